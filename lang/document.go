@@ -1,0 +1,156 @@
+package lang
+
+import "github.com/plc-lang/plc/diag"
+
+// Form is the shape of a document (plan-language §1).
+type Form uint8
+
+// The forms of a document.
+const (
+	NoForm      Form = iota // not a plan
+	CallList                // [ {"_tool": …}, … ]
+	PlanMessage             // {"type": "plan", "plan": [calls]}
+	Solution                // {"calls": [calls], "output": …}
+	Context                 // [ messages ]
+	Request                 // {"context": …, "schema": …, "solution": …}
+)
+
+// Mode says when a plan runs (plan-language §10).
+type Mode uint8
+
+// The modes. A plan that says nothing is eager.
+const (
+	Eager Mode = iota
+	Lazy
+)
+
+// Document is a parsed document. Its nodes keep its file alive.
+type Document struct {
+	File     *diag.File
+	Form     Form
+	Mode     Mode
+	Root     Node
+	Messages []Message // of its context, in order; the plan message among them
+	Calls    []Call    // of its plan, in order
+	Output   Node      // a solution's output that is not null; else zero
+	Schema   Node      // a request's schema; else zero
+
+	tree *tree
+}
+
+// Message is a message of a context (plan-language §1).
+type Message struct {
+	Node     Node
+	Type     string // "tool", "input", "state", "data", "plan", "text", "system", "error", "meta", or another
+	Kind     string // what references call it: input, state, data, or the name of a data message; "" for others
+	Instance string // "" is global
+	// Payload is the value that the message brings: the member named as the type
+	// or "data" when it is the only one that is not reserved. When it is zero, the
+	// payload is the object of Members.
+	Payload Node
+	Members []Member // the members that are not reserved
+	Schema  Node     // the message's schema; zero if none
+}
+
+// Member is a member of an object: its name, where the name stands, and its value.
+type Member struct {
+	Name  string
+	Key   diag.Span // with its quotes
+	Value Node
+}
+
+// Call is a call of a plan (plan-language §2). Members that are absent, or that
+// are of the wrong type and were reported, are zero.
+type Call struct {
+	Index int    // its place in the list, from 0
+	Node  Node   // the whole object
+	ID    string // its _id, or the default one
+	Tool  string
+
+	IDNode   Node // zero when the ID is the default one
+	ToolNode Node
+
+	Params     []Member // members without a leading underscore, in order
+	OutputPath *Write
+	OutputNode Node   // the value of _outputPath
+	Method     string // the value of _outputMethod as spelled, or ""
+	MethodNode Node
+	Rest       *Rest // the members that few calls have; nil when it has none
+}
+
+// Rest holds the members of a call that few calls have.
+type Rest struct {
+	ErrorPath     *Write // one path
+	ErrorPathNode Node
+	Output        Node // _output that is not null
+	HasOutput     bool // _output is there and not null
+	Instance      string
+	InstanceNode  Node
+	Scopes        []Scope
+	ScopesNode    Node
+	Delegate      string
+	DelegateNode  Node
+	Activity      string
+	ActivityNode  Node // zero when there is no _activity; "" forces latent
+	DependsOn     []Name
+	When          *Expr
+	WhenNode      Node
+	Retry         *Retry
+	RetryNode     Node
+	Timeout       Duration // 0 when not given
+	TimeoutNode   Node
+	Fallback      *Fallback
+	FallbackNode  Node
+	OnFailure     string
+	OnFailureNode Node
+	Approve       Approve
+	ApproveNode   Node
+	Description   string
+	Reasoning     string
+	Expect        Node // zero if none
+	EstTokens     float64
+	EstTokensNode Node
+	EstCost       float64
+	EstCostNode   Node
+}
+
+// Name is a name and where it stands.
+type Name struct {
+	Name string
+	Node Node
+}
+
+// Scope is an entry of _scopes: a kind or a path.
+type Scope struct {
+	Node Node
+	Ref  *Expr // always an OpRef
+}
+
+// Retry is a call's _retry. Delays that are absent are 0: the executor has
+// defaults.
+type Retry struct {
+	Max      int // retries after the first attempt
+	Delay    Duration
+	Factor   float64
+	MaxDelay Duration
+	Jitter   *bool
+	On       []string // error codes that are retried; empty is all
+}
+
+// Fallback is a call's _fallback: a tool of the same params, or a call of its own.
+type Fallback struct {
+	Tool         string
+	ToolNode     Node
+	Params       []Member // only if Own
+	Own          bool     // it is a call with params of its own
+	Activity     string
+	ActivityNode Node
+	Timeout      Duration
+}
+
+// Approve is a call's _approve.
+type Approve struct {
+	Set    bool // the member is there
+	Needed bool
+	Reason string
+}

@@ -1,0 +1,14 @@
+// Package state is the whiteboard of a run (plan-language §6): a log of writes,
+// ordered by their place in the plan and not by the clock, on top of an initial
+// JSON object per kind.
+//
+//	board, err := state.New(map[string]json.RawMessage{"state": []byte(`{"n":1}`)})
+//	path := state.Path{{Name: "state"}, {Name: "n"}}
+//	err = board.Write(7, path, state.Set, []byte(`2`))
+//	old, ok := board.Read(path, 0, 7)  // 1: as of place 7
+//	now, ok := board.Read(path, 0, 8)  // 2
+//
+// A value is JSON text that is never changed once it is here. A write costs the
+// size of what it writes, a read the size of what it returns, whatever the size
+// of the whiteboard. The package knows no parser: paths come as segments.
+package state

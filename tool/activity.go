@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Activity runs a tool. Call is called by several goroutines at once. It ends
+// soon after ctx is done.
+type Activity interface {
+	Call(ctx context.Context, req *Request) (Result, error)
+}
+
+// ActivityFunc is a function that is an Activity.
+type ActivityFunc func(ctx context.Context, req *Request) (Result, error)
+
+// Call calls f.
+func (f ActivityFunc) Call(ctx context.Context, req *Request) (Result, error) { return f(ctx, req) }
+
+// Request is one attempt of a call.
+type Request struct {
+	Run     string          // the run's id
+	Call    string          // the call's _id
+	Tool    string          // the tool's name
+	Params  json.RawMessage // an object that meets the definition
+	Scopes  json.RawMessage // what of the whiteboard the call may see, by kind; nil without _scopes
+	Attempt int             // from 1
+	Key     string          // the same for every attempt of a call, for tools that know idempotency keys
+	Seed    uint64          // for tools that draw: of the run and the call, the same on every run with the same --seed
+}
+
+// Result is what a call gave.
+type Result struct {
+	// Value is the result, valid JSON; nil is null. It must not be changed afterwards.
+	Value json.RawMessage
+	// Outcome names the alternative of the output path that happened
+	// (plan-language §4): its whole path, its last name or its 0-based index. "" is
+	// for the value to say (`{"_outcome": …, "_value": …}`), else the first.
+	Outcome string
+	Usage   Usage
+}
+
+// Usage is what a call used up.
+type Usage struct {
+	Tokens int64
+	Cost   float64 // in the unit of the budget
+}
+
+// Error is a failure of a tool as plc knows it. Other errors get the code "error".
+type Error struct {
+	Code       string // "timeout", "busy", "card_declined"
+	Message    string
+	Permanent  bool          // never retried
+	Uncertain  bool          // the tool may have done its work: the answer was lost
+	RetryAfter time.Duration // at least this long before the next attempt; 0 when not said
+	Err        error         // the cause, or nil
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Middleware wraps an activity: retries, records, approvals, traces.
+type Middleware func(next Activity) Activity
