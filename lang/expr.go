@@ -80,3 +80,20 @@ type Alternative struct {
 	Span  diag.Span
 	Paths []*Expr // OpRefs
 }
+
+// ParseRead parses a read expression such as "†state.a || 'x'", the whole of s.
+// Spans are offsets into s. The error is an *ExprError.
+func ParseRead(s string) (*Expr, error) { panic("todo") }
+
+// ParseWrite parses a write expression such as "†state.ok || †state.error", the
+// whole of s. Spans are offsets into s. The error is an *ExprError.
+func ParseWrite(s string) (*Write, error) { panic("todo") }
+
+// ExprError says where an expression does not parse, and why.
+type ExprError struct {
+	Code    diag.Code // diag.BadExpression or diag.MixedOperators
+	Span    diag.Span // in the expression's own text
+	Message string
+}
+
+func (e *ExprError) Error() string { return e.Message }
