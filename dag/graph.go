@@ -1,59 +1,170 @@
 package dag
 
+import "math"
+
 // Builder collects the nodes and edges of a graph. The zero Builder is empty.
-type Builder struct{}
+// It may go on collecting after Build. It is not for concurrent use.
+type Builder struct {
+	virtual []bool
+	edges   []edge
+}
+
+type edge struct{ from, to int32 }
 
 // Node adds a node and returns its number: 0, 1, 2, …, virtual nodes included.
-func (b *Builder) Node() int32 { panic("todo") }
+func (b *Builder) Node() int32 { return b.add(false) }
 
 // Virtual adds a virtual node.
-func (b *Builder) Virtual() int32 { panic("todo") }
+func (b *Builder) Virtual() int32 { return b.add(true) }
+
+func (b *Builder) add(virtual bool) int32 {
+	if len(b.virtual) == math.MaxInt32 {
+		panic("dag: more than 2³¹-1 nodes")
+	}
+	b.virtual = append(b.virtual, virtual)
+	return int32(len(b.virtual) - 1)
+}
 
 // Edge adds an edge. Parallel edges count once; an edge from a node to itself is a cycle.
-func (b *Builder) Edge(from, to int32) { panic("todo") }
+// It panics when a node was not made by this Builder.
+func (b *Builder) Edge(from, to int32) {
+	n := int32(len(b.virtual))
+	if from < 0 || from >= n || to < 0 || to >= n {
+		panic("dag: an edge to a node that was not made")
+	}
+	if len(b.edges) == math.MaxInt32 {
+		panic("dag: more than 2³¹-1 edges")
+	}
+	b.edges = append(b.edges, edge{from, to})
+}
 
 // Build makes the graph. When the edges hold a cycle it returns the real nodes
 // of one, a shortest through the smallest node that is on any, and a graph whose Order
 // lacks the nodes that are on or behind cycles. Linear in nodes and edges.
-func (b *Builder) Build() (*Graph, []int32) { panic("todo") }
+//
+// The loop is nil when there is no cycle. When all cycles are made of virtual nodes
+// alone, which no answer may name, the loop is empty and not nil: there is something
+// wrong, and it lies with whoever made the junctions.
+func (b *Builder) Build() (*Graph, []int32) {
+	g := &Graph{virtual: append([]bool(nil), b.virtual...)}
+	g.succ, g.pred = b.tables()
+	g.work = len(g.virtual) + 2*len(b.edges)
+	g.sort()
+	if len(g.topo) == g.Len() {
+		return g, nil
+	}
+	return g, g.loop()
+}
 
-// Graph is an immutable graph: two compressed adjacency tables.
-type Graph struct{}
+// tables makes both adjacency tables by three passes of counting sort: by target,
+// which leaves the sources of a target in any order; transposed, which puts the
+// targets of a source in order and parallel edges side by side, where they are
+// dropped; and transposed again.
+func (b *Builder) tables() (succ, pred table) {
+	n := len(b.virtual)
+	rough := newTable(n, len(b.edges))
+	for _, e := range b.edges {
+		rough.start[e.to+1]++
+	}
+	rough.sum()
+	for _, e := range b.edges {
+		rough.put(e.to, e.from)
+	}
+	rough.rewind()
+	succ = rough.transpose()
+	succ.compact()
+	return succ, succ.transpose()
+}
+
+// Graph is an immutable graph: two compressed adjacency tables, 8 bytes an edge,
+// and 13 bytes a node, 17 when there are virtual ones. The zero Graph is empty.
+// It may be shared by goroutines. Slices that its methods call the graph's own
+// are not to be written to.
+type Graph struct {
+	virtual    []bool
+	succ, pred table
+	topo       []int32 // every node that is not on or behind a cycle, preds first
+	order      []int32 // topo without the virtual nodes
+	work       int     // nodes and edges touched by Build, for the tests of its growth
+}
 
 // Len is the number of nodes, virtual ones included.
-func (g *Graph) Len() int { panic("todo") }
+func (g *Graph) Len() int { return len(g.virtual) }
 
 // IsVirtual reports whether a node is virtual.
-func (g *Graph) IsVirtual(n int32) bool { panic("todo") }
+func (g *Graph) IsVirtual(n int32) bool { return g.virtual[n] }
 
 // Succ are the nodes that n has edges to, ascending. The slice is the graph's own.
-func (g *Graph) Succ(n int32) []int32 { panic("todo") }
+func (g *Graph) Succ(n int32) []int32 { return g.succ.row(n) }
 
 // Pred are the nodes that have edges to n, ascending. The slice is the graph's own.
-func (g *Graph) Pred(n int32) []int32 { panic("todo") }
+func (g *Graph) Pred(n int32) []int32 { return g.pred.row(n) }
 
-// Order is the topological order of the real nodes that stays closest to their
-// numbers: always the smallest node that can come next. The slice is the graph's own.
-func (g *Graph) Order() []int32 { panic("todo") }
+// table is an adjacency table in compressed rows: the neighbours of n are
+// to[start[n]:start[n+1]].
+type table struct {
+	start []int32
+	to    []int32
+}
 
-// Levels is the level of each node: the number of real nodes on the longest path
-// that ends before it.
-func (g *Graph) Levels() []int32 { panic("todo") }
+func newTable(nodes, edges int) table {
+	return table{make([]int32, nodes+1), make([]int32, edges)}
+}
 
-// Below is, for each node, the greatest sum of weights of a path that starts at
-// it, itself included. A nil weight counts real nodes as 1. Virtual nodes weigh nothing.
-func (g *Graph) Below(weight func(int32) float64) []float64 { panic("todo") }
+func (t table) row(n int32) []int32 {
+	lo, hi := t.start[n], t.start[n+1]
+	return t.to[lo:hi:hi]
+}
 
-// CriticalPath is the real nodes of a path of the greatest weight, and that
-// weight; among equal ones the one with the smallest numbers.
-func (g *Graph) CriticalPath(weight func(int32) float64) ([]int32, float64) { panic("todo") }
+// sum turns counts, kept one place up, into starts.
+func (t table) sum() {
+	for n := 1; n < len(t.start); n++ {
+		t.start[n] += t.start[n-1]
+	}
+}
 
-// Direct calls f for each pair of real nodes that an edge, or a path through
-// virtual nodes only, joins, in order, each pair once, until f returns false.
-// Pairs may be many more than edges.
-func (g *Graph) Direct(f func(from, to int32) bool) { panic("todo") }
+// put fills a row from its start, which it moves; rewind moves the starts back.
+func (t table) put(row, to int32) {
+	t.to[t.start[row]] = to
+	t.start[row]++
+}
 
-// Reduce is the transitive reduction over the real nodes: the fewest edges with
-// the same paths. It costs up to nodes times edges; limit is the most pairs it may
-// look at before it gives up (ok false).
-func (g *Graph) Reduce(limit int) (edges [][2]int32, ok bool) { panic("todo") }
+func (t table) rewind() {
+	copy(t.start[1:], t.start)
+	t.start[0] = 0
+}
+
+// transpose makes the table of the edges turned round, with ascending rows.
+func (t table) transpose() table {
+	n := len(t.start) - 1
+	turned := newTable(n, len(t.to))
+	for _, to := range t.to {
+		turned.start[to+1]++
+	}
+	turned.sum()
+	for row := range int32(n) {
+		for _, to := range t.row(row) {
+			turned.put(to, row)
+		}
+	}
+	turned.rewind()
+	return turned
+}
+
+// compact drops repeated neighbours from rows that are sorted.
+func (t *table) compact() {
+	var kept, lo int32
+	for n := range len(t.start) - 1 {
+		hi := t.start[n+1]
+		t.start[n] = kept
+		for i := lo; i < hi; i++ {
+			if i == lo || t.to[i] != t.to[i-1] {
+				t.to[kept] = t.to[i]
+				kept++
+			}
+		}
+		lo = hi
+	}
+	t.start[len(t.start)-1] = kept
+	t.to = t.to[:kept]
+}

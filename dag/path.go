@@ -1,0 +1,99 @@
+package dag
+
+// Levels is the level of each node: the number of real nodes on the longest path
+// that ends before it. Nodes on or behind cycles have none and get -1.
+// Linear in nodes and edges.
+func (g *Graph) Levels() []int32 {
+	levels := make([]int32, g.Len())
+	for n := range levels {
+		levels[n] = -1
+	}
+	for _, n := range g.topo {
+		levels[n] = 0
+		for _, p := range g.Pred(n) {
+			levels[n] = max(levels[n], levels[p]+g.length(p))
+		}
+	}
+	return levels
+}
+
+// length is what a node adds to a path: 1, or 0 if it is virtual.
+func (g *Graph) length(n int32) int32 {
+	if g.virtual[n] {
+		return 0
+	}
+	return 1
+}
+
+// Below is, for each node, the greatest sum of weights of a path that starts at
+// it, itself included. A nil weight counts real nodes as 1. Virtual nodes weigh nothing.
+// Nodes on or behind cycles are on no path and get 0. Weights may not be NaN.
+// Linear in nodes and edges; weight is called once for each real node.
+func (g *Graph) Below(weight func(int32) float64) []float64 {
+	below, _ := g.heaviest(weight)
+	return below
+}
+
+// CriticalPath is the real nodes of a path of the greatest weight, and that
+// weight; among equal ones the one with the smallest numbers, which is the first in
+// the order of words: it ends where nothing more adds weight. Without nodes it is
+// nil and 0. Linear, as Below.
+func (g *Graph) CriticalPath(weight func(int32) float64) ([]int32, float64) {
+	below, next := g.heaviest(weight)
+	start := int32(-1)
+	for n := range int32(g.Len()) {
+		ordered := next[n] != unordered && !g.virtual[n]
+		if ordered && (start < 0 || below[n] > below[start]) {
+			start = n
+		}
+	}
+	if start < 0 {
+		return nil, 0
+	}
+	var path []int32
+	for n := start; n >= 0; n = next[n] {
+		path = append(path, n)
+	}
+	return path, below[start]
+}
+
+const unordered = -2
+
+// heaviest is Below, and for each node the next real node of its heaviest path, the
+// smallest if there are several, -1 at its end, and unordered on or behind a cycle.
+func (g *Graph) heaviest(weight func(int32) float64) (below []float64, next []int32) {
+	below, next = make([]float64, g.Len()), make([]int32, g.Len())
+	for n := range next {
+		next[n] = unordered
+	}
+	for i := len(g.topo) - 1; i >= 0; i-- {
+		n := g.topo[i]
+		below[n], next[n] = g.heaviestBehind(n, below, next)
+		switch {
+		case g.virtual[n]:
+		case weight == nil:
+			below[n]++
+		default:
+			below[n] += weight(n)
+		}
+	}
+	return below, next
+}
+
+// heaviestBehind is the weight of the heaviest path behind n, 0 if none adds
+// weight, and its first real node. A virtual node speaks for the one behind it.
+func (g *Graph) heaviestBehind(n int32, below []float64, next []int32) (float64, int32) {
+	best, to := 0.0, int32(-1)
+	for _, s := range g.Succ(n) {
+		first := s
+		if g.virtual[s] {
+			first = next[s]
+		}
+		switch {
+		case next[s] == unordered || below[s] <= 0 || below[s] < best:
+		case below[s] > best || first < to:
+			best, to = below[s], first
+		}
+	}
+	return best, to
+}
