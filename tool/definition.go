@@ -54,51 +54,10 @@ type Fixed struct {
 	Const json.RawMessage
 }
 
-// Hint is what is declared about an effect. The zero Hint is undeclared.
-type Hint uint8
-
-// The hints.
-const (
-	Undeclared Hint = iota
-	Yes
-	No
-)
-
-// Effects are what is declared of a tool's contact with the world
-// (plan-language §7): MCP's hints, plus pure, independent and a domain.
-type Effects struct {
-	ReadOnly    Hint
-	Destructive Hint
-	Idempotent  Hint
-	OpenWorld   Hint
-	Pure        Hint   // no contact with the world
-	Independent Hint   // its calls commute with all others
-	Domain      string // its calls are ordered only against those of this domain and of none
+// activity is the name of the activity that runs the tool when the call says nothing.
+func (d *Definition) activity() string {
+	if d.HasActivity {
+		return d.Activity
+	}
+	return d.Name
 }
-
-// ChangesWorld reports whether the tool is declared to change the world:
-// readOnly false, or destructive true.
-func (e Effects) ChangesWorld() bool { return e.ReadOnly == No || e.Destructive == Yes }
-
-// Declared reports whether anything is declared that says if the tool changes the world.
-func (e Effects) Declared() bool {
-	return e.ReadOnly != Undeclared || e.Destructive != Undeclared || e.Pure == Yes || e.Independent == Yes
-}
-
-// Repeatable reports whether a call whose answer was lost may be made again
-// unasked: read-only, pure or idempotent (execution §2).
-func (e Effects) Repeatable() bool {
-	return e.ReadOnly == Yes || e.Pure == Yes || e.Idempotent == Yes
-}
-
-// ParseDefinition reads a definition in any of the accepted forms: a JSON Schema
-// object, an MCP tool, an OpenAI-style function (plan-language §7). The name is
-// used when the definition has none. It returns nil only beside an error finding;
-// a schema that is not one is diag.BadSchema at loc, with its pointer.
-func ParseDefinition(raw json.RawMessage, name string, loc diag.Loc) (*Definition, diag.List) {
-	panic("todo")
-}
-
-// IsDefinition reports whether a JSON object is a definition rather than a map
-// from names to definitions: it has a string type, inputSchema or parameters.
-func IsDefinition(raw json.RawMessage) bool { panic("todo") }

@@ -7,7 +7,7 @@
 //	weather := tool.Func("weather", "The weather of a city.",
 //		func(ctx context.Context, in In) (Out, error) { return Out{21.5}, nil })
 //	weather.Definition.Effects.ReadOnly = tool.Yes
-//	cat, findings := tool.NewCatalogue(weather)
+//	catalogue := tool.NewCatalogue(weather)
 //
 // A definition without an activity is latent: a model, or a result already known,
 // stands in for the code. An activity is one method; retries, records, approvals

@@ -1,0 +1,78 @@
+package tool
+
+// Hint is what is declared about an effect. The zero Hint is undeclared.
+type Hint uint8
+
+// The hints.
+const (
+	Undeclared Hint = iota
+	Yes
+	No
+)
+
+// String is the hint as people read it.
+func (h Hint) String() string {
+	switch h {
+	case Yes:
+		return "yes"
+	case No:
+		return "no"
+	}
+	return "undeclared"
+}
+
+// Effects are what is declared of a tool's contact with the world
+// (plan-language §7): MCP's hints, plus pure, independent and a domain. The zero
+// Effects declare nothing.
+type Effects struct {
+	ReadOnly    Hint
+	Destructive Hint
+	Idempotent  Hint
+	OpenWorld   Hint
+	Pure        Hint   // no contact with the world
+	Independent Hint   // its calls commute with all others
+	Domain      string // its calls are ordered only against those of this domain and of none
+}
+
+// ChangesWorld reports whether the tool is declared to change the world:
+// readOnly false, or destructive true.
+func (e Effects) ChangesWorld() bool { return e.ReadOnly == No || e.Destructive == Yes }
+
+// Declared reports whether anything is declared that says if the tool changes the world.
+func (e Effects) Declared() bool {
+	return e.ReadOnly != Undeclared || e.Destructive != Undeclared || e.Pure == Yes || e.Independent == Yes
+}
+
+// Repeatable reports whether a call whose answer was lost may be made again
+// unasked: read-only, pure or idempotent (execution §2).
+func (e Effects) Repeatable() bool {
+	return e.ReadOnly == Yes || e.Pure == Yes || e.Idempotent == Yes
+}
+
+// MoreCareful is e with what a source that is not trusted (a document, an MCP
+// server) says of the effects. Only what makes us more careful counts
+// (plan-language §1, §7): that the tool writes, destroys, reaches out, can't be
+// repeated, is not pure or not independent. What the source is silent about, and
+// what would make us less careful, stays as e has it; so does the domain. When
+// the source says that the tool changes the world, it is no longer read-only or
+// pure, whatever e has.
+func (e Effects) MoreCareful(said Effects) Effects {
+	if said.ChangesWorld() {
+		said.ReadOnly, said.Pure = No, No
+	}
+	e.ReadOnly = careful(e.ReadOnly, said.ReadOnly, No)
+	e.Destructive = careful(e.Destructive, said.Destructive, Yes)
+	e.Idempotent = careful(e.Idempotent, said.Idempotent, No)
+	e.OpenWorld = careful(e.OpenWorld, said.OpenWorld, Yes)
+	e.Pure = careful(e.Pure, said.Pure, No)
+	e.Independent = careful(e.Independent, said.Independent, No)
+	return e
+}
+
+// careful is the hint that counts when only one answer makes us more careful.
+func careful(trusted, said, answer Hint) Hint {
+	if said == answer {
+		return answer
+	}
+	return trusted
+}

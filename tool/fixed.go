@@ -1,0 +1,226 @@
+package tool
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+)
+
+// member says which values an underscore member of a call can have, so that a
+// limit that no call can meet is found in the definition.
+type member struct {
+	text  bool     // it is always a string
+	among []string // it is one of these
+}
+
+// members are the underscore members that a definition may constrain
+// (plan-language §2).
+func members() map[string]member {
+	text := member{text: true}
+	return map[string]member{
+		"_tool": text, "_id": text, "_outputPath": text, "_errorPath": text, "_instance": text,
+		"_delegate": text, "_activity": text, "_description": text, "_reasoningForCall": text,
+		"_outputMethod": {text: true, among: []string{"set", "merge", "assign", "push", "concat"}},
+		"_onFailure":    {text: true, among: []string{"abort", "skip", "continue", "replan", "ask"}},
+		"_output":       {}, "_outcomes": {}, "_scopes": {}, "_dependsOn": {}, "_when": {}, "_retry": {}, "_timeout": {},
+		"_fallback": {}, "_approve": {}, "_expect": {}, "_estimatedTokens": {}, "_estimatedCost": {},
+	}
+}
+
+// fixed reads what the definition says of an underscore member.
+func (p *parser) fixed(src source, name string, value gjson.Result) {
+	known := members()
+	m, ok := known[name]
+	if !ok {
+		p.report(diag.UnknownMember, diag.Warning, src.shown, "no call has a member %q%s", name, nearest(name, known))
+		return
+	}
+	s := p.compile(src)
+	if name == "_output" {
+		p.def.Output = s
+		return
+	}
+	f := &Fixed{Schema: s, Const: only(value)}
+	p.def.Fixed[name] = f
+	if !m.possible(f.Const) {
+		p.limitf(src.shown, "%s can't be %s", name, f.Const)
+		return
+	}
+	if name == "_activity" && f.Const != nil {
+		p.def.Activity, p.def.HasActivity = gjson.ParseBytes(f.Const).Str, true
+	}
+}
+
+// only is the one value that a schema allows, nil if there may be more.
+func only(schema gjson.Result) json.RawMessage {
+	if c := schema.Get("const"); c.Exists() {
+		return json.RawMessage(c.Raw)
+	}
+	if e := schema.Get("enum"); e.IsArray() {
+		if values := e.Array(); len(values) == 1 {
+			return json.RawMessage(values[0].Raw)
+		}
+	}
+	return nil
+}
+
+// possible reports whether a call's member can have this value; nil is any.
+func (m member) possible(value json.RawMessage) bool {
+	if value == nil || !m.text {
+		return true
+	}
+	v := gjson.ParseBytes(value)
+	return v.Type == gjson.String && (m.among == nil || slices.Contains(m.among, v.Str))
+}
+
+// outcomes reads _outcomes, at the top of the definition or among the properties:
+// a list of names or a map name → schema. Among the properties they may also be
+// written as the others are, as an enum or a const.
+func (p *parser) outcomes(f form) {
+	v, src := f.params.Get("properties._outcomes"), source{f.doc, "/_outcomes", f.shown + "/properties/_outcomes"}
+	if top := f.whole.Get("_outcomes"); top.Exists() {
+		v, src.shown = top, "/_outcomes"
+		if !f.plain {
+			src.doc = json.RawMessage(`{"_outcomes":` + v.Raw + "}")
+		}
+	}
+	for _, keyword := range []string{"const", "enum"} {
+		if inner := v.Get(keyword); inner.IsArray() {
+			v, src = inner, src.member(keyword)
+		}
+	}
+	switch {
+	case !v.Exists():
+	case v.IsArray(), v.IsObject():
+		p.outcomeList(v, src)
+	default:
+		p.limitf(src.shown, "_outcomes is a list of names or a map from names to schemas, not %s", kindOf(v))
+	}
+}
+
+// outcomeList reads the names, or names and schemas, of outcomes.
+func (p *parser) outcomeList(v gjson.Result, src source) {
+	i := 0
+	v.ForEach(func(key, value gjson.Result) bool {
+		switch {
+		case i == maxParams:
+			p.report(diag.OverLimit, diag.Error, src.shown, "more than %d outcomes", maxParams)
+			return false
+		case v.IsArray():
+			p.outcome(value, src.member(strconv.Itoa(i)), nil)
+		default:
+			p.outcome(key, src.member(key.Str), p.compile(src.member(key.Str)))
+		}
+		i++
+		return true
+	})
+	if i == 0 {
+		p.limitf(src.shown, "_outcomes is empty, so that no call can end")
+	}
+}
+
+func (p *parser) outcome(name gjson.Result, src source, s *schemas.Schema) {
+	same := func(o Outcome) bool { return o.Name == name.Str }
+	switch {
+	case name.Type != gjson.String || name.Str == "":
+		p.limitf(src.shown, "an outcome is a name, not %s", name.Raw)
+	case slices.ContainsFunc(p.def.Outcomes, same):
+		p.limitf(src.shown, "the outcome %q is listed twice", name.Str)
+	default:
+		p.def.Outcomes = append(p.def.Outcomes, Outcome{name.Str, s})
+	}
+}
+
+// hint is a member that declares an effect, and the hint that it sets.
+type hint struct {
+	name string
+	set  *Hint
+}
+
+// annotations reads the hints of an MCP tool. MCP says that they are hints: one
+// of the wrong type counts as unsaid, with a warning.
+func (p *parser) annotations(v gjson.Result, pointer string) {
+	e := &p.def.Effects
+	for _, h := range []hint{
+		{"readOnlyHint", &e.ReadOnly}, {"destructiveHint", &e.Destructive},
+		{"idempotentHint", &e.Idempotent}, {"openWorldHint", &e.OpenWorld},
+	} {
+		if m := v.Get(h.name); m.IsBool() {
+			*h.set = hintOf(m)
+		} else if m.Exists() && m.Type != gjson.Null {
+			p.report(diag.BadSchema, diag.Warning, pointer+"/"+h.name, "%s is true or false, not %s", h.name, m.Raw)
+		}
+	}
+}
+
+// effects reads the member effects, which outranks the annotations.
+func (p *parser) effects(v gjson.Result) {
+	if v.Exists() && !v.IsObject() {
+		p.errorf("/effects", "\"effects\" is an object like {\"readOnly\": true}, not %s", kindOf(v))
+		return
+	}
+	e := &p.def.Effects
+	hints := map[string]*Hint{
+		"readOnly": &e.ReadOnly, "destructive": &e.Destructive, "idempotent": &e.Idempotent,
+		"openWorld": &e.OpenWorld, "pure": &e.Pure, "independent": &e.Independent, "domain": nil,
+	}
+	v.ForEach(func(key, value gjson.Result) bool {
+		set, ok := hints[key.Str]
+		switch pointer := "/effects/" + escape(key.Str); {
+		case !ok:
+			p.errorf(pointer, "there is no effect %q%s", key.Str, nearest(key.Str, hints))
+		case key.Str == "domain":
+			p.domain(value, pointer)
+		case !value.IsBool():
+			p.errorf(pointer, "effect %q is true or false, not %s", key.Str, value.Raw)
+		default:
+			*set = hintOf(value)
+		}
+		return true
+	})
+	p.contradictions()
+}
+
+func (p *parser) domain(v gjson.Result, pointer string) {
+	if v.Type != gjson.String || v.Str == "" {
+		p.errorf(pointer, "effect \"domain\" is a name, not %s", v.Raw)
+	}
+	p.def.Effects.Domain = v.Str
+}
+
+// contradictions settles effects that can't be true together: the careful one counts.
+func (p *parser) contradictions() {
+	e := &p.def.Effects
+	if e.Destructive == Yes && e.ReadOnly == Yes {
+		e.ReadOnly = No
+		p.report(diag.FixedByTool, diag.Warning, "/effects", "declared both read-only and destructive; it counts as destructive")
+	}
+	if e.Pure == Yes && (e.ChangesWorld() || e.OpenWorld == Yes) {
+		e.Pure = No
+		p.report(diag.FixedByTool, diag.Warning, "/effects", "declared pure, but in contact with the world; it does not count as pure")
+	}
+}
+
+func hintOf(v gjson.Result) Hint {
+	if v.Bool() {
+		return Yes
+	}
+	return No
+}
+
+// nearest is the end of a message about an unknown name.
+func nearest[V any](word string, known map[string]V) string {
+	for name := range maps.Keys(known) {
+		if strings.EqualFold(strings.Trim(name, "_"), strings.Trim(word, "_")) {
+			return "; did you mean " + strconv.Quote(name) + "?"
+		}
+	}
+	return ""
+}

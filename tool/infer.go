@@ -1,0 +1,164 @@
+package tool
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemaOf is the schema of what encoding/json makes of values of t. The library
+// that infers it goes by kinds; where encoding/json does otherwise it is told the
+// schema of the type: of those that write themselves, of bytes, of maps (nil is
+// null), of structs whose fields it would read differently, and of what JSON does
+// not have (channels). A type inside of itself is anything.
+func schemaOf(t reflect.Type) (json.RawMessage, error) {
+	in := &inferrer{known: known(), entered: map[reflect.Type]bool{}, cyclic: map[reflect.Type]bool{}}
+	in.visit(t)
+	root := t
+	for root.Kind() == reflect.Pointer {
+		root = root.Elem()
+	}
+	if in.cyclic[root] && root.Kind() == reflect.Struct && in.regular(root) {
+		t = unnamed(root) // whose own fields are known, though root inside of it is anything
+	}
+	s, err := in.schema(t)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// inferrer finds the types whose schema the library has to be told.
+type inferrer struct {
+	known   map[reflect.Type]*jsonschema.Schema
+	entered map[reflect.Type]bool // false once it is left
+	cyclic  map[reflect.Type]bool
+}
+
+func (in *inferrer) schema(t reflect.Type) (*jsonschema.Schema, error) {
+	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: in.known})
+}
+
+// known are the types whose schema their methods and kinds do not show.
+func known() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
+		reflect.TypeFor[time.Duration](): {Type: "integer", Description: "nanoseconds"},
+		reflect.TypeFor[json.Number]():   {Type: "number"},
+	}
+}
+
+// anything is a schema that allows all values. It lists the types, because the library
+// takes a pointer to a type without any for null.
+func anything() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"null", "boolean", "number", "string", "array", "object"}}
+}
+
+func (in *inferrer) visit(t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if in.entered[t] {
+		in.cyclic[t] = true
+		in.known[t] = anything()
+	}
+	if _, left := in.entered[t]; left || in.known[t] != nil {
+		return
+	}
+	if s := writesItself(t); s != nil {
+		in.known[t] = s
+		return
+	}
+	in.entered[t] = true
+	in.parts(t)
+	in.entered[t] = false
+}
+
+// parts visits what a type is made of.
+func (in *inferrer) parts(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Map:
+		in.visit(t.Elem())
+		if elem, err := in.schema(t.Elem()); err == nil {
+			in.known[t] = &jsonschema.Schema{Types: []string{"null", "object"}, AdditionalProperties: elem}
+		}
+	case reflect.Slice:
+		if e := t.Elem(); e.Kind() == reflect.Uint8 && writesItself(e) == nil {
+			in.known[t] = &jsonschema.Schema{Types: []string{"null", "string"}, ContentEncoding: "base64"}
+			return
+		}
+		in.visit(t.Elem())
+	case reflect.Array:
+		in.visit(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			in.visit(f.Type)
+		}
+		if !in.regular(t) {
+			in.known[t] = &jsonschema.Schema{Type: "object"}
+		}
+	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
+		in.known[t] = anything()
+	}
+}
+
+// writesItself is the schema of a type that has methods to be written to or read
+// from JSON, else nil. Text is a string; JSON may be anything, and so may
+// a type that has only one direction, or has its methods on the pointer, where it depends
+// on the place of a value whether they are used.
+func writesItself(t reflect.Type) *jsonschema.Schema {
+	p := reflect.PointerTo(t)
+	switch {
+	case t.Kind() == reflect.Interface:
+		return nil
+	case p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return anything()
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return &jsonschema.Schema{Type: "string"}
+	case p.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return anything()
+	}
+	return nil
+}
+
+// regular reports whether the library reads the fields of a struct as encoding/json
+// does. It takes every embedded field for a struct whose fields are promoted and
+// are always there; it knows neither the option "string" nor which of two fields of one
+// name wins.
+func (in *inferrer) regular(t reflect.Type) bool {
+	names := map[string]bool{}
+	for _, f := range reflect.VisibleFields(t) {
+		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous:
+			if tag != "" || f.Type.Kind() != reflect.Struct || in.known[f.Type] != nil {
+				return false
+			}
+		case !f.IsExported() || tag == "-" && options == "":
+		default:
+			if tag == "" {
+				tag = f.Name
+			}
+			if names[tag] || strings.Contains(options, "string") || strings.ContainsAny(tag, "\"'`\\") {
+				return false
+			}
+			names[tag] = true
+		}
+	}
+	return true
+}
+
+// unnamed is a struct type with the fields of t and no name.
+func unnamed(t reflect.Type) reflect.Type {
+	var fields []reflect.StructField
+	for _, f := range reflect.VisibleFields(t) {
+		if f.IsExported() && !f.Anonymous {
+			fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		}
+	}
+	return reflect.StructOf(fields)
+}

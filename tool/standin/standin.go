@@ -1,0 +1,122 @@
+// Package standin is the activity that stands in for a real one, in tests and dry
+// runs of plans (cli, "The tool file"): it waits, fails and answers as it is told.
+//
+//	busy, err := standin.New(standin.Config{
+//		Return:    json.RawMessage(`{"ok": true}`),
+//		Fail:      &tool.Error{Code: "busy", Message: "try again"},
+//		FailTimes: 1, // the first attempt of each call
+//	})
+//
+// It keeps nothing between calls: what it does follows from the request alone, so
+// that a run with the same seed goes the same way again.
+package standin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+// Config says what a stand-in does. The result is the value in ReturnEach for the call, else one of
+// Return, Echo and Sample, of which one may be given, else null.
+type Config struct {
+	Return     json.RawMessage            // this value
+	ReturnEach map[string]json.RawMessage // this value for the call of this _id
+	Echo       bool                       // the params
+	Sample     Sampler                    // a value made from the tool's output schema
+
+	After  time.Duration // before it answers or fails
+	Jitter time.Duration // at most this much more, drawn from Request.Seed
+
+	Fail      *tool.Error // fails with this; nil with FailTimes is the code "stand-in"
+	FailTimes int         // only the first attempts of each call; 0 with Fail is every one
+}
+
+// Sampler makes a value that meets the output schema of a tool, the same for the
+// same seed.
+type Sampler func(ctx context.Context, req *tool.Request) (json.RawMessage, error)
+
+// Activity is a stand-in. It is immutable.
+type Activity struct{ config Config }
+
+// New makes a stand-in. An error names the member of the config.
+func New(c Config) (*Activity, error) {
+	given := 0
+	for _, is := range []bool{c.Return != nil, c.Echo, c.Sample != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return nil, errors.New("return, echo and sample: only one of them can be the result")
+	case c.After < 0:
+		return nil, fmt.Errorf("after is %s, before the call", c.After)
+	case c.Jitter < 0:
+		return nil, fmt.Errorf("jitter is %s, less than nothing", c.Jitter)
+	case c.FailTimes < 0:
+		return nil, fmt.Errorf("failTimes is %d, less than none", c.FailTimes)
+	}
+	if c.Fail == nil && c.FailTimes > 0 {
+		c.Fail = &tool.Error{Code: "stand-in", Message: fmt.Sprintf("the first %d attempts fail", c.FailTimes)}
+	}
+	return &Activity{c}, nil
+}
+
+// Call waits, then fails or answers. It returns at once when ctx is done.
+func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	if err := wait(ctx, a.delay(req)); err != nil {
+		return tool.Result{}, err
+	}
+	if a.fails(req.Attempt) {
+		err := *a.config.Fail // a copy: it is the caller's from here on
+		return tool.Result{}, &err
+	}
+	value, err := a.value(ctx, req)
+	return tool.Result{Value: value}, err
+}
+
+func (a *Activity) delay(req *tool.Request) time.Duration {
+	d := a.config.After
+	if a.config.Jitter > 0 {
+		draw := rand.New(rand.NewPCG(req.Seed, uint64(req.Attempt)))
+		d += time.Duration(draw.Uint64N(uint64(a.config.Jitter) + 1))
+	}
+	return d
+}
+
+func (a *Activity) fails(attempt int) bool {
+	return a.config.Fail != nil && (a.config.FailTimes == 0 || attempt <= a.config.FailTimes)
+}
+
+func (a *Activity) value(ctx context.Context, req *tool.Request) (json.RawMessage, error) {
+	if v, ok := a.config.ReturnEach[req.Call]; ok {
+		return v, nil
+	}
+	switch {
+	case a.config.Sample != nil:
+		return a.config.Sample(ctx, req)
+	case a.config.Echo:
+		return req.Params, nil
+	}
+	return a.config.Return, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
