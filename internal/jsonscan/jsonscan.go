@@ -2,12 +2,40 @@
 // pass and without recursion, before anything else touches it: the libraries that
 // come after it accept invalid text, duplicate names and invalid UTF-8, and die on
 // deep nesting.
+//
+// Check is the guard of everything that comes from outside: results of tools,
+// files, bodies of requests. Lexer and Names are its two halves, for readers that
+// build something, that allow comments, or that go on after a fault. Nothing here
+// keeps the text or is shared by goroutines.
 package jsonscan
+
+import (
+	"fmt"
+	"math"
+)
+
+// The limits that hold when none are given.
+const (
+	DefaultMaxBytes = 64 << 20
+	DefaultMaxDepth = 256
+)
 
 // Limits bound what is read. The zero value is the default.
 type Limits struct {
-	MaxBytes int // 0 is 64 MiB
+	MaxBytes int // 0 is 64 MiB; never more than 2 GiB
 	MaxDepth int // 0 is 256
+}
+
+// OrDefault is l with its zeros replaced by the defaults.
+func (l Limits) OrDefault() Limits {
+	if l.MaxBytes <= 0 {
+		l.MaxBytes = DefaultMaxBytes
+	}
+	l.MaxBytes = min(l.MaxBytes, math.MaxInt32)
+	if l.MaxDepth <= 0 {
+		l.MaxDepth = DefaultMaxDepth
+	}
+	return l
 }
 
 // Kind tells errors apart.
@@ -32,8 +60,131 @@ func (e *Error) Error() string { return e.Message }
 
 // Check reports the first fault of a JSON text: one value, no comments, no
 // duplicate names, UTF-8 without lone surrogates in escapes, within the limits.
-func Check(text []byte, lim Limits) error { panic("todo") }
+// Its error is nil or an *Error. It costs one pass, and allocates only for objects
+// of many members and for nesting deeper than 64.
+func Check(text []byte, lim Limits) error {
+	lim = lim.OrDefault()
+	if len(text) > lim.MaxBytes {
+		return &Error{Kind: Limit, Offset: lim.MaxBytes, Message: fmt.Sprintf("more than %d bytes", lim.MaxBytes)}
+	}
+	c := checker{Lexer: Lexer{Text: text}, maxDepth: lim.MaxDepth}
+	if err := c.check(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// want is what a checker expects next.
+type want uint8
+
+const (
+	wantValue   want = iota // a value
+	wantElement             // a value, or the end of an array that is empty
+	wantName                // a name
+	wantMember              // a name, or the end of an object that is empty
+	wantColon
+	wantComma // a comma, or the end of the array or object
+	wantEnd   // nothing more
+)
+
+func (w want) String() string {
+	return [...]string{"a value", `a value or "]"`, "a name in double quotes", `a name in double quotes or "}"`,
+		`":" after a name`, `"," or the end of the list or object`, "the end of the text"}[w]
+}
+
+// inArray stands on the stack for an open array. For an object it holds what
+// Names.Open gave.
+const inArray = -1
+
+type checker struct {
+	Lexer
+	names    Names
+	maxDepth int
+}
+
+func (c *checker) check() *Error {
+	var small [64]int32
+	stack, next := small[:0], wantValue
+	for {
+		tok := c.Next()
+		switch {
+		case c.Err != nil:
+			return c.Err
+		case tok == BeginObject && next <= wantElement, tok == BeginArray && next <= wantElement:
+			if len(stack) == c.maxDepth {
+				return &Error{Kind: Limit, Offset: c.Start, Message: fmt.Sprintf("nested more than %d deep", c.maxDepth)}
+			}
+			if tok == BeginArray {
+				stack, next = append(stack, inArray), wantElement
+			} else {
+				stack, next = append(stack, c.names.Open()), wantMember
+			}
+		case tok == EndArray && (next == wantElement || next == wantComma && stack[len(stack)-1] == inArray):
+			stack, next = pop(stack)
+		case tok == EndObject && (next == wantMember || next == wantComma && stack[len(stack)-1] != inArray):
+			c.names.Close(stack[len(stack)-1])
+			stack, next = pop(stack)
+		case tok == Comma && next == wantComma:
+			next = wantName
+			if stack[len(stack)-1] == inArray {
+				next = wantValue
+			}
+		case tok == Colon && next == wantColon:
+			next = wantValue
+		case tok == String && (next == wantName || next == wantMember):
+			if first, twice := c.names.Add(c.Text, c.Start, c.Pos, c.Escaped); twice {
+				return &Error{Kind: Duplicate, Offset: c.Start, Other: first,
+					Message: fmt.Sprintf("the name %s stands twice in one object", c.Text[c.Start:c.Pos])}
+			}
+			next = wantColon
+		case tok >= String && next <= wantElement:
+			if next = wantComma; len(stack) == 0 {
+				next = wantEnd
+			}
+		case tok == EOF && next == wantEnd:
+			return nil
+		default:
+			return &Error{Offset: c.Start, Message: fmt.Sprintf("found %s, want %s", tok, next)}
+		}
+	}
+}
+
+// pop closes the innermost array or object.
+func pop(stack []int32) ([]int32, want) {
+	if stack = stack[:len(stack)-1]; len(stack) == 0 {
+		return stack, wantEnd
+	}
+	return stack, wantComma
+}
 
 // Compact appends valid JSON without white space; numbers, strings and the
 // order of members stay as they are.
-func Compact(dst, valid []byte) []byte { panic("todo") }
+func Compact(dst, valid []byte) []byte {
+	for i := 0; i < len(valid); {
+		switch c := valid[i]; c {
+		case ' ', '\t', '\r', '\n':
+			i++
+		case '"':
+			end := stringEnd(valid, i)
+			dst = append(dst, valid[i:end]...)
+			i = end
+		default:
+			dst = append(dst, c)
+			i++
+		}
+	}
+	return dst
+}
+
+// stringEnd is the end of the valid string that starts at i.
+func stringEnd(valid []byte, i int) int {
+	for i++; i < len(valid); i++ {
+		switch valid[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(valid)
+}

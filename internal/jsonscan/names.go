@@ -1,0 +1,186 @@
+package jsonscan
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// fewNames is up to how many names an object compares each new one with all
+// before it; beyond, it gets a hash table.
+const fewNames = 16
+
+// Names finds names that stand twice in one object, compared as they read: "a"
+// and "\u0061" are the same. Any number of objects may be open within one
+// another. The zero value is ready for use. It costs time and memory linear in
+// the names of the objects that are open; hashes are seeded, so that no text can
+// be made to collide.
+type Names struct {
+	small  [32]name // the first ones, to spare an allocation
+	more   []name   // those after them
+	n      int
+	base   int     // the first name of the innermost open object
+	tables []table // of open objects with more than fewNames names, innermost last
+	seed   maphash.Seed
+	seeded bool
+}
+
+type name struct {
+	start, end int32 // with its quotes
+	escaped    bool
+}
+
+// table finds the names of one object by hash; open addressing, never more than
+// half full.
+type table struct {
+	base  int
+	slots []slot
+}
+
+type slot struct {
+	hash uint32
+	name int32 // 1 + its index; 0 is free
+}
+
+// Open begins an object. What it returns belongs into Close of the same object.
+func (s *Names) Open() (outer int32) {
+	outer, s.base = int32(s.base), s.n
+	return outer
+}
+
+// Close ends the innermost object.
+func (s *Names) Close(outer int32) {
+	if t := s.table(); t != nil {
+		s.tables = s.tables[:len(s.tables)-1]
+	}
+	s.n, s.base = s.base, int(outer)
+}
+
+// Add adds the name text[start:end], a valid string with its quotes, to the innermost
+// object, and returns the offset of the first one when it is there already;
+// escaped says whether there may be escapes in it.
+func (s *Names) Add(text []byte, start, end int, escaped bool) (first int, twice bool) {
+	n := name{int32(start), int32(end), escaped}
+	if s.n-s.base >= fewNames {
+		return s.addHashed(text, n)
+	}
+	for i := s.base; i < s.n; i++ {
+		if old := s.at(i); same(text, old, &n) {
+			return int(old.start), true
+		}
+	}
+	s.push(n)
+	return 0, false
+}
+
+func (s *Names) at(i int) *name {
+	if i < len(s.small) {
+		return &s.small[i]
+	}
+	return &s.more[i-len(s.small)]
+}
+
+func (s *Names) push(n name) {
+	if s.n < len(s.small) {
+		s.small[s.n] = n
+	} else {
+		s.more = append(s.more[:s.n-len(s.small)], n)
+	}
+	s.n++
+}
+
+func same(text []byte, a, b *name) bool {
+	if !a.escaped && !b.escaped {
+		return bytes.Equal(text[a.start:a.end], text[b.start:b.end])
+	}
+	return bytes.Equal(a.decoded(text), b.decoded(text))
+}
+
+// decoded is what the name says, without its quotes.
+func (n *name) decoded(text []byte) []byte {
+	if !n.escaped {
+		return text[n.start+1 : n.end-1]
+	}
+	return AppendString(nil, text[n.start:n.end])
+}
+
+// table is the table of the innermost object, nil when it has none. An object
+// around it that has one has names before s.base, so the base tells them apart.
+func (s *Names) table() *table {
+	if k := len(s.tables); k > 0 && s.tables[k-1].base == s.base {
+		return &s.tables[k-1]
+	}
+	return nil
+}
+
+func (s *Names) addHashed(text []byte, n name) (first int, twice bool) {
+	t := s.table()
+	if t == nil || 2*(s.n-s.base) >= len(t.slots) {
+		t = s.grow(text, t)
+	}
+	hash := s.hash(text, &n)
+	for i := int(hash) & (len(t.slots) - 1); ; i = (i + 1) & (len(t.slots) - 1) {
+		switch sl := &t.slots[i]; {
+		case sl.name == 0:
+			s.push(n)
+			*sl = slot{hash, int32(s.n)}
+			return 0, false
+		case sl.hash == hash:
+			if old := s.at(int(sl.name) - 1); same(text, old, &n) {
+				return int(old.start), true
+			}
+		}
+	}
+}
+
+func (s *Names) hash(text []byte, n *name) uint32 {
+	return uint32(maphash.Bytes(s.seed, n.decoded(text)))
+}
+
+// grow gives the innermost object a table of twice its size, or its first one.
+func (s *Names) grow(text []byte, t *table) *table {
+	if !s.seeded {
+		s.seed, s.seeded = maphash.MakeSeed(), true
+	}
+	if t != nil {
+		old := t.slots
+		t.slots = make([]slot, 2*len(old))
+		for _, sl := range old {
+			if sl.name != 0 {
+				t.put(sl)
+			}
+		}
+		return t
+	}
+	t = s.pushTable()
+	for i := s.base; i < s.n; i++ {
+		t.put(slot{s.hash(text, s.at(i)), int32(i + 1)})
+	}
+	return t
+}
+
+// pushTable adds a small table, in the memory of an earlier one if there is any.
+func (s *Names) pushTable() *table {
+	const size = 4 * fewNames
+	if k := len(s.tables); k < cap(s.tables) {
+		s.tables = s.tables[:k+1]
+	} else {
+		s.tables = append(s.tables, table{})
+	}
+	t := &s.tables[len(s.tables)-1]
+	t.base = s.base
+	if cap(t.slots) < size {
+		t.slots = make([]slot, size)
+	}
+	t.slots = t.slots[:size]
+	clear(t.slots)
+	return t
+}
+
+// put adds a name that is not there yet.
+func (t *table) put(sl slot) {
+	i := int(sl.hash) & (len(t.slots) - 1)
+	for t.slots[i].name != 0 {
+		i = (i + 1) & (len(t.slots) - 1)
+	}
+	t.slots[i] = sl
+}
