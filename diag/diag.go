@@ -167,12 +167,7 @@ func (e *ListError) Error() string {
 }
 
 // String is the finding on one line: file:line:col: severity: message [code].
+// It can be put on a terminal: control characters are shown as escapes.
 func (f *Finding) String() string {
-	var b strings.Builder
-	if f.Loc.File != nil {
-		p := f.Loc.File.Position(int(f.Loc.Span.Start))
-		fmt.Fprintf(&b, "%s:%d:%d: ", f.Loc.File.Name, p.Line, p.Column)
-	}
-	fmt.Fprintf(&b, "%s: %s [%s]", f.Severity, f.Message, f.Code)
-	return b.String()
+	return fmt.Sprintf("%s%s: %s [%s]", f.Loc.place().head(), f.Severity, visible(f.Message), f.Code)
 }

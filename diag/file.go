@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"bytes"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ type File struct {
 
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line
+	chars []int32 // characters before each checkpoint; see index
 }
 
 // NewFile makes a file of a name and its text. The text must not be changed
@@ -24,19 +26,24 @@ func NewFile(name string, text []byte) *File { return &File{Name: name, Text: te
 // characters (Unicode code points); Offset is in bytes from 0.
 type Position struct{ Line, Column, Offset int }
 
+// stride is how many bytes lie between two checkpoints of a file: what one
+// Position may have to count through, however long the line is.
+const stride = 1024
+
 // Position is the place of a byte offset; offsets outside the file are those
-// of its nearest end. The first call costs one pass over the text, later ones a
-// binary search and the length of the line.
+// of its nearest end, and an offset inside a character is at that character. A
+// byte order mark is no character. The first call costs one pass over the text,
+// later ones a binary search over the lines.
 func (f *File) Position(offset int) Position {
 	offset = max(0, min(offset, len(f.Text)))
 	f.once.Do(f.index)
-	line := sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset }) - 1
-	start := int(f.lines[line])
-	return Position{line + 1, utf8.RuneCount(f.Text[start:offset]) + 1, offset}
+	at := max(f.characterAt(offset), int(f.lines[0]))
+	line := f.lineAt(at)
+	return Position{line, f.charactersBefore(at) - f.charactersBefore(int(f.lines[line-1])) + 1, offset}
 }
 
 // Line is the text of the line with this number, counted from 1, without its
-// line ending.
+// line ending and byte order mark. It is nil when there is no such line.
 func (f *File) Line(n int) []byte {
 	f.once.Do(f.index)
 	if n < 1 || n > len(f.lines) {
@@ -46,18 +53,73 @@ func (f *File) Line(n int) []byte {
 	if n < len(f.lines) {
 		end = int(f.lines[n]) - 1
 	}
-	line := f.Text[f.lines[n-1]:end]
-	if k := len(line); k > 0 && line[k-1] == '\r' {
-		line = line[:k-1]
-	}
-	return line
+	return bytes.TrimSuffix(f.Text[f.lines[n-1]:end], []byte{'\r'})
 }
 
-func (f *File) index() {
-	f.lines = append(f.lines, 0)
-	for i, c := range f.Text {
-		if c == '\n' {
-			f.lines = append(f.lines, int32(i+1))
+// lineAt is the number of the line that holds the offset.
+func (f *File) lineAt(offset int) int {
+	return sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset })
+}
+
+// characterAt is the start of the character that the offset is in.
+func (f *File) characterAt(offset int) int {
+	for i := offset - 1; i >= 0 && offset-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(f.Text[i]) {
+			if _, size := utf8.DecodeRune(f.Text[i:]); i+size > offset {
+				return i
+			}
+			break
 		}
+	}
+	return offset
+}
+
+// charactersBefore counts the characters before the start of one.
+func (f *File) charactersBefore(offset int) int {
+	n := offset / stride
+	from := f.checkpoint(n)
+	if from > offset {
+		n--
+		from = f.checkpoint(n)
+	}
+	return int(f.chars[n]) + utf8.RuneCount(f.Text[from:offset])
+}
+
+// checkpoint is the offset of the nth checkpoint: n strides into the text, or
+// up to three bytes later, so that it does not split a character.
+func (f *File) checkpoint(n int) int {
+	if n == 0 {
+		return 0
+	}
+	at := n * stride
+	for end := min(at+utf8.UTFMax-1, len(f.Text)); at < end && !utf8.RuneStart(f.Text[at]); {
+		at++
+	}
+	return at
+}
+
+// index finds the lines, and counts characters at checkpoints: a plan may be one
+// line of many megabytes with a finding every hundred bytes, and counting each
+// from the start of the line would take hours.
+func (f *File) index() {
+	start := 0
+	if bytes.HasPrefix(f.Text, []byte("\uFEFF")) {
+		start = len("\uFEFF")
+	}
+	f.lines = make([]int32, 1, 1+bytes.Count(f.Text, []byte{'\n'}))
+	f.lines[0] = int32(start)
+	for i := start; ; {
+		n := bytes.IndexByte(f.Text[i:], '\n')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		f.lines = append(f.lines, int32(i))
+	}
+	f.chars = make([]int32, len(f.Text)/stride+1)
+	for n, from := 1, 0; n < len(f.chars); n++ {
+		to := f.checkpoint(n)
+		f.chars[n] = f.chars[n-1] + int32(utf8.RuneCount(f.Text[from:to]))
+		from = to
 	}
 }

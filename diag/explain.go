@@ -1,0 +1,82 @@
+package diag
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Page explains a code, as plc explain shows it.
+type Page struct {
+	Code     Code
+	Name     string        // of the constant: "NothingThere"
+	Severity Severity      // that its findings have
+	Summary  string        // one sentence
+	Meaning  string        // paragraphs of one line each, with an empty line between
+	Args     []string      // what follows plc to get the finding: check plan.json
+	Files    []ExampleFile // a plan that has the finding, and what it needs
+	Cure     string
+}
+
+// ExampleFile is a file of a page's example.
+type ExampleFile struct{ Name, Text string }
+
+// Explain is the page of a code, and false when there is no such code. Each call
+// makes a new Page, which is the caller's.
+func Explain(c Code) (Page, bool) { return c.page() }
+
+// ParseCode reads a code as people write it: PLC302, plc302 or 302. It reports
+// false for what is not the number of a code.
+func ParseCode(s string) (Code, bool) {
+	if len(s) > 3 && strings.EqualFold(s[:3], "PLC") {
+		s = s[3:]
+	}
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return 0, false
+	}
+	_, ok := Code(n).page()
+	return Code(n), ok
+}
+
+// Text is the page for a terminal, in lines of at most 80 columns where it is
+// not an example.
+func (p Page) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s (%s)\n\n%s\n\n", p.Code, p.Name, p.Severity, wrap(p.Summary, 80))
+	for paragraph := range strings.SplitSeq(p.Meaning, "\n\n") {
+		fmt.Fprintf(&b, "%s\n\n", wrap(paragraph, 80))
+	}
+	b.WriteString("Example:\n\n")
+	for _, f := range p.Files {
+		fmt.Fprintf(&b, "    %s\n", f.Name)
+		for line := range strings.Lines(f.Text) {
+			b.WriteString("        " + line)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "    $ plc %s\n\n%s\n", strings.Join(p.Args, " "), wrap("Cure: "+p.Cure, 80))
+	return b.String()
+}
+
+// wrap breaks s between words into lines of at most limit characters, where its
+// words allow.
+func wrap(s string, limit int) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(s) {
+		n := len([]rune(word))
+		switch {
+		case column == 0:
+		case column+1+n > limit:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}

@@ -1,0 +1,179 @@
+package diag
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// TextOptions say how findings are shown. The zero value is the default.
+type TextOptions struct {
+	Color bool // with SGR colours; whether the place is a terminal is for the caller to know
+	Max   int  // show the first Max findings and count the rest; 0 shows all
+	Width int  // columns of a source line, without its gutter; longer ones are cut; 0 is 100
+}
+
+// WriteText writes the findings for people: "file:line:col: error: … [PLC302]",
+// the source line with marks under the span, related places as notes, and the
+// fix. Control characters and other invisible things of messages and files are
+// shown as escapes. A nil opts is the default; the error is w's. The cost is the
+// number of findings times the width, however long the lines are.
+func WriteText(w io.Writer, l List, opts *TextOptions) error {
+	t := textWriter{out: bufio.NewWriter(w), limit: defaultWidth}
+	shown := l
+	if opts != nil {
+		t.color = opts.Color
+		if opts.Width > 0 {
+			t.limit = opts.Width
+		}
+		if opts.Max > 0 && opts.Max < len(l) {
+			shown = l[:opts.Max]
+		}
+	}
+	for i := range shown {
+		t.finding(shown[i].view())
+		// A writer that is gone takes nothing more: a million findings into a
+		// closed pipe end here.
+		if _, err := t.out.Write(nil); err != nil {
+			return err
+		}
+	}
+	if rest := l[len(shown):]; len(rest) > 0 {
+		t.printf("… and %d more (%s)\n", len(rest), rest.tally())
+	}
+	return t.out.Flush()
+}
+
+const defaultWidth = 100
+
+// The styles, as parameters of SGR.
+const (
+	bold   = "1"
+	red    = "1;31"
+	yellow = "1;33"
+	cyan   = "1;36"
+	green  = "1;32"
+	dim    = "2"
+)
+
+func (s Severity) style() string {
+	switch s {
+	case Error:
+		return red
+	case Warning:
+		return yellow
+	}
+	return cyan
+}
+
+// tally is how many findings of each severity the list has: "3 errors, 1 warning".
+func (l List) tally() string {
+	var parts []string
+	for _, s := range []Severity{Error, Warning, Info} {
+		switch n := l.Count(s); n {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprintf("1 %s", s))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// textWriter writes findings as text. Errors of writing stick to out.
+type textWriter struct {
+	out   *bufio.Writer
+	color bool
+	limit int
+}
+
+func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+
+// style is s between the codes that switch a style on and off.
+func (t *textWriter) style(sgr, s string) string {
+	if !t.color || s == "" {
+		return s
+	}
+	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
+}
+
+func (t *textWriter) finding(v view) {
+	t.printf("%s%s %s [%s]\n", t.style(bold, v.place.head()), t.style(v.Severity.style(), v.Severity.String()+":"),
+		t.style(bold, visible(v.Message)), v.Code)
+	t.excerpt(v.place, v.Severity.style())
+	for _, n := range v.Related {
+		t.printf("%s%s %s\n", t.style(bold, n.place.head()), t.style(cyan, "note:"), visible(n.Message))
+		t.excerpt(n.place, cyan)
+	}
+	if v.Fix != nil {
+		t.printf("  %s %s\n", t.style(green, "fix:"), t.suggestion(v.Fix))
+	}
+}
+
+// head is the place as a line begins with it: "file:line:col: ".
+func (p *place) head() string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d: ", visible(p.File), p.Line, p.Column)
+}
+
+// suggestion is what a fix would do: its message, and the new text where the
+// message does not have it already.
+func (t *textWriter) suggestion(p *proposal) string {
+	s := visible(p.Message)
+	if len(p.Edits) != 1 || p.Edits[0].Text == "" {
+		return s
+	}
+	text := layOut([]byte(visible(p.Edits[0].Text)), 0, 0, t.limit).text
+	if strings.Contains(s, text) {
+		return s
+	}
+	return strings.TrimPrefix(s+": "+text, ": ")
+}
+
+// excerpt shows the lines of a span with marks under it. Of a span of several
+// lines that is the first and the last. A finding about its file as a whole has
+// none.
+func (t *textWriter) excerpt(p *place, sgr string) {
+	if p == nil || p.loc.Span.IsZero() {
+		return
+	}
+	f := p.loc.File
+	start, end := int(p.loc.Span.Start), int(p.loc.Span.End)
+	end = start + len(bytes.TrimRight(f.Text[start:end], "\r\n"))
+	last := f.lineAt(end)
+	from := f.offsetIn(p.Line, start)
+	if p.Line == last {
+		t.line(f, p.Line, from, f.offsetIn(last, end), sgr)
+		return
+	}
+	first := f.Line(p.Line)
+	t.line(f, p.Line, from, len(first), sgr)
+	if p.Line+1 < last {
+		t.printf("%s\n", t.style(dim, "    … |"))
+	}
+	line := f.Line(last)
+	t.line(f, last, len(line)-len(bytes.TrimLeft(line, " \t")), f.offsetIn(last, end), sgr)
+}
+
+// offsetIn is where an offset is in a line, at most at its end.
+func (f *File) offsetIn(line, offset int) int {
+	return max(0, min(offset-int(f.lines[line-1]), len(f.Line(line))))
+}
+
+// line shows one line of a file with the bytes from..to marked.
+func (t *textWriter) line(f *File, n, from, to int, sgr string) {
+	r := layOut(f.Line(n), from, to, t.limit)
+	gutter := fmt.Sprintf("%5d |", n)
+	source := r.text
+	if source != "" {
+		source = " " + source
+	}
+	t.printf("%s%s\n", t.style(dim, gutter), source)
+	t.printf("%s %s%s\n", t.style(dim, strings.Repeat(" ", len(gutter)-1)+"|"),
+		strings.Repeat(" ", r.pad), t.style(sgr, strings.Repeat("^", r.marked)))
+}
