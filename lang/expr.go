@@ -13,10 +13,12 @@ type Duration = time.Duration
 
 // Text is what a string value says (plan-language §3): one expression as a
 // whole, or text with expressions in it. A string without any expression in it
-// and without an escaped dagger has no Text.
+// and without an escaped dagger has no Text. Expressions that do not parse were
+// reported and are left out, so that a Text without Parts is one of which
+// nothing is known.
 type Text struct {
 	Whole bool   // the string is one expression: Parts has one element
-	Parts []Part // in order
+	Parts []Part // in order; no two literals in a row
 }
 
 // Part is a piece of a text: literal text, or an expression.
@@ -37,15 +39,17 @@ const (
 )
 
 // Expr is a read expression (plan-language §3). Its spans point into the file,
-// whatever escapes the string is written with.
+// whatever escapes the string is written with. An operand that is the same
+// operator again is part of it: (a || b) || c has three Args.
 type Expr struct {
-	Op    Op
-	Angle bool // an operator spelled <|> or *>
-	Span  diag.Span
-	Kind  string          // OpRef: input, state, …
-	Path  []Segment       // OpRef: below the kind
-	Value json.RawMessage // OpLiteral: as JSON
-	Args  []*Expr         // OpOr, OpAnd: two or more
+	Op       Op
+	Angle    bool            // an operator spelled <|> or *>
+	Span     diag.Span       // without parentheses around it
+	Kind     string          // OpRef: input, state, …
+	KindSpan diag.Span       // OpRef: the kind, without the dagger
+	Path     []Segment       // OpRef: below the kind
+	Value    json.RawMessage // OpLiteral: as JSON, numbers as they are written
+	Args     []*Expr         // OpOr, OpAnd: two or more
 }
 
 // SegmentKind tells the segments of a path apart.
@@ -59,19 +63,20 @@ const (
 	Star                      // [*]
 )
 
-// Segment is one step of a path.
+// Segment is one step of a path. Digits after a dot that are no index, because
+// they start with a 0 or are beyond 31 bits, are a name.
 type Segment struct {
 	Kind  SegmentKind
-	Index int    // Number and Index; negative counts from the end
-	Name  string // Name, and Number as spelled
-	Span  diag.Span
+	Index int       // Number and Index; negative counts from the end
+	Name  string    // Named, and Number as spelled
+	Span  diag.Span // the name after the dot, or the brackets and what is in them
 }
 
 // Write is a write expression (plan-language §4): alternatives, of which one
 // happens, each a list of paths that all get the value.
 type Write struct {
 	Span         diag.Span
-	Angle        bool
+	Angle        bool // an operator spelled <|> or *>
 	Alternatives []Alternative
 }
 
@@ -81,13 +86,29 @@ type Alternative struct {
 	Paths []*Expr // OpRefs
 }
 
-// ParseRead parses a read expression such as "†state.a || 'x'", the whole of s.
-// Spans are offsets into s. The error is an *ExprError.
-func ParseRead(s string) (*Expr, error) { panic("todo") }
+// ParseRead parses a read expression such as "†state.a || 'x'", the whole of s
+// but for white space around it. Spans are offsets into s. The error is an
+// *ExprError.
+func ParseRead(s string) (*Expr, error) {
+	src := &source{text: s}
+	e, f := src.read(0, len(s), false)
+	if f != nil {
+		return nil, f.err()
+	}
+	return e, nil
+}
 
 // ParseWrite parses a write expression such as "†state.ok || †state.error", the
-// whole of s. Spans are offsets into s. The error is an *ExprError.
-func ParseWrite(s string) (*Write, error) { panic("todo") }
+// whole of s but for white space around it. Spans are offsets into s. The error
+// is an *ExprError.
+func ParseWrite(s string) (*Write, error) {
+	src := &source{text: s}
+	w, f := src.write(0, len(s))
+	if f != nil {
+		return nil, f.err()
+	}
+	return w, nil
+}
 
 // ExprError says where an expression does not parse, and why.
 type ExprError struct {
@@ -97,3 +118,25 @@ type ExprError struct {
 }
 
 func (e *ExprError) Error() string { return e.Message }
+
+// fault is what is wrong with a string that holds expressions: a finding
+// without the file, the call and the pointer, which the caller knows.
+type fault struct {
+	Code     diag.Code
+	Severity diag.Severity
+	Span     diag.Span
+	Message  string
+	Fix      *diag.Fix
+}
+
+func (f *fault) err() *ExprError { return &ExprError{f.Code, f.Span, f.Message} }
+
+// read parses text[from:to] as one read expression. With bare, as inside the
+// braces of †{…}, the daggers of references may be left out.
+func (s *source) read(from, to int, bare bool) (*Expr, *fault) {
+	from, to = s.trim(from, to)
+	if e := s.simple(from, to, bare); e != nil {
+		return e, nil
+	}
+	return s.parse(from, to, bare)
+}

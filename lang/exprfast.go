@@ -1,0 +1,170 @@
+package lang
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const dagger = "†"
+
+// maxSimple is the longest text, in bytes, that simple reads. Beyond it the
+// grammar's limits may count.
+const maxSimple = 1 << 20
+
+// simple reads text[from:to] when it is a single reference, without escapes in
+// its names: nearly every expression of nearly every plan. It gives what the
+// grammar gives, at a hundredth of the cost, or nil when the grammar has to
+// decide.
+func (s *source) simple(from, to int, bare bool) *Expr {
+	t := s.text[:to]
+	if to-from > maxSimple {
+		return nil
+	}
+	if !strings.HasPrefix(t[from:], dagger) && (!bare || isLiteral(t[from:])) {
+		return nil
+	}
+	e, end := s.scan(t, from)
+	if end != to {
+		return nil
+	}
+	return e
+}
+
+// scan reads the longest reference at t[from:], with or without a dagger. It
+// gives nil if there is none.
+func (s *source) scan(t string, from int) (e *Expr, end int) {
+	i := from
+	if strings.HasPrefix(t[i:], dagger) {
+		i += len(dagger)
+	}
+	end = nameEnd(t, i)
+	if end == i {
+		return nil, from
+	}
+	e = &Expr{Kind: t[i:end], KindSpan: s.span(i, end)}
+	if n := maxSegments(t[end:]); n > 0 {
+		e.Path = make([]Segment, 0, n)
+	}
+	for end < len(t) {
+		seg, next, ok := s.segment(t, end)
+		if !ok {
+			break
+		}
+		e.Path, end = append(e.Path, seg), next
+	}
+	e.Span = s.span(from, end)
+	return e, end
+}
+
+// maxSegments is how many segments the reference that goes on with t may have,
+// up to a few, so that its path is allocated once.
+func maxSegments(t string) int {
+	n := 0
+	for i := 0; i < len(t) && n < 16 && t[i] != ' ' && t[i] != dagger[0]; i++ {
+		if t[i] == '.' || t[i] == '[' {
+			n++
+		}
+	}
+	return n
+}
+
+// segment reads one segment at t[i:].
+func (s *source) segment(t string, i int) (seg Segment, end int, ok bool) {
+	switch t[i] {
+	case '.':
+		if end = nameEnd(t, i+1); end == i+1 {
+			return seg, i, false
+		}
+		seg = named(t[i+1 : end])
+		seg.Span = s.span(i+1, end)
+		return seg, end, true
+	case '[':
+		seg, end, ok = bracket(t, i)
+		seg.Span = s.span(i, end)
+		return seg, end, ok
+	}
+	return seg, i, false
+}
+
+// bracket reads a segment in brackets whose name has no escapes.
+func bracket(t string, i int) (seg Segment, end int, ok bool) {
+	close := strings.IndexByte(t[i:], ']')
+	if close < 2 {
+		return seg, i, false
+	}
+	switch inside := t[i+1 : i+close]; inside[0] {
+	case '*':
+		return Segment{Kind: Star}, i + close + 1, len(inside) == 1
+	case '"', '\'':
+		return quotedSegment(t, i)
+	default:
+		n, ok := parseIndex(inside)
+		return Segment{Kind: Index, Index: n}, i + close + 1, ok
+	}
+}
+
+func quotedSegment(t string, i int) (seg Segment, end int, ok bool) {
+	name := t[i+2:]
+	n := strings.IndexByte(name, t[i+1])
+	if n < 0 || strings.IndexByte(name[:n], '\\') >= 0 || !strings.HasPrefix(name[n+1:], "]") {
+		return seg, i, false
+	}
+	return Segment{Name: name[:n]}, i + len(`["`) + n + len(`"]`), true
+}
+
+// named is the segment of a name after a dot.
+func named(name string) Segment {
+	if c := name[0]; c == '0' && len(name) > 1 || c < '0' || c > '9' {
+		return Segment{Name: name}
+	}
+	n, ok := parseIndex(name)
+	if !ok {
+		return Segment{Name: name}
+	}
+	return Segment{Kind: Number, Index: n, Name: name}
+}
+
+// parseIndex reads digits with or without a minus sign, of at most 32 bits.
+func parseIndex(s string) (int, bool) {
+	if s == "" || s[0] == '+' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	return int(n), err == nil
+}
+
+// isLiteral reports whether a word, a run of names, dots and brackets, is no
+// reference without its dagger but a number, true, false or null.
+func isLiteral(word string) bool {
+	return word != "" && strings.IndexByte("-0123456789tfn", word[0]) >= 0 && json.Valid([]byte(word))
+}
+
+// The ASCII characters that are not part of a name, as bits.
+const (
+	notName0 uint64 = 1<<'\t' | 1<<'\n' | 1<<'\v' | 1<<'\f' | 1<<'\r' | 1<<' ' | 1<<'.' | 1<<'"' | 1<<'\'' |
+		1<<'&' | 1<<'(' | 1<<')' | 1<<'<' | 1<<'>' | 1<<'*' | 1<<','
+	notName1 uint64 = 1<<('['-64) | 1<<(']'-64) | 1<<('|'-64) | 1<<('{'-64) | 1<<('}'-64)
+)
+
+// nameEnd is where the run of name characters at t[i:] ends.
+func nameEnd(t string, i int) int {
+	for i < len(t) {
+		c := t[i]
+		switch {
+		case c < 64 && notName0>>c&1 != 0, c >= 64 && c < utf8.RuneSelf && notName1>>(c-64)&1 != 0:
+			return i
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(t[i:])
+			if r == '†' || unicode.IsSpace(r) {
+				return i
+			}
+			i += n
+		}
+	}
+	return i
+}

@@ -1,0 +1,358 @@
+package lang
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// misfit is the place where a text stops being an expression: the first token
+// that can't stand behind the one before it. That there is one, the grammar says;
+// where it is and in what words, is found here. (The place that the parser gives
+// is not always the first: it backs out of what it tries.)
+type misfit struct {
+	before []exprToken // without white space
+	prev   exprToken   // the last of them
+	found  exprToken
+	rest   string // the text from found on
+	spaced bool   // there is white space before found
+	bare   bool   // inside the braces of †{…}
+	reason string // why found is Bad, if the guard made it so
+}
+
+type exprToken struct {
+	name  string // of its rule; "" is none
+	value string
+	from  int
+}
+
+func newMisfit(g *guard, text string, tokens []lexer.Token) *misfit {
+	m := &misfit{}
+	for _, t := range tokens {
+		m.found = exprToken{g.names[t.Type], t.Value, t.Pos.Offset}
+		if m.found.name == "Space" {
+			m.spaced = true
+			continue
+		}
+		if !m.fits() {
+			break
+		}
+		m.before = append(m.before, m.found)
+		m.prev, m.spaced = m.found, false
+	}
+	m.rest = text[m.found.from:]
+	if m.found.name == "Bad" {
+		m.reason = g.reason
+	}
+	return m
+}
+
+// fits reports whether found can stand behind prev.
+func (m *misfit) fits() bool {
+	var wanted []string
+	switch m.prev.name {
+	case "", "Open", "Or", "And":
+		wanted = []string{"Dagger", "Word", "String", "Open"}
+	case "Dagger", "Dot":
+		wanted = []string{"Name"}
+	case "String", "Close":
+		wanted = []string{"Or", "And", "Close"}
+	default:
+		wanted = []string{"Dot", "Index", "Star", "Quoted", "Or", "And", "Close"}
+	}
+	return slices.Contains(wanted, m.found.name)
+}
+
+// explain gives the place of the mistake in the text, and what is wrong there.
+func (m *misfit) explain() (from, to int, message string) {
+	at, message := m.found, m.stray()
+	if message == "" {
+		at, message = m.misplaced()
+	}
+	return at.from, at.from + len(at.value), message
+}
+
+// misplaced words a token that would be right elsewhere.
+func (m *misfit) misplaced() (exprToken, string) {
+	switch m.prev.name {
+	case "Dagger":
+		return m.afterDagger()
+	case "Dot":
+		return m.afterDot()
+	case "", "Open", "Or", "And":
+		return m.noOperand()
+	}
+	return m.noOperator()
+}
+
+const oddName = `a name with a space or a sign goes in ["…"]`
+
+func (m *misfit) afterDagger() (exprToken, string) {
+	if m.found.value == "{" {
+		return m.prev, `"†{" belongs inside longer text; an expression is written without it, as in †state.x`
+	}
+	s := `"†" wants a kind right after it, as in †state`
+	if !m.bare {
+		s += `; text that starts with † is written ††`
+	}
+	return m.prev, s
+}
+
+func (m *misfit) afterDot() (exprToken, string) {
+	switch {
+	case m.found.name == "Index" || m.found.name == "Star" || m.found.name == "Quoted":
+		return m.prev, fmt.Sprintf(`a "." too many; did you mean %s without it?`, clip(m.found.value))
+	case m.found.name == "Dot":
+		return m.found, `a name is missing between the dots`
+	case m.found.name == "String":
+		return m.prev, fmt.Sprintf(`a quoted name goes in brackets; did you mean [%s] without the dot?`, clip(m.found.value))
+	case m.found.value == "*":
+		return m.found, `"*" is no name; did you mean [*] without the dot?`
+	case m.spaced && m.found.name == "Word":
+		return m.found, `white space inside a reference; ` + oddName
+	}
+	return m.prev, `"." wants a name right after it; ` + oddName
+}
+
+// noOperand words what stands where an operand should.
+func (m *misfit) noOperand() (exprToken, string) {
+	const operand = "a reference or a literal"
+	op := m.prev.name == "Or" || m.prev.name == "And"
+	switch m.found.name {
+	case "Or", "And":
+		if !op {
+			return m.found, fmt.Sprintf("%q wants %s before it", m.found.value, operand)
+		}
+	case "Close":
+		if !op {
+			return m.prev, `"()" wants an expression inside`
+		}
+	case "EOF":
+		if m.prev.name == "" {
+			return m.found, "an expression is missing"
+		}
+		if !op {
+			return m.prev, `"(" is not closed`
+		}
+	}
+	if op && m.found.name != "Bad" {
+		return m.prev, fmt.Sprintf("%q wants %s after it", m.prev.value, operand)
+	}
+	return m.found, fmt.Sprintf("%q stands where %s should", clip(m.found.value), operand)
+}
+
+// noOperator words what stands behind an operand and is neither an operator nor
+// the end.
+func (m *misfit) noOperator() (exprToken, string) {
+	switch m.found.name {
+	case "EOF":
+		return m.unclosed(), `"(" is not closed`
+	case "Name":
+		return m.found, fmt.Sprintf(`"." is missing before the name %q`, clip(m.found.value))
+	case "Word":
+		if op := map[string]string{"or": "||", "and": "&&"}[m.found.value]; op != "" {
+			return m.found, fmt.Sprintf("%q is no operator; did you mean %q? %s", m.found.value, op, m.cure())
+		}
+		fallthrough
+	case "Bad":
+		return m.found, fmt.Sprintf("%q does not belong to the expression; %s", clip(m.found.value), m.cure())
+	}
+	return m.found, fmt.Sprintf(`an operator, "||" or "&&", is missing before %q; %s`, clip(m.found.value), m.cure())
+}
+
+// cure says what words behind a reference most often are meant to be.
+func (m *misfit) cure() string {
+	if m.bare {
+		return oddName
+	}
+	return oddName + `, a reference inside text in †{…}`
+}
+
+// unclosed is the innermost parenthesis that is not closed.
+func (m *misfit) unclosed() exprToken {
+	depth := 0
+	for i := len(m.before) - 1; i >= 0; i-- {
+		switch m.before[i].name {
+		case "Close":
+			depth++
+		case "Open":
+			if depth--; depth < 0 {
+				return m.before[i]
+			}
+		}
+	}
+	return m.found
+}
+
+// stray words a character that is wrong wherever it stands in an expression; ""
+// for one about which its place says more.
+func (m *misfit) stray() string {
+	switch {
+	case m.reason != "":
+		return m.reason
+	case m.found.name != "Bad" || m.prev.name == "Dagger" || m.prev.name == "Dot":
+		return ""
+	}
+	switch c := m.found.value; c {
+	case "|", "&":
+		return fmt.Sprintf("a lone %q; did you mean %q?", c, c+c)
+	case "<", ">":
+		return fmt.Sprintf(`a lone %q; did you mean "<|>"?`, c)
+	case "*":
+		return `a lone "*"; did you mean "*>"?`
+	case `"`, "'":
+		return fmt.Sprintf("the quote %s is not closed", c)
+	case "[":
+		return m.bracket()
+	case "]":
+		return `"]" closes nothing: there is no "[" before it`
+	case ".":
+		if m.spaced && m.endsPath() {
+			return "white space inside a reference"
+		}
+	}
+	return ""
+}
+
+// endsPath reports whether a path could have gone on.
+func (m *misfit) endsPath() bool {
+	switch m.prev.name {
+	case "Word", "Name", "Index", "Star", "Quoted":
+		return true
+	}
+	return false
+}
+
+// bracket words a "[" that starts no segment.
+func (m *misfit) bracket() string {
+	inside, _, closed := strings.Cut(m.rest[1:], "]")
+	trimmed := strings.TrimSpace(inside)
+	quoted := strings.HasPrefix(trimmed, `"`) || strings.HasPrefix(trimmed, "'")
+	switch {
+	case !m.endsPath():
+		return `"[" follows no reference`
+	case m.spaced:
+		return "white space inside a reference"
+	case quoted && strings.Count(trimmed, trimmed[:1]) == 1:
+		return fmt.Sprintf("the quote %s is not closed", trimmed[:1])
+	case !closed:
+		return `"[" is not closed`
+	case trimmed == "":
+		return `"[]" wants an index, a quoted name or * inside`
+	case quoted || trimmed != inside:
+		return fmt.Sprintf("there is more than a name or an index in [%s]", clip(inside))
+	}
+	return fmt.Sprintf(`[%s] is no index, no quoted name and no [*]; did you mean ["%[1]s"]?`, clip(inside))
+}
+
+// clip shortens what a message quotes.
+func clip(s string) string { return clipTo(s, 40) }
+
+func clipTo(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n++; n == most && len(s) > i+utf8.UTFMax {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// mixed is the fault of a chain with both operators in it.
+func (b *builder) mixed(c *exprChain, args []*Expr) *fault {
+	i := slices.IndexFunc(c.Rest, func(l *exprLink) bool { return opOf(l) != opOf(c.Rest[0]) })
+	if i < 0 {
+		return nil
+	}
+	at := c.Rest[i].Pos.Offset
+	const most = 200
+	return &fault{
+		Code: diag.MixedOperators,
+		Span: b.place(at, at+len(c.Rest[i].Op)),
+		Message: fmt.Sprintf("the operators are mixed without parentheses; did you mean %s or %s?",
+			clipTo(reading(c, args, OpAnd).String(), most), clipTo(reading(c, args, OpOr).String(), most)),
+		Fix: b.parenthesize(c),
+	}
+}
+
+// reading is what a mixed chain means if one of its operators binds tighter.
+func reading(c *exprChain, args []*Expr, tight Op) *Expr {
+	loose := OpOr + OpAnd - tight
+	e := &Expr{Op: loose, Angle: spelledAngle(c, loose)}
+	for from, to := range runs(c, tight) {
+		arg := args[from]
+		if to-from > 1 {
+			arg = join(tight, args[from:to])
+			arg.Angle = arg.Angle || spelledAngle(c, tight)
+		}
+		e.Args = append(e.Args, arg)
+	}
+	return e
+}
+
+func spelledAngle(c *exprChain, op Op) bool {
+	return slices.ContainsFunc(c.Rest, func(l *exprLink) bool { return opOf(l) == op && isAngle(l) })
+}
+
+// runs are the operands of a chain that an operator holds together.
+func runs(c *exprChain, tight Op) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		from := 0
+		for i, l := range c.Rest {
+			if opOf(l) != tight {
+				if !yield(from, i+1) {
+					return
+				}
+				from = i + 1
+			}
+		}
+		yield(from, len(c.Rest)+1)
+	}
+}
+
+// parenthesize puts parentheses where most languages read them: && binds tighter.
+func (b *builder) parenthesize(c *exprChain) *diag.Fix {
+	fix := &diag.Fix{Message: "put parentheses around what && joins"}
+	insert := func(at int, text string) {
+		place := b.place(at, at)
+		fix.Edits = append(fix.Edits, diag.Edit{Span: place, Text: text})
+	}
+	term := func(i int) *exprTerm {
+		if i == 0 {
+			return c.First
+		}
+		return c.Rest[i-1].Term
+	}
+	for from, to := range runs(c, OpAnd) {
+		if to-from > 1 {
+			insert(term(from).Pos.Offset, "(")
+			insert(term(to-1).EndPos.Offset, ")")
+		}
+	}
+	return fix
+}
+
+// noDagger is the fault of a word that would be a reference inside braces.
+func (b *builder) noDagger(p *exprPath, word string) *fault {
+	span := b.place(p.Pos.Offset, p.EndPos.Offset)
+	if len(p.Steps) == 0 {
+		return badExpression(span, fmt.Sprintf("%q is neither a reference nor a literal; did you mean '%[1]s' or †%[1]s?", clip(word)))
+	}
+	f := badExpression(span, fmt.Sprintf("a reference starts with †; did you mean †%s?", clip(word)))
+	f.Fix = &diag.Fix{
+		Message: "write †" + clip(word),
+		Edits:   []diag.Edit{{Span: diag.Span{Start: span.Start, End: span.Start}, Text: dagger}},
+	}
+	return f
+}
+
+func (b *builder) wrongEscape(at int, s string) *fault {
+	_, n := utf8.DecodeRuneInString(s[1:])
+	return badExpression(b.place(at, at+1+n), fmt.Sprintf("%q is no escape of a JSON string", s[:1+n]))
+}

@@ -1,0 +1,265 @@
+package lang
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// readText reads what the JSON string at span, quotes included, says
+// (plan-language §3). The text is nil when the string is nothing but text.
+func readText(src []byte, span diag.Span) (*Text, []fault) {
+	if inside := src[span.Start+1 : span.End-1]; !mayHoldDagger(inside) {
+		return nil, nil
+	}
+	s := newSource(src, span)
+	if from, to := s.trim(0, len(s.text)); isWhole(s.text[from:to]) {
+		return s.whole(from, to)
+	}
+	r := &textReader{source: s}
+	for m := range marks(s.text) {
+		r.mark(m)
+	}
+	return r.result(), r.faults
+}
+
+func mayHoldDagger(inside []byte) bool {
+	return bytes.Contains(inside, []byte(dagger)) || bytes.Contains(inside, []byte(`\u2020`))
+}
+
+// isWhole reports whether a trimmed text is one expression.
+func isWhole(t string) bool {
+	rest, ok := strings.CutPrefix(t, dagger)
+	return ok && !strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, dagger)
+}
+
+func (s *source) whole(from, to int) (*Text, []fault) {
+	e, f := s.read(from, to, false)
+	if f != nil {
+		return &Text{}, []fault{*f}
+	}
+	return &Text{Whole: true, Parts: []Part{{Expr: e}}}, nil
+}
+
+// mark is a dagger of a text that is no expression as a whole.
+type mark struct {
+	kind     markKind
+	from, to int
+}
+
+type markKind uint8
+
+const (
+	escapeMark   markKind = iota // ††, of which the first is left out
+	templateMark                 // †{ to }
+	openMark                     // †{ to the end, without a }
+	bareMark                     // † that is just text
+)
+
+// marks are the daggers of a text, in order.
+func marks(text string) iter.Seq[mark] {
+	return func(yield func(mark) bool) {
+		first := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+		for i := 0; ; {
+			n := strings.Index(text[i:], dagger)
+			if n < 0 {
+				return
+			}
+			m := markAt(text, i+n, i+n == first)
+			if !yield(m) {
+				return
+			}
+			i = m.to
+		}
+	}
+}
+
+// markAt tells what the dagger at text[i] is. The first one of a text is escaped
+// by another one, all of them are before a brace.
+func markAt(text string, i int, first bool) mark {
+	after := i + len(dagger)
+	switch rest := text[after:]; {
+	case strings.HasPrefix(rest, "{"):
+		if end := templateEnd(text, after+1); end > 0 {
+			return mark{templateMark, i, end}
+		}
+		return mark{openMark, i, len(text)}
+	case strings.HasPrefix(rest, dagger+"{"), first && strings.HasPrefix(rest, dagger):
+		return mark{escapeMark, i, after + len(dagger)}
+	}
+	return mark{bareMark, i, after}
+}
+
+// templateEnd is the end of the template whose inside starts at text[i]: right
+// behind the first brace that is not in quotes. If a quote is not closed, any
+// brace will do, so that the quote is what gets reported; 0 if there is none.
+func templateEnd(text string, i int) int {
+	for j := i; j < len(text); j++ {
+		switch c := text[j]; c {
+		case '}':
+			return j + 1
+		case '"', '\'':
+			end := quoteEnd(text, j)
+			if end == 0 {
+				return indexFrom(text, '}', i) + 1
+			}
+			j = end - 1
+		}
+	}
+	return 0
+}
+
+// quoteEnd is right behind the quote that closes the one at text[i]; 0 if none
+// does.
+func quoteEnd(text string, i int) int {
+	for j := i + 1; j < len(text); j++ {
+		switch text[j] {
+		case '\\':
+			j++
+		case text[i]:
+			return j + 1
+		}
+	}
+	return 0
+}
+
+// textReader puts the parts of a text together.
+type textReader struct {
+	*source
+	parts   []Part
+	literal []byte // literal text before done that is not yet a part, if it is not contiguous
+	done    int    // how much of the text is dealt with
+	marked  bool   // something is not just text
+	faults  []fault
+}
+
+func (r *textReader) mark(m mark) {
+	switch m.kind {
+	case escapeMark:
+		r.leaveOut(m.from, m.from+len(dagger))
+	case openMark:
+		r.leaveOut(m.from, m.to)
+		r.fail(badExpression(r.span(m.from, m.from+len("†{")), `"†{" is not closed by a "}"; a literal †{ is written ††{`))
+	case templateMark:
+		r.template(m)
+	case bareMark:
+		r.bare(m)
+	}
+}
+
+func (r *textReader) fail(f *fault) { r.faults = append(r.faults, *f) }
+
+// leaveOut goes on to text[to:], with text[from:to] no part of the literal.
+func (r *textReader) leaveOut(from, to int) {
+	r.literal = append(r.literal, r.text[r.done:from]...)
+	r.done = to
+	r.marked = true
+}
+
+// flush makes the literal text up to text[to] a part.
+func (r *textReader) flush(to int) {
+	s := r.text[r.done:to]
+	if len(r.literal) > 0 {
+		s = string(append(r.literal, s...))
+		r.literal = r.literal[:0]
+	}
+	if s != "" {
+		r.parts = append(r.parts, Part{Literal: s})
+	}
+	r.done = to
+}
+
+func (r *textReader) template(m mark) {
+	e, f := r.inside(m)
+	if f != nil {
+		r.fail(f)
+		r.leaveOut(m.from, m.to)
+		return
+	}
+	r.flush(m.from)
+	r.parts = append(r.parts, Part{Expr: e})
+	r.done = m.to
+	r.marked = true
+}
+
+// inside parses the expression of a template.
+func (s *source) inside(m mark) (*Expr, *fault) {
+	from, to := m.from+len("†{"), m.to-len("}")
+	if strings.TrimSpace(s.text[from:to]) == "" {
+		return nil, badExpression(s.span(m.from, m.to), `"†{}" wants an expression inside; a literal †{ is written ††{`)
+	}
+	return s.read(from, to, true)
+}
+
+// bare warns of a reference that is only text. A doubled dagger is nobody's
+// reference.
+func (r *textReader) bare(m mark) {
+	if strings.HasSuffix(r.text[:m.from], dagger) {
+		return
+	}
+	e, end := r.scan(r.text, m.from)
+	if e == nil || len(e.Path) == 0 {
+		return
+	}
+	ref := r.text[m.to:end]
+	if t := strings.TrimRight(ref, ":;!?"); !strings.HasSuffix(t, ".") {
+		ref = t // punctuation of the sentence, rather than of the name
+	}
+	place := func(i int) diag.Span { return r.span(i, i) }
+	r.fail(&fault{
+		Code:     diag.BareDagger,
+		Severity: diag.Warning,
+		Span:     r.span(m.from, m.to+len(ref)),
+		Message:  fmt.Sprintf("†%s inside longer text is just text; did you mean †{%[1]s}?", clip(ref)),
+		Fix: &diag.Fix{
+			Message: fmt.Sprintf("write †{%s}", clip(ref)),
+			Edits:   []diag.Edit{{Span: place(m.to), Text: "{"}, {Span: place(m.to + len(ref)), Text: "}"}},
+		},
+	})
+}
+
+// result is the text; nil if all of it is literal as it stands.
+func (r *textReader) result() *Text {
+	if !r.marked {
+		return nil
+	}
+	r.flush(len(r.text))
+	return &Text{Parts: r.parts}
+}
+
+// formatText is the JSON string at span, quotes included, in canonical form: its
+// expressions are, without daggers inside †{…}, and all other text stays as it is
+// written, escapes included. t is what readText gave for it.
+func formatText(src []byte, span diag.Span, t *Text) []byte {
+	token := src[span.Start:span.End]
+	switch {
+	case t == nil || len(t.Parts) == 0:
+		return token
+	case t.Whole:
+		return appendQuoted(nil, t.Parts[0].Expr.String(), '"')
+	}
+	s := newSource(src, span)
+	out := make([]byte, 0, len(token))
+	done := span.Start
+	for m := range marks(s.text) {
+		if m.kind != templateMark {
+			continue
+		}
+		e, f := s.inside(m)
+		if f != nil {
+			continue
+		}
+		at := s.span(m.from, m.to)
+		out = append(out, src[done:at.Start]...)
+		out = append(out, "†{"...)
+		quoted := appendQuoted(nil, string(e.append(nil, true)), '"')
+		out = append(out, quoted[1:len(quoted)-1]...)
+		out = append(out, '}')
+		done = at.End
+	}
+	return append(out, src[done:span.End]...)
+}

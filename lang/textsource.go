@@ -1,0 +1,150 @@
+package lang
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// source is a decoded text, and where each of its bytes stands in the file.
+type source struct {
+	text  string
+	start int    // the place of text[0], and so on up to the first jump
+	jumps []jump // nil when the string is written without escapes
+}
+
+// jump says that text[text:], up to the next jump, stands at file in the file:
+// there is one right behind each escape.
+type jump struct{ text, file int32 }
+
+// newSource decodes the JSON string at span, quotes included. A wrong escape is
+// the JSON reader's to report, and stands for itself here.
+func newSource(src []byte, span diag.Span) *source {
+	s := &source{start: int(span.Start) + 1}
+	inside := string(src[span.Start+1 : span.End-1])
+	s.text, _ = unescape(inside, func(text, raw int) {
+		s.jumps = append(s.jumps, jump{int32(text), int32(s.start + raw)})
+	})
+	return s
+}
+
+// at is the place in the file of text[i].
+func (s *source) at(i int) int32 {
+	if n := sort.Search(len(s.jumps), func(k int) bool { return int(s.jumps[k].text) > i }); n > 0 {
+		j := s.jumps[n-1]
+		return j.file + int32(i) - j.text
+	}
+	return int32(s.start + i)
+}
+
+func (s *source) span(from, to int) diag.Span {
+	if s.jumps == nil {
+		return diag.Span{Start: int32(s.start + from), End: int32(s.start + to)}
+	}
+	return diag.Span{Start: s.at(from), End: s.at(to)}
+}
+
+// trim leaves out white space at both ends of text[from:to].
+func (s *source) trim(from, to int) (int, int) {
+	t := strings.TrimLeftFunc(s.text[from:to], unicode.IsSpace)
+	from = to - len(t)
+	return from, from + len(strings.TrimSpace(t))
+}
+
+// unescape decodes the inside of a JSON string, where \' is an escape as well,
+// and calls each with the places right behind every escape, in the text and in
+// s. A wrong escape stands for itself; wrong is the place of the first, or -1.
+// Halves of surrogate pairs become U+FFFD.
+func unescape(s string, each func(text, raw int)) (text string, wrong int) {
+	wrong = -1
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s, wrong
+	}
+	b := make([]byte, 0, len(s))
+	done := 0 // how much of s is in b
+	for ; i >= 0; i = indexFrom(s, '\\', done) {
+		b = append(b, s[done:i]...)
+		r, n := escape(s[i:])
+		if n == 0 {
+			if wrong < 0 {
+				wrong = i
+			}
+			r, n = '\\', 1
+		}
+		b = utf8.AppendRune(b, r)
+		done = i + n
+		each(len(b), done)
+	}
+	return string(append(b, s[done:]...)), wrong
+}
+
+func indexFrom(s string, c byte, from int) int {
+	if i := strings.IndexByte(s[from:], c); i >= 0 {
+		return from + i
+	}
+	return -1
+}
+
+// escape decodes the escape that s starts with and gives its length; 0 if it is
+// none.
+func escape(s string) (rune, int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	const letters, means = `"\/'bfnrt`, "\"\\/'\b\f\n\r\t"
+	if i := strings.IndexByte(letters, s[1]); i >= 0 {
+		return rune(means[i]), 2
+	}
+	r, ok := hexEscape(s)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if low, ok := hexEscape(s[6:]); ok {
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hexEscape decodes \uXXXX.
+func hexEscape(s string) (r rune, ok bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	for i := 2; i < 6; i++ {
+		d := strings.IndexByte("0123456789abcdef", s[i]|0x20)
+		if d < 0 || s[i] < '0' {
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+	}
+	return r, true
+}
+
+// appendQuoted appends s as a JSON string, but between quotes of the given kind.
+func appendQuoted(dst []byte, s string, quote byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, quote)
+	for _, r := range s {
+		switch {
+		case r == rune(quote) || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r >= ' ':
+			dst = utf8.AppendRune(dst, r)
+		case strings.ContainsRune("\b\f\n\r\t", r):
+			dst = append(dst, '\\', "btn?fr"[r-'\b'])
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		}
+	}
+	return append(dst, quote)
+}
