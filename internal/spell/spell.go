@@ -1,0 +1,103 @@
+// Package spell finds what somebody who misspelled a name may have meant.
+package spell
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Nearest is the candidate that is nearest to word by the number of letters
+// added, left out, replaced or swapped with their neighbour, whatever their case;
+// among equals the first in alphabetical order. It is none when even the nearest
+// is too far off for the length of word, or when nothing but word itself is there.
+// A candidate that is out of the question costs one look at its letters.
+func Nearest(word string, candidates iter.Seq[string]) (string, bool) {
+	best, found := "", false
+	limit := tolerance(word)
+	folded := fold(nil, word)
+	letters := letterSet(word)
+	var t table
+	for c := range candidates {
+		if c == word || abs(len(c)-len(word)) > limit || bits.OnesCount64(letterSet(c)&^letters) > limit {
+			continue
+		}
+		t.candidate = fold(t.candidate[:0], c)
+		d := t.distance(folded, t.candidate, limit)
+		if d < limit || d == limit && (!found || c < best) {
+			best, found, limit = c, true, d
+		}
+	}
+	return best, found
+}
+
+// tolerance is how many edits a word of this length may be off.
+func tolerance(word string) int {
+	if len(word) < 2 {
+		return 0
+	}
+	return min(1+len(word)/6, 4)
+}
+
+// fold appends s with its ASCII capitals as small letters.
+func fold(dst []byte, s string) []byte {
+	for i := range len(s) {
+		dst = append(dst, lower(s[i]))
+	}
+	return dst
+}
+
+func lower(c byte) byte {
+	if c-'A' <= 'Z'-'A' {
+		c |= 0x20
+	}
+	return c
+}
+
+// letterSet is the set of the bytes of s, folded, each modulo 64.
+func letterSet(s string) (set uint64) {
+	for i := range len(s) {
+		set |= 1 << (lower(s[i]) & 63)
+	}
+	return set
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// table is what is kept between words: the word, and three rows of distances.
+type table struct {
+	candidate       []byte
+	last, prev, row []int
+}
+
+// distance is the number of edits between a and b (optimal string alignment), or
+// more than limit as soon as it is.
+func (r *table) distance(a, b []byte, limit int) int {
+	if len(r.row) <= len(b) {
+		r.last, r.prev, r.row = make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	}
+	for j := range len(b) + 1 {
+		r.row[j] = j
+	}
+	for i := range len(a) {
+		r.last, r.prev, r.row = r.prev, r.row, r.last
+		r.row[0] = i + 1
+		least := i + 1
+		for j := range len(b) {
+			d := min(r.prev[j+1], r.row[j]) + 1
+			if a[i] == b[j] {
+				d = min(d, r.prev[j])
+			} else {
+				d = min(d, r.prev[j]+1)
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, r.last[j-1]+1)
+			}
+			r.row[j+1] = d
+			least = min(least, d)
+		}
+		if least > limit {
+			return least
+		}
+	}
+	return r.row[len(b)]
+}
