@@ -132,8 +132,8 @@ func (c *checker) check() *Error {
 		case tok == Colon && next == wantColon:
 			next = wantValue
 		case tok == String && (next == wantName || next == wantMember):
-			if first, twice := c.names.Add(c.Text, c.Start, c.Pos, c.Escaped); twice {
-				return &Error{Kind: Duplicate, Offset: c.Start, Other: first,
+			if first, _, twice := c.names.Add(c.Text, c.Start+1, c.Pos-1, c.Escaped); twice {
+				return &Error{Kind: Duplicate, Offset: c.Start, Other: first - 1,
 					Message: fmt.Sprintf("the name %s stands twice in one object", c.Text[c.Start:c.Pos])}
 			}
 			next = wantColon

@@ -351,10 +351,9 @@ func hex4(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// AppendString appends what a string token says: without its quotes, escapes
+// AppendString appends what a string says, given without its quotes: its escapes
 // decoded. An escape that is none stands for itself.
-func AppendString(dst, token []byte) []byte {
-	s := token[1 : len(token)-1]
+func AppendString(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 || i+1 == len(s) {

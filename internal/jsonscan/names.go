@@ -25,7 +25,7 @@ type Names struct {
 }
 
 type name struct {
-	start, end int32 // with its quotes
+	start, end int32 // without its quotes
 	escaped    bool
 }
 
@@ -55,21 +55,30 @@ func (s *Names) Close(outer int32) {
 	s.n, s.base = s.base, int(outer)
 }
 
-// Add adds the name text[start:end], a valid string with its quotes, to the innermost
-// object, and returns the offset of the first one when it is there already;
-// escaped says whether there may be escapes in it.
-func (s *Names) Add(text []byte, start, end int, escaped bool) (first int, twice bool) {
+// Add adds the name text[start:end], without its quotes, to the innermost object.
+// When it is there already, it returns where the first one stands; escaped says
+// whether there may be escapes in it.
+func (s *Names) Add(text []byte, start, end int, escaped bool) (firstStart, firstEnd int, twice bool) {
 	n := name{int32(start), int32(end), escaped}
+	old := s.add(text, n)
+	if old == nil {
+		return 0, 0, false
+	}
+	return int(old.start), int(old.end), true
+}
+
+// add is the first name that is the same as n, nil when there was none.
+func (s *Names) add(text []byte, n name) (first *name) {
 	if s.n-s.base >= fewNames {
 		return s.addHashed(text, n)
 	}
 	for i := s.base; i < s.n; i++ {
 		if old := s.at(i); same(text, old, &n) {
-			return int(old.start), true
+			return old
 		}
 	}
 	s.push(n)
-	return 0, false
+	return nil
 }
 
 func (s *Names) at(i int) *name {
@@ -95,10 +104,10 @@ func same(text []byte, a, b *name) bool {
 	return bytes.Equal(a.decoded(text), b.decoded(text))
 }
 
-// decoded is what the name says, without its quotes.
+// decoded is what the name says.
 func (n *name) decoded(text []byte) []byte {
 	if !n.escaped {
-		return text[n.start+1 : n.end-1]
+		return text[n.start:n.end]
 	}
 	return AppendString(nil, text[n.start:n.end])
 }
@@ -112,7 +121,7 @@ func (s *Names) table() *table {
 	return nil
 }
 
-func (s *Names) addHashed(text []byte, n name) (first int, twice bool) {
+func (s *Names) addHashed(text []byte, n name) (first *name) {
 	t := s.table()
 	if t == nil || 2*(s.n-s.base) >= len(t.slots) {
 		t = s.grow(text, t)
@@ -123,10 +132,10 @@ func (s *Names) addHashed(text []byte, n name) (first int, twice bool) {
 		case sl.name == 0:
 			s.push(n)
 			*sl = slot{hash, int32(s.n)}
-			return 0, false
+			return nil
 		case sl.hash == hash:
 			if old := s.at(int(sl.name) - 1); same(text, old, &n) {
-				return int(old.start), true
+				return old
 			}
 		}
 	}
