@@ -1,0 +1,82 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// shown is how many bytes of an output that cannot be used its error quotes.
+const shown = 200
+
+// JSON is an output as a value: it must be one JSON text and nothing else; none is
+// null. The error says what is wrong and quotes the beginning.
+func JSON(output []byte) (json.RawMessage, error) {
+	output = bytes.TrimPrefix(output, []byte("\ufeff"))
+	output = bytes.Trim(output, " \t\r\n")
+	if len(output) == 0 {
+		return nil, nil
+	}
+	if err := jsonscan.Check(output, jsonscan.Limits{MaxBytes: len(output)}); err != nil {
+		return nil, fmt.Errorf("the output is not usable JSON: %w; it begins with %q", err, Head(output, shown))
+	}
+	return output, nil
+}
+
+// Text is an output as a JSON string. What is not UTF-8 is an error: it is never
+// mended silently.
+func Text(output []byte) (json.RawMessage, error) {
+	if err := CheckText(output); err != nil {
+		return nil, err
+	}
+	return gjson.AppendJSONString(nil, string(output)), nil
+}
+
+// CheckText reports an output that is not UTF-8.
+func CheckText(output []byte) error {
+	if utf8.Valid(output) {
+		return nil
+	}
+	at := 0
+	for at < len(output) {
+		r, n := utf8.DecodeRune(output[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return fmt.Errorf("the output is not UTF-8 text (byte %d is 0x%02x)", at, output[at])
+}
+
+// Head is the beginning of an output, at most n bytes of it, fit to be shown.
+func Head(output []byte, n int) string {
+	if len(output) <= n {
+		return Printable(output)
+	}
+	return Printable(output[:n]) + " …"
+}
+
+// Printable is text that is safe on a terminal and in a log: UTF-8, and neither
+// control characters nor those that turn the direction of writing, but for line
+// ends and tabs.
+func Printable(output []byte) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return -1
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(output), "\ufffd"))
+	return strings.TrimSpace(clean)
+}

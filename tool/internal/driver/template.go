@@ -1,0 +1,150 @@
+package driver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Template is text with placeholders: `{name}` stands for a param, `{{` and `}}`
+// for the braces themselves. The zero Template is the empty text. It is immutable.
+type Template struct {
+	parts []part
+}
+
+// part is a run of text, or a placeholder.
+type part struct {
+	text string // of a placeholder the name
+	slot bool
+}
+
+// ParseTemplate reads a template. A name is letters, digits, `_`, `-`, `.` and `$`;
+// any other brace is an error that says where, so that no placeholder is ever taken
+// for text because of a typing error.
+func ParseTemplate(text string) (Template, error) {
+	var t Template
+	for i := 0; i < len(text); {
+		switch {
+		case strings.HasPrefix(text[i:], "{{"), strings.HasPrefix(text[i:], "}}"):
+			t.addText(text[i : i+1])
+			i += 2
+		case text[i] == '{':
+			name := placeholder(text[i+1:])
+			if name == "" {
+				return Template{}, fmt.Errorf("the { at byte %d begins no placeholder like {name}; write {{ for a brace", i)
+			}
+			t.parts = append(t.parts, part{name, true})
+			i += len(name) + len("{}")
+		case text[i] == '}':
+			return Template{}, fmt.Errorf("the } at byte %d ends no placeholder; write }} for a brace", i)
+		default:
+			n := strings.IndexAny(text[i:], "{}")
+			if n < 0 {
+				n = len(text) - i
+			}
+			t.addText(text[i : i+n])
+			i += n
+		}
+	}
+	return t, nil
+}
+
+// placeholder is the name before the closing brace, "" if there is none.
+func placeholder(text string) string {
+	name, _, closed := strings.Cut(text, "}")
+	if !closed || strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }) {
+		return ""
+	}
+	return name
+}
+
+func nameRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.$", r))
+}
+
+// addText appends text, to the text before it if there is any.
+func (t *Template) addText(text string) {
+	if n := len(t.parts); n > 0 && !t.parts[n-1].slot {
+		t.parts[n-1].text += text
+		return
+	}
+	t.parts = append(t.parts, part{text, false})
+}
+
+// String is the template as it is written.
+func (t Template) String() string {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.slot {
+			b.WriteString("{" + p.text + "}")
+		} else {
+			b.WriteString(Escape(p.text))
+		}
+	}
+	return b.String()
+}
+
+// Escape is the template of a text that has no placeholders.
+func Escape(text string) string {
+	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
+}
+
+// Names are the placeholders, each as often as it occurs.
+func (t Template) Names() []string {
+	var names []string
+	for _, p := range t.parts {
+		if p.slot {
+			names = append(names, p.text)
+		}
+	}
+	return names
+}
+
+// Literal reports whether there are no placeholders.
+func (t Template) Literal() bool {
+	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.slot })
+}
+
+// Only is the name of the placeholder that is the whole template, "" if it is
+// anything else.
+func (t Template) Only() string {
+	if len(t.parts) == 1 && t.parts[0].slot {
+		return t.parts[0].text
+	}
+	return ""
+}
+
+// StartsOpen reports whether the first byte comes from a param.
+func (t Template) StartsOpen() bool { return len(t.parts) > 0 && t.parts[0].slot }
+
+// Fill is the text with each placeholder replaced by its value; missing is the
+// first one that has none, and then there is no text.
+func (t Template) Fill(value func(name string) (text string, ok bool)) (text, missing string) {
+	if len(t.parts) == 1 && !t.parts[0].slot {
+		return t.parts[0].text, ""
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		s := p.text
+		if p.slot {
+			var ok bool
+			if s, ok = value(p.text); !ok {
+				return "", p.text
+			}
+		}
+		b.WriteString(s)
+	}
+	return b.String(), ""
+}
+
+// SortedNames are the placeholders of all templates, each once, in order.
+func SortedNames(templates ...Template) []string {
+	var names []string
+	for _, t := range templates {
+		names = append(names, t.Names()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
