@@ -1,0 +1,198 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// child is a running program with the goroutines at its pipes.
+//
+// The life of a child: it is started; it exits by itself, or is told to (SIGTERM to
+// its group) when ctx is done or it prints too much. From then on a grace runs in
+// which whoever still holds its pipes may end. Then the whole group is killed, and
+// only then is the child reaped: until it is, its process id, which names the
+// group, can belong to nobody else.
+type child struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stdout  *reader
+	stderr  *reader
+	writing sync.WaitGroup
+	tooMuch chan struct{}    // closed when stdout is over its limit
+	exited  chan struct{}    // closed when the program has exited
+	done    chan struct{}    // closed when it has exited and both outputs are at their end
+	state   *os.ProcessState // how it ended, once it is reaped
+}
+
+// ending is what became of a child.
+type ending struct {
+	state          *os.ProcessState
+	stdout, stderr []byte
+	stopped        bool // because ctx was done
+	tooMuch        bool
+	whole          bool // stdout was read to its end
+}
+
+// start starts the program.
+func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child, error) {
+	c := &child{
+		cmd:     cmd,
+		tooMuch: make(chan struct{}),
+		exited:  make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	cmd.SysProcAttr = attributes()
+	if err := c.openPipes(stdin != nil); err != nil {
+		return nil, err
+	}
+	started := make(chan error)
+	go c.run(started)
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	if stdin != nil {
+		c.writing.Go(func() {
+			// A program that does not read what it is given is no failure.
+			_, _ = c.stdin.Write(stdin)
+			_ = c.stdin.Close()
+		})
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { c.stdout.head(maxOutput, c.tooMuch) })
+	reading.Go(func() { c.stderr.tail(maxStderr) })
+	go func() {
+		reading.Wait()
+		<-c.exited
+		close(c.done)
+	}()
+	return c, nil
+}
+
+// openPipes makes the pipes. If it fails, those that are open are for the garbage
+// collector to close, as is usual with files.
+func (c *child) openPipes(stdin bool) error {
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	stderr, err := c.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if stdin {
+		if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+			return err
+		}
+	}
+	c.stdout, c.stderr = &reader{pipe: stdout}, &reader{pipe: stderr}
+	return nil
+}
+
+// run starts the program and waits for it on one thread: on Linux the program gets
+// a signal when the thread that started it ends (see attributes), so the thread
+// must not end before. Waiting blocks a thread in any case.
+func (c *child) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := c.cmd.Start()
+	started <- err
+	if err == nil {
+		c.state = awaitExit(c.cmd.Process)
+		close(c.exited)
+	}
+}
+
+// wait returns when the program and its group have ended.
+func (c *child) wait(ctx context.Context, grace time.Duration) ending {
+	var e ending
+	select {
+	case <-c.exited:
+	case <-c.tooMuch:
+		terminate(c.cmd.Process)
+	case <-ctx.Done():
+		e.stopped = true
+		terminate(c.cmd.Process)
+	}
+	e.stopped = c.linger(ctx, grace, e.stopped) || e.stopped
+	kill(c.cmd.Process)
+	<-c.exited
+	c.closePipes()
+	<-c.done
+	c.writing.Wait()
+	_ = c.cmd.Wait() // what matters of its error is in the state
+	if c.state == nil {
+		c.state = c.cmd.ProcessState
+	}
+	e.state, e.stdout, e.stderr = c.state, c.stdout.text, c.stderr.text
+	e.tooMuch, e.whole = c.stdout.over, c.stdout.whole
+	return e
+}
+
+// linger waits for whoever still runs or holds the outputs, for the grace at most.
+// It reports whether ctx ended that.
+func (c *child) linger(ctx context.Context, grace time.Duration, stopped bool) bool {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	cancelled := ctx.Done()
+	if stopped {
+		cancelled = nil
+	}
+	select {
+	case <-c.done:
+	case <-timer.C:
+	case <-cancelled:
+		return true
+	}
+	return false
+}
+
+func (c *child) closePipes() {
+	_ = c.stdout.pipe.Close()
+	_ = c.stderr.pipe.Close()
+	if c.stdin != nil {
+		_ = c.stdin.Close()
+	}
+}
+
+// reader keeps what a program prints, as far as there is room.
+type reader struct {
+	pipe  io.ReadCloser
+	text  []byte
+	over  bool // there was more than the limit
+	whole bool // it was read to its end
+}
+
+// head reads all. Past the limit it closes the pipe, so that whoever writes is
+// stopped, and closes tooMuch.
+func (r *reader) head(limit int64, tooMuch chan<- struct{}) {
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(r.pipe, limit+1))
+	if r.over = n > limit; r.over {
+		_ = r.pipe.Close()
+		close(tooMuch)
+		return
+	}
+	r.text, r.whole = b.Bytes(), err == nil
+}
+
+// tail reads to the end and keeps the last n bytes.
+func (r *reader) tail(n int) {
+	chunk := make([]byte, 4096)
+	for {
+		got, err := r.pipe.Read(chunk)
+		r.text = append(r.text, chunk[:got]...)
+		if len(r.text) > 2*n {
+			r.text = append(r.text[:0], r.text[len(r.text)-n:]...)
+		}
+		if err != nil {
+			break
+		}
+	}
+	r.text = r.text[max(0, len(r.text)-n):]
+}

@@ -1,0 +1,267 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// Defaults of Config.
+const (
+	DefaultMaxOutput = 64 << 20
+	DefaultMaxStderr = 16 << 10
+	DefaultGrace     = 2 * time.Second
+)
+
+// Config says what to run. Only Command is needed.
+type Config struct {
+	// Command is the program and its arguments. `{name}` in an argument is replaced
+	// by the param: a string as it is, anything else as compact JSON, always within
+	// the one argument. An argument with a param that is not given, or null, is left
+	// out. `{{` and `}}` are braces. The program itself has no placeholders.
+	Command []string `json:"command"`
+	// Dir is where it runs; "" is the current directory. A program with a slash in
+	// its name is looked for from there, any other in PATH.
+	Dir string `json:"dir"`
+	// Env is added to the environment.
+	Env map[string]string `json:"env"`
+	// InheritEnv names more variables that the program inherits (`AWS_*` is all that
+	// begin so, `*` all), besides those without which little works: see BasicEnv.
+	InheritEnv []string `json:"inheritEnv"`
+	// Environ is what is inherited from, as KEY=value; nil is the process's own, as
+	// it is when New is called: a child without PATH and HOME is of little use, and
+	// only what is named here is read.
+	Environ []string `json:"-"`
+
+	// Stdin is what the program reads: "params" (the default: the params as a line of
+	// JSON), "request" (an object of run, call, tool, attempt, key, seed, params and
+	// scopes), "none", or a template with placeholders.
+	Stdin string `json:"stdin"`
+	// Output is what it prints: "json" (the default: one value; nothing is null),
+	// "text" (a string, without the last line end) or "lines" (a list of strings).
+	Output string `json:"output"`
+	// AllowDash names the params that may begin an argument with "-". Others are
+	// refused there, since the program would take them for options; after an argument
+	// "--" all are allowed.
+	AllowDash []string `json:"allowDash"`
+	// OKExit are the exit statuses that are no failure besides 0: grep has 1 for
+	// "nothing found".
+	OKExit []int `json:"okExit"`
+
+	MaxOutput int64         `json:"maxOutput"` // bytes of standard output; 0 is DefaultMaxOutput
+	MaxStderr int           `json:"maxStderr"` // bytes of the end of standard error that a message quotes; 0 is DefaultMaxStderr
+	Grace     time.Duration `json:"-"`         // between SIGTERM and SIGKILL; "grace": "2s" in JSON; 0 is DefaultGrace
+}
+
+// UnmarshalJSON reads the config of a tool file: an object with the names of the
+// fields' tags and no others, or only the command, as a list (cli).
+func (c *Config) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		*c = Config{}
+		return json.Unmarshal(text, &c.Command)
+	}
+	type plain Config
+	file := struct {
+		plain
+		Grace string `json:"grace"`
+	}{}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return err
+	}
+	*c = Config(file.plain)
+	if file.Grace == "" {
+		return nil
+	}
+	var err error
+	c.Grace, err = time.ParseDuration(file.Grace)
+	return err
+}
+
+// BasicEnv are the variables that every program inherits: where programs and files
+// are, who runs it, and how text and time are written. None of them is a secret.
+func BasicEnv() []string {
+	names := []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TEMP", "TMP", "TZ", "LANG", "LANGUAGE", "LC_*",
+	}
+	if runtime.GOOS == "windows" {
+		names = append(names, "SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "USERNAME", "USERPROFILE",
+			"APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)")
+	}
+	return names
+}
+
+// New makes the activity. An error names the member of the config and a cure.
+func New(cfg Config) (*Activity, error) {
+	a := &Activity{
+		dir:       cfg.Dir,
+		env:       environment(cfg),
+		output:    cfg.Output,
+		allowDash: slices.Clone(cfg.AllowDash),
+		okExit:    slices.Clone(cfg.OKExit),
+		maxOutput: orDefault(cfg.MaxOutput, DefaultMaxOutput),
+		maxStderr: orDefault(cfg.MaxStderr, DefaultMaxStderr),
+		grace:     orDefault(cfg.Grace, DefaultGrace),
+	}
+	if a.maxOutput < 0 || a.maxStderr < 0 || a.grace < 0 {
+		return nil, errors.New("maxOutput, maxStderr and grace cannot be negative")
+	}
+	if !slices.Contains([]string{"", "json", "text", "lines"}, a.output) {
+		return nil, fmt.Errorf("output %q is not json, text or lines", a.output)
+	}
+	if i := slices.IndexFunc(a.okExit, func(n int) bool { return n < 0 }); i >= 0 {
+		return nil, fmt.Errorf("okExit %d is no exit status", a.okExit[i])
+	}
+	if err := checkEnv(cfg.Env); err != nil {
+		return nil, err
+	}
+	if err := a.parseCommand(cfg.Command); err != nil {
+		return nil, err
+	}
+	if err := a.parseStdin(cfg.Stdin); err != nil {
+		return nil, err
+	}
+	return a, checkAllowDash(a)
+}
+
+func (a *Activity) parseCommand(command []string) error {
+	if len(command) == 0 || command[0] == "" {
+		return errors.New("command is empty; give the program and its arguments")
+	}
+	for i, element := range command {
+		t, err := driver.ParseTemplate(element)
+		if err == nil && strings.Contains(element, "\x00") {
+			err = errors.New("a NUL byte cannot be passed on")
+		}
+		if err == nil && !t.Literal() {
+			err = checkPlace(command, i)
+		}
+		if err != nil {
+			return fmt.Errorf("command[%d] %q: %w", i, element, err)
+		}
+		a.command = append(a.command, t)
+	}
+	return nil
+}
+
+// checkPlace refuses a placeholder where its value would be run: the program, and
+// what an interpreter takes as code. It knows the common interpreters only.
+func checkPlace(command []string, i int) error {
+	if i == 0 {
+		return errors.New("a param cannot choose the program; write its name")
+	}
+	head := i - 1 // of the options before it
+	for head > 0 && strings.HasPrefix(command[head], "-") {
+		head--
+	}
+	if isCodeFlag(command[i-1]) && isInterpreter(command[head]) {
+		return fmt.Errorf("after %s a param would be run as code; pass it as an argument: "+
+			`[sh, -c, 'echo "$1"', sh, "{name}"]`, command[i-1])
+	}
+	return nil
+}
+
+// isCodeFlag reports whether what follows is code to an interpreter: -c, -e, -lc, --eval.
+func isCodeFlag(element string) bool {
+	switch strings.ToLower(element) {
+	case "--eval", "-command", "-encodedcommand":
+		return true
+	}
+	return len(element) > 1 && element[0] == '-' && element[1] != '-' && strings.ContainsAny(element[len(element)-1:], "ceE")
+}
+
+func isInterpreter(element string) bool {
+	name := path.Base(strings.ReplaceAll(element, `\`, "/"))
+	name = strings.TrimRight(strings.TrimSuffix(strings.ToLower(name), ".exe"), "0123456789.")
+	switch name {
+	case "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "cmd", "powershell", "pwsh",
+		"python", "perl", "ruby", "node", "deno", "bun", "php", "lua":
+		return true
+	}
+	return false
+}
+
+func (a *Activity) parseStdin(stdin string) error {
+	switch stdin {
+	case "", "params", "request", "none":
+		a.stdin = stdin
+		return nil
+	}
+	t, err := driver.ParseTemplate(stdin)
+	if err == nil && t.Literal() {
+		err = errors.New("is not params, request, none or a template with a {placeholder}")
+	}
+	if err != nil {
+		return fmt.Errorf("stdin %q: %w", stdin, err)
+	}
+	a.stdin, a.stdinTemplate = "template", t
+	return nil
+}
+
+// checkAllowDash refuses a name that is nowhere: a typing error must not look like
+// a permission.
+func checkAllowDash(a *Activity) error {
+	for _, name := range a.allowDash {
+		if !slices.Contains(driver.SortedNames(a.command...), name) {
+			return fmt.Errorf("allowDash names %q, which is no placeholder of the command", name)
+		}
+	}
+	return nil
+}
+
+func checkEnv(env map[string]string) error {
+	for name, value := range env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return fmt.Errorf("env %q cannot be a variable: no = in the name, no NUL byte anywhere", name)
+		}
+	}
+	return nil
+}
+
+// environment is what every child gets: what it inherits, then what is added.
+func environment(cfg Config) []string {
+	from := cfg.Environ
+	if from == nil {
+		from = os.Environ()
+	}
+	names := append(BasicEnv(), cfg.InheritEnv...)
+	var env []string
+	for _, variable := range from {
+		name, _, _ := strings.Cut(variable, "=")
+		if slices.ContainsFunc(names, func(pattern string) bool { return matchName(pattern, name) }) {
+			env = append(env, variable)
+		}
+	}
+	for name, value := range cfg.Env {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env[len(env)-len(cfg.Env):])
+	return env
+}
+
+func matchName(pattern, name string) bool {
+	if runtime.GOOS == "windows" {
+		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+func orDefault[N int | int64 | time.Duration](n, def N) N {
+	if n == 0 {
+		return def
+	}
+	return n
+}

@@ -1,0 +1,227 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// Activity runs a program. It is immutable; calls may run at once, each with a
+// process of its own. Make it with New.
+type Activity struct {
+	command       []driver.Template
+	dir           string
+	env           []string
+	stdin         string // params, request, none or template; "" is params
+	stdinTemplate driver.Template
+	output        string // json, text or lines; "" is json
+	allowDash     []string
+	okExit        []int
+	maxOutput     int64
+	maxStderr     int
+	grace         time.Duration
+}
+
+var _ tool.Activity = (*Activity)(nil)
+
+// Params are the names of the placeholders, sorted: the tool must declare them.
+func (a *Activity) Params() []string {
+	return driver.SortedNames(append(slices.Clone(a.command), a.stdinTemplate)...)
+}
+
+// Call runs the program once and returns when it and its process group have ended.
+// The variables PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and
+// PLC_IDEMPOTENCY_KEY tell it which attempt it is.
+//
+// Errors are *tool.Error. The codes:
+//
+//   - "exit-N": another exit status than 0 and those of OKExit; the message is the end
+//     of standard error. If its last line is a JSON object with a string code, that
+//     says it all: {"code", "message", "permanent", "uncertain", "retryAfter"}
+//     (retryAfter is in seconds).
+//   - "signal-NAME": it was killed, by other hands; uncertain.
+//   - "bad-output", "output-too-large": it did its work, but there is no result;
+//     permanent and uncertain.
+//   - "timeout", "cancelled": ctx is done; uncertain, unless it had not begun.
+//   - "bad-params": a param that cannot be passed on; permanent.
+//   - "no-program", "no-start": it could not be started; permanent, or worth another try.
+func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	if ctx.Err() != nil {
+		return tool.Result{}, driver.Stopped(ctx, false)
+	}
+	params := driver.ReadParams(req.Params)
+	args, err := a.arguments(params)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	stdin, err := a.input(req, params)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	env, err := a.environ(req)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = a.dir, env
+	c, err := start(cmd, stdin, a.maxOutput, a.maxStderr)
+	if err != nil {
+		return tool.Result{}, startError(cmd, err)
+	}
+	return a.result(ctx, c.wait(ctx, a.grace))
+}
+
+// arguments are the program and its arguments with the params in them.
+func (a *Activity) arguments(params driver.Params) ([]string, error) {
+	var args []string
+	operands := false // after "--"
+	for i, t := range a.command {
+		arg, missing := t.Fill(params.Text)
+		switch {
+		case missing != "":
+			continue
+		case strings.Contains(arg, "\x00"):
+			return nil, driver.Refuse("a param in the argument %q holds a NUL byte, which no argument can", t)
+		case t.StartsOpen() && strings.HasPrefix(arg, "-") && !operands && !a.mayDash(t):
+			return nil, driver.Refuse("the argument %q would begin with a dash and be taken for an option: %q; "+
+				`put "--" before it in the command, or name the param in allowDash`, t, driver.Head([]byte(arg), 40))
+		}
+		operands = operands || i > 0 && arg == "--" && t.Literal()
+		args = append(args, arg)
+	}
+	return args, nil
+}
+
+// mayDash reports whether all params of the argument may begin with a dash: one
+// that is empty lets the next one begin.
+func (a *Activity) mayDash(t driver.Template) bool {
+	return !slices.ContainsFunc(t.Names(), func(name string) bool { return !slices.Contains(a.allowDash, name) })
+}
+
+// request is what a program reads with Stdin "request".
+type request struct {
+	Run     string          `json:"run"`
+	Call    string          `json:"call"`
+	Tool    string          `json:"tool"`
+	Attempt int             `json:"attempt"`
+	Key     string          `json:"key"`
+	Seed    uint64          `json:"seed"`
+	Params  json.RawMessage `json:"params"`
+	Scopes  json.RawMessage `json:"scopes"`
+}
+
+// input is what the program reads.
+func (a *Activity) input(req *tool.Request, params driver.Params) ([]byte, error) {
+	switch a.stdin {
+	case "none":
+		return nil, nil
+	case "request":
+		text, err := json.Marshal(request{
+			req.Run, req.Call, req.Tool, req.Attempt, req.Key, req.Seed, orEmpty(req.Params), req.Scopes,
+		})
+		if err != nil {
+			return nil, driver.Refuse("the params are not JSON: %v", err)
+		}
+		return append(text, '\n'), nil
+	case "template":
+		text, missing := a.stdinTemplate.Fill(params.Text)
+		if missing != "" {
+			return nil, driver.Refuse("param %q is not given, and standard input needs it", missing)
+		}
+		return []byte(text), nil
+	}
+	line := make([]byte, 0, len(req.Params)+len("{}\n"))
+	return append(append(line, orEmpty(req.Params)...), '\n'), nil
+}
+
+func orEmpty(params json.RawMessage) json.RawMessage {
+	if len(params) == 0 {
+		return json.RawMessage("{}")
+	}
+	return params
+}
+
+// environ is the environment of one attempt.
+func (a *Activity) environ(req *tool.Request) ([]string, error) {
+	env := append(slices.Clip(a.env),
+		"PLC_RUN="+req.Run,
+		"PLC_CALL="+req.Call,
+		"PLC_TOOL="+req.Tool,
+		"PLC_ATTEMPT="+strconv.Itoa(req.Attempt),
+		"PLC_SEED="+strconv.FormatUint(req.Seed, 10),
+		"PLC_IDEMPOTENCY_KEY="+req.Key,
+	)
+	for _, variable := range env[len(a.env):] {
+		if strings.Contains(variable, "\x00") {
+			return nil, driver.Refuse("%q holds a NUL byte, which no variable can", variable)
+		}
+	}
+	return env, nil
+}
+
+// result makes of what happened a result or an error.
+func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
+	switch {
+	case e.stopped:
+		return tool.Result{}, driver.Stopped(ctx, true)
+	case e.tooMuch:
+		return tool.Result{}, &tool.Error{
+			Code: driver.TooLarge, Permanent: true, Uncertain: true,
+			Message: "more than " + strconv.FormatInt(a.maxOutput, 10) + " bytes on standard output; let the tool print less, or raise maxOutput",
+		}
+	case !e.state.Success() && !slices.Contains(a.okExit, e.state.ExitCode()):
+		return tool.Result{}, exitError(e)
+	}
+	value, err := a.value(e)
+	if err != nil {
+		return tool.Result{}, &tool.Error{
+			Code: driver.BadOutput, Message: err.Error(), Permanent: true, Uncertain: true, Err: err,
+		}
+	}
+	return tool.Result{Value: value}, nil
+}
+
+// value is the output as the result. One that was cut off, because a process that
+// the program left behind held on to it, is taken only if it is a whole value.
+func (a *Activity) value(e ending) (json.RawMessage, error) {
+	switch {
+	case a.output == "" || a.output == "json":
+		return driver.JSON(e.stdout)
+	case !e.whole:
+		return nil, errors.New("the program has ended, but what it left running still holds its output; redirect that")
+	case a.output == "text":
+		return driver.Text(trimLineEnd(e.stdout))
+	}
+	return lines(e.stdout)
+}
+
+// lines is a list of strings; the line end of the last one may be missing.
+func lines(output []byte) (json.RawMessage, error) {
+	list := []byte{'['}
+	for line := range bytes.Lines(output) {
+		text, err := driver.Text(trimLineEnd(line))
+		if err != nil {
+			return nil, err
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, text...)
+	}
+	return append(list, ']'), nil
+}
+
+func trimLineEnd(text []byte) []byte {
+	text, _ = bytes.CutSuffix(text, []byte("\n"))
+	text, _ = bytes.CutSuffix(text, []byte("\r"))
+	return text
+}
