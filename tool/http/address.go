@@ -1,0 +1,172 @@
+package http
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// address is the template of a URL, taken apart before anything is filled in: a
+// value can never begin another part.
+type address struct {
+	scheme string
+	host   driver.Template
+	path   []driver.Template // the segments
+	query  []field           // names are as they are written
+}
+
+// parseAddress reads the template of a URL.
+func parseAddress(text string) (address, error) {
+	var a address
+	scheme, rest, _ := strings.Cut(text, "://")
+	if a.scheme = strings.ToLower(scheme); a.scheme != "http" && a.scheme != "https" {
+		return a, errors.New("it does not begin with https:// or http://")
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	host, path, _ := strings.Cut(rest, "/")
+	switch {
+	case strings.Contains(text, "#"):
+		return a, errors.New("what follows # is never sent; leave it out, or write %23")
+	case strings.Contains(host, "@"):
+		return a, errors.New("a user does not belong here; put an Authorization header into headers")
+	}
+	var err error
+	if a.host, err = driver.ParseTemplate(host); err != nil {
+		return a, err
+	}
+	if a.path, err = parseSegments(path); err != nil {
+		return a, err
+	}
+	if a.query, err = parseQuery(query); err != nil {
+		return a, err
+	}
+	// What is left to be wrong shows when something harmless is filled in.
+	_, err = a.fill(func(string) (string, bool) { return "0", true }, nil)
+	return a, err
+}
+
+func parseSegments(path string) ([]driver.Template, error) {
+	var segments []driver.Template
+	for text := range strings.SplitSeq(path, "/") {
+		t, err := driver.ParseTemplate(text)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, t)
+	}
+	return segments, nil
+}
+
+func parseQuery(query string) ([]field, error) {
+	var pairs []field
+	if query == "" {
+		return nil, nil
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if t, err := driver.ParseTemplate(name); err != nil || !t.Literal() {
+			return nil, fmt.Errorf("the name %q in the query cannot be a param; name it, or leave it to the params that are not used", name)
+		}
+		t, err := driver.ParseTemplate(value)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, field{name, t})
+	}
+	return pairs, nil
+}
+
+// templates are all of them.
+func (a address) templates() []driver.Template {
+	all := append([]driver.Template{a.host}, a.path...)
+	for _, f := range a.query {
+		all = append(all, f.value)
+	}
+	return all
+}
+
+// fill makes the URL; more is added to its query.
+func (a address) fill(value func(string) (string, bool), more []string) (*url.URL, error) {
+	host, missing := a.host.Fill(value)
+	if missing != "" {
+		return nil, fmt.Errorf("param %q is not given, and the host needs it", missing)
+	}
+	if strings.ContainsFunc(host, func(r rune) bool { return !hostRune(r) }) {
+		return nil, fmt.Errorf("%q is no host; names are letters, digits, dots and dashes", host)
+	}
+	path, err := a.fillPath(value)
+	if err != nil {
+		return nil, err
+	}
+	var query []string
+	for _, f := range a.query {
+		if text, missing := f.value.Fill(escaped(value, url.QueryEscape)); missing == "" {
+			query = append(query, f.name+"="+text)
+		}
+	}
+	text := a.scheme + "://" + host + path
+	if query = append(query, more...); len(query) > 0 {
+		text += "?" + strings.Join(query, "&")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		var cause *url.Error // which holds the URL, and a URL may hold a secret
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, fmt.Errorf("the URL is not one: %w", err)
+	}
+	if u.Hostname() == "" {
+		return nil, errors.New("the URL has no host")
+	}
+	return u, nil
+}
+
+// hostRune: whatever else a host may hold is either not ASCII, and has an ASCII
+// form, or would make the host mean something else.
+func hostRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:[]", r)
+}
+
+// fillPath makes the path. A segment that is filled in is checked as a whole: empty
+// or dots it would name another thing than the template does, `/users/` say.
+func (a address) fillPath(value func(string) (string, bool)) (string, error) {
+	var path strings.Builder
+	for _, segment := range a.path {
+		text, missing := segment.Fill(value)
+		switch {
+		case missing != "":
+			return "", fmt.Errorf("param %q is not given, and the path needs it", missing)
+		case segment.Literal():
+		case text == "":
+			return "", fmt.Errorf("the segment %q of the path would be empty", segment)
+		case climbs(text):
+			return "", fmt.Errorf("the segment %q of the path would lead elsewhere: %q", segment, driver.Head([]byte(text), 60))
+		}
+		if text, missing = segment.Fill(escaped(value, url.PathEscape)); missing == "" {
+			path.WriteString("/" + text)
+		}
+	}
+	return path.String(), nil
+}
+
+// climbs reports whether text has a "." or ".." where a server that decodes %2F
+// early, or takes a backslash for a slash, would see a segment.
+func climbs(text string) bool {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, `\`, "/"), "/") {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+func escaped(value func(string) (string, bool), escape func(string) string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		text, ok := value(name)
+		return escape(text), ok
+	}
+}

@@ -1,0 +1,158 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	nethttp "net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// quoted is how much of the body of an error its message quotes.
+const quoted = 500
+
+// failure is the error of a request without an answer. The URL stays out of it: it
+// may hold a secret.
+func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
+	var refused *tool.Error
+	if errors.As(err, &refused) {
+		if sent { // by a redirect
+			e := *refused
+			e.Uncertain = !a.repeatable()
+			return &e
+		}
+		return refused
+	}
+	if ctx.Err() != nil {
+		return driver.Stopped(ctx, sent)
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	e := &tool.Error{Code: "connection-lost", Message: driver.Head([]byte(err.Error()), quoted), Err: err}
+	var untrusted *tls.CertificateVerificationError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &untrusted):
+		e.Code, e.Permanent = "bad-certificate", true
+	case !sent, errors.As(err, &op) && op.Op == "dial":
+		e.Code = "connect"
+	}
+	e.Uncertain = sent && !a.repeatable() && !e.Permanent
+	return e
+}
+
+// answer makes of a response a result or an error.
+func (a *Activity) answer(ctx context.Context, resp *nethttp.Response) (tool.Result, error) {
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return tool.Result{}, a.statusError(resp)
+	}
+	if resp.ContentLength > a.maxBytes {
+		return tool.Result{}, a.tooLarge()
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, a.maxBytes+1))
+	switch {
+	case err != nil:
+		return tool.Result{}, a.failure(ctx, err, true)
+	case int64(len(text)) > a.maxBytes:
+		return tool.Result{}, a.tooLarge()
+	}
+	value, err := a.value(resp, text)
+	if err != nil {
+		return tool.Result{}, &tool.Error{
+			Code: driver.BadOutput, Message: err.Error(), Permanent: true, Uncertain: !a.repeatable(), Err: err,
+		}
+	}
+	return tool.Result{Value: value}, nil
+}
+
+func (a *Activity) tooLarge() error {
+	return &tool.Error{
+		Code: driver.TooLarge, Permanent: true, Uncertain: !a.repeatable(),
+		Message: fmt.Sprintf("the answer has more than %d bytes; ask for less, or raise maxBytes", a.maxBytes),
+	}
+}
+
+// value is the body as the result.
+func (a *Activity) value(resp *nethttp.Response, text []byte) (json.RawMessage, error) {
+	contentType := resp.Header.Get("Content-Type")
+	var value json.RawMessage
+	var err error
+	switch {
+	case a.result == "json" || a.result != "text" && (len(text) == 0 || isJSON(contentType)):
+		value, err = driver.JSON(text)
+	default:
+		value, err = driver.Text(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (Content-Type %q)", err, contentType)
+	}
+	if a.result != "full" {
+		return value, nil
+	}
+	return json.Marshal(full{resp.StatusCode, plainHeaders(resp.Header), value})
+}
+
+// full is the result "full".
+type full struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers"`
+	Body    json.RawMessage   `json:"body"`
+}
+
+// plainHeaders are the headers by their names in lower case. Cookies are left out:
+// they are for the client, and may be secrets.
+func plainHeaders(h nethttp.Header) map[string]string {
+	plain := make(map[string]string, len(h))
+	for name, values := range h {
+		if name != "Set-Cookie" {
+			plain[strings.ToLower(name)] = strings.Join(values, ", ")
+		}
+	}
+	return plain
+}
+
+// statusError is the error that a server tells.
+func (a *Activity) statusError(resp *nethttp.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, quoted+1)) // what came is all there is to show
+	status := resp.StatusCode
+	message := strings.TrimSpace(strconv.Itoa(status) + " " + nethttp.StatusText(status))
+	if said := driver.Head(text, quoted); said != "" {
+		message += ": " + said
+	}
+	e := &tool.Error{Code: "http-" + strconv.Itoa(status), Message: message}
+	switch {
+	case status == nethttp.StatusBadGateway || status == nethttp.StatusGatewayTimeout:
+		e.Uncertain = !a.repeatable()
+	case status == nethttp.StatusRequestTimeout || status == nethttp.StatusTooEarly || status == nethttp.StatusTooManyRequests || status >= 500:
+	default:
+		e.Permanent = true
+	}
+	if !e.Permanent {
+		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	}
+	return e
+}
+
+// retryAfter reads the header: seconds, or a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	const longest = 365 * 24 * time.Hour
+	if seconds, err := strconv.ParseUint(header, 10, 63); err == nil {
+		return time.Duration(min(seconds, uint64(longest/time.Second))) * time.Second
+	}
+	if at, err := nethttp.ParseTime(header); err == nil {
+		return min(max(at.Sub(now), 0), longest)
+	}
+	return 0
+}

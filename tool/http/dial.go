@@ -1,0 +1,151 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	nethttp "net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+const (
+	maxRedirects   = 5
+	maxHeaderBytes = 256 << 10
+	dialTimeout    = 15 * time.Second
+	// Servers close connections that are idle for long, and a POST on one that is
+	// just being closed is uncertain: be the one who closes.
+	idleTimeout = 30 * time.Second
+)
+
+// dial makes the client.
+func (a *Activity) dial(proxy string) error {
+	a.transport = &nethttp.Transport{
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        idleTimeout,
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+	exempt := ""
+	if proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+			return errors.New("proxy is no URL with http, https or socks5 and a host")
+		}
+		a.proxied = true
+		a.transport.Proxy = nethttp.ProxyURL(u)
+		exempt = canonical(u.Hostname())
+	}
+	open := &net.Dialer{Timeout: dialTimeout}
+	guarded := &net.Dialer{Timeout: dialTimeout, Control: public}
+	a.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		host, port, _ := net.SplitHostPort(addr)
+		if a.private || a.hosts.trust(host, port) || exempt != "" && exempt == canonical(host) {
+			return open.DialContext(ctx, network, addr)
+		}
+		return guarded.DialContext(ctx, network, addr)
+	}
+	a.client = &nethttp.Client{Transport: a.transport, CheckRedirect: a.redirect}
+	return nil
+}
+
+// public refuses to connect to an address that is not one of the public internet.
+// It is asked with the address that a name was resolved to.
+func public(_, address string, _ syscall.RawConn) error {
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if special(addr.Addr()) {
+		return privateAddress(addr.Addr().String())
+	}
+	return nil
+}
+
+func privateAddress(addr string) error {
+	return &tool.Error{Code: "private-address", Permanent: true, Message: fmt.Sprintf(
+		"%s is not a public address; to allow it, name it (or localhost) in allowHosts, or set allowPrivate", addr)}
+}
+
+// special reports whether an address is not one of the public internet: it is
+// private, of this machine or link, for many receivers, reserved, or holds an IPv4
+// address that a gateway would go to (IANA special-purpose registries).
+func special(addr netip.Addr) bool {
+	addr = addr.Unmap()
+	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Zone() != "" {
+		return true
+	}
+	for _, block := range [...]string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10",
+	} {
+		if netip.MustParsePrefix(block).Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// redirect decides whether a redirect is followed, and what goes along.
+func (a *Activity) redirect(req *nethttp.Request, via []*nethttp.Request) error {
+	refuse := func(code, format string, args ...any) error {
+		return &tool.Error{Code: code, Message: fmt.Sprintf(format, args...), Permanent: true}
+	}
+	switch {
+	case len(via) > maxRedirects:
+		return refuse("too-many-redirects", "more than %d redirects", maxRedirects)
+	case req.URL.Scheme != "https" && (req.URL.Scheme != "http" || via[len(via)-1].URL.Scheme == "https"):
+		return refuse("insecure-redirect", "a redirect from https to %s", req.URL.Scheme)
+	}
+	if err := a.checkHost(req.URL); err != nil {
+		return err
+	}
+	// A Referer would tell the query; the other headers may be secrets of the first
+	// host, and stay away once the chain has left it: the way back is not ours.
+	req.Header.Del("Referer")
+	left := func(r *nethttp.Request) bool { return r.URL.Host != via[0].URL.Host }
+	if left(req) || slices.ContainsFunc(via, left) {
+		keepHeaders(req.Header, "Accept", "Content-Type", "User-Agent")
+	}
+	return nil
+}
+
+func keepHeaders(h nethttp.Header, names ...string) {
+	kept := nethttp.Header{}
+	for _, name := range names {
+		if v, ok := h[name]; ok {
+			kept[name] = v
+		}
+	}
+	clear(h)
+	for name, v := range kept {
+		h[name] = v
+	}
+}
+
+// checkHost refuses a URL that leads to a host that is not allowed. Behind a proxy
+// the addresses that are written out are checked here, since no connection is made
+// to them.
+func (a *Activity) checkHost(u *url.URL) error {
+	if !a.hosts.allow(u) {
+		return &tool.Error{Code: "host-not-allowed", Permanent: true, Message: fmt.Sprintf("the host %q is not among allowHosts", u.Host)}
+	}
+	if !a.proxied || a.private || a.hosts.trust(u.Hostname(), portOf(u)) {
+		return nil
+	}
+	host := canonical(u.Hostname())
+	if addr, err := netip.ParseAddr(host); err == nil && special(addr) || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return privateAddress(host)
+	}
+	return nil
+}

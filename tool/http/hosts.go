@@ -1,0 +1,108 @@
+package http
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// hosts are those that may be asked.
+type hosts []pattern
+
+// pattern is an entry of AllowHosts.
+type pattern struct {
+	name  string // canonical; without the "*" of those below it: ".example"
+	port  string // "" is any
+	below bool
+}
+
+// allowed reads AllowHosts. Without any it is the host of the URL.
+func allowed(list []string, a address) (hosts, error) {
+	if len(list) == 0 {
+		if !a.host.Literal() {
+			return nil, fmt.Errorf("url: the host %q has a param; say in allowHosts which hosts that may give", a.host)
+		}
+		u, err := url.Parse("//" + a.host.String())
+		if err != nil {
+			return nil, fmt.Errorf("url: %w", err)
+		}
+		return hosts{{name: canonical(u.Hostname())}}, nil
+	}
+	var h hosts
+	for _, entry := range list {
+		p, err := parsePattern(entry)
+		if err != nil {
+			return nil, err
+		}
+		h = append(h, p)
+	}
+	if a.host.Literal() {
+		u := &url.URL{Scheme: a.scheme, Host: a.host.String()}
+		if !h.allow(u) {
+			return nil, fmt.Errorf("url: allowHosts does not have its host %q; add it", a.host)
+		}
+	}
+	return h, nil
+}
+
+func parsePattern(entry string) (pattern, error) {
+	var p pattern
+	name := entry
+	if _, err := netip.ParseAddr(entry); err != nil {
+		if host, port, err := net.SplitHostPort(entry); err == nil {
+			name, p.port = host, port
+		}
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	name, p.below = strings.CutPrefix(name, "*")
+	if p.name = canonical(name); p.below && len(p.name) < 2 || p.below != strings.HasPrefix(p.name, ".") ||
+		p.name == "" || strings.ContainsFunc(p.name, func(r rune) bool { return !hostRune(r) || r == '[' || r == ']' }) {
+		return p, fmt.Errorf(`allowHosts %q: write "api.example", "*.example" (all below it), "api.example:8443" or an address`, entry)
+	}
+	return p, nil
+}
+
+// canonical is one spelling of a host: a name in lower case without the last dot, an
+// address as netip writes it.
+func canonical(host string) string {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().String()
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// allow reports whether a URL leads to one of the hosts.
+func (h hosts) allow(u *url.URL) bool {
+	return h.match(canonical(u.Hostname()), portOf(u), func(pattern) bool { return true })
+}
+
+// trust reports whether a host may have a private address: it is named as an
+// address itself, or as localhost.
+func (h hosts) trust(host, port string) bool {
+	return h.match(canonical(host), port, func(p pattern) bool {
+		_, err := netip.ParseAddr(p.name)
+		return err == nil || p.name == "localhost"
+	})
+}
+
+func (h hosts) match(host, port string, also func(pattern) bool) bool {
+	for _, p := range h {
+		same := p.name == host || p.below && strings.HasSuffix(host, p.name)
+		if same && (p.port == "" || p.port == port) && also(p) {
+			return true
+		}
+	}
+	return false
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}

@@ -1,0 +1,233 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"io"
+	nethttp "net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// Activity makes an HTTP request. It is immutable; calls may run at once and share
+// its connections. Make it with New.
+type Activity struct {
+	method    string
+	url       address
+	query     []field
+	headers   []field // canonical names
+	body      body
+	used      []string // the params that have a placeholder
+	timeout   time.Duration
+	maxBytes  int64
+	hosts     hosts
+	private   bool
+	proxied   bool
+	result    string
+	client    *nethttp.Client
+	transport *nethttp.Transport
+}
+
+var _ tool.Activity = (*Activity)(nil)
+
+// Params are the names of the placeholders, sorted: the tool must declare them.
+func (a *Activity) Params() []string { return slices.Clone(a.used) }
+
+func (a *Activity) templates() []driver.Template {
+	all := append(a.url.templates(), a.body.templates()...)
+	for _, f := range a.query {
+		all = append(all, f.value)
+	}
+	for _, f := range a.headers {
+		all = append(all, f.value)
+	}
+	return all
+}
+
+// Close closes the idle connections. It returns nil; calls may still be made.
+func (a *Activity) Close() error {
+	a.transport.CloseIdleConnections()
+	return nil
+}
+
+// Call makes the request once. The header Idempotency-Key carries the key of the
+// request, unless Headers has one, but for GET, HEAD and OPTIONS. Scopes are not sent.
+//
+// Any 2xx is a result: JSON, or a string; an empty body is null. Errors are
+// *tool.Error. In the list, "sent" is that there was a connection to write the
+// request to, and "unsafe" that the method is none of GET, HEAD, OPTIONS, PUT and
+// DELETE, which do no more when they are done twice. The codes:
+//
+//   - "http-N": status N, with the beginning of the body. Permanent, but for 408, 425,
+//     429 and 5xx, which may have a Retry-After; uncertain for 502 and 504 if unsafe:
+//     the server behind the gateway may have done its work.
+//   - "connect": no connection; "bad-certificate": permanent.
+//   - "connection-lost": uncertain if sent and unsafe.
+//   - "timeout", "cancelled": ctx is done, or Timeout over; uncertain if sent.
+//   - "bad-output", "output-too-large": permanent, uncertain if unsafe.
+//   - "bad-params", "host-not-allowed", "private-address", "too-many-redirects",
+//     "insecure-redirect": refused here; permanent.
+func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	if a.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.timeout)
+		defer cancel()
+	}
+	if ctx.Err() != nil {
+		return tool.Result{}, driver.Stopped(ctx, false)
+	}
+	var sent atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }}
+	out, err := a.request(httptrace.WithClientTrace(ctx, trace), req)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	resp, err := a.client.Do(out)
+	if err != nil {
+		return tool.Result{}, a.failure(ctx, err, sent.Load())
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return a.answer(ctx, resp)
+}
+
+// request makes the request of one attempt.
+func (a *Activity) request(ctx context.Context, req *tool.Request) (*nethttp.Request, error) {
+	params := driver.ReadParams(req.Params)
+	u, text, err := a.fill(params)
+	if err != nil {
+		return nil, driver.Refuse("%v", err)
+	}
+	if err := a.checkHost(u); err != nil {
+		return nil, err
+	}
+	out := (&nethttp.Request{Method: a.method, URL: u, Host: u.Host, Header: nethttp.Header{
+		"Accept":     {"application/json, text/plain;q=0.9, */*;q=0.5"},
+		"User-Agent": {"plc"},
+	}}).WithContext(ctx)
+	if text != nil {
+		setBody(out, text)
+		out.Header.Set("Content-Type", a.body.kind)
+		if !a.body.given {
+			out.Header.Set("Content-Type", typeJSON)
+		}
+	}
+	return out, a.setHeaders(out.Header, params, req.Key)
+}
+
+// setBody sets a body that a redirect may send again.
+func setBody(req *nethttp.Request, text []byte) {
+	req.ContentLength = int64(len(text))
+	if len(text) == 0 {
+		req.Body = nethttp.NoBody
+		return
+	}
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	req.Body, _ = req.GetBody()
+}
+
+// fill makes the URL and the body; nil is no body.
+func (a *Activity) fill(p driver.Params) (*url.URL, []byte, error) {
+	var more []string
+	for _, f := range a.query {
+		if text, missing := f.value.Fill(p.Text); missing == "" {
+			more = append(more, url.QueryEscape(f.name)+"="+url.QueryEscape(text))
+		}
+	}
+	var text []byte
+	var err error
+	switch {
+	case a.body.given:
+		text, err = a.body.fill(p)
+	case a.inQuery():
+		more = append(more, a.restQuery(p)...)
+	default:
+		text = a.restBody(p)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := a.url.fill(p.Text, more)
+	return u, text, err
+}
+
+// inQuery reports whether the params that are left go into the query.
+func (a *Activity) inQuery() bool { return a.safe() || a.method == nethttp.MethodDelete }
+
+// safe reports whether the method only reads.
+func (a *Activity) safe() bool {
+	return a.method == nethttp.MethodGet || a.method == nethttp.MethodHead || a.method == nethttp.MethodOptions
+}
+
+// repeatable reports whether the method does no more when it is done twice (RFC 9110 §9.2.2).
+func (a *Activity) repeatable() bool {
+	return a.safe() || a.method == nethttp.MethodPut || a.method == nethttp.MethodDelete
+}
+
+func (a *Activity) restQuery(p driver.Params) []string {
+	var pairs []string
+	for name := range p.All() {
+		if text, ok := p.Text(name); ok && !slices.Contains(a.used, name) {
+			pairs = append(pairs, url.QueryEscape(name)+"="+url.QueryEscape(text))
+		}
+	}
+	return pairs
+}
+
+// restBody is an object of the params that are left, even if there are none: who
+// expects JSON is seldom content with nothing.
+func (a *Activity) restBody(p driver.Params) []byte {
+	object := []byte{'{'}
+	for name, raw := range p.All() {
+		if slices.Contains(a.used, name) {
+			continue
+		}
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		object = append(gjson.AppendJSONString(object, name), ':')
+		object = append(object, raw...)
+	}
+	return append(object, '}')
+}
+
+// setHeaders fills the headers. One that asks for idempotency is written in lower
+// case, which is the same to every server, but hides it from net/http: that would
+// take it as leave to send a POST again by itself (Request.isReplayable).
+func (a *Activity) setHeaders(h nethttp.Header, p driver.Params, key string) error {
+	if key != "" && !a.safe() {
+		h["idempotency-key"] = []string{headerKey(key)}
+	}
+	for _, f := range a.headers {
+		text, missing := f.value.Fill(p.Text)
+		switch {
+		case missing != "":
+			continue
+		case !line(text):
+			return driver.Refuse("the header %s would hold a line end or another control character", f.name)
+		}
+		switch name := strings.ToLower(f.name); name {
+		case "idempotency-key", "x-idempotency-key":
+			h[name] = []string{text}
+		default:
+			h[f.name] = []string{text}
+		}
+	}
+	return nil
+}
+
+// headerKey is the key as a header can carry it: ids of calls may hold anything.
+func headerKey(key string) string {
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return url.PathEscape(key)
+	}
+	return key
+}
