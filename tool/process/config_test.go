@@ -1,0 +1,98 @@
+package process
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestConfigJSON(t *testing.T) {
+	for text, want := range map[string]Config{
+		`["wc", "-l"]`: {Command: []string{"wc", "-l"}},
+		`{"command": ["a"], "dir": "d", "env": {"K": "v"}, "inheritEnv": ["X"], "stdin": "none", "output": "lines",
+		  "allowDash": ["p"], "okExit": [1], "maxOutput": 1, "maxStderr": 2, "grace": "1500ms"}`: {
+			Command: []string{"a"}, Dir: "d", Env: map[string]string{"K": "v"}, InheritEnv: []string{"X"},
+			Stdin: "none", Output: "lines", AllowDash: []string{"p"}, OKExit: []int{1}, MaxOutput: 1, MaxStderr: 2,
+			Grace: 1500 * time.Millisecond,
+		},
+	} {
+		var got Config
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{`{"comand": ["a"]}`, `{"command": "a b"}`, `{"command": ["a"], "grace": "soon"}`, `[1]`, `3`} {
+		var got Config
+		if err := json.Unmarshal([]byte(text), &got); err == nil {
+			t.Errorf("%s is taken: %+v", text, got)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{}, "command is empty"},
+		{Config{Command: []string{""}}, "command is empty"},
+		{Config{Command: []string{"{program}"}}, "cannot choose the program"},
+		{Config{Command: []string{"awk", "{print $1}"}}, "command[1]"},
+		{Config{Command: []string{"a", "\x00"}}, "NUL"},
+		{Config{Command: []string{"sh", "-c", "echo {name}"}}, "run as code"},
+		{Config{Command: []string{"/usr/bin/env", "bash", "-e", "-lc", "{script}"}}, "run as code"},
+		{Config{Command: []string{"python3.12", "-c", "print('{x}')"}}, "run as code"},
+		{Config{Command: []string{"node", "--eval", "{x}"}}, "run as code"},
+		{Config{Command: []string{`C:\Windows\cmd.exe`, "-c", "{x}"}}, "run as code"},
+		{Config{Command: []string{"a"}, Stdin: "parms"}, "stdin"},
+		{Config{Command: []string{"a"}, Stdin: "{"}, "stdin"},
+		{Config{Command: []string{"a"}, Output: "yaml"}, "output"},
+		{Config{Command: []string{"a", "{x}"}, AllowDash: []string{"y"}}, "allowDash"},
+		{Config{Command: []string{"a"}, OKExit: []int{-1}}, "okExit"},
+		{Config{Command: []string{"a"}, MaxOutput: -1}, "negative"},
+		{Config{Command: []string{"a"}, Env: map[string]string{"A=B": "x"}}, "env"},
+		{Config{Command: []string{"a"}, Env: map[string]string{"A": "x\x00"}}, "env"},
+	} {
+		if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+// What looks like code but is an argument of a script stays allowed.
+func TestNewAllowsArgumentsOfScripts(t *testing.T) {
+	for _, command := range [][]string{
+		{"sh", "-c", `echo "$1"`, "sh", "{name}"},
+		{"python3", "fetch.py", "-c", "{city}"},
+		{"grep", "-e", "{pattern}"},
+	} {
+		if _, err := New(Config{Command: command}); err != nil {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+}
+
+func TestParams(t *testing.T) {
+	a, err := New(Config{Command: []string{"p", "{b}", "--x={a}{b}", "{{c}}"}, Stdin: "{text}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Params(); !slices.Equal(got, []string{"a", "b", "text"}) {
+		t.Errorf("params %q", got)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	got := environment(Config{
+		Environ:    []string{"PATH=/bin", "HOME=/h", "LC_TIME=C", "AWS_KEY=s", "AWS_ID=i", "SECRET=x", "PATHOLOGY=y"},
+		InheritEnv: []string{"AWS_*"},
+		Env:        map[string]string{"B": "2", "A": "1"},
+	})
+	want := []string{"PATH=/bin", "HOME=/h", "LC_TIME=C", "AWS_KEY=s", "AWS_ID=i", "A=1", "B=2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
