@@ -153,7 +153,7 @@ func artifactURI(name string) string {
 	if !filepath.IsAbs(name) {
 		return (&url.URL{Path: path}).String()
 	}
-	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(path, "/")}).String()
+	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimLeft(path, "/")}).String()
 }
 
 // sarifMessage is a plain text message: braces stand for placeholders there, so
