@@ -3,70 +3,293 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-const resourceName = "mem:///schema"
+// library is the validator that decides, behind its guards: it opens nothing, its
+// panics are errors, and what it cannot read or should not assert is taken out of
+// the document beforehand. It compiles a schema when it is first asked about.
+type library struct {
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by pointer
+}
 
-func compileLibrary(doc json.RawMessage, pointer string) (lib *jsonschema.Schema, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			lib, err = nil, &SchemaError{Pointer: pointer, Message: fmt.Sprint(r)}
-		}
-	}()
-	if !json.Valid(doc) {
-		return nil, &SchemaError{Message: "not JSON"}
-	}
+func newLibrary(doc []byte) (*library, error) {
 	c := jsonschema.NewCompiler()
 	c.LoadURL = func(s string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("%s is outside the document, and nothing is fetched", s)
+		return nil, fmt.Errorf("%q leads out of the document, and nothing is ever fetched", s)
 	}
-	if err := c.AddResource(resourceName, bytes.NewReader(doc)); err != nil {
-		return nil, &SchemaError{Message: err.Error()}
+	if err := c.AddResource(baseURL, bytes.NewReader(doc)); err != nil {
+		return nil, err
 	}
-	lib, err = c.Compile(resourceName + "#" + (&url.URL{Path: pointer}).EscapedPath())
-	if err != nil {
-		return nil, &SchemaError{Pointer: pointer, Message: err.Error()}
-	}
-	return lib, nil
+	return &library{compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
 }
 
-func validateLibrary(lib *jsonschema.Schema, raw json.RawMessage) (err error) {
+// schema compiles the schema at a pointer. The error is a *SchemaError.
+func (l *library) schema(pointer string) (s *jsonschema.Schema, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.compiled[pointer]; s != nil {
+		return s, nil
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &ValidationError{[]Violation{{Message: fmt.Sprint(r)}}}
+			s, err = nil, &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", r)}
 		}
 	}()
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return &ValidationError{[]Violation{{Message: "not JSON: " + err.Error()}}}
+	s, err = l.compiler.Compile(baseURL + "#" + urlPointer(pointer))
+	if err != nil {
+		return nil, compileError(pointer, err)
 	}
-	err = lib.Validate(v)
-	ve, ok := err.(*jsonschema.ValidationError)
-	if !ok {
-		if err != nil {
-			return &ValidationError{[]Violation{{Message: err.Error()}}}
-		}
-		return nil
-	}
-	out := &ValidationError{}
-	collect(ve, out)
-	return out
+	l.compiled[pointer] = s
+	return s, nil
 }
 
-func collect(ve *jsonschema.ValidationError, out *ValidationError) {
-	if len(ve.Causes) == 0 && len(out.Violations) < 20 {
-		_, frag, _ := strings.Cut(ve.AbsoluteKeywordLocation, "#")
-		out.Violations = append(out.Violations, Violation{ve.InstanceLocation, frag, ve.Message})
+// urlPointer writes a pointer as the library wants it in a URL.
+func urlPointer(pointer string) string {
+	tokens := strings.Split(pointer, "/")
+	for i := range tokens {
+		tokens[i] = url.PathEscape(tokens[i])
 	}
-	for _, c := range ve.Causes {
-		collect(c, out)
+	return strings.Join(tokens, "/")
+}
+
+// plainPointer is the inverse: the library escapes the tokens of its pointers.
+func plainPointer(s string) string {
+	if p, err := url.PathUnescape(s); err == nil {
+		return p
 	}
+	return s
+}
+
+// compileError words an error of compiling. When the document breaks its
+// meta-schema the fault is the deepest one.
+func compileError(pointer string, err error) *SchemaError {
+	var broken *jsonschema.ValidationError
+	if errors.As(err, &broken) {
+		v := deepest(broken)
+		return &SchemaError{plainPointer(v.InstanceLocation), v.Message}
+	}
+	var fault *jsonschema.SchemaError
+	if errors.As(err, &fault) {
+		err = fault.Err
+	}
+	message := strings.TrimPrefix(err.Error(), "jsonschema: ")
+	return &SchemaError{pointer, strings.ReplaceAll(message, baseURL, "")}
+}
+
+func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
+	best := e
+	for _, c := range e.Causes {
+		d := deepest(c)
+		if best == e || strings.Count(d.InstanceLocation, "/") > strings.Count(best.InstanceLocation, "/") {
+			best = d
+		}
+	}
+	return best
+}
+
+// validate asks the library. The error is what it returned.
+func (l *library) validate(pointer string, v *value) (err error) {
+	s, err := l.schema(pointer)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the schema cannot be used: %v", r)
+		}
+	}()
+	return s.Validate(v.plain())
+}
+
+// plain is the value as the library and encoding/json have it.
+func (v *value) plain() any {
+	switch v.kind {
+	case kindBoolean:
+		return v.truth
+	case kindNumber:
+		return json.Number(v.text)
+	case kindString:
+		return v.text
+	case kindArray:
+		list := make([]any, len(v.kids))
+		for i := range v.kids {
+			list[i] = v.kids[i].plain()
+		}
+		return list
+	case kindObject:
+		m := make(map[string]any, len(v.kids))
+		for i := range v.kids {
+			m[v.kids[i].name] = v.kids[i].plain()
+		}
+		return m
+	}
+	return nil
+}
+
+// forLibrary is the document as the library gets it: what is never asserted is gone
+// (format, content, patterns that RE2 cannot read), nullable is written out, counts
+// fit an int. When a pointer picks a schema, only what it reaches is there.
+func (b *builder) forLibrary(whole bool) []byte {
+	w := &rewriter{builder: b}
+	if !whole {
+		w.keep = b.reached()
+	}
+	w.write(&b.root)
+	return w.out
+}
+
+type rewriter struct {
+	*builder
+	keep map[*value]bool // schemas that are reached, and what is above them; nil: all
+	out  []byte
+}
+
+// reached is the set of schemas that have a node, and what is above them.
+func (b *builder) reached() map[*value]bool {
+	keep := map[*value]bool{&b.root: true}
+	for _, p := range b.places {
+		if p.node == nil {
+			continue
+		}
+		v := &b.root
+		for token := range strings.SplitSeq(strings.TrimPrefix(p.pointer, "/"), "/") {
+			if v = v.child(unescapePointer(token)); v == nil {
+				break
+			}
+			keep[v] = true
+		}
+	}
+	return keep
+}
+
+func (w *rewriter) write(v *value) {
+	p := w.places[v]
+	switch {
+	case p != nil:
+		w.schema(v, p)
+	case v.kind == kindArray:
+		w.list(v)
+	case v.kind == kindObject:
+		w.object(v, func(m *value) { w.write(m) }, nil)
+	default:
+		w.out = v.appendJSON(w.out)
+	}
+}
+
+func (w *rewriter) list(v *value) {
+	w.out = append(w.out, '[')
+	for i := range v.kids {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.write(&v.kids[i])
+	}
+	w.out = append(w.out, ']')
+}
+
+// object writes the members for which drop does not report true.
+func (w *rewriter) object(v *value, write func(m *value), drop func(m *value) bool) {
+	w.out = append(w.out, '{')
+	first := true
+	for i := range v.kids {
+		m := &v.kids[i]
+		if drop != nil && drop(m) {
+			continue
+		}
+		if !first {
+			w.out = append(w.out, ',')
+		}
+		first = false
+		w.out = append(appendString(w.out, m.name), ':')
+		write(m)
+	}
+	w.out = append(w.out, '}')
+}
+
+func (w *rewriter) schema(v *value, p *place) {
+	dead := w.keep != nil && p.node == nil
+	w.object(v, func(m *value) { w.keyword(v, m) }, func(m *value) bool {
+		switch m.name {
+		case "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor":
+			return false
+		case "format", "contentEncoding", "contentMediaType":
+			return dead || m.kind == kindString
+		case "contentSchema":
+			return true
+		case "pattern":
+			return dead || m.kind == kindString && w.patterns[m.text] != nil && w.patterns[m.text].re == nil
+		case "definitions", "$defs":
+			return w.keep != nil && !w.keep[m]
+		}
+		return dead && !w.keep[m]
+	})
+}
+
+func (w *rewriter) keyword(schema, m *value) {
+	switch m.name {
+	case "$schema":
+		if schema == &w.root {
+			w.out = appendString(w.out, draftURL(w.draft))
+			return
+		}
+	case "type":
+		if null := schema.member("nullable"); null != nil && null.truth {
+			w.nullable(m)
+			return
+		}
+	case "definitions", "$defs":
+		if w.keep != nil && m.kind == kindObject {
+			w.object(m, w.write, func(d *value) bool { return !w.keep[d] })
+			return
+		}
+	case "patternProperties":
+		if m.kind == kindObject {
+			w.object(m, w.write, func(d *value) bool {
+				p := w.patterns[d.name]
+				return p != nil && p.re == nil
+			})
+			return
+		}
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
+		if m.kind == kindNumber {
+			w.count(m)
+			return
+		}
+	}
+	w.write(m)
+}
+
+// nullable writes a type with null added.
+func (w *rewriter) nullable(t *value) {
+	words := []value{*t}
+	if t.kind == kindArray {
+		words = append([]value(nil), t.kids...)
+	}
+	for i := range words {
+		if words[i].text == "null" {
+			w.out = t.appendJSON(w.out)
+			return
+		}
+	}
+	all := value{kind: kindArray, kids: append(words, value{kind: kindString, text: "null"})}
+	w.out = all.appendJSON(w.out)
+}
+
+func (w *rewriter) count(m *value) {
+	if n := numberOf(m.text); n.isInt() && n.cmp(number{small: maxCount}) > 0 {
+		w.out = strconv.AppendInt(w.out, maxCount, 10)
+		return
+	}
+	w.out = m.appendJSON(w.out)
 }

@@ -3,16 +3,14 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // Schema is a compiled schema. It is immutable and may be shared by goroutines.
 type Schema struct {
-	doc     json.RawMessage
-	pointer string
-	lib     *jsonschema.Schema
+	node *node
+	doc  *document // nil: made of others by At, Union, ArrayOf or Object
 }
 
 // Options say how a schema is compiled. The zero value is the default.
@@ -24,27 +22,134 @@ type Options struct {
 
 // Compile compiles a schema document: a JSON object or boolean. The error is a
 // *SchemaError.
+//
+// What is never asserted: format and content*, which are annotations, and patterns
+// that RE2 cannot read (Warnings says which). OpenAPI's nullable adds null to a
+// type. A $ref out of the document is an error. plan-language §7
 func Compile(doc json.RawMessage, opts *Options) (*Schema, error) {
-	s := &Schema{doc: doc}
+	var pointer string
 	if opts != nil {
-		s.pointer = opts.Pointer
+		pointer = opts.Pointer
 	}
-	var err error
-	if s.lib, err = compileLibrary(doc, s.pointer); err != nil {
+	s, err := compile(doc, pointer)
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// JSON is the document that the schema was compiled from, with its Pointer.
-func (s *Schema) JSON() (doc json.RawMessage, pointer string) { return s.doc, s.pointer }
+func compile(raw json.RawMessage, pointer string) (*Schema, *SchemaError) {
+	root, err := parseValue(raw)
+	if err != nil {
+		return nil, &SchemaError{"", err.Error()}
+	}
+	if root.kind != kindObject && root.kind != kindBoolean {
+		return nil, &SchemaError{"", "a schema is an object or a boolean, not " + article(root.kind.String())}
+	}
+	b, fault := newBuilder(raw, root)
+	if fault != nil {
+		return nil, fault
+	}
+	v, at, base, _ := b.find(b.base(), "#"+urlPointer(pointer))
+	if v == nil {
+		return nil, &SchemaError{pointer, "the pointer leads to nothing in the document"}
+	}
+	n := b.schema(v, at, base)
+	if b.err == nil {
+		b.finish(n)
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	if b.library, err = newLibrary(b.forLibrary(pointer == "")); err == nil {
+		_, err = b.library.schema(at)
+	}
+	if err != nil {
+		return nil, err.(*SchemaError)
+	}
+	b.release()
+	return &Schema{node: n, doc: b.document}, nil
+}
 
-// Warnings say what in the schema is not enforced: a pattern that RE2 cannot read.
-func (s *Schema) Warnings() []SchemaError { return nil }
+func newBuilder(raw []byte, root value) (*builder, *SchemaError) {
+	d := &document{
+		raw: raw, root: root, draft: 2020, places: make(map[*value]*place),
+		ids: make(map[string]*value), anchors: make(map[string]*value), dynamic: make(map[string][]*value),
+	}
+	if s := root.member("$schema"); s != nil {
+		if d.draft = draftOf(s.text); s.kind != kindString || d.draft == 0 {
+			return nil, &SchemaError{"/$schema", fmt.Sprintf("%s is no draft that is known here: these are 2020-12, 2019-09, draft-07, draft-06 and draft-04 of json-schema.org", s.appendJSON(nil))}
+		}
+	}
+	d.ids[baseURL] = &d.root
+	if err := d.scan(&d.root, "", baseURL); err != nil {
+		return nil, err
+	}
+	return &builder{document: d, patterns: make(map[string]*pattern), weights: make(map[*node]int)}, nil
+}
 
-// Validate checks a value. The error is a *ValidationError.
-func (s *Schema) Validate(value json.RawMessage) error {
-	return validateLibrary(s.lib, value)
+// base is the URL of the root.
+func (d *document) base() string {
+	if p := d.places[&d.root]; p != nil {
+		return p.base
+	}
+	return baseURL
+}
+
+// release lets go of what only compiling needs.
+func (b *builder) release() {
+	b.document.places, b.ids, b.anchors, b.dynamic = nil, nil, nil, nil
+}
+
+// draftOf is the draft that a $schema names, 0 if none.
+func draftOf(schema string) int {
+	u := strings.TrimPrefix(strings.TrimPrefix(schema, "http://"), "https://")
+	u = strings.TrimSuffix(strings.TrimSuffix(u, "/"), "#")
+	for _, d := range [...]int{4, 6, 7, 2019, 2020} {
+		if "https://"+u == draftURL(d) {
+			return d
+		}
+	}
+	if u == "json-schema.org/schema" {
+		return 2020
+	}
+	return 0
+}
+
+func draftURL(draft int) string {
+	switch draft {
+	case 2019:
+		return "https://json-schema.org/draft/2019-09/schema"
+	case 2020:
+		return "https://json-schema.org/draft/2020-12/schema"
+	}
+	return "https://json-schema.org/draft-0" + strconv.Itoa(draft) + "/schema"
+}
+
+// isMetaSchema reports whether a reference leads to a meta-schema, which the library
+// has.
+func isMetaSchema(base, ref string) bool {
+	u, ok := resolveURL(base, ref)
+	u, _, _ = strings.Cut(u, "#")
+	return ok && draftOf(u) != 0
+}
+
+// JSON is the document that the schema was compiled from, with its Pointer. For a
+// schema that At, Union, ArrayOf or Object made of several it is a rendering for
+// people.
+func (s *Schema) JSON() (doc json.RawMessage, pointer string) {
+	if s.doc == nil {
+		return s.node.render(), ""
+	}
+	return s.doc.raw, s.node.pointer
+}
+
+// Warnings say what in the schema is not enforced: patterns that RE2 cannot read.
+func (s *Schema) Warnings() []SchemaError {
+	if s.doc == nil {
+		return nil
+	}
+	return s.doc.warnings
 }
 
 // SchemaError says what is wrong with a schema.
@@ -53,60 +158,9 @@ type SchemaError struct {
 	Message string
 }
 
-func (e *SchemaError) Error() string { return fmt.Sprintf("%s: %s", e.Pointer, e.Message) }
-
-// Violation is one way in which a value breaks a schema.
-type Violation struct {
-	Instance string // JSON Pointer into the value
-	Keyword  string // JSON Pointer into the schema document, the keyword last
-	Message  string // "expected integer, but got string"
-}
-
-// ValidationError says how a value breaks a schema: at most 20 violations, the
-// most telling first.
-type ValidationError struct{ Violations []Violation }
-
-func (e *ValidationError) Error() string {
-	lines := make([]string, len(e.Violations))
-	for i, v := range e.Violations {
-		lines[i] = v.Message
-		if v.Instance != "" {
-			lines[i] = v.Instance + ": " + v.Message
-		}
+func (e *SchemaError) Error() string {
+	if e.Pointer == "" {
+		return e.Message
 	}
-	return strings.Join(lines, "; ")
+	return e.Pointer + ": " + e.Message
 }
-
-// Step is one step of a path into the values of a schema.
-type Step struct {
-	Name  string // a member
-	Index int    // an element, when Name is ""; negative counts from the end
-	Kind  StepKind
-}
-
-// StepKind tells steps apart.
-type StepKind uint8
-
-// The kinds of steps.
-const (
-	Member  StepKind = iota // a member of an object
-	Element                 // an element of an array
-	Either                  // a member of an object or an element of an array
-	Every                   // each element of an array: the answer is the schema of one
-)
-
-// Presence says whether a value of a schema has something at a path.
-type Presence uint8
-
-// The presences.
-const (
-	Unknown  Presence = iota // it may: the schema says nothing against it
-	Always                   // every value has it
-	Optional                 // declared, not required
-	Never                    // no value has it
-)
-
-// At is the schema of what a value of s has at a path, and whether it has it.
-// The schema is nil when nothing is known of it. It looks through $ref, allOf,
-// properties, patternProperties, additionalProperties, items and prefixItems.
-func (s *Schema) At(path ...Step) (*Schema, Presence) { return nil, Unknown }

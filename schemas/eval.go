@@ -1,0 +1,423 @@
+package schemas
+
+import (
+	"unicode/utf8"
+)
+
+// verdict is what the evaluator knows of a value and a schema.
+type verdict uint8
+
+const (
+	no verdict = iota
+	doubt
+	yes
+)
+
+func (v verdict) not() verdict { return yes - v }
+
+func verdictOf(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// evaluator decides whether values meet schemas in one pass over a value. It is in
+// doubt about what only the library knows, and when it has no steps left.
+type evaluator struct {
+	steps int
+}
+
+// evalSteps bounds one evaluation. A hostile schema that applies itself twice to each
+// member needs 2^depth.
+const evalSteps = 1 << 20
+
+func evaluate(n *node, v *value) verdict {
+	e := evaluator{steps: evalSteps + 64*len(v.kids)}
+	return e.valid(n, v)
+}
+
+func (e *evaluator) valid(n *node, v *value) verdict {
+	if n.full.has(v.kind) {
+		return yes
+	}
+	if n.may.excludes(v.kind) {
+		return no
+	}
+	if e.steps--; e.steps < 0 {
+		return doubt
+	}
+	out := e.own(n, v)
+	if out == no {
+		return no
+	}
+	if n.opaque != "" {
+		out = doubt
+	}
+	return min(out, e.inPlace(n, v))
+}
+
+// own decides by the keywords that are about the value itself and what is in it.
+func (e *evaluator) own(n *node, v *value) verdict {
+	if n.hasEnum && !e.among(n.enum, v) || n.konst != nil && !n.konst.equal(v) {
+		return no
+	}
+	switch v.kind {
+	case kindNumber:
+		return verdictOf(n.validNumber(v.text))
+	case kindString:
+		return n.validString(v.text)
+	case kindArray:
+		return e.array(n, v)
+	case kindObject:
+		return e.object(n, v)
+	}
+	return yes
+}
+
+func (e *evaluator) among(list []value, v *value) bool {
+	e.steps -= len(list) / 8
+	for i := range list {
+		if list[i].equal(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) validNumber(text string) bool {
+	if !n.integer && !n.lower.set && !n.upper.set && n.multiple == nil {
+		return true
+	}
+	x := numberOf(text)
+	return !(n.integer && !x.isInt()) &&
+		n.lower.admits(x, 1) && n.upper.admits(x, -1) &&
+		(n.multiple == nil || x.multipleOf(*n.multiple))
+}
+
+// admits reports whether x is on the right side of b: above for sign 1.
+func (b *bound) admits(x number, sign int) bool {
+	if !b.set {
+		return true
+	}
+	c := x.cmp(b.number) * sign
+	return c > 0 || c == 0 && !b.strict
+}
+
+func (n *node) validString(s string) verdict {
+	if n.minLength > 0 || n.maxLength >= 0 {
+		length := utf8.RuneCountInString(s)
+		if length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
+			return no
+		}
+	}
+	if n.pattern != nil && n.pattern.re != nil && !n.pattern.re.MatchString(s) {
+		return no
+	}
+	return yes
+}
+
+func (e *evaluator) array(n *node, v *value) verdict {
+	if len(v.kids) < n.minItems || n.maxItems >= 0 && len(v.kids) > n.maxItems {
+		return no
+	}
+	if n.unique && !e.distinct(v.kids) {
+		return no
+	}
+	out := yes
+	for i := range v.kids {
+		item := n.rest
+		if i < len(n.prefix) {
+			item = n.prefix[i]
+		}
+		if item == nil {
+			break
+		}
+		if out = min(out, e.valid(item, &v.kids[i])); out == no {
+			return no
+		}
+	}
+	if n.contains != nil {
+		out = min(out, e.containsEnough(n, v))
+	}
+	return out
+}
+
+func (e *evaluator) containsEnough(n *node, v *value) verdict {
+	sure, perhaps := 0, 0
+	for i := range v.kids {
+		switch e.valid(n.contains, &v.kids[i]) {
+		case yes:
+			sure++
+		case doubt:
+			perhaps++
+		}
+	}
+	switch {
+	case sure+perhaps < n.minContains, n.maxContains >= 0 && sure > n.maxContains:
+		return no
+	case sure >= n.minContains && (n.maxContains < 0 || sure+perhaps <= n.maxContains):
+		return yes
+	}
+	return doubt
+}
+
+// distinct reports whether no two elements are equal. Of many it compares the ones of
+// equal rendering only; see canonical.
+func (e *evaluator) distinct(list []value) bool {
+	if len(list) <= 16 {
+		for i := range list {
+			for j := range list[:i] {
+				if list[i].equal(&list[j]) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	seen := make(map[string]struct{}, len(list))
+	var key []byte
+	for i := range list {
+		key = list[i].appendCanonical(key[:0])
+		if _, there := seen[string(key)]; there {
+			return false
+		}
+		seen[string(key)] = struct{}{}
+	}
+	return true
+}
+
+func (e *evaluator) object(n *node, v *value) verdict {
+	if len(v.kids) < n.minProps || n.maxProps >= 0 && len(v.kids) > n.maxProps {
+		return no
+	}
+	for _, name := range n.required {
+		if v.member(name) == nil {
+			return no
+		}
+	}
+	out := yes
+	if len(n.props) > 0 || len(n.patterns) > 0 || n.additional != nil || n.names != nil {
+		for i := range v.kids {
+			if out = min(out, e.member(n, &v.kids[i])); out == no {
+				return no
+			}
+		}
+	}
+	for i := range n.dependents {
+		if out = min(out, e.dependent(&n.dependents[i], v)); out == no {
+			return no
+		}
+	}
+	return out
+}
+
+func (e *evaluator) member(n *node, m *value) verdict {
+	out, declared := yes, false
+	if p := n.property(m.name); p != nil {
+		declared = true
+		out = e.valid(p, m)
+	}
+	for i := range n.patterns {
+		e.steps--
+		if re := n.patterns[i].pattern.re; re != nil && re.MatchString(m.name) {
+			declared = true
+			out = min(out, e.valid(n.patterns[i].node, m))
+		}
+	}
+	if !declared && n.additional != nil {
+		out = min(out, e.valid(n.additional, m))
+	}
+	if n.names != nil {
+		out = min(out, e.valid(n.names, &value{kind: kindString, text: m.name}))
+	}
+	return out
+}
+
+func (e *evaluator) dependent(d *dependent, v *value) verdict {
+	if v.member(d.name) == nil {
+		return yes
+	}
+	for _, name := range d.names {
+		if v.member(name) == nil {
+			return no
+		}
+	}
+	if d.node != nil {
+		return e.valid(d.node, v)
+	}
+	return yes
+}
+
+// inPlace decides by the schemas that n applies to the same value.
+func (e *evaluator) inPlace(n *node, v *value) verdict {
+	out := yes
+	if n.ref != nil {
+		out = e.valid(n.ref, v)
+	}
+	for _, c := range n.allOf {
+		if out == no {
+			return no
+		}
+		out = min(out, e.valid(c, v))
+	}
+	if len(n.anyOf) > 0 && out != no {
+		out = min(out, e.any(n.anyOf, v))
+	}
+	if len(n.oneOf) > 0 && out != no {
+		out = min(out, e.one(n.oneOf, v))
+	}
+	if n.not != nil && out != no {
+		out = min(out, e.valid(n.not, v).not())
+	}
+	if n.cond != nil && out != no {
+		out = min(out, e.conditional(n, v))
+	}
+	if out != no && (n.restProps != nil && v.kind == kindObject || n.restItems != nil && v.kind == kindArray) {
+		out = min(out, e.unevaluated(n, v))
+	}
+	return out
+}
+
+func (e *evaluator) any(list []*node, v *value) verdict {
+	out := no
+	for _, c := range list {
+		if out = max(out, e.valid(c, v)); out == yes {
+			break
+		}
+	}
+	return out
+}
+
+func (e *evaluator) one(list []*node, v *value) verdict {
+	sure, perhaps := 0, 0
+	for _, c := range list {
+		switch e.valid(c, v) {
+		case yes:
+			sure++
+		case doubt:
+			perhaps++
+		}
+		if sure > 1 {
+			return no
+		}
+	}
+	switch {
+	case perhaps > 0:
+		return doubt
+	case sure == 1:
+		return yes
+	}
+	return no
+}
+
+func (e *evaluator) conditional(n *node, v *value) verdict {
+	branch := func(c *node) verdict {
+		if c == nil {
+			return yes
+		}
+		return e.valid(c, v)
+	}
+	switch e.valid(n.cond, v) {
+	case yes:
+		return branch(n.then)
+	case no:
+		return branch(n.els)
+	}
+	if a := branch(n.then); a == branch(n.els) {
+		return a
+	}
+	return doubt
+}
+
+// unevaluated decides by unevaluatedProperties and unevaluatedItems, given that all
+// the rest of n holds.
+func (e *evaluator) unevaluated(n *node, v *value) verdict {
+	rest := n.restProps
+	if v.kind == kindArray {
+		rest = n.restItems
+	}
+	seen := make([]bool, len(v.kids))
+	if !e.mark(n, v, seen, true) {
+		return doubt
+	}
+	out := yes
+	for i := range v.kids {
+		if !seen[i] {
+			out = min(out, e.valid(rest, &v.kids[i]))
+		}
+	}
+	return out
+}
+
+// mark marks the members or elements that n, which v meets, evaluates. It reports
+// false when it is in doubt. At the top, unevaluated* itself does not count.
+func (e *evaluator) mark(n *node, v *value, seen []bool, top bool) bool {
+	if n.opaque != "" {
+		return false
+	}
+	for i := range v.kids {
+		if v.kind == kindObject {
+			seen[i] = seen[i] || !top && n.restProps != nil || n.evaluatesName(v.kids[i].name)
+			continue
+		}
+		seen[i] = seen[i] || !top && n.restItems != nil || i < len(n.prefix) || n.rest != nil
+		if !seen[i] && n.contains != nil && n.draft >= 2020 {
+			switch e.valid(n.contains, &v.kids[i]) {
+			case yes:
+				seen[i] = true
+			case doubt:
+				return false
+			}
+		}
+	}
+	sure := true
+	e.applied(n, v, func(c *node) {
+		switch e.valid(c, v) {
+		case yes:
+			sure = e.mark(c, v, seen, false) && sure
+		case doubt:
+			sure = false
+		}
+	})
+	return sure
+}
+
+func (n *node) evaluatesName(name string) bool {
+	if n.additional != nil || n.property(name) != nil {
+		return true
+	}
+	for i := range n.patterns {
+		if re := n.patterns[i].pattern.re; re != nil && re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// applied calls f for the schemas in place whose evaluations count for n if they hold.
+func (e *evaluator) applied(n *node, v *value, f func(c *node)) {
+	if n.ref != nil {
+		f(n.ref)
+	}
+	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
+		for _, c := range list {
+			f(c)
+		}
+	}
+	for i := range n.dependents {
+		if d := &n.dependents[i]; d.node != nil && v.kind == kindObject && v.member(d.name) != nil {
+			f(d.node)
+		}
+	}
+	if n.cond == nil {
+		return
+	}
+	f(n.cond)
+	switch {
+	case e.valid(n.cond, v) == yes && n.then != nil:
+		f(n.then)
+	case e.valid(n.cond, v) == no && n.els != nil:
+		f(n.els)
+	}
+}
