@@ -90,7 +90,7 @@ type Alternative struct {
 // but for white space around it. Spans are offsets into s. The error is an
 // *ExprError.
 func ParseRead(s string) (*Expr, error) {
-	src := &source{text: s}
+	src := source{text: s}
 	e, f := src.read(0, len(s), false)
 	if f != nil {
 		return nil, f.err()
@@ -102,7 +102,7 @@ func ParseRead(s string) (*Expr, error) {
 // whole of s but for white space around it. Spans are offsets into s. The error
 // is an *ExprError.
 func ParseWrite(s string) (*Write, error) {
-	src := &source{text: s}
+	src := source{text: s}
 	w, f := src.write(0, len(s))
 	if f != nil {
 		return nil, f.err()
@@ -133,7 +133,7 @@ func (f *fault) err() *ExprError { return &ExprError{f.Code, f.Span, f.Message} 
 
 // read parses text[from:to] as one read expression. With bare, as inside the
 // braces of †{…}, the daggers of references may be left out.
-func (s *source) read(from, to int, bare bool) (*Expr, *fault) {
+func (s source) read(from, to int, bare bool) (*Expr, *fault) {
 	from, to = s.trim(from, to)
 	if e := s.simple(from, to, bare); e != nil {
 		return e, nil

@@ -17,8 +17,9 @@ const maxSimple = 1 << 20
 // simple reads text[from:to] when it is a single reference, without escapes in
 // its names: nearly every expression of nearly every plan. It gives what the
 // grammar gives, at a hundredth of the cost, or nil when the grammar has to
-// decide.
-func (s *source) simple(from, to int, bare bool) *Expr {
+// decide. (A cache of what was read would gain nothing: the spans differ each
+// time, and finding an entry costs as much as reading the reference.)
+func (s source) simple(from, to int, bare bool) *Expr {
 	t := s.text[:to]
 	if to-from > maxSimple {
 		return nil
@@ -35,7 +36,7 @@ func (s *source) simple(from, to int, bare bool) *Expr {
 
 // scan reads the longest reference at t[from:], with or without a dagger. It
 // gives nil if there is none.
-func (s *source) scan(t string, from int) (e *Expr, end int) {
+func (s source) scan(t string, from int) (e *Expr, end int) {
 	i := from
 	if strings.HasPrefix(t[i:], dagger) {
 		i += len(dagger)
@@ -72,7 +73,7 @@ func maxSegments(t string) int {
 }
 
 // segment reads one segment at t[i:].
-func (s *source) segment(t string, i int) (seg Segment, end int, ok bool) {
+func (s source) segment(t string, i int) (seg Segment, end int, ok bool) {
 	switch t[i] {
 	case '.':
 		if end = nameEnd(t, i+1); end == i+1 {

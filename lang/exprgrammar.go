@@ -163,7 +163,7 @@ func (g *guard) Next() (lexer.Token, error) {
 }
 
 // parse parses text[from:to], which is trimmed, by the grammar.
-func (s *source) parse(from, to int, bare bool) (*Expr, *fault) {
+func (s source) parse(from, to int, bare bool) (*Expr, *fault) {
 	g := theGrammar()
 	lex, err := g.lexer.LexString("", s.text[from:to])
 	if err != nil {
@@ -196,7 +196,7 @@ func badExpression(span diag.Span, message string) *fault {
 // builder turns the parse tree into an expression. Of several faults the first
 // one stays.
 type builder struct {
-	*source
+	source
 	from  int // of the parsed text in the source
 	bare  bool
 	fault *fault
@@ -316,10 +316,10 @@ func (b *builder) segment(p *exprStep) Segment {
 
 // unquote decodes a string, quotes included, that stands at offset at.
 func (b *builder) unquote(at int, s string) string {
-	inside := s[1 : len(s)-1]
-	text, wrong := unescape(inside, func(int, int) {})
+	text, wrong := unquote(s)
 	if wrong >= 0 {
-		b.fail(b.wrongEscape(at+1+wrong, inside[wrong:]))
+		at += len(`"`) + wrong
+		b.fail(b.wrongEscape(at, b.text[b.from+at:]))
 	}
 	return text
 }

@@ -1,6 +1,9 @@
 package lang
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // String is the expression in canonical form (plan-language §3): parentheses
 // and quotes only where they are needed, one space around operators. It parses to
@@ -66,19 +69,12 @@ func appendLiteral(dst []byte, value []byte) []byte {
 	if len(value) == 0 || value[0] != '"' {
 		return append(dst, value...)
 	}
-	s := unquoted(value)
+	s, _ := unquote(string(value))
 	quote := byte('\'')
-	for i := range len(s) {
-		if s[i] == '\'' {
-			quote = '"'
-		}
+	if strings.Contains(s, "'") {
+		quote = '"'
 	}
 	return appendQuoted(dst, s, quote)
-}
-
-func unquoted(value []byte) string {
-	s, _ := unescape(string(value[1:len(value)-1]), func(int, int) {})
-	return s
 }
 
 // String is the segment as a path spells it: .name, ["odd name"], .1, [-1], [*].
@@ -107,11 +103,17 @@ func (s Segment) append(dst []byte) []byte {
 func (w *Write) String() string {
 	or := &Expr{Op: OpOr, Angle: w.Angle}
 	for _, a := range w.Alternatives {
-		arg := a.Paths[0]
-		if len(a.Paths) > 1 {
-			arg = &Expr{Op: OpAnd, Angle: w.Angle, Args: a.Paths}
-		}
-		or.Args = append(or.Args, arg)
+		or.Args = append(or.Args, a.expr(w.Angle))
+	}
+	if len(or.Args) == 1 {
+		return or.Args[0].String()
 	}
 	return or.String()
+}
+
+func (a Alternative) expr(angle bool) *Expr {
+	if len(a.Paths) == 1 {
+		return a.Paths[0]
+	}
+	return &Expr{Op: OpAnd, Angle: angle, Args: a.Paths}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // write parses text[from:to] as one write expression.
-func (s *source) write(from, to int) (*Write, *fault) {
+func (s source) write(from, to int) (*Write, *fault) {
 	e, f := s.read(from, to, false)
 	if f != nil {
 		return nil, f
@@ -97,7 +97,7 @@ func readRef(src []byte, span diag.Span) (*Expr, []fault) {
 
 // faults is f, if any, as a list. A fault of an empty text is moved to the
 // string that has it.
-func (s *source) faults(span diag.Span, f *fault) []fault {
+func (s source) faults(span diag.Span, f *fault) []fault {
 	if f == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func isWhole(t string) bool {
 	return ok && !strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, dagger)
 }
 
-func (s *source) whole(from, to int) (*Text, []fault) {
+func (s source) whole(from, to int) (*Text, []fault) {
 	e, f := s.read(from, to, false)
 	if f != nil {
 		return &Text{}, []fault{*f}
@@ -129,7 +129,7 @@ func quoteEnd(text string, i int) int {
 
 // textReader puts the parts of a text together.
 type textReader struct {
-	*source
+	source
 	parts   []Part
 	literal []byte // literal text before done that is not yet a part, if it is not contiguous
 	done    int    // how much of the text is dealt with
@@ -187,7 +187,7 @@ func (r *textReader) template(m mark) {
 }
 
 // inside parses the expression of a template.
-func (s *source) inside(m mark) (*Expr, *fault) {
+func (s source) inside(m mark) (*Expr, *fault) {
 	from, to := m.from+len("†{"), m.to-len("}")
 	if strings.TrimSpace(s.text[from:to]) == "" {
 		return nil, badExpression(s.span(m.from, m.to), `"†{}" wants an expression inside; a literal †{ is written ††{`)

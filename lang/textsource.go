@@ -23,17 +23,21 @@ type jump struct{ text, file int32 }
 
 // newSource decodes the JSON string at span, quotes included. A wrong escape is
 // the JSON reader's to report, and stands for itself here.
-func newSource(src []byte, span diag.Span) *source {
-	s := &source{start: int(span.Start) + 1}
-	inside := string(src[span.Start+1 : span.End-1])
-	s.text, _ = unescape(inside, func(text, raw int) {
-		s.jumps = append(s.jumps, jump{int32(text), int32(s.start + raw)})
+func newSource(src []byte, span diag.Span) source {
+	start := int(span.Start) + 1
+	inside := string(src[start : span.End-1])
+	if strings.IndexByte(inside, '\\') < 0 {
+		return source{text: inside, start: start}
+	}
+	var jumps []jump
+	text, _ := unescape(inside, func(text, raw int) {
+		jumps = append(jumps, jump{int32(text), int32(start + raw)})
 	})
-	return s
+	return source{text, start, jumps}
 }
 
 // at is the place in the file of text[i].
-func (s *source) at(i int) int32 {
+func (s source) at(i int) int32 {
 	if n := sort.Search(len(s.jumps), func(k int) bool { return int(s.jumps[k].text) > i }); n > 0 {
 		j := s.jumps[n-1]
 		return j.file + int32(i) - j.text
@@ -41,7 +45,7 @@ func (s *source) at(i int) int32 {
 	return int32(s.start + i)
 }
 
-func (s *source) span(from, to int) diag.Span {
+func (s source) span(from, to int) diag.Span {
 	if s.jumps == nil {
 		return diag.Span{Start: int32(s.start + from), End: int32(s.start + to)}
 	}
@@ -49,10 +53,19 @@ func (s *source) span(from, to int) diag.Span {
 }
 
 // trim leaves out white space at both ends of text[from:to].
-func (s *source) trim(from, to int) (int, int) {
+func (s source) trim(from, to int) (int, int) {
 	t := strings.TrimLeftFunc(s.text[from:to], unicode.IsSpace)
 	from = to - len(t)
 	return from, from + len(strings.TrimSpace(t))
+}
+
+// unquote decodes a string, quotes included, as unescape does.
+func unquote(quoted string) (text string, wrong int) {
+	inside := quoted[1 : len(quoted)-1]
+	if strings.IndexByte(inside, '\\') < 0 {
+		return inside, -1
+	}
+	return unescape(inside, func(int, int) {})
 }
 
 // unescape decodes the inside of a JSON string, where \' is an escape as well,
@@ -61,13 +74,9 @@ func (s *source) trim(from, to int) (int, int) {
 // Halves of surrogate pairs become U+FFFD.
 func unescape(s string, each func(text, raw int)) (text string, wrong int) {
 	wrong = -1
-	i := strings.IndexByte(s, '\\')
-	if i < 0 {
-		return s, wrong
-	}
 	b := make([]byte, 0, len(s))
 	done := 0 // how much of s is in b
-	for ; i >= 0; i = indexFrom(s, '\\', done) {
+	for i := indexFrom(s, '\\', 0); i >= 0; i = indexFrom(s, '\\', done) {
 		b = append(b, s[done:i]...)
 		r, n := escape(s[i:])
 		if n == 0 {
