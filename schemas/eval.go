@@ -26,6 +26,7 @@ func verdictOf(b bool) verdict {
 // doubt about what only the library knows, and when it has no steps left.
 type evaluator struct {
 	steps int
+	doc   *document // whose schema is being evaluated; nil: one made of others
 }
 
 // evalSteps bounds one evaluation. A hostile schema that applies itself twice to each
@@ -33,8 +34,20 @@ type evaluator struct {
 const evalSteps = 1 << 20
 
 func evaluate(n *node, v *value) verdict {
-	e := evaluator{steps: evalSteps + 64*len(v.kids)}
+	e := evaluator{steps: evalSteps + 64*len(v.kids), doc: n.doc}
 	return e.valid(n, v)
+}
+
+// enter evaluates a schema of a document inside one made of others. Of what is in
+// doubt the library is asked then, as it cannot be asked about the whole.
+func (e *evaluator) enter(n *node, v *value) verdict {
+	e.doc = n.doc
+	out := e.valid(n, v)
+	e.doc = nil
+	if out == doubt && !tooMuchWork(n, v) {
+		out = verdictOf(n.doc.library.validate(n.pointer, v) == nil)
+	}
+	return out
 }
 
 func (e *evaluator) valid(n *node, v *value) verdict {
@@ -46,6 +59,9 @@ func (e *evaluator) valid(n *node, v *value) verdict {
 	}
 	if e.steps--; e.steps < 0 {
 		return doubt
+	}
+	if e.doc == nil && n.doc != nil {
+		return e.enter(n, v)
 	}
 	out := e.own(n, v)
 	if out == no {

@@ -92,7 +92,7 @@ func (e *explainer) values(n *node, v *value, at string) {
 	if n.konst != nil && !n.konst.equal(v) {
 		e.add(n, at, "const", "expected %s, but got %s", n.konst.short(), v.short())
 	}
-	if n.hasEnum && !new(evaluator).among(n.enum, v) {
+	if n.hasEnum && !freshEvaluator(n).among(n.enum, v) {
 		words := make([]string, 0, 8)
 		for i := range n.enum {
 			if i == 7 && len(n.enum) > 8 {
@@ -283,7 +283,7 @@ func (e *explainer) inPlace(n *node, v *value, at string) {
 	for _, c := range n.allOf {
 		e.explain(c, v, at)
 	}
-	if len(n.anyOf) > 0 && new(evaluator).fresh().any(n.anyOf, v) == no {
+	if len(n.anyOf) > 0 && freshEvaluator(n).any(n.anyOf, v) == no {
 		e.furthest(n, "anyOf", n.anyOf, v, at)
 	}
 	if len(n.oneOf) > 0 {
@@ -307,10 +307,7 @@ func (e *explainer) inPlace(n *node, v *value, at string) {
 	e.unevaluated(n, v, at)
 }
 
-func (e *evaluator) fresh() *evaluator {
-	e.steps = evalSteps
-	return e
-}
+func freshEvaluator(n *node) *evaluator { return &evaluator{steps: evalSteps, doc: n.doc} }
 
 func (e *explainer) oneOf(n *node, v *value, at string) {
 	var match []string
@@ -403,7 +400,7 @@ func (e *explainer) unevaluated(n *node, v *value, at string) {
 		return
 	}
 	seen := make([]bool, len(v.kids))
-	if !new(evaluator).fresh().mark(n, v, seen, true) {
+	if !freshEvaluator(n).mark(n, v, seen, true) {
 		return
 	}
 	for i := range v.kids {

@@ -62,7 +62,7 @@ func suite(t testing.TB, draft string) []suiteCase {
 // gaps are the cases that plc or the library decide otherwise than the suite.
 var gaps = map[string]string{
 	"draft4/zeroTerminatedFloats.json/some languages do not distinguish between different types of numeric value": "1.0 is an integer in every draft here",
-	"draft2020-12/dynamicRef.json/$dynamicRef skips over intermediate resources - direct reference":                "the library takes an anchor that is not in the dynamic scope",
+	"draft2020-12/dynamicRef.json/$dynamicRef skips over intermediate resources - direct reference":               "the library takes an anchor that is not in the dynamic scope",
 }
 
 func TestSuite(t *testing.T) {

@@ -1,0 +1,98 @@
+package schemas
+
+import "encoding/json"
+
+// Schemas that no document says, for the types of references: each part keeps its own
+// document and draft.
+
+// Any is the schema of all values.
+func Any() *Schema { return made(newNode(allTypes)) }
+
+// Nothing is the schema that no value meets.
+func Nothing() *Schema { return made(newNode(noTypes)) }
+
+// Const is the schema of one value. The error is about its JSON, or about numbers
+// that are out of bounds.
+func Const(raw json.RawMessage) (*Schema, error) {
+	v, err := parseValue(raw)
+	if err != nil {
+		return nil, err
+	}
+	return made(constNode(&v)), nil
+}
+
+// Union is the schema of the values that meet one of several; of none it is Nothing.
+func Union(list ...*Schema) *Schema {
+	if len(list) == 0 {
+		return Nothing()
+	}
+	n := list[0].node
+	for _, s := range list[1:] {
+		n = eitherFlat(n, s.node)
+	}
+	return schemaOf(n)
+}
+
+// eitherFlat is eitherNode that keeps a union of many flat.
+func eitherFlat(a, b *node) *node {
+	if a == nil || b == nil || a.doc != nil || len(a.anyOf) == 0 || admitsAll(b) {
+		return eitherNode(a, b)
+	}
+	n := newNode(allTypes)
+	n.anyOf = append(append(n.anyOf, a.anyOf...), b)
+	n.masks()
+	return n
+}
+
+// ArrayOf is the schema of the arrays of elements that meet s.
+func ArrayOf(s *Schema) *Schema {
+	n := newNode(only(kindArray))
+	n.rest, n.restWord = s.node, "items"
+	return made(n)
+}
+
+// Field is a member of the values of an Object.
+type Field struct {
+	Name     string
+	Schema   *Schema // nil: any value
+	Optional bool
+}
+
+// Object is the schema of the objects with these members and no others. Names are
+// different.
+func Object(fields ...Field) *Schema {
+	n := newNode(only(kindObject))
+	for _, f := range fields {
+		p := newNode(allTypes)
+		p.masks()
+		if f.Schema != nil {
+			p = f.Schema.node
+		}
+		n.props = append(n.props, property{f.Name, p})
+		if !f.Optional {
+			n.required = append(n.required, f.Name)
+		}
+	}
+	if len(n.props) > 8 {
+		n.byName = make(map[string]int, len(n.props))
+		for i := range n.props {
+			n.byName[n.props[i].name] = i
+		}
+	}
+	n.additional = newNode(noTypes)
+	n.additional.masks()
+	return made(n)
+}
+
+// made is the schema of a new node.
+func made(n *node) *Schema {
+	n.masks()
+	return schemaOf(n)
+}
+
+func constNode(v *value) *node {
+	n := newNode(allTypes)
+	n.konst = v
+	n.masks()
+	return n
+}
