@@ -35,7 +35,10 @@ type Document struct {
 	Output   Node      // a solution's output that is not null; else zero
 	Schema   Node      // a request's schema; else zero
 
-	tree *tree
+	tree    *tree
+	list    Node // of calls
+	context Node // the list of messages
+	broken  bool // not all of it could be read
 }
 
 // Message is a message of a context (plan-language §1).
@@ -62,8 +65,8 @@ type Member struct {
 // Call is a call of a plan (plan-language §2). Members that are absent, or that
 // are of the wrong type and were reported, are zero.
 type Call struct {
-	Index int    // its place in the list, from 0
-	Node  Node   // the whole object
+	Index int    // its place in the list, from 0, and in Document.Calls
+	Node  Node   // the whole object; another value if it was reported for that
 	ID    string // its _id, or the default one
 	Tool  string
 

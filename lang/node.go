@@ -2,6 +2,8 @@ package lang
 
 import (
 	"iter"
+	"strconv"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 )
@@ -21,7 +23,7 @@ const (
 )
 
 // Node is a value of a document: a handle, cheap to copy. The zero Node is no
-// value.
+// value. Of two nodes of one document, == tells whether they are the same value.
 type Node struct {
 	tree *tree
 	i    int32
@@ -30,46 +32,182 @@ type Node struct {
 // IsZero reports whether n is no value.
 func (n Node) IsZero() bool { return n.tree == nil }
 
-// Kind is the kind of the value.
-func (n Node) Kind() Kind { panic("todo") }
+// Kind is the kind of the value; Null for no value.
+func (n Node) Kind() Kind {
+	if n.tree == nil {
+		return Null
+	}
+	return n.tree.nodes[n.i].kind
+}
 
-// Span is where the value stands, with its quotes or brackets.
-func (n Node) Span() diag.Span { panic("todo") }
+func (n Node) is(k Kind) bool { return n.tree != nil && n.tree.nodes[n.i].kind == k }
+
+func (n Node) has(f flags) bool { return n.tree != nil && n.tree.nodes[n.i].flags&f != 0 }
+
+// Span is where the value stands, with its quotes or brackets; nowhere for no
+// value.
+func (n Node) Span() diag.Span {
+	if n.tree == nil {
+		return diag.Span{}
+	}
+	return n.tree.nodes[n.i].span()
+}
 
 // Loc is where the value stands, with its file.
-func (n Node) Loc() diag.Loc { panic("todo") }
+func (n Node) Loc() diag.Loc {
+	if n.tree == nil {
+		return diag.Loc{}
+	}
+	return diag.Loc{File: n.tree.file, Span: n.Span()}
+}
 
-// Str is the text of a string, decoded; "" for other kinds.
-func (n Node) Str() string { panic("todo") }
+// Str is the text of a string, decoded; "" for other kinds. It makes a new string
+// each time.
+func (n Node) Str() string {
+	if !n.is(String) {
+		return ""
+	}
+	return string(n.tree.decoded(n.i))
+}
 
 // Len is the number of members or elements; 0 for other kinds. It costs a walk over them.
-func (n Node) Len() int { panic("todo") }
+func (n Node) Len() int {
+	count := 0
+	if n.is(Object) {
+		for range n.Members() {
+			count++
+		}
+	}
+	for range n.Elements() {
+		count++
+	}
+	return count
+}
 
-// Members are the members of an object, in order.
-func (n Node) Members() iter.Seq[Member] { panic("todo") }
+// Members are the members of an object, in order; none for other kinds.
+func (n Node) Members() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		if !n.is(Object) {
+			return
+		}
+		for i, end := n.i+1, n.tree.nodes[n.i].next; i < end; i = n.tree.nodes[i+1].next {
+			if !yield(n.tree.member(i)) {
+				return
+			}
+		}
+	}
+}
 
-// Elements are the elements of an array, in order.
-func (n Node) Elements() iter.Seq2[int, Node] { panic("todo") }
+// Elements are the elements of an array, in order; none for other kinds.
+func (n Node) Elements() iter.Seq2[int, Node] {
+	return func(yield func(int, Node) bool) {
+		if !n.is(Array) {
+			return
+		}
+		k := 0
+		for i, end := n.i+1, n.tree.nodes[n.i].next; i < end; i = n.tree.nodes[i].next {
+			if !yield(k, Node{n.tree, i}) {
+				return
+			}
+			k++
+		}
+	}
+}
 
-// Member is the member of an object with this name.
-func (n Node) Member(name string) (Member, bool) { panic("todo") }
+// Member is the member of an object with this name. It costs a walk over the
+// members before it.
+func (n Node) Member(name string) (Member, bool) {
+	if !n.is(Object) {
+		return Member{}, false
+	}
+	for i, end := n.i+1, n.tree.nodes[n.i].next; i < end; i = n.tree.nodes[i+1].next {
+		if n.tree.nameIs(i, name) {
+			return n.tree.member(i), true
+		}
+	}
+	return Member{}, false
+}
 
-// At is the value at a JSON Pointer below n, or as much of the way to it as there is.
-func (n Node) At(pointer string) (Node, bool) { panic("todo") }
+// get is the value of the member with this name, zero if there is none.
+func (n Node) get(name string) Node {
+	m, _ := n.Member(name)
+	return m.Value
+}
+
+// At is the value at a JSON Pointer (RFC 6901) below n and true, or as much of the way to it as
+// there is and false.
+func (n Node) At(pointer string) (Node, bool) {
+	for pointer != "" {
+		token, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+		next := n.child(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		if next.IsZero() || pointer[0] != '/' {
+			return n, false
+		}
+		if n = next; rest == "" && !strings.HasSuffix(pointer, "/") {
+			break
+		}
+		pointer = pointer[1+len(token):]
+	}
+	return n, !n.IsZero()
+}
+
+// child is the member or element that a token of a JSON Pointer names.
+func (n Node) child(token string) Node {
+	if n.is(Object) {
+		return n.get(token)
+	}
+	index, err := strconv.Atoi(token)
+	if err != nil || strconv.Itoa(index) != token {
+		return Node{}
+	}
+	for i, element := range n.Elements() {
+		if i == index {
+			return element
+		}
+	}
+	return Node{}
+}
 
 // AppendJSON appends the value as compact JSON: without comments and white
 // space, members in order, numbers and strings as they are written.
-func (n Node) AppendJSON(dst []byte) []byte { panic("todo") }
+func (n Node) AppendJSON(dst []byte) []byte {
+	if n.tree == nil {
+		return dst
+	}
+	return n.tree.appendJSON(dst, n.i)
+}
 
 // Pointer is the JSON Pointer (RFC 6901) of the value in its document. It costs a walk from the root.
-func (n Node) Pointer() string { panic("todo") }
+func (n Node) Pointer() string {
+	if n.tree == nil {
+		return ""
+	}
+	return string(n.tree.appendPointer(nil, 0, n.i))
+}
 
 // Text is what a string value says when it holds an expression, an escaped
-// dagger or a template; nil for a plain string and for other kinds.
-func (n Node) Text() *Text { panic("todo") }
+// dagger or a template; nil for a plain string and for other kinds. Only strings in
+// the params of calls and in a solution's output are read for expressions. It
+// costs a binary search.
+func (n Node) Text() *Text {
+	if !n.has(hasText) {
+		return nil
+	}
+	return n.tree.texts[n.tree.firstText(n.i)].text
+}
 
 // Texts are the strings at or below n that hold expressions or escaped daggers,
 // in order. It costs their number, not the size of n.
-func (n Node) Texts() iter.Seq2[Node, *Text] { panic("todo") }
-
-type tree struct{}
+func (n Node) Texts() iter.Seq2[Node, *Text] {
+	return func(yield func(Node, *Text) bool) {
+		if n.tree == nil {
+			return
+		}
+		end := n.tree.end(n.i)
+		for _, t := range n.tree.texts[n.tree.firstText(n.i):] {
+			if t.node >= end || !yield(Node{n.tree, t.node}, t.text) {
+				return
+			}
+		}
+	}
+}

@@ -1,11 +1,19 @@
 package lang
 
-import "github.com/plc-lang/plc/diag"
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
 
 // Options say how a document is read. The zero value is the default.
 type Options struct {
-	// Answer reads a model's raw answer (--from llm): the first JSON value inside
-	// prose or a code fence. What is mended is reported as diag.Mended.
+	// Answer reads a model's raw answer (--from llm): the first plan inside prose or
+	// a code fence, but not in what stands before a </think>. What is mended is
+	// reported as diag.Mended; no value, no end of a string and no end of a call is ever made up.
 	Answer bool
 
 	MaxBytes int // the size of the text; 0 is 64 MiB
@@ -13,6 +21,166 @@ type Options struct {
 	MaxCalls int // of the plan; 0 is 1,000,000
 }
 
-// Parse reads a document. It never returns nil: what could be read is there
-// beside the findings. A nil Options is the default.
-func Parse(file *diag.File, opts *Options) (*Document, diag.List) { panic("todo") }
+// Parse reads a document (plan-language §1, §2). It never returns nil: what could be read is there
+// beside the findings. A nil Options is the default. Findings are in the order of the text, at most
+// 100 of each code and then one that tells how many more there are. It costs time and memory linear in the text.
+func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
+	p := newParser(file, opts)
+	if len(file.Text) > p.limits.MaxBytes {
+		p.errorf(diag.Span{}, diag.OverLimit, "the text has %d bytes, more than %d", len(file.Text), p.limits.MaxBytes)
+	} else if p.mend {
+		p.answer()
+	} else {
+		p.text()
+	}
+	p.doc.broken = p.has(diag.NotJSON, diag.OverLimit, diag.NotAPlan)
+	return p.doc, p.sorted(p.doc.Calls)
+}
+
+// parser reads a document out of a tree.
+type parser struct {
+	*findings
+	doc      *Document
+	tree     *tree
+	limits   jsonscan.Limits
+	maxCalls int
+	mend     bool
+
+	// While the calls are read:
+	prefix  []byte   // the JSON Pointer of the list of calls
+	call    *Call    // the current one, or nil
+	misses  bool     // a member was reported that must have been meant as _tool
+	scratch []Member // the params of the current call
+	slab    []Member // memory for the members of calls and messages
+}
+
+func newParser(file *diag.File, opts *Options) *parser {
+	if opts == nil {
+		opts = &Options{}
+	}
+	p := &parser{
+		findings: newFindings(file),
+		doc:      &Document{File: file},
+		limits:   jsonscan.Limits{MaxBytes: opts.MaxBytes, MaxDepth: opts.MaxDepth}.OrDefault(),
+		maxCalls: opts.MaxCalls,
+		mend:     opts.Answer,
+	}
+	if p.maxCalls <= 0 {
+		p.maxCalls = 1_000_000
+	}
+	return p
+}
+
+// text reads a document that is the whole text.
+func (p *parser) text() {
+	start := 0
+	if bytes.HasPrefix(p.file.Text, []byte("\ufeff")) {
+		start = len("\ufeff")
+	}
+	const bytesPerNode = 16 // in plans, more or less
+	r := newReader(p.file, start, len(p.file.Text), p.limits.MaxDepth, len(p.file.Text)/bytesPerNode)
+	root := r.read()
+	if root.IsZero() && p.foreign(r) {
+		return
+	}
+	p.use(r, root)
+}
+
+// foreign reports a text that is not JSON from its start on, if it can be told
+// what it is instead.
+func (p *parser) foreign(r *reader) bool {
+	if !r.has(diag.NotJSON) {
+		return false
+	}
+	span := r.list[0].Loc.Span
+	switch n := notationOf(p.file.Text); {
+	case n != nil:
+		p.errorf(span, diag.NotAPlan, "this is no JSON, but looks like %s; %s", n.what, n.cure)
+	case bytes.HasPrefix(p.file.Text, []byte("\xff\xfe")) || bytes.HasPrefix(p.file.Text, []byte("\xfe\xff")):
+		p.errorf(span, diag.NotJSON, "the text is UTF-16; save it as UTF-8")
+	case bytes.Contains(p.file.Text, []byte(`"_tool"`)):
+		p.errorf(span, diag.NotJSON, "the text does not start as JSON; a plan inside a model's raw answer is read with --from llm")
+	default:
+		return false
+	}
+	return true
+}
+
+// use makes what a reader read the document.
+func (p *parser) use(r *reader, root Node) {
+	p.tree, p.findings = r.tree, r.findings
+	if root.IsZero() {
+		return
+	}
+	p.doc.Root, p.doc.tree = root, r.tree
+	p.document(root)
+	if texts := r.tree.texts; !slices.IsSortedFunc(texts, byNode) {
+		slices.SortFunc(texts, byNode)
+	}
+	r.tree.index = nil
+}
+
+func byNode(a, b textAt) int { return int(a.node) - int(b.node) }
+
+// fault reports what is wrong with a value, unless something is already.
+func (p *parser) fault(n Node, code diag.Code, format string, args ...any) *finding {
+	return p.faultAt(n, n.Span(), code, format, args...)
+}
+
+func (p *parser) faultAt(n Node, span diag.Span, code diag.Code, format string, args ...any) *finding {
+	if n.has(bad) {
+		return &finding{}
+	}
+	f := p.errorf(span, code, format, args...)
+	if f.Loc.File != nil {
+		p.place(f, n)
+	}
+	return f
+}
+
+// place gives a finding its JSON Pointer, and its call.
+func (p *parser) place(f *finding, n Node) {
+	if p.call == nil {
+		f.Pointer = n.Pointer()
+		return
+	}
+	f.call = p.call.Index
+	f.Pointer = string(p.tree.appendPointer(fmt.Appendf(p.prefix, "/%d", p.call.Index), p.call.Node.i, n.i))
+}
+
+// wants reports a value of the wrong type.
+func (p *parser) wants(m Member, want string) *finding {
+	return p.fault(m.Value, diag.BadMember, "%q wants %s, not %s", m.Name, want, describe(m.Value))
+}
+
+// describe says what a value is.
+func describe(n Node) string {
+	switch n.Kind() {
+	case Null:
+		return "null"
+	case False:
+		return "false"
+	case True:
+		return "true"
+	case NumberValue:
+		return "the number " + clipTo(string(n.AppendJSON(nil)), 40)
+	case String:
+		return "the string " + clipTo(string(n.AppendJSON(nil)), 40)
+	case Array:
+		return "a list"
+	}
+	return "an object"
+}
+
+// keep moves members into the memory that all share.
+func (p *parser) keep(members []Member) []Member {
+	if len(members) == 0 {
+		return nil
+	}
+	if cap(p.slab)-len(p.slab) < len(members) {
+		p.slab = make([]Member, 0, max(len(members), min(1024, max(8, 2*cap(p.slab)))))
+	}
+	start := len(p.slab)
+	p.slab = append(p.slab, members...)
+	return p.slab[start:len(p.slab):len(p.slab)]
+}

@@ -1,0 +1,161 @@
+package lang
+
+import (
+	"bytes"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// A model's raw answer: where in it the plan may be. Each bracket that is not
+// inside a value that was read may start it. The first one wins that starts a plan; one that
+// does, but is cut off or at fault, wins too, so that a piece of a plan is never
+// taken for the plan. An empty list is a plan only if there is no other.
+
+// attempt is what was read from one place of an answer.
+type attempt struct {
+	*reader
+	root   Node
+	form   Form
+	region region
+}
+
+// region is a part of an answer.
+type region struct {
+	start, end int
+	fenced     bool
+}
+
+func (a *attempt) isFaulty() bool { return a.has(diag.NotJSON, diag.OverLimit) }
+
+// isFinal reports whether this is the plan, for better or worse.
+func (a *attempt) isFinal() bool {
+	if a.isFaulty() {
+		return bytes.Contains(a.Text[a.tree.nodes[0].start:a.Pos], []byte("_tool"))
+	}
+	return a.form != NoForm && !a.isEmpty()
+}
+
+func (a *attempt) isEmpty() bool { return a.form == CallList && len(a.tree.nodes) == 1 }
+
+// better reports whether a is the better one of two that are both not final: a plan, then
+// JSON, then the first.
+func (a *attempt) better(b *attempt) bool {
+	rank := func(x *attempt) int { return b2i(!x.isFaulty()) + b2i(!x.isFaulty() && x.form != NoForm) }
+	return b == nil || rank(a) > rank(b)
+}
+
+// answer reads the plan in a model's answer.
+func (p *parser) answer() {
+	var best *attempt
+	budget := 8*len(p.file.Text) + 1<<20 // keeps an answer of nothing but brackets from costing its square
+	for _, re := range regions(p.file.Text) {
+		a := p.search(re, &budget)
+		if a == nil {
+			continue
+		}
+		if a.better(best) {
+			best = a
+		}
+		if a.isFinal() {
+			break
+		}
+	}
+	if best == nil {
+		p.noAnswer()
+		return
+	}
+	if !best.isFaulty() && !best.region.fenced {
+		best.trailing()
+	}
+	p.use(best.reader, best.root)
+}
+
+// search looks for the plan in one region: the final attempt, or else the best.
+func (p *parser) search(re region, budget *int) (best *attempt) {
+	for i := re.start; i < re.end && *budget > 0; {
+		n := bytes.IndexAny(p.file.Text[i:re.end], "[{")
+		if n < 0 {
+			break
+		}
+		i += n
+		a := p.attempt(i, re)
+		*budget -= a.Pos - i
+		if a.isFinal() {
+			return a
+		}
+		if a.better(best) {
+			best = a
+		}
+		if i++; !a.isFaulty() {
+			i = a.Pos
+		}
+	}
+	return best
+}
+
+func (p *parser) attempt(start int, re region) *attempt {
+	r := newReader(p.file, start, re.end, p.limits.MaxDepth, 0)
+	r.mend, r.one = true, true
+	root := r.read()
+	return &attempt{r, root, formOf(root), re}
+}
+
+// noAnswer reports an answer without any JSON in it.
+func (p *parser) noAnswer() {
+	if n := notationOf(p.file.Text); n != nil {
+		p.errorf(diag.Span{}, diag.NotAPlan, "there is no JSON in the answer, which looks like %s; %s", n.what, n.cure)
+		return
+	}
+	p.errorf(diag.Span{}, diag.NotJSON, "there is no JSON in the answer")
+}
+
+// trailing reports text after the plan.
+func (a *attempt) trailing() {
+	rest := a.Text[a.Pos:]
+	end := a.Pos + len(bytes.TrimSpace(rest)) + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))
+	if start := a.Pos + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n")); start < end {
+		span := diag.Span{Start: int32(start), End: int32(end)}
+		a.add104(span, "there is text after the plan", "cut out").fix("cut out", diag.Edit{Span: span})
+	}
+}
+
+// regions are the parts of an answer to look at, in order: what is in code
+// fences, then all of it. What comes before a </think> is no part of the answer.
+func regions(text []byte) (list []region) {
+	const thought = "</think>"
+	start := 0
+	if i := bytes.LastIndex(text, []byte(thought)); i >= 0 {
+		start = i + len(thought)
+	}
+	for i := start; ; {
+		from := fence(text, i)
+		if from < 0 {
+			break
+		}
+		to := len(text)
+		if i = fence(text, from+3); i < 0 {
+			i = to
+		} else {
+			to, i = i, i+3
+		}
+		list = append(list, region{from + 3, to, true})
+	}
+	return append(list, region{start, len(text), false})
+}
+
+// fence is the place of the first ``` from i on that starts a line; -1 if there
+// is none. In a string of JSON no line starts.
+func fence(text []byte, i int) int {
+	for i <= len(text) {
+		n := bytes.Index(text[i:], []byte("```"))
+		if n < 0 {
+			return -1
+		}
+		line := text[bytes.LastIndexAny(text[:i+n], "\r\n")+1 : i+n]
+		if len(bytes.TrimLeft(line, " \t>")) == 0 {
+			return i + n
+		}
+		i += n + 3
+	}
+	return -1
+}

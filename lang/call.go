@@ -1,0 +1,219 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+// calls reads the list of calls (plan-language §2). What is no call is one without
+// a tool, so that each has the index of its place.
+func (p *parser) calls(list Node) {
+	p.doc.list = list
+	n := list.Len()
+	if n > p.maxCalls {
+		p.fault(list, diag.OverLimit, "the plan has %d calls, more than %d", n, p.maxCalls)
+		return
+	}
+	p.prefix = []byte(list.Pointer())
+	p.doc.Calls = make([]Call, 0, n)
+	for i, element := range list.Elements() {
+		p.doc.Calls = append(p.doc.Calls, Call{Index: i, Node: element})
+		p.readCall(&p.doc.Calls[i])
+	}
+	p.call = nil
+	p.explicitIDs()
+}
+
+func (p *parser) readCall(c *Call) {
+	p.call, p.misses = c, false
+	if !c.Node.is(Object) {
+		p.fault(c.Node, diag.BadMember, "a call wants to be an object {\"_tool\": …}, not %s", describe(c.Node))
+		return
+	}
+	p.scratch = p.scratch[:0]
+	for m := range c.Node.Members() {
+		if strings.HasPrefix(m.Name, "_") {
+			p.member(c, m)
+		} else {
+			p.scratch = append(p.scratch, m)
+			p.texts(m.Value)
+		}
+	}
+	c.Params = p.keep(p.scratch)
+	if c.ToolNode.IsZero() && !p.misses && !c.Node.has(cut) {
+		p.noTool(c)
+	}
+}
+
+// noTool reports a call without a tool, and the param that may have been meant.
+func (p *parser) noTool(c *Call) {
+	f := p.fault(c.Node, diag.NoTool, "the call has no \"_tool\"")
+	for _, m := range c.Params {
+		if (m.Name == "tool" || m.Name == "name") && m.Value.is(String) {
+			f.Message += fmt.Sprintf("; did you mean it by %q?", m.Name)
+			f.fix("replace the name by \"_tool\"", diag.Edit{Span: m.Key, Text: `"_tool"`})
+			return
+		}
+	}
+}
+
+// member reads an underscore member.
+func (p *parser) member(c *Call, m Member) {
+	switch m.Name {
+	case "_tool":
+		c.Tool, _ = p.name(m)
+		c.ToolNode = m.Value
+	case "_id":
+		var ok bool
+		if c.ID, ok = p.name(m); ok {
+			c.IDNode = m.Value
+		}
+	case "_outputPath":
+		c.OutputPath = p.write(m)
+		c.OutputNode = m.Value
+	case "_outputMethod":
+		c.Method = p.word(m, methods())
+		c.MethodNode = m.Value
+	default:
+		p.restMember(c, m)
+	}
+}
+
+func methods() []string { return []string{"set", "merge", "assign", "push", "concat"} }
+
+func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask"} }
+
+// known are the underscore members of a call.
+func known() []string {
+	return []string{"_tool", "_id", "_outputPath", "_outputMethod", "_errorPath", "_output", "_instance", "_scopes",
+		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_approve",
+		"_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost"}
+}
+
+// restMember reads an underscore member that few calls have.
+func (p *parser) restMember(c *Call, m Member) {
+	if !slices.Contains(known(), m.Name) {
+		p.unknownMember(m)
+		return
+	}
+	if c.Rest == nil {
+		c.Rest = &Rest{}
+	}
+	switch r := c.Rest; m.Name {
+	case "_errorPath":
+		r.ErrorPath, r.ErrorPathNode = p.onePath(m), m.Value
+	case "_output":
+		if r.HasOutput = m.Value.Kind() != Null; r.HasOutput {
+			r.Output = m.Value
+		}
+	case "_instance":
+		r.Instance, _ = p.name(m)
+		r.InstanceNode = m.Value
+	case "_scopes":
+		r.Scopes, r.ScopesNode = p.scopes(m), m.Value
+	case "_delegate":
+		r.Delegate, _ = p.name(m)
+		r.DelegateNode = m.Value
+	case "_activity":
+		r.Activity, r.ActivityNode = p.activity(m)
+	case "_dependsOn":
+		r.DependsOn = p.dependsOn(m)
+	case "_when":
+		r.When, r.WhenNode = p.when(m), m.Value
+	case "_retry":
+		r.Retry, r.RetryNode = p.retry(m), m.Value
+	case "_timeout":
+		r.Timeout, r.TimeoutNode = p.timeout(m), m.Value
+	case "_fallback":
+		r.Fallback, r.FallbackNode = p.fallback(m), m.Value
+	case "_onFailure":
+		r.OnFailure, r.OnFailureNode = p.word(m, failures()), m.Value
+	case "_approve":
+		r.Approve, r.ApproveNode = p.approve(m), m.Value
+	case "_description":
+		r.Description = p.prose(m)
+	case "_reasoningForCall":
+		r.Reasoning = p.prose(m)
+	case "_expect":
+		r.Expect = m.Value
+	case "_estimatedTokens":
+		r.EstTokens, r.EstTokensNode = p.estimate(m), m.Value
+	case "_estimatedCost":
+		r.EstCost, r.EstCostNode = p.estimate(m), m.Value
+	}
+}
+
+// unknownMember reports an underscore member that the language does not have.
+func (p *parser) unknownMember(m Member) {
+	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
+	near, ok := spell.Nearest(m.Name, slices.Values(known()))
+	if p.misses = p.misses || near == "_tool"; f.Loc.File == nil {
+		return
+	}
+	if !ok {
+		f.Message += "; the name of a param has no leading underscore"
+		return
+	}
+	f.Message += fmt.Sprintf("; did you mean %q?", near)
+	f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
+}
+
+// explicitIDs reports names that two calls have, and then names the calls that have none.
+func (p *parser) explicitIDs() {
+	taken := map[string]int32{}
+	for i := range p.doc.Calls {
+		c := &p.doc.Calls[i]
+		if c.IDNode.IsZero() {
+			continue
+		}
+		first, twice := taken[c.ID]
+		if !twice {
+			taken[c.ID] = int32(i)
+			continue
+		}
+		p.call = c
+		p.fault(c.IDNode, diag.DuplicateID, "two calls have the \"_id\" %q", c.ID).
+			related(p.doc.Calls[first].IDNode.Span(), "first written here")
+	}
+	p.call = nil
+	p.defaultIDs(taken)
+}
+
+// defaultIDs names the calls without an _id: by their tool, with a number from its
+// 2nd call on, counting those that have an _id, and passing over names that are taken. A call without a tool gets no name.
+func (p *parser) defaultIDs(taken map[string]int32) {
+	next := map[string]int{} // the number that the next call of a tool tries, from 1
+	for i := range p.doc.Calls {
+		next[p.doc.Calls[i].Tool] = 1
+	}
+	for i := range p.doc.Calls {
+		c := &p.doc.Calls[i]
+		n := next[c.Tool]
+		if c.IDNode.IsZero() && c.Tool != "" {
+			c.ID, n = free(c.Tool, n, taken)
+			if _, tool := next[c.ID]; tool {
+				taken[c.ID] = int32(i) // another tool's first call may want it
+			}
+		}
+		next[c.Tool] = n + 1
+	}
+}
+
+// free is the first of the names tool, tool-2, tool-3 … that is not taken,
+// from the nth on, and its number.
+func free(tool string, n int, taken map[string]int32) (string, int) {
+	for ; ; n++ {
+		id := tool
+		if n > 1 {
+			id += "-" + strconv.Itoa(n)
+		}
+		if _, ok := taken[id]; !ok {
+			return id, n
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+// formOf tells the form of a document by its shape (plan-language §1). An object
+// with a plan but without a type is taken as a plan message when the plan holds
+// calls; one with calls beside a context as a request whose solution they are.
+func formOf(root Node) Form {
+	switch root.Kind() {
+	case Array:
+		if isCallList(root) {
+			return CallList
+		}
+		if isContext(root) {
+			return Context
+		}
+	case Object:
+		return formOfObject(root)
+	}
+	return NoForm
+}
+
+func formOfObject(root Node) Form {
+	plan := root.get("plan")
+	switch {
+	case root.get("type").Str() == "plan":
+		return PlanMessage
+	case root.get("context").is(Array) || root.get("solution").is(Object):
+		return Request
+	case root.get("_tool").is(String):
+		return NoForm // a call
+	case !root.get("calls").IsZero():
+		return Solution
+	case !plan.get("calls").IsZero(), plan.Len() > 0 && isCallList(plan):
+		return PlanMessage
+	}
+	return NoForm
+}
+
+// isCallList reports whether an array is empty or has an element with _tool.
+func isCallList(list Node) bool {
+	if !list.is(Array) {
+		return false
+	}
+	empty := true
+	for _, e := range list.Elements() {
+		if !e.get("_tool").IsZero() {
+			return true
+		}
+		empty = false
+	}
+	return empty
+}
+
+// isContext reports whether each element of an array has a string type.
+func isContext(list Node) bool {
+	for _, e := range list.Elements() {
+		if !e.get("type").is(String) {
+			return false
+		}
+	}
+	return true
+}
+
+// document reads the document at the root.
+func (p *parser) document(root Node) {
+	d := p.doc
+	switch d.Form = formOf(root); d.Form {
+	case CallList:
+		p.calls(root)
+	case PlanMessage:
+		p.plan(root)
+	case Solution:
+		p.solution(root)
+	case Context:
+		if plan := p.context(root); plan.IsZero() {
+			p.noPlan(root, "no message of the context has the type \"plan\"")
+		} else {
+			p.plan(plan)
+		}
+	case Request:
+		p.request(root)
+	default:
+		p.notAPlan(root)
+	}
+}
+
+// noPlan reports a document without a plan, unless its text is at fault.
+func (p *parser) noPlan(n Node, format string, args ...any) *finding {
+	if p.has(diag.NotJSON, diag.OverLimit) {
+		return &finding{}
+	}
+	return p.fault(n, diag.NotAPlan, format, args...)
+}
+
+// notAPlan says what a document is instead of a plan.
+func (p *parser) notAPlan(root Node) {
+	if n := notationOfTree(root); n != nil {
+		p.noPlan(root, "this looks like %s; %s", n.what, n.cure)
+		return
+	}
+	const shapes = `a plan is a list of calls [{"_tool": …}], a message {"type": "plan", "plan": […]}, ` +
+		`a solution {"calls": […]}, a list of messages, or a request {"context": […]}`
+	span := root.Span()
+	switch {
+	case root.get("_tool").is(String):
+		p.noPlan(root, "this is one call, and a plan is a list of calls").fix("make it a list",
+			diag.Edit{Span: diag.Span{Start: span.Start, End: span.Start}, Text: "["},
+			diag.Edit{Span: diag.Span{Start: span.End, End: span.End}, Text: "]"})
+	case root.get("type").is(String) && !root.has(bad):
+		p.noPlan(root, "this is one message of the type %q, and no plan; %s", root.get("type").Str(), shapes)
+	default:
+		p.noPlan(root, "found %s; %s", found(root), shapes)
+	}
+}
+
+// found says what a document that is no plan holds.
+func found(root Node) string {
+	var names []string
+	for m := range root.Members() {
+		if names = append(names, fmt.Sprintf("%q", clipTo(m.Name, 40))); len(names) == 5 {
+			break
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return "an object with " + strings.Join(names, ", ")
+	case root.is(Object):
+		return "an empty object"
+	case root.is(Array):
+		return foundList(root)
+	}
+	return describe(root)
+}
+
+func foundList(root Node) string {
+	typed := 0
+	for i, e := range root.Elements() {
+		if !e.get("type").is(String) {
+			if typed > 0 {
+				return fmt.Sprintf("a list of messages, but its element %d has no \"type\"", i)
+			}
+			return fmt.Sprintf("a list without \"_tool\", of %s first", describe(e))
+		}
+		typed++
+	}
+	return "a list"
+}
+
+// plan reads a plan message; what is in it may be a solution as well.
+func (p *parser) plan(message Node) {
+	p.mode(message)
+	m, ok := message.Member("plan")
+	if !ok {
+		m, ok = message.Member("calls")
+	}
+	switch v := m.Value; {
+	case !ok:
+		p.noPlan(message, "the plan message has no \"plan\"; it wants a list of calls")
+	case v.is(Object) && !v.get("calls").IsZero():
+		p.solution(v)
+	case v.is(Array):
+		p.calls(v)
+	default:
+		p.noPlan(v, "%q wants a list of calls, not %s", m.Name, describe(v))
+	}
+}
+
+// mode reads the mode of a plan message.
+func (p *parser) mode(message Node) {
+	m, ok := message.Member("mode")
+	switch word := m.Value.Str(); {
+	case !ok || word == "eager":
+	case word == "lazy":
+		p.doc.Mode = Lazy
+	default:
+		p.wantsOne(m, []string{"eager", "lazy"})
+	}
+}
+
+// wantsOne reports a member that is none of a few words.
+func (p *parser) wantsOne(m Member, words []string) {
+	f := p.wants(m, "one of "+strings.Join(words, ", "))
+	if near, ok := spell.Nearest(m.Value.Str(), slices.Values(words)); ok && m.Value.is(String) && f.Loc.File != nil {
+		f.Message += fmt.Sprintf("; did you mean %q?", near)
+		f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Value.Span(), Text: `"` + near + `"`})
+	}
+}
+
+func (p *parser) solution(s Node) {
+	if output := s.get("output"); !output.is(Null) {
+		p.doc.Output = output
+		p.texts(output)
+	}
+	switch calls := s.get("calls"); {
+	case calls.is(Array):
+		p.calls(calls)
+	case calls.IsZero():
+		p.noPlan(s, "the solution has no \"calls\"; it wants a list of calls")
+	default:
+		p.noPlan(calls, "\"calls\" wants a list of calls, not %s", describe(calls))
+	}
+}
+
+// request reads a request. Its plan is the solution's, or else that of its
+// context. A mode of the context's plan message holds for a solution too, which has none of its own:
+// a plan that was to be looked at first does not run because a solution came.
+func (p *parser) request(root Node) {
+	if schema := root.get("schema"); !schema.is(Null) {
+		p.doc.Schema = schema
+	}
+	plan := p.requestContext(root)
+	solution := root.get("solution")
+	if !root.get("calls").IsZero() && solution.IsZero() {
+		solution = root
+	}
+	switch {
+	case solution.is(Object):
+		if !plan.IsZero() {
+			p.mode(plan)
+		}
+		p.solution(solution)
+	case solution.Kind() != Null:
+		p.noPlan(solution, "\"solution\" wants an object {\"calls\": […]}, not %s", describe(solution))
+	case !plan.IsZero():
+		p.plan(plan)
+	default:
+		p.noPlan(root, "the request has no \"solution\", and its context no message of the type \"plan\"")
+	}
+}
+
+func (p *parser) requestContext(root Node) (plan Node) {
+	context := root.get("context")
+	if context.is(Array) {
+		return p.context(context)
+	}
+	if context.Kind() != Null {
+		p.noPlan(context, "\"context\" wants a list of messages, not %s", describe(context))
+	}
+	return Node{}
+}
+
+// context reads the messages of a context and returns its last plan message.
+func (p *parser) context(list Node) (plan Node) {
+	p.doc.context = list
+	p.doc.Messages = make([]Message, 0, list.Len())
+	for _, n := range list.Elements() {
+		typ := n.get("type")
+		if !typ.is(String) {
+			p.noPlan(n, "a message wants to be an object with a string \"type\", such as {\"type\": \"input\", …}")
+			continue
+		}
+		m := p.message(n, typ)
+		p.doc.Messages = append(p.doc.Messages, m)
+		if m.Type == "plan" {
+			plan = n
+		}
+	}
+	return plan
+}
+
+// message reads one message.
+func (p *parser) message(n, typ Node) Message {
+	m := Message{Node: n, Type: p.tree.shared(typ.i)}
+	p.scratch = p.scratch[:0]
+	for member := range n.Members() {
+		switch member.Name {
+		case "type", "description", "_call", "_date", "_outputMethod":
+		case "kind":
+			p.kind(&m, member)
+		case "schema":
+			m.Schema = member.Value
+		case "_instance":
+			m.Instance, _ = p.name(member)
+		default:
+			p.scratch = append(p.scratch, member)
+		}
+	}
+	m.Members = p.keep(p.scratch)
+	if len(m.Members) == 1 && (m.Members[0].Name == m.Type || m.Members[0].Name == "data") {
+		m.Payload = m.Members[0].Value
+	}
+	p.kindOf(&m, typ)
+	return m
+}
+
+// kind reads the kind of a data message.
+func (p *parser) kind(m *Message, member Member) {
+	if m.Type == "data" {
+		m.Kind, _ = p.name(member)
+	}
+}
+
+// kindOf gives a message the kind that its type has. A data message without a
+// kind is of the kind data, which always exists.
+func (p *parser) kindOf(m *Message, typ Node) {
+	switch m.Type {
+	case "input", "state":
+		m.Kind = m.Type
+	case "data":
+		if m.Kind == "" {
+			m.Kind = "data"
+		}
+	case "tool", "plan", "text", "system", "error", "meta":
+	default:
+		p.unknownType(m, typ)
+	}
+}
+
+// unknownType warns of a type that looks misspelled; any other is for somebody
+// else.
+func (p *parser) unknownType(m *Message, typ Node) {
+	known := []string{"tool", "input", "state", "data", "plan", "text", "system", "error", "meta"}
+	near, ok := spell.Nearest(m.Type, slices.Values(known))
+	if !ok {
+		return
+	}
+	f := p.add(diag.Warning, typ.Span(), diag.BadMember, "there is no message of the type %q; did you mean %q?", m.Type, near)
+	f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: typ.Span(), Text: `"` + near + `"`})
+	if f.Loc.File != nil {
+		p.place(f, typ)
+	}
+}
+
+// name reads a member that is a string and not empty.
+func (p *parser) name(m Member) (string, bool) {
+	if !m.Value.is(String) || m.Value.has(bad) || m.Value.tree.inside(m.Value.i).Len() == 0 {
+		p.wants(m, "a string that is not empty")
+		return "", false
+	}
+	return p.tree.shared(m.Value.i), true
+}
+
+// texts reads the expressions in the strings at or below a value.
+func (p *parser) texts(n Node) {
+	if n.IsZero() {
+		return
+	}
+	for i := n.i; i < p.tree.nodes[n.i].next; i++ {
+		node := &p.tree.nodes[i]
+		if node.flags&hasDagger == 0 || node.flags&(isName|bad) != 0 {
+			continue
+		}
+		text, faults := readText(p.file.Text, p.tree.token(i))
+		if text != nil {
+			node.flags |= hasText
+			p.tree.texts = append(p.tree.texts, textAt{i, text})
+		}
+		p.report(Node{p.tree, i}, faults)
+	}
+}
+
+// report reports what is wrong with an expression.
+func (p *parser) report(n Node, faults []fault) {
+	for _, x := range faults {
+		f := p.add(x.Severity, x.Span, x.Code, "%s", x.Message)
+		if f.Fix = x.Fix; f.Loc.File != nil {
+			p.place(f, n)
+		}
+	}
+}
