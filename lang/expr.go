@@ -135,6 +135,9 @@ func (f *fault) err() *ExprError { return &ExprError{f.Code, f.Span, f.Message} 
 // braces of †{…}, the daggers of references may be left out.
 func (s source) read(from, to int, bare bool) (*Expr, *fault) {
 	from, to = s.trim(from, to)
+	if i := notUTF8(s.text[from:to]); i >= 0 {
+		return nil, badExpression(s.span(from+i, from+i+1), "an expression is written in UTF-8, which this byte is not")
+	}
 	if e := s.simple(from, to, bare); e != nil {
 		return e, nil
 	}

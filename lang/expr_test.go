@@ -255,6 +255,10 @@ var mistakes = []struct{ text, want string }{
 	{`†a || '«\u»12'`, `"\\u" is no escape of a JSON string`},
 	{`†a["é«\é»"]`, `"\\é" is no escape of a JSON string`},
 
+	// Not UTF-8.
+	{"†a || †\uFFFD«\xe2»\x80.b", "an expression is written in UTF-8, which this byte is not"},
+	{"†a['«\xff»']", "an expression is written in UTF-8, which this byte is not"},
+
 	// What is quoted is cut to size.
 	{"†a «" + strings.Repeat("é", 100) + "»", `"` + strings.Repeat("é", 39) + `…" does not belong to the expression; a name with a space or a sign goes in ["…"], a reference inside text in †{…}`},
 }

@@ -59,6 +59,19 @@ func (s source) trim(from, to int) (int, int) {
 	return from, from + len(strings.TrimSpace(t))
 }
 
+// notUTF8 is the place of the first byte of s that is not UTF-8, or -1.
+func notUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i, r := range s {
+		if _, n := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && n == 1 {
+			return i
+		}
+	}
+	panic("unreachable: the text is not UTF-8")
+}
+
 // unquote decodes a string, quotes included, as unescape does.
 func unquote(quoted string) (text string, wrong int) {
 	inside := quoted[1 : len(quoted)-1]
