@@ -556,6 +556,28 @@ const (
 	// Cure: give the call an output path, here "_outputPath": "†state.user", or remove it.
 	ResultDropped Code = 309
 
+	// ResultIgnored is a result in _output that is not used (warning).
+	//
+	// The tool has an implementation, which is run; a result that the plan brings along
+	// stands in only for a latent tool's, which nothing else would make.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "fetchUser", "name": "ada", "_output": {"mail": "ada@example.org"}, "_outputPath": "†state.user"}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  fetchUser:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	activities:
+	//	  fetchUser: {return: {mail: ada@example.org}}
+	//
+	// Cure: take _output out of the call, or say "_activity": "" to make the call latent.
+	ResultIgnored Code = 310
+
 	// Cycle is calls that wait for each other in a circle.
 	//
 	// Each call of the circle reads what the one before it writes, or names it in _dependsOn,
@@ -630,6 +652,30 @@ const (
 	// for fetchUser and effects: {readOnly: false} for greet, or order the calls with
 	// _dependsOn. With --effects strict, undeclared tools count as changing the world.
 	UndeclaredEffects Code = 403
+
+	// EffectOrder is calls that run one after the other because of effects (info).
+	//
+	// A call to a tool that is declared to change the world waits for the calls before it
+	// in plan order, and those behind it wait for it, so that no effect overtakes another.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "check", "_outputPath": "†state.checked"},
+	//	  {"_tool": "refund", "amount": 5}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  check: {effects: {readOnly: true}}
+	//	  refund:
+	//	    properties: {amount: {type: number}}
+	//	    required: [amount]
+	//	    effects: {readOnly: false}
+	//
+	// Cure: none is needed. Tools that do not touch the same things can say so: with a
+	// domain, or as independent.
+	EffectOrder Code = 404
 
 	// BadLiteral is a literal that its schema forbids.
 	//

@@ -31,9 +31,11 @@ func Codes() []Code {
 		RacingWrites,
 		UnhandledOutcome,
 		ResultDropped,
+		ResultIgnored,
 		Cycle,
 		NeverRuns,
 		UndeclaredEffects,
+		EffectOrder,
 		BadLiteral,
 		NotAssignable,
 		PerhapsNotAssignable,
@@ -562,6 +564,27 @@ func (c Code) page() (Page, bool) {
 			},
 			Cure: "Give the call an output path, here \"_outputPath\": \"†state.user\", or remove it.",
 		}, true
+	case ResultIgnored:
+		return Page{
+			Code:     ResultIgnored,
+			Name:     "ResultIgnored",
+			Severity: Warning,
+			Summary:  "A result in _output that is not used.",
+			Meaning:  "The tool has an implementation, which is run; a result that the plan brings along stands in only for a latent tool's, which nothing else would make.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"fetchUser\", \"name\": \"ada\", \"_output\": {\"mail\": \"ada@example.org\"}, \"_outputPath\": \"†state.user\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  fetchUser:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"activities:\n" +
+					"  fetchUser: {return: {mail: ada@example.org}}\n"},
+			},
+			Cure: "Take _output out of the call, or say \"_activity\": \"\" to make the call latent.",
+		}, true
 	case Cycle:
 		return Page{
 			Code:     Cycle,
@@ -630,6 +653,28 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Declare the effects of the tools in a tool file, here effects: {readOnly: true} for fetchUser and effects: {readOnly: false} for greet, or order the calls with _dependsOn. With --effects strict, undeclared tools count as changing the world.",
+		}, true
+	case EffectOrder:
+		return Page{
+			Code:     EffectOrder,
+			Name:     "EffectOrder",
+			Severity: Info,
+			Summary:  "Calls that run one after the other because of effects.",
+			Meaning:  "A call to a tool that is declared to change the world waits for the calls before it in plan order, and those behind it wait for it, so that no effect overtakes another.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"check\", \"_outputPath\": \"†state.checked\"},\n" +
+					"  {\"_tool\": \"refund\", \"amount\": 5}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  check: {effects: {readOnly: true}}\n" +
+					"  refund:\n" +
+					"    properties: {amount: {type: number}}\n" +
+					"    required: [amount]\n" +
+					"    effects: {readOnly: false}\n"},
+			},
+			Cure: "None is needed. Tools that do not touch the same things can say so: with a domain, or as independent.",
 		}, true
 	case BadLiteral:
 		return Page{

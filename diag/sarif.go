@@ -159,7 +159,7 @@ func artifactURI(name string) string {
 // sarifMessage is a plain text message: braces stand for placeholders there, so
 // that literal ones are doubled (SARIF §3.11.5).
 func sarifMessage(s string) sarifText {
-	return sarifText{strings.NewReplacer("{", "{{", "}", "}}").Replace(s)}
+	return sarifText{strings.ReplaceAll(strings.ReplaceAll(s, "{", "{{"), "}", "}}")}
 }
 
 // The parts of a SARIF log that plc writes.

@@ -196,7 +196,7 @@ func FuzzWrite(f *testing.F) {
 		if i := strings.IndexFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' || 0x7f <= r && r < 0xa0 }); i >= 0 {
 			t.Errorf("a control character at %d of %q", i, shown)
 		}
-		if lines := strings.Split(shown, "\n"); start != 0 && text != "" && !marks.MatchString(lines[2]) {
+		if lines := strings.Split(shown, "\n"); start > 0 && text != "" && !marks.MatchString(lines[2]) {
 			t.Errorf("no marks below the line:\n%s", shown)
 		}
 		var b bytes.Buffer
