@@ -29,6 +29,8 @@ type Request struct {
 	Attempt int             // from 1
 	Key     string          // the same for every attempt of a call, for tools that know idempotency keys
 	Seed    uint64          // for tools that draw: of the run and the call, the same on every run with the same --seed
+	// Definition is the tool's, for activities that make results up from it; nil when not known.
+	Definition *Definition
 }
 
 // Result is what a call gave.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
@@ -34,6 +35,9 @@ type Implementation struct {
 	Limits   Limits   // for tools that have none of their own
 	Timeout  time.Duration
 	Loc      diag.Loc
+	// Raw is the activity as the tool file has it, with secrets by their names; nil
+	// for those of Go.
+	Raw json.RawMessage
 }
 
 // Catalogue is the tools that a plan may call and the activities that run them.

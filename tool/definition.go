@@ -48,10 +48,12 @@ type Outcome struct {
 
 // Fixed is what a definition says of an underscore member.
 type Fixed struct {
-	Schema *schemas.Schema
+	Schema *schemas.Schema // nil when only Required is said
 	// Const is the only value that is allowed (const, or an enum of one); nil if
 	// there are more.
 	Const json.RawMessage
+	// Required reports that a call must have the member, unless Const gives it.
+	Required bool
 }
 
 // activity is the name of the activity that runs the tool when the call says nothing.

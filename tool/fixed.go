@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -36,10 +36,8 @@ func members() map[string]member {
 
 // fixed reads what the definition says of an underscore member.
 func (p *parser) fixed(src source, name string, value gjson.Result) {
-	known := members()
-	m, ok := known[name]
+	m, ok := p.knownMember(name, src)
 	if !ok {
-		p.report(diag.UnknownMember, diag.Warning, src.shown, "no call has a member %q%s", name, nearest(name, known))
 		return
 	}
 	s := p.compile(src)
@@ -56,6 +54,16 @@ func (p *parser) fixed(src source, name string, value gjson.Result) {
 	if name == "_activity" && f.Const != nil {
 		p.def.Activity, p.def.HasActivity = gjson.ParseBytes(f.Const).Str, true
 	}
+}
+
+// knownMember warns of an underscore member that no call has: its constraint
+// would never hold.
+func (p *parser) knownMember(name string, src source) (m member, ok bool) {
+	known := members()
+	if m, ok = known[name]; !ok {
+		p.report(diag.UnknownMember, diag.Warning, src.shown, "no call has a member %q%s", name, nearest(name, known))
+	}
+	return m, ok
 }
 
 // only is the one value that a schema allows, nil if there may be more.
@@ -115,6 +123,8 @@ func (p *parser) outcomeList(v gjson.Result, src source) {
 			return false
 		case v.IsArray():
 			p.outcome(value, src.member(strconv.Itoa(i)), nil)
+		case value.IsBool(): // which needs no document
+			p.outcome(key, src.member(key.Str), p.compile(source{doc: json.RawMessage(value.Raw), shown: src.shown}))
 		default:
 			p.outcome(key, src.member(key.Str), p.compile(src.member(key.Str)))
 		}
@@ -217,10 +227,8 @@ func hintOf(v gjson.Result) Hint {
 
 // nearest is the end of a message about an unknown name.
 func nearest[V any](word string, known map[string]V) string {
-	for name := range maps.Keys(known) {
-		if strings.EqualFold(strings.Trim(name, "_"), strings.Trim(word, "_")) {
-			return "; did you mean " + strconv.Quote(name) + "?"
-		}
+	if best, ok := spell.Nearest(word, maps.Keys(known)); ok {
+		return "; did you mean " + strconv.Quote(best) + "?"
 	}
 	return ""
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// The limits of a definition: each param has a compiled schema of its own.
+// The limits of a definition: a param may have a compiled schema of its own.
 const (
-	maxParams = 1000
+	maxParams = 256
 	maxBytes  = 4 << 20
 )
 
@@ -167,10 +167,11 @@ func formOf(v gjson.Result) form {
 func (p *parser) names(f form) {
 	d := p.def
 	constant := f.params.Get("properties._tool.const")
-	d.Title = cmp.Or(p.text(f, "title"), f.top.Get("annotations.title").Str)
-	d.Description = p.text(f, "description")
 	own := cmp.Or(p.text(f, "name"), constant.Str)
-	d.Name = cmp.Or(own, p.called, d.Title)
+	d.Name = cmp.Or(own, p.called)
+	d.Title = cmp.Or(p.text(f, "title"), f.top.Get("annotations.title").Str)
+	d.Name = cmp.Or(d.Name, d.Title)
+	d.Description = p.text(f, "description")
 	switch {
 	case d.Name == "":
 		p.errorf("", "the tool has no name; give it a member \"name\"")
@@ -208,6 +209,22 @@ func (p *parser) params(f form) {
 		p.def.Required = append(p.def.Required, name.Str)
 		return true
 	})
+	f.params.Get("required").ForEach(func(_, name gjson.Result) bool {
+		p.requireMember(name.Str, source{shown: f.shown}.member("required"))
+		return true
+	})
+}
+
+// requireMember notes an underscore member that a call must have.
+func (p *parser) requireMember(name string, src source) {
+	switch fixed := p.def.Fixed[name]; {
+	case !strings.HasPrefix(name, "_") || name == "_tool" || name == "_output" || name == "_outcomes":
+	case fixed != nil:
+		fixed.Required = true
+	default:
+		p.knownMember(name, src)
+		p.def.Fixed[name] = &Fixed{Required: true}
+	}
 }
 
 // property reads a property: a param or an underscore member.
@@ -220,9 +237,23 @@ func (p *parser) property(src source, name string, value gjson.Result) bool {
 		p.fixed(src, name, value)
 		return true
 	}
-	p.def.Param[name] = p.compile(src)
+	p.def.Param[name] = p.param(src, name, value)
 	p.def.Pointer[name] = src.shown
 	return true
+}
+
+// param is the schema of a param. Most are found inside of the schema of all
+// params, which is compiled already; one that says nothing needs no document.
+func (p *parser) param(src source, name string, value gjson.Result) *schemas.Schema {
+	if s, _ := p.def.Params.At(schemas.Step{Name: name}); s != nil {
+		if _, at := s.JSON(); at == src.at {
+			return s
+		}
+	}
+	if value.Type == gjson.True || value.Raw == "{}" {
+		return p.compile(source{doc: json.RawMessage("true"), shown: src.shown})
+	}
+	return p.compile(src)
 }
 
 // compile compiles a schema, or reports its fault. What is wrong elsewhere in the
