@@ -12,6 +12,11 @@
 //		diag.WriteText(os.Stderr, findings, nil)
 //	}
 //
+// WriteText, WriteJSON and WriteSARIF show the same list, each in one pass and in
+// time that does not depend on how long the lines are; ApplyFixes makes the fixes
+// that findings propose. Every Code has a Page with an example and its cure
+// (Explain); how to add one is in codes.go.
+//
 // Files and findings are immutable once made and may be shared by goroutines.
 // Lines and columns are made late, when a finding is shown; until then places
 // are 8-byte spans.
