@@ -36,7 +36,7 @@ type ending struct {
 	stdout, stderr []byte
 	stopped        bool // because ctx was done
 	tooMuch        bool
-	whole          bool // stdout was read to its end
+	whole          bool // all let go of stdout by themselves
 }
 
 // start starts the program.
@@ -119,7 +119,7 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 		e.stopped = true
 		terminate(c.cmd.Process)
 	}
-	e.stopped = c.linger(ctx, grace, e.stopped) || e.stopped
+	c.linger(ctx, grace, &e)
 	kill(c.cmd.Process)
 	<-c.exited
 	c.closePipes()
@@ -129,27 +129,26 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	if c.state == nil {
 		c.state = c.cmd.ProcessState
 	}
-	e.state, e.stdout, e.stderr = c.state, c.stdout.text, c.stderr.text
-	e.tooMuch, e.whole = c.stdout.over, c.stdout.whole
+	e.state, e.stdout, e.stderr, e.tooMuch = c.state, c.stdout.text, c.stderr.text, c.stdout.over
 	return e
 }
 
-// linger waits for whoever still runs or holds the outputs, for the grace at most.
-// It reports whether ctx ended that.
-func (c *child) linger(ctx context.Context, grace time.Duration, stopped bool) bool {
+// linger waits for whoever still runs or holds the outputs, for the grace at most,
+// and unless it is stopped already, until ctx is done.
+func (c *child) linger(ctx context.Context, grace time.Duration, e *ending) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	cancelled := ctx.Done()
-	if stopped {
+	if e.stopped {
 		cancelled = nil
 	}
 	select {
 	case <-c.done:
+		e.whole = true
 	case <-timer.C:
 	case <-cancelled:
-		return true
+		e.stopped = true
 	}
-	return false
 }
 
 func (c *child) closePipes() {
@@ -162,23 +161,22 @@ func (c *child) closePipes() {
 
 // reader keeps what a program prints, as far as there is room.
 type reader struct {
-	pipe  io.ReadCloser
-	text  []byte
-	over  bool // there was more than the limit
-	whole bool // it was read to its end
+	pipe io.ReadCloser
+	text []byte
+	over bool // there was more than the limit
 }
 
 // head reads all. Past the limit it closes the pipe, so that whoever writes is
 // stopped, and closes tooMuch.
 func (r *reader) head(limit int64, tooMuch chan<- struct{}) {
 	var b bytes.Buffer
-	n, err := b.ReadFrom(io.LimitReader(r.pipe, limit+1))
+	n, _ := b.ReadFrom(io.LimitReader(r.pipe, limit+1)) // an error is the end
 	if r.over = n > limit; r.over {
 		_ = r.pipe.Close()
 		close(tooMuch)
 		return
 	}
-	r.text, r.whole = b.Bytes(), err == nil
+	r.text = b.Bytes()
 }
 
 // tail reads to the end and keeps the last n bytes.

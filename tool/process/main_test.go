@@ -138,6 +138,7 @@ func program(t testing.TB, mode string, cfg Config, args ...string) *Activity {
 		cfg.Env = map[string]string{}
 	}
 	cfg.Env[childMode] = mode
+	cfg.Env["GORACE"] = "atexit_sleep_ms=0" // with -race every exit takes a second otherwise
 	a, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

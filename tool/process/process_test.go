@@ -111,7 +111,7 @@ func TestEnvironmentOfAChild(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"MINE=1", "PATH=/bin", "PLC_ATTEMPT=3", "PLC_CALL=pay-2", "PLC_IDEMPOTENCY_KEY=r1/pay-2", "PLC_RUN=r1",
+		"GORACE=atexit_sleep_ms=0", "MINE=1", "PATH=/bin", "PLC_ATTEMPT=3", "PLC_CALL=pay-2", "PLC_IDEMPOTENCY_KEY=r1/pay-2", "PLC_RUN=r1",
 		"PLC_SEED=9", "PLC_TOOL=pay", childMode + "=env",
 	}
 	slices.Sort(want)
