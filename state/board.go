@@ -1,9 +1,15 @@
 package state
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Method says how a written value combines with what is there (plan-language §6).
@@ -18,50 +24,206 @@ const (
 	Concat        // append many
 )
 
+// String is the method as a plan spells it.
+func (m Method) String() string {
+	return [...]string{"set", "merge", "assign", "push", "concat"}[m]
+}
+
 // Place is a position in plan order; the first call has 1. Place 0 is the
-// initial whiteboard.
+// initial whiteboard. It is never negative.
 type Place int32
 
-// Whiteboard is the log of writes of one run. Its methods may be called by
-// several goroutines.
-type Whiteboard struct{}
+// End is the place behind every call: a reader at it sees all.
+const End Place = math.MaxInt32
+
+// Whiteboard is the log of writes of one run (plan-language §6). Make one with
+// New. Its methods may be called by several goroutines. It keeps the values and
+// paths that it is given and hands out slices of them, so that neither may be
+// changed by anyone.
+type Whiteboard struct {
+	raws tables
+	work atomic.Int64 // what all reads and writes looked at; tests assert its growth
+
+	mu    sync.RWMutex // of all below
+	kinds map[string]*kind
+	log   []record // in order of arrival
+}
+
+// kind is the writes of one kind, as a trie, and what they started from.
+type kind struct {
+	initial []byte
+	root    *node
+	leftOut bool // a write of the log does not apply any more; a later one may mend that
+}
+
+// record is a write that was applied.
+type record struct {
+	Entry
+	key key
+}
 
 // New makes a whiteboard that holds these objects by kind. "input", "state" and
-// "data" always exist. The values must be valid JSON objects.
-func New(initial map[string]json.RawMessage) (*Whiteboard, error) { panic("todo") }
+// "data" always exist, as {} at least. The values must be valid JSON objects.
+// It costs the size of the values.
+func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
+	w := &Whiteboard{kinds: make(map[string]*kind)}
+	for _, name := range []string{"input", "state", "data"} {
+		w.kinds[name] = newKind([]byte("{}"))
+	}
+	for name, value := range initial {
+		raw := compact(value)
+		if have := shapeOf(raw); have != object {
+			return nil, fmt.Errorf("†%s is %s; a kind as a whole is always an object", name, have)
+		}
+		w.kinds[name] = newKind(raw)
+	}
+	return w, nil
+}
 
-// Write applies a write of the call at this place. Writes to overlapping paths
-// must come in the order of their places; others may come in any order. A write
-// that can't be applied changes nothing and returns an *Error.
+func newKind(initial []byte) *kind {
+	k := &kind{initial: initial}
+	k.reset()
+	return k
+}
+
+func (k *kind) reset() {
+	k.root = newNode()
+	k.root.cover(0, k.initial, true)
+	k.leftOut = false
+}
+
+// Write applies a write of the call at this place (plan-language §4 and §6).
+// Writes to paths that conflict (Path.Conflicts) must come in the order of their
+// places; others may come in any order, and so may a set of a path of one name
+// below the kind. A write that can't be applied changes nothing and returns an
+// *Error. The value must be valid JSON. It costs the size of the value and the
+// path, but for a set that comes later than writes that build on it: then all
+// writes to the kind land again.
 func (w *Whiteboard) Write(at Place, path Path, method Method, value json.RawMessage) error {
-	panic("todo")
+	raw := compact(value)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k, err := w.writable(path)
+	if err != nil {
+		err.Method = method
+		return err
+	}
+	r := record{Entry{at, path, method, raw}, keyOf(at, uint32(len(w.log)+1))}
+	late, err := w.land(k, &r)
+	if err != nil {
+		return err
+	}
+	w.log = append(w.log, r)
+	if late || k.leftOut {
+		w.again(k)
+	}
+	return nil
+}
+
+// writable is the kind of a path that may be written.
+func (w *Whiteboard) writable(path Path) (*kind, *Error) {
+	if len(path) == 0 {
+		return nil, &Error{Have: nothing.String(), Reason: "a path must start with a kind"}
+	}
+	if path[0].Name == "input" {
+		return nil, &Error{Path: path[:1], Have: object.String(), Reason: "the input is read-only"}
+	}
+	k := w.kinds[path[0].Name]
+	if k == nil {
+		return nil, &Error{Path: path[:1], Have: nothing.String(), Reason: "there is no such kind; only a data message makes one"}
+	}
+	return k, nil
+}
+
+func (w *Whiteboard) land(k *kind, r *record) (late bool, err *Error) {
+	v := view{bound: r.key, raws: &w.raws}
+	late, err = v.land(k.root, r)
+	w.work.Add(int64(v.work))
+	return late, err
+}
+
+// again builds the trie of a kind anew from the log. A write that can't be
+// applied any more is left out.
+func (w *Whiteboard) again(k *kind) {
+	k.reset()
+	for _, r := range w.inOrder() {
+		if w.kinds[r.Path[0].Name] == k {
+			_, err := w.land(k, &r)
+			k.leftOut = k.leftOut || err != nil
+		}
+	}
+}
+
+// inOrder is the log in order of places, those of one place as they came.
+func (w *Whiteboard) inOrder() []record {
+	return slices.SortedFunc(slices.Values(w.log), func(a, b record) int { return cmp.Compare(a.key, b.key) })
 }
 
 // Read is the value at path as a reader at place before sees it that is bound
-// to the writes since since: the writes at places in [since, before), on top of
-// the initial whiteboard only if since is 0. It reports false when there is nothing.
-func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool) { panic("todo") }
+// to the writes since since (plan-language §5 and §6): the writes at places in
+// [since, before), on top of the initial whiteboard only if since is 0. It
+// reports false when there is nothing.
+//
+// With since above 0 the reader starts from nothing: of an object it sees the
+// members that were written since, of a list the elements that were appended
+// since, and by its index any element that was written since.
+//
+// The result is compact, numbers and strings as they were written. Members keep
+// the order of the value that was set, new ones follow in order of place. It may
+// share memory with the whiteboard and must not be changed. A read costs the
+// size of the result and the number of writes that make it up; the first look
+// into a large value costs the size of that value once.
+func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if since >= before || len(path) == 0 || w.kinds[path[0].Name] == nil {
+		return nil, false
+	}
+	v := view{since: keyOf(since, 0), bound: keyOf(before, 0), raws: &w.raws}
+	raw, ok := v.value(spot{n: w.kinds[path[0].Name].root}, path[1:])
+	w.work.Add(int64(v.work + len(raw)/bytesPerStep))
+	if !ok {
+		return nil, false
+	}
+	return raw, true
+}
+
+// Held reports whether the initial whiteboard holds path.
+func (w *Whiteboard) Held(path Path) bool {
+	_, ok := w.Read(path, 0, 1)
+	return ok
+}
+
+// Snapshot is a kind as a whole, as it is now; false if there is no such kind.
+// It costs the size of the kind.
+func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
+	return w.Read(Path{{Name: kind}}, 0, End)
+}
+
+// Kinds are the kinds that exist, in order of their names.
+func (w *Whiteboard) Kinds() []string {
+	return slices.Sorted(maps.Keys(w.kinds)) // never written after New
+}
 
 // Entry is a write in the log.
 type Entry struct {
 	Place  Place
 	Path   Path
 	Method Method
-	Value  json.RawMessage
+	Value  json.RawMessage // compact
 }
 
-// Log is the writes in order of their places.
-func (w *Whiteboard) Log() iter.Seq[Entry] { panic("todo") }
-
-// Kinds are the kinds that exist, in order.
-func (w *Whiteboard) Kinds() []string { panic("todo") }
-
-// Error says why a write can't be applied.
-type Error struct {
-	Path   Path   // the place that is in the way
-	Method Method // of the write
-	Have   string // what is there: "a number", "an object", …
-	Reason string
+// Log is the writes in order of their places, those of one place in the order in
+// which they came. Writes that come meanwhile are not in it. It costs n log n.
+func (w *Whiteboard) Log() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		w.mu.RLock()
+		log := w.inOrder()
+		w.mu.RUnlock()
+		for _, r := range log {
+			if !yield(r.Entry) {
+				return
+			}
+		}
+	}
 }
-
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }

@@ -1,0 +1,149 @@
+package state
+
+// step is a segment that has met the whiteboard: a member or an element.
+type step struct {
+	name    string
+	index   int
+	element bool
+	grows   bool // the element right behind the end
+}
+
+// resolve says what a segment of a write means at a place.
+func (v *view) resolve(p place, seg Segment) (step, *Error) {
+	have := v.shape(p)
+	switch {
+	case seg.Kind == Star:
+		return step{}, noStar(have)
+	case have == list && seg.Kind != Name:
+		_, length := v.span(p)
+		i := seg.Index
+		if i < 0 {
+			i += length
+		}
+		if i < 0 || i > length {
+			return step{}, beyond(length, seg.Index)
+		}
+		return step{index: i, element: true, grows: i == length}, nil
+	case have == nothing && seg.Kind == Index && seg.Index == 0:
+		return step{element: true, grows: true}, nil
+	case seg.Kind == Index:
+		return step{}, noElement(have, seg.Index)
+	case have == object || have == nothing:
+		return step{name: seg.Name}, nil
+	}
+	return step{}, noMember(have, seg.Name)
+}
+
+func (v *view) child(p place, st step) spot {
+	if st.element {
+		return v.element(p, st.index)
+	}
+	return v.member(p, st.name)
+}
+
+// target is where a write will land.
+type target struct {
+	steps []step
+	at    spot
+}
+
+// aim finds the target of a write, or says why there is none.
+func (v *view) aim(root *node, r *record) (target, *Error) {
+	t := target{at: spot{n: root}, steps: make([]step, 0, len(r.Path)-1)}
+	for i, seg := range r.Path[1:] {
+		p := v.open(t.at)
+		st, err := v.resolve(p, seg)
+		if err != nil {
+			err.Path, err.Method = r.Path[:i+1], r.Method
+			return t, err
+		}
+		t.steps = append(t.steps, st)
+		t.at = v.child(p, st)
+	}
+	have := v.shape(v.open(t.at))
+	if err := refuse(have, r.Method, shapeOf(r.Value), len(r.Path) == 1); err != nil {
+		err.Path, err.Method = r.Path, r.Method
+		return t, err
+	}
+	return t, nil
+}
+
+// refuse says why a value can't be combined with what is there.
+func refuse(have shape, m Method, value shape, root bool) *Error {
+	switch {
+	case (m == Push || m == Concat) && have != nothing && have != list:
+		return notAppendable(have, m)
+	case m == Concat && value != list:
+		return notList(have, value)
+	case m != Push && m != Concat && root && value != object:
+		return notRoot(value, m)
+	}
+	return nil
+}
+
+// land applies a write to the trie. late means that it came after what it
+// should have come before, and that the trie must be built again.
+func (v *view) land(root *node, r *record) (late bool, err *Error) {
+	t, err := v.aim(root, r)
+	if err != nil {
+		return false, err
+	}
+	n := root
+	n.mark(r.key)
+	for _, st := range t.steps {
+		in := n.on(r.key)
+		if !st.element {
+			n = in.member(st.name, r.key)
+			continue
+		}
+		if st.grows {
+			in.slot(st.index, r.key)
+		}
+		n = in.element(st.index, r.key)
+	}
+	t.at.n = n
+	switch r.Method {
+	case Merge, Assign:
+		return v.merge(t.at, r.key, r.Value, r.Method == Merge), nil
+	case Push, Concat:
+		v.append(t.at, r)
+		return false, nil
+	}
+	return n.cover(r.key, r.Value, true), nil
+}
+
+// append lands the value of a push or concat behind the end of the list.
+func (v *view) append(s spot, r *record) {
+	_, end := v.span(v.open(s))
+	a := appended{at: r.key, first: end, count: 1, raw: r.Value}
+	if r.Method == Concat {
+		a.form, a.count = many, v.raws.count(r.Value, &v.work)
+	}
+	s.n.on(r.key).append(a)
+}
+
+// merge lands an object member by member on an object, and anything else as a cover.
+func (v *view) merge(s spot, k key, raw []byte, deep bool) (late bool) {
+	p := v.open(s)
+	isObject := shapeOf(raw) == object
+	if !isObject || v.shape(p) != object {
+		return s.n.cover(k, raw, !isObject)
+	}
+	in := s.n.on(k)
+	empty := true
+	for m := range members(raw) {
+		v.work++
+		empty = false
+		c := v.member(p, m.name)
+		c.n = in.member(m.name, k)
+		if deep {
+			late = v.merge(c, k, m.value, true) || late
+		} else {
+			late = c.n.cover(k, m.value, true) || late
+		}
+	}
+	if empty {
+		in.touch(k)
+	}
+	return late
+}

@@ -1,0 +1,230 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"hash/maphash"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// All that this package knows of JSON text is in this file. The text is valid,
+// compact and without duplicate names, and it never changes. gjson walks over the
+// children of one container at a time and is never given a path: a path is a
+// language there, and names come from users.
+
+// shape is what a value is.
+type shape uint8
+
+const (
+	nothing shape = iota
+	object
+	list
+	text
+	number
+	boolean
+	null
+)
+
+func (s shape) String() string {
+	return [...]string{"nothing", "an object", "a list", "a string", "a number", "a boolean", "null"}[s]
+}
+
+// shapeOf is the shape of a value; nil is nothing.
+func shapeOf(raw []byte) shape {
+	if len(raw) == 0 {
+		return nothing
+	}
+	switch raw[0] {
+	case '{':
+		return object
+	case '[':
+		return list
+	case '"':
+		return text
+	case 't', 'f':
+		return boolean
+	case 'n':
+		return null
+	}
+	return number
+}
+
+// compact is valid JSON without white space: the text itself when it has none.
+func compact(valid json.RawMessage) []byte {
+	dst := jsonscan.Compact(make([]byte, 0, len(valid)), valid)
+	if len(dst) == len(valid) {
+		return valid
+	}
+	return slices.Clip(dst)
+}
+
+// parsed is a container for gjson. The bytes are not copied, which is safe
+// because they never change: a copy of 100 MB for a look at one member is not.
+func parsed(raw []byte) gjson.Result {
+	return gjson.Parse(unsafe.String(unsafe.SliceData(raw), len(raw)))
+}
+
+// cut is the text of a child. Its capacity ends with it, so that no append
+// writes into the parent.
+func cut(raw []byte, child gjson.Result) []byte {
+	end := child.Index + len(child.Raw)
+	return raw[child.Index:end:end]
+}
+
+// member is a member of an object: its name, the name as spelled, the value.
+type member struct {
+	name       string
+	key, value []byte
+}
+
+// members are the members of an object, in order.
+func members(raw []byte) iter.Seq[member] {
+	return func(yield func(member) bool) {
+		parsed(raw).ForEach(func(k, v gjson.Result) bool {
+			return yield(member{k.Str, cut(raw, k), cut(raw, v)})
+		})
+	}
+}
+
+// elements are the elements of a list, in order.
+func elements(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		parsed(raw).ForEach(func(_, v gjson.Result) bool { return yield(cut(raw, v)) })
+	}
+}
+
+// tables find children of containers. Small ones are walked; one of tableFrom
+// bytes or more gets a table of its children on first use, so that the next look
+// into it costs what it finds. The zero value is empty; it may be used by several
+// goroutines.
+type tables struct {
+	of sync.Map // from the first byte of a container, a *byte, to its *table
+}
+
+const tableFrom = 4 << 10
+
+// table is where the children of a container are. The text is compact, so that
+// each child starts one byte behind the end of the last.
+type table struct {
+	once sync.Once
+	seed maphash.Seed
+	rows []row    // of an object, by hash of the name
+	ends []uint32 // of a list, in order
+}
+
+type row struct{ hash, key, end uint32 }
+
+func tabled(raw []byte) bool { return len(raw) >= tableFrom && len(raw) <= math.MaxUint32 }
+
+// table is the table of a container; work grows by its children when it is made.
+func (t *tables) table(raw []byte, work *int) *table {
+	id := unsafe.SliceData(raw)
+	made, ok := t.of.Load(id)
+	if !ok {
+		made, _ = t.of.LoadOrStore(id, new(table))
+	}
+	tb := made.(*table)
+	tb.once.Do(func() {
+		tb.fill(raw)
+		*work += len(tb.rows) + len(tb.ends)
+	})
+	return tb
+}
+
+func (t *table) fill(raw []byte) {
+	at := uint32(1)
+	if shapeOf(raw) == list {
+		for e := range elements(raw) {
+			at += uint32(len(e))
+			t.ends = append(t.ends, at)
+			at++
+		}
+		return
+	}
+	t.seed = maphash.MakeSeed()
+	for m := range members(raw) {
+		end := at + uint32(len(m.key)+1+len(m.value))
+		t.rows = append(t.rows, row{t.hash(m.name), at, end})
+		at = end + 1
+	}
+	slices.SortFunc(t.rows, func(a, b row) int { return cmp.Compare(a.hash, b.hash) })
+}
+
+func (t *table) hash(name string) uint32 { return uint32(maphash.String(t.seed, name)) }
+
+// member is the value of a member of an object, nil if it has none of that name.
+func (t *tables) member(raw []byte, name string, work *int) []byte {
+	if tabled(raw) {
+		return t.table(raw, work).member(raw, name, work)
+	}
+	for m := range members(raw) {
+		*work++
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (t *table) member(raw []byte, name string, work *int) []byte {
+	hash := t.hash(name)
+	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].hash >= hash })
+	for ; i < len(t.rows) && t.rows[i].hash == hash; i++ {
+		*work++
+		r := t.rows[i]
+		if key := parsed(raw[r.key:r.end]); key.Str == name {
+			start := r.key + uint32(len(key.Raw)) + 1
+			return raw[start:r.end:r.end]
+		}
+	}
+	return nil
+}
+
+// element is an element of a list, nil if there is none.
+func (t *tables) element(raw []byte, i int, work *int) []byte {
+	if tabled(raw) {
+		*work++
+		return t.table(raw, work).element(raw, i)
+	}
+	for e := range elements(raw) {
+		*work++
+		if i == 0 {
+			return e
+		}
+		i--
+	}
+	return nil
+}
+
+func (t *table) element(raw []byte, i int) []byte {
+	if i >= len(t.ends) {
+		return nil
+	}
+	start, end := uint32(1), t.ends[i]
+	if i > 0 {
+		start = t.ends[i-1] + 1
+	}
+	return raw[start:end:end]
+}
+
+// count is the length of a list.
+func (t *tables) count(raw []byte, work *int) int {
+	if tabled(raw) {
+		return len(t.table(raw, work).ends)
+	}
+	n := 0
+	for range elements(raw) {
+		n++
+	}
+	*work += n
+	return n
+}

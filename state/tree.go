@@ -1,0 +1,78 @@
+package state
+
+import "math/rand/v2"
+
+// tree holds items in order of their keys, those of one key in the order in
+// which they came. It is a treap: an insert costs the logarithm of its size
+// wherever it lands, since places come in no order. The zero value is empty.
+type tree[T any] struct{ root *item[T] }
+
+type item[T any] struct {
+	key         key
+	priority    uint32 // the heap order, which keeps it flat
+	left, right *item[T]
+	value       T
+}
+
+// insert adds an item behind those of its key.
+func (t *tree[T]) insert(k key, value T) {
+	t.root = t.root.insert(&item[T]{key: k, priority: rand.Uint32(), value: value})
+}
+
+func (n *item[T]) insert(add *item[T]) *item[T] {
+	if n == nil {
+		return add
+	}
+	if add.key < n.key {
+		n.left = n.left.insert(add)
+		if l := n.left; l.priority > n.priority {
+			n.left, l.right = l.right, n
+			return l
+		}
+		return n
+	}
+	n.right = n.right.insert(add)
+	if r := n.right; r.priority > n.priority {
+		n.right, r.left = r.left, n
+		return r
+	}
+	return n
+}
+
+// before is the last item with a key less than bound, nil if there is none.
+func (t *tree[T]) before(bound key) *item[T] {
+	var found *item[T]
+	for n := t.root; n != nil; {
+		if n.key < bound {
+			found, n = n, n.right
+		} else {
+			n = n.left
+		}
+	}
+	return found
+}
+
+// from is the first item with a key of at least bound, nil if there is none.
+func (t *tree[T]) from(bound key) *item[T] {
+	var found *item[T]
+	for n := t.root; n != nil; {
+		if n.key >= bound {
+			found, n = n, n.left
+		} else {
+			n = n.right
+		}
+	}
+	return found
+}
+
+// ascend calls f for the items with a key less than bound, in order.
+func (n *item[T]) ascend(bound key, f func(*item[T])) {
+	for n != nil {
+		n.left.ascend(bound, f)
+		if n.key >= bound {
+			return
+		}
+		f(n)
+		n = n.right
+	}
+}
