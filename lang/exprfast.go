@@ -83,28 +83,30 @@ func (s source) segment(t string, i int) (seg Segment, end int, ok bool) {
 		seg.Span = s.span(i+1, end)
 		return seg, end, true
 	case '[':
-		seg, end, ok = bracket(t, i)
-		seg.Span = s.span(i, end)
+		if seg, end, ok = bracket(t, i); ok {
+			seg.Span = s.span(i, end)
+		}
 		return seg, end, ok
 	}
 	return seg, i, false
 }
 
-// bracket reads a segment in brackets whose name has no escapes.
+// bracket reads a segment in brackets whose name has no escapes. It looks no
+// further than the segment goes, since text may be full of brackets.
 func bracket(t string, i int) (seg Segment, end int, ok bool) {
-	close := strings.IndexByte(t[i:], ']')
-	if close < 2 {
-		return seg, i, false
-	}
-	switch inside := t[i+1 : i+close]; inside[0] {
-	case '*':
-		return Segment{Kind: Star}, i + close + 1, len(inside) == 1
-	case '"', '\'':
+	inside := t[i+1:]
+	switch {
+	case strings.HasPrefix(inside, "*]"):
+		return Segment{Kind: Star}, i + len("[*]"), true
+	case strings.HasPrefix(inside, `"`), strings.HasPrefix(inside, "'"):
 		return quotedSegment(t, i)
-	default:
-		n, ok := parseIndex(inside)
-		return Segment{Kind: Index, Index: n}, i + close + 1, ok
 	}
+	n := 0
+	for n < len(inside) && strings.IndexByte("-0123456789", inside[n]) >= 0 {
+		n++
+	}
+	index, ok := parseIndex(inside[:n])
+	return Segment{Kind: Index, Index: index}, i + n + len("[]"), ok && strings.HasPrefix(inside[n:], "]")
 }
 
 func quotedSegment(t string, i int) (seg Segment, end int, ok bool) {
@@ -130,9 +132,6 @@ func named(name string) Segment {
 
 // parseIndex reads digits with or without a minus sign, of at most 32 bits.
 func parseIndex(s string) (int, bool) {
-	if s == "" || s[0] == '+' {
-		return 0, false
-	}
 	n, err := strconv.ParseInt(s, 10, 32)
 	return int(n), err == nil
 }

@@ -120,7 +120,8 @@ func (m *misfit) afterDot() (exprToken, string) {
 	return m.prev, `"." wants a name right after it; ` + oddName
 }
 
-// noOperand words what stands where an operand should.
+// noOperand words what stands where an operand should. The place is that of the
+// operator or parenthesis that wants one, unless there is something else instead.
 func (m *misfit) noOperand() (exprToken, string) {
 	const operand = "a reference or a literal"
 	op := m.prev.name == "Or" || m.prev.name == "And"
@@ -255,10 +256,13 @@ func (m *misfit) bracket() string {
 func clip(s string) string { return clipTo(s, 40) }
 
 func clipTo(s string, most int) string {
-	n := 0
+	n, end := 0, 0
 	for i := range s {
-		if n++; n == most && len(s) > i+utf8.UTFMax {
-			return s[:i] + "…"
+		switch n++; {
+		case n == most:
+			end = i
+		case n > most:
+			return s[:end] + "…"
 		}
 	}
 	return s

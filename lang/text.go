@@ -78,8 +78,9 @@ func marks(text string) iter.Seq[mark] {
 	}
 }
 
-// markAt tells what the dagger at text[i] is. The first one of a text is escaped
-// by another one, all of them are before a brace.
+// markAt tells what the dagger at text[i] is. A second dagger escapes the first
+// character of a text, and a template anywhere. They are paired from the left:
+// at the start †††{a} is a † and a template, elsewhere a † and a literal †{a}.
 func markAt(text string, i int, first bool) mark {
 	after := i + len(dagger)
 	switch rest := text[after:]; {
@@ -195,8 +196,8 @@ func (s source) inside(m mark) (*Expr, *fault) {
 	return s.read(from, to, true)
 }
 
-// bare warns of a reference that is only text. A doubled dagger is nobody's
-// reference.
+// bare warns of a reference that is only text. A kind alone may be a footnote's
+// mark, and a doubled dagger is nobody's reference.
 func (r *textReader) bare(m mark) {
 	if strings.HasSuffix(r.text[:m.from], dagger) {
 		return
