@@ -141,16 +141,16 @@ func (a *Activity) parseFields(cfg Config) error {
 		return err
 	}
 	for i, h := range a.headers {
-		if !token(h.name) || !line(cfg.Headers[h.name]) {
+		name := nethttp.CanonicalHeaderKey(h.name)
+		switch {
+		case !token(name) || !line(cfg.Headers[h.name]):
 			return fmt.Errorf("headers %q: names are letters, digits and dashes, values have no control characters", h.name)
-		}
-		a.headers[i].name = nethttp.CanonicalHeaderKey(h.name)
-		if ownHeader(a.headers[i].name) {
+		case ownHeader(name):
 			return fmt.Errorf("headers %q: this header is for the client alone to set; leave it out", h.name)
+		case name == "Content-Type" && !h.value.Literal():
+			return fmt.Errorf("headers %q cannot hold a param: how the body is written depends on it", h.name)
 		}
-		if h.name == "Content-Type" && !h.value.Literal() {
-			return errors.New("headers \"Content-Type\" cannot hold a param: how the body is written depends on it")
-		}
+		a.headers[i].name = name
 	}
 	return nil
 }

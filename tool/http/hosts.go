@@ -13,9 +13,10 @@ type hosts []pattern
 
 // pattern is an entry of AllowHosts.
 type pattern struct {
-	name  string // canonical; without the "*" of those below it: ".example"
-	port  string // "" is any
-	below bool
+	name    string // canonical; without the "*" of those below it: ".example"
+	port    string // "" is any
+	below   bool
+	implied bool // it is the host of the URL, and nobody listed it
 }
 
 // allowed reads AllowHosts. Without any it is the host of the URL.
@@ -28,7 +29,7 @@ func allowed(list []string, a address) (hosts, error) {
 		if err != nil {
 			return nil, fmt.Errorf("url: %w", err)
 		}
-		return hosts{{name: canonical(u.Hostname())}}, nil
+		return hosts{{name: canonical(u.Hostname()), implied: true}}, nil
 	}
 	var h hosts
 	for _, entry := range list {
@@ -78,12 +79,12 @@ func (h hosts) allow(u *url.URL) bool {
 	return h.match(canonical(u.Hostname()), portOf(u), func(pattern) bool { return true })
 }
 
-// trust reports whether a host may have a private address: it is named as an
+// trust reports whether a host may have a private address: it is listed as an
 // address itself, or as localhost.
 func (h hosts) trust(host, port string) bool {
 	return h.match(canonical(host), port, func(p pattern) bool {
 		_, err := netip.ParseAddr(p.name)
-		return err == nil || p.name == "localhost"
+		return !p.implied && (err == nil || p.name == "localhost")
 	})
 }
 
