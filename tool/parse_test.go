@@ -2,8 +2,10 @@ package tool
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -290,4 +292,23 @@ func FuzzParseDefinition(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkParseDefinition(b *testing.B) {
+	for _, n := range []int{1, 10, 100} {
+		raw := []byte(`{"properties": {"_output": {"type": "string"}`)
+		for i := range n {
+			raw = fmt.Appendf(raw, `, "param%d": {"type": "string", "description": "what it is for"}`, i)
+		}
+		raw = append(raw, "}}"...)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				if def, findings := ParseDefinition(raw, "f", diag.Loc{}); def == nil {
+					b.Fatal(findings)
+				}
+			}
+		})
+	}
 }

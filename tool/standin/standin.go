@@ -28,7 +28,7 @@ type Config struct {
 	Return     json.RawMessage            // this value
 	ReturnEach map[string]json.RawMessage // this value for the call of this _id
 	Echo       bool                       // the params
-	Sample     Sampler                    // a value made from the tool's output schema
+	Sample     bool                       // a value made from the output schema in Request.Definition
 
 	After  time.Duration // before it answers or fails
 	Jitter time.Duration // at most this much more, drawn from Request.Seed
@@ -37,17 +37,13 @@ type Config struct {
 	FailTimes int         // only the first attempts of each call; 0 with Fail is every one
 }
 
-// Sampler makes a value that meets the output schema of a tool, the same for the
-// same seed.
-type Sampler func(ctx context.Context, req *tool.Request) (json.RawMessage, error)
-
 // Activity is a stand-in. It is immutable.
 type Activity struct{ config Config }
 
 // New makes a stand-in. An error names the member of the config.
 func New(c Config) (*Activity, error) {
 	given := 0
-	for _, is := range []bool{c.Return != nil, c.Echo, c.Sample != nil} {
+	for _, is := range []bool{c.Return != nil, c.Echo, c.Sample} {
 		if is {
 			given++
 		}
@@ -77,7 +73,7 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 		err := *a.config.Fail // a copy: it is the caller's from here on
 		return tool.Result{}, &err
 	}
-	value, err := a.value(ctx, req)
+	value, err := a.value(req)
 	return tool.Result{Value: value}, err
 }
 
@@ -94,13 +90,13 @@ func (a *Activity) fails(attempt int) bool {
 	return a.config.Fail != nil && (a.config.FailTimes == 0 || attempt <= a.config.FailTimes)
 }
 
-func (a *Activity) value(ctx context.Context, req *tool.Request) (json.RawMessage, error) {
+func (a *Activity) value(req *tool.Request) (json.RawMessage, error) {
 	if v, ok := a.config.ReturnEach[req.Call]; ok {
 		return v, nil
 	}
 	switch {
-	case a.config.Sample != nil:
-		return a.config.Sample(ctx, req)
+	case a.config.Sample:
+		return sample(req)
 	case a.config.Echo:
 		return req.Params, nil
 	}
@@ -119,4 +115,12 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// sample makes a value that meets the output schema, the same for the same seed.
+func sample(req *tool.Request) (json.RawMessage, error) {
+	if req.Definition == nil || req.Definition.Output == nil {
+		return nil, nil
+	}
+	return nil, &tool.Error{Code: "stand-in", Message: "there are no samples yet", Permanent: true}
 }

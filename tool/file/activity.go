@@ -1,0 +1,172 @@
+package file
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/http"
+	"github.com/plc-lang/plc/tool/process"
+	"github.com/plc-lang/plc/tool/standin"
+)
+
+// Activity is an implementation as a tool file has it.
+type Activity struct {
+	Name    string // of the tool, or for _activity to name
+	Driver  string // "process", "http", "stand-in", "latent", "mcp"
+	Timeout time.Duration
+	Loc     diag.Loc
+	// Raw is the activity as it is written, secrets by their names.
+	Raw json.RawMessage
+
+	model   string
+	driver  value // its config
+	standIn standin.Config
+	secrets *Secrets
+}
+
+// The members that choose a driver: of a stand-in there are several.
+const (
+	driverProcess = "process"
+	driverHTTP    = "http"
+	driverMCP     = "mcp"
+	driverLatent  = "latent"
+	driverStandIn = "stand-in"
+)
+
+// activity reads an activity: one driver and what is common to all.
+func (r *reader) activity(v value, f *File) {
+	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.json()}
+	var first value // that chose the driver
+	as := func(driver string, read set) set {
+		return func(v value) {
+			switch {
+			case a.Driver == "":
+				a.Driver, a.driver, first = driver, v, v
+			case a.Driver != driver:
+				r.errorf(v, "%q has two drivers, %s and %s; keep one", a.Name, first.name(), v.name())
+				return
+			}
+			read(v)
+		}
+	}
+	before := len(r.findings)
+	c := &a.standIn
+	c.ReturnEach = map[string]json.RawMessage{}
+	r.members(v, map[string]set{
+		"timeout":    r.duration(&a.Timeout, 1),
+		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
+		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
+		"mcp":        as(driverMCP, r.mcp),
+		"latent":     as(driverLatent, func(v value) { r.latent(v, &a.model) }),
+		"return":     as(driverStandIn, r.raw(&c.Return)),
+		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.json() }) }),
+		"echo":       as(driverStandIn, r.flag(&c.Echo)),
+		"sample":     as(driverStandIn, r.flag(&c.Sample)),
+		"after":      as(driverStandIn, r.duration(&c.After, 0)),
+		"jitter":     as(driverStandIn, r.duration(&c.Jitter, 0)),
+		"fail":       as(driverStandIn, func(v value) { r.fail(v, c) }),
+		"failTimes":  as(driverStandIn, r.count(&c.FailTimes, 0)),
+	})
+	switch {
+	case len(r.findings) > before:
+	case a.Driver == "":
+		r.errorf(v, "%q has nothing that runs it; give it one of process, http, return, echo, fail, sample, mcp and latent", a.Name)
+	case a.Driver == driverMCP:
+		r.report(diag.UnknownActivity, diag.Warning, v.span, v.pointer, "%q is a tool of an MCP server, which this build can't call; its calls are latent", a.Name)
+	default:
+		f.Activities = append(f.Activities, a)
+	}
+}
+
+// config checks a driver's config, whose members are the fields of a struct; more
+// are those that it reads as text. The driver reads it itself: see builder.
+func (r *reader) config(t reflect.Type, more ...string) set {
+	return func(v value) {
+		if v.kind == array && t == reflect.TypeFor[process.Config]() { // the command alone
+			r.texts(new([]string))(v)
+			return
+		}
+		known := map[string]set{}
+		for name, field := range jsonFields(t) {
+			known[name] = r.like(field)
+		}
+		for _, name := range more {
+			known[name] = r.text(new(string))
+		}
+		r.members(v, known)
+	}
+}
+
+// jsonFields are the types of the fields of a struct by their names in JSON.
+func jsonFields(t reflect.Type) map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			fields[name] = f.Type
+		}
+	}
+	return fields
+}
+
+// like checks a value that is read into a type of Go.
+func (r *reader) like(t reflect.Type) set {
+	switch t {
+	case reflect.TypeFor[string]():
+		return r.text(new(string))
+	case reflect.TypeFor[bool]():
+		return r.flag(new(bool))
+	case reflect.TypeFor[int](), reflect.TypeFor[int64]():
+		return r.count(new(int), 0)
+	case reflect.TypeFor[[]string]():
+		return r.texts(new([]string))
+	case withSecrets():
+		return func(v value) { r.each(v, r.textOrSecret) }
+	}
+	return func(value) {}
+}
+
+// withSecrets is the type of the fields that may hold secrets: variables, headers.
+func withSecrets() reflect.Type { return reflect.TypeFor[map[string]string]() }
+
+// textOrSecret checks a string, {"env": NAME} or {"file": PATH}.
+func (r *reader) textOrSecret(v value) {
+	if v.kind == text {
+		return
+	}
+	if v.kind != object || len(v.entries) != 1 {
+		r.errorf(v, "%s is a string, {env: NAME} or {file: PATH}, not %s", v.what(), v.kind)
+		return
+	}
+	s := new(string)
+	r.members(v, map[string]set{"env": r.text(s), "file": r.text(s)})
+}
+
+func (r *reader) mcp(v value) {
+	var s string
+	r.members(v, map[string]set{"server": r.text(&s), "tool": r.text(&s)})
+}
+
+// latent reads true or an object that may name a model.
+func (r *reader) latent(v value, model *string) {
+	if v.kind == boolean && v.raw == "true" {
+		return
+	}
+	r.members(v, map[string]set{"model": r.text(model)})
+}
+
+func (r *reader) fail(v value, c *standin.Config) {
+	e := &tool.Error{}
+	r.members(v, map[string]set{
+		"code": r.text(&e.Code), "message": r.text(&e.Message),
+		"permanent": r.flag(&e.Permanent), "uncertain": r.flag(&e.Uncertain),
+		"retryAfter": r.duration(&e.RetryAfter, 0),
+	})
+	if v.kind == object && e.Code == "" {
+		e.Code = "error"
+	}
+	c.Fail = e
+}

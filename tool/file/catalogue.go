@@ -1,0 +1,239 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/http"
+	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/process"
+	"github.com/plc-lang/plc/tool/standin"
+)
+
+// Secrets resolves the secrets of drivers, which a tool file has by name only:
+// {"env": NAME} and {"file": PATH} in place of a text. What is nil is not granted, and a
+// secret that needs it is an error. Usually they are os.LookupEnv and os.ReadFile.
+type Secrets struct {
+	LookupEnv func(name string) (string, bool)
+	ReadFile  func(path string) ([]byte, error)
+}
+
+// Catalogue joins tool files and their policies. Of two tools, activities or limits with one
+// name that of the later file counts, so that a file for tests may replace what
+// is real; for policies see Policy.Join. The findings are what only shows when an
+// activity is made, and when all names are known.
+func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
+	b := &builder{limits: map[string]tool.Limits{}, made: map[string]tool.Implementation{}}
+	for _, f := range files {
+		b.policy = b.policy.Join(f.Policy)
+		maps.Copy(b.limits, f.Limits)
+	}
+	var tools []*tool.Tool
+	last := map[string]Activity{}
+	for _, f := range files {
+		for _, def := range f.Tools {
+			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name]})
+		}
+		for _, a := range f.Activities {
+			a.secrets = f.Secrets
+			last[a.Name] = a
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		b.implement(last[name])
+	}
+	c := tool.NewCatalogue(tools...).WithActivities(b.made)
+	for _, f := range files {
+		b.checkLimits(c, f)
+	}
+	b.findings.Sort()
+	return c, b.policy, b.findings
+}
+
+// Join is the policy of two files: the later word on approvals, all hosts and
+// paths of both, the tools that either allows and neither denies.
+func (p Policy) Join(later Policy) Policy {
+	if later.Approve != "" {
+		p.Approve = later.Approve
+	}
+	p.Hosts = join(p.Hosts, later.Hosts)
+	p.Paths = join(p.Paths, later.Paths)
+	p.Allow = join(p.Allow, later.Allow)
+	p.Deny = join(p.Deny, later.Deny)
+	return p
+}
+
+// join is the names of both lists, each once; nil if both are.
+func join(a, b []string) []string {
+	joined := slices.Clone(a)
+	if joined == nil && b != nil {
+		joined = []string{}
+	}
+	for _, name := range b {
+		if !slices.Contains(joined, name) {
+			joined = append(joined, name)
+		}
+	}
+	return joined
+}
+
+// builder makes the activities of a catalogue.
+type builder struct {
+	policy   Policy
+	limits   map[string]tool.Limits
+	made     map[string]tool.Implementation
+	findings diag.List
+}
+
+// implement makes an activity, or a finding.
+func (b *builder) implement(a Activity) {
+	i := tool.Implementation{
+		Driver: a.Driver, Model: a.model, Limits: b.limits[a.Name], Timeout: a.Timeout, Loc: a.Loc, Raw: a.Raw,
+	}
+	var err error
+	code := diag.BadMember
+	switch a.Driver {
+	case driverProcess:
+		i.Activity, err = b.process(a)
+	case driverHTTP:
+		i.Activity, code, err = b.http(a)
+	case driverStandIn:
+		i.Activity, err = standin.New(a.standIn)
+	}
+	if err != nil {
+		b.findings = append(b.findings, diag.Finding{
+			Code: code, Loc: diag.Loc{File: a.Loc.File, Span: a.driver.span}, Pointer: a.driver.pointer,
+			Message: fmt.Sprintf("%q: %v", a.Name, err),
+		})
+		return
+	}
+	b.made[a.Name] = i
+}
+
+func (b *builder) process(a Activity) (tool.Activity, error) {
+	var c process.Config
+	if err := config(a, &c, func(s string) string { return s }); err != nil {
+		return nil, err
+	}
+	return process.New(c)
+}
+
+// http makes a request's activity, which may go to the hosts of the policy only,
+// if there are any. Its own allowHosts may be fewer, but no others.
+func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
+	var c http.Config
+	if err := config(a, &c, driver.Escape); err != nil {
+		return nil, diag.BadMember, err
+	}
+	if b.policy.Hosts == nil {
+		act, err := http.New(c)
+		return act, diag.BadMember, err
+	}
+	for _, host := range c.AllowHosts {
+		if !slices.Contains(b.policy.Hosts, host) {
+			return nil, diag.NotAllowed, fmt.Errorf("allowHosts has %q, which policy.hosts does not have", host)
+		}
+	}
+	if c.AllowHosts == nil {
+		c.AllowHosts = b.policy.Hosts
+	}
+	act, err := http.New(c)
+	if err == nil {
+		return act, 0, nil
+	}
+	c.AllowHosts = nil
+	if _, other := http.New(c); other == nil { // nothing else is wrong
+		return nil, diag.NotAllowed, fmt.Errorf("url: its host is not among policy.hosts (%s)", strings.Join(b.policy.Hosts, ", "))
+	}
+	return nil, diag.BadMember, err
+}
+
+// config reads a driver's config, with its secrets in place of their names.
+func config(a Activity, dst any, escape func(string) string) error {
+	resolved := *a.driver.node
+	for name, t := range jsonFields(reflect.TypeOf(dst).Elem()) {
+		e, ok := a.driver.get(name)
+		if !ok || t != withSecrets() {
+			continue
+		}
+		values, err := a.secrets.resolve(e.value, escape)
+		if err != nil {
+			return fmt.Errorf("%s %w", name, err)
+		}
+		resolved.entries = slices.Clone(resolved.entries)
+		i := slices.IndexFunc(resolved.entries, func(e entry) bool { return e.name == name })
+		resolved.entries[i].value = values
+	}
+	return json.Unmarshal(resolved.json(), dst)
+}
+
+// resolve is an object with the secrets in it resolved. Its errors never hold one.
+func (s *Secrets) resolve(n *node, escape func(string) string) (*node, error) {
+	resolved := *n
+	resolved.entries = slices.Clone(n.entries)
+	for i, e := range resolved.entries {
+		if e.value.kind != object {
+			continue
+		}
+		secret, err := s.secret(e.value.entries[0])
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", e.name, err)
+		}
+		resolved.entries[i].value = &node{kind: text, raw: string(quote(escape(secret)))}
+	}
+	return &resolved, nil
+}
+
+// secret is the value of {env: NAME} or {file: PATH}. The last line end of a file
+// does not belong to it.
+func (s *Secrets) secret(e entry) (string, error) {
+	if e.name == "env" {
+		if s == nil || s.LookupEnv == nil {
+			return "", errors.New("the environment may not be read here")
+		}
+		secret, ok := s.LookupEnv(e.value.str)
+		if !ok {
+			return "", fmt.Errorf("the environment variable %s is not set", e.value.str)
+		}
+		return secret, nil
+	}
+	if s == nil || s.ReadFile == nil {
+		return "", errors.New("files may not be read here")
+	}
+	content, err := s.ReadFile(e.value.str)
+	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
+}
+
+// checkLimits warns of limits for what does not exist: a slip of the pen must not look like
+// a limit. What MCP servers have is not known here.
+func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
+	known := maps.Clone(b.limits)
+	clear(known)
+	for t := range c.Tools() {
+		known[t.Definition.Name] = tool.Limits{}
+	}
+	for name := range c.Activities() {
+		known[name] = tool.Limits{}
+	}
+	for _, v := range f.limits {
+		if _, ok := known[v.name()]; ok || len(f.MCPServers) > 0 {
+			continue
+		}
+		cure := ""
+		if best, ok := spell.Nearest(v.name(), maps.Keys(known)); ok {
+			cure = fmt.Sprintf("; did you mean %q?", best)
+		}
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.UnknownTool, Severity: diag.Warning, Loc: diag.Loc{File: f.Source, Span: v.key}, Pointer: v.pointer,
+			Message: fmt.Sprintf("there is no tool %q to limit%s", v.name(), cure),
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// parseYAML reads a YAML document that says nothing but what JSON can say. It
+// stops at the first fault.
+func parseYAML(src []byte) (*node, *jsonscan.Error) {
+	r := &yamlReader{src: src, lines: lineStarts(src)}
+	if !utf8.Valid(src) {
+		return nil, &jsonscan.Error{Message: "the text is not UTF-8"}
+	}
+	var doc yaml.Node
+	if err := yaml.Load(src[bom(src):], &doc); err != nil {
+		return nil, r.syntax(err)
+	}
+	n := r.node(doc.Content[0], 0)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return n, nil
+}
+
+// yamlReader turns the nodes of the library into ours. Theirs have lines and
+// columns in characters; since nodes come in the order of the text, offsets are
+// found by going on from the last one.
+type yamlReader struct {
+	src   []byte
+	lines []int // offset of the first byte of each line
+	line  int   // of the last place, from 1
+	col   int   // from 1
+	pos   int   // its offset
+	err   *jsonscan.Error
+}
+
+// lineStarts finds the lines as YAML counts them.
+func lineStarts(src []byte) []int {
+	starts := []int{bom(src)}
+	for i := 0; i < len(src); {
+		c, n := utf8.DecodeRune(src[i:])
+		i += n
+		switch c {
+		case '\r':
+			if i < len(src) && src[i] == '\n' {
+				continue
+			}
+			fallthrough
+		case '\n', '\u0085', '\u2028', '\u2029':
+			starts = append(starts, i)
+		}
+	}
+	return starts
+}
+
+// offset is the place of a line and column.
+func (r *yamlReader) offset(line, col int) int {
+	if line < 1 || line > len(r.lines) {
+		return len(r.src)
+	}
+	if line != r.line || col < r.col {
+		r.line, r.col, r.pos = line, 1, r.lines[line-1]
+	}
+	for ; r.col < col && r.pos < len(r.src); r.col++ {
+		_, n := utf8.DecodeRune(r.src[r.pos:])
+		r.pos += n
+	}
+	return r.pos
+}
+
+func (r *yamlReader) fail(kind jsonscan.Kind, offset int, format string, args ...any) *node {
+	if r.err == nil {
+		r.err = &jsonscan.Error{Kind: kind, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	}
+	return &node{}
+}
+
+// syntax is a fault that the library found.
+func (r *yamlReader) syntax(err error) *jsonscan.Error {
+	var one *yaml.LoadError
+	var many *yaml.LoadErrors
+	switch {
+	case errors.As(err, &many) && len(many.Errors) > 0:
+		one = many.Errors[0]
+	case !errors.As(err, &one):
+		return &jsonscan.Error{Message: err.Error()}
+	}
+	switch message := strings.TrimPrefix(one.Message, "yaml: "); {
+	case one.Mark.Line > 0:
+		return &jsonscan.Error{Offset: r.offset(one.Mark.Line, one.Mark.Column), Message: message}
+	case strings.Contains(message, "multiple"):
+		return &jsonscan.Error{Message: "there are several documents in the file; a tool file is one"}
+	case strings.Contains(message, "no documents"):
+		return &jsonscan.Error{Message: "there is nothing in the file"}
+	default:
+		return &jsonscan.Error{Message: message}
+	}
+}
+
+func (r *yamlReader) node(y *yaml.Node, depth int) *node {
+	start := r.offset(y.Line, y.Column)
+	n := &node{span: diag.Span{Start: int32(start), End: int32(start)}}
+	switch {
+	case depth > maxDepth:
+		return r.fail(jsonscan.Limit, start, "nested more than %d deep", maxDepth)
+	case y.Kind == yaml.AliasNode:
+		return r.fail(jsonscan.Syntax, start, "*%s is an alias, which tool files do not have; write the value out", y.Value)
+	case y.Kind == yaml.ScalarNode:
+		r.scalar(n, y, start)
+	case y.Kind == yaml.MappingNode && y.ShortTag() == "!!map":
+		n.kind = object
+		r.members(n, y, depth)
+	case y.Kind == yaml.SequenceNode && y.ShortTag() == "!!seq":
+		n.kind = array
+		for i, c := range y.Content {
+			if r.err == nil {
+				n.entries = append(n.entries, element(i, r.node(c, depth+1)))
+			}
+		}
+	default:
+		return r.fail(jsonscan.Syntax, start, "the tag %s is not one that tool files have", y.Tag)
+	}
+	if k := len(n.entries); k > 0 {
+		n.span.End = n.entries[k-1].value.span.End
+	}
+	return n
+}
+
+func (r *yamlReader) members(n *node, y *yaml.Node, depth int) {
+	first := make(map[string]diag.Span, len(y.Content)/2)
+	for i := 0; i+1 < len(y.Content) && r.err == nil; i += 2 {
+		e := r.key(y.Content[i])
+		if r.err == nil {
+			r.err = twice(first, e)
+		}
+		e.value = r.node(y.Content[i+1], depth+1)
+		n.entries = append(n.entries, e)
+	}
+}
+
+// key reads the name of a member.
+func (r *yamlReader) key(y *yaml.Node) entry {
+	start := r.offset(y.Line, y.Column)
+	switch tag := y.ShortTag(); {
+	case y.Kind == yaml.ScalarNode && (tag == "!!str" || tag == "!!timestamp"):
+		return entry{name: y.Value, key: diag.Span{Start: int32(start), End: int32(r.scalarEnd(y, start))}}
+	case tag == "!!merge":
+		r.fail(jsonscan.Syntax, start, "<< merges, which tool files do not have; write the members out")
+	case y.Kind == yaml.ScalarNode:
+		r.fail(jsonscan.Syntax, start, "the name %s is not a string; write %q", y.Value, y.Value)
+	default:
+		r.fail(jsonscan.Syntax, start, "a name is a string")
+	}
+	return entry{}
+}
+
+func (r *yamlReader) scalar(n *node, y *yaml.Node, start int) {
+	n.span.End = int32(r.scalarEnd(y, start))
+	n.raw = y.Value
+	switch tag := y.ShortTag(); tag {
+	case "!!str", "!!timestamp": // a date is what it looks like
+		n.kind, n.str, n.raw = text, y.Value, string(quote(y.Value))
+	case "!!null":
+		n.raw = "null"
+	case "!!bool":
+		n.kind, n.raw = boolean, strings.ToLower(y.Value)
+		if n.raw != "true" && n.raw != "false" {
+			r.fail(jsonscan.Syntax, start, "%s is not true or false", y.Value)
+		}
+	case "!!int", "!!float":
+		n.kind = number
+		if !isNumber(y.Value) {
+			r.fail(jsonscan.Syntax, start, "the number %s is not written as in JSON; write %q if it is text", y.Value, y.Value)
+		}
+	case "!!merge": // as a value it is text
+		n.kind, n.str, n.raw = text, y.Value, string(quote(y.Value))
+	default:
+		r.fail(jsonscan.Syntax, start, "the tag %s is not one that tool files have", y.Tag)
+	}
+}
+
+// isNumber reports whether s is a number of JSON.
+func isNumber(s string) bool {
+	lex := jsonscan.Lexer{Text: []byte(s)}
+	return lex.Next() == jsonscan.Number && lex.Pos == len(s)
+}
+
+// scalarEnd is where a scalar ends, as far as one can say: behind its text or
+// its closing quote, else at the end of its first line.
+func (r *yamlReader) scalarEnd(y *yaml.Node, start int) int {
+	rest := r.src[start:]
+	if bytes.HasPrefix(rest, []byte(y.Value)) {
+		return start + len(y.Value)
+	}
+	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
+		for i := 1; i < len(rest); i++ {
+			switch {
+			case rest[i] == '\\' && rest[0] == '"':
+				i++
+			case rest[i] == rest[0]:
+				return start + i + 1
+			}
+		}
+	}
+	if end := bytes.IndexAny(rest, "\r\n"); end >= 0 {
+		rest = rest[:end]
+	}
+	return start + len(bytes.TrimRight(rest, " \t"))
+}
