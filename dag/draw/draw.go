@@ -1,0 +1,208 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/dag"
+)
+
+// Graph is what is drawn. The zero Graph is an empty drawing.
+type Graph struct {
+	Title string
+	Nodes []Node
+	Edges []Edge
+}
+
+// Node is a call. Only ID is needed; it should be the node's own.
+type Node struct {
+	ID     string
+	Label  string // what it is called; the ID if empty
+	Detail string // a smaller line below it
+	Kind   string // ReadOnly, Changes, Latent, Delegate, or any other, which is drawn plainly
+	Status string // as in execution §1; none is drawn if empty
+	Group  string // the boxes it is in, outermost first: "a/b"; at most 16 deep
+}
+
+// The kinds of nodes that have a look of their own.
+const (
+	ReadOnly = "read-only"
+	Changes  = "changes"
+	Latent   = "latent"
+	Delegate = "delegate"
+)
+
+// Edge joins two nodes, by their places in Graph.Nodes.
+type Edge struct {
+	From, To int
+	Kind     Kind
+	Label    string
+	Critical bool // on the critical path
+}
+
+// Kind is the kind of an edge (plan-language §5). The zero Kind is Data.
+type Kind uint8
+
+// The kinds of edges.
+const (
+	Data Kind = iota
+	Order
+	Effect
+)
+
+// String is the kind's name in lower case.
+func (k Kind) String() string {
+	switch k {
+	case Data:
+		return "data"
+	case Order:
+		return "order"
+	case Effect:
+		return "effect"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// name is what a node is called in a drawing.
+func (n *Node) name() string {
+	if n.Label != "" {
+		return n.Label
+	}
+	return n.ID
+}
+
+// sheet is a graph with what all writers need to know of it.
+type sheet struct {
+	*Graph
+	order    []int32 // the nodes, in topological order
+	levels   []int32
+	critical []bool // the nodes that a critical edge touches
+	loops    []bool // the nodes with an edge to themselves
+}
+
+func survey(g *Graph) (*sheet, error) {
+	s := &sheet{Graph: g, critical: make([]bool, len(g.Nodes)), loops: make([]bool, len(g.Nodes))}
+	pairs := make([][2]int32, len(g.Edges))
+	for i, e := range g.Edges {
+		if e.From < 0 || e.From >= len(g.Nodes) || e.To < 0 || e.To >= len(g.Nodes) {
+			return nil, fmt.Errorf("edge %d goes from node %d to node %d; the graph has %d nodes, counted from 0", i, e.From, e.To, len(g.Nodes))
+		}
+		if e.Kind > Effect {
+			return nil, fmt.Errorf("edge %d is of no known kind: %d", i, e.Kind)
+		}
+		if e.Critical {
+			s.critical[e.From], s.critical[e.To] = true, true
+		}
+		if e.From == e.To {
+			s.loops[e.From] = true
+		}
+		pairs[i] = [2]int32{int32(e.From), int32(e.To)}
+	}
+	acyclic, _ := straighten(len(g.Nodes), pairs)
+	s.order, s.levels = acyclic.Order(), acyclic.Levels()
+	return s, nil
+}
+
+// straighten makes an acyclic graph: among the nodes on or behind cycles the edges
+// that go against the numbers are turned round, and said to be. Edges from a node to
+// itself are left out.
+func straighten(nodes int, edges [][2]int32) (*dag.Graph, []bool) {
+	turned := make([]bool, len(edges))
+	g, loop := build(nodes, edges, turned)
+	if loop == nil {
+		return g, turned
+	}
+	placed := make([]bool, nodes)
+	for _, n := range g.Order() {
+		placed[n] = true
+	}
+	for i, e := range edges {
+		turned[i] = !placed[e[0]] && !placed[e[1]] && e[0] > e[1]
+	}
+	g, _ = build(nodes, edges, turned)
+	return g, turned
+}
+
+func build(nodes int, edges [][2]int32, turned []bool) (*dag.Graph, []int32) {
+	var b dag.Builder
+	for range nodes {
+		b.Node()
+	}
+	for i, e := range edges {
+		switch {
+		case e[0] == e[1]:
+		case turned[i]:
+			b.Edge(e[1], e[0])
+		default:
+			b.Edge(e[0], e[1])
+		}
+	}
+	return b.Build()
+}
+
+// byLevel is the nodes of each level, in topological order.
+func (s *sheet) byLevel() [][]int32 {
+	var levels [][]int32
+	for _, n := range s.order {
+		for int(s.levels[n]) >= len(levels) {
+			levels = append(levels, nil)
+		}
+		levels[s.levels[n]] = append(levels[s.levels[n]], n)
+	}
+	return levels
+}
+
+// criticalNodes is the nodes of the critical path, in topological order.
+func (s *sheet) criticalNodes() []int32 {
+	path := []int32{}
+	for _, n := range s.order {
+		if s.critical[n] {
+			path = append(path, n)
+		}
+	}
+	return path
+}
+
+// group is a box with nodes and further boxes in it. The root is the whole drawing.
+type group struct {
+	name   string
+	nodes  []int32
+	groups []*group // by first appearance
+	byName map[string]*group
+}
+
+const maxDepth = 16
+
+func (g *Graph) root() *group {
+	root := &group{}
+	for i := range g.Nodes {
+		at := root
+		for _, name := range g.Nodes[i].path() {
+			at = at.child(name)
+		}
+		at.nodes = append(at.nodes, int32(i))
+	}
+	return root
+}
+
+// path is the names of the boxes that a node is in.
+func (n *Node) path() []string {
+	if n.Group == "" {
+		return nil
+	}
+	parts := strings.FieldsFunc(n.Group, func(r rune) bool { return r == '/' })
+	return parts[:min(len(parts), maxDepth)]
+}
+
+func (g *group) child(name string) *group {
+	if c := g.byName[name]; c != nil {
+		return c
+	}
+	if g.byName == nil {
+		g.byName = map[string]*group{}
+	}
+	c := &group{name: name}
+	g.byName[name] = c
+	g.groups = append(g.groups, c)
+	return c
+}

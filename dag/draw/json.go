@@ -1,0 +1,72 @@
+package draw
+
+import (
+	"encoding/json"
+	"io"
+)
+
+type jsonGraph struct {
+	Title    string     `json:"title,omitempty"`
+	Nodes    []jsonNode `json:"nodes"`
+	Edges    []jsonEdge `json:"edges"`
+	Critical []string   `json:"critical"`
+	Levels   [][]string `json:"levels"`
+}
+
+type jsonNode struct {
+	ID     string `json:"id"`
+	Label  string `json:"label"`
+	Detail string `json:"detail,omitempty"`
+	Kind   string `json:"kind,omitempty"`
+	Status string `json:"status,omitempty"`
+	Group  string `json:"group,omitempty"`
+	Level  int32  `json:"level"`
+}
+
+type jsonEdge struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Kind     string `json:"kind"`
+	Label    string `json:"label,omitempty"`
+	Critical bool   `json:"critical,omitempty"`
+}
+
+// JSON writes the graph as one JSON document:
+//
+//	{"title": …,
+//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level"}],
+//	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical"}],
+//	 "critical": [ids], "levels": [[ids]]}
+//
+// Nodes and edges are in the order of the graph and are joined by id; strings that
+// are empty and falsehoods are left out, lists never. Levels count from 0.
+func JSON(w io.Writer, g *Graph) error {
+	s, err := survey(g)
+	if err != nil {
+		return err
+	}
+	out := jsonGraph{Title: g.Title, Nodes: []jsonNode{}, Edges: []jsonEdge{}, Levels: [][]string{}}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		out.Nodes = append(out.Nodes, jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i]})
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, jsonEdge{g.Nodes[e.From].ID, g.Nodes[e.To].ID, e.Kind.String(), e.Label, e.Critical})
+	}
+	out.Critical = s.ids(s.criticalNodes())
+	for _, level := range s.byLevel() {
+		out.Levels = append(out.Levels, s.ids(level))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+func (s *sheet) ids(nodes []int32) []string {
+	ids := make([]string, len(nodes))
+	for i, n := range nodes {
+		ids[i] = s.Nodes[n].ID
+	}
+	return ids
+}

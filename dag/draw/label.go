@@ -1,0 +1,140 @@
+package draw
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes a label one line that does nothing but show: white space of any kind
+// is a space, what would act on a terminal or a reader's eye shows as U+FFFD.
+func clean(s string) string { return strings.Map(visible, s) }
+
+func visible(r rune) rune {
+	switch {
+	case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
+		return ' '
+	case unicode.IsControl(r) || hidden(r):
+		return utf8.RuneError
+	}
+	return r
+}
+
+// hidden reports whether a character shows nothing or turns the direction of text.
+// The joiners that make up emoji and some scripts are not meant.
+func hidden(r rune) bool {
+	switch {
+	case r == 0xAD, r == 0x61C, r == 0x180E, r == 0x200B, r == 0x200E, r == 0x200F, r == 0xFEFF:
+		return true
+	case r >= 0x202A && r <= 0x202E, r >= 0x2060 && r <= 0x206F, r >= 0xFFF9 && r <= 0xFFFB:
+		return true
+	case r >= 0xE0000 && r <= 0xE0FFF, r&0xFFFE == 0xFFFE:
+		return true
+	}
+	return false
+}
+
+// columns is how wide a label is in a font whose characters are all as wide.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case r == 0x200C || r == 0x200D || unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case isWide(r):
+		return 2
+	}
+	return 1
+}
+
+// isWide is the blocks of characters that take two columns: the wide ones of Unicode's
+// East Asian Width, rounded to blocks.
+func isWide(r rune) bool {
+	switch {
+	case r < 0x1100:
+		return false
+	case r <= 0x115F, r == 0x231A, r == 0x231B, r >= 0x23E9 && r <= 0x23F3:
+		return true
+	case r >= 0x2614 && r <= 0x2615, r >= 0x2648 && r <= 0x2653, r >= 0x26A1 && r <= 0x26FD:
+		return true
+	case r == 0x2705, r == 0x2728, r == 0x274C, r == 0x274E, r >= 0x2753 && r <= 0x2757:
+		return true
+	case r >= 0x2795 && r <= 0x2797, r == 0x2B1B, r == 0x2B1C, r == 0x2B50, r == 0x2B55:
+		return true
+	case r >= 0x2E80 && r <= 0xA4CF && r != 0x303F, r >= 0xA960 && r <= 0xA97F, r >= 0xAC00 && r <= 0xD7A3:
+		return true
+	case r >= 0xF900 && r <= 0xFAFF, r >= 0xFE30 && r <= 0xFE6F, r >= 0xFF00 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
+		return true
+	case r >= 0x16FE0 && r <= 0x1B2FF, r >= 0x1F300 && r <= 0x1F64F, r >= 0x1F680 && r <= 0x1F6FF:
+		return true
+	case r >= 0x1F7E0 && r <= 0x1F7F0, r >= 0x1F90C && r <= 0x1FAFF, r >= 0x20000 && r <= 0x3FFFD:
+		return true
+	}
+	return false
+}
+
+// wrap breaks a label into lines of at most so many columns, at white space and
+// punctuation where it can. What is over the last line is cut, with an ellipsis.
+func wrap(s string, cols, lines int) []string {
+	var out []string
+	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		for line = strings.TrimSpace(clean(line)); line != ""; {
+			if len(out) == lines {
+				out[lines-1] = shorten(out[lines-1]+"…", cols)
+				return out
+			}
+			n := fit(line, cols)
+			out = append(out, strings.TrimSpace(line[:n]))
+			line = strings.TrimSpace(line[n:])
+		}
+	}
+	return out
+}
+
+// fit is how many bytes of a line go into so many columns: up to the last good
+// place to break in the second half of them (behind punctuation, inside camelCase), or as many as there is room for.
+func fit(s string, cols int) int {
+	used, brk := 0, 0
+	last := ' '
+	for i, r := range s {
+		used += runeColumns(r)
+		if used > cols {
+			if brk > 0 {
+				return brk
+			}
+			return max(i, 1)
+		}
+		if used > cols/2 {
+			switch {
+			case strings.ContainsRune(" ./_-,:;=|", r):
+				brk = i + utf8.RuneLen(r)
+			case unicode.IsUpper(r) && unicode.IsLower(last):
+				brk = i
+			}
+		}
+		last = r
+	}
+	return len(s)
+}
+
+// shorten cuts a line to so many columns, with an ellipsis for what is gone.
+func shorten(s string, cols int) string {
+	if columns(s) <= cols {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += runeColumns(r); used > cols-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

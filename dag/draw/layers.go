@@ -1,0 +1,268 @@
+package draw
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plc-lang/plc/dag"
+)
+
+// assignLayers gives each item a layer below all that it has links from: the first
+// one that is, unless that one is full. Then what has more links down than up moves
+// down as far as it can, so that a call that only a late one needs stands near that
+// one. With labels, they have the odd layers, as high up as they can be. Ports are above and
+// below everything else.
+func (c *component) assignLayers() {
+	a := assignment{component: c, graph: c.graph(), step: 1, width: map[int32]float64{}, limit: c.widthLimit()}
+	if len(c.labels) > 0 {
+		a.step = 2
+	}
+	order := a.graph.Order()
+	for _, i := range order {
+		a.assign(i)
+	}
+	for n := len(order) - 1; n >= 0; n-- {
+		a.lower(order[n])
+	}
+	last := int32(-1)
+	for _, i := range order {
+		it := a.item(i)
+		if it.kind == labelItem {
+			it.layer = a.highest(i)
+		}
+		if it.kind != portItem {
+			last = max(last, it.layer)
+		}
+	}
+	c.placePorts(last)
+}
+
+// assignment is the work of giving the members of a component, by their places in it, layers.
+type assignment struct {
+	*component
+	graph *dag.Graph
+	step  int32             // between layers of nodes
+	width map[int32]float64 // that is taken of each layer
+	limit float64
+}
+
+func (a *assignment) item(i int32) *item { return &a.items[a.members[i]] }
+
+func (a *assignment) assign(i int32) {
+	it := a.item(i)
+	if it.kind == portItem {
+		return
+	}
+	it.layer = a.highest(i)
+	for !a.fits(it, it.layer) {
+		it.layer += a.step
+	}
+	a.width[it.layer] += it.w + gapX
+}
+
+func (a *assignment) fits(it *item, layer int32) bool {
+	return it.kind == labelItem || a.width[layer] == 0 || a.width[layer]+it.w <= a.limit
+}
+
+// highest is the first layer below all that a member has links from.
+func (a *assignment) highest(i int32) int32 {
+	layer := int32(0)
+	for _, p := range a.graph.Pred(i) {
+		if above := a.item(p); above.kind != portItem {
+			layer = max(layer, above.layer+a.apart(above, a.item(i)))
+		}
+	}
+	return layer
+}
+
+// apart is how many layers a link between two items needs.
+func (a *assignment) apart(above, below *item) int32 {
+	if above.kind == labelItem || below.kind == labelItem {
+		return 1
+	}
+	return a.step
+}
+
+// lower moves a member down to what it has links to, if more of its links become
+// shorter by that than longer. Labels go along.
+func (a *assignment) lower(i int32) {
+	it, up, down := a.item(i), len(a.graph.Pred(i)), a.graph.Succ(i)
+	if it.kind == portItem || len(down) == 0 || len(down) <= up && it.kind != labelItem {
+		return
+	}
+	layer := int32(math.MaxInt32)
+	for _, s := range down {
+		if below := a.item(s); below.kind != portItem {
+			layer = min(layer, below.layer-a.apart(it, below))
+		}
+	}
+	if layer == math.MaxInt32 {
+		return
+	}
+	for layer > it.layer && !a.fits(it, layer) {
+		layer -= a.step
+	}
+	a.width[it.layer] -= it.w + gapX
+	it.layer = max(it.layer, layer)
+	a.width[it.layer] += it.w + gapX
+}
+
+// graph is the members and their links.
+func (c *component) graph() *dag.Graph {
+	var b dag.Builder
+	local := make(map[int32]int32, len(c.members))
+	for _, i := range c.members {
+		local[i] = b.Node()
+	}
+	for _, i := range c.links {
+		k := &c.layout.links[i]
+		b.Edge(local[k.from.item], local[k.to.item])
+	}
+	g, loop := b.Build()
+	if loop != nil {
+		panic("draw: a cycle that was not turned round")
+	}
+	return g
+}
+
+// widthLimit is how wide a layer may be: wide enough for most plans to have their
+// levels as layers, and else for a drawing that is wider than high, but not by much.
+func (c *component) widthLimit() float64 {
+	area := 0.0
+	for _, i := range c.members {
+		area += float64((c.items[i].w + gapX) * (c.items[i].h + gapY))
+	}
+	return max(rowWidth, 1.6*math.Sqrt(area))
+}
+
+// placePorts puts the ports above layer 0 and below the last, and makes the list of layers.
+func (c *component) placePorts(last int32) {
+	shift := int32(0)
+	for _, i := range c.members {
+		if c.items[i].kind == portItem && c.items[i].top {
+			shift = 1
+		}
+	}
+	bottom := last + shift
+	for _, i := range c.members {
+		it := &c.items[i]
+		switch {
+		case it.kind != portItem:
+			it.layer += shift
+		case it.top:
+			it.layer = 0
+		default:
+			it.layer = last + shift + 1
+			bottom = it.layer
+		}
+	}
+	c.layers = make([][]int32, bottom+1)
+}
+
+// bend makes the hops of all links, with a bend in each layer that one passes, and
+// says how many bends there are.
+func (l *layout) bend() int {
+	before := len(l.items)
+	joined := map[[2]end]int32{}
+	long := l.countLong()
+	for i := range l.links {
+		k := &l.links[i]
+		at := k.from
+		for _, b := range l.bends(int32(i), long) {
+			next := end{b, noPort}
+			k.hops = append(k.hops, l.hop(joined, at, next, k.critical))
+			at = next
+		}
+		k.hops = append(k.hops, l.hop(joined, at, k.to, k.critical))
+		if len(l.items)-before > maxBends {
+			break
+		}
+	}
+	return len(l.items) - before
+}
+
+// countLong counts the links over several layers that begin at one end.
+func (l *layout) countLong() map[trunk]int {
+	long := map[trunk]int{}
+	for _, k := range l.links {
+		if !k.turned && l.span(&k) > 0 {
+			long[trunk{end: k.from, kind: k.kind, down: true}]++
+		}
+	}
+	return long
+}
+
+// span is the number of layers between the ends of a link.
+func (l *layout) span(k *link) int {
+	return int(l.items[k.to.item].layer-l.items[k.from.item].layer) - 1
+}
+
+// bends is the bends of a link in the layers between its ends, from top to bottom.
+// They are shared as the head of this package says.
+func (l *layout) bends(i int32, long map[trunk]int) []int32 {
+	k := &l.links[i]
+	n := l.span(k)
+	key := trunk{end: k.from, kind: k.kind, down: true}
+	switch {
+	case n == 0:
+		return nil
+	case k.turned:
+		key.only = i + 1
+	case long[key] == 1:
+		key.end, key.down = k.to, false
+	}
+	away, by := l.items[k.from.item].layer, int32(1)
+	if !key.down {
+		away, by = l.items[k.to.item].layer, -1
+	}
+	for len(l.trunks[key]) < n {
+		layer := away + by*int32(len(l.trunks[key])+1)
+		l.trunks[key] = append(l.trunks[key], l.add(item{kind: bendItem, layer: layer, w: bendWidth}))
+	}
+	bends := slices.Clone(l.trunks[key][:n])
+	if !key.down {
+		slices.Reverse(bends)
+	}
+	return bends
+}
+
+// hop is the hop between two ends, one for all links that take it by way of a bend.
+func (l *layout) hop(joined map[[2]end]int32, from, to end, critical bool) int32 {
+	key := [2]end{from, to}
+	up, down := l.items[from.item].kind, l.items[to.item].kind
+	i, ok := joined[key]
+	if !ok || up != bendItem && down != bendItem {
+		i = int32(len(l.hops))
+		joined[key] = i
+		l.hops = append(l.hops, hop{up: from.item, down: to.item, upX: l.offset(from), downX: l.offset(to)})
+		l.items[from.item].down = append(l.items[from.item].down, i)
+		l.items[to.item].up = append(l.items[to.item].up, i)
+	}
+	l.hops[i].pull = max(l.hops[i].pull, pull(up, down, critical))
+	return i
+}
+
+// pull is how strongly a hop wants to be straight: most between two bends, where a
+// kink would show most, and more on the critical path.
+func pull(up, down itemKind, critical bool) float64 {
+	p := 1.0
+	switch {
+	case up == bendItem && down == bendItem:
+		p = 8
+	case up >= labelItem || down >= labelItem:
+		p = 2
+	}
+	if critical {
+		p *= 8
+	}
+	return p
+}
+
+// offset is where a port lies on the item of its group, from the middle.
+func (l *layout) offset(e end) float64 {
+	if e.port == noPort {
+		return 0
+	}
+	sub := l.items[e.item].sub
+	return sub.items[e.port].x - sub.w/2
+}

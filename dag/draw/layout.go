@@ -1,0 +1,370 @@
+package draw
+
+import "strings"
+
+// The layout is the usual one of layers (Sugiyama, Tagawa and Toda): cycles are
+// turned round, each item gets a layer, edges over several layers get a bend in each
+// (layers.go), the layers are sorted to cross few edges (order.go), and the items are
+// moved to make edges straight (place.go). What it does its own way:
+//
+//   - A group is laid out first and then is one item of the group around it. An edge
+//     that leaves it passes a port on its border, which is an item of the group inside
+//     and a fixed place on the item outside.
+//   - The label of edges is an item between the layers, with all edges behind it that
+//     leave one node with that label. So labels cover nothing, and a thing that eight
+//     nodes read is named once.
+//   - Long edges of one kind from one place share their bends: they leave as one line
+//     that branches where they part. An edge that has no such company shares the bends
+//     of those that end where it does. As a line is shared at one end only, it can
+//     always be told who is joined.
+//   - What is not joined by edges is laid out apart and packed side by side.
+
+// Sizes, in pixels.
+const (
+	gapX        = 26.0 // between nodes
+	gapBend     = 12.0 // beside a bend
+	gapY        = 44.0 // between layers
+	gapLabel    = 22.0 // above and below a layer of labels
+	bendWidth   = 2.0
+	groupPad    = 16.0
+	groupTitle  = 22.0
+	labelHeight = 16.0
+	rowWidth    = 1500.0 // of nodes in one layer, at least; wider ones are broken
+)
+
+type itemKind uint8
+
+const (
+	nodeItem itemKind = iota
+	groupItem
+	labelItem
+	bendItem
+	portItem
+)
+
+// item is a rectangle that is placed as one.
+type item struct {
+	kind  itemKind
+	node  int32   // of a nodeItem
+	sub   *layout // of a groupItem
+	text  string  // of a labelItem
+	top   bool    // of a portItem: on the upper border
+	layer int32
+	pos   int32   // place in its layer
+	mean  float64 // place of its neighbours, while layers are sorted
+	x, y  float64 // its middle
+	w, h  float64
+	up    []int32 // hops that arrive
+	down  []int32 // hops that leave
+
+	rowTop, rowBottom float64 // of its layer
+}
+
+// hop joins two items of neighbouring layers, from their middles plus an offset.
+type hop struct {
+	up, down   int32
+	upX, downX float64
+	pull       float64 // how strongly it wants to be straight
+}
+
+// end is where an edge is tied to an item. On a group that is one of its ports.
+type end struct{ item, port int32 }
+
+const noPort = -1
+
+// link is a line from item to item, downwards, in one layout; its hops are from top to bottom.
+type link struct {
+	from, to end
+	kind     Kind
+	turned   bool // drawn from to to from
+	critical bool
+	hops     []int32
+}
+
+// layout is a group with everything in it placed, relative to its upper left corner.
+type layout struct {
+	group   *group
+	parent  *layout
+	self    int32 // its item in the parent
+	depth   int
+	items   []item
+	links   []link
+	hops    []hop
+	layers  [][]int32
+	tops    []float64 // of the layers
+	bottoms []float64
+	w, h    float64
+	x, y    float64 // where its corner is in the whole drawing
+
+	segments []segment
+	trunks   map[trunk][]int32
+	linked   map[linkKey]int32
+	labels   map[labelKey]int32
+	ports    map[portKey]int32
+}
+
+// segment is the part of an edge that lies in one layout.
+type segment struct {
+	edge int32
+	part part
+}
+
+type part uint8
+
+const (
+	across part = iota // between two items
+	out                // from an item to a port below
+	in                 // from a port above to an item
+)
+
+type trunk struct {
+	end  end
+	kind Kind
+	down bool  // shared by links that begin at the end; else by those that finish there
+	only int32 // the link it serves, plus one, if it must not be shared
+}
+
+type linkKey struct {
+	from, to end
+	kind     Kind
+	turned   bool
+}
+
+type labelKey struct {
+	from end
+	kind Kind
+	text string
+	only int32
+}
+
+type portKey struct {
+	item end
+	kind Kind
+	part part
+}
+
+// piece is a link that an edge runs along.
+type piece struct {
+	layout *layout
+	link   int32
+}
+
+// picture is the layout of a whole graph.
+type picture struct {
+	*sheet
+	root  *layout
+	home  []*layout // of each node
+	place []int32   // of each node among the items of its home
+	size  func(*Node) (w, h float64)
+	edges []route
+	bends int
+}
+
+// route is the way of an edge through the layouts.
+type route struct {
+	up, down        []piece // from its start to the common group; from its end to it
+	across          []piece
+	outPort, inPort int32 // the port of the group below, while the layouts are made
+}
+
+// arrange lays out a graph. It gives up, with false, when there are more bends than
+// can be worth drawing.
+func arrange(s *sheet, size func(*Node) (w, h float64)) (*picture, bool) {
+	p := &picture{
+		sheet: s, size: size, edges: make([]route, len(s.Edges)),
+		home: make([]*layout, len(s.Nodes)), place: make([]int32, len(s.Nodes)),
+	}
+	p.root = p.open(s.Graph.root(), nil)
+	for i := range s.Edges {
+		p.divide(int32(i))
+	}
+	if !p.solve(p.root) {
+		return nil, false
+	}
+	p.root.moveTo(0, 0)
+	return p, true
+}
+
+// open makes the layouts of a group and those inside it, with their nodes.
+func (p *picture) open(g *group, parent *layout) *layout {
+	l := &layout{group: g, parent: parent}
+	l.trunks, l.linked = map[trunk][]int32{}, map[linkKey]int32{}
+	l.labels, l.ports = map[labelKey]int32{}, map[portKey]int32{}
+	if parent != nil {
+		l.depth = parent.depth + 1
+	}
+	for _, n := range g.nodes {
+		w, h := p.size(&p.Nodes[n])
+		p.home[n], p.place[n] = l, l.add(item{kind: nodeItem, node: n, w: w, h: h})
+	}
+	for _, sub := range g.groups {
+		child := p.open(sub, l)
+		child.self = l.add(item{kind: groupItem, sub: child})
+	}
+	return l
+}
+
+func (l *layout) add(it item) int32 {
+	l.items = append(l.items, it)
+	return int32(len(l.items) - 1)
+}
+
+// divide gives each layout its part of an edge.
+func (p *picture) divide(edge int32) {
+	e := p.Edges[edge]
+	if e.From == e.To {
+		return
+	}
+	from, to := p.home[e.From], p.home[e.To]
+	for from != to {
+		if from.depth >= to.depth {
+			from.segments = append(from.segments, segment{edge, out})
+			from = from.parent
+		} else {
+			to.segments = append(to.segments, segment{edge, in})
+			to = to.parent
+		}
+	}
+	from.segments = append(from.segments, segment{edge, across})
+}
+
+// solve lays out a group after those inside it.
+func (p *picture) solve(l *layout) bool {
+	for i := range l.items {
+		if it := &l.items[i]; it.kind == groupItem {
+			if !p.solve(it.sub) {
+				return false
+			}
+			it.w, it.h = it.sub.w, it.sub.h
+			it.sub.segments = nil
+		}
+	}
+	p.connect(l)
+	components := l.components()
+	for _, c := range components {
+		c.assignLayers()
+	}
+	if p.bends += l.bend(); p.bends > maxBends {
+		return false
+	}
+	for _, c := range components {
+		c.sortLayers()
+		c.placeItems()
+	}
+	l.pack(components)
+	return true
+}
+
+// connect makes the links of a layout, with the labels and ports that they need.
+func (p *picture) connect(l *layout) {
+	turned := p.turned(l)
+	for i, s := range l.segments {
+		r, e := &p.edges[s.edge], &p.Edges[s.edge]
+		switch s.part {
+		case across:
+			r.across = p.join(l, s.edge, turned[i])
+		case out:
+			from := p.start(l, s.edge)
+			r.outPort = l.port(portKey{from, e.Kind, out})
+			r.up = append(r.up, l.link(from, end{r.outPort, noPort}, e, false))
+		case in:
+			to := p.finish(l, s.edge)
+			r.inPort = l.port(portKey{to, e.Kind, in})
+			r.down = append(r.down, l.link(end{r.inPort, noPort}, to, e, false))
+		}
+	}
+}
+
+// turned finds the edges that are to be turned round, so that the items of a layout
+// make no cycle. Groups may do so where nodes did not.
+func (p *picture) turned(l *layout) []bool {
+	pairs := make([][2]int32, len(l.segments))
+	for i, s := range l.segments {
+		if s.part == across {
+			pairs[i] = [2]int32{p.start(l, s.edge).item, p.finish(l, s.edge).item}
+		}
+	}
+	_, turned := straighten(len(l.items), pairs)
+	return turned
+}
+
+// start is where an edge begins, or comes from below, in a layout; finish is where it ends.
+func (p *picture) start(l *layout, edge int32) end {
+	return p.tie(l, p.Edges[edge].From, p.edges[edge].outPort)
+}
+
+func (p *picture) finish(l *layout, edge int32) end {
+	return p.tie(l, p.Edges[edge].To, p.edges[edge].inPort)
+}
+
+func (p *picture) tie(l *layout, node int, port int32) end {
+	home := p.home[node]
+	if home == l {
+		return end{p.place[node], noPort}
+	}
+	for home.parent != l {
+		home = home.parent
+	}
+	return end{home.self, port}
+}
+
+// join links the two ends of an edge, by way of its label if it has one.
+func (p *picture) join(l *layout, edge int32, turned bool) []piece {
+	e := &p.Edges[edge]
+	from, to := p.start(l, edge), p.finish(l, edge)
+	if turned {
+		from, to = to, from
+	}
+	text := shorten(strings.TrimSpace(clean(e.Label)), maxEdgeLabel)
+	if text == "" {
+		return []piece{l.link(from, to, e, turned)}
+	}
+	key := labelKey{from: from, kind: e.Kind, text: text}
+	if turned {
+		key.only = edge + 1
+	}
+	label, ok := l.labels[key]
+	if !ok {
+		label = l.add(item{kind: labelItem, text: text, w: textWidthOf(text, smallText) + 10, h: labelHeight})
+		l.labels[key] = label
+	}
+	middle := end{label, noPort}
+	pieces := []piece{l.link(from, middle, e, turned), l.link(middle, to, e, turned)}
+	if turned {
+		pieces[0], pieces[1] = pieces[1], pieces[0]
+	}
+	return pieces
+}
+
+// link is the link between two ends, made unless it is there.
+func (l *layout) link(from, to end, e *Edge, turned bool) piece {
+	key := linkKey{from, to, e.Kind, turned}
+	i, ok := l.linked[key]
+	if !ok {
+		i = int32(len(l.links))
+		l.linked[key] = i
+		l.links = append(l.links, link{from: from, to: to, kind: e.Kind, turned: turned})
+	}
+	l.links[i].critical = l.links[i].critical || e.Critical
+	return piece{l, i}
+}
+
+// port is the port of an item inside, made unless it is there.
+func (l *layout) port(key portKey) int32 {
+	i, ok := l.ports[key]
+	if !ok {
+		i = l.add(item{kind: portItem, top: key.part == in, w: bendWidth})
+		l.ports[key] = i
+	}
+	return i
+}
+
+// moveTo places a layout, and those inside it, in the whole drawing.
+func (l *layout) moveTo(x, y float64) {
+	l.x, l.y = x, y
+	for i := range l.items {
+		if it := &l.items[i]; it.kind == groupItem {
+			it.sub.moveTo(x+it.x-it.w/2, y+it.y-it.h/2)
+		}
+	}
+}

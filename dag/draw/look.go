@@ -1,0 +1,76 @@
+package draw
+
+// Colours that Mermaid, DOT and SVG share. They keep apart for readers who do not
+// see red and green, and by lightness in grey; shapes and strokes say the same again.
+const (
+	paper         = "#ffffff"
+	ink           = "#1f2933"
+	faint         = "#5b6672"
+	criticalColor = "#c2185b"
+)
+
+// look is how nodes of a kind are drawn.
+type look struct {
+	fill, stroke string
+	class        string    // a name that notations accept
+	legend       string    // what it means
+	mermaid      [2]string // the brackets round a label
+	dot          string    // shape and style
+}
+
+// nodeKinds are the kinds that a legend names, in its order.
+func nodeKinds() []string { return []string{ReadOnly, Changes, Latent, Delegate} }
+
+func nodeLook(kind string) look {
+	switch kind {
+	case ReadOnly:
+		return look{"#e8f1fc", "#3b73b9", "reads", "reads", [2]string{"(", ")"}, `shape=box,style="rounded,filled"`}
+	case Changes:
+		return look{"#fdebd3", "#b85c00", "changes", "changes the world", [2]string{"{{", "}}"}, `shape=octagon,style="filled"`}
+	case Latent:
+		return look{"#f2eafb", "#7a4fb5", "latent", "latent", [2]string{"([", "])"}, `shape=box,style="rounded,filled,dashed"`}
+	case Delegate:
+		return look{"#e2f4ef", "#1d7a63", "delegate", "runs a sub-plan", [2]string{"[[", "]]"}, `shape=box,peripheries=2,style="filled"`}
+	}
+	return look{"#f3f5f7", "#5b6672", "other", "", [2]string{"[", "]"}, `shape=box,style="filled"`}
+}
+
+// edgeLook is how edges of a kind are drawn.
+type edgeLook struct {
+	stroke  string
+	width   float64
+	dash    string // SVG
+	cap     string
+	legend  string
+	text    string // the arrow in text
+	mermaid string
+	dot     string
+}
+
+// edgeKinds are all kinds, in the order of a legend.
+func edgeKinds() []Kind { return []Kind{Data, Order, Effect} }
+
+func (k Kind) look() edgeLook {
+	switch k {
+	case Order:
+		return edgeLook{"#6d7a86", 1.5, "7 5", "butt", "order", "⇢", "-.->", "dashed"}
+	case Effect:
+		return edgeLook{"#b85c00", 2.6, "0.1 5.5", "round", "effect", "⇒", "==>", "bold,dotted"}
+	}
+	return edgeLook{"#46525e", 1.5, "", "butt", "data", "→", "-->", "solid"}
+}
+
+// statusColor is the colour of a call's status (execution §1).
+func statusColor(status string) string {
+	switch status {
+	case "completed":
+		return "#2e7d32"
+	case "running":
+		return "#1565c0"
+	case "failed":
+		return "#c62828"
+	case "awaiting", "ready":
+		return "#b26a00"
+	}
+	return "#7a8691"
+}

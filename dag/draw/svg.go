@@ -1,0 +1,297 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what SVG draws.
+const (
+	MaxNodes = 2000
+	MaxEdges = 10_000
+	maxBends = 20_000
+)
+
+// TooLargeError says that a graph is beyond what SVG lays out.
+type TooLargeError struct{ Nodes, Edges int }
+
+// Error names the size, the bounds and what to use instead.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("a graph of %d calls and %d edges is too large to lay out (up to %d calls, %d edges, fewer if most are long); use text or json, or dot with sfdp of Graphviz",
+		e.Nodes, e.Edges, MaxNodes, MaxEdges)
+}
+
+// SVG writes the graph as a picture that needs nothing else: no style sheet, script
+// or font from elsewhere, and none that a page's content security policy refuses. It
+// has its own white ground, so it can be read on dark pages. Each node is a <g> with data-id and
+// data-status, each edge one with data-from and data-to; what had to be shortened is
+// whole in their <title>. A graph beyond the bounds is a [*TooLargeError].
+func SVG(w io.Writer, g *Graph) error {
+	if len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
+		return &TooLargeError{len(g.Nodes), len(g.Edges)}
+	}
+	s, err := survey(g)
+	if err != nil {
+		return err
+	}
+	p, ok := arrange(s, nodeSize)
+	if !ok {
+		return &TooLargeError{len(g.Nodes), len(g.Edges)}
+	}
+	v := &svg{picture: p}
+	v.write()
+	_, err = w.Write(v.out.Bytes())
+	return err
+}
+
+// font is the size of a text and of what it takes.
+type font struct{ size, column, line float64 }
+
+// The fonts are monospaced, whose widths are known without measuring: the widest of
+// the families takes 0.602 of its size for a column.
+const fontFamily = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
+
+type fontKind uint8
+
+const (
+	largeText fontKind = iota
+	smallText
+	titleText
+)
+
+func (k fontKind) font() font {
+	switch k {
+	case largeText:
+		return font{13, 7.85, 17}
+	case titleText:
+		return font{15, 9.05, 22}
+	}
+	return font{11, 6.65, 14}
+}
+
+// textWidthOf is the width of a label in pixels.
+func textWidthOf(s string, k fontKind) float64 {
+	return math.Ceil(float64(columns(s)) * k.font().column)
+}
+
+// What is shown of labels, in columns and lines.
+const (
+	labelColumns  = 28
+	labelLines    = 3
+	detailColumns = 36
+	detailLines   = 2
+	maxEdgeLabel  = 36
+	maxGroupTitle = 60
+	maxTitle      = 80
+)
+
+const (
+	nodePadX = 14.0
+	nodePadY = 8.0
+	minNode  = 64.0
+)
+
+// face is the lines of text on a node.
+type face struct {
+	label, detail []string
+	status        string
+}
+
+func faceOf(n *Node) face {
+	f := face{label: wrap(n.name(), labelColumns, labelLines), detail: wrap(n.Detail, detailColumns, detailLines)}
+	if len(f.label) == 0 {
+		f.label = []string{""}
+	}
+	f.status = shorten(strings.TrimSpace(clean(n.Status)), detailColumns)
+	return f
+}
+
+func nodeSize(n *Node) (w, h float64) {
+	f := faceOf(n)
+	for _, line := range f.label {
+		w = max(w, textWidthOf(line, largeText))
+	}
+	for _, line := range f.detail {
+		w = max(w, textWidthOf(line, smallText))
+	}
+	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail))*smallText.font().line
+	if f.status != "" {
+		w = max(w, textWidthOf(f.status, smallText)+12)
+		h += smallText.font().line
+	}
+	return max(minNode, w+2*nodePadX), h + 2*nodePadY
+}
+
+const margin = 20.0
+
+type svg struct {
+	*picture
+	out bytes.Buffer
+}
+
+func (v *svg) printf(format string, args ...any) { fmt.Fprintf(&v.out, format, args...) }
+
+func (v *svg) write() {
+	title := shorten(strings.TrimSpace(clean(v.Title)), maxTitle)
+	top := margin
+	if title != "" {
+		top += titleText.font().line + 10
+	}
+	width := max(v.root.w, textWidthOf(title, titleText), 300) + 2*margin
+	keys, legendHeight := v.legend(width - 2*margin)
+	height := top + v.root.h + legendHeight + margin
+	v.root.moveTo(math.Round((width-v.root.w)/2), top)
+
+	v.printf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%s" height="%s" viewBox="0 0 %s %s" font-family="%s" fill="%s">`+"\n",
+		num(width), num(height), num(width), num(height), fontFamily, ink)
+	if v.Title != "" {
+		v.printf("<title>%s</title>\n", escape(v.Title))
+	}
+	v.printf(`<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", paper)
+	if title != "" {
+		v.text(margin, margin+14, "start", titleText, ink, true, title)
+	}
+	v.boxes(v.root)
+	v.lines(false)
+	v.lines(true)
+	v.labels(v.root)
+	for i := range v.Nodes {
+		v.node(int32(i))
+	}
+	v.key(keys, top+v.root.h)
+	v.printf("</svg>\n")
+}
+
+// num is a number with at most one decimal.
+func num(x float64) string {
+	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
+}
+
+// escape makes a label safe in XML text and attributes.
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(clean(s))
+}
+
+func (v *svg) text(x, y float64, anchor string, k fontKind, color string, bold bool, s string) {
+	weight := ""
+	if bold {
+		weight = ` font-weight="600"`
+	}
+	v.printf(`<text x="%s" y="%s" text-anchor="%s" font-size="%s" fill="%s"%s>%s</text>`+"\n",
+		num(x), num(y), anchor, num(k.font().size), color, weight, escape(s))
+}
+
+// boxes draws the frames of groups, outer ones first.
+func (v *svg) boxes(l *layout) {
+	for i := range l.items {
+		sub := l.items[i].sub
+		if sub == nil {
+			continue
+		}
+		v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="10" fill="%s" stroke="#aab5c0"/>`+"\n",
+			num(sub.x), num(sub.y), num(sub.w), num(sub.h), sub.ground())
+		v.text(sub.x+12, sub.y+15, "start", smallText, faint, true, shorten(clean(sub.group.name), maxGroupTitle))
+		v.boxes(sub)
+	}
+}
+
+// ground is the colour that a layout is drawn on.
+func (l *layout) ground() string {
+	switch {
+	case l.depth == 0:
+		return paper
+	case l.depth%2 == 0:
+		return "#eef2f6"
+	}
+	return "#f7f9fb"
+}
+
+// labels draws the labels of edges, each on a ground that hides its line.
+func (v *svg) labels(l *layout) {
+	for i := range l.items {
+		it := &l.items[i]
+		switch it.kind {
+		case groupItem:
+			v.labels(it.sub)
+		case labelItem:
+			x, y := l.x+it.x, l.y+it.y
+			v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="%s"/>`+"\n",
+				num(x-it.w/2), num(y-it.h/2), num(it.w), num(it.h), l.ground())
+			v.text(x, y+4, "middle", smallText, faint, false, it.text)
+		}
+	}
+}
+
+// node draws a call: its shape, its lines of text, and its status.
+func (v *svg) node(n int32) {
+	node, l := &v.Nodes[n], v.home[n]
+	it := &l.items[v.place[n]]
+	x, y := l.x+it.x, l.y+it.y
+	v.printf(`<g data-id="%s"`, escape(node.ID))
+	if node.Status != "" {
+		v.printf(` data-status="%s"`, escape(node.Status))
+	}
+	v.printf("><title>%s</title>\n", escape(tooltip(node)))
+	v.shape(node.Kind, v.critical[n], x-it.w/2, y-it.h/2, it.w, it.h)
+	if v.loops[n] {
+		v.loop(x+it.w/2, y)
+	}
+	f := faceOf(node)
+	y -= it.h/2 - nodePadY
+	for _, line := range f.label {
+		v.text(x, y+13, "middle", largeText, ink, true, line)
+		y += largeText.font().line
+	}
+	for _, line := range f.detail {
+		v.text(x, y+10, "middle", smallText, faint, false, line)
+		y += smallText.font().line
+	}
+	if f.status != "" {
+		color := statusColor(node.Status)
+		half := (textWidthOf(f.status, smallText) + 12) / 2
+		v.printf(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x-half+4), num(y+7), color)
+		v.text(x+6, y+11, "middle", smallText, color, false, f.status)
+	}
+	v.printf("</g>\n")
+}
+
+func tooltip(n *Node) string {
+	parts := []string{n.ID}
+	for _, s := range []string{n.Label, n.Detail, n.Kind, n.Status} {
+		if s != "" && s != n.ID {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (v *svg) shape(kind string, critical bool, x, y, w, h float64) {
+	look := nodeLook(kind)
+	stroke, width := look.stroke, 1.5
+	if critical {
+		stroke, width = criticalColor, 3
+	}
+	paint := fmt.Sprintf(`fill="%s" stroke="%s" stroke-width="%s"`, look.fill, stroke, num(width))
+	rect := func(r float64, more string) {
+		v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s" %s%s/>`+"\n", num(x), num(y), num(w), num(h), num(r), paint, more)
+	}
+	switch kind {
+	case ReadOnly:
+		rect(9, "")
+	case Latent:
+		rect(min(h/2, 20), ` stroke-dasharray="5 3"`)
+	case Changes:
+		c := min(10, h/3)
+		v.printf(`<path d="M%s %sh%sl%s %sv%sl%s %sh%sl%s %sv%sz" %s/>`+"\n", num(x+c), num(y), num(w-2*c), num(c), num(c), num(h-2*c),
+			num(-c), num(c), num(2*c-w), num(-c), num(-c), num(2*c-h), paint)
+	case Delegate:
+		rect(2, "")
+		v.printf(`<path d="M%s %sv%sM%s %sv%s" stroke="%s" stroke-width="1.5"/>`+"\n", num(x+6), num(y), num(h), num(x+w-6), num(y), num(h), stroke)
+	default:
+		rect(3, "")
+	}
+}
