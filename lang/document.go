@@ -39,6 +39,7 @@ type Document struct {
 	list    Node // of calls
 	context Node // the list of messages
 	broken  bool // not all of it could be read
+	answer  bool // it stands inside a model's answer
 }
 
 // Message is a message of a context (plan-language §1).

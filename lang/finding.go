@@ -15,6 +15,7 @@ type findings struct {
 	file  *diag.File
 	list  []*finding
 	count map[diag.Code]int
+	over  map[diag.Code]*finding // those that tell how many more there are
 }
 
 // finding is a finding before it is known what its call is called.
@@ -24,19 +25,23 @@ type finding struct {
 }
 
 func newFindings(file *diag.File) *findings {
-	return &findings{file: file, count: map[diag.Code]int{}}
+	return &findings{file: file, count: map[diag.Code]int{}, over: map[diag.Code]*finding{}}
 }
 
 // add adds a finding, which may be given more afterwards. Its message costs
 // nothing when it is one too many.
 func (f *findings) add(severity diag.Severity, span diag.Span, code diag.Code, format string, args ...any) *finding {
-	if f.count[code]++; f.count[code] > maxPerCode {
+	n := &finding{call: -1}
+	if f.count[code]++; f.count[code] > maxPerCode+1 {
+		return n
+	}
+	n.Code, n.Severity, n.Loc = code, severity, diag.Loc{File: f.file, Span: span}
+	f.list = append(f.list, n)
+	if f.count[code] > maxPerCode {
+		f.over[code] = n
 		return &finding{}
 	}
-	n := &finding{call: -1}
-	n.Code, n.Severity, n.Message = code, severity, fmt.Sprintf(format, args...)
-	n.Loc = diag.Loc{File: f.file, Span: span}
-	f.list = append(f.list, n)
+	n.Message = fmt.Sprintf(format, args...)
 	return n
 }
 
@@ -68,18 +73,15 @@ func (n *finding) fix(message string, edits ...diag.Edit) *finding {
 
 // sorted is the list in the order of the text, with the calls that they are about.
 func (f *findings) sorted(calls []Call) diag.List {
+	for code, n := range f.over {
+		n.Message = fmt.Sprintf("%d more findings like those before", f.count[code]-maxPerCode)
+	}
 	var list diag.List
-	told := map[diag.Code]int{}
 	for _, n := range f.list {
 		if n.call >= 0 {
 			n.Call = calls[n.call].ID
 		}
 		list = append(list, n.Finding)
-		if told[n.Code]++; told[n.Code] == maxPerCode && f.count[n.Code] > maxPerCode {
-			more := diag.Finding{Code: n.Code, Severity: n.Severity, Loc: n.Loc}
-			more.Message = fmt.Sprintf("%d more findings like this, after this one", f.count[n.Code]-maxPerCode)
-			list = append(list, more)
-		}
 	}
 	list.Sort()
 	return list

@@ -60,7 +60,7 @@ func newParser(file *diag.File, opts *Options) *parser {
 	}
 	p := &parser{
 		findings: newFindings(file),
-		doc:      &Document{File: file},
+		doc:      &Document{File: file, answer: opts.Answer},
 		limits:   jsonscan.Limits{MaxBytes: opts.MaxBytes, MaxDepth: opts.MaxDepth}.OrDefault(),
 		maxCalls: opts.MaxCalls,
 		mend:     opts.Answer,
