@@ -46,8 +46,8 @@ type Result struct {
 
 // Usage is what a call used up.
 type Usage struct {
-	Tokens int64
-	Cost   float64 // in the unit of the budget
+	Tokens int64   `json:"tokens"`
+	Cost   float64 `json:"cost"` // in the unit of the budget
 }
 
 // Error is a failure of a tool as plc knows it. Other errors get the code "error".

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+)
+
+func graphCommand(env *environment) *cobra.Command {
+	var flags planFlags
+	var as string
+	c := &cobra.Command{
+		Use:   "graph FILE",
+		Short: "Draw the graph of a plan",
+		Long: `Draw the graph of a plan: its calls and what waits for what. The kinds of edges (data,
+order, effect) are told apart and the critical path is marked. A plan with errors is
+drawn as far as it goes; the errors go to standard error, and the exit code is 1.`,
+		Example: `  plc graph plan.json --tools tools.yaml
+  plc graph plan.json --tools tools.yaml --as svg > plan.svg
+  plc graph plan.json --tools tools.yaml --as mermaid`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			write, err := choice("as", as, map[string]func(io.Writer, *draw.Graph) error{
+				"text": draw.Text, "mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON,
+			})
+			if err != nil {
+				return err
+			}
+			l, err := env.load(args[0], &flags, false)
+			if err != nil {
+				return err
+			}
+			if err := write(env.stdout, drawing(l.prog)); err != nil {
+				return err
+			}
+			if !l.findings.HasErrors() {
+				return nil
+			}
+			if err := diag.WriteText(env.stderr, l.findings, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); err != nil {
+				return err
+			}
+			return exit(exitErrors)
+		},
+	}
+	flags.add(c)
+	c.Flags().StringVar(&as, "as", "text", "text, mermaid, dot, svg or json")
+	complete(c, "as", "text", "mermaid", "dot", "svg", "json")
+	return c
+}
+
+// drawing is the graph of a program as it is drawn.
+func drawing(p *compile.Program) *draw.Graph {
+	g := &draw.Graph{Nodes: make([]draw.Node, len(p.Calls))}
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		g.Nodes[i] = draw.Node{ID: c.ID, Detail: detail(c), Kind: nodeKind(c)}
+	}
+	critical := criticalEdges(p)
+	for e := range p.Edges() {
+		from, to := int(e.From.Place)-1, int(e.To.Place)-1
+		edge := draw.Edge{From: from, To: to, Kind: draw.Kind(e.Kind), Critical: critical[[2]int{from, to}]}
+		if e.Kind == compile.Data {
+			edge.Label = e.Path.String()
+		}
+		g.Edges = append(g.Edges, edge)
+	}
+	return g
+}
+
+// detail is the call's tool, where its id does not say it.
+func detail(c *compile.Call) string {
+	if c.ID == c.Source.Tool {
+		return ""
+	}
+	return c.Source.Tool
+}
+
+func nodeKind(c *compile.Call) string {
+	switch {
+	case c.Tool == nil:
+		return ""
+	case c.Effects.ChangesWorld():
+		return draw.Changes
+	case c.Effects.ReadOnly == tool.Yes || c.Effects.Pure == tool.Yes:
+		return draw.ReadOnly
+	case c.Activity == nil:
+		return draw.Latent
+	}
+	return ""
+}
+
+// criticalEdges are the pairs of neighbours on the critical path.
+func criticalEdges(p *compile.Program) map[[2]int]bool {
+	path, _ := p.Starts.CriticalPath(nil)
+	edges := map[[2]int]bool{}
+	for i := 1; i < len(path); i++ {
+		edges[[2]int{int(path[i-1]), int(path[i])}] = true
+	}
+	return edges
+}

@@ -1,0 +1,125 @@
+package compile
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plc-lang/plc/lang"
+)
+
+// String is the program as readable assembly, a line a call in plan order:
+//
+//	1  fetch    fetchUserProfile {"userName":"Alice"}       set †state.profile
+//	2  sum      summarize {"profile":†state.profile@1}      set †state.summary     after 1
+//
+// @N after a reference is the place that ends its binding.
+func (p *Program) String() string {
+	var b strings.Builder
+	p.WriteTo(&b)
+	return b.String()
+}
+
+// WriteTo writes what String returns.
+func (p *Program) WriteTo(w io.Writer) (int64, error) {
+	var total int64
+	after := p.effectEdges()
+	for i := range p.Calls {
+		n, err := io.WriteString(w, p.Calls[i].assembly(after[int32(i)])+"\n")
+		total += int64(n)
+		if err != nil {
+			return total, err
+		}
+	}
+	if p.Output == nil {
+		return total, nil
+	}
+	n, err := fmt.Fprintf(w, "output %s\n", p.Output)
+	return total + int64(n), err
+}
+
+func (c *Call) assembly(after []int32) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d\t%s\t%s %s", c.Place, c.ID, c.Source.Tool, &c.Params)
+	if c.When != nil {
+		fmt.Fprintf(&b, "\twhen %s", c.When)
+	}
+	for i, a := range c.Alternatives {
+		if i == 0 {
+			fmt.Fprintf(&b, "\t%s ", c.Method)
+		} else {
+			b.WriteString(" || ")
+		}
+		for j, w := range a.Writes {
+			if j > 0 {
+				b.WriteString(" && ")
+			}
+			b.WriteString(w.Path.String())
+		}
+	}
+	if c.ErrorPath != nil {
+		fmt.Fprintf(&b, "\terror %s", c.ErrorPath.Path)
+	}
+	for i, n := range after {
+		sep := ", "
+		if i == 0 {
+			sep = "\tafter "
+		}
+		fmt.Fprintf(&b, "%s%d", sep, n+1)
+	}
+	return b.String()
+}
+
+// String is the template with its expressions as they are bound.
+func (t *Template) String() string {
+	var b strings.Builder
+	for _, p := range t.pieces {
+		switch {
+		case p.whole != nil:
+			b.WriteString(p.whole.String())
+		case p.parts != nil:
+			b.WriteByte('"')
+			for _, part := range p.parts {
+				if part.expr == nil {
+					b.WriteString(part.text)
+				} else {
+					fmt.Fprintf(&b, "†{%s}", part.expr)
+				}
+			}
+			b.WriteByte('"')
+		default:
+			b.Write(p.json)
+		}
+	}
+	return b.String()
+}
+
+// String is the expression with the places that its references are bound to.
+func (e *Expr) String() string {
+	switch e.op {
+	case lang.OpRef:
+		if e.void {
+			return e.read.Path.String() + "@never"
+		}
+		return e.read.String()
+	case lang.OpLiteral:
+		return string(e.value)
+	}
+	op := " || "
+	if e.op == lang.OpAnd {
+		op = " && "
+	}
+	parts := make([]string, len(e.args))
+	for i, a := range e.args {
+		parts[i] = a.String()
+	}
+	return "(" + strings.Join(parts, op) + ")"
+}
+
+// String is the reference, and behind @ the place that ends its binding.
+func (r *Read) String() string {
+	if r.Since == 0 {
+		return r.Path.String()
+	}
+	return fmt.Sprintf("%s@%d", r.Path, r.Since)
+}

@@ -1,0 +1,236 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/state"
+)
+
+// binder walks the calls in plan order and gives each read its binding: the
+// writes it can see (plan-language §5). A certain write that covers a path ends
+// the binding of the reads behind it, so the chains of a path start anew there.
+type binder struct {
+	*checker
+	starts  dag.Builder // what calls wait for before they start
+	commits dag.Builder // what writes wait for before they are applied
+	links   []link      // by node of the path index
+	writers []pathChains
+	effects effectChains
+	waits   bool // some write has to wait
+
+	up []int32 // scratch: the nodes from a path up to the root
+}
+
+// link is what the binder knows of a node of the path index.
+type link struct {
+	at, sub span
+	cover   state.Place // of the last certain write that sets exactly this path; 0 is none
+	readAt  state.Place // of the last call that reads what is at exactly this path
+	readSub state.Place // of the last call that reads what is at or below it
+	unread  []state.Place
+	dirty   bool // unread writes are at or below it
+}
+
+// span is the chain of the writers since the last cover, and their places.
+type span struct {
+	chain
+	first, last state.Place
+}
+
+// graphs are what bind makes.
+type graphs struct {
+	starts, commits *dag.Graph
+}
+
+// bind puts the calls into plan order and binds their reads.
+func (c *checker) bind(order []int32) {
+	c.permute(order)
+	b := &binder{checker: c, links: make([]link, len(c.index.nodes)), writers: newChains(len(c.index.nodes))}
+	for i := range b.links {
+		b.links[i].at.head, b.links[i].sub.head = -1, -1
+	}
+	b.effects.reset()
+	for range c.calls {
+		b.starts.Node()
+		b.commits.Node()
+	}
+	for i := range c.calls {
+		b.call(int32(i), &c.calls[i])
+	}
+	c.end.Place = state.Place(len(c.calls) + 1)
+	for i := range c.end.refs {
+		b.read(-1, &c.end, &c.end.refs[i])
+	}
+	c.links = b.links
+	c.effectOrdered = b.effects.ordered
+	starts, loop := b.starts.Build()
+	if loop != nil {
+		panic("compile: an edge against plan order")
+	}
+	c.graphs.starts = starts
+	if b.waits {
+		c.graphs.commits, _ = b.commits.Build()
+	}
+	for i := range c.calls {
+		c.nothingThere(&c.calls[i])
+	}
+	c.nothingThere(&c.end)
+}
+
+// permute puts the calls into plan order.
+func (c *checker) permute(order []int32) {
+	at := make([]int32, len(order)) // list index → plan order
+	moved := false
+	for i, n := range order {
+		at[n] = int32(i)
+		moved = moved || int(n) != i
+	}
+	if moved {
+		calls := make([]draft, len(order))
+		for i, n := range order {
+			calls[i] = c.calls[n]
+		}
+		c.calls = calls
+	}
+	for i := range c.calls {
+		d := &c.calls[i]
+		d.Place = state.Place(i + 1)
+		for j, dep := range d.DependsOn {
+			d.DependsOn[j] = at[dep]
+		}
+		c.byID[d.ID] = int32(i)
+	}
+}
+
+// call binds one call: what it reads, what it waits for, what it writes.
+func (b *binder) call(i int32, d *draft) {
+	certain := d.When == nil && len(d.Alternatives) == 1
+	for j := range d.refs {
+		r := &d.refs[j]
+		b.read(i, d, r)
+		certain = certain && (r.soft || r.held || r.expr.read.Since > 0)
+	}
+	for _, dep := range d.DependsOn {
+		if dep < i { // else it is on a cycle that was reported
+			b.starts.Edge(dep, i)
+		}
+	}
+	b.order(i, d)
+	for w := range d.writes() {
+		if !independent(w, d.Method) && b.wait(w.Path, i) {
+			b.waits = true
+		}
+	}
+	b.addWriter(b.writers, d, i)
+	for j, node := range d.nodes {
+		if !slices.Contains(d.nodes[:j], node) {
+			b.write(i, node)
+			b.index.addWriter(node, d.Place)
+		}
+	}
+	if certain && d.Method == state.Set {
+		for _, w := range d.Alternatives[0].Writes {
+			b.cover(d, w.node)
+		}
+	}
+}
+
+// independent reports whether a write can't fail whatever other calls write, and
+// may thus be applied in any order: a set of a member of a kind.
+func independent(w *Write, m state.Method) bool {
+	return m == state.Set && len(w.Path) == 2 && w.Path[1].Kind == state.Name
+}
+
+// wait makes the write of call i wait for the earlier writers of what it overlaps.
+func (b *binder) wait(p state.Path, i int32) bool { return b.waitFor(&b.commits, b.writers, p, i) }
+
+// read binds a read: it waits for the writes since the last certain one that
+// covers it. Call i is -1 for the output, which waits for everything.
+func (b *binder) read(i int32, d *draft, r *ref) {
+	if r.void {
+		return
+	}
+	read := &r.expr.read
+	read.Since = b.cutoff(read.Path)
+	above, at := b.index.overlapping(read.Path)
+	for _, n := range above {
+		b.links[n].readAt = d.Place
+		b.bindTo(i, d, &b.links[n].at, read)
+	}
+	for _, n := range at {
+		b.links[n].readSub = d.Place
+		b.bindTo(i, d, &b.links[n].sub, read)
+	}
+}
+
+// bindTo makes call i wait for the writers of a chain that a read is bound to.
+// A chain that reaches back beyond the cover of the read, which can be only when
+// the cover is below the chain's path, is taken apart.
+func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
+	switch {
+	case i < 0 || s.empty() || s.last < read.Since:
+	case s.first >= read.Since:
+		s.wait(&b.starts, i)
+	default:
+		for _, w := range b.index.writersOf(read.Path, read.Since, d.Place) {
+			b.starts.Edge(int32(w)-1, i)
+		}
+	}
+}
+
+// cutoff is the place of the last certain write that sets a path or one above it.
+func (b *binder) cutoff(p state.Path) state.Place {
+	n, cut := int32(0), state.Place(0)
+	for _, s := range p {
+		next, ok := b.index.child[step(n, s)]
+		if !ok {
+			break
+		}
+		n = next
+		cut = max(cut, b.links[n].cover)
+	}
+	return cut
+}
+
+// write puts call i at the end of the chains of the path it writes and of those above.
+func (b *binder) write(i int32, node int32) {
+	b.up = b.up[:0]
+	for n := node; n >= 0; n = b.index.up(n) {
+		b.up = append(b.up, n)
+	}
+	place, cut := state.Place(i+1), state.Place(0)
+	for _, n := range slices.Backward(b.up) {
+		cut = max(cut, b.links[n].cover)
+		b.links[n].sub.put(i, place, cut)
+	}
+	b.links[node].at.put(i, place, cut)
+	b.links[node].unread = append(b.links[node].unread, place)
+	for _, n := range b.up {
+		if b.links[n].dirty {
+			break
+		}
+		b.links[n].dirty = true
+	}
+}
+
+// put adds a writer; writers before cut are covered and left out.
+func (s *span) put(i int32, place, cut state.Place) {
+	if s.last < cut || s.empty() {
+		s.chain = chain{head: -1, pending: s.pending[:0]}
+		s.first = place
+	}
+	s.add(i)
+	s.last = place
+}
+
+// cover notes that a call certainly sets the path of a node: it ends the
+// bindings of later reads of what is there, and whatever nobody has read is dead.
+func (b *binder) cover(d *draft, node int32) {
+	l := &b.links[node]
+	for _, s := range []*span{&l.at, &l.sub} {
+		*s = span{chain: chain{head: -1, pending: append(s.pending[:0], int32(d.Place-1))}, first: d.Place, last: d.Place}
+	}
+	b.deadWrites(d, node)
+	l.cover = d.Place
+}

@@ -1,0 +1,539 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// toolFacts is what calls need to know of a tool, found out once.
+type toolFacts struct {
+	defaults *lang.Call // the members that the definition fixes; nil when none
+	required []string   // underscore members that a call must have
+	whole    bool       // the params have rules that no single param shows
+}
+
+// noRare is what calls without rare members share; nobody writes it.
+var noRare = &Rare{}
+
+// lowerCalls turns the calls of the document into drafts, and checks each by itself.
+func (c *checker) lowerCalls() {
+	c.calls = make([]draft, len(c.doc.Calls))
+	for i := range c.doc.Calls {
+		c.byID[c.doc.Calls[i].ID] = int32(i)
+	}
+	for i := range c.doc.Calls {
+		c.lowerCall(&c.calls[i], &c.doc.Calls[i])
+	}
+}
+
+func (c *checker) lowerCall(d *draft, src *lang.Call) {
+	d.Source, d.ID, d.Rare = src, src.ID, noRare
+	if src.Tool != "" {
+		c.findTool(d)
+	} else {
+		d.bad = true // reported by the reader
+	}
+	if d.Tool != nil {
+		d.Source = c.withDefaults(d)
+		c.checkFixed(d)
+	}
+	c.lowerWrites(d)
+	c.lowerRare(d)
+	c.lowerParams(d)
+	if d.Tool != nil {
+		c.checkParams(d)
+		c.findActivity(d)
+		c.checkResult(d)
+		c.checkOutcomes(d)
+	}
+}
+
+func (c *checker) findTool(d *draft) {
+	t, ok := c.cat.Lookup(d.Source.Tool)
+	switch {
+	case !ok:
+		d.bad = true
+		c.unknownTool(d.Source.ToolNode, d.Source.Tool).in(d, c.pointer(d, "/_tool"))
+	case slices.Contains(c.opts.Deny, d.Source.Tool) ||
+		c.opts.Allow != nil && !slices.Contains(c.opts.Allow, d.Source.Tool):
+		d.bad = true
+		c.errorf(diag.NotPermitted, d.Source.ToolNode.Loc(), "the policy does not permit the tool %q", d.Source.Tool).
+			in(d, c.pointer(d, "/_tool"))
+	}
+	d.Tool = t
+}
+
+// pointer is the JSON Pointer of something in a call.
+func (c *checker) pointer(d *draft, below string) string { return d.Source.Node.Pointer() + below }
+
+// factsOf finds out what calls need to know of a tool.
+func (c *checker) factsOf(t *tool.Tool) *toolFacts {
+	if f, ok := c.facts[t]; ok {
+		return f
+	}
+	f := &toolFacts{}
+	c.facts[t] = f
+	def := t.Definition
+	for name, v := range members(def.Raw) {
+		switch name {
+		case "required":
+			var all []string
+			if json.Unmarshal(v, &all) == nil {
+				f.required = slices.DeleteFunc(all, func(s string) bool {
+					return !strings.HasPrefix(s, "_") || s == "_tool" || s == "_output"
+				})
+			}
+		case "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies",
+			"minProperties", "maxProperties", "propertyNames", "$ref", "$dynamicRef", "inputSchema", "parameters", "function":
+			f.whole = true
+		}
+	}
+	f.defaults = c.defaultsOf(def)
+	return f
+}
+
+// defaultsOf reads the members that a definition fixes as a call would have them.
+func (c *checker) defaultsOf(def *tool.Definition) *lang.Call {
+	text := []byte(`[{"_tool":"t"`)
+	n := len(text)
+	for name, fixed := range def.Fixed {
+		if fixed.Const == nil || name == "_tool" || name == "_activity" || name == "_id" {
+			continue
+		}
+		text = append(append(append(text, ','), appendString(nil, name)...), ':')
+		text = append(text, fixed.Const...)
+	}
+	if len(text) == n {
+		return nil
+	}
+	doc, findings := lang.Parse(diag.NewFile("tool "+def.Name, append(text, `}]`...)), nil)
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			c.errorf(diag.FixedByTool, c.orFile(def.Loc), "the tool %q fixes what no call can have: %s", def.Name, f.Message)
+			return nil
+		}
+	}
+	return &doc.Calls[0]
+}
+
+// withDefaults is the call with what its tool fixes and it leaves out.
+func (c *checker) withDefaults(d *draft) *lang.Call {
+	def := c.factsOf(d.Tool).defaults
+	if def == nil {
+		return d.Source
+	}
+	call := *d.Source
+	if call.OutputNode.IsZero() {
+		call.OutputPath = def.OutputPath
+	}
+	if call.MethodNode.IsZero() {
+		call.Method = def.Method
+	}
+	if def.Rest == nil {
+		return &call
+	}
+	rest := lang.Rest{}
+	if call.Rest != nil {
+		rest = *call.Rest
+	}
+	fillRest(&rest, def.Rest)
+	call.Rest = &rest
+	return &call
+}
+
+// fillRest gives rest the members of def that it lacks.
+func fillRest(rest, def *lang.Rest) {
+	if rest.ErrorPathNode.IsZero() {
+		rest.ErrorPath = def.ErrorPath
+	}
+	if rest.RetryNode.IsZero() {
+		rest.Retry = def.Retry
+	}
+	if rest.TimeoutNode.IsZero() {
+		rest.Timeout = def.Timeout
+	}
+	if rest.OnFailureNode.IsZero() {
+		rest.OnFailure = def.OnFailure
+	}
+	if rest.ApproveNode.IsZero() {
+		rest.Approve = def.Approve
+	}
+	if rest.ScopesNode.IsZero() {
+		rest.Scopes, rest.ScopesNode = def.Scopes, def.ScopesNode
+	}
+	if rest.FallbackNode.IsZero() {
+		rest.Fallback = def.Fallback
+	}
+	if rest.WhenNode.IsZero() {
+		rest.When = def.When
+	}
+}
+
+// checkFixed checks a call's underscore members against what its tool fixes or
+// limits.
+func (c *checker) checkFixed(d *draft) {
+	def := d.Tool.Definition
+	if len(def.Fixed) == 0 && len(c.factsOf(d.Tool).required) == 0 {
+		return
+	}
+	own := d.Source.Node
+	for m := range own.Members() {
+		fixed, ok := def.Fixed[m.Name]
+		if !ok || fixed.Schema == nil || m.Name == "_output" {
+			continue
+		}
+		if v := violations(fixed.Schema.Validate(m.Value.AppendJSON(nil))); len(v) > 0 {
+			f := c.errorf(diag.FixedByTool, m.Value.Loc(), "the tool %q does not allow this %s: %s", def.Name, m.Name, v[0].Message).
+				related(def.Loc, "declared here").in(d, c.pointer(d, "/"+m.Name))
+			if fixed.Const != nil {
+				f.replace(string(fixed.Const))
+			}
+		}
+	}
+	for _, name := range c.factsOf(d.Tool).required {
+		if _, ok := own.Member(name); ok {
+			continue
+		}
+		if fixed := def.Fixed[name]; fixed != nil && fixed.Const != nil {
+			continue
+		}
+		c.errorf(diag.FixedByTool, own.Loc(), "the tool %q wants a call to say %s", def.Name, name).
+			related(def.Loc, "declared here").in(d, c.pointer(d, ""))
+	}
+}
+
+// lowerParams makes the template of the params.
+func (c *checker) lowerParams(d *draft) {
+	d.Params = c.template(d, d.Source.Params, false)
+}
+
+// checkParams checks the params of a call, and of its own fallback, against its
+// tool's definition.
+func (c *checker) checkParams(d *draft) {
+	c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, "", &d.Params)
+	rest := d.Source.Rest
+	if rest == nil || rest.Fallback == nil || d.Fallback == nil {
+		return
+	}
+	params, below := d.Source.Params, ""
+	args := &d.Params
+	if rest.Fallback.Own {
+		params, below, args = rest.Fallback.Params, "/_fallback", d.Fallback.Params
+	}
+	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, below, args)
+}
+
+// checkArgs checks params against a definition: those that are required, those
+// that are unknown, and the literals among them.
+func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, below string, args *Template) {
+	def, sound := t.Definition, true
+	for _, name := range def.Required {
+		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) {
+			sound = false
+			c.errorf(diag.MissingParam, toolNode.Loc(), "the tool %q requires the param %q", def.Name, name).
+				related(def.Loc, "declared here").in(d, c.pointer(d, below))
+		}
+	}
+	for i := range params {
+		if !c.checkArg(d, def, &params[i], below) {
+			sound = false
+		}
+	}
+	if lit, ok := args.Literal(); sound && ok && def.Params != nil && c.factsOf(t).whole {
+		for _, v := range violations(def.Params.Validate(lit)) {
+			c.errorf(diag.BadLiteral, toolNode.Loc(), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
+				related(def.Loc, "declared here").in(d, c.pointer(d, below))
+		}
+	}
+}
+
+// checkArg checks one param; it reports whether nothing was wrong.
+func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member, below string) bool {
+	schema := def.Param[m.Name]
+	if schema == nil && def.Params != nil {
+		sub, has := def.Params.At(schemas.Step{Name: m.Name})
+		if has == schemas.Never || has == schemas.Unknown && def.Closed {
+			c.unknownParam(d, def, m, below)
+			return false
+		}
+		schema = sub
+	}
+	if schema == nil {
+		return true
+	}
+	lit, ok := c.literalOf(m.Value)
+	if !ok {
+		return true
+	}
+	return c.checkLiteral(d, m, lit, schema, def, below)
+}
+
+func (c *checker) unknownParam(d *draft, def *tool.Definition, m *lang.Member, below string) {
+	loc := c.at(m.Key)
+	pointer := c.pointer(d, below+"/"+escapePointer(m.Name))
+	near, ok := spell.Nearest(m.Name, func(yield func(string) bool) {
+		for name := range def.Param {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	if !ok {
+		c.errorf(diag.UnknownParam, loc, "the tool %q has no param %q", def.Name, m.Name).
+			related(def.Loc, "declared here").in(d, pointer)
+		return
+	}
+	c.errorf(diag.UnknownParam, loc, "the tool %q has no param %q; did you mean %q?", def.Name, m.Name, near).
+		related(def.Loc, "declared here").in(d, pointer).replace(string(appendString(nil, near)))
+}
+
+// checkLiteral validates a literal; it reports whether it is valid.
+func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition, below string) bool {
+	bad := violations(s.Validate(lit))
+	for _, v := range bad {
+		at, _ := m.Value.At(v.Instance)
+		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
+		c.errorf(diag.BadLiteral, at.Loc(), "the tool %q does not take this %s: %s", def.Name, name, v.Message).
+			related(def.Loc, "declared here").in(d, c.pointer(d, below+"/"+escapePointer(m.Name)+v.Instance))
+	}
+	return len(bad) == 0
+}
+
+// literalOf is the JSON of a value without expressions in it.
+func (c *checker) literalOf(n lang.Node) (json.RawMessage, bool) {
+	plain := true
+	for _, t := range n.Texts() {
+		plain = false
+		if len(t.Parts) == 0 {
+			return nil, false // it was not understood
+		}
+		for _, p := range t.Parts {
+			if p.Expr != nil {
+				return nil, false
+			}
+		}
+	}
+	if plain {
+		return n.AppendJSON(nil), true
+	}
+	var t Template
+	c.appendValue(nil, &t, n, false)
+	return t.Literal()
+}
+
+// lowerRare lowers the members that few calls have.
+func (c *checker) lowerRare(d *draft) {
+	src := d.Source.Rest
+	if src == nil {
+		return
+	}
+	r := &Rare{
+		Retry:     src.Retry,
+		Timeout:   src.Timeout,
+		OnFailure: src.OnFailure,
+		Approve:   src.Approve,
+		Tokens:    src.EstTokens,
+		Cost:      src.EstCost,
+	}
+	d.Rare = r
+	if src.HasOutput {
+		r.Result = src.Output.AppendJSON(nil)
+	}
+	if src.When != nil {
+		d.When = c.lowerExpr(d, src.When, true)
+	}
+	for _, s := range src.Scopes {
+		r.Scopes = append(r.Scopes, c.lowerExpr(d, s.Ref, true))
+	}
+	r.HasScopes = !src.ScopesNode.IsZero()
+	if !src.Expect.IsZero() && src.Expect.Kind() == lang.Object {
+		r.Expect = c.schema(src.Expect)
+	}
+	if src.Delegate != "" || !src.DelegateNode.IsZero() {
+		c.errorf(diag.BadDelegate, src.DelegateNode.Loc(), "delegates are not supported yet").in(d, c.pointer(d, "/_delegate"))
+	}
+	if src.Instance != "" {
+		c.errorf(diag.UnknownInstance, src.InstanceNode.Loc(), "instances are not supported yet: %q", src.Instance).in(d, c.pointer(d, "/_instance"))
+	}
+	c.lowerDependsOn(d, src)
+	c.lowerFallback(d, src)
+}
+
+func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
+	for _, dep := range src.DependsOn {
+		i, ok := c.byID[dep.Name]
+		if ok {
+			d.DependsOn = append(d.DependsOn, i)
+			continue
+		}
+		near, ok := spell.Nearest(dep.Name, func(yield func(string) bool) {
+			for i := range c.doc.Calls {
+				if !yield(c.doc.Calls[i].ID) {
+					return
+				}
+			}
+		})
+		if !ok {
+			c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q", dep.Name).in(d, dep.Node.Pointer())
+			continue
+		}
+		c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q; did you mean %q?", dep.Name, near).
+			in(d, dep.Node.Pointer()).replace(string(appendString(nil, near)))
+	}
+	slices.Sort(d.DependsOn)
+	d.DependsOn = slices.Compact(d.DependsOn)
+}
+
+func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
+	f := src.Fallback
+	if f == nil {
+		return
+	}
+	t, ok := c.cat.Lookup(f.Tool)
+	if !ok {
+		c.unknownTool(f.ToolNode, f.Tool).in(d, c.pointer(d, "/_fallback"))
+		return
+	}
+	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
+	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout}
+	if out.Timeout == 0 {
+		out.Timeout = impl.Timeout
+	}
+	if f.Own {
+		params := c.template(d, f.Params, true)
+		out.Params = &params
+	}
+	d.Fallback = out
+}
+
+// findActivity finds what runs the call.
+func (c *checker) findActivity(d *draft) {
+	var name string
+	var node lang.Node
+	if r := d.Source.Rest; r != nil {
+		name, node = r.Activity, r.ActivityNode
+	}
+	impl, ok := c.resolveActivity(d, d.Tool, name, node)
+	if !ok {
+		return
+	}
+	d.Activity = impl.Activity
+	d.Effects = c.effectsOf(d.Tool, name, !node.IsZero())
+	if d.Fallback != nil {
+		d.Effects = d.Effects.MoreCareful(d.Fallback.Tool.Definition.Effects)
+	}
+	if impl.Timeout != 0 && d.Timeout == 0 {
+		r := *d.Rare
+		r.Timeout = impl.Timeout
+		d.Rare = &r
+	}
+}
+
+// effectsOf are the effects of a call: those its tool declares and, when it
+// picks the activity of another tool, those of that one, whichever is more careful.
+func (c *checker) effectsOf(t *tool.Tool, activity string, explicit bool) tool.Effects {
+	def := t.Definition
+	if !explicit && def.HasActivity {
+		activity, explicit = def.Activity, true
+	}
+	if other, ok := c.cat.Lookup(activity); explicit && ok && other != t {
+		return def.Effects.MoreCareful(other.Definition.Effects)
+	}
+	return def.Effects
+}
+
+// resolveActivity is the implementation of a call of t; a name that names
+// nothing is reported.
+func (c *checker) resolveActivity(d *draft, t *tool.Tool, name string, node lang.Node) (tool.Implementation, bool) {
+	impl, status := c.cat.Resolve(t, name, !node.IsZero())
+	if status != tool.NoActivity {
+		return impl, true
+	}
+	loc := node.Loc()
+	if node.IsZero() {
+		name, loc = t.Definition.Activity, d.Source.ToolNode.Loc()
+	}
+	msg := fmt.Sprintf("no activity is named %q", name)
+	if near, ok := spell.Nearest(name, c.cat.Activities()); ok {
+		msg += fmt.Sprintf("; did you mean %q?", near)
+	}
+	c.errorf(diag.UnknownActivity, loc, "%s", msg).related(t.Definition.Loc, "declared here").in(d, c.pointer(d, "/_activity"))
+	return tool.Implementation{}, false
+}
+
+// checkResult checks a result that the call already holds.
+func (c *checker) checkResult(d *draft) {
+	if d.Result == nil {
+		return
+	}
+	rest := d.Source.Rest
+	if d.Activity != nil {
+		c.warnf(diag.ResultIgnored, rest.Output.Loc(), "the result in _output is not used: the tool %q has an implementation, which is run", d.Source.Tool).
+			in(d, c.pointer(d, "/_output"))
+		r := *d.Rare
+		r.Result = nil
+		d.Rare = &r
+		return
+	}
+	schema, value := d.Tool.Definition.Output, d.Result
+	if index, v, ok := d.Chosen(d.Result); ok {
+		schema, value = d.ResultSchema(index), v
+	}
+	if schema != nil {
+		for _, v := range violations(schema.Validate(value)) {
+			at, _ := rest.Output.At(v.Instance)
+			c.errorf(diag.BadLiteral, at.Loc(), "the tool %q does not give this result: %s: %s", d.Source.Tool, orRoot(v.Instance), v.Message).
+				related(d.Tool.Definition.Loc, "declared here").in(d, c.pointer(d, "/_output"+v.Instance))
+		}
+	}
+	if d.Expect != nil {
+		for _, v := range violations(d.Expect.Validate(value)) {
+			c.errorf(diag.BadLiteral, rest.Output.Loc(), "the result is not what _expect says: %s: %s", orRoot(v.Instance), v.Message).
+				related(rest.Expect.Loc(), "expected here").in(d, c.pointer(d, "/_output"))
+		}
+	}
+	c.checkResultInState(d, value)
+}
+
+// checkResultInState checks a known result against the schemas of where it goes.
+func (c *checker) checkResultInState(d *draft, value json.RawMessage) {
+	if len(d.Alternatives) != 1 || d.Method != state.Set {
+		return
+	}
+	for _, w := range d.Alternatives[0].Writes {
+		for _, s := range w.Schemas {
+			for _, v := range violations(s.Validate(value)) {
+				c.errorf(diag.BadResult, d.Source.Rest.Output.Loc(), "the schema does not allow this result at %s: %s: %s", w.Path, orRoot(v.Instance), v.Message).
+					in(d, c.pointer(d, "/_output"))
+			}
+		}
+	}
+}
+
+// checkOutcomes checks that each outcome the tool declares is one alternative of the call.
+func (c *checker) checkOutcomes(d *draft) {
+	if len(d.Alternatives) < 2 {
+		return
+	}
+	for _, o := range d.Tool.Definition.Outcomes {
+		_, n := d.alternative(o.Name)
+		if n == 1 {
+			continue
+		}
+		what := "no alternative"
+		if n > 1 {
+			what = "two alternatives"
+		}
+		c.errorf(diag.FixedByTool, c.at(d.Source.OutputPath.Span), "the outcome %q of the tool %q fits %s of this output path", o.Name, d.Source.Tool, what).
+			related(d.Tool.Definition.Loc, "declared here").in(d, c.pointer(d, "/_outputPath"))
+	}
+}

@@ -1,0 +1,221 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Options say what a plan is compiled against. The zero value is the default.
+type Options struct {
+	// Catalogue is the tools; those of the document are added to it. Nil is none.
+	Catalogue *tool.Catalogue
+
+	// Values are given for kinds beside the document's messages, over which they
+	// are merged deeply: the input, the state, data kinds. They must be JSON objects.
+	Values map[string]Given
+	// Schemas are given for kinds; those of the document hold as well.
+	Schemas map[string]Given
+
+	// Run compiles for a run: what is not given is not there, and a latent call
+	// that nothing can make is refused (PLC606).
+	Run bool
+	// Lazy takes the plan as lazy, whatever it says.
+	Lazy bool
+	// Models says that there is a model to make latent calls.
+	Models bool
+
+	Effects Effects
+	Refs    Refs
+	Budget  Budget
+	// Allow are the tools that may be used; nil allows all. Deny wins over it.
+	Allow, Deny []string
+}
+
+// Given is a JSON value that was given beside the document, and where it stands.
+type Given struct {
+	JSON json.RawMessage
+	Loc  diag.Loc // zero when it is of no file
+}
+
+// Effects says which calls are ordered by their effects (plan-language §5).
+type Effects uint8
+
+// The ways of effects.
+const (
+	DeclaredEffects Effects = iota // tools declared to change the world
+	StrictEffects                  // undeclared tools as well
+	NoEffects                      // none: only data and _dependsOn order calls
+)
+
+// Budget bounds what a run may use up; 0 is no bound (execution §7).
+type Budget struct {
+	Steps  int     // calls started
+	Tokens float64 // estimated by _estimatedTokens
+	Cost   float64 // estimated by _estimatedCost
+}
+
+// Compile compiles a document. It never returns nil; a program that came with an
+// error must not run. A nil Options is the default.
+func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	c := &checker{
+		doc:   doc,
+		opts:  opts,
+		kinds: map[string]*kind{},
+		facts: map[*tool.Tool]*toolFacts{},
+		byID:  make(map[string]int32, len(doc.Calls)),
+		index: newPathIndex(),
+
+		literalGroups: map[int32]bool{},
+	}
+	c.context()
+	c.lowerCalls()
+	c.lowerOutput()
+	c.checkModes()
+	order := c.planOrder()
+	c.bind(order)
+	c.lint()
+	return c.program(), c.findings
+}
+
+// checker is the state of one compilation. Its phases are the files of this
+// package: context, calls, reads, order, bind, lint.
+type checker struct {
+	doc      *lang.Document
+	opts     *Options
+	findings diag.List
+
+	cat   *tool.Catalogue
+	defs  []*tool.Definition // of the document
+	named []lang.Node        // tools that the document names
+	kinds map[string]*kind
+	board *state.Whiteboard // the initial whiteboard
+	facts map[*tool.Tool]*toolFacts
+
+	calls         []draft          // in the order of the list, later in plan order
+	byID          map[string]int32 // in the order of the list, later in plan order
+	end           draft            // stands behind all calls: the reads of the output
+	output        *Template
+	outSch        *schemas.Schema
+	index         *pathIndex
+	groupCount    int32
+	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
+
+	cyclic      bool // there is no plan order
+	suggestions int
+	blind       bool // some output path was not understood: who writes what is not known
+
+	segments []state.Segment // the rest of the current chunk of path segments
+	text     []byte          // the rest of the current chunk of literal JSON
+
+	graphs        graphs
+	links         []link   // by node of the path index, when all is bound
+	effectOrdered int      // calls that wait because of effects
+	callFacts     [][]fact // what each call needs to have happened
+}
+
+// draft is a call on its way to become part of the program.
+type draft struct {
+	Call
+	refs  []ref   // its reads, in order
+	nodes []int32 // the nodes of the paths that it may write
+	loop  bool    // it is on a cycle that was reported
+	bad   bool    // it has an error: what follows from it is not reported
+}
+
+// ref is a reference of a call, with what its place says about it.
+type ref struct {
+	expr  *Expr
+	group int32 // references with the same number stand in one ||; 0 is none
+	soft  bool  // inside ||, _when, _scopes or _fallback: nothing there is no error
+	inOr  bool
+	after bool // nothing before it writes it or holds it: it waits for later writers
+	held  bool // the initial whiteboard has it
+	void  bool // nothing at all is there
+}
+
+// finding is a finding under construction.
+type finding struct{ *diag.Finding }
+
+// report adds a finding. All reporting goes through here.
+func (c *checker) report(sev diag.Severity, code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	c.findings = append(c.findings, diag.Finding{
+		Code: code, Severity: sev, Loc: loc, Message: fmt.Sprintf(format, args...),
+	})
+	return finding{&c.findings[len(c.findings)-1]}
+}
+
+func (c *checker) errorf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	return c.report(diag.Error, code, loc, format, args...)
+}
+
+func (c *checker) warnf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	return c.report(diag.Warning, code, loc, format, args...)
+}
+
+// related adds another place; places that are nowhere are left out.
+func (f finding) related(loc diag.Loc, format string, args ...any) finding {
+	if !loc.IsZero() {
+		f.Related = append(f.Related, diag.Related{Loc: loc, Message: fmt.Sprintf(format, args...)})
+	}
+	return f
+}
+
+// replace offers to put text in place of the finding's own span.
+func (f finding) replace(text string) finding {
+	f.Fix = &diag.Fix{
+		Message: "replace it by " + text,
+		Edits:   []diag.Edit{{Span: f.Loc.Span, Text: text}},
+	}
+	return f
+}
+
+// in says which call the finding is about, and which member of it.
+func (f finding) in(d *draft, pointer string) finding {
+	f.Call = d.ID
+	f.Pointer = pointer
+	return f
+}
+
+func (c *checker) at(s diag.Span) diag.Loc { return diag.Loc{File: c.doc.File, Span: s} }
+
+// program puts the results together.
+func (c *checker) program() *Program {
+	p := &Program{
+		Document: c.doc,
+		Mode:     c.doc.Mode,
+		Calls:    make([]Call, len(c.calls)),
+		Starts:   c.graphs.starts,
+		Commits:  c.graphs.commits,
+		Initial:  map[string]json.RawMessage{},
+		Schemas:  map[string][]*schemas.Schema{},
+
+		Output:       c.output,
+		OutputSchema: c.outSch,
+		Refs:         c.opts.Refs,
+		paths:        c.index,
+		byID:         c.byID,
+	}
+	if c.opts.Lazy {
+		p.Mode = lang.Lazy
+	}
+	for i := range c.calls {
+		p.Calls[i] = c.calls[i].Call
+	}
+	for name, k := range c.kinds {
+		p.Initial[name] = k.value
+		if len(k.schemas) > 0 {
+			p.Schemas[name] = slices.Clone(k.schemas)
+		}
+	}
+	return p
+}

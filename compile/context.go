@@ -1,0 +1,312 @@
+package compile
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// kind is what is known of a kind of the whiteboard before the run.
+type kind struct {
+	value   json.RawMessage // an object
+	given   bool            // the value was given; an input that was not may be anything
+	schemas []*schemas.Schema
+	locs    []diag.Loc // of the schemas
+	loc     diag.Loc   // of the value
+	// locate leads from a JSON Pointer into the value to its place, when the value
+	// is of one message.
+	locate func(pointer string) diag.Loc
+}
+
+// context reads the messages and what was given beside them: the kinds, their
+// initial values and schemas, the document's tools.
+func (c *checker) context() {
+	for _, name := range []string{"input", "state", "data"} {
+		c.kinds[name] = &kind{value: json.RawMessage(`{}`)}
+	}
+	c.cat = c.opts.Catalogue
+	if c.cat == nil {
+		c.cat = &tool.Catalogue{}
+	}
+	for i := range c.doc.Messages {
+		switch m := &c.doc.Messages[i]; {
+		case m.Instance != "":
+			c.errorf(diag.UnknownInstance, m.Node.Loc(), "instances are not supported yet: %q", m.Instance)
+		case m.Type == "tool":
+			c.toolMessage(m)
+		case m.Kind != "":
+			c.dataMessage(m)
+		}
+	}
+	c.cat = c.cat.AddDocument(c.defs...)
+	for _, n := range c.named {
+		if name := trimTool(n.Str()); !c.hasTool(name) {
+			c.unknownTool(n, name)
+		}
+	}
+	c.given()
+	initial := map[string]json.RawMessage{}
+	for name, k := range c.kinds {
+		initial[name] = k.value
+	}
+	board, err := state.New(initial)
+	if err != nil {
+		panic(err) // the values are objects that were checked
+	}
+	c.board = board
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
+		c.checkInitial(name, c.kinds[name])
+	}
+}
+
+// dataMessage merges a message into its kind.
+func (c *checker) dataMessage(m *lang.Message) {
+	k := c.kinds[m.Kind]
+	if k == nil {
+		k = &kind{value: json.RawMessage(`{}`)}
+		c.kinds[m.Kind] = k
+	}
+	if !m.Schema.IsZero() {
+		if s := c.schema(m.Schema); s != nil {
+			k.schemas = append(k.schemas, s)
+			k.locs = append(k.locs, m.Schema.Loc())
+		}
+	}
+	switch {
+	case !m.Payload.IsZero() && m.Payload.Kind() != lang.Object:
+		c.errorf(diag.BadInput, m.Payload.Loc(), "the %s must be an object", m.Kind)
+	case !m.Payload.IsZero():
+		payload := m.Payload
+		first := !k.given
+		c.merge(k, payload.AppendJSON(nil), payload.Loc())
+		if first {
+			k.locate = func(pointer string) diag.Loc { n, _ := payload.At(pointer); return n.Loc() }
+		}
+	case len(m.Members) > 0 || m.Schema.IsZero():
+		c.merge(k, objectOf(m.Members), m.Node.Loc())
+	}
+}
+
+// merge lays a value over that of a kind.
+func (c *checker) merge(k *kind, value json.RawMessage, loc diag.Loc) {
+	merged, err := state.Apply(k.value, nil, state.Merge, value)
+	if err != nil {
+		panic(err) // both are objects
+	}
+	k.value, k.given, k.loc, k.locate = merged, true, loc, nil
+}
+
+// objectOf is an object of these members.
+func objectOf(members []lang.Member) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(appendString(out, m.Name), ':')
+		out = m.Value.AppendJSON(out)
+	}
+	return append(out, '}')
+}
+
+// schema compiles a schema of the document; nil if it is not one.
+func (c *checker) schema(n lang.Node) *schemas.Schema {
+	s, err := schemas.Compile(n.AppendJSON(nil), nil)
+	if err != nil {
+		c.badSchema(err, func(p string) diag.Loc { at, _ := n.At(p); return at.Loc() }, n.Pointer())
+		return nil
+	}
+	return s
+}
+
+// badSchema reports a schema that does not compile.
+func (c *checker) badSchema(err error, locate func(pointer string) diag.Loc, base string) {
+	pointer, message := "", err.Error()
+	if e, ok := err.(*schemas.SchemaError); ok {
+		pointer, message = e.Pointer, e.Message
+	}
+	c.errorf(diag.BadSchema, locate(pointer), "not a schema: %s", message).Pointer = base + pointer
+}
+
+// given adds what the options give to the kinds.
+func (c *checker) given() {
+	for _, name := range slices.Sorted(maps.Keys(c.opts.Values)) {
+		v := c.opts.Values[name]
+		k := c.kinds[name]
+		if k == nil {
+			k = &kind{value: json.RawMessage(`{}`)}
+			c.kinds[name] = k
+		}
+		if len(v.JSON) == 0 || v.JSON[0] != '{' {
+			c.errorf(diag.BadInput, c.orFile(v.Loc), "the %s must be an object", name)
+			continue
+		}
+		c.merge(k, v.JSON, v.Loc)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.opts.Schemas)) {
+		g := c.opts.Schemas[name]
+		s, err := schemas.Compile(g.JSON, nil)
+		if err != nil {
+			loc := c.orFile(g.Loc)
+			c.badSchema(err, func(string) diag.Loc { return loc }, "")
+			continue
+		}
+		if k := c.kinds[name]; k != nil {
+			k.schemas = append(k.schemas, s)
+			k.locs = append(k.locs, g.Loc)
+		}
+	}
+}
+
+// orFile is the plan's file for what has no place of its own.
+func (c *checker) orFile(l diag.Loc) diag.Loc {
+	if l.IsZero() {
+		return c.at(diag.Span{})
+	}
+	return l
+}
+
+// checkInitial checks a kind's initial value against its schemas. An input must
+// meet them as a whole; state and data may still be incomplete, since what the
+// schema requires may come from the run (plan-language §6).
+func (c *checker) checkInitial(name string, k *kind) {
+	if name == "input" && !k.given && !c.opts.Run {
+		return
+	}
+	for i, s := range k.schemas {
+		if name == "input" {
+			c.checkValue(name, k, k.value, "", s, k.locs[i])
+			continue
+		}
+		for member, value := range members(k.value) {
+			sub, has := s.At(schemas.Step{Name: member})
+			switch {
+			case has == schemas.Never:
+				c.errorf(diag.BadInput, k.place(c, "/"+escapePointer(member)),
+					"the schema of the %s does not allow %q", name, member).
+					related(k.locs[i], "declared here")
+			case sub != nil:
+				c.checkValue(name, k, value, "/"+escapePointer(member), sub, k.locs[i])
+			}
+		}
+	}
+}
+
+func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
+	for _, v := range violations(s.Validate(value)) {
+		f := c.errorf(diag.BadInput, k.place(c, at+v.Instance), "the %s breaks its schema at %s: %s",
+			name, orRoot(at+v.Instance), v.Message)
+		f.related(decl, "declared here")
+		f.Pointer = at + v.Instance
+	}
+}
+
+// place is where the value at a pointer stands, as well as it is known.
+func (k *kind) place(c *checker, pointer string) diag.Loc {
+	if k.locate != nil {
+		if l := k.locate(pointer); !l.IsZero() {
+			return l
+		}
+	}
+	return c.orFile(k.loc)
+}
+
+func orRoot(pointer string) string {
+	if pointer == "" {
+		return "/"
+	}
+	return pointer
+}
+
+// violations are those of a validation; an error of another kind is one.
+func violations(err error) []schemas.Violation {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *schemas.ValidationError:
+		return e.Violations
+	default:
+		return []schemas.Violation{{Message: e.Error()}}
+	}
+}
+
+// toolMessage adds the definitions of a tool message (plan-language §1): a
+// definition, a map from names to definitions, or the name of a tool there is.
+func (c *checker) toolMessage(m *lang.Message) {
+	payload := m.Payload
+	switch {
+	case payload.IsZero():
+		c.inlineDefinition(m)
+	case payload.Kind() == lang.String:
+		c.named = append(c.named, payload)
+	case payload.Kind() != lang.Object:
+		c.errorf(diag.NotAPlan, payload.Loc(), "a tool message holds a definition, a map from names to definitions, or the name of a tool")
+	case tool.IsDefinition(payload.AppendJSON(nil)):
+		c.define(payload, payload.AppendJSON(nil), "")
+	default:
+		for d := range payload.Members() {
+			c.define(d.Value, d.Value.AppendJSON(nil), d.Name)
+		}
+	}
+}
+
+// inlineDefinition is a message whose own members are the definition, or the map.
+func (c *checker) inlineDefinition(m *lang.Message) {
+	members := slices.Clone(m.Members)
+	if d, ok := m.Node.Member("description"); ok {
+		members = append(members, d)
+	}
+	if raw := objectOf(members); tool.IsDefinition(raw) {
+		c.define(m.Node, raw, "")
+		return
+	}
+	for _, d := range m.Members {
+		c.define(d.Value, d.Value.AppendJSON(nil), d.Name)
+	}
+}
+
+func (c *checker) hasTool(name string) bool {
+	_, ok := c.cat.Lookup(name)
+	return ok
+}
+
+func (c *checker) define(n lang.Node, raw json.RawMessage, name string) {
+	def, findings := tool.ParseDefinition(raw, name, n.Loc())
+	for _, f := range findings {
+		if at, ok := n.At(f.Pointer); ok {
+			f.Loc = at.Loc()
+		}
+		f.Pointer = n.Pointer() + f.Pointer
+		c.findings = append(c.findings, f)
+	}
+	if def != nil {
+		c.defs = append(c.defs, def)
+	}
+}
+
+// unknownTool reports a tool that nobody defines.
+func (c *checker) unknownTool(n lang.Node, name string) finding {
+	near, ok := spell.Nearest(name, c.toolNames())
+	if !ok {
+		return c.errorf(diag.UnknownTool, n.Loc(), "unknown tool %q", name)
+	}
+	return c.errorf(diag.UnknownTool, n.Loc(), "unknown tool %q; did you mean %q?", name, near).
+		replace(string(appendString(nil, near)))
+}
+
+func (c *checker) toolNames() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for t := range c.cat.Tools() {
+			if !yield(t.Definition.Name) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package compile
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/plc-lang/plc/state"
+)
+
+// EdgeKind tells the three kinds of edges apart (plan-language §5).
+type EdgeKind uint8
+
+// The kinds of edges.
+const (
+	Data   EdgeKind = iota // the writer of what the reader reads
+	Order                  // _dependsOn
+	Effect                 // effects that must not overtake each other
+)
+
+func (k EdgeKind) String() string { return [...]string{"data", "order", "effect"}[k] }
+
+// Edge says that a call waits for another: From is before To in plan order.
+type Edge struct {
+	From, To *Call
+	Kind     EdgeKind
+	Path     state.Path // Data: what is read
+}
+
+// Edges are the direct edges into each call, in plan order. There may be as many
+// as pairs of calls; the graph of Starts holds them in linear space.
+func (p *Program) Edges() iter.Seq[Edge] {
+	return func(yield func(Edge) bool) {
+		effects := p.effectEdges()
+		for i := range p.Calls {
+			if !p.edgesInto(&p.Calls[i], effects[int32(i)], yield) {
+				return
+			}
+		}
+	}
+}
+
+func (p *Program) edgesInto(c *Call, others []int32, yield func(Edge) bool) bool {
+	explained := map[int32]bool{}
+	for r := range c.reads() {
+		for w := range p.Writers(r.Path, r.Since, c.Place) {
+			key := int32(w.Place - 1)
+			if explained[key] {
+				continue
+			}
+			explained[key] = true
+			if !yield(Edge{w, c, Data, r.Path}) {
+				return false
+			}
+		}
+	}
+	for _, d := range c.DependsOn {
+		explained[d] = true
+		if !yield(Edge{&p.Calls[d], c, Order, nil}) {
+			return false
+		}
+	}
+	for _, f := range others {
+		if !explained[f] && !yield(Edge{&p.Calls[f], c, Effect, nil}) {
+			return false
+		}
+	}
+	return true
+}
+
+// effectEdges are the pairs that only effects join, by the later call.
+func (p *Program) effectEdges() map[int32][]int32 {
+	into := map[int32][]int32{}
+	p.Starts.Direct(func(from, to int32) bool {
+		into[to] = append(into[to], from)
+		return true
+	})
+	for to, from := range into {
+		slices.SortFunc(from, cmp.Compare[int32])
+		into[to] = from
+	}
+	return into
+}
+
+// reads are all references of a call that come to be bound, in order.
+func (c *Call) reads() iter.Seq[*Read] {
+	return func(yield func(*Read) bool) {
+		bound := func(e *Expr) bool {
+			return e.each(false, func(x *Expr, _ bool) bool { return x.void || yield(&x.read) })
+		}
+		for e := range c.exprs() {
+			if !bound(e) {
+				return
+			}
+		}
+	}
+}
+
+// exprs are all expressions of a call.
+func (c *Call) exprs() iter.Seq[*Expr] {
+	return func(yield func(*Expr) bool) {
+		if c.When != nil && !yield(c.When) {
+			return
+		}
+		for _, s := range c.Scopes {
+			if !yield(s) {
+				return
+			}
+		}
+		for e := range c.Params.exprs() {
+			if !yield(e) {
+				return
+			}
+		}
+		if c.Fallback == nil || c.Fallback.Params == nil {
+			return
+		}
+		for e := range c.Fallback.Params.exprs() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}

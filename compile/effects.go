@@ -1,0 +1,101 @@
+package compile
+
+import "github.com/plc-lang/plc/tool"
+
+// effectChains order the calls that are declared to change the world against the
+// others (plan-language §5): in plan order such a call waits for the earlier ones, and the
+// later ones wait for it. Calls of pure and independent tools take no part. A call with a
+// domain is ordered only against those of its domain and those without one.
+type effectChains struct {
+	all     chain              // every call that takes part
+	changes chain              // every call that changes the world
+	domains map[string]*domain // "" are the calls without one
+	ordered int                // calls that wait for another because of effects
+}
+
+// domain is the calls of one domain since the last that was ordered against all.
+type domain struct {
+	calls chain
+	last  int32 // the last call that changes the world; -1 is none
+}
+
+func (e *effectChains) reset() {
+	e.all, e.changes = chain{head: -1}, chain{head: -1}
+	e.domains = map[string]*domain{}
+}
+
+func (e *effectChains) domain(name string) *domain {
+	d := e.domains[name]
+	if d == nil {
+		d = &domain{calls: chain{head: -1}, last: -1}
+		e.domains[name] = d
+	}
+	return d
+}
+
+// changesWorld reports whether a call is ordered as one that changes the world.
+func (c *checker) changesWorld(d *draft) bool {
+	e := d.Effects
+	return e.ChangesWorld() || c.opts.Effects == StrictEffects && !e.Declared()
+}
+
+// order gives call i its effect edges.
+func (b *binder) order(i int32, d *draft) {
+	if d.Tool == nil || b.opts.Effects == NoEffects {
+		return
+	}
+	eff := d.Effects
+	if eff.Pure == tool.Yes || eff.Independent == tool.Yes {
+		return
+	}
+	waits := false
+	if b.changesWorld(d) {
+		waits = b.change(i, eff.Domain)
+	} else {
+		waits = b.observe(i, eff.Domain)
+	}
+	if waits {
+		b.effects.ordered++
+	}
+}
+
+// observe orders a call that does not change the world behind those that do.
+func (b *binder) observe(i int32, name string) (waits bool) {
+	e := &b.effects
+	if name == "" {
+		waits = !e.changes.empty()
+		e.changes.wait(&b.starts, i)
+	} else {
+		for _, d := range []*domain{e.domain(name), e.domain("")} {
+			if d.last >= 0 {
+				b.starts.Edge(d.last, i)
+				waits = true
+			}
+		}
+	}
+	e.domain(name).calls.add(i)
+	e.all.add(i)
+	return waits
+}
+
+// change orders a call that changes the world behind all that it does not commute with.
+func (b *binder) change(i int32, name string) (waits bool) {
+	e := &b.effects
+	if name == "" {
+		waits = !e.all.empty()
+		e.all.wait(&b.starts, i)
+		e.reset() // whatever comes later waits for this one
+	} else {
+		own, common := e.domain(name), e.domain("")
+		waits = !own.calls.empty() || !common.calls.empty()
+		own.calls.wait(&b.starts, i)
+		common.calls.wait(&b.starts, i)
+		own.calls = chain{head: -1}
+	}
+	d := e.domain(name)
+	d.calls.add(i)
+	d.last = i
+	e.all.add(i)
+	e.changes.add(i)
+	return waits
+}

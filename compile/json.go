@@ -1,0 +1,29 @@
+package compile
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// members are the members of a valid JSON object, in order.
+func members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		gjson.ParseBytes(object).ForEach(func(k, v gjson.Result) bool {
+			return yield(k.String(), json.RawMessage(v.Raw))
+		})
+	}
+}
+
+// escapePointer is a name as a token of a JSON Pointer (RFC 6901).
+func escapePointer(name string) string {
+	if !strings.ContainsAny(name, "~/") {
+		return name
+	}
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// trimTool drops the "Tool." that some documents put before a tool's name.
+func trimTool(name string) string { return strings.TrimPrefix(name, "Tool.") }

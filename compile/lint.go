@@ -1,0 +1,381 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// lint reports what is legal and perhaps not meant, and what can never happen.
+func (c *checker) lint() {
+	if c.cyclic {
+		return // bindings without a plan order mean nothing
+	}
+	for i := range c.calls {
+		d := &c.calls[i]
+		c.unhandledOutcomes(d)
+		c.droppedResult(d)
+	}
+	c.neverRuns()
+	c.racingWrites()
+	c.undeclaredEffects()
+}
+
+// deadWrites reports the writes at or below a node that nobody has read when d
+// sets it for certain.
+func (b *binder) deadWrites(d *draft, node int32) {
+	seen := state.Place(0) // of the last read of something above
+	for n := b.index.up(node); n >= 0; n = b.index.up(n) {
+		seen = max(seen, b.links[n].readSub)
+	}
+	type visit struct {
+		node int32
+		seen state.Place
+	}
+	stack := []visit{{node, seen}}
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		l := &b.links[v.node]
+		if !l.dirty {
+			continue
+		}
+		l.dirty = false
+		v.seen = max(v.seen, l.readSub)
+		for _, w := range l.unread {
+			if w != d.Place && w > max(v.seen, l.readAt) {
+				b.deadWrite(&b.calls[w-1], v.node, d)
+			}
+		}
+		l.unread = l.unread[:0]
+		for _, kid := range b.index.nodes[v.node].kids {
+			stack = append(stack, visit{kid, v.seen})
+		}
+	}
+	// The write of d itself is still unread.
+	l := &b.links[node]
+	l.unread = append(l.unread, d.Place)
+	for n := node; n >= 0 && !b.links[n].dirty; n = b.index.up(n) {
+		b.links[n].dirty = true
+	}
+}
+
+func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
+	for w := range writer.writes() {
+		if w.node != node {
+			continue
+		}
+		b.warnf(diag.DeadWrite, writer.writeSite(b.checker, w), "%q overwrites %s before anyone reads it", by.ID, w.Path).
+			related(by.writeLoc(b.checker, w.Path), "overwritten here").
+			in(writer, b.pointer(writer, "/_outputPath"))
+		return
+	}
+}
+
+// writeSite is where a write stands in the plan; one that the tool fixes stands
+// at the tool's name.
+func (d *draft) writeSite(c *checker, w *Write) diag.Loc {
+	if within(w.Span, d.Source.Node.Span()) {
+		return c.at(w.Span)
+	}
+	return d.Source.ToolNode.Loc()
+}
+
+// writeLoc is where a call writes a path that overlaps p.
+func (d *draft) writeLoc(c *checker, p state.Path) diag.Loc {
+	for w := range d.writes() {
+		if w.Path.Overlaps(p) {
+			return d.writeSite(c, w)
+		}
+	}
+	return d.Source.Node.Loc()
+}
+
+// unhandledOutcomes reports the alternatives behind the first that nobody reads.
+// The first is what the call is for, and may be meant to stay on the whiteboard.
+func (c *checker) unhandledOutcomes(d *draft) {
+	for i := 1; i < len(d.Alternatives); i++ {
+		alt := &d.Alternatives[i]
+		if len(alt.Writes) == 0 || slices.ContainsFunc(alt.Writes, func(w Write) bool { return c.isRead(d, &w) }) {
+			continue
+		}
+		c.warnf(diag.UnhandledOutcome, d.writeSite(c, &alt.Writes[0]), "nothing handles the outcome %s of %q", alt.Name, d.ID).
+			in(d, c.pointer(d, "/_outputPath"))
+	}
+}
+
+// isRead reports whether some call behind d, or the output, reads what w writes.
+func (c *checker) isRead(d *draft, w *Write) bool {
+	last := c.links[w.node].readAt
+	for n := w.node; n >= 0; n = c.index.up(n) {
+		last = max(last, c.links[n].readSub)
+	}
+	return last > d.Place
+}
+
+// droppedResult reports a read-only call whose result goes nowhere.
+func (c *checker) droppedResult(d *draft) {
+	if d.Tool == nil || d.bad || len(d.Alternatives) > 0 || !d.Source.OutputNode.IsZero() {
+		return
+	}
+	if e := d.Effects; e.ReadOnly == tool.Yes || e.Pure == tool.Yes {
+		c.warnf(diag.ResultDropped, d.Source.ToolNode.Loc(), "%q only reads, and its result goes nowhere; give it an _outputPath", d.ID).
+			in(d, c.pointer(d, ""))
+	}
+}
+
+// fact is that a call had one of its outcomes: an alternative, or its error path.
+type fact struct {
+	call    int32
+	outcome int32
+	read    *Read // the read that wants it
+}
+
+const (
+	errorOutcome = 1 << 30
+	maxFacts     = 8 // of one call; more are forgotten
+	maxSole      = 4 // writers of a path among which a sole one is looked for
+)
+
+// neverRuns reports the calls that need outcomes which exclude each other, and
+// those whose _when is never true.
+func (c *checker) neverRuns() {
+	facts := make([][]fact, len(c.calls))
+	c.callFacts = facts
+	for i := range c.calls {
+		d := &c.calls[i]
+		if w := d.When; w != nil && w.op == lang.OpLiteral && !truthy(w.value) {
+			c.errorf(diag.NeverRuns, d.Source.Rest.WhenNode.Loc(), "%q can never run: its _when is always %s", d.ID, w.value).
+				in(d, c.pointer(d, "/_when"))
+			continue
+		}
+		facts[i] = c.factsOfCall(d, facts)
+	}
+}
+
+func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
+	var own []fact
+	for i := range d.refs {
+		r := &d.refs[i]
+		if r.soft || r.void || r.held && r.expr.read.Since == 0 {
+			continue
+		}
+		w := c.index.sole(r.expr.read.Path, r.expr.read.Since, d.Place)
+		if w == 0 {
+			continue
+		}
+		needed := append([]fact{{int32(w - 1), c.outcomeOf(&c.calls[w-1], r.expr.read.Path), &r.expr.read}}, facts[w-1]...)
+		for _, f := range needed {
+			if f.outcome < 0 {
+				continue
+			}
+			j := slices.IndexFunc(own, func(o fact) bool { return o.call == f.call })
+			switch {
+			case j < 0 && len(own) < maxFacts:
+				own = append(own, fact{f.call, f.outcome, &r.expr.read})
+			case j >= 0 && own[j].outcome != f.outcome:
+				c.excluded(d, &r.expr.read, own[j].read, &c.calls[f.call])
+				return nil
+			}
+		}
+	}
+	return own
+}
+
+func (c *checker) excluded(d *draft, a, b *Read, by *draft) {
+	c.errorf(diag.NeverRuns, c.at(a.Span), "%q can never run: %s and %s come from outcomes of %q that exclude each other", d.ID, b.Path, a.Path, by.ID).
+		related(c.at(b.Span), "the other one is read here").
+		related(c.at(by.Source.OutputPath.Span), "one of these happens").
+		in(d, c.pointerAt(d, a.Span))
+}
+
+// outcomeOf is the one outcome of a call that writes what overlaps p; -1 when
+// several do, or the call has only one.
+func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
+	if len(d.Alternatives) < 2 && d.ErrorPath == nil || d.Source.OutputPath == nil {
+		return -1
+	}
+	outcome := int32(-1)
+	for i := range d.Alternatives {
+		for _, w := range d.Alternatives[i].Writes {
+			if !w.Path.Overlaps(p) {
+				continue
+			}
+			if outcome >= 0 && outcome != int32(i) {
+				return -1
+			}
+			outcome = int32(i)
+		}
+	}
+	if d.ErrorPath != nil && d.ErrorPath.Path.Overlaps(p) {
+		if outcome >= 0 {
+			return -1
+		}
+		outcome = errorOutcome
+	}
+	return outcome
+}
+
+// sole is the place of the only writer in [since, before) of what overlaps p; 0
+// when there are others, or so many that it is not worth a look.
+func (t *pathIndex) sole(p state.Path, since, before state.Place) state.Place {
+	above, at := t.overlapping(p)
+	n := 0
+	for _, a := range above {
+		n += len(t.nodes[a].writers)
+	}
+	for _, a := range at {
+		n += int(t.nodes[a].below)
+	}
+	if n > maxSole {
+		return 0
+	}
+	if w := t.writersOf(p, since, before); len(w) == 1 {
+		return w[0]
+	}
+	return 0
+}
+
+// Bounds of the search for a way between two writers, in nodes: of one pair, and
+// of a plan in all per call.
+const (
+	searchPair = 1000
+	searchCall = 50
+)
+
+// racingWrites reports neighbours in plan order that set one path and that
+// nothing orders, where a bounded search is sure of it.
+func (c *checker) racingWrites() {
+	budget := searchPair + searchCall*len(c.calls)
+	for n := range c.index.nodes {
+		w := c.index.nodes[n].writers
+		for i := 1; i < len(w) && budget > 0; i++ {
+			a, b := &c.calls[w[i-1]-1], &c.calls[w[i]-1]
+			if c.certainSet(a, int32(n)) && c.certainSet(b, int32(n)) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
+				c.warnf(diag.RacingWrites, b.writeLoc(c, c.pathOf(b, int32(n))), "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, c.pathOf(b, int32(n))).
+					related(a.writeLoc(c, c.pathOf(a, int32(n))), "also written here").
+					in(b, c.pointer(b, "/_outputPath"))
+			}
+		}
+	}
+}
+
+func (c *checker) pathOf(d *draft, node int32) state.Path {
+	for w := range d.writes() {
+		if w.node == node {
+			return w.Path
+		}
+	}
+	return nil
+}
+
+// certainSet reports whether a call sets the path of a node whenever it runs.
+func (c *checker) certainSet(d *draft, node int32) bool {
+	return d.Method == state.Set && d.When == nil && len(d.Alternatives) == 1 &&
+		slices.ContainsFunc(d.Alternatives[0].Writes, func(w Write) bool { return w.node == node })
+}
+
+// exclusive reports whether at most one of two calls can run.
+func (c *checker) exclusive(a, b *draft) bool {
+	if c.callFacts == nil {
+		return false
+	}
+	for _, f := range c.callFacts[a.Place-1] {
+		for _, g := range c.callFacts[b.Place-1] {
+			if f.call == g.call && f.outcome != g.outcome {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unordered reports whether there is surely no way from call a to call b.
+func (c *checker) unordered(a, b state.Place, budget *int) bool {
+	from, to := int32(a-1), int32(b-1)
+	seen := map[int32]bool{to: true}
+	queue := []int32{to}
+	for left := searchPair; len(queue) > 0; left-- {
+		if left == 0 || *budget == 0 {
+			return false
+		}
+		*budget--
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, p := range c.graphs.starts.Pred(n) {
+			if p == from {
+				return false
+			}
+			// A call before a has no way to it that goes through a.
+			if int(p) < len(c.calls) && p < from || seen[p] {
+				continue
+			}
+			seen[p] = true
+			queue = append(queue, p)
+		}
+	}
+	return true
+}
+
+// undeclaredEffects reports calls whose tools say nothing of their effects and
+// that may overlap, and how many calls effects put in a row.
+func (c *checker) undeclaredEffects() {
+	if n := c.effectOrdered; n > 0 {
+		c.report(diag.Info, diag.EffectOrder, c.at(c.doc.Root.Span()), "effects make %s wait for another", count(n, "call"))
+	}
+	if c.opts.Effects == StrictEffects {
+		return
+	}
+	levels := c.graphs.starts.Levels()
+	first := map[int32]*draft{}
+	var tools []string
+	var at *draft
+	for i := range c.calls {
+		d := &c.calls[i]
+		if d.Tool == nil || d.Effects.Declared() {
+			continue
+		}
+		other, ok := first[levels[i]]
+		if !ok {
+			first[levels[i]] = d
+			continue
+		}
+		for _, x := range []*draft{other, d} {
+			if !slices.Contains(tools, x.Source.Tool) && len(tools) < 5 {
+				tools = append(tools, x.Source.Tool)
+			}
+		}
+		if at == nil {
+			at = d
+		}
+	}
+	if at != nil {
+		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s; declare effects, or use --effects strict", list(tools)).
+			in(at, c.pointer(at, "/_tool"))
+	}
+}
+
+func list(names []string) string {
+	s := ""
+	for i, n := range names {
+		if i > 0 {
+			s += ", "
+		}
+		s += quote(n)
+	}
+	return s
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// truthy reports whether a value lets a _when pass: neither null nor false.
+func truthy(v []byte) bool { return string(v) != "null" && string(v) != "false" }

@@ -1,0 +1,106 @@
+package compile
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/state"
+)
+
+const maxPlace = state.Place(math.MaxInt32)
+
+// nothingThere reports the reads that nobody writes and nothing holds.
+func (c *checker) nothingThere(d *draft) {
+	for i := range d.refs {
+		r := &d.refs[i]
+		if !r.void {
+			continue
+		}
+		r.expr.void = true
+		if path := r.expr.read.Path; !c.blind && !(r.soft && path[0].Name == "input") {
+			c.reportNothing(d, r, path)
+		}
+	}
+}
+
+func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
+	sev := diag.Error
+	if r.soft {
+		sev = diag.Warning
+	}
+	msg := fmt.Sprintf("nobody writes %s, and nothing holds it", p)
+	if p[0].Name == "input" {
+		msg = fmt.Sprintf("the input does not hold %s", p)
+	}
+	later := c.index.writersOf(p, d.Place, maxPlace)
+	if d != &c.end && len(later) > 0 {
+		msg = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
+	}
+	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "%s", msg).in(d, c.pointerAt(d, r.expr.read.Span))
+	if d != &c.end && len(later) > 0 {
+		f.related(c.calls[later[0]-1].writeLoc(c, p), "written here")
+		return
+	}
+	if c.suggestions++; c.suggestions <= maxSuggestions {
+		c.suggestPath(f, p)
+	}
+}
+
+// maxSuggestions is for how many references to nothing the path that was meant
+// is looked for: each look costs the number of paths.
+const maxSuggestions = 100
+
+// suggestPath adds the path that was perhaps meant: one that is written, or one
+// that is held, whose name is close.
+func (c *checker) suggestPath(f finding, p state.Path) {
+	near, ok := spell.Nearest(p.String(), func(yield func(string) bool) {
+		for i := range c.calls {
+			for w := range c.calls[i].writes() {
+				if !yield(w.Path.String()) {
+					return
+				}
+			}
+		}
+		for name := range c.heldNames(p) {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	if !ok || near == p.String() {
+		return
+	}
+	f.Message += fmt.Sprintf("; did you mean %s?", near)
+	text := c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End]
+	if !strings.HasPrefix(string(text), "†") {
+		near = strings.TrimPrefix(near, "†")
+	}
+	if string(text) == p.String() || "†"+string(text) == p.String() {
+		f.replace(near)
+	}
+}
+
+// heldNames are the paths of the initial whiteboard beside the last name of p.
+func (c *checker) heldNames(p state.Path) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for k := len(p) - 1; k >= 1; k-- {
+			parent, ok := c.board.Read(p[:k], 0, 1)
+			if !ok || len(parent) == 0 || parent[0] != '{' {
+				continue
+			}
+			for name := range members(parent) {
+				full := append(slices.Clone(p[:k]), state.Segment{Kind: state.Name, Name: name})
+				full = append(full, p[k+1:]...)
+				if !yield(full.String()) {
+					return
+				}
+			}
+			return
+		}
+	}
+}

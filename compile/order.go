@@ -1,0 +1,343 @@
+package compile
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// Plan order (plan-language §5) is made in two passes over the list. The first,
+// forward, finds for each read whether an earlier call writes what it reads or
+// the initial whiteboard holds it; the second, backward, finds the later writers of the
+// reads that are left. Most plans have none, and plan order is the order of the list.
+//
+// A read needs every writer of an overlapping path, and there may be as many as
+// calls. So that n readers of n writers do not make n² edges, the writers of a path are
+// kept in a chain: those since the last reader asked are pending; a reader that asks
+// gets one junction (a virtual node) that waits for the junction before and the
+// pending ones, and the pending ones are done with. Each writer is pending once on
+// each level of its path, each reader asks once on each level of its own: edges are
+// linear in the text of the plan.
+
+// chain is the writers of a path, or of a path and all below, from one point on.
+type chain struct {
+	head    int32 // the junction of those before; -1 is none
+	pending []int32
+}
+
+// add adds a writer.
+func (l *chain) add(n int32) { l.pending = append(l.pending, n) }
+
+// empty reports whether nobody is in the chain.
+func (l *chain) empty() bool { return l.head < 0 && len(l.pending) == 0 }
+
+// wait makes n wait for all in the chain.
+func (l *chain) wait(b *dag.Builder, n int32) {
+	switch {
+	case l.empty():
+		return
+	case l.head < 0 && len(l.pending) == 1:
+		b.Edge(l.pending[0], n)
+		return
+	case len(l.pending) > 0:
+		j := b.Virtual()
+		if l.head >= 0 {
+			b.Edge(l.head, j)
+		}
+		for _, p := range l.pending {
+			b.Edge(p, j)
+		}
+		l.head, l.pending = j, l.pending[:0]
+	}
+	b.Edge(l.head, n)
+}
+
+// pathChains are the chains of a node of the path index: the writers of exactly
+// its path, and those at or below it.
+type pathChains struct{ at, sub chain }
+
+func newChains(n int) []pathChains {
+	all := make([]pathChains, n)
+	for i := range all {
+		all[i].at.head, all[i].sub.head = -1, -1
+	}
+	return all
+}
+
+// planOrder is the order in which the calls stand for one another, as indexes
+// into the list. Cycles are reported.
+func (c *checker) planOrder() []int32 {
+	if c.lookBack() {
+		return c.sorted()
+	}
+	return c.listOrder()
+}
+
+// lookBack finds for each read whether something before it in the list writes or
+// holds it. It reports whether anything has to look forward.
+func (c *checker) lookBack() (forward bool) {
+	written := make([]struct{ at, sub bool }, len(c.index.nodes))
+	earlier := func(p state.Path) bool {
+		above, at := c.index.overlapping(p)
+		return slices.ContainsFunc(above, func(n int32) bool { return written[n].at }) ||
+			slices.ContainsFunc(at, func(n int32) bool { return written[n].sub })
+	}
+	for i := range c.calls {
+		d := &c.calls[i]
+		if c.classify(d, earlier) {
+			forward = true
+		}
+		for _, n := range d.nodes {
+			written[n].at = true
+			for a := n; a >= 0 && !written[a].sub; a = c.index.up(a) {
+				written[a].sub = true
+			}
+		}
+		for _, dep := range d.DependsOn {
+			forward = forward || int(dep) >= i
+		}
+	}
+	c.classify(&c.end, earlier)
+	for i := range c.end.refs {
+		r := &c.end.refs[i]
+		r.void, r.after = r.void || r.after, false
+	}
+	return forward
+}
+
+// classify decides for each read of a call whether it looks forward.
+func (c *checker) classify(d *draft, earlier func(state.Path) bool) (forward bool) {
+	var settled map[int32]bool // groups with an operand that is there
+	for i := range d.refs {
+		r := &d.refs[i]
+		p := r.expr.read.Path
+		r.held = c.held(p)
+		r.after = !r.held && !earlier(p)
+		if r.group > 0 && (!r.after || c.literalGroups[r.group]) {
+			if settled == nil {
+				settled = map[int32]bool{}
+			}
+			settled[r.group] = true
+		}
+	}
+	for i := range d.refs {
+		r := &d.refs[i]
+		if r.after && r.group > 0 && settled[r.group] {
+			r.after, r.void = false, true // looks backward only, and nothing is there
+		}
+		forward = forward || r.after
+	}
+	return forward
+}
+
+// held reports whether the initial whiteboard holds a path, as far as is known
+// before the run: an input that was not given is taken to hold what its schema does
+// not forbid, and a schema's required paths are taken to be there (plan-language §5).
+func (c *checker) held(p state.Path) bool {
+	if len(p) == 1 {
+		return true
+	}
+	k := c.kinds[p[0].Name]
+	if _, ok := c.board.Read(p, 0, 1); ok {
+		return true
+	}
+	if c.opts.Run {
+		return false
+	}
+	open := p[0].Name == "input" && !k.given
+	held := open
+	for _, s := range k.schemas {
+		switch _, has := s.At(steps(p[1:])...); has {
+		case schemas.Always:
+			held = true
+		case schemas.Never:
+			return false
+		}
+	}
+	return held
+}
+
+// maxLoops is how many cycles of one plan are reported.
+const maxLoops = 20
+
+// sorted is plan order when some call has to come after a later one. Calls on a
+// cycle that was reported wait for nothing, so that the next cycle is found.
+func (c *checker) sorted() []int32 {
+	for range maxLoops {
+		var b dag.Builder
+		for range c.calls {
+			b.Node()
+		}
+		c.needBefore(&b)
+		c.needAfter(&b)
+		for i := range c.calls {
+			if c.calls[i].loop {
+				continue
+			}
+			for _, dep := range c.calls[i].DependsOn {
+				b.Edge(dep, int32(i))
+			}
+		}
+		g, loop := b.Build()
+		if loop == nil {
+			return g.Order()
+		}
+		c.cyclic = true
+		c.cycle(loop)
+		for _, i := range loop {
+			c.calls[i].loop = true
+		}
+	}
+	return c.listOrder()
+}
+
+func (c *checker) listOrder() []int32 {
+	order := make([]int32, len(c.calls))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	return order
+}
+
+// needBefore makes each read wait for the earlier writers of what it reads.
+func (c *checker) needBefore(b *dag.Builder) {
+	chains := newChains(len(c.index.nodes))
+	for i := range c.calls {
+		d := &c.calls[i]
+		for j := range d.refs {
+			if !d.refs[j].after && !d.loop {
+				c.waitFor(b, chains, d.refs[j].expr.read.Path, int32(i))
+			}
+		}
+		c.addWriter(chains, d, int32(i))
+	}
+}
+
+// needAfter makes each read that looks forward wait for the later writers of
+// what it reads. It walks the list backward, so that the chains hold those that come after.
+func (c *checker) needAfter(b *dag.Builder) {
+	chains := newChains(len(c.index.nodes))
+	for i := len(c.calls) - 1; i >= 0; i-- {
+		d := &c.calls[i]
+		for j := range d.refs {
+			r := &d.refs[j]
+			if !r.after || d.loop || c.waitFor(b, chains, r.expr.read.Path, int32(i)) {
+				continue
+			}
+			if r.group == 0 && c.writes(d, r.expr.read.Path) {
+				b.Edge(int32(i), int32(i))
+				continue
+			}
+			r.after, r.void = false, true
+		}
+		c.addWriter(chains, d, int32(i))
+	}
+}
+
+// waitFor makes call n wait for the writers in the chains that overlap a path,
+// and reports whether there are any.
+func (c *checker) waitFor(b *dag.Builder, chains []pathChains, p state.Path, n int32) bool {
+	above, at := c.index.overlapping(p)
+	found := false
+	for _, a := range above {
+		found = found || !chains[a].at.empty()
+		chains[a].at.wait(b, n)
+	}
+	for _, a := range at {
+		found = found || !chains[a].sub.empty()
+		chains[a].sub.wait(b, n)
+	}
+	return found
+}
+
+func (c *checker) addWriter(chains []pathChains, d *draft, n int32) {
+	for i, node := range d.nodes {
+		if slices.Contains(d.nodes[:i], node) {
+			continue
+		}
+		chains[node].at.add(n)
+		for a := node; a >= 0; a = c.index.up(a) {
+			chains[a].sub.add(n)
+		}
+	}
+}
+
+// writes reports whether a call may write a path that overlaps p.
+func (c *checker) writes(d *draft, p state.Path) bool {
+	for w := range d.writes() {
+		if w.Path.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// writes are the paths that a call may write.
+func (c *Call) writes() iter.Seq[*Write] {
+	return func(yield func(*Write) bool) {
+		for i := range c.Alternatives {
+			for j := range c.Alternatives[i].Writes {
+				if !yield(&c.Alternatives[i].Writes[j]) {
+					return
+				}
+			}
+		}
+		if c.ErrorPath != nil {
+			yield(c.ErrorPath)
+		}
+	}
+}
+
+// cycle reports a loop of calls, each of which waits for the one before it.
+func (c *checker) cycle(loop []int32) {
+	ids := make([]string, 0, len(loop)+1)
+	for _, i := range append(slices.Clone(loop), loop[0]) {
+		ids = append(ids, quote(c.calls[i].ID))
+	}
+	if len(ids) > 16 {
+		ids = append(ids[:12], fmt.Sprintf("… (%d more)", len(ids)-14), ids[len(ids)-2], ids[len(ids)-1])
+	}
+	msg := "a cycle: " + strings.Join(ids, " → ")
+	if len(loop) == 1 {
+		msg = fmt.Sprintf("a cycle: %s waits for itself", ids[0])
+	}
+	first := &c.calls[loop[0]]
+	var f finding
+	for i, n := range loop {
+		next := &c.calls[loop[(i+1)%len(loop)]]
+		loc, how := c.need(next, &c.calls[n], n)
+		if i == 0 {
+			// The finding stands where the first of the list reads.
+			last := loop[len(loop)-1]
+			at, _ := c.need(first, &c.calls[last], last)
+			f = c.errorf(diag.Cycle, at, "%s", msg).in(first, "")
+		}
+		if i < 100 {
+			f.related(loc, "%q %s", next.ID, how)
+		}
+	}
+}
+
+// need says where and how a call waits for another.
+func (c *checker) need(d, on *draft, index int32) (diag.Loc, string) {
+	for i := range d.refs {
+		r := &d.refs[i].expr.read
+		if c.writes(on, r.Path) {
+			return c.at(r.Span), fmt.Sprintf("reads %s, which %q writes", r.Path, on.ID)
+		}
+	}
+	if slices.Contains(d.DependsOn, index) {
+		for _, n := range d.Source.Rest.DependsOn {
+			if n.Name == on.ID {
+				return n.Node.Loc(), fmt.Sprintf("depends on %q", on.ID)
+			}
+		}
+	}
+	return d.Source.Node.Loc(), fmt.Sprintf("waits for %q", on.ID)
+}

@@ -1,0 +1,140 @@
+package compile
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// alternative is the alternative that an outcome's name means: its whole path,
+// its last name or its 0-based index (plan-language §4), and how many fit.
+func (c *Call) alternative(name string) (index, fits int) {
+	index = -1
+	for i := range c.Alternatives {
+		a := &c.Alternatives[i]
+		if a.Name == name || strconv.Itoa(i) == name || a.lastName(name) || a.spelled(name) {
+			if fits++; fits == 1 {
+				index = i
+			}
+		}
+	}
+	return index, fits
+}
+
+func (a *Alternative) lastName(name string) bool {
+	for i := range a.Writes {
+		p := a.Writes[i].Path
+		if last := p[len(p)-1]; last.Name == name && (last.Kind == state.Name || last.Kind == state.Either) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Alternative) spelled(name string) bool {
+	for i := range a.Writes {
+		if p := a.Writes[i].Path.String(); p == name || p[len("†"):] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Chosen is the alternative that a result says happened, and the value that goes
+// there: `{"_outcome": NAME, "_value": V}`, or a data message that holds a value
+// at one of the paths. An index of -1 is an outcome that is not among the
+// alternatives. ok is false when the result does not choose: it is read so only
+// where there are alternatives (plan-language §4).
+func (c *Call) Chosen(result json.RawMessage) (index int, value json.RawMessage, ok bool) {
+	if len(c.Alternatives) < 2 || len(result) == 0 || result[0] != '{' {
+		return 0, nil, false
+	}
+	r := gjson.ParseBytes(result)
+	if name := field(r, "_outcome"); name.Exists() {
+		value := json.RawMessage(field(r, "_value").Raw)
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		return c.Outcome(name.String()), value, true
+	}
+	if field(r, "type").Type != gjson.String {
+		return 0, nil, false
+	}
+	return c.fromMessage(r)
+}
+
+// Outcome is the alternative that this name means, -1 when none or several do.
+func (c *Call) Outcome(name string) int {
+	i, n := c.alternative(name)
+	if n != 1 {
+		return -1
+	}
+	return i
+}
+
+// fromMessage takes a data message for a choice when it holds a value at the
+// path of an alternative.
+func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
+	kind := field(r, "type").String()
+	payload := field(r, kind)
+	if kind == "data" {
+		if k := field(r, "kind"); k.Exists() {
+			kind = k.String()
+		}
+	}
+	if !payload.IsObject() {
+		if payload = field(r, "data"); !payload.IsObject() {
+			payload = r
+		}
+	}
+	board, err := state.New(map[string]json.RawMessage{kind: json.RawMessage(payload.Raw)})
+	if err != nil {
+		return 0, nil, false
+	}
+	for i := range c.Alternatives {
+		for _, w := range c.Alternatives[i].Writes {
+			if v, ok := board.Read(w.Path, 0, 1); ok {
+				return i, v, true
+			}
+		}
+	}
+	return 0, nil, false
+}
+
+// field is the member of an object with this name. (A gjson path would read
+// names as a language.)
+func field(object gjson.Result, name string) (value gjson.Result) {
+	object.ForEach(func(k, v gjson.Result) bool {
+		if k.Str != name {
+			return true
+		}
+		value = v
+		return false
+	})
+	return value
+}
+
+// ResultSchema is what the tool's definition says of a result that goes to the
+// alternative of this index, -1 when it is not written; nil when it says nothing.
+func (c *Call) ResultSchema(alternative int) *schemas.Schema {
+	def := c.Tool.Definition
+	if len(def.Outcomes) == 0 {
+		if alternative > 0 {
+			return nil
+		}
+		return def.Output
+	}
+	for _, o := range def.Outcomes {
+		if i, n := c.alternative(o.Name); n == 1 && i == alternative {
+			return o.Schema
+		}
+	}
+	if len(c.Alternatives) < 2 {
+		return def.Output
+	}
+	return nil
+}

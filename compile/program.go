@@ -1,0 +1,154 @@
+package compile
+
+import (
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Program is a plan that was compiled: calls in plan order, what each waits for,
+// and how its params are made. It is immutable.
+type Program struct {
+	// Document is what it was compiled from.
+	Document *lang.Document
+	// Mode is the plan's mode, or lazy when the options say so.
+	Mode lang.Mode
+	// Calls are the calls in plan order: Calls[i] has place i+1 on the whiteboard.
+	Calls []Call
+	// Starts is the graph of what a call waits for before it starts: node i is
+	// Calls[i], further nodes are virtual. Data, order and effect edges.
+	Starts *dag.Graph
+	// Commits is the graph of what a call's write waits for: the settling of earlier
+	// calls that write overlapping paths (plan-language §6). Nodes as in Starts
+	// (its virtual nodes are its own). Nil when no write has to wait.
+	Commits *dag.Graph
+	// Initial is the initial whiteboard by kind.
+	Initial map[string]json.RawMessage
+	// Schemas are the schemas of the kinds, all of which hold.
+	Schemas map[string][]*schemas.Schema
+	// Output is the solution's output; nil when it has none.
+	Output *Template
+	// OutputSchema is the schema of the output; nil when there is none.
+	OutputSchema *schemas.Schema
+	// Refs says what a reference that finds nothing does.
+	Refs Refs
+
+	paths *pathIndex
+	byID  map[string]int32
+}
+
+// Call is a compiled call.
+type Call struct {
+	Source *lang.Call
+	ID     string
+	Place  state.Place
+	Tool   *tool.Tool
+	// Activity runs it; nil when the call is latent.
+	Activity tool.Activity
+	// Effects are those its tool declares and, when it picks the activity of another
+	// tool, those of that one, whichever is more careful.
+	Effects tool.Effects
+
+	Params Template
+	When   *Expr // nil: always
+	// Alternatives are the outcomes of its output path, in order; none when the
+	// result is not written.
+	Alternatives []Alternative
+	Method       state.Method
+	ErrorPath    *Write // nil: none
+
+	*Rare
+}
+
+// Rare is what few calls have.
+type Rare struct {
+	Result    json.RawMessage // its _output: the call runs nothing
+	DependsOn []int32         // indexes into Calls
+	Scopes    []*Expr         // references: what the tool may see
+	HasScopes bool            // it has _scopes, however short
+	Retry     *lang.Retry
+	Timeout   time.Duration
+	Fallback  *Fallback
+	OnFailure string
+	Approve   lang.Approve
+	Expect    *schemas.Schema
+	Tokens    float64
+	Cost      float64
+}
+
+// Alternative is one outcome of a call: the writes that happen together.
+type Alternative struct {
+	Name   string // the whole path as the plan spells it
+	Writes []Write
+}
+
+// Write is a path that a call may write.
+type Write struct {
+	Path state.Path
+	Span diag.Span
+	// Schemas are the schemas of the value at the path, from the schemas of its
+	// kind; empty when nothing is known.
+	Schemas []*schemas.Schema
+
+	node int32
+}
+
+// Fallback is the call that stands in when a call failed.
+type Fallback struct {
+	Tool     *tool.Tool
+	Activity tool.Activity
+	Params   *Template // nil: the params of the call
+	Timeout  time.Duration
+}
+
+// Read is a reference, bound.
+type Read struct {
+	Path state.Path
+	Span diag.Span
+	// Since is the place of the write that ends the binding; 0 when the initial
+	// whiteboard is seen (plan-language §5).
+	Since state.Place
+}
+
+// Refs says what a reference that finds nothing does (plan-language §3).
+type Refs uint8
+
+// The ways of references.
+const (
+	StrictRefs  Refs = iota // the call fails
+	LenientRefs             // an empty string, and a warning
+)
+
+// Call is the call of this _id.
+func (p *Program) Call(id string) (*Call, bool) {
+	i, ok := p.byID[id]
+	if !ok {
+		return nil, false
+	}
+	return &p.Calls[i], true
+}
+
+// Writers are the calls that may write a path that overlaps path, at places in
+// [since, before), in plan order.
+func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for _, w := range p.paths.writersOf(path, since, before) {
+			if !yield(&p.Calls[w-1]) {
+				return
+			}
+		}
+	}
+}
+
+// File is the file of the plan.
+func (p *Program) File() *diag.File { return p.Document.File }
+
+// Loc is a place in the plan's file.
+func (p *Program) Loc(s diag.Span) diag.Loc { return diag.Loc{File: p.Document.File, Span: s} }

@@ -1,0 +1,407 @@
+package compile
+
+import (
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// template compiles params to JSON with holes, and notes their references. Soft
+// references are no error when nothing is there.
+func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
+	var t Template
+	t.literal(c, "{")
+	for i, m := range params {
+		if i > 0 {
+			t.literal(c, ",")
+		}
+		t.bytes(c, func(dst []byte) []byte { return append(appendString(dst, m.Name), ':') })
+		c.appendValue(d, &t, m.Value, soft)
+	}
+	t.literal(c, "}")
+	return t
+}
+
+// appendValue appends a value to a template.
+func (c *checker) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
+	for range n.Texts() { // only a value that holds expressions is taken apart
+		c.appendTexts(d, t, n, soft)
+		return
+	}
+	t.bytes(c, n.AppendJSON)
+}
+
+func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
+	switch n.Kind() {
+	case lang.Object:
+		t.literal(c, "{")
+		comma := ""
+		for m := range n.Members() {
+			t.literal(c, comma)
+			t.bytes(c, func(dst []byte) []byte { return append(appendString(dst, m.Name), ':') })
+			c.appendValue(d, t, m.Value, soft)
+			comma = ","
+		}
+		t.literal(c, "}")
+	case lang.Array:
+		t.literal(c, "[")
+		for i, e := range n.Elements() {
+			if i > 0 {
+				t.literal(c, ",")
+			}
+			c.appendValue(d, t, e, soft)
+		}
+		t.literal(c, "]")
+	default:
+		c.appendText(d, t, n.Text(), soft)
+	}
+}
+
+// appendText appends a string that holds expressions or escaped daggers.
+func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) {
+	if text.Whole {
+		t.pieces = append(t.pieces, piece{whole: c.lowerExpr(d, text.Parts[0].Expr, soft)})
+		return
+	}
+	parts, literal := make([]part, len(text.Parts)), len(text.Parts) > 0 // without any it was not understood
+	for i, p := range text.Parts {
+		parts[i].text = p.Literal
+		if p.Expr != nil {
+			parts[i].expr, literal = c.lowerExpr(d, p.Expr, soft), false
+		}
+	}
+	if !literal {
+		t.pieces = append(t.pieces, piece{parts: parts})
+		return
+	}
+	whole := ""
+	for _, p := range parts {
+		whole += p.text
+	}
+	t.bytes(c, func(dst []byte) []byte { return appendString(dst, whole) })
+}
+
+// literal appends JSON text.
+func (t *Template) literal(c *checker, s string) {
+	t.bytes(c, func(dst []byte) []byte { return append(dst, s...) })
+}
+
+// bytes appends JSON text to the piece at the end, whose text is at the end of
+// the checker's current chunk while it grows.
+func (t *Template) bytes(c *checker, appendTo func([]byte) []byte) {
+	k := len(t.pieces)
+	if k == 0 || t.pieces[k-1].json == nil {
+		if cap(c.text)-len(c.text) < 256 {
+			c.text = make([]byte, 0, 1<<15)
+		}
+		c.text = c.text[len(c.text):]
+		t.pieces = append(t.pieces, piece{json: c.text})
+		k++
+	}
+	grown := appendTo(t.pieces[k-1].json)
+	t.pieces[k-1].json = grown
+	c.text = grown
+}
+
+// lowerExpr compiles an expression and notes its references. Soft ones stand
+// where nothing to be found is no error.
+func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr {
+	first := len(d.refs)
+	out := c.lower(d, e, soft, false)
+	if e.Op == lang.OpRef || e.Op == lang.OpLiteral {
+		return out
+	}
+	c.groups(d.refs[first:], e)
+	return out
+}
+
+func (c *checker) lower(d *draft, e *lang.Expr, soft, inOr bool) *Expr {
+	out := &Expr{op: e.Op, value: e.Value}
+	switch e.Op {
+	case lang.OpRef:
+		out.read = Read{Path: c.path(e), Span: e.Span}
+		if c.knownKind(d, e) {
+			d.refs = append(d.refs, ref{expr: out, soft: soft || inOr, inOr: inOr})
+		} else {
+			out.void = true
+		}
+	case lang.OpLiteral:
+	default:
+		for _, a := range e.Args {
+			out.args = append(out.args, c.lower(d, a, soft, inOr || e.Op == lang.OpOr))
+		}
+	}
+	return out
+}
+
+// groups numbers the references that stand in one outermost ||: whether they
+// look forward is decided for all of them together.
+func (c *checker) groups(refs []ref, e *lang.Expr) {
+	next := 0
+	var walk func(e *lang.Expr, group int32)
+	walk = func(e *lang.Expr, group int32) {
+		switch e.Op {
+		case lang.OpRef:
+			if next < len(refs) && refs[next].expr.read.Span == e.Span {
+				refs[next].group = group
+				next++
+			}
+			return
+		case lang.OpLiteral:
+			return
+		case lang.OpOr:
+			if group == 0 {
+				c.groupCount++
+				group = c.groupCount
+			}
+		}
+		for _, a := range e.Args {
+			if a.Op == lang.OpLiteral && group > 0 {
+				c.literalGroups[group] = true
+			}
+			walk(a, group)
+		}
+	}
+	walk(e, 0)
+}
+
+// path lowers a reference to a path.
+func (c *checker) path(e *lang.Expr) state.Path {
+	n := len(e.Path) + 1
+	if len(c.segments)+n > cap(c.segments) {
+		c.segments = make([]state.Segment, 0, max(n, 256))
+	}
+	start := len(c.segments)
+	c.segments = append(c.segments, state.Segment{Kind: state.Name, Name: e.Kind})
+	for _, s := range e.Path {
+		c.segments = append(c.segments, segment(s))
+	}
+	return state.Path(c.segments[start:len(c.segments):len(c.segments)])
+}
+
+func segment(s lang.Segment) state.Segment {
+	switch s.Kind {
+	case lang.Named:
+		return state.Segment{Kind: state.Name, Name: s.Name}
+	case lang.Number:
+		return state.Segment{Kind: state.Either, Name: s.Name, Index: s.Index}
+	case lang.Index:
+		return state.Segment{Kind: state.Index, Index: s.Index}
+	default:
+		return state.Segment{Kind: state.Star}
+	}
+}
+
+// knownKind reports a reference of a kind that does not exist.
+func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
+	if c.kinds[e.Kind] != nil {
+		return true
+	}
+	// The kind stands behind the dagger, which a template may leave out.
+	loc := c.at(e.Span)
+	near, ok := spell.Nearest(e.Kind, func(yield func(string) bool) {
+		for name := range c.kinds {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	if !ok {
+		c.errorf(diag.UnknownKind, loc, "there is no kind %q: a plan has input, state, data and the kinds of its data messages", e.Kind).
+			in(d, c.pointerAt(d, e.Span))
+		return false
+	}
+	c.errorf(diag.UnknownKind, loc, "there is no kind %q; did you mean %q?", e.Kind, near).in(d, c.pointerAt(d, e.Span))
+	return false
+}
+
+// pointerAt is the JSON Pointer of the value that a span stands in.
+func (c *checker) pointerAt(d *draft, s diag.Span) string {
+	n := c.doc.Root
+	if d.Source != nil && !d.Source.Node.IsZero() && within(s, d.Source.Node.Span()) {
+		n = d.Source.Node
+	}
+	for {
+		inner, ok := childAt(n, s)
+		if !ok {
+			return n.Pointer()
+		}
+		n = inner
+	}
+}
+
+func within(s, outer diag.Span) bool { return s.Start >= outer.Start && s.End <= outer.End }
+
+func childAt(n lang.Node, s diag.Span) (lang.Node, bool) {
+	for m := range n.Members() {
+		if within(s, m.Value.Span()) {
+			return m.Value, true
+		}
+	}
+	for _, e := range n.Elements() {
+		if within(s, e.Span()) {
+			return e, true
+		}
+	}
+	return lang.Node{}, false
+}
+
+// lowerWrites lowers the output path and the error path of a call.
+func (c *checker) lowerWrites(d *draft) {
+	src := d.Source
+	d.Method = methodOf(src.Method)
+	if !src.OutputNode.IsZero() && src.OutputPath == nil {
+		c.blind = true
+	}
+	if src.OutputPath != nil {
+		for i := range src.OutputPath.Alternatives {
+			d.Alternatives = append(d.Alternatives, c.alternative(d, &src.OutputPath.Alternatives[i]))
+		}
+	}
+	if src.Rest == nil || src.Rest.ErrorPathNode.IsZero() && src.Rest.ErrorPath == nil {
+		return
+	}
+	if src.Rest.ErrorPath == nil {
+		c.blind = true
+		return
+	}
+	alt := c.alternative(d, &src.Rest.ErrorPath.Alternatives[0])
+	if len(alt.Writes) > 0 {
+		d.ErrorPath = &alt.Writes[0]
+	}
+}
+
+func methodOf(spelled string) state.Method {
+	switch spelled {
+	case "merge":
+		return state.Merge
+	case "assign":
+		return state.Assign
+	case "push":
+		return state.Push
+	case "concat":
+		return state.Concat
+	default:
+		return state.Set
+	}
+}
+
+func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
+	out := Alternative{}
+	for i, e := range a.Paths {
+		if i > 0 {
+			out.Name += " && "
+		}
+		out.Name += e.String()
+		if w, ok := c.write(d, e); ok {
+			out.Writes = append(out.Writes, w)
+		}
+	}
+	return out
+}
+
+// write lowers a path that is written; it reports those that can't be.
+func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
+	loc, pointer := c.writeLoc(d, e)
+	if e.Kind == "input" {
+		c.errorf(diag.WriteToInput, loc, "the input is never written; write to †state instead").in(d, pointer)
+		return Write{}, false
+	}
+	if !c.knownKind(d, e) {
+		c.blind = true
+		return Write{}, false
+	}
+	w := Write{Path: c.path(e), Span: e.Span}
+	w.node = c.index.intern(w.Path)
+	d.nodes = append(d.nodes, w.node)
+	for i, s := range c.kinds[e.Kind].schemas {
+		sub, has := s.At(steps(w.Path[1:])...)
+		if has == schemas.Never {
+			c.notAllowed(d, e, s, c.kinds[e.Kind].locs[i])
+			continue
+		}
+		if sub != nil {
+			w.Schemas = append(w.Schemas, sub)
+		}
+	}
+	return w, true
+}
+
+// writeLoc is where a written path stands; one that the tool fixes stands at
+// the tool's name.
+func (c *checker) writeLoc(d *draft, e *lang.Expr) (diag.Loc, string) {
+	if within(e.Span, d.Source.Node.Span()) {
+		return c.at(e.Span), c.pointerAt(d, e.Span)
+	}
+	return d.Source.ToolNode.Loc(), c.pointer(d, "/_tool")
+}
+
+// notAllowed reports a path that the schema of its kind does not allow.
+func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl diag.Loc) {
+	loc, pointer := c.writeLoc(d, e)
+	path := c.path(e)
+	known := 1
+	for known < len(path) {
+		if _, has := s.At(steps(path[1 : known+1])...); has == schemas.Never {
+			break
+		}
+		known++
+	}
+	known = min(known, len(path)-1)
+	parent, _ := s.At(steps(path[1:known])...)
+	hint := ""
+	if parent != nil {
+		if near, ok := spell.Nearest(path[known].Name, parent.Names()); ok {
+			hint = "; did you mean " + quote(near) + "?"
+		}
+	}
+	c.errorf(diag.PathNotAllowed, loc, "the schema of the %s does not allow %s%s", e.Kind, path, hint).
+		related(decl, "declared here").in(d, pointer)
+}
+
+func quote(s string) string { return string(appendString(nil, s)) }
+
+// steps is a path below its kind as the schemas package takes it.
+func steps(p state.Path) []schemas.Step {
+	out := make([]schemas.Step, len(p))
+	for i, s := range p {
+		out[i] = schemas.Step{Name: s.Name, Index: s.Index}
+		switch s.Kind {
+		case state.Name:
+			out[i].Kind = schemas.Member
+		case state.Index:
+			out[i].Kind = schemas.Element
+		case state.Either:
+			out[i].Kind = schemas.Either
+		case state.Star:
+			out[i].Kind = schemas.Every
+		}
+	}
+	return out
+}
+
+// lowerOutput compiles the solution's output; its reads stand behind all calls.
+func (c *checker) lowerOutput() {
+	if c.doc.Output.IsZero() {
+		return
+	}
+	end := &c.end
+	end.Rare = noRare
+	t := Template{}
+	c.appendValue(end, &t, c.doc.Output, false)
+	c.output = &t
+	if !c.doc.Schema.IsZero() {
+		c.outSch = c.schema(c.doc.Schema)
+	}
+	lit, ok := t.Literal()
+	if c.outSch == nil || !ok {
+		return
+	}
+	for _, v := range violations(c.outSch.Validate(lit)) {
+		at, _ := c.doc.Output.At(v.Instance)
+		c.errorf(diag.BadLiteral, at.Loc(), "the output breaks the request's schema: %s: %s", orRoot(v.Instance), v.Message).
+			related(c.doc.Schema.Loc(), "declared here")
+	}
+}

@@ -1,0 +1,285 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/plc-lang/plc/lang"
+)
+
+// Presence says what became of a read (plan-language §5, Branches).
+type Presence uint8
+
+// The presences. Gone wins over Missing where both hold.
+const (
+	Present Presence = iota
+	Missing          // its writer wrote, but not that: the call fails
+	Gone             // it can't come: the call is skipped
+)
+
+// Reader resolves reads against a whiteboard.
+type Reader interface {
+	Read(r *Read) (json.RawMessage, Presence)
+}
+
+// Expr is a compiled read expression.
+type Expr struct {
+	op    lang.Op
+	read  Read            // OpRef
+	void  bool            // OpRef: a reference to nothing: it never comes
+	value json.RawMessage // OpLiteral
+	args  []*Expr         // OpOr, OpAnd
+}
+
+// Eval is the value of the expression. Beside Missing and Gone it returns the
+// read that is to blame.
+func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
+	switch e.op {
+	case lang.OpRef:
+		if e.void {
+			return nil, Gone, &e.read
+		}
+		v, p := r.Read(&e.read)
+		return v, p, &e.read
+	case lang.OpLiteral:
+		return e.value, Present, nil
+	case lang.OpOr:
+		return e.first(r)
+	default:
+		return e.gate(r)
+	}
+}
+
+// first is the value of the first operand that is present. When none is, it is
+// gone only if all are.
+func (e *Expr) first(r Reader) (json.RawMessage, Presence, *Read) {
+	worst, blame := Gone, (*Read)(nil)
+	for _, a := range e.args {
+		v, p, read := a.Eval(r)
+		if p == Present {
+			return v, Present, nil
+		}
+		if blame == nil || p == Missing && worst == Gone {
+			worst, blame = p, read
+		}
+	}
+	return nil, worst, blame
+}
+
+// gate is the value of the last operand when all are present.
+func (e *Expr) gate(r Reader) (json.RawMessage, Presence, *Read) {
+	var (
+		value json.RawMessage
+		worst = Present
+		blame *Read
+	)
+	for _, a := range e.args {
+		v, p, read := a.Eval(r)
+		if p > worst {
+			worst, blame = p, read
+		}
+		value = v
+	}
+	return value, worst, blame
+}
+
+// Reads are the references of the expression, in order.
+func (e *Expr) Reads() iter.Seq[*Read] {
+	return func(yield func(*Read) bool) { e.each(false, func(x *Expr, _ bool) bool { return yield(&x.read) }) }
+}
+
+// each calls f for each reference and whether it stands inside an ||.
+func (e *Expr) each(inOr bool, f func(ref *Expr, inOr bool) bool) bool {
+	if e.op == lang.OpRef {
+		return f(e, inOr)
+	}
+	for _, a := range e.args {
+		if !a.each(inOr || e.op == lang.OpOr, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Template is JSON with holes that expressions fill (plan-language §3). The zero
+// Template is no JSON at all.
+type Template struct{ pieces []piece }
+
+// piece is JSON text as it is, or a hole.
+type piece struct {
+	json  []byte
+	whole *Expr  // a string that is one expression
+	parts []part // a string with expressions in it
+}
+
+// part is literal text of a string, or an expression.
+type part struct {
+	text string
+	expr *Expr
+}
+
+// Unresolved says why a template has no value.
+type Unresolved struct {
+	Presence Presence // Missing or Gone
+	Read     *Read
+}
+
+func (u *Unresolved) Error() string {
+	if u.Presence == Gone {
+		return fmt.Sprintf("%s can't come", u.Read.Path)
+	}
+	return fmt.Sprintf("%s is missing", u.Read.Path)
+}
+
+// Literal is the template's JSON when it has no holes.
+func (t *Template) Literal() (json.RawMessage, bool) {
+	switch {
+	case len(t.pieces) == 1 && t.pieces[0].json != nil:
+		return t.pieces[0].json, true
+	case len(t.pieces) == 0:
+		return nil, true
+	}
+	return nil, false
+}
+
+// Reads are the references of the template, in order.
+func (t *Template) Reads() iter.Seq[*Read] {
+	return func(yield func(*Read) bool) {
+		for e := range t.exprs() {
+			if !e.each(false, func(x *Expr, _ bool) bool { return yield(&x.read) }) {
+				return
+			}
+		}
+	}
+}
+
+func (t *Template) exprs() iter.Seq[*Expr] {
+	return func(yield func(*Expr) bool) {
+		for i := range t.pieces {
+			p := &t.pieces[i]
+			if p.whole != nil && !yield(p.whole) {
+				return
+			}
+			for _, part := range p.parts {
+				if part.expr != nil && !yield(part.expr) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Resolve fills the holes. The error is an *Unresolved: the first read that is
+// gone, else the first that is missing. With lenient a missing read is an empty
+// string, and warn is called for it.
+func (t *Template) Resolve(r Reader, lenient bool, warn func(*Read)) (json.RawMessage, error) {
+	if v, ok := t.Literal(); ok {
+		return v, nil
+	}
+	f := filler{reader: r, lenient: lenient, warn: warn}
+	if len(t.pieces) == 1 && t.pieces[0].whole != nil {
+		v := f.eval(t.pieces[0].whole)
+		if f.bad != nil {
+			return nil, f.bad
+		}
+		return v, nil
+	}
+	size := 0
+	for i := range t.pieces {
+		size += len(t.pieces[i].json) + 32
+	}
+	out := make([]byte, 0, size)
+	for i := range t.pieces {
+		out = f.fill(out, &t.pieces[i])
+	}
+	if f.bad != nil {
+		return nil, f.bad
+	}
+	return out, nil
+}
+
+// filler fills one template.
+type filler struct {
+	reader  Reader
+	lenient bool
+	warn    func(*Read)
+	bad     *Unresolved
+}
+
+var emptyString = json.RawMessage(`""`)
+
+func (f *filler) eval(e *Expr) json.RawMessage {
+	v, p, read := e.Eval(f.reader)
+	switch {
+	case p == Present:
+		return v
+	case p == Missing && f.lenient:
+		if f.warn != nil {
+			f.warn(read)
+		}
+		return emptyString
+	case f.bad == nil || p > f.bad.Presence:
+		f.bad = &Unresolved{p, read}
+	}
+	return nil
+}
+
+func (f *filler) fill(out []byte, p *piece) []byte {
+	switch {
+	case p.whole != nil:
+		return append(out, f.eval(p.whole)...)
+	case p.parts == nil:
+		return append(out, p.json...)
+	}
+	var text strings.Builder
+	for _, part := range p.parts {
+		if part.expr == nil {
+			text.WriteString(part.text)
+			continue
+		}
+		text.WriteString(asText(f.eval(part.expr)))
+	}
+	return appendString(out, text.String())
+}
+
+// asText is a value as a template shows it: a string as it is, anything else as
+// compact JSON.
+func asText(v json.RawMessage) string {
+	if len(v) > 0 && v[0] == '"' {
+		var s string
+		if json.Unmarshal(v, &s) == nil {
+			return s
+		}
+	}
+	return string(v)
+}
+
+// appendString appends a JSON string without escaping what needs no escape.
+func appendString(dst []byte, s string) []byte {
+	start := 0
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, c)
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}

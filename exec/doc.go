@@ -1,0 +1,19 @@
+// Package exec runs programs: as parallel as their data allows, with the same
+// whiteboard, the same statuses and the same order of declared effects as running
+// the calls one at a time in plan order (plan-language §5, execution §1, §2).
+//
+//	result, err := exec.Run(ctx, prog, &exec.Options{OnFailure: exec.Skip})
+//	if err != nil {
+//		return err // it could not start
+//	}
+//	fmt.Println(result.Status, string(result.State))
+//
+// Start gives a handle on a run while it goes on, Events an iterator over what
+// happens in it. Nothing is printed, logged or read from the environment, and
+// when Run returns nothing that it started is left running, except an activity that
+// ignores its context for longer than the grace: it is abandoned, and the result says so.
+//
+// The scheduler is a counter per call, the reversed edges of the program, a heap
+// of what is ready and one lock: see schedule.go. A Program may be run by many
+// goroutines at once; a Run's methods may be called by any goroutine.
+package exec

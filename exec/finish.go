@@ -1,0 +1,204 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/state"
+)
+
+// finish makes the result of a run in which nothing goes on any more.
+func (s *scheduler) finish() *Result {
+	s.applyParked()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	res := &Result{Run: s.opts.ID, Usage: s.usage, Calls: make([]CallResult, len(s.calls))}
+	res.Status, res.Reason = s.status()
+	s.unfinished(res.Status)
+	for i := range s.calls {
+		res.Calls[i] = s.callResult(i)
+	}
+	s.whiteboard(res)
+	if res.Status == Completed {
+		s.output(res)
+		s.checkWhole(res)
+	}
+	res.Findings = s.findings
+	event := RunFinished
+	if res.Status == Paused {
+		event = RunPaused
+	}
+	s.emit(Event{Type: event, Status: res.Status, Reason: res.Reason})
+	return res
+}
+
+// applyParked applies, in plan order, the writes of calls that have run while
+// calls before them never will, because the run was cut short.
+func (s *scheduler) applyParked() {
+	for i := range s.calls {
+		if w := s.calls[i].parked; w != nil {
+			s.drain(s.apply(int32(i), w, nil))
+		}
+	}
+}
+
+// status is that of the run.
+func (s *scheduler) status() (Status, string) {
+	if s.stopped.status != "" {
+		return s.stopped.status, s.stopped.reason
+	}
+	for i := range s.calls {
+		if s.calls[i].status == Awaiting {
+			return Paused, fmt.Sprintf("%q waits for approval: %s", s.prog.Calls[i].ID, s.calls[i].reason)
+		}
+	}
+	if s.broken != "" {
+		return Failed, s.broken
+	}
+	return Completed, ""
+}
+
+// unfinished gives the calls that did not come to their end a status: those
+// behind a failure are blocked, the others were cancelled with the run. In a run that is
+// paused they stay as they are.
+func (s *scheduler) unfinished(run Status) {
+	if run == Paused || run == Completed {
+		return
+	}
+	behind := s.behindFailure()
+	for i := range s.calls {
+		c := &s.calls[i]
+		switch {
+		case c.settled || c.status == Cancelled:
+		case behind[i]:
+			c.status, c.reason = Blocked, "what it needs failed"
+		default:
+			c.status, c.reason = Cancelled, "it had not started when the run ended"
+		}
+	}
+}
+
+// behindFailure finds the calls that wait, directly or not, for one that failed
+// unhandled.
+func (s *scheduler) behindFailure() []bool {
+	g := s.prog.Starts
+	behind := make([]bool, g.Len())
+	var stack []int32
+	for i := range s.calls {
+		if c := &s.calls[i]; c.status == Failed && !c.handled {
+			stack = append(stack, int32(i))
+		}
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, next := range g.Succ(n) {
+			if !behind[next] {
+				behind[next] = true
+				stack = append(stack, next)
+			}
+		}
+	}
+	return behind
+}
+
+func (s *scheduler) callResult(i int) CallResult {
+	c, p := &s.calls[i], &s.prog.Calls[i]
+	r := CallResult{
+		ID: p.ID, Tool: p.Source.Tool, Status: c.status, Handled: c.handled, Attempts: c.attempts,
+		Error: c.failure, Reason: c.reason, Result: c.result,
+	}
+	if c.status == Completed || c.status == Pending {
+		r.Error = nil
+	}
+	if c.outcome >= 0 {
+		r.Outcome = p.Alternatives[c.outcome].Name
+	}
+	if !c.begun.IsZero() {
+		r.StartedAt = &c.begun
+	}
+	if !c.ended.IsZero() {
+		r.EndedAt = &c.ended
+	}
+	return r
+}
+
+// whiteboard puts the whiteboard as it is at the end into the result.
+func (s *scheduler) whiteboard(res *Result) {
+	for _, kind := range s.board.Kinds() {
+		v, _ := s.board.Read(state.Path{{Name: kind}}, 0, state.End)
+		switch kind {
+		case "input":
+		case "state":
+			res.State = v
+		case "data":
+			res.Data = v
+		default:
+			if res.Kinds == nil {
+				res.Kinds = map[string]json.RawMessage{}
+			}
+			res.Kinds[kind] = v
+		}
+	}
+}
+
+// output resolves the plan's output against the whiteboard at the end.
+func (s *scheduler) output(res *Result) {
+	if s.prog.Output == nil {
+		return
+	}
+	place := state.Place(len(s.calls) + 1)
+	v, err := s.prog.Output.Resolve(&placeReader{s: s, before: place}, s.prog.Refs == compile.LenientRefs,
+		func(r *compile.Read) {
+			f := s.finding(-1, r)
+			f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
+			s.findings = append(s.findings, f)
+		})
+	if err != nil {
+		u := err.(*compile.Unresolved)
+		f := s.finding(-1, u.Read)
+		f.Severity, f.Message = diag.Error, fmt.Sprintf("the output can't be made: nothing is at %s", u.Read.Path)
+		s.fail(res, f)
+		return
+	}
+	if s.prog.OutputSchema != nil {
+		if err := s.prog.OutputSchema.Validate(v); err != nil {
+			s.fail(res, diag.Finding{
+				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog.Document.Output.Loc(),
+				Message: fmt.Sprintf("the output breaks the request's schema: %s", err),
+			})
+		}
+	}
+	res.Output = v
+}
+
+// fail makes that a run failed at its end.
+func (s *scheduler) fail(res *Result, f diag.Finding) {
+	s.findings = append(s.findings, f)
+	if res.Status == Completed {
+		res.Status, res.Reason = Failed, f.Message
+	}
+}
+
+// checkWhole checks the final whiteboard against the schemas of its kinds.
+func (s *scheduler) checkWhole(res *Result) {
+	for _, kind := range slices.Sorted(maps.Keys(s.prog.Schemas)) {
+		if kind == "input" {
+			continue
+		}
+		v, _ := s.board.Read(state.Path{{Name: kind}}, 0, state.End)
+		for _, schema := range s.prog.Schemas[kind] {
+			if err := schema.Validate(v); err != nil {
+				s.fail(res, diag.Finding{
+					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog.Loc(s.prog.Document.Root.Span()),
+					Message: fmt.Sprintf("at the end the %s breaks its schema: %s", kind, err),
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Options say how a program is run. The zero value is the default.
+type Options struct {
+	ID          string // of the run; "" makes a new one
+	Schedule    Schedule
+	MaxParallel int           // calls at once; 0 is 64
+	Limiter     Limiter       // for Adaptive: how many calls at once; nil is MaxParallel
+	OnFailure   Strategy      // of calls that say nothing
+	OnUncertain Uncertain     // what becomes of attempts whose answer was lost
+	Timeout     time.Duration // of an attempt whose call and tool say nothing; 0 is 60 s
+	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
+	MaxSteps    int           // calls started; 0 is no bound
+	MaxTime     time.Duration // of the whole run; 0 is no bound
+	Seed        uint64        // of jitter and samples; 0 draws one
+
+	// Approve says which calls are put to a person besides those that say so
+	// themselves (execution §3). Approver asks; nil is nobody: the run pauses.
+	Approve  Approve
+	Approver func(ctx context.Context, q *Question) (Answer, error)
+
+	// Duration is how long a call is expected to take, in any one unit; nil takes all
+	// for equal. Of the calls that are ready, the one with the longest way below it goes first.
+	Duration func(*compile.Call) float64
+
+	// Middleware wraps every activity, the first outermost.
+	Middleware []tool.Middleware
+
+	// OnEvent is called with each event, in order, one at a time, while the
+	// scheduler waits: it must be quick and must not call the run.
+	OnEvent func(*Event)
+	// OnPlan is called once before anything starts; an error refuses the run.
+	OnPlan func(*compile.Program) error
+	// OnCallStart is called before the first attempt of a call, with params that it
+	// may change (they are validated again); an error fails the call.
+	OnCallStart func(ctx context.Context, c *compile.Call, params json.RawMessage) (json.RawMessage, error)
+	// OnCallDone is called with the result of a call before it is checked and
+	// written; it may change the result, and an error fails the call.
+	OnCallDone func(ctx context.Context, c *compile.Call, result json.RawMessage) (json.RawMessage, error)
+}
+
+// Schedule says in which order calls are started (execution §1).
+type Schedule uint8
+
+// The schedules.
+const (
+	Parallel   Schedule = iota // as soon as what it waits for has settled
+	Sequential                 // one at a time, in plan order
+	Adaptive                   // parallel, as many at once as the limiter finds good
+)
+
+// Strategy says what an unhandled failure does to the run (execution §2).
+type Strategy uint8
+
+// The strategies.
+const (
+	Abort    Strategy = iota // nothing new starts, running calls finish, the run fails
+	Skip                     // the call counts as skipped, and what needed it is skipped
+	Continue                 // what needed it is skipped, the run ends failed
+	Ask                      // the run pauses: a person decides
+	Replan                   // the run pauses: the planner decides
+)
+
+// ParseStrategy is the strategy of this name.
+func ParseStrategy(name string) (Strategy, bool) {
+	for s := Abort; s <= Replan; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return Abort, false
+}
+
+func (s Strategy) String() string {
+	return [...]string{"abort", "skip", "continue", "ask", "replan"}[s]
+}
+
+// Uncertain says what becomes of an attempt whose answer was lost, of a tool
+// that may not be called twice unasked (execution §2).
+type Uncertain uint8
+
+// The ways with uncertain attempts.
+const (
+	AskUncertain   Uncertain = iota // a person decides; without one, the call fails
+	RetryUncertain                  // it is an attempt that failed
+	FailUncertain                   // the call fails, with the code "uncertain"
+	SkipUncertain                   // the call counts as skipped
+)
+
+// Approve says which calls are put to a person (execution §3).
+type Approve uint8
+
+// The ways of approval.
+const (
+	ApproveDestructive Approve = iota // calls of tools declared destructive
+	ApproveAll                        // every call
+	ApproveNone                       // only those that ask for it themselves
+)
+
+// Question is a call that waits for a person's approval.
+type Question struct {
+	Run    string
+	Call   *compile.Call
+	Params json.RawMessage // as they would be given to the tool
+	Reason string          // why it is asked
+}
+
+// Answer is a person's answer. The zero Answer rejects.
+type Answer struct {
+	Approved bool
+	Reason   string          // of a rejection
+	Params   json.RawMessage // approved with these instead; nil leaves them
+	Result   json.RawMessage // this stands for the result, and nothing is called; nil calls
+}
+
+// Limiter says how many calls may run at once, and learns from how they end.
+type Limiter interface {
+	// Acquire takes a slot if there is one.
+	Acquire() (Slot, bool)
+}
+
+// Slot is a slot that was taken.
+type Slot interface {
+	// Release gives the slot back; ok reports whether the call went well.
+	Release(ok bool)
+}

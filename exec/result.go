@@ -1,0 +1,65 @@
+package exec
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Status is the state of a run or of a call (execution §1, cli).
+type Status string
+
+// The statuses. A run is Running, then Completed, Failed, Paused, Rejected or
+// Cancelled; the others are of calls only.
+const (
+	Pending   Status = "pending"
+	Ready     Status = "ready"
+	Running   Status = "running"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Skipped   Status = "skipped"
+	Blocked   Status = "blocked"
+	Awaiting  Status = "awaiting"
+	Cancelled Status = "cancelled"
+	Paused    Status = "paused"
+	Rejected  Status = "rejected"
+)
+
+// Failure is why a call failed: the error object of plan-language §4, without
+// what its place says.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// CallResult is what became of a call.
+type CallResult struct {
+	ID        string     `json:"id"`
+	Tool      string     `json:"tool"`
+	Status    Status     `json:"status"`
+	Handled   bool       `json:"handled"`           // it failed, and the failure was written where the plan says
+	Attempts  int        `json:"attempts"`          // of its tool; 0 when it was never called
+	Outcome   string     `json:"outcome,omitempty"` // the alternative that was written, as the plan spells it
+	Error     *Failure   `json:"error,omitempty"`
+	Reason    string     `json:"reason,omitempty"` // why it was skipped, blocked or cancelled
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+	EndedAt   *time.Time `json:"endedAt,omitempty"`
+
+	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
+}
+
+// Result is what became of a run. Its JSON is that of `plc run --format json`.
+type Result struct {
+	Run      string                     `json:"run"`
+	Status   Status                     `json:"status"`
+	Reason   string                     `json:"reason,omitempty"` // why it is not completed
+	Output   json.RawMessage            `json:"output"`
+	State    json.RawMessage            `json:"state"`
+	Data     json.RawMessage            `json:"data"`
+	Kinds    map[string]json.RawMessage `json:"kinds,omitempty"` // of the data messages that have one
+	Calls    []CallResult               `json:"calls"`
+	Findings diag.List                  `json:"findings"`
+	Usage    tool.Usage                 `json:"usage"`
+}

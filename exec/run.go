@@ -1,0 +1,379 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The defaults of Options.
+const (
+	DefaultMaxParallel = 64
+	DefaultTimeout     = 60 * time.Second
+	DefaultGrace       = 10 * time.Second
+)
+
+// Run runs a program to its end and says what became of it. The error is only
+// for runs that could not start. A nil Options is the default.
+func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, error) {
+	r, err := Start(ctx, prog, opts)
+	if err != nil {
+		return nil, err
+	}
+	return r.Wait(), nil
+}
+
+// Events runs a program and yields what happens, in order, until the run has
+// finished; whoever stops early cancels the run. The error, if any, comes alone.
+func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var o Options
+		if opts != nil {
+			o = *opts
+		}
+		q := newEventQueue(o.OnEvent)
+		o.OnEvent = q.put
+		r, err := Start(ctx, prog, &o)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		go func() {
+			r.Wait()
+			q.close()
+		}()
+		for e := range q.all() {
+			if !yield(e, nil) {
+				break
+			}
+		}
+		cancel()
+		r.Wait()
+	}
+}
+
+// Handle is a run that goes on. Its methods may be called by any goroutine.
+type Handle struct {
+	*scheduler
+	done   chan struct{}
+	result *Result
+}
+
+// Start starts a program and returns at once.
+func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
+	if prog == nil {
+		return nil, errors.New("exec: no program")
+	}
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.OnPlan != nil {
+		if err := o.OnPlan(prog); err != nil {
+			return nil, fmt.Errorf("exec: the plan was refused: %w", err)
+		}
+	}
+	board, err := state.New(prog.Initial)
+	if err != nil {
+		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)
+	}
+	h := &Handle{scheduler: newScheduler(ctx, prog, board, o), done: make(chan struct{})}
+	go func() {
+		defer close(h.done)
+		h.result = h.run()
+	}()
+	return h, nil
+}
+
+// Wait waits for the end of the run.
+func (h *Handle) Wait() *Result {
+	<-h.done
+	return h.result
+}
+
+// ID is the run's id.
+func (h *Handle) ID() string { return h.opts.ID }
+
+// errMaxTime is why the context of a run that took too long is done.
+var errMaxTime = errors.New("over the time budget")
+
+// run drives the scheduler to its end.
+func (s *scheduler) run() *Result {
+	defer s.cancel(nil)
+	s.begin()
+	select {
+	case <-s.idle:
+	case <-s.ctx.Done():
+		s.interrupt()
+		grace := time.NewTimer(s.opts.Grace)
+		defer grace.Stop()
+		select {
+		case <-s.idle:
+		case <-grace.C:
+			s.abandonAll()
+		}
+	}
+	return s.finish()
+}
+
+// scheduler is one run. What mu guards is marked; the rest does not change, or
+// is safe by itself.
+type scheduler struct {
+	opts  Options
+	prog  *compile.Program
+	board *state.Whiteboard
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	idle   chan struct{} // closed when nothing goes on any more
+
+	mu       sync.Mutex
+	calls    []call
+	starts   []int32 // of a node: how many it still waits for
+	commits  []int32 // of a call: how many its write still waits for
+	ready    readyHeap
+	tools    map[*tool.Tool]*toolLimit
+	active   int                   // calls in slots
+	busy     int                   // goroutines that bring a call on: the run is not idle
+	asking   int                   // calls whose approver was called
+	timers   map[int32]*time.Timer // of calls that wait for a retry or their rate
+	started  int                   // calls started, for the budget
+	stopped  stop
+	closed   bool
+	findings diag.List
+	usage    tool.Usage
+	begun    time.Time
+	broken   string // the first failure under Continue
+}
+
+// stop is why nothing new starts.
+type stop struct {
+	status Status // "" while the run goes on
+	reason string
+}
+
+// call is the state of one call. mu of the scheduler guards it, except that the
+// worker that runs the call owns params, result and failure until it settles.
+type call struct {
+	status   Status
+	attempts int
+	handled  bool
+	outcome  int32 // the alternative that was written; -1 is none
+	failure  *Failure
+	reason   string
+	begun    time.Time
+	ended    time.Time
+	result   []byte
+
+	written []compile.Write // what was applied
+
+	settled   bool
+	byFailure bool       // skipped because something failed
+	approved  bool       // a person said yes
+	ticket    bool       // its rate lets it start
+	parked    *writing   // waits for earlier writers
+	params    []byte     // resolved and valid
+	turn      int32      // of the attempt that runs; an answer of an older one is dropped
+	slot      Slot       // of the limiter
+	limited   *toolLimit // holds a place of its tool
+}
+
+func newScheduler(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o Options) *scheduler {
+	if o.ID == "" {
+		o.ID = newID(time.Now())
+	}
+	if o.MaxParallel <= 0 {
+		o.MaxParallel = DefaultMaxParallel
+	}
+	if o.Schedule == Sequential {
+		o.MaxParallel = 1
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
+	}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64()
+	}
+	s := &scheduler{
+		opts: o, prog: prog, board: board,
+		idle:   make(chan struct{}),
+		tools:  map[*tool.Tool]*toolLimit{},
+		timers: map[int32]*time.Timer{},
+		calls:  make([]call, len(prog.Calls)),
+		starts: make([]int32, prog.Starts.Len()),
+		begun:  time.Now(),
+	}
+	if o.MaxTime > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, o.MaxTime, errMaxTime)
+		context.AfterFunc(ctx, stop)
+	}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	s.limits()
+	s.ranks()
+	return s
+}
+
+// limits finds the tools whose calls are limited.
+func (s *scheduler) limits() {
+	for i := range s.prog.Calls {
+		t := s.prog.Calls[i].Tool
+		if _, ok := s.tools[t]; !ok && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) {
+			s.tools[t] = newToolLimit(t.Limits)
+		}
+	}
+}
+
+// ranks orders the calls that are ready: in plan order when the run is
+// sequential, else the longest way below first.
+func (s *scheduler) ranks() {
+	if s.opts.Schedule == Sequential {
+		return
+	}
+	n := int32(len(s.prog.Calls))
+	var weight func(int32) float64
+	if f := s.opts.Duration; f != nil {
+		weight = func(i int32) float64 {
+			if i >= n {
+				return 0
+			}
+			return max(0, f(&s.prog.Calls[i]))
+		}
+	}
+	s.ready.rank = s.prog.Starts.Below(weight)
+}
+
+// begin makes ready what waits for nothing.
+func (s *scheduler) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emit(Event{Type: RunStarted, Status: Running})
+	for i := range s.calls {
+		s.calls[i].status = Pending
+		s.calls[i].outcome = -1
+	}
+	var free []int32
+	for n := range s.starts {
+		s.starts[n] = int32(len(s.prog.Starts.Pred(int32(n))))
+		if s.starts[n] == 0 {
+			free = append(free, int32(n))
+		}
+	}
+	if g := s.prog.Commits; g != nil {
+		s.commits = make([]int32, g.Len())
+		for n := range s.commits {
+			s.commits[n] = int32(len(g.Pred(int32(n))))
+		}
+	}
+	for _, n := range free {
+		s.free(n)
+	}
+	s.dispatch()
+	s.checkIdle()
+}
+
+// emit sends an event. The caller holds mu.
+func (s *scheduler) emit(e Event) {
+	if s.opts.OnEvent == nil {
+		return
+	}
+	e.Time, e.Run = time.Now(), s.opts.ID
+	s.opts.OnEvent(&e)
+}
+
+// emitCall sends an event about a call. The caller holds mu.
+func (s *scheduler) emitCall(i int32, e Event) {
+	if s.opts.OnEvent == nil {
+		return
+	}
+	c := &s.prog.Calls[i]
+	e.Call, e.Tool = c.ID, c.Source.Tool
+	s.emit(e)
+}
+
+// interrupt stops the run because its context is done.
+func (s *scheduler) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errors.Is(context.Cause(s.ctx), errMaxTime) {
+		s.overBudget(fmt.Sprintf("the run took longer than %s", s.opts.MaxTime))
+	} else {
+		s.halt(Cancelled, "the run was cancelled")
+	}
+	s.checkIdle()
+}
+
+func (s *scheduler) overBudget(reason string) {
+	if s.stopped.status == "" {
+		s.findings = append(s.findings, diag.Finding{
+			Code: diag.OverBudget, Severity: diag.Error, Message: reason,
+			Loc: s.prog.Loc(s.prog.Document.Root.Span()),
+		})
+	}
+	s.halt(Failed, reason)
+}
+
+// halt makes that nothing new starts; the first reason stays.
+func (s *scheduler) halt(status Status, reason string) {
+	if s.stopped.status == "" || s.stopped.status == Paused && status != Paused {
+		s.stopped = stop{status, reason}
+	}
+	for i, t := range s.timers {
+		t.Stop()
+		delete(s.timers, i)
+	}
+}
+
+// abandonAll gives up on the calls that did not end within the grace.
+func (s *scheduler) abandonAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for i := range s.calls {
+		if c := &s.calls[i]; c.status == Running {
+			c.turn++
+			c.status = Cancelled
+			c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
+		}
+	}
+}
+
+// checkIdle ends the run when nothing goes on any more. The caller holds mu.
+func (s *scheduler) checkIdle() {
+	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.ready.calls) > 0 && s.stopped.status == "" {
+		return
+	}
+	s.closed = true
+	close(s.idle)
+}
+
+// newID is a run's id: time and randomness in Crockford's base 32, so that ids
+// sort by time (the layout of a ULID).
+func newID(now time.Time) string {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	id := make([]byte, 0, 26)
+	for ms, i := uint64(now.UnixMilli()), 0; i < 10; i++ {
+		id = append(id, digits[ms&31])
+		ms >>= 5
+	}
+	slices.Reverse(id)
+	for range 16 {
+		id = append(id, digits[rand.IntN(32)])
+	}
+	return string(id)
+}

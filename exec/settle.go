@@ -1,0 +1,350 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// writing is what a call writes when its turn has come.
+type writing struct {
+	outcome int             // the alternative; -1 is none
+	value   json.RawMessage // its value
+	usage   tool.Usage
+	failure *Failure // the call failed: this is written where the plan says
+}
+
+// placeReader reads the whiteboard as of a call's place.
+type placeReader struct {
+	s      *scheduler
+	before state.Place
+}
+
+// Read implements compile.Reader (plan-language §5, Branches).
+func (r *placeReader) Read(read *compile.Read) (json.RawMessage, compile.Presence) {
+	if v, ok := r.s.board.Read(read.Path, read.Since, r.before); ok {
+		return v, compile.Present
+	}
+	if read.Since == 0 && r.s.board.Held(read.Path) || r.s.wrote(read, r.before) {
+		return nil, compile.Missing
+	}
+	return nil, compile.Gone
+}
+
+// wrote reports whether one of the calls that a read is bound to wrote what
+// overlaps its path.
+func (s *scheduler) wrote(read *compile.Read, before state.Place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.prog.Writers(read.Path, read.Since, before) {
+		c := &s.calls[w.Place-1]
+		for _, p := range c.written {
+			if p.Path.Overlaps(read.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// succeed takes the result of a call: which outcome it is, and whether it is
+// what the definition says. Then it is written when its turn comes.
+func (s *scheduler) succeed(i int32, res tool.Result) {
+	p := &s.prog.Calls[i]
+	value, f := s.accept(i, p, res.Value)
+	if f != nil {
+		s.failed(i, f)
+		return
+	}
+	outcome, value, f := s.outcome(p, res.Outcome, value)
+	if f == nil {
+		f = s.checkResult(p, outcome, value)
+	}
+	if f != nil {
+		s.failed(i, f)
+		return
+	}
+	s.conclude(i, &writing{outcome: outcome, value: value, usage: res.Usage})
+}
+
+// accept checks that a result is JSON and lets the hook see it.
+func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (json.RawMessage, *Failure) {
+	if value == nil {
+		value = json.RawMessage("null")
+	}
+	if p.Result == nil {
+		if err := jsonscan.Check(value, jsonscan.Limits{}); err != nil {
+			return nil, &Failure{"result", fmt.Sprintf("the result is not JSON: %s", err)}
+		}
+		value = jsonscan.Compact(make([]byte, 0, len(value)), value)
+	}
+	if s.opts.OnCallDone == nil {
+		return value, nil
+	}
+	changed, err := s.opts.OnCallDone(s.ctx, p, value)
+	switch {
+	case err != nil:
+		return nil, failureOf(err, "refused")
+	case changed == nil:
+		return value, nil
+	}
+	if err := jsonscan.Check(changed, jsonscan.Limits{}); err != nil {
+		return nil, &Failure{"result", fmt.Sprintf("the result is not JSON: %s", err)}
+	}
+	return jsonscan.Compact(nil, changed), nil
+}
+
+// outcome is the alternative that happened and the value that goes there; -1
+// when the call writes nothing.
+func (s *scheduler) outcome(p *compile.Call, name string, value json.RawMessage) (int, json.RawMessage, *Failure) {
+	switch n := len(p.Alternatives); {
+	case n == 0:
+		return -1, value, nil
+	case n == 1:
+		return 0, value, nil
+	}
+	index := 0
+	if name != "" {
+		index = p.Outcome(name)
+	} else if chosen, v, ok := p.Chosen(value); ok {
+		index, value = chosen, v
+	}
+	if index < 0 {
+		return 0, nil, &Failure{"outcome", fmt.Sprintf("the tool %q chose an outcome that is not one of %s", p.Source.Tool, alternatives(p))}
+	}
+	return index, value, nil
+}
+
+func alternatives(p *compile.Call) string {
+	list := ""
+	for i, a := range p.Alternatives {
+		if i > 0 {
+			list += ", "
+		}
+		list += a.Name
+	}
+	return list
+}
+
+// checkResult validates a result against the definition and the call's _expect.
+func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMessage) *Failure {
+	if schema := p.ResultSchema(outcome); schema != nil {
+		if err := schema.Validate(value); err != nil {
+			return &Failure{"result", fmt.Sprintf("the result of %q is not what its definition says: %s", p.Source.Tool, err)}
+		}
+	}
+	if p.Expect != nil {
+		if err := p.Expect.Validate(value); err != nil {
+			return &Failure{"unexpected", fmt.Sprintf("the result is not what _expect says: %s", err)}
+		}
+	}
+	return nil
+}
+
+// failed takes the failure of a call. It is handled when the plan says where its
+// error goes (plan-language §4); else the strategy applies.
+func (s *scheduler) failed(i int32, f *Failure) {
+	s.conclude(i, &writing{outcome: -1, failure: f})
+}
+
+// skip ends a call that does not run.
+func (s *scheduler) skip(i int32, reason string, byFailure bool) {
+	s.mu.Lock()
+	c := &s.calls[i]
+	c.status, c.reason, c.byFailure = Skipped, reason, byFailure
+	s.emitCall(i, Event{Type: CallSkipped, Status: Skipped, Reason: reason})
+	s.release(i, true)
+	queue := s.settle(i, nil)
+	s.dispatch()
+	s.mu.Unlock()
+	s.drain(queue)
+}
+
+// conclude gives the call's slot back and applies its write: now, or when the
+// earlier calls that may write what it overlaps have settled.
+func (s *scheduler) conclude(i int32, w *writing) {
+	s.mu.Lock()
+	s.release(i, w.failure == nil)
+	if s.commits != nil && s.commits[i] > 0 {
+		s.calls[i].parked = w
+		s.dispatch()
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	s.drain(s.apply(i, w, nil))
+}
+
+// drain applies parked writes whose turn has come, and those that follow.
+func (s *scheduler) drain(queue []int32) {
+	for len(queue) > 0 {
+		i := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		queue = s.apply(i, s.calls[i].parked, queue)
+	}
+}
+
+// apply writes what a call gave, or its failure, and settles it. It appends to
+// queue the calls whose parked writes may follow.
+func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
+	p := &s.prog.Calls[i]
+	var written []compile.Write
+	if w.failure == nil && w.outcome >= 0 {
+		written = p.Alternatives[w.outcome].Writes
+		if err := s.write(p, written, p.Method, w.value); err != nil {
+			w = &writing{outcome: -1, failure: writeFailure(err), usage: w.usage}
+		}
+	}
+	handled := false
+	if w.failure != nil {
+		w.outcome, written, handled = s.writeFailed(i, p, w)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.calls[i]
+	c.parked, c.written = nil, written
+	c.outcome = int32(w.outcome)
+	c.result = w.value
+	c.failure = w.failure
+	s.usage.Tokens += w.usage.Tokens
+	s.usage.Cost += w.usage.Cost
+	for _, path := range written {
+		s.emitCall(i, Event{Type: Written, Path: path.Path.String(), Method: p.Method.String(), Value: w.value})
+	}
+	s.conclusion(i, c, p, handled)
+	queue = s.settle(i, queue)
+	s.dispatch()
+	return queue
+}
+
+// conclusion sets the status that a call ends with. The caller holds mu.
+func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) {
+	if c.failure == nil {
+		c.status = Completed
+		s.emitCall(i, Event{Type: CallCompleted, Status: Completed, Attempt: c.attempts})
+		return
+	}
+	c.status, c.handled = Failed, handled
+	if !handled {
+		s.strategy(c, p)
+	}
+	t := CallFailed
+	if c.status == Skipped {
+		t = CallSkipped
+	}
+	s.emitCall(i, Event{Type: t, Status: c.status, Attempt: c.attempts, Error: c.failure, Reason: c.reason})
+}
+
+// strategy applies the strategy to an unhandled failure (execution §2). The
+// caller holds mu.
+func (s *scheduler) strategy(c *call, p *compile.Call) {
+	strategy := s.opts.OnFailure
+	if own, ok := ParseStrategy(p.OnFailure); ok {
+		strategy = own
+	}
+	why := fmt.Sprintf("%q failed: %s: %s", p.ID, c.failure.Code, c.failure.Message)
+	switch strategy {
+	case Skip:
+		c.status, c.byFailure = Skipped, true
+		c.reason = fmt.Sprintf("it failed: %s: %s", c.failure.Code, c.failure.Message)
+	case Continue:
+		if s.broken == "" {
+			s.broken = why
+		}
+	case Ask:
+		s.halt(Paused, why+"; a person has to decide")
+	case Replan:
+		s.halt(Paused, why+"; a new plan is needed")
+	default:
+		s.halt(Failed, why)
+	}
+}
+
+// writeFailed writes the error object of a failed call where the plan says:
+// to its error path, else to the last of its alternatives unless the tool lists its
+// outcomes. handled reports whether that was done.
+func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome int, written []compile.Write, handled bool) {
+	switch n := len(p.Alternatives); {
+	case p.ErrorPath != nil:
+		outcome, written = -1, []compile.Write{*p.ErrorPath}
+	case n > 1 && len(p.Tool.Definition.Outcomes) == 0:
+		outcome, written = n-1, p.Alternatives[n-1].Writes
+	default:
+		return -1, nil, false
+	}
+	w.value, _ = json.Marshal(struct {
+		*Failure
+		Tool     string `json:"tool"`
+		Call     string `json:"call"`
+		Attempts int    `json:"attempts"`
+	}{w.failure, p.Source.Tool, p.ID, s.calls[i].attempts})
+	if err := s.write(p, written, state.Set, w.value); err != nil {
+		w.value = nil
+		return -1, nil, false
+	}
+	return outcome, written, true
+}
+
+// write writes a value to all paths or, when one of them can't take it, to none.
+func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method, value json.RawMessage) error {
+	for i := range paths {
+		if err := s.allowed(p, &paths[i], m, value); err != nil {
+			return err
+		}
+	}
+	if len(paths) == 1 {
+		return s.board.Write(p.Place, paths[0].Path, m, value)
+	}
+	all := make([]state.Path, len(paths))
+	for i := range paths {
+		all[i] = paths[i].Path
+	}
+	return s.board.WriteAll(p.Place, all, m, value)
+}
+
+// allowed checks a write against the schemas of its path: the value that is set,
+// each element that is added, what comes of a merge.
+func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, value json.RawMessage) error {
+	if len(w.Schemas) == 0 {
+		return nil
+	}
+	if m != state.Set {
+		old, _ := s.board.Read(w.Path, 0, p.Place)
+		next, err := state.Apply(old, nil, m, value)
+		if err != nil {
+			return err
+		}
+		value = next
+	}
+	for _, schema := range w.Schemas {
+		if err := schema.Validate(value); err != nil {
+			return fmt.Errorf("the schema does not allow this at %s: %w", w.Path, err)
+		}
+	}
+	return nil
+}
+
+// writeFailure is why a write could not be applied, as the failure of its call.
+func writeFailure(err error) *Failure {
+	var ve *schemas.ValidationError
+	if errors.As(err, &ve) {
+		return &Failure{"schema", err.Error()}
+	}
+	return &Failure{"write", err.Error()}
+}
+
+// finding is a finding of the run about a read of a call.
+func (s *scheduler) finding(i int32, r *compile.Read) diag.Finding {
+	f := diag.Finding{Code: diag.NothingThere, Severity: diag.Warning, Loc: s.prog.Loc(r.Span)}
+	if i >= 0 {
+		f.Call = s.prog.Calls[i].ID
+	}
+	return f
+}

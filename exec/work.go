@@ -1,0 +1,501 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// work runs a call, and after it whatever is ready, until nothing is.
+func (s *scheduler) work(i int32) {
+	for {
+		if !s.perform(i) {
+			return
+		}
+		s.mu.Lock()
+		s.busy--
+		next, ok := s.take()
+		s.dispatch()
+		if !ok {
+			s.checkIdle()
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		i = next
+	}
+}
+
+// perform brings a call one step on: to its end, to its next attempt, or to the
+// person who must approve it. The call's slot is given back. It reports false
+// when the call was abandoned meanwhile, and this goroutine with it.
+func (s *scheduler) perform(i int32) bool {
+	c, p := &s.calls[i], &s.prog.Calls[i]
+	if c.params == nil && !s.prepare(i, c, p) {
+		return true
+	}
+	if p.Result != nil {
+		s.succeed(i, tool.Result{Value: p.Result})
+		return true
+	}
+	if reason, ask := s.needsApproval(p); ask && !c.approved {
+		s.ask(i, reason)
+		return true
+	}
+	turn, ok := s.startAttempt(i)
+	if !ok {
+		return true
+	}
+	res, err := s.attempt(i, turn, p.Tool, p.Activity, c.params, s.timeout(p.Timeout), c.attempts)
+	if s.dropped(i, turn) {
+		return false
+	}
+	if err != nil {
+		return s.attemptFailed(i, err)
+	}
+	s.succeed(i, res)
+	return true
+}
+
+// prepare decides whether the call runs, and resolves and validates its params.
+// It reports false when the call has come to its end.
+func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
+	reads := &placeReader{s: s, before: p.Place}
+	if reason := s.skipReason(i, p, reads); reason != "" {
+		return false
+	}
+	params, err := p.Params.Resolve(reads, s.prog.Refs == compile.LenientRefs, func(r *compile.Read) { s.lenient(i, r) })
+	if err != nil {
+		s.unresolved(i, err.(*compile.Unresolved))
+		return false
+	}
+	if f := s.checkParams(p.Tool, params); f != nil {
+		s.failed(i, f)
+		return false
+	}
+	c.params = params
+	if s.opts.OnCallStart == nil || p.Result != nil {
+		return true
+	}
+	changed, err := s.opts.OnCallStart(s.ctx, p, c.params)
+	if err != nil {
+		s.failed(i, failureOf(err, "refused"))
+		return false
+	}
+	if changed != nil {
+		if f := s.checkGiven(p.Tool, changed); f != nil {
+			s.failed(i, f)
+			return false
+		}
+		c.params = changed
+	}
+	return true
+}
+
+// skipReason skips a call whose _when does not hold, or that depends on one that
+// failed; it reports why.
+func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) string {
+	s.mu.Lock()
+	for _, d := range p.DependsOn {
+		if dep := &s.calls[d]; dep.status == Failed && !dep.handled || dep.byFailure {
+			reason := fmt.Sprintf("it depends on %q, which %s", s.prog.Calls[d].ID, s.fate(d))
+			s.mu.Unlock()
+			s.skip(i, reason, true)
+			return reason
+		}
+	}
+	s.mu.Unlock()
+	if p.When == nil {
+		return ""
+	}
+	v, presence, read := p.When.Eval(reads)
+	reason := ""
+	switch {
+	case presence != compile.Present && read != nil:
+		reason = fmt.Sprintf("its _when is not present: nothing is at %s", read.Path)
+	case presence != compile.Present || string(v) == "null" || string(v) == "false":
+		reason = fmt.Sprintf("its _when is %s", v)
+	default:
+		return ""
+	}
+	s.skip(i, reason, false)
+	return reason
+}
+
+// fate is what became of a call, for a reason. The caller holds mu.
+func (s *scheduler) fate(i int32) string {
+	c := &s.calls[i]
+	switch {
+	case c.failure != nil && c.status != Completed:
+		return "failed"
+	case c.status == Skipped:
+		return "was skipped"
+	}
+	return "took another outcome"
+}
+
+// unresolved ends a call whose params have no value: what can't come skips it,
+// what is missing fails it (plan-language §5).
+func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
+	if u.Presence == compile.Missing {
+		s.failed(i, &Failure{"missing", fmt.Sprintf("nothing is at %s", u.Read.Path)})
+		return
+	}
+	var blame *compile.Call
+	byFailure := false
+	s.mu.Lock()
+	for w := range s.prog.Writers(u.Read.Path, u.Read.Since, s.prog.Calls[i].Place) {
+		d := &s.calls[w.Place-1]
+		if failed := d.status == Failed && !d.handled || d.byFailure; failed {
+			blame, byFailure = w, true
+			break
+		}
+		if blame == nil {
+			blame = w
+		}
+	}
+	reason := fmt.Sprintf("%s can't come", u.Read.Path)
+	if blame != nil {
+		reason += fmt.Sprintf(": %q %s", blame.ID, s.fate(int32(blame.Place-1)))
+	}
+	s.mu.Unlock()
+	s.skip(i, reason, byFailure)
+}
+
+// lenient notes a reference that found nothing and became an empty string.
+func (s *scheduler) lenient(i int32, r *compile.Read) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.finding(i, r)
+	f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
+	s.findings = append(s.findings, f)
+	s.emitCall(i, Event{Type: Warned, Reason: f.Message})
+}
+
+// checkParams validates resolved params.
+func (s *scheduler) checkParams(t *tool.Tool, params json.RawMessage) *Failure {
+	if t.Definition.Params == nil {
+		return nil
+	}
+	if err := t.Definition.Params.Validate(params); err != nil {
+		return &Failure{"params", fmt.Sprintf("the params do not fit the tool %q: %s", t.Definition.Name, err)}
+	}
+	return nil
+}
+
+// checkGiven validates params that come from a hook or a person.
+func (s *scheduler) checkGiven(t *tool.Tool, params json.RawMessage) *Failure {
+	if err := jsonscan.Check(params, jsonscan.Limits{}); err != nil {
+		return &Failure{"params", fmt.Sprintf("the params are not JSON: %s", err)}
+	}
+	return s.checkParams(t, params)
+}
+
+// startAttempt counts an attempt; it reports false when the budget forbids it.
+func (s *scheduler) startAttempt(i int32) (turn int32, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.calls[i]
+	if c.attempts == 0 {
+		if s.opts.MaxSteps > 0 && s.started >= s.opts.MaxSteps {
+			s.overBudget(fmt.Sprintf("the run would start more than %d calls", s.opts.MaxSteps))
+			c.status = Pending
+			s.release(i, true)
+			return 0, false
+		}
+		s.started++
+		c.begun = time.Now()
+	}
+	c.status = Running
+	c.attempts++
+	c.turn++
+	s.emitCall(i, Event{Type: CallStarted, Status: Running, Attempt: c.attempts})
+	return c.turn, true
+}
+
+// dropped reports whether nobody waits for this attempt any more.
+func (s *scheduler) dropped(i, turn int32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed || s.calls[i].turn != turn
+}
+
+func (s *scheduler) timeout(own time.Duration) time.Duration {
+	if own > 0 {
+		return own
+	}
+	return s.opts.Timeout
+}
+
+// errTimeout is why the context of an attempt that took too long is done.
+var errTimeout = errors.New("timed out")
+
+// attempt calls the activity once. When it ignores the end of its time for
+// longer than the grace, the call goes on without it.
+func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int) (tool.Result, error) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	timer := time.AfterFunc(timeout, func() {
+		cancel(errTimeout)
+		s.overdue(i, turn, timeout)
+	})
+	defer func() {
+		timer.Stop()
+		cancel(nil)
+	}()
+	p := &s.prog.Calls[i]
+	req := &tool.Request{
+		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Params: params,
+		Attempt: n, Key: s.key(p, params), Seed: s.seed(i), Scopes: s.scopes(p),
+	}
+	res, err := s.protect(ctx, s.wrapped(a), req)
+	if err == nil {
+		return res, nil
+	}
+	if context.Cause(ctx) == errTimeout {
+		return res, &tool.Error{
+			Code: "timeout", Message: fmt.Sprintf("no answer within %s", timeout),
+			Uncertain: true, Err: err,
+		}
+	}
+	return res, err
+}
+
+// protect calls an activity; a panic is an error of the tool.
+func (s *scheduler) protect(ctx context.Context, a tool.Activity, req *tool.Request) (res tool.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &tool.Error{
+				Code: "panic", Message: fmt.Sprint(p), Permanent: true,
+				Err: fmt.Errorf("%v\n%s", p, debug.Stack()),
+			}
+		}
+	}()
+	return a.Call(ctx, req)
+}
+
+// wrapped is an activity inside the middleware.
+func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
+	for _, m := range slices.Backward(s.opts.Middleware) {
+		a = m(a)
+	}
+	return a
+}
+
+// overdue gives up on an attempt that ignores the end of its time.
+func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
+	time.AfterFunc(s.opts.Grace, func() {
+		s.mu.Lock()
+		if s.closed || s.calls[i].turn != turn || s.calls[i].status != Running {
+			s.mu.Unlock()
+			return
+		}
+		s.calls[i].turn++ // its answer will be dropped
+		s.busy++
+		s.mu.Unlock()
+		s.attemptFailed(i, &tool.Error{
+			Code:      "timeout",
+			Message:   fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", timeout, s.opts.Grace),
+			Uncertain: true,
+		})
+		s.mu.Lock()
+		s.busy -= 2 // that of the goroutine that was abandoned as well
+		s.dispatch()
+		s.checkIdle()
+		s.mu.Unlock()
+	})
+}
+
+// key is the same for every attempt of a call with these params, and of no other.
+func (s *scheduler) key(p *compile.Call, params []byte) string {
+	h := sha256.New()
+	for _, part := range []string{s.opts.ID, p.ID} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	h.Write(params)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func (s *scheduler) seed(i int32) uint64 {
+	return rand.New(rand.NewPCG(s.opts.Seed, uint64(i))).Uint64()
+}
+
+// scopes is what a call may see of the whiteboard, as of its place.
+func (s *scheduler) scopes(p *compile.Call) json.RawMessage {
+	if !p.HasScopes {
+		return nil
+	}
+	reads := &placeReader{s: s, before: p.Place}
+	view := json.RawMessage(`{}`)
+	for _, e := range p.Scopes {
+		v, presence, _ := e.Eval(reads)
+		if presence != compile.Present {
+			continue
+		}
+		for r := range e.Reads() {
+			if grown, err := state.Apply(view, r.Path, state.Set, v); err == nil {
+				view = grown
+			}
+		}
+	}
+	return view
+}
+
+// attemptFailed decides what follows a failed attempt: another one, the
+// fallback, or the failure of the call (execution §2). It reports as perform does.
+func (s *scheduler) attemptFailed(i int32, err error) bool {
+	p := &s.prog.Calls[i]
+	f := failureOf(err, "error")
+	if s.ctx.Err() != nil {
+		s.cancelled(i, f)
+		return true
+	}
+	var te *tool.Error
+	errors.As(err, &te)
+	if te != nil && te.Uncertain && !p.Effects.Repeatable() && s.opts.OnUncertain != RetryUncertain {
+		s.uncertain(i, f)
+		return true
+	}
+	if wait, ok := s.retry(i, p, f, te); ok && s.tryLater(i, f, wait) {
+		return true
+	}
+	if p.Fallback != nil {
+		if done, ours := s.fallback(i, p); done {
+			return ours
+		}
+	}
+	s.failed(i, f)
+	return true
+}
+
+// uncertain ends a call that may have done its work and may not be called again
+// unasked.
+func (s *scheduler) uncertain(i int32, f *Failure) {
+	if s.opts.OnUncertain == SkipUncertain {
+		s.skip(i, fmt.Sprintf("its answer was lost: %s", f.Message), true)
+		return
+	}
+	s.failed(i, &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)})
+}
+
+// tryLater puts a call off until its next attempt; not when the run is stopping.
+func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped.status != "" {
+		return false
+	}
+	c := &s.calls[i]
+	c.status, c.failure = Ready, f
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
+	s.release(i, false)
+	s.after(i, wait)
+	return true
+}
+
+// cancelled ends a call that was stopped with the run.
+func (s *scheduler) cancelled(i int32, f *Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.calls[i]
+	c.status, c.failure, c.reason = Cancelled, f, "the run was cancelled while it ran"
+	c.ended = time.Now()
+	s.release(i, false)
+}
+
+// The defaults of a retry.
+const (
+	retryDelay    = 100 * time.Millisecond
+	retryFactor   = 2
+	retryMaxDelay = 30 * time.Second
+)
+
+// retry decides whether there is another attempt, and when: exponential backoff
+// with full jitter, and no sooner than the tool said.
+func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) (time.Duration, bool) {
+	r := p.Retry
+	n := s.calls[i].attempts
+	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, f.Code) {
+		return 0, false
+	}
+	wait := backoff(r, n)
+	if r.Jitter == nil || *r.Jitter {
+		draw := rand.New(rand.NewPCG(s.seed(i), uint64(n)))
+		wait = time.Duration(draw.Int64N(int64(wait) + 1))
+	}
+	if te != nil {
+		wait = max(wait, te.RetryAfter)
+	}
+	return wait, true
+}
+
+// backoff is the longest wait after the n-th attempt.
+func backoff(r *lang.Retry, n int) time.Duration {
+	delay, factor, most := r.Delay, r.Factor, r.MaxDelay
+	if delay == 0 {
+		delay = retryDelay
+	}
+	if factor == 0 {
+		factor = retryFactor
+	}
+	if most == 0 {
+		most = max(retryMaxDelay, delay)
+	}
+	d := float64(delay) * math.Pow(factor, float64(n-1))
+	if d >= float64(most) {
+		return most
+	}
+	return time.Duration(d)
+}
+
+// fallback calls the call's fallback once. done reports whether that settled
+// the call, ours as perform does.
+func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
+	f := p.Fallback
+	params := json.RawMessage(s.calls[i].params)
+	if f.Params != nil {
+		resolved, err := f.Params.Resolve(&placeReader{s: s, before: p.Place}, s.prog.Refs == compile.LenientRefs, nil)
+		if err != nil {
+			return false, true
+		}
+		params = resolved
+	}
+	if f.Activity == nil || s.checkParams(f.Tool, params) != nil {
+		return false, true
+	}
+	s.mu.Lock()
+	s.calls[i].turn++
+	turn := s.calls[i].turn
+	s.mu.Unlock()
+	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1)
+	if s.dropped(i, turn) {
+		return true, false
+	}
+	if err != nil {
+		return false, true
+	}
+	s.succeed(i, res)
+	return true, true
+}
+
+// failureOf is an error as a failure; errors that are not a tool's get the code.
+func failureOf(err error, code string) *Failure {
+	var te *tool.Error
+	if errors.As(err, &te) {
+		return &Failure{te.Code, te.Message}
+	}
+	return &Failure{code, err.Error()}
+}
