@@ -59,6 +59,7 @@ func Read(src *diag.File) (*File, diag.List) {
 		"models":     func(v value) { r.objects(v, f.Models) },
 		"mcpServers": func(v value) { r.objects(v, f.MCPServers) },
 	})
+	r.findings.Sort()
 	return f, r.findings
 }
 

@@ -1,9 +1,9 @@
 package file
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -137,5 +137,11 @@ func twice(first map[string]diag.Span, e entry) *jsonscan.Error {
 	return nil
 }
 
-// quote is a string as JSON.
-func quote(s string) []byte { return gjson.AppendJSONString(nil, s) }
+// quote is a string as JSON, in which <, > and & stay what they are.
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // strings can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

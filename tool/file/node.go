@@ -85,7 +85,7 @@ func (n *node) get(name string) (entry, bool) {
 // at is the value at a JSON Pointer below n, or as much of the way to it as there is.
 func (n *node) at(pointer string) *node {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		e, ok := n.get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		e, ok := n.get(unescape(token))
 		if !ok {
 			return n
 		}

@@ -26,15 +26,16 @@ func (v value) below(e entry) value {
 	return value{e.value, v.pointer + "/" + token, e.key}
 }
 
-// what names v in messages: the last names on the way to it.
+// what names v in messages.
 func (v value) what() string {
 	if v.pointer == "" {
 		return "the tool file"
 	}
-	tokens := strings.Split(v.pointer[1:], "/")
-	name := strings.Join(tokens[max(0, len(tokens)-3):], ".")
-	return strconv.Quote(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+	return strconv.Quote(unescape(strings.ReplaceAll(v.pointer[1:], "/", ".")))
 }
+
+// unescape is a token of a JSON Pointer as a name.
+func unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
 
 // reader reads typed values and notes what is wrong with them. What it could
 // not read is left as it was.
@@ -122,7 +123,7 @@ func (r *reader) each(v value, read set) {
 // name is the name of a member.
 func (v value) name() string {
 	i := strings.LastIndexByte(v.pointer, '/')
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(v.pointer[i+1:])
+	return unescape(v.pointer[i+1:])
 }
 
 func (r *reader) text(dst *string) set {
