@@ -257,12 +257,15 @@ const (
 	//
 	//	-- plan.json --
 	//	[
-	//	  {"type": "tool", "tool": {"greet": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "plan", "plan": [
-	//	    {"_tool": "greet", "_id": "hello", "name": "Ada"},
-	//	    {"_tool": "greet", "_id": "hello", "name": "Bob"}
-	//	  ]}
+	//	  {"_tool": "greet", "_id": "hello", "name": "Ada", "_outputPath": "†state.ada"},
+	//	  {"_tool": "greet", "_id": "hello", "name": "Bob", "_outputPath": "†state.bob"}
 	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  greet:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
 	//
 	// Cure: rename one of the two calls, or leave its _id out.
 	DuplicateID Code = 204
@@ -390,13 +393,19 @@ const (
 	//
 	//	-- plan.json --
 	//	[
-	//	  {"type": "tool", "tool": {"fetchUser": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "tool", "tool": {"greet": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "plan", "plan": [
-	//	    {"_tool": "fetchUser", "name": "ada", "_outputPath": "†state.user"},
-	//	    {"_tool": "greet", "name": "†state.usr.name"}
-	//	  ]}
+	//	  {"_tool": "fetchUser", "name": "ada", "_outputPath": "†state.user"},
+	//	  {"_tool": "greet", "name": "†state.usr.name", "_outputPath": "†state.greeting"}
 	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  fetchUser:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
+	//	  greet:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
 	//
 	// Cure: correct the path, here †state.user.name, give a call the output path †state.usr,
 	// or put the value into the input or the state.
@@ -449,13 +458,19 @@ const (
 	//
 	//	-- plan.json --
 	//	[
-	//	  {"type": "tool", "tool": {"fetchUser": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "tool", "tool": {"greet": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "plan", "plan": [
-	//	    {"_tool": "fetchUser", "_id": "fetch", "name": "ada"},
-	//	    {"_tool": "greet", "name": "Ada", "_dependsOn": ["fetchAda"]}
-	//	  ]}
+	//	  {"_tool": "fetchUser", "_id": "fetch", "name": "ada", "_outputPath": "†state.user"},
+	//	  {"_tool": "greet", "name": "Ada", "_outputPath": "†state.greeting", "_dependsOn": ["fetchAda"]}
 	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  fetchUser:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
+	//	  greet:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
 	//
 	// Cure: correct the name, here fetch. A call without _id has the name of its tool, with
 	// -2, -3 and so on from its second call.
@@ -490,14 +505,20 @@ const (
 	//
 	//	-- plan.json --
 	//	[
-	//	  {"type": "tool", "tool": {"fetchUser": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "tool", "tool": {"greet": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
-	//	  {"type": "plan", "plan": [
-	//	    {"_tool": "fetchUser", "name": "ada", "_outputPath": "†state.user"},
-	//	    {"_tool": "greet", "name": "†state.user.name"},
-	//	    {"_tool": "fetchUser", "name": "bob", "_outputPath": "†state.user"}
-	//	  ]}
+	//	  {"_tool": "fetchUser", "name": "ada", "_outputPath": "†state.user"},
+	//	  {"_tool": "greet", "name": "†state.user.name", "_outputPath": "†state.greeting"},
+	//	  {"_tool": "fetchUser", "name": "bob", "_outputPath": "†state.user"}
 	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  fetchUser:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
+	//	  greet:
+	//	    properties: {name: {type: string}}
+	//	    required: [name]
+	//	    effects: {readOnly: true}
 	//
 	// Cure: give the two results paths of their own, add them up with "_outputMethod": "push",
 	// or say the order with _dependsOn.
@@ -852,15 +873,19 @@ const (
 	//
 	//	-- plan.json --
 	//	[
-	//	  {"type": "tool", "tool": {"decide": {"properties": {"question": {"type": "string"}},
-	//	    "_outcomes": ["yes", "no"]}}},
-	//	  {"type": "tool", "tool": {"say": {"properties": {"text": {}}}}},
-	//	  {"type": "plan", "plan": [
-	//	    {"_tool": "decide", "question": "rain?", "_outputPath": "†state.yes || †state.no"},
-	//	    {"_tool": "say", "text": "†state.yes"},
-	//	    {"_tool": "say", "text": "†state.no"}
-	//	  ]}
+	//	  {"_tool": "decide", "question": "rain?", "_outputPath": "†state.yes || †state.no"},
+	//	  {"_tool": "say", "text": "†state.yes", "_outputPath": "†state.first"},
+	//	  {"_tool": "say", "text": "†state.no", "_outputPath": "†state.second"}
 	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  decide:
+	//	    properties: {question: {type: string}}
+	//	    effects: {readOnly: true}
+	//	    _outcomes: ["yes", "no"]
+	//	  say:
+	//	    properties: {text: {}}
+	//	    effects: {readOnly: true}
 	//
 	// Cure: keep the outcome that was chosen, here "_outputPath": "†state.yes", implement the
 	// tool, or make the plan lazy.

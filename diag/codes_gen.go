@@ -273,15 +273,17 @@ func (c Code) page() (Page, bool) {
 			Severity: Error,
 			Summary:  "An _id that two calls have.",
 			Meaning:  "The _id is the name of a call in _dependsOn, in the record and in findings, so it must belong to one call of the plan. Calls without one get a name that is free.",
-			Args:     []string{"check", "plan.json"},
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"greet\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"plan\", \"plan\": [\n" +
-					"    {\"_tool\": \"greet\", \"_id\": \"hello\", \"name\": \"Ada\"},\n" +
-					"    {\"_tool\": \"greet\", \"_id\": \"hello\", \"name\": \"Bob\"}\n" +
-					"  ]}\n" +
+					"  {\"_tool\": \"greet\", \"_id\": \"hello\", \"name\": \"Ada\", \"_outputPath\": \"†state.ada\"},\n" +
+					"  {\"_tool\": \"greet\", \"_id\": \"hello\", \"name\": \"Bob\", \"_outputPath\": \"†state.bob\"}\n" +
 					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  greet:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n"},
 			},
 			Cure: "Rename one of the two calls, or leave its _id out.",
 		}, true
@@ -403,16 +405,21 @@ func (c Code) page() (Page, bool) {
 			Severity: Error,
 			Summary:  "A reference to nothing: nobody writes it and nothing holds it.",
 			Meaning:  "A call waits for what it reads. Nothing in the plan writes this path, neither does the input, the state or the data hold it, so that the call would wait for ever. An alternative after || may be missing; a reference by itself may not.",
-			Args:     []string{"check", "plan.json"},
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"fetchUser\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"greet\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"plan\", \"plan\": [\n" +
-					"    {\"_tool\": \"fetchUser\", \"name\": \"ada\", \"_outputPath\": \"†state.user\"},\n" +
-					"    {\"_tool\": \"greet\", \"name\": \"†state.usr.name\"}\n" +
-					"  ]}\n" +
+					"  {\"_tool\": \"fetchUser\", \"name\": \"ada\", \"_outputPath\": \"†state.user\"},\n" +
+					"  {\"_tool\": \"greet\", \"name\": \"†state.usr.name\", \"_outputPath\": \"†state.greeting\"}\n" +
 					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  fetchUser:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n" +
+					"  greet:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n"},
 			},
 			Cure: "Correct the path, here †state.user.name, give a call the output path †state.usr, or put the value into the input or the state.",
 		}, true
@@ -461,16 +468,21 @@ func (c Code) page() (Page, bool) {
 			Severity: Error,
 			Summary:  "A _dependsOn that names no call.",
 			Meaning:  "A call waits for the calls that _dependsOn names by _id. A name that no call of the plan has is never taken as done.",
-			Args:     []string{"check", "plan.json"},
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"fetchUser\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"greet\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"plan\", \"plan\": [\n" +
-					"    {\"_tool\": \"fetchUser\", \"_id\": \"fetch\", \"name\": \"ada\"},\n" +
-					"    {\"_tool\": \"greet\", \"name\": \"Ada\", \"_dependsOn\": [\"fetchAda\"]}\n" +
-					"  ]}\n" +
+					"  {\"_tool\": \"fetchUser\", \"_id\": \"fetch\", \"name\": \"ada\", \"_outputPath\": \"†state.user\"},\n" +
+					"  {\"_tool\": \"greet\", \"name\": \"Ada\", \"_outputPath\": \"†state.greeting\", \"_dependsOn\": [\"fetchAda\"]}\n" +
 					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  fetchUser:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n" +
+					"  greet:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n"},
 			},
 			Cure: "Correct the name, here fetch. A call without _id has the name of its tool, with -2, -3 and so on from its second call.",
 		}, true
@@ -500,17 +512,22 @@ func (c Code) page() (Page, bool) {
 			Severity: Warning,
 			Summary:  "Two writers of one path with no order between them.",
 			Meaning:  "The order of the list decides: the later call wins, however fast it is. Nothing else says that this is meant, and moving a call would change the result.",
-			Args:     []string{"check", "plan.json"},
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"fetchUser\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"greet\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
-					"  {\"type\": \"plan\", \"plan\": [\n" +
-					"    {\"_tool\": \"fetchUser\", \"name\": \"ada\", \"_outputPath\": \"†state.user\"},\n" +
-					"    {\"_tool\": \"greet\", \"name\": \"†state.user.name\"},\n" +
-					"    {\"_tool\": \"fetchUser\", \"name\": \"bob\", \"_outputPath\": \"†state.user\"}\n" +
-					"  ]}\n" +
+					"  {\"_tool\": \"fetchUser\", \"name\": \"ada\", \"_outputPath\": \"†state.user\"},\n" +
+					"  {\"_tool\": \"greet\", \"name\": \"†state.user.name\", \"_outputPath\": \"†state.greeting\"},\n" +
+					"  {\"_tool\": \"fetchUser\", \"name\": \"bob\", \"_outputPath\": \"†state.user\"}\n" +
 					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  fetchUser:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n" +
+					"  greet:\n" +
+					"    properties: {name: {type: string}}\n" +
+					"    required: [name]\n" +
+					"    effects: {readOnly: true}\n"},
 			},
 			Cure: "Give the two results paths of their own, add them up with \"_outputMethod\": \"push\", or say the order with _dependsOn.",
 		}, true
@@ -840,18 +857,21 @@ func (c Code) page() (Page, bool) {
 			Severity: Error,
 			Summary:  "A latent call of an eager plan that leaves its outcome open.",
 			Meaning:  "A call without an implementation has its result from the model that wrote the plan. In an eager plan the model must have chosen the outcome by then; an output path with || says that it has not.",
-			Args:     []string{"check", "plan.json"},
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"decide\": {\"properties\": {\"question\": {\"type\": \"string\"}},\n" +
-					"    \"_outcomes\": [\"yes\", \"no\"]}}},\n" +
-					"  {\"type\": \"tool\", \"tool\": {\"say\": {\"properties\": {\"text\": {}}}}},\n" +
-					"  {\"type\": \"plan\", \"plan\": [\n" +
-					"    {\"_tool\": \"decide\", \"question\": \"rain?\", \"_outputPath\": \"†state.yes || †state.no\"},\n" +
-					"    {\"_tool\": \"say\", \"text\": \"†state.yes\"},\n" +
-					"    {\"_tool\": \"say\", \"text\": \"†state.no\"}\n" +
-					"  ]}\n" +
+					"  {\"_tool\": \"decide\", \"question\": \"rain?\", \"_outputPath\": \"†state.yes || †state.no\"},\n" +
+					"  {\"_tool\": \"say\", \"text\": \"†state.yes\", \"_outputPath\": \"†state.first\"},\n" +
+					"  {\"_tool\": \"say\", \"text\": \"†state.no\", \"_outputPath\": \"†state.second\"}\n" +
 					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  decide:\n" +
+					"    properties: {question: {type: string}}\n" +
+					"    effects: {readOnly: true}\n" +
+					"    _outcomes: [\"yes\", \"no\"]\n" +
+					"  say:\n" +
+					"    properties: {text: {}}\n" +
+					"    effects: {readOnly: true}\n"},
 			},
 			Cure: "Keep the outcome that was chosen, here \"_outputPath\": \"†state.yes\", implement the tool, or make the plan lazy.",
 		}, true
