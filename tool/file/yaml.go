@@ -110,7 +110,7 @@ func (r *yamlReader) node(y *yaml.Node, depth int) *node {
 	start := r.offset(y.Line, y.Column)
 	n := &node{span: diag.Span{Start: int32(start), End: int32(start)}}
 	switch {
-	case depth == maxDepth && y.Kind & (yaml.MappingNode|yaml.SequenceNode) != 0:
+	case depth == maxDepth && y.Kind&(yaml.MappingNode|yaml.SequenceNode) != 0:
 		return r.fail(jsonscan.Limit, start, "nested more than %d deep", maxDepth)
 	case y.Kind == yaml.AliasNode:
 		return r.fail(jsonscan.Syntax, start, "*%s is an alias, which tool files do not have; write the value out", y.Value)
