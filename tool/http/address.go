@@ -90,12 +90,9 @@ func (a address) templates() []driver.Template {
 
 // fill makes the URL; more is added to its query.
 func (a address) fill(value func(string) (string, bool), more []string) (*url.URL, error) {
-	host, missing := a.host.Fill(value)
-	if missing != "" {
-		return nil, fmt.Errorf("param %q is not given, and the host needs it", missing)
-	}
-	if strings.ContainsFunc(host, func(r rune) bool { return !hostRune(r) }) {
-		return nil, fmt.Errorf("%q is no host; names are letters, digits, dots and dashes", host)
+	host, err := a.fillHost(value)
+	if err != nil {
+		return nil, err
 	}
 	path, err := a.fillPath(value)
 	if err != nil {
@@ -119,16 +116,38 @@ func (a address) fill(value func(string) (string, bool), more []string) (*url.UR
 		}
 		return nil, fmt.Errorf("the URL is not one: %w", err)
 	}
-	if u.Hostname() == "" {
+	switch {
+	case u.Hostname() == "":
 		return nil, errors.New("the URL has no host")
+	case u.EscapedPath() != path || strings.ContainsFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		// net/url would escape the whole path anew, and take what params hold for
+		// separators.
+		return nil, errors.New("write the path and the query as they are sent, %20 for a space")
 	}
 	return u, nil
 }
 
-// hostRune: whatever else a host may hold is either not ASCII, and has an ASCII
-// form, or would make the host mean something else.
-func hostRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:[]", r)
+// fillHost makes the host. A param gives a name or a part of one, and nothing that
+// would make the rest mean something else.
+func (a address) fillHost(value func(string) (string, bool)) (string, error) {
+	for _, name := range a.host.Names() {
+		switch text, ok := value(name); {
+		case !ok:
+			return "", fmt.Errorf("param %q is not given, and the host needs it", name)
+		case text == "" || strings.ContainsFunc(text, func(r rune) bool { return !nameRune(r) }):
+			return "", fmt.Errorf("param %q cannot be in a host: %q; names are letters, digits, dots and dashes", name, driver.Head([]byte(text), 60))
+		}
+	}
+	host, _ := a.host.Fill(value)
+	if strings.ContainsFunc(host, func(r rune) bool { return !nameRune(r) && !strings.ContainsRune("_:[]", r) }) {
+		return "", fmt.Errorf("%q is no host; names are letters, digits, dots and dashes", host)
+	}
+	return host, nil
+}
+
+// nameRune reports what a name is made of. One that is not ASCII has an ASCII form.
+func nameRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
 }
 
 // fillPath makes the path. A segment that is filled in is checked as a whole: empty

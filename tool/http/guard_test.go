@@ -107,6 +107,8 @@ func TestHostOfAParam(t *testing.T) {
 		"127.0.0.1:80@evil.example": "bad-params",
 		"evil.example?":             "bad-params",
 		"%65vil.example":            "bad-params",
+		"127.0.0.1:22":              "bad-params",
+		"[::1]":                     "bad-params",
 		"":                          "bad-params",
 		"127.0.0.1\r\n":             "bad-params",
 	} {
@@ -220,9 +222,9 @@ func TestProxy(t *testing.T) {
 	base, got := server(t, ok)
 	var through []string
 	p := httptest.NewServer(&httputil.ReverseProxy{
-		Director: func(r *nethttp.Request) {
-			through = append(through, r.URL.Host)
-			r.URL.Host = mustParse(t, base).Host
+		Rewrite: func(r *httputil.ProxyRequest) {
+			through = append(through, r.In.URL.Host)
+			r.SetURL(mustParse(t, base))
 		},
 	})
 	defer p.Close()

@@ -59,7 +59,7 @@ func parsePattern(entry string) (pattern, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	name, p.below = strings.CutPrefix(name, "*")
 	if p.name = canonical(name); p.below && len(p.name) < 2 || p.below != strings.HasPrefix(p.name, ".") ||
-		p.name == "" || strings.ContainsFunc(p.name, func(r rune) bool { return !hostRune(r) || r == '[' || r == ']' }) {
+		p.name == "" || strings.ContainsFunc(p.name, func(r rune) bool { return !nameRune(r) && r != '_' && r != ':' }) {
 		return p, fmt.Errorf(`allowHosts %q: write "api.example", "*.example" (all below it), "api.example:8443" or an address`, entry)
 	}
 	return p, nil

@@ -48,6 +48,9 @@ func TestNewRefuses(t *testing.T) {
 		{Config{URL: "https://a.example/#top"}, "#"},
 		{Config{URL: "https://a.example/{a b}"}, "placeholder"},
 		{Config{URL: "https://a.example/?{x}=1"}, "name"},
+		{Config{URL: "https://a.example/{x} y"}, "%20"},
+		{Config{URL: "https://a.example/größe"}, "%20"},
+		{Config{URL: "https://a.example/?a= b"}, "%20"},
 		{Config{URL: "https://{host}/"}, "allowHosts"},
 		{Config{URL: good, AllowHosts: []string{"b.example"}}, "allowHosts does not have"},
 		{Config{URL: good, AllowHosts: []string{"*"}}, "allowHosts"},
@@ -209,6 +212,7 @@ func FuzzURL(f *testing.F) {
 		f.Add(c.cfg.URL, "..", "a&b=c#d")
 	}
 	f.Add("/{a}/x", "%2e%2e", "\r\n")
+	f.Add("/{a} ", "/", "")
 	f.Fuzz(func(t *testing.T, path, one, two string) {
 		template, err := parseAddress("https://a.example" + path)
 		if err != nil {
