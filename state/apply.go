@@ -17,13 +17,7 @@ import (
 // It says what a write means in the plainest way, and costs the size of the
 // document. A Whiteboard gives the same at the cost of the write.
 func Apply(doc json.RawMessage, below Path, method Method, value json.RawMessage) (json.RawMessage, error) {
-	raw := compact(value)
-	if len(below) == 0 && (method == Set || method == Merge || method == Assign) && shapeOf(raw) != object {
-		err := notRoot(shapeOf(raw), method)
-		err.Method = method
-		return nil, err
-	}
-	out, err := applyAt(compact(doc), below, 0, method, raw)
+	out, err := applyRoot(compact(doc), below, method, compact(value))
 	if err != nil {
 		err.Method = method
 		return nil, err
@@ -31,31 +25,35 @@ func Apply(doc json.RawMessage, below Path, method Method, value json.RawMessage
 	return out, nil
 }
 
+func applyRoot(doc []byte, below Path, method Method, value []byte) ([]byte, *Error) {
+	combines := method == Set || method == Merge || method == Assign
+	switch {
+	case len(below) == 0 && combines && shapeOf(value) != object:
+		return nil, notRoot(shapeOf(value), method)
+	case len(below) >= maxSteps:
+		return nil, tooLong(len(below) + 1)
+	}
+	return applyAt(doc, below, 0, method, value)
+}
+
 // applyAt does a write on the value at below[:depth].
 func applyAt(doc []byte, below Path, depth int, method Method, value []byte) ([]byte, *Error) {
 	if depth == len(below) {
 		out, err := combine(doc, method, value)
-		return out, at(err, below[:depth])
+		return out, err.at(below[:depth])
 	}
 	if doc == nil {
 		doc = empty(below[depth])
 	}
 	name, child, err := pick(doc, below[depth])
 	if err != nil {
-		return nil, at(err, below[:depth])
+		return nil, err.at(below[:depth])
 	}
 	child, err = applyAt(child, below, depth+1, method, value)
 	if err != nil {
 		return nil, err
 	}
 	return put(doc, name, child), nil
-}
-
-func at(err *Error, p Path) *Error {
-	if err != nil {
-		err.Path = p
-	}
-	return err
 }
 
 // empty is what a segment makes of nothing: a list for [0] alone.

@@ -33,6 +33,10 @@ func (m Method) String() string {
 // initial whiteboard. It is never negative.
 type Place int32
 
+// maxSteps is the most steps of a path that is written, since values are read by
+// recursion.
+const maxSteps = 1000
+
 // End is the place behind every call: a reader at it sees all.
 const End Place = math.MaxInt32
 
@@ -41,12 +45,12 @@ const End Place = math.MaxInt32
 // paths that it is given and hands out slices of them, so that neither may be
 // changed by anyone.
 type Whiteboard struct {
-	raws tables
-	work atomic.Int64 // what all reads and writes looked at; tests assert its growth
+	raws  tables
+	work  atomic.Int64     // what all reads and writes looked at; tests assert its growth
+	kinds map[string]*kind // the same from New on
 
-	mu    sync.RWMutex // of all below
-	kinds map[string]*kind
-	log   []record // in order of arrival
+	mu  sync.RWMutex // of log and of what is in the kinds
+	log []record     // in order of arrival
 }
 
 // kind is the writes of one kind, as a trie, and what they started from.
@@ -128,6 +132,9 @@ func (w *Whiteboard) writable(path Path) (*kind, *Error) {
 	if path[0].Name == "input" {
 		return nil, &Error{Path: path[:1], Have: object.String(), Reason: "the input is read-only"}
 	}
+	if len(path) > maxSteps {
+		return nil, tooLong(len(path)).at(path[:1])
+	}
 	k := w.kinds[path[0].Name]
 	if k == nil {
 		return nil, &Error{Path: path[:1], Have: nothing.String(), Reason: "there is no such kind; only a data message makes one"}
@@ -202,7 +209,7 @@ func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
 
 // Kinds are the kinds that exist, in order of their names.
 func (w *Whiteboard) Kinds() []string {
-	return slices.Sorted(maps.Keys(w.kinds)) // never written after New
+	return slices.Sorted(maps.Keys(w.kinds))
 }
 
 // Entry is a write in the log.

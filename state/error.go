@@ -19,6 +19,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Path, e.Reason)
 }
 
+// at is the error with its place, nil if it is nil.
+func (e *Error) at(p Path) *Error {
+	if e != nil {
+		e.Path = p
+	}
+	return e
+}
+
 // noMember is the error of a name on what is no object.
 func noMember(have shape, name string) *Error {
 	return &Error{Have: have.String(), Reason: fmt.Sprintf("%s has no members, so nothing can be written to %q in it", have, name)}
@@ -57,4 +65,9 @@ func notRoot(value shape, m Method) *Error {
 // noStar is the error of a write to [*].
 func noStar(have shape) *Error {
 	return &Error{Have: have.String(), Reason: "[*] can only be read; a write needs one path"}
+}
+
+// tooLong is the error of a path with too many steps.
+func tooLong(steps int) *Error {
+	return &Error{Have: object.String(), Reason: fmt.Sprintf("a path of %d steps; a write may have at most %d", steps, maxSteps)}
 }

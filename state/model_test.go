@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -29,7 +30,10 @@ var (
 )
 
 // dice reads choices from fuzzed bytes; at their end all are 0.
-type dice struct{ data []byte }
+type dice struct {
+	data  []byte
+	named bool // only names
+}
 
 func (d *dice) roll(n int) int {
 	if len(d.data) == 0 {
@@ -42,7 +46,7 @@ func (d *dice) roll(n int) int {
 
 func (d *dice) segment(star bool) Segment {
 	switch k := d.roll(12); {
-	case k < 6:
+	case k < 6 || d.named:
 		return Segment{Name: memberNames[d.roll(len(memberNames))]}
 	case k < 9:
 		return Segment{Kind: Index, Index: d.roll(6) - 2}
@@ -58,7 +62,7 @@ func (d *dice) path(doc []byte, star bool) Path {
 	p := Path{{Name: "state"}}
 	for range d.roll(5) {
 		seg := d.segment(star)
-		if d.roll(4) > 0 {
+		if d.roll(4) > 0 && (!d.named || shapeOf(doc) != list) {
 			seg = d.known(doc, seg)
 		}
 		p = append(p, seg)
@@ -192,7 +196,7 @@ func FuzzWhiteboard(f *testing.F) {
 		f.Add(noise(i, 300))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &dice{data}
+		d := &dice{data: data}
 		pr := d.program()
 		docs, errs := pr.run()
 		w := pr.board(t)
@@ -259,7 +263,7 @@ func FuzzArrival(f *testing.F) {
 		f.Add(noise(i, 300), i)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		d := &dice{data}
+		d := &dice{data: data}
 		pr := d.program()
 		docs, errs := pr.run()
 		pr.writes = slices.DeleteFunc(pr.writes, func(e Entry) bool { err := errs[0]; errs = errs[1:]; return err != nil })
@@ -331,7 +335,7 @@ func FuzzLateSet(f *testing.F) {
 		f.Add(noise(i, 300), i)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		d := &dice{data}
+		d := &dice{data: data}
 		pr := d.program()
 		w := pr.board(t)
 		for _, e := range shuffle(pr.writes, rand.New(rand.NewPCG(seed, 2)), func(earlier, e Entry) bool {
@@ -349,4 +353,94 @@ func FuzzLateSet(f *testing.F) {
 			t.Fatalf("%s\n%s, by Apply: %s", pr, got, doc)
 		}
 	})
+}
+
+// FuzzBound reads as of places since which the reader is bound.
+func FuzzBound(f *testing.F) {
+	for i := range uint64(64) {
+		f.Add(noise(i, 300))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := &dice{data: data}
+		d.named = d.roll(2) == 1
+		pr := d.program()
+		w := pr.board(t)
+		var applied []Entry
+		for _, e := range pr.writes {
+			if w.Write(e.Place, e.Path, e.Method, e.Value) == nil {
+				applied = append(applied, e)
+			}
+		}
+		docs, _ := pr.run()
+		for range 6 {
+			before := Place(1 + d.roll(50))
+			for _, p := range append(pr.paths(), d.path(docs[len(docs)-1], true)) {
+				boundToCover(t, pr, w, applied, p, before)
+				if since := Place(d.roll(30)); names(applied, p) {
+					fromNothing(t, pr, w, applied, p, since, before)
+				}
+			}
+		}
+	})
+}
+
+// boundToCover: bound to a set that covers the path, and was applied, a reader
+// sees what it sees unbound.
+func boundToCover(t *testing.T, pr program, w *Whiteboard, applied []Entry, p Path, before Place) {
+	for _, e := range applied {
+		if e.Method != Set || !e.Path.Covers(p) || e.Place >= before {
+			continue
+		}
+		got, ok := w.Read(p, e.Place, before)
+		want, wantOK := w.Read(p, 0, before)
+		if string(got) != string(want) || ok != wantOK {
+			t.Fatalf("%s\n%s in [%d,%d): %s %v, unbound: %s %v", pr, p, e.Place, before, got, ok, want, wantOK)
+		}
+	}
+}
+
+// fromNothing: where no index is used, a reader sees what the writes it is bound
+// to make of nothing.
+func fromNothing(t *testing.T, pr program, w *Whiteboard, applied []Entry, p Path, since, before Place) {
+	doc := compact(pr.initial)
+	if since > 0 {
+		doc = nil
+	}
+	for _, e := range applied {
+		if since <= e.Place && e.Place < before {
+			if next, err := Apply(doc, e.Path[1:], e.Method, e.Value); err == nil {
+				doc = next
+			}
+		}
+	}
+	want, wantOK := "", false
+	if since < before {
+		want, wantOK = get(doc, p[1:])
+	}
+	got, ok := w.Read(p, since, before)
+	if ok != wantOK || !sameValue(t, got, []byte(want)) {
+		t.Fatalf("%s\n%s in [%d,%d): %s %v, from nothing by Apply: %s %v", pr, p, since, before, got, ok, want, wantOK)
+	}
+}
+
+// sameValue reports whether two values are equal but for the order of members.
+func sameValue(t *testing.T, a, b []byte) bool {
+	var x, y any
+	for text, v := range map[*[]byte]*any{&a: &x, &b: &y} {
+		if len(*text) > 0 {
+			if err := json.Unmarshal(*text, v); err != nil {
+				t.Fatalf("%s: %v", *text, err)
+			}
+		}
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// names reports whether paths are made of names only.
+func names(es []Entry, p Path) bool {
+	all := slices.Clone(p)
+	for _, e := range es {
+		all = append(all, e.Path...)
+	}
+	return !slices.ContainsFunc(all, func(s Segment) bool { return s.Kind != Name })
 }

@@ -171,13 +171,13 @@ func (v *view) value(s spot, path Path) ([]byte, bool) {
 		if !ok {
 			return nil, false
 		}
-		if p := v.open(s); p.in == nil {
+		p := v.open(s)
+		if p.in == nil {
 			return slices.Clip(p.base), p.base != nil
 		}
-		return v.render(nil, s)
+		return v.render(make([]byte, 0, len(p.base)+bytesPerStep), s)
 	}
-	raw, ok := v.read(nil, s, path)
-	return raw, ok
+	return v.read(nil, s, path)
 }
 
 // read appends the value at path below s, or reports that there is none.
