@@ -1,0 +1,160 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Verdict is the answer to the question whether a schema is assignable to another.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Maybe Verdict = iota // it could not be decided
+	Yes                  // every value of the one meets the other
+	No                   // there is a value that does not
+)
+
+func (v Verdict) String() string { return [...]string{"maybe", "yes", "no"}[v] }
+
+// Answer says whether every value of a schema meets another. The zero value says that
+// nothing is known.
+type Answer struct {
+	Verdict Verdict
+	// Reason says in words why it is No or Maybe: `/tags/0 may be null: expected
+	// string, but got null`. From and To are the pointers into the two schema documents
+	// that it is about.
+	Reason   string
+	From, To string
+	// Witness is a value that the one schema admits and the other refuses, when the
+	// verdict is No. Both was checked by validating it.
+	Witness json.RawMessage
+}
+
+// AssignOptions say how much work a question may be. The zero value is the default.
+type AssignOptions struct {
+	// Steps bounds the work; 0 is DefaultSteps.
+	Steps int
+}
+
+// DefaultSteps is enough for all but very large schemas, and is used up by hostile ones
+// in a few milliseconds.
+const DefaultSteps = 10_000
+
+// Assignable answers whether every value of from meets to. Yes and No are proved;
+// what cannot be decided, or not with so much work, is Maybe. Each schema is read by
+// its own draft. It may be called by goroutines at once. plan-language §7
+func Assignable(from, to *Schema, opts *AssignOptions) Answer {
+	switch {
+	case from.node == to.node, admitsAll(to.node), from.node.may == noTypes:
+		return Answer{Verdict: Yes}
+	}
+	steps := DefaultSteps
+	if opts != nil && opts.Steps > 0 {
+		steps = opts.Steps
+	}
+	p := newProver(steps)
+	r := p.solve([]signed{{from.node, false}, {to.node, true}})
+	switch {
+	case r.status == empty:
+		return Answer{Verdict: Yes}
+	case r.witness != nil:
+		if a := refuted(from, to, r.witness); a.Verdict == No {
+			return a
+		}
+	}
+	a := Answer{From: from.node.pointer, To: to.node.pointer}
+	a.Reason = "it depends on what cannot be decided here: a pattern that RE2 cannot read, or a dynamic reference"
+	if p.steps < 0 {
+		a.Reason = fmt.Sprintf("it takes more than %d steps to decide", steps)
+	}
+	return a
+}
+
+// refuted is the answer No, if the witness is one.
+func refuted(from, to *Schema, witness *value) Answer {
+	raw := json.RawMessage(witness.appendJSON(nil))
+	if from.Validate(raw) != nil {
+		return Answer{}
+	}
+	broken, _ := to.Validate(raw).(*ValidationError)
+	if broken == nil {
+		return Answer{}
+	}
+	v := broken.Violations[0]
+	a := Answer{Verdict: No, To: v.Keyword, From: from.node.pointer, Witness: raw}
+	path, at := pathTo(witness, v.Instance)
+	if sub, _ := from.At(path...); sub != nil && sub.doc != nil {
+		a.From = sub.node.pointer
+	}
+	a.Reason = reason(v, at)
+	return a
+}
+
+// pathTo follows a pointer into a value.
+func pathTo(v *value, pointer string) (path []Step, at *value) {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" || v == nil {
+			break
+		}
+		token = unescapePointer(token)
+		step := Step{Kind: Member, Name: token}
+		if v.kind == kindArray {
+			i, _ := strconv.Atoi(token)
+			step = Step{Kind: Element, Index: i}
+		}
+		path = append(path, step)
+		v = v.child(token)
+	}
+	return path, v
+}
+
+func reason(v Violation, at *value) string {
+	place := "the value"
+	if v.Instance != "" {
+		place = v.Instance
+	}
+	word := v.Keyword[strings.LastIndexByte(v.Keyword, '/')+1:]
+	switch {
+	case word == "required":
+		return fmt.Sprintf("%s may lack a member: %s", place, v.Message)
+	case strings.HasPrefix(v.Message, "unknown member"):
+		return fmt.Sprintf("there may be %s, and no others than the declared are allowed", place)
+	case at == nil:
+		return v.Message
+	}
+	return fmt.Sprintf("%s may be %s: %s", place, at.short(), v.Message)
+}
+
+// Relation remembers the answers of Assignable. The zero value is empty and ready; it
+// may be used by goroutines at once, and keeps the schemas alive that it was asked
+// about.
+type Relation struct {
+	Options AssignOptions
+
+	mu      sync.Mutex
+	answers map[[2]*node]Answer
+}
+
+// Assignable is as the function of the same name, and costs next to nothing when the
+// same was asked before.
+func (r *Relation) Assignable(from, to *Schema) Answer {
+	key := [2]*node{from.node, to.node}
+	r.mu.Lock()
+	a, known := r.answers[key]
+	r.mu.Unlock()
+	if known {
+		return a
+	}
+	a = Assignable(from, to, &r.Options)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil {
+		r.answers = make(map[[2]*node]Answer)
+	}
+	r.answers[key] = a
+	return a
+}

@@ -1,0 +1,277 @@
+package schemas
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// status is what is known of a goal, a question whether a value exists. The order
+// matters: of alternatives the highest counts.
+type status uint8
+
+const (
+	empty   status = iota // there is no value
+	unknown               // no telling
+	shaky                 // there is a value, if what could not be decided goes well
+	found                 // there is a value
+)
+
+type result struct {
+	status  status
+	witness *value // of found and shaky
+}
+
+// or is the result of a union.
+func (r result) or(s result) result {
+	if s.status > r.status {
+		return s
+	}
+	return r
+}
+
+// signed is a schema that a value meets, or with neg does not.
+type signed struct {
+	node *node
+	neg  bool
+}
+
+// prover answers goals. It is used by one goroutine.
+type prover struct {
+	steps   int // left
+	ids     map[*node]uint32
+	memo    map[string]*entry
+	depth   int
+	low     int // the outermost open goal on which the current one relied
+	pending []*entry
+	classes map[*node]*classes
+	names   map[string]result
+	unions  map[string]*node
+	consts  map[*value]*node
+	key     []byte
+}
+
+// entry is a goal in the memo. While it is open it counts as empty: see the essay on
+// recursion.
+type entry struct {
+	result
+	low int // relied on open goals from this depth on; closed: for good
+}
+
+const (
+	closed  = 1 << 30
+	dropped = -1 // no longer holds
+)
+
+func newProver(steps int) *prover {
+	return &prover{
+		steps: steps, low: closed, ids: make(map[*node]uint32), memo: make(map[string]*entry),
+		classes: make(map[*node]*classes), unions: make(map[string]*node), consts: make(map[*value]*node),
+	}
+}
+
+// spend takes steps; it reports false when there are none left.
+func (p *prover) spend(n int) bool {
+	p.steps -= n
+	return p.steps >= 0
+}
+
+func (p *prover) id(n *node) uint32 {
+	id, ok := p.ids[n]
+	if !ok {
+		id = uint32(len(p.ids))
+		p.ids[n] = id
+	}
+	return id
+}
+
+// goalKey identifies a goal, whatever the order of its parts.
+func (p *prover) goalKey(goal []signed) []byte {
+	var space [8]uint32
+	ids := space[:0]
+	for _, s := range goal {
+		id := p.id(s.node) << 1
+		if s.neg {
+			id |= 1
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	p.key = p.key[:0]
+	for i, id := range ids {
+		if i == 0 || id != ids[i-1] {
+			p.key = binary.AppendUvarint(p.key, uint64(id))
+		}
+	}
+	return p.key
+}
+
+const maxGoals = 200 // nested
+
+// solve answers whether a value meets all parts of a goal.
+func (p *prover) solve(goal []signed) result {
+	if r, done := p.trivial(goal); done {
+		return r
+	}
+	if !p.spend(1) || p.depth >= maxGoals {
+		return result{status: unknown}
+	}
+	key := p.goalKey(goal)
+	if e := p.memo[string(key)]; e != nil && e.low != dropped {
+		p.low = min(p.low, e.low)
+		return e.result
+	}
+	e := &entry{low: p.depth}
+	p.memo[string(key)] = e
+	outer, first := p.low, len(p.pending)
+	p.low = closed
+	p.depth++
+	r := p.kinds(goal)
+	p.depth--
+	e.result = r
+	p.settle(e, first)
+	p.low = min(outer, e.low)
+	return r
+}
+
+// settle decides how long the answer for a goal that is no longer open holds. That
+// a value exists, or that nothing is known, holds for good; but then whoever relied
+// on the goal being empty must be asked again.
+func (p *prover) settle(e *entry, first int) {
+	e.low = closed
+	switch {
+	case e.status != empty:
+		for _, inner := range p.pending[first:] {
+			inner.low = dropped
+		}
+		p.pending = p.pending[:first]
+	case p.low >= p.depth: // it relied on nothing outside of itself
+		for _, inner := range p.pending[first:] {
+			inner.low = closed
+		}
+		p.pending = p.pending[:first]
+	default:
+		e.low = p.low
+		p.pending = append(p.pending, e)
+	}
+}
+
+// trivial answers goals that the types of their parts decide.
+func (p *prover) trivial(goal []signed) (result, bool) {
+	if kindsOfGoal(goal) == noTypes {
+		return result{}, true
+	}
+	for i, s := range goal {
+		for _, t := range goal[:i] {
+			if s.node == t.node && s.neg != t.neg {
+				return result{}, true
+			}
+		}
+	}
+	return result{}, false
+}
+
+// kindsOfGoal are the types of the values that may meet a goal.
+func kindsOfGoal(goal []signed) typeSet {
+	types := allTypes
+	for _, s := range goal {
+		if s.neg {
+			types &^= s.node.full
+		} else {
+			types &= s.node.may
+		}
+	}
+	return types
+}
+
+// kinds answers a goal type by type.
+func (p *prover) kinds(goal []signed) result {
+	out := result{}
+	types := kindsOfGoal(goal)
+	root := make([]literal, len(goal))
+	for i, s := range goal {
+		root[i] = isNode(s.node, s.neg)
+	}
+	for k := range kinds {
+		if types.excludes(k) {
+			continue
+		}
+		if out = out.or(p.literals(k, root)); out.status == found {
+			break
+		}
+	}
+	return out
+}
+
+// literals answers whether a value of a kind makes all of some literals true.
+func (p *prover) literals(k kind, root []literal) result {
+	switch k {
+	case kindNull:
+		return p.among(root, []value{{kind: kindNull}}, k)
+	case kindBoolean:
+		return p.among(root, []value{{kind: kindBoolean}, {kind: kindBoolean, truth: true}}, k)
+	}
+	b := &branch{prover: p, kind: k, root: root}
+	for i := range root {
+		if !b.assert(root[i]) {
+			return result{}
+		}
+	}
+	return b.search()
+}
+
+// among answers by trying each of finitely many values.
+func (p *prover) among(root []literal, values []value, k kind) result {
+	out := result{}
+	for i := range values {
+		v := &values[i]
+		if v.kind != k {
+			continue
+		}
+		if !p.spend(1) {
+			return out.or(result{status: unknown})
+		}
+		verdict := yes
+		for j := range root {
+			if verdict = min(verdict, root[j].eval(v)); verdict == no {
+				break
+			}
+		}
+		switch verdict {
+		case yes:
+			return result{found, v}
+		case doubt:
+			out = out.or(result{shaky, v})
+		}
+	}
+	return out
+}
+
+// constOf is the schema of one value.
+func (p *prover) constOf(v *value) *node {
+	n := p.consts[v]
+	if n == nil {
+		n = constNode(v)
+		p.consts[v] = n
+	}
+	return n
+}
+
+// anyOf is the union of some schemas, the same for the same ones.
+func (p *prover) anyOf(list []*node) *node {
+	if len(list) == 1 {
+		return list[0]
+	}
+	goal := make([]signed, len(list))
+	for i, n := range list {
+		goal[i] = signed{node: n}
+	}
+	key := p.goalKey(goal)
+	n := p.unions[string(key)]
+	if n == nil {
+		n = newNode(allTypes)
+		n.anyOf = list
+		n.masks()
+		p.unions[string(key)] = n
+	}
+	return n
+}

@@ -1,0 +1,206 @@
+package schemas
+
+import (
+	"math/big"
+	"slices"
+)
+
+// solveNumber looks for a number that meets the facts. Numbers are the finite decimals.
+// The multiples that it must be are one lattice, the multiples of their least common
+// multiple m: so with it only finitely many numbers matter, and without it a range that
+// is more than a point always holds one that is no multiple of some others.
+func (b *branch) solveNumber() result {
+	s := numberSolver{}
+	for i := range b.facts {
+		s.add(&b.facts[i])
+	}
+	if s.lower.set && s.upper.set {
+		c := s.lower.cmp(s.upper.number)
+		if c > 0 || c == 0 && (s.lower.strict || s.upper.strict) {
+			return result{}
+		}
+		if c == 0 {
+			return s.try(s.lower.rat())
+		}
+	}
+	if s.step == nil {
+		return s.dense()
+	}
+	return s.lattice(b.prover)
+}
+
+type numberSolver struct {
+	lower, upper bound
+	step         *big.Rat   // nil: any number
+	not          []*big.Rat // not a multiple of these
+	except       []*big.Rat
+}
+
+func (s *numberSolver) add(f *literal) {
+	switch f.op {
+	case opLower:
+		s.lower = narrower(s.lower, bound{number: f.num, set: true, strict: f.strict}, -1)
+	case opUpper:
+		s.upper = narrower(s.upper, bound{number: f.num, set: true, strict: f.strict}, 1)
+	case opMultiple:
+		s.step = commonMultiple(s.step, f.num.rat())
+	case opNotMultiple:
+		s.not = append(s.not, f.num.rat())
+	case opNotValue:
+		if f.value.kind == kindNumber {
+			s.except = append(s.except, numberOf(f.value.text).rat())
+		}
+	}
+}
+
+// narrower picks the lower of two upper bounds (sign 1) or the upper of two lower ones.
+func narrower(a, b bound, sign int) bound {
+	if !a.set {
+		return b
+	}
+	if c := b.cmp(a.number) * sign; c < 0 || c == 0 && b.strict {
+		return b
+	}
+	return a
+}
+
+// commonMultiple is the least positive number that is a multiple of both.
+func commonMultiple(a, b *big.Rat) *big.Rat {
+	if a == nil {
+		return b
+	}
+	// lcm(p/q, r/s) = lcm(ps, rq) / qs
+	x := new(big.Int).Mul(a.Num(), b.Denom())
+	y := new(big.Int).Mul(b.Num(), a.Denom())
+	gcd := new(big.Int).GCD(nil, nil, x, y)
+	lcm := new(big.Int).Mul(x, new(big.Int).Quo(y, gcd))
+	return new(big.Rat).SetFrac(lcm, new(big.Int).Mul(a.Denom(), b.Denom()))
+}
+
+func (s *numberSolver) admits(x *big.Rat) bool {
+	n := ratNumber(new(big.Rat).Set(x))
+	if !s.lower.admits(n, 1) || !s.upper.admits(n, -1) {
+		return false
+	}
+	if s.step != nil && !new(big.Rat).Quo(x, s.step).IsInt() {
+		return false
+	}
+	for _, m := range s.not {
+		if new(big.Rat).Quo(x, m).IsInt() {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.except, func(e *big.Rat) bool { return e.Cmp(x) == 0 })
+}
+
+func (s *numberSolver) try(x *big.Rat) result {
+	if !s.admits(x) {
+		return result{}
+	}
+	return result{found, numberValue(x)}
+}
+
+func numberValue(x *big.Rat) *value {
+	return &value{kind: kindNumber, text: ratNumber(new(big.Rat).Set(x)).String()}
+}
+
+// dense looks in a range with an inside and no step, where there always is a number:
+// small integers are tried, then numbers next to an end of the range. Of that end and
+// all of s.not, g is the greatest common divisor: then end + g/2, g/4 … are no
+// multiples of any.
+func (s *numberSolver) dense() result {
+	for _, i := range [...]int64{0, 1, -1, 2, 3, 10} {
+		if x := new(big.Rat).SetInt64(i); s.admits(x) {
+			return result{found, numberValue(x)}
+		}
+	}
+	end, sign := new(big.Rat), int64(1)
+	switch {
+	case s.lower.set:
+		end = s.lower.rat()
+	case s.upper.set:
+		end, sign = s.upper.rat(), -1
+	}
+	g := new(big.Rat).SetInt64(1)
+	for _, m := range append(slices.Clone(s.not), end) {
+		if m.Sign() != 0 {
+			g = commonDivisor(g, m)
+		}
+	}
+	g.Mul(g, big.NewRat(sign, 2))
+	for range maxHalvings {
+		if x := new(big.Rat).Add(end, g); s.admits(x) {
+			return result{found, numberValue(x)}
+		}
+		g.Mul(g, big.NewRat(1, 2))
+	}
+	return result{status: unknown}
+}
+
+// maxHalvings is more than the digits that numbers may have allow.
+const maxHalvings = 256
+
+// commonDivisor is the greatest number of which both are multiples.
+func commonDivisor(a, b *big.Rat) *big.Rat {
+	x := new(big.Int).Mul(a.Num(), b.Denom())
+	y := new(big.Int).Mul(b.Num(), a.Denom())
+	gcd := new(big.Int).GCD(nil, nil, x.Abs(x), y.Abs(y))
+	return new(big.Rat).SetFrac(gcd, new(big.Int).Mul(a.Denom(), b.Denom()))
+}
+
+const maxLatticeTries = 4096
+
+// lattice looks among the multiples of step, from the end of the range that is
+// nearest to 0.
+func (s *numberSolver) lattice(p *prover) result {
+	for _, m := range s.not {
+		if new(big.Rat).Quo(s.step, m).IsInt() {
+			return result{} // every multiple of step is one of m
+		}
+	}
+	first, last, down := s.ends()
+	one := big.NewInt(1)
+	if down {
+		one.Neg(one)
+	}
+	for k, tries := first, 0; ; tries++ {
+		if last != nil && k.Cmp(last)*one.Sign() > 0 {
+			return result{}
+		}
+		if tries > maxLatticeTries || tries%16 == 15 && !p.spend(1) {
+			return result{status: unknown}
+		}
+		if x := new(big.Rat).Mul(new(big.Rat).SetInt(k), s.step); s.admits(x) {
+			return result{found, numberValue(x)}
+		}
+		k = new(big.Int).Add(k, one)
+	}
+}
+
+// ends are the multiples of step to begin and to end with, nil for no end, and the
+// direction.
+func (s *numberSolver) ends() (first, last *big.Int, down bool) {
+	var low, high *big.Int
+	if s.lower.set {
+		low = floor(new(big.Rat).Quo(s.lower.rat(), s.step))
+	}
+	if s.upper.set {
+		high = floor(new(big.Rat).Quo(s.upper.rat(), s.step))
+	}
+	switch {
+	case low == nil && high == nil:
+		return new(big.Int), nil, false
+	case low == nil && high.Sign() >= 0:
+		return new(big.Int).Set(high), nil, true
+	case low == nil:
+		return high, nil, true
+	case high == nil && low.Sign() < 0:
+		return new(big.Int), nil, false
+	}
+	return low, high, false
+}
+
+func floor(x *big.Rat) *big.Int {
+	q, _ := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
+	return q
+}

@@ -1,0 +1,214 @@
+package schemas
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"strings"
+)
+
+// solveString looks for the shortest string that meets the facts: a search, breadth
+// first, through the product of the automata of all patterns, of a tree of the strings
+// that are excluded, and of the length as far as it matters.
+func (b *branch) solveString() result {
+	s := stringSolver{prover: b.prover, high: -1}
+	for i := range b.facts {
+		s.add(&b.facts[i])
+	}
+	if s.high >= 0 && s.low > s.high {
+		return result{}
+	}
+	if s.low > maxWitnessLength {
+		return s.long()
+	}
+	if len(s.progs) == 0 {
+		return s.plain()
+	}
+	return s.search()
+}
+
+type stringSolver struct {
+	*prover
+	low, high int // high -1: no limit
+	progs     []*syntax.Prog
+	neg       []bool
+	except    []string
+}
+
+const maxWitnessLength = 4096
+
+func (s *stringSolver) add(f *literal) {
+	switch f.op {
+	case opMinLength:
+		s.low = max(s.low, f.count)
+	case opMaxLength:
+		if s.high < 0 || f.count < s.high {
+			s.high = f.count
+		}
+	case opMatch:
+		if f.pat.prog != nil {
+			s.progs, s.neg = append(s.progs, f.pat.prog), append(s.neg, f.neg)
+		}
+	case opNotValue:
+		if f.value.kind == kindString {
+			s.except = append(s.except, f.value.text)
+		}
+	}
+}
+
+// long is the answer for strings that are too long to write down.
+func (s *stringSolver) long() result { return result{status: unknown} }
+
+// plain looks without any pattern: strings of a, b, c … until one is not excluded. Of
+// length 0 there is one string, of any other a million and more.
+func (s *stringSolver) plain() result {
+	excluded := make(map[string]bool, len(s.except))
+	for _, e := range s.except {
+		excluded[e] = true
+	}
+	for length := s.low; s.high < 0 || length <= s.high; length++ {
+		for r := 'a'; ; r++ {
+			if text := strings.Repeat(string(r), length); !excluded[text] {
+				return result{found, &value{kind: kindString, text: text}}
+			}
+			if length == 0 {
+				break
+			}
+			if r > 0x3000 {
+				return result{status: unknown}
+			}
+		}
+	}
+	return result{}
+}
+
+// tree is the tree of the excluded strings.
+type tree struct {
+	next map[rune]*tree
+	end  bool
+	id   uint32
+}
+
+func (s *stringSolver) excluded() (root *tree, runes []rune) {
+	if len(s.except) == 0 {
+		return nil, nil
+	}
+	id := uint32(1)
+	root = &tree{id: id}
+	for _, text := range s.except {
+		at := root
+		for _, r := range text {
+			runes = append(runes, r)
+			next := at.next[r]
+			if next == nil {
+				id++
+				next = &tree{id: id}
+				if at.next == nil {
+					at.next = make(map[rune]*tree)
+				}
+				at.next[r] = next
+			}
+			at = next
+		}
+		at.end = true
+	}
+	return root, runes
+}
+
+// spot of the search: a state of each automaton, a place in the tree, a length.
+type stringSpot struct {
+	states []int32
+	tree   *tree
+	length int
+	from   int // index of the spot before
+	by     rune
+}
+
+func (s *stringSolver) search() result {
+	root, runes := s.excluded()
+	reps, ok := runeClasses(s.progs, runes, s.spend)
+	if !ok {
+		return result{status: unknown}
+	}
+	machines := make([]*automaton, len(s.progs))
+	first := stringSpot{states: make([]int32, len(s.progs)), tree: root, from: -1}
+	for i, prog := range s.progs {
+		machines[i] = newAutomaton(prog, s.neg[i], reps)
+	}
+	seen := make(map[string]bool)
+	spots := []stringSpot{first}
+	for at := 0; at < len(spots); at++ {
+		if !s.spend(1 + len(reps)/8) {
+			return result{status: unknown}
+		}
+		if s.accepts(machines, &spots[at]) {
+			return result{found, &value{kind: kindString, text: read(spots, at)}}
+		}
+		if s.high >= 0 && spots[at].length >= s.high {
+			continue
+		}
+		for c, r := range reps {
+			next, alive := s.follow(machines, &spots[at], c, r)
+			if !alive {
+				continue
+			}
+			if key := s.spotKey(&next); !seen[string(key)] {
+				seen[string(key)] = true
+				next.from, next.by = at, r
+				spots = append(spots, next)
+			}
+		}
+	}
+	return result{}
+}
+
+func (s *stringSolver) accepts(machines []*automaton, at *stringSpot) bool {
+	if at.length < s.low || at.tree != nil && at.tree.end {
+		return false
+	}
+	for i, m := range machines {
+		if !m.accepts(at.states[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *stringSolver) follow(machines []*automaton, at *stringSpot, c int, r rune) (next stringSpot, alive bool) {
+	next = stringSpot{states: make([]int32, len(machines)), length: at.length + 1}
+	for i, m := range machines {
+		next.states[i] = m.step(at.states[i], c)
+		if m.dead(next.states[i]) {
+			return next, false
+		}
+	}
+	if at.tree != nil {
+		next.tree = at.tree.next[r]
+	}
+	return next, true
+}
+
+// spotKey identifies what matters of a spot. The search is breadth first: of two that
+// are alike but for their lengths, beyond low, the first is the shorter one.
+func (s *stringSolver) spotKey(at *stringSpot) []byte {
+	s.key = binary.AppendUvarint(s.key[:0], uint64(min(at.length, s.low)))
+	if at.tree != nil {
+		s.key = binary.AppendUvarint(s.key, uint64(at.tree.id))
+	} else {
+		s.key = append(s.key, 0)
+	}
+	for _, state := range at.states {
+		s.key = binary.AppendUvarint(s.key, uint64(state))
+	}
+	return s.key
+}
+
+func read(spots []stringSpot, at int) string {
+	var runes []rune
+	for ; spots[at].from >= 0; at = spots[at].from {
+		runes = append(runes, spots[at].by)
+	}
+	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+		runes[i], runes[j] = runes[j], runes[i]
+	}
+	return string(runes)
+}
