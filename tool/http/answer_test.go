@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"math"
 	"net"
 	nethttp "net/http"
 	"net/http/httptest"
@@ -172,8 +173,10 @@ func TestTooLarge(t *testing.T) {
 		}
 	}
 	base, _ := server(t, says(200, "text/plain", strings.Repeat("x", 1<<10)))
-	if _, err := call(t, activity(t, Config{URL: base, MaxBytes: 1 << 10}), ""); err != nil {
-		t.Errorf("as much as is allowed: %v", err)
+	for _, limit := range []int64{1 << 10, math.MaxInt64} {
+		if got, err := call(t, activity(t, Config{URL: base, MaxBytes: limit}), ""); err != nil || len(got) != 1<<10+2 {
+			t.Errorf("as much as is allowed, %d: %d bytes, %v", limit, len(got), err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	nethttp "net/http"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func New(cfg Config) (*Activity, error) {
 	a := &Activity{
 		method:   strings.ToUpper(cfg.Method),
 		timeout:  cfg.Timeout,
-		maxBytes: cfg.MaxBytes,
+		maxBytes: min(cfg.MaxBytes, math.MaxInt64-1), // one more is read, to see that there is more
 		private:  cfg.AllowPrivate,
 		result:   cfg.Result,
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"runtime"
@@ -109,7 +110,7 @@ func New(cfg Config) (*Activity, error) {
 		output:    cfg.Output,
 		allowDash: slices.Clone(cfg.AllowDash),
 		okExit:    slices.Clone(cfg.OKExit),
-		maxOutput: orDefault(cfg.MaxOutput, DefaultMaxOutput),
+		maxOutput: min(orDefault(cfg.MaxOutput, DefaultMaxOutput), math.MaxInt64-1), // one more is read, to see that there is more
 		maxStderr: orDefault(cfg.MaxStderr, DefaultMaxStderr),
 		grace:     orDefault(cfg.Grace, DefaultGrace),
 	}

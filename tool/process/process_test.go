@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,12 +112,40 @@ func TestEnvironmentOfAChild(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"GORACE=atexit_sleep_ms=0", "MINE=1", "PATH=/bin", "PLC_ATTEMPT=3", "PLC_CALL=pay-2", "PLC_IDEMPOTENCY_KEY=r1/pay-2", "PLC_RUN=r1",
+		"MINE=1", "PATH=/bin", "PLC_ATTEMPT=3", "PLC_CALL=pay-2", "PLC_IDEMPOTENCY_KEY=r1/pay-2", "PLC_RUN=r1",
 		"PLC_SEED=9", "PLC_TOOL=pay", childMode + "=env",
 	}
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// Ordinary programs are tools without a script around them.
+func TestProgramsOfTheSystem(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "-log"), []byte("one\ntwo -x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	find := Config{Command: []string{"grep", "-n", "--regexp={pattern}", "--", "{file}"}, Stdin: "none", Output: "lines", OKExit: []int{1}}
+	for _, c := range []struct {
+		cfg          Config
+		params, want string
+	}{
+		{Config{Command: []string{"wc", "-w"}, Stdin: "{text}"}, `{"text": "three little words"}`, "3"},
+		{Config{Command: []string{"sort", "-u"}, Stdin: "{text}", Output: "lines"}, `{"text": "b\na\nb"}`, `["a","b"]`},
+		{find, `{"pattern": "-x", "file": "-log"}`, `["2:two -x"]`},
+		{find, `{"pattern": "three", "file": "-log"}`, `[]`},
+		{Config{Command: []string{"sh", "-c", `printf "%s" "$1"`, "sh", "{text}"}, Output: "text"}, `{"text": "$(id); \"x\""}`, `"$(id); \"x\""`},
+	} {
+		c.cfg.Dir = dir
+		a, err := New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := call(a, c.params); err != nil || strings.TrimSpace(got) != c.want {
+			t.Errorf("%q with %s: %s, %v; want %s", c.cfg.Command, c.params, got, err, c.want)
+		}
 	}
 }
 
@@ -272,6 +301,10 @@ func TestTooMuchOutput(t *testing.T) {
 	e := toolError(t, err)
 	if e.Code != "output-too-large" || !e.Permanent || !e.Uncertain || !strings.Contains(e.Message, "maxOutput") {
 		t.Errorf("%+v", e)
+	}
+	most := say(t, Config{MaxOutput: math.MaxInt64, Output: "text"}, "1234", "", "0")
+	if got, err := call(most, ""); got != `"1234"` || err != nil {
+		t.Errorf("without a limit: %s, %v", got, err)
 	}
 	exact := say(t, Config{MaxOutput: 4, Output: "text"}, "1234", "", "0")
 	if got, err := call(exact, ""); got != `"1234"` || err != nil {
