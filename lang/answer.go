@@ -53,11 +53,12 @@ func (p *parser) answer() {
 		if a == nil {
 			continue
 		}
+		if a.isFinal() {
+			best = a
+			break
+		}
 		if a.better(best) {
 			best = a
-		}
-		if a.isFinal() {
-			break
 		}
 	}
 	if best == nil {

@@ -154,7 +154,7 @@ func (r *reader) unexpected(tok jsonscan.Token, want string) {
 // what is complete as it is: a list of calls or messages, and what is around it.
 func (r *reader) truncated() {
 	end := diag.Span{Start: int32(len(r.Text)), End: int32(len(r.Text))}
-	if !r.mend || r.want != wantComma && r.want != wantElement || r.comma || !r.closable() {
+	if !r.mend || r.want != wantComma || !r.closable() {
 		n := r.tree.nodes[r.innermost().node]
 		r.stop(end, "the text ends inside %s", r.opened()).
 			related(diag.Span{Start: n.start, End: n.start + 1}, "opened here")
@@ -268,7 +268,9 @@ func (r *reader) quoted(tok jsonscan.Token, open rune, width int) jsonscan.Token
 			last = end + 1
 		}
 		r.Pos = last
-		r.flags = r.stringFlags(inside, end) | escaped | odd
+		if r.flags = escaped | odd; mayHoldDagger(r.Text[inside:end]) {
+			r.flags |= hasDagger
+		}
 		what, cure := err.Message, "put in as JSON writes it"
 		if open != '"' {
 			what, cure = "the string is not in double quotes", "put in double quotes"

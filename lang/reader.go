@@ -35,7 +35,6 @@ type reader struct {
 	open     []container
 	want     want
 	last     diag.Span // of the last token
-	comma    bool      // the last token is a comma
 	flags    flags     // of the string that is being added
 	faults   int       // of syntax, not mended
 	maxDepth int
@@ -141,7 +140,6 @@ func (r *reader) stringFlags(start, end int) (f flags) {
 func (r *reader) add(kind Kind, f flags) int32 {
 	i := int32(len(r.tree.nodes))
 	r.tree.nodes = append(r.tree.nodes, node{int32(r.Start), int32(r.Pos), i + 1, kind, f})
-	r.comma = false
 	return i
 }
 
@@ -196,7 +194,6 @@ func (r *reader) close(end int) {
 	if n.kind == Object {
 		r.names.Close(c.outer)
 	}
-	r.comma = false
 	r.after()
 }
 
@@ -235,7 +232,6 @@ func (r *reader) commaOrEnd(tok jsonscan.Token) {
 	object := r.inObject()
 	switch {
 	case tok == jsonscan.Comma:
-		r.comma = true
 		if r.want = wantElement; object {
 			r.want = wantName
 		}
