@@ -401,6 +401,20 @@ func TestGrandchildIsEnded(t *testing.T) {
 	}
 }
 
+// The program has ended, but what it left holds its output, and nobody waits any more.
+func TestCancelWhileOthersHoldTheOutput(t *testing.T) {
+	dir := t.TempDir()
+	a, err := New(Config{Command: []string{"sh", "-c", `sleep 1000 & echo $! >new; mv new pid`}, Dir: dir, Grace: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := stops(t, a, filepath.Join(dir, "pid"))
+	if e := toolError(t, err); e.Code != "cancelled" || !e.Uncertain {
+		t.Errorf("%+v", e)
+	}
+	mustBeGone(t, pid)
+}
+
 // Text that a process left behind might have gone on with is no result.
 func TestTextThatIsCutOff(t *testing.T) {
 	file := pidFile(t)
