@@ -42,10 +42,10 @@ func (p Path) Overlaps(q Path) bool {
 	return true
 }
 
-// Covers reports whether whatever is at q is at or below p, for certain
-// (plan-language §5). [*] and an index from the end cover nothing, not even
-// themselves: a list that grew in between has another last element. .1 covers
-// ["1"] and [1], which don't cover it.
+// Covers reports whether whatever is at q is at or below what was written at p,
+// for certain (plan-language §5). An index from the end covers nothing, not even
+// itself: a list that grew in between has another last element. Neither does [*],
+// which is never written. .1 covers ["1"] and [1], which don't cover it.
 func (p Path) Covers(q Path) bool {
 	if len(p) > len(q) {
 		return false

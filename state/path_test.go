@@ -1,7 +1,9 @@
 package state
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,4 +102,135 @@ func TestOverlapsAndCovers(t *testing.T) {
 			t.Errorf("%s conflicts with %s: %v", tt.p, tt.q, got)
 		}
 	}
+}
+
+// A level says what the containers at one depth of a document are: objects that
+// have every name, or lists, of one length when the first path is used and of
+// another when the second is.
+type level struct{ first, second int } // 0, 0: objects
+
+var levels = func() []level {
+	all := []level{{}}
+	for n := 1; n <= 4; n++ {
+		for m := 1; m <= 4; m++ {
+			all = append(all, level{n, m})
+		}
+	}
+	return all
+}()
+
+// spots are all that a path names in a document whose levels have these lengths,
+// 0 for an object.
+func spots(p Path, lengths []int) []string {
+	found := []string{""}
+	for i, seg := range p {
+		var next []string
+		for _, s := range found {
+			for _, child := range childrenNamed(seg, lengths[i]) {
+				next = append(next, s+child+"/")
+			}
+		}
+		found = next
+	}
+	return found
+}
+
+func childrenNamed(seg Segment, length int) []string {
+	if length == 0 {
+		if seg.Kind == Name || seg.Kind == Either {
+			return []string{strconv.Quote(seg.Name)}
+		}
+		return nil
+	}
+	var all []string
+	for i := range length {
+		if seg.Kind == Star || seg.Kind != Name && (seg.Index == i || seg.Index == i-length) {
+			all = append(all, strconv.Itoa(i))
+		}
+	}
+	return all
+}
+
+// FuzzPaths compares Overlaps and Covers with what the paths name in every small
+// document, whose lists may change their length between the two uses.
+func FuzzPaths(f *testing.F) {
+	for i := range uint64(200) {
+		f.Add(noise(i, 16))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := &dice{data: data}
+		p, q := d.smallPath(), d.smallPath()
+		overlap, covered := false, true
+		eachDocument(max(len(p), len(q)), nil, func(doc []level) {
+			first, second := make([]int, len(doc)), make([]int, len(doc))
+			for i, l := range doc {
+				first[i], second[i] = l.first, l.second
+			}
+			here, there := spots(p, first), spots(q, second)
+			for _, s := range there {
+				at := func(o string) bool { return strings.HasPrefix(s, o) }
+				above := func(o string) bool { return strings.HasPrefix(o, s) }
+				overlap = overlap || slices.ContainsFunc(here, at) || slices.ContainsFunc(here, above)
+				// A write to an element that there is not doesn't come to be.
+				covered = covered && (len(here) == 0 && len(spots(p, second)) > 0 || slices.ContainsFunc(here, at))
+			}
+		})
+		if p.Overlaps(q) != overlap {
+			t.Errorf("%s overlaps %s: %v, by documents: %v", p, q, !overlap, overlap)
+		}
+		star := slices.ContainsFunc(p, func(s Segment) bool { return s.Kind == Star }) // is only read
+		if got := p.Covers(q); got != covered && !star || star && got && !covered {
+			t.Errorf("%s covers %s: %v, by documents: %v", p, q, got, covered)
+		}
+	})
+}
+
+func (d *dice) smallPath() Path {
+	var p Path
+	for range d.roll(4) {
+		i := d.roll(4) - 2
+		p = append(p, []Segment{
+			{Name: "a"}, {Name: "b"}, {Name: "1"}, {Name: "0"},
+			{Kind: Index, Index: i}, {Kind: Index, Index: i}, {Kind: Star},
+			{Kind: Either, Name: "1", Index: 1}, {Kind: Either, Name: "0"},
+		}[d.roll(9)])
+	}
+	return p
+}
+
+func eachDocument(depth int, above []level, f func([]level)) {
+	if depth == 0 {
+		f(above)
+		return
+	}
+	for _, l := range levels {
+		eachDocument(depth-1, append(above, l), f)
+	}
+}
+
+// FuzzConflicts: two writes that don't conflict do the same in either order.
+func FuzzConflicts(f *testing.F) {
+	for i := range uint64(200) {
+		f.Add(noise(i, 40))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := &dice{data: data}
+		doc := json.RawMessage(initials[d.roll(len(initials))])
+		var writes [2]Entry
+		for i := range writes {
+			writes[i] = Entry{1, d.path(doc, false), Method(d.roll(5)), json.RawMessage(values[d.roll(len(values))])}
+		}
+		a, b := writes[0], writes[1]
+		if a.Path.Conflicts(b.Path) {
+			return
+		}
+		ab, abErrs := program{doc, []Entry{a, b}}.run()
+		ba, baErrs := program{doc, []Entry{b, a}}.run()
+		if (abErrs[0] == nil) != (baErrs[1] == nil) || (abErrs[1] == nil) != (baErrs[0] == nil) {
+			t.Fatalf("%s\n%v\n%v: %v, in the other order %v", doc, a, b, abErrs, baErrs)
+		}
+		if !sameValue(t, ab[2], ba[2]) {
+			t.Fatalf("%s\n%v\n%v: %s, in the other order %s", doc, a, b, ab[2], ba[2])
+		}
+	})
 }
