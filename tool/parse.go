@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -70,6 +71,13 @@ type source struct {
 func (s source) member(name string) source {
 	name = "/" + escape(name)
 	return source{s.doc, s.at + name, s.shown + name}
+}
+
+// find is where a place in the document is in the definition. What is elsewhere in
+// the document (behind a "$ref") is found at the schema that needs it.
+func (s source) find(pointer string) string {
+	tail, _ := strings.CutPrefix(pointer, s.at)
+	return s.shown + tail
 }
 
 func (p *parser) report(code diag.Code, sev diag.Severity, pointer, format string, args ...any) {
@@ -256,20 +264,26 @@ func (p *parser) param(src source, name string, value gjson.Result) *schemas.Sch
 	return p.compile(src)
 }
 
-// compile compiles a schema, or reports its fault. What is wrong elsewhere in the
-// document (behind a "$ref") is reported at the schema that needs it.
+// compile compiles a schema, or reports its fault. What is not enforced of it is a
+// warning.
 func (p *parser) compile(src source) *schemas.Schema {
 	s, err := schemas.Compile(src.doc, &schemas.Options{Pointer: src.at})
-	if err == nil {
-		return s
+	if err != nil {
+		shown, msg := src.shown, err.Error()
+		if e, ok := err.(*schemas.SchemaError); ok {
+			shown, msg = src.find(e.Pointer), e.Message
+		}
+		p.errorf(shown, "not a schema: %s", msg)
+		return nil
 	}
-	shown, msg := src.shown, err.Error()
-	if e, ok := err.(*schemas.SchemaError); ok {
-		tail, _ := strings.CutPrefix(e.Pointer, src.at)
-		shown, msg = shown+tail, e.Message
+	for _, w := range s.Warnings() {
+		shown := src.find(w.Pointer)
+		known := func(f diag.Finding) bool { return f.Pointer == shown && f.Severity == diag.Warning }
+		if !slices.ContainsFunc(p.findings, known) {
+			p.report(diag.BadSchema, diag.Warning, shown, "%s", w.Message)
+		}
 	}
-	p.errorf(shown, "not a schema: %s", msg)
-	return nil
+	return s
 }
 
 // forParams is the schema document of the params: the given one where that is

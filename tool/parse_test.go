@@ -95,6 +95,9 @@ var definitions = []struct {
 	{about: "a hint of the wrong type is unsaid", name: "f", raw: `{"inputSchema": {}, "annotations": {"readOnlyHint": "yes", "title": "T", "idempotentHint": null}}`, signature: `f(…)`,
 		findings: []string{`/annotations/readOnlyHint: tool "f": readOnlyHint is true or false, not "yes" [PLC507]`}},
 
+	{about: "a pattern that Go can't read", name: "f", raw: `{"inputSchema": {"properties": {"a": {"type": "string", "pattern": "(?!x)"}}}}`, signature: `f(a?: string /(?!x)/)`, findings: []string{
+		"/inputSchema/properties/a/pattern: tool \"f\": this pattern is not enforced: error parsing regexp: invalid or unsupported Perl syntax: `(?!` [PLC507]"}},
+
 	{about: "not an object", name: "f", raw: `[1]`, findings: []string{`: tool "f": a definition is an object, not an array [PLC507]`}},
 	{about: "refuses everything", name: "f", raw: `false`, findings: []string{`: tool "f": a definition is an object, not a boolean [PLC507]`}},
 	{about: "not JSON", name: "f", raw: `{`, findings: []string{`: tool "f": found the end of the text, want a name in double quotes or "}" [PLC101]`}},
