@@ -143,7 +143,7 @@ type (
 	}
 	forest map[string]forest
 	upper  struct{ s string }
-	ptr    struct{ n int }
+	ptr    struct{ N int }
 )
 
 func (u upper) MarshalText() ([]byte, error)  { return []byte(strings.ToUpper(u.s)), nil }
@@ -206,9 +206,9 @@ type (
 	quoted struct {
 		N int `json:",string"`
 	}
-	dash struct {
-		D int `json:"-,"`
-		O int `json:"o,omitzero"`
+	omits struct {
+		O int   `json:"o,omitzero"`
+		P []int `json:"p,omitempty"`
 	}
 )
 
@@ -276,7 +276,7 @@ func TestSchemasOfTypes(t *testing.T) {
 	meets[embedsIrregular](t)
 	meets[struct{ In embedsTagged }](t)
 	meets[quoted](t)
-	meets[dash](t)
+	meets[omits](t)
 	meets[[]byte](t)
 	meets[time.Duration](t)
 	meets[map[int][]*bool](t)
