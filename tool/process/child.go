@@ -111,17 +111,24 @@ func (c *child) run(started chan<- error) {
 // wait returns when the program and its group have ended.
 func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	var e ending
+	patience := ctx
 	select {
 	case <-c.exited:
 	case <-c.tooMuch:
 		terminate(c.cmd.Process)
 	case <-ctx.Done():
-		e.stopped = true
 		terminate(c.cmd.Process)
+		e.stopped, patience = true, context.WithoutCancel(ctx)
 	}
-	c.linger(ctx, grace, &e)
+	var cancelled bool
+	e.whole, cancelled = c.linger(patience, grace)
 	kill(c.cmd.Process)
 	<-c.exited
+	if e.stopped = e.stopped || cancelled; !e.stopped {
+		// What is in the pipes is read to the end, which comes now unless somebody
+		// outside the group holds them too.
+		_, e.stopped = c.linger(ctx, DefaultGrace)
+	}
 	c.closePipes()
 	<-c.done
 	c.writing.Wait()
@@ -133,21 +140,18 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	return e
 }
 
-// linger waits for whoever still runs or holds the outputs, for the grace at most,
-// and unless it is stopped already, until ctx is done.
-func (c *child) linger(ctx context.Context, grace time.Duration, e *ending) {
+// linger waits until the program has exited and nobody holds its outputs, but no
+// longer than the grace, and not when ctx is done.
+func (c *child) linger(ctx context.Context, grace time.Duration) (done, cancelled bool) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
-	cancelled := ctx.Done()
-	if e.stopped {
-		cancelled = nil
-	}
 	select {
 	case <-c.done:
-		e.whole = true
+		return true, false
 	case <-timer.C:
-	case <-cancelled:
-		e.stopped = true
+		return false, false
+	case <-ctx.Done():
+		return false, true
 	}
 }
 

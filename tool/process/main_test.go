@@ -84,6 +84,8 @@ func runChild(mode string, args []string) int {
 	case "parent-quiet": // the same, but the grandchild holds nothing
 		grandchild(args[0], nil)
 		fmt.Print(`"parent"`)
+	case "parent-silent": // the same as parent, but says nothing
+		grandchild(args[0], os.Stdout)
 	case "parent-wait": // the same, but waits for it
 		grandchild(args[0], os.Stdout)
 		time.Sleep(time.Hour)

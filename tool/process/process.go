@@ -190,18 +190,26 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 	return tool.Result{Value: value}, nil
 }
 
-// value is the output as the result. One that was cut off, because a process that
-// the program left behind held on to it, is taken only if it is a whole value.
+// value is the output as the result. One that may be cut off, because a process
+// that the program left behind held on to it, is taken only if it shows that it is
+// whole: a JSON value does.
 func (a *Activity) value(e ending) (json.RawMessage, error) {
-	switch {
-	case a.output == "" || a.output == "json":
-		return driver.JSON(e.stdout)
-	case !e.whole:
-		return nil, errors.New("the program has ended, but what it left running still holds its output; redirect that")
-	case a.output == "text":
-		return driver.Text(trimLineEnd(e.stdout))
+	var value json.RawMessage
+	var err error
+	switch a.output {
+	case "text":
+		value, err = driver.Text(trimLineEnd(e.stdout))
+	case "lines":
+		value, err = lines(e.stdout)
+	default:
+		if value, err = driver.JSON(e.stdout); value != nil {
+			return value, nil
+		}
 	}
-	return lines(e.stdout)
+	if err == nil && !e.whole {
+		err = errors.New("the program has ended, but what it left running still holds its output; redirect that")
+	}
+	return value, err
 }
 
 // lines is a list of strings; the line end of the last one may be missing.

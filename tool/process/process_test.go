@@ -415,14 +415,27 @@ func TestCancelWhileOthersHoldTheOutput(t *testing.T) {
 	mustBeGone(t, pid)
 }
 
-// Text that a process left behind might have gone on with is no result.
-func TestTextThatIsCutOff(t *testing.T) {
-	file := pidFile(t)
-	_, err := call(program(t, "parent", Config{Grace: 20 * time.Millisecond, Output: "text"}, file), "")
-	if e := toolError(t, err); e.Code != "bad-output" || !strings.Contains(e.Message, "left running") {
-		t.Errorf("%+v", e)
+// Text that a process left behind might have gone on with is no result, and nothing
+// at all is not null.
+func TestOutputThatIsCutOff(t *testing.T) {
+	for mode, output := range map[string]string{"parent": "text", "parent-silent": "json"} {
+		file := pidFile(t)
+		_, err := call(program(t, mode, Config{Grace: 20 * time.Millisecond, Output: output}, file), "")
+		if e := toolError(t, err); e.Code != "bad-output" || !strings.Contains(e.Message, "left running") {
+			t.Errorf("%s: %+v", mode, e)
+		}
+		mustBeGone(t, awaitPID(t, file))
 	}
-	mustBeGone(t, awaitPID(t, file))
+}
+
+// What is in the pipe is read, however late its reader is: the grace is over at once.
+func TestNoGraceLosesNothing(t *testing.T) {
+	a := program(t, "echo", Config{Grace: 1})
+	for range 20 {
+		if got, err := call(a, `{"a":1}`); err != nil || got != `{"a":1}` {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
 }
 
 // A group that a shell made is ended as a whole, deaf and in the middle of a pipeline.
