@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -428,12 +429,25 @@ func TestOutputThatIsCutOff(t *testing.T) {
 	}
 }
 
-// What is in the pipe is read, however late its reader is: the grace is over at once.
+// What is in the pipe is read, however late its readers are: here the grace is over
+// at once, and many calls keep each other waiting.
 func TestNoGraceLosesNothing(t *testing.T) {
 	a := program(t, "echo", Config{Grace: 1})
-	for range 20 {
-		if got, err := call(a, `{"a":1}`); err != nil || got != `{"a":1}` {
-			t.Errorf("%q, %v", got, err)
+	params := `{"a":"` + strings.Repeat("x", 60_000) + `"}`
+	results := make(chan error)
+	const n = 64
+	for range n {
+		go func() {
+			got, err := call(a, params)
+			if err == nil && got != params {
+				err = fmt.Errorf("got %d bytes", len(got))
+			}
+			results <- err
+		}()
+	}
+	for range n {
+		if err := <-results; err != nil {
+			t.Error(err)
 		}
 	}
 }
