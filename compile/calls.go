@@ -72,9 +72,6 @@ func (c *checker) findTool(d *draft) {
 	d.Tool = t
 }
 
-// pointer is the JSON Pointer of something in a call.
-func (c *checker) pointer(d *draft, below string) string { return d.Source.Node.Pointer() + below }
-
 // factsOf finds out what calls need to know of a tool.
 func (c *checker) factsOf(t *tool.Tool) *toolFacts {
 	if f, ok := c.facts[t]; ok {

@@ -117,6 +117,9 @@ type checker struct {
 	segments []state.Segment // the rest of the current chunk of path segments
 	text     []byte          // the rest of the current chunk of literal JSON
 
+	list           string // the JSON Pointer of the list of calls, once asked for
+	listed, isList bool
+
 	graphs        graphs
 	links         []link   // by node of the path index, when all is bound
 	effectOrdered int      // calls that wait because of effects

@@ -103,7 +103,7 @@ func (c *checker) unhandledOutcomes(d *draft) {
 		if len(alt.Writes) == 0 || slices.ContainsFunc(alt.Writes, func(w Write) bool { return c.isRead(d, &w) }) {
 			continue
 		}
-		c.warnf(diag.UnhandledOutcome, d.writeSite(c, &alt.Writes[0]), "nothing handles the outcome %s of %q", alt.Name, d.ID).
+		c.warnf(diag.UnhandledOutcome, d.writeSite(c, &alt.Writes[0]), "nothing handles the outcome %s of %q", alt.Name(), d.ID).
 			in(d, c.pointer(d, "/_outputPath"))
 	}
 }

@@ -16,7 +16,7 @@ func (c *Call) alternative(name string) (index, fits int) {
 	index = -1
 	for i := range c.Alternatives {
 		a := &c.Alternatives[i]
-		if a.Name == name || strconv.Itoa(i) == name || a.lastName(name) || a.spelled(name) {
+		if a.Name() == name || strconv.Itoa(i) == name || a.lastName(name) || a.spelled(name) {
 			if fits++; fits == 1 {
 				index = i
 			}

@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/dag"
@@ -85,8 +86,21 @@ type Rare struct {
 
 // Alternative is one outcome of a call: the writes that happen together.
 type Alternative struct {
-	Name   string // the whole path as the plan spells it
 	Writes []Write
+
+	source *lang.Alternative
+}
+
+// Name is the alternative's whole path: †state.receipt.
+func (a *Alternative) Name() string {
+	var b strings.Builder
+	for i, e := range a.source.Paths {
+		if i > 0 {
+			b.WriteString(" && ")
+		}
+		b.WriteString(e.String())
+	}
+	return b.String()
 }
 
 // Write is a path that a call may write.

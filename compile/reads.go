@@ -217,37 +217,6 @@ func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
 	return false
 }
 
-// pointerAt is the JSON Pointer of the value that a span stands in.
-func (c *checker) pointerAt(d *draft, s diag.Span) string {
-	n := c.doc.Root
-	if d.Source != nil && !d.Source.Node.IsZero() && within(s, d.Source.Node.Span()) {
-		n = d.Source.Node
-	}
-	for {
-		inner, ok := childAt(n, s)
-		if !ok {
-			return n.Pointer()
-		}
-		n = inner
-	}
-}
-
-func within(s, outer diag.Span) bool { return s.Start >= outer.Start && s.End <= outer.End }
-
-func childAt(n lang.Node, s diag.Span) (lang.Node, bool) {
-	for m := range n.Members() {
-		if within(s, m.Value.Span()) {
-			return m.Value, true
-		}
-	}
-	for _, e := range n.Elements() {
-		if within(s, e.Span()) {
-			return e, true
-		}
-	}
-	return lang.Node{}, false
-}
-
 // lowerWrites lowers the output path and the error path of a call.
 func (c *checker) lowerWrites(d *draft) {
 	src := d.Source
@@ -289,12 +258,8 @@ func methodOf(spelled string) state.Method {
 }
 
 func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
-	out := Alternative{}
-	for i, e := range a.Paths {
-		if i > 0 {
-			out.Name += " && "
-		}
-		out.Name += e.String()
+	out := Alternative{source: a}
+	for _, e := range a.Paths {
 		if w, ok := c.write(d, e); ok {
 			out.Writes = append(out.Writes, w)
 		}
@@ -304,8 +269,8 @@ func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
 
 // write lowers a path that is written; it reports those that can't be.
 func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
-	loc, pointer := c.writeLoc(d, e)
 	if e.Kind == "input" {
+		loc, pointer := c.writeLoc(d, e)
 		c.errorf(diag.WriteToInput, loc, "the input is never written; write to †state instead").in(d, pointer)
 		return Write{}, false
 	}

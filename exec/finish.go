@@ -117,7 +117,7 @@ func (s *scheduler) callResult(i int) CallResult {
 		r.Error = nil
 	}
 	if c.outcome >= 0 {
-		r.Outcome = p.Alternatives[c.outcome].Name
+		r.Outcome = p.Alternatives[c.outcome].Name()
 	}
 	if !c.begun.IsZero() {
 		r.StartedAt = &c.begun

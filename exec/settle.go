@@ -128,7 +128,7 @@ func alternatives(p *compile.Call) string {
 		if i > 0 {
 			list += ", "
 		}
-		list += a.Name
+		list += a.Name()
 	}
 	return list
 }

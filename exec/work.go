@@ -258,7 +258,7 @@ func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params
 	}()
 	p := &s.prog.Calls[i]
 	req := &tool.Request{
-		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Params: params,
+		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
 		Attempt: n, Key: s.key(p, params), Seed: s.seed(i), Scopes: s.scopes(p),
 	}
 	res, err := s.protect(ctx, s.wrapped(a), req)

@@ -187,6 +187,7 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 			return nil, file.Policy{}, nil, err
 		}
 		tf, more := file.Read(diag.NewFile(name, text))
+		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
 		files = append(files, tf)
 		findings = append(findings, more...)
 	}

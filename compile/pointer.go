@@ -1,0 +1,63 @@
+package compile
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// pointer is the JSON Pointer of something in a call.
+func (c *checker) pointer(d *draft, below string) string { return c.callPointer(d) + below }
+
+// callPointer is the JSON Pointer of a call. Asking the tree costs a walk over the
+// calls before it, so that is done once for all calls, if they stand in one list without gaps.
+func (c *checker) callPointer(d *draft) string {
+	if !c.listed {
+		c.listed = true
+		calls := c.doc.Calls
+		first, last := calls[0].Node.Pointer(), calls[len(calls)-1].Node.Pointer()
+		if list, ok := strings.CutSuffix(first, "/0"); ok && last == list+"/"+strconv.Itoa(len(calls)-1) {
+			c.list, c.isList = list, true
+		}
+	}
+	if !c.isList {
+		return d.Source.Node.Pointer()
+	}
+	return c.list + "/" + strconv.Itoa(d.Source.Index)
+}
+
+// pointerAt is the JSON Pointer of the value that a span stands in.
+func (c *checker) pointerAt(d *draft, s diag.Span) string {
+	n, pointer := c.doc.Root, ""
+	if d.Source != nil && within(s, d.Source.Node.Span()) {
+		n, pointer = d.Source.Node, c.callPointer(d)
+	} else if !c.doc.Output.IsZero() && within(s, c.doc.Output.Span()) {
+		n, pointer = c.doc.Output, c.doc.Output.Pointer()
+	}
+	for {
+		inner, token, ok := childAt(n, s)
+		if !ok {
+			return pointer
+		}
+		n, pointer = inner, pointer+"/"+escapePointer(token)
+	}
+}
+
+func within(s, outer diag.Span) bool { return s.Start >= outer.Start && s.End <= outer.End }
+
+// childAt is the member or element that a span stands in, and its name.
+func childAt(n lang.Node, s diag.Span) (lang.Node, string, bool) {
+	for m := range n.Members() {
+		if within(s, m.Value.Span()) {
+			return m.Value, m.Name, true
+		}
+	}
+	for i, e := range n.Elements() {
+		if within(s, e.Span()) {
+			return e, strconv.Itoa(i), true
+		}
+	}
+	return lang.Node{}, "", false
+}
