@@ -90,7 +90,14 @@ func dotText(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		lines[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(clean(line))
+		lines[i] = escapeWith(line, dotRune)
 	}
 	return strings.Join(lines, `\n`)
+}
+
+func dotRune(r rune) string {
+	if r == '&' {
+		return "&amp;"
+	}
+	return quoted(r)
 }

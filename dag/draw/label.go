@@ -20,6 +20,32 @@ func visible(r rune) rune {
 	return r
 }
 
+// escapeWith writes a cleaned label with some characters as something else; the
+// empty string leaves one as it is.
+func escapeWith(s string, special func(rune) string) string {
+	var b strings.Builder
+	for _, r := range clean(s) {
+		if e := special(r); e != "" {
+			b.WriteString(e)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// quoted is how the characters that end or escape a string in double quotes are
+// written, in YAML and in DOT.
+func quoted(r rune) string {
+	switch r {
+	case '\\':
+		return `\\`
+	case '"':
+		return `\"`
+	}
+	return ""
+}
+
 // hidden reports whether a character shows nothing or turns the direction of text.
 // The joiners that make up emoji and some scripts are not meant.
 func hidden(r rune) bool {
@@ -100,7 +126,8 @@ func wrap(s string, cols, lines int) []string {
 }
 
 // fit is how many bytes of a line go into so many columns: up to the last good
-// place to break in the second half of them (behind punctuation, inside camelCase), or as many as there is room for.
+// place to break in the second half of them (behind punctuation, inside camelCase), or as many as
+// there is room for, one character at least.
 func fit(s string, cols int) int {
 	used, brk := 0, 0
 	last := ' '
@@ -110,7 +137,7 @@ func fit(s string, cols int) int {
 			if brk > 0 {
 				return brk
 			}
-			return max(i, 1)
+			return max(i, utf8.RuneLen(r))
 		}
 		if used > cols/2 {
 			switch {

@@ -185,8 +185,8 @@ func (l *layout) bend() int {
 func (l *layout) countLong() map[trunk]int {
 	long := map[trunk]int{}
 	for _, k := range l.links {
-		if !k.turned && l.span(&k) > 0 {
-			long[trunk{end: k.from, kind: k.kind, down: true}]++
+		if l.span(&k) > 0 {
+			long[trunk{k.from, k.kind, true, k.turned}]++
 		}
 	}
 	return long
@@ -202,13 +202,11 @@ func (l *layout) span(k *link) int {
 func (l *layout) bends(i int32, long map[trunk]int) []int32 {
 	k := &l.links[i]
 	n := l.span(k)
-	key := trunk{end: k.from, kind: k.kind, down: true}
-	switch {
-	case n == 0:
+	if n == 0 {
 		return nil
-	case k.turned:
-		key.only = i + 1
-	case long[key] == 1:
+	}
+	key := trunk{k.from, k.kind, true, k.turned}
+	if long[key] == 1 {
 		key.end, key.down = k.to, false
 	}
 	away, by := l.items[k.from.item].layer, int32(1)

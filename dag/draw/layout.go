@@ -76,25 +76,22 @@ const noPort = -1
 type link struct {
 	from, to end
 	kind     Kind
-	turned   bool // drawn from to to from
+	turned   bool // of edges that point up
 	critical bool
 	hops     []int32
 }
 
 // layout is a group with everything in it placed, relative to its upper left corner.
 type layout struct {
-	group   *group
-	parent  *layout
-	self    int32 // its item in the parent
-	depth   int
-	items   []item
-	links   []link
-	hops    []hop
-	layers  [][]int32
-	tops    []float64 // of the layers
-	bottoms []float64
-	w, h    float64
-	x, y    float64 // where its corner is in the whole drawing
+	group  *group
+	parent *layout
+	self   int32 // its item in the parent
+	depth  int
+	items  []item
+	links  []link
+	hops   []hop
+	w, h   float64
+	x, y   float64 // where its corner is in the whole drawing
 
 	segments []segment
 	trunks   map[trunk][]int32
@@ -118,10 +115,10 @@ const (
 )
 
 type trunk struct {
-	end  end
-	kind Kind
-	down bool  // shared by links that begin at the end; else by those that finish there
-	only int32 // the link it serves, plus one, if it must not be shared
+	end    end
+	kind   Kind
+	down   bool // shared by links that begin at the end; else by those that finish there
+	turned bool
 }
 
 type linkKey struct {
@@ -131,16 +128,17 @@ type linkKey struct {
 }
 
 type labelKey struct {
-	from end
-	kind Kind
-	text string
-	only int32
+	from   end
+	kind   Kind
+	text   string
+	turned bool
 }
 
 type portKey struct {
-	item end
-	kind Kind
-	part part
+	item   end
+	kind   Kind
+	part   part
+	turned bool
 }
 
 // piece is a link that an edge runs along.
@@ -153,6 +151,7 @@ type piece struct {
 type picture struct {
 	*sheet
 	root  *layout
+	all   []*layout
 	home  []*layout // of each node
 	place []int32   // of each node among the items of its home
 	size  func(*Node) (w, h float64)
@@ -160,10 +159,12 @@ type picture struct {
 	bends int
 }
 
-// route is the way of an edge through the layouts.
+// route is the way of an edge through the layouts, from top to bottom.
 type route struct {
-	up, down        []piece // from its start to the common group; from its end to it
+	up, down        []piece // from the upper node out to the common group; from the lower one
 	across          []piece
+	from, to        int   // nodes, the upper one first
+	turned          bool  // the edge points up
 	outPort, inPort int32 // the port of the group below, while the layouts are made
 }
 
@@ -175,6 +176,7 @@ func arrange(s *sheet, size func(*Node) (w, h float64)) (*picture, bool) {
 		home: make([]*layout, len(s.Nodes)), place: make([]int32, len(s.Nodes)),
 	}
 	p.root = p.open(s.Graph.root(), nil)
+	p.turn()
 	for i := range s.Edges {
 		p.divide(int32(i))
 	}
@@ -193,6 +195,7 @@ func (p *picture) open(g *group, parent *layout) *layout {
 	if parent != nil {
 		l.depth = parent.depth + 1
 	}
+	p.all = append(p.all, l)
 	for _, n := range g.nodes {
 		w, h := p.size(&p.Nodes[n])
 		p.home[n], p.place[n] = l, l.add(item{kind: nodeItem, node: n, w: w, h: h})
@@ -209,13 +212,49 @@ func (l *layout) add(it item) int32 {
 	return int32(len(l.items) - 1)
 }
 
+// turn finds the edges that are to point up, so that the items of each layout make
+// no cycle. Groups may make one where nodes did not.
+func (p *picture) turn() {
+	within := map[*layout][]int32{}
+	pairs := map[*layout][][2]int32{}
+	for i, e := range p.Edges {
+		r := &p.edges[i]
+		r.from, r.to = e.From, e.To
+		l, from, to := p.common(e.From, e.To)
+		within[l] = append(within[l], int32(i))
+		pairs[l] = append(pairs[l], [2]int32{from, to})
+	}
+	for _, l := range p.all {
+		_, turned := straighten(len(l.items), pairs[l])
+		for i, edge := range within[l] {
+			if r := &p.edges[edge]; turned[i] {
+				r.turned, r.from, r.to = true, r.to, r.from
+			}
+		}
+	}
+}
+
+// common is the innermost layout that holds two nodes, and the items they are in.
+func (p *picture) common(a, b int) (l *layout, from, to int32) {
+	la, lb := p.home[a], p.home[b]
+	from, to = p.place[a], p.place[b]
+	for la != lb {
+		if la.depth >= lb.depth {
+			la, from = la.parent, la.self
+		} else {
+			lb, to = lb.parent, lb.self
+		}
+	}
+	return la, from, to
+}
+
 // divide gives each layout its part of an edge.
 func (p *picture) divide(edge int32) {
-	e := p.Edges[edge]
-	if e.From == e.To {
+	r := &p.edges[edge]
+	if r.from == r.to {
 		return
 	}
-	from, to := p.home[e.From], p.home[e.To]
+	from, to := p.home[r.from], p.home[r.to]
 	for from != to {
 		if from.depth >= to.depth {
 			from.segments = append(from.segments, segment{edge, out})
@@ -257,46 +296,25 @@ func (p *picture) solve(l *layout) bool {
 
 // connect makes the links of a layout, with the labels and ports that they need.
 func (p *picture) connect(l *layout) {
-	turned := p.turned(l)
-	for i, s := range l.segments {
+	for _, s := range l.segments {
 		r, e := &p.edges[s.edge], &p.Edges[s.edge]
 		switch s.part {
 		case across:
-			r.across = p.join(l, s.edge, turned[i])
+			r.across = p.join(l, e, r)
 		case out:
-			from := p.start(l, s.edge)
-			r.outPort = l.port(portKey{from, e.Kind, out})
-			r.up = append(r.up, l.link(from, end{r.outPort, noPort}, e, false))
+			from := p.tie(l, r.from, r.outPort)
+			r.outPort = l.port(portKey{from, e.Kind, out, r.turned})
+			r.up = append(r.up, l.link(from, end{r.outPort, noPort}, e, r.turned))
 		case in:
-			to := p.finish(l, s.edge)
-			r.inPort = l.port(portKey{to, e.Kind, in})
-			r.down = append(r.down, l.link(end{r.inPort, noPort}, to, e, false))
+			to := p.tie(l, r.to, r.inPort)
+			r.inPort = l.port(portKey{to, e.Kind, in, r.turned})
+			r.down = append(r.down, l.link(end{r.inPort, noPort}, to, e, r.turned))
 		}
 	}
 }
 
-// turned finds the edges that are to be turned round, so that the items of a layout
-// make no cycle. Groups may do so where nodes did not.
-func (p *picture) turned(l *layout) []bool {
-	pairs := make([][2]int32, len(l.segments))
-	for i, s := range l.segments {
-		if s.part == across {
-			pairs[i] = [2]int32{p.start(l, s.edge).item, p.finish(l, s.edge).item}
-		}
-	}
-	_, turned := straighten(len(l.items), pairs)
-	return turned
-}
-
-// start is where an edge begins, or comes from below, in a layout; finish is where it ends.
-func (p *picture) start(l *layout, edge int32) end {
-	return p.tie(l, p.Edges[edge].From, p.edges[edge].outPort)
-}
-
-func (p *picture) finish(l *layout, edge int32) end {
-	return p.tie(l, p.Edges[edge].To, p.edges[edge].inPort)
-}
-
+// tie is where an edge of a node is tied to an item of a layout: the node, or a
+// port of the group that the node is in.
 func (p *picture) tie(l *layout, node int, port int32) end {
 	home := p.home[node]
 	if home == l {
@@ -309,31 +327,20 @@ func (p *picture) tie(l *layout, node int, port int32) end {
 }
 
 // join links the two ends of an edge, by way of its label if it has one.
-func (p *picture) join(l *layout, edge int32, turned bool) []piece {
-	e := &p.Edges[edge]
-	from, to := p.start(l, edge), p.finish(l, edge)
-	if turned {
-		from, to = to, from
-	}
+func (p *picture) join(l *layout, e *Edge, r *route) []piece {
+	from, to := p.tie(l, r.from, r.outPort), p.tie(l, r.to, r.inPort)
 	text := shorten(strings.TrimSpace(clean(e.Label)), maxEdgeLabel)
 	if text == "" {
-		return []piece{l.link(from, to, e, turned)}
+		return []piece{l.link(from, to, e, r.turned)}
 	}
-	key := labelKey{from: from, kind: e.Kind, text: text}
-	if turned {
-		key.only = edge + 1
-	}
+	key := labelKey{from, e.Kind, text, r.turned}
 	label, ok := l.labels[key]
 	if !ok {
 		label = l.add(item{kind: labelItem, text: text, w: textWidthOf(text, smallText) + 10, h: labelHeight})
 		l.labels[key] = label
 	}
 	middle := end{label, noPort}
-	pieces := []piece{l.link(from, middle, e, turned), l.link(middle, to, e, turned)}
-	if turned {
-		pieces[0], pieces[1] = pieces[1], pieces[0]
-	}
-	return pieces
+	return []piece{l.link(from, middle, e, r.turned), l.link(middle, to, e, r.turned)}
 }
 
 // link is the link between two ends, made unless it is there.

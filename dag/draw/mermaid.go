@@ -108,8 +108,8 @@ func mermaidEdgeLabel(label string) string {
 	return `|"` + mermaidText(label) + `"|`
 }
 
-// mermaidText escapes a label. Every ASCII character that is no letter, digit or
-// space becomes an entity, so that neither Mermaid nor the Markdown and HTML inside
+// mermaidText escapes a label. Every ASCII character but letters, digits, spaces,
+// commas and full stops becomes an entity, so that neither Mermaid nor the Markdown and HTML inside
 // its labels find anything of theirs; a number is followed by a space that does not
 // break, or "1. x" would be a list.
 func mermaidText(s string) string {
@@ -134,7 +134,7 @@ func mermaidLine(b *strings.Builder, line string) {
 		case r == ' ' && !marked:
 			marked = true
 			b.WriteString("#160;")
-		case r == ' ' || r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+		case r == ' ' || r == '.' || r == ',' || r >= 0x80 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(b, "#%d;", r)
@@ -144,6 +144,4 @@ func mermaidLine(b *strings.Builder, line string) {
 
 // quoteYAML quotes a title for the front matter: in YAML's double quotes only the
 // quote and the backslash are special once control characters are gone.
-func quoteYAML(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean(s)) + `"`
-}
+func quoteYAML(s string) string { return `"` + escapeWith(s, quoted) + `"` }

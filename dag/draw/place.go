@@ -58,7 +58,7 @@ func (c *component) move(down bool) {
 		if !down {
 			i = len(c.layers) - 1 - n
 		}
-		c.moveLayer(c.layers[i])
+		c.moveLayer(c.layers[i], c.wish)
 	}
 }
 
@@ -70,14 +70,14 @@ type block struct {
 
 // moveLayer finds the places of least squared distance to the wanted ones: items
 // whose wishes overlap join into blocks, which lie at the mean of their wishes.
-func (c *component) moveLayer(layer []int32) {
+func (c *component) moveLayer(layer []int32, wish func(int32) (want, weight float64)) {
 	var blocks []block
 	shift := make([]float64, len(layer)) // the least distance of each item from the first
 	for i, n := range layer {
 		if i > 0 {
 			shift[i] = shift[i-1] + c.apart(layer[i-1], n)
 		}
-		want, weight := c.wish(n)
+		want, weight := wish(n)
 		b := block{want - shift[i], weight, i}
 		for len(blocks) > 0 && blocks[len(blocks)-1].want >= b.want {
 			b = join(blocks[len(blocks)-1], b)
@@ -121,22 +121,28 @@ func (c *component) wish(n int32) (want, weight float64) {
 	return want / weight, weight
 }
 
-// unkink puts runs of bends of one line on one x, and labels below the place where
-// their line begins, as far as there is room for that.
+// unkink puts labels below the place where their line begins, and runs of bends of
+// one line on one x, as far as there is room for that.
 func (c *component) unkink() {
 	seen := map[int32]bool{}
 	for _, layer := range c.layers {
+		c.moveLayer(layer, c.labelWish)
 		for _, n := range layer {
-			switch it := &c.items[n]; {
-			case it.kind == bendItem && !seen[n]:
+			if c.items[n].kind == bendItem && !seen[n] {
 				c.unkinkRun(n, seen)
-			case it.kind == labelItem && len(it.up) == 1:
-				k := &c.hops[it.up[0]]
-				lo, hi := c.room(n)
-				it.x = max(lo, min(hi, c.items[k.up].x+k.upX))
 			}
 		}
 	}
+}
+
+// labelWish lets labels go to their lines and asks all others to stay.
+func (c *component) labelWish(n int32) (want, weight float64) {
+	it := &c.items[n]
+	if it.kind != labelItem || len(it.up) != 1 {
+		return it.x, 100
+	}
+	k := &c.hops[it.up[0]]
+	return c.items[k.up].x + k.upX, 1
 }
 
 // unkinkRun is unkink for the bends below one.
@@ -244,13 +250,11 @@ func (c *component) rows() {
 // gap is the distance of a layer from the one above.
 func (c *component) gap(layer int) float64 {
 	gap, far := gapY, 0.0
-	for _, n := range append(slices.Clone(c.layers[layer]), c.layers[layer-1]...) {
-		switch c.items[n].kind {
-		case labelItem:
-			gap = gapLabel
-		case portItem:
-			gap = groupPad
-		}
+	switch {
+	case c.isPorts(layer) || c.isPorts(layer-1):
+		gap = groupPad
+	case len(c.labels) > 0: // every other layer is of labels
+		gap = gapLabel
 	}
 	for _, n := range c.layers[layer] {
 		for _, h := range c.items[n].up {
@@ -259,6 +263,10 @@ func (c *component) gap(layer int) float64 {
 		}
 	}
 	return gap + math.Round(min(60, far/10))
+}
+
+func (c *component) isPorts(layer int) bool {
+	return slices.ContainsFunc(c.layers[layer], func(n int32) bool { return c.items[n].kind == portItem })
 }
 
 // frame moves everything to the right of 0 and finds the width.
@@ -270,6 +278,7 @@ func (c *component) frame() {
 			lo, hi = min(lo, it.x-it.w/2), max(hi, it.x+it.w/2)
 		}
 	}
-	c.w = math.Ceil(hi - lo)
-	c.moveBy(math.Ceil(-lo), 0)
+	shift := math.Ceil(-lo)
+	c.w = math.Ceil(hi + shift)
+	c.moveBy(shift, 0)
 }

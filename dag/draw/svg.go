@@ -172,8 +172,22 @@ func num(x float64) string {
 }
 
 // escape makes a label safe in XML text and attributes.
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(clean(s))
+func escape(s string) string { return escapeWith(s, xmlRune) }
+
+func xmlRune(r rune) string {
+	switch r {
+	case '&':
+		return "&amp;"
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '"':
+		return "&#34;"
+	case '\'':
+		return "&#39;"
+	}
+	return ""
 }
 
 func (v *svg) text(x, y float64, anchor string, k fontKind, color string, bold bool, s string) {
@@ -194,7 +208,6 @@ func (v *svg) boxes(l *layout) {
 		}
 		v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="10" fill="%s" stroke="#aab5c0"/>`+"\n",
 			num(sub.x), num(sub.y), num(sub.w), num(sub.h), sub.ground())
-		v.text(sub.x+12, sub.y+15, "start", smallText, faint, true, shorten(clean(sub.group.name), maxGroupTitle))
 		v.boxes(sub)
 	}
 }
@@ -210,20 +223,28 @@ func (l *layout) ground() string {
 	return "#f7f9fb"
 }
 
-// labels draws the labels of edges, each on a ground that hides its line.
+// labels draws the names of groups and the labels of edges, each on a ground that
+// hides the line behind it.
 func (v *svg) labels(l *layout) {
 	for i := range l.items {
 		it := &l.items[i]
 		switch it.kind {
 		case groupItem:
-			v.labels(it.sub)
+			sub := it.sub
+			name := shorten(clean(sub.group.name), maxGroupTitle)
+			v.ground(sub, sub.x+9, sub.y+4, textWidthOf(name, smallText)+6)
+			v.text(sub.x+12, sub.y+15, "start", smallText, faint, true, name)
+			v.labels(sub)
 		case labelItem:
 			x, y := l.x+it.x, l.y+it.y
-			v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="%s"/>`+"\n",
-				num(x-it.w/2), num(y-it.h/2), num(it.w), num(it.h), l.ground())
+			v.ground(l, x-it.w/2, y-it.h/2, it.w)
 			v.text(x, y+4, "middle", smallText, faint, false, it.text)
 		}
 	}
+}
+
+func (v *svg) ground(l *layout, x, y, w float64) {
+	v.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="%s"/>`+"\n", num(x), num(y), num(w), num(labelHeight), l.ground())
 }
 
 // node draws a call: its shape, its lines of text, and its status.

@@ -58,8 +58,8 @@ func arrow(t tip) string {
 	return "M" + num(t.at.x) + " " + num(t.at.y) + "l-4.5 " + num(back) + "h9z"
 }
 
-// course is the way of an edge: pairs of points with a curve between the two of a
-// pair and a straight line from pair to pair; and its tip.
+// course is the way of an edge, downwards: pairs of points with a curve between the two of a
+// pair and a straight line from pair to pair; and its tip, which the line stops short of.
 func (v *svg) course(edge int32) ([]point, tip) {
 	r := &v.picture.edges[edge]
 	pieces := slices.Clone(r.up)
@@ -71,22 +71,22 @@ func (v *svg) course(edge int32) ([]point, tip) {
 	for _, p := range pieces {
 		points = append(points, p.points()...)
 	}
-	first, last := pieces[0], pieces[len(pieces)-1]
-	start := first.border(!first.turned())
-	stop := last.border(last.turned())
-	t := tip{at: stop, up: last.turned()}
-	if t.up {
-		stop.y += arrowLength - 1
+	start, stop := pieces[0].border(true), pieces[len(pieces)-1].border(false)
+	t := tip{stop, r.turned}
+	if r.turned {
+		t.at = start
+		start.y += arrowLength - 1
+		points[0].y = max(points[0].y, start.y)
 	} else {
 		stop.y -= arrowLength - 1
+		last := &points[len(points)-1]
+		last.y = min(last.y, stop.y)
 	}
 	points = slices.Insert(points, 0, start)
 	return append(points, stop), t
 }
 
-func (p piece) turned() bool { return p.layout.links[p.link].turned }
-
-// points is the two ends of each hop of a link, in the direction of its edge.
+// points is the two ends of each hop of a link, downwards.
 func (p piece) points() []point {
 	l := p.layout
 	var points []point
@@ -96,9 +96,6 @@ func (p piece) points() []point {
 		points = append(points,
 			point{l.x + up.x + k.upX, l.y + up.rowBottom},
 			point{l.x + down.x + k.downX, l.y + down.rowTop})
-	}
-	if p.turned() {
-		slices.Reverse(points)
 	}
 	return points
 }
