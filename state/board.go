@@ -107,6 +107,11 @@ func (w *Whiteboard) Write(at Place, path Path, method Method, value json.RawMes
 	raw := compact(value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.write(at, path, method, raw)
+}
+
+// write applies and logs a write. The lock is held.
+func (w *Whiteboard) write(at Place, path Path, method Method, raw []byte) error {
 	k, err := w.writable(path)
 	if err != nil {
 		err.Method = method

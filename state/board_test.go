@@ -106,6 +106,9 @@ func TestWrite(t *testing.T) {
 		{"a path too long", `{}`, make(Path, maxSteps+1), Set, `1`, `: a path of 1001 steps`},
 	} {
 		t.Run(tt.means, func(t *testing.T) {
+			if len(tt.path) > 0 && tt.path[0].Name == "state" {
+				applied(t, tt.have, tt.path[1:], tt.method, tt.value, tt.want)
+			}
 			w := initial(t, tt.have)
 			err := w.Write(1, tt.path, tt.method, json.RawMessage(tt.value))
 			got, _ := w.Snapshot("state")
@@ -126,6 +129,31 @@ func TestWrite(t *testing.T) {
 				t.Error("a write that failed is in the log")
 			}
 		})
+	}
+}
+
+// applied does the same write by Apply.
+func applied(t *testing.T, have string, below Path, m Method, value, want string) {
+	got, err := Apply(json.RawMessage(have), below, m, json.RawMessage(value))
+	if err == nil {
+		if spelled(got) != spelled([]byte(want)) {
+			t.Errorf("Apply: got %s, want %s", got, want)
+		}
+		return
+	}
+	_, reason, _ := strings.Cut(want, ": ")
+	if e := err.(*Error); reason == "" || !strings.HasPrefix(e.Reason, reason) || e.Method != m {
+		t.Errorf("Apply: got %v, want %s", err, want)
+	}
+}
+
+func TestApplyLongPath(t *testing.T) {
+	if _, err := Apply(nil, make(Path, maxSteps), Set, json.RawMessage(`1`)); err == nil {
+		t.Error("a path too long was written")
+	}
+	got, err := Apply(nil, make(Path, maxSteps-1), Set, json.RawMessage(`1`))
+	if w := blank(t); err != nil || w.Write(1, append(at("state"), make(Path, maxSteps-1)...), Set, json.RawMessage(`1`)) != nil || !sameSnapshot(w, got) {
+		t.Error("a path of the greatest length was not written", err)
 	}
 }
 
@@ -227,8 +255,7 @@ func TestReadListSince(t *testing.T) {
 	want(t, w, at("state", "l", -4), 2, End, ``)
 }
 
-// Pushes that come in any order would break the promise; those of different
-// lists don't, and neither do members of one object.
+// Members follow in the order of the places that made them, not as they came.
 func TestOrderOfMembersIsOfPlaces(t *testing.T) {
 	w := blank(t)
 	write(t, w, 5, at("state", "o", "e"), Set, `5`)
@@ -236,6 +263,12 @@ func TestOrderOfMembersIsOfPlaces(t *testing.T) {
 	write(t, w, 4, at("state", "p", "d"), Set, `4`)
 	write(t, w, 2, at("state", "o", "b", "x"), Push, `2`)
 	want(t, w, at("state"), 0, End, `{"o":{"b":{"x":[2]},"c":3,"e":5},"p":{"d":4}}`)
+
+	// Both make the same element, whichever comes first.
+	write(t, w, 9, at("state", "l", 0, "x"), Set, `9`)
+	write(t, w, 7, at("state", "l", 0, "y"), Set, `7`)
+	want(t, w, at("state", "l"), 0, End, `[{"y":7,"x":9}]`)
+	want(t, w, at("state", "l"), 0, 8, `[{"y":7}]`)
 }
 
 // A set of a top-level member counts by its place even when it comes after all

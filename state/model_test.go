@@ -26,7 +26,7 @@ var (
 		`1`, `"x"`, `null`, `true`, `[]`, `{}`, `[1,2]`, `{"a":1}`, `{"b":{"a":2}}`, `{"b":{"b":3},"a":[]}`,
 		`[{"a":1},[2]]`, `{"1":1}`, `{"a":{"a":{}}}`, `{"":0}`, `{"a":{}}`, `[[]]`, `{"a":null,"b":-0.0}`, ` { "a" : [ 1 , 2 ] } `,
 	}
-	memberNames = []string{"a", "b", "a", "b", "1", "", "a.b<*", "é\"\\\n"}
+	memberNames = []string{"a", "b", "a", "b", "1", "", ":1", "a.b<*", "é\"\\\n"}
 )
 
 // dice reads choices from fuzzed bytes; at their end all are 0.

@@ -29,7 +29,9 @@ import (
 // A reader walks down from the root. At each node it takes the last cover before
 // its own place, and at the end joins that value with the content on it. Values
 // are slices of the JSON text that was written; a child that nobody wrote to is
-// found in the text of its parent.
+// found in the text of its parent. A document is so held once, whatever its size;
+// a node costs some 230 bytes, so that a merge of many small members into an
+// object weighs that much for each.
 
 // key orders writes: the place in the high half, the arrival in the low one.
 type key uint64

@@ -112,8 +112,9 @@ type tables struct {
 
 const tableFrom = 4 << 10
 
-// table is where the children of a container are. The text is compact, so that
-// each child starts one byte behind the end of the last.
+// table is where the children of a container are: 12 bytes for a member, 4 for an
+// element. The text is compact, so that each child starts one byte behind the end
+// of the last.
 type table struct {
 	once sync.Once
 	seed maphash.Seed
