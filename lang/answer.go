@@ -6,10 +6,10 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// A model's raw answer: where in it the plan may be. Each bracket that is not
-// inside a value that was read may start it. The first one wins that starts a plan; one that
-// does, but is cut off or at fault, wins too, so that a piece of a plan is never
-// taken for the plan. An empty list is a plan only if there is no other.
+// A model's raw answer: where in it the plan may be. Each bracket that is not inside
+// a value that was read may start it. The first one wins that starts a plan; one
+// that does, but is cut off or at fault, wins too, so that a piece of a plan is
+// never taken for the plan. An empty list is a plan only if there is no other.
 
 // attempt is what was read from one place of an answer.
 type attempt struct {
@@ -37,8 +37,8 @@ func (a *attempt) isFinal() bool {
 
 func (a *attempt) isEmpty() bool { return a.form == CallList && len(a.tree.nodes) == 1 }
 
-// better reports whether a is the better one of two that are both not final: a plan, then
-// JSON, then the first.
+// better reports whether a is the better one of two that are both not final: a plan,
+// then JSON, then the first.
 func (a *attempt) better(b *attempt) bool {
 	rank := func(x *attempt) int { return b2i(!x.isFaulty()) + b2i(!x.isFaulty() && x.form != NoForm) }
 	return b == nil || rank(a) > rank(b)
@@ -80,7 +80,7 @@ func (p *parser) search(re region, budget *int) (best *attempt) {
 		}
 		i += n
 		a := p.attempt(i, re)
-		*budget -= a.Pos - i
+		*budget -= max(a.Pos, a.looked) - i
 		if a.isFinal() {
 			return a
 		}
@@ -152,11 +152,19 @@ func fence(text []byte, i int) int {
 		if n < 0 {
 			return -1
 		}
-		line := text[bytes.LastIndexAny(text[:i+n], "\r\n")+1 : i+n]
-		if len(bytes.TrimLeft(line, " \t>")) == 0 {
-			return i + n
+		if i += n; startsLine(text, i) {
+			return i
 		}
-		i += n + 3
+		i += 3
 	}
 	return -1
+}
+
+// startsLine reports whether there is nothing but white space and the marks of a
+// quotation before text[i] on its line.
+func startsLine(text []byte, i int) bool {
+	for i > 0 && bytes.IndexByte([]byte(" \t>"), text[i-1]) >= 0 {
+		i--
+	}
+	return i == 0 || text[i-1] == '\n' || text[i-1] == '\r'
 }

@@ -51,3 +51,18 @@ func retained(text []byte) float64 {
 	runtime.KeepAlive(doc)
 	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
 }
+
+func BenchmarkFormat(b *testing.B) {
+	for n := 10; n <= 100_000; n *= 100 {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			doc, _ := Parse(diag.NewFile("plan.json", planOf(n)), nil)
+			b.SetBytes(int64(len(doc.File.Text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Format(doc); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

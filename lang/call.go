@@ -163,7 +163,8 @@ func (p *parser) unknownMember(m Member) {
 	f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
 }
 
-// explicitIDs reports names that two calls have, and then names the calls that have none.
+// explicitIDs reports names that two calls have, and then names the calls that have
+// none.
 func (p *parser) explicitIDs() {
 	taken := map[string]int32{}
 	for i := range p.doc.Calls {
@@ -185,7 +186,8 @@ func (p *parser) explicitIDs() {
 }
 
 // defaultIDs names the calls without an _id: by their tool, with a number from its
-// 2nd call on, counting those that have an _id, and passing over names that are taken. A call without a tool gets no name.
+// 2nd call on, counting those that have an _id, and passing over names that are
+// taken. A call without a tool gets no name.
 func (p *parser) defaultIDs(taken map[string]int32) {
 	next := map[string]int{} // the number that the next call of a tool tries, from 1
 	for i := range p.doc.Calls {

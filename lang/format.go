@@ -220,9 +220,9 @@ func (f *formatter) leading(end int32, depth int, first bool) {
 	}
 }
 
-// trailing writes, on the last line, the comments before end that stand on the line of what was
-// written last, unless something follows on their line, which they belong to
-// then; last says that nothing follows.
+// trailing writes, on the last line, the comments before end that stand on the line
+// of what was written last, unless something follows on their line, which they
+// belong to then; last says that nothing follows.
 func (f *formatter) trailing(end int32, last bool) {
 	for len(f.comments) > 0 && f.comments[0].Start < end {
 		c := f.comments[0]
@@ -301,7 +301,7 @@ func appendComments(list []diag.Span, src []byte, pos, end int32) []diag.Span {
 	}
 }
 
-func hasBreak(text []byte) bool { return bytes.IndexAny(text, "\r\n") >= 0 }
+func hasBreak(text []byte) bool { return bytes.ContainsAny(text, "\r\n") }
 
 // hasBlankLine reports whether two ends of lines follow each other.
 func hasBlankLine(text []byte) bool {

@@ -192,7 +192,8 @@ func (r *reader) closable() bool {
 	return true
 }
 
-// isEnvelope reports whether an open object is one around calls or messages, and no call.
+// isEnvelope reports whether an open object is one around calls or messages, and no
+// call.
 func (r *reader) isEnvelope(i int32) bool {
 	envelope := false
 	for k := i + 1; int(k) < len(r.tree.nodes); k = r.tree.nodes[k+1].next {
@@ -261,6 +262,7 @@ func (r *reader) quoted(tok jsonscan.Token, open rune, width int) jsonscan.Token
 	at := diag.Span{Start: int32(err.Offset), End: int32(err.Offset + 1)}
 	inside := r.Start + width
 	end, ok := r.quoteEnd(inside, closingQuote(open))
+	r.looked = end
 	switch {
 	case ok:
 		last := end + utf8.RuneLen(closingQuote(open))

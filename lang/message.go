@@ -209,9 +209,10 @@ func (p *parser) solution(s Node) {
 	}
 }
 
-// request reads a request. Its plan is the solution's, or else that of its
-// context. A mode of the context's plan message holds for a solution too, which has none of its own:
-// a plan that was to be looked at first does not run because a solution came.
+// request reads a request. Its plan is the solution's, or else that of its context.
+// A mode of the context's plan message holds for a solution too, which has none of
+// its own: a plan that was to be looked at first does not run because a solution
+// came.
 func (p *parser) request(root Node) {
 	if schema := root.get("schema"); !schema.is(Null) {
 		p.doc.Schema = schema

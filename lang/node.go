@@ -70,7 +70,8 @@ func (n Node) Str() string {
 	return string(n.tree.decoded(n.i))
 }
 
-// Len is the number of members or elements; 0 for other kinds. It costs a walk over them.
+// Len is the number of members or elements; 0 for other kinds. It costs a walk over
+// them.
 func (n Node) Len() int {
 	count := 0
 	if n.is(Object) {
@@ -134,8 +135,8 @@ func (n Node) get(name string) Node {
 	return m.Value
 }
 
-// At is the value at a JSON Pointer (RFC 6901) below n and true, or as much of the way to it as
-// there is and false.
+// At is the value at a JSON Pointer (RFC 6901) below n and true, or as much of the
+// way to it as there is and false.
 func (n Node) At(pointer string) (Node, bool) {
 	for pointer != "" {
 		token, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
@@ -177,7 +178,8 @@ func (n Node) AppendJSON(dst []byte) []byte {
 	return n.tree.appendJSON(dst, n.i)
 }
 
-// Pointer is the JSON Pointer (RFC 6901) of the value in its document. It costs a walk from the root.
+// Pointer is the JSON Pointer (RFC 6901) of the value in its document. It costs a
+// walk from the root.
 func (n Node) Pointer() string {
 	if n.tree == nil {
 		return ""

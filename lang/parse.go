@@ -13,7 +13,8 @@ import (
 type Options struct {
 	// Answer reads a model's raw answer (--from llm): the first plan inside prose or
 	// a code fence, but not in what stands before a </think>. What is mended is
-	// reported as diag.Mended; no value, no end of a string and no end of a call is ever made up.
+	// reported as diag.Mended; no value, no end of a string and no end of a call is
+	// ever made up.
 	Answer bool
 
 	MaxBytes int // the size of the text; 0 is 64 MiB
@@ -21,9 +22,10 @@ type Options struct {
 	MaxCalls int // of the plan; 0 is 1,000,000
 }
 
-// Parse reads a document (plan-language §1, §2). It never returns nil: what could be read is there
-// beside the findings. A nil Options is the default. Findings are in the order of the text, at most
-// 100 of each code and then one that tells how many more there are. It costs time and memory linear in the text.
+// Parse reads a document (plan-language §1, §2). It never returns nil: what could be
+// read is there beside the findings. A nil Options is the default. Findings are in
+// the order of the text, at most 100 of each code and then one that tells how many
+// more there are. It costs time and memory linear in the text.
 func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
 	p := newParser(file, opts)
 	if len(file.Text) > p.limits.MaxBytes {
@@ -77,7 +79,7 @@ func (p *parser) text() {
 	if bytes.HasPrefix(p.file.Text, []byte("\ufeff")) {
 		start = len("\ufeff")
 	}
-	const bytesPerNode = 16 // in plans, more or less
+	const bytesPerNode = 10 // in plans, more or less
 	r := newReader(p.file, start, len(p.file.Text), p.limits.MaxDepth, len(p.file.Text)/bytesPerNode)
 	root := r.read()
 	if root.IsZero() && p.foreign(r) {
@@ -94,12 +96,12 @@ func (p *parser) foreign(r *reader) bool {
 	}
 	span := r.list[0].Loc.Span
 	switch n := notationOf(p.file.Text); {
+	case bytes.Contains(p.file.Text, []byte(`"_tool"`)) && bytes.Contains(p.file.Text, []byte("{")):
+		p.errorf(span, diag.NotJSON, "the text does not start as JSON; a plan inside a model's raw answer is read with --from llm")
 	case n != nil:
 		p.errorf(span, diag.NotAPlan, "this is no JSON, but looks like %s; %s", n.what, n.cure)
 	case bytes.HasPrefix(p.file.Text, []byte("\xff\xfe")) || bytes.HasPrefix(p.file.Text, []byte("\xfe\xff")):
 		p.errorf(span, diag.NotJSON, "the text is UTF-16; save it as UTF-8")
-	case bytes.Contains(p.file.Text, []byte(`"_tool"`)):
-		p.errorf(span, diag.NotJSON, "the text does not start as JSON; a plan inside a model's raw answer is read with --from llm")
 	default:
 		return false
 	}

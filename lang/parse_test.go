@@ -192,6 +192,7 @@ var findingTable = []struct {
 	{`{"context": [1, {"type": "plan", "plan": []}]}`, []string{`PLC105 1: a message wants to be an object with a string "type", such as {"type": "input", …}`}},
 	{"1. search(\"x\")\n2. join()", []string{`PLC105 1.: this is no JSON, but looks like an LLMCompiler plan; it is read with --from llmcompiler`}},
 	{"Plan: look\n#E1 = Search[x]", []string{`PLC105 Plan: this is no JSON, but looks like a ReWOO plan; it is read with --from rewoo`}},
+	{"1. search:\n```\n[{\"_tool\": \"search\"}]\n```", []string{`PLC101 1.: the text does not start as JSON; a plan inside a model's raw answer is read with --from llm`}},
 	{"arazzo: 1.0.1\ninfo:", []string{`PLC105 arazzo: this is no JSON, but looks like an Arazzo document in YAML; it is read with --from arazzo`}},
 	{"- search\n- summarize", []string{`PLC105 -: this is no JSON, but looks like a list in prose; a plan is JSON, such as [{"_tool": …}]`}},
 	{"- _tool: search\n", []string{`PLC105 -: this is no JSON, but looks like a plan in YAML; a plan is written in JSON`}},
@@ -389,6 +390,8 @@ func TestHostileTexts(t *testing.T) {
 		"names":         "[{" + strings.Repeat(`"a" `, 1<<20),
 		"quotes":        strings.Repeat(`[{'`, 1<<20),
 		"words":         strings.Repeat("[x ", 1<<20),
+		"open quotes":   strings.Repeat("[“", 1<<20),
+		"fences":        strings.Repeat("``` ```x", 1<<20),
 		"prose":         strings.Repeat("[1] {x} ```\n", 1<<17),
 	} {
 		for _, answer := range []bool{false, true} {

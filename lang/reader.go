@@ -24,9 +24,9 @@ const (
 // has lost the thread.
 const maxFaults = 20
 
-// reader turns JSON, with comments and trailing commas, into a tree. After a
-// fault it goes on where it is plain what was meant. With mend set it is more than plain: the
-// fault is a warning, and the document is read as if it were not there.
+// reader turns JSON, with comments and trailing commas, into a tree. After a fault
+// it goes on where it is plain what was meant. With mend set it is more than plain:
+// the fault is a warning, and the document is read as if it were not there.
 type reader struct {
 	jsonscan.Lexer
 	*findings
@@ -37,6 +37,7 @@ type reader struct {
 	last     diag.Span // of the last token
 	flags    flags     // of the string that is being added
 	faults   int       // of syntax, not mended
+	looked   int       // how far it looked for the end of a string, if further than Pos
 	maxDepth int
 	mend     bool
 	one      bool // reads one value and not what follows

@@ -117,7 +117,8 @@ func (t *tree) intern(name []byte) int32 {
 	return int32(len(t.names) - 1)
 }
 
-// shared is what string i says, in the memory of an equal name or string if there is one.
+// shared is what string i says, in the memory of an equal name or string if there is
+// one.
 func (t *tree) shared(i int32) string {
 	b := t.decoded(i)
 	if k := t.intern(b); k >= 0 {
