@@ -232,6 +232,23 @@ func TestReadAsOfPlace(t *testing.T) {
 	}
 }
 
+// A reader that is bound since a place starts from nothing: members come in the
+// order of the writes that it sees, and a merge of {} is one.
+func TestReadObjectSince(t *testing.T) {
+	o := at("state", "o")
+	w := initial(t, `{"o":{"x":0}}`)
+	write(t, w, 2, at("state", "o", "a", "n"), Set, `2`)
+	write(t, w, 3, at("state", "o", "b"), Set, `3`)
+	write(t, w, 5, at("state", "o", "b"), Set, `5`)
+	write(t, w, 6, at("state", "o", "a", "l"), Push, `6`)
+	write(t, w, 7, o, Merge, `{}`)
+	want(t, w, o, 0, End, `{"x":0,"a":{"n":2,"l":[6]},"b":5}`)
+	want(t, w, o, 2, End, `{"a":{"n":2,"l":[6]},"b":5}`)
+	want(t, w, o, 4, End, `{"b":5,"a":{"l":[6]}}`)
+	want(t, w, o, 7, End, `{}`)
+	want(t, w, o, 8, End, ``)
+}
+
 // A reader that is bound since a place knows the elements that came since.
 func TestReadListSince(t *testing.T) {
 	l := at("state", "l")
@@ -286,6 +303,13 @@ func TestLateSet(t *testing.T) {
 	write(t, w, 5, at("state"), Set, `{"five":5}`)
 	want(t, w, at("state"), 0, 6, `{"five":5}`)
 	want(t, w, at("state"), 0, 8, `{"five":5,"a":{"seven":7}}`)
+
+	// What does not apply on it any more is left out, until it does.
+	write(t, w, 14, at("state", "b", "n"), Set, `14`)
+	write(t, w, 12, at("state", "b"), Set, `[12]`)
+	want(t, w, at("state", "b"), 0, End, `[12]`)
+	write(t, w, 13, at("state", "b"), Set, `{"m":13}`)
+	want(t, w, at("state", "b"), 0, End, `{"m":13,"n":14}`)
 }
 
 func TestLog(t *testing.T) {
@@ -333,6 +357,16 @@ func TestResultsStay(t *testing.T) {
 	want(t, w, at("state"), 0, End, `{"a":{"b":[1,2]},"c":2}`)
 	if string(got) != `{"b":[1]}` {
 		t.Errorf("got %s", got)
+	}
+
+	value := append(make(json.RawMessage, 0, 10), "[3]"...)
+	if err := w.Write(2, at("state", "a"), Set, value); err != nil {
+		t.Fatal(err)
+	}
+	got, _ = w.Read(at("state", "a"), 0, End)
+	_ = append(got, "garbage"...)
+	if rest := value[:10][3:]; string(rest) != string(make([]byte, 7)) {
+		t.Errorf("a reader wrote %q behind the value", rest)
 	}
 }
 
