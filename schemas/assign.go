@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -48,9 +49,11 @@ const DefaultSteps = 10_000
 // what cannot be decided, or not with so much work, is Maybe. Each schema is read by
 // its own draft. It may be called by goroutines at once. plan-language §7
 func Assignable(from, to *Schema, opts *AssignOptions) Answer {
-	switch {
-	case from.node == to.node, admitsAll(to.node), from.node.may == noTypes:
+	if from.same(to) || admitsAll(to.node) || from.node.may == noTypes {
 		return Answer{Verdict: Yes}
+	}
+	if a, decided := enumerated(from, to); decided {
+		return a
 	}
 	steps := DefaultSteps
 	if opts != nil && opts.Steps > 0 {
@@ -67,11 +70,46 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 		}
 	}
 	a := Answer{From: from.node.pointer, To: to.node.pointer}
-	a.Reason = "it depends on what cannot be decided here: a pattern that RE2 cannot read, or a dynamic reference"
-	if p.steps < 0 {
+	switch {
+	case p.steps < 0:
 		a.Reason = fmt.Sprintf("it takes more than %d steps to decide", steps)
+	case p.large:
+		a.Reason = "it takes values with too many members or elements to decide"
+	default:
+		a.Reason = "it depends on what cannot be decided here: a pattern that RE2 cannot read, a dynamic reference or a meta-schema"
 	}
 	return a
+}
+
+// enumerated answers by trying all values of from, when it lists them.
+func enumerated(from, to *Schema) (a Answer, decided bool) {
+	n := from.node
+	for n.ref != nil && n.konst == nil && !n.hasEnum {
+		n = n.ref
+	}
+	values := n.enum
+	if n.konst != nil {
+		values = []value{*n.konst}
+	} else if !n.hasEnum {
+		return a, false
+	}
+	for i := range values {
+		if !to.admits(&values[i]) && from.admits(&values[i]) {
+			return refuted(from, to, &values[i]), true
+		}
+	}
+	return Answer{Verdict: Yes}, len(to.Warnings()) == 0
+}
+
+// admits is Validate without words.
+func (s *Schema) admits(v *value) bool {
+	return evaluate(s.node, v) == yes || s.refute(v) == nil
+}
+
+// same reports whether two schemas are the same text.
+func (s *Schema) same(t *Schema) bool {
+	return s.node == t.node || s.doc != nil && t.doc != nil &&
+		s.node.pointer == t.node.pointer && bytes.Equal(s.doc.raw, t.doc.raw)
 }
 
 // refuted is the answer No, if the witness is one.

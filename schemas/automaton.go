@@ -17,6 +17,7 @@ type automaton struct {
 	states []machineState
 	index  map[string]int32
 	anchor bool // only matches at the beginning count
+	spend  func(int) bool
 }
 
 type machineState struct {
@@ -29,8 +30,8 @@ type machineState struct {
 
 const start int32 = 0
 
-func newAutomaton(prog *syntax.Prog, neg bool, reps []rune) *automaton {
-	a := &automaton{prog: prog, neg: neg, reps: reps, index: make(map[string]int32)}
+func newAutomaton(prog *syntax.Prog, neg bool, reps []rune, spend func(int) bool) *automaton {
+	a := &automaton{prog: prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
 	a.anchor = prog.StartCond()&syntax.EmptyBeginText != 0
 	a.state([]uint32{uint32(prog.Start)}, -1, false)
 	return a
@@ -84,6 +85,7 @@ func (a *automaton) step(from int32, c int) int32 {
 	if s.next[c] >= 0 {
 		return s.next[c]
 	}
+	a.spend(1 + len(s.pcs)/8 + len(a.prog.Inst)/64)
 	r := a.reps[c]
 	runes, matched := a.closure(s.pcs, syntax.EmptyOpContext(s.prev, r))
 	var pcs []uint32

@@ -57,3 +57,55 @@ func BenchmarkCompile(b *testing.B) {
 		mustCompile(b, toolSchema)
 	}
 }
+
+// Schemas as tools have them.
+const (
+	benchUser = `{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"email":{"type":"string","format":"email"},
+		"roles":{"type":"array","items":{"enum":["admin","user","guest"]}},"address":{"type":"object","properties":{"street":{"type":"string"},
+		"city":{"type":"string"},"zip":{"type":"string","pattern":"^[0-9]{5}$"}},"required":["city"]}},"required":["id","name"],"additionalProperties":false}`
+	benchUserIn = `{"type":"object","properties":{"id":{"type":"number"},"name":{"type":["string","null"]},"roles":{"type":"array","items":{"type":"string"}},
+		"address":{"type":"object","properties":{"city":{"type":"string"},"zip":{"type":"string","minLength":5,"maxLength":5}}}},"required":["id"]}`
+	benchShapes = `{"oneOf":[{"type":"object","properties":{"kind":{"const":"circle"},"r":{"type":"number","minimum":0}},"required":["kind","r"]},
+		{"type":"object","properties":{"kind":{"const":"square"},"side":{"type":"number","minimum":0}},"required":["kind","side"]},
+		{"type":"object","properties":{"kind":{"const":"text"},"text":{"type":"string"}},"required":["kind","text"]}]}`
+	benchTree   = `{"$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/n"}}},"required":["v"],"additionalProperties":false}},"$ref":"#/$defs/n"}`
+	benchTreeIn = `{"$defs":{"n":{"type":"object","properties":{"v":{"type":"number"},"kids":{"type":"array","items":{"$ref":"#/$defs/n"}}}}},"$ref":"#/$defs/n"}`
+)
+
+func BenchmarkAssignable(b *testing.B) {
+	for _, test := range []struct {
+		name, from, to string
+		want           schemas.Verdict
+	}{
+		{"scalar", `{"type":"integer","minimum":1}`, `{"type":"number"}`, schemas.Yes},
+		{"scalarNo", `{"type":"string"}`, `{"type":"integer"}`, schemas.No},
+		{"enum", `{"enum":["red","green"]}`, `{"enum":["red","green","blue"]}`, schemas.Yes},
+		{"list", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","items":{"type":["string","null"]}}`, schemas.Yes},
+		{"tool", toolSchema, `{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":["integer","null"]},"mode":{"type":"string"}},"required":["path"]}`, schemas.Yes},
+		{"user", benchUser, benchUserIn, schemas.Yes},
+		{"userNo", benchUserIn, benchUser, schemas.No},
+		{"union", benchShapes, benchShapes + " ", schemas.Yes},
+		{"tree", benchTree, benchTreeIn, schemas.Yes},
+		{"treeNo", benchTreeIn, benchTree, schemas.No},
+		{"pattern", `{"type":"string","pattern":"^[a-z]+@[a-z]+\\.com$"}`, `{"type":"string","pattern":"^[^@]+@[^@]+$"}`, schemas.Yes},
+	} {
+		from, to := mustCompile(b, test.from), mustCompile(b, test.to)
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if a := schemas.Assignable(from, to, nil); a.Verdict != test.want {
+					b.Fatal(a)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRelation(b *testing.B) {
+	var r schemas.Relation
+	from, to := mustCompile(b, benchUser), mustCompile(b, benchUserIn)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Assignable(from, to)
+	}
+}

@@ -6,17 +6,26 @@ import "slices"
 // and choices that are still to be made.
 type branch struct {
 	*prover
-	kind   kind
-	root   []literal // the question, for trying values
-	nodes  []signed  // what was taken apart already
-	facts  []literal
-	todo   []choice
-	finite []value // when set, the only values there can be
-	listed bool    // finite is set
+	kind     kind
+	root     []literal // the question, for trying values
+	nodes    []signed  // what was taken apart already
+	facts    []literal
+	todo     []pending
+	finite   []value // when set, the only values there can be
+	listed   bool    // finite is set
+	facted   *factIndex
+	affirmed []*node // of nodes, those that hold
 }
 
 // choice is a disjunction of conjunctions.
 type choice [][]literal
+
+// pending is a choice to be made. Those between the forms of a union come first:
+// they settle most of the others, which say how a value breaks the forms of another.
+type pending struct {
+	choice
+	union bool
+}
 
 // assert adds a literal; it reports false when the branch is known to be empty.
 func (b *branch) assert(l literal) bool {
@@ -53,20 +62,31 @@ func (b *branch) assertNode(n *node, neg bool) bool {
 			return s.neg == neg
 		}
 	}
+	if b.apart(n) {
+		return neg
+	}
 	b.nodes = append(b.nodes, signed{n, neg})
 	if neg {
 		return b.decide(b.refutations(n))
 	}
+	b.affirmed = append(b.affirmed, n)
 	return b.affirm(n)
 }
 
+// apart reports whether it is plain that no value of the branch meets n.
+func (b *branch) apart(n *node) bool {
+	return slices.ContainsFunc(b.affirmed, func(a *node) bool { return disjoint(a, n, b.kind) })
+}
+
 // decide adds a choice.
-func (b *branch) decide(c choice) bool {
-	switch len(c) {
+func (b *branch) decide(c choice) bool { return b.add(pending{c, false}) }
+
+func (b *branch) add(c pending) bool {
+	switch len(c.choice) {
 	case 0:
 		return false
 	case 1:
-		return b.all(c[0])
+		return b.all(c.choice[0])
 	}
 	b.todo = append(b.todo, c)
 	return true
@@ -91,7 +111,7 @@ func (b *branch) affirm(n *node) bool {
 	if b.listed {
 		return true // only these can be: nothing else is needed
 	}
-	if n.opaque != "" && !b.assert(literal{op: opAtom, text: n.opaque, node: n}) {
+	if n.opaque != "" && !b.assert(n.atom()) {
 		return false
 	}
 	if !b.all(b.assertions(n, b.kind)) {
@@ -108,7 +128,12 @@ func (b *branch) affirm(n *node) bool {
 	if n.not != nil && !b.assertNode(n.not, true) {
 		return false
 	}
-	for _, c := range b.choices(n) {
+	for _, c := range unions(n) {
+		if !b.add(pending{c, true}) {
+			return false
+		}
+	}
+	for _, c := range b.conditions(n) {
 		if !b.decide(c) {
 			return false
 		}
@@ -116,8 +141,16 @@ func (b *branch) affirm(n *node) bool {
 	return true
 }
 
-// choices are the disjunctions in what n says.
-func (b *branch) choices(n *node) (out []choice) {
+// atom says that an opaque n holds. A meta-schema is the same for all.
+func (n *node) atom() literal {
+	if n.foreign {
+		return literal{op: opAtom, text: n.opaque}
+	}
+	return literal{op: opAtom, text: n.opaque, node: n}
+}
+
+// unions are the choices between schemas in what n says.
+func unions(n *node) (out []choice) {
 	if len(n.anyOf) > 0 {
 		var c choice
 		for _, child := range n.anyOf {
@@ -138,6 +171,11 @@ func (b *branch) choices(n *node) (out []choice) {
 			branchOf(n.cond, true, n.els, false),
 		})
 	}
+	return out
+}
+
+// conditions are the other choices in what n says.
+func (b *branch) conditions(n *node) (out []choice) {
 	if b.kind == kindObject {
 		for i := range n.dependents {
 			d := &n.dependents[i]
@@ -181,7 +219,7 @@ func branchOf(cond *node, condNeg bool, n *node, neg bool) []literal {
 // refutations are the ways in which a value breaks n.
 func (b *branch) refutations(n *node) (out choice) {
 	if n.opaque != "" {
-		out = append(out, []literal{{op: opAtom, text: n.opaque, node: n, neg: true}})
+		out = append(out, []literal{n.atom().negated()})
 	}
 	if n.konst != nil {
 		out = append(out, []literal{{op: opNotValue, value: n.konst}})
@@ -218,7 +256,10 @@ func (b *branch) refuteChoices(n *node, out choice) choice {
 		out = append(out, none(n.oneOf))
 		for i := range n.oneOf {
 			for j := range i {
-				out = append(out, []literal{isNode(n.oneOf[j], false), isNode(n.oneOf[i], false)})
+				// Most alternatives exclude each other, which is found out once.
+				if !disjoint(n.oneOf[i], n.oneOf[j], b.kind) && b.solve([]signed{{n.oneOf[j], false}, {n.oneOf[i], false}}).status != empty {
+					out = append(out, []literal{isNode(n.oneOf[j], false), isNode(n.oneOf[i], false)})
+				}
 			}
 		}
 	}
@@ -273,7 +314,7 @@ func (b *branch) differs(v *value) (out choice) {
 	others := &class{}
 	for i := range v.kids {
 		name := v.kids[i].name
-		others.names = append(others.names, property{name: name})
+		others.names = append(others.names, name)
 		out = append(out, []literal{{op: opHas, text: name, neg: true}},
 			[]literal{{op: opSomeMember, class: &class{single: true, name: name}, neg: true, node: b.constOf(&v.kids[i])}})
 	}
@@ -284,10 +325,13 @@ func (b *branch) differs(v *value) (out choice) {
 // the simple cases only.
 func (b *branch) known(l *literal) verdict {
 	switch l.op {
-	case opHas, opAtom:
+	case opHas:
+		if has := b.index().has(b.facts, l.text); has != doubt {
+			return verdictOf((has == yes) != l.neg)
+		}
+	case opAtom:
 		for i := range b.facts {
-			f := &b.facts[i]
-			if f.op == l.op && f.text == l.text && (l.op == opHas || f.node == l.node) {
+			if f := &b.facts[i]; f.op == opAtom && f.text == l.text && f.node == l.node {
 				return verdictOf(f.neg == l.neg)
 			}
 		}
@@ -355,6 +399,10 @@ func (b *branch) glance(l *literal) verdict {
 		if l.class.single && b.kind == kindObject {
 			return b.glanceMember(l)
 		}
+	case opSome:
+		if l.to == l.count+1 && b.kind == kindArray {
+			return b.glanceElement(l)
+		}
 	}
 	return b.known(l)
 }
@@ -374,6 +422,9 @@ func (b *branch) glanceNode(n *node, neg bool) verdict {
 		if s.node == n {
 			return verdictOf(s.neg == neg)
 		}
+	}
+	if b.apart(n) {
+		return verdictOf(neg)
 	}
 	return doubt
 }
@@ -395,18 +446,85 @@ func (b *branch) glanceMember(l *literal) verdict {
 	return doubt
 }
 
+// glanceElement asks whether the element at an index may break, or meet, a schema.
+func (b *branch) glanceElement(l *literal) verdict {
+	var goal []signed
+	for i := range b.facts {
+		if f := &b.facts[i]; f.op == opEach && f.count <= l.count && l.count < f.to {
+			goal = append(goal, signed{f.node, f.neg})
+		}
+	}
+	if b.spend(len(b.facts)/32) && b.solve(append(goal, signed{l.node, l.neg})).status == empty {
+		return no
+	}
+	return doubt
+}
+
 // memberGoal is what the facts say of a member.
 func (b *branch) memberGoal(name string) (goal []signed) {
-	for i := range b.facts {
-		f := &b.facts[i]
-		if f.op == opAllMembers && f.class.contains(name) {
+	ix := b.index()
+	goal = append(goal, ix.singles[name]...)
+	for i := range ix.wide {
+		if f := &ix.wide[i]; f.class.contains(name) {
+			goal = append(goal, signed{f.node, f.neg})
+		}
+	}
+	for i := ix.upto; i < len(b.facts); i++ {
+		if f := &b.facts[i]; f.op == opAllMembers && f.class.contains(name) {
 			goal = append(goal, signed{f.node, f.neg})
 		}
 	}
 	return slices.Clip(goal)
 }
 
-// search makes the choices, those with the fewest alternatives first.
+// factIndex finds what the first facts say of a member. It does not change, so that
+// branches share it.
+type factIndex struct {
+	upto    int
+	singles map[string][]signed
+	wide    []literal // about more than one name
+	present map[string]bool
+}
+
+// index is one of nearly all facts, for objects that have many.
+func (b *branch) index() *factIndex {
+	const few = 24
+	if b.facted == nil {
+		b.facted = &factIndex{}
+	}
+	if len(b.facts) < few+2*b.facted.upto {
+		return b.facted
+	}
+	ix := &factIndex{upto: len(b.facts), singles: make(map[string][]signed), present: make(map[string]bool)}
+	for _, f := range b.facts {
+		switch {
+		case f.op == opHas:
+			ix.present[f.text] = !f.neg
+		case f.op != opAllMembers:
+		case f.class.single:
+			ix.singles[f.class.name] = append(ix.singles[f.class.name], signed{f.node, f.neg})
+		default:
+			ix.wide = append(ix.wide, f)
+		}
+	}
+	b.facted = ix
+	return ix
+}
+
+// has tells whether the facts say that a member is there.
+func (ix *factIndex) has(facts []literal, name string) verdict {
+	if has, said := ix.present[name]; said {
+		return verdictOf(has)
+	}
+	for i := ix.upto; i < len(facts); i++ {
+		if f := &facts[i]; f.op == opHas && f.text == name {
+			return verdictOf(!f.neg)
+		}
+	}
+	return doubt
+}
+
+// search makes the choices, first unions, then those with the fewest alternatives.
 func (b *branch) search() result {
 	if b.listed {
 		return b.among(b.root, b.finite, b.kind)
@@ -421,7 +539,7 @@ func (b *branch) search() result {
 	if next < 0 {
 		return b.theory()
 	}
-	c := b.todo[next]
+	c := b.todo[next].choice
 	b.todo = slices.Delete(slices.Clone(b.todo), next, next+1)
 	out := result{}
 	for _, alternative := range c {
@@ -430,6 +548,7 @@ func (b *branch) search() result {
 		}
 		child := *b
 		child.nodes, child.facts, child.todo = slices.Clip(b.nodes), slices.Clip(b.facts), slices.Clone(b.todo)
+		child.affirmed = slices.Clip(b.affirmed)
 		if child.all(alternative) {
 			if out = out.or(child.search()); out.status == found {
 				break
@@ -448,7 +567,7 @@ func (b *branch) simplify() (next int, ok bool) {
 			if !b.spend(1) {
 				return max(next, 0), true
 			}
-			c, made := b.reduce(b.todo[i])
+			c, made := b.reduce(b.todo[i].choice)
 			switch {
 			case made || len(c) == 1:
 				b.todo = append(slices.Clone(b.todo[:i]), b.todo[i+1:]...)
@@ -463,13 +582,20 @@ func (b *branch) simplify() (next int, ok bool) {
 			case len(c) == 0:
 				return 0, false
 			}
-			b.todo[i] = c
-			if next < 0 || len(c) < len(b.todo[next]) {
+			b.todo[i].choice = c
+			if next < 0 || b.todo[i].before(b.todo[next]) {
 				next = i
 			}
 		}
 	}
 	return next, true
+}
+
+func (c pending) before(d pending) bool {
+	if c.union != d.union {
+		return c.union
+	}
+	return len(c.choice) < len(d.choice)
 }
 
 // reduce drops the alternatives of a choice that cannot be; made is true when one
@@ -495,7 +621,7 @@ func (b *branch) reduce(c choice) (left choice, made bool) {
 
 // theory asks the solver for the kind.
 func (b *branch) theory() result {
-	if !b.spend(1) {
+	if !b.spend(1 + len(b.facts)/32) {
 		return result{status: unknown}
 	}
 	var r result

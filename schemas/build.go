@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"fmt"
-	"math/big"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -24,7 +23,6 @@ type builder struct {
 	*document
 	err      *SchemaError
 	patterns map[string]*pattern
-	strings  map[string]string
 	weights  map[*node]int
 }
 
@@ -166,7 +164,7 @@ func (k *keywords) reference(word string, r *value) *node {
 	}
 	n := newNode(allTypes)
 	if foreign && isMetaSchema(k.place.base, r.text) {
-		n.opaque = r.text
+		n.opaque, n.foreign = r.text, true
 		return n
 	}
 	if foreign {
@@ -219,6 +217,12 @@ func (k *keywords) values() {
 			k.wrong("enum", "a list", e)
 		}
 		k.node.enum, k.node.hasEnum = e.kids, true
+		if len(e.kids) > 16 {
+			k.node.enumSet = make(map[string]struct{}, len(e.kids))
+			for i := range e.kids {
+				k.node.enumSet[string(e.kids[i].appendCanonical(nil))] = struct{}{}
+			}
+		}
 	}
 	k.node.konst = k.get("const", 6)
 	if d := k.get("default", 4); d != nil {
@@ -524,6 +528,3 @@ func article(word string) string {
 	}
 	return "a " + word
 }
-
-// one is the number 1, that the multiples of are the integers.
-func one() *big.Rat { return big.NewRat(1, 1) }

@@ -25,7 +25,6 @@ type place struct {
 	pointer string
 	base    string // URL
 	node    *node
-	open    bool // being built
 }
 
 const baseURL = "mem:///schema"

@@ -75,7 +75,7 @@ func (e *evaluator) valid(n *node, v *value) verdict {
 
 // own decides by the keywords that are about the value itself and what is in it.
 func (e *evaluator) own(n *node, v *value) verdict {
-	if n.hasEnum && !e.among(n.enum, v) || n.konst != nil && !n.konst.equal(v) {
+	if n.hasEnum && !n.among(v) || n.konst != nil && !n.konst.equal(v) {
 		return no
 	}
 	switch v.kind {
@@ -91,10 +91,15 @@ func (e *evaluator) own(n *node, v *value) verdict {
 	return yes
 }
 
-func (e *evaluator) among(list []value, v *value) bool {
-	e.steps -= len(list) / 8
-	for i := range list {
-		if list[i].equal(v) {
+// among reports whether v is one of n's enum.
+func (n *node) among(v *value) bool {
+	if n.enumSet != nil {
+		var space [64]byte
+		_, there := n.enumSet[string(v.appendCanonical(space[:0]))]
+		return there
+	}
+	for i := range n.enum {
+		if n.enum[i].equal(v) {
 			return true
 		}
 	}

@@ -92,7 +92,7 @@ func (e *explainer) values(n *node, v *value, at string) {
 	if n.konst != nil && !n.konst.equal(v) {
 		e.add(n, at, "const", "expected %s, but got %s", n.konst.short(), v.short())
 	}
-	if n.hasEnum && !freshEvaluator(n).among(n.enum, v) {
+	if n.hasEnum && !n.among(v) {
 		words := make([]string, 0, 8)
 		for i := range n.enum {
 			if i == 7 && len(n.enum) > 8 {

@@ -1,5 +1,7 @@
 package schemas
 
+import "slices"
+
 // op tells literals apart.
 type op uint8
 
@@ -61,8 +63,9 @@ type class struct {
 	single bool
 	name   string
 	match  *pattern
-	names  []property // not these
-	pats   []*pattern // nor these
+	of     *node      // not its properties
+	names  []string   // nor these
+	pats   []*pattern // nor what these match
 }
 
 func (c *class) contains(name string) bool {
@@ -72,10 +75,8 @@ func (c *class) contains(name string) bool {
 	case c.match != nil:
 		return c.match.re.MatchString(name)
 	}
-	for i := range c.names {
-		if c.names[i].name == name {
-			return false
-		}
+	if c.of != nil && c.of.property(name) != nil || slices.Contains(c.names, name) {
+		return false
 	}
 	for _, p := range c.pats {
 		if p.re.MatchString(name) {
@@ -243,7 +244,7 @@ func (p *prover) classesOf(n *node) *classes {
 		for i := range n.props {
 			c.props[i] = class{single: true, name: n.props[i].name}
 		}
-		c.rest = &class{names: n.props}
+		c.rest = &class{of: n}
 		for i := range n.patterns {
 			if pat := n.patterns[i].pattern; pat.re != nil {
 				c.rest.pats = append(c.rest.pats, pat)

@@ -32,6 +32,7 @@ type node struct {
 	integer bool    // of the numbers only the integers
 	enum    []value
 	hasEnum bool
+	enumSet map[string]struct{} // by canonical text, when they are many
 	konst   *value
 
 	lower, upper bound
@@ -67,12 +68,21 @@ type node struct {
 	restItems       *node // unevaluatedItems
 	// opaque names what only the library can decide: a reference to a meta-schema,
 	// or a dynamic one with more than one possible target.
-	opaque string
+	opaque  string
+	foreign bool // it is a meta-schema
 
 	title    string
 	examples []value // and the default
 
 	may, full typeSet // see masks
+	tags      []tag
+}
+
+// tag is a member that objects must have, with the one value that it must have: what
+// tells the forms of a union apart.
+type tag struct {
+	name  string
+	value *value
 }
 
 // bound is an end of a range of numbers.
@@ -182,6 +192,7 @@ func (n *node) inside(f func(child *node)) {
 // masks fills in may, the types of which n may admit a value, and full, those of
 // which it certainly admits all. The children in place must have theirs.
 func (n *node) masks() {
+	n.tag()
 	may, full := n.types, n.types
 	full &^= n.constrained()
 	all := func(c *node) { may &= c.may; full &= c.full }
@@ -219,6 +230,41 @@ func (n *node) masks() {
 		may, full = may&m, full&f
 	}
 	n.may, n.full = may, full
+}
+
+// tag collects the tags of n and of what it refers to.
+func (n *node) tag() {
+	n.tags = nil
+	for _, name := range n.required {
+		if p := n.property(name); p != nil && p.konst != nil {
+			n.tags = append(n.tags, tag{name, p.konst})
+		} else if p != nil && p.hasEnum && len(p.enum) == 1 {
+			n.tags = append(n.tags, tag{name, &p.enum[0]})
+		}
+	}
+	if n.ref != nil {
+		n.tags = append(n.tags, n.ref.tags...)
+	}
+	for _, c := range n.allOf {
+		n.tags = append(n.tags, c.tags...)
+	}
+}
+
+// disjoint reports whether it is plain that no value of a kind meets both schemas.
+func disjoint(a, b *node, k kind) bool {
+	if a.may.excludes(k) || b.may.excludes(k) || a.konst != nil && b.konst != nil && !a.konst.equal(b.konst) {
+		return true
+	}
+	if k == kindObject {
+		for _, x := range a.tags {
+			for _, y := range b.tags {
+				if x.name == y.name && !x.value.equal(y.value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func kindsOf(values []value) (t typeSet) {

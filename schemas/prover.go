@@ -48,6 +48,13 @@ type prover struct {
 	unions  map[string]*node
 	consts  map[*value]*node
 	key     []byte
+	large   bool // something was not looked at because the values would be too large
+}
+
+// tooLarge is the answer when values would be too large to look for.
+func (p *prover) tooLarge() result {
+	p.large = true
+	return result{status: unknown}
 }
 
 // entry is a goal in the memo. While it is open it counts as empty: see the essay on

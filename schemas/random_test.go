@@ -30,9 +30,11 @@ func newMaker(seed uint64) *maker {
 
 func oneOf[T any](m *maker, list ...T) T { return list[m.IntN(len(list))] }
 
-func (m *maker) name() string    { return oneOf(m, "a", "b", "c", "ab") }
-func (m *maker) pattern() string { return oneOf(m, "^a", "b$", "^[ab]+$", "a|b", "^.$", "^(a|b){2}$", "[^a]", "^a*$", `\bb`) }
-func (m *maker) number() string  { return oneOf(m, "-1", "0", "0.5", "1", "1.5", "2", "3", "4", "10") }
+func (m *maker) name() string { return oneOf(m, "a", "b", "c", "ab") }
+func (m *maker) pattern() string {
+	return oneOf(m, "^a", "b$", "^[ab]+$", "a|b", "^.$", "^(a|b){2}$", "[^a]", "^a*$", `\bb`)
+}
+func (m *maker) number() string { return oneOf(m, "-1", "0", "0.5", "1", "1.5", "2", "3", "4", "10") }
 
 // document is a whole schema document.
 func (m *maker) document(depth int) string {

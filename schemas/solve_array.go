@@ -21,8 +21,8 @@ func (b *branch) solveArray() result {
 	if a.high >= 0 && a.low > a.high {
 		return result{}
 	}
-	if a.low > maxWitnessLength || a.lone > maxWitnessLength || len(a.somes) > 16 {
-		return a.tooLong()
+	if !a.unique && !a.twins && len(a.somes)+len(a.counts) == 0 {
+		return a.uniform()
 	}
 	a.limit = max(a.low, a.lone) + len(a.somes)
 	for _, c := range a.counts {
@@ -30,6 +30,9 @@ func (b *branch) solveArray() result {
 	}
 	if a.high >= 0 {
 		a.limit = min(a.limit, a.high)
+	}
+	if a.limit > maxSearched || len(a.somes) > 16 {
+		return a.tooLong()
 	}
 	if a.twins {
 		return a.withTwins()
@@ -107,15 +110,40 @@ func (a *arraySolver) counted(n *node) *counted {
 	return &a.counts[len(a.counts)-1]
 }
 
-// tooLong is the answer when an array would be too long to write down: it may still be
-// that no element is possible early on.
+// maxSearched is up to which length arrays are searched for.
+const maxSearched = 256
+
+// uniform is the shortest array when there is nothing to choose: all elements that it
+// must have are there, each as any at its place.
+func (a *arraySolver) uniform() result {
+	v, sure := value{kind: kindArray}, found
+	for i := range a.low {
+		if i > a.lone && len(v.kids) > 0 && i <= maxWitnessLength { // as the one before
+			v.kids = append(v.kids, v.kids[len(v.kids)-1])
+			continue
+		}
+		r := a.element(i, nil)
+		if r.status <= unknown {
+			return r
+		}
+		if i > maxWitnessLength {
+			return a.tooLarge()
+		}
+		sure = min(sure, r.status)
+		v.kids = append(v.kids, *r.witness)
+	}
+	return result{sure, &v}
+}
+
+// tooLong is the answer when arrays are too long to search for: it may still be that
+// no element is possible early on.
 func (a *arraySolver) tooLong() result {
 	for i := range min(a.low, a.lone+1, 64) {
 		if r := a.element(i, nil); r.status == empty {
 			return result{}
 		}
 	}
-	return result{status: unknown}
+	return a.tooLarge()
 }
 
 // goalAt is what each element at an index meets.
@@ -169,7 +197,7 @@ func (a *arraySolver) withTwins() result {
 // next goes on with an array of some elements. met has a bit for each fact "some
 // element" that is met.
 func (a *arraySolver) next(elements []element, met uint64, counts []int, sure status) result {
-	if !a.spend(1) {
+	if !a.spend(1 + len(elements)/16) {
 		return result{status: unknown}
 	}
 	if !a.visit(elements, met, counts, sure) {
@@ -297,7 +325,7 @@ const maxDifferent = 24
 // others have theirs; of one that has fewer, all values are known.
 func (a *arraySolver) different(elements []element, sure status) result {
 	if len(elements) > maxDifferent {
-		return result{status: unknown}
+		return a.tooLarge()
 	}
 	lists := make([][]value, len(elements))
 	for i := range elements {

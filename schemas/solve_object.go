@@ -21,11 +21,6 @@ func (b *branch) solveObject() result {
 			return result{}
 		}
 	}
-	for _, name := range o.has {
-		if slices.Contains(o.lacks, name) {
-			return result{}
-		}
-	}
 	if o.high >= 0 && (o.low > o.high || len(o.has) > o.high) {
 		return result{}
 	}
@@ -99,8 +94,10 @@ func (o *objectSolver) add(f *literal) bool {
 
 // mention collects the names that the facts mention.
 func (o *objectSolver) mention() {
+	seen := make(map[string]struct{})
 	add := func(name string) {
-		if !slices.Contains(o.mentioned, name) {
+		if _, there := seen[name]; !there {
+			seen[name] = struct{}{}
 			o.mentioned = append(o.mentioned, name)
 		}
 	}
@@ -118,8 +115,13 @@ func (o *objectSolver) mention() {
 			if f.class.single {
 				add(f.class.name)
 			}
-			for i := range f.class.names {
-				add(f.class.names[i].name)
+			for _, name := range f.class.names {
+				add(name)
+			}
+			if f.class.of != nil {
+				for i := range f.class.of.props {
+					add(f.class.of.props[i].name)
+				}
 			}
 		}
 	}
@@ -181,7 +183,7 @@ func statusOf(v verdict) status {
 // place meets the facts about some member from the i-th on, then fills up. sure is the
 // weakest status of what is decided so far.
 func (o *objectSolver) place(members []member, i int, sure status) result {
-	if !o.spend(1) {
+	if !o.spend(1 + len(o.mentioned)/32) {
 		return result{status: unknown}
 	}
 	if i == len(o.somes) {
@@ -290,8 +292,8 @@ func (o *objectSolver) strengthen(m *member, f *literal) status {
 
 // fill adds members up to the least number of them, and makes the object.
 func (o *objectSolver) fill(members []member, sure status) result {
-	if o.low > maxWitnessLength {
-		return result{status: unknown}
+	if o.low > maxSearched && o.low > len(members) {
+		return o.tooLarge()
 	}
 	for _, name := range o.mentioned {
 		if len(members) >= o.low {
@@ -416,7 +418,7 @@ func (o *objectSolver) findCells() {
 		}
 	}
 	if ways > maxCellWays {
-		o.shaky = true
+		o.shaky, o.large = true, true
 		return
 	}
 	var first cell

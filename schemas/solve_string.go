@@ -18,7 +18,7 @@ func (b *branch) solveString() result {
 		return result{}
 	}
 	if s.low > maxWitnessLength {
-		return s.long()
+		return s.tooLarge()
 	}
 	if len(s.progs) == 0 {
 		return s.plain()
@@ -54,9 +54,6 @@ func (s *stringSolver) add(f *literal) {
 		}
 	}
 }
-
-// long is the answer for strings that are too long to write down.
-func (s *stringSolver) long() result { return result{status: unknown} }
 
 // plain looks without any pattern: strings of a, b, c … until one is not excluded. Of
 // length 0 there is one string, of any other a million and more.
@@ -132,7 +129,7 @@ func (s *stringSolver) search() result {
 	machines := make([]*automaton, len(s.progs))
 	first := stringSpot{states: make([]int32, len(s.progs)), tree: root, from: -1}
 	for i, prog := range s.progs {
-		machines[i] = newAutomaton(prog, s.neg[i], reps)
+		machines[i] = newAutomaton(prog, s.neg[i], reps, s.spend)
 	}
 	seen := make(map[string]bool)
 	spots := []stringSpot{first}

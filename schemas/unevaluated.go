@@ -10,7 +10,7 @@ import "slices"
 type evaluated struct {
 	when  []literal
 	all   bool // everything is evaluated
-	names []property
+	names []string
 	pats  []*pattern
 	upto  int     // elements before this index
 	like  []*node // elements that meet one of these
@@ -154,7 +154,9 @@ func cross(a, b []evaluated) (out []evaluated) {
 func (b *branch) ownEvaluated(n *node, top bool) (e evaluated) {
 	if b.kind == kindObject {
 		e.all = n.additional != nil || !top && n.restProps != nil
-		e.names = n.props
+		for i := range n.props {
+			e.names = append(e.names, n.props[i].name)
+		}
 		for i := range n.patterns {
 			e.pats = append(e.pats, n.patterns[i].pattern)
 		}
