@@ -28,8 +28,6 @@ type machineState struct {
 	next    []int32
 }
 
-const start int32 = 0
-
 func newAutomaton(prog *syntax.Prog, neg bool, reps []rune, spend func(int) bool) *automaton {
 	a := &automaton{prog: prog, neg: neg, reps: reps, index: make(map[string]int32), spend: spend}
 	a.anchor = prog.StartCond()&syntax.EmptyBeginText != 0

@@ -97,8 +97,8 @@ func (k *keywords) wrong(word, want string, got *value) {
 
 func (k *keywords) read() {
 	n := k.node
-	if t := k.get("title", 4); t != nil && t.kind == kindString {
-		n.title = t.text
+	if f := k.get("format", 4); f != nil && f.kind == kindString {
+		n.format = f.text
 	}
 	if k.references(); n.ref != nil && k.draft < 2019 {
 		return // its siblings say nothing

@@ -61,7 +61,8 @@ func (e *explainer) explain(n *node, v *value, at string) {
 // typeWords lists the types of n: "integer or null".
 func (n *node) typeWords() string {
 	var words []string
-	for t := range kinds {
+	for i := range kinds {
+		t := (i + 1) % kinds // null last
 		switch {
 		case n.types.excludes(t):
 		case t == kindNumber && n.integer:

@@ -71,7 +71,7 @@ type node struct {
 	opaque  string
 	foreign bool // it is a meta-schema
 
-	title    string
+	format   string  // an annotation
 	examples []value // and the default
 
 	may, full typeSet // see masks

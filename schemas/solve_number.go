@@ -114,6 +114,12 @@ func (s *numberSolver) dense() result {
 			return result{found, numberValue(x)}
 		}
 	}
+	if s.lower.set && s.upper.set {
+		middle := new(big.Rat).Add(s.lower.rat(), s.upper.rat())
+		if middle.Mul(middle, big.NewRat(1, 2)); s.admits(middle) {
+			return result{found, numberValue(middle)}
+		}
+	}
 	end, sign := new(big.Rat), int64(1)
 	switch {
 	case s.lower.set:
