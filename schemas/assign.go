@@ -103,7 +103,8 @@ func enumerated(from, to *Schema) (a Answer, decided bool) {
 
 // admits is Validate without words.
 func (s *Schema) admits(v *value) bool {
-	return evaluate(s.node, v) == yes || s.refute(v) == nil
+	verdict := evaluate(s.node, v)
+	return verdict == yes || s.refute(v, verdict, 0) == nil
 }
 
 // same reports whether two schemas are the same text.

@@ -12,9 +12,11 @@ import (
 // Limits on schemas. Real ones stay far below; beyond them compiling or checking
 // takes seconds.
 const (
-	maxSchemas = 10_000 // in a document
-	maxInPlace = 20_000 // applied to one value, by $ref, allOf and the like
-	maxCount   = 1 << 50
+	maxSchemas        = 100_000 // in a document
+	maxForLibrary     = 50_000  // that are compiled
+	maxForLibrary2020 = 5_000   // the same of draft 2020-12, where the library takes quadratic time
+	maxInPlace        = 20_000  // applied to one value, by $ref, allOf and the like
+	maxCount          = 1 << 50
 )
 
 // builder makes nodes of a document. Methods record the first fault and go on with
@@ -424,7 +426,9 @@ func (k *keywords) objects() {
 	k.named("patternProperties", 4, func(name string, v *value, pointer string) {
 		n.patterns = append(n.patterns, patternProperty{k.pattern(name, pointer), k.schema(v, pointer, k.place.base)})
 	})
-	n.additional = k.sub("additionalProperties", 4)
+	if !n.unreadPatterns() { // else nobody knows what is additional
+		n.additional = k.sub("additionalProperties", 4)
+	}
 	n.names = k.sub("propertyNames", 6)
 	n.restProps = k.sub("unevaluatedProperties", 2019)
 	for _, w := range [...]struct {

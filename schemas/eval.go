@@ -29,13 +29,18 @@ type evaluator struct {
 	doc   *document // whose schema is being evaluated; nil: one made of others
 }
 
-// evalSteps bounds one evaluation. A hostile schema that applies itself twice to each
-// member needs 2^depth.
-const evalSteps = 1 << 20
+// A hostile schema that applies itself twice to each member needs 2^depth steps. An
+// evaluation may take evalSteps, and of a long text evalStepsPerByte.
+const (
+	evalSteps        = 1 << 20
+	evalStepsPerByte = 64
+)
 
-func evaluate(n *node, v *value) verdict {
-	e := evaluator{steps: evalSteps + 64*len(v.kids), doc: n.doc}
-	return e.valid(n, v)
+func evaluate(n *node, v *value) verdict { return newEvaluator(n, 0).valid(n, v) }
+
+// newEvaluator is one for values of a text of some bytes.
+func newEvaluator(n *node, bytes int) *evaluator {
+	return &evaluator{steps: evalSteps + evalStepsPerByte*bytes, doc: n.doc}
 }
 
 // enter evaluates a schema of a document inside one made of others. Of what is in
@@ -44,7 +49,7 @@ func (e *evaluator) enter(n *node, v *value) verdict {
 	e.doc = n.doc
 	out := e.valid(n, v)
 	e.doc = nil
-	if out == doubt && !tooMuchWork(n, v) {
+	if out == doubt && !tooMuchWork(n, v, 0) {
 		out = verdictOf(n.doc.library.validate(n.pointer, v) == nil)
 	}
 	return out
@@ -212,10 +217,8 @@ func (e *evaluator) object(n *node, v *value) verdict {
 	if len(v.kids) < n.minProps || n.maxProps >= 0 && len(v.kids) > n.maxProps {
 		return no
 	}
-	for _, name := range n.required {
-		if v.member(name) == nil {
-			return no
-		}
+	if !v.hasAll(n.required) {
+		return no
 	}
 	out := yes
 	if len(n.props) > 0 || len(n.patterns) > 0 || n.additional != nil || n.names != nil {
@@ -259,10 +262,8 @@ func (e *evaluator) dependent(d *dependent, v *value) verdict {
 	if v.member(d.name) == nil {
 		return yes
 	}
-	for _, name := range d.names {
-		if v.member(name) == nil {
-			return no
-		}
+	if !v.hasAll(d.names) {
+		return no
 	}
 	if d.node != nil {
 		return e.valid(d.node, v)

@@ -11,6 +11,7 @@ import (
 // explainer words why a value breaks a schema. It looks into what does not hold
 // only, and of alternatives into the one that got furthest.
 type explainer struct {
+	*evaluator
 	found []Violation
 }
 
@@ -33,7 +34,7 @@ func (n *node) keyword(word string) string {
 
 // explain adds the violations of v, which stands at a pointer.
 func (e *explainer) explain(n *node, v *value, at string) {
-	if e.full() || evaluate(n, v) != no {
+	if e.full() || e.valid(n, v) != no {
 		return
 	}
 	if n.types.excludes(v.kind) || n.integer && v.kind == kindNumber && !numberOf(v.text).isInt() {
@@ -189,7 +190,7 @@ func (e *explainer) array(n *node, v *value, at string) {
 func (e *explainer) contains(n *node, v *value, at string) {
 	got := 0
 	for i := range v.kids {
-		if evaluate(n.contains, &v.kids[i]) == yes {
+		if e.valid(n.contains, &v.kids[i]) == yes {
 			got++
 		}
 	}
@@ -256,7 +257,7 @@ func (e *explainer) member(n *node, m *value, at string) {
 	if n.names == nil {
 		return
 	}
-	inner := &explainer{}
+	inner := &explainer{evaluator: e.evaluator}
 	inner.explain(n.names, &value{kind: kindString, text: m.name}, "")
 	for _, f := range inner.found {
 		e.found = append(e.found, Violation{at, f.Keyword, fmt.Sprintf("the name %q is not allowed: %s", m.name, f.Message)})
@@ -284,17 +285,17 @@ func (e *explainer) inPlace(n *node, v *value, at string) {
 	for _, c := range n.allOf {
 		e.explain(c, v, at)
 	}
-	if len(n.anyOf) > 0 && freshEvaluator(n).any(n.anyOf, v) == no {
+	if len(n.anyOf) > 0 && e.any(n.anyOf, v) == no {
 		e.furthest(n, "anyOf", n.anyOf, v, at)
 	}
 	if len(n.oneOf) > 0 {
 		e.oneOf(n, v, at)
 	}
-	if n.not != nil && evaluate(n.not, v) == yes {
+	if n.not != nil && e.valid(n.not, v) == yes {
 		e.add(n, at, "not", "must not be %s", n.not.describe())
 	}
 	if n.cond != nil {
-		switch evaluate(n.cond, v) {
+		switch e.valid(n.cond, v) {
 		case yes:
 			if n.then != nil {
 				e.explain(n.then, v, at)
@@ -308,12 +309,10 @@ func (e *explainer) inPlace(n *node, v *value, at string) {
 	e.unevaluated(n, v, at)
 }
 
-func freshEvaluator(n *node) *evaluator { return &evaluator{steps: evalSteps, doc: n.doc} }
-
 func (e *explainer) oneOf(n *node, v *value, at string) {
 	var match []string
 	for i, c := range n.oneOf {
-		if evaluate(c, v) == yes {
+		if e.valid(c, v) == yes {
 			match = append(match, strconv.Itoa(i))
 		}
 	}
@@ -333,7 +332,7 @@ func (e *explainer) furthest(n *node, word string, list []*node, v *value, at st
 	types := true // all fail by the type
 	var words []string
 	for i, c := range list {
-		inner := &explainer{}
+		inner := &explainer{evaluator: e.evaluator}
 		inner.explain(c, v, at)
 		score := len(inner.found)
 		for _, f := range inner.found {
@@ -401,11 +400,11 @@ func (e *explainer) unevaluated(n *node, v *value, at string) {
 		return
 	}
 	seen := make([]bool, len(v.kids))
-	if !freshEvaluator(n).mark(n, v, seen, true) {
+	if !e.mark(n, v, seen, true) {
 		return
 	}
 	for i := range v.kids {
-		if seen[i] || evaluate(rest, &v.kids[i]) != no {
+		if seen[i] || e.valid(rest, &v.kids[i]) != no {
 			continue
 		}
 		token := strconv.Itoa(i)

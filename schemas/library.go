@@ -23,19 +23,19 @@ type library struct {
 	compiled map[string]*jsonschema.Schema // by pointer
 }
 
-func newLibrary(doc []byte) (*library, error) {
+func newLibrary(doc []byte) (*library, *SchemaError) {
 	c := jsonschema.NewCompiler()
 	c.LoadURL = func(s string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%q leads out of the document, and nothing is ever fetched", s)
 	}
 	if err := c.AddResource(baseURL, bytes.NewReader(doc)); err != nil {
-		return nil, err
+		return nil, compileError("", err)
 	}
 	return &library{compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
 }
 
-// schema compiles the schema at a pointer. The error is a *SchemaError.
-func (l *library) schema(pointer string) (s *jsonschema.Schema, err error) {
+// schema compiles the schema at a pointer.
+func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *SchemaError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.compiled[pointer]; s != nil {
@@ -43,10 +43,10 @@ func (l *library) schema(pointer string) (s *jsonschema.Schema, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", r)}
+			s, fault = nil, &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", r)}
 		}
 	}()
-	s, err = l.compiler.Compile(baseURL + "#" + urlPointer(pointer))
+	s, err := l.compiler.Compile(baseURL + "#" + urlPointer(pointer))
 	if err != nil {
 		return nil, compileError(pointer, err)
 	}
@@ -100,9 +100,9 @@ func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
 
 // validate asks the library. The error is what it returned.
 func (l *library) validate(pointer string, v *value) (err error) {
-	s, err := l.schema(pointer)
-	if err != nil {
-		return err
+	s, fault := l.schema(pointer)
+	if fault != nil {
+		return fault
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -139,14 +139,22 @@ func (v *value) plain() any {
 
 // forLibrary is the document as the library gets it: what is never asserted is gone
 // (format, content, patterns that RE2 cannot read), nullable is written out, counts
-// fit an int. When a pointer picks a schema, only what it reaches is there.
-func (b *builder) forLibrary(whole bool) []byte {
+// fit an int. When a pointer picks a schema, or there are very many, only what is
+// reached is there.
+func (b *builder) forLibrary(whole bool) ([]byte, *SchemaError) {
+	limit := maxForLibrary
+	if b.draft == 2020 {
+		limit = maxForLibrary2020
+	}
 	w := &rewriter{builder: b}
-	if !whole {
-		w.keep = b.reached()
+	if !whole || len(b.places) > limit {
+		reached := 0
+		if w.keep, reached = b.reached(); reached > limit {
+			return nil, &SchemaError{Message: fmt.Sprintf("%d schemas in one, more than %d", reached, limit)}
+		}
 	}
 	w.write(&b.root)
-	return w.out
+	return w.out, nil
 }
 
 type rewriter struct {
@@ -156,12 +164,13 @@ type rewriter struct {
 }
 
 // reached is the set of schemas that have a node, and what is above them.
-func (b *builder) reached() map[*value]bool {
-	keep := map[*value]bool{&b.root: true}
+func (b *builder) reached() (keep map[*value]bool, schemas int) {
+	keep = map[*value]bool{&b.root: true}
 	for _, p := range b.places {
 		if p.node == nil {
 			continue
 		}
+		schemas++
 		v := &b.root
 		for token := range strings.SplitSeq(strings.TrimPrefix(p.pointer, "/"), "/") {
 			if v = v.child(unescapePointer(token)); v == nil {
@@ -170,7 +179,7 @@ func (b *builder) reached() map[*value]bool {
 			keep[v] = true
 		}
 	}
-	return keep
+	return keep, schemas
 }
 
 func (w *rewriter) write(v *value) {
@@ -231,6 +240,8 @@ func (w *rewriter) schema(v *value, p *place) {
 			return dead || m.kind == kindString && w.patterns[m.text] != nil && w.patterns[m.text].re == nil
 		case "definitions", "$defs":
 			return w.keep != nil && !w.keep[m]
+		case "additionalProperties":
+			return dead && !w.keep[m] || p.node != nil && p.node.unreadPatterns()
 		}
 		return dead && !w.keep[m]
 	})

@@ -61,11 +61,15 @@ func compile(raw json.RawMessage, pointer string) (*Schema, *SchemaError) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if b.library, err = newLibrary(b.forLibrary(pointer == "")); err == nil {
-		_, err = b.library.schema(at)
+	doc, fault := b.forLibrary(pointer == "")
+	if fault != nil {
+		return nil, fault
 	}
-	if err != nil {
-		return nil, err.(*SchemaError)
+	if b.library, fault = newLibrary(doc); fault == nil {
+		_, fault = b.library.schema(at)
+	}
+	if fault != nil {
+		return nil, fault
 	}
 	b.release()
 	return &Schema{node: n, doc: b.document}, nil

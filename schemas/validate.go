@@ -61,32 +61,34 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if err != nil {
 		return refuse(err.Error())
 	}
-	if evaluate(s.node, &v) == yes {
+	verdict := newEvaluator(s.node, len(raw)).valid(s.node, &v)
+	if verdict == yes {
 		return nil
 	}
-	if err := s.refute(&v); err != nil {
+	if err := s.refute(&v, verdict, len(raw)); err != nil {
 		return err
 	}
 	return nil
 }
 
+// maxAsked is up to which length of text the library is asked about a value that the
+// evaluator refuses: it makes an error for each fault, some hundred bytes for two.
+const maxAsked = 64 << 10
+
 // refute finds the violations of a value that the evaluator does not find valid; nil
-// if the library does.
-func (s *Schema) refute(v *value) *ValidationError {
-	if tooMuchWork(s.node, v) {
-		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
-	}
+// if the library does. The value was read from a text of some bytes.
+func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
-	if s.doc != nil {
+	if s.doc != nil && (mine == doubt || bytes <= maxAsked) {
+		if tooMuchWork(s.node, v, bytes) {
+			return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
+		}
 		if broken = s.doc.library.validate(s.node.pointer, v); broken == nil {
 			return nil
 		}
-	} else if evaluate(s.node, v) == yes {
-		return nil
 	}
-	e := &explainer{}
-	e.explain(s.node, v, "")
-	if len(e.found) == 0 {
+	e := &explainer{evaluator: newEvaluator(s.node, bytes)}
+	if e.explain(s.node, v, ""); len(e.found) == 0 {
 		return libraryViolations(broken)
 	}
 	return &ValidationError{e.found}
@@ -116,13 +118,17 @@ func libraryViolations(err error) *ValidationError {
 	return out
 }
 
-// maxWork bounds the schemas that the library applies for one value.
-const maxWork = 1 << 20
+// The library may apply maxWork schemas for one value, and for long ones maxWorkPerByte
+// of the text.
+const (
+	maxWork        = 1 << 20
+	maxWorkPerByte = 4
+)
 
 // tooMuchWork counts what the library does, which stops at nothing: every schema in
 // place and inside, each costing as much as the value has members.
-func tooMuchWork(n *node, v *value) bool {
-	left := maxWork + 64*len(v.kids)
+func tooMuchWork(n *node, v *value, bytes int) bool {
+	left := maxWork + maxWorkPerByte*bytes
 	count(n, v, &left)
 	return left < 0
 }

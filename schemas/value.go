@@ -229,6 +229,21 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
+// hasAll reports whether an object has all of some members.
+func (v *value) hasAll(names []string) bool {
+	if len(names) > len(v.kids) {
+		return false
+	}
+	if len(names)*len(v.kids) <= 1024 {
+		return !slices.ContainsFunc(names, func(name string) bool { return v.member(name) == nil })
+	}
+	have := make(map[string]struct{}, len(v.kids))
+	for i := range v.kids {
+		have[v.kids[i].name] = struct{}{}
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { _, there := have[name]; return !there })
+}
+
 // appendJSON appends the value as compact JSON.
 func (v *value) appendJSON(dst []byte) []byte {
 	switch v.kind {

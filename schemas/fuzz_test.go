@@ -1,0 +1,101 @@
+package schemas
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// seeds calls f for schemas and values of the official suite.
+func seeds(f *testing.F, add func(schema, value string)) {
+	files, err := filepath.Glob("testdata/suite/draft*/*.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var cases []struct {
+			Schema json.RawMessage
+			Tests  []struct{ Data json.RawMessage }
+		}
+		if err := json.Unmarshal(text, &cases); err != nil {
+			f.Fatal(err)
+		}
+		for i, c := range cases {
+			if len(c.Tests) > 0 && len(c.Schema) < 1000 {
+				add(string(c.Schema), string(c.Tests[i%len(c.Tests)].Data))
+			}
+		}
+	}
+}
+
+// Whatever the schema and the value: no panic, and the evaluator and the library agree.
+func FuzzValidate(f *testing.F) {
+	seeds(f, func(schema, value string) { f.Add(schema, value) })
+	f.Fuzz(func(t *testing.T, schema, value string) {
+		s, err := Compile([]byte(schema), nil)
+		if err != nil {
+			return
+		}
+		_ = s.String()
+		err = s.Validate([]byte(value))
+		v, fault := parseValue([]byte(value))
+		if fault != nil {
+			if err == nil {
+				t.Fatalf("%s is valid, but %v", value, fault)
+			}
+			return
+		}
+		if tooMuchWork(s.node, &v, 0) {
+			return
+		}
+		valid, _ := agree(t, s, &v)
+		if valid != (err == nil) {
+			t.Fatalf("%s of %s: %v", value, schema, err)
+		}
+	})
+}
+
+// Whatever the two schemas: no panic, and no value refutes the answer.
+func FuzzAssignable(f *testing.F) {
+	last := "true"
+	seeds(f, func(schema, value string) {
+		f.Add(schema, last, value)
+		last = schema
+	})
+	f.Fuzz(func(t *testing.T, fromText, toText, value string) {
+		from, err := Compile([]byte(fromText), nil)
+		if err != nil {
+			return
+		}
+		to, err := Compile([]byte(toText), nil)
+		if err != nil {
+			return
+		}
+		a := Assignable(from, to, nil)
+		switch {
+		case a.Verdict == Yes && from.Validate([]byte(value)) == nil && to.Validate([]byte(value)) != nil:
+			t.Fatalf("%s\n⊆ %s\nis said, but %s refutes it", fromText, toText, value)
+		case a.Verdict == No && (from.Validate(a.Witness) != nil || to.Validate(a.Witness) == nil):
+			t.Fatalf("%s\n⊄ %s: %s is no witness", fromText, toText, a.Witness)
+		}
+	})
+}
+
+func FuzzSample(f *testing.F) {
+	seeds(f, func(schema, _ string) { f.Add(schema, uint64(len(schema))) })
+	f.Fuzz(func(t *testing.T, schema string, seed uint64) {
+		s, err := Compile([]byte(schema), nil)
+		if err != nil {
+			return
+		}
+		v, err := Sample(s, seed)
+		if err == nil && s.Validate(v) != nil {
+			t.Fatalf("%s of %s is not valid", v, schema)
+		}
+	})
+}
