@@ -118,11 +118,11 @@ func (b *binder) call(i int32, d *draft) {
 	}
 	b.order(i, d)
 	for w := range d.writes() {
-		if !independent(w, d.Method) && b.wait(w.Path, i) {
+		if !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, named(w.Path), i) {
 			b.waits = true
 		}
 	}
-	b.addWriter(b.writers, d, i)
+	b.addCommitter(i, d)
 	for j, node := range d.nodes {
 		if !slices.Contains(d.nodes[:j], node) {
 			b.write(i, node)
@@ -142,8 +142,35 @@ func independent(w *Write, m state.Method) bool {
 	return m == state.Set && len(w.Path) == 2 && w.Path[1].Kind == state.Name
 }
 
-// wait makes the write of call i wait for the earlier writers of what it overlaps.
-func (b *binder) wait(p state.Path, i int32) bool { return b.waitFor(&b.commits, b.writers, p, i) }
+// named is a path as far as it goes by names. Writes to elements of one list
+// bear on each other even where their paths do not overlap: [1] can be written when [0] is
+// there, [-1] is what was appended last (state.Path.Conflicts). So writes are put in order by the
+// list that they go to.
+func named(p state.Path) state.Path {
+	for i, s := range p {
+		if s.Kind != state.Name {
+			return p[:i]
+		}
+	}
+	return p
+}
+
+// addCommitter adds call i to the chains of what it writes, as named.
+func (b *binder) addCommitter(i int32, d *draft) {
+	nodes := b.up[:0]
+	for w := range d.writes() {
+		if n := w.commit; !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, node := range nodes {
+		b.writers[node].at.add(i)
+		for n := node; n >= 0; n = b.index.up(n) {
+			b.writers[n].sub.add(i)
+		}
+	}
+	b.up = nodes[:0]
+}
 
 // read binds a read: it waits for the writes since the last certain one that
 // covers it. Call i is -1 for the output, which waits for everything.

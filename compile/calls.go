@@ -2,12 +2,11 @@ package compile
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
@@ -28,7 +27,9 @@ var noRare = &Rare{}
 func (c *checker) lowerCalls() {
 	c.calls = make([]draft, len(c.doc.Calls))
 	for i := range c.doc.Calls {
-		c.byID[c.doc.Calls[i].ID] = int32(i)
+		if id := c.doc.Calls[i].ID; id != "" { // else it is no call, which was reported
+			c.byID[id] = int32(i)
+		}
 	}
 	for i := range c.doc.Calls {
 		c.lowerCall(&c.calls[i], &c.doc.Calls[i])
@@ -62,12 +63,12 @@ func (c *checker) findTool(d *draft) {
 	switch {
 	case !ok:
 		d.bad = true
-		c.unknownTool(d.Source.ToolNode, d.Source.Tool).in(d, c.pointer(d, "/_tool"))
+		c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
 	case slices.Contains(c.opts.Deny, d.Source.Tool) ||
 		c.opts.Allow != nil && !slices.Contains(c.opts.Allow, d.Source.Tool):
 		d.bad = true
 		c.errorf(diag.NotPermitted, d.Source.ToolNode.Loc(), "the policy does not permit the tool %q", d.Source.Tool).
-			in(d, c.pointer(d, "/_tool"))
+			in(d, "/_tool")
 	}
 	d.Tool = t
 }
@@ -188,9 +189,9 @@ func (c *checker) checkFixed(d *draft) {
 		if !ok || fixed.Schema == nil || m.Name == "_output" {
 			continue
 		}
-		if v := violations(fixed.Schema.Validate(m.Value.AppendJSON(nil))); len(v) > 0 {
+		if v := violations(fixed.Schema, m.Value.AppendJSON(nil)); len(v) > 0 {
 			f := c.errorf(diag.FixedByTool, m.Value.Loc(), "the tool %q does not allow this %s: %s", def.Name, m.Name, v[0].Message).
-				related(def.Loc, "declared here").in(d, c.pointer(d, "/"+m.Name))
+				related(def.Loc, "declared here").in(d, "/"+m.Name)
 			if fixed.Const != nil {
 				f.replace(string(fixed.Const))
 			}
@@ -204,7 +205,7 @@ func (c *checker) checkFixed(d *draft) {
 			continue
 		}
 		c.errorf(diag.FixedByTool, own.Loc(), "the tool %q wants a call to say %s", def.Name, name).
-			related(def.Loc, "declared here").in(d, c.pointer(d, ""))
+			related(def.Loc, "declared here").in(d, "")
 	}
 }
 
@@ -216,50 +217,51 @@ func (c *checker) lowerParams(d *draft) {
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
 func (c *checker) checkParams(d *draft) {
-	c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, "", &d.Params)
+	c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params)
 	rest := d.Source.Rest
 	if rest == nil || rest.Fallback == nil || d.Fallback == nil {
 		return
 	}
-	params, below := d.Source.Params, ""
-	args := &d.Params
+	params, args := d.Source.Params, &d.Params
 	if rest.Fallback.Own {
-		params, below, args = rest.Fallback.Params, "/_fallback", d.Fallback.Params
+		params, args = rest.Fallback.Params, d.Fallback.Params
 	}
-	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, below, args)
+	d.fixed = rest.FallbackNode.IsZero()
+	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, args)
+	d.fixed = false
 }
 
 // checkArgs checks params against a definition: those that are required, those
 // that are unknown, and the literals among them.
-func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, below string, args *Template) {
+func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template) {
 	def, sound := t.Definition, true
 	for _, name := range def.Required {
 		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) {
 			sound = false
-			c.errorf(diag.MissingParam, toolNode.Loc(), "the tool %q requires the param %q", def.Name, name).
-				related(def.Loc, "declared here").in(d, c.pointer(d, below))
+			c.errorf(diag.MissingParam, d.loc(toolNode), "the tool %q requires the param %q", def.Name, name).
+				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
 		}
 	}
 	for i := range params {
-		if !c.checkArg(d, def, &params[i], below) {
+		if !c.checkArg(d, def, &params[i]) {
 			sound = false
 		}
 	}
 	if lit, ok := args.Literal(); sound && ok && def.Params != nil && c.factsOf(t).whole {
-		for _, v := range violations(def.Params.Validate(lit)) {
-			c.errorf(diag.BadLiteral, toolNode.Loc(), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
-				related(def.Loc, "declared here").in(d, c.pointer(d, below))
+		for _, v := range violations(def.Params, lit) {
+			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
+				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
 		}
 	}
 }
 
 // checkArg checks one param; it reports whether nothing was wrong.
-func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member, below string) bool {
+func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member) bool {
 	schema := def.Param[m.Name]
 	if schema == nil && def.Params != nil {
 		sub, has := def.Params.At(schemas.Step{Name: m.Name})
 		if has == schemas.Never || has == schemas.Unknown && def.Closed {
-			c.unknownParam(d, def, m, below)
+			c.unknownParam(d, def, m)
 			return false
 		}
 		schema = sub
@@ -271,36 +273,23 @@ func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member, below
 	if !ok {
 		return true
 	}
-	return c.checkLiteral(d, m, lit, schema, def, below)
+	return c.checkLiteral(d, m, lit, schema, def)
 }
 
-func (c *checker) unknownParam(d *draft, def *tool.Definition, m *lang.Member, below string) {
-	loc := c.at(m.Key)
-	pointer := c.pointer(d, below+"/"+escapePointer(m.Name))
-	near, ok := spell.Nearest(m.Name, func(yield func(string) bool) {
-		for name := range def.Param {
-			if !yield(name) {
-				return
-			}
-		}
-	})
-	if !ok {
-		c.errorf(diag.UnknownParam, loc, "the tool %q has no param %q", def.Name, m.Name).
-			related(def.Loc, "declared here").in(d, pointer)
-		return
-	}
-	c.errorf(diag.UnknownParam, loc, "the tool %q has no param %q; did you mean %q?", def.Name, m.Name, near).
-		related(def.Loc, "declared here").in(d, pointer).replace(string(appendString(nil, near)))
+func (c *checker) unknownParam(d *draft, def *tool.Definition, m *lang.Member) {
+	c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "the tool %q has no param %q", def.Name, m.Name).
+		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span())).
+		suggestString(m.Name, maps.Keys(def.Param))
 }
 
 // checkLiteral validates a literal; it reports whether it is valid.
-func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition, below string) bool {
-	bad := violations(s.Validate(lit))
+func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition) bool {
+	bad := violations(s, lit)
 	for _, v := range bad {
 		at, _ := m.Value.At(v.Instance)
 		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
-		c.errorf(diag.BadLiteral, at.Loc(), "the tool %q does not take this %s: %s", def.Name, name, v.Message).
-			related(def.Loc, "declared here").in(d, c.pointer(d, below+"/"+escapePointer(m.Name)+v.Instance))
+		c.errorf(diag.BadLiteral, d.loc(at), "the tool %q does not take this %s: %s", def.Name, name, v.Message).
+			related(def.Loc, "declared here").inside(d, d.span(at.Span()))
 	}
 	return len(bad) == 0
 }
@@ -345,21 +334,25 @@ func (c *checker) lowerRare(d *draft) {
 	if src.HasOutput {
 		r.Result = src.Output.AppendJSON(nil)
 	}
+	own := c.doc.Calls[d.Source.Index].Rest
 	if src.When != nil {
+		d.fixed = src.WhenNode.IsZero()
 		d.When = c.lowerExpr(d, src.When, true)
 	}
+	d.fixed = own == nil || own.ScopesNode.IsZero()
 	for _, s := range src.Scopes {
 		r.Scopes = append(r.Scopes, c.lowerExpr(d, s.Ref, true))
 	}
+	d.fixed = false
 	r.HasScopes = !src.ScopesNode.IsZero()
 	if !src.Expect.IsZero() && src.Expect.Kind() == lang.Object {
 		r.Expect = c.schema(src.Expect)
 	}
 	if src.Delegate != "" || !src.DelegateNode.IsZero() {
-		c.errorf(diag.BadDelegate, src.DelegateNode.Loc(), "delegates are not supported yet").in(d, c.pointer(d, "/_delegate"))
+		c.errorf(diag.BadDelegate, src.DelegateNode.Loc(), "delegates are not supported yet").in(d, "/_delegate")
 	}
 	if src.Instance != "" {
-		c.errorf(diag.UnknownInstance, src.InstanceNode.Loc(), "instances are not supported yet: %q", src.Instance).in(d, c.pointer(d, "/_instance"))
+		c.errorf(diag.UnknownInstance, src.InstanceNode.Loc(), "instances are not supported yet: %q", src.Instance).in(d, "/_instance")
 	}
 	c.lowerDependsOn(d, src)
 	c.lowerFallback(d, src)
@@ -372,19 +365,8 @@ func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
 			d.DependsOn = append(d.DependsOn, i)
 			continue
 		}
-		near, ok := spell.Nearest(dep.Name, func(yield func(string) bool) {
-			for i := range c.doc.Calls {
-				if !yield(c.doc.Calls[i].ID) {
-					return
-				}
-			}
-		})
-		if !ok {
-			c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q", dep.Name).in(d, dep.Node.Pointer())
-			continue
-		}
-		c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q; did you mean %q?", dep.Name, near).
-			in(d, dep.Node.Pointer()).replace(string(appendString(nil, near)))
+		c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q", dep.Name).
+			inside(d, dep.Node.Span()).suggestString(dep.Name, maps.Keys(c.byID))
 	}
 	slices.Sort(d.DependsOn)
 	d.DependsOn = slices.Compact(d.DependsOn)
@@ -392,12 +374,14 @@ func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
 
 func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 	f := src.Fallback
-	if f == nil {
+	if f == nil || f.Tool == "" { // reported by the reader
 		return
 	}
+	d.fixed = src.FallbackNode.IsZero()
+	defer func() { d.fixed = false }()
 	t, ok := c.cat.Lookup(f.Tool)
 	if !ok {
-		c.unknownTool(f.ToolNode, f.Tool).in(d, c.pointer(d, "/_fallback"))
+		c.unknownTool(d.loc(f.ToolNode), f.Tool).inside(d, d.span(f.ToolNode.Span()))
 		return
 	}
 	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
@@ -419,14 +403,15 @@ func (c *checker) findActivity(d *draft) {
 	if r := d.Source.Rest; r != nil {
 		name, node = r.Activity, r.ActivityNode
 	}
+	d.Effects = c.effectsOf(d.Tool, name, !node.IsZero())
 	impl, ok := c.resolveActivity(d, d.Tool, name, node)
 	if !ok {
+		d.bad = true
 		return
 	}
 	d.Activity = impl.Activity
-	d.Effects = c.effectsOf(d.Tool, name, !node.IsZero())
 	if d.Fallback != nil {
-		d.Effects = d.Effects.MoreCareful(d.Fallback.Tool.Definition.Effects)
+		d.Effects = d.Effects.Either(d.Fallback.Tool.Definition.Effects)
 	}
 	if impl.Timeout != 0 && d.Timeout == 0 {
 		r := *d.Rare
@@ -435,15 +420,15 @@ func (c *checker) findActivity(d *draft) {
 	}
 }
 
-// effectsOf are the effects of a call: those its tool declares and, when it
-// picks the activity of another tool, those of that one, whichever is more careful.
+// effectsOf are the effects of a call: those its tool declares or, when it picks
+// the activity of another tool, those of either.
 func (c *checker) effectsOf(t *tool.Tool, activity string, explicit bool) tool.Effects {
 	def := t.Definition
 	if !explicit && def.HasActivity {
 		activity, explicit = def.Activity, true
 	}
 	if other, ok := c.cat.Lookup(activity); explicit && ok && other != t {
-		return def.Effects.MoreCareful(other.Definition.Effects)
+		return def.Effects.Either(other.Definition.Effects)
 	}
 	return def.Effects
 }
@@ -455,15 +440,11 @@ func (c *checker) resolveActivity(d *draft, t *tool.Tool, name string, node lang
 	if status != tool.NoActivity {
 		return impl, true
 	}
-	loc := node.Loc()
 	if node.IsZero() {
-		name, loc = t.Definition.Activity, d.Source.ToolNode.Loc()
+		name, node = t.Definition.Activity, d.Source.ToolNode
 	}
-	msg := fmt.Sprintf("no activity is named %q", name)
-	if near, ok := spell.Nearest(name, c.cat.Activities()); ok {
-		msg += fmt.Sprintf("; did you mean %q?", near)
-	}
-	c.errorf(diag.UnknownActivity, loc, "%s", msg).related(t.Definition.Loc, "declared here").in(d, c.pointer(d, "/_activity"))
+	c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", name).
+		related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(name, c.cat.Activities())
 	return tool.Implementation{}, false
 }
 
@@ -475,7 +456,7 @@ func (c *checker) checkResult(d *draft) {
 	rest := d.Source.Rest
 	if d.Activity != nil {
 		c.warnf(diag.ResultIgnored, rest.Output.Loc(), "the result in _output is not used: the tool %q has an implementation, which is run", d.Source.Tool).
-			in(d, c.pointer(d, "/_output"))
+			in(d, "/_output")
 		r := *d.Rare
 		r.Result = nil
 		d.Rare = &r
@@ -486,16 +467,16 @@ func (c *checker) checkResult(d *draft) {
 		schema, value = d.ResultSchema(index), v
 	}
 	if schema != nil {
-		for _, v := range violations(schema.Validate(value)) {
+		for _, v := range violations(schema, value) {
 			at, _ := rest.Output.At(v.Instance)
 			c.errorf(diag.BadLiteral, at.Loc(), "the tool %q does not give this result: %s: %s", d.Source.Tool, orRoot(v.Instance), v.Message).
-				related(d.Tool.Definition.Loc, "declared here").in(d, c.pointer(d, "/_output"+v.Instance))
+				related(d.Tool.Definition.Loc, "declared here").in(d, "/_output"+v.Instance)
 		}
 	}
 	if d.Expect != nil {
-		for _, v := range violations(d.Expect.Validate(value)) {
+		for _, v := range violations(d.Expect, value) {
 			c.errorf(diag.BadLiteral, rest.Output.Loc(), "the result is not what _expect says: %s: %s", orRoot(v.Instance), v.Message).
-				related(rest.Expect.Loc(), "expected here").in(d, c.pointer(d, "/_output"))
+				related(rest.Expect.Loc(), "expected here").in(d, "/_output")
 		}
 	}
 	c.checkResultInState(d, value)
@@ -508,9 +489,9 @@ func (c *checker) checkResultInState(d *draft, value json.RawMessage) {
 	}
 	for _, w := range d.Alternatives[0].Writes {
 		for _, s := range w.Schemas {
-			for _, v := range violations(s.Validate(value)) {
+			for _, v := range violations(s, value) {
 				c.errorf(diag.BadResult, d.Source.Rest.Output.Loc(), "the schema does not allow this result at %s: %s: %s", w.Path, orRoot(v.Instance), v.Message).
-					in(d, c.pointer(d, "/_output"))
+					in(d, "/_output")
 			}
 		}
 	}
@@ -530,7 +511,7 @@ func (c *checker) checkOutcomes(d *draft) {
 		if n > 1 {
 			what = "two alternatives"
 		}
-		c.errorf(diag.FixedByTool, c.at(d.Source.OutputPath.Span), "the outcome %q of the tool %q fits %s of this output path", o.Name, d.Source.Tool, what).
-			related(d.Tool.Definition.Loc, "declared here").in(d, c.pointer(d, "/_outputPath"))
+		c.errorf(diag.FixedByTool, c.at(d.outputSpan()), "the outcome %q of the tool %q fits %s of this output path", o.Name, d.Source.Tool, what).
+			related(d.Tool.Definition.Loc, "declared here").in(d, "/_outputPath")
 	}
 }

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
@@ -75,7 +74,10 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 		byID:  make(map[string]int32, len(doc.Calls)),
 		index: newPathIndex(),
 
+		unread:        map[string]bool{},
 		literalGroups: map[int32]bool{},
+		reported:      map[kindOfFinding]int{},
+		over:          map[kindOfFinding]int{},
 	}
 	c.context()
 	c.lowerCalls()
@@ -84,6 +86,7 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	order := c.planOrder()
 	c.bind(order)
 	c.lint()
+	c.countFindings()
 	return c.program(), c.findings
 }
 
@@ -93,13 +96,16 @@ type checker struct {
 	doc      *lang.Document
 	opts     *Options
 	findings diag.List
+	reported map[kindOfFinding]int // how many there are, also of those that are not kept
+	over     map[kindOfFinding]int // the finding that tells how many more there are
 
-	cat   *tool.Catalogue
-	defs  []*tool.Definition // of the document
-	named []lang.Node        // tools that the document names
-	kinds map[string]*kind
-	board *state.Whiteboard // the initial whiteboard
-	facts map[*tool.Tool]*toolFacts
+	cat    *tool.Catalogue
+	defs   []*tool.Definition // of the document
+	unread map[string]bool    // tools whose definitions have errors; "" is one whose name is not known
+	named  []lang.Node        // tools that the document names
+	kinds  map[string]*kind
+	board  *state.Whiteboard // the initial whiteboard
+	facts  map[*tool.Tool]*toolFacts
 
 	calls         []draft          // in the order of the list, later in plan order
 	byID          map[string]int32 // in the order of the list, later in plan order
@@ -110,9 +116,8 @@ type checker struct {
 	groupCount    int32
 	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
 
-	cyclic      bool // there is no plan order
-	suggestions int
-	blind       bool // some output path was not understood: who writes what is not known
+	cyclic bool // there is no plan order
+	blind  bool // some output path was not understood: who writes what is not known
 
 	segments []state.Segment // the rest of the current chunk of path segments
 	text     []byte          // the rest of the current chunk of literal JSON
@@ -131,6 +136,7 @@ type draft struct {
 	Call
 	refs  []ref   // its reads, in order
 	nodes []int32 // the nodes of the paths that it may write
+	fixed bool    // what is lowered is what the tool fixes, not the call
 	loop  bool    // it is on a cycle that was reported
 	bad   bool    // it has an error: what follows from it is not reported
 }
@@ -140,53 +146,9 @@ type ref struct {
 	expr  *Expr
 	group int32 // references with the same number stand in one ||; 0 is none
 	soft  bool  // inside ||, _when, _scopes or _fallback: nothing there is no error
-	inOr  bool
-	after bool // nothing before it writes it or holds it: it waits for later writers
-	held  bool // the initial whiteboard has it
-	void  bool // nothing at all is there
-}
-
-// finding is a finding under construction.
-type finding struct{ *diag.Finding }
-
-// report adds a finding. All reporting goes through here.
-func (c *checker) report(sev diag.Severity, code diag.Code, loc diag.Loc, format string, args ...any) finding {
-	c.findings = append(c.findings, diag.Finding{
-		Code: code, Severity: sev, Loc: loc, Message: fmt.Sprintf(format, args...),
-	})
-	return finding{&c.findings[len(c.findings)-1]}
-}
-
-func (c *checker) errorf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
-	return c.report(diag.Error, code, loc, format, args...)
-}
-
-func (c *checker) warnf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
-	return c.report(diag.Warning, code, loc, format, args...)
-}
-
-// related adds another place; places that are nowhere are left out.
-func (f finding) related(loc diag.Loc, format string, args ...any) finding {
-	if !loc.IsZero() {
-		f.Related = append(f.Related, diag.Related{Loc: loc, Message: fmt.Sprintf(format, args...)})
-	}
-	return f
-}
-
-// replace offers to put text in place of the finding's own span.
-func (f finding) replace(text string) finding {
-	f.Fix = &diag.Fix{
-		Message: "replace it by " + text,
-		Edits:   []diag.Edit{{Span: f.Loc.Span, Text: text}},
-	}
-	return f
-}
-
-// in says which call the finding is about, and which member of it.
-func (f finding) in(d *draft, pointer string) finding {
-	f.Call = d.ID
-	f.Pointer = pointer
-	return f
+	after bool  // nothing before it writes it or holds it: it waits for later writers
+	held  bool  // the initial whiteboard has it
+	void  bool  // nothing at all is there
 }
 
 func (c *checker) at(s diag.Span) diag.Loc { return diag.Loc{File: c.doc.File, Span: s} }

@@ -2,11 +2,12 @@ package compile
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
@@ -48,7 +49,7 @@ func (c *checker) context() {
 	c.cat = c.cat.AddDocument(c.defs...)
 	for _, n := range c.named {
 		if name := trimTool(n.Str()); !c.hasTool(name) {
-			c.unknownTool(n, name)
+			c.unknownTool(n.Loc(), name)
 		}
 	}
 	c.given()
@@ -118,7 +119,11 @@ func objectOf(members []lang.Member) json.RawMessage {
 
 // schema compiles a schema of the document; nil if it is not one.
 func (c *checker) schema(n lang.Node) *schemas.Schema {
-	s, err := schemas.Compile(n.AppendJSON(nil), nil)
+	text := n.AppendJSON(nil)
+	s, err := schemas.Compile(text, nil)
+	if err != nil && isDuplicate(jsonscan.Check(text, jsonscan.Limits{})) {
+		return nil // reported by the reader
+	}
 	if err != nil {
 		c.badSchema(err, func(p string) diag.Loc { at, _ := n.At(p); return at.Loc() }, n.Pointer())
 		return nil
@@ -200,7 +205,7 @@ func (c *checker) checkInitial(name string, k *kind) {
 }
 
 func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
-	for _, v := range violations(s.Validate(value)) {
+	for _, v := range violations(s, value) {
 		f := c.errorf(diag.BadInput, k.place(c, at+v.Instance), "the %s breaks its schema at %s: %s",
 			name, orRoot(at+v.Instance), v.Message)
 		f.related(decl, "declared here")
@@ -225,16 +230,23 @@ func orRoot(pointer string) string {
 	return pointer
 }
 
-// violations are those of a validation; an error of another kind is one.
-func violations(err error) []schemas.Violation {
-	switch e := err.(type) {
-	case nil:
+// violations are the ways in which a value of the document breaks a schema. A name
+// that stands twice in it was reported by the reader.
+func violations(s *schemas.Schema, value json.RawMessage) []schemas.Violation {
+	err := s.Validate(value)
+	if err == nil || isDuplicate(jsonscan.Check(value, jsonscan.Limits{})) {
 		return nil
-	case *schemas.ValidationError:
-		return e.Violations
-	default:
-		return []schemas.Violation{{Message: e.Error()}}
 	}
+	var broken *schemas.ValidationError
+	if !errors.As(err, &broken) {
+		return []schemas.Violation{{Message: err.Error()}}
+	}
+	return broken.Violations
+}
+
+func isDuplicate(err error) bool {
+	var e *jsonscan.Error
+	return errors.As(err, &e) && e.Kind == jsonscan.Duplicate
 }
 
 // toolMessage adds the definitions of a tool message (plan-language §1): a
@@ -280,25 +292,28 @@ func (c *checker) hasTool(name string) bool {
 func (c *checker) define(n lang.Node, raw json.RawMessage, name string) {
 	def, findings := tool.ParseDefinition(raw, name, n.Loc())
 	for _, f := range findings {
+		if f.Code == diag.DuplicateMember {
+			continue // reported by the reader
+		}
 		if at, ok := n.At(f.Pointer); ok {
 			f.Loc = at.Loc()
 		}
 		f.Pointer = n.Pointer() + f.Pointer
-		c.findings = append(c.findings, f)
+		c.keep(f)
 	}
-	if def != nil {
-		c.defs = append(c.defs, def)
+	if def == nil {
+		c.unread[name] = true
+		return
 	}
+	c.defs = append(c.defs, def)
 }
 
 // unknownTool reports a tool that nobody defines.
-func (c *checker) unknownTool(n lang.Node, name string) finding {
-	near, ok := spell.Nearest(name, c.toolNames())
-	if !ok {
-		return c.errorf(diag.UnknownTool, n.Loc(), "unknown tool %q", name)
+func (c *checker) unknownTool(loc diag.Loc, name string) finding {
+	if c.unread[name] || c.unread[""] {
+		return silent()
 	}
-	return c.errorf(diag.UnknownTool, n.Loc(), "unknown tool %q; did you mean %q?", name, near).
-		replace(string(appendString(nil, near)))
+	return c.errorf(diag.UnknownTool, loc, "unknown tool %q", name).suggestString(name, c.toolNames())
 }
 
 func (c *checker) toolNames() func(yield func(string) bool) {

@@ -69,27 +69,34 @@ func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
 		if w.node != node {
 			continue
 		}
-		b.warnf(diag.DeadWrite, writer.writeSite(b.checker, w), "%q overwrites %s before anyone reads it", by.ID, w.Path).
+		b.warnf(diag.DeadWrite, b.at(w.Span), "%q overwrites %s before anyone reads it", by.ID, w.Path).
 			related(by.writeLoc(b.checker, w.Path), "overwritten here").
-			in(writer, b.pointer(writer, "/_outputPath"))
+			in(writer, "/_outputPath")
 		return
 	}
 }
 
-// writeSite is where a write stands in the plan; one that the tool fixes stands
-// at the tool's name.
-func (d *draft) writeSite(c *checker, w *Write) diag.Loc {
-	if within(w.Span, d.Source.Node.Span()) {
-		return c.at(w.Span)
+// outputSpan is where the output path of a call stands.
+func (d *draft) outputSpan() diag.Span {
+	if d.Source.OutputNode.IsZero() {
+		return d.Source.ToolNode.Span() // the tool fixes it
 	}
-	return d.Source.ToolNode.Loc()
+	return d.Source.OutputPath.Span
+}
+
+// whenSpan is where the _when of a call stands.
+func (d *draft) whenSpan() diag.Span {
+	if n := d.Source.Rest.WhenNode; !n.IsZero() {
+		return n.Span()
+	}
+	return d.Source.ToolNode.Span() // the tool fixes it
 }
 
 // writeLoc is where a call writes a path that overlaps p.
 func (d *draft) writeLoc(c *checker, p state.Path) diag.Loc {
 	for w := range d.writes() {
 		if w.Path.Overlaps(p) {
-			return d.writeSite(c, w)
+			return c.at(w.Span)
 		}
 	}
 	return d.Source.Node.Loc()
@@ -103,8 +110,8 @@ func (c *checker) unhandledOutcomes(d *draft) {
 		if len(alt.Writes) == 0 || slices.ContainsFunc(alt.Writes, func(w Write) bool { return c.isRead(d, &w) }) {
 			continue
 		}
-		c.warnf(diag.UnhandledOutcome, d.writeSite(c, &alt.Writes[0]), "nothing handles the outcome %s of %q", alt.Name(), d.ID).
-			in(d, c.pointer(d, "/_outputPath"))
+		c.warnf(diag.UnhandledOutcome, c.at(alt.Writes[0].Span), "nothing handles the outcome %s of %q", alt.Name(), d.ID).
+			in(d, "/_outputPath")
 	}
 }
 
@@ -124,7 +131,7 @@ func (c *checker) droppedResult(d *draft) {
 	}
 	if e := d.Effects; e.ReadOnly == tool.Yes || e.Pure == tool.Yes {
 		c.warnf(diag.ResultDropped, d.Source.ToolNode.Loc(), "%q only reads, and its result goes nowhere; give it an _outputPath", d.ID).
-			in(d, c.pointer(d, ""))
+			in(d, "")
 	}
 }
 
@@ -149,8 +156,8 @@ func (c *checker) neverRuns() {
 	for i := range c.calls {
 		d := &c.calls[i]
 		if w := d.When; w != nil && w.op == lang.OpLiteral && !truthy(w.value) {
-			c.errorf(diag.NeverRuns, d.Source.Rest.WhenNode.Loc(), "%q can never run: its _when is always %s", d.ID, w.value).
-				in(d, c.pointer(d, "/_when"))
+			c.errorf(diag.NeverRuns, c.at(d.whenSpan()), "%q can never run: its _when is always %s", d.ID, w.value).
+				in(d, "/_when")
 			continue
 		}
 		facts[i] = c.factsOfCall(d, facts)
@@ -189,8 +196,8 @@ func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 func (c *checker) excluded(d *draft, a, b *Read, by *draft) {
 	c.errorf(diag.NeverRuns, c.at(a.Span), "%q can never run: %s and %s come from outcomes of %q that exclude each other", d.ID, b.Path, a.Path, by.ID).
 		related(c.at(b.Span), "the other one is read here").
-		related(c.at(by.Source.OutputPath.Span), "one of these happens").
-		in(d, c.pointerAt(d, a.Span))
+		related(c.at(by.outputSpan()), "one of these happens").
+		inside(d, a.Span)
 }
 
 // outcomeOf is the one outcome of a call that writes what overlaps p; -1 when
@@ -258,7 +265,7 @@ func (c *checker) racingWrites() {
 			if c.certainSet(a, int32(n)) && c.certainSet(b, int32(n)) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
 				c.warnf(diag.RacingWrites, b.writeLoc(c, c.pathOf(b, int32(n))), "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, c.pathOf(b, int32(n))).
 					related(a.writeLoc(c, c.pathOf(a, int32(n))), "also written here").
-					in(b, c.pointer(b, "/_outputPath"))
+					in(b, "/_outputPath")
 			}
 		}
 	}
@@ -336,7 +343,7 @@ func (c *checker) undeclaredEffects() {
 	var at *draft
 	for i := range c.calls {
 		d := &c.calls[i]
-		if d.Tool == nil || d.Effects.Declared() {
+		if d.bad || d.Tool == nil || d.Effects.Declared() {
 			continue
 		}
 		other, ok := first[levels[i]]
@@ -355,7 +362,7 @@ func (c *checker) undeclaredEffects() {
 	}
 	if at != nil {
 		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s; declare effects, or use --effects strict", list(tools)).
-			in(at, c.pointer(at, "/_tool"))
+			in(at, "/_tool")
 	}
 }
 

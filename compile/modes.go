@@ -16,18 +16,18 @@ func (c *checker) checkModes() {
 		cost += d.Cost
 		if rest := d.Source.Rest; lazy && rest != nil && rest.HasOutput {
 			c.errorf(diag.LazyWithResults, rest.Output.Loc(), "a lazy plan holds no results: nothing of it has run yet").
-				in(d, c.pointer(d, "/_output"))
+				in(d, "/_output")
 		}
 		if d.Tool == nil || d.bad || d.Activity != nil || d.Result != nil {
 			continue
 		}
 		switch {
 		case !lazy && len(d.Alternatives) > 1:
-			c.errorf(diag.OpenChoice, c.at(d.Source.OutputPath.Span), "nothing runs the latent tool %q, so an eager plan must say which of these outcomes happened", d.Source.Tool).
-				in(d, c.pointer(d, "/_outputPath"))
+			c.errorf(diag.OpenChoice, c.at(d.outputSpan()), "nothing runs the latent tool %q, so an eager plan must say which of these outcomes happened", d.Source.Tool).
+				in(d, "/_outputPath")
 		case c.opts.Run && !c.opts.Models:
 			c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file", d.Source.Tool).
-				in(d, c.pointer(d, "/_tool"))
+				in(d, "/_tool")
 		}
 	}
 	whole := c.at(c.doc.Root.Span())

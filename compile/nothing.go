@@ -33,27 +33,20 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 	if r.soft {
 		sev = diag.Warning
 	}
-	msg := fmt.Sprintf("nobody writes %s, and nothing holds it", p)
-	if p[0].Name == "input" {
-		msg = fmt.Sprintf("the input does not hold %s", p)
+	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "nobody writes %s, and nothing holds it", p)
+	if f = f.inside(d, r.expr.read.Span); !f.kept() {
+		return // what follows costs the number of paths
 	}
-	later := c.index.writersOf(p, d.Place, maxPlace)
-	if d != &c.end && len(later) > 0 {
-		msg = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
-	}
-	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "%s", msg).in(d, c.pointerAt(d, r.expr.read.Span))
-	if d != &c.end && len(later) > 0 {
+	if later := c.index.writersOf(p, d.Place, maxPlace); d != &c.end && len(later) > 0 {
+		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
 		f.related(c.calls[later[0]-1].writeLoc(c, p), "written here")
 		return
 	}
-	if c.suggestions++; c.suggestions <= maxSuggestions {
-		c.suggestPath(f, p)
+	if p[0].Name == "input" {
+		f.Message = fmt.Sprintf("the input does not hold %s", p)
 	}
+	c.suggestPath(f, p)
 }
-
-// maxSuggestions is for how many references to nothing the path that was meant
-// is looked for: each look costs the number of paths.
-const maxSuggestions = 100
 
 // suggestPath adds the path that was perhaps meant: one that is written, or one
 // that is held, whose name is close.

@@ -53,8 +53,8 @@ type Call struct {
 	Tool   *tool.Tool
 	// Activity runs it; nil when the call is latent.
 	Activity tool.Activity
-	// Effects are those its tool declares and, when it picks the activity of another
-	// tool, those of that one, whichever is more careful.
+	// Effects are those its tool declares; when it picks the activity of another tool
+	// or has a fallback, those of either.
 	Effects tool.Effects
 
 	Params Template
@@ -111,7 +111,8 @@ type Write struct {
 	// kind; empty when nothing is known.
 	Schemas []*schemas.Schema
 
-	node int32
+	node   int32 // of the path
+	commit int32 // of the path as far as it goes by names
 }
 
 // Fallback is the call that stands in when a call failed.

@@ -1,8 +1,9 @@
 package compile
 
 import (
+	"maps"
+
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
@@ -107,64 +108,51 @@ func (t *Template) bytes(c *checker, appendTo func([]byte) []byte) {
 
 // lowerExpr compiles an expression and notes its references. Soft ones stand
 // where nothing to be found is no error.
-func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr {
-	first := len(d.refs)
-	out := c.lower(d, e, soft, false)
-	if e.Op == lang.OpRef || e.Op == lang.OpLiteral {
+func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.lower(d, e, soft, 0) }
+
+// lower compiles an operand. The references that stand in one outermost || have a
+// group of their own, not 0: whether they look forward is decided for all together.
+func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
+	out := &Expr{op: e.Op, value: e.Value}
+	if e.Op == lang.OpRef {
+		c.lowerRef(d, e, out, soft, group)
 		return out
 	}
-	c.groups(d.refs[first:], e)
-	return out
-}
-
-func (c *checker) lower(d *draft, e *lang.Expr, soft, inOr bool) *Expr {
-	out := &Expr{op: e.Op, value: e.Value}
-	switch e.Op {
-	case lang.OpRef:
-		out.read = Read{Path: c.path(e), Span: e.Span}
-		if c.knownKind(d, e) {
-			d.refs = append(d.refs, ref{expr: out, soft: soft || inOr, inOr: inOr})
-		} else {
-			out.void = true
+	if e.Op == lang.OpOr && group == 0 {
+		c.groupCount++
+		group = c.groupCount
+	}
+	for _, a := range e.Args {
+		if e.Op == lang.OpOr && a.Op == lang.OpLiteral {
+			c.literalGroups[group] = true
 		}
-	case lang.OpLiteral:
-	default:
-		for _, a := range e.Args {
-			out.args = append(out.args, c.lower(d, a, soft, inOr || e.Op == lang.OpOr))
-		}
+		out.args = append(out.args, c.lower(d, a, soft, group))
 	}
 	return out
 }
 
-// groups numbers the references that stand in one outermost ||: whether they
-// look forward is decided for all of them together.
-func (c *checker) groups(refs []ref, e *lang.Expr) {
-	next := 0
-	var walk func(e *lang.Expr, group int32)
-	walk = func(e *lang.Expr, group int32) {
-		switch e.Op {
-		case lang.OpRef:
-			if next < len(refs) && refs[next].expr.read.Span == e.Span {
-				refs[next].group = group
-				next++
-			}
-			return
-		case lang.OpLiteral:
-			return
-		case lang.OpOr:
-			if group == 0 {
-				c.groupCount++
-				group = c.groupCount
-			}
-		}
-		for _, a := range e.Args {
-			if a.Op == lang.OpLiteral && group > 0 {
-				c.literalGroups[group] = true
-			}
-			walk(a, group)
-		}
+func (c *checker) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
+	out.read = Read{Path: c.path(e), Span: d.span(e.Span)}
+	if out.void = !c.knownKind(d, e); !out.void {
+		d.refs = append(d.refs, ref{expr: out, soft: soft || group > 0, group: group})
 	}
-	walk(e, 0)
+}
+
+// span is where something of a call stands. What its tool fixes has no place in the
+// plan, and stands at the tool's name.
+func (d *draft) span(s diag.Span) diag.Span {
+	if d.fixed {
+		return d.Source.ToolNode.Span()
+	}
+	return s
+}
+
+// loc is where a value of a call stands.
+func (d *draft) loc(n lang.Node) diag.Loc {
+	if d.fixed {
+		n = d.Source.ToolNode
+	}
+	return n.Loc()
 }
 
 // path lowers a reference to a path.
@@ -199,21 +187,10 @@ func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
 	if c.kinds[e.Kind] != nil {
 		return true
 	}
-	// The kind stands behind the dagger, which a template may leave out.
-	loc := c.at(e.Span)
-	near, ok := spell.Nearest(e.Kind, func(yield func(string) bool) {
-		for name := range c.kinds {
-			if !yield(name) {
-				return
-			}
-		}
-	})
-	if !ok {
-		c.errorf(diag.UnknownKind, loc, "there is no kind %q: a plan has input, state, data and the kinds of its data messages", e.Kind).
-			in(d, c.pointerAt(d, e.Span))
-		return false
+	f := c.errorf(diag.UnknownKind, c.at(d.span(e.Span)), "there is no kind %q", e.Kind).inside(d, d.span(e.Span))
+	if _, ok := f.suggest(e.Kind, maps.Keys(c.kinds)); !ok {
+		f.Message += ": a plan has input, state, data and the kinds of its data messages"
 	}
-	c.errorf(diag.UnknownKind, loc, "there is no kind %q; did you mean %q?", e.Kind, near).in(d, c.pointerAt(d, e.Span))
 	return false
 }
 
@@ -224,11 +201,13 @@ func (c *checker) lowerWrites(d *draft) {
 	if !src.OutputNode.IsZero() && src.OutputPath == nil {
 		c.blind = true
 	}
+	d.fixed = src.OutputNode.IsZero()
 	if src.OutputPath != nil {
 		for i := range src.OutputPath.Alternatives {
 			d.Alternatives = append(d.Alternatives, c.alternative(d, &src.OutputPath.Alternatives[i]))
 		}
 	}
+	d.fixed = false
 	if src.Rest == nil || src.Rest.ErrorPathNode.IsZero() && src.Rest.ErrorPath == nil {
 		return
 	}
@@ -236,7 +215,9 @@ func (c *checker) lowerWrites(d *draft) {
 		c.blind = true
 		return
 	}
+	d.fixed = src.Rest.ErrorPathNode.IsZero()
 	alt := c.alternative(d, &src.Rest.ErrorPath.Alternatives[0])
+	d.fixed = false
 	if len(alt.Writes) > 0 {
 		d.ErrorPath = &alt.Writes[0]
 	}
@@ -270,16 +251,19 @@ func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
 // write lowers a path that is written; it reports those that can't be.
 func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 	if e.Kind == "input" {
-		loc, pointer := c.writeLoc(d, e)
-		c.errorf(diag.WriteToInput, loc, "the input is never written; write to †state instead").in(d, pointer)
+		c.errorf(diag.WriteToInput, c.at(d.span(e.Span)), "the input is never written; write to †state instead").inside(d, d.span(e.Span))
 		return Write{}, false
 	}
 	if !c.knownKind(d, e) {
 		c.blind = true
 		return Write{}, false
 	}
-	w := Write{Path: c.path(e), Span: e.Span}
+	w := Write{Path: c.path(e), Span: d.span(e.Span)}
 	w.node = c.index.intern(w.Path)
+	w.commit = w.node
+	if by := named(w.Path); len(by) < len(w.Path) {
+		w.commit = c.index.intern(by)
+	}
 	d.nodes = append(d.nodes, w.node)
 	for i, s := range c.kinds[e.Kind].schemas {
 		sub, has := s.At(steps(w.Path[1:])...)
@@ -294,18 +278,8 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 	return w, true
 }
 
-// writeLoc is where a written path stands; one that the tool fixes stands at
-// the tool's name.
-func (c *checker) writeLoc(d *draft, e *lang.Expr) (diag.Loc, string) {
-	if within(e.Span, d.Source.Node.Span()) {
-		return c.at(e.Span), c.pointerAt(d, e.Span)
-	}
-	return d.Source.ToolNode.Loc(), c.pointer(d, "/_tool")
-}
-
 // notAllowed reports a path that the schema of its kind does not allow.
 func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl diag.Loc) {
-	loc, pointer := c.writeLoc(d, e)
 	path := c.path(e)
 	known := 1
 	for known < len(path) {
@@ -316,14 +290,11 @@ func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 	}
 	known = min(known, len(path)-1)
 	parent, _ := s.At(steps(path[1:known])...)
-	hint := ""
+	f := c.errorf(diag.PathNotAllowed, c.at(d.span(e.Span)), "the schema of the %s does not allow %s", e.Kind, path).
+		related(decl, "declared here").inside(d, d.span(e.Span))
 	if parent != nil {
-		if near, ok := spell.Nearest(path[known].Name, parent.Names()); ok {
-			hint = "; did you mean " + quote(near) + "?"
-		}
+		f.suggest(path[known].Name, parent.Names())
 	}
-	c.errorf(diag.PathNotAllowed, loc, "the schema of the %s does not allow %s%s", e.Kind, path, hint).
-		related(decl, "declared here").in(d, pointer)
 }
 
 func quote(s string) string { return string(appendString(nil, s)) }
@@ -364,7 +335,7 @@ func (c *checker) lowerOutput() {
 	if c.outSch == nil || !ok {
 		return
 	}
-	for _, v := range violations(c.outSch.Validate(lit)) {
+	for _, v := range violations(c.outSch, lit) {
 		at, _ := c.doc.Output.At(v.Instance)
 		c.errorf(diag.BadLiteral, at.Loc(), "the output breaks the request's schema: %s: %s", orRoot(v.Instance), v.Message).
 			related(c.doc.Schema.Loc(), "declared here")

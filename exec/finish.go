@@ -15,8 +15,9 @@ import (
 func (s *scheduler) finish() *Result {
 	s.applyParked()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.closed = true
+	s.mu.Unlock()
+	// From here on nobody else changes anything: what was abandoned drops its answer.
 	res := &Result{Run: s.opts.ID, Usage: s.usage, Calls: make([]CallResult, len(s.calls))}
 	res.Status, res.Reason = s.status()
 	s.unfinished(res.Status)
@@ -68,6 +69,11 @@ func (s *scheduler) status() (Status, string) {
 // paused they stay as they are.
 func (s *scheduler) unfinished(run Status) {
 	if run == Paused || run == Completed {
+		for i := range s.calls {
+			if c := &s.calls[i]; c.status == Ready {
+				c.status = Pending
+			}
+		}
 		return
 	}
 	behind := s.behindFailure()

@@ -110,7 +110,7 @@ func (s *scheduler) dispatch() {
 
 // take takes a slot and the next ready call, if there are both. The caller holds mu.
 func (s *scheduler) take() (int32, bool) {
-	for s.stopped.status == "" && !s.closed && len(s.ready.calls) > 0 && s.active < s.opts.MaxParallel {
+	for s.stopped.status == "" && !s.closed && len(s.ready.calls) > 0 && s.active < s.opts.MaxParallel && !s.inTurn() {
 		i := heap.Pop(&s.ready).(int32)
 		if !s.admit(i) {
 			continue
@@ -130,6 +130,10 @@ func (s *scheduler) take() (int32, bool) {
 	}
 	return 0, false
 }
+
+// inTurn reports whether a sequential run waits for the next attempt of a call:
+// nothing overtakes it.
+func (s *scheduler) inTurn() bool { return s.opts.Schedule == Sequential && len(s.timers) > 0 }
 
 // admit takes a place of the call's tool; without one the call waits for it.
 func (s *scheduler) admit(i int32) bool {

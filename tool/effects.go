@@ -76,3 +76,31 @@ func careful(trusted, said, answer Hint) Hint {
 	}
 	return trusted
 }
+
+// Either is the effects of a call that may do what e or what other says: both have
+// to promise what makes us less careful, one is enough for what makes us more
+// careful. Domains count only when they are the same.
+func (e Effects) Either(other Effects) Effects {
+	if e.Domain != other.Domain {
+		e.Domain = ""
+	}
+	e.ReadOnly = either(e.ReadOnly, other.ReadOnly, No)
+	e.Destructive = either(e.Destructive, other.Destructive, Yes)
+	e.Idempotent = either(e.Idempotent, other.Idempotent, No)
+	e.OpenWorld = either(e.OpenWorld, other.OpenWorld, Yes)
+	e.Pure = either(e.Pure, other.Pure, No)
+	e.Independent = either(e.Independent, other.Independent, No)
+	return e
+}
+
+// either is what two hints come to together, of which the careful one wins and
+// the other needs both.
+func either(a, b, careful Hint) Hint {
+	switch {
+	case a == b:
+		return a
+	case a == careful || b == careful:
+		return careful
+	}
+	return Undeclared
+}

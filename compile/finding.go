@@ -1,0 +1,124 @@
+package compile
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+// maxPerCode is how many findings of one code and severity are told one by one;
+// of those after them a last one tells the number.
+const maxPerCode = 100
+
+// kindOfFinding is what findings are counted by: a hundred warnings hide no error.
+type kindOfFinding struct {
+	code diag.Code
+	sev  diag.Severity
+}
+
+// finding is a finding under construction. One too many has no checker: what is
+// added to it is lost and costs nothing.
+type finding struct {
+	*diag.Finding
+	*checker
+}
+
+// report adds a finding. All reporting goes through here.
+func (c *checker) report(sev diag.Severity, code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	f := c.keep(diag.Finding{Code: code, Severity: sev, Loc: loc})
+	if f.kept() {
+		f.Message = fmt.Sprintf(format, args...)
+	}
+	return f
+}
+
+// keep adds a finding, unless there are too many like it.
+func (c *checker) keep(f diag.Finding) finding {
+	kind := kindOfFinding{f.Code, f.Severity}
+	n := c.reported[kind]
+	c.reported[kind] = n + 1
+	if n == maxPerCode {
+		c.over[kind] = len(c.findings)
+		c.findings = append(c.findings, diag.Finding{Code: f.Code, Severity: f.Severity, Loc: f.Loc})
+	}
+	if n >= maxPerCode {
+		return finding{&diag.Finding{}, nil}
+	}
+	c.findings = append(c.findings, f)
+	return finding{&c.findings[len(c.findings)-1], c}
+}
+
+// countFindings says how many findings there were too many.
+func (c *checker) countFindings() {
+	for kind, i := range c.over {
+		c.findings[i].Message = fmt.Sprintf("%s like those before", count(c.reported[kind]-maxPerCode, "more finding"))
+	}
+}
+
+func (c *checker) errorf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	return c.report(diag.Error, code, loc, format, args...)
+}
+
+func (c *checker) warnf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+	return c.report(diag.Warning, code, loc, format, args...)
+}
+
+// silent is what to return in place of a finding that follows from a reported error.
+func silent() finding { return finding{&diag.Finding{}, nil} }
+
+func (f finding) kept() bool { return f.checker != nil }
+
+// related adds another place; places that are nowhere are left out.
+func (f finding) related(loc diag.Loc, format string, args ...any) finding {
+	if f.kept() && !loc.IsZero() {
+		f.Related = append(f.Related, diag.Related{Loc: loc, Message: fmt.Sprintf(format, args...)})
+	}
+	return f
+}
+
+// replace offers to put text in place of the finding's own span.
+func (f finding) replace(text string) finding {
+	f.Fix = &diag.Fix{
+		Message: "replace it by " + text,
+		Edits:   []diag.Edit{{Span: f.Loc.Span, Text: text}},
+	}
+	return f
+}
+
+// suggest asks whether one of these names was meant.
+func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok bool) {
+	if !f.kept() {
+		return "", false
+	}
+	if near, ok = spell.Nearest(name, names); ok {
+		f.Message += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return near, ok
+}
+
+// suggestString is suggest for a finding at a string that is the name.
+func (f finding) suggestString(name string, names iter.Seq[string]) finding {
+	if near, ok := f.suggest(name, names); ok {
+		f.replace(quote(near))
+	}
+	return f
+}
+
+// in says which call the finding is about, and what below it.
+func (f finding) in(d *draft, below string) finding {
+	if f.kept() {
+		f.Call, f.Pointer = d.ID, f.callPointer(d)+below
+	}
+	return f
+}
+
+// inside says which call the finding is about, and that it is about the value that
+// a span stands in.
+func (f finding) inside(d *draft, s diag.Span) finding {
+	if f.kept() {
+		f.Call, f.Pointer = d.ID, f.pointerAt(d, s)
+	}
+	return f
+}
