@@ -131,9 +131,17 @@ func (b *binder) call(i int32, d *draft) {
 	}
 	if certain && d.Method == state.Set {
 		for _, w := range d.Alternatives[0].Writes {
-			b.cover(d, w.node)
+			if !fromEnd(w.Path) {
+				b.cover(d, w.node)
+			}
 		}
 	}
+}
+
+// fromEnd reports whether a path goes through an index from the end: what that
+// names changes with the list, so a write there covers nothing.
+func fromEnd(p state.Path) bool {
+	return slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind != state.Name && s.Index < 0 })
 }
 
 // independent reports whether a write can't fail whatever other calls write, and
@@ -175,12 +183,13 @@ func (b *binder) addCommitter(i int32, d *draft) {
 // read binds a read: it waits for the writes since the last certain one that
 // covers it. Call i is -1 for the output, which waits for everything.
 func (b *binder) read(i int32, d *draft, r *ref) {
-	if r.void {
+	read := &r.expr.read
+	above, at := b.index.overlapping(read.Path)
+	if r.void && !b.written(above, at) {
 		return
 	}
-	read := &r.expr.read
+	r.void = false // plan order puts a later call of the list before this one
 	read.Since = b.cutoff(read.Path)
-	above, at := b.index.overlapping(read.Path)
 	for _, n := range above {
 		b.links[n].readAt = d.Place
 		b.bindTo(i, d, &b.links[n].at, read)
@@ -189,6 +198,12 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 		b.links[n].readSub = d.Place
 		b.bindTo(i, d, &b.links[n].sub, read)
 	}
+}
+
+// written reports whether a call before writes what overlaps a path.
+func (b *binder) written(above, at []int32) bool {
+	return slices.ContainsFunc(above, func(n int32) bool { return !b.links[n].at.empty() }) ||
+		slices.ContainsFunc(at, func(n int32) bool { return !b.links[n].sub.empty() })
 }
 
 // bindTo makes call i wait for the writers of a chain that a read is bound to.

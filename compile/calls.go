@@ -410,6 +410,7 @@ func (c *checker) findActivity(d *draft) {
 		return
 	}
 	d.Activity = impl.Activity
+	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
 		d.Effects = d.Effects.Either(d.Fallback.Tool.Definition.Effects)
 	}

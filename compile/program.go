@@ -56,6 +56,9 @@ type Call struct {
 	// Effects are those its tool declares; when it picks the activity of another tool
 	// or has a fallback, those of either.
 	Effects tool.Effects
+	// Repeatable reports that an attempt of its tool whose answer was lost may be
+	// made again unasked (execution §2).
+	Repeatable bool
 
 	Params Template
 	When   *Expr // nil: always

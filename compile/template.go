@@ -155,6 +155,33 @@ func (t *Template) Reads() iter.Seq[*Read] {
 	}
 }
 
+// Gone are the references that keep the template from having a value because
+// they can't come: of an || all operands, of an && those that can't.
+func (t *Template) Gone(r Reader) iter.Seq[*Read] {
+	return func(yield func(*Read) bool) {
+		for e := range t.exprs() {
+			if !e.gone(r, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (e *Expr) gone(r Reader, yield func(*Read) bool) bool {
+	if _, p, _ := e.Eval(r); p != Gone {
+		return true
+	}
+	if e.op == lang.OpRef {
+		return yield(&e.read)
+	}
+	for _, a := range e.args {
+		if !a.gone(r, yield) {
+			return false
+		}
+	}
+	return true
+}
+
 func (t *Template) exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {
 		for i := range t.pieces {

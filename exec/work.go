@@ -155,25 +155,38 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 		s.failed(i, &Failure{"missing", fmt.Sprintf("nothing is at %s", u.Read.Path)})
 		return
 	}
+	reads := &placeReader{s: s, before: s.prog.Calls[i].Place}
 	var blame *compile.Call
-	byFailure := false
-	s.mu.Lock()
-	for w := range s.prog.Writers(u.Read.Path, u.Read.Since, s.prog.Calls[i].Place) {
-		d := &s.calls[w.Place-1]
-		if failed := d.status == Failed && !d.handled || d.byFailure; failed {
-			blame, byFailure = w, true
-			break
-		}
-		if blame == nil {
-			blame = w
+	byFailure, path := false, u.Read.Path
+	for read := range s.prog.Calls[i].Params.Gone(reads) {
+		w, failed := s.blame(read, reads.before)
+		if failed && !byFailure || blame == nil {
+			blame, byFailure, path = w, failed, read.Path
 		}
 	}
-	reason := fmt.Sprintf("%s can't come", u.Read.Path)
+	reason := fmt.Sprintf("%s can't come", path)
 	if blame != nil {
+		s.mu.Lock()
 		reason += fmt.Sprintf(": %q %s", blame.ID, s.fate(int32(blame.Place-1)))
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
 	s.skip(i, reason, byFailure)
+}
+
+// blame is the call because of which a read can't come: one that failed, or was
+// skipped because of a failure, before others.
+func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile.Call, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.prog.Writers(read.Path, read.Since, before) {
+		if c := &s.calls[w.Place-1]; c.status == Failed && !c.handled || c.byFailure {
+			return w, true
+		}
+		if call == nil {
+			call = w
+		}
+	}
+	return call, false
 }
 
 // lenient notes a reference that found nothing and became an empty string.
@@ -365,7 +378,7 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 	}
 	var te *tool.Error
 	errors.As(err, &te)
-	if te != nil && te.Uncertain && !p.Effects.Repeatable() && s.opts.OnUncertain != RetryUncertain {
+	if te != nil && te.Uncertain && !p.Repeatable && s.opts.OnUncertain != RetryUncertain {
 		s.uncertain(i, f)
 		return true
 	}
@@ -485,6 +498,11 @@ func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
 		return true, false
 	}
 	if err != nil {
+		var te *tool.Error
+		if errors.As(err, &te) && te.Uncertain && !f.Tool.Definition.Effects.Repeatable() && s.opts.OnUncertain != RetryUncertain {
+			s.uncertain(i, failureOf(err, "error"))
+			return true, true
+		}
 		return false, true
 	}
 	s.succeed(i, res)
