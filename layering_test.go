@@ -1,0 +1,341 @@
+package plc_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/plc-lang/plc"
+
+// The libraries that code may import; docs/decisions says of each what it is for.
+const (
+	participle   = "github.com/alecthomas/participle/v2"
+	gjson        = "github.com/tidwall/gjson"
+	sjson        = "github.com/tidwall/sjson"
+	jsonschema   = "github.com/santhosh-tekuri/jsonschema/v5"
+	xsync        = "golang.org/x/sync"
+	jsonschemaGo = "github.com/google/jsonschema-go"
+	xtime        = "golang.org/x/time"
+	xsys         = "golang.org/x/sys"
+	xterm        = "golang.org/x/term"
+	yaml         = "go.yaml.in/yaml/v4"
+	failsafe     = "github.com/failsafe-go/failsafe-go"
+	cobra        = "github.com/spf13/cobra"
+)
+
+// layer is what a package may import besides the standard library.
+type layer struct {
+	own       string   // packages of this module, by their folders, with spaces between
+	libraries []string // modules, in files that are linked
+	program   bool     // package main: it prints, and may read the environment
+}
+
+// layers is who may import whom (docs/architecture.md). A package that is not here has
+// to be given its place. Tests of a package may import what stands above it.
+var layers = map[string]layer{
+	".": {},
+
+	// Leaves.
+	"internal/jsonscan": {},
+	"internal/spell":    {},
+	"diag":              {},
+	"dag":               {},
+	"dag/draw":          {own: "dag"},
+	"schemas":           {own: "internal/jsonscan", libraries: []string{jsonschema}},
+	"state":             {own: "internal/jsonscan", libraries: []string{gjson, sjson}},
+
+	// Text → tree.
+	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle, gjson, sjson}},
+
+	// What can be called.
+	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
+	"tool/internal/driver": {own: "tool internal/jsonscan", libraries: []string{gjson}},
+	"tool/process":         {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson, xsys}},
+	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
+	"tool/standin":         {own: "tool schemas internal/jsonscan"},
+	"tool/file":            {own: "diag tool tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+
+	// Tree + catalogue → program → run.
+	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},
+	"exec":          {own: "compile lang tool schemas state dag diag internal/jsonscan", libraries: []string{xsync, xtime}},
+	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
+	"exec/law":      {}, // tests only
+
+	// Programs.
+	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, xterm}},
+	"diag/internal/explaingen": {program: true},
+	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
+	"examples/http":            {program: true},
+}
+
+// core are the packages that whoever runs plans from Go links, and coreLibraries all
+// that they may need: the five that the project is built on, and two for one purpose each.
+const core = "lang compile dag exec state schemas tool diag"
+
+var coreLibraries = map[string]string{ // library → the packages that may import it
+	participle:   "lang",
+	gjson:        core,
+	sjson:        core,
+	jsonschema:   "schemas",
+	xsync:        core,
+	jsonschemaGo: "tool",
+	xtime:        "exec",
+}
+
+// testLibraries are those that any test may import.
+var testLibraries = []string{
+	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid", jsonschema, xsync,
+}
+
+// forbidden is what libraries do not use: what a library is not given, it can not
+// reach, and what it has to say it returns.
+var forbidden = map[string][]string{ // import path → names; none is all of them
+	"fmt":      {"Print", "Printf", "Println"},
+	"log":      nil,
+	"log/slog": nil,
+	"flag":     nil,
+	"os":       {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv", "Stdin", "Stdout", "Stderr", "Exit", "Args"},
+	"syscall":  {"Getenv", "Environ", "Setenv", "Exit"},
+}
+
+// granted are the exceptions, each with its reason.
+var granted = map[string]string{
+	"tool/process os.Environ": "a program runs in an environment; what of plc's own it gets is a fixed list, and the caller may give another",
+}
+
+// sourceFile is a Go file of the module.
+type sourceFile struct {
+	dir, name string
+	test      bool
+	set       *token.FileSet
+	ast       *ast.File
+}
+
+func (f *sourceFile) at(n ast.Node) string { return f.set.Position(n.Pos()).String() }
+
+// sourceFiles parses all Go files of the module, whatever system they are for. It
+// is done here and not by the go command, whose answers the cache of tests would not see.
+func sourceFiles(t *testing.T) []*sourceFile {
+	t.Helper()
+	var files []*sourceFile
+	set := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "testdata" || len(e.Name()) > 1 && strings.HasPrefix(e.Name(), ".")):
+			return fs.SkipDir
+		case e.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		parsed, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, &sourceFile{
+			dir: filepath.ToSlash(filepath.Dir(name)), name: name, set: set, ast: parsed,
+			test: strings.HasSuffix(name, "_test.go"),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// imports are the import paths of a file, with the names by which it uses them.
+func (f *sourceFile) imports() map[string]string {
+	all := map[string]string{}
+	for _, spec := range f.ast.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			panic(err) // the parser let it through
+		}
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		all[p] = name
+	}
+	return all
+}
+
+// foreign reports whether an import path is of another module.
+func foreign(p string) bool {
+	first, _, _ := strings.Cut(p, "/")
+	return strings.Contains(first, ".") && !own(p)
+}
+
+func own(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
+
+func within(p string, modules []string) bool {
+	return slices.ContainsFunc(modules, func(m string) bool { return p == m || strings.HasPrefix(p, m+"/") })
+}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range sourceFiles(t) {
+		seen[f.dir] = true
+		l, ok := layers[f.dir]
+		if !ok {
+			t.Errorf("%s: the package %s has no place in the table of layers", f.name, f.dir)
+			continue
+		}
+		for p := range f.imports() {
+			switch {
+			case f.test && foreign(p) && !within(p, testLibraries) && !within(p, l.libraries):
+				t.Errorf("%s: tests do not import %s", f.name, p)
+			case f.test:
+			case foreign(p) && !within(p, l.libraries):
+				t.Errorf("%s: %s does not import %s", f.name, f.dir, p)
+			case own(p) && !slices.Contains(strings.Fields(l.own), strings.TrimPrefix(p, module+"/")):
+				t.Errorf("%s: %s does not import %s", f.name, f.dir, p)
+			}
+		}
+	}
+	for dir := range layers {
+		if !seen[dir] {
+			t.Errorf("the table of layers has %s, which is not there", dir)
+		}
+	}
+}
+
+// The table itself: nothing that the core can reach needs more than the libraries of
+// the core, and there are no cycles.
+func TestCoreIsSmall(t *testing.T) {
+	for _, start := range strings.Fields(core) {
+		for dir := range reach(t, start) {
+			for _, lib := range layers[dir].libraries {
+				users, ok := coreLibraries[lib]
+				if !ok || !slices.Contains(strings.Fields(users), dir) {
+					t.Errorf("%s links %s by way of %s", start, lib, dir)
+				}
+			}
+			if !slices.Contains(strings.Fields(core), dir) && !strings.HasPrefix(dir, "internal/") {
+				t.Errorf("%s needs %s, which is neither of the core nor internal", start, dir)
+			}
+			if strings.HasPrefix(dir, "internal/") && (layers[dir].own != "" || len(layers[dir].libraries) > 0) {
+				t.Errorf("%s imports something", dir)
+			}
+		}
+	}
+}
+
+// reach is a package and all that it may import, directly or not.
+func reach(t *testing.T, start string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	var visit func(dir string, way []string)
+	visit = func(dir string, way []string) {
+		if slices.Contains(way, dir) {
+			t.Fatalf("the table of layers has a cycle: %s", strings.Join(append(way, dir), " → "))
+		}
+		all[dir] = true
+		for next := range strings.FieldsSeq(layers[dir].own) {
+			visit(next, append(way, dir))
+		}
+	}
+	visit(start, nil)
+	return all
+}
+
+// Libraries neither print nor read the environment, have no init, and nothing that is
+// left to do.
+func TestLibrariesKeepToThemselves(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range sourceFiles(t) {
+		if f.test {
+			continue
+		}
+		for _, use := range f.uses(layers[f.dir].program) {
+			if granted[f.dir+" "+use.what] == "" {
+				t.Errorf("%s: %s in %s", f.at(use.node), use.what, f.dir)
+			}
+			used[f.dir+" "+use.what] = true
+		}
+	}
+	for what := range maps.Keys(granted) {
+		if !used[what] {
+			t.Errorf("nothing needs the exception for %q any more", what)
+		}
+	}
+}
+
+// use is a place that uses what libraries do not.
+type use struct {
+	node ast.Node
+	what string
+}
+
+func (f *sourceFile) uses(program bool) (found []use) {
+	names := map[string]string{} // of imports that are forbidden in part or as a whole
+	for p, name := range f.imports() {
+		if _, ok := forbidden[p]; ok {
+			names[name] = p
+		}
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok || program {
+				break
+			}
+			if p, ok := names[x.Name]; ok && (forbidden[p] == nil || slices.Contains(forbidden[p], n.Sel.Name)) {
+				found = append(found, use{n, p + "." + n.Sel.Name})
+			}
+		case *ast.FuncDecl:
+			if n.Recv == nil && n.Name.Name == "init" {
+				found = append(found, use{n, "func init"})
+			}
+		case *ast.CallExpr:
+			if what := unfinished(n); what != "" {
+				found = append(found, use{n, what})
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// unfinished names a call that no finished code has: print, println, panic("todo").
+func unfinished(call *ast.CallExpr) string {
+	f, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	switch f.Name {
+	case "print", "println":
+		return f.Name
+	case "panic":
+		if lit, ok := call.Args[0].(*ast.BasicLit); ok && strings.Contains(strings.ToLower(lit.Value), "todo") {
+			return fmt.Sprintf("panic(%s)", lit.Value)
+		}
+	}
+	return ""
+}
+
+// The go.mod names no module that only a machine of ours could find.
+func TestNoReplacedModules(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mod)) {
+		if strings.HasPrefix(line, "replace") {
+			t.Errorf("go.mod: %s", line)
+		}
+	}
+}
