@@ -346,7 +346,7 @@ func (c *checker) lowerRare(d *draft) {
 	d.fixed = false
 	r.HasScopes = !src.ScopesNode.IsZero()
 	if !src.Expect.IsZero() && src.Expect.Kind() == lang.Object {
-		r.Expect = c.schema(src.Expect)
+		r.Expect = c.schema(src.Expect, src.Expect.AppendJSON(nil))
 	}
 	if src.Delegate != "" || !src.DelegateNode.IsZero() {
 		c.errorf(diag.BadDelegate, src.DelegateNode.Loc(), "delegates are not supported yet").in(d, "/_delegate")

@@ -1,10 +1,13 @@
 package compile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -75,7 +78,7 @@ func (c *checker) dataMessage(m *lang.Message) {
 		c.kinds[m.Kind] = k
 	}
 	if !m.Schema.IsZero() {
-		if s := c.schema(m.Schema); s != nil {
+		if s := c.schema(m.Schema, ofObject(m.Schema.AppendJSON(nil))); s != nil {
 			k.schemas = append(k.schemas, s)
 			k.locs = append(k.locs, m.Schema.Loc())
 		}
@@ -117,9 +120,22 @@ func objectOf(members []lang.Member) json.RawMessage {
 	return append(out, '}')
 }
 
-// schema compiles a schema of the document; nil if it is not one.
-func (c *checker) schema(n lang.Node) *schemas.Schema {
-	text := n.AppendJSON(nil)
+// ofObject is the schema of a kind. What is of a kind is always an object; a schema
+// that says nothing of the type is told so, lest its "required" bind objects only.
+func ofObject(schema json.RawMessage) json.RawMessage {
+	object := gjson.ParseBytes(schema)
+	if !object.IsObject() || field(object, "type").Exists() {
+		return schema
+	}
+	members := bytes.TrimSpace(bytes.TrimSpace(schema)[1:])
+	if len(members) > 1 {
+		return slices.Concat([]byte(`{"type":"object",`), members)
+	}
+	return json.RawMessage(`{"type":"object"}`)
+}
+
+// schema compiles a schema that stands at a node; nil if it is not one.
+func (c *checker) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
 	s, err := schemas.Compile(text, nil)
 	if err != nil && isDuplicate(jsonscan.Check(text, jsonscan.Limits{})) {
 		return nil // reported by the reader
@@ -157,7 +173,7 @@ func (c *checker) given() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.opts.Schemas)) {
 		g := c.opts.Schemas[name]
-		s, err := schemas.Compile(g.JSON, nil)
+		s, err := schemas.Compile(ofObject(g.JSON), nil)
 		if err != nil {
 			loc := c.orFile(g.Loc)
 			c.badSchema(err, func(string) diag.Loc { return loc }, "")

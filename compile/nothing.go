@@ -37,13 +37,17 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 	if f = f.inside(d, r.expr.read.Span); !f.kept() {
 		return // what follows costs the number of paths
 	}
-	if later := c.index.writersOf(p, d.Place, maxPlace); d != &c.end && len(later) > 0 {
+	if later := c.index.writersOf(p, d.Place+1, maxPlace); d != &c.end && len(later) > 0 {
 		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
 		f.related(c.calls[later[0]-1].writeLoc(c, p), "written here")
 		return
 	}
-	if p[0].Name == "input" {
+	switch {
+	case p[0].Name == "input":
 		f.Message = fmt.Sprintf("the input does not hold %s", p)
+	case c.writes(d, p):
+		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
+		return
 	}
 	c.suggestPath(f, p)
 }

@@ -329,7 +329,7 @@ func (c *checker) lowerOutput() {
 	c.appendValue(end, &t, c.doc.Output, false)
 	c.output = &t
 	if !c.doc.Schema.IsZero() {
-		c.outSch = c.schema(c.doc.Schema)
+		c.outSch = c.schema(c.doc.Schema, c.doc.Schema.AppendJSON(nil))
 	}
 	lit, ok := t.Literal()
 	if c.outSch == nil || !ok {
