@@ -1,0 +1,76 @@
+package schemas
+
+// Fit says how the values of one schema go with another, for people who are told
+// before a run what can't work (plan-language §7).
+type Fit uint8
+
+// The fits.
+const (
+	Unsure   Fit = iota // some values may fit; only the run will tell
+	Fits                // every value does
+	NeverFit            // none does that has all that its schema declares
+)
+
+// fitSteps bounds the two questions of a fit together, as DefaultSteps does for one.
+const fitSteps = DefaultSteps
+
+// Fit answers how values of from go with to. NeverFit is proved: even a value of
+// from whose optional members are all there, and whose lists have an element, does
+// not meet to, so that only what from leaves out could slip through. The answer
+// says why, with a witness where there is one. Like Assignable it remembers.
+func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
+	a := r.Assignable(from, to)
+	switch {
+	case a.Verdict == Yes:
+		return Fits, a
+	case a.Verdict == No && neverFit(from, to):
+		return NeverFit, a
+	}
+	return Unsure, a
+}
+
+// neverFit reports whether surely no full value of from meets to.
+func neverFit(from, to *Schema) bool {
+	p := newProver(fitSteps)
+	full := signed{fullOf(from.node, maxFull), false}
+	if p.solve([]signed{{from.node, false}, full}).status != found {
+		full = signed{Any().node, false} // nothing has all that it declares
+	}
+	return p.solve([]signed{{from.node, false}, full, {to.node, false}}).status == empty
+}
+
+// maxFull is how deep values are taken to be full; recursive schemas go on for ever.
+const maxFull = 4
+
+// fullOf is the schema of the values that have what n declares: each member, and
+// in lists an element.
+func fullOf(n *node, depth int) *node {
+	f := newNode(allTypes)
+	f.declareAll(n, depth, map[*node]bool{})
+	f.masks()
+	return f
+}
+
+func (f *node) declareAll(n *node, depth int, seen map[*node]bool) {
+	if n == nil || depth == 0 || seen[n] {
+		return
+	}
+	seen[n] = true
+	for _, p := range n.props {
+		if p.node.may == noTypes || f.requires(p.name) {
+			continue
+		}
+		f.required = append(f.required, p.name)
+		f.props = append(f.props, property{p.name, fullOf(p.node, depth-1)})
+	}
+	if n.rest != nil && n.rest.may != noTypes && n.maxItems != 0 {
+		f.minItems = 1
+		if len(n.prefix) == 0 && f.rest == nil {
+			f.rest, f.restWord = fullOf(n.rest, depth-1), "items"
+		}
+	}
+	f.declareAll(n.ref, depth, seen)
+	for _, c := range n.allOf {
+		f.declareAll(c, depth, seen)
+	}
+}
