@@ -1,0 +1,18 @@
+# Five words; each is a line that can be typed without make as well.
+.PHONY: test fuzz bench generate check
+
+test: ## the tests
+	go test ./...
+
+fuzz: ## each fuzz target for a few seconds
+	.ci/fuzz 5s
+
+bench: ## the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+generate: ## what is made from comments, and the golden files; read the diff
+	go generate ./...
+	go test -run Picture -update .
+
+check: ## all that CI does
+	.ci/run
