@@ -18,6 +18,8 @@ type toolFacts struct {
 	defaults *lang.Call // the members that the definition fixes; nil when none
 	required []string   // underscore members that a call must have
 	whole    bool       // the params have rules that no single param shows
+
+	forbidden bool // by the policy
 }
 
 // noRare is what calls without rare members share; nobody writes it.
@@ -60,17 +62,36 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 
 func (c *checker) findTool(d *draft) {
 	t, ok := c.cat.Lookup(d.Source.Tool)
-	switch {
-	case !ok:
+	if d.Tool = t; !ok {
 		d.bad = true
 		c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
-	case slices.Contains(c.opts.Deny, d.Source.Tool) ||
-		c.opts.Allow != nil && !slices.Contains(c.opts.Allow, d.Source.Tool):
-		d.bad = true
-		c.errorf(diag.NotPermitted, d.Source.ToolNode.Loc(), "the policy does not permit the tool %q", d.Source.Tool).
-			in(d, "/_tool")
+		return
 	}
-	d.Tool = t
+	d.bad = !c.permitTool(d, t, d.Source.ToolNode)
+}
+
+// permitTool reports a tool that the policy does not permit.
+func (c *checker) permitTool(d *draft, t *tool.Tool, n lang.Node) bool {
+	if !c.factsOf(t).forbidden {
+		return true
+	}
+	c.errorf(diag.NotPermitted, d.loc(n), "the policy does not permit the tool %q", t.Definition.Name).
+		inside(d, d.span(n.Span()))
+	return false
+}
+
+// permits reports whether the policy permits a name.
+func (c *checker) permits(name string) bool {
+	return !slices.Contains(c.opts.Deny, name) && (c.opts.Allow == nil || slices.Contains(c.opts.Allow, name))
+}
+
+// permitsActivity reports whether a call of t may use the activity of this name. An
+// allow-list need not name those that trusted definitions pick for their own tool.
+func (c *checker) permitsActivity(t *tool.Tool, name string) bool {
+	if t.Source != "plan" && (name == t.Definition.Activity || name == t.Definition.Name) {
+		return !slices.Contains(c.opts.Deny, name)
+	}
+	return c.permits(name)
 }
 
 // factsOf finds out what calls need to know of a tool.
@@ -78,9 +99,9 @@ func (c *checker) factsOf(t *tool.Tool) *toolFacts {
 	if f, ok := c.facts[t]; ok {
 		return f
 	}
-	f := &toolFacts{}
-	c.facts[t] = f
 	def := t.Definition
+	f := &toolFacts{forbidden: !c.permits(def.Name)}
+	c.facts[t] = f
 	for name, v := range members(def.Raw) {
 		switch name {
 		case "required":
@@ -384,8 +405,11 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 		c.unknownTool(d.loc(f.ToolNode), f.Tool).inside(d, d.span(f.ToolNode.Span()))
 		return
 	}
+	if !c.permitTool(d, t, f.ToolNode) {
+		return
+	}
 	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
-	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout}
+	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout, effects: c.effectsOf(t, f.Activity, f.ActivityNode)}
 	if out.Timeout == 0 {
 		out.Timeout = impl.Timeout
 	}
@@ -403,7 +427,7 @@ func (c *checker) findActivity(d *draft) {
 	if r := d.Source.Rest; r != nil {
 		name, node = r.Activity, r.ActivityNode
 	}
-	d.Effects = c.effectsOf(d.Tool, name, !node.IsZero())
+	d.Effects = c.effectsOf(d.Tool, name, node)
 	impl, ok := c.resolveActivity(d, d.Tool, name, node)
 	if !ok {
 		d.bad = true
@@ -412,7 +436,7 @@ func (c *checker) findActivity(d *draft) {
 	d.Activity = impl.Activity
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
-		d.Effects = d.Effects.Either(d.Fallback.Tool.Definition.Effects)
+		d.Effects = d.Effects.Either(d.Fallback.effects)
 	}
 	if impl.Timeout != 0 && d.Timeout == 0 {
 		r := *d.Rare
@@ -421,28 +445,40 @@ func (c *checker) findActivity(d *draft) {
 	}
 }
 
+// picked is the activity that a call or else the definition of its tool picks; ok is
+// false when neither does.
+func picked(t *tool.Tool, activity string, node lang.Node) (name string, ok bool) {
+	if !node.IsZero() {
+		return activity, true
+	}
+	return t.Definition.Activity, t.Definition.HasActivity
+}
+
 // effectsOf are the effects of a call: those its tool declares or, when it picks
 // the activity of another tool, those of either.
-func (c *checker) effectsOf(t *tool.Tool, activity string, explicit bool) tool.Effects {
-	def := t.Definition
-	if !explicit && def.HasActivity {
-		activity, explicit = def.Activity, true
+func (c *checker) effectsOf(t *tool.Tool, activity string, node lang.Node) tool.Effects {
+	name, ok := picked(t, activity, node)
+	if other, found := c.cat.Lookup(name); ok && found && other != t {
+		return t.Definition.Effects.Either(other.Definition.Effects)
 	}
-	if other, ok := c.cat.Lookup(activity); explicit && ok && other != t {
-		return def.Effects.Either(other.Definition.Effects)
-	}
-	return def.Effects
+	return t.Definition.Effects
 }
 
 // resolveActivity is the implementation of a call of t; a name that names
-// nothing is reported.
-func (c *checker) resolveActivity(d *draft, t *tool.Tool, name string, node lang.Node) (tool.Implementation, bool) {
-	impl, status := c.cat.Resolve(t, name, !node.IsZero())
+// nothing, or what the policy forbids, is reported.
+func (c *checker) resolveActivity(d *draft, t *tool.Tool, activity string, node lang.Node) (tool.Implementation, bool) {
+	impl, status := c.cat.Resolve(t, activity, !node.IsZero())
+	name, ok := picked(t, activity, node)
+	if node.IsZero() {
+		node = d.Source.ToolNode
+	}
+	if ok && name != "" && !c.permitsActivity(t, name) {
+		c.errorf(diag.NotPermitted, d.loc(node), "the policy does not permit the activity %q", name).
+			inside(d, d.span(node.Span()))
+		return tool.Implementation{}, false
+	}
 	if status != tool.NoActivity {
 		return impl, true
-	}
-	if node.IsZero() {
-		name, node = t.Definition.Activity, d.Source.ToolNode
 	}
 	c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", name).
 		related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(name, c.cat.Activities())
@@ -466,6 +502,11 @@ func (c *checker) checkResult(d *draft) {
 	schema, value := d.Tool.Definition.Output, d.Result
 	if index, v, ok := d.Chosen(d.Result); ok {
 		schema, value = d.ResultSchema(index), v
+		if index < 0 {
+			c.errorf(diag.BadLiteral, rest.Output.Loc(), "the outcome of this result is not among those of the output path").
+				related(c.at(d.outputSpan()), "one of these happens").in(d, "/_output")
+			return
+		}
 	}
 	if schema != nil {
 		for _, v := range violations(schema, value) {

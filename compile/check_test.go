@@ -193,6 +193,8 @@ func (c *checkCase) option(word string) error {
 		o.Run = true
 	case word == "lazy":
 		o.Lazy = true
+	case word == "strict":
+		o.Strict = true
 	case word == "models":
 		o.Models = true
 	case word == "answer":
@@ -338,7 +340,6 @@ func TestCheckCoversAllCodes(t *testing.T) {
 		}
 	}
 	want := []diag.Code{
-		diag.NotAssignable, diag.PerhapsNotAssignable, diag.OptionalRead, // types
 		diag.NotAllowed, // is found in the tool file
 		diag.DelegateTooDeep,
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	// Models says that there is a model to make latent calls.
 	Models bool
 
+	// Strict warns of references that may not fit (PLC503).
+	Strict bool
+
 	Effects Effects
 	Refs    Refs
 	Budget  Budget
@@ -85,9 +88,11 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	c.checkModes()
 	order := c.planOrder()
 	c.bind(order)
+	prog := c.program()
+	c.typeCheck(prog)
 	c.lint()
 	c.countFindings()
-	return c.program(), c.findings
+	return prog, c.findings
 }
 
 // checker is the state of one compilation. Its phases are the files of this
@@ -98,6 +103,7 @@ type checker struct {
 	findings diag.List
 	reported map[kindOfFinding]int // how many there are, also of those that are not kept
 	over     map[kindOfFinding]int // the finding that tells how many more there are
+	looks    int                   // at names, to find those that were meant
 
 	cat    *tool.Catalogue
 	defs   []*tool.Definition // of the document
@@ -168,6 +174,7 @@ func (c *checker) program() *Program {
 		OutputSchema: c.outSch,
 		Refs:         c.opts.Refs,
 		paths:        c.index,
+		board:        c.board,
 		byID:         c.byID,
 	}
 	if c.opts.Lazy {

@@ -21,6 +21,7 @@ import (
 type kind struct {
 	value   json.RawMessage // an object
 	given   bool            // the value was given; an input that was not may be anything
+	broken  bool            // the value breaks a schema, which was reported
 	schemas []*schemas.Schema
 	locs    []diag.Loc // of the schemas
 	loc     diag.Loc   // of the value
@@ -222,7 +223,12 @@ func (c *checker) checkInitial(name string, k *kind) {
 
 func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
 	for _, v := range violations(s, value) {
-		f := c.errorf(diag.BadInput, k.place(c, at+v.Instance), "the %s breaks its schema at %s: %s",
+		k.broken = true
+		loc := k.place(c, at+v.Instance)
+		if !k.given {
+			loc = c.orFile(decl)
+		}
+		f := c.errorf(diag.BadInput, loc, "the %s breaks its schema at %s: %s",
 			name, orRoot(at+v.Instance), v.Message)
 		f.related(decl, "declared here")
 		f.Pointer = at + v.Instance

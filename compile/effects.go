@@ -54,7 +54,7 @@ func (b *binder) order(i int32, d *draft) {
 	} else {
 		waits = b.observe(i, eff.Domain)
 	}
-	if waits {
+	if waits && !d.bad {
 		b.effects.ordered++
 	}
 }

@@ -87,12 +87,31 @@ func (f finding) replace(text string) finding {
 	return f
 }
 
+// maxLooks is at how many names a compilation looks for those that were meant: a
+// plan of a million faults and a million names has no suggestions after the first few.
+const maxLooks = 5_000_000
+
+// nearest is the name that was perhaps meant. When too many were looked at before it
+// is none.
+func (c *checker) nearest(name string, names iter.Seq[string]) (string, bool) {
+	if c.looks > maxLooks {
+		return "", false
+	}
+	return spell.Nearest(name, func(yield func(string) bool) {
+		for n := range names {
+			if c.looks++; !yield(n) {
+				return
+			}
+		}
+	})
+}
+
 // suggest asks whether one of these names was meant.
 func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok bool) {
 	if !f.kept() {
 		return "", false
 	}
-	if near, ok = spell.Nearest(name, names); ok {
+	if near, ok = f.nearest(name, names); ok {
 		f.Message += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return near, ok

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/state"
 )
 
@@ -49,18 +48,16 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
 		return
 	}
-	c.suggestPath(f, p)
+	c.suggestPath(f, d, p)
 }
 
 // suggestPath adds the path that was perhaps meant: one that is written, or one
 // that is held, whose name is close.
-func (c *checker) suggestPath(f finding, p state.Path) {
-	near, ok := spell.Nearest(p.String(), func(yield func(string) bool) {
-		for i := range c.calls {
-			for w := range c.calls[i].writes() {
-				if !yield(w.Path.String()) {
-					return
-				}
+func (c *checker) suggestPath(f finding, d *draft, p state.Path) {
+	near, ok := c.nearest(p.String(), func(yield func(string) bool) {
+		for name := range c.writtenNames(d, p) {
+			if !yield(name) {
+				return
 			}
 		}
 		for name := range c.heldNames(p) {
@@ -73,16 +70,43 @@ func (c *checker) suggestPath(f finding, p state.Path) {
 		return
 	}
 	f.Message += fmt.Sprintf("; did you mean %s?", near)
-	text := c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End]
-	if !strings.HasPrefix(string(text), "†") {
-		near = strings.TrimPrefix(near, "†")
-	}
-	if string(text) == p.String() || "†"+string(text) == p.String() {
+	c.offerPath(f, p, near)
+}
+
+// offerPath offers to put a path in place of the finding's own, with or without
+// the dagger as it stands there.
+func (c *checker) offerPath(f finding, p state.Path, near string) {
+	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
+	switch p.String() {
+	case text:
 		f.replace(near)
+	case "†" + text:
+		f.replace(strings.TrimPrefix(near, "†"))
 	}
 }
 
-// heldNames are the paths of the initial whiteboard beside the last name of p.
+// writtenNames are the paths that calls other than d write, each with the rest of p
+// behind it where p is longer.
+func (c *checker) writtenNames(d *draft, p state.Path) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range c.calls {
+			if &c.calls[i] == d {
+				continue
+			}
+			for w := range c.calls[i].writes() {
+				path := w.Path
+				if len(path) < len(p) {
+					path = slices.Concat(path, p[len(path):])
+				}
+				if !yield(path.String()) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// heldNames are the paths of the initial whiteboard that differ from p by one name.
 func (c *checker) heldNames(p state.Path) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for k := len(p) - 1; k >= 1; k-- {
@@ -93,7 +117,7 @@ func (c *checker) heldNames(p state.Path) iter.Seq[string] {
 			for name := range members(parent) {
 				full := append(slices.Clone(p[:k]), state.Segment{Kind: state.Name, Name: name})
 				full = append(full, p[k+1:]...)
-				if !yield(full.String()) {
+				if _, ok := c.board.Read(full, 0, 1); ok && !yield(full.String()) {
 					return
 				}
 			}

@@ -147,10 +147,10 @@ func (c *checker) held(p state.Path) bool {
 	if _, ok := c.board.Read(p, 0, 1); ok {
 		return true
 	}
-	if c.opts.Run {
+	if c.opts.Run && !k.broken {
 		return false
 	}
-	open := p[0].Name == "input" && !k.given
+	open := p[0].Name == "input" && !k.given && !c.opts.Run
 	held := open
 	for _, s := range k.schemas {
 		switch _, has := s.At(steps(p[1:])...); has {

@@ -205,3 +205,39 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 	slices.Sort(places)
 	return slices.Compact(places)
 }
+
+// few are the places that writersOf gives when it takes no more than most looks at
+// paths and writers to find them; ok is false when it takes more.
+func (t *pathIndex) few(p state.Path, since, before state.Place, most int) (places []state.Place, ok bool) {
+	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild}
+	above, at := q.overlapping(p)
+	collect := func(n int32) bool {
+		w := t.nodes[n].writers
+		i, _ := slices.BinarySearch(w, since)
+		j, _ := slices.BinarySearch(w, before)
+		if most -= 1 + j - i; most < 0 {
+			return false
+		}
+		places = append(places, w[i:j]...)
+		return true
+	}
+	for _, n := range above {
+		if !collect(n) {
+			return nil, false
+		}
+	}
+	stack := slices.Clone(at)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if t.nodes[n].below == 0 {
+			continue
+		}
+		if !collect(n) || len(t.nodes[n].kids) > most {
+			return nil, false
+		}
+		stack = append(stack, t.nodes[n].kids...)
+	}
+	slices.Sort(places)
+	return slices.Compact(places), true
+}

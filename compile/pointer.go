@@ -8,12 +8,12 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// pointer is the JSON Pointer of something in a call.
-func (c *checker) pointer(d *draft, below string) string { return c.callPointer(d) + below }
-
-// callPointer is the JSON Pointer of a call. Asking the tree costs a walk over the
+// callPointer is the JSON Pointer of a call, or of the output. Asking the tree costs a walk over the
 // calls before it, so that is done once for all calls, if they stand in one list without gaps.
 func (c *checker) callPointer(d *draft) string {
+	if d == &c.end {
+		return c.doc.Output.Pointer()
+	}
 	if !c.listed {
 		c.listed = true
 		calls := c.doc.Calls
@@ -30,11 +30,9 @@ func (c *checker) callPointer(d *draft) string {
 
 // pointerAt is the JSON Pointer of the value that a span stands in.
 func (c *checker) pointerAt(d *draft, s diag.Span) string {
-	n, pointer := c.doc.Root, ""
-	if d.Source != nil && within(s, d.Source.Node.Span()) {
-		n, pointer = d.Source.Node, c.callPointer(d)
-	} else if !c.doc.Output.IsZero() && within(s, c.doc.Output.Span()) {
-		n, pointer = c.doc.Output, c.doc.Output.Pointer()
+	n, pointer := c.doc.Output, c.callPointer(d)
+	if d != &c.end {
+		n = d.Source.Node
 	}
 	for {
 		inner, token, ok := childAt(n, s)

@@ -42,6 +42,7 @@ type Program struct {
 	Refs Refs
 
 	paths *pathIndex
+	board *state.Whiteboard // the initial one
 	byID  map[string]int32
 }
 
@@ -124,6 +125,8 @@ type Fallback struct {
 	Activity tool.Activity
 	Params   *Template // nil: the params of the call
 	Timeout  time.Duration
+
+	effects tool.Effects
 }
 
 // Read is a reference, bound.

@@ -113,7 +113,7 @@ func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.
 // lower compiles an operand. The references that stand in one outermost || have a
 // group of their own, not 0: whether they look forward is decided for all together.
 func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
-	out := &Expr{op: e.Op, value: e.Value}
+	out := &Expr{op: e.Op, value: e.Value, span: e.Span}
 	if e.Op == lang.OpRef {
 		c.lowerRef(d, e, out, soft, group)
 		return out

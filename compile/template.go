@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -30,6 +31,7 @@ type Expr struct {
 	read  Read            // OpRef
 	void  bool            // OpRef: a reference to nothing: it never comes
 	value json.RawMessage // OpLiteral
+	span  diag.Span       // OpLiteral
 	args  []*Expr         // OpOr, OpAnd
 }
 

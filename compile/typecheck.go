@@ -1,0 +1,461 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// typeCheck checks what references give against what those who read them take,
+// and what tools give against the schemas of where it is written (plan-language §7).
+type typeCheck struct {
+	*checker
+	prog     *Program
+	relation schemas.Relation
+	text     *schemas.Schema // the type of a template
+}
+
+// target is who takes a value: a param of a tool, or the output.
+type target struct {
+	draft  *draft
+	schema *schemas.Schema
+	what   string   // "the param \"n\" of \"sum\""
+	decl   diag.Loc // where the schema is declared
+	exprs  []*Expr  // the expressions of the value that are still to come, in order
+	name   string   // of the param, for fixes
+}
+
+func (c *checker) typeCheck(prog *Program) {
+	if c.cyclic {
+		return
+	}
+	t := &typeCheck{checker: c, prog: prog, text: simple("string")}
+	for i := range c.calls {
+		if d := &c.calls[i]; d.Tool != nil && !d.bad {
+			t.call(d)
+		}
+	}
+	if c.output != nil && c.outSch != nil && countExprs(c.doc.Output) > 0 {
+		to := &target{draft: &c.end, schema: c.outSch, what: "the output", decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
+		t.value(to, c.doc.Output, c.outSch)
+	}
+}
+
+func (t *typeCheck) call(d *draft) {
+	t.params(d, d.Tool, d.Source.Params, &d.Params)
+	if d.Fallback != nil {
+		params, args := d.Source.Params, &d.Params
+		if d.Fallback.Params != nil {
+			params, args = d.Source.Rest.Fallback.Params, d.Fallback.Params
+		}
+		t.params(d, d.Fallback.Tool, params, args)
+	}
+	t.results(d)
+}
+
+// params checks the params that hold expressions.
+func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template) {
+	exprs := slices.Collect(args.exprs())
+	def := to.Definition
+	for _, m := range params {
+		n := countExprs(m.Value)
+		if n == 0 {
+			continue
+		}
+		own := exprs[:n]
+		exprs = exprs[n:]
+		schema := def.Param[m.Name]
+		if schema == nil && def.Params != nil {
+			schema, _ = def.Params.At(schemas.Step{Name: m.Name})
+		}
+		t.value(&target{
+			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name,
+			what: fmt.Sprintf("the param %q of %q", m.Name, def.Name),
+		}, m.Value, schema)
+	}
+}
+
+// countExprs is the number of expressions in a value.
+func countExprs(n lang.Node) int {
+	count := 0
+	for _, text := range n.Texts() {
+		for _, p := range text.Parts {
+			if p.Expr != nil {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// value checks a value that holds expressions against a schema, nil for any, part
+// by part; it returns the value's type, nil when it is not known.
+func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+	if countExprs(n) == 0 {
+		return t.literal(to, n, schema)
+	}
+	switch n.Kind() {
+	case lang.Object:
+		return t.object(to, n, schema)
+	case lang.Array:
+		var elements []*schemas.Schema
+		for i, e := range n.Elements() {
+			var sub *schemas.Schema
+			if schema != nil {
+				sub, _ = schema.At(schemas.Step{Kind: schemas.Element, Index: i})
+			}
+			elements = append(elements, t.value(to, e, sub))
+		}
+		if slices.Contains(elements, nil) {
+			return nil
+		}
+		return schemas.ArrayOf(schemas.Union(elements...))
+	}
+	return t.textValue(to, n, schema)
+}
+
+func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+	var fields []schemas.Field
+	before := len(t.findings)
+	for m := range n.Members() {
+		var sub *schemas.Schema
+		if schema != nil {
+			var has schemas.Presence
+			if sub, has = schema.At(schemas.Step{Name: m.Name}); has == schemas.Never {
+				t.errorf(diag.BadLiteral, t.checker.at(m.Key), "%s takes %s, which has no member %q", to.what, schema, m.Name).
+					related(to.decl, "declared here").inside(to.draft, m.Key)
+			}
+		}
+		fields = append(fields, schemas.Field{Name: m.Name, Schema: t.value(to, m.Value, sub)})
+	}
+	whole := schemas.Object(fields...)
+	if schema == nil || len(t.findings) > before {
+		return whole
+	}
+	if fit, why := t.relation.Fit(whole, schema); fit == schemas.NeverFit {
+		t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this never fits: %s", to.what, schema, why.Reason).
+			related(to.decl, "declared here").inside(to.draft, n.Span())
+	}
+	return whole
+}
+
+// literal checks a part of a value that holds no expressions.
+func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+	lit, ok := t.literalOf(n)
+	if !ok {
+		return nil
+	}
+	if schema != nil {
+		for _, v := range violations(schema, lit) {
+			at, _ := n.At(v.Instance)
+			t.errorf(diag.BadLiteral, at.Loc(), "%s does not take this: %s", to.what, v.Message).
+				related(to.decl, "declared here").inside(to.draft, at.Span())
+		}
+	}
+	s, err := schemas.Const(lit)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// textValue checks a string that holds expressions.
+func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+	text := n.Text()
+	if text.Whole {
+		return t.whole(to, schema)
+	}
+	for _, p := range text.Parts {
+		if p.Expr != nil {
+			t.expr(to, to.next(), nil, false)
+		}
+	}
+	if schema == nil {
+		return t.text
+	}
+	t.fit(to, n.Span(), "this text", schema, Source{Schema: t.text}, nil)
+	return t.text
+}
+
+func (to *target) next() *Expr {
+	e := to.exprs[0]
+	to.exprs = to.exprs[1:]
+	return e
+}
+
+// whole checks a string that is one expression.
+func (t *typeCheck) whole(to *target, schema *schemas.Schema) *schemas.Schema {
+	e := to.next()
+	t.expr(to, e, schema, false)
+	return t.typeOfExpr(to, e)
+}
+
+// typeOfExpr is the type of an expression's value; nil when it is not known.
+func (t *typeCheck) typeOfExpr(to *target, e *Expr) *schemas.Schema {
+	var all []*schemas.Schema
+	switch e.op {
+	case lang.OpRef:
+		if e.void {
+			return schemas.Nothing()
+		}
+		for _, s := range t.prog.Types(&e.read, to.draft.Place) {
+			all = append(all, s.Schema)
+		}
+	case lang.OpLiteral:
+		s, err := schemas.Const(e.value)
+		if err != nil {
+			return nil
+		}
+		return s
+	case lang.OpAnd:
+		return t.typeOfExpr(to, e.args[len(e.args)-1])
+	case lang.OpOr:
+		for _, a := range e.args {
+			all = append(all, t.typeOfExpr(to, a))
+		}
+	}
+	if len(all) == 0 || slices.Contains(all, nil) {
+		return nil
+	}
+	return schemas.Union(all...)
+}
+
+// expr checks each value that an expression may pick. Soft are those of an ||,
+// which need not be there.
+func (t *typeCheck) expr(to *target, e *Expr, schema *schemas.Schema, soft bool) {
+	switch e.op {
+	case lang.OpRef:
+		if !e.void {
+			t.ref(to, &e.read, schema, soft)
+		}
+	case lang.OpLiteral:
+		t.operand(to, e, schema)
+	case lang.OpAnd:
+		for i, a := range e.args {
+			s := schema
+			if i < len(e.args)-1 {
+				s = nil // only the last one's value counts
+			}
+			t.expr(to, a, s, soft)
+		}
+	case lang.OpOr:
+		for _, a := range e.args {
+			t.expr(to, a, schema, true)
+			if a.op == lang.OpLiteral {
+				return // what stands behind it is never picked
+			}
+		}
+	}
+}
+
+// operand checks a literal alternative.
+func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
+	if schema == nil {
+		return
+	}
+	for _, v := range violations(schema, e.value) {
+		t.errorf(diag.BadLiteral, t.checker.at(e.span), "%s does not take %s: %s", to.what, e.value, v.Message).
+			related(to.decl, "declared here").inside(to.draft, e.span)
+	}
+}
+
+// ref checks a reference against who takes it, source by source.
+func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) {
+	sources := t.prog.Types(r, to.draft.Place)
+	never := len(sources) > 0 && !slices.ContainsFunc(sources, func(s Source) bool { return s.Has != schemas.Never })
+	if never {
+		t.neverThere(to, r, sources, soft)
+		return
+	}
+	for _, s := range sources {
+		if !soft && (s.Has == schemas.Optional || s.Has == schemas.Never) {
+			t.optional(to, r, s)
+			break
+		}
+	}
+	if schema == nil {
+		return
+	}
+	for _, s := range sources {
+		if s.Has != schemas.Never && t.fit(to, r.Span, r.Path.String(), schema, s, r) {
+			return
+		}
+	}
+}
+
+// neverThere reports a path that no source has.
+func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool) {
+	sev := diag.Error
+	if soft {
+		sev = diag.Warning
+	}
+	s := sources[0]
+	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s%s", r.Path, t.meant(r, s)).
+		inside(to.draft, r.Span)
+	if s.Writer != nil {
+		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID).
+			related(s.Writer.Tool.Definition.Loc, "what it gives is declared here")
+	}
+}
+
+// optional reports a member that need not be there, read as if it always were.
+func (t *typeCheck) optional(to *target, r *Read, s Source) {
+	who := "what is given"
+	if s.Writer != nil {
+		who = fmt.Sprintf("what %q gives", s.Writer.ID)
+	}
+	f := t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%s is optional in %s; say what to take instead with ||", r.Path, who).
+		inside(to.draft, r.Span)
+	if s.Writer != nil {
+		f.related(s.Writer.Tool.Definition.Loc, "declared here")
+	}
+}
+
+// fit checks one source against a schema; it reports whether it had to say
+// something.
+func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas.Schema, s Source, r *Read) bool {
+	from := s.Schema
+	if from == nil {
+		from = schemas.Any()
+	}
+	fit, why := t.relation.Fit(from, schema)
+	sev, code, verb := diag.Error, diag.NotAssignable, "is"
+	switch {
+	case fit == schemas.Fits, fit == schemas.Unsure && !t.opts.Strict:
+		return false
+	case fit == schemas.Unsure:
+		sev, code, verb = diag.Warning, diag.PerhapsNotAssignable, "may be"
+	}
+	is := "anything"
+	if s.Schema != nil {
+		is = s.Schema.String()
+	}
+	msg := fmt.Sprintf("%s %s %s, and %s takes %s", what, verb, is, to.what, schema)
+	if why.Witness != nil && len(why.Witness) < 60 {
+		msg += fmt.Sprintf(": %s does not fit", why.Witness)
+	}
+	f := t.report(sev, code, t.checker.at(span), "%s", msg).inside(to.draft, span)
+	if s.Writer != nil {
+		f.related(s.Writer.site(t.checker, s.Span), "%q writes here", s.Writer.ID)
+		f.related(s.Writer.Tool.Definition.Loc, "what it gives is declared here")
+	}
+	f.related(to.decl, "what is taken is declared here")
+	if code == diag.NotAssignable && r != nil && s.Schema != nil {
+		t.offerMember(f, to, r, s.Schema, schema)
+	}
+	return true
+}
+
+// site is where a call writes; what its tool fixes stands at the tool's name.
+func (c *Call) site(ch *checker, s diag.Span) diag.Loc {
+	if within(s, c.Source.Node.Span()) {
+		return ch.at(s)
+	}
+	return c.Source.ToolNode.Loc()
+}
+
+// offerMember offers a member of what is given that fits: of the param's name,
+// or the only one.
+func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *schemas.Schema) {
+	var fitting []string
+	for name := range from.Names() {
+		if sub, has := from.At(schemas.Step{Name: name}); has == schemas.Always && sub != nil {
+			if fit, _ := t.relation.Fit(sub, schema); fit == schemas.Fits && !slices.Contains(fitting, name) {
+				fitting = append(fitting, name)
+			}
+		}
+	}
+	if slices.Contains(fitting, to.name) {
+		fitting = []string{to.name}
+	}
+	if len(fitting) != 1 {
+		return
+	}
+	longer := append(slices.Clone(r.Path), state.Segment{Kind: state.Name, Name: fitting[0]})
+	f.Message += fmt.Sprintf("; did you mean %s?", longer)
+	t.offerPath(f, r.Path, longer.String())
+}
+
+// meant is the member that was perhaps meant by one that is never there.
+func (t *typeCheck) meant(r *Read, s Source) string {
+	if s.Writer == nil {
+		return ""
+	}
+	for w := range s.Writer.writes() {
+		if rest, ok := below(r.Path, w.Path); ok {
+			if near := t.nearMember(s.Writer.typeOf(0), rest); near != "" {
+				return fmt.Sprintf("; did you mean %q?", near)
+			}
+		}
+	}
+	return ""
+}
+
+// nearMember is the declared member whose name is close to the first that a path
+// does not find.
+func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) string {
+	for i, step := range path {
+		if s == nil {
+			return ""
+		}
+		sub, has := s.At(step)
+		if has != schemas.Never {
+			s = sub
+			continue
+		}
+		near, ok := spell.Nearest(path[i].Name, s.Names())
+		if !ok {
+			return ""
+		}
+		return near
+	}
+	return ""
+}
+
+// results checks what a tool gives against the schemas of where it is written.
+func (t *typeCheck) results(d *draft) {
+	if d.Result != nil {
+		return // checked as it is
+	}
+	for outcome, w := range d.outcomes() {
+		from := d.typeOf(outcome)
+		if from == nil {
+			continue
+		}
+		method := d.Method
+		if outcome == failed {
+			method = state.Set
+		}
+		for _, schema := range w.Schemas {
+			switch method {
+			case state.Set:
+			case state.Push:
+				schema, _ = schema.At(schemas.Step{Kind: schemas.Every})
+			default:
+				continue
+			}
+			if schema != nil {
+				t.result(d, w, from, schema)
+			}
+		}
+	}
+}
+
+func (t *typeCheck) result(d *draft, w *Write, from, schema *schemas.Schema) {
+	fit, why := t.relation.Fit(from, schema)
+	switch {
+	case fit == schemas.NeverFit:
+		f := t.errorf(diag.BadResult, d.site(t.checker, w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
+			d.ID, from, w.Path[0].Name, schema, w.Path, why.Reason).in(d, "/_outputPath")
+		f.related(d.Tool.Definition.Loc, "what it gives is declared here")
+	case fit == schemas.Unsure && t.opts.Strict:
+		t.warnf(diag.PerhapsNotAssignable, d.site(t.checker, w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
+			d.ID, from, w.Path[0].Name, schema, w.Path).in(d, "/_outputPath")
+	}
+}

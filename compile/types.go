@@ -1,0 +1,320 @@
+package compile
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// The type of a reference (plan-language §7) is what could stand at its path: for
+// each write that it is bound to, what the writer declares of its result there; what
+// the initial whiteboard holds; or what the schema of the kind says. They are kept
+// apart, as sources, since each of them must fit by itself.
+
+// Source is one way in which a reference may get its value.
+type Source struct {
+	Writer *Call           // nil: the initial whiteboard
+	Schema *schemas.Schema // of the value; nil when nothing is known
+	Has    schemas.Presence
+	Span   diag.Span // of the writing path; zero for the initial whiteboard
+}
+
+// maxSources bounds the paths and writers that are looked at for one type; when
+// there are more, nothing is known but what a schema says.
+const maxSources = 32
+
+// Types are what a reference may come to, as read by a call at place before.
+func (p *Program) Types(r *Read, before state.Place) []Source {
+	kind := r.Path[0].Name
+	declared, has := p.declaredType(kind, r.Path)
+	places, ok := p.paths.few(r.Path, r.Since, before, maxSources)
+	if !ok {
+		return []Source{{Schema: declared}}
+	}
+	writers := make([]*Call, len(places))
+	for i, w := range places {
+		writers[i] = &p.Calls[w-1]
+	}
+	var sources []Source
+	if r.Since == 0 {
+		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0); ok {
+			sources = append(sources, s)
+		}
+	}
+	written, whole := p.writtenTypes(r.Path, writers)
+	if !whole {
+		return []Source{{Schema: declared, Has: schemas.Unknown}}
+	}
+	for i := range written {
+		if written[i].Schema == nil {
+			written[i].Schema = declared
+		}
+	}
+	return append(sources, written...)
+}
+
+// declaredType is what the schemas of a kind say of a path.
+func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, schemas.Presence) {
+	var (
+		found *schemas.Schema
+		has   = schemas.Unknown
+	)
+	for _, s := range p.Schemas[kind] {
+		sub, h := typeAt(s, steps(path[1:]))
+		if found == nil {
+			found = sub
+		}
+		if h == schemas.Never || h != schemas.Unknown && has == schemas.Unknown || h == schemas.Always && has == schemas.Optional {
+			has = h
+		}
+	}
+	return found, has
+}
+
+// initialType is what the initial whiteboard gives at a path: what the schema of
+// the kind says, else the value that was given. alone says that nobody writes there.
+func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool) (Source, bool) {
+	value, held := p.board.Read(path, 0, 1)
+	switch {
+	case declared != nil && (held || alone):
+		if held {
+			has = schemas.Always
+		}
+		return Source{Schema: declared, Has: has}, true
+	case held:
+		s, err := schemas.Const(value)
+		if err != nil {
+			s = nil // a number that is out of bounds
+		}
+		return Source{Schema: s, Has: schemas.Always}, true
+	case alone:
+		return Source{Has: has}, true
+	}
+	return Source{}, false
+}
+
+// writtenTypes are what writers give at a path. whole is false when it can't be
+// told: values are merged, or grow below the path.
+func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Source, whole bool) {
+	var elements []*schemas.Schema // of the list that pushes make
+	var list Source
+	for _, c := range writers {
+		for outcome, w := range c.outcomes() {
+			if !w.Path.Overlaps(path) {
+				continue
+			}
+			t := c.typeOf(outcome)
+			rest, above := below(path, w.Path)
+			if !above {
+				return nil, false
+			}
+			method := c.Method
+			if outcome == failed {
+				method = state.Set
+			}
+			switch method {
+			case state.Set:
+				sources = append(sources, at(t, rest, Source{Writer: c, Span: w.Span}))
+			case state.Push, state.Concat:
+				if method == state.Concat && t != nil {
+					t, _ = t.At(schemas.Step{Kind: schemas.Every})
+				}
+				elements = append(elements, t)
+				list = Source{Writer: c, Span: w.Span}
+			default:
+				return nil, false
+			}
+		}
+	}
+	if elements == nil {
+		return sources, true
+	}
+	if len(sources) > 0 || slices.Contains(elements, nil) || p.held(path) {
+		return nil, false
+	}
+	rest, _ := below(path, writers[0].listPath(path))
+	return []Source{at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)}, true
+}
+
+// held reports whether the initial whiteboard has something at or above a path,
+// beside its kind.
+func (p *Program) held(path state.Path) bool {
+	for n := len(path); n > 1; n-- {
+		if v, ok := p.board.Read(path[:n], 0, 1); ok {
+			return n == len(path) || v[0] == '['
+		}
+	}
+	return false
+}
+
+// listPath is the path that a call writes at or above another.
+func (c *Call) listPath(path state.Path) state.Path {
+	for w := range c.writes() {
+		if _, ok := below(path, w.Path); ok {
+			return w.Path
+		}
+	}
+	return path
+}
+
+// at is what a value of a type has at a path below it.
+func at(t *schemas.Schema, rest []schemas.Step, s Source) Source {
+	s.Has = schemas.Unknown
+	switch {
+	case len(rest) == 0:
+		s.Schema, s.Has = t, schemas.Always
+	case t != nil:
+		s.Schema, s.Has = typeAt(t, rest)
+	}
+	return s
+}
+
+// typeAt is what a value of a type has at a path: through [*] it is a list of
+// what the elements have.
+func typeAt(t *schemas.Schema, path []schemas.Step) (*schemas.Schema, schemas.Presence) {
+	sub, has := t.At(path...)
+	if sub == nil {
+		return nil, has
+	}
+	for _, s := range path {
+		if s.Kind == schemas.Every {
+			sub = schemas.ArrayOf(sub)
+		}
+	}
+	return sub, has
+}
+
+// below is the way from a path to one at or below it.
+func below(path, above state.Path) ([]schemas.Step, bool) {
+	if len(above) > len(path) || !slices.Equal(path[:len(above)], above) {
+		return nil, false
+	}
+	return steps(path[len(above):]), true
+}
+
+// failed stands for the outcome of a call that failed.
+const failed = -1
+
+// outcomes are the writes of a call and the alternative that each belongs to;
+// failed for the error object's.
+func (c *Call) outcomes() iter.Seq2[int, *Write] {
+	return func(yield func(int, *Write) bool) {
+		for i := range c.Alternatives {
+			for j := range c.Alternatives[i].Writes {
+				if !yield(i, &c.Alternatives[i].Writes[j]) {
+					return
+				}
+			}
+		}
+		if c.ErrorPath != nil {
+			yield(failed, c.ErrorPath)
+		}
+	}
+}
+
+// typeOf is the type of what a call gives as an outcome; nil when nothing is said
+// (plan-language §4, Types).
+func (c *Call) typeOf(outcome int) *schemas.Schema {
+	if c.Tool == nil {
+		return nil
+	}
+	last := len(c.Alternatives) - 1
+	switch {
+	case outcome == failed, outcome > 0 && outcome == last && len(c.Tool.Definition.Outcomes) == 0:
+		return errorObject()
+	case c.Result != nil && outcome == 0 && last == 0:
+		if s, err := schemas.Const(c.Result); err == nil {
+			return s
+		}
+	}
+	if t := c.ResultSchema(outcome); t != nil || outcome != 0 {
+		return t
+	}
+	return c.Expect
+}
+
+// errorObject is the type of the error object of a failed call. It is made once, at
+// its first use, and never changed.
+var errorObject = sync.OnceValue(func() *schemas.Schema {
+	return schemas.Object(
+		schemas.Field{Name: "code", Schema: simple("string")}, schemas.Field{Name: "message", Schema: simple("string")},
+		schemas.Field{Name: "tool", Schema: simple("string")}, schemas.Field{Name: "call", Schema: simple("string")},
+		schemas.Field{Name: "attempts", Schema: simple("integer")},
+	)
+})
+
+// simple is the schema of a JSON type.
+func simple(name string) *schemas.Schema {
+	s, err := schemas.Compile(json.RawMessage(`{"type":"`+name+`"}`), nil)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TypedRead is a reference and what it may come to.
+type TypedRead struct {
+	Call  *Call // nil: the plan's output
+	Read  *Read
+	Types []Source
+}
+
+// TypedReads are the references of the calls, in plan order, and of the output.
+func (p *Program) TypedReads() iter.Seq[TypedRead] {
+	return func(yield func(TypedRead) bool) {
+		for i := range p.Calls {
+			c := &p.Calls[i]
+			for r := range c.reads() {
+				if !yield(TypedRead{c, r, p.Types(r, c.Place)}) {
+					return
+				}
+			}
+		}
+		if p.Output == nil {
+			return
+		}
+		end := state.Place(len(p.Calls) + 1)
+		for r := range p.Output.Reads() {
+			if !yield(TypedRead{nil, r, p.Types(r, end)}) {
+				return
+			}
+		}
+	}
+}
+
+// TypeAt is the reference at a byte of the plan's file, and what it may come to.
+func (p *Program) TypeAt(offset int) (TypedRead, bool) {
+	for t := range p.TypedReads() {
+		if s := t.Read.Span; int(s.Start) <= offset && offset < int(s.End) {
+			return t, true
+		}
+	}
+	return TypedRead{}, false
+}
+
+// String is the type in short: the types of all sources, joined by |.
+func (t TypedRead) String() string {
+	var names []string
+	for _, s := range t.Types {
+		name := "unknown"
+		if s.Schema != nil {
+			name = s.Schema.String()
+		}
+		if s.Has == schemas.Optional || s.Has == schemas.Never {
+			name += "?"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, " | ")
+}
