@@ -12,11 +12,11 @@ import (
 // Limits on schemas. Real ones stay far below; beyond them compiling or checking
 // takes seconds.
 const (
-	maxSchemas        = 100_000 // in a document
-	maxForLibrary     = 50_000  // that are compiled
-	maxForLibrary2020 = 5_000   // the same of draft 2020-12, where the library takes quadratic time
-	maxInPlace        = 20_000  // applied to one value, by $ref, allOf and the like
-	maxCount          = 1 << 50
+	maxSchemas     = 100_000 // in a document
+	maxReached     = 50_000  // of them, that are compiled
+	maxReached2020 = 5_000   // the same for draft 2020-12, where the library takes quadratic time
+	maxInPlace     = 20_000  // applied to one value, by $ref, allOf and the like
+	maxCount       = 1 << 50
 )
 
 // builder makes nodes of a document. Methods record the first fault and go on with

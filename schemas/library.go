@@ -16,22 +16,53 @@ import (
 
 // library is the validator that decides, behind its guards: it opens nothing, its
 // panics are errors, and what it cannot read or should not assert is taken out of
-// the document beforehand. It compiles a schema when it is first asked about.
+// the document beforehand. It takes long to compile (quadratic in the schemas of a
+// document of draft 2020-12), and most schemas never need it: so it does when it is
+// first asked.
 type library struct {
+	doc  []byte
+	size int // schemas in it
+
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema // by pointer
 }
 
-func newLibrary(doc []byte) (*library, *SchemaError) {
+func newCompiler(doc []byte) (*jsonschema.Compiler, error) {
 	c := jsonschema.NewCompiler()
 	c.LoadURL = func(s string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%q leads out of the document, and nothing is ever fetched", s)
 	}
-	if err := c.AddResource(baseURL, bytes.NewReader(doc)); err != nil {
-		return nil, compileError("", err)
+	return c, c.AddResource(baseURL, bytes.NewReader(doc))
+}
+
+// checkMeta validates a document against the meta-schema of its draft.
+func checkMeta(doc []byte, draft int) (fault *SchemaError) {
+	defer func() {
+		if r := recover(); r != nil {
+			fault = unusable("", r)
+		}
+	}()
+	v, err := parseValue(doc)
+	if err != nil {
+		return &SchemaError{"", err.Error()}
 	}
-	return &library{compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
+	c, err := newCompiler([]byte(`{"$ref":"` + draftURL(draft) + `"}`))
+	if err != nil {
+		return compileError("", err)
+	}
+	meta, err := c.Compile(baseURL)
+	if err == nil {
+		err = meta.Validate(v.plain())
+	}
+	if err != nil {
+		return compileError("", err)
+	}
+	return nil
+}
+
+func unusable(pointer string, reason any) *SchemaError {
+	return &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", reason)}
 }
 
 // schema compiles the schema at a pointer.
@@ -43,11 +74,17 @@ func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *SchemaErr
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			s, fault = nil, &SchemaError{pointer, fmt.Sprintf("the schema cannot be used: %v", r)}
+			s, fault = nil, unusable(pointer, r)
 		}
 	}()
-	s, err := l.compiler.Compile(baseURL + "#" + urlPointer(pointer))
-	if err != nil {
+	var err error
+	if l.compiler == nil {
+		if l.compiler, err = newCompiler(l.doc); err != nil {
+			return nil, compileError(pointer, err)
+		}
+		l.compiled = make(map[string]*jsonschema.Schema)
+	}
+	if s, err = l.compiler.Compile(baseURL + "#" + urlPointer(pointer)); err != nil {
 		return nil, compileError(pointer, err)
 	}
 	l.compiled[pointer] = s
@@ -141,20 +178,19 @@ func (v *value) plain() any {
 // (format, content, patterns that RE2 cannot read), nullable is written out, counts
 // fit an int. When a pointer picks a schema, or there are very many, only what is
 // reached is there.
-func (b *builder) forLibrary(whole bool) ([]byte, *SchemaError) {
-	limit := maxForLibrary
+func (b *builder) forLibrary(whole bool) (*library, *SchemaError) {
+	limit := maxReached
 	if b.draft == 2020 {
-		limit = maxForLibrary2020
+		limit = maxReached2020
 	}
-	w := &rewriter{builder: b}
-	if !whole || len(b.places) > limit {
-		reached := 0
-		if w.keep, reached = b.reached(); reached > limit {
-			return nil, &SchemaError{Message: fmt.Sprintf("%d schemas in one, more than %d", reached, limit)}
+	w, size := &rewriter{builder: b}, len(b.places)
+	if !whole || size > limit {
+		if w.keep, size = b.reached(); size > limit {
+			return nil, &SchemaError{Message: fmt.Sprintf("%d schemas in one, more than %d", size, limit)}
 		}
 	}
 	w.write(&b.root)
-	return w.out, nil
+	return &library{doc: w.out, size: size}, nil
 }
 
 type rewriter struct {

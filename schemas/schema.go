@@ -61,12 +61,8 @@ func compile(raw json.RawMessage, pointer string) (*Schema, *SchemaError) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	doc, fault := b.forLibrary(pointer == "")
-	if fault != nil {
-		return nil, fault
-	}
-	if b.library, fault = newLibrary(doc); fault == nil {
-		_, fault = b.library.schema(at)
+	if b.library, fault = b.forLibrary(pointer == ""); fault == nil {
+		fault = checkMeta(b.library.doc, b.draft)
 	}
 	if fault != nil {
 		return nil, fault

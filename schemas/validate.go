@@ -71,15 +71,19 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	return nil
 }
 
-// maxAsked is up to which length of text the library is asked about a value that the
-// evaluator refuses: it makes an error for each fault, some hundred bytes for two.
-const maxAsked = 64 << 10
+// Up to these sizes the library is asked also about values that the evaluator refuses:
+// of the value's text, as it makes an error for each fault, some hundred bytes for two;
+// and of the document, as it takes long to compile.
+const (
+	maxAsked        = 64 << 10
+	maxAskedSchemas = 1000
+)
 
 // refute finds the violations of a value that the evaluator does not find valid; nil
 // if the library does. The value was read from a text of some bytes.
 func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
-	if s.doc != nil && (mine == doubt || bytes <= maxAsked) {
+	if s.doc != nil && (mine == doubt || bytes <= maxAsked && s.doc.library.size <= maxAskedSchemas) {
 		if tooMuchWork(s.node, v, bytes) {
 			return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
 		}
