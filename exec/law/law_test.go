@@ -1,0 +1,285 @@
+package law
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+)
+
+var (
+	plans = flag.Int("law.plans", 3000, "how many random plans TestLaw runs")
+	cuts  = flag.Bool("law.cuts", false, "also compare the calls that were done when a run was cut short")
+	seed  = flag.Uint64("law.seed", 1, "the seed of the first of them")
+)
+
+// TestLaw runs random plans, and wants that all that plans are made of occurs.
+func TestLaw(t *testing.T) {
+	counts := map[string]int{}
+	failed := 0
+	for i := range *plans {
+		s := *seed + uint64(i)
+		found, err := check(t, generate(random(s)), s)
+		if err != nil {
+			t.Errorf("go test ./exec/law -run TestLaw -law.plans=1 -law.seed=%d\n%s", s, report(t, generate(random(s)), s, err))
+			if failed++; failed == 5 {
+				t.Fatal("and perhaps more")
+			}
+		}
+		for _, f := range found {
+			counts[f]++
+		}
+	}
+	for _, f := range features {
+		t.Logf("%8d %s", counts[f], f)
+		if counts[f] == 0 && *plans >= 3000 {
+			t.Errorf("no plan with: %s", f)
+		}
+	}
+}
+
+// FuzzParallelEqualsSequential does the same with plans of the fuzzer's bytes.
+func FuzzParallelEqualsSequential(f *testing.F) {
+	for i := range uint64(64) {
+		f.Add(random(i), i)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, jitter uint64) {
+		if _, err := check(t, generate(data), jitter); err != nil {
+			t.Error(report(t, generate(data), jitter, err))
+		}
+	})
+}
+
+// A way is a way to run a plan. One that is cut short ends when a call fails or
+// after a time.
+type way struct {
+	name string
+	opts exec.Options
+	cut  bool
+	stop time.Duration
+}
+
+var ways = []way{
+	{name: "in sequence", opts: exec.Options{Schedule: exec.Sequential}},
+	{name: "with 1 slot", opts: exec.Options{MaxParallel: 1}},
+	{name: "with 3 slots", opts: exec.Options{MaxParallel: 3}},
+	{name: "with 8 slots", opts: exec.Options{MaxParallel: 8}},
+	{name: "with 64 slots", opts: exec.Options{MaxParallel: 64}},
+	{name: "aborted", opts: exec.Options{MaxParallel: 8, OnFailure: exec.Abort}, cut: true},
+	{name: "cancelled", opts: exec.Options{MaxParallel: 8}, cut: true, stop: 100 * time.Millisecond},
+}
+
+// check compiles a plan and runs it in every way. It returns what the plan had in
+// it, and what is against the law.
+func check(t *testing.T, p *plan, jitter uint64) (found []string, err error) {
+	prog, doc, findings, err := p.compile()
+	if err != nil {
+		return nil, err
+	}
+	asked := map[string]string{}
+	r := newReading(doc, p.world(asked))
+	refused, err := refusal(r, findings)
+	if err != nil || refused == "PLC302" || refused == "PLC401" {
+		return []string{"refused " + refused}, err
+	}
+	r.run()
+	if refused != "" {
+		return []string{"refused " + refused}, neverRan(asked, findings)
+	}
+	for i := range prog.Calls {
+		if prog.Calls[i].ID != r.order[i].ID {
+			return nil, fmt.Errorf("plan order: %s is at place %d, by the reference %s", prog.Calls[i].ID, i+1, r.order[i].ID)
+		}
+	}
+	var first string
+	for i, way := range ways {
+		if way.cut && !*cuts {
+			continue
+		}
+		tr := &trace{jitter: jitter + uint64(i), asked: map[string]string{}}
+		res, err := p.run(t, prog, way, tr)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", way.name, err)
+		}
+		if err := compare(p, r, asked, way, res, tr); err != nil {
+			return nil, fmt.Errorf("%s: %w", way.name, err)
+		}
+		all := fmt.Sprintf("%s %s %s %s %s", res.Status, res.State, res.Data, res.Kinds, res.Output)
+		if first == "" {
+			first = all
+		} else if !way.cut && all != first {
+			return nil, fmt.Errorf("%s: not as in sequence:\n%s\n%s", way.name, all, first)
+		}
+	}
+	return p.features(r), nil
+}
+
+func (p *plan) compile() (*compile.Program, *lang.Document, diag.List, error) {
+	doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(p.text())), nil)
+	if err := findings.Err(); err != nil {
+		return nil, nil, nil, fmt.Errorf("parse: %w", err)
+	}
+	opts := &compile.Options{Catalogue: p.catalogue(), Run: true}
+	opts.Effects = map[string]compile.Effects{"strict": compile.StrictEffects, "none": compile.NoEffects}[p.Effects]
+	if p.Lenient {
+		opts.Refs = compile.LenientRefs
+	}
+	prog, findings := compile.Compile(doc, opts)
+	return prog, doc, findings, nil
+}
+
+// run runs a plan in a bubble of its own time.
+func (p *plan) run(t *testing.T, prog *compile.Program, way way, tr *trace) (res *exec.Result, err error) {
+	opts := way.opts
+	opts.OnUncertain, opts.Approve, opts.Seed = exec.FailUncertain, exec.ApproveNone, tr.jitter
+	if opts.OnFailure != exec.Abort || !way.cut {
+		opts.OnFailure, _ = exec.ParseStrategy(p.Strategy)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.WithValue(context.Background(), traceKey{}, tr)
+		if way.stop > 0 {
+			stopped, cancel := context.WithTimeout(ctx, time.Duration(tr.jitter%10)*way.stop)
+			defer cancel()
+			ctx = stopped
+		}
+		res, err = exec.Run(ctx, prog, &opts)
+	})
+	return res, err
+}
+
+// refusal is the code for which a plan is refused, by the compiler and by the law.
+func refusal(r *reading, findings diag.List) (string, error) {
+	codes := map[string]bool{}
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			codes[f.Code.String()] = true
+		}
+	}
+	for code, refused := range map[string]bool{"PLC302": len(r.nothing) > 0, "PLC401": len(r.order) < len(r.list) && len(r.nothing) == 0} {
+		if refused && codes[code] {
+			return code, nil
+		}
+		if refused != codes[code] && len(r.nothing) == 0 {
+			return "", fmt.Errorf("%s: the compiler says %v, the reference %v %v\n%v", code, codes[code], refused, r.nothing, findings.Err())
+		}
+	}
+	if len(codes) == 0 {
+		return "", nil
+	}
+	return slices.Min(slices.Collect(maps.Keys(codes))), nil
+}
+
+// neverRan checks that what was refused because it can never run does not.
+func neverRan(asked map[string]string, findings diag.List) error {
+	for _, f := range findings {
+		for question := range asked {
+			if f.Code == diag.NeverRuns && strings.HasPrefix(question, f.Call+" ") {
+				return fmt.Errorf("PLC402: %s runs, by the reference, but: %s", f.Call, f.Message)
+			}
+		}
+	}
+	return nil
+}
+
+// compare compares a run with the reference.
+func compare(p *plan, r *reading, asked map[string]string, way way, res *exec.Result, tr *trace) error {
+	for i, c := range res.Calls {
+		want, got := r.order[i].String(), fmt.Sprintf("%s %s handled=%v outcome=%q", c.ID, c.Status, c.Handled, c.Outcome)
+		done := c.Status == exec.Completed || c.Handled
+		if want != got && (done || !way.cut) {
+			return fmt.Errorf("a call:\n%s\nby the reference:\n%s", got, want)
+		}
+	}
+	for question, got := range tr.asked {
+		if got != asked[question] {
+			return fmt.Errorf("params of %s:\n%s\nby the reference:\n%s", question, got, asked[question])
+		}
+	}
+	if err := p.inOrder(r, way, tr); err != nil || way.cut {
+		return err
+	}
+	if len(tr.asked) != len(asked) {
+		return fmt.Errorf("calls: %v\nby the reference: %v", tr.asked, asked)
+	}
+	output, status := r.result()
+	if output != nil && status != res.Status {
+		return fmt.Errorf("status: %s, by the reference %s", res.Status, status)
+	}
+	kinds := map[string]json.RawMessage{"state": res.State, "data": res.Data, "note": res.Kinds["note"], "output": res.Output}
+	for kind, got := range kinds {
+		want := r.fold(kind, r.end())
+		if kind == "output" {
+			want = output
+		}
+		if kind == "output" && status != exec.Completed {
+			continue // the law says nothing of the output of a run that failed
+		}
+		if got, want := lawful(string(got)), lawful(string(want)); got != want {
+			return fmt.Errorf("%s:\n%s\nby the reference:\n%s", kind, got, want)
+		}
+	}
+	return nil
+}
+
+func (s *step) String() string {
+	return fmt.Sprintf("%s %s handled=%v outcome=%q", s.ID, s.status, s.handled, s.outcome)
+}
+
+// result is the solution's output, nil when it has none, and how the run ended.
+func (r *reading) result() (json.RawMessage, exec.Status) {
+	status := exec.Completed
+	for _, s := range r.list {
+		if s.status == "failed" && !s.handled {
+			status = exec.Failed
+		}
+	}
+	v := r.fill(r.output, r.end())
+	if r.output.IsZero() || !v.present() {
+		return nil, status
+	}
+	return v.json, status
+}
+
+// inOrder checks that no call overlapped or overtook one that it is ordered
+// against by its effects; in sequence, any.
+func (p *plan) inOrder(r *reading, way way, tr *trace) error {
+	place := map[string]int{}
+	for _, s := range r.order {
+		place[s.ID] = int(s.place)
+	}
+	for i, a := range tr.spans {
+		for _, b := range tr.spans[i+1:] {
+			if a.call == b.call || way.opts.Schedule != exec.Sequential && !p.ordered(definitions[a.tool], definitions[b.tool]) {
+				continue
+			}
+			if place[a.call] > place[b.call] || a.end > b.start {
+				return fmt.Errorf("effects: %s %s was called before %s %s had ended", b.tool, b.call, a.tool, a.call)
+			}
+		}
+	}
+	return nil
+}
+
+// report is what is wrong with a plan, made as small as it goes.
+func report(t *testing.T, p *plan, jitter uint64, err error) string {
+	kind := func(err error) string { return strings.Join(strings.Fields(err.Error())[:4], " ") }
+	want := kind(err)
+	p = shrink(p, func(q *plan) bool {
+		_, err := check(t, q, jitter)
+		return err != nil && kind(err) == want
+	})
+	_, err = check(t, p, jitter)
+	prog, _, _, _ := p.compile()
+	return fmt.Sprintf("%v\n%s\n%s\n%s", err, p.text(), prog, p.tools())
+}

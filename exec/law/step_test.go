@@ -1,0 +1,129 @@
+package law
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+)
+
+// A step is a call: what it reads and may write, and what became of it.
+type step struct {
+	*lang.Call
+	rest         lang.Rest
+	index        int // in the list
+	reads        []read
+	alternatives [][]state.Path
+	spelled      []string // the alternatives
+	errorPath    state.Path
+	method       state.Method
+
+	needs   []*step // for data
+	place   state.Place
+	certain bool
+
+	status    string
+	handled   bool
+	outcome   string
+	byFailure bool
+}
+
+// A read is a reference of a call.
+type read struct {
+	ref      *lang.Expr
+	or       *lang.Expr // the outermost || that it stands in
+	optional bool       // it may be to nothing
+	scope    bool
+}
+
+func (rd read) path() state.Path { return pathOf(rd.ref) }
+
+func newStep(c *lang.Call) *step {
+	s := &step{Call: c, index: c.Index}
+	if c.Rest != nil {
+		s.rest = *c.Rest
+	}
+	for _, m := range c.Params {
+		s.reads = append(s.reads, readsOf(m.Value)...)
+	}
+	if s.rest.When != nil {
+		s.reads = append(s.reads, references(s.rest.When, nil, true)...)
+	}
+	for _, scope := range s.rest.Scopes {
+		s.reads = append(s.reads, read{ref: scope.Ref, optional: true, scope: true})
+	}
+	if c.OutputPath != nil {
+		for _, a := range c.OutputPath.Alternatives {
+			s.addAlternative(a)
+		}
+	}
+	if s.rest.ErrorPath != nil {
+		s.errorPath = pathOf(s.rest.ErrorPath.Alternatives[0].Paths[0])
+	}
+	s.method = state.Method(max(0, slices.Index([]string{"set", "merge", "assign", "push", "concat"}, c.Method)))
+	return s
+}
+
+func (s *step) addAlternative(a lang.Alternative) {
+	var paths []state.Path
+	var spelled []string
+	for _, e := range a.Paths {
+		paths, spelled = append(paths, pathOf(e)), append(spelled, e.String())
+	}
+	s.alternatives = append(s.alternatives, paths)
+	s.spelled = append(s.spelled, strings.Join(spelled, " && "))
+}
+
+// mayWrite reports whether the call may write a path that overlaps p.
+func (s *step) mayWrite(p state.Path) bool {
+	return slices.ContainsFunc(slices.Concat(s.alternatives...), p.Overlaps) || s.errorPath != nil && p.Overlaps(s.errorPath)
+}
+
+// references are those at and below e; or is the || around e.
+func references(e, or *lang.Expr, optional bool) (rs []read) {
+	if e.Op == lang.OpRef {
+		return []read{{ref: e, or: or, optional: optional || or != nil}}
+	}
+	if e.Op == lang.OpOr && or == nil {
+		or = e
+	}
+	for _, a := range e.Args {
+		rs = append(rs, references(a, or, optional)...)
+	}
+	return rs
+}
+
+// readsOf are the references in the strings at and below a node.
+func readsOf(n lang.Node) (rs []read) {
+	for _, text := range n.Texts() {
+		for _, part := range text.Parts {
+			if part.Expr != nil {
+				rs = append(rs, references(part.Expr, nil, false)...)
+			}
+		}
+	}
+	return rs
+}
+
+func pathOf(ref *lang.Expr) state.Path {
+	p := state.Path{{Name: ref.Kind}}
+	for _, s := range ref.Path {
+		kind := [...]state.SegmentKind{lang.Named: state.Name, lang.Number: state.Either, lang.Index: state.Index, lang.Star: state.Star}[s.Kind]
+		p = append(p, state.Segment{Kind: kind, Name: s.Name, Index: s.Index})
+	}
+	return p
+}
+
+// outcomeIn is the outcome that a result says it is, and the value that goes there.
+func outcomeIn(result json.RawMessage) (string, json.RawMessage) {
+	var said struct {
+		Outcome *string         `json:"_outcome"`
+		Value   json.RawMessage `json:"_value"`
+	}
+	if json.Unmarshal(result, &said) != nil || said.Outcome == nil {
+		return "", result
+	}
+	return *said.Outcome, said.Value
+}
