@@ -83,13 +83,14 @@ const (
 // if the library does. The value was read from a text of some bytes.
 func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
-	if s.doc != nil && (mine == doubt || bytes <= maxAsked && s.doc.library.size <= maxAskedSchemas) {
-		if tooMuchWork(s.node, v, bytes) {
-			return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
-		}
+	ask := s.doc != nil && (mine == doubt || bytes <= maxAsked && s.doc.library.size <= maxAskedSchemas)
+	switch {
+	case ask && !tooMuchWork(s.node, v, bytes):
 		if broken = s.doc.library.validate(s.node.pointer, v); broken == nil {
 			return nil
 		}
+	case mine == doubt:
+		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
 	}
 	e := &explainer{evaluator: newEvaluator(s.node, bytes)}
 	if e.explain(s.node, v, ""); len(e.found) == 0 {

@@ -184,6 +184,21 @@ func TestHostileRecursion(t *testing.T) {
 	}
 }
 
+// What would take the library long, the evaluator decides alone.
+func TestManyConstants(t *testing.T) {
+	var list []string
+	for i := range 3001 {
+		list = append(list, fmt.Sprint(i))
+	}
+	s := mustCompile(t, `{"uniqueItems":true,"items":{"enum":[`+strings.Join(list[:3000], ",")+`]}}`)
+	if err := s.Validate([]byte("[" + strings.Join(list[:3000], ",") + "]")); err != nil {
+		t.Error(err)
+	}
+	if got := words(s.Validate([]byte("[" + strings.Join(list, ",") + "]"))); got != "/3000 /items/enum expected 0, 1, 2, 3, 4, 5, 6 or 2993 more, but got 3000" {
+		t.Error(got)
+	}
+}
+
 func TestMade(t *testing.T) {
 	number := mustCompile(t, `{"$schema":"http://json-schema.org/draft-04/schema#","type":"number","minimum":0,"exclusiveMinimum":true}`)
 	text := mustCompile(t, `{"type":"string"}`)
