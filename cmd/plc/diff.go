@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,63 +20,87 @@ func diffCommand(env *environment) *cobra.Command {
 waits for what, and the calls that change the world. White space, comments and the order of
 members are no difference. Exit 0 whether they differ or not, 1 when one has errors.`,
 		Example: `  plc diff old.json new.json --tools tools.yaml
-  plc diff old.json new.json --format json`,
-		Args: cobra.ExactArgs(2),
+  plc diff old.json new.json --format json
+  git show HEAD:plan.json | plc diff - plan.json`,
+		Args:              wants(2, 2, "two plans"),
+		ValidArgsFunction: completePlans(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := choice("format", format, map[string]bool{"text": true, "json": true}); err != nil {
+			asJSON, err := wantsJSON(format)
+			if err != nil {
 				return err
 			}
-			var progs [2]*compile.Program
-			for i, name := range args {
-				l, err := env.load(name, &flags, false)
-				if err != nil {
-					return err
-				}
-				if l.findings.HasErrors() {
-					if err := env.showFindings(l.findings); err != nil {
-						return err
-					}
-					return exit(exitErrors)
-				}
-				progs[i] = l.prog
-			}
-			d := compile.Compare(progs[0], progs[1])
-			if format == "json" {
+			d, err := env.compare(c, args, &flags)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
 				return env.writeJSON(d)
 			}
 			return env.showDiff(d)
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVar(&format, "format", "text", "text or json")
-	complete(c, "format", "text", "json")
+	addFormat(c, &format, "json")
 	return c
 }
 
+// compare compiles two plans and finds what differs in meaning.
+func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) (*compile.Diff, error) {
+	s, err := env.settings(c, f, false)
+	if err != nil {
+		return nil, err
+	}
+	var progs [2]*compile.Program
+	for i, name := range names {
+		l, err := env.loadOne(name, s)
+		if err == nil {
+			err = env.refuse(s, l, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		progs[i] = l.prog
+	}
+	return compile.Compare(progs[0], progs[1]), nil
+}
+
+// showDiff shows a difference to people.
 func (env *environment) showDiff(d *compile.Diff) error {
+	out := bufio.NewWriter(env.stdout)
+	line := func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
 	if d.IsEmpty() {
-		_, err := fmt.Fprintln(env.stdout, "no difference in meaning")
-		return err
+		line("no difference in meaning")
 	}
 	for _, id := range d.Removed {
-		fmt.Fprintf(env.stdout, "- call %s\n", id)
+		line("- call %s", id)
 	}
 	for _, id := range d.Added {
-		fmt.Fprintf(env.stdout, "+ call %s\n", id)
+		line("+ call %s", id)
 	}
 	for _, c := range d.Changed {
-		fmt.Fprintf(env.stdout, "~ call %s: %s\n    - %s\n    + %s\n", c.Call, c.What, c.Old, c.New)
+		line("~ call %s: %s", c.Call, c.What)
+		line("    - %s", c.Old)
+		line("    + %s", c.New)
 	}
 	for _, e := range d.EdgesRemoved {
-		fmt.Fprintf(env.stdout, "- %s → %s (%s)\n", e.From, e.To, label(e))
+		line("- %s → %s (%s)", e.From, e.To, label(e))
 	}
 	for _, e := range d.EdgesAdded {
-		fmt.Fprintf(env.stdout, "+ %s → %s (%s)\n", e.From, e.To, label(e))
+		line("+ %s → %s (%s)", e.From, e.To, label(e))
 	}
 	if d.Effects != nil {
-		fmt.Fprintf(env.stdout, "~ what changes the world, in order:\n    - %v\n    + %v\n", d.Effects.Old, d.Effects.New)
+		line("~ what changes the world, in order:")
+		line("    - %s", list(d.Effects.Old))
+		line("    + %s", list(d.Effects.New))
 	}
-	return nil
+	return out.Flush()
+}
+
+func list(ids []string) string {
+	if len(ids) == 0 {
+		return "nothing"
+	}
+	return strings.Join(ids, ", ")
 }
 
 func label(e compile.EdgeChange) string {

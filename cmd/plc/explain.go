@@ -9,14 +9,17 @@ import (
 )
 
 func explainCommand(env *environment) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "Say what a finding means, with an example and its cure",
 		Long:  "Say what a finding means, with an example and its cure. Without a code, list them all.",
 		Example: `  plc explain PLC302
   plc explain`,
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		Args: wants(0, 1, "one code"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
 			var names []string
 			for _, code := range diag.Codes() {
 				page, _ := diag.Explain(code)
@@ -26,20 +29,34 @@ func explainCommand(env *environment) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, code := range diag.Codes() {
-					page, _ := diag.Explain(code)
-					fmt.Fprintf(env.stdout, "%s  %s\n", code, page.Summary)
-				}
+				env.listCodes()
 				return nil
 			}
-			code, ok := diag.ParseCode(args[0])
-			if !ok {
-				return fmt.Errorf("there is no code %q; plc explain lists them", args[0])
-			}
-			page, _ := diag.Explain(code)
-			_, err := fmt.Fprint(env.stdout, page.Text())
-			return err
+			return env.explain(args[0])
 		},
 	}
-	return c
+}
+
+func (env *environment) listCodes() {
+	for _, code := range diag.Codes() {
+		page, _ := diag.Explain(code)
+		fmt.Fprintf(env.stdout, "%s  %s\n", code, page.Summary)
+	}
+}
+
+func (env *environment) explain(word string) error {
+	code, ok := diag.ParseCode(word)
+	if !ok {
+		names := func(yield func(string) bool) {
+			for _, c := range diag.Codes() {
+				if !yield(c.String()) {
+					return
+				}
+			}
+		}
+		return fmt.Errorf("there is no code %q; %s", word, meant(word, names, "plc explain lists them"))
+	}
+	page, _ := diag.Explain(code)
+	fmt.Fprint(env.stdout, page.Text())
+	return nil
 }

@@ -1,18 +1,194 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/state"
 )
 
+// source reads a plan. One that is too large is cut, one byte past what a plan
+// may have: the reader of plans reports it.
+func (env *environment) source(name string) (*diag.File, error) {
+	text, err := env.readText(name)
+	if err != nil {
+		return nil, err
+	}
+	return diag.NewFile(shownName(name), text), nil
+}
+
+// shownName is what findings call a file.
+func shownName(name string) string {
+	if name == "-" {
+		return "<stdin>"
+	}
+	return name
+}
+
+// readFile reads a file that is not a plan.
+func (env *environment) readFile(name string) ([]byte, error) {
+	text, err := env.readText(name)
+	if err == nil && len(text) > jsonscan.DefaultMaxBytes {
+		return nil, fmt.Errorf("%s has more than %d MiB, which is the most that is read", shownName(name), jsonscan.DefaultMaxBytes>>20)
+	}
+	return text, err
+}
+
+// readText reads a file, or standard input for "-", up to one byte more than a
+// document may have.
+func (env *environment) readText(name string) ([]byte, error) {
+	if name == "-" {
+		if env.stdinRead {
+			return nil, errors.New("standard input can be read only once: give one of the files by its name")
+		}
+		env.stdinRead = true
+		return readMost(env.stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, readError(err)
+	}
+	defer f.Close()
+	text, err := readMost(f)
+	if err != nil {
+		return nil, readError(err)
+	}
+	return text, nil
+}
+
+func readMost(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, jsonscan.DefaultMaxBytes+1))
+}
+
+// readError says of a file that it can't be read, and why.
+func readError(err error) error {
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, syscall.EISDIR) && errors.As(err, &pe):
+		return fmt.Errorf("can't read %s: it is a directory; name the files in it, as in %s", pe.Path, filepath.Join(pe.Path, "*.json"))
+	case errors.As(err, &pe):
+		return fmt.Errorf("can't read %s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// given reads the values and schemas that flags give.
+func (env *environment) given(f *planFlags, opts *compile.Options) error {
+	for _, in := range f.input {
+		v, err := env.inputValue(in)
+		if err != nil {
+			return err
+		}
+		if old, ok := opts.Values["input"]; ok {
+			if v, err = mergeInput(old, v); err != nil {
+				return err
+			}
+		}
+		opts.Values["input"] = v
+	}
+	for _, g := range []struct {
+		name string
+		kind string
+		into map[string]compile.Given
+	}{
+		{f.state, "state", opts.Values},
+		{f.inputSchema, "input", opts.Schemas},
+		{f.stateSchema, "state", opts.Schemas},
+	} {
+		if g.name == "" {
+			continue
+		}
+		v, err := env.jsonFile(g.name)
+		if err != nil {
+			return err
+		}
+		g.into[g.kind] = v
+	}
+	return nil
+}
+
+// inputValue is what one --input gives: an object, key=value or a file. The value
+// is JSON when it is JSON, and a string otherwise.
+func (env *environment) inputValue(in string) (compile.Given, error) {
+	key, text, ok := strings.Cut(in, "=")
+	switch {
+	case !utf8.ValidString(in):
+		return compile.Given{}, fmt.Errorf("--input %q is not UTF-8", in)
+	case isObject(in):
+		return inline(in)
+	case !ok || strings.ContainsAny(key, `/\`):
+		return env.jsonFile(in)
+	case key == "":
+		return compile.Given{}, fmt.Errorf("--input %s: there is no name before the =", in)
+	}
+	value := []byte(text)
+	if jsonscan.Check(value, jsonscan.Limits{}) != nil {
+		value = quote(text)
+	}
+	return inline("{" + string(quote(key)) + ":" + string(value) + "}")
+}
+
+// quote is a JSON string that says s.
+func quote(s string) []byte {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic(err) // a string is always encoded
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+// isObject reports whether an argument is meant as a JSON object and not as a
+// file's name.
+func isObject(arg string) bool { return strings.HasPrefix(strings.TrimSpace(arg), "{") }
+
+// inline is a JSON value that is given in an argument.
+func inline(arg string) (compile.Given, error) {
+	return jsonValue(diag.NewFile("<argument>", []byte(arg)))
+}
+
+// jsonFile reads a JSON file.
+func (env *environment) jsonFile(name string) (compile.Given, error) {
+	text, err := env.readFile(name)
+	if err != nil {
+		return compile.Given{}, err
+	}
+	return jsonValue(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+}
+
+// jsonValue is the JSON value that a file holds.
+func jsonValue(f *diag.File) (compile.Given, error) {
+	err := jsonscan.Check(f.Text, jsonscan.Limits{})
+	var se *jsonscan.Error
+	if errors.As(err, &se) {
+		p := f.Position(se.Offset)
+		err = fmt.Errorf("%s:%d:%d: %s", f.Name, p.Line, p.Column, se.Message)
+	}
+	if err != nil {
+		return compile.Given{}, err
+	}
+	return compile.Given{JSON: jsonscan.Compact(nil, f.Text), Loc: diag.Loc{File: f}}, nil
+}
+
 // mergeInput lays one input over another, deeply.
 func mergeInput(a, b compile.Given) (compile.Given, error) {
-	if len(b.JSON) > 0 && b.JSON[0] != '{' {
-		return b, nil // reported by the compiler
+	for _, g := range []compile.Given{a, b} {
+		if g.JSON[0] != '{' {
+			return compile.Given{}, fmt.Errorf("%s: an input is a JSON object, and so are all that are merged", g.Loc.File.Name)
+		}
 	}
 	merged, err := state.Apply(a.JSON, nil, state.Merge, b.JSON)
 	if err != nil {
@@ -25,35 +201,31 @@ func mergeInput(a, b compile.Given) (compile.Given, error) {
 	return compile.Given{JSON: merged, Loc: loc}, nil
 }
 
-// replaceFile writes a file whole or not at all, and keeps its mode.
+// replaceFile writes a file whole or not at all. Its mode stays, and a link to it
+// stays a link.
 func replaceFile(name string, text []byte) error {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return readError(err)
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return readError(err)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), ".plc-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("can't write %s: %w", name, err)
 	}
 	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(text); err != nil {
-		tmp.Close()
-		return err
+	_, err = tmp.Write(text)
+	if err == nil {
+		err = tmp.Chmod(info.Mode().Perm())
 	}
-	if err := tmp.Chmod(info.Mode().Perm()); err != nil {
-		tmp.Close()
-		return err
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), name)
 	}
-	if err := tmp.Close(); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("can't write %s: %w", name, err)
 	}
-	return os.Rename(tmp.Name(), name)
-}
-
-// writeJSON writes a value as indented JSON, without escaping HTML.
-func (env *environment) writeJSON(v any) error {
-	e := json.NewEncoder(env.stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return nil
 }

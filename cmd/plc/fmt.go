@@ -2,73 +2,92 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
 
+// fmtFlags are the flags of plc fmt.
+type fmtFlags struct {
+	write, check bool
+	from         string
+}
+
 func fmtCommand(env *environment) *cobra.Command {
-	var write, check bool
+	var f fmtFlags
 	c := &cobra.Command{
 		Use:   "fmt FILE…",
 		Short: "Write plans in canonical form",
 		Long: `Write plans in canonical form: one call a line where it fits, expressions spaced and
 quoted alike. Comments, the order of members, numbers and text stay as they are.
-FILE may be - for standard input.`,
+FILE may be - for standard input. With --from llm the plan in a model's answer is
+written, mended where it has to be.`,
 		Example: `  plc fmt plan.json
   plc fmt -w plans/*.json
   plc fmt --check plans/*.json`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			differs := false
-			for _, name := range args {
-				d, err := env.format(name, write, check)
-				if err != nil {
-					return err
-				}
-				differs = differs || d
-			}
-			if check && differs {
-				return exit(exitErrors)
-			}
-			return nil
-		},
+		Args:              wants(1, -1, "a plan"),
+		ValidArgsFunction: completePlans(-1),
+		RunE:              func(_ *cobra.Command, args []string) error { return env.formatAll(args, &f) },
 	}
-	c.Flags().BoolVarP(&write, "write", "w", false, "write the result to the file")
-	c.Flags().BoolVar(&check, "check", false, "list the files that are not in canonical form, and exit 1 if there are any")
+	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the result to the file")
+	c.Flags().BoolVar(&f.check, "check", false, "list the files that are not in canonical form, and exit 1 if there are any")
+	addFrom(c, &f.from)
 	return c
 }
 
-// format formats one file; it reports whether that changed it.
-func (env *environment) format(name string, write, check bool) (bool, error) {
-	text, err := env.readText(name)
+// formatAll is plc fmt. A file with a fault does not keep the others from being
+// formatted; the worst decides the exit code.
+func (env *environment) formatAll(names []string, f *fmtFlags) error {
+	opts, err := notation(f.from)
 	if err != nil {
-		return false, err
+		return err
 	}
-	doc, findings := lang.Parse(diag.NewFile(name, text), nil)
+	if f.write && f.check {
+		return errors.New("-w changes files and --check only lists them: give one of the two")
+	}
+	worst := exit(exitDone)
+	for _, name := range names {
+		code, err := env.format(name, f, opts)
+		if err != nil {
+			env.complain(err)
+			code = exitUsage
+		}
+		worst = max(worst, code)
+	}
+	if worst != exitDone {
+		return worst
+	}
+	return nil
+}
+
+// format formats one file.
+func (env *environment) format(name string, f *fmtFlags, opts *lang.Options) (exit, error) {
+	if f.write && name == "-" {
+		return 0, errors.New("-w writes to files, and standard input is none")
+	}
+	src, err := env.source(name)
+	if err != nil {
+		return 0, err
+	}
+	doc, findings := lang.Parse(src, opts)
 	out, err := lang.Format(doc)
 	if err != nil {
-		if werr := diag.WriteText(env.stderr, findings, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); werr != nil {
-			return false, werr
-		}
-		return false, exit(exitErrors)
+		env.showFindings(findings)
+		return exitErrors, nil
 	}
-	changed := !bytes.Equal(out, text)
+	same := bytes.Equal(out, src.Text)
 	switch {
-	case check:
-		if changed {
-			fmt.Fprintln(env.stdout, name)
-		}
-		return changed, nil
-	case write && name != "-":
-		if !changed {
-			return false, nil
-		}
-		return true, replaceFile(name, out)
+	case f.check && same, f.write && same:
+		return exitDone, nil
+	case f.check:
+		fmt.Fprintln(env.stdout, name)
+		return exitErrors, nil
+	case f.write:
+		return exitDone, replaceFile(name, out)
 	}
 	_, err = env.stdout.Write(out)
-	return changed, err
+	return exitDone, err
 }

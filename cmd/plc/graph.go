@@ -7,7 +7,6 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/dag/draw"
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -23,7 +22,8 @@ drawn as far as it goes; the errors go to standard error, and the exit code is 1
 		Example: `  plc graph plan.json --tools tools.yaml
   plc graph plan.json --tools tools.yaml --as svg > plan.svg
   plc graph plan.json --tools tools.yaml --as mermaid`,
-		Args: cobra.ExactArgs(1),
+		Args:              wants(1, 1, "one plan"),
+		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, err := choice("as", as, map[string]func(io.Writer, *draw.Graph) error{
 				"text": draw.Text, "mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG, "json": draw.JSON,
@@ -31,26 +31,34 @@ drawn as far as it goes; the errors go to standard error, and the exit code is 1
 			if err != nil {
 				return err
 			}
-			l, err := env.load(args[0], &flags, false)
+			s, err := env.settings(c, &flags, false)
+			if err != nil {
+				return err
+			}
+			l, err := env.loadOne(args[0], s)
 			if err != nil {
 				return err
 			}
 			if err := write(env.stdout, drawing(l.prog)); err != nil {
 				return err
 			}
-			if !l.findings.HasErrors() {
-				return nil
-			}
-			if err := diag.WriteText(env.stderr, l.findings, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); err != nil {
-				return err
-			}
-			return exit(exitErrors)
+			return env.refuse(s, l, args[0])
 		},
 	}
 	flags.add(c)
 	c.Flags().StringVar(&as, "as", "text", "text, mermaid, dot, svg or json")
 	complete(c, "as", "text", "mermaid", "dot", "svg", "json")
 	return c
+}
+
+// refuse is exit 1 when a plan has errors; it shows them.
+func (env *environment) refuse(s *settings, l *loaded, name string) error {
+	if !l.findings.HasErrors() {
+		return nil
+	}
+	env.showFindings(l.findings)
+	env.hintTools(s, l.findings, name)
+	return exit(exitErrors)
 }
 
 // drawing is the graph of a program as it is drawn.

@@ -1,20 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
@@ -30,151 +23,126 @@ type planFlags struct {
 	effects     string
 	refs        string
 	from        string
-	lazy        bool
-	strict      bool
-	maxSteps    int
-	maxTokens   float64
-	maxCost     float64
+
+	// Of the commands that judge it as well.
+	lazy      bool
+	strict    bool
+	maxSteps  int
+	maxTokens float64
+	maxCost   float64
 }
 
+// add adds what says what a plan means.
 func (f *planFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.tools, "tools", nil, "tool file, JSON or YAML (repeatable; later ones win)")
-	fl.StringArrayVar(&f.input, "input", nil, "input: a JSON file, - for standard input, or key=value (repeatable)")
+	addTools(fl, c, &f.tools)
+	fl.StringArrayVar(&f.input, "input", nil, "input: a JSON file, - for standard input, a JSON object, or key=value (repeatable: they are merged)")
 	fl.StringVar(&f.state, "state", "", "initial state: a JSON file")
-	fl.StringVar(&f.inputSchema, "input-schema", "", "JSON Schema of the input")
-	fl.StringVar(&f.stateSchema, "state-schema", "", "JSON Schema of the state")
+	fl.StringVar(&f.inputSchema, "input-schema", "", "JSON Schema of the input, a file")
+	fl.StringVar(&f.stateSchema, "state-schema", "", "JSON Schema of the state, a file")
 	fl.StringVar(&f.effects, "effects", "declared", "which calls effects order: declared, strict or none")
 	fl.StringVar(&f.refs, "refs", "strict", "a reference that finds nothing: strict fails the call, lenient is an empty string")
-	fl.StringVar(&f.from, "from", "plan", "notation of the plan: plan, or llm for a model's raw answer")
-	fl.BoolVar(&f.strict, "strict", false, "warnings count as errors")
-	fl.IntVar(&f.maxSteps, "max-steps", 0, "most calls that may be started; 0 is no bound")
-	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the plan may be estimated at; 0 is no bound")
-	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that the plan may be estimated to cost; 0 is no bound")
+	addFrom(c, &f.from)
 	complete(c, "effects", "declared", "strict", "none")
 	complete(c, "refs", "strict", "lenient")
+	completeFiles(c, "json", "input", "state", "input-schema", "state-schema")
+}
+
+// addVerdict adds what says which plans are good enough.
+func (f *planFlags) addVerdict(c *cobra.Command) {
+	fl := c.Flags()
+	fl.BoolVar(&f.strict, "strict", false, "warnings count as errors")
+	fl.IntVar(&f.maxSteps, "max-steps", 0, "most calls that may be started; 0 is no bound (default 1000 with --from llm)")
+	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the plan may be estimated at; 0 is no bound")
+	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that the plan may be estimated to cost; 0 is no bound")
+}
+
+// addFrom adds the flag that says what a plan is written in.
+func addFrom(c *cobra.Command, from *string) {
+	c.Flags().StringVar(from, "from", "plan", "notation of the plan: plan, or llm for a model's raw answer")
 	complete(c, "from", "plan", "llm")
 }
 
-// complete offers these values of a flag to the shell.
-func complete(c *cobra.Command, flag string, values ...string) {
-	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag is not there
-	}
+// notation is how a plan is read.
+func notation(from string) (*lang.Options, error) {
+	return choice("from", from, map[string]*lang.Options{"plan": {}, "llm": {Answer: true}})
 }
 
-// choice maps the value of a flag to what it means.
-func choice[T any](flag, value string, values map[string]T) (T, error) {
-	v, ok := values[value]
-	if ok {
-		return v, nil
+// modelSteps is how many calls a plan of a model may start when nobody says (execution §7).
+const modelSteps = 1000
+
+// settings is what plans are compiled against. It is read once, for any number of plans.
+type settings struct {
+	lang     *lang.Options
+	compile  *compile.Options
+	policy   file.Policy
+	findings diag.List // about the tool files
+	hint     bool      // no tool file was given
+}
+
+// settings reads the files that the flags name.
+func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*settings, error) {
+	if err := notNegative(c); err != nil {
+		return nil, err
 	}
-	names := make([]string, 0, len(values))
-	for n := range values {
-		names = append(names, n)
+	if f.from == "llm" && !c.Flags().Changed("max-steps") {
+		f.maxSteps = modelSteps
 	}
-	return v, fmt.Errorf("--%s %q: it is one of %s", flag, value, sortedList(names))
+	s := &settings{hint: len(f.tools) == 0, compile: &compile.Options{
+		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
+		Run: forRun, Lazy: f.lazy, Strict: f.strict,
+		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost},
+	}}
+	var err error
+	if s.lang, err = notation(f.from); err != nil {
+		return nil, err
+	}
+	o := s.compile
+	if o.Effects, err = choice("effects", f.effects, map[string]compile.Effects{
+		"declared": compile.DeclaredEffects, "strict": compile.StrictEffects, "none": compile.NoEffects,
+	}); err != nil {
+		return nil, err
+	}
+	if o.Refs, err = choice("refs", f.refs, map[string]compile.Refs{
+		"strict": compile.StrictRefs, "lenient": compile.LenientRefs,
+	}); err != nil {
+		return nil, err
+	}
+	if o.Catalogue, s.policy, s.findings, err = env.catalogue(f.tools); err != nil {
+		return nil, err
+	}
+	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
+	return s, env.given(f, o)
 }
 
 // loaded is a plan that was read and compiled.
 type loaded struct {
 	prog     *compile.Program
 	findings diag.List
-	policy   file.Policy
 }
 
-// readText reads a file, or standard input for "-", up to the size that a
-// document may have.
-func (env *environment) readText(name string) ([]byte, error) {
-	const most = 64<<20 + 1
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(env.stdin, most))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, readError(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; a file is wanted", name)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return nil, readError(err)
-	}
-	return text, nil
-}
-
-func readError(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("can't read %s: %w", pe.Path, pe.Err)
-	}
-	return err
-}
-
-// load reads and compiles a plan. The error is about files and flags; what is
-// wrong with the plan is in the findings.
-func (env *environment) load(name string, f *planFlags, forRun bool) (*loaded, error) {
-	opts, policy, findings, err := env.compileOptions(f, forRun)
+// load reads and compiles a plan. The error is about the file; what is wrong
+// with the plan is in the findings.
+func (env *environment) load(name string, s *settings) (*loaded, error) {
+	src, err := env.source(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := env.readText(name)
-	if err != nil {
-		return nil, err
-	}
-	if name == "-" {
-		name = "<stdin>"
-	}
-	doc, more, err := parse(name, text, f.from)
-	if err != nil {
-		return nil, err
-	}
-	findings = append(findings, more...)
-	prog, more := compile.Compile(doc, opts)
+	doc, findings := lang.Parse(src, s.lang)
+	prog, more := compile.Compile(doc, s.compile)
 	findings = append(findings, more...)
 	findings.Sort()
-	return &loaded{prog: prog, findings: findings, policy: policy}, nil
+	return &loaded{prog: prog, findings: findings}, nil
 }
 
-func parse(name string, text []byte, from string) (*lang.Document, diag.List, error) {
-	opts := &lang.Options{Answer: from == "llm"}
-	if from != "plan" && from != "llm" {
-		return nil, nil, fmt.Errorf("--from %q: it is one of llm, plan", from)
+// loadOne is load for the commands of one plan: what is said of the tool files is
+// said of the plan.
+func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
+	l, err := env.load(name, s)
+	if err == nil {
+		l.findings = append(s.findings, l.findings...)
 	}
-	doc, findings := lang.Parse(diag.NewFile(name, text), opts)
-	return doc, findings, nil
-}
-
-func (env *environment) compileOptions(f *planFlags, forRun bool) (*compile.Options, file.Policy, diag.List, error) {
-	opts := &compile.Options{
-		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
-		Run: forRun, Lazy: f.lazy,
-		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost},
-	}
-	var err error
-	if opts.Effects, err = choice("effects", f.effects, map[string]compile.Effects{
-		"declared": compile.DeclaredEffects, "strict": compile.StrictEffects, "none": compile.NoEffects,
-	}); err != nil {
-		return nil, file.Policy{}, nil, err
-	}
-	if opts.Refs, err = choice("refs", f.refs, map[string]compile.Refs{
-		"strict": compile.StrictRefs, "lenient": compile.LenientRefs,
-	}); err != nil {
-		return nil, file.Policy{}, nil, err
-	}
-	var policy file.Policy
-	var findings diag.List
-	if opts.Catalogue, policy, findings, err = env.catalogue(f.tools); err != nil {
-		return nil, policy, nil, err
-	}
-	opts.Allow, opts.Deny = policy.Allow, policy.Deny
-	if err := env.inputs(f, opts); err != nil {
-		return nil, policy, nil, err
-	}
-	return opts, policy, findings, nil
+	return l, err
 }
 
 // catalogue reads the tool files.
@@ -182,11 +150,11 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 	var files []*file.File
 	var findings diag.List
 	for _, name := range names {
-		text, err := env.readText(name)
+		text, err := env.readFile(name)
 		if err != nil {
 			return nil, file.Policy{}, nil, err
 		}
-		tf, more := file.Read(diag.NewFile(name, text))
+		tf, more := file.Read(diag.NewFile(shownName(name), text))
 		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
 		files = append(files, tf)
 		findings = append(findings, more...)
@@ -195,79 +163,27 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 	return cat, policy, append(findings, more...), nil
 }
 
-// inputs reads the values and schemas that flags give.
-func (env *environment) inputs(f *planFlags, opts *compile.Options) error {
-	for _, in := range f.input {
-		v, err := env.inputValue(in)
-		if err != nil {
-			return err
-		}
-		if old, ok := opts.Values["input"]; ok {
-			if v, err = mergeInput(old, v); err != nil {
-				return err
-			}
-		}
-		opts.Values["input"] = v
+// hintTools tells newcomers where tools come from, when a plan has unknown ones
+// and no tool file was given.
+func (env *environment) hintTools(s *settings, l diag.List, plan string) {
+	if !s.hint {
+		return
 	}
-	for _, g := range []struct {
-		name string
-		kind string
-		into map[string]compile.Given
-	}{
-		{f.state, "state", opts.Values},
-		{f.inputSchema, "input", opts.Schemas},
-		{f.stateSchema, "state", opts.Schemas},
-	} {
-		if g.name == "" {
-			continue
+	for i := range l {
+		if l[i].Code == diag.UnknownTool {
+			env.hintf("no tool file was given, so only the tools that the plan itself defines are known; add --tools %s", toolFileBeside(plan))
+			return
 		}
-		v, err := env.jsonFile(g.name)
-		if err != nil {
-			return err
-		}
-		g.into[g.kind] = v
 	}
-	return nil
 }
 
-// jsonFile reads a JSON file.
-func (env *environment) jsonFile(name string) (compile.Given, error) {
-	text, err := env.readText(name)
-	if err != nil {
-		return compile.Given{}, err
-	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	f := diag.NewFile(name, text)
-	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
-		var se *jsonscan.Error
-		if errors.As(err, &se) {
-			p := f.Position(se.Offset)
-			return compile.Given{}, fmt.Errorf("%s:%d:%d: %s", name, p.Line, p.Column, se.Message)
+// toolFileBeside is a tool file in the folder of a plan, or FILE.
+func toolFileBeside(plan string) string {
+	for _, name := range []string{"tools.yaml", "tools.yml", "tools.json"} {
+		name = filepath.Join(filepath.Dir(plan), name)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name
 		}
-		return compile.Given{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return compile.Given{JSON: jsonscan.Compact(nil, text), Loc: diag.Loc{File: f}}, nil
-}
-
-// inputValue is what one --input gives: a file, or key=value. The value is JSON
-// when it is JSON, and a string otherwise.
-func (env *environment) inputValue(in string) (compile.Given, error) {
-	key, value, ok := strings.Cut(in, "=")
-	if !ok || key == "" || strings.ContainsAny(key, "/\\.") {
-		return env.jsonFile(in)
-	}
-	raw := json.RawMessage(value)
-	if jsonscan.Check(raw, jsonscan.Limits{}) != nil {
-		quoted, err := json.Marshal(value)
-		if err != nil {
-			return compile.Given{}, fmt.Errorf("--input %s: %w", in, err)
-		}
-		raw = quoted
-	}
-	name, err := json.Marshal(key)
-	if err != nil {
-		return compile.Given{}, fmt.Errorf("--input %s: %w", in, err)
-	}
-	object := append(append(append([]byte{'{'}, name...), ':'), raw...)
-	return compile.Given{JSON: append(object, '}')}, nil
+	return "FILE"
 }

@@ -8,16 +8,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
-
-	"github.com/spf13/cobra"
 )
 
 // The exit codes (cli).
 const (
 	exitDone      = 0
 	exitErrors    = 1   // the plan has errors
-	exitUsage     = 2   // bad usage, a file that can't be read
+	exitUsage     = 2   // bad usage, a file that can't be read or written
 	exitFailed    = 3   // the run failed
 	exitPaused    = 4   // the run waits for an approval or an answer
 	exitRejected  = 5   // a person said no
@@ -33,16 +33,17 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the command: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
+	env := &environment{stdin: stdin, stdout: &output{w: stdout}, stderr: stderr}
+	env.asked = sync.OnceValue(env.listen)
 	root := rootCommand(env)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(env.stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(env.watchSignals())
+	if lost := env.stdout.lost(); lost != nil {
+		err = fmt.Errorf("the output is not complete: %w", lost)
+	}
 	var code exit
 	switch {
 	case err == nil:
@@ -50,37 +51,48 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintf(stderr, "plc: %s\n", err)
+	env.complain(err)
 	return exitUsage
 }
 
 // environment is what a command may touch of the outside.
 type environment struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin     io.Reader
+	stdinRead bool // somebody has read it to its end
+	stdout    *output
+	stderr    io.Writer
+	asked     func() *questions
+	// graceful says that what goes on ends by itself when its context is done.
+	graceful atomic.Bool
 }
 
-func rootCommand(env *environment) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "plc",
-		Short: "Check, show and run the plans of AI agents",
-		Long: `plc treats the plan of an agent, a list of tool calls that refer to each other's
-results, as a program: it finds every fault in its place before anything runs, shows
-what would happen, and runs it as parallel as its data allows, with the same result as
-running it in order.`,
-		Example: `  plc check plan.json --tools tools.yaml
-  plc run plan.json --tools tools.yaml --input user=Alice
-  plc graph plan.json --tools tools.yaml --as svg > plan.svg`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
+// complain says on standard error what went wrong.
+func (env *environment) complain(err error) {
+	fmt.Fprintf(env.stderr, "plc: %s\n", printableLines(err.Error()))
+}
+
+// watchSignals makes that a signal ends the process with exit 130. A run is only
+// cancelled by it, so that it can stop its tools and show what it has; a second
+// signal ends the process at once. Signals that whoever started the process wants
+// ignored (nohup, a script's background) stay so.
+func (env *environment) watchSignals() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see plc %s --help", err, c.Name())
-	})
-	root.AddCommand(
-		checkCommand(env), runCommand(env), fmtCommand(env), graphCommand(env),
-		diffCommand(env), explainCommand(env), toolsCommand(env),
-	)
-	return root
+	// With SIGPIPE caught, writing to a pipe that nobody reads any more is an error,
+	// not the death of a run in the middle of its effects.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	go func() {
+		<-signals
+		cancel()
+		if env.graceful.Load() {
+			<-signals
+		}
+		os.Exit(exitCancelled)
+	}()
+	return ctx
 }

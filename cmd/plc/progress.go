@@ -9,76 +9,193 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 )
 
-// progress shows a run while it goes on: on a terminal a live list of the calls
-// that run, elsewhere a line for each call that has come to its end. The nil
-// progress shows nothing.
+// progress shows a run while it goes on. What has happened is a line that stays:
+// every end of a call in a run of few calls, only what did not go well in a run of
+// many. Below them, on a terminal, is a list of the calls that go on (screen.go);
+// elsewhere a run of many calls says now and then how far it is.
+//
+// Events only take notes: the scheduler waits for them, and a terminal may be slow. A
+// goroutine of its own writes. The nil progress shows nothing.
 type progress struct {
-	w     io.Writer
-	live  bool
-	color bool
-	total int
+	w      io.Writer
+	screen *screen // nil: not a terminal
+	color  bool
+	total  int
+
+	out sync.Mutex // held by who writes
 
 	mu      sync.Mutex
-	running []runningCall
+	begun   time.Time
+	nobody  bool // answers: it is news that a call waits for approval
+	running map[string]attempt
 	done    int
 	failed  int
 	skipped int
-	lines   int // that the live list has on the screen
-	quit    chan struct{}
-	ended   chan struct{}
+	told    int      // lines that were made
+	lines   []string // that are not written yet
+
+	wake  chan struct{} // there are lines
+	quit  chan struct{}
+	ended chan struct{}
 }
 
-type runningCall struct {
-	id      string
-	attempt int
-	since   time.Time
+// attempt is an attempt of a call that goes on.
+type attempt struct {
+	call   string
+	number int
+	since  time.Time
 }
 
-// maxLive is how many running calls the live list shows.
-const maxLive = 8
+// Bounds of what is shown.
+const (
+	fewCalls  = 50  // a run of more calls shows only those that did not go well
+	maxTold   = 200 // lines of a run of many calls; the end of the run counts the rest
+	maxLine   = 300 // columns
+	maxLive   = 8   // calls in the live list
+	frame     = 100 * time.Millisecond
+	heartbeat = 10 * time.Second
+)
 
 func newProgress(w io.Writer, p *compile.Program) *progress {
-	return &progress{w: w, live: isTerminal(w), color: colored(w), total: len(p.Calls)}
+	s := &progress{
+		w: w, color: colored(w), total: len(p.Calls), running: map[string]attempt{},
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if f, ok := w.(*os.File); ok && isTerminal(f) {
+		s.screen = &screen{file: f}
+	}
+	return s
 }
 
-// start begins to draw; stop must follow.
-func (p *progress) start() {
-	if p == nil || !p.live {
+// start begins to show; stop must follow. nobody says that nobody answers questions.
+func (p *progress) start(nobody bool) {
+	if p == nil {
 		return
 	}
-	p.quit, p.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(p.ended)
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				p.mu.Lock()
-				p.draw()
-				p.mu.Unlock()
-			case <-p.quit:
-				return
-			}
-		}
-	}()
+	p.begun, p.nobody = time.Now(), nobody
+	go p.show()
 }
 
+// stop writes what is left, takes the live list off the screen and returns.
 func (p *progress) stop() {
-	if p == nil || !p.live {
+	if p == nil {
 		return
 	}
 	close(p.quit)
 	<-p.ended
+}
+
+// pause takes the live list off the screen, for somebody else to write, until what
+// it returns is called.
+func (p *progress) pause() (resume func()) {
+	if p == nil {
+		return func() {}
+	}
+	p.out.Lock()
+	if p.screen != nil {
+		p.screen.draw(nil, nil)
+	}
+	return p.out.Unlock
+}
+
+// show writes until it is told to quit.
+func (p *progress) show() {
+	defer close(p.ended)
+	period := heartbeat
+	if p.screen != nil {
+		period = frame
+	}
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.wake:
+			p.flush(false)
+		case <-tick.C:
+			p.flush(true)
+		case <-p.quit:
+			p.flush(false)
+			p.pause()()
+			return
+		}
+	}
+}
+
+// flush writes the lines that there are and, if it is time, how things stand.
+func (p *progress) flush(due bool) {
+	p.mu.Lock()
+	lines, standing := p.lines, p.standing()
+	p.lines = nil
+	var live []string
+	if p.screen != nil {
+		live = p.live()
+	}
+	p.mu.Unlock()
+	p.out.Lock()
+	defer p.out.Unlock()
+	switch {
+	case p.screen != nil:
+		p.screen.draw(lines, append(live, "  "+standing))
+		return
+	case due && p.total > fewCalls:
+		lines = append(lines, "· "+standing)
+	}
+	for _, l := range lines {
+		fmt.Fprintln(p.w, l)
+	}
+}
+
+// standing is how far the run is. The caller holds mu.
+func (p *progress) standing() string {
+	s := fmt.Sprintf("%d of %d done, %d running", p.done+p.failed+p.skipped, p.total, len(p.running))
+	if p.failed > 0 {
+		s += fmt.Sprintf(", %d failed", p.failed)
+	}
+	if p.skipped > 0 {
+		s += fmt.Sprintf(", %d skipped", p.skipped)
+	}
+	return s + ", " + time.Since(p.begun).Round(time.Second).String()
+}
+
+// live are the calls that go on, the longest first. The caller holds mu.
+func (p *progress) live() []string {
+	all := make([]attempt, 0, len(p.running))
+	for _, a := range p.running {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b attempt) int {
+		if d := a.since.Compare(b.since); d != 0 {
+			return d
+		}
+		return strings.Compare(a.call, b.call)
+	})
+	var lines []string
+	for i, a := range all {
+		if i == maxLive {
+			lines = append(lines, fmt.Sprintf("       … and %d more", len(all)-maxLive))
+			break
+		}
+		line := fmt.Sprintf("%5s  %s", time.Since(a.since).Truncate(time.Second), printable(a.call))
+		if a.number > 1 {
+			line += fmt.Sprintf(", attempt %d", a.number)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cancelled says that the run was interrupted, and what happens now.
+func (p *progress) cancelled() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.erase()
+	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(len(p.running), "running call"))
 }
 
 // event takes note of an event.
@@ -90,103 +207,64 @@ func (p *progress) event(e *exec.Event) {
 	defer p.mu.Unlock()
 	switch e.Type {
 	case exec.CallStarted:
-		p.running = append(p.running, runningCall{e.Call, e.Attempt, e.Time})
+		p.running[e.Call] = attempt{e.Call, e.Attempt, e.Time}
 	case exec.CallRetrying:
-		p.leave(e.Call)
-		p.say("↻", "33", fmt.Sprintf("%s: attempt %d failed: %s; again in %s", e.Call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond)))
+		p.leave(e)
+		p.sayf("↻", yellow, "%s: attempt %d failed: %s; again in %s", e.Call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond))
 	case exec.CallCompleted:
 		p.done++
-		p.say("✓", "32", e.Call+p.leave(e.Call))
+		if took := p.leave(e); p.total <= fewCalls {
+			p.sayf("✓", green, "%s%s", e.Call, took)
+		}
 	case exec.CallFailed:
 		p.failed++
-		p.say("✗", "31", fmt.Sprintf("%s: %s: %s%s", e.Call, e.Error.Code, e.Error.Message, p.leave(e.Call)))
+		p.sayf("✗", red, "%s: %s: %s%s", e.Call, e.Error.Code, e.Error.Message, p.leave(e))
 	case exec.CallSkipped:
 		p.skipped++
-		p.leave(e.Call)
-		p.say("-", "2", fmt.Sprintf("%s: skipped: %s", e.Call, e.Reason))
+		p.leave(e)
+		p.sayf("-", dim, "%s: skipped: %s", e.Call, e.Reason)
 	case exec.ApprovalAsked:
-		p.say("?", "33", fmt.Sprintf("%s waits for approval: %s", e.Call, e.Reason))
+		if p.nobody {
+			p.sayf("?", yellow, "%s waits for approval: %s", e.Call, e.Reason)
+		}
 	case exec.Warned:
-		p.say("!", "33", fmt.Sprintf("%s: %s", e.Call, e.Reason))
+		p.sayf("!", yellow, "%s: %s", e.Call, e.Reason)
 	}
 }
 
-// leave takes a call off the list of those that run; it returns how long it ran.
-func (p *progress) leave(id string) string {
-	i := slices.IndexFunc(p.running, func(r runningCall) bool { return r.id == id })
-	if i < 0 {
+// leave takes a call off the list of those that go on; it says how long it did.
+func (p *progress) leave(e *exec.Event) string {
+	a, ok := p.running[e.Call]
+	if !ok {
 		return ""
 	}
-	took := time.Since(p.running[i].since).Round(time.Millisecond)
-	p.running = slices.Delete(p.running, i, i+1)
-	return fmt.Sprintf(" (%s)", took)
+	delete(p.running, e.Call)
+	return fmt.Sprintf(" (%s)", e.Time.Sub(a.since).Round(time.Millisecond))
 }
 
-// say writes a line that stays, above the live list.
-func (p *progress) say(mark, sgr, text string) {
-	if p.live {
-		p.erase()
+// The colours of marks (SGR).
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	dim    = "2"
+)
+
+// sayf makes a line that stays. The caller holds mu.
+func (p *progress) sayf(mark, sgr, format string, args ...any) {
+	p.told++
+	if p.told > maxTold {
+		return
 	}
 	if p.color {
 		mark = "\x1b[" + sgr + "m" + mark + "\x1b[0m"
 	}
-	fmt.Fprintf(p.w, "%s %s\n", mark, printable(text))
-	if p.live {
-		p.draw()
+	p.lines = append(p.lines, mark+" "+cut(printable(fmt.Sprintf(format, args...)), maxLine))
+	if p.told == maxTold {
+		p.lines = append(p.lines, "… what else does not go well is only counted")
 	}
-}
-
-// draw draws the live list anew.
-func (p *progress) draw() {
-	p.erase()
-	width := 80
-	if f, ok := p.w.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			width = w
-		}
+	select {
+	case p.wake <- struct{}{}:
+	default:
 	}
-	var lines []string
-	for i, r := range p.running {
-		if i == maxLive {
-			lines = append(lines, fmt.Sprintf("  … and %d more", len(p.running)-maxLive))
-			break
-		}
-		line := fmt.Sprintf("  %s %s", r.id, time.Since(r.since).Round(100*time.Millisecond))
-		if r.attempt > 1 {
-			line += fmt.Sprintf(", attempt %d", r.attempt)
-		}
-		lines = append(lines, line)
-	}
-	lines = append(lines, fmt.Sprintf("  %d of %d done, %d running", p.done+p.failed+p.skipped, p.total, len(p.running)))
-	for _, l := range lines {
-		fmt.Fprintln(p.w, cut(printable(l), width-1))
-	}
-	p.lines = len(lines)
-}
-
-// erase takes the live list off the screen.
-func (p *progress) erase() {
-	if p.lines > 0 {
-		fmt.Fprintf(p.w, "\x1b[%dA\x1b[J", p.lines)
-		p.lines = 0
-	}
-}
-
-// printable is text without what could take over a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '�'
-		}
-		return r
-	}, s)
-}
-
-// cut is the first n characters of s.
-func cut(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n || n < 2 {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/adaptive"
 	"github.com/plc-lang/plc/lang"
@@ -39,40 +40,54 @@ func runCommand(env *environment) *cobra.Command {
 		Use:   "run FILE",
 		Short: "Check a plan, then run it",
 		Long: `Check a plan, then run it, as parallel as its data allows. A plan with an error never
-runs, not even in part. The whiteboard and what became of each call go to standard
-output, progress to standard error.
+runs, not even in part. FILE may be - for standard input.
+
+The plan's output, or the state at the end when it has none, goes to standard output as
+JSON; progress, and what became of the calls that did not complete, to standard error. With
+--format json one document has it all.
+
+Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere
+the run waits (exit 4); --yes approves them, --approve none asks for none.
 
 Exit 0 when the run completed, 1 when the plan has errors, 3 when the run failed, 4 when
-it waits for an approval, 130 when it was cancelled (Ctrl-C; a second one ends at once).`,
+it waits for somebody, 5 when it was rejected, 130 when it was cancelled (Ctrl-C; a second
+one ends at once).`,
 		Example: `  plc run plan.json --tools tools.yaml
-  plc run plan.json --tools tools.yaml --input user=Alice --format json
+  plc run plan.json --tools tools.yaml --input user=Alice --input limits.json
+  plc run plan.json --tools tools.yaml --format json | jq .state
   plc run plan.json --tools tools.yaml --on-failure skip --events events.jsonl`,
-		Args: cobra.ExactArgs(1),
+		Args:              wants(1, 1, "one plan"),
+		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.runPlan(c.Context(), args[0], &f, c.Flags().Changed("approve"))
+			return env.runPlan(c, args[0], &f)
 		},
 	}
-	f.planFlags.add(c)
+	f.add(c)
+	f.addVerdict(c)
+	addFormat(c, &f.format, "json (one document)")
+	f.addRun(c)
+	return c
+}
+
+func (f *runFlags) addRun(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.format, "format", "text", "text or json (one document)")
 	fl.BoolVar(&f.lazy, "lazy", false, "show the plan and ask before anything runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.StringVar(&f.schedule, "schedule", "parallel", "parallel, sequential or adaptive")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
 	fl.StringVar(&f.onFailure, "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
 	fl.StringVar(&f.onUncertain, "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
-	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "longest that the run may take; 0 is no bound")
+	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "longest that the run may take, as in 90s; 0 is no bound")
 	fl.DurationVar(&f.timeout, "timeout", 0, "of an attempt of a call that says nothing (default 60s)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples)")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
-	complete(c, "format", "text", "json")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	complete(c, "approve", "all", "destructive", "none")
-	return c
+	completeFiles(c, "jsonl", "events")
 }
 
 // options are the executor's options that the flags say.
@@ -84,6 +99,12 @@ func (f *runFlags) options() (*exec.Options, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if o.Schedule == exec.Sequential && f.maxParallel > 1 {
+		return nil, errors.New("--schedule sequential runs one call at a time: leave --max-parallel out")
+	}
+	if o.Schedule == exec.Adaptive {
+		o.Limiter = adaptive.New(o.MaxParallel)
+	}
 	if o.OnFailure, err = choice("on-failure", f.onFailure, map[string]exec.Strategy{
 		"abort": exec.Abort, "skip": exec.Skip, "continue": exec.Continue, "ask": exec.Ask, "replan": exec.Replan,
 	}); err != nil {
@@ -94,195 +115,119 @@ func (f *runFlags) options() (*exec.Options, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if o.Approve, err = choice("approve", f.approve, map[string]exec.Approve{
+	o.Approve, err = approve(f.approve)
+	return o, err
+}
+
+func approve(value string) (exec.Approve, error) {
+	return choice("approve", value, map[string]exec.Approve{
 		"all": exec.ApproveAll, "destructive": exec.ApproveDestructive, "none": exec.ApproveNone,
-	}); err != nil {
-		return nil, err
-	}
-	if f.yes {
-		o.Approver = func(context.Context, *exec.Question) (exec.Answer, error) {
-			return exec.Answer{Approved: true}, nil
-		}
-	}
-	return o, nil
+	})
 }
 
 // runPlan is plc run.
-func (env *environment) runPlan(ctx context.Context, name string, f *runFlags, approveGiven bool) error {
-	if _, err := choice("format", f.format, map[string]bool{"text": true, "json": true}); err != nil {
+func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) error {
+	asJSON, err := wantsJSON(f.format)
+	if err != nil {
 		return err
+	}
+	s, err := env.settings(c, &f.planFlags, true)
+	if err != nil {
+		return err
+	}
+	if s.policy.Approve != "" && !c.Flags().Changed("approve") {
+		f.approve = s.policy.Approve
 	}
 	opts, err := f.options()
 	if err != nil {
 		return err
 	}
-	l, err := env.load(name, &f.planFlags, true)
+	l, err := env.loadOne(name, s)
 	if err != nil {
 		return err
 	}
-	if l.findings.HasErrors() || f.strict && l.findings.Count(diag.Warning) > 0 {
-		return env.invalid(l, f)
+	if err := verdict(l.findings, f.strict); err != nil {
+		return env.invalid(s, l, name, asJSON, err)
 	}
-	if l.policy.Approve != "" && !approveGiven {
-		f.approve = l.policy.Approve
-		if opts, err = f.options(); err != nil {
-			return err
-		}
-	}
-	if f.format == "text" {
-		if err := diag.WriteText(env.stderr, withoutInfo(l.findings), &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); err != nil {
-			return err
-		}
+	if !asJSON {
+		writeText(env.stderr, withoutInfo(l.findings), maxWarned)
 	}
 	if l.prog.Mode == lang.Lazy && !f.yes {
-		return env.pausedPlan(l, f)
+		if stop := env.askPlan(c.Context(), l, f.store); stop != nil {
+			stop.Findings = append(l.findings, stop.Findings...)
+			return env.showResult(stop, asJSON)
+		}
 	}
-	return env.execute(ctx, l, f, opts)
+	return env.execute(c.Context(), l, f, opts, asJSON)
+}
+
+// askPlan puts a lazy plan to a person (plan-language §10). What it returns stands
+// for the result when the plan is not to run now; nil is a yes.
+func (env *environment) askPlan(ctx context.Context, l *loaded, store string) *exec.Result {
+	if !env.canAsk() {
+		if store == "none" {
+			return notRun(l, exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
+		}
+		return notRun(l, exec.Paused, "the plan is lazy, and nobody has approved it; --yes approves")
+	}
+	_ = draw.Text(env.stderr, drawing(l.prog))
+	yes, why := env.ask(ctx, nil, "run this plan?")
+	switch {
+	case yes:
+		return nil
+	case why != "":
+		why = ": " + why
+	}
+	return notRun(l, exec.Rejected, "the plan was not approved"+why)
 }
 
 // execute runs a program that may run.
-func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opts *exec.Options) error {
-	if opts.Schedule == exec.Adaptive {
-		opts.Limiter = adaptive.New(opts.MaxParallel)
-	}
+func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opts *exec.Options, asJSON bool) error {
 	log, err := openEvents(f.events)
 	if err != nil {
 		return err
 	}
 	var show *progress
-	if f.format == "text" {
+	if !asJSON {
 		show = newProgress(env.stderr, l.prog)
+	}
+	switch {
+	case f.yes:
+		opts.Approver = func(context.Context, *exec.Question) (exec.Answer, error) {
+			return exec.Answer{Approved: true}, nil
+		}
+	case env.canAsk():
+		opts.Approver = env.approver(show)
 	}
 	opts.OnEvent = func(e *exec.Event) {
 		log.write(e)
 		show.event(e)
 	}
-	show.start()
+	env.graceful.Store(true)
+	show.start(opts.Approver == nil)
+	defer context.AfterFunc(ctx, show.cancelled)()
 	res, err := exec.Run(ctx, l.prog, opts)
 	show.stop()
-	if cerr := log.close(); cerr != nil {
-		fmt.Fprintf(env.stderr, "plc: the events are not complete: %s\n", cerr)
-	}
+	lost := log.close()
 	if err != nil {
 		return err
 	}
 	res.Findings = append(l.findings, res.Findings...)
-	if err := env.showResult(res, f.format); err != nil {
-		return err
-	}
-	return exitOf(res.Status)
-}
-
-// exitOf is the exit code of a run.
-func exitOf(s exec.Status) error {
-	switch s {
-	case exec.Completed:
-		return nil
-	case exec.Paused:
-		return exit(exitPaused)
-	case exec.Rejected:
-		return exit(exitRejected)
-	case exec.Cancelled:
-		return exit(exitCancelled)
-	default:
-		return exit(exitFailed)
-	}
-}
-
-// invalid shows a plan that must not run.
-func (env *environment) invalid(l *loaded, f *runFlags) error {
-	if f.format == "json" {
-		res := notRun(l, "invalid")
-		if err := env.writeJSON(res); err != nil {
-			return err
-		}
-		return exit(exitErrors)
-	}
-	if err := diag.WriteText(env.stderr, l.findings, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); err != nil {
-		return err
-	}
-	summary(env.stderr, l.findings, 1)
-	return exit(exitErrors)
-}
-
-// pausedPlan shows a lazy plan that nobody approved: nothing of it runs.
-func (env *environment) pausedPlan(l *loaded, f *runFlags) error {
-	res := notRun(l, exec.Paused)
-	res.Reason = "the plan is lazy, and nobody has approved it; --yes approves"
-	for i := range l.prog.Calls {
-		c := &l.prog.Calls[i]
-		res.Calls = append(res.Calls, exec.CallResult{ID: c.ID, Tool: c.Source.Tool, Status: exec.Pending})
-	}
-	if err := env.showResult(res, f.format); err != nil {
-		return err
-	}
-	return exit(exitPaused)
-}
-
-// notRun is the result of a plan of which nothing ran.
-func notRun(l *loaded, status exec.Status) *exec.Result {
-	return &exec.Result{
-		Status: status, Findings: l.findings, Calls: []exec.CallResult{},
-		State: l.prog.Initial["state"], Data: l.prog.Initial["data"],
-	}
-}
-
-func withoutInfo(l diag.List) diag.List {
-	var out diag.List
-	for _, f := range l {
-		if f.Severity != diag.Info {
-			out = append(out, f)
+	err = env.showResult(res, asJSON)
+	if lost != nil {
+		env.complain(fmt.Errorf("the events in %s are not complete: %w", f.events, lost))
+		if err == nil {
+			err = exit(exitUsage)
 		}
 	}
-	return out
-}
-
-// showResult shows what became of a run.
-func (env *environment) showResult(res *exec.Result, format string) error {
-	if format == "json" {
-		return env.writeJSON(res)
-	}
-	fromRun := diag.List{}
-	for _, f := range res.Findings {
-		if f.Severity == diag.Error {
-			fromRun = append(fromRun, f)
-		}
-	}
-	if err := diag.WriteText(env.stderr, fromRun, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown}); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.stderr, "%s%s\n", res.Status, reason(res))
-	shown := res.Output
-	if shown == nil {
-		shown = res.State
-	}
-	return env.writeJSON(shown)
-}
-
-func reason(res *exec.Result) string {
-	var n [2]int
-	for i := range res.Calls {
-		switch res.Calls[i].Status {
-		case exec.Completed:
-			n[0]++
-		case exec.Skipped:
-			n[1]++
-		}
-	}
-	s := fmt.Sprintf(": %d of %s completed", n[0], count(len(res.Calls), "call"))
-	if n[1] > 0 {
-		s += fmt.Sprintf(", %d skipped", n[1])
-	}
-	if res.Reason != "" {
-		s += "; " + res.Reason
-	}
-	return s
+	return err
 }
 
 // eventLog writes events as JSON lines. The nil eventLog writes nothing.
 type eventLog struct {
 	file *os.File
 	buf  *bufio.Writer
+	enc  *json.Encoder
 	err  error
 }
 
@@ -292,22 +237,24 @@ func openEvents(name string) (*eventLog, error) {
 	}
 	f, err := os.Create(name)
 	if err != nil {
-		return nil, readError(err)
+		return nil, fmt.Errorf("can't write the events: %w", err)
 	}
-	return &eventLog{file: f, buf: bufio.NewWriter(f)}, nil
+	l := &eventLog{file: f, buf: bufio.NewWriter(f)}
+	l.enc = json.NewEncoder(l.buf)
+	l.enc.SetEscapeHTML(false)
+	return l, nil
 }
 
 func (l *eventLog) write(e *exec.Event) {
 	if l == nil || l.err != nil {
 		return
 	}
-	enc := json.NewEncoder(l.buf)
-	enc.SetEscapeHTML(false)
-	if l.err = enc.Encode(e); l.err == nil {
+	if l.err = l.enc.Encode(e); l.err == nil {
 		l.err = l.buf.Flush() // whoever follows the file sees it at once
 	}
 }
 
+// close reports whether an event was lost.
 func (l *eventLog) close() error {
 	if l == nil {
 		return nil

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/jsonscan"
-	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -22,26 +21,37 @@ func toolsCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools, with their types, effects and where they come from",
+		Long: `List the tools that tool files define, with the types of their params and results, what
+they do to the world, what runs them and where they come from.`,
 		Example: `  plc tools --tools tools.yaml
+  plc tools --tools tools.yaml --format json
   plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if _, err := choice("format", format, map[string]bool{"text": true, "json": true}); err != nil {
-				return err
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no command %q of plc tools; to call a tool: plc tools call NAME", args[0])
 			}
-			cat, err := env.soundCatalogue(files)
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error {
+			asJSON, err := wantsJSON(format)
 			if err != nil {
 				return err
 			}
-			if format == "json" {
+			cat, err := env.soundCatalogue(files)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
 				return env.toolsJSON(cat)
+			case cat.Len() == 0:
+				env.hintf("there are no tools; name a tool file with --tools %s", toolFileBeside("."))
+				return nil
 			}
 			return env.toolsText(cat)
 		},
 	}
-	c.PersistentFlags().StringArrayVar(&files, "tools", nil, "tool file, JSON or YAML (repeatable; later ones win)")
-	c.Flags().StringVar(&format, "format", "text", "text or json")
-	complete(c, "format", "text", "json")
+	addTools(c.PersistentFlags(), c, &files)
+	addFormat(c, &format, "json")
 	c.AddCommand(toolsCallCommand(env, &files))
 	return c
 }
@@ -52,34 +62,29 @@ func (env *environment) soundCatalogue(files []string) (*tool.Catalogue, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := env.showFindings(findings); err != nil {
-		return nil, err
-	}
+	env.showFindings(findings)
 	if findings.HasErrors() {
 		return nil, exit(exitErrors)
 	}
 	return cat, nil
 }
 
-// showFindings shows findings to people.
-func (env *environment) showFindings(l diag.List) error {
-	return diag.WriteText(env.stderr, l, &diag.TextOptions{Color: colored(env.stderr), Max: maxShown})
-}
-
+// toolsText shows tools to people.
 func (env *environment) toolsText(cat *tool.Catalogue) error {
+	out := bufio.NewWriter(env.stdout)
 	for t := range cat.Tools() {
 		def := t.Definition
-		fmt.Fprintln(env.stdout, def.Signature())
+		fmt.Fprintln(out, printable(def.Signature()))
 		if def.Description != "" {
-			fmt.Fprintf(env.stdout, "    %s\n", def.Description)
+			fmt.Fprintf(out, "    %s\n", printable(strings.TrimSpace(def.Description)))
 		}
-		fmt.Fprintf(env.stdout, "    %s; %s", effectsText(def.Effects), driverText(t))
+		fmt.Fprintf(out, "    %s; %s", effectsText(def.Effects), driverText(t))
 		if t.Source != "" {
-			fmt.Fprintf(env.stdout, "; from %s", t.Source)
+			fmt.Fprintf(out, "; from %s", printable(t.Source))
 		}
-		fmt.Fprintln(env.stdout)
+		fmt.Fprintln(out)
 	}
-	return nil
+	return out.Flush()
 }
 
 func driverText(t *tool.Tool) string {
@@ -107,11 +112,11 @@ func effectsText(e tool.Effects) string {
 // toolEntry is a tool in plc tools --format json.
 type toolEntry struct {
 	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
+	Description string          `json:"description"`
 	Signature   string          `json:"signature"`
-	Effects     string          `json:"effects"`
-	Driver      string          `json:"driver,omitempty"`
-	Source      string          `json:"source,omitempty"`
+	Effects     map[string]any  `json:"effects"` // what is declared, by the names of plan-language §7
+	Driver      string          `json:"driver"`  // "" when nothing runs it
+	Source      string          `json:"source"`
 	Definition  json.RawMessage `json:"definition"`
 }
 
@@ -120,10 +125,27 @@ func (env *environment) toolsJSON(cat *tool.Catalogue) error {
 	for t := range cat.Tools() {
 		def := t.Definition
 		entries = append(entries, toolEntry{
-			def.Name, def.Description, def.Signature(), effectsText(def.Effects), t.Driver, t.Source, def.Raw,
+			def.Name, def.Description, def.Signature(), declared(def.Effects), t.Driver, t.Source, def.Raw,
 		})
 	}
 	return env.writeJSON(entries)
+}
+
+// declared are the effects that a tool declares, by name.
+func declared(e tool.Effects) map[string]any {
+	said := map[string]any{}
+	for name, hint := range map[string]tool.Hint{
+		"readOnly": e.ReadOnly, "destructive": e.Destructive, "idempotent": e.Idempotent,
+		"openWorld": e.OpenWorld, "pure": e.Pure, "independent": e.Independent,
+	} {
+		if hint != tool.Undeclared {
+			said[name] = hint == tool.Yes
+		}
+	}
+	if e.Domain != "" {
+		said["domain"] = e.Domain
+	}
+	return said
 }
 
 func toolsCallCommand(env *environment, files *[]string) *cobra.Command {
@@ -132,92 +154,140 @@ func toolsCallCommand(env *environment, files *[]string) *cobra.Command {
 		Use:   "call NAME [PARAMS]",
 		Short: "Call one tool",
 		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard
-input; without any, {}. The params are validated first, the result afterwards.`,
+input; without any, {}. The params are validated first, the result afterwards. The tool
+is really called; there is no plan, no retry and no question first.
+
+Exit 1 when the params don't fit, 3 when the call failed.`,
 		Example: `  plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml
   plc tools call getWeather params.json --tools tools.yaml`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: wants(1, 2, "the name of a tool, and its params"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return env.completeCall(*files, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cat, err := env.soundCatalogue(*files)
-			if err != nil {
+			if err := notNegative(c); err != nil {
 				return err
 			}
-			t, ok := cat.Lookup(args[0])
-			if !ok {
-				return unknownTool(cat, args[0])
-			}
-			params := json.RawMessage(`{}`)
-			if len(args) == 2 {
-				if params, err = env.params(args[1]); err != nil {
-					return err
-				}
-			}
-			return env.callTool(c, t, params, timeout)
+			return env.callNamed(c.Context(), *files, args, timeout)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", time.Minute, "longest that the call may take")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "longest that the call may take (default that of the tool, else 60s)")
 	return c
 }
 
-func unknownTool(cat *tool.Catalogue, name string) error {
-	near, ok := spell.Nearest(name, func(yield func(string) bool) {
+// completeCall offers the names of tools, then files with params.
+func (env *environment) completeCall(files, args []string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+	case 1:
+		return []string{"json"}, cobra.ShellCompDirectiveFilterFileExt
+	default:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cat, _, _, err := env.catalogue(files)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for t := range cat.Tools() {
+		names = append(names, t.Definition.Name+"\t"+printable(t.Definition.Description))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// callNamed is plc tools call.
+func (env *environment) callNamed(ctx context.Context, files, args []string, timeout time.Duration) error {
+	cat, err := env.soundCatalogue(files)
+	if err != nil {
+		return err
+	}
+	t, ok := cat.Lookup(args[0])
+	switch {
+	case !ok && cat.Len() == 0:
+		return fmt.Errorf("there is no tool %q; name a tool file with --tools %s", args[0], toolFileBeside("."))
+	case !ok:
+		return fmt.Errorf("there is no tool %q; %s", args[0], meant(args[0], toolNames(cat), "plc tools lists them"))
+	case t.Activity == nil:
+		return fmt.Errorf("the tool %q is latent: no activity of the tool files runs it", args[0])
+	}
+	params := json.RawMessage(`{}`)
+	if len(args) == 2 {
+		if params, err = env.params(args[1]); err != nil {
+			return err
+		}
+	}
+	if timeout == 0 {
+		timeout = t.Timeout
+	}
+	if timeout == 0 {
+		timeout = time.Minute
+	}
+	return env.callTool(ctx, t, params, timeout)
+}
+
+func toolNames(cat *tool.Catalogue) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for t := range cat.Tools() {
 			if !yield(t.Definition.Name) {
 				return
 			}
 		}
-	})
-	if ok {
-		return fmt.Errorf("unknown tool %q; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("unknown tool %q; plc tools lists them", name)
 }
 
 // params reads params: a JSON object as it is, or a file.
 func (env *environment) params(arg string) (json.RawMessage, error) {
-	if !bytes.HasPrefix(bytes.TrimSpace([]byte(arg)), []byte("{")) {
-		g, err := env.jsonFile(arg)
+	if isObject(arg) {
+		g, err := inline(arg)
 		return g.JSON, err
 	}
-	if err := jsonscan.Check([]byte(arg), jsonscan.Limits{}); err != nil {
-		return nil, fmt.Errorf("the params are not JSON: %w", err)
+	g, err := env.jsonFile(arg)
+	if err == nil && g.JSON[0] != '{' {
+		err = fmt.Errorf("%s: params are a JSON object", shownName(arg))
 	}
-	return json.RawMessage(arg), nil
+	return g.JSON, err
 }
 
-func (env *environment) callTool(c *cobra.Command, t *tool.Tool, params json.RawMessage, timeout time.Duration) error {
+// callTool calls a tool and shows what it gave.
+func (env *environment) callTool(ctx context.Context, t *tool.Tool, params json.RawMessage, timeout time.Duration) error {
 	def := t.Definition
-	if t.Activity == nil {
-		return fmt.Errorf("the tool %q is latent: nothing runs it", def.Name)
-	}
 	if def.Params != nil {
 		if err := def.Params.Validate(params); err != nil {
-			fmt.Fprintf(env.stderr, "the params do not fit: %s\n", err)
-			return exit(exitErrors)
+			return env.failed(exitErrors, "the params do not fit", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), timeout)
+	env.graceful.Store(true)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	res, err := t.Activity.Call(ctx, &tool.Request{Tool: def.Name, Call: def.Name, Params: params, Attempt: 1})
-	if err != nil {
-		var te *tool.Error
-		if errors.As(err, &te) {
-			fmt.Fprintf(env.stderr, "failed: %s: %s\n", te.Code, te.Message)
-		} else {
-			fmt.Fprintf(env.stderr, "failed: %s\n", err)
-		}
-		return exit(exitFailed)
+	res, err := t.Activity.Call(limited, &tool.Request{
+		Tool: def.Name, Call: def.Name, Definition: def, Params: params, Attempt: 1,
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return env.failed(exitCancelled, "cancelled", err)
+	case err != nil:
+		return env.failed(exitFailed, "the call failed", err)
 	}
 	if res.Value == nil {
 		res.Value = json.RawMessage("null")
 	}
 	if err := env.writeJSON(res.Value); err != nil {
-		return err
+		return env.failed(exitFailed, "the result is not JSON", err)
 	}
 	if def.Output != nil {
 		if err := def.Output.Validate(res.Value); err != nil {
-			fmt.Fprintf(env.stderr, "the result is not what the definition says: %s\n", err)
-			return exit(exitFailed)
+			return env.failed(exitFailed, "the result is not what the definition says", err)
 		}
 	}
 	return nil
+}
+
+// failed says what went wrong and is the exit code for it.
+func (env *environment) failed(code exit, what string, err error) error {
+	text := err.Error()
+	if te := (*tool.Error)(nil); errors.As(err, &te) {
+		text = te.Error()
+	}
+	fmt.Fprintf(env.stderr, "%s: %s\n", what, printableLines(text))
+	return code
 }

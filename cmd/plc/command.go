@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+func rootCommand(env *environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plc",
+		Short: "Check, show and run the plans of AI agents",
+		Long: `plc treats the plan of an agent, a list of tool calls that refer to each other's
+results, as a program: it finds every fault in its place before anything runs, shows
+what would happen, and runs it as parallel as its data allows, with the same result as
+running it in order.
+
+Start with plc check plan.json: what it finds says how to mend it. Exit codes are the same
+for all commands: 0 done, 1 the plan has errors, 2 bad usage or a file that can't be
+read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
+		Example: `  plc check plan.json --tools tools.yaml
+  plc run plan.json --tools tools.yaml --input user=Alice
+  plc graph plan.json --tools tools.yaml --as svg > plan.svg`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		checkCommand(env), runCommand(env), fmtCommand(env), graphCommand(env),
+		diffCommand(env), explainCommand(env), toolsCommand(env),
+	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion")
+	giveExamples(root)
+	return root
+}
+
+// giveExamples completes the commands that come with the library.
+func giveExamples(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Example = "  plc help run"
+		case "completion":
+			c.Example = "  source <(plc completion bash)"
+			for _, shell := range c.Commands() {
+				shell.Example = "  plc completion " + shell.Name()
+			}
+		}
+	}
+}
+
+// knownCommand refuses what is no command. A plan without a command is a likely
+// slip of a newcomer.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	word := args[0]
+	if _, err := os.Stat(word); err == nil {
+		return fmt.Errorf("%q is no command; to check the plan: plc check %s", word, word)
+	}
+	names := func(yield func(string) bool) {
+		for _, c := range root.Commands() {
+			if !c.Hidden && !yield(c.Name()) {
+				return
+			}
+		}
+	}
+	return fmt.Errorf("there is no command %q; %s", word, meant(word, names, "plc --help lists them"))
+}
+
+// meant is what somebody may have meant, or else where to look.
+func meant(word string, names iter.Seq[string], otherwise string) string {
+	if near, ok := spell.Nearest(word, names); ok {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return otherwise
+}
+
+// flagError is what is said of flags that can't be read.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	}
+	names := func(yield func(string) bool) {
+		c.Flags().VisitAll(func(f *pflag.Flag) { yield(f.Name) })
+	}
+	name := unknown.GetSpecifiedName()
+	if near, ok := spell.Nearest(name, names); ok {
+		return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+	}
+	return fmt.Errorf("there is no flag --%s; see %s --help", name, c.CommandPath())
+}
+
+// wants is the check of how many arguments a command takes. A max of -1 is no bound.
+func wants(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		name := strings.TrimPrefix(c.CommandPath(), "plc ")
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("%s wants %s; see plc %s --help", name, what, name)
+		case most >= 0 && len(args) > most:
+			return fmt.Errorf("%s wants %s, and %q is one more; see plc %s --help", name, what, args[most], name)
+		}
+		return nil
+	}
+}
+
+// choice maps the value of a flag to what it means.
+func choice[T any](flag, value string, values map[string]T) (T, error) {
+	v, ok := values[value]
+	if !ok {
+		names := slices.Sorted(maps.Keys(values))
+		return v, fmt.Errorf("--%s %q: it is one of %s", flag, value, strings.Join(names, ", "))
+	}
+	return v, nil
+}
+
+// notNegative refuses numbers and durations below zero: no flag means anything by them.
+func notNegative(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "int", "float64", "duration":
+			if strings.HasPrefix(f.Value.String(), "-") || f.Value.String() == "NaN" {
+				err = fmt.Errorf("--%s %s: it can't be less than 0", f.Name, f.Value)
+			}
+		}
+	})
+	return err
+}
+
+// complete offers these values of a flag to the shell.
+func complete(c *cobra.Command, flag string, values ...string) {
+	must(c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// completeFiles offers files of these kinds (endings, with commas between) as values of flags.
+func completeFiles(c *cobra.Command, endings string, flags ...string) {
+	for _, f := range flags {
+		must(c.MarkFlagFilename(f, strings.Split(endings, ",")...))
+	}
+}
+
+// completePlans offers plans as arguments, up to most; -1 is no bound.
+func completePlans(most int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if most >= 0 && len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return []string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// must panics: a command is not put together right.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// addTools adds the flag that names tool files.
+func addTools(fl *pflag.FlagSet, c *cobra.Command, names *[]string) {
+	fl.StringArrayVar(names, "tools", nil, "tool file, JSON or YAML (repeatable; of two tools of one name the later counts)")
+	must(c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)))
+}
+
+// addFormat adds the flag that says what the output looks like.
+func addFormat(c *cobra.Command, format *string, json string, more ...string) {
+	c.Flags().StringVar(format, "format", "text", strings.Join(append([]string{"text, " + json}, more...), " or "))
+	complete(c, "format", append([]string{"text", "json"}, more...)...)
+}
+
+// wantsJSON reports whether the output is JSON.
+func wantsJSON(format string) (bool, error) {
+	return choice("format", format, map[string]bool{"text": false, "json": true})
+}
+
+// hintf says on standard error what to do next.
+func (env *environment) hintf(format string, args ...any) {
+	fmt.Fprintf(env.stderr, "hint: %s\n", printable(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+)
+
+// invalidPlan is the status of a plan with errors: there is no run.
+const invalidPlan exec.Status = "invalid"
+
+// document is what plc run --format json prints (cli, "JSON shapes").
+type document struct {
+	*exec.Result
+	Instances struct{}  `json:"instances"` // none: a plan runs once
+	Forecast  *struct{} `json:"forecast"`  // none is made
+}
+
+// exitOf is the exit code of a run.
+func exitOf(s exec.Status) error {
+	switch s {
+	case exec.Completed:
+		return nil
+	case exec.Paused:
+		return exit(exitPaused)
+	case exec.Rejected:
+		return exit(exitRejected)
+	case exec.Cancelled:
+		return exit(exitCancelled)
+	case invalidPlan:
+		return exit(exitErrors)
+	default:
+		return exit(exitFailed)
+	}
+}
+
+// invalid shows a plan that must not run.
+func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool, verdict error) error {
+	if asJSON {
+		return env.showResult(notRun(l, invalidPlan, "the plan has errors"), true)
+	}
+	env.showFindings(l.findings)
+	env.summary(l.findings, 1)
+	env.hintTools(s, l.findings, name)
+	return verdict
+}
+
+// notRun is the result of a plan of which nothing ran.
+func notRun(l *loaded, status exec.Status, reason string) *exec.Result {
+	res := &exec.Result{
+		Status: status, Reason: reason, Findings: l.findings, Calls: []exec.CallResult{},
+		State: kind(l, "state"), Data: kind(l, "data"),
+	}
+	for i := range l.prog.Calls {
+		c := &l.prog.Calls[i]
+		res.Calls = append(res.Calls, exec.CallResult{ID: c.ID, Tool: c.Source.Tool, Status: exec.Pending})
+	}
+	return res
+}
+
+// kind is what the initial whiteboard has of a kind, {} at least.
+func kind(l *loaded, name string) json.RawMessage {
+	if v := l.prog.Initial[name]; v != nil {
+		return v
+	}
+	return json.RawMessage("{}")
+}
+
+func withoutInfo(l diag.List) diag.List {
+	var out diag.List
+	for i := range l {
+		if l[i].Severity != diag.Info {
+			out = append(out, l[i])
+		}
+	}
+	return out
+}
+
+// showResult shows what became of a run; it returns its exit code.
+func (env *environment) showResult(res *exec.Result, asJSON bool) error {
+	if asJSON {
+		if err := env.writeJSON(document{Result: res}); err != nil {
+			return err
+		}
+		return exitOf(res.Status)
+	}
+	var faults diag.List // of the run: a plan with any does not run
+	for i := range res.Findings {
+		if res.Findings[i].Severity == diag.Error {
+			faults = append(faults, res.Findings[i])
+		}
+	}
+	env.showFindings(faults)
+	fmt.Fprintln(env.stderr, printable(headline(res)))
+	showCalls(env.stderr, res.Calls)
+	shown := res.Output
+	if shown == nil {
+		shown = res.State
+	}
+	if err := env.writeJSON(shown); err != nil {
+		return err
+	}
+	return exitOf(res.Status)
+}
+
+// headline is what became of a run in one line.
+func headline(res *exec.Result) string {
+	n := map[exec.Status]int{}
+	for i := range res.Calls {
+		n[res.Calls[i].Status]++
+	}
+	s := fmt.Sprintf("%s: %d of %s completed", res.Status, n[exec.Completed], count(len(res.Calls), "call"))
+	if n[exec.Skipped] > 0 {
+		s += fmt.Sprintf(", %d skipped", n[exec.Skipped])
+	}
+	if res.Reason != "" {
+		s += "; " + res.Reason
+	}
+	return s
+}
+
+// Bounds of the table of calls.
+const (
+	maxRows   = 20
+	maxID     = 30  // columns
+	maxReason = 300 // columns
+)
+
+// showCalls shows the calls that did not complete, and why.
+func showCalls(w io.Writer, calls []exec.CallResult) {
+	var rows [][3]string
+	more := 0
+	for i := range calls {
+		switch c := &calls[i]; {
+		case c.Status == exec.Completed:
+		case len(rows) == maxRows:
+			more++
+		default:
+			rows = append(rows, [3]string{cut(printable(c.ID), maxID), fate(c), cut(printable(why(c)), maxReason)})
+		}
+	}
+	var width [2]int
+	for _, r := range rows {
+		width[0], width[1] = max(width[0], columns(r[0])), max(width[1], columns(r[1]))
+	}
+	for _, r := range rows {
+		line := fmt.Sprintf("  %s  %s  %s", pad(r[0], width[0]), pad(r[1], width[1]), r[2])
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	if more > 0 {
+		fmt.Fprintf(w, "  … and %d more; --format json has them all\n", more)
+	}
+}
+
+func fate(c *exec.CallResult) string {
+	if c.Handled {
+		return string(c.Status) + ", handled"
+	}
+	return string(c.Status)
+}
+
+// why is the reason of a call that did not complete.
+func why(c *exec.CallResult) string {
+	s := c.Reason
+	if c.Error != nil && c.Status != exec.Skipped {
+		s = c.Error.Code + ": " + c.Error.Message
+	}
+	if c.Attempts > 1 {
+		s += fmt.Sprintf(" (%d attempts)", c.Attempts)
+	}
+	return s
+}
