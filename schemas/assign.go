@@ -176,6 +176,7 @@ type Relation struct {
 
 	mu      sync.Mutex
 	answers map[[2]*node]Answer
+	fits    map[[2]*node]Fit // of those that are No
 }
 
 // Assignable is as the function of the same name, and costs next to nothing when the

@@ -109,3 +109,41 @@ func BenchmarkRelation(b *testing.B) {
 		r.Assignable(from, to)
 	}
 }
+
+// Objects with more and more members: the work grows as the schemas do.
+func BenchmarkAssignableMembers(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		doc := `{"type":"object","properties":{`
+		for i := range n {
+			doc += fmt.Sprintf(`"member%d":{"type":"string","maxLength":%d},`, i, i)
+		}
+		doc = doc[:len(doc)-1] + `},"additionalProperties":false`
+		from, to := mustCompile(b, doc+`,"required":["member1"]}`), mustCompile(b, doc+`}`)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if a := schemas.Assignable(from, to, nil); a.Verdict != schemas.Yes {
+					b.Fatal(a)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	s := mustCompile(b, benchUser)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.At(schemas.Step{Name: "address"}, schemas.Step{Name: "city"})
+	}
+}
+
+func BenchmarkSample(b *testing.B) {
+	s := mustCompile(b, benchUser)
+	b.ReportAllocs()
+	for seed := uint64(0); b.Loop(); seed++ {
+		if _, err := schemas.Sample(s, seed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -20,39 +20,60 @@ const fitSteps = DefaultSteps
 // says why, with a witness where there is one. Like Assignable it remembers.
 func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	a := r.Assignable(from, to)
-	switch {
-	case a.Verdict == Yes:
-		return Fits, a
-	case a.Verdict == No && neverFit(from, to):
-		return NeverFit, a
+	if a.Verdict != No {
+		return Fit(a.Verdict), a // Maybe is Unsure, and Yes is Fits
 	}
-	return Unsure, a
+	key := [2]*node{from.node, to.node}
+	r.mu.Lock()
+	fit, known := r.fits[key]
+	r.mu.Unlock()
+	if known {
+		return fit, a
+	}
+	if neverFit(from, to) {
+		fit = NeverFit
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fits == nil {
+		r.fits = make(map[[2]*node]Fit)
+	}
+	r.fits[key] = fit
+	return fit, a
 }
 
 // neverFit reports whether surely no full value of from meets to.
 func neverFit(from, to *Schema) bool {
 	p := newProver(fitSteps)
-	full := signed{fullOf(from.node, maxFull), false}
+	m := fullMaker{left: maxFullNodes}
+	full := signed{m.fullOf(from.node, maxFull), false}
 	if p.solve([]signed{{from.node, false}, full}).status != found {
 		full = signed{Any().node, false} // nothing has all that it declares
 	}
 	return p.solve([]signed{{from.node, false}, full, {to.node, false}}).status == empty
 }
 
-// maxFull is how deep values are taken to be full; recursive schemas go on for ever.
-const maxFull = 4
+// maxFull is how deep values are taken to be full, as recursive schemas go on for
+// ever, and maxFullNodes how many schemas that may take.
+const (
+	maxFull      = 4
+	maxFullNodes = 1000
+)
+
+type fullMaker struct{ left int }
 
 // fullOf is the schema of the values that have what n declares: each member, and
 // in lists an element.
-func fullOf(n *node, depth int) *node {
+func (m *fullMaker) fullOf(n *node, depth int) *node {
 	f := newNode(allTypes)
-	f.declareAll(n, depth, map[*node]bool{})
+	m.declareAll(f, n, depth, map[*node]bool{})
 	f.masks()
 	return f
 }
 
-func (f *node) declareAll(n *node, depth int, seen map[*node]bool) {
-	if n == nil || depth == 0 || seen[n] {
+// declareAll makes f require what n declares.
+func (m *fullMaker) declareAll(f, n *node, depth int, seen map[*node]bool) {
+	if m.left--; m.left < 0 || n == nil || depth == 0 || seen[n] {
 		return
 	}
 	seen[n] = true
@@ -61,16 +82,16 @@ func (f *node) declareAll(n *node, depth int, seen map[*node]bool) {
 			continue
 		}
 		f.required = append(f.required, p.name)
-		f.props = append(f.props, property{p.name, fullOf(p.node, depth-1)})
+		f.props = append(f.props, property{p.name, m.fullOf(p.node, depth-1)})
 	}
 	if n.rest != nil && n.rest.may != noTypes && n.maxItems != 0 {
 		f.minItems = 1
 		if len(n.prefix) == 0 && f.rest == nil {
-			f.rest, f.restWord = fullOf(n.rest, depth-1), "items"
+			f.rest, f.restWord = m.fullOf(n.rest, depth-1), "items"
 		}
 	}
-	f.declareAll(n.ref, depth, seen)
+	m.declareAll(f, n.ref, depth, seen)
 	for _, c := range n.allOf {
-		f.declareAll(c, depth, seen)
+		m.declareAll(f, c, depth, seen)
 	}
 }
