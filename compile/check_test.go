@@ -128,13 +128,21 @@ func exists(name string) bool {
 // fileTools are the tools of tool files, in which there is nothing wrong, and their
 // policy.
 func fileTools(t testing.TB, names ...string) compile.Options {
-	var files []*file.File
+	var sources []*diag.File
 	for _, n := range names {
 		text, err := os.ReadFile(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, findings := file.Read(diag.NewFile(n, text))
+		sources = append(sources, diag.NewFile(n, text))
+	}
+	return sourceTools(t, sources...)
+}
+
+func sourceTools(t testing.TB, sources ...*diag.File) compile.Options {
+	var files []*file.File
+	for _, source := range sources {
+		f, findings := file.Read(source)
 		for i := range findings {
 			t.Errorf("%s", &findings[i])
 		}
