@@ -221,17 +221,23 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	}
 }
 
-// cutoff is the place of the last certain write that sets a path or one above it.
+// cutoff is the place of the last certain write that covers a path: that sets it
+// or one above it (state.Path.Covers).
 func (b *binder) cutoff(p state.Path) state.Place {
-	n, cut := int32(0), state.Place(0)
+	at, cut := append(b.up[:0], 0), state.Place(0)
 	for _, s := range p {
-		next, ok := b.index.child[step(n, s)]
-		if !ok {
+		first := len(at)
+		for _, n := range at {
+			at = b.index.covering(at, n, s)
+		}
+		if at = append(at[:0], at[first:]...); len(at) == 0 {
 			break
 		}
-		n = next
-		cut = max(cut, b.links[n].cover)
+		for _, n := range at {
+			cut = max(cut, b.links[n].cover)
+		}
 	}
+	b.up = at
 	return cut
 }
 

@@ -386,6 +386,10 @@ func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
 			d.DependsOn = append(d.DependsOn, i)
 			continue
 		}
+		if c.growing {
+			d.awaits = true
+			continue
+		}
 		c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q", dep.Name).
 			inside(d, dep.Node.Span()).suggestString(dep.Name, maps.Keys(c.byID))
 	}

@@ -69,7 +69,22 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	c := &checker{
+	c := newChecker(doc, opts)
+	c.context()
+	c.lowerCalls()
+	c.lowerOutput()
+	c.checkModes()
+	order := c.planOrder()
+	c.bind(order)
+	prog := c.program()
+	c.typeCheck(prog)
+	c.lint()
+	c.countFindings()
+	return prog, c.findings
+}
+
+func newChecker(doc *lang.Document, opts *Options) *checker {
+	return &checker{
 		doc:   doc,
 		opts:  opts,
 		kinds: map[string]*kind{},
@@ -82,17 +97,6 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 		reported:      map[kindOfFinding]int{},
 		over:          map[kindOfFinding]int{},
 	}
-	c.context()
-	c.lowerCalls()
-	c.lowerOutput()
-	c.checkModes()
-	order := c.planOrder()
-	c.bind(order)
-	prog := c.program()
-	c.typeCheck(prog)
-	c.lint()
-	c.countFindings()
-	return prog, c.findings
 }
 
 // checker is the state of one compilation. Its phases are the files of this
@@ -122,8 +126,9 @@ type checker struct {
 	groupCount    int32
 	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
 
-	cyclic bool // there is no plan order
-	blind  bool // some output path was not understood: who writes what is not known
+	growing bool // the list may go on: what is not there may come
+	cyclic  bool // there is no plan order
+	blind   bool // some output path was not understood: who writes what is not known
 
 	segments []state.Segment // the rest of the current chunk of path segments
 	text     []byte          // the rest of the current chunk of literal JSON
@@ -140,11 +145,12 @@ type checker struct {
 // draft is a call on its way to become part of the program.
 type draft struct {
 	Call
-	refs  []ref   // its reads, in order
-	nodes []int32 // the nodes of the paths that it may write
-	fixed bool    // what is lowered is what the tool fixes, not the call
-	loop  bool    // it is on a cycle that was reported
-	bad   bool    // it has an error: what follows from it is not reported
+	refs   []ref   // its reads, in order
+	nodes  []int32 // the nodes of the paths that it may write
+	fixed  bool    // what is lowered is what the tool fixes, not the call
+	awaits bool    // it depends on a call that may still come
+	loop   bool    // it is on a cycle that was reported
+	bad    bool    // it has an error: what follows from it is not reported
 }
 
 // ref is a reference of a call, with what its place says about it.

@@ -141,6 +141,24 @@ func (t *pathIndex) matches(dst []int32, n int32, s state.Segment) []int32 {
 	return append(dst, t.wild[n]...)
 }
 
+// covering appends the children of n that are certainly above whatever s names:
+// the one of its own, and .1 for [1] and ["1"].
+func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
+	if c, ok := t.child[step(n, s)]; ok {
+		dst = append(dst, c)
+	}
+	i, ok := int32(s.Index), s.Kind == state.Index && s.Index >= 0
+	if s.Kind == state.Name {
+		i, ok = digits(s.Name)
+	}
+	if ok {
+		if c, found := t.child[pathStep{from: n, kind: state.Either, index: i}]; found {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
 // digits is the number that a name of digits spells as .1 does.
 func digits(name string) (int32, bool) {
 	if len(name) == 0 || len(name) > 9 || len(name) > 1 && name[0] == '0' {

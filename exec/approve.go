@@ -28,10 +28,10 @@ func (s *scheduler) needsApproval(p *compile.Call) (string, bool) {
 // ask puts a call to a person and gives its slot back. Without anybody to ask,
 // the call waits, and the run pauses when nothing else can go on.
 func (s *scheduler) ask(i int32, reason string) {
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &s.calls[i]
+	c := s.call(i)
 	c.status, c.reason = Awaiting, reason
 	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: c.params})
 	s.release(i, true)
@@ -52,9 +52,9 @@ func (s *scheduler) ask(i int32, reason string) {
 
 // answer goes on with a call as the person said.
 func (s *scheduler) answer(i int32, a Answer) {
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	s.mu.Lock()
-	c := &s.calls[i]
+	c := s.call(i)
 	s.asking--
 	s.active++ // as if it had a slot, which its end gives back
 	s.busy++

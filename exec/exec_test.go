@@ -461,7 +461,7 @@ func TestLimits(t *testing.T) {
 		{"slots", exec.Options{MaxParallel: 4}, tool.Limits{}, 4, 3 * time.Second},
 		{"sequential", exec.Options{Schedule: exec.Sequential}, tool.Limits{}, 1, 12 * time.Second},
 		{"of the tool", exec.Options{}, tool.Limits{Parallel: 3}, 3, 4 * time.Second},
-		{"rate", exec.Options{}, tool.Limits{PerSecond: 2}, 3, 6 * time.Second},
+		{"rate", exec.Options{}, tool.Limits{PerSecond: 2}, 4, 6 * time.Second},
 	} {
 		if peak, took := most(plan, &c.opts, c.limits); peak > c.peak || took != c.took {
 			t.Errorf("%s: %d at once, %s; want %d at most and %s", c.name, peak, took, c.peak, c.took)

@@ -13,15 +13,14 @@ import (
 
 // finish makes the result of a run in which nothing goes on any more.
 func (s *scheduler) finish() *Result {
-	s.applyParked()
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	// From here on nobody else changes anything: what was abandoned drops its answer.
-	res := &Result{Run: s.opts.ID, Usage: s.usage, Calls: make([]CallResult, len(s.calls))}
+	res := &Result{Run: s.opts.ID, Usage: s.usage, Calls: make([]CallResult, len(s.calls()))}
 	res.Status, res.Reason = s.status()
 	s.unfinished(res.Status)
-	for i := range s.calls {
+	for i := range s.calls() {
 		res.Calls[i] = s.callResult(i)
 	}
 	s.whiteboard(res)
@@ -38,24 +37,14 @@ func (s *scheduler) finish() *Result {
 	return res
 }
 
-// applyParked applies, in plan order, the writes of calls that have run while
-// calls before them never will, because the run was cut short.
-func (s *scheduler) applyParked() {
-	for i := range s.calls {
-		if w := s.calls[i].parked; w != nil {
-			s.drain(s.apply(int32(i), w, nil))
-		}
-	}
-}
-
 // status is that of the run.
 func (s *scheduler) status() (Status, string) {
 	if s.stopped.status != "" {
 		return s.stopped.status, s.stopped.reason
 	}
-	for i := range s.calls {
-		if s.calls[i].status == Awaiting {
-			return Paused, fmt.Sprintf("%q waits for approval: %s", s.prog.Calls[i].ID, s.calls[i].reason)
+	for i := range s.calls() {
+		if s.calls()[i].status == Awaiting {
+			return Paused, fmt.Sprintf("%q waits for approval: %s", s.prog().Calls[i].ID, s.calls()[i].reason)
 		}
 	}
 	if s.broken != "" {
@@ -69,18 +58,20 @@ func (s *scheduler) status() (Status, string) {
 // paused they stay as they are.
 func (s *scheduler) unfinished(run Status) {
 	if run == Paused || run == Completed {
-		for i := range s.calls {
-			if c := &s.calls[i]; c.status == Ready {
+		for i := range s.calls() {
+			if c := s.calls()[i]; c.status == Ready {
 				c.status = Pending
 			}
 		}
 		return
 	}
 	behind := s.behindFailure()
-	for i := range s.calls {
-		c := &s.calls[i]
+	for i := range s.calls() {
+		c := s.calls()[i]
 		switch {
 		case c.settled || c.status == Cancelled:
+		case c.parked != nil:
+			c.status, c.reason = Cancelled, "it has run, but its write waits for calls before it that never will"
 		case behind[i]:
 			c.status, c.reason = Blocked, "what it needs failed"
 		default:
@@ -92,11 +83,11 @@ func (s *scheduler) unfinished(run Status) {
 // behindFailure finds the calls that wait, directly or not, for one that failed
 // unhandled.
 func (s *scheduler) behindFailure() []bool {
-	g := s.prog.Starts
+	g := s.prog().Starts
 	behind := make([]bool, g.Len())
 	var stack []int32
-	for i := range s.calls {
-		if c := &s.calls[i]; c.status == Failed && !c.handled {
+	for i := range s.calls() {
+		if c := s.calls()[i]; c.status == Failed && !c.handled {
 			stack = append(stack, int32(i))
 		}
 	}
@@ -114,7 +105,7 @@ func (s *scheduler) behindFailure() []bool {
 }
 
 func (s *scheduler) callResult(i int) CallResult {
-	c, p := &s.calls[i], &s.prog.Calls[i]
+	c, p := s.calls()[i], &s.prog().Calls[i]
 	r := CallResult{
 		ID: p.ID, Tool: p.Source.Tool, Status: c.status, Handled: c.handled, Attempts: c.attempts,
 		Error: c.failure, Reason: c.reason, Result: c.result,
@@ -155,11 +146,11 @@ func (s *scheduler) whiteboard(res *Result) {
 
 // output resolves the plan's output against the whiteboard at the end.
 func (s *scheduler) output(res *Result) {
-	if s.prog.Output == nil {
+	if s.prog().Output == nil {
 		return
 	}
-	place := state.Place(len(s.calls) + 1)
-	v, err := s.prog.Output.Resolve(&placeReader{s: s, before: place}, s.prog.Refs == compile.LenientRefs,
+	place := state.Place(len(s.calls()) + 1)
+	v, err := s.prog().Output.Resolve(&placeReader{s: s, before: place}, s.prog().Refs == compile.LenientRefs,
 		func(r *compile.Read) {
 			f := s.finding(-1, r)
 			f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
@@ -172,10 +163,10 @@ func (s *scheduler) output(res *Result) {
 		s.fail(res, f)
 		return
 	}
-	if s.prog.OutputSchema != nil {
-		if err := s.prog.OutputSchema.Validate(v); err != nil {
+	if s.prog().OutputSchema != nil {
+		if err := s.prog().OutputSchema.Validate(v); err != nil {
 			s.fail(res, diag.Finding{
-				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog.Document.Output.Loc(),
+				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),
 				Message: fmt.Sprintf("the output breaks the request's schema: %s", err),
 			})
 		}
@@ -193,15 +184,15 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 
 // checkWhole checks the final whiteboard against the schemas of its kinds.
 func (s *scheduler) checkWhole(res *Result) {
-	for _, kind := range slices.Sorted(maps.Keys(s.prog.Schemas)) {
+	for _, kind := range slices.Sorted(maps.Keys(s.prog().Schemas)) {
 		if kind == "input" {
 			continue
 		}
 		v, _ := s.board.Read(state.Path{{Name: kind}}, 0, state.End)
-		for _, schema := range s.prog.Schemas[kind] {
+		for _, schema := range s.prog().Schemas[kind] {
 			if err := schema.Validate(v); err != nil {
 				s.fail(res, diag.Finding{
-					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog.Loc(s.prog.Document.Root.Span()),
+					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog().Loc(s.prog().Document.Root.Span()),
 					Message: fmt.Sprintf("at the end the %s breaks its schema: %s", kind, err),
 				})
 			}

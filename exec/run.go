@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
@@ -103,6 +106,34 @@ func (h *Handle) Wait() *Result {
 	return h.result
 }
 
+// Extend goes on with a longer program, of which the one that runs is the
+// beginning: the calls that there were keep their places (see compile.Stream). What is
+// ready among the new ones starts at once. It is for runs that were started with
+// Options.Open; last says that no more will come. It costs the size of the program.
+func (h *Handle) Extend(prog *compile.Program, last bool) error {
+	s := h.scheduler
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || s.closed {
+		return errors.New("exec: the run takes no more calls")
+	}
+	old := s.prog()
+	if len(prog.Calls) < len(old.Calls) {
+		return fmt.Errorf("exec: the program has %d calls, the one that runs %d", len(prog.Calls), len(old.Calls))
+	}
+	for i := range old.Calls {
+		if old.Calls[i].ID != prog.Calls[i].ID {
+			return fmt.Errorf("exec: call %d is %q, and %q in the program that runs", i+1, prog.Calls[i].ID, old.Calls[i].ID)
+		}
+	}
+	s.open = !last
+	s.publish(prog)
+	s.count()
+	s.dispatch()
+	s.checkIdle()
+	return nil
+}
+
 // ID is the run's id.
 func (h *Handle) ID() string { return h.opts.ID }
 
@@ -132,7 +163,7 @@ func (s *scheduler) run() *Result {
 // is safe by itself.
 type scheduler struct {
 	opts  Options
-	prog  *compile.Program
+	now   atomic.Pointer[table]
 	board *state.Whiteboard
 
 	ctx    context.Context
@@ -140,7 +171,7 @@ type scheduler struct {
 	idle   chan struct{} // closed when nothing goes on any more
 
 	mu       sync.Mutex
-	calls    []call
+	open     bool    // more calls may come
 	starts   []int32 // of a node: how many it still waits for
 	commits  []int32 // of a call: how many its write still waits for
 	ready    readyHeap
@@ -157,6 +188,17 @@ type scheduler struct {
 	begun    time.Time
 	broken   string // the first failure under Continue
 }
+
+// table is the program and the state of its calls. A run that grows gets another
+// one; calls keep their numbers and their state.
+type table struct {
+	prog  *compile.Program
+	calls []*call
+}
+
+func (s *scheduler) prog() *compile.Program { return s.now.Load().prog }
+func (s *scheduler) calls() []*call         { return s.now.Load().calls }
+func (s *scheduler) call(i int32) *call     { return s.now.Load().calls[i] }
 
 // stop is why nothing new starts.
 type stop struct {
@@ -210,12 +252,10 @@ func newScheduler(ctx context.Context, prog *compile.Program, board *state.White
 		o.Seed = rand.Uint64()
 	}
 	s := &scheduler{
-		opts: o, prog: prog, board: board,
+		opts: o, board: board, open: o.Open,
 		idle:   make(chan struct{}),
 		tools:  map[*tool.Tool]*toolLimit{},
 		timers: map[int32]*time.Timer{},
-		calls:  make([]call, len(prog.Calls)),
-		starts: make([]int32, prog.Starts.Len()),
 		begun:  time.Now(),
 	}
 	if o.MaxTime > 0 {
@@ -224,15 +264,14 @@ func newScheduler(ctx context.Context, prog *compile.Program, board *state.White
 		context.AfterFunc(ctx, stop)
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	s.limits()
-	s.ranks()
+	s.publish(prog)
 	return s
 }
 
 // limits finds the tools whose calls are limited.
 func (s *scheduler) limits() {
-	for i := range s.prog.Calls {
-		t := s.prog.Calls[i].Tool
+	for i := range s.prog().Calls {
+		t := s.prog().Calls[i].Tool
 		if _, ok := s.tools[t]; !ok && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) {
 			s.tools[t] = newToolLimit(t.Limits)
 		}
@@ -245,17 +284,35 @@ func (s *scheduler) ranks() {
 	if s.opts.Schedule == Sequential {
 		return
 	}
-	n := int32(len(s.prog.Calls))
+	n := int32(len(s.prog().Calls))
 	var weight func(int32) float64
 	if f := s.opts.Duration; f != nil {
 		weight = func(i int32) float64 {
 			if i >= n {
 				return 0
 			}
-			return max(0, f(&s.prog.Calls[i]))
+			return max(0, f(&s.prog().Calls[i]))
 		}
 	}
-	s.ready.rank = s.prog.Starts.Below(weight)
+	s.ready.rank = s.prog().Starts.Below(weight)
+	heap.Init(&s.ready) // the ranks of calls that are ready have changed
+}
+
+// publish makes a program the one that runs. The calls that the one before had
+// are its first ones.
+func (s *scheduler) publish(prog *compile.Program) {
+	t := &table{prog: prog}
+	if old := s.now.Load(); old != nil {
+		t.calls = old.calls
+	}
+	fresh := make([]call, len(prog.Calls)-len(t.calls))
+	for i := range fresh {
+		fresh[i] = call{status: Pending, outcome: -1}
+		t.calls = append(t.calls[:len(t.calls):len(t.calls)], &fresh[i])
+	}
+	s.now.Store(t)
+	s.limits()
+	s.ranks()
 }
 
 // begin makes ready what waits for nothing.
@@ -263,28 +320,57 @@ func (s *scheduler) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emit(Event{Type: RunStarted, Status: Running})
-	for i := range s.calls {
-		s.calls[i].status = Pending
-		s.calls[i].outcome = -1
-	}
-	var free []int32
-	for n := range s.starts {
-		s.starts[n] = int32(len(s.prog.Starts.Pred(int32(n))))
-		if s.starts[n] == 0 {
-			free = append(free, int32(n))
-		}
-	}
-	if g := s.prog.Commits; g != nil {
-		s.commits = make([]int32, g.Len())
-		for n := range s.commits {
-			s.commits[n] = int32(len(g.Pred(int32(n))))
-		}
-	}
-	for _, n := range free {
-		s.free(n)
-	}
+	s.count()
 	s.dispatch()
 	s.checkIdle()
+}
+
+// count counts anew what each node still waits for, and makes ready the calls
+// that wait for nothing more. Linear in the program.
+func (s *scheduler) count() {
+	g := s.prog().Starts
+	s.starts = waits(g, s.calls(), func(i int32) {
+		if c := s.call(i); c.status == Pending {
+			s.push(i)
+		}
+	})
+	s.commits = nil
+	if g := s.prog().Commits; g != nil {
+		s.commits = waits(g, s.calls(), func(int32) {})
+	}
+}
+
+// waits counts for each node of a graph the predecessors that have not come: calls
+// that have not settled, junctions that still wait. come is called for the calls that
+// wait for none.
+func waits(g *dag.Graph, calls []*call, come func(int32)) []int32 {
+	left := make([]int32, g.Len())
+	var stack []int32
+	for n := range left {
+		if left[n] = int32(len(g.Pred(int32(n)))); left[n] == 0 && n >= len(calls) {
+			stack = append(stack, int32(n))
+		}
+	}
+	for i, c := range calls {
+		if c.settled {
+			stack = append(stack, int32(i))
+		}
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, next := range g.Succ(n) {
+			if left[next]--; left[next] == 0 && int(next) >= len(calls) {
+				stack = append(stack, next)
+			}
+		}
+	}
+	for i := range calls {
+		if left[i] == 0 {
+			come(int32(i))
+		}
+	}
+	return left
 }
 
 // emit sends an event. The caller holds mu.
@@ -301,7 +387,7 @@ func (s *scheduler) emitCall(i int32, e Event) {
 	if s.opts.OnEvent == nil {
 		return
 	}
-	c := &s.prog.Calls[i]
+	c := &s.prog().Calls[i]
 	e.Call, e.Tool = c.ID, c.Source.Tool
 	s.emit(e)
 }
@@ -322,7 +408,7 @@ func (s *scheduler) overBudget(reason string) {
 	if s.stopped.status == "" {
 		s.findings = append(s.findings, diag.Finding{
 			Code: diag.OverBudget, Severity: diag.Error, Message: reason,
-			Loc: s.prog.Loc(s.prog.Document.Root.Span()),
+			Loc: s.prog().Loc(s.prog().Document.Root.Span()),
 		})
 	}
 	s.halt(Failed, reason)
@@ -344,8 +430,8 @@ func (s *scheduler) abandonAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for i := range s.calls {
-		if c := &s.calls[i]; c.status == Running {
+	for i := range s.calls() {
+		if c := s.calls()[i]; c.status == Running {
 			c.turn++
 			c.status = Cancelled
 			c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
@@ -355,7 +441,7 @@ func (s *scheduler) abandonAll() {
 
 // checkIdle ends the run when nothing goes on any more. The caller holds mu.
 func (s *scheduler) checkIdle() {
-	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.ready.calls) > 0 && s.stopped.status == "" {
+	if s.closed || s.open && s.stopped.status == "" || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.ready.calls) > 0 && s.stopped.status == "" {
 		return
 	}
 	s.closed = true

@@ -68,7 +68,7 @@ func newToolLimit(l tool.Limits) *toolLimit {
 // free notes that a node waits for nothing more: a call becomes ready, a
 // junction frees what waits for it. The caller holds mu.
 func (s *scheduler) free(n int32) {
-	if int(n) < len(s.calls) {
+	if int(n) < len(s.calls()) {
 		s.push(n)
 		return
 	}
@@ -76,11 +76,11 @@ func (s *scheduler) free(n int32) {
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for _, next := range s.prog.Starts.Succ(n) {
+		for _, next := range s.prog().Starts.Succ(n) {
 			if s.starts[next]--; s.starts[next] > 0 {
 				continue
 			}
-			if int(next) < len(s.calls) {
+			if int(next) < len(s.calls()) {
 				s.push(next)
 			} else {
 				stack = append(stack, next)
@@ -91,7 +91,7 @@ func (s *scheduler) free(n int32) {
 
 // push makes a call ready.
 func (s *scheduler) push(i int32) {
-	c := &s.calls[i]
+	c := s.call(i)
 	c.status = Ready
 	s.emitCall(i, Event{Type: CallReady, Status: Ready})
 	heap.Push(&s.ready, i)
@@ -122,7 +122,7 @@ func (s *scheduler) take() (int32, bool) {
 				heap.Push(&s.ready, i)
 				return 0, false
 			}
-			s.calls[i].slot = slot
+			s.call(i).slot = slot
 		}
 		s.active++
 		s.busy++
@@ -137,7 +137,7 @@ func (s *scheduler) inTurn() bool { return s.opts.Schedule == Sequential && len(
 
 // admit takes a place of the call's tool; without one the call waits for it.
 func (s *scheduler) admit(i int32) bool {
-	t := s.tools[s.prog.Calls[i].Tool]
+	t := s.tools[s.prog().Calls[i].Tool]
 	if t == nil {
 		return true
 	}
@@ -145,7 +145,7 @@ func (s *scheduler) admit(i int32) bool {
 		t.waiting = append(t.waiting, i)
 		return false
 	}
-	c := &s.calls[i]
+	c := s.call(i)
 	if t.rate != nil && !c.ticket {
 		if wait := t.rate.Reserve().Delay(); wait > 0 {
 			c.ticket = true
@@ -160,7 +160,7 @@ func (s *scheduler) admit(i int32) bool {
 }
 
 func (s *scheduler) unadmit(i int32) {
-	c := &s.calls[i]
+	c := s.call(i)
 	if c.limited == nil {
 		return
 	}
@@ -192,7 +192,7 @@ func (s *scheduler) after(i int32, wait time.Duration) {
 func (s *scheduler) release(i int32, ok bool) {
 	s.active--
 	s.unadmit(i)
-	if c := &s.calls[i]; c.slot != nil {
+	if c := s.call(i); c.slot != nil {
 		c.slot.Release(ok)
 		c.slot = nil
 	}
@@ -201,31 +201,31 @@ func (s *scheduler) release(i int32, ok bool) {
 // settle notes that a call has come to its end and frees what waits for it. It
 // appends to queue the calls whose parked writes may now be applied. The caller holds mu.
 func (s *scheduler) settle(i int32, queue []int32) []int32 {
-	c := &s.calls[i]
+	c := s.call(i)
 	c.settled = true
 	if c.status != Skipped {
 		c.ended = time.Now()
 	}
-	for _, n := range s.prog.Starts.Succ(i) {
+	for _, n := range s.prog().Starts.Succ(i) {
 		if s.starts[n]--; s.starts[n] == 0 {
 			s.free(n)
 		}
 	}
-	if s.prog.Commits == nil {
+	if s.prog().Commits == nil {
 		return queue
 	}
 	stack := []int32{i}
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for _, next := range s.prog.Commits.Succ(n) {
+		for _, next := range s.prog().Commits.Succ(n) {
 			if s.commits[next]--; s.commits[next] > 0 {
 				continue
 			}
 			switch {
-			case int(next) >= len(s.calls):
+			case int(next) >= len(s.calls()):
 				stack = append(stack, next)
-			case s.calls[next].parked != nil:
+			case s.call(next).parked != nil:
 				queue = append(queue, next)
 			}
 		}

@@ -43,8 +43,8 @@ func (r *placeReader) Read(read *compile.Read) (json.RawMessage, compile.Presenc
 func (s *scheduler) wrote(read *compile.Read, before state.Place) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for w := range s.prog.Writers(read.Path, read.Since, before) {
-		c := &s.calls[w.Place-1]
+	for w := range s.prog().Writers(read.Path, read.Since, before) {
+		c := s.call(int32(w.Place - 1))
 		for _, p := range c.written {
 			if p.Path.Overlaps(read.Path) {
 				return true
@@ -57,7 +57,7 @@ func (s *scheduler) wrote(read *compile.Read, before state.Place) bool {
 // succeed takes the result of a call: which outcome it is, and whether it is
 // what the definition says. Then it is written when its turn comes.
 func (s *scheduler) succeed(i int32, res tool.Result) {
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	value, f := s.accept(i, p, res.Value)
 	if f != nil {
 		s.failed(i, f)
@@ -157,7 +157,7 @@ func (s *scheduler) failed(i int32, f *Failure) {
 // skip ends a call that does not run.
 func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	s.mu.Lock()
-	c := &s.calls[i]
+	c := s.call(i)
 	c.status, c.reason, c.byFailure = Skipped, reason, byFailure
 	s.emitCall(i, Event{Type: CallSkipped, Status: Skipped, Reason: reason})
 	s.release(i, true)
@@ -173,7 +173,7 @@ func (s *scheduler) conclude(i int32, w *writing) {
 	s.mu.Lock()
 	s.release(i, w.failure == nil)
 	if s.commits != nil && s.commits[i] > 0 {
-		s.calls[i].parked = w
+		s.call(i).parked = w
 		s.dispatch()
 		s.mu.Unlock()
 		return
@@ -187,14 +187,14 @@ func (s *scheduler) drain(queue []int32) {
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		queue = s.apply(i, s.calls[i].parked, queue)
+		queue = s.apply(i, s.call(i).parked, queue)
 	}
 }
 
 // apply writes what a call gave, or its failure, and settles it. It appends to
 // queue the calls whose parked writes may follow.
 func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	var written []compile.Write
 	if w.failure == nil && w.outcome >= 0 {
 		written = p.Alternatives[w.outcome].Writes
@@ -208,7 +208,7 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &s.calls[i]
+	c := s.call(i)
 	c.parked, c.written = nil, written
 	c.outcome = int32(w.outcome)
 	c.result = w.value
@@ -284,7 +284,7 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 		Tool     string `json:"tool"`
 		Call     string `json:"call"`
 		Attempts int    `json:"attempts"`
-	}{w.failure, p.Source.Tool, p.ID, s.calls[i].attempts})
+	}{w.failure, p.Source.Tool, p.ID, s.call(i).attempts})
 	if err := s.write(p, written, state.Set, w.value); err != nil {
 		w.value = nil
 		return -1, nil, false
@@ -316,8 +316,11 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 		return nil
 	}
 	if m != state.Set {
-		old, _ := s.board.Read(w.Path, 0, p.Place)
-		next, err := state.Apply(old, nil, m, value)
+		old, ok := s.board.Read(w.Path, 0, p.Place)
+		if !ok {
+			old = nil
+		}
+		next, err := combine(old, m, value)
 		if err != nil {
 			return err
 		}
@@ -331,6 +334,20 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 	return nil
 }
 
+// combine is what comes of a write onto a value; nil is nothing.
+func combine(old json.RawMessage, m state.Method, value json.RawMessage) (json.RawMessage, error) {
+	const head, tail = `{"v":`, `}`
+	doc := json.RawMessage(`{}`)
+	if old != nil {
+		doc = append(append(json.RawMessage(head), old...), tail...)
+	}
+	doc, err := state.Apply(doc, state.Path{{Name: "v"}}, m, value)
+	if err != nil {
+		return nil, err
+	}
+	return doc[len(head) : len(doc)-len(tail)], nil
+}
+
 // writeFailure is why a write could not be applied, as the failure of its call.
 func writeFailure(err error) *Failure {
 	var ve *schemas.ValidationError
@@ -342,9 +359,9 @@ func writeFailure(err error) *Failure {
 
 // finding is a finding of the run about a read of a call.
 func (s *scheduler) finding(i int32, r *compile.Read) diag.Finding {
-	f := diag.Finding{Code: diag.NothingThere, Severity: diag.Warning, Loc: s.prog.Loc(r.Span)}
+	f := diag.Finding{Code: diag.NothingThere, Severity: diag.Warning, Loc: s.prog().Loc(r.Span)}
 	if i >= 0 {
-		f.Call = s.prog.Calls[i].ID
+		f.Call = s.prog().Calls[i].ID
 	}
 	return f
 }

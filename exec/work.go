@@ -44,7 +44,7 @@ func (s *scheduler) work(i int32) {
 // person who must approve it. The call's slot is given back. It reports false
 // when the call was abandoned meanwhile, and this goroutine with it.
 func (s *scheduler) perform(i int32) bool {
-	c, p := &s.calls[i], &s.prog.Calls[i]
+	c, p := s.call(i), &s.prog().Calls[i]
 	if c.params == nil && !s.prepare(i, c, p) {
 		return true
 	}
@@ -78,7 +78,7 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 	if reason := s.skipReason(i, p, reads); reason != "" {
 		return false
 	}
-	params, err := p.Params.Resolve(reads, s.prog.Refs == compile.LenientRefs, func(r *compile.Read) { s.lenient(i, r) })
+	params, err := p.Params.Resolve(reads, s.prog().Refs == compile.LenientRefs, func(r *compile.Read) { s.lenient(i, r) })
 	if err != nil {
 		s.unresolved(i, err.(*compile.Unresolved))
 		return false
@@ -111,8 +111,8 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) string {
 	s.mu.Lock()
 	for _, d := range p.DependsOn {
-		if dep := &s.calls[d]; dep.status == Failed && !dep.handled || dep.byFailure {
-			reason := fmt.Sprintf("it depends on %q, which %s", s.prog.Calls[d].ID, s.fate(d))
+		if dep := s.call(d); dep.status == Failed && !dep.handled || dep.byFailure {
+			reason := fmt.Sprintf("it depends on %q, which %s", s.prog().Calls[d].ID, s.fate(d))
 			s.mu.Unlock()
 			s.skip(i, reason, true)
 			return reason
@@ -138,7 +138,7 @@ func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) str
 
 // fate is what became of a call, for a reason. The caller holds mu.
 func (s *scheduler) fate(i int32) string {
-	c := &s.calls[i]
+	c := s.call(i)
 	switch {
 	case c.failure != nil && c.status != Completed:
 		return "failed"
@@ -155,10 +155,10 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 		s.failed(i, &Failure{"missing", fmt.Sprintf("nothing is at %s", u.Read.Path)})
 		return
 	}
-	reads := &placeReader{s: s, before: s.prog.Calls[i].Place}
+	reads := &placeReader{s: s, before: s.prog().Calls[i].Place}
 	var blame *compile.Call
 	byFailure, path := false, u.Read.Path
-	for read := range s.prog.Calls[i].Params.Gone(reads) {
+	for read := range s.prog().Calls[i].Params.Gone(reads) {
 		w, failed := s.blame(read, reads.before)
 		if failed && !byFailure || blame == nil {
 			blame, byFailure, path = w, failed, read.Path
@@ -178,8 +178,8 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile.Call, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for w := range s.prog.Writers(read.Path, read.Since, before) {
-		if c := &s.calls[w.Place-1]; c.status == Failed && !c.handled || c.byFailure {
+	for w := range s.prog().Writers(read.Path, read.Since, before) {
+		if c := s.call(int32(w.Place - 1)); c.status == Failed && !c.handled || c.byFailure {
 			return w, true
 		}
 		if call == nil {
@@ -222,7 +222,7 @@ func (s *scheduler) checkGiven(t *tool.Tool, params json.RawMessage) *Failure {
 func (s *scheduler) startAttempt(i int32) (turn int32, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &s.calls[i]
+	c := s.call(i)
 	if c.attempts == 0 {
 		if s.opts.MaxSteps > 0 && s.started >= s.opts.MaxSteps {
 			s.overBudget(fmt.Sprintf("the run would start more than %d calls", s.opts.MaxSteps))
@@ -244,7 +244,7 @@ func (s *scheduler) startAttempt(i int32) (turn int32, ok bool) {
 func (s *scheduler) dropped(i, turn int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closed || s.calls[i].turn != turn
+	return s.closed || s.call(i).turn != turn
 }
 
 func (s *scheduler) timeout(own time.Duration) time.Duration {
@@ -269,7 +269,7 @@ func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params
 		timer.Stop()
 		cancel(nil)
 	}()
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	req := &tool.Request{
 		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
 		Attempt: n, Key: s.key(p, params), Seed: s.seed(i), Scopes: s.scopes(p),
@@ -312,11 +312,11 @@ func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
 func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 	time.AfterFunc(s.opts.Grace, func() {
 		s.mu.Lock()
-		if s.closed || s.calls[i].turn != turn || s.calls[i].status != Running {
+		if s.closed || s.call(i).turn != turn || s.call(i).status != Running {
 			s.mu.Unlock()
 			return
 		}
-		s.calls[i].turn++ // its answer will be dropped
+		s.call(i).turn++ // its answer will be dropped
 		s.busy++
 		s.mu.Unlock()
 		s.attemptFailed(i, &tool.Error{
@@ -370,7 +370,7 @@ func (s *scheduler) scopes(p *compile.Call) json.RawMessage {
 // attemptFailed decides what follows a failed attempt: another one, the
 // fallback, or the failure of the call (execution §2). It reports as perform does.
 func (s *scheduler) attemptFailed(i int32, err error) bool {
-	p := &s.prog.Calls[i]
+	p := &s.prog().Calls[i]
 	f := failureOf(err, "error")
 	if s.ctx.Err() != nil {
 		s.cancelled(i, f)
@@ -382,7 +382,8 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 		s.uncertain(i, f)
 		return true
 	}
-	if wait, ok := s.retry(i, p, f, te); ok && s.tryLater(i, f, wait) {
+	if wait, ok := s.retry(i, p, f, te); ok {
+		s.tryLater(i, f, wait)
 		return true
 	}
 	if p.Fallback != nil {
@@ -404,26 +405,28 @@ func (s *scheduler) uncertain(i int32, f *Failure) {
 	s.failed(i, &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)})
 }
 
-// tryLater puts a call off until its next attempt; not when the run is stopping.
-func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) bool {
+// tryLater puts a call off until its next attempt. When the run is stopping there
+// is none, and what would have come of it nobody knows: the call is cancelled.
+func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped.status != "" {
-		return false
-	}
-	c := &s.calls[i]
-	c.status, c.failure = Ready, f
-	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
+	c := s.call(i)
+	c.failure = f
 	s.release(i, false)
+	if s.stopped.status != "" {
+		c.status, c.reason, c.ended = Cancelled, "the run ended before its next attempt", time.Now()
+		return
+	}
+	c.status = Ready
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
 	s.after(i, wait)
-	return true
 }
 
 // cancelled ends a call that was stopped with the run.
 func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &s.calls[i]
+	c := s.call(i)
 	c.status, c.failure, c.reason = Cancelled, f, "the run was cancelled while it ran"
 	c.ended = time.Now()
 	s.release(i, false)
@@ -440,7 +443,7 @@ const (
 // with full jitter, and no sooner than the tool said.
 func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) (time.Duration, bool) {
 	r := p.Retry
-	n := s.calls[i].attempts
+	n := s.call(i).attempts
 	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, f.Code) {
 		return 0, false
 	}
@@ -478,9 +481,9 @@ func backoff(r *lang.Retry, n int) time.Duration {
 // the call, ours as perform does.
 func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
 	f := p.Fallback
-	params := json.RawMessage(s.calls[i].params)
+	params := json.RawMessage(s.call(i).params)
 	if f.Params != nil {
-		resolved, err := f.Params.Resolve(&placeReader{s: s, before: p.Place}, s.prog.Refs == compile.LenientRefs, nil)
+		resolved, err := f.Params.Resolve(&placeReader{s: s, before: p.Place}, s.prog().Refs == compile.LenientRefs, nil)
 		if err != nil {
 			return false, true
 		}
@@ -490,8 +493,8 @@ func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
 		return false, true
 	}
 	s.mu.Lock()
-	s.calls[i].turn++
-	turn := s.calls[i].turn
+	s.call(i).turn++
+	turn := s.call(i).turn
 	s.mu.Unlock()
 	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1)
 	if s.dropped(i, turn) {

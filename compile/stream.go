@@ -1,0 +1,184 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Stream compiles a plan that is still being written (execution §1): its list of
+// calls grows at the end. A call is released as soon as nothing that may still come can
+// change what it reads, waits for or overtakes; the others wait for the end of the
+// list. So a plan that streams in gives the same whiteboard as the same plan given whole.
+//
+//	s := compile.NewStream(opts)
+//	prog, findings := s.Add(doc1)          // the document as far as it is written
+//	run, err := exec.Start(ctx, prog, &exec.Options{Open: true})
+//	prog, findings = s.Add(doc2)           // the same and more
+//	err = run.Extend(prog, false)
+//	prog, findings = s.Close(doc3)         // all of it
+//	err = run.Extend(prog, true)
+//
+// Each step costs the size of what is written so far. A Stream is used by one
+// goroutine.
+type Stream struct {
+	opts     *Options
+	released []string // the ids of the calls that were released, in their order
+	seen     int      // calls of the document before
+	last     *Program
+}
+
+// NewStream makes a stream for a plan of which nothing is written. A nil Options
+// is the default.
+func NewStream(opts *Options) *Stream {
+	if opts == nil {
+		opts = &Options{}
+	}
+	return &Stream{opts: opts}
+}
+
+// Add takes the document as far as it is written and returns the program of the
+// calls that are released, which begins with those released before. The findings are the
+// faults of the calls that came new; with an error among them nothing more is released,
+// and the program is the one before.
+func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
+	c := newChecker(doc, s.opts)
+	c.growing = true
+	c.context()
+	c.lowerCalls()
+	c.lookBack()
+	first := s.seen
+	fresh := slices.DeleteFunc(c.findings, func(f diag.Finding) bool {
+		return f.Severity != diag.Error || first < len(doc.Calls) && first > 0 && f.Loc.Span.Start < doc.Calls[first].Node.Span().Start
+	})
+	if fresh.HasErrors() {
+		if s.last == nil {
+			s.last, _ = s.release(doc, nil)
+		}
+		return s.last, fresh
+	}
+	s.seen = len(doc.Calls)
+	prog, findings := s.release(doc, c.firm())
+	return prog, findings
+}
+
+// release compiles the calls of a document that are released.
+func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List) {
+	part := reordered(doc, firm)
+	part.Output = lang.Node{}
+	s.released = s.released[:0]
+	for i := range part.Calls {
+		s.released = append(s.released, part.Calls[i].ID)
+	}
+	prog, findings := Compile(part, s.opts)
+	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity != diag.Error })
+	s.last = prog
+	return prog, findings
+}
+
+// reordered is a document with these calls of its list, in this order.
+func reordered(doc *lang.Document, order []int32) *lang.Document {
+	part := *doc
+	part.Calls = make([]lang.Call, len(order))
+	for i, n := range order {
+		part.Calls[i] = doc.Calls[n]
+		part.Calls[i].Index = i
+	}
+	return &part
+}
+
+// Close takes the whole document and returns the program of all its calls: those
+// that were released, then the others in plan order. The findings are those of Compile;
+// with an error among them the others must not run, and the program is the one before.
+func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
+	whole, findings := Compile(doc, s.opts)
+	if findings.HasErrors() {
+		return s.last, findings
+	}
+	var order []int32
+	out := map[string]bool{}
+	for _, id := range s.released {
+		c, ok := whole.Call(id)
+		if !ok {
+			findings = append(findings, diag.Finding{
+				Code: diag.NotAPlan, Severity: diag.Error, Loc: doc.Root.Loc(),
+				Message: fmt.Sprintf("the call %q has been started, and is not in the plan any more", id),
+			})
+			return s.last, findings
+		}
+		order = append(order, int32(c.Source.Index))
+		out[id] = true
+	}
+	for i := range whole.Calls {
+		if c := &whole.Calls[i]; !out[c.ID] {
+			order = append(order, int32(c.Source.Index))
+		}
+	}
+	prog, more := Compile(reordered(doc, order), s.opts)
+	if more.HasErrors() {
+		return s.last, append(findings, more...)
+	}
+	return prog, findings
+}
+
+// firm are the calls whose place among the others no call that may still come can
+// change: all that they need comes before them in the list and is firm itself, and they
+// commute with the calls before them that are not.
+func (c *checker) firm() []int32 {
+	var firm, open []int32
+	isOpen := make([]bool, len(c.calls))
+	for i := range c.calls {
+		d := &c.calls[i]
+		isOpen[i] = d.awaits || slices.ContainsFunc(d.refs, func(r ref) bool { return r.after }) ||
+			slices.ContainsFunc(d.DependsOn, func(on int32) bool { return int(on) >= i || isOpen[on] }) ||
+			slices.ContainsFunc(open, func(o int32) bool { return !c.commute(&c.calls[o], d) })
+		if isOpen[i] {
+			open = append(open, int32(i))
+		} else {
+			firm = append(firm, int32(i))
+		}
+	}
+	return firm
+}
+
+// commute reports whether a call may go before one that stands before it in the
+// list and still waits.
+func (c *checker) commute(waiting, d *draft) bool {
+	for w := range waiting.writes() {
+		for i := range d.refs {
+			if w.Path.Overlaps(d.refs[i].expr.read.Path) {
+				return false
+			}
+		}
+		for v := range d.writes() {
+			if w.Path.Conflicts(v.Path) {
+				return false
+			}
+		}
+	}
+	for v := range d.writes() {
+		for i := range waiting.refs {
+			if r := &waiting.refs[i]; !r.after && v.Path.Overlaps(r.expr.read.Path) {
+				return false
+			}
+		}
+	}
+	return c.effectsCommute(waiting, d)
+}
+
+// effectsCommute reports whether effects put two calls in no order.
+func (c *checker) effectsCommute(a, b *draft) bool {
+	if c.opts.Effects == NoEffects || a.Tool == nil || b.Tool == nil {
+		return true
+	}
+	for _, d := range []*draft{a, b} {
+		if d.Effects.Pure == tool.Yes || d.Effects.Independent == tool.Yes {
+			return true
+		}
+	}
+	x, y := a.Effects.Domain, b.Effects.Domain
+	return !c.changesWorld(a) && !c.changesWorld(b) || x != y && x != "" && y != ""
+}

@@ -1,0 +1,178 @@
+package exec_test
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// stream runs a plan whose calls come one by one, a second apart.
+func stream(t *testing.T, calls []string, opts *compile.Options) *exec.Result {
+	t.Helper()
+	parse := func(n int) *lang.Document {
+		doc, findings := lang.Parse(diag.NewFile("plan.json", []byte("["+strings.Join(calls[:n], ",")+"]")), nil)
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	s := compile.NewStream(opts)
+	prog, findings := s.Add(parse(0))
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := exec.Start(t.Context(), prog, &exec.Options{Open: true, OnFailure: exec.Skip})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= len(calls); n++ {
+		time.Sleep(time.Second)
+		prog, findings := s.Add(parse(n))
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Extend(prog, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prog, findings = s.Close(parse(len(calls)))
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Extend(prog, true); err != nil {
+		t.Fatal(err)
+	}
+	return h.Wait()
+}
+
+func streamTools(f act) *tool.Catalogue {
+	def := func(name, raw string) *tool.Tool {
+		d, findings := tool.ParseDefinition([]byte(raw), name, diag.Loc{})
+		if err := findings.Err(); err != nil {
+			panic(err)
+		}
+		return &tool.Tool{Definition: d, Activity: tool.ActivityFunc(f)}
+	}
+	return tool.NewCatalogue(def("e", `{}`), def("w", `{"effects":{"readOnly":false}}`), def("bad", `{}`))
+}
+
+func TestCallsStartAsTheyCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started := map[string]time.Duration{}
+		begun := time.Now()
+		opts := &compile.Options{Run: true, Catalogue: streamTools(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			started[req.Call] = time.Since(begun)
+			return tool.Result{Value: req.Params}, nil
+		})}
+		res := stream(t, []string{
+			`{"_tool":"e","_id":"first","v":1,"_outputPath":"†state.a"}`,
+			`{"_tool":"e","_id":"forward","v":"†state.later","_outputPath":"†state.b"}`,
+			`{"_tool":"e","_id":"reader","v":"†state.a","_outputPath":"†state.c"}`,
+			`{"_tool":"e","_id":"behind","v":"†state.b","_outputPath":"†state.d"}`,
+			`{"_tool":"e","_id":"later","v":2,"_outputPath":"†state.later"}`,
+			`{"_tool":"e","_id":"last","v":3}`,
+		}, opts)
+		for id, at := range map[string]time.Duration{"first": 1, "reader": 3, "later": 5, "last": 6, "forward": 6, "behind": 6} {
+			if started[id] != at*time.Second {
+				t.Errorf("%s started after %s, want %d s", id, started[id], at)
+			}
+		}
+		if res.Status != exec.Completed || len(res.Calls) != 6 {
+			t.Errorf("%s: %s", res.Status, statuses(res))
+		}
+	})
+}
+
+// In plan order the first effect comes last, since it needs what is listed last.
+func TestStreamedEffectsKeepPlanOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		opts := &compile.Options{Run: true, Catalogue: streamTools(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			order = append(order, req.Call)
+			return tool.Result{Value: req.Params}, nil
+		})}
+		stream(t, []string{
+			`{"_tool":"w","_id":"one","v":"†state.later"}`,
+			`{"_tool":"w","_id":"two"}`,
+			`{"_tool":"e","_id":"later","_outputPath":"†state.later"}`,
+		}, opts)
+		if got := strings.Join(order, " "); got != "two later one" {
+			t.Errorf("ran %s", got)
+		}
+	})
+}
+
+// TestStreamedEqualsWhole runs random plans whole and call by call.
+func TestStreamedEqualsWhole(t *testing.T) {
+	paths := []string{"a", "b", "c", "l", "l[0]", "a.x", "b.y", "l[-1]", "a.x.z"}
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		pick := func() string { return "†state." + paths[r.IntN(len(paths))] }
+		var calls []string
+		for i := range 2 + r.IntN(8) {
+			tools := []string{"e", "e", "e", "w", "bad"}
+			call := `{"_tool":"` + tools[r.IntN(len(tools))] + `","_id":"c` + string(rune('0'+i)) + `"`
+			switch r.IntN(4) {
+			case 0:
+				call += `,"v":"` + pick() + `"`
+			case 1:
+				call += `,"v":"` + pick() + ` || ` + pick() + `"`
+			case 2:
+				call += `,"v":` + string(rune('0'+r.IntN(10)))
+			}
+			if r.IntN(4) > 0 {
+				call += `,"_outputPath":"` + pick() + `"`
+				if r.IntN(3) == 0 {
+					call += `,"_outputMethod":"` + []string{"push", "merge"}[r.IntN(2)] + `"`
+				}
+			}
+			if r.IntN(6) == 0 {
+				call += `,"_dependsOn":["c` + string(rune('0'+r.IntN(i+2))) + `"]`
+			}
+			calls = append(calls, call+"}")
+		}
+		opts := &compile.Options{
+			Run:    true,
+			Values: map[string]compile.Given{"state": {JSON: json.RawMessage(`{"a":{"x":1},"l":[1,2]}`)}},
+			Catalogue: streamTools(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+				time.Sleep(time.Duration(req.Seed % uint64(3*time.Second)))
+				if req.Tool == "bad" {
+					return tool.Result{}, &tool.Error{Code: "x", Message: "no"}
+				}
+				return tool.Result{Value: json.RawMessage(`{"z":"` + req.Call + `","p":` + string(req.Params) + `}`)}, nil
+			}),
+		}
+		doc, findings := lang.Parse(diag.NewFile("plan.json", []byte("["+strings.Join(calls, ",")+"]")), nil)
+		prog, more := compile.Compile(doc, opts)
+		if append(findings, more...).HasErrors() {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			whole := run(t, prog, &exec.Options{OnFailure: exec.Skip})
+			streamed := stream(t, calls, opts)
+			got, want := canonical(t, streamed.State), canonical(t, whole.State)
+			ended := map[string]exec.Status{}
+			for _, c := range streamed.Calls {
+				ended[c.ID] = c.Status
+			}
+			for _, c := range whole.Calls {
+				if ended[c.ID] != c.Status {
+					t.Errorf("%s is %s, want %s", c.ID, ended[c.ID], c.Status)
+				}
+			}
+			if got != want || t.Failed() {
+				t.Fatalf("seed %d\n%s\nstreamed %s\nwhole    %s", seed, strings.Join(calls, "\n"), got, want)
+			}
+		})
+	}
+}
