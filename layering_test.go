@@ -32,6 +32,7 @@ const (
 	yaml         = "go.yaml.in/yaml/v4"
 	failsafe     = "github.com/failsafe-go/failsafe-go"
 	cobra        = "github.com/spf13/cobra"
+	pflag        = "github.com/spf13/pflag" // the flags of cobra
 )
 
 // layer is what a package may import besides the standard library.
@@ -73,7 +74,7 @@ var layers = map[string]layer{
 	"exec/law":      {}, // tests only
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, xterm}},
+	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},

@@ -20,7 +20,6 @@ import (
 var notYet = []string{
 	"deleg-escape", "deleg-foreach", "deleg-isolation", "deleg-plan",
 	"inst-template", "inst-unknown",
-	"type-maybe-strict",
 }
 
 // TestConformance runs the cases of the language through the command: see

@@ -107,17 +107,22 @@ func (env *environment) showResult(res *exec.Result, asJSON bool) error {
 	return exitOf(res.Status)
 }
 
-// headline is what became of a run in one line.
+// headline is what became of a run in one line. The table says why a call failed.
 func headline(res *exec.Result) string {
 	n := map[exec.Status]int{}
+	told := false
 	for i := range res.Calls {
-		n[res.Calls[i].Status]++
+		c := &res.Calls[i]
+		n[c.Status]++
+		told = told || c.Error != nil && strings.Contains(res.Reason, c.Error.Message)
 	}
 	s := fmt.Sprintf("%s: %d of %s completed", res.Status, n[exec.Completed], count(len(res.Calls), "call"))
-	if n[exec.Skipped] > 0 {
-		s += fmt.Sprintf(", %d skipped", n[exec.Skipped])
+	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Awaiting} {
+		if n[status] > 0 {
+			s += fmt.Sprintf(", %d %s", n[status], status)
+		}
 	}
-	if res.Reason != "" {
+	if res.Reason != "" && !told {
 		s += "; " + res.Reason
 	}
 	return s
@@ -126,34 +131,69 @@ func headline(res *exec.Result) string {
 // Bounds of the table of calls.
 const (
 	maxRows   = 20
-	maxID     = 30  // columns
+	maxIDs    = 40  // columns
 	maxReason = 300 // columns
 )
 
-// showCalls shows the calls that did not complete, and why.
+// row is calls that came to the same end for the same reason.
+type row struct {
+	fate, why string
+	ids       []string
+}
+
+// showCalls shows the calls that did not complete, and why, in plan order.
 func showCalls(w io.Writer, calls []exec.CallResult) {
-	var rows [][3]string
-	more := 0
-	for i := range calls {
-		switch c := &calls[i]; {
-		case c.Status == exec.Completed:
-		case len(rows) == maxRows:
-			more++
-		default:
-			rows = append(rows, [3]string{cut(printable(c.ID), maxID), fate(c), cut(printable(why(c)), maxReason)})
-		}
-	}
+	rows := unfinished(calls)
 	var width [2]int
-	for _, r := range rows {
-		width[0], width[1] = max(width[0], columns(r[0])), max(width[1], columns(r[1]))
+	for _, r := range rows[:min(maxRows, len(rows))] {
+		width[0], width[1] = max(width[0], columns(r.names())), max(width[1], columns(r.fate))
 	}
-	for _, r := range rows {
-		line := fmt.Sprintf("  %s  %s  %s", pad(r[0], width[0]), pad(r[1], width[1]), r[2])
+	more := 0
+	for i, r := range rows {
+		if i >= maxRows {
+			more += len(r.ids)
+			continue
+		}
+		line := fmt.Sprintf("  %s  %s  %s", pad(r.names(), width[0]), pad(r.fate, width[1]), r.why)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	if more > 0 {
 		fmt.Fprintf(w, "  … and %d more; --format json has them all\n", more)
 	}
+}
+
+// unfinished are the calls that did not complete; those with the same reason share a row.
+func unfinished(calls []exec.CallResult) []*row {
+	var rows []*row
+	known := map[[2]string]*row{}
+	for i := range calls {
+		c := &calls[i]
+		if c.Status == exec.Completed {
+			continue
+		}
+		key := [2]string{fate(c), cut(printable(why(c)), maxReason)}
+		r, ok := known[key]
+		if !ok {
+			r = &row{fate: key[0], why: key[1]}
+			known[key] = r
+			rows = append(rows, r)
+		}
+		r.ids = append(r.ids, printable(c.ID))
+	}
+	return rows
+}
+
+// names are the calls of a row, as many as fit.
+func (r *row) names() string {
+	s := cut(r.ids[0], maxIDs)
+	for i, id := range r.ids[1:] {
+		longer := s + ", " + id
+		if columns(longer) > maxIDs {
+			return fmt.Sprintf("%s and %d more", s, len(r.ids)-1-i)
+		}
+		s = longer
+	}
+	return s
 }
 
 func fate(c *exec.CallResult) string {
