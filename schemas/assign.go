@@ -31,7 +31,7 @@ type Answer struct {
 	Reason   string
 	From, To string
 	// Witness is a value that the one schema admits and the other refuses, when the
-	// verdict is No. Both was checked by validating it.
+	// verdict is No: it was validated against both.
 	Witness json.RawMessage
 }
 

@@ -207,7 +207,7 @@ func (p *prover) objectAssertions(n *node) (out []literal) {
 	unread := n.unreadPatterns()
 	for i := range n.patterns {
 		if pp := &n.patterns[i]; pp.pattern.re != nil && !admitsAll(pp.node) {
-			out = append(out, literal{op: opAllMembers, class: p.patternClass(pp.pattern), node: pp.node})
+			out = append(out, literal{op: opAllMembers, class: &class{match: pp.pattern}, node: pp.node})
 		}
 	}
 	switch {
@@ -257,8 +257,6 @@ func (p *prover) classesOf(n *node) *classes {
 
 func (p *prover) classOf(n *node, i int) *class { return &p.classesOf(n).props[i] }
 func (p *prover) restClass(n *node) *class      { return p.classesOf(n).rest }
-
-func (p *prover) patternClass(pat *pattern) *class { return &class{match: pat} }
 
 // negated is the negation of an assertion.
 func (l literal) negated() literal {

@@ -1,0 +1,54 @@
+package schemas
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+// runs reports whether the automaton of a pattern accepts a text.
+func runs(prog *syntax.Prog, neg bool, text string) bool {
+	free := func(int) bool { return true }
+	reps, _ := runeClasses([]*syntax.Prog{prog}, []rune(text), free)
+	a := newAutomaton(prog, neg, reps, free)
+	state := int32(0)
+	for _, r := range text {
+		state = a.step(state, slices.Index(reps, r)) // each rune of the text is a class of its own
+		if a.dead(state) {
+			return false
+		}
+	}
+	return a.accepts(state)
+}
+
+// The automaton of a pattern and the regexp package agree.
+func FuzzAutomaton(f *testing.F) {
+	for _, pattern := range []string{
+		"", "a", "^a", "a$", "^a$", "^(a|b)*c$", `\bfoo\b`, `\Bo`, "(?i)straße", "(?m)^b$", "(?s)a.b", "a.b", `^\d{3}-\w+$`,
+		`\p{Lu}`, "[^a-c]", "(a?){5}a{5}", "x*", "^$", `\Aab\z`, "(?i)k", "a|^b|c$", `[\x{1F600}-\x{1F64F}]`,
+	} {
+		for _, text := range []string{"", "a", "b", "ab", "abc", "foo", "a foo b", "oo", "STRASSE", "a\nb", "b\n", "123-x", "Ä", "aaaaa", "\u212a", "😀"} {
+			f.Add(pattern, text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		re, err := regexp.Compile(pattern)
+		if err != nil || !utf8.ValidString(text) || len(pattern) > 100 || len(text) > 100 {
+			return
+		}
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			return
+		}
+		prog, err := syntax.Compile(tree.Simplify())
+		if err != nil || len(prog.Inst) > 2000 {
+			return
+		}
+		want := re.MatchString(text)
+		if runs(prog, false, text) != want || runs(prog, true, text) == want {
+			t.Errorf("%q on %q: regexp says %v", pattern, text, want)
+		}
+	})
+}
