@@ -256,6 +256,29 @@ func linkedTools(t *testing.T, page string) (tools []*file.File) {
 	return tools
 }
 
+// The codes of the reference are those that there are.
+func TestCodes(t *testing.T) {
+	text, err := os.ReadFile("docs/plan-language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| code | what |")
+	listed := regexp.MustCompile(`\| (PLC\d+) \|`).FindAllStringSubmatch(table, -1)
+	var codes []string
+	for _, m := range listed {
+		codes = append(codes, m[1])
+	}
+	slices.Sort(codes)
+	var want []string
+	for _, c := range diag.Codes() {
+		want = append(want, c.String())
+	}
+	slices.Sort(want)
+	if !slices.Equal(codes, want) {
+		t.Errorf("docs/plan-language.md §11 has\n%s\nand package diag\n%s", codes, want)
+	}
+}
+
 // shown is a file that a page shows in full.
 var shown = regexp.MustCompile("(?m)^\\[`([a-z/.]+)`\\]\\([^)]*\\).*:\n\n```[a-z]+\n((?s:.*?))```")
 
