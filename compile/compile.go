@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
@@ -80,6 +81,10 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	c.typeCheck(prog)
 	c.lint()
 	c.countFindings()
+	prog.fault = c.findings.Err()
+	if prog.fault == nil && doc.Faulty() {
+		prog.fault = errors.New("the document has errors")
+	}
 	return prog, c.findings
 }
 

@@ -41,6 +41,7 @@ type Program struct {
 	// Refs says what a reference that finds nothing does.
 	Refs Refs
 
+	fault error // why it must not run
 	paths *pathIndex
 	board *state.Whiteboard // the initial one
 	byID  map[string]int32
@@ -146,6 +147,10 @@ const (
 	StrictRefs  Refs = iota // the call fails
 	LenientRefs             // an empty string, and a warning
 )
+
+// Err is nil when the program may run: neither reading its document nor compiling
+// it found an error. Package exec refuses any other (plan-language §11).
+func (p *Program) Err() error { return p.fault }
 
 // Call is the call of this _id.
 func (p *Program) Call(id string) (*Call, bool) {

@@ -292,7 +292,7 @@ func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) 
 // neverThere reports a path that no source has.
 func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool) {
 	sev := diag.Error
-	if soft {
+	if soft || t.opts.Refs == LenientRefs {
 		sev = diag.Warning
 	}
 	s := sources[0]

@@ -268,6 +268,30 @@ func TestStatusesAndState(t *testing.T) {
 	}
 }
 
+func TestAProgramWithErrorsNeverRuns(t *testing.T) {
+	ran := false
+	def, _ := tool.ParseDefinition([]byte(`{}`), "one", diag.Loc{})
+	cat := tool.NewCatalogue(&tool.Tool{Definition: def, Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+		ran = true
+		return tool.Result{}, nil
+	})})
+	for _, plan := range []string{
+		`[{"_tool":"one"},{"_tool":"nope"}]`,                        // the compiler's error
+		`[{"_tool":"one"},{"_tool":"one","_tool":"one"}]`,           // the reader's
+		`[{"_tool":"one"},{"_tool":"one","_activity":""}]`,          // nothing runs it
+		`[{"_tool":"one","v":"†state.x","_outputPath":"†state.x"}]`, // a cycle
+	} {
+		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
+		prog, _ := compile.Compile(doc, &compile.Options{Catalogue: cat})
+		if _, err := exec.Run(t.Context(), prog, nil); err == nil {
+			t.Errorf("%s ran", plan)
+		}
+	}
+	if ran {
+		t.Error("a tool was called")
+	}
+}
+
 func TestRetries(t *testing.T) {
 	flaky := func(failures int, err *tool.Error) (act, *[]time.Time) {
 		var times []time.Time

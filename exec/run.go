@@ -69,15 +69,16 @@ func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2
 
 // Handle is a run that goes on. Its methods may be called by any goroutine.
 type Handle struct {
-	*scheduler
+	s      *scheduler
 	done   chan struct{}
 	result *Result
 }
 
-// Start starts a program and returns at once.
+// Start starts a program and returns at once. The error is only for runs that
+// could not start: the program has errors, or a hook refused it.
 func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
-	if prog == nil {
-		return nil, errors.New("exec: no program")
+	if err := runnable(prog); err != nil {
+		return nil, err
 	}
 	var o Options
 	if opts != nil {
@@ -92,12 +93,29 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 	if err != nil {
 		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)
 	}
-	h := &Handle{scheduler: newScheduler(ctx, prog, board, o), done: make(chan struct{})}
+	h := &Handle{s: newScheduler(ctx, prog, board, o), done: make(chan struct{})}
 	go func() {
 		defer close(h.done)
-		h.result = h.run()
+		h.result = h.s.run()
 	}()
 	return h, nil
+}
+
+// runnable says why a program can't run: it has errors, or calls that nothing
+// runs (see compile.Options.Run).
+func runnable(prog *compile.Program) error {
+	if prog == nil {
+		return errors.New("exec: no program")
+	}
+	if err := prog.Err(); err != nil {
+		return fmt.Errorf("exec: the plan has errors: %w", err)
+	}
+	for i := range prog.Calls {
+		if c := &prog.Calls[i]; c.Activity == nil && c.Result == nil {
+			return fmt.Errorf("exec: nothing runs the tool %q of the call %q", c.Source.Tool, c.ID)
+		}
+	}
+	return nil
 }
 
 // Wait waits for the end of the run.
@@ -111,7 +129,10 @@ func (h *Handle) Wait() *Result {
 // ready among the new ones starts at once. It is for runs that were started with
 // Options.Open; last says that no more will come. It costs the size of the program.
 func (h *Handle) Extend(prog *compile.Program, last bool) error {
-	s := h.scheduler
+	if err := runnable(prog); err != nil {
+		return err
+	}
+	s := h.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open || s.closed {
@@ -135,7 +156,7 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 }
 
 // ID is the run's id.
-func (h *Handle) ID() string { return h.opts.ID }
+func (h *Handle) ID() string { return h.s.opts.ID }
 
 // errMaxTime is why the context of a run that took too long is done.
 var errMaxTime = errors.New("over the time budget")

@@ -39,8 +39,13 @@ type Document struct {
 	list    Node // of calls
 	context Node // the list of messages
 	broken  bool // not all of it could be read
+	faulty  bool // it has errors
 	answer  bool // it stands inside a model's answer
 }
+
+// Faulty reports whether errors were found when the document was read: it must
+// not run.
+func (d *Document) Faulty() bool { return d.faulty }
 
 // Message is a message of a context (plan-language §1).
 type Message struct {

@@ -36,7 +36,9 @@ func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
 		p.text()
 	}
 	p.doc.broken = p.has(diag.NotJSON, diag.OverLimit, diag.NotAPlan)
-	return p.doc, p.sorted(p.doc.Calls)
+	found := p.sorted(p.doc.Calls)
+	p.doc.faulty = found.HasErrors()
+	return p.doc, found
 }
 
 // parser reads a document out of a tree.

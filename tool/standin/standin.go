@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -122,5 +123,9 @@ func sample(req *tool.Request) (json.RawMessage, error) {
 	if req.Definition == nil || req.Definition.Output == nil {
 		return nil, nil
 	}
-	return nil, &tool.Error{Code: "stand-in", Message: "there are no samples yet", Permanent: true}
+	v, err := schemas.Sample(req.Definition.Output, req.Seed)
+	if err != nil {
+		return nil, &tool.Error{Code: "stand-in", Message: fmt.Sprintf("no sample of the result: %s", err), Permanent: true, Err: err}
+	}
+	return v, nil
 }
