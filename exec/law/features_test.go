@@ -7,7 +7,7 @@ import (
 
 // features are what the plans of a test are to have in them.
 var features = []string{
-	"run", "refused PLC302", "refused PLC401", "refused PLC402",
+	"run", "refused PLC302", "refused PLC302 by types", "refused PLC401", "refused PLC402", "refused by the schema",
 	"handled failure", "unhandled failure", "skipped", "skipped because of a failure", "last alternative chosen", "fallback",
 	"forward reference", "||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_output",
 	"push", "concat", "merge", "assign", "a write on a list", "a reader from nothing", "fan-out", "schema", "output", "lenient", "strict effects",

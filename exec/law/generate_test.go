@@ -62,12 +62,13 @@ type maker struct {
 	*dice
 	plan
 	outputs []string // the _outputPath of each call, "" for none
-	forward int      // one in so many may look at what is written later
+	sources []bool   // calls that read the input only, so that looking forward to them makes no cycle
+	forward int      // one read in so many may look forward to a source
 }
 
 var places = []string{
 	"†state.a", "†state.b", "†state.a.x", "†state.l", "†state.a.y", "†state.c", "†state.a.x.z", "†state.l[0]", "†state.n",
-	"†state.l[1]", "†state.l[-1]", "†data.k", "†state.l[0]", "†data.k.m", "†note.t", "†state.b.x", "†state", "†data",
+	"†state.l[1]", "†state.l[-1]", "†data.k", "†state.l.0", "†data.k.m", "†note.t", "†state.b.x", "†state", "†data",
 	`†state["odd name"]`, "†state.l[0].x", "†state.d", "†state.e", "†state.f", "†note",
 }
 
@@ -82,13 +83,17 @@ func generate(data []byte) *plan {
 	if m.one(16) {
 		n += m.roll(30)
 	}
-	m.forward = []int{255, 60, 25, 10}[m.roll(4)]
+	m.forward = []int{255, 60, 12, 4}[m.roll(4)]
 	var pool []string
 	for range 2 + m.roll(8) {
 		pool = append(pool, m.pick(places...))
 	}
-	for range n {
+	for i := range n {
+		m.sources = append(m.sources, m.one(3))
 		m.outputs = append(m.outputs, m.outputPath(pool))
+		if m.sources[i] && m.one(2) {
+			m.outputs[i] = fmt.Sprintf("†state.s%d", i)
+		}
 	}
 	for i := range n {
 		m.Calls = append(m.Calls, m.call(i))
@@ -99,18 +104,14 @@ func generate(data []byte) *plan {
 	if m.one(3) {
 		m.disorder()
 	}
-	if strings.Contains(m.text(), `"merge"`) || strings.Contains(m.text(), `"assign"`) { // DOUBT 16
-		m.Schema = ""
-	}
 	return &m.plan
 }
 
-// disorder moves calls to other places of the list, so that those that read them
+// disorder moves a call to another place of the list, so that those that read it
 // look forward.
 func (m *maker) disorder() {
-	for range 1 + m.roll(3) {
-		i, j := m.roll(len(m.Calls)), m.roll(len(m.Calls))
-		c := m.Calls[i]
+	i, j := m.roll(len(m.Calls)), m.roll(len(m.Calls))
+	if c := m.Calls[i]; m.sources[i] || m.one(8) {
 		m.Calls = slices.Insert(slices.Delete(m.Calls, i, i+1), j, c)
 	}
 }
@@ -176,7 +177,9 @@ func (m *maker) call(i int) *planned {
 	}
 	add(8, "_errorPath", from(`"†state.err"`, `"†state.errs"`, `"†state.a"`, `"†note.err"`, `"†state.n"`))
 	add(6, "_when", func() string { return quote(m.expression(i)) })
-	add(6, "_dependsOn", func() string { return m.dependsOn(i) })
+	if !m.sources[i] {
+		add(6, "_dependsOn", func() string { return m.dependsOn(i) })
+	}
 	if c.Does.Fails > 0 {
 		retried = always
 	}
@@ -202,8 +205,8 @@ func (m *maker) dependsOn(i int) string {
 	ids := []string{}
 	for range 1 + m.roll(2) {
 		o := m.roll(max(i, 1))
-		if m.one(m.forward) {
-			o = m.roll(len(m.outputs))
+		if later := m.roll(len(m.outputs)); m.one(m.forward) && m.sources[later] {
+			o = later
 		}
 		if id := fmt.Sprintf("c%d", o); o != i && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -285,12 +288,15 @@ func (m *maker) reference(i int) string {
 	if m.one(200) {
 		return m.pick("†state.none", "†input.none", "†data.k")
 	}
+	if i < len(m.sources) && m.sources[i] && !m.one(30) {
+		return m.pick("†input.q", "†input.obj", "†input.on", "†input.obj.m[-1]")
+	}
 	if m.one(3) {
 		return m.pick("†input.q", "†input.s", "†input.obj", "†input.on", "†input.list[*].x", "†state", "†input.obj.m[-1]", "†data", "†input.off", "†input.nil")
 	}
 	var from []string
 	for j, out := range m.outputs {
-		if out != "" && (j < i || m.one(m.forward) && (j > i || m.one(8))) {
+		if out != "" && (j < i || m.sources[j] && m.one(m.forward) || m.one(255)) {
 			from = append(from, out)
 		}
 	}
@@ -320,7 +326,7 @@ func (m *maker) near(p string) string {
 		}
 		return p
 	}
-	return p + m.pick(".x", ".y", "[0]", "[-1]", "[*]", "[*].x", ".x.z", ".call", ".y")
+	return p + m.pick(".x", ".y", "[0]", "[-1]", "[*]", "[*].x", ".x.z", ".call", ".0")
 }
 
 func (c *planned) member(name string) (value string, ok bool) {

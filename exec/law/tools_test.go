@@ -163,6 +163,8 @@ func (b behavior) choose(h uint64, params json.RawMessage) (json.RawMessage, str
 	return v, ""
 }
 
+func (b behavior) choosesLast() bool { return b.Choice >= 4 }
+
 func (b behavior) value(h uint64, params json.RawMessage) json.RawMessage {
 	k := h % 50
 	f := func(format string, args ...any) json.RawMessage { return json.RawMessage(fmt.Sprintf(format, args...)) }
