@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -131,8 +132,17 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 	doc, findings := lang.Parse(src, s.lang)
 	prog, more := compile.Compile(doc, s.compile)
 	findings = append(findings, more...)
+	if slices.ContainsFunc(s.findings, losesTools) {
+		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
+	}
 	findings.Sort()
 	return &loaded{prog: prog, findings: findings}, nil
+}
+
+// losesTools reports whether, for a fault of a tool file, tools that it defines may
+// be unknown.
+func losesTools(f diag.Finding) bool {
+	return f.Severity == diag.Error && (f.Code == diag.NotJSON || f.Code == diag.BadSchema)
 }
 
 // loadOne is load for the commands of one plan: what is said of the tool files is

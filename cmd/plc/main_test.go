@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +32,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
+			"json":   jsonAt,
+			"keys":   keysAt,
 		},
 	})
 }
@@ -53,6 +58,89 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("%s: exit %d, want %d", strings.Join(args[1:], " "), got, want)
 	}
+}
+
+// jsonAt compares a value of the JSON that the last command printed. The way to it
+// is names, indexes and NAME=VALUE for the element that has this string, with / between:
+//
+//	json calls/id=fetch/attempts 1
+func jsonAt(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] json PATH VALUE")
+	}
+	got, want := canonical(printed(ts, args[0])), canonical([]byte(args[1]))
+	if (got == want) == neg {
+		ts.Fatalf("at %s is %s, want %s", args[0], got, want)
+	}
+}
+
+// keysAt makes sure that an object has these members, and no others, in this order.
+func keysAt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: keys PATH NAMES…")
+	}
+	if got := names(printed(ts, args[0])); !slices.Equal(got, args[1:]) {
+		ts.Fatalf("at %s are %q, want %q", args[0], got, args[1:])
+	}
+}
+
+// names are the names of an object's members.
+func names(object []byte) (all []string) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil { // the brace
+		return nil
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return all
+		}
+		all = append(all, fmt.Sprint(name))
+	}
+	return all
+}
+
+// printed is a part of the JSON that the last command printed; . is all of it.
+func printed(ts *testscript.TestScript, path string) json.RawMessage {
+	at := json.RawMessage(ts.ReadFile("stdout"))
+	if path == "." {
+		return at
+	}
+	for step := range strings.SplitSeq(path, "/") {
+		next, ok := member(at, step)
+		if !ok {
+			ts.Fatalf("there is no %s of %s", step, path)
+		}
+		at = next
+	}
+	return at
+}
+
+// member is a member of an object, or an element of a list.
+func member(text json.RawMessage, step string) (json.RawMessage, bool) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) == nil {
+		v, ok := object[step]
+		return v, ok
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) != nil {
+		return nil, false
+	}
+	if i, err := strconv.Atoi(step); err == nil {
+		if i < 0 || i >= len(list) {
+			return nil, false
+		}
+		return list[i], true
+	}
+	name, value, _ := strings.Cut(step, "=")
+	for _, element := range list {
+		if v, ok := member(element, name); ok && canonical(v) == canonical(quote(value)) {
+			return element, true
+		}
+	}
+	return nil, false
 }
 
 // outcome is what a run of the command gave.

@@ -41,7 +41,11 @@ func exitOf(s exec.Status) error {
 // invalid shows a plan that must not run.
 func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool, verdict error) error {
 	if asJSON {
-		return env.showResult(notRun(l, invalidPlan, "the plan has errors"), true)
+		reason := "the plan has errors"
+		if !l.findings.HasErrors() {
+			reason = "the plan has warnings, which --strict counts as errors"
+		}
+		return env.showResult(notRun(l, invalidPlan, reason), true)
 	}
 	env.showFindings(l.findings)
 	env.summary(l.findings, 1)
