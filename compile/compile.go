@@ -70,7 +70,10 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	c := newChecker(doc, opts)
+	return newChecker(doc, opts).compile()
+}
+
+func (c *checker) compile() (*Program, diag.List) {
 	c.context()
 	c.lowerCalls()
 	c.lowerOutput()
@@ -79,10 +82,12 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	c.bind(order)
 	prog := c.program()
 	c.typeCheck(prog)
-	c.lint()
+	if !c.growing { // what comes later may read what nobody reads yet
+		c.lint()
+	}
 	c.countFindings()
 	prog.fault = c.findings.Err()
-	if prog.fault == nil && doc.Faulty() {
+	if prog.fault == nil && c.doc.Faulty() {
 		prog.fault = errors.New("the document has errors")
 	}
 	return prog, c.findings
@@ -97,6 +102,7 @@ func newChecker(doc *lang.Document, opts *Options) *checker {
 		byID:  make(map[string]int32, len(doc.Calls)),
 		index: newPathIndex(),
 
+		starred:       map[string]bool{},
 		unread:        map[string]bool{},
 		literalGroups: map[int32]bool{},
 		reported:      map[kindOfFinding]int{},
@@ -114,13 +120,14 @@ type checker struct {
 	over     map[kindOfFinding]int // the finding that tells how many more there are
 	looks    int                   // at names, to find those that were meant
 
-	cat    *tool.Catalogue
-	defs   []*tool.Definition // of the document
-	unread map[string]bool    // tools whose definitions have errors; "" is one whose name is not known
-	named  []lang.Node        // tools that the document names
-	kinds  map[string]*kind
-	board  *state.Whiteboard // the initial whiteboard
-	facts  map[*tool.Tool]*toolFacts
+	cat     *tool.Catalogue
+	defs    []*tool.Definition // of the document
+	unread  map[string]bool    // tools whose definitions have errors; "" is one whose name is not known
+	named   []lang.Node        // tools that the document names
+	kinds   map[string]*kind
+	board   *state.Whiteboard // the initial whiteboard
+	starred map[string]bool   // whether it holds a path with [*], once asked
+	facts   map[*tool.Tool]*toolFacts
 
 	calls         []draft          // in the order of the list, later in plan order
 	byID          map[string]int32 // in the order of the list, later in plan order

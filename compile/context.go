@@ -19,9 +19,10 @@ import (
 
 // kind is what is known of a kind of the whiteboard before the run.
 type kind struct {
-	value   json.RawMessage // an object
-	given   bool            // the value was given; an input that was not may be anything
-	broken  bool            // the value breaks a schema, which was reported
+	value   json.RawMessage   // an object
+	parts   []json.RawMessage // the objects that are merged into the value, in order
+	given   bool              // the value was given; an input that was not may be anything
+	broken  bool              // the value breaks a schema, which was reported
 	schemas []*schemas.Schema
 	locs    []diag.Loc // of the schemas
 	loc     diag.Loc   // of the value
@@ -34,7 +35,7 @@ type kind struct {
 // initial values and schemas, the document's tools.
 func (c *checker) context() {
 	for _, name := range []string{"input", "state", "data"} {
-		c.kinds[name] = &kind{value: json.RawMessage(`{}`)}
+		c.kinds[name] = &kind{}
 	}
 	c.cat = c.opts.Catalogue
 	if c.cat == nil {
@@ -59,6 +60,7 @@ func (c *checker) context() {
 	c.given()
 	initial := map[string]json.RawMessage{}
 	for name, k := range c.kinds {
+		k.value = k.merged()
 		initial[name] = k.value
 	}
 	board, err := state.New(initial)
@@ -75,7 +77,7 @@ func (c *checker) context() {
 func (c *checker) dataMessage(m *lang.Message) {
 	k := c.kinds[m.Kind]
 	if k == nil {
-		k = &kind{value: json.RawMessage(`{}`)}
+		k = &kind{}
 		c.kinds[m.Kind] = k
 	}
 	if !m.Schema.IsZero() {
@@ -90,22 +92,36 @@ func (c *checker) dataMessage(m *lang.Message) {
 	case !m.Payload.IsZero():
 		payload := m.Payload
 		first := !k.given
-		c.merge(k, payload.AppendJSON(nil), payload.Loc())
+		k.merge(payload.AppendJSON(nil), payload.Loc())
 		if first {
 			k.locate = func(pointer string) diag.Loc { n, _ := payload.At(pointer); return n.Loc() }
 		}
 	case len(m.Members) > 0 || m.Schema.IsZero():
-		c.merge(k, objectOf(m.Members), m.Node.Loc())
+		k.merge(objectOf(m.Members), m.Node.Loc())
 	}
 }
 
 // merge lays a value over that of a kind.
-func (c *checker) merge(k *kind, value json.RawMessage, loc diag.Loc) {
-	merged, err := state.Apply(k.value, nil, state.Merge, value)
-	if err != nil {
-		panic(err) // both are objects
+func (k *kind) merge(value json.RawMessage, loc diag.Loc) {
+	k.parts = append(k.parts, value)
+	k.given, k.loc, k.locate = true, loc, nil
+}
+
+// merged is the value of all parts. A whiteboard merges them in one pass.
+func (k *kind) merged() json.RawMessage {
+	if len(k.parts) == 0 {
+		return json.RawMessage(`{}`)
 	}
-	k.value, k.given, k.loc, k.locate = merged, true, loc, nil
+	board, err := state.New(map[string]json.RawMessage{"state": k.parts[0]})
+	path := state.Path{{Kind: state.Name, Name: "state"}}
+	for i := 1; i < len(k.parts) && err == nil; i++ {
+		err = board.Write(state.Place(i), path, state.Merge, k.parts[i])
+	}
+	if err != nil {
+		panic(err) // all are objects
+	}
+	value, _ := board.Snapshot("state")
+	return value
 }
 
 // objectOf is an object of these members.
@@ -142,19 +158,21 @@ func (c *checker) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
 		return nil // reported by the reader
 	}
 	if err != nil {
-		c.badSchema(err, func(p string) diag.Loc { at, _ := n.At(p); return at.Loc() }, n.Pointer())
+		c.badSchema(err, func(p string) diag.Loc { at, _ := n.At(p); return at.Loc() }, n)
 		return nil
 	}
 	return s
 }
 
-// badSchema reports a schema that does not compile.
-func (c *checker) badSchema(err error, locate func(pointer string) diag.Loc, base string) {
+// badSchema reports a schema that does not compile, and that of a document stands at n.
+func (c *checker) badSchema(err error, locate func(pointer string) diag.Loc, n lang.Node) {
 	pointer, message := "", err.Error()
 	if e, ok := err.(*schemas.SchemaError); ok {
 		pointer, message = e.Pointer, e.Message
 	}
-	c.errorf(diag.BadSchema, locate(pointer), "not a schema: %s", message).Pointer = base + pointer
+	if f := c.errorf(diag.BadSchema, locate(pointer), "not a schema: %s", message); f.kept() && !n.IsZero() {
+		f.Pointer = n.Pointer() + pointer
+	}
 }
 
 // given adds what the options give to the kinds.
@@ -163,21 +181,21 @@ func (c *checker) given() {
 		v := c.opts.Values[name]
 		k := c.kinds[name]
 		if k == nil {
-			k = &kind{value: json.RawMessage(`{}`)}
+			k = &kind{}
 			c.kinds[name] = k
 		}
 		if len(v.JSON) == 0 || v.JSON[0] != '{' {
 			c.errorf(diag.BadInput, c.orFile(v.Loc), "the %s must be an object", name)
 			continue
 		}
-		c.merge(k, v.JSON, v.Loc)
+		k.merge(v.JSON, v.Loc)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.opts.Schemas)) {
 		g := c.opts.Schemas[name]
 		s, err := schemas.Compile(ofObject(g.JSON), nil)
 		if err != nil {
 			loc := c.orFile(g.Loc)
-			c.badSchema(err, func(string) diag.Loc { return loc }, "")
+			c.badSchema(err, func(string) diag.Loc { return loc }, lang.Node{})
 			continue
 		}
 		if k := c.kinds[name]; k != nil {
@@ -320,8 +338,9 @@ func (c *checker) define(n lang.Node, raw json.RawMessage, name string) {
 		if at, ok := n.At(f.Pointer); ok {
 			f.Loc = at.Loc()
 		}
-		f.Pointer = n.Pointer() + f.Pointer
-		c.keep(f)
+		if k := c.keep(f); k.kept() {
+			k.Pointer = n.Pointer() + f.Pointer
+		}
 	}
 	if def == nil {
 		c.unread[name] = true

@@ -117,7 +117,7 @@ func (c *checker) heldNames(p state.Path) iter.Seq[string] {
 			for name := range members(parent) {
 				full := append(slices.Clone(p[:k]), state.Segment{Kind: state.Name, Name: name})
 				full = append(full, p[k+1:]...)
-				if _, ok := c.board.Read(full, 0, 1); ok && !yield(full.String()) {
+				if c.board.Held(full) && !yield(full.String()) {
 					return
 				}
 			}

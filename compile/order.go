@@ -93,6 +93,10 @@ func (c *checker) lookBack() (forward bool) {
 		if c.classify(d, earlier) {
 			forward = true
 		}
+		if c.index.matched > maxMatched {
+			c.tooWild(d)
+			return false
+		}
 		for _, n := range d.nodes {
 			written[n].at = true
 			for a := n; a >= 0 && !written[a].sub; a = c.index.up(a) {
@@ -109,6 +113,26 @@ func (c *checker) lookBack() (forward bool) {
 		r.void, r.after = r.void || r.after, false
 	}
 	return forward
+}
+
+// maxMatched bounds how often [*] and indexes from the end are matched with an
+// element that is written: each match is an edge.
+const maxMatched = 4_000_000
+
+// tooWild refuses a plan with too many matches. What it reads is taken for nothing,
+// so that it can be compiled at all.
+func (c *checker) tooWild(d *draft) {
+	c.errorf(diag.OverLimit, d.Source.Node.Loc(), "the plan writes so many elements of lists, and reads so many by [*] or from the end, that they match more than %d times; write such lists as a whole", maxMatched).
+		in(d, "")
+	c.cyclic, c.blind = true, true
+	for j := range c.end.refs {
+		c.end.refs[j].void = true
+	}
+	for i := range c.calls {
+		for j := range c.calls[i].refs {
+			c.calls[i].refs[j].void = true
+		}
+	}
 }
 
 // classify decides for each read of a call whether it looks forward.
@@ -136,6 +160,20 @@ func (c *checker) classify(d *draft, earlier func(state.Path) bool) (forward boo
 	return forward
 }
 
+// holds reports whether the initial whiteboard has a value at a path.
+func (c *checker) holds(p state.Path) bool {
+	if !slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind == state.Star }) {
+		return c.board.Held(p)
+	}
+	name := p.String() // a look costs the length of the list: one for all that read it
+	held, known := c.starred[name]
+	if !known {
+		held = c.board.Held(p)
+		c.starred[name] = held
+	}
+	return held
+}
+
 // held reports whether the initial whiteboard holds a path, as far as is known
 // before the run: an input that was not given is taken to hold what its schema does
 // not forbid, and a schema's required paths are taken to be there (plan-language §5).
@@ -144,7 +182,7 @@ func (c *checker) held(p state.Path) bool {
 		return true
 	}
 	k := c.kinds[p[0].Name]
-	if _, ok := c.board.Read(p, 0, 1); ok {
+	if c.holds(p) {
 		return true
 	}
 	if c.opts.Run && !k.broken {

@@ -16,6 +16,9 @@ type pathIndex struct {
 	elements map[int32][]int32 // children that name an element of an array by its number
 	wild     map[int32][]int32 // children that name one from the end
 
+	// matched counts the elements that [*], and indexes from the end, were matched with.
+	matched int
+
 	above, at [2][]int32 // scratch of overlapping; double-buffered frontiers
 }
 
@@ -128,7 +131,9 @@ func (t *pathIndex) matches(dst []int32, n int32, s state.Segment) []int32 {
 		}
 		return dst
 	}
+	t.matched += len(t.wild[n])
 	if s.Kind == state.Star || s.Index < 0 {
+		t.matched += len(t.elements[n])
 		dst = append(dst, t.elements[n]...)
 		return append(dst, t.wild[n]...)
 	}

@@ -12,7 +12,8 @@ import (
 // Stream compiles a plan that is still being written (execution §1): its list of
 // calls grows at the end. A call is released as soon as nothing that may still come can
 // change what it reads, waits for or overtakes; the others wait for the end of the
-// list. So a plan that streams in gives the same whiteboard as the same plan given whole.
+// list. So a plan that streams in gives the same whiteboard as the same plan given whole,
+// up to the order of members in objects.
 //
 //	s := compile.NewStream(opts)
 //	prog, findings := s.Add(doc1)          // the document as far as it is written
@@ -73,7 +74,9 @@ func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List)
 	for i := range part.Calls {
 		s.released = append(s.released, part.Calls[i].ID)
 	}
-	prog, findings := Compile(part, s.opts)
+	c := newChecker(part, s.opts)
+	c.growing = true
+	prog, findings := c.compile()
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity != diag.Error })
 	s.last = prog
 	return prog, findings

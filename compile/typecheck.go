@@ -19,6 +19,7 @@ type typeCheck struct {
 	prog     *Program
 	relation schemas.Relation
 	text     *schemas.Schema // the type of a template
+	known    map[string]initialValue
 }
 
 // target is who takes a value: a param of a tool, or the output.
@@ -35,7 +36,7 @@ func (c *checker) typeCheck(prog *Program) {
 	if c.cyclic {
 		return
 	}
-	t := &typeCheck{checker: c, prog: prog, text: simple("string")}
+	t := &typeCheck{checker: c, prog: prog, text: simple("string"), known: map[string]initialValue{}}
 	for i := range c.calls {
 		if d := &c.calls[i]; d.Tool != nil && !d.bad {
 			t.call(d)
@@ -94,10 +95,22 @@ func countExprs(n lang.Node) int {
 	return count
 }
 
+// hasExprs reports whether there are expressions in a value.
+func hasExprs(n lang.Node) bool {
+	for _, text := range n.Texts() {
+		for _, p := range text.Parts {
+			if p.Expr != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // value checks a value that holds expressions against a schema, nil for any, part
 // by part; it returns the value's type, nil when it is not known.
 func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
-	if countExprs(n) == 0 {
+	if !hasExprs(n) {
 		return t.literal(to, n, schema)
 	}
 	switch n.Kind() {
@@ -112,7 +125,7 @@ func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *sche
 			}
 			elements = append(elements, t.value(to, e, sub))
 		}
-		if slices.Contains(elements, nil) {
+		if len(elements) > maxSources || slices.Contains(elements, nil) {
 			return nil
 		}
 		return schemas.ArrayOf(schemas.Union(elements...))
@@ -204,7 +217,7 @@ func (t *typeCheck) typeOfExpr(to *target, e *Expr) *schemas.Schema {
 		if e.void {
 			return schemas.Nothing()
 		}
-		for _, s := range t.prog.Types(&e.read, to.draft.Place) {
+		for _, s := range t.prog.types(&e.read, to.draft.Place, t.known) {
 			all = append(all, s.Schema)
 		}
 	case lang.OpLiteral:
@@ -267,7 +280,7 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 
 // ref checks a reference against who takes it, source by source.
 func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) {
-	sources := t.prog.Types(r, to.draft.Place)
+	sources := t.prog.types(r, to.draft.Place, t.known)
 	never := len(sources) > 0 && !slices.ContainsFunc(sources, func(s Source) bool { return s.Has != schemas.Never })
 	if never {
 		t.neverThere(to, r, sources, soft)

@@ -31,6 +31,11 @@ const maxSources = 32
 
 // Types are what a reference may come to, as read by a call at place before.
 func (p *Program) Types(r *Read, before state.Place) []Source {
+	return p.types(r, before, map[string]initialValue{})
+}
+
+// types is Types with the values of the initial whiteboard that were looked at before.
+func (p *Program) types(r *Read, before state.Place, known map[string]initialValue) []Source {
 	kind := r.Path[0].Name
 	declared, has := p.declaredType(kind, r.Path)
 	places, ok := p.paths.few(r.Path, r.Since, before, maxSources)
@@ -43,7 +48,7 @@ func (p *Program) Types(r *Read, before state.Place) []Source {
 	}
 	var sources []Source
 	if r.Since == 0 {
-		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0); ok {
+		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0, known); ok {
 			sources = append(sources, s)
 		}
 	}
@@ -79,24 +84,56 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 
 // initialType is what the initial whiteboard gives at a path: what the schema of
 // the kind says, else the value that was given. alone says that nobody writes there.
-func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool) (Source, bool) {
-	value, held := p.board.Read(path, 0, 1)
+func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, known map[string]initialValue) (Source, bool) {
+	initial := p.initialValue(path, known)
 	switch {
-	case declared != nil && (held || alone):
-		if held {
+	case declared != nil && (initial.held || alone):
+		if initial.held {
 			has = schemas.Always
 		}
 		return Source{Schema: declared, Has: has}, true
-	case held:
-		s, err := schemas.Const(value)
-		if err != nil {
-			s = nil // a number that is out of bounds
-		}
-		return Source{Schema: s, Has: schemas.Always}, true
+	case initial.held:
+		return Source{Schema: initial.schema, Has: schemas.Always}, true
 	case alone:
 		return Source{Has: has}, true
 	}
 	return Source{}, false
+}
+
+// initialValue is what the initial whiteboard holds at a path.
+type initialValue struct {
+	held   bool
+	schema *schemas.Schema // of this value alone; nil when a number of it is out of bounds
+}
+
+// smallValue is up to how many bytes a value is not worth remembering.
+const smallValue = 128
+
+// initialValue looks at a path. Values that are large, or made of many, are looked at once
+// for all who read them.
+func (p *Program) initialValue(path state.Path, known map[string]initialValue) initialValue {
+	star := slices.ContainsFunc(path, func(s state.Segment) bool { return s.Kind == state.Star })
+	var v initialValue
+	if !star {
+		value, held := p.board.Read(path, 0, 1)
+		if v.held = held; !held {
+			return v
+		}
+		if len(value) <= smallValue {
+			v.schema, _ = schemas.Const(value)
+			return v
+		}
+	}
+	name := path.String()
+	if v, ok := known[name]; ok {
+		return v
+	}
+	value, held := p.board.Read(path, 0, 1)
+	if v.held = held; held {
+		v.schema, _ = schemas.Const(value)
+	}
+	known[name] = v
+	return v
 }
 
 // writtenTypes are what writers give at a path. whole is false when it can't be
