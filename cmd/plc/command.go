@@ -53,6 +53,7 @@ func giveExamples(root *cobra.Command) {
 		switch c.Name() {
 		case "help":
 			c.Example = "  plc help run"
+			c.Run, c.RunE = nil, help
 		case "completion":
 			c.Example = "  source <(plc completion bash)"
 			for _, shell := range c.Commands() {
@@ -60,6 +61,20 @@ func giveExamples(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// help is plc help.
+func help(c *cobra.Command, args []string) error {
+	found, rest, err := c.Root().Find(args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) == 0:
+		return found.Help()
+	case found == c.Root():
+		return knownCommand(found, rest)
+	}
+	return fmt.Errorf("there is no command %q of %s; see %[2]s --help", rest[0], found.CommandPath())
 }
 
 // knownCommand refuses what is no command. A plan without a command is a likely

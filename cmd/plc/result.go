@@ -118,7 +118,7 @@ func headline(res *exec.Result) string {
 	for i := range res.Calls {
 		c := &res.Calls[i]
 		n[c.Status]++
-		told = told || c.Error != nil && strings.Contains(res.Reason, c.Error.Message)
+		told = told || c.Error != nil && strings.HasSuffix(res.Reason, c.Error.Message)
 	}
 	s := fmt.Sprintf("%s: %d of %s completed", res.Status, n[exec.Completed], count(len(res.Calls), "call"))
 	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Awaiting} {
@@ -210,8 +210,11 @@ func fate(c *exec.CallResult) string {
 // why is the reason of a call that did not complete.
 func why(c *exec.CallResult) string {
 	s := c.Reason
-	if c.Error != nil && c.Status != exec.Skipped {
+	switch {
+	case c.Error != nil && c.Status != exec.Skipped:
 		s = c.Error.Code + ": " + c.Error.Message
+	case c.Status == exec.Pending:
+		s = "it has not started"
 	}
 	if c.Attempts > 1 {
 		s += fmt.Sprintf(" (%d attempts)", c.Attempts)
