@@ -89,7 +89,7 @@ func (f finding) replace(text string) finding {
 
 // maxLooks is at how many names a compilation looks for those that were meant: a
 // plan of a million faults and a million names has no suggestions after the first few.
-const maxLooks = 5_000_000
+const maxLooks = 1_000_000
 
 // nearest is the name that was perhaps meant. When too many were looked at before it
 // is none.

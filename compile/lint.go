@@ -40,6 +40,7 @@ func (b *binder) deadWrites(d *draft, node int32) {
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
+		b.index.work++
 		l := &b.links[v.node]
 		if !l.dirty {
 			continue

@@ -16,8 +16,9 @@ type pathIndex struct {
 	elements map[int32][]int32 // children that name an element of an array by its number
 	wild     map[int32][]int32 // children that name one from the end
 
-	// matched counts the elements that [*], and indexes from the end, were matched with.
-	matched int
+	// matched counts the elements that [*], and indexes from the end, were matched
+	// with; work all nodes that were looked at, for the tests of growth.
+	matched, work int
 
 	above, at [2][]int32 // scratch of overlapping; double-buffered frontiers
 }
@@ -114,6 +115,7 @@ func (t *pathIndex) overlapping(p state.Path) (above, at []int32) {
 		}
 	}
 	t.above[0], t.at[0], t.at[1] = above, at, next
+	t.work += len(p) + len(above) + len(at)
 	return above, at
 }
 
@@ -194,6 +196,7 @@ func (t *pathIndex) addWriter(n int32, at state.Place) {
 
 // up is the parent of a node; -1 above the root.
 func (t *pathIndex) up(n int32) int32 {
+	t.work++
 	if n == 0 {
 		return -1
 	}

@@ -1,0 +1,25 @@
+package compile
+
+import (
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Work counts the nodes of the path index and the names that a compilation looks at,
+// and the nodes and edges of its graphs.
+func Work(doc *lang.Document, opts *Options) int {
+	c := newChecker(doc, opts)
+	prog, _ := c.compile()
+	return c.index.work + c.looks + size(prog.Starts) + size(prog.Commits)
+}
+
+func size(g *dag.Graph) int {
+	if g == nil {
+		return 0
+	}
+	n := g.Len()
+	for i := range g.Len() {
+		n += len(g.Pred(int32(i)))
+	}
+	return n
+}
