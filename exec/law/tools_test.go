@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,7 +116,7 @@ func (p *plan) attempt(call, name string, params, scopes json.RawMessage, n int)
 	if isBackup(name) {
 		n = 1
 	}
-	h := digest(call, name, canonical(params), canonical(scopes))
+	h := digest(call, name, sorted(canonical(params)), sorted(canonical(scopes)))
 	switch {
 	case b.Permanent, b.Picky && h%3 == 0:
 		return nil, "", &failure{code: b.Code, permanent: true}
@@ -130,6 +131,14 @@ func (p *plan) attempt(call, name string, params, scopes json.RawMessage, n int)
 		return nil, "", &failure{code: "timeout"}
 	}
 	return nil, "", &failure{code: b.Code}
+}
+
+// sorted is a text without its order, which streamed plans do not keep in templates
+// of whole objects.
+func sorted(text []byte) []byte {
+	text = slices.Clone(text)
+	slices.Sort(text)
+	return text
 }
 
 func isBackup(name string) bool { return strings.HasPrefix(name, "backup") }
