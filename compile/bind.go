@@ -196,9 +196,20 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 	}
 	for _, n := range at {
 		b.links[n].readSub = d.Place
-		b.bindTo(i, d, &b.links[n].sub, read)
+		if len(at) <= maxElements {
+			b.bindTo(i, d, &b.links[n].sub, read)
+		}
+	}
+	if len(at) > maxElements {
+		// Waiting for more than it reads changes no value, and makes one edge of many.
+		list, _ := b.index.exact(named(read.Path))
+		b.bindTo(i, d, &b.links[list].sub, read)
 	}
 }
+
+// maxElements is how many elements of a list a reference with a wildcard waits
+// for one by one; when more are written, it waits for the list.
+const maxElements = 32
 
 // written reports whether a call before writes what overlaps a path.
 func (b *binder) written(above, at []int32) bool {

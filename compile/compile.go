@@ -80,6 +80,9 @@ func (c *checker) compile() (*Program, diag.List) {
 	c.checkModes()
 	order := c.planOrder()
 	c.bind(order)
+	if c.index.looks > c.index.most {
+		c.errorf(diag.OverLimit, c.at(c.doc.Root.Span()), "references with [*], or with indexes from the end, meet more than %d elements that calls write one by one; read the list as a whole", maxMatches)
+	}
 	prog := c.program()
 	c.typeCheck(prog)
 	if !c.growing { // what comes later may read what nobody reads yet
@@ -150,7 +153,7 @@ type checker struct {
 
 	graphs        graphs
 	links         []link   // by node of the path index, when all is bound
-	effectOrdered int      // calls that wait because of effects
+	effectOrdered []int32  // calls that wait because of effects
 	callFacts     [][]fact // what each call needs to have happened
 }
 

@@ -10,7 +10,7 @@ type effectChains struct {
 	all     chain              // every call that takes part
 	changes chain              // every call that changes the world
 	domains map[string]*domain // "" are the calls without one
-	ordered int                // calls that wait for another because of effects
+	ordered []int32            // calls that wait for another because of effects
 }
 
 // domain is the calls of one domain since the last that was ordered against all.
@@ -55,7 +55,7 @@ func (b *binder) order(i int32, d *draft) {
 		waits = b.observe(i, eff.Domain)
 	}
 	if waits && !d.bad {
-		b.effects.ordered++
+		b.effects.ordered = append(b.effects.ordered, i)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // lint reports what is legal and perhaps not meant, and what can never happen.
 func (c *checker) lint() {
-	if c.cyclic {
-		return // bindings without a plan order mean nothing
+	if c.cyclic || c.doc.Faulty() {
+		return // bindings without a plan order mean nothing, nor those of calls that were not understood
 	}
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -332,8 +332,17 @@ func (c *checker) unordered(a, b state.Place, budget *int) bool {
 // undeclaredEffects reports calls whose tools say nothing of their effects and
 // that may overlap, and how many calls effects put in a row.
 func (c *checker) undeclaredEffects() {
-	if n := c.effectOrdered; n > 0 {
-		c.report(diag.Info, diag.EffectOrder, c.at(c.doc.Root.Span()), "effects make %s wait for another", count(n, "call"))
+	if w := c.effectOrdered; len(w) > 0 {
+		var ids []string
+		for _, i := range w[:min(len(w), 5)] {
+			ids = append(ids, c.calls[i].ID)
+		}
+		more := ""
+		if len(w) > 5 {
+			more = fmt.Sprintf(" and %s", count(len(w)-5, "more call"))
+		}
+		d := &c.calls[w[0]]
+		c.report(diag.Info, diag.EffectOrder, d.Source.ToolNode.Loc(), "effects make calls wait for those before them: %s%s", list(ids), more).in(d, "/_tool")
 	}
 	if c.opts.Effects == StrictEffects {
 		return

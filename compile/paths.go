@@ -20,6 +20,8 @@ type pathIndex struct {
 	// with; work all nodes that were looked at, for the tests of growth.
 	matched, work int
 
+	looks     int        // children that wildcards have matched
+	most      int        // of those; beyond it nothing is found any more
 	above, at [2][]int32 // scratch of overlapping; double-buffered frontiers
 }
 
@@ -41,12 +43,17 @@ type pathStep struct {
 	name  string
 }
 
+// maxMatches bounds the elements that wildcards may match in a plan, all together: n
+// references with [*] to a list of n elements that calls write one by one are n².
+const maxMatches = 20_000_000
+
 func newPathIndex() *pathIndex {
 	return &pathIndex{
 		nodes:    make([]pathNode, 1),
 		child:    map[pathStep]int32{},
 		elements: map[int32][]int32{},
 		wild:     map[int32][]int32{},
+		most:     maxMatches,
 	}
 }
 
@@ -206,7 +213,7 @@ func (t *pathIndex) up(n int32) int32 {
 // writersOf are the places in [since, before) of calls that may write a path
 // that overlaps p, ascending. It is safe for goroutines.
 func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.Place {
-	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild}
+	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild, most: t.most}
 	above, at := q.overlapping(p)
 	var places []state.Place
 	collect := func(n int32) {
@@ -235,7 +242,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 // few are the places that writersOf gives when it takes no more than most looks at
 // paths and writers to find them; ok is false when it takes more.
 func (t *pathIndex) few(p state.Path, since, before state.Place, most int) (places []state.Place, ok bool) {
-	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild}
+	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild, most: t.most}
 	above, at := q.overlapping(p)
 	collect := func(n int32) bool {
 		w := t.nodes[n].writers

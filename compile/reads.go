@@ -238,6 +238,10 @@ func methodOf(spelled string) state.Method {
 	}
 }
 
+// maxSteps is how long a path may be that is written: package state takes no
+// longer ones.
+const maxSteps = 1000
+
 func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
 	out := Alternative{source: a}
 	for _, e := range a.Paths {

@@ -152,6 +152,52 @@ var sound = map[string]func(n int) string{
 		}
 		return `[` + b.String() + `{"type":"plan","plan":` + list(n, func(i int) string { return fmt.Sprintf(`"_tool":"t%d","v":%d`, i, i) }) + `}]`
 	},
+	"merges above": func(n int) string {
+		return list(n, func(i int) string {
+			switch {
+			case i == 1:
+				return `"_tool":"e","v":0,"_outputPath":"†state.a.b"`
+			case i < n/2:
+				return `"_tool":"e","v":0,"_outputPath":"†state.a","_outputMethod":"merge"`
+			}
+			return `"_tool":"e","v":"†state.a.b"`
+		})
+	},
+	"merges above many": func(n int) string {
+		return list(n, func(i int) string {
+			switch {
+			case i == 0 || i > n/3 && i < 2*n/3:
+				return `"_tool":"e","v":0,"_outputPath":"†state.a","_outputMethod":"merge"`
+			case i <= n/3:
+				return fmt.Sprintf(`"_tool":"e","v":0,"_outputPath":"†state.a.k%d"`, i)
+			}
+			return fmt.Sprintf(`"_tool":"e","v":"†state.a.k%d"`, i-2*n/3+1)
+		})
+	},
+	"whole and parts": plan(func(i int) string {
+		return pick(i, fmt.Sprintf(`"v":"†state.all","_outputPath":"†state.all.k%d"`, i), `"v":"†state.all","_outputPath":"†state.all"`)
+	}),
+	"parts, then the whole": func(n int) string {
+		return list(n, func(i int) string {
+			return `"_tool":"e",` + pick(i, fmt.Sprintf(`"v":1,"_outputPath":"†state.all.k%d"`, i), `"v":"†state","_outputPath":"†state.all"`)
+		})
+	},
+	"scopes": plan(func(i int) string {
+		return fmt.Sprintf(`"v":1,"_scopes":["state","†state.all"],"_outputPath":"†state.x%d"`, i)
+	}),
+	"whens": plan(func(i int) string {
+		return fmt.Sprintf(`"v":1,"_when":"†state.x%d","_outputPath":"†state.x%d"`, i-1, i)
+	}),
+	"error paths": plan(func(i int) string {
+		return fmt.Sprintf(`"v":"†state.x%d","_outputPath":"†state.x%d","_errorPath":"†state.errors"`, i-1, i)
+	}),
+	"fallbacks": plan(func(i int) string {
+		return fmt.Sprintf(`"v":"†state.x%d","_outputPath":"†state.x%d","_fallback":{"_tool":"e","v":"†state.all"}`, i-1, i)
+	}),
+	"numbers": plan(func(i int) string {
+		return fmt.Sprintf(`"v":["†state.x0.%d","†state.x0[%d]"],"_outputPath":"†state.x0.%d"`, i-1, i-1, i)
+	}),
+	"negative": plan(func(i int) string { return fmt.Sprintf(`"v":"†state.x0","_outputPath":"†state.x0[-%d]"`, i) }),
 	"great output": func(n int) string {
 		var b strings.Builder
 		for i := range n {

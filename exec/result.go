@@ -34,6 +34,9 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
+// String is the failure on one line.
+func (f *Failure) String() string { return f.Code + ": " + f.Message }
+
 // CallResult is what became of a call.
 type CallResult struct {
 	ID        string     `json:"id"`

@@ -322,14 +322,15 @@ func (s *scheduler) ranks() {
 // publish makes a program the one that runs. The calls that the one before had
 // are its first ones.
 func (s *scheduler) publish(prog *compile.Program) {
-	t := &table{prog: prog}
+	t := &table{prog: prog, calls: make([]*call, len(prog.Calls))}
+	had := 0
 	if old := s.now.Load(); old != nil {
-		t.calls = old.calls
+		had = copy(t.calls, old.calls)
 	}
-	fresh := make([]call, len(prog.Calls)-len(t.calls))
+	fresh := make([]call, len(prog.Calls)-had)
 	for i := range fresh {
 		fresh[i] = call{status: Pending, outcome: -1}
-		t.calls = append(t.calls[:len(t.calls):len(t.calls)], &fresh[i])
+		t.calls[had+i] = &fresh[i]
 	}
 	s.now.Store(t)
 	s.limits()
