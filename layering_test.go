@@ -135,7 +135,7 @@ func sourceFiles(t *testing.T) []*sourceFile {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && (e.Name() == "testdata" || len(e.Name()) > 1 && strings.HasPrefix(e.Name(), ".")):
+		case e.IsDir() && name != "." && (e.Name() == "testdata" || strings.HasPrefix(e.Name(), ".") || isModule(name)):
 			return fs.SkipDir
 		case e.IsDir() || path.Ext(name) != ".go":
 			return nil
@@ -154,6 +154,12 @@ func sourceFiles(t *testing.T) []*sourceFile {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// isModule reports whether a folder is a module of its own.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // imports are the import paths of a file, with the names by which it uses them.
