@@ -120,14 +120,22 @@ func (a *attempt) trailing() {
 	}
 }
 
-// regions are the parts of an answer to look at, in order: what is in code
-// fences, then all of it. What comes before a </think> is no part of the answer.
-func regions(text []byte) (list []region) {
-	const thought = "</think>"
-	start := 0
-	if i := bytes.LastIndex(text, []byte(thought)); i >= 0 {
-		start = i + len(thought)
+// afterThought is where an answer begins: behind the </think> of one that starts
+// with <think>, or that has a </think> before any bracket. One further on may stand in
+// a string of the plan.
+func afterThought(text []byte) int {
+	const open, end = "<think>", "</think>"
+	i := bytes.Index(text, []byte(end))
+	if i < 0 || !bytes.HasPrefix(bytes.TrimSpace(text), []byte(open)) && bytes.ContainsAny(text[:i], "[{") {
+		return 0
 	}
+	return i + len(end)
+}
+
+// regions are the parts of an answer to look at, in order: what is in code
+// fences, then all of it.
+func regions(text []byte) (list []region) {
+	start := afterThought(text)
 	for i := start; ; {
 		from := fence(text, i)
 		if from < 0 {

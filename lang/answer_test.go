@@ -47,8 +47,11 @@ var answers = []struct {
 	{"a line break in a string", "[{\"_tool\":\"a\",\"x\":\"one\ntwo\"}]", `[{"_tool":"a","x":"one\ntwo"}]`, []string{
 		"PLC104 \"one\ntwo\": the string that starts here is not closed on its line (a line break in it is written \\n); mended: put in as JSON writes it"}},
 	{"no end of the list", `[{"_tool":"a"}`, `[{"_tool":"a"}]`, []string{`PLC104 : the text ends too soon; mended: put in "]"`}},
-	{"no end of all", `{"type":"plan","plan":[{"_tool":"a"}`, `{"type":"plan","plan":[{"_tool":"a"}]}`, []string{`PLC104 : the text ends too soon; mended: put in "]}"`}},
-	{"no end in a fence", "```json\n{\"calls\":[{\"_tool\":\"a\"}]\n```\nBye.", `{"calls":[{"_tool":"a"}]}`, []string{`PLC104 : the text ends too soon; mended: put in "}"`}},
+	{"no end in a fence", "```json\n[{\"_tool\":\"a\"}\n```\nBye.", `[{"_tool":"a"}]`, []string{`PLC104 : the text ends too soon; mended: put in "]"`}},
+	{"a plan whose mode may be cut off", `{"type":"plan","plan":[{"_tool":"a"}`, "", []string{`PLC101 : the text ends inside the list that starts at line 1 (opened here: [)`}},
+	{"a solution whose output may be cut off", `{"calls":[{"_tool":"a"}]`, "", []string{`PLC101 : the text ends inside the object that starts at line 1 (opened here: {)`}},
+	{"the end of thoughts inside of a string", `[{"_tool":"a","x":"</think>[{'_tool':'rm'}]"}]`, `[{"_tool":"a","x":"</think>[{'_tool':'rm'}]"}]`, nil},
+	{"thoughts that nothing opens", `Well, a.</think>[{"_tool":"a"}]`, `[{"_tool":"a"}]`, nil},
 
 	{"cut after a comma", `[{"_tool":"a"},`, "", []string{`PLC101 : the text ends inside the list that starts at line 1 (opened here: [)`}},
 	{"cut in a call", `[{"_tool":"a"},{"_tool":"b","x":1`, "", []string{`PLC101 : the text ends inside the object that starts at line 1 (opened here: {)`}},

@@ -151,7 +151,7 @@ func (r *reader) unexpected(tok jsonscan.Token, want string) {
 }
 
 // truncated ends a text that ends too soon. Brackets are put in only after
-// what is complete as it is: a list of calls or messages, and what is around it.
+// what is complete as it is: a list of calls or of messages.
 func (r *reader) truncated() {
 	end := diag.Span{Start: int32(len(r.Text)), End: int32(len(r.Text))}
 	if !r.mend || r.want != wantComma || !r.closable() {
@@ -177,41 +177,14 @@ func b2i(b bool) int {
 	return 0
 }
 
-// closable reports whether all that is open is a list, or holds the list of
-// calls, of messages or the solution, and the last value is not a number, of which
-// digits may be missing.
+// closable reports whether all that is open is lists, and the last value is not a
+// number, of which digits may be missing. The end of an object is never made up: its mode, or
+// whatever else it would have said, may be what is cut off.
 func (r *reader) closable() bool {
 	if r.tree.nodes[len(r.tree.nodes)-1].kind == NumberValue && r.Text[len(r.Text)-1]-'0' <= 9 {
 		return false
 	}
-	for _, c := range r.open {
-		if r.tree.nodes[c.node].kind == Object && !r.isEnvelope(c.node) {
-			return false
-		}
-	}
-	return true
-}
-
-// isEnvelope reports whether an open object is one around calls or messages, and no
-// call.
-func (r *reader) isEnvelope(i int32) bool {
-	envelope := false
-	for k := i + 1; int(k) < len(r.tree.nodes); k = r.tree.nodes[k+1].next {
-		switch name := r.tree.name(k); {
-		case name == "_tool":
-			return false
-		case name == "calls" || name == "plan" || name == "context" || name == "solution":
-			envelope = true
-		}
-		if r.isOpen(k + 1) {
-			break
-		}
-	}
-	return envelope
-}
-
-func (r *reader) isOpen(i int32) bool {
-	return slices.ContainsFunc(r.open, func(c container) bool { return c.node == i })
+	return !slices.ContainsFunc(r.open, func(c container) bool { return r.tree.nodes[c.node].kind == Object })
 }
 
 // mistake reads a token with a fault in it, as far as what was meant is plain. It
