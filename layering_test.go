@@ -200,8 +200,10 @@ func TestLayers(t *testing.T) {
 			t.Errorf("%s: the package %s has no place in the table of layers", f.name, f.dir)
 			continue
 		}
-		for p := range f.imports() {
+		for p, name := range f.imports() {
 			switch {
+			case name == ".":
+				t.Errorf("%s: an import by %q hides what is used of %s", f.name, name, p)
 			case f.test && foreign(p) && !within(p, testLibraries) && !within(p, l.libraries):
 				t.Errorf("%s: tests do not import %s", f.name, p)
 			case f.test:
