@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -271,7 +272,7 @@ func (p *parser) compile(src source) *schemas.Schema {
 	if err != nil {
 		shown, msg := src.shown, err.Error()
 		if e, ok := err.(*schemas.SchemaError); ok {
-			shown, msg = src.find(e.Pointer), e.Message
+			shown, msg = src.find(e.Pointer), cmp.Or(noType(src.doc, e.Pointer), e.Message)
 		}
 		p.errorf(shown, "not a schema: %s", msg)
 		return nil
@@ -284,6 +285,33 @@ func (p *parser) compile(src source) *schemas.Schema {
 		}
 	}
 	return s
+}
+
+// noType names the type that a schema means, when its fault is a "type" that is
+// nearly one, or the beginning of one; else it is "".
+func noType(doc json.RawMessage, pointer string) string {
+	parent, ok := strings.CutSuffix(pointer, "/type")
+	if !ok {
+		return ""
+	}
+	v := gjson.ParseBytes(doc)
+	for _, token := range strings.Split(parent, "/")[1:] {
+		v = v.Get(gjson.Escape(strings.NewReplacer("~1", "/", "~0", "~").Replace(token)))
+	}
+	types := []string{"null", "boolean", "number", "integer", "string", "array", "object"}
+	for _, said := range v.Get("type").Array() {
+		if said.Type != gjson.String || slices.Contains(types, said.Str) {
+			continue
+		}
+		best, ok := spell.Nearest(said.Str, slices.Values(types))
+		if i := slices.IndexFunc(types, func(t string) bool { return len(said.Str) > 2 && strings.HasPrefix(t, said.Str) }); !ok && i >= 0 {
+			best, ok = types[i], true
+		}
+		if ok {
+			return fmt.Sprintf("%q is no type; did you mean %q?", said.Str, best)
+		}
+	}
+	return ""
 }
 
 // forParams is the schema document of the params: the given one where that is

@@ -98,6 +98,13 @@ var definitions = []struct {
 	{about: "a pattern that Go can't read", name: "f", raw: `{"inputSchema": {"properties": {"a": {"type": "string", "pattern": "(?!x)"}}}}`, signature: `f(a?: string /(?!x)/)`, findings: []string{
 		"/inputSchema/properties/a/pattern: tool \"f\": this pattern is not enforced: error parsing regexp: invalid or unsupported Perl syntax: `(?!` [PLC507]"}},
 
+	{about: "types that are none", name: "f", raw: `{"properties": {"a": {"type": "strng"}}}`, findings: []string{
+		`/properties/a/type: tool "f": not a schema: "strng" is no type; did you mean "string"? [PLC507]`}},
+	{about: "types cut short", name: "f", raw: `{"properties": {"a/b": {"anyOf": [{"type": ["null", "int"]}]}}}`, findings: []string{
+		`/properties/a~1b/anyOf/0/type: tool "f": not a schema: "int" is no type; did you mean "integer"? [PLC507]`}},
+	{about: "a type like none", name: "f", raw: `{"type": "date"}`, findings: []string{
+		`/type: tool "f": not a schema: type is one of null, boolean, number, integer, string, array and object, or a list of them [PLC507]`}},
+
 	{about: "not an object", name: "f", raw: `[1]`, findings: []string{`: tool "f": a definition is an object, not an array [PLC507]`}},
 	{about: "refuses everything", name: "f", raw: `false`, findings: []string{`: tool "f": a definition is an object, not a boolean [PLC507]`}},
 	{about: "not JSON", name: "f", raw: `{`, findings: []string{`: tool "f": found the end of the text, want a name in double quotes or "}" [PLC101]`}},

@@ -131,6 +131,7 @@ func (r *reader) tool(v value, name string, f *File) {
 		finding.Pointer = v.pointer + finding.Pointer
 		r.findings = append(r.findings, finding)
 	}
+	r.definitionWords(v)
 	if def == nil {
 		return
 	}

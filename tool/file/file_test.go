@@ -291,6 +291,23 @@ var findingsIn = []struct{ name, text, want string }{
 	{"secrets that are not granted", "activities: {a: {http: {url: https://x, headers: {A: {env: B}}}}, b: {process: {command: [x], env: {A: {file: b}}}}}", `
 1:24: error: "a": headers "A": the environment may not be read here [PLC207]
 1:80: error: "b": env "A": files may not be read here [PLC207]`},
+	{"keywords misspelled", "tools:\n  a: {properites: {x: {type: string}}, requierd: [y], x-titel: 1, note: z}\n  b:\n    properties:\n      x: {type: array, minItem: 1, items: {pattrn: a}}\n      _output: {'descripton': b, enum: [{typo: c}]}\n      typ: true", `
+2:7: warning: "tools.a" has a keyword "properites", which means nothing; did you mean "properties"? [PLC507]
+2:40: warning: "tools.a" has a keyword "requierd", which means nothing; did you mean "required"? [PLC507]
+5:24: warning: "tools.b.properties.x" has a keyword "minItem", which means nothing; did you mean "minItems"? [PLC507]
+5:44: warning: "tools.b.properties.x.items" has a keyword "pattrn", which means nothing; did you mean "pattern"? [PLC507]
+6:17: warning: "tools.b.properties._output" has a keyword "descripton", which means nothing; did you mean "description"? [PLC507]`},
+	{"keywords misspelled in the other forms", `{"tools": [{"name": "a", "inputShema": {}}, {"name": "b", "inputSchema": {"propertys": {}}, "outputSchema": {"tpye": "null"}, "annotation": {}},
+ {"type": "function", "function": {"name": "c", "descripton": "d", "parameters": {"properties": {"x": {"tilte": "x"}}}}}, {"name": "e", "_outcomes": {"typ": {"enumm": [1]}}}]}`, `
+1:26: warning: "tools.0" has a keyword "inputShema", which means nothing; did you mean "inputSchema"? [PLC507]
+1:75: warning: "tools.1.inputSchema" has a keyword "propertys", which means nothing; did you mean "properties"? [PLC507]
+1:110: warning: "tools.1.outputSchema" has a keyword "tpye", which means nothing; did you mean "type"? [PLC507]
+1:127: warning: "tools.1" has a keyword "annotation", which means nothing; did you mean "annotations"? [PLC507]
+2:49: warning: "tools.2.function" has a keyword "descripton", which means nothing; did you mean "description"? [PLC507]
+2:104: warning: "tools.2.function.parameters.properties.x" has a keyword "tilte", which means nothing; did you mean "title"? [PLC507]
+2:159: warning: "tools.3._outcomes.typ" has a keyword "enumm", which means nothing; did you mean "enum"? [PLC507]`},
+	{"a type misspelled", "tools: {a: {properties: {x: {type: strng}}}}", `
+1:36: error: tool "a": not a schema: "strng" is no type; did you mean "string"? [PLC507]`},
 	{"not YAML", "a: {", `1:5: error: did not find expected node content [PLC101]`},
 	{"a name twice", "tools: {}\ntools: {}", `2:1: error: the name "tools" stands twice in one object [PLC102]`},
 }

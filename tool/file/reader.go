@@ -89,8 +89,8 @@ func (r *reader) unknown(v value, e entry, known func(func(string) bool)) {
 		cure = fmt.Sprintf("did you mean %q?", best)
 	}
 	r.report(diag.UnknownMember, diag.Error, e.key, v.below(e).pointer, "%s has no member %q; %s", v.what(), e.name, cure)
-	if f := &r.findings[len(r.findings)-1]; ok {
-		f.Fix = &diag.Fix{Message: fmt.Sprintf("replace it by %q", best), Edits: []diag.Edit{{Span: e.key, Text: r.spelled(e.key, best)}}}
+	if ok {
+		r.replaceBy(e.key, best)
 	}
 }
 
