@@ -305,11 +305,14 @@ func (c *checker) unknownParam(d *draft, def *tool.Definition, m *lang.Member) {
 
 // checkLiteral validates a literal; it reports whether it is valid.
 func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition) bool {
+	if m.Value.Span().Len() == 0 {
+		return true // nobody wrote it, which was reported
+	}
 	bad := violations(s, lit)
 	for _, v := range bad {
 		at, _ := m.Value.At(v.Instance)
 		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
-		c.errorf(diag.BadLiteral, d.loc(at), "the tool %q does not take this %s: %s", def.Name, name, v.Message).
+		c.errorf(diag.BadLiteral, d.loc(at), "the param %q of %q does not take this: %s", name, def.Name, v.Message).
 			related(def.Loc, "declared here").inside(d, d.span(at.Span()))
 	}
 	return len(bad) == 0

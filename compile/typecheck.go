@@ -19,31 +19,42 @@ type typeCheck struct {
 	prog     *Program
 	relation schemas.Relation
 	text     *schemas.Schema // the type of a template
-	known    map[string]initialValue
+	any      *schemas.Schema
+	look     lookup
+	exprs    []*Expr // scratch
 }
 
 // target is who takes a value: a param of a tool, or the output.
 type target struct {
 	draft  *draft
 	schema *schemas.Schema
-	what   string   // "the param \"n\" of \"sum\""
 	decl   diag.Loc // where the schema is declared
 	exprs  []*Expr  // the expressions of the value that are still to come, in order
-	name   string   // of the param, for fixes
+	tool   string   // "" is the output
+	name   string   // of the param
+	nested bool     // the value is inside of a list or an object
+}
+
+// what is the target as findings call it.
+func (to *target) what() string {
+	if to.tool == "" {
+		return "the output"
+	}
+	return fmt.Sprintf("the param %q of %q", to.name, to.tool)
 }
 
 func (c *checker) typeCheck(prog *Program) {
 	if c.cyclic {
 		return
 	}
-	t := &typeCheck{checker: c, prog: prog, text: simple("string"), known: map[string]initialValue{}}
+	t := &typeCheck{checker: c, prog: prog, text: simple("string"), any: schemas.Any()}
 	for i := range c.calls {
 		if d := &c.calls[i]; d.Tool != nil && !d.bad {
 			t.call(d)
 		}
 	}
 	if c.output != nil && c.outSch != nil && countExprs(c.doc.Output) > 0 {
-		to := &target{draft: &c.end, schema: c.outSch, what: "the output", decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
+		to := &target{draft: &c.end, schema: c.outSch, decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
 		t.value(to, c.doc.Output, c.outSch)
 	}
 }
@@ -62,8 +73,11 @@ func (t *typeCheck) call(d *draft) {
 
 // params checks the params that hold expressions.
 func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template) {
-	exprs := slices.Collect(args.exprs())
-	def := to.Definition
+	if _, ok := args.Literal(); ok {
+		return
+	}
+	t.exprs = slices.AppendSeq(t.exprs[:0], args.exprs())
+	exprs, def := t.exprs, to.Definition
 	for _, m := range params {
 		n := countExprs(m.Value)
 		if n == 0 {
@@ -76,8 +90,7 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 			schema, _ = def.Params.At(schemas.Step{Name: m.Name})
 		}
 		t.value(&target{
-			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name,
-			what: fmt.Sprintf("the param %q of %q", m.Name, def.Name),
+			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name, tool: def.Name,
 		}, m.Value, schema)
 	}
 }
@@ -117,6 +130,7 @@ func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *sche
 	case lang.Object:
 		return t.object(to, n, schema)
 	case lang.Array:
+		to.nested = true
 		var elements []*schemas.Schema
 		for i, e := range n.Elements() {
 			var sub *schemas.Schema
@@ -134,6 +148,7 @@ func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *sche
 }
 
 func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+	to.nested = true
 	var fields []schemas.Field
 	before := len(t.findings)
 	for m := range n.Members() {
@@ -141,7 +156,7 @@ func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *sch
 		if schema != nil {
 			var has schemas.Presence
 			if sub, has = schema.At(schemas.Step{Name: m.Name}); has == schemas.Never {
-				t.errorf(diag.BadLiteral, t.checker.at(m.Key), "%s takes %s, which has no member %q", to.what, schema, m.Name).
+				t.errorf(diag.BadLiteral, t.checker.at(m.Key), "%s takes %s, which has no member %q", to.what(), schema, m.Name).
 					related(to.decl, "declared here").inside(to.draft, m.Key)
 			}
 		}
@@ -152,7 +167,7 @@ func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *sch
 		return whole
 	}
 	if fit, why := t.relation.Fit(whole, schema); fit == schemas.NeverFit {
-		t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this never fits: %s", to.what, schema, why.Reason).
+		t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this never fits: %s", to.what(), schema, why.Reason).
 			related(to.decl, "declared here").inside(to.draft, n.Span())
 	}
 	return whole
@@ -167,7 +182,7 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema) *sc
 	if schema != nil {
 		for _, v := range violations(schema, lit) {
 			at, _ := n.At(v.Instance)
-			t.errorf(diag.BadLiteral, at.Loc(), "%s does not take this: %s", to.what, v.Message).
+			t.errorf(diag.BadLiteral, at.Loc(), "%s does not take this: %s", to.what(), v.Message).
 				related(to.decl, "declared here").inside(to.draft, at.Span())
 		}
 	}
@@ -206,6 +221,9 @@ func (to *target) next() *Expr {
 func (t *typeCheck) whole(to *target, schema *schemas.Schema) *schemas.Schema {
 	e := to.next()
 	t.expr(to, e, schema, false)
+	if !to.nested {
+		return nil // nobody asks
+	}
 	return t.typeOfExpr(to, e)
 }
 
@@ -217,7 +235,7 @@ func (t *typeCheck) typeOfExpr(to *target, e *Expr) *schemas.Schema {
 		if e.void {
 			return schemas.Nothing()
 		}
-		for _, s := range t.prog.types(&e.read, to.draft.Place, t.known) {
+		for _, s := range t.prog.types(&e.read, to.draft.Place, &t.look) {
 			all = append(all, s.Schema)
 		}
 	case lang.OpLiteral:
@@ -273,14 +291,14 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 		return
 	}
 	for _, v := range violations(schema, e.value) {
-		t.errorf(diag.BadLiteral, t.checker.at(e.span), "%s does not take %s: %s", to.what, e.value, v.Message).
+		t.errorf(diag.BadLiteral, t.checker.at(e.span), "%s does not take %s: %s", to.what(), e.value, v.Message).
 			related(to.decl, "declared here").inside(to.draft, e.span)
 	}
 }
 
 // ref checks a reference against who takes it, source by source.
 func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) {
-	sources := t.prog.types(r, to.draft.Place, t.known)
+	sources := t.prog.types(r, to.draft.Place, &t.look)
 	never := len(sources) > 0 && !slices.ContainsFunc(sources, func(s Source) bool { return s.Has != schemas.Never })
 	if never {
 		t.neverThere(to, r, sources, soft)
@@ -289,6 +307,10 @@ func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) 
 	for _, s := range sources {
 		if !soft && (s.Has == schemas.Optional || s.Has == schemas.Never) {
 			t.optional(to, r, s)
+			break
+		}
+		if near := t.meant(r, s); s.Has == schemas.Unknown && near != "" {
+			t.undeclared(to, r, s, near)
 			break
 		}
 	}
@@ -308,12 +330,15 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 	if soft || t.opts.Refs == LenientRefs {
 		sev = diag.Warning
 	}
-	s := sources[0]
-	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s%s", r.Path, t.meant(r, s)).
+	s, hint := sources[0], ""
+	if near := t.meant(r, s); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s%s", r.Path, hint).
 		inside(to.draft, r.Span)
 	if s.Writer != nil {
 		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID).
-			related(s.Writer.Tool.Definition.Loc, "what it gives is declared here")
+			related(s.declaration(), "what it gives is declared here")
 	}
 }
 
@@ -330,12 +355,19 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 	}
 }
 
+// undeclared reports a member that an open result may have, but that is only
+// close to one that it declares.
+func (t *typeCheck) undeclared(to *target, r *Read, s Source, near string) {
+	t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%q does not declare that it gives %s; did you mean %q?", s.Writer.ID, r.Path, near).
+		inside(to.draft, r.Span).related(s.declaration(), "declared here")
+}
+
 // fit checks one source against a schema; it reports whether it had to say
 // something.
 func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas.Schema, s Source, r *Read) bool {
 	from := s.Schema
 	if from == nil {
-		from = schemas.Any()
+		from = t.any
 	}
 	fit, why := t.relation.Fit(from, schema)
 	sev, code, verb := diag.Error, diag.NotAssignable, "is"
@@ -349,14 +381,14 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	if s.Schema != nil {
 		is = s.Schema.String()
 	}
-	msg := fmt.Sprintf("%s %s %s, and %s takes %s", what, verb, is, to.what, schema)
+	msg := fmt.Sprintf("%s %s %s, and %s takes %s", what, verb, is, to.what(), schema)
 	if why.Witness != nil && len(why.Witness) < 60 {
 		msg += fmt.Sprintf(": %s does not fit", why.Witness)
 	}
 	f := t.report(sev, code, t.checker.at(span), "%s", msg).inside(to.draft, span)
 	if s.Writer != nil {
 		f.related(s.Writer.site(t.checker, s.Span), "%q writes here", s.Writer.ID)
-		f.related(s.Writer.Tool.Definition.Loc, "what it gives is declared here")
+		f.related(s.declaration(), "what it gives is declared here")
 	}
 	f.related(to.decl, "what is taken is declared here")
 	if code == diag.NotAssignable && r != nil && s.Schema != nil {
@@ -395,37 +427,47 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 	t.offerPath(f, r.Path, longer.String())
 }
 
-// meant is the member that was perhaps meant by one that is never there.
+// meant is the member that was perhaps meant by one that a source does not
+// declare; "" when none is close.
 func (t *typeCheck) meant(r *Read, s Source) string {
 	if s.Writer == nil {
 		return ""
 	}
-	for w := range s.Writer.writes() {
-		if rest, ok := below(r.Path, w.Path); ok {
-			if near := t.nearMember(s.Writer.typeOf(0), rest); near != "" {
-				return fmt.Sprintf("; did you mean %q?", near)
-			}
+	for outcome, w := range s.Writer.outcomes() {
+		if rest, ok := below(r.Path, w.Path); ok && w.Span == s.Span {
+			return t.nearMember(s.Writer.typeOf(outcome), rest)
 		}
 	}
 	return ""
 }
 
+// declaration is where it stands what a source gives; nowhere for error objects,
+// which no tool declares.
+func (s Source) declaration() diag.Loc {
+	if s.Writer == nil {
+		return diag.Loc{}
+	}
+	for outcome, w := range s.Writer.outcomes() {
+		if w.Span == s.Span && s.Writer.givesError(outcome) {
+			return diag.Loc{}
+		}
+	}
+	return s.Writer.Tool.Definition.Loc
+}
+
 // nearMember is the declared member whose name is close to the first that a path
 // does not find.
 func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) string {
-	for i, step := range path {
+	for _, step := range path {
 		if s == nil {
 			return ""
 		}
 		sub, has := s.At(step)
-		if has != schemas.Never {
+		if has != schemas.Never && (has != schemas.Unknown || sub != nil || step.Kind != schemas.Member) {
 			s = sub
 			continue
 		}
-		near, ok := spell.Nearest(path[i].Name, s.Names())
-		if !ok {
-			return ""
-		}
+		near, _ := spell.Nearest(step.Name, s.Names())
 		return near
 	}
 	return ""

@@ -31,14 +31,20 @@ const maxSources = 32
 
 // Types are what a reference may come to, as read by a call at place before.
 func (p *Program) Types(r *Read, before state.Place) []Source {
-	return p.types(r, before, map[string]initialValue{})
+	return p.types(r, before, &lookup{})
 }
 
-// types is Types with the values of the initial whiteboard that were looked at before.
-func (p *Program) types(r *Read, before state.Place, known map[string]initialValue) []Source {
+// lookup is what the search for types remembers.
+type lookup struct {
+	front frontier
+	known map[string]initialValue // what the initial whiteboard holds, by path
+}
+
+// types is Types with a memory.
+func (p *Program) types(r *Read, before state.Place, look *lookup) []Source {
 	kind := r.Path[0].Name
 	declared, has := p.declaredType(kind, r.Path)
-	places, ok := p.paths.few(r.Path, r.Since, before, maxSources)
+	places, ok := p.paths.few(r.Path, r.Since, before, maxSources, &look.front)
 	if !ok {
 		return []Source{{Schema: declared}}
 	}
@@ -48,7 +54,7 @@ func (p *Program) types(r *Read, before state.Place, known map[string]initialVal
 	}
 	var sources []Source
 	if r.Since == 0 {
-		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0, known); ok {
+		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0, look); ok {
 			sources = append(sources, s)
 		}
 	}
@@ -84,8 +90,8 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 
 // initialType is what the initial whiteboard gives at a path: what the schema of
 // the kind says, else the value that was given. alone says that nobody writes there.
-func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, known map[string]initialValue) (Source, bool) {
-	initial := p.initialValue(path, known)
+func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, look *lookup) (Source, bool) {
+	initial := p.initialValue(path, look)
 	switch {
 	case declared != nil && (initial.held || alone):
 		if initial.held {
@@ -111,7 +117,7 @@ const smallValue = 128
 
 // initialValue looks at a path. Values that are large, or made of many, are looked at once
 // for all who read them.
-func (p *Program) initialValue(path state.Path, known map[string]initialValue) initialValue {
+func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 	star := slices.ContainsFunc(path, func(s state.Segment) bool { return s.Kind == state.Star })
 	var v initialValue
 	if !star {
@@ -125,14 +131,17 @@ func (p *Program) initialValue(path state.Path, known map[string]initialValue) i
 		}
 	}
 	name := path.String()
-	if v, ok := known[name]; ok {
+	if v, ok := look.known[name]; ok {
 		return v
 	}
 	value, held := p.board.Read(path, 0, 1)
 	if v.held = held; held {
 		v.schema, _ = schemas.Const(value)
 	}
-	known[name] = v
+	if look.known == nil {
+		look.known = map[string]initialValue{}
+	}
+	look.known[name] = v
 	return v
 }
 
@@ -261,11 +270,10 @@ func (c *Call) typeOf(outcome int) *schemas.Schema {
 	if c.Tool == nil {
 		return nil
 	}
-	last := len(c.Alternatives) - 1
 	switch {
-	case outcome == failed, outcome > 0 && outcome == last && len(c.Tool.Definition.Outcomes) == 0:
+	case c.givesError(outcome):
 		return errorObject()
-	case c.Result != nil && outcome == 0 && last == 0:
+	case c.Result != nil && outcome == 0 && len(c.Alternatives) == 1:
 		if s, err := schemas.Const(c.Result); err == nil {
 			return s
 		}
@@ -274,6 +282,11 @@ func (c *Call) typeOf(outcome int) *schemas.Schema {
 		return t
 	}
 	return c.Expect
+}
+
+// givesError reports whether an outcome is the error object of a failure.
+func (c *Call) givesError(outcome int) bool {
+	return outcome == failed || outcome > 0 && outcome == len(c.Alternatives)-1 && len(c.Tool.Definition.Outcomes) == 0
 }
 
 // errorObject is the type of the error object of a failed call. It is made once, at
