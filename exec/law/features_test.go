@@ -9,7 +9,7 @@ import (
 var features = []string{
 	"run", "refused PLC302", "refused PLC302 by types", "refused PLC401", "refused PLC402", "refused by the schema",
 	"handled failure", "unhandled failure", "skipped", "skipped because of a failure", "last alternative chosen", "fallback",
-	"forward reference", "||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_output",
+	"forward reference", "||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_expect", "a fallback with params", "_output",
 	"push", "concat", "merge", "assign", "a write on a list", "a reader from nothing", "fan-out", "schema", "output", "lenient", "strict effects",
 	"effects of a domain", "lost answer", "timeout",
 }
@@ -23,7 +23,7 @@ func (p *plan) features(r *reading) []string {
 			found = append(found, name)
 		}
 	}
-	for _, name := range []string{"||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes"} {
+	for _, name := range []string{"||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_expect"} {
 		add(name, strings.Contains(text, name))
 	}
 	for _, e := range r.log {
@@ -46,6 +46,7 @@ func (p *plan) features(r *reading) []string {
 		add("handled failure", s.handled)
 		add("unhandled failure", s.status == "failed" && !s.handled)
 		add("fallback", s.rest.Fallback != nil && s.status == "completed")
+		add("a fallback with params", s.rest.Fallback != nil && s.rest.Fallback.Own && s.status == "completed")
 		add("_output", s.rest.HasOutput && s.status == "completed")
 		last := len(s.alternatives) - 1
 		add("last alternative chosen", last > 0 && s.status == "completed" && s.outcome == s.spelled[last])

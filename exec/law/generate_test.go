@@ -178,7 +178,7 @@ func (m *maker) call(i int) *planned {
 	add(8, "_errorPath", from(`"†state.err"`, `"†state.errs"`, `"†state.a"`, `"†note.err"`, `"†state.n"`))
 	add(6, "_when", func() string { return quote(m.expression(i)) })
 	if !m.sources[i] {
-		add(6, "_dependsOn", func() string { return m.dependsOn(i) })
+		add(4, "_dependsOn", func() string { return m.dependsOn(i) })
 	}
 	if c.Does.Fails > 0 {
 		retried = always
@@ -187,7 +187,8 @@ func (m *maker) call(i int) *planned {
 	add(8, "_fallback", func() string {
 		c.Instead = m.behavior()
 		c.Instead.Hangs, c.Instead.Lost = 0, 0
-		return m.pick(`"backup"`, `"backupPays"`)
+		own := `{"_tool":"backup","q":` + m.value(i, 1) + `}`
+		return m.pick(`"backup"`, `"backupPays"`, own)
 	})
 	add(8, "_onFailure", from(`"skip"`, `"continue"`))
 	add(16, "_scopes", from(`["state"]`, `["input","†state.a"]`, `["†data.k"]`, `[]`))
@@ -195,6 +196,9 @@ func (m *maker) call(i int) *planned {
 		c.Tool = "known"
 		return m.pick(`1`, `{"x":{"z":5}}`, `"†state.a"`, `[1,[2]]`, `{"_outcome":"1","_value":3}`)
 	})
+	if c.Tool != "known" {
+		add(24, "_expect", from(expected))
+	}
 	if c.Does.Hangs > 0 {
 		add(always, "_timeout", from(`"2s"`))
 	}

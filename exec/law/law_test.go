@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -362,7 +363,10 @@ func (p *plan) inOrder(r *reading, way way, tr *trace) error {
 
 // report is what is wrong with a plan, made as small as it goes.
 func report(t *testing.T, p *plan, jitter uint64, err error) string {
-	kind := func(err error) string { return strings.Join(strings.Fields(err.Error())[:4], " ") }
+	kind := func(err error) string {
+		digits := regexp.MustCompile(`[0-9]+`)
+		return digits.ReplaceAllString(strings.Join(strings.Fields(err.Error())[:4], " "), "")
+	}
 	want := kind(err)
 	p = shrink(p, func(q *plan) bool {
 		_, err := check(t, q, jitter)

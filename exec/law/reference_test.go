@@ -36,6 +36,8 @@ type world struct {
 	outcomes func(tool string) bool
 	// allows reports whether the schema of a kind allows a value for it.
 	allows func(kind string, value json.RawMessage) bool
+	// meets reports whether a value meets a schema.
+	meets func(schema, value json.RawMessage) bool
 }
 
 type failure struct {
@@ -148,7 +150,7 @@ func (r *reading) bind(reads []read, before state.Place) {
 
 func (r *reading) isCertain(s *step) bool {
 	open := func(rd read) bool {
-		return rd.or == nil && !rd.scope && !r.held(rd.path()) && r.since[rd.ref] == 0
+		return rd.or == nil && !rd.aside && !r.held(rd.path()) && r.since[rd.ref] == 0
 	}
 	return s.rest.When == nil && len(s.alternatives) == 1 && !slices.ContainsFunc(s.reads, open)
 }
@@ -191,13 +193,13 @@ func (r *reading) skips(s *step) (skip, byFailure bool) {
 			return true, false
 		}
 	}
-	params := r.params(s)
+	params := r.params(s.Params, s.place)
 	return params.gone, params.byFailure
 }
 
 // call is execution §2: attempts, retries, fallback.
 func (r *reading) call(s *step) (value json.RawMessage, outcome string, attempts int, err *failure) {
-	params := r.params(s)
+	params := r.params(s.Params, s.place)
 	if params.missing {
 		return nil, "", 0, &failure{code: "missing"}
 	}
@@ -211,10 +213,14 @@ func (r *reading) call(s *step) (value json.RawMessage, outcome string, attempts
 		again = err != nil && !err.permanent && !err.uncertain && attempts <= retry.Max &&
 			(len(retry.On) == 0 || slices.Contains(retry.On, err.code))
 	}
-	if err != nil && !err.uncertain && s.rest.Fallback != nil {
-		v, o, failed := r.attempt(s.ID, s.rest.Fallback.Tool, params.json, r.scopes(s), 1)
-		if failed == nil {
-			return v, o, attempts, nil
+	if f := s.rest.Fallback; err != nil && !err.uncertain && f != nil {
+		if f.Own {
+			params = r.params(f.Params, s.place)
+		}
+		if params.present() {
+			if v, o, failed := r.attempt(s.ID, f.Tool, params.json, r.scopes(s), 1); failed == nil {
+				return v, o, attempts, nil
+			}
 		}
 	}
 	return value, outcome, attempts, err
@@ -222,9 +228,6 @@ func (r *reading) call(s *step) (value json.RawMessage, outcome string, attempts
 
 // write is §4, rules 1 and 2: the outcome that the tool chose, else the first.
 func (r *reading) write(s *step, value json.RawMessage, outcome string) *failure {
-	if len(s.alternatives) == 0 {
-		return nil
-	}
 	chosen := 0
 	if len(s.alternatives) > 1 {
 		if outcome == "" {
@@ -236,6 +239,12 @@ func (r *reading) write(s *step, value json.RawMessage, outcome string) *failure
 	}
 	if chosen < 0 {
 		return &failure{code: "outcome"}
+	}
+	if !s.rest.Expect.IsZero() && !r.meets(s.rest.Expect.AppendJSON(nil), value) {
+		return &failure{code: "unexpected"}
+	}
+	if len(s.alternatives) == 0 {
+		return nil
 	}
 	if !r.append(s.place, s.alternatives[chosen], s.method, value) {
 		return &failure{code: "write"}

@@ -35,7 +35,7 @@ type read struct {
 	ref      *lang.Expr
 	or       *lang.Expr // the outermost || that it stands in
 	optional bool       // it may be to nothing
-	scope    bool
+	aside    bool       // of _scopes or the _fallback: it keeps no call from running
 }
 
 func (rd read) path() state.Path { return pathOf(rd.ref) }
@@ -52,7 +52,15 @@ func newStep(c *lang.Call) *step {
 		s.reads = append(s.reads, references(s.rest.When, nil, true)...)
 	}
 	for _, scope := range s.rest.Scopes {
-		s.reads = append(s.reads, read{ref: scope.Ref, optional: true, scope: true})
+		s.reads = append(s.reads, read{ref: scope.Ref, optional: true, aside: true})
+	}
+	if s.rest.Fallback != nil {
+		for _, m := range s.rest.Fallback.Params {
+			for _, rd := range readsOf(m.Value) {
+				rd.optional, rd.aside = true, true
+				s.reads = append(s.reads, rd)
+			}
+		}
 	}
 	if c.OutputPath != nil {
 		for _, a := range c.OutputPath.Alternatives {

@@ -79,6 +79,9 @@ func (p *plan) world(asked map[string]string) *world {
 		allows: func(kind string, value json.RawMessage) bool {
 			return kind != "state" || p.Schema == "" || stateAllows(value)
 		},
+		meets: func(schema, value json.RawMessage) bool {
+			return string(schema) == expected && value[0] >= '0' && value[0] <= '9'
+		},
 	}
 	for _, k := range p.Kinds {
 		w.initial[k.Name] = json.RawMessage(k.JSON)
@@ -89,6 +92,9 @@ func (p *plan) world(asked map[string]string) *world {
 func question(params, scopes json.RawMessage) string {
 	return string(canonical(params)) + " " + string(canonical(scopes))
 }
+
+// expected is what an _expect wants: a number.
+const expected = `{"type":"number"}`
 
 // stateSchema is a schema of the state that what is written breaks at times, and
 // stateAllows the same.

@@ -51,11 +51,11 @@ func each(list []json.RawMessage, below state.Path) (json.RawMessage, bool) {
 	return listOf(out), true
 }
 
-// params are a call's params with the values of its references.
-func (r *reading) params(s *step) (v value) {
+// params are the params of a call with the values of their references.
+func (r *reading) params(params []lang.Member, place state.Place) (v value) {
 	var members []string
-	for _, m := range s.Params {
-		v = v.and(r.fill(m.Value, s.place))
+	for _, m := range params {
+		v = v.and(r.fill(m.Value, place))
 		members = append(members, quote(m.Name)+":"+string(v.json))
 	}
 	v.json = objectOf(members)
