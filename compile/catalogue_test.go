@@ -2,7 +2,9 @@ package compile_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ func TestCatalogues(t *testing.T) {
 				t.Errorf("%s: %s has errors: %v", name, f.Name, findings.HasErrors())
 			}
 			got.Files = append(got.Files, f)
-			if text := told(t, findings); len(text) > 0 {
+			if text := told(findings); len(text) > 0 {
 				got.Files = append(got.Files, txtar.File{Name: base + ".want", Data: text})
 			}
 		}
@@ -55,20 +57,37 @@ func TestCatalogues(t *testing.T) {
 }
 
 func catalogueFindings(f txtar.File, opts compile.Options) diag.List {
-	opts.Models = true // which choose between the alternatives of latent calls
+	opts.Lazy = true // so that latent calls may have alternatives
 	c := &checkCase{src: diag.NewFile(f.Name[strings.LastIndexByte(f.Name, '/')+1:], f.Data), opts: opts}
 	_, findings := c.check()
 	return findings
 }
 
-// told is what users see. Places in a catalogue are shown by file and line alone: their
-// lines are long.
-func told(t *testing.T, findings diag.List) []byte {
+// told is what users are told about types: each finding with the text it is at, the
+// related places and the fix.
+func told(findings diag.List) []byte {
 	var b bytes.Buffer
 	for i := range findings {
-		if err := diag.WriteText(&b, findings[i:i+1], nil); err != nil {
-			t.Fatal(err)
+		f := &findings[i]
+		if f.Code == diag.ResultDropped || f.Code == diag.EffectOrder {
+			continue // nearly all of these plans have them
+		}
+		fmt.Fprintf(&b, "%s\n\tat %s\n", f, textAt(f.Loc))
+		for _, r := range f.Related {
+			at := r.Loc.File.Position(int(r.Loc.Span.Start))
+			fmt.Fprintf(&b, "\t%s:%d: %s: %s\n", filepath.Base(r.Loc.File.Name), at.Line, r.Message, textAt(r.Loc))
+		}
+		if f.Fix != nil {
+			for _, e := range f.Fix.Edits {
+				fmt.Fprintf(&b, "\tfix: %s\n", e.Text)
+			}
 		}
 	}
 	return b.Bytes()
+}
+
+// textAt is the text at a place, or its first line.
+func textAt(l diag.Loc) string {
+	line, _, _ := strings.Cut(string(l.File.Text[l.Span.Start:l.Span.End]), "\n")
+	return line
 }
