@@ -19,7 +19,8 @@ type binder struct {
 	effects effectChains
 	waits   bool // some write has to wait
 
-	up []int32 // scratch: the nodes from a path up to the root
+	up    []int32 // scratch: the nodes from a path up to the root
+	front frontier
 }
 
 // link is what the binder knows of a node of the path index.
@@ -29,7 +30,8 @@ type link struct {
 	readAt  state.Place // of the last call that reads what is at exactly this path
 	readSub state.Place // of the last call that reads what is at or below it
 	unread  []state.Place
-	dirty   bool // unread writes are at or below it
+	dirty   bool    // unread writes are at or below it
+	below   []int32 // the children that are dirty
 }
 
 // span is the chain of the writers since the last cover, and their places.
@@ -184,7 +186,7 @@ func (b *binder) addCommitter(i int32, d *draft) {
 // covers it. Call i is -1 for the output, which waits for everything.
 func (b *binder) read(i int32, d *draft, r *ref) {
 	read := &r.expr.read
-	above, at := b.index.overlapping(read.Path)
+	above, at := b.index.overlapping(read.Path, &b.index.front)
 	if r.void && !b.written(above, at) {
 		return
 	}
@@ -208,7 +210,8 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 }
 
 // maxElements is how many elements of a list a reference with a wildcard waits
-// for one by one; when more are written, it waits for the list.
+// for one by one; when more are written, it waits for the list. The writers behind a
+// cover are as many.
 const maxElements = 32
 
 // written reports whether a call before writes what overlaps a path.
@@ -219,14 +222,18 @@ func (b *binder) written(above, at []int32) bool {
 
 // bindTo makes call i wait for the writers of a chain that a read is bound to.
 // A chain that reaches back beyond the cover of the read, which can be only when
-// the cover is below the chain's path, is taken apart.
+// the cover is below the chain's path, is taken apart if the writers are few.
 func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	switch {
 	case i < 0 || s.empty() || s.last < read.Since:
 	case s.first >= read.Since:
 		s.wait(&b.starts, i)
 	default:
-		for _, w := range b.index.writersOf(read.Path, read.Since, d.Place) {
+		writers, ok := b.index.few(read.Path, read.Since, d.Place, maxElements, &b.front)
+		if !ok {
+			s.wait(&b.starts, i)
+		}
+		for _, w := range writers {
 			b.starts.Edge(int32(w)-1, i)
 		}
 	}
@@ -265,18 +272,26 @@ func (b *binder) write(i int32, node int32) {
 	}
 	b.links[node].at.put(i, place, cut)
 	b.links[node].unread = append(b.links[node].unread, place)
-	for _, n := range b.up {
-		if b.links[n].dirty {
-			break
-		}
+	b.soil(node)
+}
+
+// soil marks a node and those above it as having unread writes.
+func (b *binder) soil(n int32) {
+	for !b.links[n].dirty {
 		b.links[n].dirty = true
+		up := b.index.up(n)
+		if up < 0 {
+			return
+		}
+		b.links[up].below = append(b.links[up].below, n)
+		n = up
 	}
 }
 
 // put adds a writer; writers before cut are covered and left out.
 func (s *span) put(i int32, place, cut state.Place) {
 	if s.last < cut || s.empty() {
-		s.chain = chain{head: -1, pending: s.pending[:0]}
+		s.chain = chain{head: -1, rest: s.rest[:0]}
 		s.first = place
 	}
 	s.add(i)
@@ -288,7 +303,7 @@ func (s *span) put(i int32, place, cut state.Place) {
 func (b *binder) cover(d *draft, node int32) {
 	l := &b.links[node]
 	for _, s := range []*span{&l.at, &l.sub} {
-		*s = span{chain: chain{head: -1, pending: append(s.pending[:0], int32(d.Place-1))}, first: d.Place, last: d.Place}
+		*s = span{chain: chain{head: -1, first: int32(d.Place), rest: s.rest[:0]}, first: d.Place, last: d.Place}
 	}
 	b.deadWrites(d, node)
 	l.cover = d.Place

@@ -80,9 +80,6 @@ func (c *checker) compile() (*Program, diag.List) {
 	c.checkModes()
 	order := c.planOrder()
 	c.bind(order)
-	if c.index.looks > c.index.most {
-		c.errorf(diag.OverLimit, c.at(c.doc.Root.Span()), "references with [*], or with indexes from the end, meet more than %d elements that calls write one by one; read the list as a whole", maxMatches)
-	}
 	prog := c.program()
 	c.typeCheck(prog)
 	if !c.growing { // what comes later may read what nobody reads yet

@@ -10,7 +10,7 @@ import (
 func Work(doc *lang.Document, opts *Options) int {
 	c := newChecker(doc, opts)
 	prog, _ := c.compile()
-	return c.index.work + c.looks + size(prog.Starts) + size(prog.Commits)
+	return c.index.front.work + c.looks + size(prog.Starts) + size(prog.Commits)
 }
 
 func size(g *dag.Graph) int {

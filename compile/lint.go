@@ -40,7 +40,7 @@ func (b *binder) deadWrites(d *draft, node int32) {
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		b.index.work++
+		b.index.front.work++
 		l := &b.links[v.node]
 		if !l.dirty {
 			continue
@@ -52,17 +52,14 @@ func (b *binder) deadWrites(d *draft, node int32) {
 				b.deadWrite(&b.calls[w-1], v.node, d)
 			}
 		}
-		l.unread = l.unread[:0]
-		for _, kid := range b.index.nodes[v.node].kids {
+		for _, kid := range l.below {
 			stack = append(stack, visit{kid, v.seen})
 		}
+		l.unread, l.below = l.unread[:0], l.below[:0]
 	}
 	// The write of d itself is still unread.
 	l := &b.links[node]
-	l.unread = append(l.unread, d.Place)
-	for n := node; n >= 0 && !b.links[n].dirty; n = b.index.up(n) {
-		b.links[n].dirty = true
-	}
+	l.unread, l.dirty = append(l.unread, d.Place), true
 }
 
 func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
@@ -231,7 +228,7 @@ func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
 // sole is the place of the only writer in [since, before) of what overlaps p; 0
 // when there are others, or so many that it is not worth a look.
 func (t *pathIndex) sole(p state.Path, since, before state.Place) state.Place {
-	above, at := t.overlapping(p)
+	above, at := t.overlapping(p, &t.front)
 	n := 0
 	for _, a := range above {
 		n += len(t.nodes[a].writers)

@@ -27,33 +27,41 @@ import (
 
 // chain is the writers of a path, or of a path and all below, from one point on.
 type chain struct {
-	head    int32 // the junction of those before; -1 is none
-	pending []int32
+	head  int32   // the junction of those before; -1 is none
+	first int32   // the first that is pending, and 1; 0 is none
+	rest  []int32 // those that are pending behind it
 }
 
 // add adds a writer.
-func (l *chain) add(n int32) { l.pending = append(l.pending, n) }
+func (l *chain) add(n int32) {
+	if l.first == 0 {
+		l.first = n + 1
+		return
+	}
+	l.rest = append(l.rest, n)
+}
 
 // empty reports whether nobody is in the chain.
-func (l *chain) empty() bool { return l.head < 0 && len(l.pending) == 0 }
+func (l *chain) empty() bool { return l.head < 0 && l.first == 0 }
 
 // wait makes n wait for all in the chain.
 func (l *chain) wait(b *dag.Builder, n int32) {
 	switch {
 	case l.empty():
 		return
-	case l.head < 0 && len(l.pending) == 1:
-		b.Edge(l.pending[0], n)
+	case l.head < 0 && len(l.rest) == 0:
+		b.Edge(l.first-1, n)
 		return
-	case len(l.pending) > 0:
+	case l.first > 0:
 		j := b.Virtual()
 		if l.head >= 0 {
 			b.Edge(l.head, j)
 		}
-		for _, p := range l.pending {
+		b.Edge(l.first-1, j)
+		for _, p := range l.rest {
 			b.Edge(p, j)
 		}
-		l.head, l.pending = j, l.pending[:0]
+		l.head, l.first, l.rest = j, 0, l.rest[:0]
 	}
 	b.Edge(l.head, n)
 }
@@ -84,7 +92,7 @@ func (c *checker) planOrder() []int32 {
 func (c *checker) lookBack() (forward bool) {
 	written := make([]struct{ at, sub bool }, len(c.index.nodes))
 	earlier := func(p state.Path) bool {
-		above, at := c.index.overlapping(p)
+		above, at := c.index.overlapping(p, &c.index.front)
 		return slices.ContainsFunc(above, func(n int32) bool { return written[n].at }) ||
 			slices.ContainsFunc(at, func(n int32) bool { return written[n].sub })
 	}
@@ -93,7 +101,7 @@ func (c *checker) lookBack() (forward bool) {
 		if c.classify(d, earlier) {
 			forward = true
 		}
-		if c.index.matched > maxMatched {
+		if c.index.front.matched > maxMatched {
 			c.tooWild(d)
 			return false
 		}
@@ -122,7 +130,7 @@ const maxMatched = 4_000_000
 // tooWild refuses a plan with too many matches. What it reads is taken for nothing,
 // so that it can be compiled at all.
 func (c *checker) tooWild(d *draft) {
-	c.errorf(diag.OverLimit, d.Source.Node.Loc(), "the plan writes so many elements of lists, and reads so many by [*] or from the end, that they match more than %d times; write such lists as a whole", maxMatched).
+	c.errorf(diag.OverLimit, d.Source.Node.Loc(), "references with [*], or with indexes from the end, meet more than %d elements that calls write one by one; read the list as a whole", maxMatched).
 		in(d, "")
 	c.cyclic, c.blind = true, true
 	for j := range c.end.refs {
@@ -281,7 +289,7 @@ func (c *checker) needAfter(b *dag.Builder) {
 // waitFor makes call n wait for the writers in the chains that overlap a path,
 // and reports whether there are any.
 func (c *checker) waitFor(b *dag.Builder, chains []pathChains, p state.Path, n int32) bool {
-	above, at := c.index.overlapping(p)
+	above, at := c.index.overlapping(p, &c.index.front)
 	found := false
 	for _, a := range above {
 		found = found || !chains[a].at.empty()

@@ -16,23 +16,25 @@ type pathIndex struct {
 	elements map[int32][]int32 // children that name an element of an array by its number
 	wild     map[int32][]int32 // children that name one from the end
 
-	// matched counts the elements that [*], and indexes from the end, were matched
-	// with; work all nodes that were looked at, for the tests of growth.
-	matched, work int
-
-	looks     int        // children that wildcards have matched
-	most      int        // of those; beyond it nothing is found any more
-	above, at [2][]int32 // scratch of overlapping; double-buffered frontiers
+	front frontier // for searches while the program is made
 }
 
 type pathNode struct {
-	parent int32
+	parent    int32
+	kid, next int32 // the last child and the sibling before; 0 is none
+	// below is the number of writers at or below: it lets queries skip empty parts.
+	below int32
 	// writers are the places of the calls that may write exactly this path, ascending.
 	writers []state.Place
-	// below is the greatest number of writers at or below: a bound that lets
-	// queries skip empty parts.
-	below int32
-	kids  []int32
+}
+
+// frontier is the memory of searches, for one goroutine.
+type frontier struct {
+	above, at, ahead, stack []int32
+
+	// matched counts the elements that [*], and indexes from the end, were matched
+	// with; work all nodes that were looked at, for the tests of growth.
+	matched, work int
 }
 
 // pathStep is a way down from a node.
@@ -43,17 +45,12 @@ type pathStep struct {
 	name  string
 }
 
-// maxMatches bounds the elements that wildcards may match in a plan, all together: n
-// references with [*] to a list of n elements that calls write one by one are n².
-const maxMatches = 20_000_000
-
 func newPathIndex() *pathIndex {
 	return &pathIndex{
 		nodes:    make([]pathNode, 1),
 		child:    map[pathStep]int32{},
 		elements: map[int32][]int32{},
 		wild:     map[int32][]int32{},
-		most:     maxMatches,
 	}
 }
 
@@ -72,9 +69,9 @@ func (t *pathIndex) intern(p state.Path) int32 {
 		next, ok := t.child[k]
 		if !ok {
 			next = int32(len(t.nodes))
-			t.nodes = append(t.nodes, pathNode{parent: n})
+			t.nodes = append(t.nodes, pathNode{parent: n, next: t.nodes[n].kid})
 			t.child[k] = next
-			t.nodes[n].kids = append(t.nodes[n].kids, next)
+			t.nodes[n].kid = next
 			switch {
 			case s.Kind == state.Name:
 			case s.Index < 0:
@@ -104,30 +101,30 @@ func (t *pathIndex) exact(p state.Path) (node int32, whole bool) {
 
 // overlapping finds the nodes whose paths overlap p: above are those of strict
 // ancestors, at those of p itself, below which everything overlaps. The slices are
-// good until the next call.
-func (t *pathIndex) overlapping(p state.Path) (above, at []int32) {
-	above = t.above[0][:0]
-	at, next := append(t.at[0][:0], 0), t.at[1][:0]
+// good until the frontier is used again.
+func (t *pathIndex) overlapping(p state.Path, f *frontier) (above, at []int32) {
+	above = f.above[:0]
+	at, ahead := append(f.at[:0], 0), f.ahead[:0]
 	for _, s := range p {
-		next = next[:0]
+		ahead = ahead[:0]
 		for _, n := range at {
 			if n != 0 {
 				above = append(above, n)
 			}
-			next = t.matches(next, n, s)
+			ahead = t.matches(ahead, n, s, f)
 		}
-		at, next = next, at
+		at, ahead = ahead, at
 		if len(at) == 0 {
 			break
 		}
 	}
-	t.above[0], t.at[0], t.at[1] = above, at, next
-	t.work += len(p) + len(above) + len(at)
+	f.above, f.at, f.ahead = above, at, ahead
+	f.work += len(p) + len(above) + len(at)
 	return above, at
 }
 
 // matches appends the children of n that may be what s names.
-func (t *pathIndex) matches(dst []int32, n int32, s state.Segment) []int32 {
+func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) []int32 {
 	one := func(k pathStep) {
 		if c, ok := t.child[k]; ok {
 			dst = append(dst, c)
@@ -140,9 +137,9 @@ func (t *pathIndex) matches(dst []int32, n int32, s state.Segment) []int32 {
 		}
 		return dst
 	}
-	t.matched += len(t.wild[n])
+	f.matched += len(t.wild[n])
 	if s.Kind == state.Star || s.Index < 0 {
-		t.matched += len(t.elements[n])
+		f.matched += len(t.elements[n])
 		dst = append(dst, t.elements[n]...)
 		return append(dst, t.wild[n]...)
 	}
@@ -203,7 +200,7 @@ func (t *pathIndex) addWriter(n int32, at state.Place) {
 
 // up is the parent of a node; -1 above the root.
 func (t *pathIndex) up(n int32) int32 {
-	t.work++
+	t.front.work++
 	if n == 0 {
 		return -1
 	}
@@ -213,8 +210,8 @@ func (t *pathIndex) up(n int32) int32 {
 // writersOf are the places in [since, before) of calls that may write a path
 // that overlaps p, ascending. It is safe for goroutines.
 func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.Place {
-	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild, most: t.most}
-	above, at := q.overlapping(p)
+	var f frontier
+	above, at := t.overlapping(p, &f)
 	var places []state.Place
 	collect := func(n int32) {
 		w := t.nodes[n].writers
@@ -233,17 +230,24 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 			continue
 		}
 		collect(n)
-		stack = append(stack, t.nodes[n].kids...)
+		stack = t.appendKids(stack, n)
 	}
 	slices.Sort(places)
 	return slices.Compact(places)
 }
 
+// appendKids appends the children of a node.
+func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
+	for kid := t.nodes[n].kid; kid != 0; kid = t.nodes[kid].next {
+		dst = append(dst, kid)
+	}
+	return dst
+}
+
 // few are the places that writersOf gives when it takes no more than most looks at
 // paths and writers to find them; ok is false when it takes more.
-func (t *pathIndex) few(p state.Path, since, before state.Place, most int) (places []state.Place, ok bool) {
-	q := pathIndex{nodes: t.nodes, child: t.child, elements: t.elements, wild: t.wild, most: t.most}
-	above, at := q.overlapping(p)
+func (t *pathIndex) few(p state.Path, since, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {
+	above, at := t.overlapping(p, f)
 	collect := func(n int32) bool {
 		w := t.nodes[n].writers
 		i, _ := slices.BinarySearch(w, since)
@@ -259,18 +263,21 @@ func (t *pathIndex) few(p state.Path, since, before state.Place, most int) (plac
 			return nil, false
 		}
 	}
-	stack := slices.Clone(at)
+	stack := append(f.stack[:0], at...)
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if t.nodes[n].below == 0 {
-			continue
-		}
-		if !collect(n) || len(t.nodes[n].kids) > most {
+		if t.nodes[n].below > 0 && !collect(n) {
 			return nil, false
 		}
-		stack = append(stack, t.nodes[n].kids...)
+		for kid := t.nodes[n].kid; kid != 0; kid = t.nodes[kid].next {
+			if len(stack) > most {
+				return nil, false
+			}
+			stack = append(stack, kid)
+		}
 	}
+	f.stack = stack[:0]
 	slices.Sort(places)
 	return slices.Compact(places), true
 }
