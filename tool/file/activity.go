@@ -22,6 +22,7 @@ type Activity struct {
 	// Raw is the activity as it is written, secrets by their names.
 	Raw json.RawMessage
 
+	pointer string // JSON Pointer
 	model   string
 	driver  value // its config
 	standIn standin.Config
@@ -39,7 +40,7 @@ const (
 
 // activity reads an activity: one driver and what is common to all.
 func (r *reader) activity(v value, f *File) {
-	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.json()}
+	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.json(), pointer: v.pointer}
 	var first value // that chose the driver
 	as := func(driver string, read set) set {
 		return func(v value) {

@@ -31,29 +31,33 @@ type Secrets struct {
 // is real; for policies see Policy.Join. The findings are what only shows when an
 // activity is made, and when all names are known.
 func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
-	b := &builder{limits: map[string]tool.Limits{}, made: map[string]tool.Implementation{}}
+	b := &builder{
+		limits: map[string]tool.Limits{}, last: map[string]Activity{},
+		made: map[string]tool.Implementation{}, params: map[string][]string{},
+	}
 	for _, f := range files {
 		b.policy = b.policy.Join(f.Policy)
 		maps.Copy(b.limits, f.Limits)
 	}
 	var tools []*tool.Tool
-	last := map[string]Activity{}
 	for _, f := range files {
 		for _, def := range f.Tools {
 			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name]})
 		}
 		for _, a := range f.Activities {
 			a.secrets = f.Secrets
-			last[a.Name] = a
+			b.last[a.Name] = a
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		b.implement(last[name])
+	for _, name := range slices.Sorted(maps.Keys(b.last)) {
+		b.implement(b.last[name])
 	}
 	c := tool.NewCatalogue(tools...).WithActivities(b.made)
 	for _, f := range files {
 		b.checkLimits(c, f)
 	}
+	b.checkPlaceholders(c)
+	b.checkNames(c)
 	b.findings.Sort()
 	return c, b.policy, b.findings
 }
@@ -89,7 +93,9 @@ func join(a, b []string) []string {
 type builder struct {
 	policy   Policy
 	limits   map[string]tool.Limits
+	last     map[string]Activity // by name, those that count
 	made     map[string]tool.Implementation
+	params   map[string][]string // the placeholders of each
 	findings diag.List
 }
 
@@ -114,6 +120,9 @@ func (b *builder) implement(a Activity) {
 			Message: fmt.Sprintf("%q: %v", a.Name, err),
 		})
 		return
+	}
+	if p, ok := i.Activity.(interface{ Params() []string }); ok {
+		b.params[a.Name] = p.Params()
 	}
 	b.made[a.Name] = i
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
@@ -308,6 +309,19 @@ var findingsIn = []struct{ name, text, want string }{
 2:159: warning: "tools.3._outcomes.typ" has a keyword "enumm", which means nothing; did you mean "enum"? [PLC507]`},
 	{"a type misspelled", "tools: {a: {properties: {x: {type: strng}}}}", `
 1:36: error: tool "a": not a schema: "strng" is no type; did you mean "string"? [PLC507]`},
+	{"placeholders of params that the tool does not have", "tools:\n  b: {properties: {x: {type: string}}}\n  c: {additionalProperties: false}\n  d: {properties: {path: {}, text: {}, _activity: {const: write}}}\nactivities:\n" +
+		"  b: {process: [echo, '{y}', 'a {x} {y}']}\n  c: {http: {url: 'https://x/{z}', headers: {A: 'é {w}'}}}\n  write: {process: {command: [tee, '{pth}'], stdin: '{text}', env: {A: '{pth}'}}}", `
+6:24: error: the tool "b" has no param "y"; did you mean "x"? [PLC206]
+7:30: error: the tool "c" has no param "z"; it has none [PLC206]
+7:52: error: the tool "c" has no param "w"; it has none [PLC206]
+8:37: error: the tool "d" has no param "pth"; did you mean "path"? [PLC206]`},
+	{"placeholders of tools that say too little", "tools:\n  a: {}\n  b: true\n  c: {properties: {x: {}}, additionalProperties: {type: string}}\n  d: {properties: {x: {}}, patternProperties: {'^y': {}}}\n" +
+		"  e: {allOf: [{$ref: '#/$defs/q'}], properties: {x: {}}, $defs: {q: {properties: {y: {}}}}}\n  f: {properties: {_output: {}}}\n" +
+		"activities: {a: {process: [echo, '{y}']}, b: {process: [echo, '{y}']}, c: {process: [echo, '{y}']}, d: {process: [echo, '{y}']}, e: {process: [echo, '{y}']}, f: {process: [echo, '{y}']}}", ``},
+	{"activities of no tool", "tools: {search: {}, mail: {properties: {_activity: {const: sendMail}}}, ask: {properties: {_activity: {const: ''}}}, note: {}}\n" +
+		"activities: {serach: {return: 1}, sendmail: {return: 1}, asks: {return: 1}, note: {return: 1}, notes: {return: 1}, other: {return: 1}}", `
+2:14: info: no tool has the activity "serach", and "search" has none; is that the one? [PLC209]
+2:35: info: no tool has the activity "sendmail", and "sendMail" has none; is that the one? [PLC209]`},
 	{"not YAML", "a: {", `1:5: error: did not find expected node content [PLC101]`},
 	{"a name twice", "tools: {}\ntools: {}", `2:1: error: the name "tools" stands twice in one object [PLC102]`},
 }
@@ -320,7 +334,7 @@ func TestFindings(t *testing.T) {
 			for _, f := range findings {
 				lines = append(lines, strings.TrimPrefix(f.String(), "f.yaml:"))
 			}
-			if diff := cmp.Diff(strings.Split(strings.TrimSpace(c.want), "\n"), lines); diff != "" {
+			if diff := cmp.Diff(strings.FieldsFunc(c.want, func(r rune) bool { return r == '\n' }), lines, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -339,6 +353,21 @@ func TestFixOfAMisspelling(t *testing.T) {
 		if mended != strings.Replace(text, "polcy", "policy", 1) {
 			t.Errorf("%s is mended to %s", text, mended)
 		}
+	}
+}
+
+func TestFixOfAPlaceholder(t *testing.T) {
+	text := `{"tools": {"a": {"properties": {"name": {}}}}, "activities": {"a": {"process": ["echo", "{{nme}}: {nme}"]}}}`
+	_, _, findings := read(t, "f.json", text)
+	if len(findings) != 1 || findings[0].Fix == nil || len(findings[0].Fix.Edits) != 1 {
+		t.Fatalf("%+v", findings)
+	}
+	e := findings[0].Fix.Edits[0]
+	if got, want := text[:e.Span.Start]+e.Text+text[e.Span.End:], strings.Replace(text, ": {nme}", ": {name}", 1); got != want {
+		t.Errorf("mended to %s", got)
+	}
+	if p := findings[0].Pointer; p != "/activities/a/process/1" {
+		t.Error(p)
 	}
 }
 
