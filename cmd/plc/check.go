@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 )
 
@@ -14,6 +15,7 @@ type checkFlags struct {
 	planFlags
 	format string
 	fix    bool
+	types  bool
 }
 
 func checkCommand(env *environment) *cobra.Command {
@@ -37,7 +39,8 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	f.addVerdict(c)
 	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
 	addFormat(c, &f.format, "json (a line a finding)", "sarif")
-	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files")
+	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
+	c.Flags().BoolVar(&f.types, "types", false, "print the type of every reference as well (text only)")
 	return c
 }
 
@@ -47,6 +50,9 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 	write, err := findingsWriter(env, f.format)
 	if err != nil {
 		return err
+	}
+	if f.types && f.format != "text" {
+		return errors.New("--types goes with --format text")
 	}
 	s, err := env.settings(c, &f.planFlags, false)
 	if err != nil {
@@ -80,11 +86,22 @@ func (env *environment) checkFile(name string, f *checkFlags, s *settings) (diag
 		return nil, errors.New("--fix changes files, and standard input is none")
 	}
 	l, err := env.load(name, s)
-	if err != nil || !f.fix {
-		return l.found(), err
+	if err == nil && f.fix {
+		l, err = env.fix(name, s, l)
 	}
-	l, err = env.fix(name, s, l)
+	if err == nil && f.types {
+		env.types(l.prog)
+	}
 	return l.found(), err
+}
+
+// types prints the type of every reference of a plan.
+func (env *environment) types(prog *compile.Program) {
+	file := prog.File()
+	for t := range prog.TypedReads() {
+		p := file.Position(int(t.Read.Span.Start))
+		fmt.Fprintf(env.stdout, "%s:%d:%d: %s: %s\n", printable(file.Name), p.Line, p.Column, printable(t.Read.Path.String()), printable(t.String()))
+	}
 }
 
 // found is the findings about a plan; none of one that was not read.
@@ -95,13 +112,18 @@ func (l *loaded) found() diag.List {
 	return l.findings
 }
 
-// fix applies the fixes of a plan's findings to its file and checks it again.
+// fix applies the fixes of a plan's findings to its file, says which, and checks it
+// again. What has two readings is left to a person.
 func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error) {
 	var fixes []*diag.Fix
 	for i := range l.findings {
-		if f := &l.findings[i]; f.Fix != nil && f.Loc.File == l.prog.File() {
-			fixes = append(fixes, f.Fix)
+		f := &l.findings[i]
+		if f.Fix == nil || f.Loc.File != l.prog.File() || f.Code == diag.MixedOperators {
+			continue
 		}
+		fixes = append(fixes, f.Fix)
+		p := f.Loc.File.Position(int(f.Loc.Span.Start))
+		fmt.Fprintf(env.stderr, "%s:%d:%d: %s: %s\n", printable(name), p.Line, p.Column, f.Code, printable(f.Fix.Message))
 	}
 	if len(fixes) == 0 {
 		return l, nil
