@@ -316,6 +316,7 @@ func TestRetries(t *testing.T) {
 		{"full jitter", `{"max":2,"delay":"10s"}`, tool.Error{Code: "busy"}, 3, exec.Completed, [][2]time.Duration{{0, 10e9}, {0, 20e9}}},
 		{"never more than maxDelay", `{"max":2,"delay":"10s","maxDelay":"11s","jitter":false}`, tool.Error{Code: "busy"}, 3, exec.Completed, [][2]time.Duration{{10e9, 10e9}, {11e9, 11e9}}},
 		{"no sooner than the tool says", `{"max":2,"delay":"1s","jitter":false}`, tool.Error{Code: "busy", RetryAfter: time.Minute}, 3, exec.Completed, [][2]time.Duration{{60e9, 60e9}, {60e9, 60e9}}},
+		{"not when the tool asks for ages", `{"max":2,"delay":"1s"}`, tool.Error{Code: "busy", RetryAfter: time.Hour}, 1, exec.Failed, nil},
 		{"not what is permanent", `3`, tool.Error{Code: "busy", Permanent: true}, 1, exec.Failed, nil},
 		{"only these codes", `{"max":3,"on":["other"]}`, tool.Error{Code: "busy"}, 1, exec.Failed, nil},
 		{"these codes", `{"max":3,"on":["busy"]}`, tool.Error{Code: "busy"}, 3, exec.Completed, [][2]time.Duration{{0, 1e9}, {0, 1e9}}},

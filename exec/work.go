@@ -437,6 +437,9 @@ const (
 	retryDelay    = 100 * time.Millisecond
 	retryFactor   = 2
 	retryMaxDelay = 30 * time.Second
+	// mostRetryAfter is the longest that a tool may ask to be left alone; for one that
+	// asks for more, the failure stands.
+	mostRetryAfter = 10 * time.Minute
 )
 
 // retry decides whether there is another attempt, and when: exponential backoff
@@ -445,6 +448,9 @@ func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) 
 	r := p.Retry
 	n := s.call(i).attempts
 	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, f.Code) {
+		return 0, false
+	}
+	if te != nil && te.RetryAfter > max(mostRetryAfter, r.MaxDelay) {
 		return 0, false
 	}
 	wait := backoff(r, n)
