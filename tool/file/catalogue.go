@@ -115,8 +115,9 @@ func (b *builder) implement(a Activity) {
 		i.Activity, err = standin.New(a.standIn)
 	}
 	if err != nil {
+		at := a.driver.fault(err)
 		b.findings = append(b.findings, diag.Finding{
-			Code: code, Loc: diag.Loc{File: a.Loc.File, Span: a.driver.span}, Pointer: a.driver.pointer,
+			Code: code, Loc: diag.Loc{File: a.Loc.File, Span: at.span}, Pointer: at.pointer,
 			Message: fmt.Sprintf("%q: %v", a.Name, err),
 		})
 		return
@@ -125,6 +126,26 @@ func (b *builder) implement(a Activity) {
 		b.params[a.Name] = p.Params()
 	}
 	b.made[a.Name] = i
+}
+
+// fault is where in a driver's config its error is, as far as that says.
+func (v value) fault(err error) value {
+	var fault *driver.Fault
+	if !errors.As(err, &fault) {
+		return v
+	}
+	pointer := fault.Pointer
+	if v.kind == array { // the command alone
+		pointer = strings.TrimPrefix(pointer, "/command")
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		e, ok := v.get(unescape(token))
+		if !ok {
+			break
+		}
+		v = v.below(e)
+	}
+	return v
 }
 
 func (b *builder) process(a Activity) (tool.Activity, error) {

@@ -142,34 +142,39 @@ func TestYAML(t *testing.T) {
 		"- a\n- {b: c}":              `["a",{"b":"c"}]`,
 		"a: <<":                      `{"a":"<<"}`,
 
-		"a: 010":             `1:4: the number 010 is not written as in JSON; write "010" if it is text`,
-		"a: 0x1F":            `1:4: the number 0x1F is not written as in JSON; write "0x1F" if it is text`,
-		"a: 1_000":           `1:4: the number 1_000 is not written as in JSON; write "1_000" if it is text`,
-		"a: .inf":            `1:4: the number .inf is not written as in JSON; write ".inf" if it is text`,
-		"a: .NaN":            `1:4: the number .NaN is not written as in JSON; write ".NaN" if it is text`,
-		"a: +1":              `1:4: the number +1 is not written as in JSON; write "+1" if it is text`,
-		"é: [1,\n  010]":     `2:3: the number 010 is not written as in JSON; write "010" if it is text`,
-		"ü: {†: 1, b: 010}":  `1:14: the number 010 is not written as in JSON; write "010" if it is text`,
-		"1: a":               `1:1: the name 1 is not a string; write "1"`,
-		"true: a":            `1:1: the name true is not a string; write "true"`,
-		"~: a":               `1:1: the name ~ is not a string; write "~"`,
-		"? [a]\n: b":         `1:3: a name is a string`,
-		"a: 1\nb: 2\na: 3":   `3:1: the name "a" stands twice in one object`,
-		"a: &x 1\nb: *x":     `2:4: *x is an alias, which tool files do not have; write the value out`,
-		"a: &x [*x]":         `1:8: *x is an alias, which tool files do not have; write the value out`,
-		"<<: {a: 1}":         `1:1: << merges, which tool files do not have; write the members out`,
-		"a: !foo b":          `1:4: the tag !foo is not one that tool files have`,
-		"a: !!set {b}":       `1:4: the tag !!set is not one that tool files have`,
-		"a: !!binary aGk=":   `1:4: the tag !!binary is not one that tool files have`,
-		"a: !!bool x":        `1:4: x is not true or false`,
-		"a: !!int x":         `1:4: the number x is not written as in JSON; write "x" if it is text`,
-		"a: b\n---\nc: d":    `1:1: there are several documents in the file; a tool file is one`,
-		"":                   `1:1: there is nothing in the file`,
-		"# nothing\n":        `1:1: there is nothing in the file`,
-		"a: {":               `1:5: did not find expected node content`,
-		"a: \xff":            `1:1: the text is not UTF-8`,
-		"\xff\xfea\x00:\x00": `1:1: the text is not UTF-8`,
-		"a: " + deep:         `1:259: nested more than 256 deep`,
+		"a: 010":               `1:4: the number 010 is not written as in JSON; write "010" if it is text`,
+		"a: 0x1F":              `1:4: the number 0x1F is not written as in JSON; write "0x1F" if it is text`,
+		"a: 1_000":             `1:4: the number 1_000 is not written as in JSON; write "1_000" if it is text`,
+		"a: .inf":              `1:4: the number .inf is not written as in JSON; write ".inf" if it is text`,
+		"a: .NaN":              `1:4: the number .NaN is not written as in JSON; write ".NaN" if it is text`,
+		"a: +1":                `1:4: the number +1 is not written as in JSON; write "+1" if it is text`,
+		"é: [1,\n  010]":       `2:3: the number 010 is not written as in JSON; write "010" if it is text`,
+		"ü: {†: 1, b: 010}":    `1:14: the number 010 is not written as in JSON; write "010" if it is text`,
+		"1: a":                 `1:1: the name 1 is not a string; write "1"`,
+		"true: a":              `1:1: the name true is not a string; write "true"`,
+		"~: a":                 `1:1: the name ~ is not a string; write "~"`,
+		"? [a]\n: b":           `1:3: a name is a string`,
+		"a: 1\nb: 2\na: 3":     `3:1: the name "a" stands twice in one object`,
+		"a: &x 1\nb: *x":       `2:4: *x is an alias, which tool files do not have; write the value out`,
+		"a: &x [*x]":           `1:8: *x is an alias, which tool files do not have; write the value out`,
+		"<<: {a: 1}":           `1:1: << merges, which tool files do not have; write the members out`,
+		"a: !foo b":            `1:4: the tag !foo is not one that tool files have`,
+		"a: !!set {b}":         `1:4: the tag !!set is not one that tool files have`,
+		"a: !!binary aGk=":     `1:4: the tag !!binary is not one that tool files have`,
+		"a: !!bool x":          `1:4: x is not true or false`,
+		"a: !!int x":           `1:4: the number x is not written as in JSON; write "x" if it is text`,
+		"a: b\n---\nc: d":      `1:1: there are several documents in the file; a tool file is one`,
+		"":                     `1:1: there is nothing in the file`,
+		"# nothing\n":          `1:1: there is nothing in the file`,
+		"a: {":                 `1:5: did not find expected node content`,
+		"a:\n\tb: 1":           `2:1: a tab: YAML is indented by spaces`,
+		"a:\n  b:\n    \tc: 1": `3:5: a tab: YAML is indented by spaces`,
+		"a:\n- b\n\t- c":       `3:1: a tab: YAML is indented by spaces`,
+		"a: {\n\tb: 1,\n\t}":   `{"a":{"b":1}}`,
+		"a:\tb":                `{"a":"b"}`,
+		"a: \xff":              `1:1: the text is not UTF-8`,
+		"\xff\xfea\x00:\x00":   `1:1: the text is not UTF-8`,
+		"a: " + deep:           `1:259: nested more than 256 deep`,
 	} {
 		n, err := parseYAML([]byte(text))
 		got := ""
@@ -283,7 +288,7 @@ var findingsIn = []struct{ name, text, want string }{
 	{"a config of a request", "activities: {a: {http: {url: 5, header: {}}}, b: {http: {url: ftp://x}}, c: {http: {url: https://x, headers: {A: {envs: B}, C: [1]}}}}", `
 1:30: error: "activities.a.http.url" is a string, not a number [PLC207]
 1:33: error: "activities.a.http" has no member "header"; did you mean "headers"? [PLC203]
-1:57: error: "b": url "ftp://x": it does not begin with https:// or http:// [PLC207]
+1:63: error: "b": url "ftp://x": it does not begin with https:// or http:// [PLC207]
 1:115: error: "activities.c.http.headers.A" has no member "envs"; did you mean "env"? [PLC203]
 1:128: error: "activities.c.http.headers.C" is a string, {env: NAME} or {file: PATH}, not a list [PLC207]`},
 	{"a host that the policy does not have", "activities:\n  a: {http: {url: https://evil.example/}}\n  b: {http: {url: 'https://{h}/', allowHosts: [api.example, evil.example]}}\n  c: {http: {url: 'https://{h}/'}}\npolicy: {hosts: [api.example]}", `
@@ -322,6 +327,15 @@ var findingsIn = []struct{ name, text, want string }{
 		"activities: {serach: {return: 1}, sendmail: {return: 1}, asks: {return: 1}, note: {return: 1}, notes: {return: 1}, other: {return: 1}}", `
 2:14: info: no tool has the activity "serach", and "search" has none; is that the one? [PLC209]
 2:35: info: no tool has the activity "sendmail", and "sendMail" has none; is that the one? [PLC209]`},
+	{"braces that are no placeholders", `activities: {a: {process: [echo, '{"x": 1}']}, b: {process: {stdin: "{ {x}", command: [cat]}}, c: {process: {command: [sh, -c, "{x}"]}},
+ d: {http: {url: "https://x/{", query: {a: "}"}}}, e: {http: {url: "https://x", headers: {a/b: x, a: "}"}}}, f: {http: {url: "https://x", body: {a: [1, "{ }"]}}}, g: {http: {url: "https://x", query: {a: "}"}}}}`, `
+1:34: error: "a": command[1] "{\"x\": 1}": the { at byte 0 begins no placeholder like {name}; for braces as text write {{"x": 1}} [PLC207]
+1:69: error: "b": stdin "{ {x}": the { at byte 0 begins no placeholder like {name}; write {{ for a brace [PLC207]
+1:128: error: "c": command[2] "{x}": after -c a param would be run as code; pass it as an argument: [sh, -c, 'echo "$1"', sh, "{name}"] [PLC207]
+2:18: error: "d": url "https://x/{": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ [PLC207]
+2:102: error: "e": headers "a": the } at byte 0 ends no placeholder; for braces as text write }} [PLC207]
+2:145: error: "f": body: "{ }": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ }} [PLC207]
+2:204: error: "g": query "a": the } at byte 0 ends no placeholder; for braces as text write }} [PLC207]`},
 	{"not YAML", "a: {", `1:5: error: did not find expected node content [PLC101]`},
 	{"a name twice", "tools: {}\ntools: {}", `2:1: error: the name "tools" stands twice in one object [PLC102]`},
 }

@@ -96,7 +96,11 @@ func (r *yamlReader) syntax(err error) *jsonscan.Error {
 	}
 	switch message := strings.TrimPrefix(one.Message, "yaml: "); {
 	case one.Mark.Line > 0:
-		return &jsonscan.Error{Offset: r.offset(one.Mark.Line, one.Mark.Column), Message: message}
+		at := r.offset(one.Mark.Line, one.Mark.Column)
+		if r.indentedByTab(one.Mark.Line, at) {
+			message = "a tab: YAML is indented by spaces"
+		}
+		return &jsonscan.Error{Offset: at, Message: message}
 	case strings.Contains(message, "multiple"):
 		return &jsonscan.Error{Message: "there are several documents in the file; a tool file is one"}
 	case strings.Contains(message, "no documents"):
@@ -104,6 +108,14 @@ func (r *yamlReader) syntax(err error) *jsonscan.Error {
 	default:
 		return &jsonscan.Error{Message: message}
 	}
+}
+
+// indentedByTab reports whether a fault is a tab before everything else on its line.
+func (r *yamlReader) indentedByTab(line, offset int) bool {
+	if offset >= len(r.src) || r.src[offset] != '\t' {
+		return false
+	}
+	return len(bytes.Trim(r.src[r.lines[line-1]:offset], " \t")) == 0
 }
 
 func (r *yamlReader) node(y *yaml.Node, depth int) *node {

@@ -99,7 +99,7 @@ func New(cfg Config) (*Activity, error) {
 	}
 	var err error
 	if a.url, err = parseAddress(cfg.URL); err != nil {
-		return nil, fmt.Errorf("url %q: %w", cfg.URL, err)
+		return nil, driver.At(fmt.Errorf("url %q: %w", cfg.URL, err), "url")
 	}
 	if a.hosts, err = allowed(cfg.AllowHosts, a.url); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func New(cfg Config) (*Activity, error) {
 		return nil, err
 	}
 	if a.body, err = parseBody(cfg.Body, a.contentType()); err != nil {
-		return nil, fmt.Errorf("body: %w", err)
+		return nil, driver.At(fmt.Errorf("body: %w", err), "body")
 	}
 	a.used = driver.SortedNames(a.templates()...)
 	return a, a.dial(cfg.Proxy)
@@ -161,7 +161,7 @@ func fields(member string, m map[string]string) ([]field, error) {
 	for name, text := range m {
 		t, err := driver.ParseTemplate(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w", member, name, err)
+			return nil, driver.At(fmt.Errorf("%s %q: %w", member, name, err), member, name)
 		}
 		list = append(list, field{name, t})
 	}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,7 +149,7 @@ func (a *Activity) parseCommand(command []string) error {
 			err = checkPlace(command, i)
 		}
 		if err != nil {
-			return fmt.Errorf("command[%d] %q: %w", i, element, err)
+			return driver.At(fmt.Errorf("command[%d] %q: %w", i, element, err), "command", strconv.Itoa(i))
 		}
 		a.command = append(a.command, t)
 	}
@@ -203,7 +204,7 @@ func (a *Activity) parseStdin(stdin string) error {
 		err = errors.New("is not params, request, none or a template with a {placeholder}")
 	}
 	if err != nil {
-		return fmt.Errorf("stdin %q: %w", stdin, err)
+		return driver.At(fmt.Errorf("stdin %q: %w", stdin, err), "stdin")
 	}
 	a.stdin, a.stdinTemplate = "template", t
 	return nil

@@ -33,12 +33,12 @@ func ParseTemplate(text string) (Template, error) {
 		case text[i] == '{':
 			name := placeholder(text[i+1:])
 			if name == "" {
-				return Template{}, fmt.Errorf("the { at byte %d begins no placeholder like {name}; write {{ for a brace", i)
+				return Template{}, fmt.Errorf("the { at byte %d begins no placeholder like {name}; %s", i, asText(text, "{{"))
 			}
 			t.parts = append(t.parts, part{name, true})
 			i += len(name) + len("{}")
 		case text[i] == '}':
-			return Template{}, fmt.Errorf("the } at byte %d ends no placeholder; write }} for a brace", i)
+			return Template{}, fmt.Errorf("the } at byte %d ends no placeholder; %s", i, asText(text, "}}"))
 		default:
 			n := strings.IndexAny(text[i:], "{}")
 			if n < 0 {
@@ -50,6 +50,23 @@ func ParseTemplate(text string) (Template, error) {
 	}
 	return t, nil
 }
+
+// asText is how to write a text whose braces mean themselves. With a placeholder or a
+// doubled brace in it, which of them do is not for us to say.
+func asText(text, doubled string) string {
+	for i := range len(text) {
+		if text[i] == '{' && placeholder(text[i+1:]) != "" {
+			return "write " + doubled + " for a brace"
+		}
+	}
+	if strings.Contains(text, "{{") || len(text) > longText {
+		return "write " + doubled + " for a brace"
+	}
+	return "for braces as text write " + Escape(text)
+}
+
+// longText is how long a text may be, in bytes, to be written anew in an error.
+const longText = 80
 
 // placeholder is the name before the closing brace, "" if there is none.
 func placeholder(text string) string {

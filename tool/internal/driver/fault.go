@@ -1,0 +1,23 @@
+package driver
+
+import "strings"
+
+// Fault is what is wrong with a config, and where in it. It reads as Err does.
+type Fault struct {
+	Pointer string // JSON Pointer
+	Err     error
+}
+
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap is Err.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// At is err, about the member of a config that path leads to.
+func At(err error, path ...string) error {
+	pointer := ""
+	for _, name := range path {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return &Fault{pointer, err}
+}
