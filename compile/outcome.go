@@ -97,7 +97,7 @@ func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
 	}
 	for i := range c.Alternatives {
 		for _, w := range c.Alternatives[i].Writes {
-			if v, ok := board.Read(w.Path, 0, 1); ok {
+			if v, ok := board.Read(w.Path, 0, 1); ok && w.Path[0].Name == kind {
 				return i, v, true
 			}
 		}
