@@ -142,8 +142,7 @@ type checker struct {
 	cyclic  bool // there is no plan order
 	blind   bool // some output path was not understood: who writes what is not known
 
-	segments []state.Segment // the rest of the current chunk of path segments
-	text     []byte          // the rest of the current chunk of literal JSON
+	chunks chunks
 
 	list           string // the JSON Pointer of the list of calls, once asked for
 	listed, isList bool

@@ -173,7 +173,11 @@ func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 		if w == 0 {
 			continue
 		}
-		needed := append([]fact{{int32(w - 1), c.outcomeOf(&c.calls[w-1], r.expr.read.Path), &r.expr.read}}, facts[w-1]...)
+		outcome := c.outcomeOf(&c.calls[w-1], r.expr.read.Path)
+		if outcome < 0 && len(facts[w-1]) == 0 {
+			continue
+		}
+		needed := append([]fact{{int32(w - 1), outcome, &r.expr.read}}, facts[w-1]...)
 		for _, f := range needed {
 			if f.outcome < 0 {
 				continue

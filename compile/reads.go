@@ -12,7 +12,7 @@ import (
 // template compiles params to JSON with holes, and notes their references. Soft
 // references are no error when nothing is there.
 func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
-	var t Template
+	t := Template{c.chunks.piece[:0]}
 	t.literal(c, "{")
 	for i, m := range params {
 		if i > 0 {
@@ -22,6 +22,8 @@ func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
 		c.appendValue(d, &t, m.Value, soft)
 	}
 	t.literal(c, "}")
+	c.chunks.piece = t.pieces
+	t.pieces = keep(&c.chunks.pieces, t.pieces)
 	return t
 }
 
@@ -94,16 +96,16 @@ func (t *Template) literal(c *checker, s string) {
 func (t *Template) bytes(c *checker, appendTo func([]byte) []byte) {
 	k := len(t.pieces)
 	if k == 0 || t.pieces[k-1].json == nil {
-		if cap(c.text)-len(c.text) < 256 {
-			c.text = make([]byte, 0, 1<<15)
+		if cap(c.chunks.text)-len(c.chunks.text) < 256 {
+			c.chunks.text = make([]byte, 0, 1<<15)
 		}
-		c.text = c.text[len(c.text):]
-		t.pieces = append(t.pieces, piece{json: c.text})
+		c.chunks.text = c.chunks.text[len(c.chunks.text):]
+		t.pieces = append(t.pieces, piece{json: c.chunks.text})
 		k++
 	}
 	grown := appendTo(t.pieces[k-1].json)
 	t.pieces[k-1].json = grown
-	c.text = grown
+	c.chunks.text = grown
 }
 
 // lowerExpr compiles an expression and notes its references. Soft ones stand
@@ -113,7 +115,8 @@ func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.
 // lower compiles an operand. The references that stand in one outermost || have a
 // group of their own, not 0: whether they look forward is decided for all together.
 func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
-	out := &Expr{op: e.Op, value: e.Value, span: e.Span}
+	out := one(&c.chunks.exprs)
+	out.op, out.value, out.span = e.Op, e.Value, e.Span
 	if e.Op == lang.OpRef {
 		c.lowerRef(d, e, out, soft, group)
 		return out
@@ -157,16 +160,14 @@ func (d *draft) loc(n lang.Node) diag.Loc {
 
 // path lowers a reference to a path.
 func (c *checker) path(e *lang.Expr) state.Path {
-	n := len(e.Path) + 1
-	if len(c.segments)+n > cap(c.segments) {
-		c.segments = make([]state.Segment, 0, max(n, 256))
-	}
-	start := len(c.segments)
-	c.segments = append(c.segments, state.Segment{Kind: state.Name, Name: e.Kind})
+	segments := &c.chunks.segments
+	room(segments, len(e.Path)+1)
+	start := len(*segments)
+	*segments = append(*segments, state.Segment{Kind: state.Name, Name: e.Kind})
 	for _, s := range e.Path {
-		c.segments = append(c.segments, segment(s))
+		*segments = append(*segments, segment(s))
 	}
-	return state.Path(c.segments[start:len(c.segments):len(c.segments)])
+	return state.Path((*segments)[start:len(*segments):len(*segments)])
 }
 
 func segment(s lang.Segment) state.Segment {

@@ -1,0 +1,46 @@
+package compile
+
+import "github.com/plc-lang/plc/state"
+
+// chunks are memory that the calls of a program share: of what each has one or two
+// of, many are made at once. What is cut off a chunk is never moved.
+type chunks struct {
+	text     []byte // the rest of the current chunk of literal JSON
+	segments []state.Segment
+	exprs    []Expr
+	refs     []ref
+	nodes    []int32
+	pieces   []piece
+
+	ref   []ref   // scratch: the references of the current call
+	node  []int32 // scratch: the nodes of the paths that it writes
+	piece []piece // scratch: the pieces of the current template
+}
+
+const chunkSize = 256
+
+// room makes sure that n more values fit on a chunk.
+func room[T any](chunk *[]T, n int) {
+	if cap(*chunk)-len(*chunk) < n {
+		*chunk = make([]T, 0, max(n, chunkSize))
+	}
+}
+
+// one is a new value on a chunk.
+func one[T any](chunk *[]T) *T {
+	room(chunk, 1)
+	n := len(*chunk)
+	*chunk = (*chunk)[:n+1]
+	return &(*chunk)[n]
+}
+
+// keep copies values to a chunk; none are nil.
+func keep[T any](chunk *[]T, values []T) []T {
+	if len(values) == 0 {
+		return nil
+	}
+	room(chunk, len(values))
+	start := len(*chunk)
+	*chunk = append(*chunk, values...)
+	return (*chunk)[start:len(*chunk):len(*chunk)]
+}
