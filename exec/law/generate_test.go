@@ -149,7 +149,7 @@ func (m *maker) outputPath(pool []string) string {
 	case k < 17:
 		return okOrErr
 	case k < 18:
-		return p() + " || " + p() + " || †state.err"
+		return p() + " || " + m.pick(p(), "†note.t") + " || †state.err"
 	}
 	return p() + " || " + p()
 }

@@ -228,15 +228,7 @@ func (r *reading) call(s *step) (value json.RawMessage, outcome string, attempts
 
 // write is §4, rules 1 and 2: the outcome that the tool chose, else the first.
 func (r *reading) write(s *step, value json.RawMessage, outcome string) *failure {
-	chosen := 0
-	if len(s.alternatives) > 1 {
-		if outcome == "" {
-			outcome, value = outcomeIn(value)
-		}
-		if outcome != "" {
-			chosen = s.alternative(outcome)
-		}
-	}
+	chosen, value := s.chosen(value, outcome)
 	if chosen < 0 {
 		return &failure{code: "outcome"}
 	}

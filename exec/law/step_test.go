@@ -124,14 +124,34 @@ func pathOf(ref *lang.Expr) state.Path {
 	return p
 }
 
-// outcomeIn is the outcome that a result says it is, and the value that goes there.
-func outcomeIn(result json.RawMessage) (string, json.RawMessage) {
+// chosen is the alternative that a result goes to, -1 when there is none such, and
+// the value that goes there (§4, rules 1 and 2): by the outcome that the tool named,
+// by one that the result names, as a data message that holds a value at one of
+// the paths; else the first.
+func (s *step) chosen(result json.RawMessage, outcome string) (int, json.RawMessage) {
 	var said struct {
 		Outcome *string         `json:"_outcome"`
 		Value   json.RawMessage `json:"_value"`
+		Type    string          `json:"type"`
+		Kind    string          `json:"kind"`
+		Data    json.RawMessage `json:"data"`
 	}
-	if json.Unmarshal(result, &said) != nil || said.Outcome == nil {
-		return "", result
+	switch {
+	case len(s.alternatives) < 2:
+		return 0, result
+	case outcome != "":
+		return s.alternative(outcome), result
+	case json.Unmarshal(result, &said) != nil:
+		return 0, result
+	case said.Outcome != nil:
+		return s.alternative(*said.Outcome), said.Value
 	}
-	return *said.Outcome, said.Value
+	for i, paths := range s.alternatives {
+		for _, p := range paths {
+			if v, ok := at(said.Data, p[1:]); ok && said.Type == "data" && said.Kind == p[0].Name {
+				return i, v
+			}
+		}
+	}
+	return 0, result
 }

@@ -61,7 +61,7 @@ type behavior struct {
 
 const (
 	shapes  = 12
-	choices = 8
+	choices = 8 // 9 when data messages of another kind choose no root
 )
 
 // world is what the reference knows of a plan beside its text. What each tool was
@@ -172,6 +172,8 @@ func (b behavior) choose(h uint64, params json.RawMessage) (json.RawMessage, str
 		return json.RawMessage(fmt.Sprintf(`{"_outcome":"%d","_value":%s}`, k, v)), ""
 	case 6:
 		return v, []string{"ok", "err", "a"}[k]
+	case 8:
+		return json.RawMessage(fmt.Sprintf(`{"type":"data","kind":"note","data":{"t":%s}}`, v)), ""
 	case 7:
 		return json.RawMessage(fmt.Sprintf(`{"_value":%s,"_outcome":%q}`, v, []string{"†state.ok", "err", "nowhere"}[k])), ""
 	}
