@@ -509,6 +509,18 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
+func TestWhiteboardIsBounded(t *testing.T) {
+	var plan strings.Builder
+	plan.WriteString(`[{"_tool":"e","v":"0123456789","_outputPath":"†state.x0"}`)
+	for i := 1; i < 60; i++ { // each doubles what there is
+		fmt.Fprintf(&plan, `,{"_tool":"e","v":["†state.x%d","†state.x%d"],"_outputPath":"†state.x%d"}`, i-1, i-1, i)
+	}
+	res := run(t, program(t, plan.String()+"]", tools{"e": echo}), &exec.Options{MaxBytes: 1 << 20})
+	if res.Status != exec.Failed || !strings.Contains(res.Reason, "more than 1048576 bytes") || len(res.State) > 1<<20 {
+		t.Errorf("%s (%s) with %d bytes", res.Status, res.Reason, len(res.State))
+	}
+}
+
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		prog := program(t, `[{"_tool":"q","_outputPath":"†state.q"},{"_tool":"l","_outputPath":"†state.x"},{"_tool":"l","v":"†state.x"},{"_tool":"bad","_retry":{"max":9,"delay":"1h","jitter":false}}]`,

@@ -21,6 +21,7 @@ type Options struct {
 	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
 	MaxSteps    int           // calls started; 0 is no bound
 	MaxTime     time.Duration // of the whole run; 0 is no bound
+	MaxBytes    int64         // written to the whiteboard, all values together; 0 is 1 GiB
 	Open        bool          // more calls may come: see Handle.Extend
 	Seed        uint64        // of jitter and samples; 0 draws one
 

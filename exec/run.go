@@ -24,6 +24,7 @@ const (
 	DefaultMaxParallel = 64
 	DefaultTimeout     = 60 * time.Second
 	DefaultGrace       = 10 * time.Second
+	DefaultMaxBytes    = 1 << 30
 )
 
 // Run runs a program to its end and says what became of it. The error is only
@@ -187,6 +188,8 @@ type scheduler struct {
 	now   atomic.Pointer[table]
 	board *state.Whiteboard
 
+	written atomic.Int64 // bytes, of values
+
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	idle   chan struct{} // closed when nothing goes on any more
@@ -268,6 +271,9 @@ func newScheduler(ctx context.Context, prog *compile.Program, board *state.White
 	}
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
 	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()

@@ -209,7 +209,7 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(i)
-	c.parked, c.written = nil, written
+	c.parked, c.params, c.written = nil, nil, written
 	c.outcome = int32(w.outcome)
 	c.result = w.value
 	c.failure = w.failure
@@ -294,6 +294,9 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 
 // write writes a value to all paths or, when one of them can't take it, to none.
 func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method, value json.RawMessage) error {
+	if s.written.Add(int64(len(value))*int64(len(paths))) > s.opts.MaxBytes {
+		return fmt.Errorf("the run has written more than %d bytes", s.opts.MaxBytes)
+	}
 	for i := range paths {
 		if err := s.allowed(p, &paths[i], m, value); err != nil {
 			return err
