@@ -120,7 +120,7 @@ func (b *binder) call(i int32, d *draft) {
 	}
 	b.order(i, d)
 	for w := range d.writes() {
-		if !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, named(w.Path), i) {
+		if !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, &Read{spot: w.commit}, i) {
 			b.waits = true
 		}
 	}
@@ -186,7 +186,7 @@ func (b *binder) addCommitter(i int32, d *draft) {
 // covers it. Call i is -1 for the output, which waits for everything.
 func (b *binder) read(i int32, d *draft, r *ref) {
 	read := &r.expr.read
-	above, at := b.index.overlapping(read.Path, &b.index.front)
+	above, at := b.index.around(read, &b.index.front)
 	if r.void && !b.written(above, at) {
 		return
 	}
@@ -229,7 +229,7 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	case s.first >= read.Since:
 		s.wait(&b.starts, i)
 	default:
-		writers, ok := b.index.few(read.Path, read.Since, d.Place, maxElements, &b.front)
+		writers, ok := b.index.few(read, d.Place, maxElements, &b.front)
 		if !ok {
 			s.wait(&b.starts, i)
 		}

@@ -143,7 +143,7 @@ type fact struct {
 const (
 	errorOutcome = 1 << 30
 	maxFacts     = 8 // of one call; more are forgotten
-	maxSole      = 4 // writers of a path among which a sole one is looked for
+	maxSole      = 8 // paths and writers among which a sole one is looked for
 )
 
 // neverRuns reports the calls that need outcomes which exclude each other, and
@@ -169,7 +169,7 @@ func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 		if r.soft || r.void || r.held && r.expr.read.Since == 0 {
 			continue
 		}
-		w := c.index.sole(r.expr.read.Path, r.expr.read.Since, d.Place)
+		w := c.index.sole(&r.expr.read, d.Place)
 		if w == 0 {
 			continue
 		}
@@ -229,21 +229,10 @@ func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
 	return outcome
 }
 
-// sole is the place of the only writer in [since, before) of what overlaps p; 0
-// when there are others, or so many that it is not worth a look.
-func (t *pathIndex) sole(p state.Path, since, before state.Place) state.Place {
-	above, at := t.overlapping(p, &t.front)
-	n := 0
-	for _, a := range above {
-		n += len(t.nodes[a].writers)
-	}
-	for _, a := range at {
-		n += int(t.nodes[a].below)
-	}
-	if n > maxSole {
-		return 0
-	}
-	if w := t.writersOf(p, since, before); len(w) == 1 {
+// sole is the place of the only writer that a read is bound to, of a call at place
+// before; 0 when there are others, or so many that it is not worth a look.
+func (t *pathIndex) sole(r *Read, before state.Place) state.Place {
+	if w, ok := t.few(r, before, maxSole, &t.front); ok && len(w) == 1 {
 		return w[0]
 	}
 	return 0

@@ -91,8 +91,8 @@ func (c *checker) planOrder() []int32 {
 // holds it. It reports whether anything has to look forward.
 func (c *checker) lookBack() (forward bool) {
 	written := make([]struct{ at, sub bool }, len(c.index.nodes))
-	earlier := func(p state.Path) bool {
-		above, at := c.index.overlapping(p, &c.index.front)
+	earlier := func(r *Read) bool {
+		above, at := c.index.around(r, &c.index.front)
 		return slices.ContainsFunc(above, func(n int32) bool { return written[n].at }) ||
 			slices.ContainsFunc(at, func(n int32) bool { return written[n].sub })
 	}
@@ -144,13 +144,14 @@ func (c *checker) tooWild(d *draft) {
 }
 
 // classify decides for each read of a call whether it looks forward.
-func (c *checker) classify(d *draft, earlier func(state.Path) bool) (forward bool) {
+func (c *checker) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	var settled map[int32]bool // groups with an operand that is there
 	for i := range d.refs {
 		r := &d.refs[i]
 		p := r.expr.read.Path
 		r.held = c.held(p)
-		r.after = !r.held && !earlier(p)
+		c.index.place(&r.expr.read)
+		r.after = !r.held && !earlier(&r.expr.read)
 		if r.group > 0 && (!r.after || c.literalGroups[r.group]) {
 			if settled == nil {
 				settled = map[int32]bool{}
@@ -258,7 +259,7 @@ func (c *checker) needBefore(b *dag.Builder) {
 		d := &c.calls[i]
 		for j := range d.refs {
 			if !d.refs[j].after && !d.loop {
-				c.waitFor(b, chains, d.refs[j].expr.read.Path, int32(i))
+				c.waitFor(b, chains, &d.refs[j].expr.read, int32(i))
 			}
 		}
 		c.addWriter(chains, d, int32(i))
@@ -273,7 +274,7 @@ func (c *checker) needAfter(b *dag.Builder) {
 		d := &c.calls[i]
 		for j := range d.refs {
 			r := &d.refs[j]
-			if !r.after || d.loop || c.waitFor(b, chains, r.expr.read.Path, int32(i)) {
+			if !r.after || d.loop || c.waitFor(b, chains, &r.expr.read, int32(i)) {
 				continue
 			}
 			if r.group == 0 && c.writes(d, r.expr.read.Path) {
@@ -288,8 +289,8 @@ func (c *checker) needAfter(b *dag.Builder) {
 
 // waitFor makes call n wait for the writers in the chains that overlap a path,
 // and reports whether there are any.
-func (c *checker) waitFor(b *dag.Builder, chains []pathChains, p state.Path, n int32) bool {
-	above, at := c.index.overlapping(p, &c.index.front)
+func (c *checker) waitFor(b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
+	above, at := c.index.around(r, &c.index.front)
 	found := false
 	for _, a := range above {
 		found = found || !chains[a].at.empty()

@@ -123,6 +123,42 @@ func (t *pathIndex) overlapping(p state.Path, f *frontier) (above, at []int32) {
 	return above, at
 }
 
+// place finds where the path of a read is in the index, once all that is written is
+// there, so that no more search is needed: at a node, or below one. Paths that may be at
+// several nodes have no place.
+func (t *pathIndex) place(r *Read) {
+	for _, s := range r.Path {
+		if s.Kind != state.Name || len(s.Name) == 0 || s.Name[0] <= '9' {
+			return
+		}
+	}
+	n, whole := t.exact(r.Path)
+	if r.spot = -1 - n; whole {
+		r.spot = n
+	}
+}
+
+// around is overlapping for the path of a read.
+func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
+	if r.spot == 0 {
+		return t.overlapping(r.Path, f)
+	}
+	above, at = f.above[:0], f.at[:0]
+	n := r.spot
+	if n > 0 {
+		at = append(at, n)
+		n = t.nodes[n].parent
+	} else {
+		n = -1 - n
+	}
+	for ; n > 0; n = t.nodes[n].parent {
+		above = append(above, n)
+	}
+	f.above, f.at = above, at
+	f.work += len(above) + 1
+	return above, at
+}
+
 // matches appends the children of n that may be what s names.
 func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) []int32 {
 	one := func(k pathStep) {
@@ -246,11 +282,11 @@ func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
 
 // few are the places that writersOf gives when it takes no more than most looks at
 // paths and writers to find them; ok is false when it takes more.
-func (t *pathIndex) few(p state.Path, since, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {
-	above, at := t.overlapping(p, f)
+func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {
+	above, at := t.around(r, f)
 	collect := func(n int32) bool {
 		w := t.nodes[n].writers
-		i, _ := slices.BinarySearch(w, since)
+		i, _ := slices.BinarySearch(w, r.Since)
 		j, _ := slices.BinarySearch(w, before)
 		if most -= 1 + j - i; most < 0 {
 			return false

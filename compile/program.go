@@ -137,6 +137,8 @@ type Read struct {
 	// Since is the place of the write that ends the binding; 0 when the initial
 	// whiteboard is seen (plan-language §5).
 	Since state.Place
+
+	spot int32 // where its path is in the path index, once it was found: see pathIndex.place
 }
 
 // Refs says what a reference that finds nothing does (plan-language §3).

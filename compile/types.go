@@ -44,7 +44,7 @@ type lookup struct {
 func (p *Program) types(r *Read, before state.Place, look *lookup) []Source {
 	kind := r.Path[0].Name
 	declared, has := p.declaredType(kind, r.Path)
-	places, ok := p.paths.few(r.Path, r.Since, before, maxSources, &look.front)
+	places, ok := p.paths.few(r, before, maxSources, &look.front)
 	if !ok {
 		return []Source{{Schema: declared}}
 	}
