@@ -96,6 +96,7 @@ type builder struct {
 	last     map[string]Activity // by name, those that count
 	made     map[string]tool.Implementation
 	params   map[string][]string // the placeholders of each
+	secrets  []string            // of the activity that is being made
 	findings diag.List
 }
 
@@ -106,6 +107,7 @@ func (b *builder) implement(a Activity) {
 	}
 	var err error
 	code := diag.BadMember
+	b.secrets = nil
 	switch a.Driver {
 	case driverProcess:
 		i.Activity, err = b.process(a)
@@ -124,6 +126,9 @@ func (b *builder) implement(a Activity) {
 	}
 	if p, ok := i.Activity.(interface{ Params() []string }); ok {
 		b.params[a.Name] = p.Params()
+	}
+	if i.Activity != nil {
+		i.Activity = withoutSecrets(i.Activity, b.secrets)
 	}
 	b.made[a.Name] = i
 }
@@ -150,7 +155,7 @@ func (v value) fault(err error) value {
 
 func (b *builder) process(a Activity) (tool.Activity, error) {
 	var c process.Config
-	if err := config(a, &c, func(s string) string { return s }); err != nil {
+	if err := b.config(a, &c, func(s string) string { return s }); err != nil {
 		return nil, err
 	}
 	return process.New(c)
@@ -160,7 +165,7 @@ func (b *builder) process(a Activity) (tool.Activity, error) {
 // if there are any. Its own allowHosts may be fewer, but no others.
 func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
 	var c http.Config
-	if err := config(a, &c, driver.Escape); err != nil {
+	if err := b.config(a, &c, driver.Escape); err != nil {
 		return nil, diag.BadMember, err
 	}
 	if b.policy.Hosts == nil {
@@ -187,14 +192,17 @@ func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
 }
 
 // config reads a driver's config, with its secrets in place of their names.
-func config(a Activity, dst any, escape func(string) string) error {
+func (b *builder) config(a Activity, dst any, escape func(string) string) error {
 	resolved := *a.driver.node
 	for name, t := range jsonFields(reflect.TypeOf(dst).Elem()) {
 		e, ok := a.driver.get(name)
 		if !ok || t != withSecrets() {
 			continue
 		}
-		values, err := a.secrets.resolve(e.value, escape)
+		values, err := a.secrets.resolve(e.value, func(secret string) string {
+			b.secrets = append(b.secrets, secret)
+			return escape(secret)
+		})
 		if err != nil {
 			return fmt.Errorf("%s %w", name, err)
 		}

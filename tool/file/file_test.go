@@ -2,7 +2,10 @@ package file
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	nethttp "net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -458,6 +461,62 @@ func TestSecrets(t *testing.T) {
 	f.Secrets.LookupEnv = func(string) (string, bool) { return "", false }
 	if _, _, findings = Catalogue(f); !findings.HasErrors() {
 		t.Error("a variable that is not set is taken")
+	}
+}
+
+// What a program or a server says of a secret does not get into an error; what it
+// gives as its result does.
+func TestErrorsHoldNoSecrets(t *testing.T) {
+	const token, short, long, lines = `tok"en/1+`, "abc", "tok\"en/1+and more", "first\r\nsecond"
+	server := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		w.WriteHeader(nethttp.StatusForbidden)
+		fmt.Fprintf(w, "%s is no token, nor is %s", r.Header.Get("A"), r.URL.RawQuery)
+	}))
+	defer server.Close()
+	f, findings := Read(diag.NewFile("f.yaml", []byte(`activities:
+  told: {process: {command: [sh, -c, 'printf "%s, %s, %s, %s, %s, plain" "$T" "$L" "$S" "$P" "$M" >&2; exit 3'], env: {T: {env: TOKEN}, L: {file: LONG}, S: {env: SHORT}, M: {env: LINES}, P: plain}}}
+  object: {process: {command: [sh, -c, 'printf "%s" "{{\"code\": \"$C\", \"message\": \"tok\\\"en/1+ is bad\"}}" >&2; exit 3'], env: {T: {env: TOKEN}, C: {env: CODE}}}}
+  quoted: {process: {command: [printf, '{{"a": "%s"', 'tok\"en/1+'], env: {T: {env: TOKEN}}}}
+  head: {process: {command: [sh, -c, 'printf "xxxxxxx $T is it" >&2; exit 3'], env: {T: {env: TOKEN}}, maxStderr: 11}}
+  killed: {process: {command: [sh, -c, 'printf "xxxxxxx $T is it" >&2; kill -9 $$'], env: {T: {env: TOKEN}}, maxStderr: 11}}
+  tail: {process: {command: [sh, -c, 'printf "%0193d $T!" 0'], env: {T: {env: TOKEN}}}}
+  result: {process: {command: [sh, -c, 'printf "%s" "$T"'], env: {T: {env: TOKEN}}, output: text}}
+  asked: {http: {url: `+server.URL+`, allowHosts: ["127.0.0.1"], headers: {A: {env: TOKEN}}, query: {q: {env: TOKEN}}}}
+`)))
+	f.Secrets = &Secrets{
+		LookupEnv: func(name string) (string, bool) {
+			value, ok := map[string]string{"TOKEN": token, "SHORT": short, "CODE": "secret-code", "LINES": lines}[name]
+			return value, ok
+		},
+		ReadFile: func(string) ([]byte, error) { return []byte(long), nil },
+	}
+	c, _, more := Catalogue(f)
+	if findings = append(findings, more...); len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	for name, want := range map[string]string{
+		"told":   "exit-3: •••, •••, abc, plain, •••, plain",
+		"object": "•••: ••• is bad",
+		"quoted": `bad-output: the output is not usable JSON: found the end of the text, want "," or the end of the list or object; it begins with "{\"a\": \"•••\""`,
+		"head":   "exit-3: ••• is it",
+		"killed": "signal-KILL: the program was killed; it had said: ••• is it",
+		"tail":   "bad-output: the output is not usable JSON: \"" + strings.Repeat("0", 40) + "\" is not a number in JSON; it begins with \"" + strings.Repeat("0", 193) + " ••• …\"",
+		"result": `"tok\"en/1+"`,
+		"asked":  "http-403: 403 Forbidden: ••• is no token, nor is q=•••",
+	} {
+		i, _ := c.Implementation(name)
+		res, err := i.Activity.Call(t.Context(), &tool.Request{Params: json.RawMessage(`{}`)})
+		got := string(res.Value)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		var e *tool.Error
+		if name == "asked" && (!errors.As(err, &e) || !e.Permanent) {
+			t.Errorf("%s: %#v", name, err)
+		}
 	}
 }
 
