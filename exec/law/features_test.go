@@ -7,7 +7,7 @@ import (
 
 // features are what the plans of a test are to have in them.
 var features = []string{
-	"run", "refused PLC302", "refused PLC302 by types", "refused PLC401", "refused PLC402", "refused by the schema",
+	"run", "a hundred calls", "refused PLC302", "refused PLC302 by types", "refused PLC401", "refused PLC402", "refused by the schema",
 	"handled failure", "unhandled failure", "skipped", "skipped because of a failure", "last alternative chosen", "fallback",
 	"forward reference", "||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_expect", "a fallback with params", "_output",
 	"push", "concat", "merge", "assign", "a write on a list", "a reader from nothing", "fan-out", "schema", "output", "lenient", "strict effects",
@@ -31,6 +31,7 @@ func (p *plan) features(r *reading) []string {
 		add("a write on a list", len(e.Path) > 2 && e.Path[2].Kind != 0)
 	}
 	add("a reader from nothing", r.fromNothing)
+	add("a hundred calls", len(p.Calls) >= 100)
 	add("schema", p.Schema != "")
 	add("output", p.Output != "")
 	add("lenient", p.Lenient)

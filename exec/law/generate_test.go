@@ -47,15 +47,21 @@ func (d *dice) one(n int) bool { return d.roll(n) == n-1 }
 
 func (d *dice) pick(from ...string) string { return from[d.roll(len(from))] }
 
-// random are bytes to make a plan of.
+// random are bytes to make a plan of; one in a hundred plans is large.
 func random(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 99))
 	b := make([]byte, 100+r.IntN(900))
+	if seed%100 == 99 {
+		b = make([]byte, large+r.IntN(large))
+	}
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
 	return b
 }
+
+// large is how many bytes make a large plan.
+const large = 5000
 
 // A maker makes one plan, with few paths so that much overlaps.
 type maker struct {
@@ -82,6 +88,9 @@ func generate(data []byte) *plan {
 	n := 1 + m.roll(12)
 	if m.one(16) {
 		n += m.roll(30)
+	}
+	if len(data) >= large {
+		n = 60 + m.roll(100)
 	}
 	m.forward = []int{255, 60, 12, 4}[m.roll(4)]
 	var pool []string
