@@ -564,6 +564,6 @@ func (c *checker) checkOutcomes(d *draft) {
 			what = "two alternatives"
 		}
 		c.errorf(diag.FixedByTool, c.at(d.outputSpan()), "the outcome %q of the tool %q fits %s of this output path", o.Name, d.Source.Tool, what).
-			related(d.Tool.Definition.Loc, "declared here").in(d, "/_outputPath")
+			related(d.Tool.Definition.Loc, "declared here").inside(d, d.outputSpan())
 	}
 }

@@ -26,9 +26,7 @@ type kind struct {
 	schemas []*schemas.Schema
 	locs    []diag.Loc // of the schemas
 	loc     diag.Loc   // of the value
-	// locate leads from a JSON Pointer into the value to its place, when the value
-	// is of one message.
-	locate func(pointer string) diag.Loc
+	payload lang.Node  // the value, when it is of one message
 }
 
 // context reads the messages and what was given beside them: the kinds, their
@@ -90,11 +88,9 @@ func (c *checker) dataMessage(m *lang.Message) {
 	case !m.Payload.IsZero() && m.Payload.Kind() != lang.Object:
 		c.errorf(diag.BadInput, m.Payload.Loc(), "the %s must be an object", m.Kind)
 	case !m.Payload.IsZero():
-		payload := m.Payload
-		first := !k.given
-		k.merge(payload.AppendJSON(nil), payload.Loc())
-		if first {
-			k.locate = func(pointer string) diag.Loc { n, _ := payload.At(pointer); return n.Loc() }
+		k.merge(m.Payload.AppendJSON(nil), m.Payload.Loc())
+		if len(k.parts) == 1 {
+			k.payload = m.Payload
 		}
 	case len(m.Members) > 0 || m.Schema.IsZero():
 		k.merge(objectOf(m.Members), m.Node.Loc())
@@ -104,7 +100,7 @@ func (c *checker) dataMessage(m *lang.Message) {
 // merge lays a value over that of a kind.
 func (k *kind) merge(value json.RawMessage, loc diag.Loc) {
 	k.parts = append(k.parts, value)
-	k.given, k.loc, k.locate = true, loc, nil
+	k.given, k.loc, k.payload = true, loc, lang.Node{}
 }
 
 // merged is the value of all parts. A whiteboard merges them in one pass.
@@ -229,9 +225,7 @@ func (c *checker) checkInitial(name string, k *kind) {
 			sub, has := s.At(schemas.Step{Name: member})
 			switch {
 			case has == schemas.Never:
-				c.errorf(diag.BadInput, k.place(c, "/"+escapePointer(member)),
-					"the schema of the %s does not allow %q", name, member).
-					related(k.locs[i], "declared here")
+				c.badInput(k, "/"+escapePointer(member), k.locs[i], "the schema of the %s does not allow %q", name, member)
 			case sub != nil:
 				c.checkValue(name, k, value, "/"+escapePointer(member), sub, k.locs[i])
 			}
@@ -242,25 +236,30 @@ func (c *checker) checkInitial(name string, k *kind) {
 func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
 	for _, v := range violations(s, value) {
 		k.broken = true
-		loc := k.place(c, at+v.Instance)
-		if !k.given {
-			loc = c.orFile(decl)
-		}
-		f := c.errorf(diag.BadInput, loc, "the %s breaks its schema at %s: %s",
-			name, orRoot(at+v.Instance), v.Message)
-		f.related(decl, "declared here")
-		f.Pointer = at + v.Instance
+		c.badInput(k, at+v.Instance, decl, "the %s breaks its schema at %s: %s", name, orRoot(at+v.Instance), v.Message)
 	}
 }
 
-// place is where the value at a pointer stands, as well as it is known.
-func (k *kind) place(c *checker, pointer string) diag.Loc {
-	if k.locate != nil {
-		if l := k.locate(pointer); !l.IsZero() {
-			return l
+// badInput reports what is at a JSON Pointer in the value of a kind, in its place if
+// that is known.
+func (c *checker) badInput(k *kind, pointer string, decl diag.Loc, format string, args ...any) {
+	loc, n := c.orFile(k.loc), lang.Node{}
+	switch {
+	case !k.given:
+		loc = c.orFile(decl)
+	case !k.payload.IsZero():
+		if at, ok := k.payload.At(pointer); ok {
+			loc, n = at.Loc(), at
 		}
 	}
-	return c.orFile(k.loc)
+	f := c.errorf(diag.BadInput, loc, format, args...).related(decl, "declared here")
+	switch {
+	case !f.kept():
+	case !n.IsZero():
+		f.Pointer = n.Pointer()
+	case loc.File != c.doc.File && len(k.parts) == 1:
+		f.Pointer = pointer
+	}
 }
 
 func orRoot(pointer string) string {

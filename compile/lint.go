@@ -69,7 +69,7 @@ func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
 		}
 		b.warnf(diag.DeadWrite, b.at(w.Span), "%q overwrites %s before anyone reads it", by.ID, w.Path).
 			related(by.writeLoc(b.checker, w.Path), "overwritten here").
-			in(writer, "/_outputPath")
+			inside(writer, w.Span)
 		return
 	}
 }
@@ -109,7 +109,7 @@ func (c *checker) unhandledOutcomes(d *draft) {
 			continue
 		}
 		c.warnf(diag.UnhandledOutcome, c.at(alt.Writes[0].Span), "nothing handles the outcome %s of %q", alt.Name(), d.ID).
-			in(d, "/_outputPath")
+			inside(d, alt.Writes[0].Span)
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *checker) neverRuns() {
 		d := &c.calls[i]
 		if w := d.When; w != nil && w.op == lang.OpLiteral && !truthy(w.value) {
 			c.errorf(diag.NeverRuns, c.at(d.whenSpan()), "%q can never run: its _when is always %s", d.ID, w.value).
-				in(d, "/_when")
+				inside(d, d.whenSpan())
 			continue
 		}
 		facts[i] = c.factsOfCall(d, facts)
@@ -254,9 +254,10 @@ func (c *checker) racingWrites() {
 		for i := 1; i < len(w) && budget > 0; i++ {
 			a, b := &c.calls[w[i-1]-1], &c.calls[w[i]-1]
 			if c.certainSet(a, int32(n)) && c.certainSet(b, int32(n)) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
-				c.warnf(diag.RacingWrites, b.writeLoc(c, c.pathOf(b, int32(n))), "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, c.pathOf(b, int32(n))).
-					related(a.writeLoc(c, c.pathOf(a, int32(n))), "also written here").
-					in(b, "/_outputPath")
+				path := c.pathOf(b, int32(n))
+				loc := b.writeLoc(c, path)
+				c.warnf(diag.RacingWrites, loc, "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, path).
+					related(a.writeLoc(c, path), "also written here").inside(b, loc.Span)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (c *checker) checkModes() {
 		switch {
 		case !lazy && len(d.Alternatives) > 1:
 			c.errorf(diag.OpenChoice, c.at(d.outputSpan()), "nothing runs the latent tool %q, so an eager plan must say which of these outcomes happened", d.Source.Tool).
-				in(d, "/_outputPath")
+				inside(d, d.outputSpan())
 		case c.opts.Run && !c.opts.Models:
 			c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file", d.Source.Tool).
 				in(d, "/_tool")

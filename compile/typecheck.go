@@ -387,7 +387,7 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	}
 	f := t.report(sev, code, t.checker.at(span), "%s", msg).inside(to.draft, span)
 	if s.Writer != nil {
-		f.related(s.Writer.site(t.checker, s.Span), "%q writes here", s.Writer.ID)
+		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID)
 		f.related(s.declaration(), "what it gives is declared here")
 	}
 	f.related(to.decl, "what is taken is declared here")
@@ -395,14 +395,6 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 		t.offerMember(f, to, r, s.Schema, schema)
 	}
 	return true
-}
-
-// site is where a call writes; what its tool fixes stands at the tool's name.
-func (c *Call) site(ch *checker, s diag.Span) diag.Loc {
-	if within(s, c.Source.Node.Span()) {
-		return ch.at(s)
-	}
-	return c.Source.ToolNode.Loc()
 }
 
 // offerMember offers a member of what is given that fits: of the param's name,
@@ -506,11 +498,11 @@ func (t *typeCheck) result(d *draft, w *Write, from, schema *schemas.Schema) {
 	fit, why := t.relation.Fit(from, schema)
 	switch {
 	case fit == schemas.NeverFit:
-		f := t.errorf(diag.BadResult, d.site(t.checker, w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
-			d.ID, from, w.Path[0].Name, schema, w.Path, why.Reason).in(d, "/_outputPath")
+		f := t.errorf(diag.BadResult, t.checker.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
+			d.ID, from, w.Path[0].Name, schema, w.Path, why.Reason).inside(d, w.Span)
 		f.related(d.Tool.Definition.Loc, "what it gives is declared here")
 	case fit == schemas.Unsure && t.opts.Strict:
-		t.warnf(diag.PerhapsNotAssignable, d.site(t.checker, w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
-			d.ID, from, w.Path[0].Name, schema, w.Path).in(d, "/_outputPath")
+		t.warnf(diag.PerhapsNotAssignable, t.checker.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
+			d.ID, from, w.Path[0].Name, schema, w.Path).inside(d, w.Span)
 	}
 }

@@ -1,0 +1,133 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// FuzzCompile compiles any text. It must not panic; what is found must be in the
+// text; and the same text must come to the same.
+func FuzzCompile(f *testing.F) {
+	for _, name := range checkFiles(f) {
+		for _, c := range checkCases(f, name) {
+			f.Add(strings.TrimLeft(string(c.src.Text), "\n"), uint8(0))
+		}
+	}
+	for _, text := range conformancePlans(f) {
+		f.Add(text, uint8(1))
+	}
+	for _, shapes := range []map[string]func(int) string{sound, faulty} {
+		for _, document := range shapes {
+			f.Add(document(3), uint8(2))
+		}
+	}
+	opts := fileTools(f, checkDir+"/tools.yaml")
+	f.Fuzz(func(t *testing.T, text string, flags uint8) {
+		c := &checkCase{src: diag.NewFile("plan.json", []byte(text)), opts: opts}
+		c.opts.Run, c.opts.Lazy, c.parse.Answer = flags&1 != 0, flags&2 != 0, flags&4 != 0
+		c.opts.Strict, c.opts.Models = flags&8 != 0, flags&16 != 0
+		c.opts.Effects = compile.Effects(flags >> 5 % 3)
+		prog, findings := c.check()
+		wellPlaced(t, c.src, findings)
+		inProgram(t, prog, findings)
+		again, findingsAgain := c.check()
+		if d := cmp.Diff(findings, findingsAgain, cmpopts.IgnoreTypes(&diag.File{})); d != "" {
+			t.Errorf("the same text has other findings:\n%s", d)
+		}
+		if a, b := prog.String(), again.String(); a != b {
+			t.Errorf("the same text is another program:\n%s\n%s", a, b)
+		}
+	})
+}
+
+// conformancePlans are the plans of the conformance cases.
+func conformancePlans(t testing.TB) (texts []string) {
+	names, err := filepath.Glob("../testdata/conformance/*.json")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no conformance cases: %v", err)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c struct {
+			Files map[string]json.RawMessage `json:"files"`
+		}
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		plan := string(c.Files["plan.json"])
+		var text string
+		if json.Unmarshal(c.Files["plan.json"], &text) == nil {
+			plan = text
+		}
+		texts = append(texts, plan)
+	}
+	return texts
+}
+
+// wellPlaced fails where a finding is not in the text, or is not worded as findings are.
+func wellPlaced(t *testing.T, src *diag.File, findings diag.List) {
+	within := func(l diag.Loc) bool {
+		s := l.Span
+		return l.File != nil && s.Start >= 0 && s.Start <= s.End && int(s.End) <= len(l.File.Text)
+	}
+	for i := range findings {
+		f := &findings[i]
+		if !within(f.Loc) {
+			t.Errorf("a finding at %v of %d bytes: %s", f.Loc.Span, len(src.Text), f)
+		}
+		if f.Message == "" || strings.HasSuffix(f.Message, ".") || !utf8.ValidString(f.Message) {
+			t.Errorf("a message of %q", f.Message)
+		}
+		for _, r := range f.Related {
+			if !within(r.Loc) || r.Message == "" {
+				t.Errorf("a related place at %v: %s: %s", r.Loc.Span, r.Message, f)
+			}
+		}
+		if f.Fix == nil {
+			continue
+		}
+		if _, err := diag.ApplyFixes(f.Loc.File.Text, []*diag.Fix{f.Fix}); err != nil || f.Fix.Message == "" {
+			t.Errorf("a fix that can't be applied: %v: %s", err, f)
+		}
+	}
+}
+
+// inProgram fails where a finding names a call or a value that is not there.
+func inProgram(t *testing.T, prog *compile.Program, findings diag.List) {
+	for i := range findings {
+		f := &findings[i]
+		named := func(c *lang.Call) bool { return c.ID == f.Call }
+		if f.Call != "" && !slices.ContainsFunc(ptrs(prog.Document.Calls), named) {
+			t.Errorf("there is no call %q: %s", f.Call, f)
+		}
+		if f.Pointer == "" || f.Loc.File != prog.File() || prog.Document.Root.IsZero() {
+			continue
+		}
+		if _, ok := prog.Document.Root.At(f.Pointer); !ok {
+			t.Errorf("there is nothing at %q: %s", f.Pointer, f)
+		}
+	}
+}
+
+func ptrs[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}
