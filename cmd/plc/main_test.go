@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 // TestMain makes plc a command of its own: scripts and tests run it as a process,
 // found in PATH.
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
+	}
 	testscript.Main(m, map[string]func(){"plc": main})
 }
 
@@ -30,6 +33,16 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" { // who may read everything
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status,
 			"json":   jsonAt,

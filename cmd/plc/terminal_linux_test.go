@@ -1,0 +1,365 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// terminal is a pseudo-terminal with plc on it.
+type terminal struct {
+	*exec.Cmd
+	master *os.File
+	ended  chan struct{} // closed when all is shown
+
+	mu   sync.Mutex
+	raw  strings.Builder // what was written
+	view view
+}
+
+// A terminal on which no line of the tests is too long, and one on which some are.
+var (
+	wideTerminal   = size{100, 40}
+	narrowTerminal = size{60, 12}
+)
+
+type size struct{ width, height uint16 }
+
+// on starts plc on a terminal of this size. Before it starts, somebody has typed
+// something.
+func (sz size) on(t *testing.T, dir, typed string, env []string, args ...string) *terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals: %v", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	var unlock, number int32
+	ioctl(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
+	ioctl(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(int(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	term := &terminal{
+		Cmd: exec.Command("plc", args...), master: master, ended: make(chan struct{}),
+		view: view{width: int(sz.width), height: int(sz.height)},
+	}
+	ioctl(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&[4]uint16{sz.height, sz.width}))
+	term.Dir, term.Stdin, term.Stdout, term.Stderr = dir, slave, slave, slave
+	term.Env = append(append(os.Environ(), "TERM=xterm-256color", "NO_COLOR="), env...)
+	term.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	term.typeIn(t, typed)
+	if err := term.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = term.Process.Kill() }) // what has ended is not killed
+	go term.follow()
+	return term
+}
+
+func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
+	t.Helper()
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(arg)); e != 0 {
+		t.Fatalf("ioctl %#x: %v", request, e)
+	}
+}
+
+func (term *terminal) typeIn(t *testing.T, text string) {
+	t.Helper()
+	if _, err := term.master.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// follow takes in what is written, until nobody has the terminal open.
+func (term *terminal) follow() {
+	defer close(term.ended)
+	buf := make([]byte, 4096)
+	for {
+		n, err := term.master.Read(buf)
+		if err != nil {
+			return
+		}
+		term.mu.Lock()
+		term.raw.Write(buf[:n])
+		term.view.Write(buf[:n])
+		term.mu.Unlock()
+	}
+}
+
+// shows is what the terminal shows now.
+func (term *terminal) shows() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.view.String()
+}
+
+// until waits until the terminal shows something.
+func (term *terminal) until(t *testing.T, pattern string) {
+	t.Helper()
+	re := regexp.MustCompile("(?m)" + pattern)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the terminal shows:\n%s", term.shows())
+		}
+	}()
+	eventually(t, pattern, func() bool { return re.MatchString(term.shows()) })
+}
+
+// end waits for the end and returns the exit code and what is shown then.
+func (term *terminal) end(t *testing.T) (code int, shown string) {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := term.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	<-term.ended
+	return term.ProcessState.ExitCode(), term.shows()
+}
+
+// wantScreen makes sure that the terminal shows lines like these, and no others.
+func wantScreen(t *testing.T, shown string, patterns ...string) {
+	t.Helper()
+	re := regexp.MustCompile(`\A` + strings.Join(patterns, `\n`) + `\z`)
+	if !re.MatchString(shown) {
+		t.Errorf("the terminal shows\n%s\nwhich is not like\n%s", shown, strings.Join(patterns, "\n"))
+	}
+}
+
+// terminalDir is a folder with plans for terminals.
+func terminalDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	long := strings.Repeat("long-", 20)
+	for name, text := range map[string]string{
+		"live.json": `[{"_tool": "quick", "_outputPath": "†state.quick"},
+			{"_tool": "slow", "v": "†state.quick"}, {"_tool": "slow", "_id": "` + long + `", "v": "†state.quick"},
+			{"_tool": "slow", "_id": "中文中文中文中文中文中文中文中文中文中文中文中文中文中文中文", "v": "†state.quick"},
+			{"_tool": "broken", "_when": "†state.quick", "_onFailure": "continue"}]`,
+		"drop.json":  `[{"_tool": "drop", "table": "users", "_outputPath": "†state.dropped"}]`,
+		"drops.json": `[{"_tool": "drop", "table": "a"}, {"_tool": "drop", "table": "b"}]`,
+		"lazy.json":  `{"type": "plan", "mode": "lazy", "plan": [{"_tool": "quick", "_outputPath": "†state.quick"}]}`,
+		"many.json":  manyCalls(t, "busy", 1000),
+		"fails.json": manyCalls(t, "broken", 1000),
+		"tools.yaml": `
+tools:
+  quick: {properties: {}, effects: {readOnly: true}}
+  slow: {properties: {v: {}}, effects: {independent: true}}
+  busy: {properties: {}, effects: {independent: true}}
+  broken: {properties: {}, effects: {independent: true}}
+  drop: {properties: {table: {type: string}}, effects: {destructive: true}}
+activities:
+  quick: {return: done}
+  slow: {process: {command: [sh, -c, "until test -e go; do sleep 0.01; done"], stdin: none}}
+  busy: {return: 1, after: 20ms}
+  broken: {fail: {code: refused, message: "no\x1b[2J\nway"}}
+  drop: {return: true}
+`,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+// manyCalls is a plan of n calls of a tool.
+func manyCalls(t *testing.T, tool string, n int) string {
+	t.Helper()
+	calls := make([]map[string]any, n)
+	for i := range calls {
+		calls[i] = map[string]any{"_tool": tool, "_id": fmt.Sprintf("call-%d", i)}
+	}
+	text, err := json.Marshal(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestLiveList(t *testing.T) {
+	dir := terminalDir(t)
+	term := narrowTerminal.on(t, dir, "", nil, "run", "live.json", "--tools", "tools.yaml")
+	// Calls that go on are below what has happened, cut to the width.
+	term.until(t, `^✓ quick \(.*\)\n✗ broken: refused: no�\[2J way .*\n`+
+		`(   \ds  (slow|long-long.*…|中文.*…)\n){3}  2 of 5 done, 3 running, 1 failed, \ds$`)
+	write(t, filepath.Join(dir, "go"), "")
+	code, shown := term.end(t)
+	if code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	// At the end nothing of the list is left.
+	wantScreen(t, shown,
+		`✓ quick \(\S+\)`, `✗ broken: refused: no�\[2J way \(\S+\)`,
+		`(✓ [\s\S]+ \(\S+\)\n){2,}✓ [\s\S]+ \(\S+\)`,
+		`failed: 4 of 5 calls completed, 1 failed`, `  broken  failed  refused: no�\[2J way`,
+		`\{`, `  "quick": "done"`, `\}`)
+	term.wantFrames(t)
+}
+
+// wantFrames makes sure of every frame: one list at most, at the end, of rows that
+// are not wrapped; a cursor that is never hidden.
+func (term *terminal) wantFrames(t *testing.T) {
+	t.Helper()
+	standing := regexp.MustCompile(`(?m)^  \d+ of \d+ done, .*$`)
+	for _, f := range term.view.frames {
+		switch n := len(standing.FindAllString(f, -1)); {
+		case n > 1:
+			t.Fatalf("%d lists:\n%s", n, f)
+		case n == 1 && !regexp.MustCompile(`\n?  \d+ of \d+ done, [^\n]*\z`).MatchString(f):
+			t.Fatalf("the list is not at the end:\n%s", f)
+		}
+	}
+	if strings.Contains(term.raw.String(), "\x1b[?25l") {
+		t.Error("the cursor is hidden")
+	}
+	if len(term.view.frames) == 0 {
+		t.Error("there are no frames")
+	}
+}
+
+func TestManyCallsAreCounted(t *testing.T) {
+	term := narrowTerminal.on(t, terminalDir(t), "", nil, "run", "many.json", "--tools", "tools.yaml")
+	code, shown := term.end(t)
+	if code != exitDone {
+		t.Errorf("exit %d", code)
+	}
+	wantScreen(t, shown, `completed: 1000 of 1000 calls completed`, `\{\}`)
+	term.wantFrames(t)
+	if n := term.raw.Len(); n > 1000*60 { // a line a call
+		t.Errorf("%d bytes were written", n)
+	}
+}
+
+func TestManyFailuresAreBounded(t *testing.T) {
+	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "fails.json", "--tools", "tools.yaml", "--on-failure", "continue")
+	code, shown := term.end(t)
+	if code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	if n := strings.Count(shown, "✗"); n != maxTold {
+		t.Errorf("%d lines of failures, want %d", n, maxTold)
+	}
+	for _, want := range []string{
+		"… what else does not go well is only counted\n",
+		"failed: 0 of 1000 calls completed, 1000 failed\n",
+		" more  failed  refused: no�[2J way\n",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("there is no %q in\n%s", want, shown)
+		}
+	}
+	term.wantFrames(t)
+}
+
+func TestColours(t *testing.T) {
+	dir := terminalDir(t)
+	write(t, filepath.Join(dir, "go"), "")
+	sgr := regexp.MustCompile(`\x1b\[[\d;]*m`)
+	for _, c := range []struct {
+		env       string
+		sgr, live bool
+	}{
+		{"NO_COLOR=", true, true},
+		{"NO_COLOR=1", false, true},
+		{"TERM=dumb", false, false},
+	} {
+		for _, args := range [][]string{
+			{"run", "live.json", "--tools", "tools.yaml"},
+			{"check", "live.json"},
+		} {
+			term := wideTerminal.on(t, dir, "", []string{c.env}, args...)
+			term.end(t)
+			if got := sgr.MatchString(term.raw.String()); got != c.sgr {
+				t.Errorf("%s plc %s: colour %v", c.env, args[0], got)
+			}
+			if got := strings.Contains(term.raw.String(), beginFrame); got != (c.live && args[0] == "run") {
+				t.Errorf("%s plc %s: frames %v", c.env, args[0], got)
+			}
+		}
+	}
+}
+
+func TestInterruptAtTheTerminal(t *testing.T) {
+	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "live.json", "--tools", "tools.yaml")
+	term.until(t, `3 running`)
+	term.typeIn(t, "\x03")
+	code, shown := term.end(t)
+	if code != exitCancelled {
+		t.Errorf("exit %d", code)
+	}
+	if !regexp.MustCompile(`(?m)^! interrupted: 3 running calls told to end; once more ends plc at once\ncancelled: 1 of 5 `).MatchString(shown) || strings.Contains(shown, "^C") {
+		t.Errorf("the terminal shows\n%s", shown)
+	}
+	term.wantFrames(t)
+}
+
+func TestApprovalAtTheTerminal(t *testing.T) {
+	const question = `\? drop \(drop\): the tool "drop" is destructive\n  \{\n    "table": "users"\n  \}\n  call it\? y is yes, anything else is no, and why:`
+	for _, c := range []struct {
+		typed string
+		code  int
+		last  []string
+	}{
+		{"y\n", exitDone, []string{`✓ drop \(\S+\)`, `completed: 1 of 1 call completed`, `\{`, `  "dropped": true`, `\}`}},
+		{" YES \n", exitDone, []string{`✓ drop \(\S+\)`, `completed: 1 of 1 call completed`, `\{`, `  "dropped": true`, `\}`}},
+		{"n\n", exitFailed, []string{`✗ drop: rejected: [\s\S]*`, `\{\}`}},
+		{"\n", exitFailed, []string{`✗ drop: rejected: [\s\S]*`, `\{\}`}},
+		{"not on a Friday\n", exitFailed, []string{`✗ drop: rejected: a person rejected the call: not on a Friday\n[\s\S]*`, `\{\}`}},
+		{"\x04", exitFailed, []string{`✗ drop: rejected: a person rejected the call: there was no answer\n[\s\S]*`, `\{\}`}},
+	} {
+		// What was typed before the question is no answer.
+		term := wideTerminal.on(t, terminalDir(t), "y\ny\n", nil, "run", "drop.json", "--tools", "tools.yaml")
+		term.until(t, question+`$`)
+		term.typeIn(t, c.typed)
+		code, shown := term.end(t)
+		if code != c.code {
+			t.Errorf("%q: exit %d, want %d", c.typed, code, c.code)
+		}
+		wantScreen(t, shown, append([]string{`y\ny\n` + question + ` ?.*`}, c.last...)...)
+	}
+}
+
+func TestQuestionsAreAskedOneByOne(t *testing.T) {
+	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "drops.json", "--tools", "tools.yaml", "--effects", "none", "--on-failure", "continue")
+	question := func(n int) string { return `(?s)\A(.*why:){` + strconv.Itoa(n) + `}\z` }
+	term.until(t, question(1))
+	term.typeIn(t, "y\n")
+	term.until(t, question(2))
+	term.typeIn(t, "n\n")
+	code, shown := term.end(t)
+	if code != exitFailed || !strings.Contains(shown, "\nfailed: 1 of 2 calls completed, 1 failed\n") {
+		t.Errorf("exit %d\n%s", code, shown)
+	}
+}
+
+func TestLazyPlanAtTheTerminal(t *testing.T) {
+	for typed, want := range map[string]struct {
+		code int
+		last string
+	}{
+		"y\n":     {exitDone, `(?s).*\n✓ quick .*\ncompleted: 1 of 1 call completed\n\{\n  "quick": "done"\n\}`},
+		"later\n": {exitRejected, `(?s).*\nrejected: 0 of 1 call completed; the plan was not approved: later\n  quick  pending  it has not started\n\{\}`},
+		"\x04":    {exitRejected, `(?s).*\nrejected: .*there was no answer.*`},
+		"\x03":    {exitCancelled, `(?s).*`},
+	} {
+		term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "lazy.json", "--tools", "tools.yaml")
+		term.until(t, `^level 1\n(.*\n)*run this plan\? y is yes, anything else is no, and why:$`)
+		term.typeIn(t, typed)
+		code, shown := term.end(t)
+		if code != want.code {
+			t.Errorf("%q: exit %d, want %d", typed, code, want.code)
+		}
+		wantScreen(t, shown, want.last)
+	}
+}

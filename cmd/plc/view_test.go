@@ -1,0 +1,173 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// view is what a terminal shows, with what has scrolled off above. It knows the few
+// things that plc does, and panics at anything else.
+type view struct {
+	width, height int
+	rows          [][]rune // from the first that was ever shown
+	top           int      // of the rows, the first on the screen
+	row, column   int      // of the cursor
+	pending       []byte   // the beginning of something
+	frames        []string // what was shown at the end of each frame
+}
+
+// Write takes in what was written to the terminal.
+func (v *view) Write(text []byte) (int, error) {
+	v.pending = append(v.pending, text...)
+	for len(v.pending) > 0 {
+		n := v.next()
+		if n == 0 {
+			break
+		}
+		v.pending = v.pending[n:]
+	}
+	return len(text), nil
+}
+
+// next takes in one character or sequence, and returns its size; 0 is for one that
+// is not complete.
+func (v *view) next() int {
+	if v.pending[0] == 0x1b {
+		return v.sequence()
+	}
+	if !utf8.FullRune(v.pending) {
+		return 0
+	}
+	r, size := utf8.DecodeRune(v.pending)
+	switch {
+	case r == '\r':
+		v.column = 0
+	case r == '\n':
+		v.lineFeed()
+	case r < ' ':
+		panic("a control character: " + strconv.QuoteRune(r))
+	default:
+		v.put(r)
+	}
+	return size
+}
+
+func (v *view) lineFeed() {
+	if v.row++; v.row-v.top >= v.height {
+		v.top++
+	}
+}
+
+// put shows a character; at the end of a row it wraps.
+func (v *view) put(r rune) {
+	n := runeColumns(r)
+	if v.column+n > v.width {
+		v.column = 0
+		v.lineFeed()
+	}
+	for len(v.rows) <= v.row {
+		v.rows = append(v.rows, nil)
+	}
+	line := v.rows[v.row]
+	for len(line) < v.column+n {
+		line = append(line, ' ')
+	}
+	line[v.column] = r
+	if n == 2 {
+		line[v.column+1] = 0 // the other half
+	}
+	v.rows[v.row] = line
+	v.column += n
+}
+
+// sequence takes in an escape sequence.
+func (v *view) sequence() int {
+	end := 2
+	for end < len(v.pending) && (v.pending[end] < 0x40 || v.pending[end] > 0x7e) {
+		end++
+	}
+	if end >= len(v.pending) {
+		return 0
+	}
+	arg := string(v.pending[2:end])
+	switch final := v.pending[end]; {
+	case final == 'm':
+	case final == 'A':
+		n, err := strconv.Atoi(arg)
+		if err != nil {
+			panic(err)
+		}
+		v.row = max(v.top, v.row-n)
+	case final == 'J' && arg == "":
+		if v.row < len(v.rows) {
+			v.rows = v.rows[:v.row+1]
+			v.rows[v.row] = v.rows[v.row][:min(v.column, len(v.rows[v.row]))]
+		}
+	case "\x1b["+arg+string(final) == beginFrame:
+	case "\x1b["+arg+string(final) == endFrame:
+		v.frames = append(v.frames, v.String())
+	default:
+		panic("an unknown sequence: " + strconv.Quote(string(v.pending[:end+1])))
+	}
+	return end + 1
+}
+
+// String is all that is shown, a line a row, without white space at the ends.
+func (v *view) String() string {
+	var b strings.Builder
+	for _, row := range v.rows {
+		line := strings.ReplaceAll(string(row), "\x00", "")
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func TestScreenRows(t *testing.T) {
+	s := &screen{shown: []string{"", "ten chars.", "中文中文中", "eleven char"}}
+	for width, want := range map[int]int{80: 4, 10: 5, 5: 8, 4: 10} {
+		if got := s.rows(width); got != want {
+			t.Errorf("%d columns: %d rows, want %d", width, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 5, ""},
+		{"short", 5, "short"},
+		{"longer", 5, "long…"},
+		{"中文中", 6, "中文中"},
+		{"中文中文", 6, "中文…"},
+		{"中文中文", 5, "中文…"},
+		{"ab", 1, "…"},
+	} {
+		if got := cut(c.s, c.n); got != c.want || columns(got) > c.n {
+			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]string{
+		"plain, ünïcode, 中文, †": "plain, ünïcode, 中文, †",
+		"two\nlines\tand tabs":  "two lines and tabs",
+		"\x1b[2J\x07\x9b":       "�[2J��",
+		"\u009b2J\u0085":        "�2J�",
+		"left\u202eright\u2066": "left�right�",
+		"a\xffb":                "a�b",
+		"\u200d\u200c":          "\u200d\u200c",
+	} {
+		if got := printable(s); got != want {
+			t.Errorf("printable(%q) = %q, want %q", s, got, want)
+		}
+	}
+	if got := printableLines("a\nb\x1bc"); got != "a\nb�c" {
+		t.Errorf("lines: %q", got)
+	}
+}
