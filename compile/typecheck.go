@@ -32,15 +32,16 @@ type target struct {
 	exprs  []*Expr  // the expressions of the value that are still to come, in order
 	tool   string   // "" is the output
 	name   string   // of the param
+	at     string   // where inside of the param: ".user[0]"
 	nested bool     // the value is inside of a list or an object
 }
 
 // what is the target as findings call it.
 func (to *target) what() string {
 	if to.tool == "" {
-		return "the output"
+		return "the output" + to.at
 	}
-	return fmt.Sprintf("the param %q of %q", to.name, to.tool)
+	return fmt.Sprintf("the param %q of %q", to.name+to.at, to.tool)
 }
 
 func (c *checker) typeCheck(prog *Program) {
@@ -131,13 +132,16 @@ func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *sche
 		return t.object(to, n, schema)
 	case lang.Array:
 		to.nested = true
+		outer := to.at
 		var elements []*schemas.Schema
 		for i, e := range n.Elements() {
 			var sub *schemas.Schema
 			if schema != nil {
 				sub, _ = schema.At(schemas.Step{Kind: schemas.Element, Index: i})
 			}
+			to.at = fmt.Sprintf("%s[%d]", outer, i)
 			elements = append(elements, t.value(to, e, sub))
+			to.at = outer
 		}
 		if len(elements) > maxSources || slices.Contains(elements, nil) {
 			return nil
@@ -150,7 +154,14 @@ func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *sche
 func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
 	to.nested = true
 	var fields []schemas.Field
-	before := len(t.findings)
+	before, at := len(t.findings), to.at
+	if schema != nil {
+		if fit, _ := t.relation.Fit(simple("object"), schema); fit == schemas.NeverFit {
+			t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this is an object", to.what(), schema).
+				related(to.decl, "declared here").inside(to.draft, n.Span())
+			schema = nil // what is in it has nothing to fit
+		}
+	}
 	for m := range n.Members() {
 		var sub *schemas.Schema
 		if schema != nil {
@@ -160,7 +171,9 @@ func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *sch
 					related(to.decl, "declared here").inside(to.draft, m.Key)
 			}
 		}
+		to.at = at + "." + m.Name
 		fields = append(fields, schemas.Field{Name: m.Name, Schema: t.value(to, m.Value, sub)})
+		to.at = at
 	}
 	whole := schemas.Object(fields...)
 	if schema == nil || len(t.findings) > before {
@@ -382,13 +395,16 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 		is = s.Schema.String()
 	}
 	msg := fmt.Sprintf("%s %s %s, and %s takes %s", what, verb, is, to.what(), schema)
-	if why.Witness != nil && len(why.Witness) < 60 {
+	if n := len(why.Witness); n > 2 && n < 60 { // "" and [] say no more than the types
 		msg += fmt.Sprintf(": %s does not fit", why.Witness)
 	}
 	f := t.report(sev, code, t.checker.at(span), "%s", msg).inside(to.draft, span)
 	if s.Writer != nil {
 		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID)
 		f.related(s.declaration(), "what it gives is declared here")
+	}
+	if s.Writer == nil && r != nil {
+		f.related(t.declares(r.Path[0].Name), "what is there is given here")
 	}
 	f.related(to.decl, "what is taken is declared here")
 	if code == diag.NotAssignable && r != nil && s.Schema != nil {
@@ -488,21 +504,33 @@ func (t *typeCheck) results(d *draft) {
 				continue
 			}
 			if schema != nil {
-				t.result(d, w, from, schema)
+				t.result(d, outcome, w, from, schema)
 			}
 		}
 	}
 }
 
-func (t *typeCheck) result(d *draft, w *Write, from, schema *schemas.Schema) {
+func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schemas.Schema) {
 	fit, why := t.relation.Fit(from, schema)
 	switch {
 	case fit == schemas.NeverFit:
 		f := t.errorf(diag.BadResult, t.checker.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
 			d.ID, from, w.Path[0].Name, schema, w.Path, why.Reason).inside(d, w.Span)
-		f.related(d.Tool.Definition.Loc, "what it gives is declared here")
+		if !d.givesError(outcome) {
+			f.related(d.Tool.Definition.Loc, "what it gives is declared here")
+		}
+		f.related(t.declares(w.Path[0].Name), "the schema is here")
 	case fit == schemas.Unsure && t.opts.Strict:
 		t.warnf(diag.PerhapsNotAssignable, t.checker.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
 			d.ID, from, w.Path[0].Name, schema, w.Path).inside(d, w.Span)
 	}
+}
+
+// declares is where it stands what a kind holds: its schema, else its value.
+func (t *typeCheck) declares(kind string) diag.Loc {
+	k := t.kinds[kind]
+	if len(k.locs) > 0 && !k.locs[0].IsZero() {
+		return k.locs[0]
+	}
+	return k.loc
 }

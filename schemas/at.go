@@ -77,10 +77,11 @@ func (a spot) then(b spot) spot {
 	switch {
 	case b.presence == Never || a.presence == Never:
 		b.presence = Never
-	case a.presence == Unknown || b.presence == Unknown:
-		b.presence = Unknown
-	case a.presence == Optional:
+	case a.presence == Optional || b.presence == Optional:
+		// What is said of a member outweighs that the list above it may be empty.
 		b.presence = Optional
+	case a.presence == Unknown:
+		b.presence = Unknown
 	}
 	return b
 }
