@@ -23,3 +23,6 @@ func size(g *dag.Graph) int {
 	}
 	return n
 }
+
+// AllReads are the references of a call that come to be bound.
+func (c *Call) AllReads(yield func(*Read) bool) { c.reads()(yield) }
