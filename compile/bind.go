@@ -202,10 +202,40 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 			b.bindTo(i, d, &b.links[n].sub, read)
 		}
 	}
-	if len(at) > maxElements {
-		// Waiting for more than it reads changes no value, and makes one edge of many.
+	if len(at) > maxElements || read.spot == 0 && b.coveredSince(read.Since, above, at) {
+		b.bindToList(i, d, read)
+	}
+}
+
+// coveredSince reports whether one of these nodes, or one above it, was covered
+// after a place. A reference that may be to several nodes is then bound to writes that are no
+// longer in their chains: what covers one element does not cover the list.
+func (b *binder) coveredSince(since state.Place, lists ...[]int32) bool {
+	for _, nodes := range lists {
+		for _, n := range nodes {
+			for ; n > 0; n = b.index.up(n) {
+				if b.links[n].cover > since {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// bindToList makes call i wait for each of the writers that a read is bound to if
+// they are few, else for all of the list. Waiting for more than it reads changes no
+// value, and makes one edge of many.
+func (b *binder) bindToList(i int32, d *draft, read *Read) {
+	writers, ok := b.index.few(read, d.Place, maxElements, &b.front)
+	if !ok {
 		list, _ := b.index.exact(named(read.Path))
 		b.bindTo(i, d, &b.links[list].sub, read)
+	}
+	for _, w := range writers {
+		if i >= 0 {
+			b.starts.Edge(int32(w)-1, i)
+		}
 	}
 }
 
