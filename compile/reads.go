@@ -263,6 +263,11 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 		c.blind = true
 		return Write{}, false
 	}
+	if n := len(e.Path) + 1; n > maxSteps {
+		c.errorf(diag.OverLimit, c.at(d.span(e.Span)), "a path of %d steps; one that is written has at most %d", n, maxSteps).inside(d, d.span(e.Span))
+		c.blind = true
+		return Write{}, false
+	}
 	w := Write{Path: c.path(e), Span: d.span(e.Span)}
 	w.node = c.index.intern(w.Path)
 	w.commit = w.node
