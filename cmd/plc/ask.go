@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/exec"
@@ -14,8 +15,11 @@ import (
 
 // questions is what asks a person at the terminal, one question at a time.
 type questions struct {
-	turn  chan struct{} // holds one while nobody asks
-	lines chan string   // what is typed while somebody asks; closed at the end of input
+	turn chan struct{} // holds one while nobody asks
+	end  chan struct{} // closed at the end of input
+
+	mu     sync.Mutex
+	answer chan<- string // of who asks, with room for one; nil while nobody does
 }
 
 // canAsk reports whether there is a person to ask: one who sees the question and
@@ -28,23 +32,37 @@ func (env *environment) canAsk() bool {
 // was asked: it can't be meant as an answer.
 const settle = 20 * time.Millisecond
 
-// listen begins to read the answers. It is not done before the first question: a run
-// in the background would be stopped for it.
+// listen begins to read answers. It is not done before the first question: a run in
+// the background would be stopped for it.
 func (env *environment) listen() *questions {
-	q := &questions{turn: make(chan struct{}, 1), lines: make(chan string)}
+	q := &questions{turn: make(chan struct{}, 1), end: make(chan struct{})}
 	q.turn <- struct{}{}
 	go func() {
-		defer close(q.lines)
+		defer close(q.end)
 		in := bufio.NewScanner(env.stdin)
 		for in.Scan() {
-			select {
-			case q.lines <- in.Text():
-			default: // nobody has asked
-			}
+			q.typed(in.Text())
 		}
 	}()
 	time.Sleep(settle)
 	return q
+}
+
+// typed takes a line as the answer, if somebody asks.
+func (q *questions) typed(line string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.answer != nil {
+		q.answer <- line
+		q.answer = nil
+	}
+}
+
+// listenFor makes the next line that is typed the answer.
+func (q *questions) listenFor(answer chan<- string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.answer = answer
 }
 
 // ask puts a question to a person, who says yes, or anything else: that is a no and
@@ -61,12 +79,14 @@ func (env *environment) ask(ctx context.Context, show *progress, question string
 		return false, interrupted
 	}
 	defer show.pause()()
+	answer := make(chan string, 1)
+	q.listenFor(answer)
+	defer q.listenFor(nil)
 	fmt.Fprintf(env.stderr, "%s y is yes, anything else is no, and why: ", printableLines(question))
 	select {
-	case line, ok := <-q.lines:
-		if ok {
-			return verdictOfLine(line)
-		}
+	case line := <-answer:
+		return verdictOfLine(line)
+	case <-q.end:
 		why = "there was no answer"
 	case <-ctx.Done():
 		why = interrupted

@@ -104,11 +104,19 @@ func (s *started) signal(t *testing.T, sig os.Signal) {
 // code waits for the end and returns the exit code.
 func (s *started) code(t *testing.T) int {
 	t.Helper()
+	return exitCode(t, s.Cmd)
+}
+
+// exitCode waits for the end of plc and returns its exit code. When it does not end
+// it is made to show what it does.
+func exitCode(t *testing.T, c *exec.Cmd) int {
+	t.Helper()
+	defer time.AfterFunc(time.Minute, func() { _ = c.Process.Signal(syscall.SIGQUIT) }).Stop()
 	var exit *exec.ExitError
-	if err := s.Wait(); err != nil && !errors.As(err, &exit) {
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return s.ProcessState.ExitCode()
+	return c.ProcessState.ExitCode()
 }
 
 // twoProcesses is a script that goes on for an hour, in two processes.

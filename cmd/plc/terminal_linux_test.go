@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -121,12 +120,9 @@ func (term *terminal) until(t *testing.T, pattern string) {
 // end waits for the end and returns the exit code and what is shown then.
 func (term *terminal) end(t *testing.T) (code int, shown string) {
 	t.Helper()
-	var exit *exec.ExitError
-	if err := term.Wait(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
+	code = exitCode(t, term.Cmd)
 	<-term.ended
-	return term.ProcessState.ExitCode(), term.shows()
+	return code, term.shows()
 }
 
 // wantScreen makes sure that the terminal shows lines like these, and no others.

@@ -46,6 +46,8 @@ func (v *view) next() int {
 		v.column = 0
 	case r == '\n':
 		v.lineFeed()
+	case r == '\t': // in what the runtime says when plc is made to show what it does
+		v.put(' ')
 	case r < ' ':
 		panic("a control character: " + strconv.QuoteRune(r))
 	default:
