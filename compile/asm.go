@@ -96,12 +96,24 @@ func (t *Template) String() string {
 
 // String is the expression with the places that its references are bound to.
 func (e *Expr) String() string {
+	return e.spell(func(ref *Expr) string {
+		if ref.void {
+			return ref.read.Path.String() + "@never"
+		}
+		return ref.read.String()
+	})
+}
+
+// plain is the expression without what its references are bound to.
+func (e *Expr) plain() string {
+	return e.spell(func(ref *Expr) string { return ref.read.Path.String() })
+}
+
+// spell is the expression with its references spelled by a function.
+func (e *Expr) spell(reference func(*Expr) string) string {
 	switch e.op {
 	case lang.OpRef:
-		if e.void {
-			return e.read.Path.String() + "@never"
-		}
-		return e.read.String()
+		return reference(e)
 	case lang.OpLiteral:
 		return string(e.value)
 	}
@@ -111,7 +123,7 @@ func (e *Expr) String() string {
 	}
 	parts := make([]string, len(e.args))
 	for i, a := range e.args {
-		parts[i] = a.String()
+		parts[i] = a.spell(reference)
 	}
 	return "(" + strings.Join(parts, op) + ")"
 }

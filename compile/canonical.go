@@ -49,12 +49,12 @@ func appendCanonical(dst []byte, n lang.Node) []byte {
 		case text == nil:
 			return appendString(dst, n.Str())
 		case text.Whole:
-			return append(dst, text.Parts[0].Expr.String()...)
+			return append(dst, canonicalExpr(text.Parts[0].Expr).String()...)
 		}
 		var b strings.Builder
 		for _, p := range text.Parts {
 			if p.Expr != nil {
-				b.WriteString("†{" + p.Expr.String() + "}")
+				b.WriteString("†{" + canonicalExpr(p.Expr).String() + "}")
 			} else {
 				b.WriteString(p.Literal)
 			}
@@ -65,21 +65,13 @@ func appendCanonical(dst []byte, n lang.Node) []byte {
 	}
 }
 
-// plain is the expression without what its references are bound to.
-func (e *Expr) plain() string {
-	switch e.op {
-	case lang.OpRef:
-		return e.read.Path.String()
-	case lang.OpLiteral:
-		return string(e.value)
+// canonicalExpr is an expression with its operators spelled || and &&.
+func canonicalExpr(e *lang.Expr) *lang.Expr {
+	out := *e
+	out.Angle = false
+	out.Args = make([]*lang.Expr, len(e.Args))
+	for i, a := range e.Args {
+		out.Args[i] = canonicalExpr(a)
 	}
-	op := " || "
-	if e.op == lang.OpAnd {
-		op = " && "
-	}
-	parts := make([]string, len(e.args))
-	for i, a := range e.args {
-		parts[i] = a.plain()
-	}
-	return "(" + strings.Join(parts, op) + ")"
+	return &out
 }
