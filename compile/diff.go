@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
 )
@@ -96,7 +98,9 @@ func (c *Call) meaning() []string {
 	src := c.Source
 	path := ""
 	if src.OutputPath != nil {
-		path = src.OutputPath.String()
+		w := *src.OutputPath
+		w.Angle = false
+		path = w.String()
 	}
 	errorPath := ""
 	if c.ErrorPath != nil {
@@ -131,12 +135,33 @@ func (c *Call) rareMeaning() []string {
 		timeout = rest.Timeout.String()
 	}
 	if rest.Retry != nil {
-		retry = fmt.Sprintf("%+v", *rest.Retry)
+		retry = retryText(rest.Retry)
 	}
 	return append(texts,
 		text(deps), string(canonicalNode(rest.ScopesNode)), string(canonicalNode(rest.FallbackNode)), retry, timeout,
 		rest.OnFailure, string(canonicalNode(rest.ApproveNode)), string(canonicalNode(rest.Expect)),
 		c.activityName(), effectsText(c.Effects))
+}
+
+// retryText is what a _retry says: 3, delay 1s, on "busy".
+func retryText(r *lang.Retry) string {
+	s := strconv.Itoa(r.Max)
+	if r.Delay > 0 {
+		s += ", delay " + r.Delay.String()
+	}
+	if r.Factor > 0 {
+		s += fmt.Sprintf(", factor %g", r.Factor)
+	}
+	if r.MaxDelay > 0 {
+		s += ", maxDelay " + r.MaxDelay.String()
+	}
+	if r.Jitter != nil {
+		s += fmt.Sprintf(", jitter %t", *r.Jitter)
+	}
+	if len(r.On) > 0 {
+		s += ", on " + list(r.On)
+	}
+	return s
 }
 
 func text(names []string) string {
