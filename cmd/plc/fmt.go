@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -24,7 +26,7 @@ func fmtCommand(env *environment) *cobra.Command {
 		Long: `Write plans in canonical form: one call a line where it fits, expressions spaced and
 quoted alike. Comments, the order of members, numbers and text stay as they are.
 FILE may be - for standard input. With --from llm the plan in a model's answer is
-written, mended where it has to be.`,
+written, mended where it has to be; standard error says where.`,
 		Example: `  plc fmt plan.json
   plc fmt -w plans/*.json
   plc fmt --check plans/*.json`,
@@ -47,6 +49,9 @@ func (env *environment) formatAll(names []string, f *fmtFlags) error {
 	}
 	if f.write && f.check {
 		return errors.New("-w changes files and --check only lists them: give one of the two")
+	}
+	if f.write && opts.Answer {
+		return errors.New("-w would overwrite a model's answer with its plan: leave -w out and redirect the output instead, as in plc fmt --from llm answer.txt > plan.json")
 	}
 	worst := exit(exitDone)
 	for _, name := range names {
@@ -78,6 +83,7 @@ func (env *environment) format(name string, f *fmtFlags, opts *lang.Options) (ex
 		env.showFindings(findings)
 		return exitErrors, nil
 	}
+	env.showFindings(mended(findings))
 	same := bytes.Equal(out, src.Text)
 	switch {
 	case f.check && same, f.write && same:
@@ -90,4 +96,10 @@ func (env *environment) format(name string, f *fmtFlags, opts *lang.Options) (ex
 	}
 	_, err = env.stdout.Write(out)
 	return exitDone, err
+}
+
+// mended is what was changed in an answer to read its plan: the text that is written
+// is not the one that was given.
+func mended(l diag.List) diag.List {
+	return slices.DeleteFunc(l, func(f diag.Finding) bool { return f.Code != diag.Mended })
 }
