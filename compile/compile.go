@@ -65,7 +65,10 @@ type Budget struct {
 }
 
 // Compile compiles a document. It never returns nil; a program that came with an
-// error must not run. A nil Options is the default.
+// error must not run. A nil Options is the default. Of each code and severity at most
+// 100 findings are told, and then one that tells how many more there are. It costs time
+// and memory linear in the document, but for references with [*], whose matches are
+// counted and bounded (PLC103).
 func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}
