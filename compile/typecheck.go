@@ -33,6 +33,7 @@ type target struct {
 	tool   string   // "" is the output
 	name   string   // of the param
 	at     string   // where inside of the param: ".user[0]"
+	soft   bool     // nothing there is no error
 	nested bool     // the value is inside of a list or an object
 }
 
@@ -61,19 +62,21 @@ func (c *checker) typeCheck(prog *Program) {
 }
 
 func (t *typeCheck) call(d *draft) {
-	t.params(d, d.Tool, d.Source.Params, &d.Params)
+	t.params(d, d.Tool, d.Source.Params, &d.Params, false)
 	if d.Fallback != nil {
 		params, args := d.Source.Params, &d.Params
-		if d.Fallback.Params != nil {
+		own := d.Fallback.Params != nil
+		if own {
 			params, args = d.Source.Rest.Fallback.Params, d.Fallback.Params
 		}
-		t.params(d, d.Fallback.Tool, params, args)
+		t.params(d, d.Fallback.Tool, params, args, own)
 	}
 	t.results(d)
 }
 
-// params checks the params that hold expressions.
-func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template) {
+// params checks the params that hold expressions. Soft ones, which are a
+// fallback's own, need not be there.
+func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template, soft bool) {
 	if _, ok := args.Literal(); ok {
 		return
 	}
@@ -91,7 +94,7 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 			schema, _ = def.Params.At(schemas.Step{Name: m.Name})
 		}
 		t.value(&target{
-			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name, tool: def.Name,
+			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name, tool: def.Name, soft: soft,
 		}, m.Value, schema)
 	}
 }
@@ -214,7 +217,7 @@ func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema) *
 	}
 	for _, p := range text.Parts {
 		if p.Expr != nil {
-			t.expr(to, to.next(), nil, false)
+			t.expr(to, to.next(), nil, to.soft)
 		}
 	}
 	if schema == nil {
@@ -233,7 +236,7 @@ func (to *target) next() *Expr {
 // whole checks a string that is one expression.
 func (t *typeCheck) whole(to *target, schema *schemas.Schema) *schemas.Schema {
 	e := to.next()
-	t.expr(to, e, schema, false)
+	t.expr(to, e, schema, to.soft)
 	if !to.nested {
 		return nil // nobody asks
 	}
@@ -492,7 +495,7 @@ func (t *typeCheck) results(d *draft) {
 			continue
 		}
 		method := d.Method
-		if outcome == failed {
+		if d.givesError(outcome) {
 			method = state.Set
 		}
 		for _, schema := range w.Schemas {

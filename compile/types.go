@@ -161,7 +161,7 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 				return nil, false
 			}
 			method := c.Method
-			if outcome == failed {
+			if c.givesError(outcome) {
 				method = state.Set
 			}
 			switch method {
