@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -54,6 +55,9 @@ func (env *environment) readText(name string) ([]byte, error) {
 			return nil, errors.New("standard input can be read only once: give one of the files by its name")
 		}
 		env.stdinRead = true
+		if f, ok := env.stdin.(*os.File); ok {
+			env.remember(f)
+		}
 		return readMost(env.stdin)
 	}
 	f, err := os.Open(name)
@@ -61,11 +65,31 @@ func (env *environment) readText(name string) ([]byte, error) {
 		return nil, readError(err)
 	}
 	defer f.Close()
+	env.remember(f)
 	text, err := readMost(f)
 	if err != nil {
 		return nil, readError(err)
 	}
 	return text, nil
+}
+
+// remember notes which file is read, for it not to be written over.
+func (env *environment) remember(f *os.File) {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		env.read = append(env.read, info)
+	}
+}
+
+// keepsRead refuses a file to write that was read, under whatever name.
+func (env *environment) keepsRead(flag, name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil // it is not there yet, or writing will say what is wrong
+	}
+	if slices.ContainsFunc(env.read, func(read os.FileInfo) bool { return os.SameFile(read, info) }) {
+		return fmt.Errorf("--%s %s would overwrite a file that this run reads: name another one", flag, name)
+	}
+	return nil
 }
 
 func readMost(r io.Reader) ([]byte, error) {

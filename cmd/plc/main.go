@@ -58,7 +58,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // environment is what a command may touch of the outside.
 type environment struct {
 	stdin     io.Reader
-	stdinRead bool // somebody has read it to its end
+	stdinRead bool          // somebody has read it to its end
+	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
 	asked     func() *questions

@@ -45,7 +45,7 @@ func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool
 		if !l.findings.HasErrors() {
 			reason = "the plan has warnings, which --strict counts as errors"
 		}
-		return env.showResult(notRun(l, invalidPlan, reason), true)
+		return env.showResult(l, notRun(l, invalidPlan, reason), true)
 	}
 	env.showFindings(l.findings)
 	env.summary(l.findings, 1)
@@ -84,8 +84,9 @@ func withoutInfo(l diag.List) diag.List {
 	return out
 }
 
-// showResult shows what became of a run; it returns its exit code.
-func (env *environment) showResult(res *exec.Result, asJSON bool) error {
+// showResult shows what became of a run; it returns its exit code. An output that was
+// not made is null: the state in its place would be taken for it.
+func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
 		if err := env.writeJSON(document{Result: res}); err != nil {
 			return err
@@ -102,7 +103,7 @@ func (env *environment) showResult(res *exec.Result, asJSON bool) error {
 	fmt.Fprintln(env.stderr, printable(headline(res)))
 	showCalls(env.stderr, res.Calls)
 	shown := res.Output
-	if shown == nil {
+	if l.prog.Output == nil {
 		shown = res.State
 	}
 	if err := env.writeJSON(shown); err != nil {

@@ -42,8 +42,8 @@ func runCommand(env *environment) *cobra.Command {
 		Long: `Check a plan, then run it, as parallel as its data allows. A plan with an error never
 runs, not even in part. FILE may be - for standard input.
 
-The plan's output, or the state at the end when it has none, goes to standard output as
-JSON; progress, and what became of the calls that did not complete, to standard error. With
+The plan's output (null when it was not made), or the state at the end when the plan has
+none, goes to standard output as JSON; progress, and what became of the calls that did not complete, to standard error. With
 --format json one document has it all.
 
 Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere
@@ -146,6 +146,9 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if err != nil {
 		return err
 	}
+	if err := env.keepsRead("events", f.events); err != nil {
+		return err
+	}
 	if err := verdict(l.findings, f.strict); err != nil {
 		return env.invalid(s, l, name, asJSON, err)
 	}
@@ -155,7 +158,7 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if l.prog.Mode == lang.Lazy && !f.yes {
 		if stop := env.askPlan(c.Context(), l, f.store); stop != nil {
 			stop.Findings = append(l.findings, stop.Findings...)
-			return env.showResult(stop, asJSON)
+			return env.showResult(l, stop, asJSON)
 		}
 	}
 	return env.execute(c.Context(), l, f, opts, asJSON)
@@ -213,7 +216,7 @@ func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opt
 		return err
 	}
 	res.Findings = append(l.findings, res.Findings...)
-	err = env.showResult(res, asJSON)
+	err = env.showResult(l, res, asJSON)
 	if lost != nil {
 		env.complain(fmt.Errorf("the events in %s are not complete: %w", f.events, lost))
 		if err == nil {
