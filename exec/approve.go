@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/tool"
@@ -67,7 +68,7 @@ func (s *scheduler) answer(i int32, a Answer) {
 	s.mu.Unlock()
 	switch {
 	case !a.Approved:
-		s.failed(i, &Failure{"rejected", "a person rejected the call: " + a.Reason})
+		s.failed(i, &Failure{"rejected", strings.TrimSuffix("a person rejected the call: "+a.Reason, ": ")})
 	case a.Result != nil:
 		s.succeed(i, tool.Result{Value: a.Result})
 	default:

@@ -49,9 +49,10 @@ none, goes to standard output as JSON; progress, and what became of the calls th
 Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere
 the run waits (exit 4); --yes approves them, --approve none asks for none.
 
-Exit 0 when the run completed, 1 when the plan has errors, 3 when the run failed, 4 when
-it waits for somebody, 5 when it was rejected, 130 when it was cancelled (Ctrl-C; a second
-one ends at once).`,
+Exit 0 when the run completed, 1 when the plan has errors, 3 when the run failed (as it does
+when a person rejects a call and nothing handles that), 4 when it waits for somebody, 5 when
+a lazy plan as a whole was rejected, 130 when it was cancelled (Ctrl-C; a second one ends at
+once).`,
 		Example: `  plc run plan.json --tools tools.yaml
   plc run plan.json --tools tools.yaml --input user=Alice --input limits.json
   plc run plan.json --tools tools.yaml --format json | jq .state
