@@ -74,7 +74,7 @@ var layers = map[string]layer{
 	"exec/law":      {}, // tests only
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xterm}},
+	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},

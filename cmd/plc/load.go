@@ -142,7 +142,7 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 // losesTools reports whether, for a fault of a tool file, tools that it defines may
 // be unknown.
 func losesTools(f diag.Finding) bool {
-	return f.Severity == diag.Error && (f.Code == diag.NotJSON || f.Code == diag.BadSchema)
+	return f.Severity == diag.Error && slices.Contains([]diag.Code{diag.NotJSON, diag.OverLimit, diag.DuplicateMember, diag.BadSchema}, f.Code)
 }
 
 // loadOne is load for the commands of one plan: what is said of the tool files is

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"sync/atomic"
 	"syscall"
 )
@@ -33,8 +32,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the command: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &environment{stdin: stdin, stdout: &output{w: stdout}, stderr: stderr}
-	env.asked = sync.OnceValue(env.listen)
+	env := &environment{stdin: stdin, stdout: &output{w: stdout}, stderr: stderr, asking: make(chan struct{}, 1)}
 	root := rootCommand(env)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -62,7 +60,7 @@ type environment struct {
 	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
-	asked     func() *questions
+	asking    chan struct{} // holds one while a question is put to a person
 	// graceful says that what goes on ends by itself when its context is done.
 	graceful atomic.Bool
 }
