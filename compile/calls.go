@@ -316,7 +316,7 @@ func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s 
 		at, _ := m.Value.At(v.Instance)
 		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
 		c.errorf(diag.BadLiteral, d.loc(at), "the param %q of %q does not take this: %s", name, def.Name, v.Message).
-			related(def.Loc, "declared here").inside(d, d.span(at.Span()))
+			related(def.Loc, "declared here%s", pointed(v.Keyword)).inside(d, d.span(at.Span()))
 	}
 	return len(bad) == 0
 }

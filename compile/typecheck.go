@@ -409,7 +409,7 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	if s.Writer == nil && r != nil {
 		f.related(t.declares(r.Path[0].Name), "what is there is given here")
 	}
-	f.related(to.decl, "what is taken is declared here")
+	f.related(to.decl, "what is taken is declared here%s", pointed(why.To))
 	if code == diag.NotAssignable && r != nil && s.Schema != nil {
 		t.offerMember(f, to, r, s.Schema, schema)
 	}
@@ -522,7 +522,7 @@ func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schema
 		if !d.givesError(outcome) {
 			f.related(d.Tool.Definition.Loc, "what it gives is declared here")
 		}
-		f.related(t.declares(w.Path[0].Name), "the schema is here")
+		f.related(t.declares(w.Path[0].Name), "the schema is here%s", pointed(why.To))
 	case fit == schemas.Unsure && t.opts.Strict:
 		t.warnf(diag.PerhapsNotAssignable, t.checker.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
 			d.ID, from, w.Path[0].Name, schema, w.Path).inside(d, w.Span)
@@ -536,4 +536,12 @@ func (t *typeCheck) declares(kind string) diag.Loc {
 		return k.locs[0]
 	}
 	return k.loc
+}
+
+// pointed is where in a schema a finding is about, for people: nothing for all of it.
+func pointed(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	return ", at " + pointer
 }
