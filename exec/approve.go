@@ -67,6 +67,8 @@ func (s *scheduler) answer(i int32, a Answer) {
 	c.reason, c.approved = "", true
 	s.mu.Unlock()
 	switch {
+	case !a.Approved && s.ctx.Err() != nil: // nobody said no
+		s.cancelled(i, &Failure{"cancelled", "the run was cancelled before an answer came"})
 	case !a.Approved:
 		s.failed(i, &Failure{"rejected", strings.TrimSuffix("a person rejected the call: "+a.Reason, ": ")})
 	case a.Result != nil:

@@ -623,6 +623,22 @@ func TestAPlanCanNotWaiveApproval(t *testing.T) {
 	}
 }
 
+func TestCancelledQuestionIsNoRejection(t *testing.T) {
+	prog := program(t, `[{"_tool":"pay","_outputPath":"†state.paid || †state.declined"}]`, tools{`pay "effects":{"destructive":true}`: gives("1")})
+	ctx, cancel := context.WithCancel(t.Context())
+	res, err := exec.Run(ctx, prog, &exec.Options{Approver: func(ctx context.Context, _ *exec.Question) (exec.Answer, error) {
+		cancel()
+		<-ctx.Done()
+		return exec.Answer{}, ctx.Err()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Status != exec.Cancelled || statuses(res) != "pay:cancelled" || string(res.State) != `{}` {
+		t.Errorf("%s, %s, state %s", res.Status, statuses(res), res.State)
+	}
+}
+
 func TestHooks(t *testing.T) {
 	prog := program(t, `[{"_tool":"e","v":1,"_outputPath":"†state.x"},{"_tool":"e","v":2,"_outputPath":"†state.y"}]`,
 		tools{`e "properties":{"v":{"type":"integer"}}`: echo})
