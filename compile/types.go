@@ -150,6 +150,7 @@ func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Source, whole bool) {
 	var elements []*schemas.Schema // of the list that pushes make
 	var list Source
+	merged := false // members may be of any of the writers
 	for _, c := range writers {
 		for outcome, w := range c.outcomes() {
 			if !w.Path.Overlaps(path) {
@@ -173,10 +174,23 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 				}
 				elements = append(elements, t)
 				list = Source{Writer: c, Span: w.Span}
-			default:
-				return nil, false
+			case state.Merge, state.Assign:
+				if len(rest) == 0 {
+					return nil, false
+				}
+				merged = true
+				s := at(t, rest, Source{Writer: c, Span: w.Span})
+				if s.Has != schemas.Never {
+					sources = append(sources, s)
+				}
 			}
 		}
+	}
+	if merged && (elements != nil || p.held(path)) {
+		return nil, false
+	}
+	if merged {
+		return oneOf(sources), true
 	}
 	if elements == nil {
 		return sources, true
@@ -186,6 +200,25 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 	}
 	rest, _ := below(path, writers[0].listPath(path))
 	return []Source{at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)}, true
+}
+
+// oneOf is a single source for a member that any of several may have given: which
+// one did is not known, so only what none of them gives is out of the question.
+func oneOf(sources []Source) []Source {
+	if len(sources) == 0 {
+		return nil
+	}
+	one := sources[len(sources)-1]
+	one.Has = schemas.Unknown
+	var all []*schemas.Schema
+	for _, s := range sources {
+		if s.Schema == nil {
+			return []Source{{Writer: one.Writer, Span: one.Span}}
+		}
+		all = append(all, s.Schema)
+	}
+	one.Schema = schemas.Union(all...)
+	return []Source{one}
 }
 
 // held reports whether the initial whiteboard has something at or above a path,
