@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ const longPlan = `[{"_tool": "quick", "_outputPath": "†state.quick"},
 func longRun(t *testing.T, script, grace string) (dir, mark string) {
 	t.Helper()
 	dir = t.TempDir()
-	mark = filepath.Base(filepath.Dir(dir)) + filepath.Base(dir) + strconv.Itoa(os.Getpid())
+	mark = fmt.Sprintf("plc-test-%d-%x", os.Getpid(), sha256.Sum256([]byte(t.Name())))
 	write(t, filepath.Join(dir, "plan.json"), longPlan)
 	write(t, filepath.Join(dir, "tools.yaml"), fmt.Sprintf(longTools, script, mark, grace))
 	t.Cleanup(func() {
