@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
@@ -39,6 +40,22 @@ type Options struct {
 	Budget  Budget
 	// Allow are the tools that may be used; nil allows all. Deny wins over it.
 	Allow, Deny []string
+
+	// Instances says that instances come when the program runs, beside those of the
+	// document: the input is open, and the program is a template (plan-language §8).
+	Instances bool
+
+	// Delegates holds the documents that the plan may delegate to, by their paths below the
+	// folder of the plan (plan-language §9); nil has none. An os.Root's FS is one
+	// that links can't leave. Folder is where in it the plan itself stands; "" is its root.
+	Delegates fs.FS
+	Folder    string
+	// Fetch reads a document at a URL, of hosts that are allowed only; nil refuses all.
+	Fetch func(url string) ([]byte, error)
+	// MaxDepth is how deep delegates may nest; 0 is 8.
+	MaxDepth int
+	// Predicates checks the conditions of choose and repeat; nil knows none.
+	Predicates Predicates
 }
 
 // Given is a JSON value that was given beside the document, and where it stands.

@@ -40,6 +40,11 @@ type Program struct {
 	OutputSchema *schemas.Schema
 	// Refs says what a reference that finds nothing does.
 	Refs Refs
+	// Instances are those that the document names, in order (plan-language §8).
+	Instances []Instance
+	// Template reports that the program runs once for each instance, isolated from the
+	// others. Otherwise calls may work on an instance each.
+	Template bool
 
 	fault error // why it must not run
 	paths *pathIndex
@@ -75,6 +80,9 @@ type Call struct {
 
 // Rare is what few calls have.
 type Rare struct {
+	Instance  string          // that it works on; "" is the global whiteboard
+	Delegate  *Delegate       // nil: its activity runs it
+	Choose    *Chooser        // of the built-in tool choose
 	Result    json.RawMessage // its _output: the call runs nothing
 	DependsOn []int32         // indexes into Calls
 	Scopes    []*Expr         // references: what the tool may see
@@ -137,6 +145,9 @@ type Read struct {
 	// Since is the place of the write that ends the binding; 0 when the initial
 	// whiteboard is seen (plan-language §5).
 	Since state.Place
+	// Under is, for a read of a call of an instance, the same path on the global
+	// whiteboard, over which what the instance has is merged; nil for others.
+	Under *Read
 
 	spot int32 // where its path is in the path index, once it was found: see pathIndex.place
 }

@@ -3,6 +3,8 @@ package exec
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/plc-lang/plc/tool"
 )
 
 // EventType says what happened (execution §6).
@@ -11,11 +13,13 @@ type EventType string
 // The types of events.
 const (
 	RunStarted    EventType = "runStarted"
+	RunResumed    EventType = "runResumed"
 	RunPaused     EventType = "runPaused"
 	RunFinished   EventType = "runFinished"
 	CallReady     EventType = "callReady"
 	CallStarted   EventType = "callStarted"
 	CallRetrying  EventType = "callRetrying"
+	CallReturned  EventType = "callReturned" // its tool, or a person, has given a result or its last failure; its write may still wait
 	CallCompleted EventType = "callCompleted"
 	CallFailed    EventType = "callFailed"
 	CallSkipped   EventType = "callSkipped"
@@ -25,19 +29,32 @@ const (
 	Warned        EventType = "warning"
 )
 
-// Event is something that happened in a run. Its JSON is a line of --events.
+// Event is something that happened in a run. Its JSON is a line of --events and, in the
+// record, a row (execution §5).
+//
+// Call is the call's id or, when delegates lead to it, its path: the ids from the outermost
+// in, with slashes between. Of a loop the id is followed by the item, from 0, and of
+// a delegate that runs again by the attempt: "each[3]/load", "pay#2/charge". In an id itself
+// the characters ~ / [ # are written ~0 ~1 ~2 ~3.
 type Event struct {
-	Type    EventType       `json:"type"`
-	Time    time.Time       `json:"time"`
-	Run     string          `json:"run"`
-	Call    string          `json:"call,omitempty"`
-	Tool    string          `json:"tool,omitempty"`
-	Attempt int             `json:"attempt,omitempty"`
-	Status  Status          `json:"status,omitempty"`
-	Path    string          `json:"path,omitempty"`   // Written
-	Method  string          `json:"method,omitempty"` // Written
-	Value   json.RawMessage `json:"value,omitempty"`  // Written: the value; ApprovalAsked: the params
-	Error   *Failure        `json:"error,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Delay   time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
+	Type     EventType       `json:"type"`
+	Time     time.Time       `json:"time"`
+	Run      string          `json:"run"`
+	Instance string          `json:"instance,omitempty"`
+	Call     string          `json:"call,omitempty"`
+	Tool     string          `json:"tool,omitempty"`
+	Attempt  int             `json:"attempt,omitempty"`
+	Status   Status          `json:"status,omitempty"`
+	Path     string          `json:"path,omitempty"`     // Written
+	Method   string          `json:"method,omitempty"`   // Written
+	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallReturned: the result
+	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
+	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
+	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned
+	Answer   *Answer         `json:"answer,omitempty"`   // ApprovalGiven
+	Question QuestionKind    `json:"question,omitempty"` // ApprovalAsked, ApprovalGiven
+	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard
+	Error    *Failure        `json:"error,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Delay    time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -29,6 +30,24 @@ type Options struct {
 	// themselves (execution §3). Approver asks; nil is nobody: the run pauses.
 	Approve  Approve
 	Approver func(ctx context.Context, q *Question) (Answer, error)
+
+	// Instances come while the run goes on: a template runs once for each, besides those
+	// of the document (plan-language §8). They are taken as there is room for them, so that there
+	// may be more than memory holds; an error ends the run. Nil is none.
+	Instances iter.Seq2[*compile.Instance, error]
+	// OnInstance is called with the result of each instance of a template as it ends, one at a
+	// time; the run's result is then without them. Nil collects them.
+	OnInstance func(*InstanceResult)
+	// FailFast stops the whole run when an instance failed; the default is that
+	// the others go on.
+	FailFast bool
+
+	// Record keeps what happens, and knows what happened before (execution §5). Nil keeps
+	// nothing.
+	Record Record
+	// Replay calls no tool: all that happens is what the record knows, and a call of which
+	// it knows nothing ends the run.
+	Replay bool
 
 	// Duration is how long a call is expected to take, in any one unit; nil takes all
 	// for equal. Of the calls that are ready, the one with the longest way below it goes first.
@@ -108,20 +127,38 @@ const (
 	ApproveNone                       // only those that ask for it themselves
 )
 
-// Question is a call that waits for a person's approval.
+// Question is a call that waits for a person.
 type Question struct {
-	Run    string
-	Call   *compile.Call
-	Params json.RawMessage // as they would be given to the tool
-	Reason string          // why it is asked
+	Run      string
+	Instance string // "" when it works on none
+	Path     string // of the call through the delegates that lead to it: see Event
+	Call     *compile.Call
+	Kind     QuestionKind
+	Params   json.RawMessage // as they would be given to the tool
+	Reason   string          // why it is asked
+	Failure  *Failure        // of Uncertain and Failed
+	// Digest is of what is asked: the call, its tool and its params (hexadecimal SHA-256).
+	Digest string
 }
+
+// QuestionKind is what a question is about.
+type QuestionKind string
+
+// The kinds of questions.
+const (
+	ApprovalQuestion  QuestionKind = "approval"  // may it be called?
+	UncertainQuestion QuestionKind = "uncertain" // its answer was lost: call it again?
+	FailureQuestion   QuestionKind = "failure"   // it failed, and the strategy is to ask
+)
 
 // Answer is a person's answer. The zero Answer rejects.
 type Answer struct {
-	Approved bool
-	Reason   string          // of a rejection
-	Params   json.RawMessage // approved with these instead; nil leaves them
-	Result   json.RawMessage // this stands for the result, and nothing is called; nil calls
+	Approved bool            `json:"approved"`         // call it; of an uncertain or failed call: again
+	Reason   string          `json:"reason,omitempty"` // of a rejection
+	Params   json.RawMessage `json:"params,omitempty"` // approved with these instead; nil leaves them
+	Result   json.RawMessage `json:"result,omitempty"` // this stands for the result, and nothing is called; nil calls
+	Skip     bool            `json:"skip,omitempty"`   // it counts as skipped
+	Digest   string          `json:"digest,omitempty"` // of the question that was answered; "" is any
 }
 
 // Limiter says how many calls may run at once, and learns from how they end.

@@ -40,6 +40,7 @@ func (f *Failure) String() string { return f.Code + ": " + f.Message }
 // CallResult is what became of a call.
 type CallResult struct {
 	ID        string     `json:"id"`
+	Instance  string     `json:"instance,omitempty"` // that it worked on
 	Tool      string     `json:"tool"`
 	Status    Status     `json:"status"`
 	Handled   bool       `json:"handled"`           // it failed, and the failure was written where the plan says
@@ -50,19 +51,46 @@ type CallResult struct {
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
 
+	// Delegate is the document that the call ran, and Runs what became of each run of it.
+	Delegate string   `json:"delegate,omitempty"`
+	Runs     []SubRun `json:"runs,omitempty"`
+
 	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
 }
 
 // Result is what became of a run. Its JSON is that of `plc run --format json`.
 type Result struct {
-	Run      string                     `json:"run"`
+	Run    string                     `json:"run"`
+	Status Status                     `json:"status"`
+	Reason string                     `json:"reason,omitempty"` // why it is not completed
+	Output json.RawMessage            `json:"output"`
+	State  json.RawMessage            `json:"state"`
+	Data   json.RawMessage            `json:"data"`
+	Kinds  map[string]json.RawMessage `json:"kinds,omitempty"` // of the data messages that have one
+	Calls  []CallResult               `json:"calls"`
+	// Instances are those that the document names, in order, then the others as they came.
+	Instances []InstanceResult `json:"-"`
+	Findings  diag.List        `json:"findings"`
+	Usage     tool.Usage       `json:"usage"`
+}
+
+// SubRun is a run of a delegate's document.
+type SubRun struct {
+	Item   int          `json:"item"` // of a loop: its item or round, from 0
+	Status Status       `json:"status"`
+	Reason string       `json:"reason,omitempty"`
+	Calls  []CallResult `json:"calls"`
+}
+
+// InstanceResult is what became of an instance.
+type InstanceResult struct {
+	Name     string                     `json:"instance"`
 	Status   Status                     `json:"status"`
-	Reason   string                     `json:"reason,omitempty"` // why it is not completed
+	Reason   string                     `json:"reason,omitempty"`
 	Output   json.RawMessage            `json:"output"`
 	State    json.RawMessage            `json:"state"`
 	Data     json.RawMessage            `json:"data"`
-	Kinds    map[string]json.RawMessage `json:"kinds,omitempty"` // of the data messages that have one
+	Kinds    map[string]json.RawMessage `json:"kinds,omitempty"`
 	Calls    []CallResult               `json:"calls"`
 	Findings diag.List                  `json:"findings"`
-	Usage    tool.Usage                 `json:"usage"`
 }

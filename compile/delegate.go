@@ -1,0 +1,67 @@
+package compile
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/plc-lang/plc/schemas"
+)
+
+// Delegate is a call that runs another document in isolation, once or in a loop
+// (plan-language §9). It has no activity.
+type Delegate struct {
+	// Name is the document's path below the folder of the plan, with slashes, its URL, or
+	// "anonymous": a request without anything of its own, which a model makes up.
+	Name string
+	// Program is the document compiled for this caller: its input open, what _scopes
+	// copies in held. Callers that give it the same types share one program.
+	Program *Program
+	Loop    Loop
+	// Until ends a Repeat: a predicate over "result" and "n"; nil is never.
+	Until Predicate
+}
+
+// Loop says how often a delegate's document runs.
+type Loop uint8
+
+// The loops; what they take are the params of the call.
+const (
+	Once    Loop = iota // the params are its input
+	ForEach             // items, concurrency, onItemFailure: once for each item, which is its input
+	Reduce              // items, initial: for one item after the other, its input {item, result}
+	Repeat              // max, initial: until Until holds; its input is initial, and over it the last result
+)
+
+// Chooser is a call of the built-in tool choose: the first of its cases that holds is
+// the outcome, and the param "value" is the value.
+type Chooser struct {
+	Cases []Case
+}
+
+// Case is an outcome of a choose and when it is taken, in the order of the plan.
+type Case struct {
+	Outcome int // the alternative
+	When    Predicate
+}
+
+// Predicate is a condition that was checked. It may be used by several goroutines.
+type Predicate interface {
+	// Holds evaluates the condition over these variables, JSON texts by name.
+	Holds(ctx context.Context, vars map[string]json.RawMessage) (bool, error)
+}
+
+// Predicates checks conditions. It is an option, so that this package links no
+// library for them.
+type Predicates interface {
+	// Check checks a condition over variables of these types; a nil schema is any
+	// value. The error is a *PredicateError when it knows the place.
+	Check(source string, vars map[string]*schemas.Schema) (Predicate, error)
+}
+
+// PredicateError is a fault of a condition.
+type PredicateError struct {
+	Start, End int // in bytes of the source
+	Message    string
+}
+
+func (e *PredicateError) Error() string { return e.Message }
