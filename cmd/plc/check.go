@@ -38,7 +38,7 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	f.add(c)
 	f.addVerdict(c)
 	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
-	addFormat(c, &f.format, "json (a line a finding)", "sarif")
+	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
 	c.Flags().BoolVar(&f.types, "types", false, "print the type of every reference as well (text only)")
 	return c

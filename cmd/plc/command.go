@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -39,7 +42,7 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		checkCommand(env), runCommand(env), fmtCommand(env), graphCommand(env),
-		diffCommand(env), explainCommand(env), toolsCommand(env),
+		diffCommand(env), explainCommand(env), toolsCommand(env), versionCommand(env),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
@@ -145,11 +148,11 @@ func choice[T any](flag, value string, values map[string]T) (T, error) {
 	return v, nil
 }
 
-// notNegative refuses numbers and durations below zero: no flag means anything by them.
+// notNegative refuses numbers below zero: no flag means anything by them.
 func notNegative(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Value.Type() {
-		case "int", "float64", "duration":
+		case "int", "float64":
 			if strings.HasPrefix(f.Value.String(), "-") || f.Value.String() == "NaN" {
 				err = fmt.Errorf("--%s %s: it can't be less than 0", f.Name, f.Value)
 			}
@@ -157,6 +160,38 @@ func notNegative(c *cobra.Command) (err error) {
 	})
 	return err
 }
+
+// duration is the value of a flag: a duration, or a number of seconds, as in plans.
+type duration struct{ d *time.Duration }
+
+// addDuration adds a flag that is a duration.
+func addDuration(c *cobra.Command, d *time.Duration, name, usage string) {
+	c.Flags().Var(duration{d}, name, usage)
+}
+
+func (f duration) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if seconds, numErr := strconv.ParseFloat(text, 64); numErr == nil && math.Abs(seconds) < 1e9 {
+		d, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	switch {
+	case err != nil:
+		return errors.New("it is a duration like 90s or 1m30s, or a number of seconds")
+	case d < 0:
+		return errors.New("it can't be less than 0")
+	}
+	*f.d = d
+	return nil
+}
+
+func (f duration) String() string {
+	if f.d == nil || *f.d == 0 {
+		return "" // so that no default is shown
+	}
+	return f.d.String()
+}
+
+func (f duration) Type() string { return "duration" }
 
 // complete offers these values of a flag to the shell.
 func complete(c *cobra.Command, flag string, values ...string) {
@@ -194,8 +229,8 @@ func addTools(fl *pflag.FlagSet, c *cobra.Command, names *[]string) {
 }
 
 // addFormat adds the flag that says what the output looks like.
-func addFormat(c *cobra.Command, format *string, json string, more ...string) {
-	c.Flags().StringVar(format, "format", "text", strings.Join(append([]string{"text, " + json}, more...), " or "))
+func addFormat(c *cobra.Command, format *string, usage string, more ...string) {
+	c.Flags().StringVar(format, "format", "text", usage)
 	complete(c, "format", append([]string{"text", "json"}, more...)...)
 }
 

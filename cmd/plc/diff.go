@@ -40,7 +40,7 @@ members are no difference. Exit 0 whether they differ or not, 1 when one has err
 		},
 	}
 	flags.add(c)
-	addFormat(c, &format, "json")
+	addFormat(c, &format, "text or json")
 	return c
 }
 

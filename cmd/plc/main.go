@@ -32,7 +32,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is the command: it returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &environment{stdin: stdin, stdout: &output{w: stdout}, stderr: stderr, asking: make(chan struct{}, 1)}
+	env := &environment{stdin: stdin, stdout: newOutput(stdout), stderr: stderr, asking: make(chan struct{}, 1)}
 	root := rootCommand(env)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -77,7 +77,7 @@ func (env *environment) complain(err error) {
 func (env *environment) watchSignals() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}

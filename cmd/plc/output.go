@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -18,15 +20,49 @@ import (
 // output is standard output. It remembers that writing failed, so that nobody
 // else has to look: what was lost is told once, at the end. Its Write never fails.
 type output struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	safe bool   // w is a terminal: what could act on it is shown as an escape
+	rest []byte // the beginning of a character
+	err  error
 }
 
+func newOutput(w io.Writer) *output { return &output{w: w, safe: isTerminal(w)} }
+
 func (o *output) Write(p []byte) (int, error) {
+	text := p
+	if o.safe {
+		text = o.escaped(p)
+	}
 	if o.err == nil {
-		_, o.err = o.w.Write(p)
+		_, o.err = o.w.Write(text)
 	}
 	return len(p), nil
+}
+
+// escaped is text with the control characters of C1, and those that turn the direction
+// of text or can't be seen, as escapes of JSON, in which alone they are still to be
+// found: in JSON they mean the same. Those of C0 are our own colours and line ends.
+func (o *output) escaped(p []byte) []byte {
+	text := append(o.rest, p...)
+	var out []byte
+	for len(text) > 0 && utf8.FullRune(text) {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == '\u200c', r == '\u200d': // part of how words and emoji are spelled
+			out = append(out, text[:size]...)
+		case r == utf8.RuneError && size == 1:
+			out = utf8.AppendRune(out, r)
+		case r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)):
+			for _, u := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, u)
+			}
+		default:
+			out = append(out, text[:size]...)
+		}
+		text = text[size:]
+	}
+	o.rest = text
+	return out
 }
 
 // lost is why output was lost; nil when its reader had enough (plc … | head).

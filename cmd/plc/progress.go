@@ -30,8 +30,8 @@ type progress struct {
 
 	mu      sync.Mutex
 	begun   time.Time
-	nobody  bool // answers: it is news that a call waits for approval
-	running map[string]attempt
+	nobody  bool               // answers: it is news that a call waits for approval
+	running map[string]attempt // and what waits for another attempt or an answer
 	done    int
 	failed  int
 	skipped int
@@ -43,11 +43,12 @@ type progress struct {
 	ended chan struct{}
 }
 
-// attempt is an attempt of a call that goes on.
+// attempt is an attempt of a call that goes on, or that is waited for.
 type attempt struct {
 	call   string
 	number int
 	since  time.Time
+	waits  string // for what; "" when it goes on
 }
 
 // Bounds of what is shown.
@@ -151,7 +152,7 @@ func (p *progress) flush(due bool) {
 
 // standing is how far the run is. The caller holds mu.
 func (p *progress) standing() string {
-	s := fmt.Sprintf("%d of %d done, %d running", p.done+p.failed+p.skipped, p.total, len(p.running))
+	s := fmt.Sprintf("%d of %d done, %d running", p.done+p.failed+p.skipped, p.total, p.goOn())
 	if p.failed > 0 {
 		s += fmt.Sprintf(", %d failed", p.failed)
 	}
@@ -159,6 +160,17 @@ func (p *progress) standing() string {
 		s += fmt.Sprintf(", %d skipped", p.skipped)
 	}
 	return s + ", " + time.Since(p.begun).Round(time.Second).String()
+}
+
+// goOn is how many calls go on. The caller holds mu.
+func (p *progress) goOn() int {
+	n := 0
+	for _, a := range p.running {
+		if a.waits == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // live are the calls that go on, the longest first. The caller holds mu.
@@ -183,6 +195,9 @@ func (p *progress) live() []string {
 		if a.number > 1 {
 			line += fmt.Sprintf(", attempt %d", a.number)
 		}
+		if a.waits != "" {
+			line += ", waits " + a.waits
+		}
 		lines = append(lines, line)
 	}
 	return lines
@@ -195,7 +210,7 @@ func (p *progress) cancelled() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(len(p.running), "running call"))
+	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(p.goOn(), "running call"))
 }
 
 // event takes note of an event.
@@ -207,9 +222,9 @@ func (p *progress) event(e *exec.Event) {
 	defer p.mu.Unlock()
 	switch e.Type {
 	case exec.CallStarted:
-		p.running[e.Call] = attempt{e.Call, e.Attempt, e.Time}
+		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt, since: e.Time}
 	case exec.CallRetrying:
-		p.leave(e)
+		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
 		p.sayf("↻", yellow, "%s: attempt %d failed: %s; again in %s", e.Call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond))
 	case exec.CallCompleted:
 		p.done++
@@ -224,6 +239,7 @@ func (p *progress) event(e *exec.Event) {
 		p.leave(e)
 		p.sayf("-", dim, "%s: skipped: %s", e.Call, e.Reason)
 	case exec.ApprovalAsked:
+		p.running[e.Call] = attempt{call: e.Call, since: e.Time, waits: "for approval"}
 		if p.nobody {
 			p.sayf("?", yellow, "%s waits for approval: %s", e.Call, e.Reason)
 		}
@@ -235,10 +251,10 @@ func (p *progress) event(e *exec.Event) {
 // leave takes a call off the list of those that go on; it says how long it did.
 func (p *progress) leave(e *exec.Event) string {
 	a, ok := p.running[e.Call]
-	if !ok {
+	delete(p.running, e.Call)
+	if !ok || a.waits != "" {
 		return ""
 	}
-	delete(p.running, e.Call)
 	return fmt.Sprintf(" (%s)", e.Time.Sub(a.since).Round(time.Millisecond))
 }
 

@@ -43,8 +43,8 @@ func runCommand(env *environment) *cobra.Command {
 runs, not even in part. FILE may be - for standard input.
 
 The plan's output (null when it was not made), or the state at the end when the plan has
-none, goes to standard output as JSON; progress, and what became of the calls that did not complete, to standard error. With
---format json one document has it all.
+none, goes to standard output as JSON; progress, and what became of the calls that did not
+complete, to standard error. With --format json one document has it all.
 
 Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere
 the run waits (exit 4); --yes approves them, --approve none asks for none.
@@ -65,7 +65,7 @@ once).`,
 	}
 	f.add(c)
 	f.addVerdict(c)
-	addFormat(c, &f.format, "json (one document)")
+	addFormat(c, &f.format, "text or json (one document)")
 	f.addRun(c)
 	return c
 }
@@ -79,8 +79,8 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.StringVar(&f.onFailure, "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
 	fl.StringVar(&f.onUncertain, "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
 	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "longest that the run may take, as in 90s; 0 is no bound")
-	fl.DurationVar(&f.timeout, "timeout", 0, "of an attempt of a call that says nothing (default 60s)")
+	addDuration(c, &f.maxTime, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
+	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")

@@ -112,7 +112,7 @@ func (s *started) code(t *testing.T) int {
 // it is made to show what it does.
 func exitCode(t *testing.T, c *exec.Cmd) int {
 	t.Helper()
-	defer time.AfterFunc(time.Minute, func() { _ = c.Process.Signal(syscall.SIGQUIT) }).Stop()
+	defer time.AfterFunc(time.Minute, func() { _ = c.Process.Signal(syscall.SIGABRT) }).Stop()
 	var exit *exec.ExitError
 	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func exitCode(t *testing.T, c *exec.Cmd) int {
 const twoProcesses = "sleep 3600 & sleep 3600; wait"
 
 func TestSignalsEndARunTidily(t *testing.T) {
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			dir, mark := longRun(t, twoProcesses, "2s")

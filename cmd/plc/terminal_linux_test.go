@@ -149,6 +149,7 @@ func terminalDir(t *testing.T) string {
 		"drop.json":  `[{"_tool": "drop", "table": "users", "_outputPath": "†state.dropped"}]`,
 		"drops.json": `[{"_tool": "drop", "table": "a"}, {"_tool": "drop", "table": "b"}]`,
 		"lazy.json":  `{"type": "plan", "mode": "lazy", "plan": [{"_tool": "quick", "_outputPath": "†state.quick"}]}`,
+		"waits.json": `[{"_tool": "broken", "_retry": {"max": 1, "delay": "1h", "jitter": false}}]`,
 		"many.json":  manyCalls(t, "busy", 1000),
 		"fails.json": manyCalls(t, "broken", 1000),
 		"tools.yaml": `
@@ -203,6 +204,16 @@ func TestLiveList(t *testing.T) {
 		`failed: 4 of 5 calls completed, 1 failed`, `  broken  failed  refused: no�\[2J way`,
 		`\{`, `  "quick": "done"`, `\}`)
 	term.wantFrames(t)
+}
+
+func TestLiveListSaysWhatIsWaitedFor(t *testing.T) {
+	term := narrowTerminal.on(t, terminalDir(t), "", nil, "run", "waits.json", "--tools", "tools.yaml")
+	term.until(t, `^↻ broken: attempt 1 failed: .*; again in 1h0m0s\n`+
+		`   \ds  broken, attempt 2, waits to try again\n  0 of 1 done, 0 running, \ds$`)
+	term.typeIn(t, "\x03")
+	if code, shown := term.end(t); code != exitCancelled {
+		t.Errorf("exit %d\n%s", code, shown)
+	}
 }
 
 // wantFrames makes sure of every frame: one list at most, at the end, of rows that
@@ -315,6 +326,7 @@ func TestApprovalAtTheTerminal(t *testing.T) {
 		{"\n", exitFailed, []string{`✗ drop: rejected: [\s\S]*`, `\{\}`}},
 		{"not on a Friday\n", exitFailed, []string{`✗ drop: rejected: a person rejected the call: not on a Friday\n[\s\S]*`, `\{\}`}},
 		{"\x04", exitFailed, []string{`✗ drop: rejected: a person rejected the call: there was no answer\n[\s\S]*`, `\{\}`}},
+		{"\x03", exitCancelled, []string{`[\s\S]*cancelled: 0 of 1 call completed[\s\S]*`, `\{\}`}},
 	} {
 		// What was typed before the question is no answer.
 		term := wideTerminal.on(t, terminalDir(t), "y\ny\n", nil, "run", "drop.json", "--tools", "tools.yaml")

@@ -51,7 +51,7 @@ they do to the world, what runs them and where they come from.`,
 		},
 	}
 	addTools(c.PersistentFlags(), c, &files)
-	addFormat(c, &format, "json")
+	addFormat(c, &format, "text or json")
 	c.AddCommand(toolsCallCommand(env, &files))
 	return c
 }
@@ -171,7 +171,7 @@ Exit 1 when the params don't fit, 3 when the call failed.`,
 			return env.callNamed(c.Context(), *files, args, timeout)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "longest that the call may take (default that of the tool, else 60s)")
+	addDuration(c, &timeout, "timeout", "longest that the call may take (default that of the tool, else 60s)")
 	return c
 }
 

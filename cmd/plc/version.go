@@ -1,6 +1,21 @@
 package main
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func versionCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  plc version",
+		Args:    wants(0, 0, "no arguments"),
+		Run:     func(*cobra.Command, []string) { fmt.Fprintf(env.stdout, "plc version %s\n", version()) },
+	}
+}
 
 // version is that of the module as it was built.
 func version() string {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -171,5 +172,45 @@ func TestPrintable(t *testing.T) {
 	}
 	if got := printableLines("a\nb\x1bc"); got != "a\nb�c" {
 		t.Errorf("lines: %q", got)
+	}
+}
+
+func TestOutputIsSafeOnATerminal(t *testing.T) {
+	const said = "†ünï 中 \x1b[1m\n\u009b2J \u202e\u2066 \u200d \U000e0041 \x9b."
+	const want = "†ünï 中 \x1b[1m\n" + `\u009b2J \u202e\u2066 ` + "\u200d " + `\udb40\udc41` + " �."
+	for size := 1; size < 8; size++ { // of what is written at once
+		var b strings.Builder
+		o := &output{w: &b, safe: true}
+		for rest := said; rest != ""; {
+			n := min(size, len(rest))
+			o.Write([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		if b.String() != want {
+			t.Errorf("by %d bytes: %q, want %q", size, b.String(), want)
+		}
+	}
+	var b strings.Builder
+	o := newOutput(&b)
+	o.Write([]byte(said))
+	if b.String() != said {
+		t.Errorf("to a file: %q", b.String())
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "1m30s": 90 * time.Second, "5": 5 * time.Second, "0.25": 250 * time.Millisecond, "0": 0,
+	} {
+		d := time.Hour
+		if err := (duration{&d}).Set(text); err != nil || d != want {
+			t.Errorf("%s: %s, %v", text, d, err)
+		}
+	}
+	for _, text := range []string{"", "soon", "-1", "-1s", "NaN", "Inf", "1e300", "5 s"} {
+		d := time.Hour
+		if err := (duration{&d}).Set(text); err == nil || d != time.Hour {
+			t.Errorf("%s: %s, %v", text, d, err)
+		}
 	}
 }
