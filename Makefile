@@ -4,8 +4,9 @@
 test: ## the tests
 	go test ./...
 
-fuzz: ## each fuzz target for a few seconds
+fuzz: ## each fuzz target for a few seconds, and the large hostile inputs
 	.ci/fuzz 5s
+	go test ./cmd/plc -run Hostile -torture
 
 bench: ## the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
