@@ -209,9 +209,7 @@ func (h *hostile) test(t *testing.T) {
 	if o.maxRSS > h.most<<20 && !raceDetector {
 		t.Errorf("%d MiB of memory, want at most %d", o.maxRSS>>20, h.most)
 	}
-	if left := marked(t, mark); len(left) > 0 {
-		t.Errorf("left running: %v", left)
-	}
+	gone(t, mark)
 	if t.Failed() {
 		t.Logf("plc %s: exit %d, %d MiB\n%.2000s", strings.Join(args, " "), o.code, o.maxRSS>>20, said)
 	}

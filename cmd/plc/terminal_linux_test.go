@@ -191,7 +191,7 @@ func TestLiveList(t *testing.T) {
 	term := narrowTerminal.on(t, dir, "", nil, "run", "live.json", "--tools", "tools.yaml")
 	// Calls that go on are below what has happened, cut to the width.
 	term.until(t, `^✓ quick \(.*\)\n✗ broken: refused: no�\[2J way .*\n`+
-		`(   \ds  (slow|long-long.*…|中文.*…)\n){3}  2 of 5 done, 3 running, 1 failed, \ds$`)
+		`( +\S+s  (slow|long-long.*…|中文.*…)\n){3}  2 of 5 done, 3 running, 1 failed, \S+s$`)
 	write(t, filepath.Join(dir, "go"), "")
 	code, shown := term.end(t)
 	if code != exitFailed {
@@ -209,7 +209,7 @@ func TestLiveList(t *testing.T) {
 func TestLiveListSaysWhatIsWaitedFor(t *testing.T) {
 	term := narrowTerminal.on(t, terminalDir(t), "", nil, "run", "waits.json", "--tools", "tools.yaml")
 	term.until(t, `^↻ broken: attempt 1 failed: .*; again in 1h0m0s\n`+
-		`   \ds  broken, attempt 2, waits to try again\n  0 of 1 done, 0 running, \ds$`)
+		` +\S+s  broken, attempt 2, waits to try again\n  0 of 1 done, 0 running, \S+s$`)
 	term.typeIn(t, "\x03")
 	if code, shown := term.end(t); code != exitCancelled {
 		t.Errorf("exit %d\n%s", code, shown)
