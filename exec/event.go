@@ -27,6 +27,7 @@ const (
 	ApprovalGiven EventType = "approvalAnswered"
 	Written       EventType = "write"
 	Warned        EventType = "warning"
+	PlanRevised   EventType = "planRevised" // the run goes on with another plan
 )
 
 // Event is something that happened in a run. Its JSON is a line of --events and, in the
@@ -47,13 +48,18 @@ type Event struct {
 	Status   Status          `json:"status,omitempty"`
 	Path     string          `json:"path,omitempty"`     // Written
 	Method   string          `json:"method,omitempty"`   // Written
-	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallReturned: the result
+	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's; CallReturned: the result
 	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
 	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
 	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned
 	Answer   *Answer         `json:"answer,omitempty"`   // ApprovalGiven
 	Question QuestionKind    `json:"question,omitempty"` // ApprovalAsked, ApprovalGiven
 	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard
+	Content  string          `json:"content,omitempty"`  // of a run that is recorded: digest of the call's tool and params
+	Fallback bool            `json:"fallback,omitempty"` // CallStarted: of its fallback; CallRetrying: which comes next
+	Lost     bool            `json:"lost,omitempty"`     // CallReturned: it failed and may have done its work
+	Revision int             `json:"revision,omitempty"` // RunResumed, PlanRevised: of the plan, from 1
+	Replayed bool            `json:"replayed,omitempty"` // the record had it already: it is told again, and not kept
 	Error    *Failure        `json:"error,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Delay    time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt

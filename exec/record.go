@@ -1,40 +1,124 @@
 package exec
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/plc-lang/plc/tool"
+)
 
 // Record keeps the events of a run on disk, and knows those of the processes that ran
 // it before (execution §5). Its methods may be called by any goroutine.
 type Record interface {
-	// Append adds an event, which must not change afterwards, and returns its number. The
-	// run calls it in the order of events, while the scheduler waits: it must be quick.
+	// Append adds an event, which must not change afterwards, and returns its number, which is
+	// not 0. The run calls it in the order of events, while the scheduler waits: it must be quick.
+	// What goes wrong is for Sync to tell.
 	Append(e *Event) (seq int64)
 	// Sync returns when the event of this number and all before it are on disk, or
 	// with the error because of which they never will be.
 	Sync(seq int64) error
 	// Past is what is known of the calls of an instance from before, by their paths (see
 	// Event); "" is those that work on none. It is asked once for each instance, before its
-	// first call.
+	// first call. Nil is that of a run, or an instance, that has not begun; one that has
+	// begun has a map, if an empty one.
 	Past(instance string) (map[string]*Past, error)
 }
 
+// RecordError is why a run ended: its record can't be written or read.
+type RecordError struct{ Err error }
+
+func (e *RecordError) Error() string { return fmt.Sprintf("the record can't be written: %s", e.Err) }
+
+// Unwrap is the cause.
+func (e *RecordError) Unwrap() error { return e.Err }
+
 // Past is what a record knows of a call: all that has to be known to go on without
-// calling its tool again.
+// calling its tool again. A record makes it of the call's events with Take.
 type Past struct {
-	Attempts int    // that were started
-	Lost     bool   // the last one has no answer: whether it did its work is not known
-	Key      string // of the last attempt
+	Attempts int  // that were started, of its tool
+	Failed   int  // of them, those that failed since it was first, or last, begun anew, and after which it went on
+	Fallback bool // its fallback comes next or, when Lost, was the last attempt
+	Lost     bool // the last attempt has no answer: whether it did its work is not known
+
+	Key     string // of the last attempt
+	Content string // of the call: see Event
+
+	Params  json.RawMessage // of the last attempt, when a person or a hook changed them; nil are the plan's
+	Failure *Failure        // of the last attempt that failed
 	// Returned is what came of the call, by its tool or a person; nil when nothing has yet.
 	Returned *Returned
-	// Answer is that of the person who was last asked about it; nil when none was given. Asked is
-	// the digest of the question.
-	Answer *Answer
-	Asked  string
+
+	// Approved is the digest of the question that allowed its call; "" is none.
+	Approved string
+	// Asked is the digest of the question that was asked last, Question its kind, and Answer
+	// what a person said, as long as nothing has come of it.
+	Asked    string
+	Question QuestionKind
+	Answer   *Answer
+
+	// Settled is the status that it has come to; "" when it has none yet.
+	Settled Status
 }
 
 // Returned is what a call gave in the end: a result, or the failure of its last attempt.
 type Returned struct {
 	Value   json.RawMessage
 	Outcome string
+	Usage   tool.Usage
 	Failure *Failure
-	Skipped bool // a person said so, or --on-uncertain
+	Lost    bool   // it failed because its answer was lost: it may have done its work
+	Skipped bool   // a person said so, or --on-uncertain
+	Reason  string // of Skipped
+}
+
+// Take notes the next event of the call. The values in it are kept.
+func (p *Past) Take(e *Event) {
+	if e.Content != "" {
+		if p.Content != "" && p.Content != e.Content { // it is another call, of another plan
+			*p = Past{}
+		}
+		p.Content = e.Content
+	}
+	switch e.Type {
+	case CallStarted:
+		p.start(e)
+	case CallRetrying:
+		p.Lost, p.Failure, p.Fallback = false, e.Error, e.Fallback
+		p.Failed++
+	case CallReturned:
+		p.Lost, p.Settled = false, ""
+		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Skipped: e.Status == Skipped, Reason: e.Reason}
+		if e.Usage != nil {
+			p.Returned.Usage = *e.Usage
+		}
+		p.acted()
+	case ApprovalAsked:
+		p.Asked, p.Question, p.Answer = e.Digest, e.Question, nil
+	case ApprovalGiven:
+		p.Asked, p.Question, p.Answer = e.Digest, e.Question, e.Answer
+	case CallCompleted, CallFailed, CallSkipped:
+		p.Settled = e.Status
+	}
+}
+
+// start notes that an attempt was started.
+func (p *Past) start(e *Event) {
+	if p.Returned != nil { // a person, or the run, tries it once more
+		p.Returned, p.Failed = nil, 0
+	}
+	p.Lost, p.Fallback, p.Settled = true, e.Fallback, ""
+	p.Key = e.Key
+	if !e.Fallback {
+		p.Attempts, p.Params = e.Attempt, e.Value
+	}
+	p.acted()
+}
+
+// acted notes that what a person answered has been done. A call that was allowed stays
+// allowed.
+func (p *Past) acted() {
+	if p.Question == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
+		p.Approved = p.Asked
+	}
+	p.Asked, p.Question, p.Answer = "", "", nil
 }
