@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -162,7 +163,7 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) {
 // key reads the name of a member.
 func (r *yamlReader) key(y *yaml.Node) entry {
 	start := r.offset(y.Line, y.Column)
-	switch tag := y.ShortTag(); {
+	switch tag := tagOf(y); {
 	case y.Kind == yaml.ScalarNode && (tag == "!!str" || tag == "!!timestamp"):
 		return entry{name: y.Value, key: diag.Span{Start: int32(start), End: int32(r.scalarEnd(y, start))}}
 	case tag == "!!merge":
@@ -178,7 +179,7 @@ func (r *yamlReader) key(y *yaml.Node) entry {
 func (r *yamlReader) scalar(n *node, y *yaml.Node, start int) {
 	n.span.End = int32(r.scalarEnd(y, start))
 	n.raw = y.Value
-	switch tag := y.ShortTag(); tag {
+	switch tagOf(y) {
 	case "!!str", "!!timestamp": // a date is what it looks like
 		n.kind, n.str, n.raw = text, y.Value, string(quote(y.Value))
 	case "!!null":
@@ -198,6 +199,30 @@ func (r *yamlReader) scalar(n *node, y *yaml.Node, start int) {
 	default:
 		r.fail(jsonscan.Syntax, start, "the tag %s is not one that tool files have", y.Tag)
 	}
+}
+
+// tagOf is the tag of a scalar. The library takes a number that is beyond its own for text.
+func tagOf(y *yaml.Node) string {
+	tag := y.ShortTag()
+	if y.Kind == yaml.ScalarNode && y.Style == 0 && tag == "!!str" && outOfRange(y.Value) {
+		return "!!float"
+	}
+	return tag
+}
+
+// outOfRange reports whether s is a number of YAML that no 64 bits hold.
+func outOfRange(s string) bool {
+	switch {
+	case s == "" || !strings.Contains("+-.0123456789", s[:1]):
+		return false
+	case s[0] != '.':
+		s = strings.ReplaceAll(s, "_", "")
+	}
+	if _, err := strconv.ParseInt(s, 0, 64); errors.Is(err, strconv.ErrRange) {
+		return true // in hexadecimal, say
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, "xX") // 0x1p9999 is none of YAML
 }
 
 // isNumber reports whether s is a number of JSON.
