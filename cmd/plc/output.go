@@ -26,7 +26,7 @@ type output struct {
 	err  error
 }
 
-func newOutput(w io.Writer) *output { return &output{w: w, safe: isTerminal(w)} }
+func newOutput(w io.Writer) *output { return &output{w: w, safe: isAnyTerminal(w)} }
 
 func (o *output) Write(p []byte) (int, error) {
 	text := p
@@ -103,12 +103,15 @@ func writeText(w io.Writer, l diag.List, most int) {
 func colored(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(w) }
 
 // isTerminal reports whether a file is a terminal on which one can move about.
-func isTerminal(file any) bool {
+func isTerminal(file any) bool { return isAnyTerminal(file) && os.Getenv("TERM") != "dumb" }
+
+// isAnyTerminal reports whether a file is a terminal, dumb as it may say it is.
+func isAnyTerminal(file any) bool {
 	if o, ok := file.(*output); ok {
 		file = o.w
 	}
 	f, ok := file.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // printable is text on one line, without what could take over a terminal.

@@ -216,6 +216,27 @@ func TestLiveListSaysWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
+func TestJSONCannotActOnATerminal(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "a", "_outputPath": "†state.a"}]`)
+	write(t, filepath.Join(dir, "tools.yaml"), "tools: {a: {properties: {}, effects: {readOnly: true}}}\nactivities: {a: {return: 1}}")
+	write(t, filepath.Join(dir, "state.json"), "{\"x\": \"\u009b2J\u202e†\", \"\u0085\": 1}")
+	run := []string{"run", "plan.json", "--tools", "tools.yaml", "--state", "state.json"}
+	for _, env := range []string{"TERM=xterm", "TERM=dumb"} {
+		for _, args := range [][]string{run, append(run, "--format", "json")} {
+			term := wideTerminal.on(t, dir, "", []string{env}, args...)
+			_, shown := term.end(t)
+			if !strings.Contains(shown, `"x": "\u009b2J\u202e†"`) || !strings.Contains(shown, `"\u0085": 1`) || !json.Valid([]byte(shown[strings.Index(shown, "\n{")+1:])) ||
+				strings.ContainsAny(term.raw.String(), "\u009b\u202e\u0085") {
+				t.Errorf("%s plc %s:\n%q", env, args, shown)
+			}
+		}
+	}
+	if o := plc(t, dir, run...); !strings.Contains(o.stdout, "\u009b2J\u202e†") {
+		t.Errorf("to a pipe: %q", o.stdout)
+	}
+}
+
 // wantFrames makes sure of every frame: one list at most, at the end, of rows that
 // are not wrapped; a cursor that is never hidden.
 func (term *terminal) wantFrames(t *testing.T) {
