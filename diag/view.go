@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 )
 
-// view is a finding as it is shown: places made of lines and columns, nothing
-// that is empty. All three writers start from it, so that they can't drift
+// view is a finding as it is shown: places made of lines and columns. All three writers start from it, so that they can't drift
 // apart; its JSON is the shape of a finding (cli, "JSON shapes").
 type view struct {
 	Code     Code     `json:"code"`
@@ -15,8 +14,8 @@ type view struct {
 	Message string    `json:"message"`
 	Call    string    `json:"call,omitempty"`
 	Pointer string    `json:"pointer,omitempty"`
-	Related []note    `json:"related,omitempty"`
-	Fix     *proposal `json:"fix,omitempty"`
+	Related []note    `json:"related"`
+	Fix     *proposal `json:"fix"`
 }
 
 // place is where something stands. It is nil for what is in no file.
@@ -54,7 +53,7 @@ type change struct {
 func (f *Finding) view() view {
 	v := view{
 		Code: f.Code, Severity: f.Severity, place: f.Loc.place(),
-		Message: f.Message, Call: f.Call, Pointer: f.Pointer,
+		Message: f.Message, Call: f.Call, Pointer: f.Pointer, Related: []note{},
 	}
 	for _, r := range f.Related {
 		v.Related = append(v.Related, note{r.Loc.place(), r.Message})

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -37,25 +38,50 @@ type Failure struct {
 // String is the failure on one line.
 func (f *Failure) String() string { return f.Code + ": " + f.Message }
 
-// CallResult is what became of a call.
+// CallResult is what became of a call. In its JSON the members that the command line
+// promises are always there, null when there is nothing (cli, "JSON shapes").
 type CallResult struct {
 	ID        string     `json:"id"`
 	Instance  string     `json:"instance,omitempty"` // that it worked on
 	Tool      string     `json:"tool"`
 	Status    Status     `json:"status"`
-	Handled   bool       `json:"handled"`           // it failed, and the failure was written where the plan says
-	Attempts  int        `json:"attempts"`          // of its tool; 0 when it was never called
-	Outcome   string     `json:"outcome,omitempty"` // the alternative that was written, as the plan spells it
-	Error     *Failure   `json:"error,omitempty"`
-	Reason    string     `json:"reason,omitempty"` // why it was skipped, blocked or cancelled
-	StartedAt *time.Time `json:"startedAt,omitempty"`
-	EndedAt   *time.Time `json:"endedAt,omitempty"`
+	Handled   bool       `json:"handled"`  // it failed, and the failure was written where the plan says
+	Attempts  int        `json:"attempts"` // of its tool; 0 when it was never called
+	Outcome   string     `json:"outcome"`  // the alternative that was written, as the plan spells it
+	Error     *Failure   `json:"error"`
+	Reason    string     `json:"reason"` // why it was skipped, blocked or cancelled
+	StartedAt *time.Time `json:"startedAt"`
+	EndedAt   *time.Time `json:"endedAt"`
 
 	// Delegate is the document that the call ran, and Runs what became of each run of it.
 	Delegate string   `json:"delegate,omitempty"`
 	Runs     []SubRun `json:"runs,omitempty"`
 
 	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
+}
+
+// MarshalJSON is the call in the shape of cli, "JSON shapes".
+func (c CallResult) MarshalJSON() ([]byte, error) {
+	type rest CallResult
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // an outcome may hold &&
+	err := e.Encode(struct {
+		rest
+		Outcome   *string    `json:"outcome"`
+		Error     *Failure   `json:"error"`
+		Reason    *string    `json:"reason"`
+		StartedAt *time.Time `json:"startedAt"`
+		EndedAt   *time.Time `json:"endedAt"`
+	}{rest(c), orNull(c.Outcome), c.Error, orNull(c.Reason), c.StartedAt, c.EndedAt})
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // Result is what became of a run. Its JSON is that of `plc run --format json`.
