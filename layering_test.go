@@ -31,6 +31,7 @@ const (
 	xterm        = "golang.org/x/term"
 	yaml         = "go.yaml.in/yaml/v4"
 	failsafe     = "github.com/failsafe-go/failsafe-go"
+	celGo        = "cel.dev/cel-go"
 	cobra        = "github.com/spf13/cobra"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 )
@@ -69,12 +70,13 @@ var layers = map[string]layer{
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},
+	"compile/cel":   {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
 	"exec":          {own: "compile lang tool schemas state dag diag internal/jsonscan", libraries: []string{xsync, xtime}},
 	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
 	"exec/law":      {}, // tests only
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
+	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
@@ -92,7 +93,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	s := &settings{hint: len(f.tools) == 0, compile: &compile.Options{
 		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: forRun, Lazy: f.lazy, Strict: f.strict,
-		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost},
+		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(),
 	}}
 	var err error
 	if s.lang, err = notation(f.from); err != nil {
