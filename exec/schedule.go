@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"container/heap"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -25,35 +24,92 @@ import (
 // A write waits, outside any slot, until the earlier calls that may write what
 // it overlaps have settled (plan-language §6).
 
-// readyHeap orders the calls that are ready: the longest way below first, then
-// by place.
-type readyHeap struct {
-	calls []int32
-	rank  []float64 // nil is by place alone
+// entry is a call of a scheduler that is ready.
+type entry struct {
+	s *scheduler
+	i int32
 }
 
-func (h *readyHeap) Len() int { return len(h.calls) }
-func (h *readyHeap) Less(i, j int) bool {
-	a, b := h.calls[i], h.calls[j]
-	if h.rank != nil && h.rank[a] != h.rank[b] {
-		return h.rank[a] > h.rank[b]
+// before orders the calls that are ready. What was begun is finished first: deeper
+// schedulers come before those above them, older ones before younger; of one, the longest way
+// below first, then by place.
+func (a entry) before(b entry) bool {
+	switch {
+	case a.s == b.s:
+		if r := a.s.rank; r != nil && r[a.i] != r[b.i] {
+			return r[a.i] > r[b.i]
+		}
+		return a.i < b.i
+	case a.s.depth != b.s.depth:
+		return a.s.depth > b.s.depth
 	}
-	return a < b
+	return a.s.number < b.s.number
 }
-func (h *readyHeap) Swap(i, j int) { h.calls[i], h.calls[j] = h.calls[j], h.calls[i] }
-func (h *readyHeap) Push(x any)    { h.calls = append(h.calls, x.(int32)) }
-func (h *readyHeap) Pop() any {
-	n := len(h.calls) - 1
-	x := h.calls[n]
-	h.calls = h.calls[:n]
-	return x
+
+// readyHeap is the calls that are ready, as a binary heap. (That of the standard library
+// allocates for each call that goes in or out.)
+type readyHeap []entry
+
+func (h *readyHeap) push(e entry) {
+	*h = append(*h, e)
+	a := *h
+	i := len(a) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !e.before(a[up]) {
+			break
+		}
+		a[i] = a[up]
+		i = up
+	}
+	a[i] = e
+}
+
+func (h *readyHeap) pop() entry {
+	a := *h
+	first, last := a[0], a[len(a)-1]
+	a[len(a)-1] = entry{}
+	a = a[:len(a)-1]
+	*h = a
+	if len(a) > 0 {
+		a[0] = last
+		a.sink(0)
+	}
+	return first
+}
+
+// sink moves an entry down to its place.
+func (h readyHeap) sink(i int) {
+	e := h[i]
+	for {
+		next := 2*i + 1
+		if next >= len(h) {
+			break
+		}
+		if right := next + 1; right < len(h) && h[right].before(h[next]) {
+			next = right
+		}
+		if !h[next].before(e) {
+			break
+		}
+		h[i] = h[next]
+		i = next
+	}
+	h[i] = e
+}
+
+// order makes a heap of entries in any order.
+func (h readyHeap) order() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
 }
 
 // toolLimit bounds the calls of one tool.
 type toolLimit struct {
 	parallel int // 0 is no bound
 	running  int
-	waiting  []int32       // ready calls that wait for a place
+	waiting  []entry       // ready calls that wait for a place
 	rate     *rate.Limiter // nil is no bound
 }
 
@@ -94,46 +150,58 @@ func (s *scheduler) push(i int32) {
 	c := s.call(i)
 	c.status = Ready
 	s.emitCall(i, Event{Type: CallReady, Status: Ready})
-	heap.Push(&s.ready, i)
+	s.enqueue(i)
+}
+
+// enqueue lets a call that is ready wait for a slot.
+func (s *scheduler) enqueue(i int32) {
+	s.waiting++
+	s.ready.push(entry{s, i})
 }
 
 // dispatch starts workers while there are slots and ready calls. The caller holds mu.
-func (s *scheduler) dispatch() {
+func (p *pool) dispatch() {
 	for {
-		i, ok := s.take()
+		e, ok := p.take()
 		if !ok {
 			return
 		}
-		go s.work(i)
+		go e.work()
 	}
 }
 
 // take takes a slot and the next ready call, if there are both. The caller holds mu.
-func (s *scheduler) take() (int32, bool) {
-	for s.stopped.status == "" && !s.closed && len(s.ready.calls) > 0 && s.active < s.opts.MaxParallel && !s.inTurn() {
-		i := heap.Pop(&s.ready).(int32)
+func (p *pool) take() (entry, bool) {
+	for len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
+		e := p.ready.pop()
+		s, i := e.s, e.i
+		s.waiting--
+		if s.closed || s.stopped.status != "" {
+			p.wake(p.tools[s.prog().Calls[i].Tool]) // its place is for another
+			continue
+		}
 		if !s.admit(i) {
 			continue
 		}
-		if s.opts.Limiter != nil {
-			slot, ok := s.opts.Limiter.Acquire()
-			if !ok && s.active > 0 {
+		if p.opts.Limiter != nil {
+			slot, ok := p.opts.Limiter.Acquire()
+			if !ok && p.active > 0 {
 				s.unadmit(i)
-				heap.Push(&s.ready, i)
-				return 0, false
+				s.enqueue(i)
+				return entry{}, false
 			}
 			s.call(i).slot = slot
 		}
-		s.active++
+		p.active++
 		s.busy++
-		return i, true
+		return e, true
 	}
-	return 0, false
+	return entry{}, false
 }
 
 // inTurn reports whether a sequential run waits for the next attempt of a call:
 // nothing overtakes it.
-func (s *scheduler) inTurn() bool { return s.opts.Schedule == Sequential && len(s.timers) > 0 }
+func (p *pool) inTurn() bool { return p.opts.Schedule == Sequential && p.timed > 0 }
 
 // admit takes a place of the call's tool; without one the call waits for it.
 func (s *scheduler) admit(i int32) bool {
@@ -142,7 +210,8 @@ func (s *scheduler) admit(i int32) bool {
 		return true
 	}
 	if t.parallel > 0 && t.running >= t.parallel {
-		t.waiting = append(t.waiting, i)
+		s.waiting++
+		t.waiting = append(t.waiting, entry{s, i})
 		return false
 	}
 	c := s.call(i)
@@ -165,16 +234,33 @@ func (s *scheduler) unadmit(i int32) {
 		return
 	}
 	c.limited.running--
-	if n := len(c.limited.waiting); n > 0 {
-		next := c.limited.waiting[0]
-		c.limited.waiting = c.limited.waiting[1:]
-		heap.Push(&s.ready, next)
-	}
+	s.wake(c.limited)
 	c.limited = nil
+}
+
+// wake lets the first call that waits for a place of a tool, and may still start, try again.
+func (p *pool) wake(t *toolLimit) {
+	if t == nil {
+		return
+	}
+	for len(t.waiting) > 0 {
+		e := t.waiting[0]
+		t.waiting[0] = entry{}
+		t.waiting = t.waiting[1:]
+		e.s.waiting--
+		if !e.s.closed && e.s.stopped.status == "" {
+			e.s.enqueue(e.i)
+			return
+		}
+	}
 }
 
 // after makes a call ready when some time has passed. The caller holds mu.
 func (s *scheduler) after(i int32, wait time.Duration) {
+	if s.timers == nil {
+		s.timers = map[int32]*time.Timer{}
+	}
+	s.timed++
 	s.timers[i] = time.AfterFunc(wait, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -182,7 +268,8 @@ func (s *scheduler) after(i int32, wait time.Duration) {
 			return // called off
 		}
 		delete(s.timers, i)
-		heap.Push(&s.ready, i)
+		s.timed--
+		s.enqueue(i)
 		s.dispatch()
 		s.checkIdle()
 	})

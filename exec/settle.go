@@ -294,7 +294,9 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 
 // write writes a value to all paths or, when one of them can't take it, to none.
 func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method, value json.RawMessage) error {
-	if s.written.Add(int64(len(value))*int64(len(paths))) > s.opts.MaxBytes {
+	size := int64(len(value)) * int64(len(paths))
+	s.bytes.Add(size)
+	if s.written.Add(size) > s.opts.MaxBytes {
 		return fmt.Errorf("the run has written more than %d bytes", s.opts.MaxBytes)
 	}
 	for i := range paths {

@@ -21,22 +21,24 @@ import (
 )
 
 // work runs a call, and after it whatever is ready, until nothing is.
-func (s *scheduler) work(i int32) {
+func (e entry) work() {
 	for {
-		if !s.perform(i) {
+		s := e.s
+		if !s.perform(e.i) {
 			return
 		}
 		s.mu.Lock()
 		s.busy--
 		next, ok := s.take()
 		s.dispatch()
-		if !ok {
+		if !ok || next.s != s {
 			s.checkIdle()
-			s.mu.Unlock()
-			return
 		}
 		s.mu.Unlock()
-		i = next
+		if !ok {
+			return
+		}
+		e = next
 	}
 }
 
@@ -236,15 +238,21 @@ func (s *scheduler) startAttempt(i int32) (turn int32, ok bool) {
 	c.status = Running
 	c.attempts++
 	c.turn++
+	c.calling = true
 	s.emitCall(i, Event{Type: CallStarted, Status: Running, Attempt: c.attempts})
 	return c.turn, true
 }
 
-// dropped reports whether nobody waits for this attempt any more.
+// dropped takes the answer of an attempt; it reports whether nobody waits for it any more.
 func (s *scheduler) dropped(i, turn int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closed || s.call(i).turn != turn
+	c := s.call(i)
+	if s.closed || c.turn != turn {
+		return true
+	}
+	c.calling = false
+	return false
 }
 
 func (s *scheduler) timeout(own time.Duration) time.Duration {
@@ -312,11 +320,13 @@ func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
 func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 	time.AfterFunc(s.opts.Grace, func() {
 		s.mu.Lock()
-		if s.closed || s.call(i).turn != turn || s.call(i).status != Running {
+		c := s.call(i)
+		if s.closed || c.turn != turn || !c.calling {
 			s.mu.Unlock()
 			return
 		}
-		s.call(i).turn++ // its answer will be dropped
+		c.turn++ // its answer will be dropped
+		c.calling = false
 		s.busy++
 		s.mu.Unlock()
 		s.attemptFailed(i, &tool.Error{
@@ -335,7 +345,7 @@ func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 // key is the same for every attempt of a call with these params, and of no other.
 func (s *scheduler) key(p *compile.Call, params []byte) string {
 	h := sha256.New()
-	for _, part := range []string{s.opts.ID, p.ID} {
+	for _, part := range []string{s.opts.ID, s.instance, s.stemOf(int32(p.Place - 1))} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	h.Write(params)
@@ -499,8 +509,10 @@ func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
 		return false, true
 	}
 	s.mu.Lock()
-	s.call(i).turn++
-	turn := s.call(i).turn
+	c := s.call(i)
+	c.turn++
+	c.calling = true
+	turn := c.turn
 	s.mu.Unlock()
 	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1)
 	if s.dropped(i, turn) {

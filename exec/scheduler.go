@@ -1,0 +1,309 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/state"
+)
+
+// scheduler runs the calls of one program. What mu of the pool guards is marked; the
+// rest does not change, or is safe by itself.
+type scheduler struct {
+	*pool
+	now   atomic.Pointer[table]
+	board *state.Whiteboard
+	lineage
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	bytes  atomic.Int64 // of values, on its whiteboard
+
+	// mu guards the rest.
+	open     bool    // more calls may come
+	starts   []int32 // of a node: how many it still waits for
+	commits  []int32 // of a call: how many its write still waits for
+	rank     []float64
+	waiting  int                   // calls that are ready: for a slot, or a place of their tool
+	busy     int                   // goroutines that bring it on: it is not idle
+	asking   int                   // calls whose approver was called
+	timers   map[int32]*time.Timer // of calls that wait for a retry or their rate
+	subs     []*scheduler          // that run below it
+	stalled  int                   // of subs: those that only a person can bring on
+	stuck    bool                  // it is one of those
+	above    bool                  // it was stopped by one above it
+	stopped  stop
+	closed   bool
+	findings diag.List
+	broken   string // the first failure under Continue
+}
+
+// lineage says where in the run a scheduler is.
+type lineage struct {
+	parent   *scheduler // nil is the root
+	at       int        // its index in subs of parent
+	number   int64      // in the order in which they were made
+	depth    int
+	instance string
+	prefix   string // of the paths of its calls
+	stem     string // the same without attempts
+	ended    func(*Result)
+}
+
+// table is the program and the state of its calls. A run that grows gets another
+// one; calls keep their numbers and their state.
+type table struct {
+	prog  *compile.Program
+	calls []*call
+}
+
+func (s *scheduler) prog() *compile.Program { return s.now.Load().prog }
+func (s *scheduler) calls() []*call         { return s.now.Load().calls }
+func (s *scheduler) call(i int32) *call     { return s.now.Load().calls[i] }
+
+// stop is why nothing new starts.
+type stop struct {
+	status Status // "" while the run goes on
+	reason string
+}
+
+// call is the state of one call. mu of the pool guards it, except that the
+// worker that runs the call owns params, result and failure until it settles.
+type call struct {
+	status   Status
+	attempts int
+	handled  bool
+	outcome  int32 // the alternative that was written; -1 is none
+	failure  *Failure
+	reason   string
+	begun    time.Time
+	ended    time.Time
+	result   []byte
+
+	written []compile.Write // what was applied
+
+	settled   bool
+	byFailure bool       // skipped because something failed
+	approved  bool       // a person said yes
+	ticket    bool       // its rate lets it start
+	calling   bool       // its tool is being called, and the answer is waited for
+	parked    *writing   // waits for earlier writers
+	params    []byte     // resolved and valid
+	turn      int32      // of the attempt that runs; an answer of an older one is dropped
+	slot      Slot       // of the limiter
+	limited   *toolLimit // holds a place of its tool
+}
+
+// newRoot makes the scheduler of the plan itself.
+func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o Options) *scheduler {
+	p := newPool(o)
+	s := &scheduler{pool: p, board: board, open: o.Open}
+	p.root = s
+	s.ctx, s.cancel = context.WithCancelCause(p.withMaxTime(ctx))
+	s.publish(prog)
+	return s
+}
+
+// publish makes a program the one that runs. The calls that the one before had
+// are its first ones. The caller holds mu, or is alone.
+func (s *scheduler) publish(prog *compile.Program) {
+	t := &table{prog: prog, calls: make([]*call, len(prog.Calls))}
+	had := 0
+	if old := s.now.Load(); old != nil {
+		had = copy(t.calls, old.calls)
+		delete(s.ranks, old.prog)
+	}
+	fresh := make([]call, len(prog.Calls)-had)
+	for i := range fresh {
+		fresh[i] = call{status: Pending, outcome: -1}
+		t.calls[had+i] = &fresh[i]
+	}
+	s.now.Store(t)
+	s.rank = s.know(prog)
+	if had > 0 {
+		s.ready.order() // the ranks of calls that are ready have changed
+	}
+}
+
+// count counts anew what each node still waits for, and makes ready the calls
+// that wait for nothing more. Linear in the program.
+func (s *scheduler) count() {
+	g := s.prog().Starts
+	s.starts = waits(g, s.calls(), func(i int32) {
+		if c := s.call(i); c.status == Pending {
+			s.push(i)
+		}
+	})
+	s.commits = nil
+	if g := s.prog().Commits; g != nil {
+		s.commits = waits(g, s.calls(), func(int32) {})
+	}
+}
+
+// waits counts for each node of a graph the predecessors that have not come: calls
+// that have not settled, junctions that still wait. come is called for the calls that
+// wait for none.
+func waits(g *dag.Graph, calls []*call, come func(int32)) []int32 {
+	left := make([]int32, g.Len())
+	var stack []int32
+	for n := range left {
+		if left[n] = int32(len(g.Pred(int32(n)))); left[n] == 0 && n >= len(calls) {
+			stack = append(stack, int32(n))
+		}
+	}
+	for i, c := range calls {
+		if c.settled {
+			stack = append(stack, int32(i))
+		}
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, next := range g.Succ(n) {
+			if left[next]--; left[next] == 0 && int(next) >= len(calls) {
+				stack = append(stack, next)
+			}
+		}
+	}
+	for i := range calls {
+		if left[i] == 0 {
+			come(int32(i))
+		}
+	}
+	return left
+}
+
+// idEscapes keep what stands in an id apart from what paths are made of.
+var idEscapes = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")
+
+// path is the call's path (see Event): the name of the call in events, in the record and
+// in questions.
+func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s.prog().Calls[i].ID) }
+
+// stemOf is the call's path without the attempts of those that lead to it: the name
+// under which keys and seeds are made, so that another attempt makes the same ones.
+func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
+
+// emit sends an event. The caller holds mu.
+func (s *scheduler) emit(e Event) {
+	if s.opts.OnEvent == nil {
+		return
+	}
+	e.Time, e.Run, e.Instance = time.Now(), s.opts.ID, s.instance
+	s.opts.OnEvent(&e)
+}
+
+// emitCall sends an event about a call. The caller holds mu.
+func (s *scheduler) emitCall(i int32, e Event) {
+	if s.opts.OnEvent == nil {
+		return
+	}
+	e.Call, e.Tool = s.path(i), s.prog().Calls[i].Source.Tool
+	s.emit(e)
+}
+
+// halt makes that nothing new starts, here and below; the first reason stays. The caller
+// holds mu.
+func (s *scheduler) halt(status Status, reason string) {
+	if s.stopped.status == "" || s.stopped.status == Paused && status != Paused {
+		s.stopped = stop{status, reason}
+	}
+	for i, t := range s.timers {
+		t.Stop()
+		delete(s.timers, i)
+		s.timed--
+	}
+	if status != Paused {
+		status = Cancelled
+	}
+	for _, sub := range slices.Clone(s.subs) {
+		if sub.stopped.status == "" {
+			sub.above = true
+		}
+		sub.halt(status, reason)
+		sub.checkIdle()
+	}
+}
+
+// overBudget stops the whole run. The caller holds mu.
+func (p *pool) overBudget(reason string) {
+	s := p.root
+	if s.stopped.status == "" {
+		s.findings = append(s.findings, diag.Finding{
+			Code: diag.OverBudget, Severity: diag.Error, Message: reason,
+			Loc: s.prog().Loc(s.prog().Document.Root.Span()),
+		})
+	}
+	s.halt(Failed, reason)
+}
+
+// abandonAll gives up on the calls that did not end within the grace, here and below.
+// The caller holds mu.
+func (s *scheduler) abandonAll() {
+	s.closed = true
+	for i := range s.calls() {
+		if c := s.calls()[i]; c.status == Running {
+			c.turn++
+			c.status = Cancelled
+			c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
+		}
+	}
+	for _, sub := range s.subs {
+		sub.abandonAll()
+	}
+}
+
+// checkIdle ends a scheduler in which nothing goes on any more, or notes that only a
+// person can bring it on. The caller holds mu.
+func (s *scheduler) checkIdle() {
+	going := s.stopped.status == ""
+	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.subs) > s.stalled || going && (s.open || s.waiting > 0) {
+		return
+	}
+	switch {
+	case s.parent == nil:
+		s.closed = true
+		close(s.idle)
+	case going && s.awaits():
+		if !s.stuck {
+			s.stuck = true
+			s.parent.stalled++
+			s.parent.checkIdle()
+		}
+	default:
+		s.leave()
+	}
+}
+
+// awaits reports whether a call waits for a person, here or below.
+func (s *scheduler) awaits() bool {
+	return len(s.subs) > 0 || slices.ContainsFunc(s.calls(), func(c *call) bool { return c.status == Awaiting })
+}
+
+// leave takes a scheduler that has come to its end from its parent, and hands over what
+// became of it. Whoever takes it holds a slot, so that what follows from it comes
+// before anything else. The caller holds mu.
+func (s *scheduler) leave() {
+	p := s.parent
+	s.closed = true
+	if s.stuck {
+		p.stalled--
+	}
+	last := p.subs[len(p.subs)-1]
+	p.subs[s.at], last.at = last, s.at
+	p.subs = p.subs[:len(p.subs)-1]
+	s.active++
+	p.busy++
+	go func() {
+		s.ended(s.finish())
+		s.written.Add(-s.bytes.Load())
+		s.cancel(nil)
+	}()
+}
