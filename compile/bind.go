@@ -95,6 +95,9 @@ func (c *checker) permute(order []int32) {
 		}
 		c.calls = calls
 	}
+	for i, e := range c.loops {
+		c.loops[i].from, c.loops[i].to = at[e.from], at[e.to]
+	}
 	for i := range c.calls {
 		d := &c.calls[i]
 		d.Place = state.Place(i + 1)

@@ -158,9 +158,10 @@ type checker struct {
 	groupCount    int32
 	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
 
-	growing bool // the list may go on: what is not there may come
-	cyclic  bool // there is no plan order
-	blind   bool // some output path was not understood: who writes what is not known
+	growing bool       // the list may go on: what is not there may come
+	cyclic  bool       // there is no plan order
+	loops   []loopEdge // of the cycles that were reported
+	blind   bool       // some output path was not understood: who writes what is not known
 
 	chunks chunks
 
@@ -213,6 +214,7 @@ func (c *checker) program() *Program {
 		paths:        c.index,
 		board:        c.board,
 		byID:         c.byID,
+		loops:        c.loops,
 	}
 	if c.opts.Lazy {
 		p.Mode = lang.Lazy

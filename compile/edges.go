@@ -20,7 +20,8 @@ const (
 
 func (k EdgeKind) String() string { return [...]string{"data", "order", "effect"}[k] }
 
-// Edge says that a call waits for another: From is before To in plan order.
+// Edge says that a call waits for another: From is before To in plan order, unless the
+// edge closes a cycle.
 type Edge struct {
 	From, To *Call
 	Kind     EdgeKind
@@ -28,19 +29,24 @@ type Edge struct {
 }
 
 // Edges are the direct edges into each call, in plan order. There may be as many
-// as pairs of calls; the graph of Starts holds them in linear space.
+// as pairs of calls; the graph of Starts holds them in linear space. In a plan with cycles,
+// which has no plan order, those that close the cycles that were reported are among them.
 func (p *Program) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		effects := p.effectEdges()
+		loops := map[int32][]loopEdge{}
+		for _, e := range p.loops {
+			loops[e.to] = append(loops[e.to], e)
+		}
 		for i := range p.Calls {
-			if !p.edgesInto(&p.Calls[i], effects[int32(i)], yield) {
+			if !p.edgesInto(&p.Calls[i], effects[int32(i)], loops[int32(i)], yield) {
 				return
 			}
 		}
 	}
 }
 
-func (p *Program) edgesInto(c *Call, others []int32, yield func(Edge) bool) bool {
+func (p *Program) edgesInto(c *Call, others []int32, loops []loopEdge, yield func(Edge) bool) bool {
 	explained := map[int32]bool{}
 	for r := range c.reads() {
 		for w := range p.Writers(r.Path, r.Since, c.Place) {
@@ -52,6 +58,15 @@ func (p *Program) edgesInto(c *Call, others []int32, yield func(Edge) bool) bool
 			if !yield(Edge{w, c, Data, r.Path}) {
 				return false
 			}
+		}
+	}
+	for _, e := range loops {
+		if explained[e.from] {
+			continue
+		}
+		explained[e.from] = true
+		if !yield(Edge{&p.Calls[e.from], c, Data, e.path}) {
+			return false
 		}
 	}
 	for _, d := range c.DependsOn {

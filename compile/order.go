@@ -358,11 +358,14 @@ func (c *checker) cycle(loop []int32) {
 	var f finding
 	for i, n := range loop {
 		next := &c.calls[loop[(i+1)%len(loop)]]
-		loc, how := c.need(next, &c.calls[n], n)
+		loc, how, read := c.need(next, &c.calls[n], n)
+		if read != nil {
+			c.loops = append(c.loops, loopEdge{n, loop[(i+1)%len(loop)], read})
+		}
 		if i == 0 {
 			// The finding stands where the first of the list reads.
 			last := loop[len(loop)-1]
-			at, _ := c.need(first, &c.calls[last], last)
+			at, _, _ := c.need(first, &c.calls[last], last)
 			f = c.errorf(diag.Cycle, at, "%s", msg).in(first, "")
 		}
 		if i < 100 {
@@ -371,20 +374,26 @@ func (c *checker) cycle(loop []int32) {
 	}
 }
 
-// need says where and how a call waits for another.
-func (c *checker) need(d, on *draft, index int32) (diag.Loc, string) {
+// loopEdge is an edge of a cycle: to reads a path that from writes.
+type loopEdge struct {
+	from, to int32 // indexes into the calls
+	path     state.Path
+}
+
+// need says where and how a call waits for another, and what it reads of it, if that is it.
+func (c *checker) need(d, on *draft, index int32) (loc diag.Loc, how string, read state.Path) {
 	for i := range d.refs {
 		r := &d.refs[i].expr.read
 		if c.writes(on, r.Path) {
-			return c.at(r.Span), fmt.Sprintf("reads %s, which %q writes", r.Path, on.ID)
+			return c.at(r.Span), fmt.Sprintf("reads %s, which %q writes", r.Path, on.ID), r.Path
 		}
 	}
 	if slices.Contains(d.DependsOn, index) {
 		for _, n := range d.Source.Rest.DependsOn {
 			if n.Name == on.ID {
-				return n.Node.Loc(), fmt.Sprintf("depends on %q", on.ID)
+				return n.Node.Loc(), fmt.Sprintf("depends on %q", on.ID), nil
 			}
 		}
 	}
-	return d.Source.Node.Loc(), fmt.Sprintf("waits for %q", on.ID)
+	return d.Source.Node.Loc(), fmt.Sprintf("waits for %q", on.ID), nil
 }

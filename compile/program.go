@@ -50,6 +50,7 @@ type Program struct {
 	paths *pathIndex
 	board *state.Whiteboard // the initial one
 	byID  map[string]int32
+	loops []loopEdge // reads of cycles; places less 1
 }
 
 // Call is a compiled call.

@@ -18,7 +18,7 @@ func graphCommand(env *environment) *cobra.Command {
 		Short: "Draw the graph of a plan",
 		Long: `Draw the graph of a plan: its calls and what waits for what. The kinds of edges (data,
 order, effect) are told apart and the critical path is marked. A plan with errors is
-drawn as far as it goes; the errors go to standard error, and the exit code is 1.`,
+drawn as far as it goes, cycles with the edges that close them; the errors go to standard error, and the exit code is 1.`,
 		Example: `  plc graph plan.json --tools tools.yaml
   plc graph plan.json --tools tools.yaml --as svg > plan.svg
   plc graph plan.json --tools tools.yaml --as mermaid`,
@@ -71,7 +71,7 @@ func drawing(p *compile.Program) *draw.Graph {
 	critical := criticalEdges(p)
 	for e := range p.Edges() {
 		from, to := int(e.From.Place)-1, int(e.To.Place)-1
-		edge := draw.Edge{From: from, To: to, Kind: draw.Kind(e.Kind), Critical: critical[[2]int{from, to}]}
+		edge := draw.Edge{From: from, To: to, Kind: draw.Kind(e.Kind), Critical: critical[[2]int{from, to}], Closes: from >= to}
 		if e.Kind == compile.Data {
 			edge.Label = e.Path.String()
 		}

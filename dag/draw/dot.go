@@ -78,8 +78,8 @@ func dotEdge(e Edge) string {
 	if e.Critical {
 		stroke = fmt.Sprintf("color=%q,penwidth=3", criticalColor)
 	}
-	if e.Label != "" {
-		stroke += fmt.Sprintf(`,label="%s"`, dotText(e.Label))
+	if name := e.name(); name != "" {
+		stroke += fmt.Sprintf(`,label="%s"`, dotText(name))
 	}
 	return fmt.Sprintf(`style=%q,%s`, look.dot, stroke)
 }

@@ -38,6 +38,7 @@ type Edge struct {
 	Kind     Kind
 	Label    string
 	Critical bool // on the critical path
+	Closes   bool // closes a cycle
 }
 
 // Kind is the kind of an edge (plan-language §5). The zero Kind is Data.
@@ -69,6 +70,17 @@ func (n *Node) name() string {
 		return n.Label
 	}
 	return n.ID
+}
+
+// closing marks the edges that close a cycle.
+const closing = "↺"
+
+// name is what an edge is called in a drawing.
+func (e *Edge) name() string {
+	if !e.Closes {
+		return e.Label
+	}
+	return strings.TrimSpace(closing + " " + e.Label)
 }
 
 // sheet is a graph with what all writers need to know of it.

@@ -112,7 +112,7 @@ func cycle() *draw.Graph {
 	for i := range 5 {
 		g.Nodes = append(g.Nodes, draw.Node{ID: fmt.Sprintf("step-%d", i)})
 	}
-	g.Edges = []draw.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3, Label: "†state.c"}, {From: 3, To: 1, Label: "†state.d"}, {From: 3, To: 4}, {From: 4, To: 4}}
+	g.Edges = []draw.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3, Label: "†state.c"}, {From: 3, To: 1, Label: "†state.d", Closes: true}, {From: 3, To: 4}, {From: 4, To: 4, Closes: true}}
 	return g
 }
 

@@ -29,13 +29,14 @@ type jsonEdge struct {
 	Kind     string `json:"kind"`
 	Label    string `json:"label,omitempty"`
 	Critical bool   `json:"critical,omitempty"`
+	Closes   bool   `json:"closes,omitempty"`
 }
 
 // JSON writes the graph as one JSON document:
 //
 //	{"title": …,
 //	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level"}],
-//	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical"}],
+//	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical", "closes"}],
 //	 "critical": [ids], "levels": [[ids]]}
 //
 // Nodes and edges are in the order of the graph and are joined by id; strings that
@@ -51,7 +52,7 @@ func JSON(w io.Writer, g *Graph) error {
 		out.Nodes = append(out.Nodes, jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i]})
 	}
 	for _, e := range g.Edges {
-		out.Edges = append(out.Edges, jsonEdge{g.Nodes[e.From].ID, g.Nodes[e.To].ID, e.Kind.String(), e.Label, e.Critical})
+		out.Edges = append(out.Edges, jsonEdge{g.Nodes[e.From].ID, g.Nodes[e.To].ID, e.Kind.String(), e.Label, e.Critical, e.Closes})
 	}
 	out.Critical = s.ids(s.criticalNodes())
 	for _, level := range s.byLevel() {

@@ -329,7 +329,7 @@ func (p *picture) tie(l *layout, node int, port int32) end {
 // join links the two ends of an edge, by way of its label if it has one.
 func (p *picture) join(l *layout, e *Edge, r *route) []piece {
 	from, to := p.tie(l, r.from, r.outPort), p.tie(l, r.to, r.inPort)
-	text := shorten(strings.TrimSpace(clean(e.Label)), maxEdgeLabel)
+	text := shorten(strings.TrimSpace(clean(e.name())), maxEdgeLabel)
 	if text == "" {
 		return []piece{l.link(from, to, e, r.turned)}
 	}

@@ -41,7 +41,7 @@ func (m *mermaid) write() {
 	m.line(0, "flowchart TD")
 	m.group(m.root(), 1)
 	for _, e := range m.Edges {
-		m.line(1, "n%d %s%s n%d", e.From, e.Kind.look().mermaid, mermaidEdgeLabel(e.Label), e.To)
+		m.line(1, "n%d %s%s n%d", e.From, e.Kind.look().mermaid, mermaidEdgeLabel(e.name()), e.To)
 	}
 	m.styles()
 }

@@ -39,6 +39,9 @@ func (v *svg) edgeTooltip(e *Edge) string {
 	if e.Label != "" {
 		s += " " + e.Label
 	}
+	if e.Closes {
+		s += ", closes a cycle"
+	}
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ const (
 )
 
 // Text writes the graph for a terminal: the calls by level, each with what it gives
-// and to whom. A star marks the critical path. Arrows to many nodes name the first
+// and to whom. A star marks the critical path, ↺ an edge that closes a cycle. Arrows to many nodes name the first
 // 24 of them and count the rest; JSON has them all.
 //
 //	level 1
@@ -147,6 +148,9 @@ func (t *text) arrows(n int32) {
 		if e.Critical {
 			name = "*" + name
 		}
+		if e.Closes {
+			name = closing + name
+		}
 		targets[a] = append(targets[a], name)
 	}
 	for _, a := range order {
@@ -192,6 +196,9 @@ func (t *text) legend() {
 	}
 	if len(t.criticalNodes()) > 0 {
 		parts = append(parts, "* critical path")
+	}
+	if slices.ContainsFunc(t.Edges, func(e Edge) bool { return e.Closes }) {
+		parts = append(parts, closing+" closes a cycle")
 	}
 	if len(parts) > 0 {
 		fmt.Fprintf(t.out, "\n%s\n", strings.Join(parts, "   "))
