@@ -69,20 +69,22 @@ func (c *checker) suggestPath(f finding, d *draft, p state.Path) {
 	if !ok || near == p.String() {
 		return
 	}
-	f.Message += fmt.Sprintf("; did you mean %s?", near)
-	c.offerPath(f, p, near)
+	c.suggestReference(f, near)
 }
 
-// offerPath offers to put a path in place of the finding's own, with or without
-// the dagger as it stands there.
-func (c *checker) offerPath(f finding, p state.Path, near string) {
-	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
-	switch p.String() {
-	case text:
-		f.replace(near)
-	case "†" + text:
-		f.replace(strings.TrimPrefix(near, "†"))
+// suggestReference asks whether another path was meant by the reference that the finding is
+// about, and offers to put it there, with or without the dagger as that stands.
+func (c *checker) suggestReference(f finding, near string) {
+	if !f.kept() {
+		return
 	}
+	f.Message += fmt.Sprintf("; did you mean %s?", near)
+	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
+	if !strings.HasPrefix(text, "†") && !strings.HasPrefix(text, `\u2020`) {
+		near = strings.TrimPrefix(near, "†")
+	}
+	quoted := quote(near)
+	f.replace(quoted[1 : len(quoted)-1]) // it stands inside a JSON string
 }
 
 // writtenNames are the paths that calls other than d write, each with the rest of p

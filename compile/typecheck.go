@@ -325,7 +325,7 @@ func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) 
 			t.optional(to, r, s)
 			break
 		}
-		if near := t.meant(r, s); s.Has == schemas.Unknown && near != "" {
+		if near := t.meant(r, s); s.Has == schemas.Unknown && near != nil {
 			t.undeclared(to, r, s, near)
 			break
 		}
@@ -346,12 +346,12 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 	if soft || t.opts.Refs == LenientRefs {
 		sev = diag.Warning
 	}
-	s, hint := sources[0], ""
-	if near := t.meant(r, s); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s%s", r.Path, hint).
+	s := sources[0]
+	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s", r.Path).
 		inside(to.draft, r.Span)
+	if near := t.meant(r, s); near != nil {
+		t.suggestReference(f, near.String())
+	}
 	if s.Writer != nil {
 		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID).
 			related(s.declaration(), "what it gives is declared here")
@@ -373,9 +373,10 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 
 // undeclared reports a member that an open result may have, but that is only
 // close to one that it declares.
-func (t *typeCheck) undeclared(to *target, r *Read, s Source, near string) {
-	t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%q does not declare that it gives %s; did you mean %q?", s.Writer.ID, r.Path, near).
+func (t *typeCheck) undeclared(to *target, r *Read, s Source, near state.Path) {
+	f := t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, r.Path).
 		inside(to.draft, r.Span).related(s.declaration(), "declared here")
+	t.suggestReference(f, near.String())
 }
 
 // fit checks one source against a schema; it reports whether it had to say
@@ -434,22 +435,26 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 		return
 	}
 	longer := append(slices.Clone(r.Path), state.Segment{Kind: state.Name, Name: fitting[0]})
-	f.Message += fmt.Sprintf("; did you mean %s?", longer)
-	t.offerPath(f, r.Path, longer.String())
+	t.suggestReference(f, longer.String())
 }
 
-// meant is the member that was perhaps meant by one that a source does not
-// declare; "" when none is close.
-func (t *typeCheck) meant(r *Read, s Source) string {
+// meant is what was perhaps meant by a path with a member that a source does not
+// declare; nil when none is close.
+func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	if s.Writer == nil {
-		return ""
+		return nil
 	}
 	for outcome, w := range s.Writer.outcomes() {
 		if rest, ok := below(r.Path, w.Path); ok && w.Span == s.Span {
-			return t.nearMember(s.Writer.typeOf(outcome), rest)
+			if i, near := t.nearMember(s.Writer.typeOf(outcome), rest); near != "" {
+				path := slices.Clone(r.Path)
+				path[len(w.Path)+i].Name = near
+				return path
+			}
+			return nil
 		}
 	}
-	return ""
+	return nil
 }
 
 // declaration is where it stands what a source gives; nowhere for error objects,
@@ -466,22 +471,25 @@ func (s Source) declaration() diag.Loc {
 	return s.Writer.Tool.Definition.Loc
 }
 
-// nearMember is the declared member whose name is close to the first that a path
-// does not find.
-func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) string {
-	for _, step := range path {
+// nearMember is the first step of a path that is not found, and the declared member
+// whose name is close to it; "" when there is none.
+func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) (int, string) {
+	for i, step := range path {
 		if s == nil {
-			return ""
+			return 0, ""
 		}
 		sub, has := s.At(step)
 		if has != schemas.Never && (has != schemas.Unknown || sub != nil || step.Kind != schemas.Member) {
 			s = sub
 			continue
 		}
+		if step.Kind != schemas.Member {
+			return 0, "" // an element of what is no list
+		}
 		near, _ := spell.Nearest(step.Name, s.Names())
-		return near
+		return i, near
 	}
-	return ""
+	return 0, ""
 }
 
 // results checks what a tool gives against the schemas of where it is written.
