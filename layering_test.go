@@ -60,6 +60,10 @@ var layers = map[string]layer{
 	// Text → tree.
 	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle, gjson, sjson}},
 
+	"lang/dialect":           {own: "diag lang internal/jsonscan"},
+	"lang/dialect/rewoo":     {own: "diag lang lang/dialect"},
+	"lang/dialect/notations": {own: "lang/dialect lang/dialect/rewoo"},
+
 	// What can be called.
 	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
 	"tool/internal/driver": {own: "tool internal/jsonscan", libraries: []string{gjson}},
@@ -76,7 +80,7 @@ var layers = map[string]layer{
 	"exec/law":      {}, // tests only
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
+	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang lang/dialect lang/dialect/notations tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},

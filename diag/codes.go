@@ -132,6 +132,56 @@ const (
 	// "Ada"}]. Another notation is read with --from.
 	NotAPlan Code = 105
 
+	// BadNotation is text that its notation does not have.
+	//
+	// A plan in another notation (--from) is read exactly: what its grammar does not have is
+	// neither guessed at nor dropped. The place is where reading went wrong; the steps after it
+	// are read all the same.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.txt --from rewoo
+	//	-- plan.txt --
+	//	Plan: Look it up. #E1 = Search[top speed of a cheetah
+	//	Plan: Convert it. #E2 = Calculator[#E1 in km/h]
+	//
+	// Cure: write it as the notation has it, here with the bracket that closes Search[ .
+	BadNotation Code = 106
+
+	// PassedOver is text round a plan in another notation that is no part of it (warning).
+	//
+	// Models put sentences and code fences round the plans they write. What stands before the
+	// first step and after the last is passed over, and is reported so that no step gets lost
+	// that way.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.txt --from rewoo
+	//	-- plan.txt --
+	//	Here you are.
+	//	Plan: Look it up. #E1 = Search[top speed of a cheetah]
+	//
+	// Cure: cut it out, if it is no part of the plan.
+	PassedOver Code = 107
+
+	// PerhapsCutOff is a plan in another notation without its end (warning).
+	//
+	// Plans of this notation end in a certain way. Without it, the plan may have been cut off,
+	// and steps may be missing.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.txt --from rewoo
+	//	-- plan.txt --
+	//	Plan: Look it up. #E1 = Search[top speed of a cheetah]
+	//	Plan: Convert it to
+	//
+	// Cure: have the plan written to its end, here a step for the second Plan.
+	PerhapsCutOff Code = 108
+
 	// BadExpression is an expression that does not parse.
 	//
 	// A string that starts with † is a reference or an expression as a whole; the same goes
@@ -192,6 +242,22 @@ const (
 	// Cure: write the reference in braces, here †{input.name}; text that is meant as it is
 	// needs no change.
 	BareDagger Code = 112
+
+	// NearReference is literal text that nearly is a reference (warning).
+	//
+	// The text is taken as it stands, since that is what its notation says. It looks so much
+	// like a reference that one may have been meant.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.txt --from rewoo
+	//	-- plan.txt --
+	//	Plan: Look it up. #E1 = Search[cheetah]
+	//	Plan: Sum it up. #E2 = LLM[Sum up E1]
+	//
+	// Cure: write the reference as the notation has it, here #E1.
+	NearReference Code = 113
 
 	// UnknownTool is a tool that nobody defines.
 	//
@@ -598,6 +664,25 @@ const (
 	//
 	// Cure: take _output out of the call, or say "_activity": "" to make the call latent.
 	ResultIgnored Code = 310
+
+	// NotEarlier is a reference to the step itself or to a later one, in a notation that
+	// refers only to earlier ones.
+	//
+	// Our own plans may refer to later calls. The notations that are read with --from mostly
+	// can't: their systems run the steps in order, and would put nothing, or the reference
+	// itself, in its place. When all references are off by one, the plan counts from another
+	// number than its notation, and one finding with one fix says so.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.txt --from rewoo
+	//	-- plan.txt --
+	//	Plan: Look it up. #E1 = Search[top speed of a cheetah]
+	//	Plan: Convert it. #E2 = Calculator[#E2 in km/h]
+	//
+	// Cure: refer to an earlier step, here #E1.
+	NotEarlier Code = 311
 
 	// Cycle is calls that wait for each other in a circle.
 	//

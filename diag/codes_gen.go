@@ -10,9 +10,13 @@ func Codes() []Code {
 		OverLimit,
 		Mended,
 		NotAPlan,
+		BadNotation,
+		PassedOver,
+		PerhapsCutOff,
 		BadExpression,
 		MixedOperators,
 		BareDagger,
+		NearReference,
 		UnknownTool,
 		NoTool,
 		UnknownMember,
@@ -32,6 +36,7 @@ func Codes() []Code {
 		UnhandledOutcome,
 		ResultDropped,
 		ResultIgnored,
+		NotEarlier,
 		Cycle,
 		NeverRuns,
 		UndeclaredEffects,
@@ -155,6 +160,48 @@ func (c Code) page() (Page, bool) {
 			},
 			Cure: "Write the calls as a list of objects with _tool, here [{\"_tool\": \"greet\", \"name\": \"Ada\"}]. Another notation is read with --from.",
 		}, true
+	case BadNotation:
+		return Page{
+			Code:     BadNotation,
+			Name:     "BadNotation",
+			Severity: Error,
+			Summary:  "Text that its notation does not have.",
+			Meaning:  "A plan in another notation (--from) is read exactly: what its grammar does not have is neither guessed at nor dropped. The place is where reading went wrong; the steps after it are read all the same.",
+			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah\n" +
+					"Plan: Convert it. #E2 = Calculator[#E1 in km/h]\n"},
+			},
+			Cure: "Write it as the notation has it, here with the bracket that closes Search[ .",
+		}, true
+	case PassedOver:
+		return Page{
+			Code:     PassedOver,
+			Name:     "PassedOver",
+			Severity: Warning,
+			Summary:  "Text round a plan in another notation that is no part of it.",
+			Meaning:  "Models put sentences and code fences round the plans they write. What stands before the first step and after the last is passed over, and is reported so that no step gets lost that way.",
+			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.txt", Text: "Here you are.\n" +
+					"Plan: Look it up. #E1 = Search[top speed of a cheetah]\n"},
+			},
+			Cure: "Cut it out, if it is no part of the plan.",
+		}, true
+	case PerhapsCutOff:
+		return Page{
+			Code:     PerhapsCutOff,
+			Name:     "PerhapsCutOff",
+			Severity: Warning,
+			Summary:  "A plan in another notation without its end.",
+			Meaning:  "Plans of this notation end in a certain way. Without it, the plan may have been cut off, and steps may be missing.",
+			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah]\n" +
+					"Plan: Convert it to\n"},
+			},
+			Cure: "Have the plan written to its end, here a step for the second Plan.",
+		}, true
 	case BadExpression:
 		return Page{
 			Code:     BadExpression,
@@ -211,6 +258,20 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Write the reference in braces, here †{input.name}; text that is meant as it is needs no change.",
+		}, true
+	case NearReference:
+		return Page{
+			Code:     NearReference,
+			Name:     "NearReference",
+			Severity: Warning,
+			Summary:  "Literal text that nearly is a reference.",
+			Meaning:  "The text is taken as it stands, since that is what its notation says. It looks so much like a reference that one may have been meant.",
+			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[cheetah]\n" +
+					"Plan: Sum it up. #E2 = LLM[Sum up E1]\n"},
+			},
+			Cure: "Write the reference as the notation has it, here #E1.",
 		}, true
 	case UnknownTool:
 		return Page{
@@ -601,6 +662,20 @@ func (c Code) page() (Page, bool) {
 					"  fetchUser: {return: {mail: ada@example.org}}\n"},
 			},
 			Cure: "Take _output out of the call, or say \"_activity\": \"\" to make the call latent.",
+		}, true
+	case NotEarlier:
+		return Page{
+			Code:     NotEarlier,
+			Name:     "NotEarlier",
+			Severity: Error,
+			Summary:  "A reference to the step itself or to a later one, in a notation that refers only to earlier ones.",
+			Meaning:  "Our own plans may refer to later calls. The notations that are read with --from mostly can't: their systems run the steps in order, and would put nothing, or the reference itself, in its place. When all references are off by one, the plan counts from another number than its notation, and one finding with one fix says so.",
+			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[top speed of a cheetah]\n" +
+					"Plan: Convert it. #E2 = Calculator[#E2 in km/h]\n"},
+			},
+			Cure: "Refer to an earlier step, here #E1.",
 		}, true
 	case Cycle:
 		return Page{

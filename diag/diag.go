@@ -131,12 +131,13 @@ func (l List) Err() error {
 // came about.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
+		from, to := a.Loc.Origin(), b.Loc.Origin()
 		return cmp.Or(
-			strings.Compare(a.Loc.fileName(), b.Loc.fileName()),
-			int(a.Loc.Span.Start)-int(b.Loc.Span.Start),
+			strings.Compare(from.fileName(), to.fileName()),
+			int(from.Span.Start)-int(to.Span.Start),
 			int(a.Severity)-int(b.Severity),
 			int(a.Code)-int(b.Code),
-			int(a.Loc.Span.End)-int(b.Loc.Span.End),
+			int(from.Span.End)-int(to.Span.End),
 			strings.Compare(a.Message, b.Message),
 		)
 	})

@@ -16,6 +16,8 @@ type File struct {
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line
 	chars []int32 // characters before each checkpoint; see index
+
+	source *sourceMap // where the text comes from; nil if it was not derived
 }
 
 // NewFile makes a file of a name and its text. The text must not be changed

@@ -51,6 +51,8 @@ type change struct {
 }
 
 func (f *Finding) view() view {
+	origin := f.Origin()
+	f = &origin
 	v := view{
 		Code: f.Code, Severity: f.Severity, place: f.Loc.place(),
 		Message: f.Message, Call: f.Call, Pointer: f.Pointer, Related: []note{},
@@ -72,7 +74,7 @@ func (l Loc) place() *place {
 	if l.File == nil {
 		return nil
 	}
-	l = l.clip()
+	l = l.Origin().clip()
 	p := l.File.Position(int(l.Span.Start))
 	return &place{l.File.Name, p.Line, p.Column, p.Offset, int(l.Span.End), l}
 }

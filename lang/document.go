@@ -34,6 +34,7 @@ type Document struct {
 	Calls    []Call    // of its plan, in order
 	Output   Node      // a solution's output that is not null; else zero
 	Schema   Node      // a request's schema; else zero
+	Profile  Profile   // of a plan in another notation; else zero
 
 	tree    *tree
 	list    Node // of calls

@@ -17,6 +17,9 @@ type Options struct {
 	// ever made up.
 	Answer bool
 
+	// Translation says that the text was made of a plan in another notation; nil if not.
+	Translation *Translation
+
 	MaxBytes int // the size of the text; 0 is 64 MiB
 	MaxDepth int // of nesting; 0 is 256
 	MaxCalls int // of the plan; 0 is 1,000,000
@@ -37,6 +40,9 @@ func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
 	}
 	p.doc.broken = p.has(diag.NotJSON, diag.OverLimit, diag.NotAPlan)
 	found := p.sorted(p.doc.Calls)
+	if opts != nil {
+		found = p.translated(opts.Translation, found)
+	}
 	p.doc.faulty = found.HasErrors()
 	return p.doc, found
 }

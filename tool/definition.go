@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/schemas"
@@ -38,6 +39,26 @@ type Definition struct {
 	Effects Effects
 	Raw     json.RawMessage   // as it was given
 	Pointer map[string]string // param name → JSON Pointer of its schema in Raw
+
+	order []string // the declared params
+}
+
+// Positional are the declared params in the order in which a notation may give them
+// without their names: those that are required, then the others, both as they are
+// declared.
+func (d *Definition) Positional() []string {
+	names := make([]string, 0, len(d.order))
+	for _, name := range d.Required {
+		if _, ok := d.Param[name]; ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range d.order {
+		if !slices.Contains(d.Required, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Outcome is a named outcome of a tool that chooses.

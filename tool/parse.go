@@ -246,6 +246,9 @@ func (p *parser) property(src source, name string, value gjson.Result) bool {
 		p.fixed(src, name, value)
 		return true
 	}
+	if _, twice := p.def.Param[name]; !twice {
+		p.def.order = append(p.def.order, name)
+	}
 	p.def.Param[name] = p.param(src, name, value)
 	p.def.Pointer[name] = src.shown
 	return true

@@ -97,10 +97,10 @@ func (env *environment) checkFile(name string, f *checkFlags, s *settings) (diag
 
 // types prints the type of every reference of a plan.
 func (env *environment) types(prog *compile.Program) {
-	file := prog.File()
 	for t := range prog.TypedReads() {
-		p := file.Position(int(t.Read.Span.Start))
-		fmt.Fprintf(env.stdout, "%s:%d:%d: %s: %s\n", printable(file.Name), p.Line, p.Column, printable(t.Read.Path.String()), printable(t.String()))
+		at := prog.Loc(t.Read.Span).Origin()
+		p := at.File.Position(int(at.Span.Start))
+		fmt.Fprintf(env.stdout, "%s:%d:%d: %s: %s\n", printable(at.File.Name), p.Line, p.Column, printable(t.Read.Path.String()), printable(t.String()))
 	}
 }
 
@@ -117,8 +117,8 @@ func (l *loaded) found() diag.List {
 func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error) {
 	var fixes []*diag.Fix
 	for i := range l.findings {
-		f := &l.findings[i]
-		if f.Fix == nil || f.Loc.File != l.prog.File() || f.Code == diag.MixedOperators {
+		f := l.findings[i].Origin()
+		if f.Fix == nil || f.Loc.File != l.prog.File().Origin() || f.Code == diag.MixedOperators {
 			continue
 		}
 		fixes = append(fixes, f.Fix)
@@ -128,7 +128,7 @@ func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error
 	if len(fixes) == 0 {
 		return l, nil
 	}
-	text, left := diag.ApplyFixes(l.prog.File().Text, fixes)
+	text, left := diag.ApplyFixes(l.prog.File().Origin().Text, fixes)
 	if err := replaceFile(name, text); err != nil {
 		return l, err
 	}

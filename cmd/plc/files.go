@@ -87,7 +87,7 @@ func (env *environment) keepsRead(flag, name string) error {
 		return nil // it is not there yet, or writing will say what is wrong
 	}
 	if slices.ContainsFunc(env.read, func(read os.FileInfo) bool { return os.SameFile(read, info) }) {
-		return fmt.Errorf("--%s %s would overwrite a file that this run reads: name another one", flag, name)
+		return fmt.Errorf("--%s %s would overwrite a file that is read: name another one", flag, name)
 	}
 	return nil
 }

@@ -43,19 +43,22 @@ written, mended where it has to be; standard error says where.`,
 // formatAll is plc fmt. A file with a fault does not keep the others from being
 // formatted; the worst decides the exit code.
 func (env *environment) formatAll(names []string, f *fmtFlags) error {
-	opts, err := notation(f.from)
+	from, err := readerOf(f.from)
 	if err != nil {
 		return err
 	}
 	if f.write && f.check {
 		return errors.New("-w changes files and --check only lists them: give one of the two")
 	}
-	if f.write && opts.Answer {
+	if from.foreign != nil {
+		return fmt.Errorf("fmt keeps a plan in its notation, and has no form for %s; plc convert --from %s writes it in ours", from.foreign.What, f.from)
+	}
+	if f.write && from.answer {
 		return errors.New("-w would overwrite a model's answer with its plan: leave -w out and redirect the output instead, as in plc fmt --from llm answer.txt > plan.json")
 	}
 	worst := exit(exitDone)
 	for _, name := range names {
-		code, err := env.format(name, f, opts)
+		code, err := env.format(name, f, from)
 		if err != nil {
 			env.complain(err)
 			code = exitUsage
@@ -69,7 +72,7 @@ func (env *environment) formatAll(names []string, f *fmtFlags) error {
 }
 
 // format formats one file.
-func (env *environment) format(name string, f *fmtFlags, opts *lang.Options) (exit, error) {
+func (env *environment) format(name string, f *fmtFlags, from *planReader) (exit, error) {
 	if f.write && name == "-" {
 		return 0, errors.New("-w writes to files, and standard input is none")
 	}
@@ -77,7 +80,7 @@ func (env *environment) format(name string, f *fmtFlags, opts *lang.Options) (ex
 	if err != nil {
 		return 0, err
 	}
-	doc, findings := lang.Parse(src, opts)
+	doc, findings := from.parse(src)
 	out, err := lang.Format(doc)
 	if err != nil {
 		env.showFindings(findings)

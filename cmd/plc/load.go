@@ -10,7 +10,6 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 )
@@ -59,23 +58,12 @@ func (f *planFlags) addVerdict(c *cobra.Command) {
 	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that the plan may be estimated to cost; 0 is no bound")
 }
 
-// addFrom adds the flag that says what a plan is written in.
-func addFrom(c *cobra.Command, from *string) {
-	c.Flags().StringVar(from, "from", "plan", "notation of the plan: plan, or llm for a model's raw answer")
-	complete(c, "from", "plan", "llm")
-}
-
-// notation is how a plan is read.
-func notation(from string) (*lang.Options, error) {
-	return choice("from", from, map[string]*lang.Options{"plan": {}, "llm": {Answer: true}})
-}
-
 // modelSteps is how many calls a plan of a model may start when nobody says (execution §7).
 const modelSteps = 1000
 
 // settings is what plans are compiled against. It is read once, for any number of plans.
 type settings struct {
-	lang     *lang.Options
+	from     *planReader
 	compile  *compile.Options
 	policy   file.Policy
 	findings diag.List // about the tool files
@@ -96,7 +84,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(),
 	}}
 	var err error
-	if s.lang, err = notation(f.from); err != nil {
+	if s.from, err = readerOf(f.from); err != nil {
 		return nil, err
 	}
 	o := s.compile
@@ -113,6 +101,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	if o.Catalogue, s.policy, s.findings, err = env.catalogue(f.tools); err != nil {
 		return nil, err
 	}
+	s.from.tools = o.Catalogue
 	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
 	return s, env.given(f, o)
 }
@@ -130,14 +119,21 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, findings := lang.Parse(src, s.lang)
+	doc, findings := s.from.parse(src)
 	prog, more := compile.Compile(doc, s.compile)
 	findings = append(findings, more...)
-	if slices.ContainsFunc(s.findings, losesTools) {
+	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() {
 		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
 	findings.Sort()
 	return &loaded{prog: prog, findings: findings}, nil
+}
+
+// toolless reports that nothing is known of tools: no tool file was given, and the plan
+// is in a notation that can't define any. To call each of them unknown would tell
+// nothing; a plan that runs needs them.
+func (s *settings) toolless() bool {
+	return s.hint && s.from.foreign != nil && !s.from.foreign.Tools && !s.compile.Run
 }
 
 // losesTools reports whether, for a fault of a tool file, tools that it defines may
@@ -178,6 +174,10 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 // and no tool file was given.
 func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.hint {
+		return
+	}
+	if s.toolless() {
+		env.hintf("no tool file was given, so that neither tools nor their params were checked; add --tools %s", toolFileBeside(plan))
 		return
 	}
 	for i := range l {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect/notations"
+)
+
+// convertFlags are the flags of plc convert.
+type convertFlags struct {
+	from, to, out string
+	tools         []string
+}
+
+func convertCommand(env *environment) *cobra.Command {
+	var f convertFlags
+	c := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Write a plan in another notation",
+		Long: `Write a plan that is in another notation (--from) in ours, in canonical form, or one of
+ours in another (--to). FILE may be - for standard input. A plan that can't be read as a
+whole is not written, and exit 1; what is wrong with it goes to standard error. With --tools,
+params that have no names in the other notation get those of the tools.`,
+		Example: `  plc convert plan.txt --from llmcompiler > plan.json
+  plc convert plan.txt --from rewoo --tools tools.yaml -o plan.json
+  plc convert plan.json --to llmcompiler`,
+		Args:              wants(1, 1, "one plan"),
+		ValidArgsFunction: completePlans(1),
+		RunE:              func(_ *cobra.Command, args []string) error { return env.convert(args[0], &f) },
+	}
+	addTools(c.Flags(), c, &f.tools)
+	addFrom(c, &f.from)
+	to := toNames()
+	c.Flags().StringVar(&f.to, "to", "plan", "notation to write: "+strings.Join(to, ", "))
+	complete(c, "to", to...)
+	c.Flags().StringVarP(&f.out, "out", "o", "", "write to this file instead of standard output")
+	return c
+}
+
+// toNames are the values of --to.
+func toNames() []string {
+	names := []string{"plan"}
+	for _, n := range notations.All() {
+		if n.Write != nil {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// convert is plc convert.
+func (env *environment) convert(name string, f *convertFlags) error {
+	from, err := readerOf(f.from)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(toNames(), f.to) {
+		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
+	}
+	cat, _, findings, err := env.catalogue(f.tools)
+	if err != nil {
+		return err
+	}
+	src, err := env.source(name)
+	if err != nil {
+		return err
+	}
+	from.tools = cat
+	doc, found := from.parse(src)
+	var out []byte
+	if findings = append(findings, found...); !found.HasErrors() {
+		var more diag.List
+		out, more = written(doc, f.to)
+		findings = append(findings, more...)
+	}
+	env.showFindings(findings)
+	switch {
+	case findings.HasErrors():
+		return exit(exitErrors)
+	case f.out == "":
+		_, err = env.stdout.Write(out)
+		return err
+	}
+	if err := env.keepsRead("out", f.out); err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.out, out, 0o666); err != nil {
+		return fmt.Errorf("can't write the plan: %w", err)
+	}
+	return nil
+}
+
+// written is a plan in the notation that --to names.
+func written(doc *lang.Document, to string) ([]byte, diag.List) {
+	if n, ok := notations.Lookup(to); ok {
+		return n.Write(doc)
+	}
+	out, err := lang.Format(doc)
+	if err != nil {
+		panic(err) // it was read without an error
+	}
+	return out, nil
+}

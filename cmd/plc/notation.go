@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/notations"
+	"github.com/plc-lang/plc/tool"
+)
+
+// addFrom adds the flag that says what a plan is written in.
+func addFrom(c *cobra.Command, from *string) {
+	c.Flags().StringVar(from, "from", "plan", "notation of the plan: plan, llm for a model's raw answer, or "+strings.Join(notations.Names(), ", "))
+	complete(c, "from", fromNames()...)
+}
+
+// fromNames are the values of --from.
+func fromNames() []string { return append([]string{"plan", "llm"}, notations.Names()...) }
+
+// planReader reads plans in one notation.
+type planReader struct {
+	answer  bool              // a model's raw answer
+	foreign *dialect.Notation // nil: our own
+	tools   *tool.Catalogue   // for notations whose params have no names
+}
+
+// readerOf is the reader of the notation that --from names.
+func readerOf(from string) (*planReader, error) {
+	if n, ok := notations.Lookup(from); ok {
+		return &planReader{foreign: n}, nil
+	}
+	switch from {
+	case "plan":
+		return &planReader{}, nil
+	case "llm":
+		return &planReader{answer: true}, nil
+	}
+	return nil, fmt.Errorf("--from %q: it is one of %s", from, strings.Join(fromNames(), ", "))
+}
+
+func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
+	if r.foreign != nil {
+		return r.foreign.Parse(src, &dialect.Options{Params: r.params})
+	}
+	return lang.Parse(src, &lang.Options{Answer: r.answer})
+}
+
+// params are the params of a tool in the order in which they may be given without
+// names: those that must be given, then the others, as they are declared.
+func (r *planReader) params(name string) ([]string, bool) {
+	t, ok := r.tools.Lookup(name)
+	if !ok {
+		return nil, false
+	}
+	return t.Definition.Positional(), true
+}

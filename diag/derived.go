@@ -1,0 +1,176 @@
+package diag
+
+import (
+	"sort"
+	"strings"
+)
+
+// A plan in another notation is translated into a text of our own, and that is what
+// is read and checked. The map below leads back: a finding is made about the derived
+// text and shown in the one that the user has. Its pieces are the constructs of the
+// derived text, one inside the other or one after the other:
+//
+//	origin    1. search("Ada's $1")
+//	derived   {"_tool": "search", "query": "Ada's †{state.1}"}
+//	pieces    ───────────────────── call ────────────────────
+//	                     word               ──── string ────
+//	                                         word  ─ ref ──
+
+// Piece says where a part of a derived text comes from.
+type Piece struct {
+	At   Span // in the derived text
+	From Span // in its origin
+	Kind PieceKind
+}
+
+// PieceKind says how a piece is like what it comes from.
+type PieceKind uint8
+
+// The kinds of pieces.
+const (
+	Construct PieceKind = iota // says the same in other words: places inside it are the whole of From
+	Words                      // the same bytes in another syntax: an edit has to be a plain word
+	Verbatim                   // the same bytes in the same syntax: any edit
+)
+
+// sourceMap leads from a derived file to its origin.
+type sourceMap struct {
+	origin  *File
+	pieces  []Piece
+	parents []int32 // of each piece the one it is in, or -1
+}
+
+// NewDerived makes a file of a text that was made of another one: positions, lines
+// and findings are those of the origin, as exact as the pieces tell. They are in the
+// order of the derived text, outer ones before those in them, and do not overlap
+// otherwise. It keeps text and pieces.
+func NewDerived(text []byte, origin *File, pieces []Piece) *File {
+	m := &sourceMap{origin: origin, pieces: pieces, parents: make([]int32, len(pieces))}
+	last := int32(-1)
+	for i, p := range pieces {
+		for last >= 0 && pieces[last].At.End < p.At.End {
+			last = m.parents[last]
+		}
+		m.parents[i] = last
+		last = int32(i)
+	}
+	return &File{Name: origin.Name, Text: text, source: m}
+}
+
+// Origin is the file that the user has: f itself, unless it was derived.
+func (f *File) Origin() *File {
+	for f.source != nil {
+		f = f.source.origin
+	}
+	return f
+}
+
+// Origin is the place in the file that the user has: l itself in a file that was not
+// derived; else what it comes from, or the smallest construct around it that comes
+// from somewhere. A place that comes from nowhere is the file as a whole. It costs a
+// binary search and the depth of the constructs.
+func (l Loc) Origin() Loc {
+	for l.File != nil && l.File.source != nil {
+		m := l.File.source
+		l = Loc{m.origin, m.from(l.clip().Span)}
+	}
+	return l
+}
+
+// inside is the innermost piece that s is in, or -1. A span of no bytes between two
+// pieces is in the one with bytes of the origin.
+func (m *sourceMap) inside(s Span) int32 {
+	i := int32(sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].At.Start > s.Start })) - 1
+	outer := int32(-1)
+	for ; i >= 0; i = m.parents[i] {
+		p := &m.pieces[i]
+		switch {
+		case s.End > p.At.End:
+		case s.Len() > 0 || p.Kind != Construct || s.Start < p.At.End:
+			return i
+		case outer < 0:
+			outer = i
+		}
+	}
+	return outer
+}
+
+func (m *sourceMap) from(s Span) Span {
+	i := m.inside(s)
+	if i < 0 {
+		return Span{}
+	}
+	p := &m.pieces[i]
+	if p.Kind == Construct {
+		return p.From
+	}
+	return p.shift(s)
+}
+
+// shift moves a span inside a piece of the same bytes.
+func (p *Piece) shift(s Span) Span {
+	by := p.From.Start - p.At.Start
+	return Span{s.Start + by, s.End + by}
+}
+
+// edit is an edit as one of the origin; false when it has no exact place there, or
+// would say something else there.
+func (m *sourceMap) edit(e Edit) (Edit, bool) {
+	inner := e
+	if n := len(e.Text); n > 2 && e.Text[0] == '"' && e.Text[n-1] == '"' && e.Span.Len() > 2 {
+		inner = Edit{Span{e.Span.Start + 1, e.Span.End - 1}, e.Text[1 : n-1]} // a whole JSON string
+	}
+	for _, e := range []Edit{e, inner} {
+		i := m.inside(e.Span)
+		if i < 0 {
+			continue
+		}
+		if p := &m.pieces[i]; p.Kind == Verbatim || p.Kind == Words && isWord(e.Text) {
+			return Edit{p.shift(e.Span), e.Text}, true
+		}
+	}
+	return Edit{}, false
+}
+
+// isWord reports whether a text means the same in any notation.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// Origin is the finding in the file that the user has; see Loc.Origin. Its fix is
+// kept only if every edit has an exact place there.
+func (f Finding) Origin() Finding {
+	if f.Loc.File == nil || f.Loc.File.source == nil && !f.relatesToDerived() {
+		return f
+	}
+	related := make([]Related, len(f.Related))
+	for i, r := range f.Related {
+		related[i] = Related{r.Loc.Origin(), r.Message}
+	}
+	f.Related = related
+	for at := f.Loc.File; at.source != nil && f.Fix != nil; at = at.source.origin {
+		f.Fix = at.source.fix(f.Fix)
+	}
+	f.Loc = f.Loc.Origin()
+	return f
+}
+
+func (f *Finding) relatesToDerived() bool {
+	for _, r := range f.Related {
+		if r.Loc.File != nil && r.Loc.File.source != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *sourceMap) fix(f *Fix) *Fix {
+	edits := make([]Edit, len(f.Edits))
+	for i, e := range f.Edits {
+		var ok bool
+		if edits[i], ok = m.edit(e); !ok {
+			return nil
+		}
+	}
+	return &Fix{f.Message, edits}
+}

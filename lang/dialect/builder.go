@@ -1,0 +1,169 @@
+package dialect
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Builder writes the text of a plan in our notation, piece by piece, each with the span
+// of the original that it comes from. It is JSON that is written: objects and lists are
+// opened and closed, a member's name is followed by its value, and commas come by
+// themselves.
+type Builder struct {
+	File    *diag.File // the original
+	Options *Options
+	// Profile is how the notation's system runs its plans.
+	Profile lang.Profile
+
+	report
+	out    []byte
+	pieces []diag.Piece
+	open   []int // the pieces that are not closed
+}
+
+func newBuilder(file *diag.File, opts *Options) *Builder {
+	return &Builder{File: file, Options: opts, report: report{file: file}}
+}
+
+// Text is the part of the original at a span.
+func (b *Builder) Text(s diag.Span) string { return string(b.File.Text[s.Start:s.End]) }
+
+// Object opens an object that says what from does; Close ends it.
+func (b *Builder) Object(from diag.Span) { b.container('{', from) }
+
+// List opens a list that says what from does; Close ends it.
+func (b *Builder) List(from diag.Span) { b.container('[', from) }
+
+func (b *Builder) container(bracket byte, from diag.Span) {
+	b.begin(from)
+	b.out = append(b.out, bracket)
+}
+
+// Close ends the object or list that was opened last.
+func (b *Builder) Close() {
+	p := &b.pieces[b.open[len(b.open)-1]]
+	b.out = append(b.out, b.out[p.At.Start]+2) // { and }, [ and ] are two apart
+	b.end()
+}
+
+// begin starts a value that comes from a span.
+func (b *Builder) begin(from diag.Span) {
+	b.comma()
+	b.piece(from, diag.Construct)
+}
+
+// piece starts a piece; end ends it.
+func (b *Builder) piece(from diag.Span, kind diag.PieceKind) {
+	b.open = append(b.open, len(b.pieces))
+	b.pieces = append(b.pieces, diag.Piece{At: diag.Span{Start: int32(len(b.out))}, From: from, Kind: kind})
+}
+
+func (b *Builder) end() {
+	last := len(b.open) - 1
+	b.pieces[b.open[last]].At.End = int32(len(b.out))
+	b.open = b.open[:last]
+}
+
+// comma separates a value or a name from what is before it.
+func (b *Builder) comma() {
+	if len(b.out) == 0 {
+		return
+	}
+	switch b.out[len(b.out)-1] {
+	case '{', '[', ':':
+	default:
+		b.out = append(b.out, ',')
+	}
+}
+
+// Member writes the name of a member; its value follows. The name comes from a span of
+// the original: a name that stands there as it is can be mended there.
+func (b *Builder) Member(name string, from diag.Span) {
+	b.quoted(name, from)
+	b.out = append(b.out, ':')
+}
+
+// String writes a string that is no text with references: the name of a tool, an id,
+// words for people. One that stands in the original as it is can be mended there.
+func (b *Builder) String(s string, from diag.Span) { b.quoted(s, from) }
+
+func (b *Builder) quoted(s string, from diag.Span) {
+	b.begin(from)
+	b.out = append(b.out, '"')
+	if b.Text(from) == s && plain(s) {
+		b.piece(from, diag.Words)
+		b.out = append(b.out, s...)
+		b.end()
+	} else {
+		b.out = appendEscaped(b.out, s)
+	}
+	b.out = append(b.out, '"')
+	b.end()
+}
+
+// plain reports whether a string stands in JSON as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// JSON writes a value that is given as JSON: a number, true, false, null.
+func (b *Builder) JSON(value string, from diag.Span) {
+	b.begin(from)
+	b.out = append(b.out, value...)
+	b.end()
+}
+
+// Copy writes the JSON that stands at a span of the original: a number, true, false,
+// null, or a string without a dagger.
+func (b *Builder) Copy(from diag.Span) {
+	b.comma()
+	b.piece(from, diag.Verbatim)
+	b.out = append(b.out, b.Text(from)...)
+	b.end()
+}
+
+// Path writes the place of a label on the whiteboard, for _outputPath.
+func (b *Builder) Path(label string, from diag.Span) {
+	b.quoted(StateRef(label).String(), from)
+}
+
+// StateRef is a reference to the result with this label, or to what is below it.
+func StateRef(label string, below ...lang.Segment) *lang.Expr {
+	return &lang.Expr{Kind: "state", Path: append([]lang.Segment{Member(label)}, below...)}
+}
+
+// Member is the segment of a path for a name of another notation: .1 and .name, or
+// ["…"] for a name with signs in it. A number is an index where the value is a list.
+func Member(name string) lang.Segment {
+	s := lang.Segment{Kind: lang.Named, Name: name}
+	if n, err := strconv.ParseInt(name, 10, 32); err == nil && strconv.FormatInt(n, 10) == name && n >= 0 {
+		s.Kind, s.Index = lang.Number, int(n)
+	}
+	return s
+}
+
+// appendEscaped appends what a JSON string that says s has between its quotes.
+func appendEscaped(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,89 @@
+package dialect
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Notation is another way to write plans.
+type Notation struct {
+	Name string // as --from has it
+	What string // "an LLMCompiler plan"
+	// Read writes the plan in b's file with b. It is given text in UTF-8 and of a
+	// bounded size, and nothing else can be relied on.
+	Read func(b *Builder)
+	// Write is a plan in this notation, or what can't be said in it as findings; nil
+	// when no writer is there.
+	Write func(doc *lang.Document) ([]byte, diag.List)
+	// Tools reports that the notation comes with tools of its own (tool/math and the
+	// like), and a plan in it needs no tool file.
+	Tools bool
+}
+
+// Options say how a plan is read. The zero value is the default.
+type Options struct {
+	// Params are the params of a tool in the order in which a call may give them
+	// without their names; false when the tool is not known. It may be nil.
+	Params func(tool string) ([]string, bool)
+
+	MaxBytes int // the size of the text; 0 is 64 MiB
+	MaxDepth int // of nesting; 0 is 256
+	MaxCalls int // of the plan; 0 is 1,000,000
+}
+
+func (o *Options) lang() *lang.Options {
+	return &lang.Options{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth, MaxCalls: o.MaxCalls}
+}
+
+// Parse reads a plan. Like lang.Parse it never returns nil, and what could be read is
+// there beside the findings, whose places are in file. A nil opts is the default.
+func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.List) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	b := newBuilder(file, opts)
+	if b.acceptable() {
+		n.Read(b)
+	}
+	if len(b.out) == 0 {
+		b.out = append(b.out, "[]"...)
+	}
+	b.report.finish()
+	lo := opts.lang()
+	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
+	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile}
+	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+}
+
+// acceptable reports what no notation takes.
+func (b *Builder) acceptable() bool {
+	limit := jsonscan.Limits{MaxBytes: b.Options.MaxBytes}.OrDefault().MaxBytes
+	if len(b.File.Text) > limit {
+		b.Errorf(diag.Span{}, diag.OverLimit, "the text has %d bytes, more than %d", len(b.File.Text), limit)
+		return false
+	}
+	if utf8.Valid(b.File.Text) {
+		return true
+	}
+	for i := 0; i < len(b.File.Text); {
+		r, size := utf8.DecodeRune(b.File.Text[i:])
+		if r == utf8.RuneError && size == 1 {
+			b.Errorf(diag.Span{Start: int32(i), End: int32(i + 1)}, diag.BadNotation, "the text is not UTF-8 here")
+			break
+		}
+		i += size
+	}
+	return false
+}
+
+// Start is where the text begins: behind a byte order mark.
+func (b *Builder) Start() int {
+	if bytes.HasPrefix(b.File.Text, []byte("\ufeff")) {
+		return len("\ufeff")
+	}
+	return 0
+}

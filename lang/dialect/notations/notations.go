@@ -1,0 +1,33 @@
+// Package notations lists the notations that plans are read from (docs/dialects.md).
+package notations
+
+import (
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/rewoo"
+)
+
+// All are the notations, by name.
+func All() []*dialect.Notation {
+	return []*dialect.Notation{
+		rewoo.Notation(),
+	}
+}
+
+// Lookup is the notation of this name.
+func Lookup(name string) (*dialect.Notation, bool) {
+	for _, n := range All() {
+		if n.Name == name {
+			return n, true
+		}
+	}
+	return nil, false
+}
+
+// Names are the names of the notations.
+func Names() []string {
+	var names []string
+	for _, n := range All() {
+		names = append(names, n.Name)
+	}
+	return names
+}

@@ -1,0 +1,178 @@
+package dialect
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// Numbering is how the steps of a plan are numbered, and what refers to them, in a
+// notation whose references look only backward. Steps are added in the order of the
+// plan, then references are added and judged, all at once, so that a plan which counts
+// from another number than its notation does is told as that, and not as a fault for
+// each reference.
+type Numbering struct {
+	// Noun is what a step is called: "step", "node"; "" is "step".
+	Noun string
+	// Spell is how a reference to a number is spelled: "$%d"; "" is "%d".
+	Spell string
+
+	steps map[int][]int // the places of the steps that have a number, in order
+	count int
+	refs  []*NumberRef
+}
+
+// NumberRef is a reference to a step by its number.
+type NumberRef struct {
+	At     diag.Span // as a whole
+	Digits diag.Span // the number in it
+	Number int       // -1 for one that is beyond all bounds
+	User   int       // the place of the step that refers, from 0
+
+	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
+	// reported.
+	Faulty bool
+}
+
+// Step adds a step of this number; its place is the number of steps before it.
+func (n *Numbering) Step(number int) {
+	if n.steps == nil {
+		n.steps = map[int][]int{}
+	}
+	n.steps[number] = append(n.steps[number], n.count)
+	n.count++
+}
+
+// Ref adds a reference.
+func (n *Numbering) Ref(r *NumberRef) { n.refs = append(n.refs, r) }
+
+// Reaches reports whether a number is that of a step before the one at place user.
+func (n *Numbering) Reaches(number, user int) bool {
+	places := n.steps[number]
+	return len(places) > 0 && places[0] < user
+}
+
+// Judge reports the references that lead nowhere.
+func (n *Numbering) Judge(b *Builder) {
+	var bad []*NumberRef
+	for _, r := range n.refs {
+		if r.Faulty = !n.Reaches(r.Number, r.User); r.Faulty {
+			bad = append(bad, r)
+		}
+	}
+	if len(bad) == 0 {
+		return
+	}
+	by := n.shift()
+	if by != 0 && len(n.refs) > 1 {
+		n.offByOne(b, bad, by)
+		return
+	}
+	for _, r := range bad {
+		f := n.misses(b, r)
+		if by != 0 {
+			f.Message += "; did you mean " + n.spell(r.Number+by) + "?"
+			f.Fix = n.fix(by)
+		}
+	}
+}
+
+// shift is what has to be added to every number for all references to be right: 1, -1,
+// or 0 if there is no such.
+func (n *Numbering) shift() int {
+	for _, by := range []int{-1, 1} {
+		all := true
+		for _, r := range n.refs {
+			all = all && r.Number >= 0 && n.Reaches(r.Number+by, r.User)
+		}
+		if all {
+			return by
+		}
+	}
+	return 0
+}
+
+// offByOne reports a plan whose every reference is off by one.
+func (n *Numbering) offByOne(b *Builder, bad []*NumberRef, by int) {
+	first := bad[0]
+	f := b.Errorf(first.At, diag.NotEarlier, "all references are off by one: %s is %s, and every reference is right when it is %s",
+		n.spell(first.Number), n.what(first), map[int]string{-1: "one less", 1: "one more"}[by])
+	for _, r := range bad[1:min(len(bad), maxRelated)] {
+		f.Related = append(f.Related, diag.Related{Loc: diag.Loc{File: b.File, Span: r.At}, Message: n.spell(r.Number) + " is " + n.what(r)})
+	}
+	f.Fix = n.fix(by)
+}
+
+// maxRelated is how many places of one finding are shown.
+const maxRelated = 10
+
+// fix adds to every number.
+func (n *Numbering) fix(by int) *diag.Fix {
+	what := "count all references from one less"
+	if by > 0 {
+		what = "count all references from one more"
+	}
+	if len(n.refs) == 1 {
+		return &diag.Fix{
+			Message: "replace it by " + n.spell(n.refs[0].Number+by),
+			Edits:   []diag.Edit{{Span: n.refs[0].Digits, Text: strconv.Itoa(n.refs[0].Number + by)}},
+		}
+	}
+	fix := &diag.Fix{Message: what}
+	for _, r := range n.refs {
+		fix.Edits = append(fix.Edits, diag.Edit{Span: r.Digits, Text: strconv.Itoa(r.Number + by)})
+	}
+	return fix
+}
+
+// misses reports one reference that leads nowhere.
+func (n *Numbering) misses(b *Builder, r *NumberRef) *diag.Finding {
+	if len(n.steps[r.Number]) == 0 {
+		return b.Errorf(r.At, diag.NothingThere, "%s is %s", b.Text(r.At), n.what(r))
+	}
+	return b.Errorf(r.At, diag.NotEarlier, "%s is %s, and a %s can refer only to earlier ones", b.Text(r.At), n.what(r), n.noun())
+}
+
+// what says what a reference refers to.
+func (n *Numbering) what(r *NumberRef) string {
+	places := n.steps[r.Number]
+	switch {
+	case len(places) == 0 && n.count == 0:
+		return fmt.Sprintf("no %s of this plan", n.noun())
+	case len(places) == 0:
+		return fmt.Sprintf("no %s of this plan, which has %s", n.noun(), n.all())
+	case places[0] == r.User:
+		return fmt.Sprintf("the %s itself", n.noun())
+	}
+	return fmt.Sprintf("a later %s", n.noun())
+}
+
+// all are the numbers that there are: "1 to 3".
+func (n *Numbering) all() string {
+	least, most := -1, -1
+	for number := range n.steps {
+		if least < 0 || number < least {
+			least = number
+		}
+		most = max(most, number)
+	}
+	if least == most {
+		return "only " + n.spell(least)
+	}
+	return n.spell(least) + " to " + n.spell(most)
+}
+
+func (n *Numbering) noun() string {
+	if n.Noun == "" {
+		return "step"
+	}
+	return n.Noun
+}
+
+func (n *Numbering) spell(number int) string {
+	if n.Spell == "" {
+		return strconv.Itoa(number)
+	}
+	return fmt.Sprintf(n.Spell, number)
+}

@@ -1,0 +1,91 @@
+package dialect
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// Span is text[from:to] as a span.
+func Span(from, to int) diag.Span { return diag.Span{Start: int32(from), End: int32(to)} }
+
+// Trim is a span without the white space at its ends.
+func (b *Builder) Trim(s diag.Span) diag.Span {
+	text := b.Text(s)
+	left := strings.TrimLeftFunc(text, unicode.IsSpace)
+	start := s.Start + int32(len(text)-len(left))
+	return diag.Span{Start: start, End: start + int32(len(strings.TrimRightFunc(left, unicode.IsSpace)))}
+}
+
+// LineEnd is the end of the line that text[i] is on, without the line's ending.
+func (b *Builder) LineEnd(i int) int {
+	text := b.File.Text
+	n := bytes.IndexByte(text[i:], '\n')
+	if n < 0 {
+		return len(text)
+	}
+	if n > 0 && text[i+n-1] == '\r' {
+		n--
+	}
+	return i + n
+}
+
+// Lines yields the lines of a span, without their endings.
+func (b *Builder) Lines(s diag.Span) func(yield func(diag.Span) bool) {
+	return func(yield func(diag.Span) bool) {
+		for at := int(s.Start); at < int(s.End); {
+			end := min(b.LineEnd(at), int(s.End))
+			if !yield(Span(at, end)) {
+				return
+			}
+			n := bytes.IndexByte(b.File.Text[end:], '\n')
+			if n < 0 {
+				return
+			}
+			at = end + n + 1
+		}
+	}
+}
+
+// PassOver reports text that is no part of the plan, unless it is white space.
+func (b *Builder) PassOver(s diag.Span) {
+	if s = b.Trim(s); s.Len() > 0 {
+		b.Warnf(s, diag.PassedOver, "this is no part of the plan").
+			Fix = &diag.Fix{Message: "cut it out", Edits: []diag.Edit{{Span: s}}}
+	}
+}
+
+// Number reads the digits of a number; -1 when it is beyond all bounds.
+func Number(digits string) int {
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n == math.MaxInt32 {
+		return -1
+	}
+	return int(n)
+}
+
+// Digits is how many digits s starts with.
+func Digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+
+// Word is how many bytes of s make the name it starts with: letters, digits and _.
+func Word(s string) int {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// InWord reports whether a word goes on at text[i]: there is a letter, a digit or a _
+// on both sides.
+func (b *Builder) InWord(i int) bool {
+	before, _ := utf8.DecodeLastRune(b.File.Text[:i])
+	after, _ := utf8.DecodeRune(b.File.Text[i:])
+	return Word(string(before)) > 0 && Word(string(after)) > 0
+}
