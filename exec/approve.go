@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -26,69 +29,268 @@ func (s *scheduler) needsApproval(p *compile.Call) (string, bool) {
 	return "", false
 }
 
-// ask puts a call to a person and gives its slot back. Without anybody to ask,
-// the call waits, and the run pauses when nothing else can go on.
-func (s *scheduler) ask(i int32, reason string) {
-	p := &s.prog().Calls[i]
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// asking is a question that waits for its answer.
+type asking struct {
+	entry
+	q      *Question
+	cancel context.CancelFunc // ends the asking
+}
+
+// askPlace is where a question is about.
+type askPlace struct{ instance, path string }
+
+// ask puts a call, which holds no slot, to a person. Without anybody to ask, it waits
+// for Handle.Answer, and the run pauses when nothing else can go on. The caller holds mu.
+func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 	c := s.call(i)
+	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f), cancel: func() {}}
 	c.status, c.reason = Awaiting, reason
-	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: c.params})
-	s.release(i, true)
-	if s.opts.Approver == nil {
+	s.asked[a.q.place()] = a
+	if said := c.trail.answered(a.q); said != nil {
+		s.claimQuestion(a)
+		go s.follow(a, *said)
+		return
+	}
+	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: c.params, Question: kind, Digest: a.q.Digest, Error: f})
+	if s.opts.Approver == nil || s.opts.Replay {
 		return
 	}
 	s.asking++
-	q := &Question{Run: s.opts.ID, Call: p, Params: c.params, Reason: reason}
-	go func() {
-		answer, err := s.opts.Approver(s.ctx, q)
-		if err != nil {
-			// Asking that was interrupted, timed out or failed is a rejection.
-			answer = Answer{Reason: err.Error()}
-		}
-		s.answer(i, answer)
-	}()
+	ctx, cancel := context.WithCancel(s.ctx)
+	a.cancel = cancel
+	go s.consult(ctx, a)
 }
 
-// answer goes on with a call as the person said.
-func (s *scheduler) answer(i int32, a Answer) {
+// question is what a person is asked about a call.
+func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure) *Question {
+	c, p := s.call(i), &s.prog().Calls[i]
+	return &Question{
+		Run: s.opts.ID, Instance: s.instanceOf(i), Path: s.path(i), Call: p,
+		Kind: kind, Params: c.params, Reason: reason, Failure: f, Digest: s.questionDigest(i, c.params),
+	}
+}
+
+// awaited is what a call waits for.
+func (s *scheduler) awaited(i int32) string {
+	if a := s.asked[askPlace{s.instanceOf(i), s.path(i)}]; a != nil && a.q.Kind != ApprovalQuestion {
+		return "a person"
+	}
+	return "approval"
+}
+
+// questionDigest is of what a person is shown of a call: whoever answers for other
+// params, or for another definition of the tool, answers another question.
+func (s *scheduler) questionDigest(i int32, params []byte) string {
 	p := &s.prog().Calls[i]
-	s.mu.Lock()
-	c := s.call(i)
-	s.asking--
-	s.active++ // as if it had a slot, which its end gives back
-	s.busy++
-	verdict := "approved"
-	if !a.Approved {
-		verdict = "rejected"
+	var def []byte
+	if t := p.Tool; t != nil && t.Definition != nil {
+		def = canonical(t.Definition.Raw)
 	}
-	s.emitCall(i, Event{Type: ApprovalGiven, Reason: verdict})
-	c.reason, c.approved = "", true
-	s.mu.Unlock()
+	return digest([]byte(s.path(i)), []byte(p.Source.Tool), def, canonical(params))
+}
+
+// ErrNobody is the error of an approver that has nobody to put a question to: the
+// question stays open, as if there were no approver.
+var ErrNobody = errors.New("there is nobody to ask")
+
+// errUnanswered is why the context of a question that waited too long is done.
+var errUnanswered = errors.New("nobody answered in time")
+
+// consult asks the approver, and goes on as it says.
+func (s *scheduler) consult(ctx context.Context, a *asking) {
+	defer a.cancel()
+	if t := s.opts.AnswerTimeout; t > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, t, errUnanswered)
+		defer stop()
+	}
+	answer, err := s.opts.Approver(ctx, a.q)
+	said := &answer
 	switch {
-	case !a.Approved && s.ctx.Err() != nil: // nobody said no
-		s.cancelled(i, &Failure{"cancelled", "the run was cancelled before an answer came"})
-	case !a.Approved:
-		s.failed(i, &Failure{"rejected", strings.TrimSuffix("a person rejected the call: "+a.Reason, ": ")})
-	case a.Result != nil:
-		s.succeed(i, tool.Result{Value: a.Result})
-	default:
-		if a.Params != nil {
-			if f := s.checkGiven(p.Tool, a.Params); f != nil {
-				s.failed(i, f)
-				break
-			}
-			c.params = a.Params
+	case context.Cause(ctx) == errUnanswered && !answer.allows():
+		answer = Answer{Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}
+		if a.q.Kind == ApprovalQuestion && s.opts.OnAnswerTimeout.allows() {
+			answer = s.opts.OnAnswerTimeout
 		}
-		s.mu.Lock()
-		s.active--
-		s.push(i)
-		s.mu.Unlock()
+	case err == nil:
+		err = a.q.meant(&answer)
 	}
+	if err != nil { // asking that was interrupted or failed is a rejection, that nobody made
+		answer, said = Answer{Reason: err.Error()}, nil
+	}
+	s.mu.Lock()
+	s.asking--
+	switch {
+	case s.asked[a.q.place()] != a || s.closed, // somebody else was quicker
+		errors.Is(err, ErrNobody) && a.q.Kind != UncertainQuestion:
+		s.checkIdle()
+		s.mu.Unlock()
+	case s.ctx.Err() != nil && !answer.allows(): // nobody said no
+		s.claimQuestion(a)
+		s.mu.Unlock()
+		s.follow(a, Answer{})
+	default:
+		_ = s.acknowledge(a, answer, said) // the run ends of it by itself
+	}
+}
+
+// Answer answers a question that waits, in place of the approver: that about the call
+// of this path (see Event) and instance. When it returns nil the answer is in the record. An
+// answer that can't be taken is an error and changes nothing: there is no such question, it
+// is another one by the answer's digest, or the params are not what the tool takes.
+func (h *Handle) Answer(path, instance string, answer Answer) error {
+	h.s.mu.Lock()
+	a := h.s.asked[askPlace{instance, path}]
+	if a == nil || h.s.closed || a.s.closed {
+		h.s.mu.Unlock()
+		return fmt.Errorf("exec: no question about %q waits for an answer", path)
+	}
+	s := a.s
+	err := a.q.meant(&answer)
+	if err == nil && answer.Params != nil {
+		if f := s.checkGiven(a.q.Call.Tool, answer.Params); f != nil {
+			err = errors.New(f.Message)
+		}
+	}
+	if err == nil && answer.Result != nil {
+		err = jsonscan.Check(answer.Result, jsonscan.Limits{})
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return fmt.Errorf("exec: the answer about %q: %w", path, err)
+	}
+	a.cancel()
+	return s.acknowledge(a, answer, &answer)
+}
+
+// meant reports, as an error, that an answer is to another question.
+func (q *Question) meant(a *Answer) error {
+	if a.Digest != "" && a.Digest != q.Digest {
+		return fmt.Errorf("it is to another question: what is asked has the digest %s, the answer %s", q.Digest, a.Digest)
+	}
+	return nil
+}
+
+func (q *Question) place() askPlace { return askPlace{q.Instance, q.Path} }
+
+// allows reports whether the call may go on in some way.
+func (a *Answer) allows() bool { return a.Approved || a.Skip || a.Result != nil }
+
+// verdict is an answer in a word.
+func (a *Answer) verdict() string {
+	switch {
+	case a.Skip:
+		return "skipped"
+	case a.allows():
+		return "approved"
+	}
+	return "rejected"
+}
+
+// claimQuestion takes a question that is answered; follow comes next. The caller holds mu.
+func (s *scheduler) claimQuestion(a *asking) {
+	delete(s.asked, a.q.place())
+	s.busy++
+	for ; s.stuck; s = s.parent { // the person brings it on, and those above it
+		s.stuck = false
+		s.parent.stalled--
+	}
+}
+
+// acknowledge records an answer and goes on with the call; said is the answer if a person
+// gave it. The caller holds mu, and gives it up.
+func (s *scheduler) acknowledge(a *asking, answer Answer, said *Answer) error {
+	s.claimQuestion(a)
+	seq := s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
+	s.mu.Unlock()
+	if err := s.sync(seq); err != nil {
+		s.mu.Lock()
+		s.busy--
+		s.checkIdle()
+		s.mu.Unlock()
+		return err
+	}
+	s.follow(a, answer)
+	return nil
+}
+
+// follow goes on with a call as the person said.
+func (s *scheduler) follow(a *asking, answer Answer) {
+	s.mu.Lock()
+	c := s.call(a.i)
+	c.reason = ""
+	s.active++ // as if it had a slot, which its end gives back
+	s.mu.Unlock()
+	s.obey(a, c, answer)
 	s.mu.Lock()
 	s.busy--
 	s.dispatch()
 	s.checkIdle()
 	s.mu.Unlock()
+}
+
+// obey does what an answer says.
+func (s *scheduler) obey(a *asking, c *call, answer Answer) {
+	c.approved = true
+	switch {
+	case answer.Skip:
+		s.skipAsTold(a, answer.Reason)
+	case answer.Result != nil:
+		s.succeed(a.i, tool.Result{Value: answer.Result})
+	case answer.Approved:
+		s.again(a, c, answer.Params)
+	case s.ctx.Err() != nil: // nobody said no
+		s.cancelled(a.i, &Failure{"cancelled", "the run was cancelled before an answer came"})
+	case a.q.Kind == UncertainQuestion:
+		s.failedLost(a.i, a.q.Failure)
+	case a.q.Kind == FailureQuestion:
+		s.giveUp(a.i)
+	default:
+		s.failed(a.i, &Failure{"rejected", strings.TrimSuffix("a person rejected the call: "+answer.Reason, ": ")})
+	}
+}
+
+// skipAsTold skips a call because a person said so. What depends on it goes on, unless it
+// had failed.
+func (s *scheduler) skipAsTold(a *asking, why string) {
+	reason := strings.TrimSuffix("a person skipped it: "+why, ": ")
+	s.returned(a.i, Event{Status: Skipped, Reason: reason, Error: a.q.Failure})
+	s.skip(a.i, reason, a.q.Failure != nil)
+}
+
+// again makes a call ready for its first or next attempt, with other params if there are.
+func (s *scheduler) again(a *asking, c *call, params []byte) {
+	if params != nil {
+		if f := s.checkGiven(a.q.Call.Tool, params); f != nil {
+			s.failed(a.i, f)
+			return
+		}
+		c.edit(params)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opts.Record != nil && c.trail == nil && c.params != nil { // it had no params before
+		c.trail = &trail{content: s.content(a.q.Call, c.params)}
+	}
+	switch a.q.Kind {
+	case UncertainQuestion:
+		c.spared++
+	case FailureQuestion:
+		c.spared, c.fell = c.attempts, nil
+	}
+	s.active--
+	s.push(a.i)
+}
+
+// giveUp ends a call that failed, and the run with it.
+func (s *scheduler) giveUp(i int32) {
+	s.mu.Lock()
+	c, p := s.call(i), &s.prog().Calls[i]
+	c.status, c.params = Failed, nil
+	s.emitCall(i, Event{Type: CallFailed, Status: Failed, Attempt: c.attempts, Error: c.failure})
+	s.halt(Failed, fmt.Sprintf("%q failed: %s", p.ID, c.failure))
+	s.release(i, false)
+	queue := s.settle(i, nil)
+	s.mu.Unlock()
+	s.drain(queue)
 }

@@ -89,6 +89,7 @@ func ExampleEvents() {
 	// runStarted ""
 	// callReady "weather"
 	// callStarted "weather"
+	// callReturned "weather"
 	// write "weather"
 	// callCompleted "weather"
 	// runFinished ""

@@ -156,7 +156,7 @@ func TestStatusesAndState(t *testing.T) {
 			plan:   `[{"_tool":"bad"},{"_tool":"one","_dependsOn":["bad"]}]`,
 			tools:  tools{"bad": fails("x"), "one": gives("1")},
 			opts:   exec.Options{OnFailure: exec.Ask},
-			status: exec.Paused, calls: "bad:failed one:pending", state: `{}`,
+			status: exec.Paused, calls: "bad:awaiting one:pending", state: `{}`,
 		},
 		{
 			name:   "a failure takes the last alternative and is handled; dependents of a handled failure run",
@@ -728,8 +728,8 @@ func TestEvents(t *testing.T) {
 		got = append(got, strings.TrimSuffix(string(e.Type)+" "+e.Call, " "))
 	}
 	want := []string{
-		"runStarted", "callReady e", "callStarted e", "write e", "callCompleted e",
-		"callReady bad", "callReady e-2", "callStarted bad", "callSkipped bad", "callSkipped e-2", "runFinished",
+		"runStarted", "callReady e", "callStarted e", "callReturned e", "write e", "callCompleted e",
+		"callReady bad", "callReady e-2", "callStarted bad", "callReturned bad", "callSkipped bad", "callSkipped e-2", "runFinished",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("events\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,12 +30,36 @@ func (s *scheduler) finish() *Result {
 		s.checkWhole(res)
 	}
 	res.Findings = s.findings
-	event := RunFinished
-	if res.Status == Paused {
-		event = RunPaused
+	if s.parent == nil {
+		s.finishRecord(res)
 	}
-	s.emit(Event{Type: event, Status: res.Status, Reason: res.Reason})
 	return res
+}
+
+// finishRecord says that the run has ended, or waits, and returns when all that is known
+// of it is on disk.
+func (s *scheduler) finishRecord(res *Result) {
+	res.Replan = s.replan && res.Status == Paused
+	for _, a := range s.asked {
+		res.Questions = append(res.Questions, a.q)
+	}
+	slices.SortFunc(res.Questions, func(a, b *Question) int { return cmp.Compare(a.Call.Place, b.Call.Place) })
+	e := Event{Type: RunFinished, Status: res.Status, Reason: res.Reason}
+	if res.Status == Paused {
+		e.Type = RunPaused
+	}
+	if s.opts.Record != nil {
+		res.Digest = boardDigest(res)
+		e.Digest = res.Digest
+	}
+	seq := int64(0)
+	if s.opts.Record != nil || s.opts.OnEvent != nil {
+		seq = s.emit(e)
+	}
+	_ = s.sync(seq) // it is s.err
+	if s.err != nil {
+		res.Status, res.Reason, res.Err = Failed, s.err.Error(), s.err
+	}
 }
 
 // status is that of the run.
@@ -43,12 +68,15 @@ func (s *scheduler) status() (Status, string) {
 		return s.stopped.status, s.stopped.reason
 	}
 	for i := range s.calls() {
-		if s.calls()[i].status == Awaiting {
-			return Paused, fmt.Sprintf("%q waits for approval: %s", s.prog().Calls[i].ID, s.calls()[i].reason)
+		if c := s.calls()[i]; c.status == Awaiting {
+			return Paused, fmt.Sprintf("%q waits for %s: %s", s.prog().Calls[i].ID, s.awaited(int32(i)), c.reason)
 		}
 	}
 	if s.broken != "" {
 		return Failed, s.broken
+	}
+	if s.opts.Replay && slices.ContainsFunc(s.calls(), func(c *call) bool { return !c.settled }) {
+		return Cancelled, "the record ends before the run does"
 	}
 	return Completed, ""
 }
@@ -70,6 +98,8 @@ func (s *scheduler) unfinished(run Status) {
 		c := s.calls()[i]
 		switch {
 		case c.settled || c.status == Cancelled:
+		case c.status == Awaiting && c.failure != nil:
+			c.status, c.reason = Failed, ""
 		case c.parked != nil:
 			c.status, c.reason = Cancelled, "it has run, but its write waits for calls before it that never will"
 		case behind[i]:

@@ -28,8 +28,16 @@ type Options struct {
 
 	// Approve says which calls are put to a person besides those that say so
 	// themselves (execution §3). Approver asks; nil is nobody: the run pauses.
-	Approve  Approve
+	Approve Approve
+	// Calls may wait for it at the same time. It ends soon after its context is done: the run
+	// was cancelled, nobody answered in time, or somebody did elsewhere (Handle.Answer). An
+	// error is a rejection.
 	Approver func(ctx context.Context, q *Question) (Answer, error)
+	// AnswerTimeout is how long the approver has; 0 is for ever. After it OnAnswerTimeout is the
+	// answer to calls that wait for approval; the zero Answer rejects. What is uncertain or has
+	// failed then fails for good.
+	AnswerTimeout   time.Duration
+	OnAnswerTimeout Answer
 
 	// Instances come while the run goes on: a template runs once for each, besides those
 	// of the document (plan-language §8). They are taken as there is room for them, so that there
@@ -45,9 +53,21 @@ type Options struct {
 	// Record keeps what happens, and knows what happened before (execution §5). Nil keeps
 	// nothing.
 	Record Record
-	// Replay calls no tool: all that happens is what the record knows, and a call of which
-	// it knows nothing ends the run.
+	// Replay calls no tool and asks nobody: all that happens is what the record, to which nothing
+	// is added, knows; other calls are left. Result.Digest is to be that of the run.
 	Replay bool
+	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
+	// strategy was to skip them.
+	RetryFailed bool
+
+	// Revision says how often the plan was replaced by another; above 0, what the record knows of
+	// calls which the plan has no more is taken by calls of the same tool with the same params.
+	Revision     int
+	MaxRevisions int     // that a run may have; 0 is 3
+	ReviseAt     float64 // the share of settled calls, failed and unhandled, at which the run pauses for a new plan; 0 is never
+	// OnRevision is called before a run goes on with a plan that was revised; an error refuses
+	// it.
+	OnRevision func(prog *compile.Program, revision int) error
 
 	// Duration is how long a call is expected to take, in any one unit; nil takes all
 	// for equal. Of the calls that are ready, the one with the longest way below it goes first.

@@ -35,6 +35,7 @@ type pool struct {
 	made    int64                          // schedulers
 	started int                            // calls started, for the budget
 	usage   tool.Usage
+	recording
 }
 
 // withDefaults are options in which nothing is left open.
@@ -57,6 +58,9 @@ func (o Options) withDefaults() Options {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
+	if o.MaxRevisions == 0 {
+		o.MaxRevisions = DefaultMaxRevisions
+	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
@@ -65,11 +69,12 @@ func (o Options) withDefaults() Options {
 
 func newPool(o Options) *pool {
 	return &pool{
-		opts:  o.withDefaults(),
-		idle:  make(chan struct{}),
-		begun: time.Now(),
-		tools: map[*tool.Tool]*toolLimit{},
-		ranks: map[*compile.Program][]float64{},
+		opts:      o.withDefaults(),
+		idle:      make(chan struct{}),
+		begun:     time.Now(),
+		tools:     map[*tool.Tool]*toolLimit{},
+		ranks:     map[*compile.Program][]float64{},
+		recording: recording{asked: map[askPlace]*asking{}, pasts: map[string]map[string]*Past{}},
 	}
 }
 

@@ -56,6 +56,9 @@ type Past struct {
 	Question QuestionKind
 	Answer   *Answer
 
+	shown []byte // the params of the question of Approved
+	said  []byte // those of the question of Asked
+
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
 }
@@ -93,7 +96,7 @@ func (p *Past) Take(e *Event) {
 		}
 		p.acted()
 	case ApprovalAsked:
-		p.Asked, p.Question, p.Answer = e.Digest, e.Question, nil
+		p.Asked, p.Question, p.Answer, p.said = e.Digest, e.Question, nil, e.Value
 	case ApprovalGiven:
 		p.Asked, p.Question, p.Answer = e.Digest, e.Question, e.Answer
 	case CallCompleted, CallFailed, CallSkipped:
@@ -118,7 +121,7 @@ func (p *Past) start(e *Event) {
 // allowed.
 func (p *Past) acted() {
 	if p.Question == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
-		p.Approved = p.Asked
+		p.Approved, p.shown = p.Asked, p.said
 	}
-	p.Asked, p.Question, p.Answer = "", "", nil
+	p.Asked, p.Question, p.Answer, p.said = "", "", nil, nil
 }

@@ -98,6 +98,16 @@ type Result struct {
 	Instances []InstanceResult `json:"-"`
 	Findings  diag.List        `json:"findings"`
 	Usage     tool.Usage       `json:"usage"`
+
+	// Questions are those that wait for a person, in plan order; Replan reports that the run
+	// is paused for another plan (execution §2).
+	Questions []*Question `json:"-"`
+	Replan    bool        `json:"-"`
+	// Digest is that of the whiteboard and the output at the end, for replays to compare; ""
+	// without a record.
+	Digest string `json:"-"`
+	// Err is a *RecordError when the record could not be written; else nil.
+	Err error `json:"-"`
 }
 
 // SubRun is a run of a delegate's document.

@@ -19,6 +19,8 @@ const (
 	DefaultTimeout     = 60 * time.Second
 	DefaultGrace       = 10 * time.Second
 	DefaultMaxBytes    = 1 << 30
+
+	DefaultMaxRevisions = 3
 )
 
 // Run runs a program to its end and says what became of it. The error is only
@@ -84,11 +86,20 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 			return nil, fmt.Errorf("exec: the plan was refused: %w", err)
 		}
 	}
+	if o.OnRevision != nil && o.Revision > 0 {
+		if err := o.OnRevision(prog, o.Revision); err != nil {
+			return nil, fmt.Errorf("exec: the revised plan was refused: %w", err)
+		}
+	}
 	board, err := state.New(prog.Initial)
 	if err != nil {
 		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)
 	}
 	h := &Handle{s: newRoot(ctx, prog, board, o), done: make(chan struct{})}
+	if err := h.s.load(); err != nil {
+		h.s.cancel(nil)
+		return nil, err
+	}
 	go func() {
 		defer close(h.done)
 		h.result = h.s.run()
@@ -181,10 +192,22 @@ func (s *scheduler) run() *Result {
 func (s *scheduler) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.emit(Event{Type: RunStarted, Status: Running})
+	s.emitBegin()
 	s.count()
 	s.dispatch()
 	s.checkIdle()
+}
+
+// emitBegin says that the run begins, or goes on. The caller holds mu.
+func (s *scheduler) emitBegin() {
+	e := Event{Type: RunStarted, Status: Running, Revision: s.opts.Revision}
+	if s.pasts[""] != nil {
+		e.Type = RunResumed
+	}
+	s.emit(e)
+	if s.opts.Revision > 0 {
+		s.emit(Event{Type: PlanRevised, Revision: s.opts.Revision})
+	}
 }
 
 // interrupt stops the run because its context is done.

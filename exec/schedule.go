@@ -176,7 +176,7 @@ func (p *pool) take() (entry, bool) {
 		e := p.ready.pop()
 		s, i := e.s, e.i
 		s.waiting--
-		if s.closed || s.stopped.status != "" {
+		if s.closed || !s.mayTake(i) {
 			p.wake(p.tools[s.prog().Calls[i].Tool]) // its place is for another
 			continue
 		}
@@ -206,7 +206,7 @@ func (p *pool) inTurn() bool { return p.opts.Schedule == Sequential && p.timed >
 // admit takes a place of the call's tool; without one the call waits for it.
 func (s *scheduler) admit(i int32) bool {
 	t := s.tools[s.prog().Calls[i].Tool]
-	if t == nil {
+	if t == nil || s.known(i) {
 		return true
 	}
 	if t.parallel > 0 && t.running >= t.parallel {
@@ -248,7 +248,7 @@ func (p *pool) wake(t *toolLimit) {
 		t.waiting[0] = entry{}
 		t.waiting = t.waiting[1:]
 		e.s.waiting--
-		if !e.s.closed && e.s.stopped.status == "" {
+		if !e.s.closed && e.s.mayTake(e.i) {
 			e.s.enqueue(e.i)
 			return
 		}

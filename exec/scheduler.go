@@ -96,6 +96,10 @@ type call struct {
 	calling   bool       // its tool is being called, and the answer is waited for
 	parked    *writing   // waits for earlier writers
 	params    []byte     // resolved and valid
+	edited    bool       // a person or a hook changed them
+	spared    int        // attempts that do not count as retries
+	fell      *Failure   // its fallback is next: why
+	trail     *trail     // in the record; nil when nothing is kept
 	turn      int32      // of the attempt that runs; an answer of an older one is dropped
 	slot      Slot       // of the limiter
 	limited   *toolLimit // holds a place of its tool
@@ -192,21 +196,30 @@ func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s
 func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
 
 // emit sends an event. The caller holds mu.
-func (s *scheduler) emit(e Event) {
-	if s.opts.OnEvent == nil {
-		return
+func (p *pool) emit(e Event) (seq int64) {
+	e.Time, e.Run = time.Now(), p.opts.ID
+	seq = p.keep(&e)
+	if p.opts.OnEvent != nil {
+		p.opts.OnEvent(&e)
 	}
-	e.Time, e.Run, e.Instance = time.Now(), s.opts.ID, s.instance
-	s.opts.OnEvent(&e)
+	return seq
 }
 
-// emitCall sends an event about a call. The caller holds mu.
-func (s *scheduler) emitCall(i int32, e Event) {
-	if s.opts.OnEvent == nil {
-		return
+// emitCall sends an event about a call, and returns its number in the record. The
+// caller holds mu.
+func (s *scheduler) emitCall(i int32, e Event) (seq int64) {
+	if s.opts.OnEvent == nil && s.opts.Record == nil {
+		return 0
 	}
-	e.Call, e.Tool = s.path(i), s.prog().Calls[i].Source.Tool
-	s.emit(e)
+	e.Call, e.Instance = s.path(i), s.instanceOf(i)
+	if e.Tool == "" {
+		e.Tool = s.prog().Calls[i].Source.Tool
+	}
+	if t := s.call(i).trail; t != nil && e.Type != Written {
+		e.Content = t.content
+	}
+	e.Replayed = s.told(i, &e)
+	return s.emit(e)
 }
 
 // halt makes that nothing new starts, here and below; the first reason stays. The caller

@@ -63,13 +63,22 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 		s.failed(i, f)
 		return
 	}
-	outcome, value, f := s.outcome(p, res.Outcome, value)
+	res.Value = value
+	s.accepted(i, p, res, false)
+}
+
+// accepted takes the result of a call as the hook has it, or as the record knows it.
+func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
+	outcome, value, f := s.outcome(p, res.Outcome, res.Value)
 	if f == nil {
 		f = s.checkResult(p, outcome, value)
 	}
 	if f != nil {
 		s.failed(i, f)
 		return
+	}
+	if !recorded {
+		s.returned(i, (&Returned{Value: res.Value, Outcome: res.Outcome, Usage: res.Usage}).event())
 	}
 	s.conclude(i, &writing{outcome: outcome, value: value, usage: res.Usage})
 }
@@ -151,6 +160,13 @@ func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMess
 // failed takes the failure of a call. It is handled when the plan says where its
 // error goes (plan-language §4); else the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) {
+	s.returned(i, Event{Error: f})
+	s.conclude(i, &writing{outcome: -1, failure: f})
+}
+
+// failedLost takes the failure of a call that may have done its work.
+func (s *scheduler) failedLost(i int32, f *Failure) {
+	s.returned(i, Event{Error: f, Lost: true})
 	s.conclude(i, &writing{outcome: -1, failure: f})
 }
 
@@ -209,7 +225,7 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(i)
-	c.parked, c.params, c.written = nil, nil, written
+	c.parked, c.written = nil, written
 	c.outcome = int32(w.outcome)
 	c.result = w.value
 	c.failure = w.failure
@@ -218,18 +234,27 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	for _, path := range written {
 		s.emitCall(i, Event{Type: Written, Path: path.Path.String(), Method: p.Method.String(), Value: w.value})
 	}
-	s.conclusion(i, c, p, handled)
-	queue = s.settle(i, queue)
+	if s.conclusion(i, c, p, handled) {
+		c.params = nil
+		queue = s.settle(i, queue)
+	}
 	s.dispatch()
 	return queue
 }
 
-// conclusion sets the status that a call ends with. The caller holds mu.
-func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) {
+// conclusion sets the status that a call ends with; it reports false when a person has
+// to say it. The caller holds mu.
+func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) bool {
+	s.finished++
 	if c.failure == nil {
 		c.status = Completed
 		s.emitCall(i, Event{Type: CallCompleted, Status: Completed, Attempt: c.attempts})
-		return
+		return true
+	}
+	if !handled && s.strategyOf(p) == Ask {
+		s.finished--
+		s.ask(i, FailureQuestion, fmt.Sprintf("it failed: %s", c.failure), c.failure)
+		return false
 	}
 	c.status, c.handled = Failed, handled
 	if !handled {
@@ -240,17 +265,26 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 		t = CallSkipped
 	}
 	s.emitCall(i, Event{Type: t, Status: c.status, Attempt: c.attempts, Error: c.failure, Reason: c.reason})
+	return true
+}
+
+// strategyOf is what to do when a call fails unhandled.
+func (s *scheduler) strategyOf(p *compile.Call) Strategy {
+	if own, ok := ParseStrategy(p.OnFailure); ok {
+		return own
+	}
+	return s.opts.OnFailure
 }
 
 // strategy applies the strategy to an unhandled failure (execution §2). The
 // caller holds mu.
 func (s *scheduler) strategy(c *call, p *compile.Call) {
-	strategy := s.opts.OnFailure
-	if own, ok := ParseStrategy(p.OnFailure); ok {
-		strategy = own
-	}
 	why := fmt.Sprintf("%q failed: %s: %s", p.ID, c.failure.Code, c.failure.Message)
-	switch strategy {
+	s.unsound++
+	if rate := s.opts.ReviseAt; rate > 0 && float64(s.unsound) >= rate*float64(s.finished) {
+		defer s.revise(why)
+	}
+	switch s.strategyOf(p) {
 	case Skip:
 		c.status, c.byFailure = Skipped, true
 		c.reason = fmt.Sprintf("it failed: %s: %s", c.failure.Code, c.failure.Message)
@@ -258,13 +292,27 @@ func (s *scheduler) strategy(c *call, p *compile.Call) {
 		if s.broken == "" {
 			s.broken = why
 		}
-	case Ask:
-		s.halt(Paused, why+"; a person has to decide")
 	case Replan:
-		s.halt(Paused, why+"; a new plan is needed")
+		s.revise(why)
 	default:
 		s.halt(Failed, why)
 	}
+}
+
+// revise pauses the run for a new plan, unless it has had too many. The caller holds mu.
+func (s *scheduler) revise(why string) {
+	if s.opts.Revision >= s.opts.MaxRevisions {
+		s.halt(Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", why, s.opts.Revision))
+		return
+	}
+	s.replan = s.replan || s.stopped.status == ""
+	s.halt(Paused, why+"; a new plan is needed")
+}
+
+// handles reports whether a failure of a call is written somewhere, unless the write
+// fails too.
+func (s *scheduler) handles(p *compile.Call) bool {
+	return p.ErrorPath != nil || len(p.Alternatives) > 1 && len(p.Tool.Definition.Outcomes) == 0
 }
 
 // writeFailed writes the error object of a failed call where the plan says:

@@ -55,14 +55,21 @@ func (s *scheduler) perform(i int32) bool {
 		return true
 	}
 	if reason, ask := s.needsApproval(p); ask && !c.approved {
-		s.ask(i, reason)
+		s.mu.Lock()
+		s.release(i, true)
+		s.ask(i, ApprovalQuestion, reason, nil)
+		s.mu.Unlock()
 		return true
 	}
-	turn, ok := s.startAttempt(i)
+	if c.fell != nil {
+		return s.fallBack(i, p, c.fell, false)
+	}
+	key := s.key(i, p, c.params, false)
+	turn, ok := s.startAttempt(i, key)
 	if !ok {
 		return true
 	}
-	res, err := s.attempt(i, turn, p.Tool, p.Activity, c.params, s.timeout(p.Timeout), c.attempts)
+	res, err := s.attempt(i, turn, p.Tool, p.Activity, c.params, s.timeout(p.Timeout), c.attempts, key)
 	if s.dropped(i, turn) {
 		return false
 	}
@@ -81,16 +88,27 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 		return false
 	}
 	params, err := p.Params.Resolve(reads, s.prog().Refs == compile.LenientRefs, func(r *compile.Read) { s.lenient(i, r) })
-	if err != nil {
-		s.unresolved(i, err.(*compile.Unresolved))
-		return false
-	}
-	if f := s.checkParams(p.Tool, params); f != nil {
-		s.failed(i, f)
+	switch u, _ := err.(*compile.Unresolved); {
+	case u == nil:
+		f := s.checkParams(p.Tool, params)
+		if f == nil {
+			break
+		}
+		if params = s.amended(i, p); params == nil {
+			s.failed(i, f)
+			return false
+		}
+	case u.Presence == compile.Missing && s.amended(i, p) != nil:
+		params = s.amended(i, p)
+	default:
+		s.unresolved(i, u)
 		return false
 	}
 	c.params = params
-	if s.opts.OnCallStart == nil || p.Result != nil {
+	if !s.recall(i, c, p) {
+		return false
+	}
+	if s.opts.OnCallStart == nil || p.Result != nil || c.attempts > 0 {
 		return true
 	}
 	changed, err := s.opts.OnCallStart(s.ctx, p, c.params)
@@ -103,7 +121,7 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 			s.failed(i, f)
 			return false
 		}
-		c.params = changed
+		c.edit(changed)
 	}
 	return true
 }
@@ -220,27 +238,49 @@ func (s *scheduler) checkGiven(t *tool.Tool, params json.RawMessage) *Failure {
 	return s.checkParams(t, params)
 }
 
-// startAttempt counts an attempt; it reports false when the budget forbids it.
-func (s *scheduler) startAttempt(i int32) (turn int32, ok bool) {
+// startAttempt counts an attempt and puts its start into the record; it reports false
+// when there can be none: the run stops, the budget forbids it, it can't be recorded.
+func (s *scheduler) startAttempt(i int32, key string) (turn int32, ok bool) {
+	turn, seq, ok := s.countAttempt(i, key)
+	return turn, ok && s.intend(i, &s.prog().Calls[i].Effects, seq)
+}
+
+func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(i)
+	if s.stopped.status != "" || s.opts.Replay {
+		c.status = Pending
+		s.release(i, true)
+		return 0, 0, false
+	}
 	if c.attempts == 0 {
 		if s.opts.MaxSteps > 0 && s.started >= s.opts.MaxSteps {
 			s.overBudget(fmt.Sprintf("the run would start more than %d calls", s.opts.MaxSteps))
 			c.status = Pending
 			s.release(i, true)
-			return 0, false
+			return 0, 0, false
 		}
 		s.started++
 		c.begun = time.Now()
+	}
+	if past := s.pastOf(i); past != nil {
+		past.Settled = "" // anew
 	}
 	c.status = Running
 	c.attempts++
 	c.turn++
 	c.calling = true
-	s.emitCall(i, Event{Type: CallStarted, Status: Running, Attempt: c.attempts})
-	return c.turn, true
+	return c.turn, s.emitCall(i, c.start(Event{Attempt: c.attempts, Key: key})), true
+}
+
+// start is the event of an attempt.
+func (c *call) start(e Event) Event {
+	e.Type, e.Status = CallStarted, Running
+	if c.edited {
+		e.Value = c.params
+	}
+	return e
 }
 
 // dropped takes the answer of an attempt; it reports whether nobody waits for it any more.
@@ -267,7 +307,7 @@ var errTimeout = errors.New("timed out")
 
 // attempt calls the activity once. When it ignores the end of its time for
 // longer than the grace, the call goes on without it.
-func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int) (tool.Result, error) {
+func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int, key string) (tool.Result, error) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	timer := time.AfterFunc(timeout, func() {
 		cancel(errTimeout)
@@ -280,7 +320,7 @@ func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params
 	p := &s.prog().Calls[i]
 	req := &tool.Request{
 		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
-		Attempt: n, Key: s.key(p, params), Seed: s.seed(i), Scopes: s.scopes(p),
+		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p),
 	}
 	res, err := s.protect(ctx, s.wrapped(a), req)
 	if err == nil {
@@ -343,7 +383,12 @@ func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 }
 
 // key is the same for every attempt of a call with these params, and of no other.
-func (s *scheduler) key(p *compile.Call, params []byte) string {
+func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) string {
+	if t := s.call(i).trail; t != nil && fallback && t.fallback != "" {
+		return t.fallback
+	} else if t != nil && !fallback && t.key != "" {
+		return t.key
+	}
 	h := sha256.New()
 	for _, part := range []string{s.opts.ID, s.instance, s.stemOf(int32(p.Place - 1))} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
@@ -386,6 +431,10 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 		s.cancelled(i, f)
 		return true
 	}
+	if s.call(i).fell != nil {
+		s.fallbackFailed(i, p, err)
+		return true
+	}
 	var te *tool.Error
 	errors.As(err, &te)
 	if te != nil && te.Uncertain && !p.Repeatable && s.opts.OnUncertain != RetryUncertain {
@@ -396,23 +445,42 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 		s.tryLater(i, f, wait)
 		return true
 	}
+	return s.fallBack(i, p, f, te != nil && te.Uncertain && !p.Repeatable)
+}
+
+// fallBack ends a call, whose tool failed, with its fallback or the failure. It reports as
+// perform does.
+func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, lost bool) bool {
 	if p.Fallback != nil {
-		if done, ours := s.fallback(i, p); done {
+		if done, ours := s.fallback(i, p, f); done {
 			return ours
 		}
 	}
-	s.failed(i, f)
+	if lost {
+		s.failedLost(i, f)
+	} else {
+		s.failed(i, f)
+	}
 	return true
 }
 
 // uncertain ends a call that may have done its work and may not be called again
-// unasked.
+// unasked, or asks.
 func (s *scheduler) uncertain(i int32, f *Failure) {
-	if s.opts.OnUncertain == SkipUncertain {
-		s.skip(i, fmt.Sprintf("its answer was lost: %s", f.Message), true)
-		return
+	why := &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)}
+	switch {
+	case s.opts.OnUncertain == AskUncertain && s.opts.Approver != nil || s.call(i).trail.asked(UncertainQuestion):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.release(i, false)
+		s.ask(i, UncertainQuestion, fmt.Sprintf("its answer was lost: %s: %s", f.Code, f.Message), why)
+	case s.opts.OnUncertain == SkipUncertain:
+		reason := fmt.Sprintf("its answer was lost: %s", f.Message)
+		s.returned(i, Event{Status: Skipped, Reason: reason, Error: why})
+		s.skip(i, reason, true)
+	default:
+		s.failedLost(i, why)
 	}
-	s.failed(i, &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)})
 }
 
 // tryLater puts a call off until its next attempt. When the run is stopping there
@@ -423,12 +491,12 @@ func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
 	c := s.call(i)
 	c.failure = f
 	s.release(i, false)
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
 	if s.stopped.status != "" {
 		c.status, c.reason, c.ended = Cancelled, "the run ended before its next attempt", time.Now()
 		return
 	}
 	c.status = Ready
-	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
 	s.after(i, wait)
 }
 
@@ -456,7 +524,7 @@ const (
 // with full jitter, and no sooner than the tool said.
 func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) (time.Duration, bool) {
 	r := p.Retry
-	n := s.call(i).attempts
+	n := s.call(i).attempts - s.call(i).spared
 	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, f.Code) {
 		return 0, false
 	}
@@ -493,9 +561,9 @@ func backoff(r *lang.Retry, n int) time.Duration {
 	return time.Duration(d)
 }
 
-// fallback calls the call's fallback once. done reports whether that settled
+// fallback calls the call's fallback once, after a failure. done reports whether that settled
 // the call, ours as perform does.
-func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
+func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours bool) {
 	f := p.Fallback
 	params := json.RawMessage(s.call(i).params)
 	if f.Params != nil {
@@ -508,26 +576,58 @@ func (s *scheduler) fallback(i int32, p *compile.Call) (done, ours bool) {
 	if f.Activity == nil || s.checkParams(f.Tool, params) != nil {
 		return false, true
 	}
-	s.mu.Lock()
-	c := s.call(i)
-	c.turn++
-	c.calling = true
-	turn := c.turn
-	s.mu.Unlock()
-	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1)
+	key := s.key(i, p, params, true)
+	turn, ok := s.startFallback(i, f, why, key)
+	if !ok {
+		return true, true
+	}
+	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1, key)
 	if s.dropped(i, turn) {
 		return true, false
 	}
 	if err != nil {
-		var te *tool.Error
-		if errors.As(err, &te) && te.Uncertain && !f.Tool.Definition.Effects.Repeatable() && s.opts.OnUncertain != RetryUncertain {
-			s.uncertain(i, failureOf(err, "error"))
-			return true, true
-		}
-		return false, true
+		return true, s.attemptFailed(i, err)
 	}
 	s.succeed(i, res)
 	return true, true
+}
+
+// fallbackFailed ends a call whose fallback failed as well: with the failure of its tool.
+func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
+	var te *tool.Error
+	lost := errors.As(err, &te) && te.Uncertain && !p.Fallback.Tool.Definition.Effects.Repeatable()
+	switch {
+	case lost && s.opts.OnUncertain != RetryUncertain:
+		s.uncertain(i, failureOf(err, "error"))
+	case lost:
+		s.failedLost(i, s.call(i).fell)
+	default:
+		s.failed(i, s.call(i).fell)
+	}
+}
+
+// startFallback puts the start of a fallback into the record; it reports false when it
+// can't be.
+func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, key string) (turn int32, ok bool) {
+	s.mu.Lock()
+	c := s.call(i)
+	if s.opts.Replay {
+		c.status = Pending
+		s.release(i, true)
+		s.mu.Unlock()
+		return 0, false
+	}
+	c.turn++
+	c.calling = true
+	turn = c.turn
+	if c.fell == nil {
+		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true})
+		c.fell = why
+	}
+	c.status = Running
+	seq := s.emitCall(i, c.start(Event{Attempt: c.attempts, Key: key, Tool: f.Tool.Definition.Name, Fallback: true}))
+	s.mu.Unlock()
+	return turn, s.intend(i, &f.Tool.Definition.Effects, seq)
 }
 
 // failureOf is an error as a failure; errors that are not a tool's get the code.

@@ -225,6 +225,10 @@ func (p *progress) event(e *exec.Event) {
 		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt, since: e.Time}
 	case exec.CallRetrying:
 		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
+		if e.Fallback {
+			p.sayf("↻", yellow, "%s: attempt %d failed: %s; its fallback is next", e.Call, e.Attempt, e.Error.Message)
+			break
+		}
 		p.sayf("↻", yellow, "%s: attempt %d failed: %s; again in %s", e.Call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond))
 	case exec.CallCompleted:
 		p.done++

@@ -197,9 +197,7 @@ func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opt
 	}
 	switch {
 	case f.yes:
-		opts.Approver = func(context.Context, *exec.Question) (exec.Answer, error) {
-			return exec.Answer{Approved: true}, nil
-		}
+		opts.Approver = approveAll
 	case env.canAsk():
 		opts.Approver = env.approver(show)
 	}

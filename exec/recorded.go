@@ -1,0 +1,400 @@
+package exec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
+)
+
+// How a run goes on where another process left it (execution §5). It is run again, from
+// the start, and a call of which the record knows what its tool gave takes that and
+// does not call it. All else comes out as it did: what a call reads depends on plan order
+// alone. So nothing but the events has to be kept, and the record is good if it is any
+// prefix of them, given that
+//
+//   - the start of an attempt that may change the world is on disk before the tool is
+//     called, and with it, since it is a prefix, all that the call depends on;
+//   - the answer of a person is on disk before it is acknowledged.
+//
+// A call is the same as one of the record when its content is: its tool, its params and
+// what it sees of the whiteboard. Its name does not matter, when the plan was revised.
+
+// trail is what a call has to do with the record. The zero trail, and a nil one, is that
+// of a call of which nothing is known.
+type trail struct {
+	content  string // digest of its tool and params
+	past     *Past  // of the same content; nil is none
+	claimed  bool   // the past is of a call of another name
+	key      string // of the attempts of its tool before
+	fallback string // the same of its fallback
+}
+
+// recording is what the schedulers of a run share of its record and of what people are
+// asked. mu guards it.
+type recording struct {
+	asked    map[askPlace]*asking
+	pasts    map[string]map[string]*Past // what the record knows, by instance and path
+	orphans  map[string][]*Past          // of it, calls that the plan has no more, by content
+	unsound  int                         // calls that failed unhandled
+	finished int                         // calls that came to their end
+	replan   bool                        // the run pauses for a new plan
+	err      error                       // the record can't be written, or read
+}
+
+// load asks the record for what happened before.
+func (s *scheduler) load() error {
+	if s.opts.Record == nil {
+		return nil
+	}
+	past, err := s.opts.Record.Past("")
+	if err != nil {
+		return fmt.Errorf("exec: the record can't be read: %w", err)
+	}
+	s.pasts[""] = past
+	if s.opts.Revision > 0 {
+		s.findOrphans(past)
+	}
+	return nil
+}
+
+// findOrphans finds the calls of the record that the plan, which was revised, has no more.
+func (s *scheduler) findOrphans(past map[string]*Past) {
+	has := map[string]bool{}
+	for i := range s.prog().Calls {
+		has[s.path(int32(i))] = true
+	}
+	s.orphans = map[string][]*Past{}
+	for _, path := range slices.Sorted(maps.Keys(past)) {
+		if content := past[path].Content; content != "" && !has[path] && !strings.Contains(path, "/") {
+			s.orphans[content] = append(s.orphans[content], past[path])
+		}
+	}
+}
+
+// instanceOf is the instance that a call works on.
+func (s *scheduler) instanceOf(i int32) string {
+	if r := s.prog().Calls[i].Rare; r != nil && s.instance == "" {
+		return r.Instance
+	}
+	return s.instance
+}
+
+// pastOf is what is known of the call of this path, which may be another by its content.
+// The caller holds mu.
+func (s *scheduler) pastOf(i int32) *Past {
+	if s.opts.Record == nil {
+		return nil
+	}
+	name := s.instanceOf(i)
+	past, ok := s.pasts[name]
+	if !ok {
+		var err error
+		if past, err = s.opts.Record.Past(name); err != nil {
+			s.broke(err)
+		}
+		s.pasts[name] = past
+	}
+	return past[s.path(i)]
+}
+
+// broke ends the run because of its record. The caller holds mu.
+func (p *pool) broke(err error) {
+	if p.err == nil {
+		p.err = &RecordError{err}
+		p.root.halt(Failed, p.err.Error())
+	}
+}
+
+// known reports whether a call will end as the record says, without its tool. The caller
+// holds mu.
+func (s *scheduler) known(i int32) bool {
+	past := s.pastOf(i)
+	switch {
+	case past == nil:
+		return false
+	case s.opts.Replay:
+		return past.Returned != nil || past.Settled != ""
+	}
+	return past.Returned != nil && (past.Returned.Failure == nil || !s.opts.RetryFailed)
+}
+
+// mayTake reports whether a ready call may be taken: nothing new starts in a run that
+// stops, but what was done before it stopped is done. The caller holds mu.
+func (s *scheduler) mayTake(i int32) bool {
+	switch {
+	case s.opts.Replay:
+		return s.known(i)
+	case s.stopped.status == "":
+		return true
+	}
+	return s.err == nil && s.ctx.Err() == nil && s.known(i)
+}
+
+// recall goes on with a call, whose params are resolved, where the record left it. It reports
+// whether there is more to do; ours is as perform reports.
+func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
+	if s.opts.Record == nil {
+		return true
+	}
+	t := &trail{content: s.content(p, c.params)}
+	c.trail = t
+	if p.Result != nil && s.opts.OnCallDone == nil {
+		return true
+	}
+	s.match(i, t)
+	past := t.past
+	if past == nil {
+		return true
+	}
+	if r := past.Returned; r != nil && !s.retries(r, p) {
+		s.giveBack(i, c, p, r)
+		return false
+	}
+	c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
+	c.approved = past.Approved != "" && past.Approved == s.questionDigest(i, past.shown)
+	if past.Params != nil {
+		c.edit(past.Params)
+	}
+	if past.Fallback {
+		c.fell, t.fallback = past.Failure, past.Key
+	} else {
+		t.key = past.Key
+	}
+	lost := past.Lost
+	if r := past.Returned; r != nil {
+		c.spared, c.fell, lost = c.attempts, nil, r.Lost
+	}
+	return !lost || s.repeats(i, p)
+}
+
+// amended are the params that a person gave to a call whose own have no value or do not fit;
+// nil are none.
+func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
+	s.mu.Lock()
+	past := s.pastOf(i)
+	s.mu.Unlock()
+	if past == nil || past.Params == nil || past.Content != s.content(p, past.Params) {
+		return nil
+	}
+	return past.Params
+}
+
+// match finds the past of a call: that of its path if it has the same content, else that of a
+// call of the same content which the plan has no more.
+func (s *scheduler) match(i int32, t *trail) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if past := s.pastOf(i); past != nil && past.Content == t.content {
+		t.past = past
+		return
+	}
+	if list := s.orphans[t.content]; len(list) > 0 && s.instanceOf(i) == "" {
+		t.past, t.claimed = list[0], true
+		s.orphans[t.content] = list[1:]
+	}
+}
+
+// retries reports whether a call is tried again that failed before.
+func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
+	if r.Failure == nil || r.Skipped || !s.opts.RetryFailed || s.opts.Replay || s.handles(p) {
+		return false
+	}
+	return s.strategyOf(p) != Skip
+}
+
+// repeats goes on with a call whose last attempt has no answer. It reports whether the call
+// is made again.
+func (s *scheduler) repeats(i int32, p *compile.Call) bool {
+	c := s.call(i)
+	repeatable := p.Repeatable
+	if c.fell != nil && p.Fallback != nil {
+		repeatable = p.Fallback.Tool.Definition.Effects.Repeatable()
+	}
+	if repeatable || s.opts.OnUncertain == RetryUncertain {
+		return true
+	}
+	s.uncertain(i, &Failure{"lost", "the process that called it ended before the answer came"})
+	return false
+}
+
+// giveBack ends a call as the record says.
+func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
+	c.attempts = c.trail.past.Attempts
+	if c.attempts > 0 {
+		s.mu.Lock()
+		s.started++
+		s.mu.Unlock()
+	}
+	if c.trail.claimed {
+		s.returned(i, r.event())
+	}
+	switch {
+	case r.Skipped:
+		s.skip(i, r.Reason, r.Failure != nil)
+	case r.Failure != nil:
+		s.conclude(i, &writing{outcome: -1, failure: r.Failure})
+	default:
+		s.accepted(i, p, tool.Result{Value: r.Value, Outcome: r.Outcome, Usage: r.Usage}, true)
+	}
+}
+
+// event is the event that says what was returned.
+func (r *Returned) event() Event {
+	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Reason: r.Reason}
+	if r.Usage != (tool.Usage{}) {
+		e.Usage = &r.Usage
+	}
+	if r.Skipped {
+		e.Status = Skipped
+	}
+	return e
+}
+
+// returned says what came of a call, before its write waits for its turn.
+func (s *scheduler) returned(i int32, e Event) {
+	c := s.call(i)
+	if s.opts.Record == nil && s.opts.OnEvent == nil || c.params == nil {
+		return // or it came to no call: it will come to the same again
+	}
+	if r := s.prog().Calls[i].Result; r != nil && s.opts.OnCallDone == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Type, e.Attempt = CallReturned, c.attempts
+	s.emitCall(i, e)
+}
+
+// answered is the answer that the record has to a question; it is used once.
+func (t *trail) answered(q *Question) *Answer {
+	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Question != q.Kind || t.past.Asked != q.Digest {
+		return nil
+	}
+	a := t.past.Answer
+	t.past.Answer = nil
+	return a
+}
+
+// asked reports whether the record has an answer to a question of this kind.
+func (t *trail) asked(kind QuestionKind) bool {
+	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Question == kind
+}
+
+// edit gives a call other params than the plan's.
+func (c *call) edit(params []byte) {
+	c.params, c.edited = params, true
+	if c.trail != nil {
+		c.trail.key = ""
+	}
+}
+
+// keep appends an event to the record and reports its number; 0 is of one that is not kept.
+// The caller holds mu.
+func (p *pool) keep(e *Event) int64 {
+	if p.opts.Record == nil || p.opts.Replay || e.Replayed || e.Type == CallReady {
+		return 0
+	}
+	return p.opts.Record.Append(e)
+}
+
+// sync returns when an event is on disk. When it never will be, the run ends.
+func (p *pool) sync(seq int64) error {
+	if seq == 0 {
+		return nil
+	}
+	err := p.opts.Record.Sync(seq)
+	if err == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broke(err)
+	return p.err
+}
+
+// intend returns when the start of an attempt is on disk, if its tool may change the
+// world. When it can't be kept the tool is not called.
+func (s *scheduler) intend(i int32, e *tool.Effects, seq int64) bool {
+	if seq == 0 || e.Pure == tool.Yes || e.ReadOnly == tool.Yes {
+		return true
+	}
+	err := s.sync(seq)
+	if err == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	c := s.call(i)
+	c.status, c.reason = Cancelled, "its tool was not called: "+err.Error()
+	s.release(i, true)
+	return false
+}
+
+// told reports whether an event about a call is in the record already.
+func (s *scheduler) told(i int32, e *Event) bool {
+	past := s.pastOf(i)
+	if past == nil || past.Settled == "" || s.opts.Revision > 0 {
+		return false
+	}
+	switch e.Type {
+	case CallCompleted, CallFailed, CallSkipped:
+		return e.Status == past.Settled
+	}
+	return e.Type == Written || e.Type == Warned
+}
+
+// content is the digest of what makes a call the same as another: its tool, its params and
+// what its tool sees of the whiteboard.
+func (s *scheduler) content(p *compile.Call, params []byte) string {
+	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p)))
+}
+
+// boardDigest is that of a whiteboard and an output.
+func boardDigest(res *Result) string {
+	parts := [][]byte{res.State, res.Data}
+	for _, kind := range slices.Sorted(maps.Keys(res.Kinds)) {
+		parts = append(parts, []byte(kind), res.Kinds[kind])
+	}
+	return digest(append(parts, res.Output)...)
+}
+
+// digest is the SHA-256 of parts, hexadecimal.
+func digest(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_ = binary.Write(h, binary.BigEndian, int64(len(p)))
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// canonical is JSON with its members sorted and without white space; numbers stay as they
+// are written. What is not JSON stays as it is.
+func canonical(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return raw
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return out
+}
