@@ -211,6 +211,7 @@ func (c *checker) program() *Program {
 		Output:       c.output,
 		OutputSchema: c.outSch,
 		Refs:         c.opts.Refs,
+		tools:        c.cat,
 		paths:        c.index,
 		board:        c.board,
 		byID:         c.byID,

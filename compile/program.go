@@ -46,7 +46,8 @@ type Program struct {
 	// others. Otherwise calls may work on an instance each.
 	Template bool
 
-	fault error // why it must not run
+	fault error           // why it must not run
+	tools *tool.Catalogue // those of the document among them
 	paths *pathIndex
 	board *state.Whiteboard // the initial one
 	byID  map[string]int32

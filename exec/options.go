@@ -69,6 +69,10 @@ type Options struct {
 	// it.
 	OnRevision func(prog *compile.Program, revision int) error
 
+	// Dry makes it a dry run: it stands for every activity, and no rate of a tool is
+	// kept (execution §4). It is called by several goroutines at once. Nil runs them.
+	Dry func(ctx context.Context, t *Trial) (tool.Result, error)
+
 	// Duration is how long a call is expected to take, in any one unit; nil takes all
 	// for equal. Of the calls that are ready, the one with the longest way below it goes first.
 	Duration func(*compile.Call) float64
@@ -146,6 +150,14 @@ const (
 	ApproveAll                        // every call
 	ApproveNone                       // only those that ask for it themselves
 )
+
+// Trial is an attempt of a call in a dry run.
+type Trial struct {
+	Instance string // "" when it works on none
+	Path     string // of the call through the delegates that lead to it: see Event
+	Call     *compile.Call
+	Request  *tool.Request
+}
 
 // Question is a call that waits for a person.
 type Question struct {

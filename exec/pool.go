@@ -97,7 +97,7 @@ func (p *pool) know(prog *compile.Program) (rank []float64) {
 	}
 	for i := range prog.Calls {
 		t := prog.Calls[i].Tool
-		if _, ok := p.tools[t]; !ok && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) {
+		if _, ok := p.tools[t]; !ok && p.opts.Dry == nil && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) {
 			p.tools[t] = newToolLimit(t.Limits)
 		}
 	}

@@ -19,6 +19,9 @@ type Tool struct {
 	Limits     Limits
 	// Timeout is of each attempt; 0 is for the run to say.
 	Timeout time.Duration
+	// Raw is what the activity is, as Implementation.Raw has it; nil when only its
+	// name can be told.
+	Raw json.RawMessage
 }
 
 // Limits bound the calls of one tool.
@@ -236,6 +239,7 @@ func (t *Tool) bound(c *Catalogue) *Tool {
 func (t *Tool) implementation() Implementation {
 	return Implementation{
 		Activity: t.Activity, Driver: t.Driver, Limits: t.Limits, Timeout: t.Timeout, Loc: t.Definition.Loc,
+		Raw: t.Raw,
 	}
 }
 

@@ -1,0 +1,90 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// TestDigest changes one thing of a plan and wants to be told that one thing.
+func TestDigest(t *testing.T) {
+	for _, c := range []struct{ about, old, new, want string }{
+		{"nothing", "", "", ``},
+		{"white space and comments", "[\n", "[ // the plan\n\n", ``},
+		{"the order of members", `{"x": 1, "y": "†{state.b} and †state.c"}`, `{"y": "†{state.b} and †state.c", "x": 1}`, ``},
+		{"a number spelled otherwise", `"x": 1`, `"x": 10.0e-1`, ``},
+		{"an escape", `and †state.c`, `\u0061nd \u2020state.c`, ``},
+		{"a dagger that may be left out", `†{state.b}`, `†{ †state.b }`, ``},
+		{"another spelling of ||", `†state.a || 'none'`, ` †state.a <|> \"none\"`, ``},
+		{"a number that a float has not", `"x": 1`, `"x": 1.0000000000000000000001`, `call "a": v.x was 1, is 1.0000000000000000000001`},
+		{"text that looks like an expression", `†{state.b}`, `††{state.b}`, `call "a": v.y was "†{†state.b} and ††state.c", is "††{state.b} and ††state.c"; call "a": reads is gone, it was {"†state.b":"b"}`},
+		{"a tool", `"_tool": "send"`, `"_tool": "get"`, `call "c": _tool was "send", is "get"; call "c": effects was "readOnly: false", is "readOnly: true"`},
+		{"a default that is said", `"_id": "c"`, `"_id": "c", "_outputMethod": "set"`, `call "c": _outputMethod is new: "set"`},
+		{"what people are told", `"_id": "c"`, `"_id": "c", "_description": "x"`, `call "c": _description is new: "x"`},
+		{"a binding", `"†state.b", "_retry"`, `"†state.d", "_retry"`, `call "a": reads is gone, it was {"†state.b":"b"}; call "b": _outputPath was "†state.b", is "†state.d"; call "c": reads is gone, it was {"†state.a":"a"}`},
+		{"a call more", `"†input.go"}`, `"†input.go"}, {"_tool": "use"}`, `call "use" is new: {"call":{"_id":"use","_tool":"use"},"effects":"independent: true"}`},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			old, changed := diffed(t, diffBase).Manifest(nil), diffed(t, strings.Replace(diffBase, c.old, c.new, 1)).Manifest(nil)
+			var got []string
+			for _, d := range old.Differences(changed) {
+				got = append(got, d.String())
+			}
+			if text := strings.Join(got, "; "); text != c.want {
+				t.Errorf("%s\nwant %s", text, c.want)
+			}
+			if same := old.Digest() == changed.Digest(); same != (c.want == "") {
+				t.Errorf("same digest: %v", same)
+			}
+		})
+	}
+}
+
+// What a run takes from elsewhere is bound as well, and tools and the whiteboard are.
+func TestDigestOfTheRest(t *testing.T) {
+	manifest := func(tools, state, flag string) compile.Manifest {
+		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(`[{"_tool": "t", "_outputPath": "†state.x"}]`)), nil)
+		f, _ := file.Read(diag.NewFile("tools.json", []byte(tools)))
+		f.Secrets = &file.Secrets{LookupEnv: func(string) (string, bool) { return "never in a manifest", true }}
+		cat, _, findings := file.Catalogue(f)
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		opts := compile.Options{Catalogue: cat}
+		opts.Values = map[string]compile.Given{"state": {JSON: json.RawMessage(state)}}
+		prog, _ := compile.Compile(doc, &opts)
+		m := prog.Manifest(map[string]json.RawMessage{"flags": json.RawMessage(`{"effects":` + flag + `}`)})
+		if strings.Contains(string(m), "never") {
+			t.Errorf("a secret: %s", m)
+		}
+		return m
+	}
+	const tools = `{"tools": {"t": {"description": "d", "properties": {"a": {"type": "string"}}}}, "activities": {"t": {"http": {"url": "https://a.example/x", "headers": {"X": {"env": "HOME"}}}, "timeout": "3s"}}, "limits": {"t": {"parallel": 2}}}`
+	base := manifest(tools, `{"n": 1}`, `"declared"`)
+	for _, c := range []struct {
+		is   compile.Manifest
+		want string
+	}{
+		{manifest(strings.ReplaceAll(tools, " ", "\n"), `{"n": 1.0}`, `"declared"`), ``},
+		{manifest(tools, `{"n": 2}`, `"declared"`), `state: n was 1, is 2`},
+		{manifest(tools, `{"n": 1}`, `"none"`), `--effects was "declared", is "none"`},
+		{manifest(strings.Replace(tools, `"a"`, `"b"`, 1), `{"n": 1}`, `"declared"`), `tool "t": definition.properties.a is gone, it was {"type":"string"}`},
+		{manifest(strings.Replace(tools, `a.example`, `b.example`, 1), `{"n": 1}`, `"declared"`), `activity "t": http.url was "https://a.example/x", is "https://b.example/x"`},
+		{manifest(strings.Replace(tools, `"HOME"`, `"PATH"`, 1), `{"n": 1}`, `"declared"`), `activity "t": http.headers.X.env was "HOME", is "PATH"`},
+		{manifest(strings.Replace(tools, `3s`, `4s`, 1), `{"n": 1}`, `"declared"`), `activity "t": timeout was "3s", is "4s"`},
+		{manifest(strings.Replace(tools, `"parallel": 2`, `"parallel": 3`, 1), `{"n": 1}`, `"declared"`), `tool "t": limits was "parallel 2, perSecond 0", is "parallel 3, perSecond 0"`},
+	} {
+		got := ""
+		if d := base.Differences(c.is); len(d) > 0 {
+			got = d[0].String()
+		}
+		if got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
