@@ -33,6 +33,7 @@ const (
 	failsafe     = "github.com/failsafe-go/failsafe-go"
 	celGo        = "cel.dev/cel-go"
 	cobra        = "github.com/spf13/cobra"
+	sqlite       = "modernc.org/sqlite"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 )
 
@@ -78,6 +79,9 @@ var layers = map[string]layer{
 	"exec":          {own: "compile lang tool schemas state dag diag internal/jsonscan", libraries: []string{xsync, xtime}},
 	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
 	"exec/law":      {}, // tests only
+
+	// The record of runs.
+	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// Programs.
 	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang lang/dialect lang/dialect/notations tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},

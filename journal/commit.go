@@ -1,0 +1,261 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// maxQueued is how many bytes may wait for a commit, roughly. Who appends more has to
+// wait: a disk that is slower than the run slows it down, and does not fill memory.
+const maxQueued = 64 << 20
+
+// queue is what has been appended and is not on disk yet, of all runs of a store.
+type queue struct {
+	mu     sync.Mutex
+	items  []item
+	bytes  int
+	closed bool
+	runs   []*Run     // that are held
+	room   *sync.Cond // fewer bytes wait, or the queue was closed
+
+	filled chan struct{} // something is there
+	urgent chan struct{} // and somebody waits for it
+	done   chan struct{} // closed when nothing is committed any more
+}
+
+// item is an event of a run, or the end of an instance.
+type item struct {
+	run   *Run
+	seq   int64
+	event *exec.Event
+	ended *Ended
+}
+
+// size is about how many bytes an item keeps in memory.
+func (it *item) size() int {
+	const fixed = 512
+	switch {
+	case it.ended != nil:
+		return fixed + len(it.ended.Result)
+	case it.event.Answer != nil:
+		return fixed + len(it.event.Value) + len(it.event.Answer.Params) + len(it.event.Answer.Result)
+	}
+	return fixed + len(it.event.Value)
+}
+
+func newQueue() *queue {
+	q := &queue{filled: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{})}
+	q.room = sync.NewCond(&q.mu)
+	return q
+}
+
+// signal tells who waits for a channel, unless it was told already.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// open are the runs that are held.
+func (q *queue) open() []*Run {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.runs)
+}
+
+// close ends the commits when what is queued is on disk.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.room.Broadcast()
+	q.mu.Unlock()
+	signal(q.filled)
+	signal(q.urgent)
+}
+
+// put adds an item of a run; it gives events their numbers. What a run appends that
+// takes no more is dropped.
+func (q *queue) put(it item) int64 {
+	size := it.size()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.bytes > maxQueued && it.run.err == nil && !q.closed {
+		q.room.Wait()
+	}
+	r := it.run
+	if it.event != nil {
+		r.appended++
+	}
+	if r.err == nil && q.closed {
+		r.err = &Error{Path: r.store.path, Fault: Closed}
+	}
+	if r.err != nil {
+		return r.appended
+	}
+	it.seq = r.appended
+	r.queued++
+	q.items = append(q.items, it)
+	q.bytes += size
+	signal(q.filled)
+	if q.bytes > maxQueued/2 {
+		signal(q.urgent)
+	}
+	return r.appended
+}
+
+// take waits until something is to be committed, and takes it: at once when somebody waits
+// for it, otherwise after the delay. It reports false when the queue was closed and is empty.
+func (q *queue) take(delay time.Duration) ([]item, bool) {
+	if !q.waitFilled() {
+		return nil, false
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-q.urgent:
+	case <-timer.C:
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := q.items
+	q.items, q.bytes = nil, 0
+	q.room.Broadcast()
+	// After what could not be written nothing may follow.
+	return slices.DeleteFunc(items, func(it item) bool {
+		if it.run.err == nil {
+			return false
+		}
+		it.run.queued--
+		it.run.settled.Broadcast()
+		return true
+	}), true
+}
+
+// waitFilled waits until something is there; false: nothing will be any more.
+func (q *queue) waitFilled() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) == 0 {
+		if q.closed {
+			return false
+		}
+		q.mu.Unlock()
+		<-q.filled
+		q.mu.Lock()
+	}
+	if q.closed {
+		signal(q.urgent)
+	}
+	return true
+}
+
+// commitAll commits what is queued, in groups, until the queue is closed. A group is all
+// that came while the one before was written.
+func (s *Store) commitAll() {
+	defer close(s.queue.done)
+	for {
+		items, ok := s.queue.take(s.opts.Delay)
+		if !ok {
+			return
+		}
+		if len(items) > 0 {
+			s.commit(byRun(items))
+			s.watch.tell()
+		}
+	}
+}
+
+// byRun are the items of each run, in order.
+func byRun(items []item) []*part {
+	var parts []*part
+	of := map[*Run]*part{}
+	for _, it := range items {
+		p := of[it.run]
+		if p == nil {
+			p = newPart(it.run)
+			of[it.run] = p
+			parts = append(parts, p)
+		}
+		p.add(&it)
+	}
+	for _, p := range parts {
+		p.summary = p.run.tally.summary()
+	}
+	return parts
+}
+
+// commit writes the parts in one transaction. When one run's part is what can't be
+// written, the others must not suffer: then each is written by itself.
+func (s *Store) commit(parts []*part) {
+	parts = slices.DeleteFunc(parts, func(p *part) bool {
+		if p.err == nil || len(p.events) > 0 {
+			return false
+		}
+		s.settle(p, p.err)
+		return true
+	})
+	if len(parts) == 0 {
+		return
+	}
+	err := s.writeParts(parts)
+	if len(parts) > 1 && ofStatement(err) {
+		for _, p := range parts {
+			s.settle(p, s.writeParts([]*part{p}))
+		}
+		return
+	}
+	for _, p := range parts {
+		s.settle(p, err)
+	}
+}
+
+// ofStatement reports whether an error comes from what is written, and not from the file.
+func ofStatement(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_NOMEM:
+		return true
+	}
+	return false
+}
+
+func (s *Store) writeParts(parts []*part) error {
+	return s.write(context.Background(), func(tx *tx) error {
+		for _, p := range parts {
+			if err := p.write(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settle tells those who wait for a part that it is on disk, or that it never will be.
+func (s *Store) settle(p *part, err error) {
+	q, r := s.queue, p.run
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r.queued -= p.items
+	if err == nil {
+		r.committed = max(r.committed, p.last)
+		r.asking = p.open
+		err = p.err
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	r.settled.Broadcast()
+	q.room.Broadcast()
+}

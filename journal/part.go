@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// The statements of a commit.
+const (
+	insertEvent = "INSERT INTO events (id, instance, path, type, time, body) VALUES (?, ?, ?, ?, ?, ?)"
+
+	updateRun = "UPDATE runs SET changed = ?, finished = ?, status = ?, reason = ?, last = ?, calls = ? WHERE id = ?"
+
+	// An answer that was put to the same question and not taken yet stays: the run that
+	// asks again is one that went on in another process.
+	upsertQuestion = `INSERT INTO questions (run, instance, path, digest, seq, closed) VALUES (?, ?, ?, ?, ?, 0)
+		ON CONFLICT DO UPDATE SET answer = iif(closed = 0 AND digest = excluded.digest, answer, NULL),
+			digest = excluded.digest, seq = excluded.seq, closed = 0`
+
+	closeQuestion = "UPDATE questions SET closed = 1, answer = coalesce(?, answer) WHERE run = ? AND instance = ? AND path = ?"
+
+	countQuestions = `UPDATE runs SET asking = (SELECT count(*) FROM questions WHERE run = ?1 AND closed = 0 AND answer IS NULL)
+		WHERE id = ?1`
+
+	upsertInstance = "INSERT OR REPLACE INTO instances (run, name, status, result) VALUES (?, ?, ?, ?)"
+)
+
+// part is what a transaction writes of one run. It is made before the transaction, so
+// that it can be written again when another process was in the way.
+type part struct {
+	run       *Run
+	items     int
+	last      int64 // the number of its last event
+	events    []row
+	questions []question
+	open      int // questions, after it
+	ended     []*Ended
+	summary   summary
+	samples   []sample
+	err       error // why what follows is not in it
+}
+
+// row is a row of events.
+type row struct {
+	id                   int64
+	instance, path, kind string
+	time                 int64
+	body                 string
+}
+
+// question is a question that is asked, or closed.
+type question struct {
+	callKey
+	asked  bool
+	digest string
+	seq    int64
+	answer any // JSON text, or nil
+}
+
+// callKey names a call of a run.
+type callKey struct{ instance, path string }
+
+func newPart(r *Run) *part { return &part{run: r, last: r.tally.last, open: len(r.tally.open)} }
+
+// add takes an item into the part. After one that can't be encoded nothing is taken, so
+// that what is on disk stays a beginning.
+func (p *part) add(it *item) {
+	p.items++
+	if p.err != nil {
+		return
+	}
+	if it.ended != nil {
+		p.ended = append(p.ended, it.ended)
+		return
+	}
+	body, err := encode(it.event)
+	if err != nil {
+		p.err = p.run.store.fault(err)
+		return
+	}
+	e := it.event
+	p.last = it.seq
+	p.events = append(p.events, row{eventID(p.run.id, it.seq), e.Instance, e.Call, string(e.Type), micros(e.Time), body})
+	p.run.tally.add(e, it.seq, p)
+	p.open = len(p.run.tally.open)
+}
+
+// encode is an event as JSON, its values as they are.
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// eventID is the key of an event: all of a run together, in order.
+func eventID(run, seq int64) int64 { return run<<32 | seq }
+
+// write writes the part.
+func (p *part) write(tx *tx) error {
+	for i := range p.events {
+		e := &p.events[i]
+		if err := tx.run(tx.event, e.id, e.instance, e.path, e.kind, e.time, e.body); err != nil {
+			return err
+		}
+	}
+	if err := p.writeQuestions(tx); err != nil {
+		return err
+	}
+	for _, e := range p.ended {
+		if err := tx.run(tx.instance, p.run.id, e.Instance, string(e.Status), text(e.Result)); err != nil {
+			return err
+		}
+	}
+	if len(p.events) > 0 {
+		s := p.summary
+		if err := tx.run(tx.summary, s.changed, s.finished, string(s.status), s.reason, p.last, s.calls, p.run.id); err != nil {
+			return err
+		}
+	}
+	return writeSamples(tx, p.samples)
+}
+
+func (p *part) writeQuestions(tx *tx) error {
+	if len(p.questions) == 0 {
+		return nil
+	}
+	for _, q := range p.questions {
+		var err error
+		if q.asked {
+			err = tx.run(tx.question, p.run.id, q.instance, q.path, q.digest, q.seq)
+		} else {
+			err = tx.run(tx.closing, q.answer, p.run.id, q.instance, q.path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return tx.run(tx.asking, p.run.id)
+}
+
+// text is JSON as a parameter: NULL when there is none.
+func text(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return string(raw)
+}
+
+// answerText is an answer as a parameter.
+func answerText(a *exec.Answer) any {
+	if a == nil {
+		return nil
+	}
+	body, err := encode(a)
+	if err != nil { // its event could not be encoded either
+		return nil
+	}
+	return body
+}

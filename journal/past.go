@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// past is what the events of an instance say of its calls, by their paths.
+type past map[string]*exec.Past
+
+// add takes the next event in.
+func (p past) add(e *exec.Event) {
+	if e.Call == "" {
+		return
+	}
+	if p[e.Call] == nil {
+		p[e.Call] = &exec.Past{}
+	}
+	p[e.Call].Take(e)
+}
+
+// Past implements exec.Record. It costs what the instance has, and nothing for a run that is
+// new. Answers that were put while nobody held the run are in it.
+func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
+	if r.fresh {
+		return nil, nil
+	}
+	p, err := r.past(context.Background(), instance)
+	if err != nil {
+		return nil, r.store.fault(err)
+	}
+	return p, nil
+}
+
+// past is nil for an instance that has no events. What a call has written is in what it
+// returned as well, so those events, which may be large, are not read.
+func (r *Run) past(ctx context.Context, instance string) (past, error) {
+	rows, err := r.store.readers.QueryContext(ctx,
+		"SELECT id, iif(type = ?, NULL, body) FROM events WHERE run = ? AND instance = ? ORDER BY id", string(exec.Written), r.id, instance)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var p past
+	for rows.Next() {
+		var id int64
+		var body []byte
+		if err := rows.Scan(&id, &body); err != nil {
+			return nil, err
+		}
+		if p == nil {
+			p = past{}
+		}
+		if body == nil {
+			continue
+		}
+		e, err := decode(id, body)
+		if err != nil {
+			return nil, err
+		}
+		p.add(e)
+	}
+	if err := rows.Err(); err != nil || p == nil {
+		return nil, err
+	}
+	return p, r.addAnswers(ctx, instance, p)
+}
+
+// decode is the event of a row.
+func decode(id int64, body []byte) (*exec.Event, error) {
+	e := &exec.Event{}
+	if err := json.Unmarshal(body, e); err != nil {
+		return nil, undecodable(fmt.Sprintf("event %d", id&(1<<32-1)), err)
+	}
+	return e, nil
+}
+
+// addAnswers adds the answers that the run has not taken.
+func (r *Run) addAnswers(ctx context.Context, instance string, p past) error {
+	rows, err := r.store.readers.QueryContext(ctx,
+		"SELECT path, digest, answer FROM questions WHERE run = ? AND instance = ? AND closed = 0 AND answer IS NOT NULL", r.id, instance)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var path, digest, answer string
+		if err := rows.Scan(&path, &digest, &answer); err != nil {
+			return err
+		}
+		a := &exec.Answer{}
+		if err := json.Unmarshal([]byte(answer), a); err != nil {
+			return undecodable(fmt.Sprintf("the answer about %q", path), err)
+		}
+		if c := p[path]; c != nil && c.Asked == digest && c.Answer == nil {
+			c.Answer = a
+		}
+	}
+	return rows.Err()
+}

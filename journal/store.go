@@ -1,0 +1,338 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Options say how a store is opened. The zero value is the default.
+type Options struct {
+	// Delay is how long an event that nobody waits for may be in memory only; 0 is 10 ms.
+	Delay time.Duration
+	// Busy is how long to wait for another process that is writing; 0 is 30 s.
+	Busy time.Duration
+	// ReadOnly reads only, and makes no file.
+	ReadOnly bool
+
+	vfs string // of tests: what writes the file
+}
+
+// The defaults of Options.
+const (
+	DefaultDelay = 10 * time.Millisecond
+	DefaultBusy  = 30 * time.Second
+)
+
+// Store is a file of runs. Close it after the runs that were made or resumed by it.
+type Store struct {
+	path string
+	opts Options
+
+	readers *sql.DB
+	writing sync.Mutex // held while the writer is used
+	writer  *writer    // nil when read only
+
+	queue *queue
+	watch *watch
+}
+
+// Open opens the store in this file, and makes it with its folder when it is not
+// there, readable for its owner only. An error is a *Error.
+func Open(path string, opts *Options) (*Store, error) {
+	s := &Store{path: path}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Delay == 0 {
+		s.opts.Delay = DefaultDelay
+	}
+	if s.opts.Busy == 0 {
+		s.opts.Busy = DefaultBusy
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	s.path = abs
+	if err := s.open(context.Background()); err != nil {
+		s.closeFile()
+		return nil, s.fault(err)
+	}
+	return s, nil
+}
+
+// open opens the file: first for writing, since only a writer can mend what a process
+// that was killed left behind.
+func (s *Store) open(ctx context.Context) error {
+	if err := s.prepareFile(); err != nil {
+		return err
+	}
+	readers, err := sql.Open("sqlite", s.source(false))
+	if err != nil {
+		return err
+	}
+	s.readers = readers
+	s.readers.SetMaxOpenConns(8)
+	s.readers.SetMaxIdleConns(8)
+	if s.opts.ReadOnly {
+		return s.check(ctx)
+	}
+	if s.writer, err = s.newWriter(ctx); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.writer.prepare(ctx); err != nil {
+		return err
+	}
+	s.watch = newWatch(s)
+	s.queue = newQueue()
+	go s.commitAll()
+	return nil
+}
+
+// check reads the version of a store that is opened for reading only.
+func (s *Store) check(ctx context.Context) error {
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	version, err := s.version(ctx, conn)
+	switch {
+	case err != nil:
+		return err
+	case version < len(schemas()):
+		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("its version is an older one, and has to be brought to this one")}
+	}
+	s.watch = newWatch(s)
+	return nil
+}
+
+// prepareFile makes the file unless it is there, and finds out what the database would
+// only call a file that can't be opened. It leaves a file that exists alone: to close it
+// would take the database's locks from other stores of this process.
+func (s *Store) prepareFile() error {
+	at, err := os.Stat(s.path)
+	switch {
+	case err == nil && at.IsDir():
+		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is a folder")}
+	case err == nil && !at.Mode().IsRegular():
+		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is not a plain file")}
+	case err == nil && s.opts.ReadOnly:
+		return access(s.path, false)
+	case err == nil:
+		return access(s.path, true)
+	case !errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly:
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// source is what a connection is opened by.
+func (s *Store) source(write bool) string {
+	q := url.Values{"_synchronous": {"FULL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_error_rc": {"1"}}
+	switch {
+	case write: // it waits by itself: see Store.retry
+		q.Set("_busy_timeout", "0")
+	default:
+		q.Set("_busy_timeout", "10000")
+		q.Set("_query_only", "1")
+	}
+	if s.opts.ReadOnly {
+		q.Set("mode", "ro")
+	} else {
+		q.Set("mode", "rw")
+	}
+	if s.opts.vfs != "" {
+		q.Set("vfs", s.opts.vfs)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+// Close waits until all that was appended is on disk, gives the runs that are still
+// held back, and closes the file. The error is that of what could not be written.
+func (s *Store) Close() error {
+	var err error
+	if s.queue != nil {
+		for _, r := range s.queue.open() {
+			err = errors.Join(err, r.Close())
+		}
+		s.queue.close()
+		<-s.queue.done
+	}
+	return errors.Join(err, s.fault(s.closeFile()))
+}
+
+func (s *Store) closeFile() error {
+	var errs []error
+	if s.watch != nil {
+		s.watch.close()
+	}
+	if s.readers != nil {
+		errs = append(errs, s.readers.Close())
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.writer != nil { // last, so that it brings all into the main file
+		errs = append(errs, s.writer.close())
+		s.writer = nil
+	}
+	return errors.Join(errs...)
+}
+
+// writer is the connection that writes.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+
+	event, summary, question, closing, instance, asking *sql.Stmt
+}
+
+func (s *Store) newWriter(ctx context.Context) (w *writer, err error) {
+	w = &writer{}
+	if w.db, err = sql.Open("sqlite", s.source(true)); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if err = s.retry(ctx, func() error {
+		w.conn, err = w.db.Conn(ctx)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	// Another program's database is not to be changed, not even its mode.
+	if err = s.retry(ctx, func() error {
+		_, err := s.version(ctx, w.conn)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	mode := ""
+	if err = s.retry(ctx, func() error {
+		return w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	}); err != nil {
+		return nil, err
+	}
+	if mode != "wal" {
+		return nil, &Error{Path: s.path, Fault: Unusable, Err: errors.New("its file system can't share memory between processes")}
+	}
+	return w, nil
+}
+
+// prepare prepares the statements of the commits.
+func (w *writer) prepare(ctx context.Context) error {
+	for query, stmt := range map[string]**sql.Stmt{
+		insertEvent: &w.event, updateRun: &w.summary, upsertQuestion: &w.question,
+		closeQuestion: &w.closing, upsertInstance: &w.instance, countQuestions: &w.asking,
+	} {
+		var err error
+		if *stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	return errors.Join(append(errs, w.db.Close())...)
+}
+
+// tx is a transaction of the writer.
+type tx struct {
+	*writer
+	ctx context.Context
+}
+
+func (t *tx) exec(query string, args ...any) (int64, error) {
+	res, err := t.conn.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (t *tx) run(s *sql.Stmt, args ...any) error {
+	_, err := s.ExecContext(t.ctx, args...)
+	return err
+}
+
+// write does f in a transaction: all that it does is on disk when write returns nil, and
+// nothing of it is there otherwise. While another process writes, it waits.
+func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	switch {
+	case s.opts.ReadOnly:
+		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("it was opened for reading only")}
+	case s.writer == nil:
+		return &Error{Path: s.path, Fault: Closed}
+	}
+	conn := s.writer.conn
+	if err := s.retry(ctx, func() error {
+		_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+		return err
+	}); err != nil {
+		return s.fault(err)
+	}
+	err := f(&tx{s.writer, ctx})
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// Some errors have ended the transaction already: then this one says so only.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	}
+	return s.fault(err)
+}
+
+// retry does what another process may be in the way of, until it is not or for
+// Options.Busy. The waits are short and uneven, so that of several processes that write
+// all the time each has its turn.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	start := time.Now()
+	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		err := f()
+		if !busy(err) || time.Since(start) > s.opts.Busy {
+			return err
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// micros is how times are kept.
+func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// tally is what the row of a run says of its events: the goroutine that commits adds them
+// up. It knows the calls that go on and the questions that are open, and nothing of
+// those that have ended, so that it stays small however long the run is.
+type tally struct {
+	status   exec.Status
+	reason   string
+	changed  time.Time
+	finished time.Time // zero: not yet
+	last     int64
+	ended    map[exec.Status]int
+	going    map[callKey]begun
+	open     map[callKey]bool // questions
+	lengths  map[string][]time.Duration
+}
+
+// begun is a call that was started.
+type begun struct {
+	at     time.Time
+	status exec.Status
+}
+
+func newTally() *tally {
+	return &tally{
+		status: exec.Pending, ended: map[exec.Status]int{}, going: map[callKey]begun{},
+		open: map[callKey]bool{}, lengths: map[string][]time.Duration{},
+	}
+}
+
+// summary is a tally as it is written.
+type summary struct {
+	status   exec.Status
+	reason   string
+	changed  int64
+	finished any
+	calls    string
+}
+
+// add adds an event up; questions and samples that come of it are written with p.
+func (t *tally) add(e *exec.Event, seq int64, p *part) {
+	t.last, t.changed = seq, e.Time
+	key := callKey{e.Instance, e.Call}
+	switch e.Type {
+	case exec.RunStarted, exec.RunResumed:
+		t.status, t.reason, t.finished = exec.Running, "", time.Time{}
+	case exec.RunPaused:
+		t.status, t.reason = exec.Paused, e.Reason
+		p.samples = t.samples()
+	case exec.RunFinished:
+		t.status, t.reason, t.finished = e.Status, e.Reason, e.Time
+		clear(t.going)
+		for _, key := range slices.Collect(maps.Keys(t.open)) {
+			t.close(key, nil, p)
+		}
+		p.samples = t.samples()
+	case exec.ApprovalAsked:
+		t.going[key] = begun{status: exec.Awaiting}
+		t.open[key] = true
+		p.questions = append(p.questions, question{callKey: key, asked: true, digest: e.Digest, seq: seq})
+	case exec.ApprovalGiven:
+		delete(t.going, key)
+		t.close(key, e.Answer, p)
+	case exec.CallStarted:
+		t.close(key, nil, p)
+		t.going[key] = begun{e.Time, exec.Running}
+	case exec.CallRetrying:
+		t.going[key] = begun{status: exec.Ready}
+	case exec.CallReturned:
+		t.close(key, nil, p)
+		t.returned(key, e)
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		t.close(key, nil, p)
+		delete(t.going, key)
+		t.ended[e.Status]++
+	}
+}
+
+// close notes that a call went on, if a question about it was open.
+func (t *tally) close(key callKey, a *exec.Answer, p *part) {
+	if !t.open[key] {
+		return
+	}
+	delete(t.open, key)
+	p.questions = append(p.questions, question{callKey: key, answer: answerText(a)})
+}
+
+// maxSamples is how many durations a store keeps of each tool, and a run until
+// it writes them.
+const maxSamples = 256
+
+// returned notes how long a call took, if its tool has answered.
+func (t *tally) returned(key callKey, e *exec.Event) {
+	b := t.going[key]
+	if e.Error != nil || b.at.IsZero() || e.Time.Before(b.at) {
+		return
+	}
+	all := append(t.lengths[e.Tool], e.Time.Sub(b.at))
+	if len(all) > maxSamples {
+		all = slices.Delete(all, 0, len(all)-maxSamples)
+	}
+	t.lengths[e.Tool] = all
+}
+
+// samples takes the durations that are not written yet.
+func (t *tally) samples() []sample {
+	var all []sample
+	for _, tool := range slices.Sorted(maps.Keys(t.lengths)) {
+		for _, d := range t.lengths[tool] {
+			all = append(all, sample{tool, d})
+		}
+	}
+	clear(t.lengths)
+	return all
+}
+
+func (t *tally) summary() summary {
+	s := summary{status: t.status, reason: t.reason, changed: micros(t.changed)}
+	if !t.finished.IsZero() {
+		s.finished = micros(t.finished)
+	}
+	calls := maps.Clone(t.ended)
+	for _, b := range t.going {
+		calls[b.status]++
+	}
+	text, err := json.Marshal(calls)
+	if err != nil {
+		panic(err) // names and numbers
+	}
+	s.calls = string(text)
+	return s
+}
