@@ -116,6 +116,7 @@ func (b *binder) call(i int32, d *draft) {
 		b.read(i, d, r)
 		certain = certain && (r.soft || r.held || r.expr.read.Since > 0)
 	}
+	d.certain = certain
 	for _, dep := range d.DependsOn {
 		if dep < i { // else it is on a cycle that was reported
 			b.starts.Edge(dep, i)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 	c.lowerWrites(d)
 	c.lowerRare(d)
 	c.lowerParams(d)
+	c.findChooser(d)
 	c.chunks.ref, c.chunks.node = d.refs, d.nodes
 	d.refs, d.nodes = keep(&c.chunks.refs, d.refs), keep(&c.chunks.nodes, d.nodes)
 	if d.Tool != nil {
@@ -198,6 +200,9 @@ func fillRest(rest, def *lang.Rest) {
 	if rest.WhenNode.IsZero() {
 		rest.When = def.When
 	}
+	if rest.DelegateNode.IsZero() {
+		rest.Delegate, rest.DelegateNode = def.Delegate, def.DelegateNode
+	}
 }
 
 // checkFixed checks a call's underscore members against what its tool fixes or
@@ -241,7 +246,7 @@ func (c *checker) lowerParams(d *draft) {
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
 func (c *checker) checkParams(d *draft) {
-	c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params)
+	d.unfit = !c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params)
 	rest := d.Source.Rest
 	if rest == nil || rest.Fallback == nil || d.Fallback == nil {
 		return
@@ -256,18 +261,18 @@ func (c *checker) checkParams(d *draft) {
 }
 
 // checkArgs checks params against a definition: those that are required, those
-// that are unknown, and the literals among them.
-func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template) {
+// that are unknown, and the literals among them. It reports whether nothing was wrong.
+func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template) bool {
 	def, sound := t.Definition, true
 	for _, name := range def.Required {
 		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) {
 			sound = false
-			c.errorf(diag.MissingParam, d.loc(toolNode), "the tool %q requires the param %q", def.Name, name).
+			c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(t), name).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
 		}
 	}
 	for i := range params {
-		if !c.checkArg(d, def, &params[i]) {
+		if !c.checkArg(d, t, &params[i]) {
 			sound = false
 		}
 	}
@@ -275,17 +280,28 @@ func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNo
 		for _, v := range violations(def.Params, lit) {
 			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
+			sound = false
 		}
 	}
+	return sound
+}
+
+// spelled is a tool, or what stands for the input of a document, as findings call it.
+func spelled(t *tool.Tool) string {
+	if t.Source == fromDocument {
+		return "the document " + quote(t.Definition.Name)
+	}
+	return fmt.Sprintf("the tool %q", t.Definition.Name)
 }
 
 // checkArg checks one param; it reports whether nothing was wrong.
-func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member) bool {
+func (c *checker) checkArg(d *draft, t *tool.Tool, m *lang.Member) bool {
+	def := t.Definition
 	schema := def.Param[m.Name]
 	if schema == nil && def.Params != nil {
 		sub, has := def.Params.At(schemas.Step{Name: m.Name})
 		if has == schemas.Never || has == schemas.Unknown && def.Closed {
-			c.unknownParam(d, def, m)
+			c.unknownParam(d, t, m)
 			return false
 		}
 		schema = sub
@@ -300,8 +316,9 @@ func (c *checker) checkArg(d *draft, def *tool.Definition, m *lang.Member) bool 
 	return c.checkLiteral(d, m, lit, schema, def)
 }
 
-func (c *checker) unknownParam(d *draft, def *tool.Definition, m *lang.Member) {
-	c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "the tool %q has no param %q", def.Name, m.Name).
+func (c *checker) unknownParam(d *draft, t *tool.Tool, m *lang.Member) {
+	def := t.Definition
+	c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "%s has no param %q", spelled(t), m.Name).
 		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span())).
 		suggestString(m.Name, maps.Keys(def.Param))
 }
@@ -375,14 +392,12 @@ func (c *checker) lowerRare(d *draft) {
 	if !src.Expect.IsZero() && src.Expect.Kind() == lang.Object {
 		r.Expect = c.schema(src.Expect, src.Expect.AppendJSON(nil))
 	}
-	if src.Delegate != "" || !src.DelegateNode.IsZero() {
-		c.errorf(diag.BadDelegate, src.DelegateNode.Loc(), "delegates are not supported yet").in(d, "/_delegate")
-	}
 	if src.Instance != "" {
 		c.errorf(diag.UnknownInstance, src.InstanceNode.Loc(), "instances are not supported yet: %q", src.Instance).in(d, "/_instance")
 	}
 	c.lowerDependsOn(d, src)
 	c.lowerFallback(d, src)
+	c.findDelegate(d, src)
 }
 
 func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
@@ -436,6 +451,13 @@ func (c *checker) findActivity(d *draft) {
 	var node lang.Node
 	if r := d.Source.Rest; r != nil {
 		name, node = r.Activity, r.ActivityNode
+	}
+	if d.Delegate != nil {
+		c.delegateEffects(d)
+		if name != "" {
+			c.warnf(diag.UnknownActivity, node.Loc(), "the activity %q is not used: the call runs a document", name).in(d, "/_activity")
+		}
+		return
 	}
 	d.Effects = c.effectsOf(d.Tool, name, node)
 	impl, ok := c.resolveActivity(d, d.Tool, name, node)
@@ -495,13 +517,18 @@ func (c *checker) resolveActivity(d *draft, t *tool.Tool, activity string, node 
 	return tool.Implementation{}, false
 }
 
+// runs reports whether something runs the call: it is not latent.
+func (c *Call) runs() bool {
+	return c.Activity != nil || c.Choose != nil || c.Delegate != nil && c.Delegate.Name != Anonymous
+}
+
 // checkResult checks a result that the call already holds.
 func (c *checker) checkResult(d *draft) {
 	if d.Result == nil {
 		return
 	}
 	rest := d.Source.Rest
-	if d.Activity != nil {
+	if d.runs() {
 		c.warnf(diag.ResultIgnored, rest.Output.Loc(), "the result in _output is not used: the tool %q has an implementation, which is run", d.Source.Tool).
 			in(d, "/_output")
 		r := *d.Rare

@@ -50,7 +50,8 @@ type Options struct {
 	// that links can't leave. Folder is where in it the plan itself stands; "" is its root.
 	Delegates fs.FS
 	Folder    string
-	// Fetch reads a document at a URL, of hosts that are allowed only; nil refuses all.
+	// Fetch reads a document at a URL, of hosts that are allowed only: an error that is
+	// fs.ErrPermission says that this one is not. Nil refuses all.
 	Fetch func(url string) ([]byte, error)
 	// MaxDepth is how deep delegates may nest; 0 is 8.
 	MaxDepth int
@@ -90,13 +91,14 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	return newChecker(doc, opts).compile()
+	return newChecker(doc, opts, newDelegates(doc, opts)).compile()
 }
 
 func (c *checker) compile() (*Program, diag.List) {
 	c.context()
 	c.lowerCalls()
 	c.lowerOutput()
+	c.finalState()
 	c.checkModes()
 	order := c.planOrder()
 	c.bind(order)
@@ -113,14 +115,17 @@ func (c *checker) compile() (*Program, diag.List) {
 	return prog, c.findings
 }
 
-func newChecker(doc *lang.Document, opts *Options) *checker {
+func newChecker(doc *lang.Document, opts *Options, delegates *delegates) *checker {
 	return &checker{
-		doc:   doc,
-		opts:  opts,
-		kinds: map[string]*kind{},
-		facts: map[*tool.Tool]*toolFacts{},
-		byID:  make(map[string]int32, len(doc.Calls)),
-		index: newPathIndex(),
+		doc:       doc,
+		opts:      opts,
+		delegates: delegates,
+		kinds:     map[string]*kind{},
+		facts:     map[*tool.Tool]*toolFacts{},
+		told:      map[told]bool{},
+		toldOf:    map[*Program]bool{},
+		byID:      make(map[string]int32, len(doc.Calls)),
+		index:     newPathIndex(),
 
 		starred:       map[string]bool{},
 		unread:        map[string]bool{},
@@ -153,10 +158,19 @@ type checker struct {
 	byID          map[string]int32 // in the order of the list, later in plan order
 	end           draft            // stands behind all calls: the reads of the output
 	output        *Template
+	final         []*Expr // the members of the final state, of a document without an output
 	outSch        *schemas.Schema
 	index         *pathIndex
 	groupCount    int32
 	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
+
+	delegates *delegates
+	within    *caller           // who delegates to this document; nil for the plan itself
+	surveying bool              // only what its calls are like is asked
+	lazy      bool              // nothing of it may have run yet
+	told      map[told]bool     // findings of documents
+	toldOf    map[*Program]bool // all of whose findings are told
+	result    *schemas.Schema   // of a document that is delegated to; nil when it is not known
 
 	growing bool       // the list may go on: what is not there may come
 	cyclic  bool       // there is no plan order
@@ -183,6 +197,12 @@ type draft struct {
 	awaits bool    // it depends on a call that may still come
 	loop   bool    // it is on a cycle that was reported
 	bad    bool    // it has an error: what follows from it is not reported
+
+	document *document // that it delegates to; nil when there is none that can be used
+	survey   *survey   // of the document
+	inherits bool      // its tool fixes what it delegates to
+	unfit    bool      // its params are not what its tool takes
+	certain  bool      // it writes if it does not fail
 }
 
 // ref is a reference of a call, with what its place says about it.
@@ -217,7 +237,10 @@ func (c *checker) program() *Program {
 		byID:         c.byID,
 		loops:        c.loops,
 	}
-	if c.opts.Lazy {
+	if c.within != nil {
+		p.copied = c.within.copied
+	}
+	if c.lazy {
 		p.Mode = lang.Lazy
 	}
 	for i := range c.calls {

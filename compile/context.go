@@ -35,9 +35,9 @@ func (c *checker) context() {
 	for _, name := range []string{"input", "state", "data"} {
 		c.kinds[name] = &kind{}
 	}
-	c.cat = c.opts.Catalogue
-	if c.cat == nil {
-		c.cat = &tool.Catalogue{}
+	c.cat = c.delegates.base
+	if c.within != nil {
+		c.cat = c.within.cat
 	}
 	for i := range c.doc.Messages {
 		switch m := &c.doc.Messages[i]; {
@@ -49,7 +49,7 @@ func (c *checker) context() {
 			c.dataMessage(m)
 		}
 	}
-	c.cat = c.cat.AddDocument(c.defs...)
+	c.cat = c.delegates.with(c.cat, c.doc, c.defs)
 	for _, n := range c.named {
 		if name := trimTool(n.Str()); !c.hasTool(name) {
 			c.unknownTool(n.Loc(), name)

@@ -14,11 +14,17 @@ type Delegate struct {
 	// "anonymous": a request without anything of its own, which a model makes up.
 	Name string
 	// Program is the document compiled for this caller: its input open, what _scopes
-	// copies in held. Callers that give it the same types share one program.
+	// copies in held. Callers that give it the same types share one program. Nil for
+	// "anonymous", and when the document can't be used, which was reported.
 	Program *Program
 	Loop    Loop
 	// Until ends a Repeat: a predicate over "result" and "n"; nil is never.
 	Until Predicate
+	// OneByOne says that the items of a ForEach run one after the other, whatever its
+	// concurrency, since the document changes the world.
+	OneByOne bool
+
+	result *schemas.Schema // of the call; nil when nothing is known
 }
 
 // Loop says how often a delegate's document runs.
@@ -34,8 +40,13 @@ const (
 
 // Chooser is a call of the built-in tool choose: the first of its cases that holds is
 // the outcome, and the param "value" is the value.
+//
+// When none holds the call fails; the last alternative takes that failure unless it is
+// the outcome of a case.
 type Chooser struct {
 	Cases []Case
+
+	value *schemas.Schema // of the param; nil when it is not known
 }
 
 // Case is an outcome of a choose and when it is taken, in the order of the plan.

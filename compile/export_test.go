@@ -8,7 +8,7 @@ import (
 // Work counts the nodes of the path index and the names that a compilation looks at,
 // and the nodes and edges of its graphs.
 func Work(doc *lang.Document, opts *Options) int {
-	c := newChecker(doc, opts)
+	c := newChecker(doc, opts, newDelegates(doc, opts))
 	prog, _ := c.compile()
 	return c.index.front.work + c.looks + size(prog.Starts) + size(prog.Commits)
 }

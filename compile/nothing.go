@@ -48,12 +48,14 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
 		return
 	}
-	c.suggestPath(f, d, p)
+	if !c.suggestPath(f, d, p) && c.within != nil && p[0].Name != "input" {
+		f.Message += "; of the plan that delegates here it sees only what _scopes names"
+	}
 }
 
 // suggestPath adds the path that was perhaps meant: one that is written, or one
-// that is held, whose name is close.
-func (c *checker) suggestPath(f finding, d *draft, p state.Path) {
+// that is held, whose name is close. It reports whether there is one.
+func (c *checker) suggestPath(f finding, d *draft, p state.Path) bool {
 	near, ok := c.nearest(p.String(), func(yield func(string) bool) {
 		for name := range c.writtenNames(d, p) {
 			if !yield(name) {
@@ -67,9 +69,10 @@ func (c *checker) suggestPath(f finding, d *draft, p state.Path) {
 		}
 	})
 	if !ok || near == p.String() {
-		return
+		return false
 	}
 	c.suggestReference(f, near)
+	return true
 }
 
 // suggestReference asks whether another path was meant by the reference that the finding is

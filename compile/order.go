@@ -194,11 +194,15 @@ func (c *checker) held(p state.Path) bool {
 	if c.holds(p) {
 		return true
 	}
-	if c.opts.Run && !k.broken {
+	held := p[0].Name == "input" && !k.given && !c.opts.Run
+	switch {
+	case c.within != nil:
+		if held = c.within.held(p); !held || p[0].Name != "input" {
+			return held
+		}
+	case c.opts.Run && !k.broken:
 		return false
 	}
-	open := p[0].Name == "input" && !k.given && !c.opts.Run
-	held := open
 	for _, s := range k.schemas {
 		switch _, has := s.At(steps(p[1:])...); has {
 		case schemas.Always:

@@ -52,6 +52,8 @@ type Program struct {
 	board *state.Whiteboard // the initial one
 	byID  map[string]int32
 	loops []loopEdge // reads of cycles; places less 1
+
+	copied []copied // what a caller puts on the initial whiteboard
 }
 
 // Call is a compiled call.

@@ -30,6 +30,7 @@ type Stream struct {
 	released []string // the ids of the calls that were released, in their order
 	seen     int      // calls of the document before
 	last     *Program
+	shared   *delegates // the documents that it delegates to, each read once
 }
 
 // NewStream makes a stream for a plan of which nothing is written. A nil Options
@@ -41,12 +42,22 @@ func NewStream(opts *Options) *Stream {
 	return &Stream{opts: opts}
 }
 
+// delegates is what is known of documents that are delegated to, for the text of the
+// plan as far as it is written.
+func (s *Stream) delegates(doc *lang.Document) *delegates {
+	if s.shared == nil {
+		s.shared = newDelegates(doc, s.opts)
+	}
+	s.shared.folders[doc.File] = s.opts.Folder
+	return s.shared
+}
+
 // Add takes the document as far as it is written and returns the program of the
 // calls that are released, which begins with those released before. The findings are the
 // faults of the calls that came new; with an error among them nothing more is released,
 // and the program is the one before.
 func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
-	c := newChecker(doc, s.opts)
+	c := newChecker(doc, s.opts, s.delegates(doc))
 	c.growing = true
 	c.context()
 	c.lowerCalls()
@@ -74,7 +85,7 @@ func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List)
 	for i := range part.Calls {
 		s.released = append(s.released, part.Calls[i].ID)
 	}
-	c := newChecker(part, s.opts)
+	c := newChecker(part, s.opts, s.delegates(doc))
 	c.growing = true
 	prog, findings := c.compile()
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity != diag.Error })
@@ -97,7 +108,7 @@ func reordered(doc *lang.Document, order []int32) *lang.Document {
 // that were released, then the others in plan order. The findings are those of Compile;
 // with an error among them the others must not run, and the program is the one before.
 func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
-	whole, findings := Compile(doc, s.opts)
+	whole, findings := newChecker(doc, s.opts, s.delegates(doc)).compile()
 	if findings.HasErrors() {
 		return s.last, findings
 	}
@@ -120,7 +131,7 @@ func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 			order = append(order, int32(c.Source.Index))
 		}
 	}
-	prog, more := Compile(reordered(doc, order), s.opts)
+	prog, more := newChecker(reordered(doc, order), s.opts, s.delegates(doc)).compile()
 	if more.HasErrors() {
 		return s.last, append(findings, more...)
 	}

@@ -20,6 +20,8 @@ type typeCheck struct {
 	relation schemas.Relation
 	text     *schemas.Schema // the type of a template
 	any      *schemas.Schema
+	isObject *schemas.Schema
+	noObject *schemas.Schema // anything but an object
 	look     lookup
 	exprs    []*Expr // scratch
 }
@@ -35,6 +37,7 @@ type target struct {
 	at     string   // where inside of the param: ".user[0]"
 	soft   bool     // nothing there is no error
 	nested bool     // the value is inside of a list or an object
+	input  bool     // it is not a param but the input of the document that is named in tool
 }
 
 // what is the target as findings call it.
@@ -42,18 +45,27 @@ func (to *target) what() string {
 	if to.tool == "" {
 		return "the output" + to.at
 	}
+	if to.input {
+		return fmt.Sprintf("the input%s of %q", to.at, to.tool)
+	}
 	return fmt.Sprintf("the param %q of %q", to.name+to.at, to.tool)
 }
 
 func (c *checker) typeCheck(prog *Program) {
+	t := &typeCheck{checker: c, prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: noObject()}
+	for i := range c.calls {
+		switch d := &c.calls[i]; {
+		case !c.cyclic && d.Tool != nil && !d.bad:
+			t.call(d)
+		case d.document != nil:
+			t.delegateBlind(d)
+		}
+	}
 	if c.cyclic {
 		return
 	}
-	t := &typeCheck{checker: c, prog: prog, text: simple("string"), any: schemas.Any()}
-	for i := range c.calls {
-		if d := &c.calls[i]; d.Tool != nil && !d.bad {
-			t.call(d)
-		}
+	if c.within != nil {
+		c.result = t.resultOfAll()
 	}
 	if c.output != nil && c.outSch != nil && countExprs(c.doc.Output) > 0 {
 		to := &target{draft: &c.end, schema: c.outSch, decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
@@ -70,6 +82,12 @@ func (t *typeCheck) call(d *draft) {
 			params, args = d.Source.Rest.Fallback.Params, d.Fallback.Params
 		}
 		t.params(d, d.Fallback.Tool, params, args, own)
+	}
+	switch {
+	case d.document != nil:
+		t.delegate(d)
+	case d.Choose != nil:
+		t.choices(d)
 	}
 	t.results(d)
 }
@@ -240,18 +258,18 @@ func (t *typeCheck) whole(to *target, schema *schemas.Schema) *schemas.Schema {
 	if !to.nested {
 		return nil // nobody asks
 	}
-	return t.typeOfExpr(to, e)
+	return t.typeOfExpr(to.draft, e)
 }
 
 // typeOfExpr is the type of an expression's value; nil when it is not known.
-func (t *typeCheck) typeOfExpr(to *target, e *Expr) *schemas.Schema {
+func (t *typeCheck) typeOfExpr(d *draft, e *Expr) *schemas.Schema {
 	var all []*schemas.Schema
 	switch e.op {
 	case lang.OpRef:
 		if e.void {
 			return schemas.Nothing()
 		}
-		for _, s := range t.prog.types(&e.read, to.draft.Place, &t.look) {
+		for _, s := range t.prog.types(&e.read, d.Place, &t.look) {
 			all = append(all, s.Schema)
 		}
 	case lang.OpLiteral:
@@ -261,14 +279,17 @@ func (t *typeCheck) typeOfExpr(to *target, e *Expr) *schemas.Schema {
 		}
 		return s
 	case lang.OpAnd:
-		return t.typeOfExpr(to, e.args[len(e.args)-1])
+		return t.typeOfExpr(d, e.args[len(e.args)-1])
 	case lang.OpOr:
 		for _, a := range e.args {
-			all = append(all, t.typeOfExpr(to, a))
+			all = append(all, t.typeOfExpr(d, a))
 		}
 	}
 	if len(all) == 0 || slices.Contains(all, nil) {
 		return nil
+	}
+	if len(all) == 1 {
+		return all[0]
 	}
 	return schemas.Union(all...)
 }

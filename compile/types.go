@@ -92,18 +92,33 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 // the kind says, else the value that was given. alone says that nobody writes there.
 func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, look *lookup) (Source, bool) {
 	initial := p.initialValue(path, look)
+	given, copied := copiedAt(p.copied, path)
 	switch {
-	case declared != nil && (initial.held || alone):
-		if initial.held {
+	case declared != nil && (initial.held || alone || copied):
+		if initial.held || copied && path[0].Name != "input" {
 			has = schemas.Always
 		}
 		return Source{Schema: declared, Has: has}, true
+	case copied && initial.held:
+		return overlaid(given), true
+	case copied:
+		return given, true
 	case initial.held:
 		return Source{Schema: initial.schema, Has: schemas.Always}, true
 	case alone:
 		return Source{Has: has}, true
 	}
 	return Source{}, false
+}
+
+// overlaid is what comes of a value of the document's own under one that the caller may
+// put there.
+func overlaid(given Source) Source {
+	if given.Has == schemas.Always && given.Schema != nil &&
+		schemas.Assignable(given.Schema, noObject(), nil).Verdict == schemas.Yes {
+		return given
+	}
+	return Source{Has: schemas.Always} // merged deeply, or the one or the other
 }
 
 // initialValue is what the initial whiteboard holds at a path.
@@ -311,6 +326,12 @@ func (c *Call) typeOf(outcome int) *schemas.Schema {
 			return s
 		}
 	}
+	switch {
+	case c.Choose != nil && c.Choose.names(outcome):
+		return c.Choose.value
+	case c.Delegate != nil && outcome == 0 && c.Delegate.result != nil:
+		return c.Delegate.result
+	}
 	if t := c.ResultSchema(outcome); t != nil || outcome != 0 {
 		return t
 	}
@@ -319,8 +340,15 @@ func (c *Call) typeOf(outcome int) *schemas.Schema {
 
 // givesError reports whether an outcome is the error object of a failure.
 func (c *Call) givesError(outcome int) bool {
-	return outcome == failed || outcome > 0 && outcome == len(c.Alternatives)-1 &&
-		(c.Tool == nil || len(c.Tool.Definition.Outcomes) == 0)
+	return outcome == failed || outcome > 0 && outcome == len(c.Alternatives)-1 && c.TakesFailure()
+}
+
+// TakesFailure reports whether the last of several alternatives takes a failure of the
+// call: unless the tool's definition lists its outcomes, or a choose has a condition for
+// it (plan-language §4).
+func (c *Call) TakesFailure() bool {
+	last := len(c.Alternatives) - 1
+	return last > 0 && (c.Tool == nil || len(c.Tool.Definition.Outcomes) == 0) && (c.Choose == nil || !c.Choose.names(last))
 }
 
 // errorObject is the type of the error object of a failed call. It is made once, at
@@ -336,6 +364,15 @@ var errorObject = sync.OnceValue(func() *schemas.Schema {
 // simple is the schema of a JSON type.
 func simple(name string) *schemas.Schema {
 	s, err := schemas.Compile(json.RawMessage(`{"type":"`+name+`"}`), nil)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// noObject is the schema of all values but objects.
+func noObject() *schemas.Schema {
+	s, err := schemas.Compile(json.RawMessage(`{"type":["array","string","number","boolean","null"]}`), nil)
 	if err != nil {
 		panic(err)
 	}

@@ -930,6 +930,26 @@ const (
 	// Cure: correct the schema at the place shown, here "type": "integer".
 	BadSchema Code = 507
 
+	// BadCondition is a condition that does not type-check.
+	//
+	// The conditions of choose and repeat are CEL expressions. They are checked before
+	// anything runs: this one does not parse, names a variable that it does not have, or
+	// compares what can't be compared. In "when" the variable is value, in "until" they are
+	// result and n, the number of rounds so far.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"type": "plan", "plan": [
+	//	    {"_tool": "choose", "value": 42, "_outputPath": "†state.large || †state.small",
+	//	     "when": {"large": "value > 40", "small": "valeu <= 40"}}
+	//	  ]}
+	//	]
+	//
+	// Cure: correct the condition, here value <= 40.
+	BadCondition Code = 508
+
 	// LazyWithResults is a lazy plan that already holds results.
 	//
 	// A lazy plan is a blueprint: it is shown and approved before anything runs, so it must

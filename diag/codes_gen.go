@@ -48,6 +48,7 @@ func Codes() []Code {
 		BadResult,
 		BadInput,
 		BadSchema,
+		BadCondition,
 		LazyWithResults,
 		OpenChoice,
 		OverBudget,
@@ -906,6 +907,24 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Correct the schema at the place shown, here \"type\": \"integer\".",
+		}, true
+	case BadCondition:
+		return Page{
+			Code:     BadCondition,
+			Name:     "BadCondition",
+			Severity: Error,
+			Summary:  "A condition that does not type-check.",
+			Meaning:  "The conditions of choose and repeat are CEL expressions. They are checked before anything runs: this one does not parse, names a variable that it does not have, or compares what can't be compared. In \"when\" the variable is value, in \"until\" they are result and n, the number of rounds so far.",
+			Args:     []string{"check", "plan.json"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"type\": \"plan\", \"plan\": [\n" +
+					"    {\"_tool\": \"choose\", \"value\": 42, \"_outputPath\": \"†state.large || †state.small\",\n" +
+					"     \"when\": {\"large\": \"value > 40\", \"small\": \"valeu <= 40\"}}\n" +
+					"  ]}\n" +
+					"]\n"},
+			},
+			Cure: "Correct the condition, here value <= 40.",
 		}, true
 	case LazyWithResults:
 		return Page{

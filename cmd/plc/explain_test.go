@@ -16,8 +16,8 @@ import (
 // finding of its page, as bad as the page says, and no other as bad or worse.
 func TestExamples(t *testing.T) {
 	// Nothing finds these yet. The list must shrink.
-	missing := []diag.Code{diag.DelegateTooDeep}
-	var silent []diag.Code
+	missing := []diag.Code{}
+	silent := []diag.Code{}
 	for _, code := range diag.Codes() {
 		page, _ := diag.Explain(code)
 		t.Run(code.String(), func(t *testing.T) {

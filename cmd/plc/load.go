@@ -120,7 +120,12 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 		return nil, err
 	}
 	doc, findings := s.from.parse(src)
-	prog, more := compile.Compile(doc, s.compile)
+	opts := *s.compile
+	if root, err := os.OpenRoot(folderOf(name)); err == nil {
+		defer root.Close()
+		opts.Delegates = root.FS()
+	}
+	prog, more := compile.Compile(doc, &opts)
 	findings = append(findings, more...)
 	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() {
 		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
@@ -134,6 +139,15 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 // nothing; a plan that runs needs them.
 func (s *settings) toolless() bool {
 	return s.hint && s.from.foreign != nil && !s.from.foreign.Tools && !s.compile.Run
+}
+
+// folderOf is the folder that a plan's delegates are in: its own; for standard input the
+// current one.
+func folderOf(name string) string {
+	if name == "-" {
+		return "."
+	}
+	return filepath.Dir(name)
 }
 
 // losesTools reports whether, for a fault of a tool file, tools that it defines may

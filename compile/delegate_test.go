@@ -1,0 +1,449 @@
+package compile_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// subTools are what the plans of these tests call.
+const subTools = `{
+	"sub": {"properties": {}},
+	"num": {"properties": {"n": {"type": "integer"}, "_output": {"type": "integer"}}, "required": ["n"], "additionalProperties": false, "effects": {"readOnly": true}},
+	"str": {"properties": {"s": {"type": "string"}, "_output": {"type": "string"}}, "required": ["s"], "effects": {"readOnly": true}},
+	"any": {"properties": {"v": {}}, "effects": {"pure": true}},
+	"people": {"effects": {"readOnly": true}, "properties": {"_output": {"type": "array", "items": {"type": "object",
+		"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name", "age"], "additionalProperties": false}}}},
+	"pay": {"properties": {}, "effects": {"readOnly": false}},
+	"post": {"properties": {}, "effects": {"readOnly": false, "independent": true}}
+}`
+
+func subCatalogue(t testing.TB) *tool.Catalogue {
+	t.Helper()
+	list := gather(t, subTools)
+	return tool.NewCatalogue(list...)
+}
+
+// gather are the tools of a map of definitions, each with an activity.
+func gather(t testing.TB, text string) []*tool.Tool {
+	t.Helper()
+	doc, _ := lang.Parse(diag.NewFile("tools", []byte(text)), nil)
+	var list []*tool.Tool
+	for m := range doc.Root.Members() {
+		def, findings := tool.ParseDefinition(m.Value.AppendJSON(nil), m.Name, diag.Loc{})
+		if findings.HasErrors() {
+			t.Fatal(findings)
+		}
+		list = append(list, &tool.Tool{Definition: def, Source: "go", Activity: tool.ActivityFunc(nil)})
+	}
+	return list
+}
+
+// files are documents by name; the plan is plan.json.
+type files map[string]string
+
+func (f files) compile(t testing.TB, opts *compile.Options) (*compile.Program, diag.List) {
+	t.Helper()
+	o := compile.Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Catalogue == nil {
+		o.Catalogue = subCatalogue(t)
+	}
+	if o.Delegates == nil {
+		dir := fstest.MapFS{}
+		for name, text := range f {
+			dir[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		o.Delegates = dir
+	}
+	doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(f["plan.json"])), nil)
+	prog, more := compile.Compile(doc, &o)
+	return prog, append(findings, more...)
+}
+
+// inShort are the findings in short: file CODE message.
+func inShort(l diag.List) []string {
+	var all []string
+	for _, f := range l {
+		if f.Severity == diag.Info || f.Code == diag.ResultDropped {
+			continue // not what these tests are about
+		}
+		name := "?"
+		if f.Loc.File != nil {
+			name = f.Loc.File.Name
+		}
+		all = append(all, fmt.Sprintf("%s %s %s", name, f.Code, f.Message))
+	}
+	return all
+}
+
+// expect compares findings with what they must begin with and hold.
+func expect(t *testing.T, got diag.List, want ...string) {
+	t.Helper()
+	all := inShort(got)
+	for _, w := range want {
+		head, text, _ := strings.Cut(w, ": ")
+		i := slices.IndexFunc(all, func(s string) bool { return strings.HasPrefix(s, head) && strings.Contains(s, text) })
+		if i < 0 {
+			t.Errorf("no %q among\n\t%s", w, strings.Join(all, "\n\t"))
+			continue
+		}
+		all = slices.Delete(all, i, i+1)
+	}
+	for _, extra := range all {
+		t.Errorf("unexpected: %s", extra)
+	}
+}
+
+func TestDelegates(t *testing.T) {
+	const typed = `[{"type":"input","schema":{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}},"required":["n"],"additionalProperties":false}},
+		{"type":"plan","plan":[{"_tool":"num","n":"†input.n","_outputPath":"†state.twice"}]}]`
+	const open = `[{"_tool":"num","n":"†input.n","_outputPath":"†state.twice"}]`
+	for name, c := range map[string]struct {
+		files files
+		want  []string
+	}{
+		"a plan that fits": {files{"plan.json": `[{"_tool":"sub","n":4,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r.twice","_outputPath":"†state.q"}]`, "sub.json": typed}, nil},
+		"no such file":     {files{"plan.json": `[{"_tool":"sub","_delegate":"gone.json"}]`}, []string{"plan.json PLC701: no such file"}},
+		"not a plan":       {files{"plan.json": `[{"_tool":"sub","_delegate":"x.json"}]`, "x.json": `{"a":1}`}, []string{"plan.json PLC701: found an object with \"a\""}},
+		"not JSON":         {files{"plan.json": `[{"_tool":"sub","_delegate":"x.json"}]`, "x.json": `hello`}, []string{"plan.json PLC701"}},
+		"empty":            {files{"plan.json": `[{"_tool":"sub","_delegate":"x.json"}]`, "x.json": ``}, []string{"plan.json PLC701"}},
+		"a folder":         {files{"plan.json": `[{"_tool":"sub","_delegate":"x"}]`, "x/y.json": `[]`}, []string{"plan.json PLC701: it is a folder"}},
+		"no name":          {files{"plan.json": `[{"_tool":"sub","_delegate":" "}]`}, []string{"plan.json PLC701: names no document"}},
+		"outside": {files{"plan.json": `[{"_tool":"sub","_delegate":"../x.json"},{"_tool":"sub","_delegate":"a/../../x.json"},{"_tool":"sub","_delegate":"/x.json"},
+			{"_tool":"sub","_delegate":"C:x.json"},{"_tool":"sub","_delegate":"a\\x.json"},{"_tool":"sub","_delegate":"https://example.com/x.json"},{"_tool":"sub","_delegate":"file:///etc/passwd"}]`},
+			slices.Repeat([]string{"plan.json PLC605"}, 7)},
+		"relative to the document that names it": {files{
+			"plan.json":  `[{"_tool":"sub","n":1,"_delegate":"a/one.json"}]`,
+			"a/one.json": `[{"_tool":"sub","n":"†input.n","_delegate":"two.json"},{"_tool":"sub","n":"†input.n","_delegate":"../b/three.json"},{"_tool":"sub","_delegate":"../../out.json"}]`,
+			"a/two.json": open, "b/three.json": open}, []string{"a/one.json PLC605"}},
+		"of a tool's definition": {files{
+			"plan.json": `[{"type":"tool","tool":{"twice":{"properties":{"n":{},"_delegate":{"const":"sub.json"}}}}},{"type":"plan","plan":[
+				{"_tool":"twice","n":4,"_outputPath":"†state.r"},{"_tool":"num","n":"†state.r.twice","_outputPath":"†state.q"},{"_tool":"sub","_delegate":"x/y.json"},
+				{"_tool":"twice","n":"x","_outputPath":"†state.u"}]}]`,
+			"x/y.json": `[{"_tool":"twice","n":4,"_outputPath":"†state.r"}]`,
+			"sub.json": typed}, []string{"plan.json PLC501: the param \"n\" of \"sub.json\""}},
+		"params against the declaration": {files{
+			"plan.json": `[{"_tool":"str","s":"x","_outputPath":"†state.s"},{"_tool":"sub","_delegate":"sub.json"},{"_tool":"sub","n":1,"m":2,"_delegate":"sub.json"},
+				{"_tool":"sub","n":"x","_delegate":"sub.json"},{"_tool":"sub","n":"†state.s","_delegate":"sub.json"}]`,
+			"sub.json": typed}, []string{"plan.json PLC205: the document \"sub.json\" requires the param \"n\"", "plan.json PLC206: has no param \"m\"",
+			"plan.json PLC501", "plan.json PLC502: †state.s is string"}},
+		"the tool's own definition first": {files{
+			"plan.json": `[{"_tool":"num","n":"x","_delegate":"sub.json"}]`, "sub.json": typed}, []string{"plan.json PLC501: of \"num\"", "plan.json PLC502: is declared to give integer"}},
+		"the types of params flow in": {files{
+			"plan.json": `[{"_tool":"sub","n":"x","_delegate":"sub.json"}]`, "sub.json": open}, []string{"sub.json PLC502: \"x\""}},
+		"the types of references flow in": {files{
+			"plan.json": `[{"_tool":"str","s":"x","_outputPath":"†state.s"},{"_tool":"sub","n":"†state.s","_delegate":"sub.json"}]`, "sub.json": open},
+			[]string{"sub.json PLC502: †input.n is string"}},
+		"what is not passed": {files{
+			"plan.json": `[{"_tool":"sub","m":1,"_delegate":"sub.json"}]`, "sub.json": open}, []string{"sub.json PLC302: the input does not hold †input.n"}},
+		"its own input is the default": {files{
+			"plan.json": `[{"_tool":"sub","_delegate":"sub.json"},{"_tool":"sub","n":7,"_delegate":"sub.json"}]`,
+			"sub.json":  `[{"type":"input","n":3,"schema":{"properties":{"n":{"type":"integer"}},"required":["n"]}},{"type":"plan","plan":` + open + `}]`}, nil},
+		"nothing of the caller is seen": {files{
+			"plan.json": `[{"type":"state","secret":1},{"type":"plan","plan":[{"_tool":"sub","_delegate":"sub.json"}]}]`,
+			"sub.json":  `[{"_tool":"any","v":"†state.secret","_outputPath":"†state.x"}]`}, []string{"sub.json PLC302: only what _scopes names"}},
+		"scopes copy in": {files{
+			"plan.json": `[{"type":"state","secret":1,"other":{"a":"x"}},{"type":"plan","plan":[{"_tool":"sub","_delegate":"sub.json","_scopes":["state.secret","state.other.a"]}]}]`,
+			"sub.json":  `[{"_tool":"num","n":"†state.secret","_outputPath":"†state.x"},{"_tool":"num","n":"†state.other.a","_outputPath":"†state.y"},{"_tool":"any","v":"†state.other.b","_outputPath":"†state.z"}]`},
+			[]string{"sub.json PLC502: †state.other.a is \"x\"", "sub.json PLC302: †state.other.b"}},
+		"results flow out": {files{
+			"plan.json": `[{"_tool":"sub","n":1,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"str","s":"†state.r.twice","_outputPath":"†state.q"},{"_tool":"any","v":"†state.r.twyce","_outputPath":"†state.p"}]`,
+			"sub.json":  open}, []string{"plan.json PLC502: †state.r.twice is integer", "plan.json PLC302: nothing is ever at †state.r.twyce"}},
+		"an output is the result": {files{
+			"plan.json": `[{"_tool":"sub","n":1,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"str","s":"†state.r","_outputPath":"†state.q"}]`,
+			"sub.json":  `{"calls":` + open + `,"output":"†state.twice"}`}, []string{"plan.json PLC502: †state.r is integer"}},
+		"against the declared result": {files{
+			"plan.json": `[{"_tool":"str","s":"x","n":1,"_delegate":"sub.json","_outputPath":"†state.r"}]`,
+			"sub.json":  open}, []string{"plan.json PLC502: is declared to give string"}},
+		"what is written for the caller is read": {files{
+			"plan.json": `[{"_tool":"sub","_delegate":"sub.json","_outputPath":"†state.r"}]`,
+			"sub.json":  `[{"_tool":"any","_outputPath":"†state.a || †state.b"}]`}, nil},
+		"faults once": {files{
+			"plan.json": `[{"_tool":"sub","_delegate":"sub.json"},{"_tool":"sub","n":1,"_delegate":"sub.json"},{"_tool":"sub","_delegate":"b.json"}]`,
+			"b.json":    `[{"_tool":"sub","_delegate":"sub.json"}]`,
+			"sub.json":  `[{"_tool":"nope"},{"_tool":"any","_bad":1}]`}, []string{"sub.json PLC201", "sub.json PLC203"}},
+		"faults of reading": {files{"plan.json": `[{"_tool":"sub","_delegate":"x.json"}]`, "x.json": `[{"_tool":"any","v":1,"v":2}]`}, []string{"x.json PLC102"}},
+		"faults below a fault": {files{
+			"plan.json": `[{"_tool":"nobody","_delegate":"sub.json"}]`, "sub.json": `[{"_tool":"nope"}]`}, []string{"plan.json PLC201", "sub.json PLC201"}},
+		"its own tools only add": {files{
+			"plan.json": `[{"_tool":"sub","_delegate":"sub.json"},{"_tool":"own"}]`,
+			"sub.json":  `[{"type":"tool","tool":{"own":{"properties":{"k":{"type":"integer"}}},"num":{"properties":{}}}},{"type":"plan","plan":[{"_tool":"own","k":"x"},{"_tool":"num"}]}]`},
+			[]string{"plan.json PLC201: \"own\"", "sub.json PLC501", "sub.json PLC205"}},
+		"itself": {files{"plan.json": `[{"_tool":"sub","_delegate":"plan.json"}]`}, []string{"plan.json PLC702: \"plan.json\" → \"plan.json\""}},
+		"a circle": {files{"plan.json": `[{"_tool":"sub","_delegate":"a.json"}]`, "a.json": `[{"_tool":"sub","_delegate":"b.json"}]`, "b.json": `[{"_tool":"sub","_delegate":"./a.json"}]`},
+			[]string{"b.json PLC702: \"a.json\" → \"b.json\" → \"a.json\""}},
+		"anonymous": {files{"plan.json": `[{"_tool":"sub","_delegate":"anonymous","_outputPath":"†state.r"}]`}, nil},
+		"instances that no call names": {files{"plan.json": `[{"_tool":"sub","_delegate":"s.json"}]`,
+			"s.json": `[{"type":"state","_instance":"A","x":1},{"type":"plan","plan":[{"_tool":"any"}]}]`}, []string{"s.json PLC703"}},
+		"an activity beside it": {files{"plan.json": `[{"_tool":"sub","_delegate":"s.json","_activity":"num"}]`, "s.json": `[]`}, []string{"plan.json PLC209: not used"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prog, got := c.files.compile(t, nil)
+			expect(t, got, c.want...)
+			if (prog.Err() != nil) != got.HasErrors() {
+				t.Errorf("Err is %v beside %v", prog.Err(), got)
+			}
+			for _, f := range got {
+				if f.Loc.File != prog.File() && (len(f.Related) == 0 || f.Related[len(f.Related)-1].Loc.File != prog.File()) {
+					t.Errorf("%s: no place in the plan leads there: %v", f.Message, f.Related)
+				}
+			}
+		})
+	}
+}
+
+func TestDelegateDepth(t *testing.T) {
+	chain := func(n int) files {
+		f := files{"plan.json": `[{"_tool":"sub","_delegate":"1.json"}]`}
+		for i := 1; i < n; i++ {
+			f[fmt.Sprintf("%d.json", i)] = fmt.Sprintf(`[{"_tool":"sub","_delegate":"%d.json"}]`, i+1)
+		}
+		f[fmt.Sprintf("%d.json", n)] = `[]`
+		return f
+	}
+	for _, c := range []struct {
+		n, max int
+		deep   bool
+	}{{8, 0, false}, {9, 0, true}, {100, 0, true}, {2, 2, false}, {3, 2, true}, {100, 100, false}} {
+		_, got := chain(c.n).compile(t, &compile.Options{MaxDepth: c.max})
+		if deep := got.HasErrors(); deep != c.deep {
+			t.Errorf("%d documents, at most %d: %v", c.n, c.max, inShort(got))
+		}
+	}
+	// Documents that were seen from further down are looked at again from further up.
+	f := chain(9)
+	f["plan.json"] = `[{"_tool":"sub","_delegate":"1.json"},{"_tool":"sub","_delegate":"8.json"},{"_tool":"sub","_delegate":"2.json"}]`
+	_, got := f.compile(t, nil)
+	expect(t, got, `plan.json PLC702: "plan.json" → "1.json"`)
+}
+
+func TestDelegatePrograms(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"sub","n":1,"_delegate":"sub.json"},{"_tool":"sub","n":1,"_delegate":"./sub.json"},{"_tool":"sub","n":"x","_delegate":"sub.json"},{"_tool":"sub","n":1,"_delegate":"sub.json","_scopes":["state"]}]`,
+		"sub.json":  `[{"_tool":"any","v":"†input.n"}]`,
+	}
+	prog, got := f.compile(t, nil)
+	expect(t, got)
+	p := func(i int) *compile.Program { return prog.Calls[i].Delegate.Program }
+	if p(0) != p(1) {
+		t.Error("two callers that give the same have two programs")
+	}
+	if p(0) == p(2) || p(0) == p(3) {
+		t.Error("callers that give different things share a program")
+	}
+	if name := prog.Calls[1].Delegate.Name; name != "sub.json" {
+		t.Errorf("its name is %q", name)
+	}
+	if p(0).File().Name != "sub.json" || len(p(0).Initial["input"]) != 2 {
+		t.Errorf("%s with the input %s", p(0).File().Name, p(0).Initial["input"])
+	}
+}
+
+// counted counts how often a file is opened.
+type counted struct {
+	fs.FS
+	opened map[string]int
+}
+
+func (c counted) Open(name string) (fs.File, error) {
+	c.opened[name]++
+	return c.FS.Open(name)
+}
+
+func TestDelegateManyCallers(t *testing.T) {
+	const n = 100_000
+	var b strings.Builder
+	b.WriteString("[")
+	for i := range n {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, `{"_tool":"sub","n":%d,"_delegate":"sub.json"}`, i)
+	}
+	b.WriteString("]")
+	dir := counted{fstest.MapFS{"sub.json": {Data: []byte(`[{"_tool":"num","n":"†input.n"},{"_tool":"nope"}]`)}}, map[string]int{}}
+	prog, got := files{"plan.json": b.String()}.compile(t, &compile.Options{Delegates: dir})
+	if prog.Err() == nil {
+		t.Error("no error")
+	}
+	expect(t, got, "sub.json PLC201")
+	programs := map[*compile.Program]bool{}
+	for i := range prog.Calls {
+		programs[prog.Calls[i].Delegate.Program] = true
+	}
+	if len(programs) > 20 {
+		t.Errorf("one document became %d programs", len(programs))
+	}
+	if dir.opened["sub.json"] > 2 { // a look and a read
+		t.Errorf("it was opened %d times", dir.opened["sub.json"])
+	}
+}
+
+func TestDelegateEffects(t *testing.T) {
+	for text, want := range map[string]struct {
+		effects    tool.Effects
+		repeatable bool
+		oneByOne   bool
+	}{
+		`[]`:                                     {tool.Effects{ReadOnly: tool.Yes, Destructive: tool.No, Idempotent: tool.Yes, OpenWorld: tool.No, Pure: tool.Yes, Independent: tool.Yes}, true, false},
+		`[{"_tool":"any"}]`:                      {tool.Effects{ReadOnly: tool.Yes, Destructive: tool.No, Idempotent: tool.Yes, OpenWorld: tool.No, Pure: tool.Yes, Independent: tool.Yes}, true, false},
+		`[{"_tool":"any"},{"_tool":"people"}]`:   {tool.Effects{ReadOnly: tool.Yes, Destructive: tool.No, Idempotent: tool.Yes}, true, false},
+		`[{"_tool":"people"},{"_tool":"pay"}]`:   {tool.Effects{ReadOnly: tool.No}, false, true},
+		`[{"_tool":"post"},{"_tool":"any"}]`:     {tool.Effects{ReadOnly: tool.No, Independent: tool.Yes}, false, false},
+		`[{"_tool":"sub","_delegate":"2.json"}]`: {tool.Effects{ReadOnly: tool.No}, false, true},
+	} {
+		f := files{"plan.json": `[{"_tool":"forEach","items":[],"_delegate":"1.json"}]`, "1.json": text, "2.json": `[{"_tool":"pay"}]`}
+		prog, got := f.compile(t, nil)
+		if got.HasErrors() {
+			t.Errorf("%s: %v", text, inShort(got))
+		}
+		c := &prog.Calls[0]
+		if c.Effects != want.effects || c.Repeatable != want.repeatable || c.Delegate.OneByOne != want.oneByOne {
+			t.Errorf("%s: %+v, repeatable %v, one by one %v", text, c.Effects, c.Repeatable, c.Delegate.OneByOne)
+		}
+	}
+}
+
+func TestDelegateFetch(t *testing.T) {
+	dir := map[string]string{
+		"https://a.example/x/one.json": `[{"_tool":"sub","_delegate":"two.json"}]`,
+		"https://a.example/x/two.json": `[{"_tool":"nope"}]`,
+	}
+	fetch := func(url string) ([]byte, error) {
+		switch text, ok := dir[url]; {
+		case ok:
+			return []byte(text), nil
+		case strings.HasPrefix(url, "https://a.example/"):
+			return nil, errors.New("404")
+		}
+		return nil, fmt.Errorf("the host of %s: %w", url, fs.ErrPermission)
+	}
+	f := files{"plan.json": `[{"_tool":"sub","_delegate":"https://a.example/x/one.json"},{"_tool":"sub","_delegate":"https://b.example/"},{"_tool":"sub","_delegate":"https://a.example/gone"}]`}
+	_, got := f.compile(t, &compile.Options{Fetch: fetch})
+	expect(t, got, "https://a.example/x/two.json PLC201", "plan.json PLC605: b.example", "plan.json PLC701: 404")
+}
+
+func TestDelegateBudgetAndMode(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"forEach","items":[1,2,3],"_delegate":"sub.json"},{"_tool":"any"}]`,
+		"sub.json":  `[{"_tool":"any","_estimatedTokens":10,"_estimatedCost":0.5},{"_tool":"any"}]`,
+	}
+	_, got := f.compile(t, &compile.Options{Budget: compile.Budget{Steps: 7, Tokens: 29, Cost: 1.4}})
+	expect(t, got, "plan.json PLC603: 6 more in the documents", "plan.json PLC603: 30 tokens", "plan.json PLC603: cost 1.5")
+	_, got = f.compile(t, &compile.Options{Budget: compile.Budget{Steps: 8, Tokens: 30, Cost: 1.5}})
+	expect(t, got)
+
+	f["sub.json"] = `{"type":"plan","mode":"lazy","plan":[]}`
+	prog, got := f.compile(t, nil)
+	expect(t, got)
+	if prog.Mode != lang.Lazy {
+		t.Error("a document that was to be looked at first runs because another one delegates to it")
+	}
+	f["sub.json"] = `[{"type":"tool","tool":{"think":{"properties":{}}}},{"type":"plan","plan":[{"_tool":"think","_output":1,"_outputPath":"†state.t"}]}]`
+	_, got = f.compile(t, &compile.Options{Lazy: true})
+	expect(t, got, "sub.json PLC601")
+	f["sub.json"] = `[{"type":"tool","tool":{"think":{"properties":{}}}},{"type":"plan","plan":[{"_tool":"think","_outputPath":"†state.t"}]}]`
+	_, got = f.compile(t, &compile.Options{Run: true})
+	expect(t, got, "sub.json PLC606")
+	f["plan.json"] = `[{"_tool":"sub","_delegate":"anonymous"}]`
+	_, got = f.compile(t, &compile.Options{Run: true})
+	expect(t, got, "plan.json PLC606")
+}
+
+// conditions takes every condition but those with a "?", and remembers the types.
+type conditions struct{ vars map[string]string }
+
+func (c *conditions) Check(source string, vars map[string]*schemas.Schema) (compile.Predicate, error) {
+	for name, s := range vars {
+		text := "unknown"
+		if s != nil {
+			text = s.String()
+		}
+		c.vars[source+" "+name] = text
+	}
+	if i := strings.IndexByte(source, '?'); i >= 0 {
+		return nil, &compile.PredicateError{Start: i, End: i + 1, Message: "what is ?"}
+	}
+	return nil, nil
+}
+
+func TestLoops(t *testing.T) {
+	const open = `[{"_tool":"num","n":"†input.age","_outputPath":"†state.r"}]`
+	const declared = `[{"type":"input","schema":{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},"required":["name","age"]}},
+		{"type":"plan","plan":[{"_tool":"num","n":"†input.age","_outputPath":"†state.r"}]}]`
+	for name, c := range map[string]struct {
+		plan, sub string
+		want      []string
+	}{
+		"items flow in": {`[{"_tool":"people","_outputPath":"†state.p"},{"_tool":"forEach","items":"†state.p","_delegate":"sub.json","_outputPath":"†state.r"},
+			{"_tool":"num","n":"†state.r[0].r","_outputPath":"†state.x"},{"_tool":"str","s":"†state.r[0].r","_outputPath":"†state.y"},{"_tool":"num","n":"†state.r","_outputPath":"†state.z"}]`, open,
+			[]string{"plan.json PLC502: †state.r[0].r is integer", "plan.json PLC502: †state.r is"}},
+		"items that lack a member": {`[{"_tool":"people","_outputPath":"†state.p"},{"_tool":"forEach","items":"†state.p","_delegate":"sub.json","_outputPath":"†state.r"}]`,
+			`[{"_tool":"num","n":"†input.height","_outputPath":"†state.r"}]`, []string{"sub.json PLC302: †input.height"}},
+		"items that are no objects": {`[{"_tool":"forEach","items":[1,2],"_delegate":"sub.json","_outputPath":"†state.r"}]`,
+			`[{"_tool":"num","n":"†input.item","_outputPath":"†state.r"}]`, nil},
+		"items against a declaration": {`[{"_tool":"people","_outputPath":"†state.p"},{"_tool":"forEach","items":"†state.p[*].name","_delegate":"sub.json","_outputPath":"†state.r"},
+			{"_tool":"forEach","items":[{"name":"A","age":1},{"name":"B"},{"name":"C","age":"x"}],"_delegate":"sub.json","_outputPath":"†state.q"},
+			{"_tool":"forEach","items":"†state.p","_delegate":"sub.json","_outputPath":"†state.s"}]`, declared,
+			[]string{"plan.json PLC502: an item is", "plan.json PLC501: does not take this item", "plan.json PLC501: does not take this item"}},
+		"no list": {`[{"_tool":"str","s":"x","_outputPath":"†state.s"},{"_tool":"forEach","items":"†state.s","_delegate":"sub.json"}]`, `[]`, []string{"plan.json PLC502: †state.s is string"}},
+		"params of loops": {`[{"_tool":"forEach","items":[],"concurrency":0,"_delegate":"sub.json"},{"_tool":"forEach","items":[],"onItemFailure":"ignore","_delegate":"sub.json"},
+			{"_tool":"forEach","_delegate":"sub.json"},{"_tool":"forEach","items":[]},{"_tool":"repeat","_delegate":"sub.json"},{"_tool":"repeat","max":0,"_delegate":"sub.json"},
+			{"_tool":"repeat","max":1000001,"_delegate":"sub.json"},{"_tool":"reduce","items":[],"_delegate":"sub.json","init":0}]`, `[]`,
+			[]string{"plan.json PLC501", "plan.json PLC501", "plan.json PLC205", "plan.json PLC208: wants a call to say _delegate", "plan.json PLC205", "plan.json PLC501", "plan.json PLC501", "plan.json PLC206"}},
+		"collected failures": {`[{"_tool":"forEach","items":[{"age":1}],"onItemFailure":"collect","_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r[0].r","_outputPath":"†state.q"},
+			{"_tool":"str","s":"†state.r[0].error.code","_outputPath":"†state.p"}]`, open, []string{"plan.json PLC504: †state.r[0].r is optional", "plan.json PLC504: †state.r[0].error.code is optional"}},
+		"reduce": {`[{"_tool":"reduce","items":[1,2],"initial":0,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r","_outputPath":"†state.q"},{"_tool":"str","s":"†state.r","_outputPath":"†state.p"}]`,
+			`{"calls":[{"_tool":"num","n":"†input.item","_outputPath":"†state.a"},{"_tool":"any","v":"†input.result"}, {"_tool":"any","v":"†input.more"}],"output":"†state.a"}`,
+			[]string{"sub.json PLC302: †input.more", "plan.json PLC502: †state.r is"}},
+		"reduce against a declaration": {`[{"_tool":"reduce","items":["x"],"initial":"y","_delegate":"sub.json","_outputPath":"†state.r"}]`,
+			`[{"type":"input","schema":{"properties":{"item":{"type":"string"},"result":{"type":"string"}},"required":["item","result"]}},
+			 {"type":"plan","plan":{"calls":[{"_tool":"num","n":1,"_outputPath":"†state.a"}],"output":"†state.a"}}]`, []string{"plan.json PLC502: the result of a round is integer"}},
+		"repeat": {`[{"_tool":"repeat","max":3,"until":"result.r > 2","initial":{"age":1},"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"str","s":"†state.r.r","_outputPath":"†state.q"}]`, open,
+			[]string{"plan.json PLC502: †state.r.r is integer"}},
+		"repeat against a declaration": {`[{"_tool":"repeat","max":3,"initial":{"name":"A","age":"x"},"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"repeat","max":3,"_delegate":"sub.json","_outputPath":"†state.q"}]`, declared,
+			[]string{"plan.json PLC502: the initial value", "plan.json PLC502: the initial value"}},
+		"a condition": {`[{"_tool":"repeat","max":3,"until":"a\u0020 ? b","_delegate":"sub.json"},{"_tool":"repeat","max":3,"until":"†input.x","_delegate":"sub.json"},{"_tool":"repeat","max":3,"until":7,"_delegate":"sub.json"}]`, `[]`,
+			[]string{"plan.json PLC508: what is ?", "plan.json PLC508: holds a reference", "plan.json PLC501"}},
+		"choose": {`[{"_tool":"choose","value":42,"when":{"large":"value > 40","small":"value <= 40"},"_outputPath":"†state.large || †state.small"},
+			{"_tool":"str","s":"†state.large","_outputPath":"†state.a"},{"_tool":"num","n":"†state.small","_outputPath":"†state.b"}]`, `[]`,
+			[]string{"plan.json PLC502: †state.large is 42"}},
+		"choose else": {`[{"_tool":"choose","value":42,"when":{"large":"value > 40"},"_outputPath":"†state.large || †state.error"},
+			{"_tool":"num","n":"†state.large","_outputPath":"†state.a"},{"_tool":"str","s":"†state.error.message","_outputPath":"†state.b"}]`, `[]`, nil},
+		"choose at fault": {`[{"_tool":"choose","value":42,"when":{"huge":"?"},"_outputPath":"†state.large || †state.small"},{"_tool":"choose","value":1,"when":{}},{"_tool":"choose","when":{"x":"?"},"_outputPath":"†state.x"}]`, `[]`,
+			[]string{"plan.json PLC208: \"huge\" fits no alternative", "plan.json PLC308", "plan.json PLC501", "plan.json PLC205", "plan.json PLC508"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := &conditions{map[string]string{}}
+			_, got := files{"plan.json": c.plan, "sub.json": c.sub}.compile(t, &compile.Options{Predicates: seen})
+			expect(t, got, c.want...)
+			for _, f := range got {
+				if f.Code != diag.BadCondition || !strings.Contains(f.Message, "what is") {
+					continue
+				}
+				if at := f.Loc.File.Text[f.Loc.Span.Start:f.Loc.Span.End]; string(at) != "?" {
+					t.Errorf("it points to %q", at)
+				}
+			}
+			for _, source := range slices.Sorted(maps.Keys(seen.vars)) {
+				t.Logf("%s: %s", source, seen.vars[source])
+			}
+		})
+	}
+	_, got := files{"plan.json": `[{"_tool":"repeat","max":3,"until":"n > 1","_delegate":"sub.json"}]`, "sub.json": `[]`}.compile(t, nil)
+	expect(t, got, "plan.json PLC508: nothing here can check conditions")
+}

@@ -1,0 +1,346 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The loops forEach, reduce and repeat, and choose (plan-language §9): what the document
+// gets in each round, what comes of it, and the conditions.
+
+// loopInput is the type of the input in each round, which is checked against what the
+// document declares.
+func (t *typeCheck) loopInput(d *draft) *schemas.Schema {
+	args := t.args(d)
+	switch d.Delegate.Loop {
+	case ForEach:
+		return t.itemInput(d, args)
+	case Reduce:
+		return t.reduceInput(d, args)
+	}
+	initial, ok := argOf(args, "initial")
+	if !ok {
+		initial.schema = schemas.Object()
+	}
+	t.takes(d, initial, t.asInput(initial.schema), "the initial value")
+	return nil // later rounds have what the document gives
+}
+
+// itemInput is the type of an item as the input of a round.
+func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
+	items, _ := argOf(args, "items")
+	if items.value.Kind() == lang.Array && !hasExprs(items.value) {
+		for _, n := range items.value.Elements() {
+			t.takesLiteral(d, n)
+		}
+		return t.asInput(elements(items.schema))
+	}
+	in := t.asInput(elements(items.schema))
+	t.takes(d, items, in, "an item")
+	return in
+}
+
+// reduceInput is the type of the input {item, result} of a round.
+func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
+	items, _ := argOf(args, "items")
+	item := schemas.Field{Name: "item", Schema: elements(items.schema)}
+	initial, ok := argOf(args, "initial")
+	if !ok {
+		initial.schema = simple("null")
+	}
+	t.takes(d, items, schemas.Object(item, schemas.Field{Name: "result", Schema: initial.schema}), "the first round's {item, result}")
+	return schemas.Object(item, schemas.Field{Name: "result"})
+}
+
+// elements is the type of the elements of a list; nil when it is not known.
+func elements(list *schemas.Schema) *schemas.Schema {
+	if list == nil {
+		return nil
+	}
+	s, _ := list.At(schemas.Step{Kind: schemas.Every})
+	return s
+}
+
+// asInput is the type of a value as an input: one that is not an object is its member
+// "item".
+func (t *typeCheck) asInput(s *schemas.Schema) *schemas.Schema {
+	if s == nil {
+		return nil
+	}
+	if t.relation.Assignable(s, t.isObject).Verdict == schemas.Yes {
+		return s
+	}
+	if t.relation.Assignable(s, t.noObject).Verdict == schemas.Yes {
+		return schemas.Object(schemas.Field{Name: "item", Schema: s})
+	}
+	return nil
+}
+
+// takes checks the type of an input against what the document declares of it.
+func (t *typeCheck) takes(d *draft, from arg, in *schemas.Schema, what string) {
+	if in == nil || d.unfit {
+		return
+	}
+	loc := t.delegateLoc(d)
+	if !from.value.IsZero() {
+		loc = from.value.Loc()
+	}
+	for _, decl := range d.document.inputs {
+		def := decl.Definition
+		to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true}
+		if !d.document.defaults {
+			t.fit(to, loc.Span, what, def.Params, Source{Schema: in, Has: schemas.Always}, nil)
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(def.Param)) { // what is left out, the document has
+			schema := def.Param[name]
+			sub, has := in.At(schemas.Step{Name: name})
+			if schema != nil && sub != nil && has != schemas.Never {
+				to.at = "." + name
+				t.fit(to, loc.Span, what, schema, Source{Schema: sub, Has: has}, nil)
+			}
+		}
+	}
+}
+
+// takesLiteral checks an item that is written out.
+func (t *typeCheck) takesLiteral(d *draft, n lang.Node) {
+	lit, ok := t.literalOf(n)
+	if !ok || d.unfit {
+		return
+	}
+	below := ""
+	if n.Kind() != lang.Object {
+		lit, below = append(append(json.RawMessage(`{"item":`), lit...), '}'), "/item"
+	}
+	for _, decl := range d.document.inputs {
+		def := decl.Definition
+		if d.document.defaults {
+			continue // when it runs; what is left out, the document has
+		}
+		for _, v := range violations(def.Params, lit) {
+			at, ok := n.At(trimBelow(v.Instance, below))
+			if !ok {
+				at = n
+			}
+			t.errorf(diag.BadLiteral, at.Loc(), "the document %q does not take this item: %s", def.Name, v.Message).
+				related(def.Loc, "declared here%s", pointed(v.Keyword)).inside(d, at.Span())
+		}
+	}
+}
+
+func trimBelow(pointer, below string) string {
+	if len(pointer) >= len(below) && pointer[:len(below)] == below {
+		return pointer[len(below):]
+	}
+	return pointer
+}
+
+// loopResult is the type of what a call gives whose document gives this; nil when it is
+// not known.
+func (t *typeCheck) loopResult(d *draft, result *schemas.Schema) *schemas.Schema {
+	switch d.Delegate.Loop {
+	case ForEach:
+		if result == nil {
+			return simple("array")
+		}
+		if t.mayCollect(d) {
+			result = schemas.Union(result, collected())
+		}
+		return schemas.ArrayOf(result)
+	case Reduce:
+		initial, ok := argOf(t.args(d), "initial")
+		if !ok {
+			initial.schema = simple("null")
+		}
+		if result == nil || initial.schema == nil {
+			return nil
+		}
+		t.feedsBack(d, result)
+		return schemas.Union(initial.schema, result)
+	case Repeat:
+		t.laidOver(d, t.asInput(result))
+	}
+	return result
+}
+
+// feedsBack checks what a round gives against what the document takes as the result of
+// the round before.
+func (t *typeCheck) feedsBack(d *draft, result *schemas.Schema) {
+	if d.unfit {
+		return
+	}
+	for _, decl := range d.document.inputs {
+		def := decl.Definition
+		if schema := def.Param["result"]; schema != nil {
+			to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true, at: ".result"}
+			t.fit(to, t.delegateLoc(d).Span, "the result of a round", schema, Source{Schema: result, Has: schemas.Always}, nil)
+		}
+	}
+}
+
+// laidOver checks the members of what a round gives against what the document takes, as
+// those of the next round's input.
+func (t *typeCheck) laidOver(d *draft, result *schemas.Schema) {
+	if result == nil || d.unfit {
+		return
+	}
+	for _, decl := range d.document.inputs {
+		def := decl.Definition
+		for _, name := range slices.Sorted(maps.Keys(def.Param)) {
+			sub, has := result.At(schemas.Step{Name: name})
+			if def.Param[name] == nil || sub == nil || has == schemas.Never {
+				continue
+			}
+			to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true, at: "." + name}
+			t.fit(to, t.delegateLoc(d).Span, "the result of a round", def.Param[name], Source{Schema: sub, Has: has}, nil)
+		}
+	}
+}
+
+// mayCollect reports whether what an item failed with may stand in the list.
+func (t *typeCheck) mayCollect(d *draft) bool {
+	for _, m := range d.Source.Params {
+		if m.Name == "onItemFailure" {
+			return m.Value.Text() != nil || m.Value.Str() == "collect"
+		}
+	}
+	return false
+}
+
+// collected is the type of what stands in the list for an item that failed.
+func collected() *schemas.Schema {
+	return schemas.Object(schemas.Field{Name: "error", Schema: schemas.Object(
+		schemas.Field{Name: "code", Schema: simple("string")}, schemas.Field{Name: "message", Schema: simple("string")},
+	)})
+}
+
+// until compiles the condition that ends a repeat.
+func (t *typeCheck) until(d *draft, result *schemas.Schema) {
+	if d.Delegate.Loop != Repeat {
+		return
+	}
+	for _, m := range d.Source.Params {
+		if m.Name == "until" {
+			d.Delegate.Until = t.predicate(d, m.Value, "until", map[string]*schemas.Schema{"result": result, "n": round()})
+		}
+	}
+}
+
+// round is the type of the number of a round.
+func round() *schemas.Schema {
+	s, err := schemas.Compile(json.RawMessage(`{"type":"integer","minimum":1,"maximum":1000000}`), nil)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// predicate checks a condition; nil when it is faulty, which is reported.
+func (t *typeCheck) predicate(d *draft, n lang.Node, name string, vars map[string]*schemas.Schema) Predicate {
+	switch {
+	case hasExprs(n):
+		t.errorf(diag.BadCondition, n.Loc(), "%s holds a reference; it is a condition that is checked before the plan runs, over %s", name, variables(vars)).
+			inside(d, n.Span())
+		return nil
+	case n.Kind() != lang.String:
+		return nil // reported as a param
+	case t.opts.Predicates == nil:
+		t.errorf(diag.BadCondition, n.Loc(), "nothing here can check conditions").inside(d, n.Span())
+		return nil
+	}
+	text, _ := t.literalOf(n)
+	var source string
+	if json.Unmarshal(text, &source) != nil {
+		return nil
+	}
+	p, err := t.opts.Predicates.Check(source, vars)
+	if err == nil {
+		return p
+	}
+	loc := n.Loc()
+	var at *PredicateError
+	if errors.As(err, &at) && source == n.Str() && 0 <= at.Start && at.Start <= at.End && at.End <= len(source) {
+		loc.Span = n.Inside(at.Start, at.End)
+	}
+	t.errorf(diag.BadCondition, loc, "the condition %s: %s", name, err).inside(d, n.Span())
+	return nil
+}
+
+func variables(vars map[string]*schemas.Schema) string {
+	if _, ok := vars["value"]; ok {
+		return "value"
+	}
+	return "result and n"
+}
+
+// findChooser makes a call of choose one that chooses: its conditions are checked when the
+// type of the value is known.
+func (c *checker) findChooser(d *draft) {
+	if d.Tool == nil || d.Tool.Source != tool.BuiltIn || d.Tool.Definition.Name != "choose" {
+		return
+	}
+	r := *d.Rare
+	r.Choose = &Chooser{}
+	d.Rare = &r
+	when, ok := paramOf(d, "when")
+	if !ok || when.Kind() != lang.Object {
+		return // reported as a param
+	}
+	for m := range when.Members() {
+		i, n := d.alternative(m.Name)
+		if n == 1 {
+			r.Choose.Cases = append(r.Choose.Cases, Case{Outcome: i})
+			continue
+		}
+		what := "no alternative"
+		if n > 1 {
+			what = "two alternatives"
+		}
+		d.bad = true
+		c.errorf(diag.FixedByTool, c.at(m.Key), "the outcome %q fits %s of the output path", m.Name, what).
+			related(c.at(d.outputSpan()), "one of these happens").inside(d, m.Key)
+	}
+}
+
+func paramOf(d *draft, name string) (lang.Node, bool) {
+	for _, m := range d.Source.Params {
+		if m.Name == name {
+			return m.Value, true
+		}
+	}
+	return lang.Node{}, false
+}
+
+// choices checks the conditions of a choose.
+func (t *typeCheck) choices(d *draft) {
+	value, _ := argOf(t.args(d), "value")
+	d.Choose.value = value.schema
+	when, _ := paramOf(d, "when")
+	i := 0
+	for m := range when.Members() {
+		p := t.predicate(d, m.Value, fmt.Sprintf("when.%s", m.Name), map[string]*schemas.Schema{"value": value.schema})
+		if i < len(d.Choose.Cases) {
+			d.Choose.Cases[i].When = p
+		}
+		i++
+	}
+}
+
+// names reports whether an outcome is among the cases.
+func (c *Chooser) names(outcome int) bool {
+	for _, k := range c.Cases {
+		if k.Outcome == outcome {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// What a document gives to who delegates to it: its output, else its final state
+// (plan-language §9).
+
+// maxMembers is how many members the final state may have for its type to be known.
+const maxMembers = 1000
+
+// finalState reads each member of the state behind all calls, when that is the result of
+// the document: what is written there is read, by the caller.
+func (c *checker) finalState() {
+	if c.within == nil || !c.doc.Output.IsZero() {
+		return
+	}
+	c.end.Rare = noRare
+	names, ok := c.stateMembers()
+	if !ok {
+		return
+	}
+	for _, name := range names {
+		e := &Expr{read: Read{Path: state.Path{{Kind: state.Name, Name: "state"}, {Kind: state.Name, Name: name}}}}
+		c.final = append(c.final, e)
+		c.end.refs = append(c.end.refs, ref{expr: e, soft: true})
+	}
+}
+
+// stateMembers are the names of all members that the state may have at the end; ok is false
+// when they are not known, or too many.
+func (c *checker) stateMembers() (names []string, ok bool) {
+	seen := map[string]bool{}
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	whole := c.blind
+	path := func(p state.Path) {
+		switch {
+		case p[0].Name != "state":
+		case len(p) == 1 || p[1].Kind != state.Name:
+			whole = true
+		default:
+			add(p[1].Name)
+		}
+	}
+	for name := range members(c.kinds["state"].value) {
+		add(name)
+	}
+	for _, p := range c.within.copied {
+		path(p.path)
+	}
+	for i := range c.calls {
+		for w := range c.calls[i].writes() {
+			path(w.Path)
+		}
+	}
+	return names, !whole && len(names) <= maxMembers
+}
+
+// resultOfAll is the type of what the document gives; nil when it is not known.
+func (t *typeCheck) resultOfAll() *schemas.Schema {
+	if t.output != nil {
+		exprs := slices.Collect(t.output.exprs())
+		if s := t.typeOfValue(&t.end, t.doc.Output, &exprs); s != nil {
+			return s
+		}
+		return t.outSch
+	}
+	if _, ok := t.stateMembers(); !ok {
+		return nil
+	}
+	sure := map[string]bool{}
+	for i := range t.calls {
+		if d := &t.calls[i]; d.certain {
+			for _, w := range d.Alternatives[0].Writes {
+				if w.Path[0].Name == "state" {
+					sure[w.Path[1].Name] = true
+				}
+			}
+		}
+	}
+	fields := make([]schemas.Field, len(t.final))
+	for i, e := range t.final {
+		name := e.read.Path[1].Name
+		fields[i] = schemas.Field{Name: name, Schema: t.typeOfExpr(&t.end, e), Optional: !sure[name] && !t.held(e.read.Path)}
+	}
+	return schemas.Object(fields...)
+}
+
+// held is what a caller puts at a path of the initial whiteboard, or below it.
+func (by *caller) held(p state.Path) bool {
+	_, held := copiedAt(by.copied, p)
+	return held
+}
+
+// copiedAt is what is known of what a caller puts at a path; held is false when it
+// puts nothing there.
+func copiedAt(all []copied, p state.Path) (s Source, held bool) {
+	for _, c := range all {
+		if rest, ok := below(p, c.path); ok {
+			s := at(c.schema, rest, Source{})
+			if len(rest) > 0 && s.Has != schemas.Never || len(rest) == 0 {
+				return s, true
+			}
+			continue
+		}
+		if c.path.Overlaps(p) {
+			return Source{Has: schemas.Unknown}, true
+		}
+	}
+	return Source{}, false
+}

@@ -1,0 +1,289 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// caller is what a document is compiled for: what is known of its initial whiteboard
+// beside what it says itself, and where it is on the way down (plan-language §9).
+type caller struct {
+	cat    *tool.Catalogue
+	chain  []string // of documents, this one last
+	lazy   bool
+	copied []copied
+}
+
+// copied is what a caller puts on the initial whiteboard: the input, and what _scopes says.
+type copied struct {
+	path   state.Path
+	schema *schemas.Schema // nil: nothing is known
+}
+
+// subProgram is a document compiled for its callers.
+type subProgram struct {
+	prog     *Program
+	findings diag.List
+	result   *schemas.Schema
+}
+
+// told is a finding of a document that was told, whoever the caller was.
+type told struct {
+	code diag.Code
+	sev  diag.Severity
+	loc  diag.Loc
+}
+
+// below is the checker of a document that this one delegates to.
+func (c *checker) below(doc *document, by *caller) *checker {
+	by.cat, by.lazy = c.cat, c.lazy
+	by.chain = append(slices.Clone(c.chain()), doc.name)
+	sub := newChecker(doc.doc, &c.delegates.sub, c.delegates)
+	sub.within = by
+	return sub
+}
+
+// maxContexts is for how many callers, with values of different types, a document is
+// compiled. For more of them it is compiled once, for values of any type.
+const maxContexts = 16
+
+// compiled is a document compiled for a caller that puts this on its whiteboard.
+func (c *checker) compiled(doc *document, by *caller) *subProgram {
+	types := c.delegates.typesKey(by)
+	if !slices.Contains(doc.contexts, types) {
+		if len(doc.contexts) == maxContexts {
+			for i := range by.copied {
+				by.copied[i].schema = nil
+			}
+			types = c.delegates.typesKey(by)
+		} else {
+			doc.contexts = append(doc.contexts, types)
+		}
+	}
+	key := fmt.Sprintf("%s\x00%p\x00%t\x00%s", doc.name, c.cat, c.lazy, types)
+	if s := c.delegates.programs[key]; s != nil {
+		return s
+	}
+	sub := c.below(doc, by)
+	prog, findings := sub.compile()
+	s := &subProgram{prog, slices.Concat(doc.findings, findings), sub.result}
+	c.delegates.programs[key] = s
+	return s
+}
+
+// typesKey tells callers apart by what they put on the whiteboard.
+func (s *delegates) typesKey(by *caller) string {
+	var b strings.Builder
+	for _, p := range by.copied {
+		fmt.Fprintf(&b, "%s\x00%s\x00", p.path, s.typeKey(p.schema))
+	}
+	return b.String()
+}
+
+// typeKey tells types apart. Two that are the same and were made twice may have
+// two keys.
+func (s *delegates) typeKey(t *schemas.Schema) string {
+	if t == nil {
+		return ""
+	}
+	if key, ok := s.types[t]; ok {
+		return key
+	}
+	raw, pointer := t.JSON()
+	key := string(raw) + "#" + pointer
+	if len(raw) > 1<<12 {
+		key = fmt.Sprintf("%p#%s", &raw[0], pointer)
+	}
+	s.types[t] = key
+	return key
+}
+
+// tell reports what was found in a document that a call delegates to, unless it was
+// told before.
+func (c *checker) tell(d *draft, s *subProgram) {
+	if c.toldOf[s.prog] {
+		return
+	}
+	c.toldOf[s.prog] = true
+	var fresh []told
+	for _, f := range s.findings {
+		key := told{f.Code, f.Severity, f.Loc}
+		if c.told[key] {
+			continue
+		}
+		fresh = append(fresh, key)
+		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: c.delegateLoc(d), Message: fmt.Sprintf("called from here, by %q", d.ID)})
+		c.keep(f)
+	}
+	for _, key := range fresh {
+		c.told[key] = true
+	}
+}
+
+// delegate compiles the document that a call delegates to for what the call gives it, and
+// checks that against what the document takes (plan-language §9).
+func (t *typeCheck) delegate(d *draft) {
+	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, t.inputOf(d)}}, t.scoped(d)...)})
+	d.Delegate.Program = sub.prog
+	t.tell(d, sub)
+	d.Delegate.result = t.loopResult(d, sub.result)
+	t.checkDeclared(d)
+	t.until(d, sub.result)
+}
+
+var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
+
+// delegateBlind is delegate for a call of whose params nothing is known: what is found
+// in the document is told all the same.
+func (t *typeCheck) delegateBlind(d *draft) {
+	by := &caller{copied: []copied{{path: inputPath}}}
+	for _, e := range d.Scopes {
+		by.copied = append(by.copied, copied{path: e.read.Path})
+	}
+	t.tell(d, t.compiled(d.document, by))
+}
+
+// scoped is what _scopes copies to the document's whiteboard.
+func (t *typeCheck) scoped(d *draft) []copied {
+	var all []copied
+	for _, e := range d.Scopes {
+		if !e.void {
+			all = append(all, copied{e.read.Path, t.typeOfExpr(d, e)})
+		}
+	}
+	return all
+}
+
+// inputOf is the type of the input of the document; nil when it is not known, or the
+// document says itself what it takes, against which it is checked.
+func (t *typeCheck) inputOf(d *draft) *schemas.Schema {
+	declared := len(d.document.inputs) > 0
+	if d.Delegate.Loop != Once {
+		in := t.loopInput(d)
+		if declared {
+			return nil
+		}
+		return in
+	}
+	if declared {
+		if !d.unfit {
+			t.checkInput(d)
+		}
+		return nil
+	}
+	args := t.args(d)
+	fields := make([]schemas.Field, 0, len(args))
+	for _, a := range args {
+		fields = append(fields, schemas.Field{Name: a.name, Schema: a.schema})
+	}
+	return schemas.Object(fields...)
+}
+
+// checkInput checks params against what the document declares of its input.
+func (t *typeCheck) checkInput(d *draft) {
+	at := d.Source.ToolNode
+	if !d.inherits {
+		at = d.Source.Rest.DelegateNode
+	}
+	for _, in := range d.document.inputs {
+		t.checkArgs(d, in, d.Source.Params, at, &d.Params)
+		t.params(d, in, d.Source.Params, &d.Params, false)
+	}
+}
+
+// checkDeclared checks what the document gives against what the definition of the tool
+// says of its result.
+func (t *typeCheck) checkDeclared(d *draft) {
+	declared, given := d.Tool.Definition.Output, d.Delegate.result
+	if declared == nil || len(d.Alternatives) > 1 {
+		return
+	}
+	if given == nil {
+		d.Delegate.result = declared
+		return
+	}
+	fit, why := t.relation.Fit(given, declared)
+	loc := t.delegateLoc(d)
+	switch {
+	case fit == schemas.Fits:
+		return
+	case fit == schemas.NeverFit:
+		t.errorf(diag.NotAssignable, loc, "%q gives %s, and the tool %q is declared to give %s: %s", d.Delegate.Name, given, d.Source.Tool, declared, why.Reason).
+			related(d.Tool.Definition.Loc, "declared here%s", pointed(why.To)).inside(d, loc.Span)
+	case t.opts.Strict:
+		t.warnf(diag.PerhapsNotAssignable, loc, "%q may give %s, and the tool %q is declared to give %s", d.Delegate.Name, given, d.Source.Tool, declared).
+			related(d.Tool.Definition.Loc, "declared here%s", pointed(why.To)).inside(d, loc.Span)
+	}
+	d.Delegate.result = declared // which the result is checked against when it comes
+}
+
+// arg is a param and its type; nil when that is not known.
+type arg struct {
+	name   string
+	value  lang.Node
+	schema *schemas.Schema
+}
+
+// args are the params of a call with their types.
+func (t *typeCheck) args(d *draft) []arg {
+	exprs := slices.Collect(d.Params.exprs())
+	all := make([]arg, len(d.Source.Params))
+	for i, m := range d.Source.Params {
+		all[i] = arg{m.Name, m.Value, t.typeOfValue(d, m.Value, &exprs)}
+	}
+	return all
+}
+
+func argOf(args []arg, name string) (arg, bool) {
+	i := slices.IndexFunc(args, func(a arg) bool { return a.name == name })
+	if i < 0 {
+		return arg{}, false
+	}
+	return args[i], true
+}
+
+// typeOfValue is the type of a value, whose expressions are taken from exprs; nil when it
+// is not known.
+func (t *typeCheck) typeOfValue(d *draft, n lang.Node, exprs *[]*Expr) *schemas.Schema {
+	if !hasExprs(n) {
+		lit, ok := t.literalOf(n)
+		if !ok {
+			return nil
+		}
+		s, _ := schemas.Const(lit)
+		return s
+	}
+	switch n.Kind() {
+	case lang.Object:
+		var fields []schemas.Field
+		for m := range n.Members() {
+			fields = append(fields, schemas.Field{Name: m.Name, Schema: t.typeOfValue(d, m.Value, exprs)})
+		}
+		return schemas.Object(fields...)
+	case lang.Array:
+		var elements []*schemas.Schema
+		for _, e := range n.Elements() {
+			elements = append(elements, t.typeOfValue(d, e, exprs))
+		}
+		if len(elements) > maxSources || slices.Contains(elements, nil) {
+			return nil
+		}
+		return schemas.ArrayOf(schemas.Union(elements...))
+	}
+	own := (*exprs)[:countExprs(n)]
+	*exprs = (*exprs)[len(own):]
+	switch {
+	case !n.Text().Whole:
+		return t.text
+	case t.opts.Refs == LenientRefs:
+		return nil // it may be an empty string
+	}
+	return t.typeOfExpr(d, own[0])
+}

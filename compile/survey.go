@@ -1,0 +1,252 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// survey is what a caller has to know of a document before plan order is made: what its
+// calls do to the world and cost, whoever calls it. It is made of its calls, lowered one
+// by one, and of the surveys of what they delegate to.
+type survey struct {
+	effects    tool.Effects // of all calls together
+	repeatable bool         // each of them may be made again unasked
+	changes    bool         // one changes the world, and is not independent
+	lazy       bool         // one document is
+
+	calls, tokens, cost float64 // as far as they can be told
+
+	name    string
+	deepest []string // the longest way down from it
+	depth   int      // where it was surveyed
+	cut     bool     // not all of the way down was looked at
+}
+
+type surveyKey struct {
+	doc *document
+	cat *tool.Catalogue
+}
+
+// defaultDepth is how deep delegates may nest when the options do not say.
+const defaultDepth = 8
+
+func (c *checker) maxDepth() int {
+	if c.opts.MaxDepth > 0 {
+		return c.opts.MaxDepth
+	}
+	return defaultDepth
+}
+
+// chain is the documents from the plan down to this one.
+func (c *checker) chain() []string {
+	if c.within == nil {
+		return []string{c.delegates.root}
+	}
+	return c.within.chain
+}
+
+// survey surveys a document that this one delegates to. How far it looks depends on
+// where it is asked from, so what was cut is done again from further up.
+func (c *checker) survey(doc *document) *survey {
+	key := surveyKey{doc, c.cat}
+	depth := len(c.chain())
+	if s := c.delegates.surveys[key]; s != nil && (!s.cut || depth >= s.depth) {
+		return s
+	}
+	s := &survey{depth: depth, repeatable: true, effects: nothingDone, name: doc.name, lazy: doc.doc.Mode == lang.Lazy}
+	if depth > c.maxDepth() {
+		s.cut = true
+		return s
+	}
+	sub := c.below(doc, &caller{})
+	sub.surveying = true
+	sub.context()
+	sub.lowerCalls()
+	for i := range sub.calls {
+		s.add(sub, &sub.calls[i])
+	}
+	c.delegates.surveys[key] = s
+	return s
+}
+
+// nothingDone is the effects of a document without calls.
+var nothingDone = tool.Effects{
+	ReadOnly: tool.Yes, Destructive: tool.No, Idempotent: tool.Yes, OpenWorld: tool.No, Pure: tool.Yes, Independent: tool.Yes,
+}
+
+// add adds a call of a document.
+func (s *survey) add(c *checker, d *draft) {
+	s.calls++
+	s.tokens += d.Tokens
+	s.cost += d.Cost
+	if d.Tool == nil {
+		return
+	}
+	if d.Effects.Pure != tool.Yes {
+		if s.effects.Pure == tool.Yes {
+			s.effects = filled(d.Effects)
+		} else {
+			s.effects = s.effects.Either(filled(d.Effects))
+		}
+		s.repeatable = s.repeatable && d.Repeatable
+		s.changes = s.changes || c.changesWorld(d) && d.Effects.Independent != tool.Yes
+	}
+	if below := d.survey; below != nil {
+		s.below(below, d.times())
+	}
+}
+
+// below adds what a call of the document delegates to.
+func (s *survey) below(b *survey, times float64) {
+	s.calls += times * b.calls
+	s.tokens += times * b.tokens
+	s.cost += times * b.cost
+	s.lazy = s.lazy || b.lazy
+	s.changes = s.changes || b.changes
+	s.cut = s.cut || b.cut
+	if len(b.deepest) >= len(s.deepest) {
+		s.deepest = append([]string{b.name}, b.deepest...)
+	}
+}
+
+// filled is the effects with what a hint says of others: a call that only reads
+// destroys nothing and may be made again.
+func filled(e tool.Effects) tool.Effects {
+	if e.ReadOnly == tool.Yes {
+		if e.Destructive == tool.Undeclared {
+			e.Destructive = tool.No
+		}
+		if e.Idempotent == tool.Undeclared {
+			e.Idempotent = tool.Yes
+		}
+	}
+	return e
+}
+
+// times is how often the document of a call runs, as far as the plan tells.
+func (d *draft) times() float64 {
+	if d.Delegate.Loop != ForEach && d.Delegate.Loop != Reduce {
+		return 1
+	}
+	for _, m := range d.Source.Params {
+		if m.Name == "items" && m.Value.Kind() == lang.Array {
+			return float64(m.Value.Len())
+		}
+	}
+	return 1
+}
+
+// findDelegate finds the document that a call delegates to, and what is to be known of it
+// before plan order is made.
+func (c *checker) findDelegate(d *draft, rest *lang.Rest) {
+	if rest.DelegateNode.IsZero() {
+		return
+	}
+	own := c.doc.Calls[d.Source.Index].Rest
+	d.inherits = own == nil || own.DelegateNode.IsZero()
+	d.Delegate = &Delegate{Name: rest.Delegate, Loop: loopOf(d.Tool)}
+	if rest.Delegate == Anonymous {
+		return
+	}
+	if rest.DelegateNode.Kind() != lang.String {
+		d.bad = true // reported by the reader
+		return
+	}
+	doc := c.delegates.find(c.folderOf(d), rest.Delegate)
+	d.Delegate.Name = doc.name
+	if doc.code != 0 {
+		d.bad = true
+		c.errorf(doc.code, c.delegateLoc(d), "can't delegate to %q: %s", rest.Delegate, doc.why).
+			related(doc.cause, "this is what is wrong with it").inside(d, c.delegateLoc(d).Span)
+		return
+	}
+	if !c.reach(d, doc) {
+		d.bad = true
+		return
+	}
+	d.document, d.survey = doc, c.survey(doc)
+	if way := slices.Concat(c.chain(), []string{doc.name}, d.survey.deepest); len(way) > c.maxDepth()+1 {
+		d.bad, d.document = true, nil
+		c.errorf(diag.DelegateTooDeep, c.delegateLoc(d), "documents delegate more than %d deep: %s", c.maxDepth(), arrows(way)).
+			inside(d, c.delegateLoc(d).Span)
+	}
+}
+
+// reach reports a document that is on its own way down.
+func (c *checker) reach(d *draft, doc *document) bool {
+	chain := c.chain()
+	i := slices.Index(chain, doc.name)
+	if i < 0 {
+		return true
+	}
+	c.errorf(diag.DelegateTooDeep, c.delegateLoc(d), "documents delegate in a circle: %s", arrows(append(slices.Clone(chain[i:]), doc.name))).
+		inside(d, c.delegateLoc(d).Span)
+	return false
+}
+
+func arrows(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	if len(quoted) > 16 {
+		quoted = append(append(quoted[:12:12], "…"), quoted[len(quoted)-3:]...)
+	}
+	return strings.Join(quoted, " → ")
+}
+
+// folderOf is the folder that the delegate of a call is relative to: that of the document
+// that names it, be it the call's or that of the definition of its tool. The definitions of
+// tool files are relative to the plan.
+func (c *checker) folderOf(d *draft) string {
+	if !d.inherits {
+		return c.delegates.folders[c.doc.File]
+	}
+	if folder, ok := c.delegates.folders[d.Tool.Definition.Loc.File]; ok {
+		return folder
+	}
+	return c.delegates.opts.Folder
+}
+
+// delegateLoc is where the delegate of a call stands: at the tool's name when the tool fixes it.
+func (c *checker) delegateLoc(d *draft) diag.Loc {
+	if d.inherits {
+		return d.Source.ToolNode.Loc()
+	}
+	return d.Source.Rest.DelegateNode.Loc()
+}
+
+// loopOf is how often a tool runs its delegate.
+func loopOf(t *tool.Tool) Loop {
+	if t == nil || t.Source != tool.BuiltIn {
+		return Once
+	}
+	switch t.Definition.Name {
+	case "forEach":
+		return ForEach
+	case "reduce":
+		return Reduce
+	case "repeat":
+		return Repeat
+	}
+	return Once
+}
+
+// delegateEffects gives a call the effects of the document that it runs.
+func (c *checker) delegateEffects(d *draft) {
+	def := d.Tool.Definition
+	d.Effects = def.Effects
+	d.Repeatable = def.Effects.Repeatable()
+	if s := d.survey; s != nil {
+		d.Effects = s.effects.MoreCareful(def.Effects)
+		d.Repeatable = s.repeatable && def.Effects.Idempotent != tool.No
+		d.Delegate.OneByOne = s.changes && c.opts.Effects != NoEffects
+	}
+	if d.Fallback != nil {
+		d.Effects = d.Effects.Either(d.Fallback.effects)
+	}
+}
