@@ -152,20 +152,20 @@ func (c *checker) findDelegate(d *draft, rest *lang.Rest) {
 	if rest.Delegate == Anonymous {
 		return
 	}
-	if rest.DelegateNode.Kind() != lang.String {
+	if rest.Delegate == "" {
 		d.bad = true // reported by the reader
 		return
 	}
 	doc := c.delegates.find(c.folderOf(d), rest.Delegate)
 	d.Delegate.Name = doc.name
+	if !c.reach(d, doc) {
+		d.bad = true
+		return
+	}
 	if doc.code != 0 {
 		d.bad = true
 		c.errorf(doc.code, c.delegateLoc(d), "can't delegate to %q: %s", rest.Delegate, doc.why).
 			related(doc.cause, "this is what is wrong with it").inside(d, c.delegateLoc(d).Span)
-		return
-	}
-	if !c.reach(d, doc) {
-		d.bad = true
 		return
 	}
 	d.document, d.survey = doc, c.survey(doc)
