@@ -361,13 +361,14 @@ func (s *scheduler) content(p *compile.Call, params []byte) string {
 	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p)))
 }
 
-// boardDigest is that of a whiteboard and an output.
+// boardDigest is that of a whiteboard. The output follows from it, in a run that
+// completed; of one that was stopped the record does not know it.
 func boardDigest(res *Result) string {
 	parts := [][]byte{res.State, res.Data}
 	for _, kind := range slices.Sorted(maps.Keys(res.Kinds)) {
 		parts = append(parts, []byte(kind), res.Kinds[kind])
 	}
-	return digest(append(parts, res.Output)...)
+	return digest(parts...)
 }
 
 // digest is the SHA-256 of parts, hexadecimal.

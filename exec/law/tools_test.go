@@ -122,7 +122,7 @@ func (p *plan) attempt(call, name string, params, scopes json.RawMessage, n int)
 	if isBackup(name) {
 		n = 1
 	}
-	h := digest(call, name, sorted(canonical(params)), sorted(canonical(scopes)))
+	h := digest(call, name, sorted(blind(canonical(params))), sorted(blind(canonical(scopes))))
 	switch {
 	case b.Permanent, b.Picky && h%3 == 0:
 		return nil, "", &failure{code: b.Code, permanent: true}
@@ -220,6 +220,7 @@ type trace struct {
 	asked  map[string]string // what each tool was asked, by call and tool
 	clock  int
 	jitter uint64
+	record *memory // nil when nothing is recorded
 }
 
 // A span is one attempt, from its start to its end.
@@ -280,15 +281,19 @@ func (p *plan) activity(ctx context.Context, req *tool.Request) (tool.Result, er
 	wait := digest(fmt.Sprint(t.jitter), req.Call, []byte{byte(req.Attempt)}) % 8
 	time.Sleep(time.Duration(wait*wait*wait) * time.Millisecond)
 	t.ask(req)
-	value, outcome, err := p.attempt(req.Call, req.Tool, req.Params, req.Scopes, req.Attempt)
+	n := req.Attempt
+	if t.record != nil {
+		n = t.record.attempt(req)
+	}
+	value, outcome, err := p.attempt(req.Call, req.Tool, req.Params, req.Scopes, n)
 	b := p.behavior(req.Call, req.Tool)
 	switch {
 	case err == nil:
 		return tool.Result{Value: value, Outcome: outcome}, nil
-	case req.Attempt <= b.Hangs && !err.permanent && req.Attempt > b.Fails:
+	case n <= b.Hangs && !err.permanent && n > b.Fails:
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
-	case req.Attempt <= b.Lost && !err.permanent && req.Attempt > b.Fails:
+	case n <= b.Lost && !err.permanent && n > b.Fails:
 		return tool.Result{}, &tool.Error{Code: b.Code, Message: "lost", Uncertain: true}
 	}
 	return tool.Result{}, &tool.Error{Code: b.Code, Message: "no", Permanent: err.permanent}
