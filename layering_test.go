@@ -61,9 +61,12 @@ var layers = map[string]layer{
 	// Text → tree.
 	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle, gjson, sjson}},
 
-	"lang/dialect":           {own: "diag lang internal/jsonscan"},
-	"lang/dialect/rewoo":     {own: "diag lang lang/dialect"},
-	"lang/dialect/notations": {own: "lang/dialect lang/dialect/rewoo"},
+	"lang/dialect":             {own: "diag lang internal/jsonscan"},
+	"lang/dialect/llmcompiler": {own: "diag lang/dialect"},
+	"lang/dialect/mathqa":      {own: "diag lang lang/dialect", libraries: []string{participle}},
+	"lang/dialect/qdmr":        {own: "diag lang/dialect", libraries: []string{participle}},
+	"lang/dialect/rewoo":       {own: "diag lang lang/dialect"},
+	"lang/dialect/notations":   {own: "lang/dialect lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/qdmr lang/dialect/rewoo"},
 
 	// What can be called.
 	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
@@ -71,6 +74,7 @@ var layers = map[string]layer{
 	"tool/process":         {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson, xsys}},
 	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":         {own: "tool schemas internal/jsonscan"},
+	"tool/math":            {own: "diag tool"},
 	"tool/file":            {own: "diag tool tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
@@ -84,7 +88,7 @@ var layers = map[string]layer{
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang lang/dialect lang/dialect/notations tool tool/file state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
+	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang lang/dialect lang/dialect/notations tool tool/file tool/math state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},
@@ -95,7 +99,7 @@ var layers = map[string]layer{
 const core = "lang compile dag exec state schemas tool diag"
 
 var coreLibraries = map[string]string{ // library → the packages that may import it
-	participle:   "lang",
+	participle:   "lang", // and below it the readers of small notations
 	gjson:        core,
 	sjson:        core,
 	jsonschema:   "schemas",

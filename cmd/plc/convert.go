@@ -72,7 +72,7 @@ func (env *environment) convert(name string, f *convertFlags) error {
 	if err != nil {
 		return err
 	}
-	from.tools = cat
+	from.use(cat)
 	doc, found := from.parse(src)
 	var out []byte
 	if findings = append(findings, found...); !found.HasErrors() {

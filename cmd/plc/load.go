@@ -101,7 +101,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	if o.Catalogue, s.policy, s.findings, err = env.catalogue(f.tools); err != nil {
 		return nil, err
 	}
-	s.from.tools = o.Catalogue
+	o.Catalogue = s.from.use(o.Catalogue)
 	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
 	return s, env.given(f, o)
 }
@@ -187,7 +187,7 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 // hintTools tells newcomers where tools come from, when a plan has unknown ones
 // and no tool file was given.
 func (env *environment) hintTools(s *settings, l diag.List, plan string) {
-	if !s.hint {
+	if !s.hint || s.from.foreign != nil && s.from.foreign.Tools {
 		return
 	}
 	if s.toolless() {

@@ -11,6 +11,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/notations"
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/math"
 )
 
 // addFrom adds the flag that says what a plan is written in.
@@ -48,6 +49,19 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 		return r.foreign.Parse(src, &dialect.Options{Params: r.params})
 	}
 	return lang.Parse(src, &lang.Options{Answer: r.answer})
+}
+
+// use is the catalogue of a plan in this notation: the tools that are given, and those that
+// the notation brings along.
+func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
+	if r.foreign != nil {
+		cat = cat.WithMissing(tool.Steps()...)
+		if r.foreign.Tools {
+			cat = cat.WithMissing(math.Tools()...)
+		}
+	}
+	r.tools = cat
+	return cat
 }
 
 // params are the params of a tool in the order in which they may be given without

@@ -24,6 +24,10 @@ type Notation struct {
 	Tools bool
 }
 
+// StepTool is the built-in tool of steps that call none: its description, in words, is what
+// there is to do.
+const StepTool = "step"
+
 // Options say how a plan is read. The zero value is the default.
 type Options struct {
 	// Params are the params of a tool in the order in which a call may give them

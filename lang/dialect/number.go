@@ -131,7 +131,7 @@ func (n *Numbering) misses(b *Builder, r *NumberRef) *diag.Finding {
 	if len(n.steps[r.Number]) == 0 {
 		return b.Errorf(r.At, diag.NothingThere, "%s is %s", b.Text(r.At), n.what(r))
 	}
-	return b.Errorf(r.At, diag.NotEarlier, "%s is %s, and a %s can refer only to earlier ones", b.Text(r.At), n.what(r), n.noun())
+	return b.Errorf(r.At, diag.NotEarlier, "%s is %s; only earlier ones can be referred to", b.Text(r.At), n.what(r))
 }
 
 // what says what a reference refers to.
@@ -176,3 +176,9 @@ func (n *Numbering) spell(number int) string {
 	}
 	return fmt.Sprintf(n.Spell, number)
 }
+
+// Has reports whether a step has this number.
+func (n *Numbering) Has(number int) bool { return len(n.steps[number]) > 0 }
+
+// Label is what a step of this number is called.
+func Label(number int) string { return strconv.Itoa(number) }

@@ -3,12 +3,18 @@ package notations
 
 import (
 	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/llmcompiler"
+	"github.com/plc-lang/plc/lang/dialect/mathqa"
+	"github.com/plc-lang/plc/lang/dialect/qdmr"
 	"github.com/plc-lang/plc/lang/dialect/rewoo"
 )
 
 // All are the notations, by name.
 func All() []*dialect.Notation {
 	return []*dialect.Notation{
+		llmcompiler.Notation(),
+		mathqa.Notation(),
+		qdmr.Notation(),
 		rewoo.Notation(),
 	}
 }

@@ -1,0 +1,431 @@
+package llmcompiler
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// arg is an argument of a call.
+type arg struct {
+	name  diag.Span // of a keyword argument
+	value value
+}
+
+// value is a Python literal, or a reference, or text as it stands.
+type value struct {
+	span   diag.Span
+	kind   valueKind
+	json   string  // jsonValue
+	pieces []piece // textValue
+	keys   []value // dictValue
+	items  []value // listValue, dictValue
+}
+
+type valueKind uint8
+
+const (
+	textValue valueKind = iota
+	jsonValue
+	listValue
+	dictValue
+)
+
+// piece is a piece of a text: literal text, or a reference.
+type piece struct {
+	span diag.Span
+	text string
+	ref  *dialect.NumberRef
+}
+
+// said is what a text says, without looking for references.
+func (v *value) said() string {
+	var all strings.Builder
+	for _, p := range v.pieces {
+		all.WriteString(p.text)
+	}
+	return all.String()
+}
+
+// maxDepth is how deep lists and dicts may nest.
+const maxDepth = 100
+
+// parser reads the arguments of one call.
+type parser struct {
+	*dialect.Builder
+	at    int // what was read
+	end   int // how far the call may go
+	depth int
+	bad   *fault
+}
+
+// fault is what is wrong with arguments, and where.
+type fault struct {
+	at      diag.Span
+	message string
+	fix     *diag.Fix
+}
+
+// arguments reads the arguments behind the parenthesis, and the one that closes them.
+// Text that is no literals is one argument.
+func (p *parser) arguments() (args []arg, broken bool) {
+	start := p.at
+	args = p.list()
+	if p.bad == nil {
+		return args, false
+	}
+	first := p.bad
+	if v, ok := p.bare(start); ok {
+		return []arg{{value: v}}, false
+	}
+	f := p.Errorf(first.at, diag.BadNotation, "%s", first.message)
+	f.Fix = first.fix
+	if first.fix != nil {
+		return args, false
+	}
+	p.at = p.end // the next step begins there
+	return nil, true
+}
+
+// fail notes the first fault.
+func (p *parser) fail(at diag.Span, message string) {
+	if p.bad == nil {
+		p.bad = &fault{at: at, message: message}
+	}
+}
+
+func (p *parser) text() string { return string(p.File.Text[p.at:p.end]) }
+
+func (p *parser) peek() byte {
+	if p.at < p.end {
+		return p.File.Text[p.at]
+	}
+	return 0
+}
+
+// space passes over white space, lines too.
+func (p *parser) space() {
+	for p.at < p.end && strings.IndexByte(" \t\r\n", p.File.Text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *parser) here() diag.Span {
+	_, size := utf8.DecodeRune(p.File.Text[p.at:p.end])
+	return dialect.Span(p.at, p.at+size)
+}
+
+// list reads arguments up to the parenthesis that closes them.
+func (p *parser) list() (args []arg) {
+	for p.bad == nil {
+		p.space()
+		if p.peek() == ')' {
+			p.at++
+			return args
+		}
+		if p.at == p.end {
+			p.unclosed()
+			return args
+		}
+		args = append(args, p.argument())
+		p.separator(')')
+	}
+	return args
+}
+
+// unclosed reports a call that does not end.
+func (p *parser) unclosed() {
+	at := len(strings.TrimRight(string(p.File.Text[:p.at]), " \t\r\n"))
+	p.fail(dialect.Span(at-1, at), "the parenthesis of this call is not closed")
+	p.bad.fix = &diag.Fix{Message: "close it", Edits: []diag.Edit{{Span: dialect.Span(at, at), Text: ")"}}}
+	p.at = at
+}
+
+// separator reads the comma behind a value; the bracket that closes is left.
+func (p *parser) separator(closing byte) {
+	if p.bad != nil {
+		return
+	}
+	p.space()
+	switch {
+	case p.peek() == ',':
+		p.at++
+	case p.peek() == closing:
+	case p.at == p.end && closing == ')':
+	default:
+		p.fail(p.here(), "a comma or "+string(rune(closing))+" is wanted here")
+	}
+}
+
+var keyword = regexp.MustCompile(`^([\pL_][\pL\pN_]*)[ \t]*=[ \t]*`)
+
+func (p *parser) argument() (a arg) {
+	if m := keyword.FindStringSubmatchIndex(p.text()[:min(200, p.end-p.at)]); m != nil {
+		a.name = dialect.Span(p.at, p.at+m[3])
+		if p.peek() == '_' {
+			p.fail(a.name, "the name of a param does not begin with _")
+		}
+		p.at += m[1]
+	}
+	a.value = p.value()
+	return a
+}
+
+var (
+	bareRef = regexp.MustCompile(`^\$(?:\d+|\{\d+\})`)
+	number  = regexp.MustCompile(`^[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][-+]?\d+)?)`)
+	word    = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
+)
+
+func (p *parser) value() value {
+	p.space()
+	start := p.at
+	rest := p.text()
+	switch c := p.peek(); {
+	case c == '"' || c == '\'', strings.IndexByte("rRuU", c) >= 0 && len(rest) > 1 && (rest[1] == '"' || rest[1] == '\''):
+		return p.strings()
+	case c == '[':
+		return p.items(']')
+	case c == '(':
+		return p.items(')')
+	case c == '{':
+		return p.dict()
+	case c == '$':
+		if n := len(bareRef.FindString(rest)); n > 0 {
+			p.at += n
+			return value{span: dialect.Span(start, p.at), pieces: []piece{{span: dialect.Span(start, p.at), text: rest[:n]}}}
+		}
+	}
+	if w := word.FindString(rest); w != "" {
+		if json, ok := map[string]string{"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}[w]; ok {
+			p.at += len(w)
+			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
+		}
+	}
+	if n := number.FindString(rest); n != "" {
+		if json, ok := jsonNumber(n); ok {
+			p.at += len(n)
+			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
+		}
+	}
+	p.fail(p.here(), "a value is wanted here: a string in quotes, a number, a list, or a reference such as $1")
+	return value{}
+}
+
+var jsonForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
+
+// jsonNumber is a number of Python as JSON has it.
+func jsonNumber(s string) (string, bool) {
+	if jsonForm.MatchString(s) {
+		return s, true
+	}
+	s = strings.ReplaceAll(strings.TrimPrefix(s, "+"), "_", "")
+	if n, ok := new(big.Int).SetString(s, 0); ok && !strings.HasPrefix(strings.TrimPrefix(s, "-"), "0") || ok && len(s) > 1 && strings.ContainsAny(s, "xXoObB") {
+		return n.String(), true
+	}
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	if strings.HasPrefix(s, ".") {
+		s = "0" + s
+	}
+	if i := strings.IndexByte(s, '.'); i >= 0 && (i+1 == len(s) || s[i+1] == 'e' || s[i+1] == 'E') {
+		s = s[:i] + ".0" + s[i+1:]
+	}
+	return sign + s, jsonForm.MatchString(s)
+}
+
+// items reads a list or a tuple.
+func (p *parser) items(closing byte) value {
+	v := value{kind: listValue}
+	start := p.at
+	p.open()
+	for p.bad == nil {
+		p.space()
+		if p.peek() == closing {
+			break
+		}
+		v.items = append(v.items, p.value())
+		p.separator(closing)
+	}
+	v.span = p.close(start)
+	return v
+}
+
+// open enters a bracket.
+func (p *parser) open() {
+	p.at++
+	if p.depth++; p.depth > maxDepth {
+		p.fail(dialect.Span(p.at-1, p.at), "lists nest deeper than "+strconv.Itoa(maxDepth))
+	}
+}
+
+// close leaves a bracket.
+func (p *parser) close(start int) diag.Span {
+	p.depth--
+	if p.bad == nil {
+		p.at++
+	}
+	return dialect.Span(start, p.at)
+}
+
+// dict reads a dict.
+func (p *parser) dict() value {
+	v := value{kind: dictValue}
+	start := p.at
+	p.open()
+	for p.bad == nil {
+		p.space()
+		if p.peek() == '}' {
+			break
+		}
+		key := p.value()
+		if p.bad == nil && key.kind == jsonValue {
+			key.pieces = []piece{{text: key.json}} // as JSON has it
+		} else if p.bad == nil && key.kind != textValue {
+			p.fail(key.span, "a key is a string")
+		}
+		p.space()
+		if p.bad == nil && p.peek() != ':' {
+			p.fail(p.here(), "a colon is wanted here, behind a key")
+		}
+		p.at++
+		v.keys = append(v.keys, key)
+		v.items = append(v.items, p.value())
+		p.separator('}')
+	}
+	v.span = p.close(start)
+	return v
+}
+
+// strings reads a string, or several in a row, which are one.
+func (p *parser) strings() value {
+	v := value{span: dialect.Span(p.at, p.at)}
+	for p.bad == nil {
+		p.string(&v)
+		v.span.End = int32(p.at)
+		next := p.at
+		for next < p.end && strings.IndexByte(" \t", p.File.Text[next]) >= 0 {
+			next++
+		}
+		if next == p.end || p.File.Text[next] != '"' && p.File.Text[next] != '\'' {
+			break
+		}
+		p.at = next
+	}
+	return v
+}
+
+// string reads one string into v.
+func (p *parser) string(v *value) {
+	start := p.at
+	raw := false
+	if c := p.peek(); c != '"' && c != '\'' {
+		raw = c == 'r' || c == 'R'
+		p.at++
+	}
+	quote := string(p.peek())
+	if strings.HasPrefix(p.text(), strings.Repeat(quote, 3)) {
+		quote = strings.Repeat(quote, 3)
+	}
+	p.at += len(quote)
+	from := p.at
+	flush := func() {
+		if s := dialect.Span(from, p.at); s.Len() > 0 {
+			v.pieces = append(v.pieces, piece{span: s, text: p.Text(s)})
+		}
+	}
+	for p.at < p.end {
+		switch {
+		case strings.HasPrefix(string(p.File.Text[p.at:min(p.at+3, p.end)]), quote):
+			flush()
+			p.at += len(quote)
+			return
+		case p.peek() == '\\' && !raw:
+			flush()
+			p.escape(v)
+			from = p.at
+		case p.peek() == '\\':
+			p.at = min(p.at+2, p.end)
+		default:
+			p.at++
+		}
+	}
+	p.at = p.end
+	p.fail(dialect.Span(start, min(p.LineEnd(start), p.end)), "this string is not closed")
+}
+
+// escape reads an escape of a string. One that Python does not have stands for itself.
+func (p *parser) escape(v *value) {
+	text, n := unescape(string(p.File.Text[p.at:min(p.at+12, p.end)]))
+	s := dialect.Span(p.at, p.at+n)
+	v.pieces = append(v.pieces, piece{span: s, text: text})
+	p.at += n
+}
+
+// unescape is what the escape at the start of s stands for, and its length.
+func unescape(s string) (string, int) {
+	if len(s) < 2 {
+		return s, len(s)
+	}
+	const letters, means = "\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v"
+	if i := strings.IndexByte(letters, s[1]); i >= 0 {
+		return means[i : i+1], 2
+	}
+	switch s[1] {
+	case '\n':
+		return "", 2 // a line goes on
+	case 'x', 'u', 'U':
+		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[1]]
+		r, ok := hex(s, digits)
+		if !ok {
+			break
+		}
+		if utf16.IsSurrogate(r) && len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+			if low, ok := hex(s[6:], 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+				return string(utf16.DecodeRune(r, low)), 12
+			}
+		}
+		return string(r), 2 + digits
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		n := 2
+		for n < min(4, len(s)) && s[n] >= '0' && s[n] <= '7' {
+			n++
+		}
+		r, _ := strconv.ParseUint(s[1:n], 8, 16)
+		return string(rune(r)), n
+	}
+	_, size := utf8.DecodeRuneInString(s[1:])
+	return s[:1+size], 1 + size
+}
+
+func hex(s string, digits int) (rune, bool) {
+	if len(s) < 2+digits {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[2:2+digits], 16, 32)
+	return rune(n), err == nil && n <= utf8.MaxRune
+}
+
+// bare reads text that is no literals as one argument: what stands on the line before its
+// last parenthesis. Text that begins as a literal, or has a name, is meant as one, and its
+// fault is told.
+func (p *parser) bare(start int) (value, bool) {
+	end := min(p.LineEnd(start), p.end)
+	line := string(p.File.Text[start:end])
+	n := strings.LastIndexByte(line, ')')
+	text := strings.TrimSpace(line[:max(n, 0)])
+	if n < 0 || text == "" || strings.IndexByte("\"'[({", text[0]) >= 0 || keyword.MatchString(text) || strings.ContainsAny(text, `"'`) {
+		return value{}, false
+	}
+	p.bad, p.at = nil, start+n+1
+	s := p.Trim(dialect.Span(start, start+n))
+	return value{span: s, pieces: []piece{{span: s, text: p.Text(s)}}}, true
+}

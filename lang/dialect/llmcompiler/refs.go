@@ -1,0 +1,114 @@
+package llmcompiler
+
+import (
+	"regexp"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+var ref = regexp.MustCompile(`\$(?:(\d+)|\{(\d+)\})`)
+
+// resolve finds the references of all steps and judges them.
+func (r *reader) resolve() {
+	for i := range r.steps {
+		r.numbers.Step(r.steps[i].number)
+		r.greatest = max(r.greatest, r.steps[i].number)
+	}
+	for i := range r.steps {
+		for k := range r.steps[i].args {
+			r.refs(&r.steps[i].args[k].value, i)
+		}
+	}
+	r.numbers.Judge(r.Builder)
+}
+
+// refs splits the texts of a value at its references.
+func (r *reader) refs(v *value, user int) {
+	for i := range v.items {
+		r.refs(&v.items[i], user)
+	}
+	if v.kind != textValue {
+		return
+	}
+	var pieces []piece
+	for _, p := range v.pieces {
+		if r.Text(p.span) != p.text {
+			pieces = append(pieces, p) // an escape
+			continue
+		}
+		pieces = append(pieces, r.split(p, user, p.span == v.span, len(v.pieces) == 1)...)
+	}
+	v.pieces = pieces
+}
+
+// split splits a piece at its references; bare says that it stands without quotes, alone
+// that it is all of its text.
+func (r *reader) split(p piece, user int, bare, alone bool) (pieces []piece) {
+	base, at := int(p.span.Start), 0
+	literal := func(to int) {
+		if to > at {
+			pieces = append(pieces, piece{span: dialect.Span(base+at, base+to), text: p.text[at:to]})
+		}
+		at = to
+	}
+	for _, m := range ref.FindAllStringSubmatchIndex(p.text, -1) {
+		from, to := max(m[2], m[4]), max(m[3], m[5])
+		n := &dialect.NumberRef{
+			At: dialect.Span(base+m[0], base+m[1]), Digits: dialect.Span(base+from, base+to),
+			Number: dialect.Number(p.text[from:to]), User: user,
+		}
+		whole := m[0] == 0 && m[1] == len(p.text)
+		sure := m[4] >= 0 || whole && (bare || alone && r.small(n.Number))
+		if !sure && !r.meant(n, p.text[m[1]:]) {
+			continue
+		}
+		literal(m[0])
+		r.numbers.Ref(n)
+		pieces = append(pieces, piece{span: n.At, ref: n})
+		at = m[1]
+	}
+	literal(len(p.text))
+	return pieces
+}
+
+// amount is what makes a number before it an amount of money: more digits, a range, a
+// unit.
+var amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|[-–][$\d]|/| ?(?:million|billion|thousand|USD|dollars?)\b)`)
+
+// meant reports whether a dollar sign and a number inside longer text is a reference. The
+// number of a step is, unless it is plainly an amount; another number is an amount, and a
+// small one is told as perhaps meant.
+func (r *reader) meant(n *dialect.NumberRef, behind string) bool {
+	isAmount := amount.MatchString(behind)
+	switch {
+	case r.numbers.Has(n.Number) && !isAmount:
+		return true
+	case r.numbers.Has(n.Number):
+		r.Warnf(n.At, diag.NearReference, "%s is taken as an amount; the result of the step is written ${%d}", r.Text(n.At), n.Number)
+	case !isAmount && r.small(n.Number):
+		r.Warnf(n.At, diag.NearReference, "%s is just text: the plan has no step %d", r.Text(n.At), n.Number)
+	}
+	return false
+}
+
+// small reports whether a number may be meant as that of a step, if there were one.
+func (r *reader) small(number int) bool {
+	return number >= 0 && number <= r.greatest+5
+}
+
+// parts are the parts of a text.
+func (v *value) parts() []dialect.Part {
+	parts := make([]dialect.Part, len(v.pieces))
+	for i, p := range v.pieces {
+		switch {
+		case p.ref == nil:
+			parts[i] = dialect.Literal(p.text, p.span)
+		case p.ref.Faulty:
+			parts[i] = dialect.Fault(p.span)
+		default:
+			parts[i] = dialect.Ref(dialect.StateRef(dialect.Label(p.ref.Number)), p.span)
+		}
+	}
+	return parts
+}

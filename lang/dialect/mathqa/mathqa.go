@@ -1,0 +1,258 @@
+// Package mathqa reads linear formulas of MathQA: operations with a bar behind each.
+//
+//	multiply(n0,const_1000)|divide(#0,const_3600)|
+//
+// #0 is the result of the first operation, n0 the first number of the problem, which the
+// plan takes from its input (--input n0=72), and const_3_6 is 3.6. The operations are the
+// tools of tool/math, and the result of the last one is the output of the plan.
+package mathqa
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// Notation is the notation of MathQA.
+func Notation() *dialect.Notation {
+	return &dialect.Notation{Name: "mathqa", What: "a MathQA formula", Read: read, Tools: true}
+}
+
+// operation is an operation as it is written.
+type operation struct {
+	Name word    `parser:"@@ '('"`
+	Args []*word `parser:"( @@ ( ',' @@ )* )? ')'"`
+}
+
+// word is a name, a number or a reference, and where it stands.
+type word struct {
+	Pos  lexer.Position
+	Text string `parser:"@(Word|Number|Ref)"`
+}
+
+var grammar = participle.MustBuild[operation](
+	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "Number", Pattern: `-?\d+(\.\d+)?([eE][-+]?\d+)?`},
+		{Name: "Word", Pattern: `[a-zA-Z_][a-zA-Z0-9_.]*`},
+		{Name: "Ref", Pattern: `#\d+`},
+		{Name: "Sign", Pattern: `[(),]`},
+		{Name: "space", Pattern: `\s+`},
+	})),
+	participle.UseLookahead(1),
+)
+
+// step is an operation with its place.
+type step struct {
+	span diag.Span
+	name diag.Span
+	args []arg
+	bad  bool
+}
+
+// arg is an argument of an operation.
+type arg struct {
+	span diag.Span
+	ref  *dialect.NumberRef // #k
+}
+
+type reader struct {
+	*dialect.Builder
+	steps   []step
+	numbers dialect.Numbering
+}
+
+func read(b *dialect.Builder) {
+	r := &reader{Builder: b, numbers: dialect.Numbering{Noun: "operation", Spell: "#%d"}}
+	text := string(b.File.Text)
+	for at := b.Start(); at < len(text); {
+		end := at + strings.IndexByte(text[at:], '|')
+		if end < at {
+			end = len(text)
+		}
+		r.operation(b.Trim(dialect.Span(at, end)), end == len(text))
+		at = end + 1
+	}
+	if len(r.steps) == 0 && !r.Found() {
+		r.Errorf(diag.Span{}, diag.BadNotation, "there is no operation; one is written add(n0,n1)|")
+	}
+	r.numbers.Judge(b)
+	r.write()
+}
+
+// operation reads one operation. last says that no bar follows.
+func (r *reader) operation(at diag.Span, last bool) {
+	if at.Len() == 0 {
+		if !last {
+			bar := r.bar(at)
+			r.Errorf(bar, diag.BadNotation, "there is no operation before this bar").
+				Fix = &diag.Fix{Message: "cut it out", Edits: []diag.Edit{{Span: bar}}}
+		}
+		return
+	}
+	s := step{span: at}
+	op, err := grammar.ParseString("", r.Text(at))
+	if err != nil {
+		r.wrong(at, err, last)
+		s.bad = true
+	} else {
+		s.name = r.place(at, &op.Name)
+		for _, a := range op.Args {
+			s.args = append(s.args, r.arg(r.place(at, a)))
+		}
+	}
+	r.numbers.Step(len(r.steps))
+	r.steps = append(r.steps, s)
+}
+
+// bar is the bar behind an operation that is empty.
+func (r *reader) bar(at diag.Span) diag.Span {
+	i := int(at.Start) + strings.IndexByte(string(r.File.Text[at.Start:]), '|')
+	return dialect.Span(i, i+1)
+}
+
+func (r *reader) place(op diag.Span, w *word) diag.Span {
+	start := int(op.Start) + w.Pos.Offset
+	return dialect.Span(start, start+len(w.Text))
+}
+
+// wrong reports an operation that is none.
+func (r *reader) wrong(op diag.Span, err error, last bool) {
+	var at participle.Error
+	start := int(op.Start)
+	if errors.As(err, &at) {
+		start = min(start+at.Position().Offset, int(op.End))
+	}
+	text := r.Text(op)
+	switch open, closed := strings.Count(text, "("), strings.Count(text, ")"); {
+	case last && open > closed:
+		r.Errorf(op, diag.BadNotation, "the formula was cut off inside this operation")
+	case open > 1:
+		r.Errorf(op, diag.BadNotation, "this formula is nested; a linear one has an operation for each step, with #0 for the result of the first")
+	default:
+		r.Errorf(dialect.Span(start, max(start, int(op.End))), diag.BadNotation, "this is no operation; one is written add(n0,n1)")
+	}
+}
+
+// arg reads an argument.
+func (r *reader) arg(at diag.Span) arg {
+	a := arg{span: at}
+	if digits, ok := strings.CutPrefix(r.Text(at), "#"); ok {
+		a.ref = &dialect.NumberRef{
+			At: at, Digits: dialect.Span(int(at.Start)+1, int(at.End)),
+			Number: dialect.Number(digits), User: len(r.steps),
+		}
+		r.numbers.Ref(a.ref)
+	}
+	return a
+}
+
+func (r *reader) write() {
+	all := dialect.Span(0, len(r.File.Text))
+	r.Object(all)
+	r.Member("calls", all)
+	r.List(all)
+	for i := range r.steps {
+		if s := &r.steps[i]; !s.bad {
+			r.call(s, dialect.Label(i))
+		}
+	}
+	r.Close()
+	if n := len(r.steps); n > 0 && !r.steps[n-1].bad {
+		last := r.steps[n-1].span
+		r.Member("output", last)
+		r.Parts(last, dialect.Ref(dialect.StateRef(dialect.Label(n-1)), last))
+	}
+	r.Close()
+}
+
+func (r *reader) call(s *step, label string) {
+	r.Object(s.span)
+	r.Member("_tool", s.name)
+	r.String(r.Text(s.name), s.name)
+	r.Member("_id", s.span)
+	r.String(label, s.span)
+	r.params(s)
+	r.Member("_outputPath", s.span)
+	r.Path(label, s.span)
+	r.Close()
+}
+
+func (r *reader) params(s *step) {
+	var names []string
+	known := false
+	if r.Options.Params != nil {
+		names, known = r.Options.Params(r.Text(s.name))
+	}
+	for i, a := range s.args {
+		switch {
+		case i < len(names):
+			r.Member(names[i], a.span)
+		case known:
+			r.Errorf(a.span, diag.UnknownParam, "%s takes %d numbers, and this is one more", r.Text(s.name), len(names))
+			continue
+		default:
+			r.Member("arg"+dialect.Label(i+1), a.span)
+		}
+		r.value(a)
+	}
+}
+
+var (
+	input = regexp.MustCompile(`^n\d+$`)
+	// constant is a constant: the digits after its first _ are a fraction's.
+	constant = regexp.MustCompile(`^const_(\d+)(?:[_.](\d+))?$`)
+)
+
+// value writes an argument: a result, a number of the problem, a constant or a number.
+func (r *reader) value(a arg) {
+	text := r.Text(a.span)
+	switch {
+	case a.ref != nil && a.ref.Faulty:
+		r.Parts(a.span, dialect.Fault(a.span))
+	case a.ref != nil:
+		r.Parts(a.span, dialect.Ref(dialect.StateRef(dialect.Label(a.ref.Number)), a.span))
+	case input.MatchString(text):
+		r.Parts(a.span, dialect.Ref(&lang.Expr{Kind: "input", Path: []lang.Segment{dialect.Member(text)}}, a.span))
+	default:
+		number, ok := numberOf(text)
+		if !ok {
+			r.Errorf(a.span, diag.BadNotation, "%q is neither a number of the problem (n0), a result (#0) nor a constant (const_3_6)", text)
+			r.Parts(a.span, dialect.Fault(a.span))
+			return
+		}
+		r.JSON(number, a.span)
+	}
+}
+
+// numberOf is the number that a constant, or a number, says.
+func numberOf(text string) (string, bool) {
+	switch text {
+	case "const_pi":
+		return "3.141592653589793", true
+	case "const_deg_to_rad":
+		return "0.017453292519943295", true
+	}
+	if m := constant.FindStringSubmatch(text); m != nil {
+		n, _ := new(big.Int).SetString(m[1], 10)
+		if m[2] == "" {
+			return n.String(), true
+		}
+		return fmt.Sprintf("%s.%s", n, m[2]), true
+	}
+	if strings.HasPrefix(text, "const") {
+		return "", false
+	}
+	if n, ok := new(big.Int).SetString(text, 10); ok {
+		return n.String(), true
+	}
+	return text, text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9')
+}

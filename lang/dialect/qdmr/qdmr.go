@@ -1,0 +1,316 @@
+// Package qdmr reads decompositions of questions as BREAK has them (QDMR): steps in words,
+//
+//	return flights ;return #1 from denver ;return the lowest price of #2
+//
+// and programs, in which each step is an operator.
+//
+//	SELECT['flights'] ;FILTER['#1', 'from denver'] ;AGGREGATE['min', '#2']
+//
+// # and the number of an earlier step, counted from 1, is the result of that step. A
+// step in words is a call of the tool step with its description; an operator is the tool of
+// its name.
+package qdmr
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// Notation is the notation of BREAK.
+func Notation() *dialect.Notation {
+	return &dialect.Notation{Name: "qdmr", What: "a QDMR decomposition", Read: read}
+}
+
+// operator is a step of a program as it is written.
+type operator struct {
+	Name word     `parser:"@@ '['"`
+	Args []*quote `parser:"( @@ ( ',' @@ )* ','? )? ']'"`
+}
+
+// word is a name and where it stands.
+type word struct {
+	Pos  lexer.Position
+	Text string `parser:"@Word"`
+}
+
+// quote is a string and where it stands, quotes included.
+type quote struct {
+	Pos  lexer.Position
+	Text string `parser:"@String"`
+}
+
+var grammar = participle.MustBuild[operator](
+	participle.Lexer(lexer.MustSimple([]lexer.SimpleRule{
+		{Name: "String", Pattern: `'(\\.|[^'\\])*'|"(\\.|[^"\\])*"`},
+		{Name: "Word", Pattern: `[A-Za-z_]+`},
+		{Name: "Sign", Pattern: `[\[\],]`},
+		{Name: "space", Pattern: `\s+`},
+	})),
+)
+
+// operators are those of BREAK's programs.
+const operators = " SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE COMPARISON UNION INTERSECTION DISCARD SORT BOOLEAN ARITHMETIC "
+
+var (
+	returns   = regexp.MustCompile(`^(?i:return)\s+`)
+	isProgram = regexp.MustCompile(`^[A-Za-z_]+\s*\[`)
+	listItem  = regexp.MustCompile(`^(?:\d+[.)]|[-*+])\s+(?i:return\b)`)
+	ref       = regexp.MustCompile(`#(\d+)`)
+)
+
+// step is a step as it is written.
+type step struct {
+	span   diag.Span
+	name   diag.Span // of an operator; none for a step in words
+	args   []diag.Span
+	refs   [][]*dialect.NumberRef // of each argument
+	broken bool
+}
+
+type reader struct {
+	*dialect.Builder
+	steps   []step
+	numbers dialect.Numbering
+}
+
+func read(b *dialect.Builder) {
+	r := &reader{Builder: b, numbers: dialect.Numbering{Spell: "#%d"}}
+	for s := range r.pieces() {
+		r.step(s)
+	}
+	if len(r.steps) == 0 && !r.Found() {
+		r.Errorf(diag.Span{}, diag.BadNotation, "there is no step; one is written return flights, with ; between steps")
+	}
+	for i := range r.steps {
+		r.numbers.Step(i + 1)
+	}
+	for i := range r.steps {
+		r.findRefs(i)
+	}
+	r.numbers.Judge(b)
+	r.write()
+}
+
+// pieces are the parts of the text that are steps: between semicolons that are not in
+// quotes of a program, or lines.
+func (r *reader) pieces() func(yield func(diag.Span) bool) {
+	return func(yield func(diag.Span) bool) {
+		for line := range r.Lines(dialect.Span(r.Start(), len(r.File.Text))) {
+			for from := int(line.Start); from < int(line.End); {
+				to := from + r.pieceEnd(string(r.File.Text[from:line.End]))
+				if s := r.Trim(dialect.Span(from, to)); s.Len() > 0 && !yield(s) {
+					return
+				}
+				from = to + 1
+			}
+		}
+	}
+}
+
+// pieceEnd is where the step at the start of a line ends.
+func (r *reader) pieceEnd(line string) int {
+	if !isProgram.MatchString(strings.TrimSpace(line)) {
+		if i := strings.IndexByte(line, ';'); i >= 0 {
+			return i
+		}
+		return len(line)
+	}
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case ';':
+			return i
+		case '\'', '"':
+			n := quoted(line[i:])
+			if n == 0 {
+				continue // the grammar tells
+			}
+			i += n - 1
+		}
+	}
+	return len(line)
+}
+
+// quoted is the length of the string at the start of s; 0 if it is not closed.
+func quoted(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func (r *reader) step(at diag.Span) {
+	said := r.Text(at)
+	switch m := returns.FindString(said); {
+	case m != "":
+		r.steps = append(r.steps, step{span: at, args: []diag.Span{dialect.Span(int(at.Start)+len(m), int(at.End))}})
+	case isProgram.MatchString(said):
+		r.operator(at)
+	case strings.HasPrefix(said, "```"):
+		r.PassOver(at)
+	case strings.EqualFold(said, "return"):
+		r.Errorf(at, diag.BadNotation, "this step returns nothing; the plan may be cut off here")
+	case listItem.MatchString(said):
+		n := strings.Index(strings.ToLower(said), "return")
+		mark := dialect.Span(int(at.Start), int(at.Start)+n)
+		r.Errorf(at, diag.BadNotation, "a step has no number and is no item of a list; it begins with return").
+			Fix = &diag.Fix{Message: "cut out what is before it", Edits: []diag.Edit{{Span: mark}}}
+		r.steps = append(r.steps, step{span: at, broken: true})
+	default:
+		r.Errorf(at, diag.BadNotation, "this is no step; one begins with return, or is an operator such as SELECT['flights']")
+		r.steps = append(r.steps, step{span: at, broken: true})
+	}
+}
+
+// operator reads a step of a program.
+func (r *reader) operator(at diag.Span) {
+	s := step{span: at}
+	op, err := grammar.ParseString("", r.Text(at))
+	if err != nil {
+		message := "this is no operator; one is written FILTER['#1', 'from denver']"
+		if !strings.HasSuffix(r.Text(at), "]") {
+			message = "the bracket of this operator is not closed; the plan may be cut off here"
+		}
+		r.Errorf(at, diag.BadNotation, "%s", message)
+		s.broken = true
+		r.steps = append(r.steps, s)
+		return
+	}
+	place := func(p lexer.Position, said string) diag.Span {
+		start := int(at.Start) + p.Offset
+		return dialect.Span(start, start+len(said))
+	}
+	s.name = place(op.Name.Pos, op.Name.Text)
+	for _, a := range op.Args {
+		in := place(a.Pos, a.Text)
+		s.args = append(s.args, dialect.Span(int(in.Start)+1, int(in.End)-1))
+	}
+	r.steps = append(r.steps, s)
+}
+
+// findRefs finds the references of step i.
+func (r *reader) findRefs(i int) {
+	s := &r.steps[i]
+	s.refs = make([][]*dialect.NumberRef, len(s.args))
+	for k, a := range s.args {
+		said, base := r.Text(a), int(a.Start)
+		for _, m := range ref.FindAllStringSubmatchIndex(said, -1) {
+			n := &dialect.NumberRef{
+				At:     dialect.Span(base+m[0], base+m[1]),
+				Digits: dialect.Span(base+m[2], base+m[3]),
+				Number: dialect.Number(said[m[2]:m[3]]),
+				User:   i,
+			}
+			if r.isText(n) {
+				continue
+			}
+			s.refs[k] = append(s.refs[k], n)
+			r.numbers.Ref(n)
+		}
+	}
+}
+
+// isText reports whether a # and a number are part of a name: of a longer word, or with
+// a number that is far from those of the steps.
+func (r *reader) isText(n *dialect.NumberRef) bool {
+	const near = 5
+	return n.Number < 0 || n.Number > len(r.steps)+near ||
+		r.InWord(int(n.At.End)) || n.At.Start > 0 && dialect.Word(string(r.File.Text[n.At.Start-1:n.At.Start])) > 0
+}
+
+func (r *reader) write() {
+	r.List(dialect.Span(0, len(r.File.Text)))
+	for i := range r.steps {
+		if !r.steps[i].broken {
+			r.call(&r.steps[i], dialect.Label(i+1))
+		}
+	}
+	r.Close()
+}
+
+func (r *reader) call(s *step, label string) {
+	r.Object(s.span)
+	if s.name.Len() > 0 {
+		r.Member("_tool", s.name)
+		r.String(r.Text(s.name), s.name)
+	} else {
+		r.Member("_tool", s.span)
+		r.String(dialect.StepTool, s.span)
+	}
+	r.Member("_id", s.span)
+	r.String(label, s.span)
+	r.params(s)
+	r.Member("_outputPath", s.span)
+	r.Path(label, s.span)
+	r.Close()
+}
+
+func (r *reader) params(s *step) {
+	if s.name.Len() == 0 {
+		r.Member("description", s.args[0])
+		r.Parts(s.args[0], r.parts(s, 0)...)
+		return
+	}
+	var names []string
+	known := false
+	if r.Options.Params != nil {
+		names, known = r.Options.Params(r.Text(s.name))
+	}
+	if !known && !strings.Contains(operators, " "+strings.ToUpper(r.Text(s.name))+" ") {
+		r.Errorf(s.name, diag.UnknownTool, "BREAK has no operator %q", r.Text(s.name))
+	}
+	for i, a := range s.args {
+		switch {
+		case i < len(names):
+			r.Member(names[i], a)
+		case known:
+			r.Errorf(a, diag.UnknownParam, "%s takes %d arguments, and this is one more", r.Text(s.name), len(names))
+			continue
+		default:
+			r.Member("arg"+dialect.Label(i+1), a)
+		}
+		r.Parts(a, r.parts(s, i)...)
+	}
+}
+
+// parts are the parts of an argument.
+func (r *reader) parts(s *step, k int) (parts []dialect.Part) {
+	at := int(s.args[k].Start)
+	literal := func(to int) {
+		for at < to {
+			n := strings.IndexByte(string(r.File.Text[at:to]), '\\')
+			if s.name.Len() == 0 || n < 0 || at+n+1 >= to {
+				n = to - at
+			}
+			if n > 0 {
+				parts = append(parts, dialect.Literal(string(r.File.Text[at:at+n]), dialect.Span(at, at+n)))
+			}
+			if at += n; at < to { // an escape of a quote
+				parts = append(parts, dialect.Literal(string(r.File.Text[at+1:at+2]), dialect.Span(at, at+2)))
+				at += 2
+			}
+		}
+		at = to
+	}
+	for _, ref := range s.refs[k] {
+		literal(int(ref.At.Start))
+		at = int(ref.At.End)
+		if ref.Faulty {
+			parts = append(parts, dialect.Fault(ref.At))
+		} else {
+			parts = append(parts, dialect.Ref(dialect.StateRef(dialect.Label(ref.Number)), ref.At))
+		}
+	}
+	literal(int(s.args[k].End))
+	return parts
+}

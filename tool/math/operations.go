@@ -1,0 +1,152 @@
+package math
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+)
+
+var (
+	errZero     = errors.New("there is no division by zero")
+	errNegative = errors.New("the number must not be negative")
+	errWhole    = errors.New("the numbers have to be whole, and neither negative nor over 10000")
+)
+
+func rat(n int64) *big.Rat               { return big.NewRat(n, 1) }
+func add(a, b *big.Rat) *big.Rat         { return new(big.Rat).Add(a, b) }
+func sub(a, b *big.Rat) *big.Rat         { return new(big.Rat).Sub(a, b) }
+func mul(a, b *big.Rat) *big.Rat         { return new(big.Rat).Mul(a, b) }
+func times(n int64, a *big.Rat) *big.Rat { return mul(rat(n), a) }
+
+func div(a, b *big.Rat) (*big.Rat, error) {
+	if b.Sign() == 0 {
+		return nil, errZero
+	}
+	return new(big.Rat).Quo(a, b), nil
+}
+
+// half is a/2.
+func half(a *big.Rat) *big.Rat { return mul(a, big.NewRat(1, 2)) }
+
+// exact makes an operation of a function that is defined everywhere.
+func exact(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
+	return func(x []*big.Rat) (*big.Rat, error) { return f(x), nil }
+}
+
+// float makes an operation of a function of floats.
+func float(f func(x []float64) float64) func([]*big.Rat) (*big.Rat, error) {
+	return func(x []*big.Rat) (*big.Rat, error) {
+		args := make([]float64, len(x))
+		for i := range x {
+			args[i], _ = x[i].Float64()
+		}
+		return ofFloat(f(args))
+	}
+}
+
+// ofFloat is the shortest decimal fraction that is this float.
+func ofFloat(v float64) (*big.Rat, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, errors.New("it has no value here")
+	}
+	r, _ := new(big.Rat).SetString(fmt.Sprint(v))
+	return r, nil
+}
+
+// circular is a multiple of π.
+func circular(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
+	return func(x []*big.Rat) (*big.Rat, error) {
+		v, _ := f(x).Float64()
+		return ofFloat(v * math.Pi)
+	}
+}
+
+// root is the square root: exact where it is rational.
+func root(a *big.Rat) (*big.Rat, error) {
+	if a.Sign() < 0 {
+		return nil, errNegative
+	}
+	r := new(big.Rat).SetFrac(new(big.Int).Sqrt(a.Num()), new(big.Int).Sqrt(a.Denom()))
+	if mul(r, r).Cmp(a) == 0 {
+		return r, nil
+	}
+	v, _ := a.Float64()
+	return ofFloat(math.Sqrt(v))
+}
+
+// power is exact for whole exponents, as long as the result is not too long.
+func power(x []*big.Rat) (*big.Rat, error) {
+	base, exponent := x[0], x[1]
+	const most = 1000
+	if !exponent.IsInt() || exponent.Num().CmpAbs(big.NewInt(most)) > 0 || base.Num().BitLen()+base.Denom().BitLen() > most {
+		return float(func(x []float64) float64 { return math.Pow(x[0], x[1]) })(x)
+	}
+	if base.Sign() == 0 && exponent.Sign() < 0 {
+		return nil, errZero
+	}
+	n := new(big.Int).Abs(exponent.Num())
+	r := new(big.Rat).SetFrac(new(big.Int).Exp(base.Num(), n, nil), new(big.Int).Exp(base.Denom(), n, nil))
+	if exponent.Sign() < 0 {
+		r.Inv(r)
+	}
+	return r, nil
+}
+
+// whole makes an operation of a function of whole numbers.
+func whole(f func(x []int64) (*big.Int, error)) func([]*big.Rat) (*big.Rat, error) {
+	return func(x []*big.Rat) (*big.Rat, error) {
+		args := make([]int64, len(x))
+		for i := range x {
+			if !x[i].IsInt() || x[i].Sign() < 0 || x[i].Cmp(rat(10_000)) > 0 {
+				return nil, errWhole
+			}
+			args[i] = x[i].Num().Int64()
+		}
+		n, err := f(args)
+		if err != nil {
+			return nil, err
+		}
+		return new(big.Rat).SetInt(n), nil
+	}
+}
+
+// divisor is gcd or lcm of two whole numbers of any size.
+func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
+	if !x[0].IsInt() || !x[1].IsInt() {
+		return nil, errors.New("the numbers have to be whole")
+	}
+	a, b := new(big.Int).Abs(x[0].Num()), new(big.Int).Abs(x[1].Num())
+	n := new(big.Int).GCD(nil, nil, a, b)
+	if multiple && n.Sign() != 0 {
+		n.Mul(a.Quo(a, n), b)
+	}
+	return new(big.Rat).SetInt(n), nil
+}
+
+// floor is the greatest whole number that is not greater.
+func floor(a *big.Rat) *big.Rat {
+	return new(big.Rat).SetInt(new(big.Int).Div(a.Num(), a.Denom()))
+}
+
+// heron is the area of a triangle of these edges.
+func heron(x []*big.Rat) (*big.Rat, error) {
+	s := half(add(add(x[0], x[1]), x[2]))
+	product := s
+	for _, edge := range x {
+		product = mul(product, sub(s, edge))
+	}
+	return root(product)
+}
+
+// percent is (100+n)/100 of a number, n being the first.
+func percent(sign int64) func([]*big.Rat) *big.Rat {
+	return func(x []*big.Rat) *big.Rat {
+		return mul(mul(add(rat(100), times(sign, x[0])), big.NewRat(1, 100)), x[1])
+	}
+}
+
+// before is the number of which (100+n)/100 is the second one, n being the first.
+func before(sign int64) func([]*big.Rat) (*big.Rat, error) {
+	return func(x []*big.Rat) (*big.Rat, error) { return div(times(100, x[1]), add(rat(100), times(sign, x[0]))) }
+}
