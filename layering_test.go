@@ -88,7 +88,13 @@ var layers = map[string]layer{
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// Programs.
-	"cmd/plc":                  {program: true, own: "compile compile/cel exec exec/adaptive lang lang/dialect lang/dialect/notations tool tool/file tool/math state dag/draw diag internal/jsonscan internal/spell", libraries: []string{cobra, pflag, xsys, xterm}},
+	"cmd/plc": {program: true,
+		own: "compile compile/cel " +
+			"exec exec/adaptive " +
+			"lang lang/dialect lang/dialect/notations " +
+			"tool tool/file tool/math tool/http " +
+			"state dag/draw diag internal/jsonscan internal/spell",
+		libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},

@@ -21,6 +21,8 @@ type planFlags struct {
 	state       string
 	inputSchema string
 	stateSchema string
+	instances   string
+	hosts       []string
 	effects     string
 	refs        string
 	from        string
@@ -41,11 +43,14 @@ func (f *planFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.state, "state", "", "initial state: a JSON file")
 	fl.StringVar(&f.inputSchema, "input-schema", "", "JSON Schema of the input, a file")
 	fl.StringVar(&f.stateSchema, "state-schema", "", "JSON Schema of the state, a file")
+	fl.StringVar(&f.instances, "instances", "", "instances, each of which the plan runs for: a file with a JSON object a line, or - for standard input")
+	fl.StringSliceVar(&f.hosts, "delegate-hosts", nil, "hosts from which documents of delegates may be fetched, api.example or *.example; the default is the tool file's policy.hosts")
 	fl.StringVar(&f.effects, "effects", "declared", "which calls effects order: declared, strict or none")
 	fl.StringVar(&f.refs, "refs", "strict", "a reference that finds nothing: strict fails the call, lenient is an empty string")
 	addFrom(c, &f.from)
 	complete(c, "effects", "declared", "strict", "none")
 	complete(c, "refs", "strict", "lenient")
+	completeFiles(c, "jsonl", "instances")
 	completeFiles(c, "json", "input", "state", "input-schema", "state-schema")
 }
 
@@ -81,7 +86,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	s := &settings{hint: len(f.tools) == 0, compile: &compile.Options{
 		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: forRun, Lazy: f.lazy, Strict: f.strict,
-		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(),
+		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(), Instances: f.instances != "",
 	}}
 	var err error
 	if s.from, err = readerOf(f.from); err != nil {
@@ -103,6 +108,9 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}
 	o.Catalogue = s.from.use(o.Catalogue)
 	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
+	if o.Fetch = fetcher(c.Context(), s.policy.Hosts); c.Flags().Changed("delegate-hosts") {
+		o.Fetch = fetcher(c.Context(), f.hosts)
+	}
 	return s, env.given(f, o)
 }
 

@@ -24,7 +24,8 @@ type progress struct {
 	w      io.Writer
 	screen *screen // nil: not a terminal
 	color  bool
-	total  int
+	total  int  // calls
+	batch  bool // instances are counted, of which nobody knows how many there will be
 
 	out sync.Mutex // held by who writes
 
@@ -35,8 +36,9 @@ type progress struct {
 	done    int
 	failed  int
 	skipped int
-	told    int      // lines that were made
-	lines   []string // that are not written yet
+	ends    map[exec.Status]int // of instances
+	told    int                 // lines that were made
+	lines   []string            // that are not written yet
 
 	wake  chan struct{} // there are lines
 	quit  chan struct{}
@@ -63,7 +65,7 @@ const (
 
 func newProgress(w io.Writer, p *compile.Program) *progress {
 	s := &progress{
-		w: w, color: colored(w), total: len(p.Calls), running: map[string]attempt{},
+		w: w, color: colored(w), total: len(p.Calls) * max(1, len(p.Instances)), running: map[string]attempt{}, ends: map[exec.Status]int{},
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if f, ok := w.(*os.File); ok && isTerminal(f) {
@@ -142,7 +144,7 @@ func (p *progress) flush(due bool) {
 	case p.screen != nil:
 		p.screen.draw(lines, append(live, "  "+standing))
 		return
-	case due && p.total > fewCalls:
+	case due && (p.total > fewCalls || p.batch):
 		lines = append(lines, "· "+standing)
 	}
 	for _, l := range lines {
@@ -152,6 +154,9 @@ func (p *progress) flush(due bool) {
 
 // standing is how far the run is. The caller holds mu.
 func (p *progress) standing() string {
+	if p.batch {
+		return p.instancesStanding()
+	}
 	s := fmt.Sprintf("%d of %d done, %d running", p.done+p.failed+p.skipped, p.total, p.goOn())
 	if p.failed > 0 {
 		s += fmt.Sprintf(", %d failed", p.failed)
@@ -160,6 +165,31 @@ func (p *progress) standing() string {
 		s += fmt.Sprintf(", %d skipped", p.skipped)
 	}
 	return s + ", " + time.Since(p.begun).Round(time.Second).String()
+}
+
+// instancesStanding is how far a run is of which nobody knows how many instances come.
+func (p *progress) instancesStanding() string {
+	took, all := time.Since(p.begun), 0
+	for _, n := range p.ends {
+		all += n
+	}
+	s := fmt.Sprintf("%s done", count(all, "instance"))
+	if n := all - p.ends[exec.Completed]; n > 0 {
+		s += fmt.Sprintf(", %d did not complete", n)
+	}
+	return s + fmt.Sprintf(", %.0f a second, %s", float64(all)/max(took.Seconds(), 1), took.Round(time.Second))
+}
+
+// instance takes note of what became of an instance.
+func (p *progress) instance(r *exec.InstanceResult) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ends[r.Status]++; r.Status != exec.Completed {
+		p.sayf("✗", red, "%s: %s: %s", r.Name, r.Status, r.Reason)
+	}
 }
 
 // goOn is how many calls go on. The caller holds mu.
@@ -220,42 +250,61 @@ func (p *progress) event(e *exec.Event) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	call := e.Call
+	if e.Instance != "" {
+		call = e.Instance + ": " + call
+	}
 	switch e.Type {
 	case exec.CallStarted:
-		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt, since: e.Time}
+		p.running[call] = attempt{call: call, number: e.Attempt, since: e.Time}
 	case exec.CallRetrying:
-		p.running[e.Call] = attempt{call: e.Call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
+		p.running[call] = attempt{call: call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
 		if e.Fallback {
-			p.sayf("↻", yellow, "%s: attempt %d failed: %s; its fallback is next", e.Call, e.Attempt, e.Error.Message)
+			p.sayf("↻", yellow, "%s: attempt %d failed: %s; its fallback is next", call, e.Attempt, e.Error.Message)
 			break
 		}
-		p.sayf("↻", yellow, "%s: attempt %d failed: %s; again in %s", e.Call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond))
-	case exec.CallCompleted:
-		p.done++
-		if took := p.leave(e); p.total <= fewCalls {
-			p.sayf("✓", green, "%s%s", e.Call, took)
-		}
-	case exec.CallFailed:
-		p.failed++
-		p.sayf("✗", red, "%s: %s: %s%s", e.Call, e.Error.Code, e.Error.Message, p.leave(e))
-	case exec.CallSkipped:
-		p.skipped++
-		p.leave(e)
-		p.sayf("-", dim, "%s: skipped: %s", e.Call, e.Reason)
+		p.sayf("↻", yellow, "%s: attempt %d failed: %s; again in %s", call, e.Attempt, e.Error.Message, e.Delay.Round(time.Millisecond))
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		p.end(e, call)
 	case exec.ApprovalAsked:
-		p.running[e.Call] = attempt{call: e.Call, since: e.Time, waits: "for approval"}
+		p.running[call] = attempt{call: call, since: e.Time, waits: "for approval"}
 		if p.nobody {
-			p.sayf("?", yellow, "%s waits for approval: %s", e.Call, e.Reason)
+			p.sayf("?", yellow, "%s waits for approval: %s", call, e.Reason)
 		}
 	case exec.Warned:
-		p.sayf("!", yellow, "%s: %s", e.Call, e.Reason)
+		p.sayf("!", yellow, "%s: %s", call, e.Reason)
+	}
+}
+
+// end takes note of the end of a call. Those of a delegate's document are not counted, and
+// of a batch only instances are told. The caller holds mu.
+func (p *progress) end(e *exec.Event, call string) {
+	took := p.leave(e, call)
+	one := 1
+	if strings.Contains(e.Call, "/") {
+		one = 0
+	}
+	tell := !p.batch
+	switch e.Type {
+	case exec.CallFailed:
+		if p.failed += one; tell {
+			p.sayf("✗", red, "%s: %s: %s%s", call, e.Error.Code, e.Error.Message, took)
+		}
+	case exec.CallSkipped:
+		if p.skipped += one; tell {
+			p.sayf("-", dim, "%s: skipped: %s", call, e.Reason)
+		}
+	default:
+		if p.done += one; tell && one > 0 && p.total <= fewCalls {
+			p.sayf("✓", green, "%s%s", call, took)
+		}
 	}
 }
 
 // leave takes a call off the list of those that go on; it says how long it did.
-func (p *progress) leave(e *exec.Event) string {
-	a, ok := p.running[e.Call]
-	delete(p.running, e.Call)
+func (p *progress) leave(e *exec.Event, call string) string {
+	a, ok := p.running[call]
+	delete(p.running, call)
 	if !ok || a.waits != "" {
 		return ""
 	}

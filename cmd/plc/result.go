@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,8 +17,31 @@ const invalidPlan exec.Status = "invalid"
 // document is what plc run --format json prints (cli, "JSON shapes").
 type document struct {
 	*exec.Result
-	Instances struct{}  `json:"instances"` // none: a plan runs once
-	Forecast  *struct{} `json:"forecast"`  // none is made
+	Instances instanceMap `json:"instances"`
+	Forecast  *struct{}   `json:"forecast"` // none is made
+}
+
+// instanceMap are instances by their names, in the order of the plan.
+type instanceMap []exec.InstanceResult
+
+// MarshalJSON is an object whose members keep their order.
+func (m instanceMap) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	out.WriteByte('{')
+	for i := range m {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(quote(m[i].Name))
+		out.WriteByte(':')
+		if err := e.Encode(m[i]); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }
 
 // exitOf is the exit code of a run.
@@ -88,28 +112,75 @@ func withoutInfo(l diag.List) diag.List {
 // not made is null: the state in its place would be taken for it.
 func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
-		if err := env.writeJSON(document{Result: res}); err != nil {
+		if err := env.writeJSON(document{Result: res, Instances: res.Instances}); err != nil {
 			return err
 		}
 		return exitOf(res.Status)
 	}
-	var faults diag.List // of the run: a plan with any does not run
-	for i := range res.Findings {
-		if res.Findings[i].Severity == diag.Error {
-			faults = append(faults, res.Findings[i])
-		}
+	env.showFindings(onlyErrors(res.Findings))
+	if l.prog.Template && len(res.Instances) > 0 {
+		env.showEach(res)
+	} else {
+		fmt.Fprintln(env.stderr, printable(headline(res)))
+		showCalls(env.stderr, res.Calls)
 	}
-	env.showFindings(faults)
-	fmt.Fprintln(env.stderr, printable(headline(res)))
-	showCalls(env.stderr, res.Calls)
-	shown := res.Output
-	if l.prog.Output == nil {
-		shown = res.State
-	}
-	if err := env.writeJSON(shown); err != nil {
+	if err := env.writeJSON(gave(l, res)); err != nil {
 		return err
 	}
 	return exitOf(res.Status)
+}
+
+// onlyErrors are the findings of a run that are errors: a plan with any does not run.
+func onlyErrors(l diag.List) (faults diag.List) {
+	for i := range l {
+		if l[i].Severity == diag.Error {
+			faults = append(faults, l[i])
+		}
+	}
+	return faults
+}
+
+// gave is what a run gave: its output, or the state when the plan has none; with
+// instances an object of that of each.
+func gave(l *loaded, res *exec.Result) any {
+	pick := func(output, state json.RawMessage) json.RawMessage {
+		if l.prog.Output == nil {
+			return state
+		}
+		return output
+	}
+	if len(res.Instances) == 0 {
+		return pick(res.Output, res.State)
+	}
+	out := []byte{'{'}
+	for i := range res.Instances {
+		r := &res.Instances[i]
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, quote(r.Name)...), ':')
+		if v := pick(r.Output, r.State); v != nil {
+			out = append(out, v...)
+		} else {
+			out = append(out, "null"...)
+		}
+	}
+	return json.RawMessage(append(out, '}'))
+}
+
+// showEach shows what became of the instances of a template.
+func (env *environment) showEach(res *exec.Result) {
+	counts := map[exec.Status]int{}
+	for i := range res.Instances {
+		counts[res.Instances[i].Status]++
+	}
+	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, counts, len(res.Instances), "instance", res.Reason)))
+	for i := range res.Instances {
+		if r := &res.Instances[i]; r.Status != exec.Completed {
+			fmt.Fprintf(env.stderr, "%s: %s\n", printable(r.Name), r.Status)
+			showCalls(env.stderr, r.Calls)
+		}
+	}
 }
 
 // headline is what became of a run in one line. The table says why a call failed.
@@ -121,14 +192,23 @@ func headline(res *exec.Result) string {
 		n[c.Status]++
 		told = told || c.Error != nil && strings.HasSuffix(res.Reason, c.Error.Message)
 	}
-	s := fmt.Sprintf("%s: %d of %s completed", res.Status, n[exec.Completed], count(len(res.Calls), "call"))
-	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Awaiting} {
+	reason := res.Reason
+	if told {
+		reason = ""
+	}
+	return headlineOf(res.Status, n, len(res.Calls), "call", reason)
+}
+
+// headlineOf counts what came to which end.
+func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason string) string {
+	s := fmt.Sprintf("%s: %d of %s completed", status, n[exec.Completed], count(all, what))
+	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Awaiting, exec.Paused, exec.Rejected} {
 		if n[status] > 0 {
 			s += fmt.Sprintf(", %d %s", n[status], status)
 		}
 	}
-	if res.Reason != "" && !told {
-		s += "; " + res.Reason
+	if reason != "" {
+		s += "; " + reason
 	}
 	return s
 }

@@ -32,6 +32,8 @@ type runFlags struct {
 	events      string
 	seed        uint64
 	store       string
+	results     string
+	failFast    bool
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -84,11 +86,13 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
+	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
+	fl.BoolVar(&f.failFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	complete(c, "approve", "all", "destructive", "none")
-	completeFiles(c, "jsonl", "events")
+	completeFiles(c, "jsonl", "events", "results")
 }
 
 // options are the executor's options that the flags say.
@@ -205,22 +209,38 @@ func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opt
 		log.write(e)
 		show.event(e)
 	}
+	b, err := env.newBatch(l.prog, f, show, asJSON)
+	if err != nil {
+		return err
+	}
+	b.into(ctx, opts)
 	env.graceful.Store(true)
 	show.start(opts.Approver == nil)
 	defer context.AfterFunc(ctx, show.cancelled)()
 	res, err := exec.Run(ctx, l.prog, opts)
 	show.stop()
-	lost := log.close()
+	lost, lostResults := log.close(), b.close()
 	if err != nil {
 		return err
 	}
 	res.Findings = append(l.findings, res.Findings...)
-	err = env.showResult(l, res, asJSON)
-	if lost != nil {
-		env.complain(fmt.Errorf("the events in %s are not complete: %w", f.events, lost))
-		if err == nil {
-			err = exit(exitUsage)
-		}
+	if b != nil {
+		err = env.showBatch(b, res, asJSON)
+	} else {
+		err = env.showResult(l, res, asJSON)
+	}
+	err = env.complainLost("events", f.events, lost, err)
+	return env.complainLost("results", f.results, lostResults, err)
+}
+
+// complainLost says that a file is not complete; the exit code is err's if there is one.
+func (env *environment) complainLost(what, name string, lost, err error) error {
+	if lost == nil {
+		return err
+	}
+	env.complain(fmt.Errorf("the %s in %s are not complete: %w", what, name, lost))
+	if err == nil {
+		err = exit(exitUsage)
 	}
 	return err
 }

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// batch is a run of a template whose instances are told one by one, as they end: there
+// may be more of them than memory holds. The nil batch tells nothing.
+type batch struct {
+	file     *instanceFile // nil: only the plan names instances
+	failFast bool
+	show     *progress
+
+	mu     sync.Mutex
+	out    *bufio.Writer // of lines of JSON; nil for none
+	closer io.Closer     // nil for standard output
+	lost   error         // of the lines
+	counts map[exec.Status]int
+	bad    int                   // lines that are no instances
+	first  []exec.InstanceResult // that did not complete, without what they hold
+}
+
+// newBatch is the batch that the flags ask for; nil for none.
+func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progress, asJSON bool) (*batch, error) {
+	if f.instances == "" && f.results == "" {
+		return nil, nil
+	}
+	if !prog.Template {
+		return nil, errors.New("--instances and --results are for a plan that runs once for each instance, and calls of this one name theirs")
+	}
+	b := &batch{failFast: f.failFast, show: show, counts: map[exec.Status]int{}}
+	var err error
+	if f.instances != "" {
+		if show != nil {
+			show.batch = true
+		}
+		if b.file, err = env.openInstances(f.instances, prog.Instances); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case f.results != "":
+		if err := env.keepsRead("results", f.results); err != nil {
+			return nil, err
+		}
+		file, err := os.Create(f.results)
+		if err != nil {
+			return nil, fmt.Errorf("can't write the results: %w", err)
+		}
+		b.out, b.closer = bufio.NewWriter(file), file
+	case asJSON:
+		b.out = bufio.NewWriter(env.stdout)
+	}
+	return b, nil
+}
+
+// into adds the batch to the options of a run.
+func (b *batch) into(ctx context.Context, opts *exec.Options) {
+	if b == nil {
+		return
+	}
+	opts.FailFast, opts.OnInstance = b.failFast, b.instance
+	if b.file != nil {
+		opts.Instances = b.file.instances(ctx, b.badLine)
+	}
+}
+
+// errFailFast ends the run at a line that is no instance.
+var errFailFast = errors.New("--fail-fast ends the run at the first failure")
+
+// badLine takes note of a line that is no instance.
+func (b *batch) badLine(name string, err error) error {
+	b.mu.Lock()
+	b.bad++
+	b.mu.Unlock()
+	b.instance(&exec.InstanceResult{Name: name, Status: exec.Failed, Reason: err.Error(), Calls: []exec.CallResult{}})
+	if b.failFast {
+		return errFailFast
+	}
+	return nil
+}
+
+// instance takes note of what became of an instance.
+func (b *batch) instance(r *exec.InstanceResult) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts[r.Status]++
+	if r.Status != exec.Completed && len(b.first) < maxRows {
+		b.first = append(b.first, exec.InstanceResult{Name: r.Name, Status: r.Status, Reason: r.Reason})
+	}
+	b.show.instance(r)
+	if b.out == nil || b.lost != nil {
+		return
+	}
+	e := json.NewEncoder(b.out)
+	e.SetEscapeHTML(false)
+	if b.lost = e.Encode(r); b.lost == nil {
+		b.lost = b.out.Flush() // whoever reads along sees it at once
+	}
+}
+
+// close ends the lines; it reports whether some were lost.
+func (b *batch) close() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closer != nil {
+		if err := b.closer.Close(); b.lost == nil {
+			b.lost = err
+		}
+	}
+	return b.lost
+}
+
+// batchDocument is the last line of plc run --format json, where each instance has one.
+type batchDocument struct {
+	Run       string              `json:"run"`
+	Status    exec.Status         `json:"status"`
+	Reason    string              `json:"reason,omitempty"`
+	Instances map[exec.Status]int `json:"instances"`
+	Findings  diag.List           `json:"findings"`
+	Usage     tool.Usage          `json:"usage"`
+}
+
+// showBatch shows what became of a run whose instances were told one by one; it
+// returns its exit code.
+func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error {
+	if b.bad > 0 && res.Status == exec.Completed {
+		res.Status, res.Reason = exec.Failed, fmt.Sprintf("%s of %s no instance", count(b.bad, "line"), b.file.name)
+	}
+	b.counts[exec.Completed] += 0
+	b.counts[exec.Failed] += 0
+	if asJSON {
+		e := json.NewEncoder(env.stdout)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage}); err != nil {
+			return err
+		}
+		return exitOf(res.Status)
+	}
+	env.showFindings(onlyErrors(res.Findings))
+	total := 0
+	for _, n := range b.counts {
+		total += n
+	}
+	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, b.counts, total, "instance", res.Reason)))
+	showInstances(env.stderr, b.first, total-b.counts[exec.Completed])
+	if b.out == nil {
+		env.hintf("--results FILE keeps what each instance gave, and --format json prints it")
+	}
+	return exitOf(res.Status)
+}
+
+// showInstances shows instances that did not complete, and why, of so many.
+func showInstances(w io.Writer, list []exec.InstanceResult, all int) {
+	width := 0
+	for i := range list {
+		width = max(width, columns(cut(printable(list[i].Name), maxIDs)))
+	}
+	for i := range list {
+		r := &list[i]
+		fmt.Fprintf(w, "  %s  %s  %s\n", pad(cut(printable(r.Name), maxIDs), width), r.Status, cut(printable(r.Reason), maxReason))
+	}
+	if more := all - len(list); more > 0 {
+		fmt.Fprintf(w, "  … and %d more\n", more)
+	}
+}

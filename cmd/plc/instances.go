@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strconv"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+)
+
+// maxInstance is how many bytes a line of --instances may have: many of them are in
+// memory at once.
+const maxInstance = 16 << 20
+
+// instanceFile is a file of instances, one JSON object a line (plan-language §8). It is
+// read while the run goes on, a line when there is room for it.
+type instanceFile struct {
+	name  string
+	in    io.ReadCloser
+	names map[string]int // that were given, and in which line; 0 is the plan
+}
+
+// openInstances opens a file of instances, or standard input for "-". taken are the names
+// that the plan itself gives.
+func (env *environment) openInstances(name string, taken []compile.Instance) (*instanceFile, error) {
+	f := &instanceFile{name: shownName(name), names: map[string]int{}}
+	for i := range taken {
+		f.names[taken[i].Name] = 0
+	}
+	if name == "-" {
+		if env.stdinRead {
+			return nil, errors.New("standard input can be read only once: give one of the files by its name")
+		}
+		env.stdinRead = true
+		if file, ok := env.stdin.(*os.File); ok {
+			env.remember(file)
+		}
+		f.in = io.NopCloser(env.stdin)
+		return f, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, readError(err)
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		file.Close()
+		return nil, fmt.Errorf("can't read %s: it is a directory; name a file with a JSON object a line", name)
+	}
+	env.remember(file)
+	f.in = file
+	return f, nil
+}
+
+// line is a line of a file of instances that is not blank.
+type line struct {
+	number int
+	text   []byte
+	err    error
+}
+
+// instances are those of the file, in order, until it or ctx ends. A line that is none is
+// an instance that failed, and the others go on: bad is told, and its error ends all.
+func (f *instanceFile) instances(ctx context.Context, bad func(name string, err error) error) iter.Seq2[*compile.Instance, error] {
+	return func(yield func(*compile.Instance, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		lines := make(chan line)
+		// Reading may wait for long, for the program that writes, and can't be told to
+		// stop: it is left behind then.
+		go f.read(ctx, lines)
+		for {
+			select {
+			case l, more := <-lines:
+				if !more || !f.take(l, bad, yield) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// read sends the lines of the file.
+func (f *instanceFile) read(ctx context.Context, lines chan<- line) {
+	defer close(lines)
+	defer f.in.Close()
+	r := bufio.NewReaderSize(f.in, 64<<10)
+	for n, more := 1, true; more; n++ {
+		text, err := nextLine(r)
+		if n == 1 {
+			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+		}
+		if more = err == nil; err == io.EOF {
+			err = nil
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 && err == nil {
+			continue
+		}
+		select {
+		case lines <- line{n, text, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// nextLine reads to the end of a line, and keeps some bytes more than an instance may
+// have. The error is io.EOF for the last one.
+func nextLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		text = append(text, part[:min(len(part), maxInstance+4-len(text))]...)
+		if err != bufio.ErrBufferFull {
+			return text, err
+		}
+	}
+}
+
+// take passes a line on; it reports whether there may be more.
+func (f *instanceFile) take(l line, bad func(name string, err error) error, yield func(*compile.Instance, error) bool) bool {
+	if l.err != nil {
+		yield(nil, fmt.Errorf("can't read %s: %w", f.name, l.err))
+		return false
+	}
+	in, err := f.instance(l)
+	if err == nil {
+		return yield(in, nil)
+	}
+	if err := bad(in.Name, err); err != nil {
+		yield(nil, err)
+		return false
+	}
+	return true
+}
+
+// instance is what a line says. There always is one, with its name as far as it is
+// known; the error has the place.
+func (f *instanceFile) instance(l line) (*compile.Instance, error) {
+	in := &compile.Instance{Name: strconv.Itoa(l.number)}
+	fault := func(offset int, format string, args ...any) (*compile.Instance, error) {
+		column := diag.NewFile(f.name, l.text).Position(offset).Column
+		return in, fmt.Errorf("%s:%d:%d: %s", f.name, l.number, column, fmt.Sprintf(format, args...))
+	}
+	if len(l.text) > maxInstance {
+		return fault(0, "the line has more than %d MiB, which is the most that is read", maxInstance>>20)
+	}
+	var se *jsonscan.Error
+	if errors.As(jsonscan.Check(l.text, jsonscan.Limits{}), &se) {
+		return fault(se.Offset, "%s", se.Message)
+	}
+	// Read as a context of one message, for a line that is a message to be taken for it.
+	doc, _ := lang.Parse(diag.NewFile(f.name, bytes.Join([][]byte{{'['}, l.text, {']'}}, nil)), nil)
+	root, _ := doc.Root.At("/0")
+	if root.Kind() != lang.Object {
+		return fault(0, "an instance is a JSON object")
+	}
+	if m, ok := root.Member("_instance"); ok {
+		name := m.Value.Str()
+		if m.Value.Kind() != lang.String || name == "" {
+			return fault(int(m.Value.Span().Start)-1, `"_instance" wants a string that is not empty`)
+		}
+		in.Name = name
+	}
+	if first, twice := f.names[in.Name]; twice {
+		return fault(0, "an instance is named %q twice; the first is in %s", in.Name, f.where(first))
+	}
+	f.names[in.Name] = l.number
+	own, at, err := ownValues(root, doc)
+	if err != nil {
+		return fault(at-1, "%s", err)
+	}
+	in.Own = own
+	return in, nil
+}
+
+// where is the place of a name: a line, or the plan.
+func (f *instanceFile) where(number int) string {
+	if number == 0 {
+		return "the plan"
+	}
+	return fmt.Sprintf("line %d", number)
+}
+
+// ownValues are the values of an instance by kind: those of an envelope, the payload of a
+// message, or the object itself as the input. The error is about the place at.
+func ownValues(root lang.Node, doc *lang.Document) (own map[string]json.RawMessage, at int, err error) {
+	if len(doc.Messages) == 1 && doc.Messages[0].Instance != "" {
+		switch m := &doc.Messages[0]; {
+		case m.Type != "input" && m.Type != "state" && m.Type != "data":
+		case !m.Schema.IsZero():
+			return nil, int(m.Schema.Span().Start), errors.New("a schema holds for all instances: give it in the plan, or with --input-schema")
+		case m.Payload.IsZero():
+			return map[string]json.RawMessage{m.Kind: objectOf(m.Members)}, 0, nil
+		case m.Payload.Kind() != lang.Object:
+			return nil, int(m.Payload.Span().Start), fmt.Errorf("the %s must be an object", m.Kind)
+		default:
+			return map[string]json.RawMessage{m.Kind: m.Payload.AppendJSON(nil)}, 0, nil
+		}
+	}
+	var members []lang.Member
+	envelope := true
+	for m := range root.Members() {
+		if m.Name == "_instance" {
+			continue
+		}
+		members = append(members, m)
+		envelope = envelope && m.Value.Kind() == lang.Object && (m.Name == "input" || m.Name == "state" || m.Name == "data")
+	}
+	if !envelope || len(members) == 0 {
+		return map[string]json.RawMessage{"input": objectOf(members)}, 0, nil
+	}
+	own = map[string]json.RawMessage{}
+	for _, m := range members {
+		own[m.Name] = m.Value.AppendJSON(nil)
+	}
+	return own, 0, nil
+}
+
+// objectOf is an object of these members.
+func objectOf(members []lang.Member) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(out, quote(m.Name)...), ':')
+		out = m.Value.AppendJSON(out)
+	}
+	return append(out, '}')
+}
