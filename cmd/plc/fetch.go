@@ -25,7 +25,7 @@ func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, erro
 		escaped := strings.NewReplacer("{", "{{", "}", "}}").Replace(url) // it is no template
 		a, err := http.New(http.Config{URL: escaped, AllowHosts: hosts, Result: "text", Timeout: fetchTimeout})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w; --delegate-hosts says which hosts may be asked", err)
 		}
 		defer a.Close()
 		res, err := a.Call(ctx, &tool.Request{Params: json.RawMessage("{}")})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 func graphCommand(env *environment) *cobra.Command {
 	var flags planFlags
 	var as string
+	var depth int
 	c := &cobra.Command{
 		Use:   "graph FILE",
 		Short: "Draw the graph of a plan",
@@ -39,7 +41,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 			if err != nil {
 				return err
 			}
-			if err := write(env.stdout, drawing(l.prog)); err != nil {
+			if err := write(env.stdout, drawing(l.prog, depth)); err != nil {
 				return err
 			}
 			return env.refuse(s, l, args[0])
@@ -47,6 +49,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 	}
 	flags.add(c)
 	c.Flags().StringVar(&as, "as", "text", "text, mermaid, dot, svg or json")
+	c.Flags().IntVar(&depth, "depth", 1, "how deep the documents of delegates are drawn; 0 draws none")
 	complete(c, "as", "text", "mermaid", "dot", "svg", "json")
 	return c
 }
@@ -61,12 +64,27 @@ func (env *environment) refuse(s *settings, l *loaded, name string) error {
 	return exit(exitErrors)
 }
 
-// drawing is the graph of a program as it is drawn.
-func drawing(p *compile.Program) *draw.Graph {
+// maxDrawn is how many calls of delegates' documents are drawn. A document that many calls
+// delegate to is drawn with each of them.
+const maxDrawn = 500
+
+// drawing is the graph of a program as it is drawn, with the documents of delegates down
+// to a depth.
+func drawing(p *compile.Program, depth int) *draw.Graph {
+	room := maxDrawn
+	return drawingOf(p, depth, &room)
+}
+
+func drawingOf(p *compile.Program, depth int, room *int) *draw.Graph {
 	g := &draw.Graph{Nodes: make([]draw.Node, len(p.Calls))}
 	for i := range p.Calls {
 		c := &p.Calls[i]
-		g.Nodes[i] = draw.Node{ID: c.ID, Detail: detail(c), Kind: nodeKind(c)}
+		n := draw.Node{ID: c.ID, Detail: detail(c), Kind: nodeKind(c)}
+		if c.Rare != nil {
+			n.Group = strings.ReplaceAll(c.Instance, "/", "∕")
+			n.Inside = inside(c.Delegate, depth, room)
+		}
+		g.Nodes[i] = n
 	}
 	critical := criticalEdges(p)
 	for e := range p.Edges() {
@@ -80,18 +98,40 @@ func drawing(p *compile.Program) *draw.Graph {
 	return g
 }
 
-// detail is the call's tool, where its id does not say it.
-func detail(c *compile.Call) string {
-	if c.ID == c.Source.Tool {
-		return ""
+// inside is what a delegate runs; nil when it is not to be drawn.
+func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
+	if d == nil || d.Program == nil || depth == 0 || len(d.Program.Calls) > *room {
+		return nil
 	}
-	return c.Source.Tool
+	*room -= len(d.Program.Calls)
+	g := drawingOf(d.Program, depth-1, room)
+	g.Title = d.Name
+	for t := range d.Program.TypedReads() {
+		if t.Call != nil && t.Read.Path[0].Name == "input" {
+			g.Nodes[t.Call.Place-1].Input = true
+		}
+	}
+	return g
+}
+
+// detail is the call's tool, where its id does not say it, and the document that it runs.
+func detail(c *compile.Call) string {
+	var words []string
+	if c.ID != c.Source.Tool {
+		words = append(words, c.Source.Tool)
+	}
+	if c.Rare != nil && c.Delegate != nil {
+		words = append(words, c.Delegate.Name)
+	}
+	return strings.Join(words, " ")
 }
 
 func nodeKind(c *compile.Call) string {
 	switch {
 	case c.Tool == nil:
 		return ""
+	case c.Rare != nil && c.Delegate != nil:
+		return draw.Delegate
 	case c.Effects.ChangesWorld():
 		return draw.Changes
 	case c.Effects.ReadOnly == tool.Yes || c.Effects.Pure == tool.Yes:

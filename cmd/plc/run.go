@@ -178,7 +178,7 @@ func (env *environment) askPlan(ctx context.Context, l *loaded, store string) *e
 		}
 		return notRun(l, exec.Paused, "the plan is lazy, and nobody has approved it; --yes approves")
 	}
-	_ = draw.Text(env.stderr, drawing(l.prog))
+	_ = draw.Text(env.stderr, drawing(l.prog, 1))
 	yes, why := env.ask(ctx, nil, "run this plan?")
 	switch {
 	case yes:

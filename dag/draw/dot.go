@@ -9,7 +9,7 @@ import (
 
 // DOT writes the graph in the language of Graphviz, one statement a line.
 func DOT(w io.Writer, g *Graph) error {
-	s, err := survey(g)
+	s, err := surveyFlat(g)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ type Node struct {
 	Kind   string // ReadOnly, Changes, Latent, Delegate, or any other, which is drawn plainly
 	Status string // as in execution §1; none is drawn if empty
 	Group  string // the boxes it is in, outermost first: "a/b"; at most 16 deep
+	Inside *Graph // what a delegate runs, drawn in a box with it or below it; nil leaves it out
+	Input  bool   // inside of a node: it reads the input, which is that node's to give
 }
 
 // The kinds of nodes that have a look of their own.
@@ -92,16 +94,33 @@ type sheet struct {
 	loops    []bool // the nodes with an edge to themselves
 }
 
+// check refuses edges that are none.
+func (g *Graph) check() error {
+	for i := range g.Nodes {
+		if in := g.Nodes[i].Inside; in != nil {
+			if err := in.check(); err != nil {
+				return fmt.Errorf("inside of %q: %w", g.Nodes[i].ID, err)
+			}
+		}
+	}
+	for i, e := range g.Edges {
+		if e.From < 0 || e.From >= len(g.Nodes) || e.To < 0 || e.To >= len(g.Nodes) {
+			return fmt.Errorf("edge %d goes from node %d to node %d; the graph has %d nodes, counted from 0", i, e.From, e.To, len(g.Nodes))
+		}
+		if e.Kind > Effect {
+			return fmt.Errorf("edge %d is of no known kind: %d", i, e.Kind)
+		}
+	}
+	return nil
+}
+
 func survey(g *Graph) (*sheet, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
 	s := &sheet{Graph: g, critical: make([]bool, len(g.Nodes)), loops: make([]bool, len(g.Nodes))}
 	pairs := make([][2]int32, len(g.Edges))
 	for i, e := range g.Edges {
-		if e.From < 0 || e.From >= len(g.Nodes) || e.To < 0 || e.To >= len(g.Nodes) {
-			return nil, fmt.Errorf("edge %d goes from node %d to node %d; the graph has %d nodes, counted from 0", i, e.From, e.To, len(g.Nodes))
-		}
-		if e.Kind > Effect {
-			return nil, fmt.Errorf("edge %d is of no known kind: %d", i, e.Kind)
-		}
 		if e.Critical {
 			s.critical[e.From], s.critical[e.To] = true, true
 		}
@@ -113,6 +132,14 @@ func survey(g *Graph) (*sheet, error) {
 	acyclic, _ := straighten(len(g.Nodes), pairs)
 	s.order, s.levels = acyclic.Order(), acyclic.Levels()
 	return s, nil
+}
+
+// surveyFlat is survey for writers that draw what is inside of nodes in boxes.
+func surveyFlat(g *Graph) (*sheet, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	return survey(g.flat())
 }
 
 // straighten makes an acyclic graph: among the nodes on or behind cycles the edges

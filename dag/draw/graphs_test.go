@@ -23,6 +23,7 @@ func graphs() map[string]*draw.Graph {
 		"fan":      fan(8),
 		"subplans": subplans(),
 		"cycle":    cycle(),
+		"inside":   inside(),
 		"hostile":  ofLabels(hostile),
 	}
 }
@@ -63,6 +64,31 @@ func branches() *draw.Graph {
 			{From: 2, To: 5, Kind: draw.Effect},
 			{From: 3, To: 4, Kind: draw.Order},
 			{From: 4, To: 5, Kind: draw.Order},
+		},
+	}
+}
+
+// inside is a plan that maps another one over pages, which delegates once more.
+func inside() *draw.Graph {
+	return &draw.Graph{
+		Nodes: []draw.Node{
+			{ID: "pages", Kind: draw.ReadOnly},
+			{ID: "each/page", Detail: "forEach page.json", Kind: draw.Delegate, Inside: &draw.Graph{
+				Title: "page.json",
+				Nodes: []draw.Node{
+					{ID: "load", Kind: draw.ReadOnly, Input: true},
+					{ID: "translate", Kind: draw.Delegate, Inside: &draw.Graph{
+						Nodes: []draw.Node{{ID: "detect", Input: true}, {ID: "write"}},
+						Edges: []draw.Edge{{From: 0, To: 1, Label: "†state.language", Critical: true}},
+					}},
+				},
+				Edges: []draw.Edge{{From: 0, To: 1, Label: "†state.text", Critical: true}},
+			}},
+			{ID: "report", Kind: draw.Changes},
+		},
+		Edges: []draw.Edge{
+			{From: 0, To: 1, Label: "†state.pages", Critical: true},
+			{From: 1, To: 2, Label: "†state.texts", Critical: true},
 		},
 	}
 }

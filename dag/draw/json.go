@@ -21,6 +21,8 @@ type jsonNode struct {
 	Status string `json:"status,omitempty"`
 	Group  string `json:"group,omitempty"`
 	Level  int32  `json:"level"`
+
+	Inside *jsonGraph `json:"inside,omitempty"`
 }
 
 type jsonEdge struct {
@@ -35,21 +37,38 @@ type jsonEdge struct {
 // JSON writes the graph as one JSON document:
 //
 //	{"title": …,
-//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level"}],
+//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level", "inside": {nodes, edges, …}}],
 //	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical", "closes"}],
 //	 "critical": [ids], "levels": [[ids]]}
 //
 // Nodes and edges are in the order of the graph and are joined by id; strings that
 // are empty and falsehoods are left out, lists never. Levels count from 0.
 func JSON(w io.Writer, g *Graph) error {
-	s, err := survey(g)
+	out, err := toJSON(g, 0)
 	if err != nil {
 		return err
 	}
-	out := jsonGraph{Title: g.Title, Nodes: []jsonNode{}, Edges: []jsonEdge{}, Levels: [][]string{}}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(out)
+}
+
+func toJSON(g *Graph, depth int) (*jsonGraph, error) {
+	s, err := survey(g)
+	if err != nil {
+		return nil, err
+	}
+	out := &jsonGraph{Title: g.Title, Nodes: []jsonNode{}, Edges: []jsonEdge{}, Levels: [][]string{}}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		out.Nodes = append(out.Nodes, jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i]})
+		node := jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i], nil}
+		if n.Inside != nil && depth < maxDepth {
+			if node.Inside, err = toJSON(n.Inside, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		out.Nodes = append(out.Nodes, node)
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, jsonEdge{g.Nodes[e.From].ID, g.Nodes[e.To].ID, e.Kind.String(), e.Label, e.Critical, e.Closes})
@@ -58,10 +77,7 @@ func JSON(w io.Writer, g *Graph) error {
 	for _, level := range s.byLevel() {
 		out.Levels = append(out.Levels, s.ids(level))
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return out, nil
 }
 
 func (s *sheet) ids(nodes []int32) []string {

@@ -10,7 +10,7 @@ import (
 // Mermaid writes the graph as a Mermaid flowchart, top down. A viewer draws no more
 // than 500 edges unless it is set otherwise.
 func Mermaid(w io.Writer, g *Graph) error {
-	s, err := survey(g)
+	s, err := surveyFlat(g)
 	if err != nil {
 		return err
 	}

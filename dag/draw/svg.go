@@ -34,9 +34,12 @@ func SVG(w io.Writer, g *Graph) error {
 	if len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
 		return &TooLargeError{len(g.Nodes), len(g.Edges)}
 	}
-	s, err := survey(g)
+	s, err := surveyFlat(g)
 	if err != nil {
 		return err
+	}
+	if g = s.Graph; len(g.Nodes) > MaxNodes || len(g.Edges) > MaxEdges {
+		return &TooLargeError{len(g.Nodes), len(g.Edges)}
 	}
 	p, ok := arrange(s, nodeSize)
 	if !ok {

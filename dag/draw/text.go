@@ -22,16 +22,36 @@ const (
 //	  * fetch      fetchUserProfile (reads)
 //	      †state.profile → *summarize, notify
 func Text(w io.Writer, g *Graph) error {
+	out := bufio.NewWriter(w)
+	if err := writeText(out, g, "", 0); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// writeText writes a graph and, below it, what is inside of its nodes.
+func writeText(out *bufio.Writer, g *Graph, way string, depth int) error {
 	s, err := survey(g)
 	if err != nil {
 		return err
 	}
-	t := &text{sheet: s, out: bufio.NewWriter(w), succ: make([][]int32, len(g.Nodes))}
+	t := &text{sheet: s, out: out, succ: make([][]int32, len(g.Nodes))}
 	for i, e := range g.Edges {
 		t.succ[e.From] = append(t.succ[e.From], int32(i))
 	}
 	t.write()
-	return t.out.Flush()
+	for _, n := range t.order {
+		node := &g.Nodes[n]
+		if node.Inside == nil || depth == maxDepth {
+			continue
+		}
+		inner := way + clean(node.ID)
+		fmt.Fprintf(out, "\ninside of %s: ", inner)
+		if err := writeText(out, node.Inside, inner+"/", depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type text struct {
