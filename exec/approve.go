@@ -21,6 +21,8 @@ func (s *scheduler) needsApproval(p *compile.Call) (string, bool) {
 		return p.Approve.Reason, true
 	case p.Approve.Needed:
 		return "the plan asks for approval", true
+	case p.Delegate != nil: // the calls of its document are
+		return "", false
 	case s.opts.Approve == ApproveAll:
 		return "every call needs approval", true
 	case s.opts.Approve == ApproveDestructive && p.Effects.Destructive == tool.Yes:
@@ -224,8 +226,8 @@ func (s *scheduler) follow(a *asking, answer Answer) {
 	s.obey(a, c, answer)
 	s.mu.Lock()
 	s.busy--
-	s.dispatch()
 	s.checkIdle()
+	s.dispatch()
 	s.mu.Unlock()
 }
 
@@ -288,7 +290,7 @@ func (s *scheduler) giveUp(i int32) {
 	c, p := s.call(i), &s.prog().Calls[i]
 	c.status, c.params = Failed, nil
 	s.emitCall(i, Event{Type: CallFailed, Status: Failed, Attempt: c.attempts, Error: c.failure})
-	s.halt(Failed, fmt.Sprintf("%q failed: %s", p.ID, c.failure))
+	s.abort(p, fmt.Sprintf("%q failed: %s", p.ID, c.failure))
 	s.release(i, false)
 	queue := s.settle(i, nil)
 	s.mu.Unlock()

@@ -18,7 +18,10 @@ func (s *scheduler) finish() *Result {
 	s.closed = true
 	s.mu.Unlock()
 	// From here on nobody else changes anything: what was abandoned drops its answer.
-	res := &Result{Run: s.opts.ID, Usage: s.usage, Calls: make([]CallResult, len(s.calls()))}
+	for _, sub := range s.subs {
+		sub.owner.left(sub, sub.finish())
+	}
+	res := &Result{Run: s.opts.ID, Calls: make([]CallResult, len(s.calls()))}
 	res.Status, res.Reason = s.status()
 	s.unfinished(res.Status)
 	for i := range s.calls() {
@@ -31,6 +34,7 @@ func (s *scheduler) finish() *Result {
 	}
 	res.Findings = s.findings
 	if s.parent == nil {
+		res.Usage = s.usage
 		s.finishRecord(res)
 	}
 	return res
@@ -64,16 +68,24 @@ func (s *scheduler) finishRecord(res *Result) {
 
 // status is that of the run.
 func (s *scheduler) status() (Status, string) {
+	failed, any := s.firstFailed()
 	if s.stopped.status != "" {
-		return s.stopped.status, s.stopped.reason
-	}
-	for i := range s.calls() {
-		if c := s.calls()[i]; c.status == Awaiting {
-			return Paused, fmt.Sprintf("%q waits for %s: %s", s.prog().Calls[i].ID, s.awaited(int32(i)), c.reason)
+		// What was stopped from above may have come to its end all the same.
+		if !s.above || !s.whole() || any && s.stopped.status == Paused {
+			return s.stopped.status, s.stopped.reason
 		}
 	}
-	if s.broken != "" {
-		return Failed, s.broken
+	for i, c := range s.calls() {
+		switch {
+		case c.status != Awaiting || s.behind(int32(i)):
+		case c.sub != nil:
+			return Paused, c.reason
+		default:
+			return Paused, fmt.Sprintf("%q waits for %s: %s", s.path(int32(i)), s.awaited(int32(i)), c.reason)
+		}
+	}
+	if any {
+		return Failed, fmt.Sprintf("%q failed: %s", s.prog().Calls[failed].ID, s.call(failed).failure)
 	}
 	if s.opts.Replay && slices.ContainsFunc(s.calls(), func(c *call) bool { return !c.settled }) {
 		return Cancelled, "the record ends before the run does"
@@ -142,6 +154,9 @@ func (s *scheduler) callResult(i int) CallResult {
 	}
 	if c.status == Completed || c.status == Pending {
 		r.Error = nil
+	}
+	if c.sub != nil {
+		r.Delegate, r.Runs = p.Delegate.Name, c.sub.runs
 	}
 	if c.outcome >= 0 {
 		r.Outcome = p.Alternatives[c.outcome].Name()

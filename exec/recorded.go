@@ -159,7 +159,9 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 		s.giveBack(i, c, p, r)
 		return false
 	}
-	c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
+	if p.Delegate == nil { // else it is its calls of which the record knows
+		c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
+	}
 	c.approved = past.Approved != "" && past.Approved == s.questionDigest(i, past.shown)
 	if past.Params != nil {
 		c.edit(past.Params)
@@ -169,7 +171,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	} else {
 		t.key = past.Key
 	}
-	lost := past.Lost
+	lost := past.Lost && p.Delegate == nil
 	if r := past.Returned; r != nil {
 		c.spared, c.fell, lost = c.attempts, nil, r.Lost
 	}

@@ -74,7 +74,7 @@ type Handle struct {
 // Start starts a program and returns at once. The error is only for runs that
 // could not start: the program has errors, or a hook refused it.
 func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
-	if err := runnable(prog); err != nil {
+	if err := runnable(prog, map[*compile.Program]bool{}); err != nil {
 		return nil, err
 	}
 	var o Options
@@ -109,15 +109,25 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 
 // runnable says why a program can't run: it has errors, or calls that nothing
 // runs (see compile.Options.Run).
-func runnable(prog *compile.Program) error {
+func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 	if prog == nil {
 		return errors.New("exec: no program")
 	}
+	if seen[prog] {
+		return nil
+	}
+	seen[prog] = true
 	if err := prog.Err(); err != nil {
 		return fmt.Errorf("exec: the plan has errors: %w", err)
 	}
 	for i := range prog.Calls {
-		if c := &prog.Calls[i]; c.Activity == nil && c.Result == nil {
+		switch c := &prog.Calls[i]; {
+		case c.Result != nil || c.Choose != nil:
+		case c.Delegate != nil:
+			if err := runnableDelegate(c, seen); err != nil {
+				return err
+			}
+		case c.Activity == nil:
 			return fmt.Errorf("exec: nothing runs the tool %q of the call %q", c.Source.Tool, c.ID)
 		}
 	}
@@ -135,7 +145,7 @@ func (h *Handle) Wait() *Result {
 // ready among the new ones starts at once. It is for runs that were started with
 // Options.Open; last says that no more will come. It costs the size of the program.
 func (h *Handle) Extend(prog *compile.Program, last bool) error {
-	if err := runnable(prog); err != nil {
+	if err := runnable(prog, map[*compile.Program]bool{}); err != nil {
 		return err
 	}
 	s := h.s
@@ -155,6 +165,9 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	}
 	s.open = !last
 	s.publish(prog)
+	delete(s.ranks, old)
+	s.rank = s.know(prog)
+	s.ready.order() // the ranks of calls that are ready have changed
 	s.count()
 	s.dispatch()
 	s.checkIdle()
@@ -214,12 +227,21 @@ func (s *scheduler) emitBegin() {
 func (s *scheduler) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errors.Is(context.Cause(s.ctx), errMaxTime) {
-		s.overBudget(fmt.Sprintf("the run took longer than %s", s.opts.MaxTime))
-	} else {
-		s.halt(Cancelled, "the run was cancelled")
-	}
+	s.stopWithContext()
 	s.checkIdle()
+}
+
+// stopWithContext stops what a context that is done was for: the run, or what is below a
+// call. The caller holds mu.
+func (s *scheduler) stopWithContext() {
+	switch {
+	case s.root.ctx.Err() == nil:
+		s.haltFromAbove(Cancelled, "it was called off")
+	case errors.Is(context.Cause(s.root.ctx), errMaxTime):
+		s.overBudget(fmt.Sprintf("the run took longer than %s", s.opts.MaxTime))
+	default:
+		s.root.halt(Cancelled, "the run was cancelled")
+	}
 }
 
 // newID is a run's id: time and randomness in Crockford's base 32, so that ids

@@ -170,14 +170,23 @@ func (p *pool) dispatch() {
 	}
 }
 
+// spread starts workers beside the caller, who comes to an end soon. When one call runs at a
+// time, the caller's end comes first, and with it what follows from it above. The caller holds mu.
+func (p *pool) spread() {
+	if p.opts.MaxParallel > 1 {
+		p.dispatch()
+	}
+}
+
 // take takes a slot and the next ready call, if there are both. The caller holds mu.
 func (p *pool) take() (entry, bool) {
 	for len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
 		e := p.ready.pop()
 		s, i := e.s, e.i
 		s.waiting--
-		if s.closed || !s.mayTake(i) {
+		if s.closed || s.behind(i) || !s.mayTake(i) {
 			p.wake(p.tools[s.prog().Calls[i].Tool]) // its place is for another
+			s.checkIdle()
 			continue
 		}
 		if !s.admit(i) {
@@ -248,10 +257,11 @@ func (p *pool) wake(t *toolLimit) {
 		t.waiting[0] = entry{}
 		t.waiting = t.waiting[1:]
 		e.s.waiting--
-		if !e.s.closed && e.s.mayTake(e.i) {
+		if !e.s.closed && !e.s.behind(e.i) && e.s.mayTake(e.i) {
 			e.s.enqueue(e.i)
 			return
 		}
+		e.s.checkIdle()
 	}
 }
 
@@ -271,13 +281,17 @@ func (s *scheduler) after(i int32, wait time.Duration) {
 		s.timed--
 		s.enqueue(i)
 		s.dispatch()
-		s.checkIdle()
 	})
 }
 
 // release gives back what a call held while it ran. The caller holds mu.
 func (s *scheduler) release(i int32, ok bool) {
 	s.active--
+	s.unhold(i, ok)
+}
+
+// unhold gives back what a call held beside a slot. The caller holds mu.
+func (s *scheduler) unhold(i int32, ok bool) {
 	s.unadmit(i)
 	if c := s.call(i); c.slot != nil {
 		c.slot.Release(ok)

@@ -41,8 +41,9 @@ type scheduler struct {
 	above    bool                  // it was stopped by one above it
 	stopped  stop
 	closed   bool
+	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
+	lost     bool        // what became of a call is not known
 	findings diag.List
-	broken   string // the first failure under Continue
 }
 
 // lineage says where in the run a scheduler is.
@@ -54,7 +55,18 @@ type lineage struct {
 	instance string
 	prefix   string // of the paths of its calls
 	stem     string // the same without attempts
-	ended    func(*Result)
+	owner    owner  // who made it; nil is the root
+	caller   int32  // the call of parent that delegates
+	item     int    // of the loop
+}
+
+// owner is who made a scheduler, and takes what becomes of it.
+type owner interface {
+	// ended takes what became of one that has come to its end. The caller holds a slot and
+	// keeps the parent busy; both are given back.
+	ended(s *scheduler, res *Result)
+	// left takes what became of one when the whole run has ended before it.
+	left(s *scheduler, res *Result)
 }
 
 // table is the program and the state of its calls. A run that grows gets another
@@ -103,6 +115,7 @@ type call struct {
 	turn      int32      // of the attempt that runs; an answer of an older one is dropped
 	slot      Slot       // of the limiter
 	limited   *toolLimit // holds a place of its tool
+	sub       *delegation
 }
 
 // newRoot makes the scheduler of the plan itself.
@@ -112,7 +125,20 @@ func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard
 	p.root = s
 	s.ctx, s.cancel = context.WithCancelCause(p.withMaxTime(ctx))
 	s.publish(prog)
+	s.rank = s.know(prog)
 	return s
+}
+
+// enter begins a scheduler below its parent. The caller holds mu.
+func (s *scheduler) enter() {
+	p := s.parent
+	s.made++
+	s.number, s.at = s.made, len(p.subs)
+	p.subs = append(p.subs, s)
+	s.rank = s.know(s.prog())
+	s.count()
+	s.dispatch()
+	s.checkIdle()
 }
 
 // publish makes a program the one that runs. The calls that the one before had
@@ -122,7 +148,6 @@ func (s *scheduler) publish(prog *compile.Program) {
 	had := 0
 	if old := s.now.Load(); old != nil {
 		had = copy(t.calls, old.calls)
-		delete(s.ranks, old.prog)
 	}
 	fresh := make([]call, len(prog.Calls)-had)
 	for i := range fresh {
@@ -130,10 +155,6 @@ func (s *scheduler) publish(prog *compile.Program) {
 		t.calls[had+i] = &fresh[i]
 	}
 	s.now.Store(t)
-	s.rank = s.know(prog)
-	if had > 0 {
-		s.ready.order() // the ranks of calls that are ready have changed
-	}
 }
 
 // count counts anew what each node still waits for, and makes ready the calls
@@ -228,21 +249,103 @@ func (s *scheduler) halt(status Status, reason string) {
 	if s.stopped.status == "" || s.stopped.status == Paused && status != Paused {
 		s.stopped = stop{status, reason}
 	}
-	for i, t := range s.timers {
-		t.Stop()
-		delete(s.timers, i)
-		s.timed--
-	}
+	s.callOffTimers(0)
 	if status != Paused {
 		status = Cancelled
 	}
 	for _, sub := range slices.Clone(s.subs) {
-		if sub.stopped.status == "" {
-			sub.above = true
-		}
-		sub.halt(status, reason)
-		sub.checkIdle()
+		sub.haltFromAbove(status, reason)
 	}
+}
+
+// haltFromAbove is halt for a scheduler in which nothing has happened. The caller holds mu.
+func (s *scheduler) haltFromAbove(status Status, reason string) {
+	if s.stopped.status == "" {
+		s.above = true
+	}
+	s.halt(status, reason)
+	s.checkIdle()
+}
+
+// callOffTimers makes that no call behind a place is tried again.
+func (s *scheduler) callOffTimers(behind state.Place) {
+	for i, t := range s.timers {
+		if state.Place(i+1) > behind {
+			t.Stop()
+			delete(s.timers, i)
+			s.timed--
+		}
+	}
+}
+
+// abort applies the strategy of that name to a failed call. In the plan itself nothing new
+// starts (execution §2). In a run inside the run, which must not depend on the clock since
+// the one around it goes on, that holds for what stands behind the call in plan order: so
+// the call that fails it is the one that would if they ran one at a time. The caller holds mu.
+func (s *scheduler) abort(p *compile.Call, why string) {
+	if s.parent == nil {
+		s.halt(Failed, why)
+		return
+	}
+	if s.failedAt > 0 && s.failedAt < p.Place {
+		return
+	}
+	s.failedAt = p.Place
+	s.callOffTimers(p.Place)
+	for _, sub := range slices.Clone(s.subs) {
+		if s.behind(sub.caller) {
+			sub.haltFromAbove(Cancelled, why)
+		}
+	}
+}
+
+// behind reports whether a call stands behind one that aborted its run.
+func (s *scheduler) behind(i int32) bool { return s.failedAt > 0 && state.Place(i+1) > s.failedAt }
+
+// mayStart reports whether a call may still start. The caller holds mu.
+func (s *scheduler) mayStart(i int32) bool {
+	return !s.closed && s.stopped.status == "" && !s.behind(i)
+}
+
+// firstFailed is the first call in plan order that failed unhandled.
+func (s *scheduler) firstFailed() (int32, bool) {
+	i := slices.IndexFunc(s.calls(), func(c *call) bool { return c.status == Failed && !c.handled })
+	return int32(i), i >= 0
+}
+
+// whole reports whether all calls that were to run have come to their end.
+func (s *scheduler) whole() bool {
+	for i, c := range s.calls() {
+		if !c.settled && !s.behind(int32(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// forsake gives up on the calls in a scheduler that was cancelled, and below it, so that it
+// comes to its end. The caller holds mu.
+func (s *scheduler) forsake() {
+	for _, sub := range slices.Clone(s.subs) {
+		sub.forsake()
+	}
+	for i, c := range s.calls() {
+		if c.calling {
+			s.abandon(c)
+			c.calling, c.ended = false, time.Now()
+			s.lost = s.lost || !s.prog().Calls[i].Repeatable
+			s.release(int32(i), false)
+			s.busy--
+		}
+	}
+	s.checkIdle()
+}
+
+// abandon gives up on a call. The caller holds mu.
+func (s *scheduler) abandon(c *call) {
+	c.turn++
+	c.status = Cancelled
+	c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
 }
 
 // overBudget stops the whole run. The caller holds mu.
@@ -263,9 +366,7 @@ func (s *scheduler) abandonAll() {
 	s.closed = true
 	for i := range s.calls() {
 		if c := s.calls()[i]; c.status == Running {
-			c.turn++
-			c.status = Cancelled
-			c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
+			s.abandon(c)
 		}
 	}
 	for _, sub := range s.subs {
@@ -297,7 +398,15 @@ func (s *scheduler) checkIdle() {
 
 // awaits reports whether a call waits for a person, here or below.
 func (s *scheduler) awaits() bool {
-	return len(s.subs) > 0 || slices.ContainsFunc(s.calls(), func(c *call) bool { return c.status == Awaiting })
+	if len(s.subs) > 0 {
+		return true
+	}
+	for i, c := range s.calls() {
+		if c.status == Awaiting && !s.behind(int32(i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // leave takes a scheduler that has come to its end from its parent, and hands over what
@@ -315,8 +424,9 @@ func (s *scheduler) leave() {
 	s.active++
 	p.busy++
 	go func() {
-		s.ended(s.finish())
+		res := s.finish()
 		s.written.Add(-s.bytes.Load())
 		s.cancel(nil)
+		s.owner.ended(s, res)
 	}()
 }

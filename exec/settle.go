@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -178,7 +179,7 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	s.emitCall(i, Event{Type: CallSkipped, Status: Skipped, Reason: reason})
 	s.release(i, true)
 	queue := s.settle(i, nil)
-	s.dispatch()
+	s.spread()
 	s.mu.Unlock()
 	s.drain(queue)
 }
@@ -190,7 +191,7 @@ func (s *scheduler) conclude(i int32, w *writing) {
 	s.release(i, w.failure == nil)
 	if s.commits != nil && s.commits[i] > 0 {
 		s.call(i).parked = w
-		s.dispatch()
+		s.spread()
 		s.mu.Unlock()
 		return
 	}
@@ -238,7 +239,7 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 		c.params = nil
 		queue = s.settle(i, queue)
 	}
-	s.dispatch()
+	s.spread()
 	return queue
 }
 
@@ -279,7 +280,7 @@ func (s *scheduler) strategyOf(p *compile.Call) Strategy {
 // strategy applies the strategy to an unhandled failure (execution §2). The
 // caller holds mu.
 func (s *scheduler) strategy(c *call, p *compile.Call) {
-	why := fmt.Sprintf("%q failed: %s: %s", p.ID, c.failure.Code, c.failure.Message)
+	why := fmt.Sprintf("%q failed: %s", p.ID, c.failure)
 	s.unsound++
 	if rate := s.opts.ReviseAt; rate > 0 && float64(s.unsound) >= rate*float64(s.finished) {
 		defer s.revise(why)
@@ -289,30 +290,28 @@ func (s *scheduler) strategy(c *call, p *compile.Call) {
 		c.status, c.byFailure = Skipped, true
 		c.reason = fmt.Sprintf("it failed: %s: %s", c.failure.Code, c.failure.Message)
 	case Continue:
-		if s.broken == "" {
-			s.broken = why
-		}
 	case Replan:
 		s.revise(why)
 	default:
-		s.halt(Failed, why)
+		s.abort(p, why)
 	}
 }
 
 // revise pauses the run for a new plan, unless it has had too many. The caller holds mu.
 func (s *scheduler) revise(why string) {
 	if s.opts.Revision >= s.opts.MaxRevisions {
-		s.halt(Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", why, s.opts.Revision))
+		s.root.halt(Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", why, s.opts.Revision))
 		return
 	}
-	s.replan = s.replan || s.stopped.status == ""
-	s.halt(Paused, why+"; a new plan is needed")
+	s.replan = s.replan || s.root.stopped.status == ""
+	s.root.halt(Paused, why+"; a new plan is needed")
 }
 
 // handles reports whether a failure of a call is written somewhere, unless the write
 // fails too.
 func (s *scheduler) handles(p *compile.Call) bool {
-	return p.ErrorPath != nil || len(p.Alternatives) > 1 && len(p.Tool.Definition.Outcomes) == 0
+	n := len(p.Alternatives)
+	return p.ErrorPath != nil || n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1)
 }
 
 // writeFailed writes the error object of a failed call where the plan says:
@@ -320,24 +319,41 @@ func (s *scheduler) handles(p *compile.Call) bool {
 // outcomes. handled reports whether that was done.
 func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome int, written []compile.Write, handled bool) {
 	switch n := len(p.Alternatives); {
+	case !s.handles(p):
+		return -1, nil, false
 	case p.ErrorPath != nil:
 		outcome, written = -1, []compile.Write{*p.ErrorPath}
-	case n > 1 && len(p.Tool.Definition.Outcomes) == 0:
-		outcome, written = n-1, p.Alternatives[n-1].Writes
 	default:
-		return -1, nil, false
+		outcome, written = n-1, p.Alternatives[n-1].Writes
 	}
-	w.value, _ = json.Marshal(struct {
-		*Failure
-		Tool     string `json:"tool"`
-		Call     string `json:"call"`
-		Attempts int    `json:"attempts"`
-	}{w.failure, p.Source.Tool, p.ID, s.call(i).attempts})
+	w.value = errorObject{w.failure, p.Source.Tool, p.ID, s.call(i).attempts}.json()
 	if err := s.write(p, written, state.Set, w.value); err != nil {
 		w.value = nil
 		return -1, nil, false
 	}
 	return outcome, written, true
+}
+
+// chooses reports whether an alternative is the outcome of a condition: then no failure
+// takes it.
+func chooses(p *compile.Call, outcome int) bool {
+	return p.Choose != nil && slices.ContainsFunc(p.Choose.Cases, func(c compile.Case) bool { return c.Outcome == outcome })
+}
+
+// errorObject is the failure of a call as a plan sees it (plan-language §4).
+type errorObject struct {
+	*Failure
+	Tool     string `json:"tool"`
+	Call     string `json:"call"`
+	Attempts int    `json:"attempts"`
+}
+
+func (o errorObject) json() json.RawMessage {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // strings and a number
+	}
+	return raw
 }
 
 // write writes a value to all paths or, when one of them can't take it, to none.

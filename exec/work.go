@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -29,11 +30,9 @@ func (e entry) work() {
 		}
 		s.mu.Lock()
 		s.busy--
+		s.checkIdle() // first: what follows from its end comes before what is ready
 		next, ok := s.take()
 		s.dispatch()
-		if !ok || next.s != s {
-			s.checkIdle()
-		}
 		s.mu.Unlock()
 		if !ok {
 			return
@@ -67,6 +66,14 @@ func (s *scheduler) perform(i int32) bool {
 	key := s.key(i, p, c.params, false)
 	turn, ok := s.startAttempt(i, key)
 	if !ok {
+		return true
+	}
+	switch {
+	case p.Delegate != nil:
+		s.delegate(i)
+		return true
+	case p.Choose != nil:
+		s.choose(i, p, c.params)
 		return true
 	}
 	res, err := s.attempt(i, turn, p.Tool, p.Activity, c.params, s.timeout(p.Timeout), c.attempts, key)
@@ -379,8 +386,8 @@ func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 		})
 		s.mu.Lock()
 		s.busy -= 2 // that of the goroutine that was abandoned as well
-		s.dispatch()
 		s.checkIdle()
+		s.dispatch()
 		s.mu.Unlock()
 	})
 }
@@ -401,7 +408,13 @@ func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) 
 }
 
 func (s *scheduler) seed(i int32) uint64 {
-	return rand.New(rand.NewPCG(s.opts.Seed, uint64(i))).Uint64()
+	seed := s.opts.Seed
+	if s.parent != nil {
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%d:%s%s", len(s.instance), s.instance, s.stem)
+		seed ^= h.Sum64()
+	}
+	return rand.New(rand.NewPCG(seed, uint64(i))).Uint64()
 }
 
 // scopes is what a call may see of the whiteboard, as of its place.
@@ -495,7 +508,7 @@ func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
 	c.failure = f
 	s.release(i, false)
 	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
-	if s.stopped.status != "" {
+	if !s.mayStart(i) {
 		c.status, c.reason, c.ended = Cancelled, "the run ended before its next attempt", time.Now()
 		return
 	}
@@ -507,9 +520,13 @@ func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
 func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stopped.status == "" {
+		s.stopWithContext()
+	}
 	c := s.call(i)
 	c.status, c.failure, c.reason = Cancelled, f, "the run was cancelled while it ran"
 	c.ended = time.Now()
+	s.lost = s.lost || c.attempts > 0 && !s.prog().Calls[i].Repeatable && c.sub == nil || c.sub != nil && c.sub.lost
 	s.release(i, false)
 }
 

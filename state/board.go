@@ -74,14 +74,34 @@ func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
 	for _, name := range []string{"input", "state", "data"} {
 		w.kinds[name] = newKind([]byte("{}"))
 	}
+	if err := w.begin(initial); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Fork makes a whiteboard that begins as w began, but for these kinds. It shares the
+// text of w's initial values and none of its writes, and costs the size of those given.
+func (w *Whiteboard) Fork(initial map[string]json.RawMessage) (*Whiteboard, error) {
+	f := &Whiteboard{kinds: make(map[string]*kind, len(w.kinds))}
+	for name, k := range w.kinds {
+		if _, ok := initial[name]; !ok {
+			f.kinds[name] = newKind(k.initial)
+		}
+	}
+	return f, f.begin(initial)
+}
+
+// begin lays down the initial values of kinds.
+func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 	for name, value := range initial {
 		raw := compact(value)
 		if have := shapeOf(raw); have != object {
-			return nil, fmt.Errorf("†%s is %s; a kind as a whole is always an object", name, have)
+			return fmt.Errorf("†%s is %s; a kind as a whole is always an object", name, have)
 		}
 		w.kinds[name] = newKind(raw)
 	}
-	return w, nil
+	return nil
 }
 
 func newKind(initial []byte) *kind {
