@@ -110,7 +110,7 @@ func (s *scheduler) consult(ctx context.Context, a *asking) {
 	said := &answer
 	switch {
 	case context.Cause(ctx) == errUnanswered && !answer.allows():
-		answer = Answer{Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}
+		answer, err = Answer{Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}, nil
 		if a.q.Kind == ApprovalQuestion && s.opts.OnAnswerTimeout.allows() {
 			answer = s.opts.OnAnswerTimeout
 		}
