@@ -67,6 +67,9 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 
 func (c *checker) findTool(d *draft) {
 	t, ok := c.cat.Lookup(d.Source.Tool)
+	if !ok {
+		t, ok = tool.Step(d.Source.Tool)
+	}
 	if d.Tool = t; !ok {
 		d.bad = true
 		c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")

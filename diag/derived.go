@@ -57,6 +57,11 @@ func NewDerived(text []byte, origin *File, pieces []Piece) *File {
 	return &File{Name: origin.Name, Text: text, source: m}
 }
 
+// Part is a part of a file as a file of its own, with its places in f.
+func (f *File) Part(s Span) *File {
+	return NewDerived(f.Text[s.Start:s.End], f, []Piece{{At: Span{0, int32(s.Len())}, From: s, Kind: Verbatim}})
+}
+
 // Origin is the file that the user has: f itself, unless it was derived.
 func (f *File) Origin() *File {
 	for f.source != nil {

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -77,4 +78,37 @@ func (n Node) Inside(from, to int) diag.Span {
 		return diag.Span{}
 	}
 	return newSource(n.tree.file.Text, n.tree.token(n.i)).span(from, to)
+}
+
+// Inner is what a string says as a file of its own, whose places lead back to where they
+// stand: for a plan inside a string. It is nil for other kinds.
+func (n Node) Inner() *diag.File {
+	if !n.is(String) {
+		return nil
+	}
+	s := newSource(n.tree.file.Text, n.tree.token(n.i))
+	var pieces []diag.Piece
+	for i := 0; i < len(s.text); {
+		_, size := utf8.DecodeRuneInString(s.text[i:])
+		at := diag.Span{Start: int32(i), End: int32(i + size)}
+		from := s.span(i, i+size)
+		last := len(pieces) - 1
+		switch kind := pieceKind(at, from); {
+		case kind == diag.Words && last >= 0 && pieces[last].Kind == kind && pieces[last].From.End == from.Start:
+			pieces[last].At.End, pieces[last].From.End = at.End, from.End
+		default:
+			pieces = append(pieces, diag.Piece{At: at, From: from, Kind: kind})
+		}
+		i += size
+	}
+	whole := diag.Piece{At: diag.Span{End: int32(len(s.text))}, From: n.Span()}
+	return diag.NewDerived([]byte(s.text), n.tree.file, append([]diag.Piece{whole}, pieces...))
+}
+
+// pieceKind is how a character of a string is written: as it is, or as an escape.
+func pieceKind(at, from diag.Span) diag.PieceKind {
+	if at.Len() == from.Len() {
+		return diag.Words
+	}
+	return diag.Construct
 }

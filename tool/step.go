@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/plc-lang/plc/diag"
@@ -16,21 +17,28 @@ var steps = sync.OnceValue(func() []*Tool {
 	}`), "step", diag.Loc{})
 	join, more := ParseDefinition([]byte(`{
 		"description": "Ends a plan of LLMCompiler: it waits for all steps before it, and gives null.",
-		"properties": {}, "effects": {"pure": true}
+		"properties": {}, "effects": {"independent": true}
 	}`), "join", diag.Loc{})
 	if found = append(found, more...); len(found) > 0 {
 		panic(found[0].Message)
 	}
 	null := func(context.Context, *Request) (Result, error) { return Result{}, nil }
 	return []*Tool{
-		{Definition: step, Source: "built-in"},
-		{Definition: join, Source: "built-in", Driver: "go", Activity: ActivityFunc(null)},
+		{Definition: step, Source: BuiltIn},
+		{Definition: join, Source: BuiltIn, Driver: "go", Activity: ActivityFunc(null)},
 	}
 })
 
-// Steps are the tools that plans of other notations call without defining them: step,
-// which is latent and does what its description says, and join, which waits.
-func Steps() []*Tool { return append([]*Tool(nil), steps()...) }
+// Step is the tool of this name that plans of other notations call without defining it:
+// step, which is latent and does what its description says, or join, which waits and gives
+// null. Package compile takes it where nobody else defines one of that name.
+func Step(name string) (*Tool, bool) {
+	i := slices.IndexFunc(steps(), func(t *Tool) bool { return t.Definition.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return steps()[i], true
+}
 
 // WithMissing is a catalogue of c's tools and of those of the given ones whose names c
 // does not have.

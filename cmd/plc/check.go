@@ -16,6 +16,9 @@ type checkFlags struct {
 	format string
 	fix    bool
 	types  bool
+
+	jsonl   string
+	summary bool
 }
 
 func checkCommand(env *environment) *cobra.Command {
@@ -28,8 +31,9 @@ fix. Nothing is run. FILE may be - for standard input. Exit 1 when a plan has er
 with --strict, warnings count as well. plc explain CODE says more about a finding.`,
 		Example: `  plc check plan.json --tools tools.yaml
   plc check plans/*.json --format sarif > findings.sarif
-  plc check - --from llm < answer.txt`,
-		Args:              wants(1, -1, "a plan"),
+  plc check - --from llm < answer.txt
+  plc check --jsonl plans.jsonl --from llmcompiler --summary`,
+		Args:              wants(0, -1, "a plan"),
 		ValidArgsFunction: completePlans(-1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.check(c, args, &f)
@@ -40,6 +44,9 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
 	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
+	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line: a plan, a string that holds one, or {\"id\": …, \"plan\": either}")
+	c.Flags().BoolVar(&f.summary, "summary", false, "count the findings by code instead of showing them")
+	must(c.MarkFlagFilename("jsonl", "jsonl"))
 	c.Flags().BoolVar(&f.types, "types", false, "print the type of every reference as well (text only)")
 	return c
 }
@@ -47,14 +54,30 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 // check is plc check. A file that can't be read does not keep the others from
 // being checked.
 func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) error {
-	write, err := findingsWriter(env, f.format)
+	switch {
+	case len(names) == 0 && f.jsonl == "":
+		return wants(1, -1, "a plan")(c, names)
+	case len(names) > 0 && f.jsonl != "":
+		return errors.New("--jsonl names the file with the plans: leave the others out")
+	case f.types && f.format != "text":
+		return errors.New("--types goes with --format text")
+	case (f.fix || f.types) && (f.jsonl != "" || f.summary):
+		return errors.New("--fix and --types are for plans one by one, without --jsonl and --summary")
+	}
+	s, err := env.settings(c, &f.planFlags, false)
 	if err != nil {
 		return err
 	}
-	if f.types && f.format != "text" {
-		return errors.New("--types goes with --format text")
+	if !f.fix && !f.types {
+		return env.checkMany(names, f, s)
 	}
-	s, err := env.settings(c, &f.planFlags, false)
+	return env.checkEach(names, f, s)
+}
+
+// checkEach checks plans one by one: their files are changed, or more is printed than
+// findings.
+func (env *environment) checkEach(names []string, f *checkFlags, s *settings) error {
+	write, err := findingsWriter(env, f.format)
 	if err != nil {
 		return err
 	}
@@ -71,7 +94,7 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 		return err
 	}
 	if f.format == "text" {
-		env.summary(all, len(names)-unread)
+		env.summary(all.Count(diag.Error), all.Count(diag.Warning), len(names)-unread)
 		env.hintTools(s, all, names[0])
 	}
 	if unread > 0 {
@@ -159,8 +182,7 @@ func findingsWriter(env *environment, format string) (func(diag.List) error, err
 }
 
 // summary counts findings for people.
-func (env *environment) summary(l diag.List, plans int) {
-	errs, warnings := l.Count(diag.Error), l.Count(diag.Warning)
+func (env *environment) summary(errs, warnings, plans int) {
 	switch {
 	case errs+warnings > 0:
 		fmt.Fprintf(env.stderr, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))

@@ -50,6 +50,11 @@ func (env *environment) readFile(name string) ([]byte, error) {
 // readText reads a file, or standard input for "-", up to one byte more than a
 // document may have.
 func (env *environment) readText(name string) ([]byte, error) {
+	return env.readUpTo(name, jsonscan.DefaultMaxBytes+1)
+}
+
+// readUpTo reads so many bytes of a file at most.
+func (env *environment) readUpTo(name string, most int64) ([]byte, error) {
 	if name == "-" {
 		if env.stdinRead {
 			return nil, errors.New("standard input can be read only once: give one of the files by its name")
@@ -58,7 +63,7 @@ func (env *environment) readText(name string) ([]byte, error) {
 		if f, ok := env.stdin.(*os.File); ok {
 			env.remember(f)
 		}
-		return readMost(env.stdin)
+		return io.ReadAll(io.LimitReader(env.stdin, most))
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -66,7 +71,7 @@ func (env *environment) readText(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	env.remember(f)
-	text, err := readMost(f)
+	text, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -90,10 +95,6 @@ func (env *environment) keepsRead(flag, name string) error {
 		return fmt.Errorf("--%s %s would overwrite a file that is read: name another one", flag, name)
 	}
 	return nil
-}
-
-func readMost(r io.Reader) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(r, jsonscan.DefaultMaxBytes+1))
 }
 
 // readError says of a file that it can't be read, and why.

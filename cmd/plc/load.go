@@ -127,6 +127,12 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.compiled(src, name), nil
+}
+
+// compiled reads and compiles the plan of a file; name is what the command calls the file
+// that it stands in.
+func (s *settings) compiled(src *diag.File, name string) *loaded {
 	doc, findings := s.from.parse(src)
 	opts := *s.compile
 	if root, err := os.OpenRoot(folderOf(name)); err == nil {
@@ -139,7 +145,7 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
 	findings.Sort()
-	return &loaded{prog: prog, findings: findings}, nil
+	return &loaded{prog: prog, findings: findings}
 }
 
 // toolless reports that nothing is known of tools: no tool file was given, and the plan

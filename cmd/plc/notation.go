@@ -54,11 +54,8 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 // use is the catalogue of a plan in this notation: the tools that are given, and those that
 // the notation brings along.
 func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
-	if r.foreign != nil {
-		cat = cat.WithMissing(tool.Steps()...)
-		if r.foreign.Tools {
-			cat = cat.WithMissing(math.Tools()...)
-		}
+	if r.foreign != nil && r.foreign.Tools {
+		cat = cat.WithMissing(math.Tools()...)
 	}
 	r.tools = cat
 	return cat

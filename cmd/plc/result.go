@@ -72,7 +72,7 @@ func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool
 		return env.showResult(l, notRun(l, invalidPlan, reason), true)
 	}
 	env.showFindings(l.findings)
-	env.summary(l.findings, 1)
+	env.summary(l.findings.Count(diag.Error), l.findings.Count(diag.Warning), 1)
 	env.hintTools(s, l.findings, name)
 	return verdict
 }

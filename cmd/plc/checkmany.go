@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// checkedPlan is one of many plans that are checked.
+type checkedPlan struct {
+	ID       json.RawMessage `json:"id,omitempty"` // as its line has it
+	Line     int             `json:"line,omitempty"`
+	Errors   int             `json:"errors"`
+	Warnings int             `json:"warnings"`
+	Findings diag.List       `json:"findings"`
+
+	file *diag.File
+	name string // of the file that it stands in
+	err  error  // it was not read
+}
+
+// checkAll checks plans in parallel, and yields them in their order. Plans are read one
+// after the other, some ahead of what was yielded.
+func (s *settings) checkAll(plans iter.Seq[*checkedPlan]) iter.Seq[*checkedPlan] {
+	return func(yield func(*checkedPlan) bool) {
+		workers := runtime.GOMAXPROCS(0)
+		queue := make(chan chan *checkedPlan, 8*workers)
+		slots := make(chan struct{}, workers)
+		done := make(chan struct{})
+		defer close(done)
+		go func() {
+			defer close(queue)
+			for p := range plans {
+				slots <- struct{}{}
+				checked := make(chan *checkedPlan, 1)
+				go func() {
+					defer func() { <-slots }()
+					p.check(s)
+					checked <- p
+				}()
+				select {
+				case queue <- checked:
+				case <-done:
+					return
+				}
+			}
+		}()
+		for checked := range queue {
+			if !yield(<-checked) {
+				return
+			}
+		}
+	}
+}
+
+func (p *checkedPlan) check(s *settings) {
+	if p.err == nil && p.file != nil {
+		p.Findings = append(p.Findings, s.compiled(p.file, p.name).findings...)
+	}
+	p.Errors, p.Warnings = p.Findings.Count(diag.Error), p.Findings.Count(diag.Warning)
+	p.file = nil
+}
+
+// planFiles are the plans of files.
+func (env *environment) planFiles(names []string) iter.Seq[*checkedPlan] {
+	return func(yield func(*checkedPlan) bool) {
+		for _, name := range names {
+			src, err := env.source(name)
+			if !yield(&checkedPlan{file: src, name: name, err: err}) {
+				return
+			}
+		}
+	}
+}
+
+// planLines are the plans of a file with one a line: the plan itself, a string that holds it,
+// or {"id": …, "plan": either}.
+func planLines(src *diag.File, name string) iter.Seq[*checkedPlan] {
+	return func(yield func(*checkedPlan) bool) {
+		at, number := 0, 0
+		for line := range bytes.Lines(src.Text) {
+			number++
+			text := bytes.TrimRight(line, "\r\n")
+			span := diag.Span{Start: int32(at), End: int32(at + len(text))}
+			at += len(line)
+			if len(bytes.TrimSpace(text)) == 0 {
+				continue
+			}
+			p := planLine(src, span)
+			if p.Line, p.name = number, name; !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func planLine(src *diag.File, span diag.Span) *checkedPlan {
+	value, findings := lang.ReadValueIn(src, span, nil)
+	if findings.HasErrors() {
+		return &checkedPlan{Findings: findings}
+	}
+	p := &checkedPlan{}
+	if plan, ok := value.Member("plan"); ok && isWrapper(value) {
+		if id, ok := value.Member("id"); ok {
+			p.ID = id.Value.AppendJSON(nil)
+		}
+		value = plan.Value
+	}
+	if p.file = value.Inner(); p.file == nil {
+		p.file = src.Part(value.Span())
+	}
+	return p
+}
+
+// isWrapper reports whether an object has nothing but a plan and its id.
+func isWrapper(n lang.Node) bool {
+	for m := range n.Members() {
+		if m.Name != "plan" && m.Name != "id" {
+			return false
+		}
+	}
+	return true
+}
+
+// lineSource reads a file with a plan a line, which may be larger than a plan.
+func (env *environment) lineSource(name string) (*diag.File, error) {
+	const most = 1 << 30
+	text, err := env.readUpTo(name, most+1)
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s has more than 1 GiB, which is the most that is read: split it", shownName(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return diag.NewFile(shownName(name), text), nil
+}
+
+// checkMany is plc check of files, or of the lines of one.
+func (env *environment) checkMany(names []string, f *checkFlags, s *settings) error {
+	plans := env.planFiles(names)
+	if f.jsonl != "" {
+		src, err := env.lineSource(f.jsonl)
+		if err != nil {
+			return err
+		}
+		plans, names = planLines(src, f.jsonl), []string{f.jsonl}
+	}
+	report, err := env.reportOf(f)
+	if err != nil {
+		return err
+	}
+	total := newTally(s.findings)
+	report.list(s.findings)
+	unread := false
+	for p := range s.checkAll(plans) {
+		if p.err != nil {
+			env.complain(p.err)
+			unread = true
+			continue
+		}
+		total.add(p)
+		report.plan(p)
+	}
+	if err := report.end(total); err != nil {
+		return err
+	}
+	if f.format == "text" {
+		env.summary(total.errors, total.warnings, total.plans)
+		env.hintTools(s, total.tools, names[0])
+	}
+	if unread {
+		return exit(exitUsage)
+	}
+	if total.errors > 0 || f.strict && total.warnings > 0 {
+		return exit(exitErrors)
+	}
+	return nil
+}
+
+// tally counts findings, of tool files and plans.
+type tally struct {
+	plans, faulty    int
+	errors, warnings int
+	codes            map[diag.Code]*codeTally
+	tools            diag.List // the first finding about an unknown tool
+}
+
+// codeTally counts the findings of a code.
+type codeTally struct {
+	Code     diag.Code     `json:"code"`
+	Severity diag.Severity `json:"severity"`
+	Findings int           `json:"findings"`
+	Plans    int           `json:"plans"` // that have one
+}
+
+func newTally(l diag.List) *tally {
+	t := &tally{codes: map[diag.Code]*codeTally{}}
+	t.count(l)
+	return t
+}
+
+func (t *tally) add(p *checkedPlan) {
+	t.plans++
+	if p.Errors > 0 {
+		t.faulty++
+	}
+	for _, c := range t.count(p.Findings) {
+		c.Plans++
+	}
+}
+
+// count counts findings, and gives the codes that they have.
+func (t *tally) count(l diag.List) (codes []*codeTally) {
+	t.errors += l.Count(diag.Error)
+	t.warnings += l.Count(diag.Warning)
+	for i := range l {
+		c := t.codes[l[i].Code]
+		if c == nil {
+			c = &codeTally{Code: l[i].Code, Severity: l[i].Severity}
+			t.codes[c.Code] = c
+		}
+		c.Findings++
+		c.Severity = min(c.Severity, l[i].Severity)
+		if !slices.Contains(codes, c) {
+			codes = append(codes, c)
+		}
+		if c.Code == diag.UnknownTool && t.tools == nil {
+			t.tools = l[i : i+1]
+		}
+	}
+	return codes
+}
+
+// byCode are the codes, those of most plans first.
+func (t *tally) byCode() []*codeTally {
+	list := []*codeTally{}
+	for _, c := range t.codes {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b *codeTally) int {
+		return cmp.Or(int(a.Severity)-int(b.Severity), b.Plans-a.Plans, b.Findings-a.Findings, int(a.Code)-int(b.Code))
+	})
+	return list
+}
+
+// MarshalJSON is what --summary --format json prints.
+func (t *tally) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Plans    int          `json:"plans"`
+		Faulty   int          `json:"faulty"`
+		Errors   int          `json:"errors"`
+		Warnings int          `json:"warnings"`
+		Codes    []*codeTally `json:"codes"`
+	}{t.plans, t.faulty, t.errors, t.warnings, t.byCode()})
+}
+
+// checkReport is where findings go: each is nil when there is nothing to do.
+type checkReport struct {
+	list func(diag.List)    // those that are of no plan
+	plan func(*checkedPlan) // as they come
+	end  func(*tally) error
+}
+
+// reportOf is how plc check reports.
+func (env *environment) reportOf(f *checkFlags) (*checkReport, error) {
+	write, err := findingsWriter(env, f.format)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.summary && f.format == "sarif":
+		return nil, errors.New("--summary goes with --format text and json")
+	case f.summary:
+		return env.summaryReport(f.format), nil
+	case f.jsonl != "" && f.format == "json":
+		return env.lineReport(), nil
+	}
+	var all diag.List
+	keep := func(l diag.List) { all = append(all, l...) }
+	return &checkReport{keep, func(p *checkedPlan) { keep(p.Findings) }, func(*tally) error { return write(all) }}, nil
+}
+
+func nothing(diag.List) {}
+
+// summaryReport counts.
+func (env *environment) summaryReport(format string) *checkReport {
+	end := func(t *tally) error { return env.writeJSON(t) }
+	if format == "text" {
+		end = func(t *tally) error { return writeSummary(env.stdout, t) }
+	}
+	return &checkReport{nothing, func(*checkedPlan) {}, end}
+}
+
+// writeSummary writes how often each code was found.
+func writeSummary(w io.Writer, t *tally) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s, %d with errors\n", count(t.plans, "plan"), t.faulty)
+	for _, c := range t.byCode() {
+		page, _ := diag.Explain(c.Code)
+		fmt.Fprintf(out, "  %s %-7s %7d in %d plans  %s\n", c.Code, c.Severity, c.Findings, c.Plans, page.Summary)
+	}
+	return out.Flush()
+}
+
+// lineReport writes a line of JSON for each plan.
+func (env *environment) lineReport() *checkReport {
+	out := bufio.NewWriter(env.stdout)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var failed error
+	return &checkReport{
+		func(l diag.List) {
+			if len(l) > 0 {
+				env.showFindings(l)
+			}
+		},
+		func(p *checkedPlan) { failed = errors.Join(failed, enc.Encode(p)) },
+		func(*tally) error { return errors.Join(failed, out.Flush()) },
+	}
+}
