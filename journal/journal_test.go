@@ -543,3 +543,38 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%d texts, %d events are left", texts, events)
 	}
 }
+
+// A store that was closed leaves nothing open, and one file.
+func TestCloseLeavesNothing(t *testing.T) {
+	open := func() int {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(files)
+	}
+	path := filepath.Join(t.TempDir(), "runs.db")
+	var before int
+	for i := range 3 {
+		if i == 1 { // the first has opened what stays
+			before = open()
+		}
+		s, err := Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := create(t, s, fmt.Sprint("r", i))
+		r.Append(at(exec.RunStarted, ""))
+		bodies(t, s, r.ID())
+		if err := s.Close(); err != nil { // it gives the run back
+			t.Fatal(err)
+		}
+	}
+	if after := open(); after > before {
+		t.Errorf("%d files were open, now %d", before, after)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) != 2 { // the folder of locks
+		t.Errorf("left: %v, %v", files, err)
+	}
+}

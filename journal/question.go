@@ -161,19 +161,35 @@ type Answer struct {
 func (r *Run) Answers(ctx context.Context) iter.Seq2[*Answer, error] {
 	return func(yield func(*Answer, error) bool) {
 		w := r.store.watch
-		given := map[callKey]int64{} // the numbers of the questions
 		for {
 			if !r.waitAsked(ctx) {
 				return
 			}
 			w.join()
-			more := r.yieldAnswers(ctx, given, yield)
+			more := r.yieldAnswers(ctx, yield)
 			w.leave()
 			if !more {
 				return
 			}
 		}
 	}
+}
+
+// Withdraw opens the question again to which an answer was put that can't be followed,
+// because it is not what the call takes.
+func (r *Run) Withdraw(a *Answer) error {
+	err := r.store.write(context.Background(), func(tx *tx) error {
+		_, err := tx.exec("UPDATE questions SET answer = NULL WHERE run = ? AND instance = ? AND path = ? AND closed = 0", r.id, a.Instance, a.Path)
+		if err != nil {
+			return err
+		}
+		return tx.run(tx.asking, r.id)
+	})
+	r.giving.Lock()
+	delete(r.given, callKey{a.Instance, a.Path})
+	r.giving.Unlock()
+	r.store.watch.tell()
+	return err
 }
 
 // waitAsked waits until a question is open; it reports false when ctx is done or the run
@@ -196,14 +212,14 @@ func (r *Run) waitAsked(ctx context.Context) bool {
 
 // yieldAnswers yields answers as long as questions are open. It reports false when there
 // will be no more.
-func (r *Run) yieldAnswers(ctx context.Context, given map[callKey]int64, yield func(*Answer, error) bool) bool {
+func (r *Run) yieldAnswers(ctx context.Context, yield func(*Answer, error) bool) bool {
 	for {
 		changed, err := r.store.watch.next()
 		if err != nil {
 			yield(nil, err)
 			return false
 		}
-		answers, err := r.answers(ctx, given)
+		answers, err := r.answers(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				yield(nil, r.store.fault(err))
@@ -216,7 +232,6 @@ func (r *Run) yieldAnswers(ctx context.Context, given map[callKey]int64, yield f
 			}
 		}
 		if !r.isAsking() {
-			clear(given)
 			return true
 		}
 		select {
@@ -227,14 +242,23 @@ func (r *Run) yieldAnswers(ctx context.Context, given map[callKey]int64, yield f
 	}
 }
 
+// isAsking reports whether a question is open; if none is, what was given is forgotten.
 func (r *Run) isAsking() bool {
 	r.store.queue.mu.Lock()
-	defer r.store.queue.mu.Unlock()
-	return r.asking > 0 && !r.closed
+	asking := r.asking > 0 && !r.closed
+	r.store.queue.mu.Unlock()
+	if !asking {
+		r.giving.Lock()
+		clear(r.given)
+		r.giving.Unlock()
+	}
+	return asking
 }
 
 // answers are those that are not taken and were not given before.
-func (r *Run) answers(ctx context.Context, given map[callKey]int64) ([]*Answer, error) {
+func (r *Run) answers(ctx context.Context) ([]*Answer, error) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
 	rows, err := r.store.readers.QueryContext(ctx,
 		"SELECT instance, path, seq, answer FROM questions WHERE run = ? AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.id)
 	if err != nil {
@@ -250,13 +274,13 @@ func (r *Run) answers(ctx context.Context, given map[callKey]int64) ([]*Answer, 
 			return nil, err
 		}
 		key := callKey{a.Instance, a.Path}
-		if given[key] == seq {
+		if r.given[key] == seq {
 			continue
 		}
 		if err := json.Unmarshal(body, &a.Answer); err != nil {
 			return nil, undecodable(fmt.Sprintf("the answer about %q", a.Path), err)
 		}
-		given[key] = seq
+		r.given[key] = seq
 		all = append(all, a)
 	}
 	return all, rows.Err()

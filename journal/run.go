@@ -32,6 +32,10 @@ type Run struct {
 	settled   *sync.Cond
 
 	tally *tally // of the goroutine that commits
+
+	giving sync.Mutex
+	given  map[callKey]int64 // answers that were given, by the numbers of their questions
+	ended  map[callKey]exec.Status
 }
 
 // Create makes a run of this id and holds it. When Create returns, all that the run was given
@@ -155,7 +159,7 @@ func (s *Store) Resume(run string) (*Run, error) {
 }
 
 func (s *Store) newRun(id int64, name string, held *lock) *Run {
-	r := &Run{store: s, id: id, name: name, lock: held, tally: newTally()}
+	r := &Run{store: s, id: id, name: name, lock: held, tally: newTally(), given: map[callKey]int64{}, ended: map[callKey]exec.Status{}}
 	r.settled = sync.NewCond(&s.queue.mu)
 	return r
 }

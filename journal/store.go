@@ -145,7 +145,20 @@ func (s *Store) prepareFile() error {
 	if err != nil {
 		return err
 	}
+	syncFolders(s.path)
 	return f.Close()
+}
+
+// syncFolders makes the name of a new file durable, and that of its folder, where the system
+// can do that.
+func syncFolders(path string) {
+	dir := filepath.Dir(path)
+	for _, name := range []string{dir, filepath.Dir(dir)} {
+		if d, err := os.Open(name); err == nil {
+			_ = d.Sync()
+			d.Close()
+		}
+	}
 }
 
 // source is what a connection is opened by.
@@ -207,41 +220,42 @@ type writer struct {
 	conn *sql.Conn
 
 	event, summary, question, closing, instance, asking *sql.Stmt
+	prepared                                            []*sql.Stmt // all of them
 }
 
-func (s *Store) newWriter(ctx context.Context) (w *writer, err error) {
-	w = &writer{}
-	if w.db, err = sql.Open("sqlite", s.source(true)); err != nil {
+// newWriter opens the connection that writes.
+func (s *Store) newWriter(ctx context.Context) (*writer, error) {
+	db, err := sql.Open("sqlite", s.source(true))
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			w.close()
-		}
-	}()
-	if err = s.retry(ctx, func() error {
-		w.conn, err = w.db.Conn(ctx)
-		return err
-	}); err != nil {
+	w := &writer{db: db}
+	if err := s.connect(ctx, w); err != nil {
+		w.close()
 		return nil, err
-	}
-	// Another program's database is not to be changed, not even its mode.
-	if err = s.retry(ctx, func() error {
-		_, err := s.version(ctx, w.conn)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	mode := ""
-	if err = s.retry(ctx, func() error {
-		return w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-	}); err != nil {
-		return nil, err
-	}
-	if mode != "wal" {
-		return nil, &Error{Path: s.path, Fault: Unusable, Err: errors.New("its file system can't share memory between processes")}
 	}
 	return w, nil
+}
+
+// connect connects the writer, and has the file keep a write-ahead log. Another program's
+// database is not to be changed, not even in that.
+func (s *Store) connect(ctx context.Context, w *writer) error {
+	mode := ""
+	err := s.retry(ctx, func() (err error) {
+		if w.conn == nil {
+			if w.conn, err = w.db.Conn(ctx); err != nil {
+				return err
+			}
+		}
+		if _, err := s.version(ctx, w.conn); err != nil {
+			return err
+		}
+		return w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	})
+	if err == nil && mode != "wal" {
+		return &Error{Path: s.path, Fault: Unusable, Err: errors.New("its file system can't share memory between processes")}
+	}
+	return err
 }
 
 // prepare prepares the statements of the commits.
@@ -254,12 +268,17 @@ func (w *writer) prepare(ctx context.Context) error {
 		if *stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
 			return err
 		}
+		w.prepared = append(w.prepared, *stmt)
 	}
 	return nil
 }
 
+// close closes the statements as well: a connection that has any stays open in SQLite.
 func (w *writer) close() error {
 	var errs []error
+	for _, stmt := range w.prepared {
+		errs = append(errs, stmt.Close())
+	}
 	if w.conn != nil {
 		errs = append(errs, w.conn.Close())
 	}
