@@ -114,7 +114,7 @@ func (b *binder) call(i int32, d *draft) {
 	for j := range d.refs {
 		r := &d.refs[j]
 		b.read(i, d, r)
-		certain = certain && (r.soft || r.held || r.expr.read.Since > 0)
+		certain = certain && (r.soft || r.held || r.expr.read.ends())
 	}
 	d.certain = certain
 	for _, dep := range d.DependsOn {
@@ -189,12 +189,23 @@ func (b *binder) addCommitter(i int32, d *draft) {
 // read binds a read: it waits for the writes since the last certain one that
 // covers it. Call i is -1 for the output, which waits for everything.
 func (b *binder) read(i int32, d *draft, r *ref) {
-	read := &r.expr.read
-	above, at := b.index.around(read, &b.index.front)
-	if r.void && !b.written(above, at) {
-		return
+	if r.void { // plan order may put a later call of the list before this one
+		written := false
+		for l := range r.expr.read.layers() {
+			written = written || b.written(b.index.around(l, &b.index.front))
+		}
+		if r.void = !written; r.void {
+			return
+		}
 	}
-	r.void = false // plan order puts a later call of the list before this one
+	for l := range r.expr.read.layers() {
+		b.readLayer(i, d, l)
+	}
+}
+
+// readLayer binds a read of one layer of the whiteboard.
+func (b *binder) readLayer(i int32, d *draft, read *Read) {
+	above, at := b.index.around(read, &b.index.front)
 	read.Since = b.cutoff(read.Path)
 	for _, n := range above {
 		b.links[n].readAt = d.Place
@@ -210,6 +221,9 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 		b.bindToList(i, d, read)
 	}
 }
+
+// ends reports whether a write that is certain ends the binding.
+func (r *Read) ends() bool { return r.Since > 0 || r.Under != nil && r.Under.Since > 0 }
 
 // coveredSince reports whether one of these nodes, or one above it, was covered
 // after a place. A reference that may be to several nodes is then bound to writes that are no

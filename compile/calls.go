@@ -51,6 +51,7 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 		d.Source = c.withDefaults(d)
 		c.checkFixed(d)
 	}
+	c.findInstance(d)
 	c.lowerWrites(d)
 	c.lowerRare(d)
 	c.lowerParams(d)
@@ -202,6 +203,9 @@ func fillRest(rest, def *lang.Rest) {
 	}
 	if rest.WhenNode.IsZero() {
 		rest.When = def.When
+	}
+	if rest.InstanceNode.IsZero() {
+		rest.Instance, rest.InstanceNode = def.Instance, def.InstanceNode
 	}
 	if rest.DelegateNode.IsZero() {
 		rest.Delegate, rest.DelegateNode = def.Delegate, def.DelegateNode
@@ -376,6 +380,7 @@ func (c *checker) lowerRare(d *draft) {
 		Approve:   src.Approve,
 		Tokens:    src.EstTokens,
 		Cost:      src.EstCost,
+		Instance:  src.Instance,
 	}
 	d.Rare = r
 	if src.HasOutput {
@@ -394,9 +399,6 @@ func (c *checker) lowerRare(d *draft) {
 	r.HasScopes = !src.ScopesNode.IsZero()
 	if !src.Expect.IsZero() && src.Expect.Kind() == lang.Object {
 		r.Expect = c.schema(src.Expect, src.Expect.AppendJSON(nil))
-	}
-	if src.Instance != "" {
-		c.errorf(diag.UnknownInstance, src.InstanceNode.Loc(), "instances are not supported yet: %q", src.Instance).in(d, "/_instance")
 	}
 	c.lowerDependsOn(d, src)
 	c.lowerFallback(d, src)

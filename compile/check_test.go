@@ -359,7 +359,6 @@ func TestCheckCoversAllCodes(t *testing.T) {
 		}
 	}
 	want := []diag.Code{
-		diag.UnknownInstance,
 		// Are about other notations (lang/dialect).
 		diag.BadNotation, diag.PassedOver, diag.PerhapsCutOff, diag.NearReference, diag.NotEarlier,
 	}

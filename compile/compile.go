@@ -100,6 +100,7 @@ func (c *checker) compile() (*Program, diag.List) {
 	c.lowerOutput()
 	c.finalState()
 	c.checkModes()
+	c.initialBoard()
 	order := c.planOrder()
 	c.bind(order)
 	prog := c.program()
@@ -122,6 +123,8 @@ func newChecker(doc *lang.Document, opts *Options, delegates *delegates) *checke
 		delegates: delegates,
 		kinds:     map[string]*kind{},
 		facts:     map[*tool.Tool]*toolFacts{},
+		byName:    map[string]*instance{},
+		layers:    map[string]*kind{},
 		told:      map[told]bool{},
 		toldOf:    map[*Program]bool{},
 		byID:      make(map[string]int32, len(doc.Calls)),
@@ -164,6 +167,12 @@ type checker struct {
 	groupCount    int32
 	literalGroups map[int32]bool // the ||s that hold a literal: one operand is always present
 
+	instances  []*instance // in the order of their first messages
+	byName     map[string]*instance
+	layers     map[string]*kind // of instances, by their names on the whiteboard
+	isTemplate bool             // the plan runs once for each instance
+	shapes     *shapes          // of a template: what its instances hold
+
 	delegates *delegates
 	within    *caller           // who delegates to this document; nil for the plan itself
 	surveying bool              // only what its calls are like is asked
@@ -198,6 +207,7 @@ type draft struct {
 	loop   bool    // it is on a cycle that was reported
 	bad    bool    // it has an error: what follows from it is not reported
 
+	instance *instance // that it works on; nil is the global whiteboard
 	document *document // that it delegates to; nil when there is none that can be used
 	survey   *survey   // of the document
 	inherits bool      // its tool fixes what it delegates to
@@ -230,12 +240,16 @@ func (c *checker) program() *Program {
 
 		Output:       c.output,
 		OutputSchema: c.outSch,
+		Instances:    c.allInstances(),
+		Template:     c.isTemplate,
 		Refs:         c.opts.Refs,
 		tools:        c.cat,
 		paths:        c.index,
 		board:        c.board,
 		byID:         c.byID,
 		loops:        c.loops,
+		shapes:       c.shapes,
+		open:         c.opts.Instances,
 	}
 	if c.within != nil {
 		p.copied = c.within.copied
@@ -245,6 +259,9 @@ func (c *checker) program() *Program {
 	}
 	for i := range c.calls {
 		p.Calls[i] = c.calls[i].Call
+	}
+	for name, k := range c.layers {
+		p.Initial[name] = k.value
 	}
 	for name, k := range c.kinds {
 		p.Initial[name] = k.value

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -41,8 +42,6 @@ func (c *checker) context() {
 	}
 	for i := range c.doc.Messages {
 		switch m := &c.doc.Messages[i]; {
-		case m.Instance != "":
-			c.errorf(diag.UnknownInstance, m.Node.Loc(), "instances are not supported yet: %q", m.Instance)
 		case m.Type == "tool":
 			c.toolMessage(m)
 		case m.Kind != "":
@@ -56,32 +55,46 @@ func (c *checker) context() {
 		}
 	}
 	c.given()
-	initial := map[string]json.RawMessage{}
-	for name, k := range c.kinds {
+	for _, k := range c.kinds {
 		k.value = k.merged()
-		initial[name] = k.value
+	}
+	c.findInstances()
+	c.checkInstances()
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
+		c.checkInitial(name, c.kinds[name])
+	}
+}
+
+// initialBoard makes the initial whiteboard, when it is known which kinds the calls of
+// instances use.
+func (c *checker) initialBoard() {
+	initial := make(map[string]json.RawMessage, len(c.kinds)+len(c.layers))
+	for _, kinds := range []map[string]*kind{c.kinds, c.layers} {
+		for name, k := range kinds {
+			initial[name] = k.value
+		}
 	}
 	board, err := state.New(initial)
 	if err != nil {
 		panic(err) // the values are objects that were checked
 	}
 	c.board = board
-	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
-		c.checkInitial(name, c.kinds[name])
-	}
 }
 
 // dataMessage merges a message into its kind.
 func (c *checker) dataMessage(m *lang.Message) {
-	k := c.kinds[m.Kind]
-	if k == nil {
-		k = &kind{}
-		c.kinds[m.Kind] = k
+	if strings.Contains(m.Kind, layerMark) {
+		c.errorf(diag.NotAPlan, m.Node.Loc(), "the name of a kind holds a NUL")
+		return
 	}
+	if c.kinds[m.Kind] == nil {
+		c.kinds[m.Kind] = &kind{}
+	}
+	k, global := c.kindOfMessage(m), c.kinds[m.Kind]
 	if !m.Schema.IsZero() {
 		if s := c.schema(m.Schema, ofObject(m.Schema.AppendJSON(nil))); s != nil {
-			k.schemas = append(k.schemas, s)
-			k.locs = append(k.locs, m.Schema.Loc())
+			global.schemas = append(global.schemas, s)
+			global.locs = append(global.locs, m.Schema.Loc())
 		}
 	}
 	switch {
@@ -180,7 +193,7 @@ func (c *checker) given() {
 			k = &kind{}
 			c.kinds[name] = k
 		}
-		if len(v.JSON) == 0 || v.JSON[0] != '{' {
+		if strings.Contains(name, layerMark) || len(v.JSON) == 0 || v.JSON[0] != '{' {
 			c.errorf(diag.BadInput, c.orFile(v.Loc), "the %s must be an object", name)
 			continue
 		}
@@ -217,18 +230,23 @@ func (c *checker) checkInitial(name string, k *kind) {
 		return
 	}
 	for i, s := range k.schemas {
-		if name == "input" {
+		if c.partial(name) {
+			c.checkMembers(name, k, s, k.locs[i])
+		} else {
 			c.checkValue(name, k, k.value, "", s, k.locs[i])
-			continue
 		}
-		for member, value := range members(k.value) {
-			sub, has := s.At(schemas.Step{Name: member})
-			switch {
-			case has == schemas.Never:
-				c.badInput(k, "/"+escapePointer(member), k.locs[i], "the schema of the %s does not allow %q", name, member)
-			case sub != nil:
-				c.checkValue(name, k, value, "/"+escapePointer(member), sub, k.locs[i])
-			}
+	}
+}
+
+// checkMembers checks the members of a kind that may still be incomplete.
+func (c *checker) checkMembers(name string, k *kind, s *schemas.Schema, decl diag.Loc) {
+	for member, value := range members(k.value) {
+		sub, has := s.At(schemas.Step{Name: member})
+		switch {
+		case has == schemas.Never:
+			c.badInput(k, "/"+escapePointer(member), decl, "the schema of the %s does not allow %q", name, member)
+		case sub != nil:
+			c.checkValue(name, k, value, "/"+escapePointer(member), sub, decl)
 		}
 	}
 }

@@ -190,13 +190,19 @@ func (m *manifest) name(d *Delegate) string {
 func bindings(p *Program, c *Call) string {
 	var since map[string]state.Place
 	add := func(r *Read) {
-		if r.Since == 0 {
-			return
+		for l := range r.layers() {
+			if l.Since == 0 {
+				continue
+			}
+			if since == nil {
+				since = map[string]state.Place{}
+			}
+			name := l.Path.String()
+			if l == r.Under {
+				name = "global " + name
+			}
+			since[name] = l.Since
 		}
-		if since == nil {
-			since = map[string]state.Place{}
-		}
-		since[r.Path.String()] = r.Since
 	}
 	for r := range c.Params.Reads() {
 		add(r)

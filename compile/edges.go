@@ -49,14 +49,16 @@ func (p *Program) Edges() iter.Seq[Edge] {
 func (p *Program) edgesInto(c *Call, others []int32, loops []loopEdge, yield func(Edge) bool) bool {
 	explained := map[int32]bool{}
 	for r := range c.reads() {
-		for w := range p.Writers(r.Path, r.Since, c.Place) {
-			key := int32(w.Place - 1)
-			if explained[key] {
-				continue
-			}
-			explained[key] = true
-			if !yield(Edge{w, c, Data, r.Path}) {
-				return false
+		for l := range r.layers() {
+			for w := range p.Writers(l.Path, l.Since, c.Place) {
+				key := int32(w.Place - 1)
+				if explained[key] {
+					continue
+				}
+				explained[key] = true
+				if !yield(Edge{w, c, Data, r.Path}) {
+					return false
+				}
 			}
 		}
 	}

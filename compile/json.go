@@ -17,6 +17,13 @@ func members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
+// elementsOf are the elements of a valid JSON array, in order.
+func elementsOf(array json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		gjson.ParseBytes(array).ForEach(func(_, v gjson.Result) bool { return yield(json.RawMessage(v.Raw)) })
+	}
+}
+
 // escapePointer is a name as a token of a JSON Pointer (RFC 6901).
 func escapePointer(name string) string {
 	if !strings.ContainsAny(name, "~/") {

@@ -166,7 +166,7 @@ func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 	var own []fact
 	for i := range d.refs {
 		r := &d.refs[i]
-		if r.soft || r.void || r.held && r.expr.read.Since == 0 {
+		if r.soft || r.void || r.held && r.expr.read.Since == 0 || r.expr.read.Under != nil && c.index.written(r.expr.read.Under, d.Place) {
 			continue
 		}
 		w := c.index.sole(&r.expr.read, d.Place)
@@ -227,6 +227,12 @@ func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
 		outcome = errorOutcome
 	}
 	return outcome
+}
+
+// written reports whether a read may be bound to any call.
+func (t *pathIndex) written(r *Read, before state.Place) bool {
+	w, ok := t.few(r, before, maxSole, &t.front)
+	return !ok || len(w) > 0
 }
 
 // sole is the place of the only writer that a read is bound to, of a call at place

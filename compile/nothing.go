@@ -21,7 +21,7 @@ func (c *checker) nothingThere(d *draft) {
 			continue
 		}
 		r.expr.void = true
-		if path := r.expr.read.Path; !c.blind && !(r.soft && path[0].Name == "input") {
+		if path := r.expr.read.Path; !c.blind && (d.instance == nil || !d.instance.unknown) && !(r.soft && kindOf(path) == "input") {
 			c.reportNothing(d, r, path)
 		}
 	}
@@ -42,13 +42,13 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 		return
 	}
 	switch {
-	case p[0].Name == "input":
+	case kindOf(p) == "input":
 		f.Message = fmt.Sprintf("the input does not hold %s", p)
 	case c.writes(d, p):
 		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
 		return
 	}
-	if !c.suggestPath(f, d, p) && c.within != nil && p[0].Name != "input" {
+	if !c.suggestPath(f, d, p) && c.within != nil && kindOf(p) != "input" {
 		f.Message += "; of the plan that delegates here it sees only what _scopes names"
 	}
 }

@@ -148,10 +148,12 @@ func (c *checker) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	var settled map[int32]bool // groups with an operand that is there
 	for i := range d.refs {
 		r := &d.refs[i]
-		p := r.expr.read.Path
-		r.held = c.held(p)
-		c.index.place(&r.expr.read)
-		r.after = !r.held && !earlier(&r.expr.read)
+		r.held = c.heldRead(&r.expr.read)
+		r.after = !r.held
+		for l := range r.expr.read.layers() {
+			c.index.place(l)
+			r.after = r.after && !earlier(l)
+		}
 		if r.group > 0 && (!r.after || c.literalGroups[r.group]) {
 			if settled == nil {
 				settled = map[int32]bool{}
@@ -174,7 +176,7 @@ func (c *checker) holds(p state.Path) bool {
 	if !slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind == state.Star }) {
 		return c.board.Held(p)
 	}
-	name := p.String() // a look costs the length of the list: one for all that read it
+	name := p[0].Name + p.String() // a look costs the length of the list: one for all that read it
 	held, known := c.starred[name]
 	if !known {
 		held = c.board.Held(p)
@@ -191,16 +193,16 @@ func (c *checker) held(p state.Path) bool {
 		return true
 	}
 	k := c.kinds[p[0].Name]
-	if c.holds(p) {
+	if c.holds(p) || c.shapes != nil && c.shapes.holding(p) > 0 {
 		return true
 	}
-	held := p[0].Name == "input" && !k.given && !c.opts.Run
+	held := c.openInput(p)
 	switch {
 	case c.within != nil:
 		if held = c.within.held(p); !held || p[0].Name != "input" {
 			return held
 		}
-	case c.opts.Run && !k.broken:
+	case c.opts.Run && !k.broken && !held:
 		return false
 	}
 	for _, s := range k.schemas {
@@ -263,7 +265,7 @@ func (c *checker) needBefore(b *dag.Builder) {
 		d := &c.calls[i]
 		for j := range d.refs {
 			if !d.refs[j].after && !d.loop {
-				c.waitFor(b, chains, &d.refs[j].expr.read, int32(i))
+				c.waitForAll(b, chains, &d.refs[j].expr.read, int32(i))
 			}
 		}
 		c.addWriter(chains, d, int32(i))
@@ -278,7 +280,7 @@ func (c *checker) needAfter(b *dag.Builder) {
 		d := &c.calls[i]
 		for j := range d.refs {
 			r := &d.refs[j]
-			if !r.after || d.loop || c.waitFor(b, chains, &r.expr.read, int32(i)) {
+			if !r.after || d.loop || c.waitForAll(b, chains, &r.expr.read, int32(i)) {
 				continue
 			}
 			if r.group == 0 && c.writes(d, r.expr.read.Path) {
@@ -289,6 +291,15 @@ func (c *checker) needAfter(b *dag.Builder) {
 		}
 		c.addWriter(chains, d, int32(i))
 	}
+}
+
+// waitForAll is waitFor in all layers of a read.
+func (c *checker) waitForAll(b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
+	found := false
+	for l := range r.layers() {
+		found = c.waitFor(b, chains, l, n) || found
+	}
+	return found
 }
 
 // waitFor makes call n wait for the writers in the chains that overlap a path,
@@ -388,7 +399,7 @@ type loopEdge struct {
 func (c *checker) need(d, on *draft, index int32) (loc diag.Loc, how string, read state.Path) {
 	for i := range d.refs {
 		r := &d.refs[i].expr.read
-		if c.writes(on, r.Path) {
+		if c.writes(on, r.Path) || r.Under != nil && c.writes(on, r.Under.Path) {
 			return c.at(r.Span), fmt.Sprintf("reads %s, which %q writes", r.Path, on.ID), r.Path
 		}
 	}

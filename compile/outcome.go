@@ -28,7 +28,7 @@ func (c *Call) alternative(name string) (index, fits int) {
 func (a *Alternative) lastName(name string) bool {
 	for i := range a.Writes {
 		p := a.Writes[i].Path
-		if last := p[len(p)-1]; last.Name == name && (last.Kind == state.Name || last.Kind == state.Either) {
+		if last := p[len(p)-1]; (last.Name == name || len(p) == 1 && kindOf(p) == name) && (last.Kind == state.Name || last.Kind == state.Either) {
 			return true
 		}
 	}
@@ -91,13 +91,17 @@ func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
 			payload = r
 		}
 	}
-	board, err := state.New(map[string]json.RawMessage{kind: json.RawMessage(payload.Raw)})
+	layer := kind
+	if c.Rare != nil {
+		layer = Layer(kind, c.Instance)
+	}
+	board, err := state.New(map[string]json.RawMessage{layer: json.RawMessage(payload.Raw)})
 	if err != nil {
 		return 0, nil, false
 	}
 	for i := range c.Alternatives {
 		for _, w := range c.Alternatives[i].Writes {
-			if v, ok := board.Read(w.Path, 0, 1); ok && w.Path[0].Name == kind {
+			if v, ok := board.Read(w.Path, 0, 1); ok && w.Path[0].Name == layer {
 				return i, v, true
 			}
 		}

@@ -53,6 +53,8 @@ type Program struct {
 	byID  map[string]int32
 	loops []loopEdge // reads of cycles; places less 1
 
+	shapes *shapes  // of a template: what its instances hold
+	open   bool     // more instances come when it runs
 	copied []copied // what a caller puts on the initial whiteboard
 }
 

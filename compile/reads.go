@@ -137,6 +137,7 @@ func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 func (c *checker) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
 	out.read = Read{Path: c.path(e), Span: d.span(e.Span)}
 	if out.void = !c.knownKind(d, e); !out.void {
+		c.ofInstance(d, &out.read)
 		d.refs = append(d.refs, ref{expr: out, soft: soft || group > 0, group: group})
 	}
 }
@@ -269,6 +270,9 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 		return Write{}, false
 	}
 	w := Write{Path: c.path(e), Span: d.span(e.Span)}
+	if d.instance != nil {
+		w.Path[0].Name = c.layer(d.instance, e.Kind)
+	}
 	w.node = c.index.intern(w.Path)
 	w.commit = w.node
 	if by := named(w.Path); len(by) < len(w.Path) {

@@ -61,6 +61,7 @@ func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
 	c.growing = true
 	c.context()
 	c.lowerCalls()
+	c.initialBoard()
 	c.lookBack()
 	first := s.seen
 	fresh := slices.DeleteFunc(c.findings, func(f diag.Finding) bool {

@@ -429,7 +429,7 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 		f.related(s.declaration(), "what it gives is declared here")
 	}
 	if s.Writer == nil && r != nil {
-		f.related(t.declares(r.Path[0].Name), "what is there is given here")
+		f.related(t.declares(kindOf(r.Path)), "what is there is given here")
 	}
 	f.related(to.decl, "what is taken is declared here%s", pointed(why.To))
 	if code == diag.NotAssignable && r != nil && s.Schema != nil {
@@ -547,14 +547,14 @@ func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schema
 	switch {
 	case fit == schemas.NeverFit:
 		f := t.errorf(diag.BadResult, t.checker.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
-			d.ID, from, w.Path[0].Name, schema, w.Path, why.Reason).inside(d, w.Span)
+			d.ID, from, kindOf(w.Path), schema, w.Path, why.Reason).inside(d, w.Span)
 		if !d.givesError(outcome) {
 			f.related(d.Tool.Definition.Loc, "what it gives is declared here")
 		}
-		f.related(t.declares(w.Path[0].Name), "the schema is here%s", pointed(why.To))
+		f.related(t.declares(kindOf(w.Path)), "the schema is here%s", pointed(why.To))
 	case fit == schemas.Unsure && t.opts.Strict:
 		t.warnf(diag.PerhapsNotAssignable, t.checker.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
-			d.ID, from, w.Path[0].Name, schema, w.Path).inside(d, w.Span)
+			d.ID, from, kindOf(w.Path), schema, w.Path).inside(d, w.Span)
 	}
 }
 

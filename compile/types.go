@@ -42,8 +42,15 @@ type lookup struct {
 
 // types is Types with a memory.
 func (p *Program) types(r *Read, before state.Place, look *lookup) []Source {
-	kind := r.Path[0].Name
-	declared, has := p.declaredType(kind, r.Path)
+	if r.Under != nil {
+		return p.layeredTypes(r, before, look)
+	}
+	return p.layerTypes(r, before, look)
+}
+
+// layerTypes are the types of what is in one layer of the whiteboard.
+func (p *Program) layerTypes(r *Read, before state.Place, look *lookup) []Source {
+	declared, has := p.declaredType(kindOf(r.Path), r.Path)
 	places, ok := p.paths.few(r, before, maxSources, &look.front)
 	if !ok {
 		return []Source{{Schema: declared}}
@@ -93,9 +100,15 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, look *lookup) (Source, bool) {
 	initial := p.initialValue(path, look)
 	given, copied := copiedAt(p.copied, path)
+	if p.shapes != nil {
+		given, copied = p.templateType(path, look)
+		if initial.held = false; copied {
+			has = given.Has
+		}
+	}
 	switch {
 	case declared != nil && (initial.held || alone || copied):
-		if initial.held || copied && path[0].Name != "input" {
+		if initial.held || copied && p.shapes == nil && path[0].Name != "input" {
 			has = schemas.Always
 		}
 		return Source{Schema: declared, Has: has}, true
@@ -145,7 +158,7 @@ func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 			return v
 		}
 	}
-	name := path.String()
+	name := path[0].Name + path.String()
 	if v, ok := look.known[name]; ok {
 		return v
 	}

@@ -109,12 +109,14 @@ func (s Segment) wanders() bool {
 }
 
 // String is the path as a plan spells it: †state.users[0]["odd name"]
-// (plan-language §3). The empty path is "†".
+// (plan-language §3). The empty path is "†". What stands in a kind behind a NUL, which tells
+// layers of one kind apart, is left out.
 func (p Path) String() string {
 	dst := []byte("†")
 	for i, s := range p {
 		if i == 0 {
-			dst = append(dst, s.Name...)
+			name, _, _ := strings.Cut(s.Name, "\x00")
+			dst = append(dst, name...)
 			continue
 		}
 		dst = s.append(dst)
