@@ -106,7 +106,7 @@ func (p *Past) Take(e *Event) {
 
 // start notes that an attempt was started.
 func (p *Past) start(e *Event) {
-	if p.Returned != nil { // a person, or the run, tries it once more
+	if p.Returned != nil || !e.Fallback && e.Attempt <= p.Attempts { // it is begun anew
 		p.Returned, p.Failed = nil, 0
 	}
 	p.Lost, p.Fallback, p.Settled = true, e.Fallback, ""

@@ -560,3 +560,38 @@ func TestHooksAreNotCalledForWhatIsRecorded(t *testing.T) {
 		t.Errorf("%d hooks", hooks)
 	}
 }
+
+// TestDelegatesGoOn kills a run with a loop after every event, and wants that no call of
+// the loop that returned is made again.
+func TestDelegatesGoOn(t *testing.T) {
+	var n counted
+	ts := tools{"one": gives("1"), "busy": n.tool(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+		return numeral(2 * number(req, "n"))
+	}), `safe "effects":{"idempotent":true}`: failsFirst(1, "5"), "odd": double}
+	doubles := document(t, `{"calls":[{"_tool":"safe","_retry":{"max":3,"delay":"1ms"},"_outputPath":"†state.s"},{"_tool":"busy","n":"†input.item","s":"†state.s","_outputPath":"†state.r"}],"output":"†state.r"}`, ts)
+	breaks := document(t, `[{"_tool":"busy","n":7,"_outputPath":"†state.a"},{"_tool":"odd","n":3,"a":"†state.a"}]`, ts)
+	prog := nest(program(t, `[{"_tool":"one","_id":"all","items":[1,2,3],"concurrency":2,"_outputPath":"†state.all"},{"_tool":"one","_id":"bad","_retry":{"max":1,"delay":"1ms"},"_fallback":"one","_outputPath":"†state.b"},{"_tool":"busy","n":"†state.all[1]"}]`, ts),
+		map[string]*compile.Delegate{"all": {Program: doubles, Loop: compile.ForEach}, "bad": {Program: breaks}})
+	opts := exec.Options{ID: "r", OnUncertain: exec.RetryUncertain, Record: &tape{}}
+	whole := opts.Record.(*tape)
+	want := run(t, prog, &opts)
+	if want.Status != exec.Completed || string(want.State) != `{"all":[2,4,6],"b":1}` {
+		t.Fatalf("%s %s %s", want.Status, want.Reason, want.State)
+	}
+	replays(t, prog, opts, want)
+	for cut := range whole.events {
+		r := &tape{events: slices.Clone(whole.events[:cut]), before: cut}
+		past, _ := r.Past("")
+		opts.Record = r
+		res := run(t, prog, &opts)
+		if statuses(res) != statuses(want) || string(res.State) != string(want.State) {
+			t.Fatalf("killed after event %d: %s %s %s", cut, statuses(res), res.State, res.Reason)
+		}
+		for _, e := range r.events[cut:] {
+			if e.Type == exec.CallStarted && past[e.Call] != nil && past[e.Call].Returned != nil {
+				t.Errorf("killed after event %d: %s is called again", cut, e.Call)
+			}
+		}
+		replays(t, prog, opts, res)
+	}
+}

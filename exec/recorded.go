@@ -140,7 +140,7 @@ func (s *scheduler) mayTake(i int32) bool {
 }
 
 // recall goes on with a call, whose params are resolved, where the record left it. It reports
-// whether there is more to do; ours is as perform reports.
+// whether there is more to do.
 func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	if s.opts.Record == nil {
 		return true
@@ -159,7 +159,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 		s.giveBack(i, c, p, r)
 		return false
 	}
-	if p.Delegate == nil { // else it is its calls of which the record knows
+	if p.Delegate == nil || past.Fallback { // else its attempts are made again, of what the record knows of their calls
 		c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
 	}
 	c.approved = past.Approved != "" && past.Approved == s.questionDigest(i, past.shown)
@@ -171,9 +171,12 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	} else {
 		t.key = past.Key
 	}
-	lost := past.Lost && p.Delegate == nil
+	lost := past.Lost
 	if r := past.Returned; r != nil {
 		c.spared, c.fell, lost = c.attempts, nil, r.Lost
+	}
+	if p.Delegate != nil && c.fell == nil { // its calls know better
+		lost = false
 	}
 	return !lost || s.repeats(i, p)
 }
@@ -264,7 +267,7 @@ func (r *Returned) event() Event {
 // returned says what came of a call, before its write waits for its turn.
 func (s *scheduler) returned(i int32, e Event) {
 	c := s.call(i)
-	if s.opts.Record == nil && s.opts.OnEvent == nil || c.params == nil {
+	if !s.tells() || c.params == nil {
 		return // or it came to no call: it will come to the same again
 	}
 	if r := s.prog().Calls[i].Result; r != nil && s.opts.OnCallDone == nil {
@@ -275,6 +278,9 @@ func (s *scheduler) returned(i int32, e Event) {
 	e.Type, e.Attempt = CallReturned, c.attempts
 	s.emitCall(i, e)
 }
+
+// tells reports whether anybody listens to events.
+func (p *pool) tells() bool { return p.opts.Record != nil || p.opts.OnEvent != nil }
 
 // answered is the answer that the record has to a question; it is used once.
 func (t *trail) answered(q *Question) *Answer {

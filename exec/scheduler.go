@@ -229,7 +229,7 @@ func (p *pool) emit(e Event) (seq int64) {
 // emitCall sends an event about a call, and returns its number in the record. The
 // caller holds mu.
 func (s *scheduler) emitCall(i int32, e Event) (seq int64) {
-	if s.opts.OnEvent == nil && s.opts.Record == nil {
+	if !s.tells() {
 		return 0
 	}
 	e.Call, e.Instance = s.path(i), s.instanceOf(i)

@@ -78,7 +78,7 @@ func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded
 		s.failed(i, f)
 		return
 	}
-	if !recorded {
+	if !recorded && s.tells() {
 		s.returned(i, (&Returned{Value: res.Value, Outcome: res.Outcome, Usage: res.Usage}).event())
 	}
 	s.conclude(i, &writing{outcome: outcome, value: value, usage: res.Usage})
