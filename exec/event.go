@@ -12,22 +12,24 @@ type EventType string
 
 // The types of events.
 const (
-	RunStarted    EventType = "runStarted"
-	RunResumed    EventType = "runResumed"
-	RunPaused     EventType = "runPaused"
-	RunFinished   EventType = "runFinished"
-	CallReady     EventType = "callReady"
-	CallStarted   EventType = "callStarted"
-	CallRetrying  EventType = "callRetrying"
-	CallReturned  EventType = "callReturned" // its tool, or a person, has given a result or its last failure; its write may still wait
-	CallCompleted EventType = "callCompleted"
-	CallFailed    EventType = "callFailed"
-	CallSkipped   EventType = "callSkipped"
-	ApprovalAsked EventType = "approvalAsked"
-	ApprovalGiven EventType = "approvalAnswered"
-	Written       EventType = "write"
-	Warned        EventType = "warning"
-	PlanRevised   EventType = "planRevised" // the run goes on with another plan
+	RunStarted       EventType = "runStarted"
+	RunResumed       EventType = "runResumed"
+	RunPaused        EventType = "runPaused"
+	RunFinished      EventType = "runFinished"
+	InstanceStarted  EventType = "instanceStarted" // of a template
+	InstanceFinished EventType = "instanceFinished"
+	CallReady        EventType = "callReady"
+	CallStarted      EventType = "callStarted"
+	CallRetrying     EventType = "callRetrying"
+	CallReturned     EventType = "callReturned" // its tool, or a person, has given a result or its last failure; its write may still wait
+	CallCompleted    EventType = "callCompleted"
+	CallFailed       EventType = "callFailed"
+	CallSkipped      EventType = "callSkipped"
+	ApprovalAsked    EventType = "approvalAsked"
+	ApprovalGiven    EventType = "approvalAnswered"
+	Written          EventType = "write"
+	Warned           EventType = "warning"
+	PlanRevised      EventType = "planRevised" // the run goes on with another plan
 )
 
 // Event is something that happened in a run. Its JSON is a line of --events and, in the

@@ -28,7 +28,10 @@ func (s *scheduler) finish() *Result {
 		res.Calls[i] = s.callResult(i)
 	}
 	s.whiteboard(res)
-	if res.Status == Completed {
+	switch {
+	case s.template != nil:
+		s.template.finish(res)
+	case res.Status == Completed:
 		s.output(res)
 		s.checkWhole(res)
 	}
@@ -83,6 +86,9 @@ func (s *scheduler) status() (Status, string) {
 		default:
 			return Paused, fmt.Sprintf("%q waits for %s: %s", s.path(int32(i)), s.awaited(int32(i)), c.reason)
 		}
+	}
+	if s.template != nil {
+		return s.template.status()
 	}
 	if any {
 		return Failed, fmt.Sprintf("%q failed: %s", s.prog().Calls[failed].ID, s.call(failed).failure)

@@ -22,7 +22,7 @@ type Options struct {
 	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
 	MaxSteps    int           // calls started; 0 is no bound
 	MaxTime     time.Duration // of the whole run; 0 is no bound
-	MaxBytes    int64         // written to the whiteboard, all values together; 0 is 1 GiB
+	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 1 GiB
 	Open        bool          // more calls may come: see Handle.Extend
 	Seed        uint64        // of jitter and samples; 0 draws one
 
@@ -41,7 +41,7 @@ type Options struct {
 
 	// Instances come while the run goes on: a template runs once for each, besides those
 	// of the document (plan-language §8). They are taken as there is room for them, so that there
-	// may be more than memory holds; an error ends the run. Nil is none.
+	// may be more than memory holds; after an error no more are taken, and the run fails. Nil is none.
 	Instances iter.Seq2[*compile.Instance, error]
 	// OnInstance is called with the result of each instance of a template as it ends, one at a
 	// time; the run's result is then without them. Nil collects them.

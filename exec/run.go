@@ -95,7 +95,14 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 	if err != nil {
 		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)
 	}
-	h := &Handle{s: newRoot(ctx, prog, board, o), done: make(chan struct{})}
+	root := newRoot
+	switch {
+	case prog.Template:
+		root = newTemplate
+	case o.Instances != nil:
+		return nil, errors.New("exec: instances are for templates, and the program was not compiled as one")
+	}
+	h := &Handle{s: root(ctx, prog, board, o), done: make(chan struct{})}
 	if err := h.s.load(); err != nil {
 		h.s.cancel(nil)
 		return nil, err
@@ -151,7 +158,7 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	s := h.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open || s.closed {
+	if !s.open || s.closed || s.template != nil {
 		return errors.New("exec: the run takes no more calls")
 	}
 	old := s.prog()
@@ -206,6 +213,10 @@ func (s *scheduler) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emitBegin()
+	if s.template != nil {
+		go s.template.feed()
+		return
+	}
 	s.count()
 	s.dispatch()
 	s.checkIdle()

@@ -21,6 +21,7 @@ type scheduler struct {
 	now   atomic.Pointer[table]
 	board *state.Whiteboard
 	lineage
+	template *instances // of the root of one; nil for all others
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -1,0 +1,382 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// instances run a template: its program once for each instance, isolated from each other,
+// below a root that has no calls itself (plan-language §8). One goroutine takes the
+// instances as they come and starts each when there is room for it: about twice as many as
+// there are slots run at once, so that slots stay full and memory does not grow with
+// the instances.
+type instances struct {
+	s     *scheduler // the root
+	board *state.Whiteboard
+	width int
+	names map[string]bool // that came
+	done  chan struct{}   // closed when no more will come
+
+	taking sync.Mutex // for OnInstance, one at a time
+
+	// mu of the pool guards the rest.
+	room    *sync.Cond
+	live    int
+	full    bool // the next one waits for room
+	pulling bool // the caller's iterator is asked for the next one
+	came    int
+	counts  map[Status]int
+	waits   string // why an instance waits for a person
+	err     error  // of the caller's iterator; those that came before it go on
+	all     []numbered
+}
+
+// numbered is the result of an instance and when it came.
+type numbered struct {
+	number int
+	InstanceResult
+}
+
+// newTemplate makes the root of a template.
+func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o Options) *scheduler {
+	p := newPool(o)
+	s := &scheduler{pool: p, board: board, open: true}
+	p.root = s
+	s.ctx, s.cancel = context.WithCancelCause(p.withMaxTime(ctx))
+	s.now.Store(&table{prog: prog})
+	s.template = &instances{
+		s: s, board: board, width: 2 * p.opts.MaxParallel,
+		names: map[string]bool{}, done: make(chan struct{}),
+		room: sync.NewCond(&p.mu), counts: map[Status]int{},
+	}
+	if p.opts.Schedule == Sequential {
+		s.template.width = 1
+	}
+	return s
+}
+
+// feed takes the instances of the document, and then those that come.
+func (in *instances) feed() {
+	defer close(in.done)
+	err := in.each()
+	s := in.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in.pulling, s.open, in.err = false, false, err
+	s.checkIdle()
+}
+
+func (in *instances) each() error {
+	doc := in.s.prog().Instances
+	for i := range doc {
+		if !in.take(&doc[i]) {
+			return nil
+		}
+	}
+	if in.s.opts.Instances == nil {
+		return nil
+	}
+	in.pull()
+	for one, err := range in.s.opts.Instances {
+		if err != nil || !in.take(one) {
+			return err
+		}
+		in.pull()
+	}
+	return nil
+}
+
+// pull notes that the caller's code is asked for the next instance: nobody waits for its
+// answer when the run ends.
+func (in *instances) pull() {
+	in.s.mu.Lock()
+	in.pulling = true
+	in.s.mu.Unlock()
+}
+
+// take starts an instance when there is room; it reports whether the run takes more.
+func (in *instances) take(one *compile.Instance) bool {
+	number, ok := in.enter()
+	if !ok {
+		return false
+	}
+	board, findings := in.begin(one)
+	if len(findings) > 0 {
+		in.refused(number, one, findings)
+		return true
+	}
+	s := in.s
+	sub := &scheduler{pool: s.pool, board: board, lineage: lineage{
+		parent: s, depth: 1, instance: one.Name, owner: in, item: number,
+	}}
+	sub.ctx, sub.cancel = context.WithCancelCause(s.ctx)
+	sub.publish(s.prog())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !in.goOn() {
+		sub.cancel(nil)
+		in.live--
+		in.came--
+		return false
+	}
+	s.emit(Event{Type: InstanceStarted, Instance: one.Name, Status: Running})
+	sub.enter()
+	return true
+}
+
+// goOn reports whether instances may still start. The caller holds mu.
+func (in *instances) goOn() bool { return !in.s.closed && in.s.stopped.status == "" }
+
+// enter waits for room; it reports whether the run takes more instances, and the number of
+// this one.
+func (in *instances) enter() (number int, ok bool) {
+	s := in.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in.pulling = false
+	for in.live >= in.width && in.goOn() {
+		in.full, s.open = true, false // if all of those that run wait for a person, so does the run
+		s.checkIdle()
+		if s.closed {
+			return 0, false
+		}
+		in.room.Wait()
+	}
+	if !in.goOn() {
+		return 0, false
+	}
+	in.live++
+	in.came++
+	return in.came - 1, true
+}
+
+// begin makes the whiteboard of an instance, or says why it can't be.
+func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List) {
+	c := instanceCheck{prog: in.s.prog(), one: one}
+	switch {
+	case one.Name == "":
+		c.errorf("it has no name")
+	case in.names[one.Name]:
+		c.errorf("an instance of this name came before; names must be unique")
+	}
+	in.names[one.Name] = true
+	changed := map[string]json.RawMessage{}
+	for _, kind := range slices.Sorted(maps.Keys(one.Own)) {
+		if v := c.own(kind, one.Own[kind]); v != nil {
+			changed[kind] = v
+		}
+	}
+	if len(c.findings) > 0 {
+		return nil, c.findings
+	}
+	c.schemas(changed)
+	board, err := in.board.Fork(changed)
+	if err != nil {
+		c.errorf("%s", err)
+	}
+	return board, c.findings
+}
+
+// instanceCheck finds what is wrong with an instance.
+type instanceCheck struct {
+	prog     *compile.Program
+	one      *compile.Instance
+	findings diag.List
+}
+
+func (c *instanceCheck) errorf(format string, args ...any) {
+	c.findings = append(c.findings, diag.Finding{
+		Code: diag.BadInput, Severity: diag.Error, Loc: c.prog.Loc(c.prog.Document.Root.Span()),
+		Message: fmt.Sprintf("the instance %q: %s", c.one.Name, fmt.Sprintf(format, args...)),
+	})
+}
+
+// own is what the instance sees of a kind: its own value over the global one.
+func (c *instanceCheck) own(kind string, v json.RawMessage) json.RawMessage {
+	global, ok := c.prog.Initial[kind]
+	switch err := jsonscan.Check(v, jsonscan.Limits{}); {
+	case !ok:
+		c.errorf("there is no kind %q; only a data message makes one", kind)
+	case err != nil:
+		c.errorf("its %s is not JSON: %s", kind, err)
+	case fields(v) == nil:
+		c.errorf("its %s must be an object", kind)
+	default:
+		return over(global, v)
+	}
+	return nil
+}
+
+// schemas checks what the instance begins with: the input as a whole, of other kinds the
+// members that are there, as for a plan without instances.
+func (c *instanceCheck) schemas(changed map[string]json.RawMessage) {
+	input := changed["input"]
+	if input == nil {
+		input = c.prog.Initial["input"]
+	}
+	for _, s := range c.prog.Schemas["input"] {
+		if err := s.Validate(input); err != nil {
+			c.errorf("the input breaks its schema: %s", err)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(changed)) {
+		if kind == "input" || len(c.prog.Schemas[kind]) == 0 {
+			continue
+		}
+		all := fields(changed[kind])
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			c.member(kind, name, all[name])
+		}
+	}
+}
+
+func (c *instanceCheck) member(kind, name string, v json.RawMessage) {
+	for _, s := range c.prog.Schemas[kind] {
+		switch sub, has := s.At(schemas.Step{Name: name}); {
+		case has == schemas.Never:
+			c.errorf("the schema of the %s does not allow %q", kind, name)
+		case sub != nil:
+			if err := sub.Validate(v); err != nil {
+				c.errorf("the %s breaks its schema at %q: %s", kind, name, err)
+			}
+		}
+	}
+}
+
+// refused ends an instance that can't start.
+func (in *instances) refused(number int, one *compile.Instance, findings diag.List) {
+	s := in.s
+	r := InstanceResult{Name: one.Name, Status: Failed, Reason: findings[0].Message, Findings: findings, Calls: []CallResult{}}
+	s.mu.Lock()
+	e := Event{Type: InstanceFinished, Instance: one.Name, Status: Failed, Reason: r.Reason}
+	s.emit(e)
+	s.mu.Unlock()
+	in.note(number, r)
+	s.mu.Lock()
+	in.leave()
+	s.mu.Unlock()
+}
+
+// leave makes room. The caller holds mu.
+func (in *instances) leave() {
+	in.live--
+	if in.full {
+		in.full, in.s.open = false, true
+	}
+	in.room.Signal()
+}
+
+// ended takes an instance that has come to its end.
+func (in *instances) ended(sub *scheduler, res *Result) {
+	s := in.s
+	s.mu.Lock()
+	s.active--
+	s.emit(Event{Type: InstanceFinished, Instance: sub.instance, Status: res.Status, Reason: res.Reason})
+	delete(s.pasts, sub.instance)
+	gone := s.closed // abandoned
+	s.dispatch()
+	s.mu.Unlock()
+	if gone {
+		return
+	}
+	in.note(sub.item, instanceResult(sub.instance, res))
+	s.mu.Lock()
+	in.leave()
+	s.busy--
+	s.checkIdle()
+	s.dispatch()
+	s.mu.Unlock()
+}
+
+// left takes an instance that was not at its end when the run ended.
+func (in *instances) left(sub *scheduler, res *Result) {
+	if res.Status == Paused && in.waits == "" {
+		in.waits = fmt.Sprintf("instance %q: %s", sub.instance, res.Reason)
+	}
+	in.note(sub.item, instanceResult(sub.instance, res))
+}
+
+func instanceResult(name string, res *Result) InstanceResult {
+	return InstanceResult{
+		Name: name, Status: res.Status, Reason: res.Reason, Output: res.Output,
+		State: res.State, Data: res.Data, Kinds: res.Kinds, Calls: res.Calls, Findings: res.Findings,
+	}
+}
+
+// note hands the result of an instance to whoever wants it.
+func (in *instances) note(number int, r InstanceResult) {
+	s := in.s
+	s.mu.Lock()
+	in.counts[r.Status]++
+	if s.opts.OnInstance == nil {
+		in.all = append(in.all, numbered{number, r})
+	}
+	if r.Status == Failed && s.opts.FailFast {
+		s.halt(Failed, fmt.Sprintf("instance %q: %s", r.Name, r.Reason))
+	}
+	s.mu.Unlock()
+	if s.opts.OnInstance != nil {
+		in.taking.Lock()
+		defer in.taking.Unlock()
+		s.opts.OnInstance(&r)
+	}
+}
+
+// finish puts what became of the instances into the result of the run.
+func (in *instances) finish(res *Result) {
+	s := in.s
+	s.mu.Lock()
+	in.room.Broadcast()
+	pulling := in.pulling
+	s.mu.Unlock()
+	if !pulling {
+		<-in.done
+	}
+	doc := s.prog().Instances
+	for i := in.came; i < len(doc); i++ {
+		status := Cancelled
+		if res.Status == Paused {
+			status = Pending
+		}
+		in.note(i, InstanceResult{Name: doc[i].Name, Status: status, Reason: "it had not started when the run ended", Calls: []CallResult{}})
+	}
+	slices.SortFunc(in.all, func(a, b numbered) int { return a.number - b.number })
+	res.Instances = make([]InstanceResult, len(in.all))
+	for i, r := range in.all {
+		res.Instances[i] = r.InstanceResult
+	}
+}
+
+// status is that of the run, as far as its instances make it.
+func (in *instances) status() (Status, string) {
+	all := 0
+	for _, n := range in.counts {
+		all += n
+	}
+	switch failed := in.counts[Failed]; {
+	case in.waits != "":
+		return Paused, in.waits
+	case in.err != nil:
+		return Failed, fmt.Sprintf("the instances can't be read: %s", in.err)
+	case failed > 0:
+		return Failed, fmt.Sprintf("%d of %s failed", failed, plural(all))
+	}
+	return Completed, ""
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 instance"
+	}
+	return fmt.Sprintf("%d instances", n)
+}
