@@ -182,6 +182,24 @@ const (
 	// Cure: have the plan written to its end, here a step for the second Plan.
 	PerhapsCutOff Code = 108
 
+	// CannotSay is a part of a plan that another notation has no words for.
+	//
+	// Our notation says more than most: retries, branches, references to parts of results.
+	// plc convert --to writes a plan only if the other notation can say all of it, so that
+	// reading it back gives the same graph.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	convert plan.json --to rewoo
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "Search", "input": "cheetah", "_timeout": "5s"}
+	//	]
+	//
+	// Cure: leave out what the other notation can't say, or keep the plan as it is.
+	CannotSay Code = 109
+
 	// BadExpression is an expression that does not parse.
 	//
 	// A string that starts with † is a reference or an expression as a whole; the same goes

@@ -13,6 +13,7 @@ func Codes() []Code {
 		BadNotation,
 		PassedOver,
 		PerhapsCutOff,
+		CannotSay,
 		BadExpression,
 		MixedOperators,
 		BareDagger,
@@ -202,6 +203,21 @@ func (c Code) page() (Page, bool) {
 					"Plan: Convert it to\n"},
 			},
 			Cure: "Have the plan written to its end, here a step for the second Plan.",
+		}, true
+	case CannotSay:
+		return Page{
+			Code:     CannotSay,
+			Name:     "CannotSay",
+			Severity: Error,
+			Summary:  "A part of a plan that another notation has no words for.",
+			Meaning:  "Our notation says more than most: retries, branches, references to parts of results. plc convert --to writes a plan only if the other notation can say all of it, so that reading it back gives the same graph.",
+			Args:     []string{"convert", "plan.json", "--to", "rewoo"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"Search\", \"input\": \"cheetah\", \"_timeout\": \"5s\"}\n" +
+					"]\n"},
+			},
+			Cure: "Leave out what the other notation can't say, or keep the plan as it is.",
 		}, true
 	case BadExpression:
 		return Page{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,8 +16,8 @@ import (
 
 // convertFlags are the flags of plc convert.
 type convertFlags struct {
-	from, to, out string
-	tools         []string
+	from, to, out, format string
+	tools                 []string
 }
 
 func convertCommand(env *environment) *cobra.Command {
@@ -41,7 +42,14 @@ params that have no names in the other notation get those of the tools.`,
 	c.Flags().StringVar(&f.to, "to", "plan", "notation to write: "+strings.Join(to, ", "))
 	complete(c, "to", to...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write to this file instead of standard output")
+	addFormat(c, &f.format, "json (one document: the plan and the findings)")
 	return c
+}
+
+// converted is what plc convert --format json prints.
+type converted struct {
+	Plan     *string   `json:"plan"` // null when it has errors
+	Findings diag.List `json:"findings"`
 }
 
 // toNames are the values of --to.
@@ -60,6 +68,13 @@ func (env *environment) convert(name string, f *convertFlags) error {
 	from, err := readerOf(f.from)
 	if err != nil {
 		return err
+	}
+	asJSON, err := wantsJSON(f.format)
+	switch {
+	case err != nil:
+		return err
+	case asJSON && f.out != "":
+		return errors.New("-o is for the plan alone: leave it or --format json out")
 	}
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
@@ -80,6 +95,9 @@ func (env *environment) convert(name string, f *convertFlags) error {
 		out, more = written(doc, f.to)
 		findings = append(findings, more...)
 	}
+	if asJSON {
+		return env.writeConverted(out, findings)
+	}
 	env.showFindings(findings)
 	switch {
 	case findings.HasErrors():
@@ -95,6 +113,18 @@ func (env *environment) convert(name string, f *convertFlags) error {
 		return fmt.Errorf("can't write the plan: %w", err)
 	}
 	return nil
+}
+
+func (env *environment) writeConverted(out []byte, findings diag.List) error {
+	c := converted{Findings: findings}
+	if !findings.HasErrors() {
+		text := string(out)
+		c.Plan = &text
+	}
+	if err := env.writeJSON(c); err != nil {
+		return err
+	}
+	return verdict(findings, false)
 }
 
 // written is a plan in the notation that --to names.

@@ -63,7 +63,7 @@ func runExample(t *testing.T, page diag.Page) []example {
 	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != exitDone && code != exitErrors {
 		t.Errorf("plc %s: exit %d: %s", strings.Join(args, " "), code, &stderr)
 	}
-	if page.Args[0] == "run" {
+	if page.Args[0] == "run" || page.Args[0] == "convert" {
 		var result struct{ Findings []example }
 		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
 			t.Fatalf("%v: %s%s", err, &stdout, &stderr)

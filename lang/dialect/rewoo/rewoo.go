@@ -19,7 +19,7 @@ import (
 
 // Notation is the notation of ReWOO.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read}
+	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write}
 }
 
 var (
