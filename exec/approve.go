@@ -48,9 +48,14 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f), cancel: func() {}}
 	c.status, c.reason = Awaiting, reason
 	s.asked[a.q.place()] = a
-	if said := c.trail.answered(a.q); said != nil {
-		s.claimQuestion(a)
-		go s.follow(a, *said)
+	if said, heard := c.trail.answered(a.q); said != nil && s.fits(a.q, said) == nil {
+		seq := int64(0)
+		if heard {
+			s.claimQuestion(a)
+		} else {
+			seq = s.given(a, *said, said)
+		}
+		go s.goOn(a, *said, seq) // when it can't be recorded the run ends by itself
 		return
 	}
 	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: c.params, Question: kind, Digest: a.q.Digest, Error: f})
@@ -132,7 +137,9 @@ func (s *scheduler) consult(ctx context.Context, a *asking) {
 		s.mu.Unlock()
 		s.follow(a, Answer{})
 	default:
-		_ = s.acknowledge(a, answer, said) // the run ends of it by itself
+		seq := s.given(a, answer, said)
+		s.mu.Unlock()
+		_ = s.goOn(a, answer, seq) // the run ends of it by itself
 	}
 }
 
@@ -148,21 +155,32 @@ func (h *Handle) Answer(path, instance string, answer Answer) error {
 		return fmt.Errorf("exec: no question about %q waits for an answer", path)
 	}
 	s := a.s
-	err := a.q.meant(&answer)
-	if err == nil && answer.Params != nil {
-		if f := s.checkGiven(a.q.Call.Tool, answer.Params); f != nil {
-			err = errors.New(f.Message)
-		}
-	}
-	if err == nil && answer.Result != nil {
-		err = jsonscan.Check(answer.Result, jsonscan.Limits{})
-	}
-	if err != nil {
+	if err := s.fits(a.q, &answer); err != nil {
 		s.mu.Unlock()
 		return fmt.Errorf("exec: the answer about %q: %w", path, err)
 	}
 	a.cancel()
-	return s.acknowledge(a, answer, &answer)
+	seq := s.given(a, answer, &answer)
+	s.mu.Unlock()
+	return s.goOn(a, answer, seq)
+}
+
+// fits reports, as an error, that a question can't be answered so.
+func (s *scheduler) fits(q *Question, a *Answer) error {
+	if err := q.meant(a); err != nil {
+		return err
+	}
+	if a.Params != nil {
+		if f := s.checkGiven(q.Call.Tool, a.Params); f != nil {
+			return errors.New(f.Message)
+		}
+	}
+	if a.Result != nil {
+		if err := jsonscan.Check(a.Result, jsonscan.Limits{}); err != nil {
+			return fmt.Errorf("the result is not JSON: %w", err)
+		}
+	}
+	return nil
 }
 
 // meant reports, as an error, that an answer is to another question.
@@ -189,7 +207,7 @@ func (a *Answer) verdict() string {
 	return "rejected"
 }
 
-// claimQuestion takes a question that is answered; follow comes next. The caller holds mu.
+// claimQuestion takes a question that is answered; goOn comes next. The caller holds mu.
 func (s *scheduler) claimQuestion(a *asking) {
 	delete(s.asked, a.q.place())
 	s.busy++
@@ -199,12 +217,15 @@ func (s *scheduler) claimQuestion(a *asking) {
 	}
 }
 
-// acknowledge records an answer and goes on with the call; said is the answer if a person
-// gave it. The caller holds mu, and gives it up.
-func (s *scheduler) acknowledge(a *asking, answer Answer, said *Answer) error {
+// given takes a question that is answered, and says so; said is the answer if a person gave
+// it. goOn comes next. The caller holds mu.
+func (s *scheduler) given(a *asking, answer Answer, said *Answer) (seq int64) {
 	s.claimQuestion(a)
-	seq := s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
-	s.mu.Unlock()
+	return s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
+}
+
+// goOn goes on with a call as soon as the answer is on disk.
+func (s *scheduler) goOn(a *asking, answer Answer, seq int64) error {
 	if err := s.sync(seq); err != nil {
 		s.mu.Lock()
 		s.busy--

@@ -51,13 +51,15 @@ type Past struct {
 	// Approved is the digest of the question that allowed its call; "" is none.
 	Approved string
 	// Asked is the digest of the question that was asked last, Question its kind, and Answer
-	// what a person said, as long as nothing has come of it.
+	// what a person said, as long as nothing has come of it. A record may add an answer that was
+	// given since.
 	Asked    string
 	Question QuestionKind
 	Answer   *Answer
 
 	shown []byte // the params of the question of Approved
 	said  []byte // those of the question of Asked
+	heard bool   // Answer is that of an event
 
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
@@ -97,8 +99,9 @@ func (p *Past) Take(e *Event) {
 		p.acted()
 	case ApprovalAsked:
 		p.Asked, p.Question, p.Answer, p.said = e.Digest, e.Question, nil, e.Value
+		p.heard = false
 	case ApprovalGiven:
-		p.Asked, p.Question, p.Answer = e.Digest, e.Question, e.Answer
+		p.Asked, p.Question, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
 	case CallCompleted, CallFailed, CallSkipped:
 		p.Settled = e.Status
 	}

@@ -595,3 +595,42 @@ func TestDelegatesGoOn(t *testing.T) {
 		replays(t, prog, opts, res)
 	}
 }
+
+// TestAnswersGivenWhileNobodyRan are taken when the run goes on, and recorded then.
+func TestAnswersGivenWhileNobodyRan(t *testing.T) {
+	prog := program(t, `[{"_tool":"pay","_approve":true,"amount":1,"_outputPath":"†state.x"}]`, tools{`pay "properties":{"amount":{"type":"number"}}`: echo})
+	for _, c := range []struct {
+		answer exec.Answer
+		status exec.Status
+		given  bool
+	}{
+		{exec.Answer{Approved: true}, exec.Completed, true},
+		{exec.Answer{}, exec.Failed, true},
+		{exec.Answer{Approved: true, Params: []byte(`{"amount":[]}`)}, exec.Paused, false},
+		{exec.Answer{Approved: true, Digest: "0"}, exec.Paused, false},
+	} {
+		r := &answering{answer: c.answer}
+		if res := run(t, prog, &exec.Options{ID: "r", Record: &r.tape}); res.Status != exec.Paused {
+			t.Fatal(res.Status)
+		}
+		r.before = len(r.events)
+		res := run(t, prog, &exec.Options{ID: "r", Record: r})
+		if res.Status != c.status || strings.Contains(r.types(), "approvalAnswered pay") != c.given {
+			t.Errorf("%+v: %s, %s", c.answer, res.Status, r.types())
+		}
+	}
+}
+
+// answering is a record with an answer to what was asked last of "pay".
+type answering struct {
+	tape
+	answer exec.Answer
+}
+
+func (r *answering) Past(instance string) (map[string]*exec.Past, error) {
+	past, err := r.tape.Past(instance)
+	if past["pay"] != nil {
+		past["pay"].Answer = &r.answer
+	}
+	return past, err
+}

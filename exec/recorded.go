@@ -282,14 +282,14 @@ func (s *scheduler) returned(i int32, e Event) {
 // tells reports whether anybody listens to events.
 func (p *pool) tells() bool { return p.opts.Record != nil || p.opts.OnEvent != nil }
 
-// answered is the answer that the record has to a question; it is used once.
-func (t *trail) answered(q *Question) *Answer {
+// answered is the answer that the record has to a question; it is used once. heard reports
+// that an event says so: it was not given while nobody ran the run.
+func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Question != q.Kind || t.past.Asked != q.Digest {
-		return nil
+		return nil, false
 	}
-	a := t.past.Answer
-	t.past.Answer = nil
-	return a
+	a, t.past.Answer = t.past.Answer, nil
+	return a, t.past.heard
 }
 
 // asked reports whether the record has an answer to a question of this kind.
