@@ -206,6 +206,20 @@ func TestDelegates(t *testing.T) {
 	}
 }
 
+// TestDelegatesToRun compiles for a run, in which the input of a document is not known
+// either.
+func TestDelegatesToRun(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"sub","n":4,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"forEach","items":[{"n":1}],"_delegate":"sub.json","_outputPath":"†state.q"}]`,
+		"sub.json": `[{"type":"input","schema":{"type":"object","properties":{"n":{"type":"integer"},"m":{}},"required":["n"]}},{"type":"state","schema":{"required":["late"],"properties":{"late":{}}}},
+			{"type":"plan","plan":[{"_tool":"any","v":["†input.n","†input.m || 0"],"_outputPath":"†state.x"},{"_tool":"any","v":"†state.late","_outputPath":"†state.y"}]}]`,
+	}
+	for _, run := range []bool{false, true} {
+		_, got := f.compile(t, &compile.Options{Run: run})
+		expect(t, got, "sub.json PLC302: †state.late")
+	}
+}
+
 func TestDelegateDepth(t *testing.T) {
 	chain := func(n int) files {
 		f := files{"plan.json": `[{"_tool":"sub","_delegate":"1.json"}]`}

@@ -296,9 +296,9 @@ func (c *checker) checkInstances() {
 }
 
 // partial reports whether the global value of a kind is only a part of what anybody
-// sees: each instance, or those that come with the run, have more.
+// sees: each instance, those that come with the run, or who delegates here has more.
 func (c *checker) partial(name string) bool {
-	return name != "input" || c.opts.Instances || len(c.instances) > 0 &&
+	return name != "input" || c.within != nil || c.opts.Instances || len(c.instances) > 0 &&
 		!slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own[name] == nil || !in.own[name].given })
 }
 

@@ -218,9 +218,7 @@ func (t *typeCheck) mayCollect(d *draft) bool {
 
 // collected is the type of what stands in the list for an item that failed.
 func collected() *schemas.Schema {
-	return schemas.Object(schemas.Field{Name: "error", Schema: schemas.Object(
-		schemas.Field{Name: "code", Schema: simple("string")}, schemas.Field{Name: "message", Schema: simple("string")},
-	)})
+	return schemas.Object(schemas.Field{Name: "error", Schema: errorObject()})
 }
 
 // until compiles the condition that ends a repeat.
