@@ -428,3 +428,14 @@ func appendAround(dst []byte, n lang.Node, doc *lang.Document) []byte {
 	}
 	return appendMeaning(dst, n)
 }
+
+// Implementation is what runs a call of the program: which kind of activity, and what
+// it says; the zero Implementation for calls that nothing runs.
+func (p *Program) Implementation(c *Call) tool.Implementation {
+	activity, explicit := "", false
+	if r := c.Source.Rest; r != nil && !r.ActivityNode.IsZero() {
+		activity, explicit = r.Activity, true
+	}
+	i, _ := p.tools.Resolve(c.Tool, activity, explicit)
+	return i
+}

@@ -431,3 +431,6 @@ func (s *scheduler) leave() {
 		s.owner.ended(s, res)
 	}()
 }
+
+// PathOf is the id of a call as a step of a path: see Event.
+func PathOf(id string) string { return idEscapes.Replace(id) }

@@ -330,7 +330,7 @@ func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params
 		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p),
 	}
 	if s.opts.Dry != nil {
-		return s.opts.Dry(ctx, &Trial{Instance: s.instance, Path: s.path(i), Call: p, Request: req})
+		return s.opts.Dry(ctx, &Trial{Instance: s.instanceOf(i), Path: s.path(i), Call: p, Request: req})
 	}
 	res, err := s.protect(ctx, s.wrapped(a), req)
 	if err == nil {

@@ -1,0 +1,190 @@
+package approval
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// version is that of the form of the file.
+const version = 1
+
+// File is an approval, or a request for one. Its JSON is the file.
+type File struct {
+	Kind    string `json:"plc"` // "approval"
+	Version int    `json:"version"`
+	ID      string `json:"id"`     // of its own, for it to be used once
+	Digest  string `json:"digest"` // of the manifest
+	Plan    string `json:"plan"`   // what the plan's file was called
+
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires,omitempty"` // nil is never
+
+	ApprovedBy string     `json:"approvedBy,omitempty"`
+	ApprovedAt *time.Time `json:"approvedAt,omitempty"`
+	RejectedBy string     `json:"rejectedBy,omitempty"`
+	RejectedAt *time.Time `json:"rejectedAt,omitempty"`
+	Reason     string     `json:"reason,omitempty"` // of a rejection
+	UsedAt     *time.Time `json:"usedAt,omitempty"`
+	Run        string     `json:"run,omitempty"` // that used it
+
+	Blueprint string          `json:"blueprint"` // what a person is shown
+	Manifest  json.RawMessage `json:"manifest"`  // what the digest is of
+
+	Seal string `json:"seal"` // digest of all the other members
+}
+
+// Refusal is why a plan may not run on an approval.
+type Refusal struct {
+	Message string
+	// Differences are what differs between the plan that was approved and the one that
+	// would run.
+	Differences []compile.Difference
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+func refuse(format string, args ...any) *Refusal { return &Refusal{Message: fmt.Sprintf(format, args...)} }
+
+// Request is a request to run a plan.
+func Request(plan string, m compile.Manifest, blueprint string, now time.Time) *File {
+	var id [16]byte
+	rand.Read(id[:]) // which never fails
+	return &File{
+		Kind: "approval", Version: version, ID: hex.EncodeToString(id[:]), Digest: m.Digest(), Plan: plan,
+		Created: now.UTC(), Blueprint: blueprint, Manifest: json.RawMessage(m),
+	}
+}
+
+// Read reads a file. The error is for what is no approval; a *Refusal is for one that was
+// edited.
+func Read(text []byte) (*File, error) {
+	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
+		return nil, fmt.Errorf("not an approval: %w", err)
+	}
+	f := &File{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(f)
+	switch {
+	case f.Kind != "approval":
+		return nil, errors.New(`not an approval: it has no "plc": "approval"; plc plan FILE -o APPROVAL writes one`)
+	case f.Version != version:
+		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make it anew with plc plan", f.Version, version)
+	case err != nil:
+		return nil, refuse("the approval was edited: %s", err)
+	}
+	// What encoding/json takes for the same member, or for the same value, is not the same here.
+	written := jsonscan.Canonical(nil, text)
+	if sealOf(text) != f.Seal || !bytes.Equal(written, jsonscan.Canonical(nil, f.encode())) {
+		return nil, refuse("the approval was edited after it was written; make it anew with plc plan")
+	}
+	m := compile.Manifest(jsonscan.Canonical(nil, f.Manifest))
+	if m.Digest() != f.Digest {
+		return nil, refuse("the approval was edited: its digest is not that of what it lists")
+	}
+	f.Manifest = json.RawMessage(m)
+	return f, nil
+}
+
+// sealOf is the digest of a file without its seal.
+func sealOf(text []byte) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return ""
+	}
+	delete(members, "seal")
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(jsonscan.Canonical(nil, rest))
+	return hex.EncodeToString(sum[:])
+}
+
+// JSON is the file, sealed.
+func (f *File) JSON() []byte {
+	f.Seal = ""
+	f.Seal = sealOf(f.encode())
+	return f.encode()
+}
+
+func (f *File) encode() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(f); err != nil {
+		panic(err) // the manifest is JSON, and all else can be encoded
+	}
+	return b.Bytes()
+}
+
+// Approve notes that somebody approved the plan. The error says why that is too late.
+func (f *File) Approve(by string, now time.Time) error {
+	if err := f.open(now); err != nil {
+		return err
+	}
+	if f.ApprovedAt != nil {
+		return fmt.Errorf("it was approved by %s already", f.ApprovedBy)
+	}
+	at := now.UTC()
+	f.ApprovedBy, f.ApprovedAt = by, &at
+	return nil
+}
+
+// Reject notes that somebody rejected the plan; that can't be taken back, but an approval
+// can be. The error says why that is too late.
+func (f *File) Reject(by, reason string, now time.Time) error {
+	if f.UsedAt != nil {
+		return refuse("the approval was used already, by the run %s", f.Run)
+	}
+	at := now.UTC()
+	f.RejectedBy, f.RejectedAt, f.Reason = by, &at, reason
+	return nil
+}
+
+// open says why nothing more can be done with the file.
+func (f *File) open(now time.Time) error {
+	switch {
+	case f.RejectedAt != nil && f.Reason != "":
+		return refuse("the plan was rejected by %s: %s", f.RejectedBy, f.Reason)
+	case f.RejectedAt != nil:
+		return refuse("the plan was rejected by %s", f.RejectedBy)
+	case f.UsedAt != nil:
+		return refuse("the approval was used already, by the run %s; each is for one run", f.Run)
+	case f.Expires != nil && !now.Before(*f.Expires):
+		return refuse("the approval expired at %s", f.Expires.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Allows is nil when a plan of this manifest may run now, and else a *Refusal.
+func (f *File) Allows(m compile.Manifest, now time.Time) error {
+	if err := f.open(now); err != nil {
+		return err
+	}
+	if f.ApprovedAt == nil || f.ApprovedBy == "" {
+		return refuse("the plan is not approved yet; plc approve FILE approves it")
+	}
+	if m.Digest() == f.Digest {
+		return nil
+	}
+	r := refuse("what would run is not what was approved")
+	r.Differences = compile.Manifest(f.Manifest).Differences(m)
+	return r
+}
+
+// Use notes that a run uses the approval.
+func (f *File) Use(run string, now time.Time) {
+	at := now.UTC()
+	f.UsedAt, f.Run = &at, run
+}

@@ -1,0 +1,107 @@
+package forecast
+
+import (
+	"context"
+	"maps"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+)
+
+// MaxCombinations is how many combinations of outcomes AllBranches tries when it is not
+// told.
+const MaxCombinations = 100
+
+// Branches are dry runs of a program, one for each combination of outcomes that its calls
+// can have together.
+type Branches struct {
+	Combinations []Combination `json:"combinations"`
+	// More reports that there are more combinations than were tried.
+	More bool `json:"more"`
+}
+
+// Combination is one of them.
+type Combination struct {
+	Branch  map[string]string `json:"branch"` // the outcome of each call that has several and runs
+	Status  exec.Status       `json:"status"`
+	Calls   []string          `json:"calls"`   // that would run, by their paths
+	Skipped []string          `json:"skipped"` // that would be skipped
+}
+
+// AllBranches makes dry runs with every combination of the outcomes that calls can have:
+// only those of calls that run, so that each combination is another run. It stops after limit
+// of them; 0 is MaxCombinations. Branches that the options name stay as they are.
+func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limit int) (*Branches, error) {
+	if limit <= 0 {
+		limit = MaxCombinations
+	}
+	base, err := newWalk(prog, opts)
+	if err != nil {
+		return nil, err
+	}
+	all := &Branches{Combinations: []Combination{}}
+	todo := []map[string]string{base.opts.Branch}
+	for len(todo) > 0 {
+		if len(all.Combinations) == limit {
+			all.More = true
+			break
+		}
+		branch := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		dry, err := base.with(branch).run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		combination, open := combine(dry, branch)
+		all.Combinations = append(all.Combinations, combination)
+		for i := len(open) - 1; i >= 0; i-- { // of a call, the later ones with those before it settled
+			todo = append(todo, open[i]...)
+		}
+	}
+	return all, nil
+}
+
+// with is a walk that assumes other branches.
+func (w *walk) with(branch map[string]string) *walk {
+	opts := w.opts
+	opts.Branch = branch
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, asked: map[site]string{}}
+}
+
+// combine is what a dry run did, and the branches that it did not take: for each call
+// whose outcome was open, the other outcomes, with those of the calls before it as they were.
+func combine(dry *DryRun, branch map[string]string) (c Combination, open [][]map[string]string) {
+	c = Combination{Branch: map[string]string{}, Status: dry.Status, Calls: []string{}, Skipped: []string{}}
+	taken := maps.Clone(branch)
+	if taken == nil {
+		taken = map[string]string{}
+	}
+	for i := range dry.Calls {
+		call := &dry.Calls[i]
+		if !call.WouldRun() {
+			if call.Status == exec.Skipped {
+				c.Skipped = append(c.Skipped, call.Path)
+			}
+			continue
+		}
+		c.Calls = append(c.Calls, call.Path)
+		stem := withoutItems(call.Path)
+		if call.Outcomes == nil {
+			continue
+		}
+		if name, settled := taken[stem]; settled {
+			c.Branch[stem] = name
+			continue
+		}
+		var others []map[string]string
+		for k := len(call.Outcomes) - 1; k > 0; k-- {
+			other := maps.Clone(taken)
+			other[stem] = call.Outcomes[k]
+			others = append(others, other)
+		}
+		open = append(open, others)
+		taken[stem] = call.Outcomes[0]
+		c.Branch[stem] = call.Outcomes[0]
+	}
+	return c, open
+}

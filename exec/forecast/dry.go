@@ -1,0 +1,321 @@
+package forecast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Options say what a dry run assumes and a forecast knows. The zero value is the default.
+type Options struct {
+	Approve     exec.Approve // which calls a run would put to a person
+	MaxParallel int          // calls at once; 0 is exec.DefaultMaxParallel
+	Seed        uint64       // of what is made up; 0 is 1, so that two dry runs agree
+	// Branch are the outcomes that are assumed, by the calls' paths (see exec.Event), in which the
+	// items of loops may be left out. An outcome is named as a tool names it, or by the
+	// call's error path. Others take their first outcome.
+	Branch map[string]string
+	// Recorded is the result that a call had in a run that was recorded; nil knows none. It
+	// is called by several goroutines at once.
+	Recorded func(t *exec.Trial) (value json.RawMessage, ok bool)
+	// Durations are how long calls like this one took in runs that were recorded; nil, and
+	// none, is not known.
+	Durations func(c *compile.Call) []time.Duration
+}
+
+// Mark says where a value of a dry run comes from.
+type Mark string
+
+// The marks, the weakest last: what is made of several has the weakest.
+const (
+	Known    Mark = "known"    // the plan, the input or the whiteboard has it
+	Recorded Mark = "recorded" // a run before had it
+	Sampled  Mark = "sampled"  // it was made up
+)
+
+// weaker is the mark of what is made of both.
+func (m Mark) weaker(n Mark) Mark {
+	if m == Sampled || n == Sampled {
+		return Sampled
+	}
+	if m == Recorded || n == Recorded {
+		return Recorded
+	}
+	return Known
+}
+
+// DryRun is what a run would do, as far as can be told without running it.
+type DryRun struct {
+	Status exec.Status `json:"status"`
+	Reason string      `json:"reason,omitempty"`
+	// Calls are all calls in plan order, each followed by those that it delegates to.
+	Calls      []Call          `json:"calls"`
+	Output     json.RawMessage `json:"output"`
+	OutputMark Mark            `json:"outputMark,omitempty"`
+
+	jobs *jobs
+}
+
+// Call is a call of a dry run.
+type Call struct {
+	Path     string          `json:"call"` // see exec.Event
+	Instance string          `json:"instance,omitempty"`
+	Tool     string          `json:"tool"`
+	Status   exec.Status     `json:"status"` // that it would end with
+	Reason   string          `json:"reason,omitempty"`
+	Error    *exec.Failure   `json:"error,omitempty"`
+	Params   json.RawMessage `json:"params"`          // nil: it would not run
+	Marks    map[string]Mark `json:"marks,omitempty"` // of each param
+	Result   json.RawMessage `json:"result"`
+	Mark     Mark            `json:"mark,omitempty"` // of the result
+	Outcome  string          `json:"outcome,omitempty"`
+	Outcomes []string        `json:"outcomes,omitempty"` // those there are, when there are several
+	Approval string          `json:"approval,omitempty"` // why a person would be asked
+	Effect   EffectKind      `json:"effect"`
+	Runs     int             `json:"runs,omitempty"` // of what it delegates to
+
+	call *compile.Call
+}
+
+// WouldRun reports whether its tool, or what it delegates to, would be called.
+func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
+
+// Run makes a dry run. The error is for programs that can't be run at all and for
+// branches that are not there.
+func Run(ctx context.Context, prog *compile.Program, opts *Options) (*DryRun, error) {
+	w, err := newWalk(prog, opts)
+	if err != nil {
+		return nil, err
+	}
+	return w.run(ctx)
+}
+
+// walk is one dry run.
+type walk struct {
+	opts Options
+	prog *compile.Program
+	of   map[*compile.Call]*compile.Program // the program of each call
+	need needs
+
+	mu     sync.Mutex
+	trials map[site]*trial
+	asked  map[site]string
+}
+
+// site is a call of a run.
+type site struct{ instance, path string }
+
+// trial is what a call was given and gave.
+type trial struct {
+	params, value json.RawMessage
+	mark          Mark
+}
+
+func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
+	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, asked: map[site]string{}}
+	if opts != nil {
+		w.opts = *opts
+	}
+	if w.opts.Seed == 0 {
+		w.opts.Seed = 1
+	}
+	if err := prog.Err(); err != nil {
+		return nil, err
+	}
+	w.know(prog)
+	w.need = needsOf(w.of)
+	return w, w.checkBranches()
+}
+
+// know notes the calls of a program and of those that it delegates to.
+func (w *walk) know(prog *compile.Program) {
+	if len(prog.Calls) == 0 || w.of[&prog.Calls[0]] != nil {
+		return
+	}
+	for i := range prog.Calls {
+		w.of[&prog.Calls[i]] = prog
+	}
+	for i := range prog.Calls {
+		if d := delegateOf(&prog.Calls[i]); d != nil && d.Program != nil {
+			w.know(d.Program)
+		}
+	}
+}
+
+func delegateOf(c *compile.Call) *compile.Delegate {
+	if c.Rare == nil {
+		return nil
+	}
+	return c.Delegate
+}
+
+func (w *walk) run(ctx context.Context) (*DryRun, error) {
+	res, err := exec.Run(ctx, w.prog, &exec.Options{
+		ID: "dry", MaxParallel: w.opts.MaxParallel, OnFailure: exec.Continue, Seed: w.opts.Seed,
+		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d := &DryRun{Status: res.Status, Reason: res.Reason, Output: res.Output, Calls: []Call{}}
+	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks}
+	r.program(frame{prog: w.prog, mark: Known}, res.Calls)
+	for i := range res.Instances {
+		in := &res.Instances[i]
+		r.program(frame{prog: w.prog, mark: Known, instance: in.Name}, in.Calls)
+	}
+	if d.Output != nil && w.prog.Output != nil {
+		d.OutputMark = r.outputMark
+	}
+	d.jobs = r.jobs
+	return d, nil
+}
+
+// approve says yes, and notes that it was asked.
+func (w *walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error) {
+	if q.Kind != exec.ApprovalQuestion && q.Kind != "" {
+		return exec.Answer{Skip: true}, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked[site{q.Instance, q.Path}] = q.Reason
+	return exec.Answer{Approved: true}, nil
+}
+
+// try stands for a tool.
+func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
+	at := &trial{params: t.Request.Params, mark: Sampled}
+	w.mu.Lock()
+	w.trials[site{t.Instance, t.Path}] = at // it is told of when the run has ended
+	w.mu.Unlock()
+	outcome, fails := w.branch(t)
+	if fails {
+		return tool.Result{}, &tool.Error{Code: "assumed", Message: "it is assumed to fail", Permanent: true}
+	}
+	name := ""
+	if len(t.Call.Alternatives) > 1 {
+		name = t.Call.Alternatives[outcome].Name()
+	}
+	if w.opts.Recorded != nil && outcome == 0 {
+		if v, ok := w.opts.Recorded(t); ok {
+			at.value, at.mark = v, Recorded
+			return tool.Result{Value: v}, nil
+		}
+	}
+	at.value = w.sample(t, outcome)
+	return tool.Result{Value: at.value, Outcome: name}, nil
+}
+
+// branch is the outcome that is assumed of a call.
+func (w *walk) branch(t *exec.Trial) (outcome int, fails bool) {
+	name, ok := w.opts.Branch[t.Path]
+	if !ok {
+		name, ok = w.opts.Branch[withoutItems(t.Path)]
+	}
+	if !ok {
+		return 0, false
+	}
+	return outcomeNamed(t.Call, name)
+}
+
+// outcomeNamed is the outcome of a call that a name means. The last of several stands for
+// failure, unless the tool lists its outcomes (plan-language §4); -1 is none.
+func outcomeNamed(c *compile.Call, name string) (outcome int, fails bool) {
+	if c.ErrorPath != nil && isPath(c.ErrorPath, name) {
+		return 0, true
+	}
+	if len(c.Alternatives) < 2 {
+		if names := outcomesOf(c); names != nil && names[0] == name {
+			return 0, false
+		}
+		return -1, false
+	}
+	i := c.Outcome(name)
+	return i, i == len(c.Alternatives)-1 && c.ErrorPath == nil && len(c.Tool.Definition.Outcomes) == 0
+}
+
+func isPath(w *compile.Write, name string) bool {
+	path := w.Path.String()
+	return name == path || name == strings.TrimPrefix(path, "†") || name == w.Path[len(w.Path)-1].Name
+}
+
+// outcomesOf are the outcomes that a call can have, when there are several.
+func outcomesOf(c *compile.Call) []string {
+	var names []string
+	for i := range c.Alternatives {
+		names = append(names, c.Alternatives[i].Name())
+	}
+	if c.ErrorPath != nil {
+		if len(names) == 0 {
+			names = append(names, "done")
+		}
+		names = append(names, c.ErrorPath.Path.String())
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// withoutItems is a path without the items of loops and the numbers of attempts.
+func withoutItems(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		p, _, _ = strings.Cut(p, "[")
+		parts[i], _, _ = strings.Cut(p, "#")
+	}
+	return strings.Join(parts, "/")
+}
+
+// checkBranches refuses branches that are not there.
+func (w *walk) checkBranches() error {
+	if len(w.opts.Branch) == 0 {
+		return nil
+	}
+	known := map[string]*compile.Call{}
+	paths(w.prog, "", known, map[*compile.Program]bool{})
+	for _, path := range slices.Sorted(maps.Keys(w.opts.Branch)) {
+		name := w.opts.Branch[path]
+		c, ok := known[withoutItems(path)]
+		if !ok {
+			return fmt.Errorf("there is no call %q to take a branch of", path)
+		}
+		if i, _ := outcomeNamed(c, name); i < 0 {
+			names := outcomesOf(c)
+			if names == nil {
+				return fmt.Errorf("the call %q has one outcome only, and %q is not it", path, name)
+			}
+			return fmt.Errorf("the call %q has no outcome %q; it has %s", path, name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// paths are the calls of a program, and of those that it delegates to, by their paths.
+func paths(prog *compile.Program, prefix string, known map[string]*compile.Call, above map[*compile.Program]bool) {
+	if above[prog] {
+		return
+	}
+	above[prog] = true
+	defer delete(above, prog)
+	for i := range prog.Calls {
+		c := &prog.Calls[i]
+		path := prefix + exec.PathOf(c.ID)
+		known[path] = c
+		if d := delegateOf(c); d != nil && d.Program != nil {
+			paths(d.Program, path+"/", known, above)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package forecast
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/exec"
+)
+
+// Forecast is what a run would come to. Its JSON is the member "forecast" of plc run
+// --format json.
+type Forecast struct {
+	Calls     int `json:"calls"`     // that would run
+	Approvals int `json:"approvals"` // that a person would be asked for
+	// CriticalPath are the calls of the longest way through the plan, by their paths: nothing
+	// makes the run shorter but making them shorter.
+	CriticalPath []string `json:"criticalPath"`
+	// Time is nil when of some tool it is not known how long it takes; those are in Unknown.
+	Time            *Time    `json:"time"`
+	Unknown         []string `json:"unknown"`
+	PeakParallelism int      `json:"peakParallelism"`
+	Tokens          float64  `json:"tokens"` // as the plan estimates them
+	Cost            float64  `json:"cost"`
+	Effects         []Effect `json:"effects"` // what would be changed, or may be
+}
+
+// Time is how long a run would take, without the time that people take to answer.
+type Time struct {
+	P50    float64 `json:"p50"` // seconds: half of the runs would take less
+	P95    float64 `json:"p95"`
+	Rounds int     `json:"rounds"` // that were simulated
+}
+
+// Of is the forecast of a program of which a dry run was made, with the same options. It costs
+// time linear in the calls, and a number of simulated runs that goes down as they go up.
+func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
+	if opts == nil {
+		opts = &Options{}
+	}
+	w := walk{of: map[*compile.Call]*compile.Program{}}
+	w.know(prog)
+	f := &Forecast{CriticalPath: []string{}, Unknown: []string{}, Effects: effects(w.of, dry.Calls)}
+	for i := range dry.Calls {
+		c := &dry.Calls[i]
+		if c.Approval != "" {
+			f.Approvals++
+		}
+		if !c.WouldRun() || c.Runs > 0 {
+			continue
+		}
+		f.Calls++
+		if c.call.Rare != nil {
+			f.Tokens += c.call.Tokens
+			f.Cost += c.call.Cost
+		}
+	}
+	graph, _ := dry.jobs.b.Build()
+	t := &timing{graph: graph, calls: dry.jobs.call, seconds: make([][]float64, graph.Len()), tools: make([]*toolSlots, graph.Len())}
+	f.Unknown = append(f.Unknown, t.durations(dry, opts.Durations)...)
+	path, _ := graph.CriticalPath(t.mean)
+	for _, n := range path {
+		f.CriticalPath = append(f.CriticalPath, dry.Calls[dry.jobs.call[n]].Path)
+	}
+	slots := opts.MaxParallel
+	if slots <= 0 {
+		slots = exec.DefaultMaxParallel
+	}
+	f.Time, f.PeakParallelism = t.simulate(slots, opts.Seed, len(f.Unknown) == 0)
+	return f
+}
+
+// durations finds how long each call may take, and returns the tools of which that is not
+// known; then every call counts for one.
+func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duration) (unknown []string) {
+	perTool := map[string]*toolSlots{}
+	for n, i := range t.calls {
+		if i < 0 {
+			continue
+		}
+		c := &dry.Calls[i]
+		if l := c.call.Tool.Limits.Parallel; l > 0 {
+			if perTool[c.Tool] == nil {
+				perTool[c.Tool] = &toolSlots{most: l}
+			}
+			t.tools[n] = perTool[c.Tool]
+		}
+		if known != nil {
+			for _, d := range known(c.call) {
+				t.seconds[n] = append(t.seconds[n], d.Seconds())
+			}
+		}
+		if t.seconds[n] == nil {
+			unknown = append(unknown, c.Tool)
+		}
+	}
+	slices.Sort(unknown)
+	if unknown = slices.Compact(unknown); unknown != nil {
+		clear(t.seconds)
+	}
+	return unknown
+}
+
+// mean is how long a node takes on average, or 1.
+func (t *timing) mean(n int32) float64 {
+	if t.calls[n] < 0 {
+		return 0
+	}
+	if t.seconds[n] == nil {
+		return 1
+	}
+	sum := 0.0
+	for _, s := range t.seconds[n] {
+		sum += s
+	}
+	return sum / float64(len(t.seconds[n]))
+}
+
+// timing is what a simulation knows. Nodes are those of the graph.
+type timing struct {
+	graph   *dag.Graph
+	calls   []int32
+	seconds [][]float64 // that a node may take; nil is 1
+	tools   []*toolSlots
+}

@@ -1,0 +1,263 @@
+package forecast
+
+import (
+	"encoding/json"
+	"hash/fnv"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
+)
+
+// needs are what the readers of each call's result want to find in it: what a made-up
+// result should have, whether or not a schema says so.
+type needs map[*compile.Call][]need
+
+type need struct {
+	path   state.Path      // in the result
+	schema *schemas.Schema // of what stands there; nil is any
+}
+
+// What bounds the work of a dry run.
+const (
+	maxNeeds    = 1 << 20 // reads × writes that are looked at
+	maxNeedsOf  = 64      // of one call
+	maxSamples  = 8       // of one result
+	maxNewIndex = 15      // of a list that is made up
+)
+
+// needsOf finds what is read of the results of calls.
+func needsOf(of map[*compile.Call]*compile.Program) needs {
+	n := needs{}
+	budget := maxNeeds
+	seen := map[*compile.Program]bool{}
+	for _, prog := range of {
+		if seen[prog] {
+			continue
+		}
+		seen[prog] = true
+		for i := range prog.Calls {
+			n.call(prog, &prog.Calls[i], &budget)
+		}
+		if prog.Output != nil {
+			for read := range prog.Output.Reads() {
+				n.read(prog, read, state.Place(len(prog.Calls)+1), nil, &budget)
+			}
+		}
+	}
+	return n
+}
+
+func (n needs) call(prog *compile.Program, c *compile.Call, budget *int) {
+	i, params := 0, c.Source.Params
+	for read := range c.Params.Reads() {
+		for i < len(params) && params[i].Value.Span().End < read.Span.End {
+			i++
+		}
+		var schema *schemas.Schema
+		if i < len(params) && isReference(params[i].Value) {
+			schema = c.Tool.Definition.Param[params[i].Name]
+		}
+		n.read(prog, read, c.Place, schema, budget)
+	}
+	if c.When != nil {
+		for read := range c.When.Reads() {
+			n.read(prog, read, c.Place, nil, budget)
+		}
+	}
+}
+
+// isReference reports whether a value is a reference and nothing else.
+func isReference(v lang.Node) bool {
+	t := v.Text()
+	return t != nil && t.Whole && t.Parts[0].Expr.Op == lang.OpRef
+}
+
+// read notes what a read needs of the calls that may write there.
+func (n needs) read(prog *compile.Program, read *compile.Read, before state.Place, schema *schemas.Schema, budget *int) {
+	for w := range prog.Writers(read.Path, read.Since, before) {
+		if *budget--; *budget < 0 {
+			return
+		}
+		if len(n[w]) >= maxNeedsOf || len(w.Alternatives) == 0 {
+			continue
+		}
+		for _, write := range w.Alternatives[0].Writes {
+			if rel, ok := within(read.Path, write.Path, w.Method); ok {
+				n[w] = append(n[w], need{rel, schema})
+			}
+		}
+	}
+}
+
+// within is where in a value that is written at a path a read looks.
+func within(read, write state.Path, m state.Method) (state.Path, bool) {
+	if len(read) < len(write) || !write.Overlaps(read) {
+		return nil, false
+	}
+	rel := read[len(write):]
+	if m == state.Push { // it is one element of what is read
+		if len(rel) == 0 {
+			return nil, false
+		}
+		rel = rel[1:]
+	}
+	return rel, true
+}
+
+// sample makes up a result: the one among a few that fits best what is known of it.
+func (w *walk) sample(t *exec.Trial, outcome int) json.RawMessage {
+	s := sampler{call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
+	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // its fallback
+		s.schema = t.Request.Definition.Output
+	}
+	if outcome > 0 {
+		s.needs = nil
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.Instance + "\x00" + t.Path))
+	seed := h.Sum64() ^ w.opts.Seed
+	best, most := json.RawMessage("null"), -1
+	for k := range uint64(maxSamples) {
+		for v := range s.candidates(seed + k) {
+			score, all := s.score(v)
+			if score > most {
+				best, most = v, score
+			}
+			if all {
+				return best
+			}
+		}
+	}
+	return best
+}
+
+// sampler makes up results of one call.
+type sampler struct {
+	call    *compile.Call
+	schema  *schemas.Schema
+	needs   []need
+	outcome int
+}
+
+// candidates are values that may do: of the schema of the result, of what is expected, of
+// what may be written there, of what others read.
+func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
+	return func(yield func(json.RawMessage) bool) {
+		sources := []*schemas.Schema{s.schema}
+		if s.call.Rare != nil {
+			sources = append(sources, s.call.Expect)
+		}
+		for _, w := range s.writes() {
+			sources = append(sources, w.Schemas...)
+		}
+		for _, schema := range sources {
+			if schema == nil {
+				continue
+			}
+			if v, err := schemas.Sample(schema, seed); err == nil {
+				if !yield(v) || !yield(s.shaped(v, seed)) {
+					return
+				}
+			}
+		}
+		yield(s.shaped(nil, seed))
+	}
+}
+
+// writes are where the result goes as it is.
+func (s *sampler) writes() []compile.Write {
+	if s.call.Method != state.Set || s.outcome >= len(s.call.Alternatives) {
+		return nil
+	}
+	return s.call.Alternatives[s.outcome].Writes
+}
+
+// shaped is a value with what others read of it.
+func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
+	const head, tail = `{"v":`, `}`
+	doc := json.RawMessage(`{}`)
+	if v != nil {
+		doc = json.RawMessage(head + string(v) + tail)
+	}
+	for _, n := range s.needs {
+		if _, there := find(v, n.path); there {
+			continue
+		}
+		leaf := json.RawMessage(`"sample"`)
+		if n.schema != nil {
+			if made, err := schemas.Sample(n.schema, seed); err == nil {
+				leaf = made
+			}
+		}
+		if grown, err := state.Apply(doc, append(state.Path{{Name: "v"}}, made(n.path)...), state.Set, leaf); err == nil {
+			doc = grown
+			v = doc[len(head) : len(doc)-len(tail)]
+		}
+	}
+	if v == nil {
+		return json.RawMessage(`"sample"`)
+	}
+	return v
+}
+
+// made is a path in a value that is made up: [*] and indexes from the end are its first
+// element.
+func made(path state.Path) state.Path {
+	out := make(state.Path, len(path))
+	for i, s := range path {
+		if s.Kind == state.Star || s.Kind == state.Index && (s.Index < 0 || s.Index > maxNewIndex) {
+			s = state.Segment{Kind: state.Index}
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// find is what stands at a path of a value.
+func find(v json.RawMessage, path state.Path) (json.RawMessage, bool) {
+	if v == nil {
+		return nil, false
+	}
+	if len(path) == 0 {
+		return v, true
+	}
+	board, err := state.New(map[string]json.RawMessage{"state": json.RawMessage(`{"v":` + string(v) + `}`)})
+	if err != nil {
+		return nil, false
+	}
+	return board.Read(append(state.Path{{Name: "state"}, {Name: "v"}}, path...), 0, state.End)
+}
+
+// score is how well a value does, and whether nothing better can come.
+func (s *sampler) score(v json.RawMessage) (score int, all bool) {
+	all = true
+	judge := func(ok bool, weight int) {
+		if ok {
+			score += weight
+		} else {
+			all = false
+		}
+	}
+	if s.schema != nil {
+		judge(s.schema.Validate(v) == nil, 1000)
+	}
+	if s.call.Rare != nil && s.call.Expect != nil {
+		judge(s.call.Expect.Validate(v) == nil, 100)
+	}
+	for _, w := range s.writes() {
+		for _, schema := range w.Schemas {
+			judge(schema.Validate(v) == nil, 100)
+		}
+	}
+	for _, n := range s.needs {
+		at, there := find(v, n.path)
+		judge(there, 1)
+		if there && n.schema != nil {
+			judge(n.schema.Validate(at) == nil, 1)
+		}
+	}
+	return score, all
+}
