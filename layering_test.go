@@ -83,14 +83,16 @@ var layers = map[string]layer{
 	"exec":          {own: "compile lang tool schemas state dag diag internal/jsonscan", libraries: []string{xsync, xtime}},
 	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
 	"exec/law":      {}, // tests only
+	"exec/forecast": {own: "exec compile lang tool schemas state dag internal/spell"},
+	"approval":      {own: "compile internal/jsonscan"},
 
 	// The record of runs.
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// Programs.
 	"cmd/plc": {program: true,
-		own: "compile compile/cel " +
-			"exec exec/adaptive " +
+		own: "approval compile compile/cel " +
+			"exec exec/adaptive exec/forecast " +
 			"lang lang/dialect lang/dialect/notations " +
 			"tool tool/file tool/math tool/http " +
 			"state dag/draw diag internal/jsonscan internal/spell",

@@ -437,5 +437,14 @@ func (p *Program) Implementation(c *Call) tool.Implementation {
 		activity, explicit = r.Activity, true
 	}
 	i, _ := p.tools.Resolve(c.Tool, activity, explicit)
+	if i.Raw == nil && !explicit { // a tool that has its activity does not have its text
+		activity = c.Tool.Definition.Name
+		if c.Tool.Definition.HasActivity {
+			activity = c.Tool.Definition.Activity
+		}
+		if named, ok := p.tools.Implementation(activity); ok {
+			i.Raw = named.Raw
+		}
+	}
 	return i
 }

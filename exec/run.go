@@ -255,6 +255,9 @@ func (s *scheduler) stopWithContext() {
 	}
 }
 
+// NewID is a new id for a run: see Options.ID.
+func NewID() string { return newID(time.Now()) }
+
 // newID is a run's id: time and randomness in Crockford's base 32, so that ids
 // sort by time (the layout of a ULID).
 func newID(now time.Time) string {

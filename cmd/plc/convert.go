@@ -79,7 +79,7 @@ func (env *environment) convert(name string, f *convertFlags) error {
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
-	cat, _, findings, err := env.catalogue(f.tools)
+	cat, _, _, findings, err := env.catalogue(f.tools)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 )
@@ -71,8 +74,9 @@ type settings struct {
 	from     *planReader
 	compile  *compile.Options
 	policy   file.Policy
-	findings diag.List // about the tool files
-	hint     bool      // no tool file was given
+	files    []*file.File // the tool files
+	findings diag.List    // about them
+	hint     bool         // no tool file was given
 }
 
 // settings reads the files that the flags name.
@@ -103,7 +107,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}); err != nil {
 		return nil, err
 	}
-	if o.Catalogue, s.policy, s.findings, err = env.catalogue(f.tools); err != nil {
+	if o.Catalogue, s.policy, s.files, s.findings, err = env.catalogue(f.tools); err != nil {
 		return nil, err
 	}
 	o.Catalogue = s.from.use(o.Catalogue)
@@ -114,10 +118,24 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	return s, env.given(f, o)
 }
 
+// bound is what a run takes from the tool files besides tools, and from the flags, in the
+// manifest of what would execute.
+func (s *settings) bound(flags json.RawMessage) map[string]json.RawMessage {
+	models, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for _, f := range s.files {
+		maps.Copy(models, f.Models)
+		maps.Copy(servers, f.MCPServers)
+	}
+	return map[string]json.RawMessage{
+		"flags": flags, "policy": encoded(s.policy), "models": encoded(models), "mcpServers": encoded(servers),
+	}
+}
+
 // loaded is a plan that was read and compiled.
 type loaded struct {
 	prog     *compile.Program
 	findings diag.List
+	forecast *forecast.Forecast // nil when none was made
 }
 
 // load reads and compiles a plan. The error is about the file; what is wrong
@@ -181,13 +199,13 @@ func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
 }
 
 // catalogue reads the tool files.
-func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy, diag.List, error) {
+func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy, []*file.File, diag.List, error) {
 	var files []*file.File
 	var findings diag.List
 	for _, name := range names {
 		text, err := env.readFile(name)
 		if err != nil {
-			return nil, file.Policy{}, nil, err
+			return nil, file.Policy{}, nil, nil, err
 		}
 		tf, more := file.Read(diag.NewFile(shownName(name), text))
 		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
@@ -195,7 +213,7 @@ func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy,
 		findings = append(findings, more...)
 	}
 	cat, policy, more := file.Catalogue(files...)
-	return cat, policy, append(findings, more...), nil
+	return cat, policy, files, append(findings, more...), nil
 }
 
 // hintTools tells newcomers where tools come from, when a plan has unknown ones

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/forecast"
 )
 
 // invalidPlan is the status of a plan with errors: there is no run.
@@ -17,8 +18,8 @@ const invalidPlan exec.Status = "invalid"
 // document is what plc run --format json prints (cli, "JSON shapes").
 type document struct {
 	*exec.Result
-	Instances instanceMap `json:"instances"`
-	Forecast  *struct{}   `json:"forecast"` // none is made
+	Instances instanceMap        `json:"instances"`
+	Forecast  *forecast.Forecast `json:"forecast"` // of a lazy plan
 }
 
 // instanceMap are instances by their names, in the order of the plan.
@@ -112,7 +113,7 @@ func withoutInfo(l diag.List) diag.List {
 // not made is null: the state in its place would be taken for it.
 func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
-		if err := env.writeJSON(document{Result: res, Instances: res.Instances}); err != nil {
+		if err := env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: l.forecast}); err != nil {
 			return err
 		}
 		return exitOf(res.Status)

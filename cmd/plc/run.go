@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/adaptive"
+	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -34,6 +35,8 @@ type runFlags struct {
 	store       string
 	results     string
 	failFast    bool
+	approval    string
+	branch      []string
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -50,6 +53,11 @@ complete, to standard error. With --format json one document has it all.
 
 Calls of destructive tools are put to a person: on a terminal they are asked for, elsewhere
 the run waits (exit 4); --yes approves them, --approve none asks for none.
+
+A lazy plan, or any with --lazy, is shown first: what it would do, in a dry run that calls no tool,
+and a forecast. On a terminal it is asked for as a whole; elsewhere it waits for --yes, or for
+--approval with a file that plc plan wrote and plc approve approved. An approval is for what
+was shown and all that would execute: when anything differs, it is refused (exit 5).
 
 Exit 0 when the run completed, 1 when the plan has errors, 3 when the run failed (as it does
 when a person rejects a call and nothing handles that), 4 when it waits for somebody, 5 when
@@ -68,14 +76,28 @@ once).`,
 	f.add(c)
 	f.addVerdict(c)
 	addFormat(c, &f.format, "text or json (one document)")
+	f.addMeaning(c)
 	f.addRun(c)
 	return c
 }
 
+// addRun adds what is of a run only.
 func (f *runFlags) addRun(c *cobra.Command) {
 	fl := c.Flags()
-	fl.BoolVar(&f.lazy, "lazy", false, "show the plan and ask before anything runs")
+	fl.BoolVar(&f.lazy, "lazy", false, "show the plan, what it would do and a forecast, and ask before anything runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
+	fl.StringVar(&f.approval, "approval", "", "run on this approval, a file of plc plan that plc approve approved")
+	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
+	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
+	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
+	completeFiles(c, "jsonl", "events", "results")
+	completeFiles(c, "json", "approval")
+}
+
+// addMeaning adds what says how a plan is run, of a run and of what is said of one.
+func (f *runFlags) addMeaning(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringArrayVar(&f.branch, "branch", nil, "CALL=NAME, an outcome that the dry run assumes (repeatable)")
 	fl.StringVar(&f.schedule, "schedule", "parallel", "parallel, sequential or adaptive")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
 	fl.StringVar(&f.onFailure, "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
@@ -83,16 +105,12 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
 	addDuration(c, &f.maxTime, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
 	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
-	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
-	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
-	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	complete(c, "approve", "all", "destructive", "none")
-	completeFiles(c, "jsonl", "events", "results")
 }
 
 // options are the executor's options that the flags say.
@@ -132,61 +150,85 @@ func approve(value string) (exec.Approve, error) {
 
 // runPlan is plc run.
 func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) error {
-	asJSON, err := wantsJSON(f.format)
-	if err != nil {
-		return err
-	}
-	s, err := env.settings(c, &f.planFlags, true)
-	if err != nil {
-		return err
-	}
-	if s.policy.Approve != "" && !c.Flags().Changed("approve") {
-		f.approve = s.policy.Approve
-	}
-	opts, err := f.options()
-	if err != nil {
-		return err
-	}
-	l, err := env.loadOne(name, s)
+	f.lazy = f.lazy || f.approval != ""
+	p, err := env.prepare(c, name, f)
 	if err != nil {
 		return err
 	}
 	if err := env.keepsRead("events", f.events); err != nil {
 		return err
 	}
-	if err := verdict(l.findings, f.strict); err != nil {
-		return env.invalid(s, l, name, asJSON, err)
+	if p.invalid != nil {
+		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
 	}
-	if !asJSON {
-		writeText(env.stderr, withoutInfo(l.findings), maxWarned)
+	if !p.asJSON {
+		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
-	if l.prog.Mode == lang.Lazy && !f.yes {
-		if stop := env.askPlan(c.Context(), l, f.store); stop != nil {
-			stop.Findings = append(l.findings, stop.Findings...)
-			return env.showResult(l, stop, asJSON)
+	if p.prog.Mode == lang.Lazy {
+		stop, err := env.allowed(c.Context(), p)
+		if err != nil {
+			return err
+		}
+		if stop != nil {
+			return env.showResult(p.loaded, stop, p.asJSON)
 		}
 	}
-	return env.execute(c.Context(), l, f, opts, asJSON)
+	return env.execute(c.Context(), p.loaded, f, p.opts, p.asJSON)
 }
 
-// askPlan puts a lazy plan to a person (plan-language §10). What it returns stands
-// for the result when the plan is not to run now; nil is a yes.
-func (env *environment) askPlan(ctx context.Context, l *loaded, store string) *exec.Result {
-	if !env.canAsk() {
-		if store == "none" {
-			return notRun(l, exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
-		}
-		return notRun(l, exec.Paused, "the plan is lazy, and nobody has approved it; --yes approves")
+// allowed makes sure that somebody has said yes to a lazy plan (plan-language §10). What it
+// returns stands for the result when the plan is not to run now; nil is a yes.
+func (env *environment) allowed(ctx context.Context, p *prepared) (*exec.Result, error) {
+	d, _, err := p.dryRun(ctx)
+	if err != nil {
+		return nil, err
 	}
-	_ = draw.Text(env.stderr, drawing(l.prog, 1))
-	yes, why := env.ask(ctx, nil, "run this plan?")
+	switch f := p.flags; {
+	case f.approval != "":
+		return env.allowedBy(p, f.approval)
+	case f.yes:
+		return nil, nil
+	}
+	return env.askPlan(ctx, p, d), nil
+}
+
+// allowedBy runs a plan on an approval, which is then used up.
+func (env *environment) allowedBy(p *prepared, name string) (*exec.Result, error) {
+	a, stop, err := env.checkApproval(p, name)
+	if stop != nil || err != nil {
+		return stop, err
+	}
+	p.opts.ID = exec.NewID()
+	var refusal *approval.Refusal
+	if err := env.use(name, a, p.opts.ID); errors.As(err, &refusal) {
+		return env.refused(p, refusal), nil
+	} else if err != nil {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
+func (env *environment) askPlan(ctx context.Context, p *prepared, d *forecast.DryRun) *exec.Result {
+	if !env.canAsk() {
+		if p.flags.store == "none" {
+			return notRun(p.loaded, exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
+		}
+		env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
+		return notRun(p.loaded, exec.Paused, "the plan is lazy, and nobody has approved it; --yes approves")
+	}
+	fmt.Fprint(env.stderr, blueprint(p.name, d, p.forecast, maxListed))
+	yes, why := env.ask(ctx, nil, "run this plan? (e to edit it)")
 	switch {
 	case yes:
 		return nil
+	case why == "e", why == "edit":
+		env.hintf("change %s and run it again: what is asked then is what it says then; plc diff OLD NEW tells what has changed", p.name)
+		why = ": it is to be edited"
 	case why != "":
 		why = ": " + why
 	}
-	return notRun(l, exec.Rejected, "the plan was not approved"+why)
+	return notRun(p.loaded, exec.Rejected, "the plan was not approved"+why)
 }
 
 // execute runs a program that may run.

@@ -58,7 +58,7 @@ they do to the world, what runs them and where they come from.`,
 
 // soundCatalogue reads tool files that must have no errors.
 func (env *environment) soundCatalogue(files []string) (*tool.Catalogue, error) {
-	cat, _, findings, err := env.catalogue(files)
+	cat, _, _, findings, err := env.catalogue(files)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (env *environment) completeCall(files, args []string) ([]string, cobra.Shel
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	cat, _, _, err := env.catalogue(files)
+	cat, _, _, _, err := env.catalogue(files)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -85,6 +86,9 @@ type Call struct {
 
 	call *compile.Call
 }
+
+// Source is the call of the program.
+func (c *Call) Source() *compile.Call { return c.call }
 
 // WouldRun reports whether its tool, or what it delegates to, would be called.
 func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
@@ -290,7 +294,11 @@ func (w *walk) checkBranches() error {
 		name := w.opts.Branch[path]
 		c, ok := known[withoutItems(path)]
 		if !ok {
-			return fmt.Errorf("there is no call %q to take a branch of", path)
+			hint := ""
+			if near, ok := spell.Nearest(path, maps.Keys(known)); ok {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return fmt.Errorf("there is no call %q to take a branch of%s", path, hint)
 		}
 		if i, _ := outcomeNamed(c, name); i < 0 {
 			names := outcomesOf(c)
