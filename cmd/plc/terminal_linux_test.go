@@ -381,16 +381,57 @@ func TestLazyPlanAtTheTerminal(t *testing.T) {
 	}{
 		"y\n":     {exitDone, `(?s).*\n✓ quick .*\ncompleted: 1 of 1 call completed\n\{\n  "quick": "done"\n\}`},
 		"later\n": {exitRejected, `(?s).*\nrejected: 0 of 1 call completed; the plan was not approved: later\n  quick  pending  it has not started\n\{\}`},
+		"e\n":     {exitRejected, `(?s).*\nhint: change lazy.json and run it again.*\nrejected: 0 of 1 call completed; the plan was not approved: it is to be edited\n.*`},
 		"\x04":    {exitRejected, `(?s).*\nrejected: .*there was no answer.*`},
 		"\x03":    {exitCancelled, `(?s).*`},
 	} {
 		term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "lazy.json", "--tools", "tools.yaml")
-		term.until(t, `^level 1\n(.*\n)*run this plan\? y is yes, anything else is no, and why:$`)
+		term.until(t, `^forecast: 1 call(.*\n)*run this plan\? \(e to edit it\) y is yes, anything else is no, and why:$`)
 		term.typeIn(t, typed)
 		code, shown := term.end(t)
 		if code != want.code {
 			t.Errorf("%q: exit %d, want %d", typed, code, want.code)
 		}
 		wantScreen(t, shown, want.last)
+	}
+}
+
+// At a terminal plc approve shows what was shown, asks, and writes down the answer.
+func TestApproveAtTheTerminal(t *testing.T) {
+	for typed, want := range map[string]struct {
+		code     int
+		last     string
+		run      int
+		approved string
+	}{
+		"y\n":     {exitDone, `(?s).*\nhint: approved by ada; .*`, exitDone, `"approvedBy": "ada"`},
+		"later\n": {exitRejected, `(?s).*\nhint: rejected by ada`, exitRejected, `"reason": "later"`},
+		"\x04":    {exitRejected, `(?s).*\nhint: rejected by ada`, exitRejected, `"reason": "there was no answer"`},
+		"\x03":    {exitCancelled, `(?s).*`, exitRejected, `"approved`},
+	} {
+		dir := terminalDir(t)
+		ask := exec.Command("plc", "plan", "lazy.json", "--tools", "tools.yaml", "-o", "a.json")
+		ask.Dir = dir
+		if out, err := ask.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		term := wideTerminal.on(t, dir, "", nil, "approve", "a.json", "--as", "ada")
+		term.until(t, `^forecast: 1 call(.*\n)*approve this plan\? y is yes, anything else is no, and why:$`)
+		term.typeIn(t, typed)
+		code, shown := term.end(t)
+		if code != want.code {
+			t.Errorf("%q: exit %d, want %d", typed, code, want.code)
+		}
+		wantScreen(t, shown, want.last)
+		text, err := os.ReadFile(filepath.Join(dir, "a.json"))
+		if err != nil || strings.Contains(string(text), want.approved) == (code == exitCancelled) {
+			t.Errorf("%q: the file says %s", typed, text)
+		}
+		run := exec.Command("plc", "run", "lazy.json", "--tools", "tools.yaml", "--approval", "a.json")
+		run.Dir = dir
+		_ = run.Run() // how it ends is what counts
+		if code := run.ProcessState.ExitCode(); code != want.run {
+			t.Errorf("%q: the run ends with %d, want %d", typed, code, want.run)
+		}
 	}
 }
