@@ -15,11 +15,9 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// notYet are the cases that need what is not built: sub-plans, instances. A case
+// notYet are the cases that need what is not built. A case
 // that passes must be taken off.
-var notYet = []string{
-	"inst-template",
-}
+var notYet = []string{}
 
 // TestConformance runs the cases of the language through the command: see
 // testdata/conformance/README.md.
