@@ -211,7 +211,7 @@ func (d *delegation) start(item int, input json.RawMessage) *fault {
 		step = "[" + strconv.Itoa(item) + "]/"
 	}
 	sub := &scheduler{pool: d.s.pool, board: board, lineage: lineage{
-		parent: d.s, depth: d.s.depth + 1, instance: d.s.instance,
+		parent: d.s, depth: d.s.depth + 1, instance: d.s.instanceOf(d.i),
 		prefix: d.prefix + step, stem: d.stem + step, owner: d, caller: d.i, item: item,
 	}}
 	sub.ctx, sub.cancel = context.WithCancelCause(d.ctx)

@@ -28,6 +28,7 @@ func (s *scheduler) finish() *Result {
 		res.Calls[i] = s.callResult(i)
 	}
 	s.whiteboard(res)
+	s.layers(res)
 	switch {
 	case s.template != nil:
 		s.template.finish(res)
@@ -155,7 +156,7 @@ func (s *scheduler) behindFailure() []bool {
 func (s *scheduler) callResult(i int) CallResult {
 	c, p := s.calls()[i], &s.prog().Calls[i]
 	r := CallResult{
-		ID: p.ID, Tool: p.Source.Tool, Status: c.status, Handled: c.handled, Attempts: c.attempts,
+		ID: p.ID, Instance: s.instanceOf(int32(i)), Tool: p.Source.Tool, Status: c.status, Handled: c.handled, Attempts: c.attempts,
 		Error: c.failure, Reason: c.reason, Result: c.result,
 	}
 	if c.status == Completed || c.status == Pending {
@@ -178,21 +179,7 @@ func (s *scheduler) callResult(i int) CallResult {
 
 // whiteboard puts the whiteboard as it is at the end into the result.
 func (s *scheduler) whiteboard(res *Result) {
-	for _, kind := range s.board.Kinds() {
-		v, _ := s.board.Read(state.Path{{Name: kind}}, 0, state.End)
-		switch kind {
-		case "input":
-		case "state":
-			res.State = v
-		case "data":
-			res.Data = v
-		default:
-			if res.Kinds == nil {
-				res.Kinds = map[string]json.RawMessage{}
-			}
-			res.Kinds[kind] = v
-		}
-	}
+	res.State, res.Data, res.Kinds = parts(s.seen(s.kinds(), ""))
 }
 
 // output resolves the plan's output against the whiteboard at the end.
@@ -235,16 +222,25 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 
 // checkWhole checks the final whiteboard against the schemas of its kinds.
 func (s *scheduler) checkWhole(res *Result) {
+	if prog := s.prog(); len(prog.Instances) > 0 && !prog.Template {
+		s.checkLayers(res)
+		return
+	}
+	s.checkKinds(res, "the", s.seen(s.kinds(), ""))
+}
+
+// checkKinds checks the values of kinds as somebody sees them.
+func (s *scheduler) checkKinds(res *Result, whose string, seen map[string]json.RawMessage) {
 	for _, kind := range slices.Sorted(maps.Keys(s.prog().Schemas)) {
 		if kind == "input" {
 			continue
 		}
-		v, _ := s.board.Read(state.Path{{Name: kind}}, 0, state.End)
+		v := seen[kind]
 		for _, schema := range s.prog().Schemas[kind] {
 			if err := schema.Validate(v); err != nil {
 				s.fail(res, diag.Finding{
 					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog().Loc(s.prog().Document.Root.Span()),
-					Message: fmt.Sprintf("at the end the %s breaks its schema: %s", kind, err),
+					Message: fmt.Sprintf("at the end %s %s breaks its schema: %s", whose, kind, err),
 				})
 			}
 		}

@@ -224,3 +224,63 @@ func TestCancelInstances(t *testing.T) {
 		close(more)
 	})
 }
+
+// Calls that name instances work on a layer each; nothing of one shows in another, and the
+// global values show in all.
+func TestCallsOfInstances(t *testing.T) {
+	ts := tools{"e": echo, "one": gives(`1`), "bad": fails("x")}
+	plan := `[{"type":"state","state":{"shared":{"v":1,"w":2},"deep":{"on":5}}},
+		{"type":"state","_instance":"a","state":{"shared":{"v":10},"mine":"a"}},
+		{"type":"state","_instance":"b","state":{"mine":"b","deep":7}},
+		{"type":"input","_instance":"b","input":{"q":1}},
+		{"type":"plan","plan":[
+			{"_tool":"one","_id":"g","_outputPath":"†state.shared.g"},
+			{"_tool":"e","_id":"sa","_instance":"a","v":"†state.shared","m":"†state.mine","_outputPath":"†state.saw"},
+			{"_tool":"e","_id":"sb","_instance":"b","v":"†state.shared","m":"†state.mine","d":"†state.deep","q":"†input.q","_outputPath":"†state.saw"},
+			{"_tool":"e","_id":"under","_instance":"b","v":"†state.deep.on || 'hidden'","_outputPath":"†state.under"},
+			{"_tool":"one","_id":"wa","_instance":"a","_outputPath":"†state.shared.v"},
+			{"_tool":"e","_id":"after","v":"†state.shared","_outputPath":"†state.global"},
+			{"_tool":"e","_id":"scoped","_instance":"a","_scopes":["†state.mine"],"_outputPath":"†state.s"},
+			{"_tool":"bad","_id":"fails","_instance":"b","_onFailure":"continue"}
+		]}]`
+	for _, schedule := range []exec.Schedule{exec.Parallel, exec.Sequential} {
+		var scopes string
+		ts["e"] = func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+			if req.Call == "scoped" {
+				scopes = string(req.Scopes)
+			}
+			return echo(ctx, req)
+		}
+		var events []string
+		res := run(t, program(t, plan, ts), &exec.Options{Schedule: schedule, OnEvent: func(e *exec.Event) {
+			if e.Type == exec.Written {
+				events = append(events, e.Instance+e.Path)
+			}
+		}})
+		if got, want := string(res.State), `{"shared":{"v":1,"w":2,"g":1},"deep":{"on":5},"global":{"v":{"v":1,"w":2,"g":1}}}`; got != want {
+			t.Errorf("global\n%s\n%s", got, want)
+		}
+		want := []string{
+			`{"shared":{"v":1,"w":2,"g":1},"deep":{"on":5},"global":{"v":{"v":1,"w":2,"g":1}},"mine":"a","saw":{"v":{"v":10,"w":2,"g":1},"m":"a"},"s":{}}`,
+			`{"shared":{"v":1,"w":2,"g":1},"deep":7,"global":{"v":{"v":1,"w":2,"g":1}},"mine":"b","saw":{"v":{"v":1,"w":2,"g":1},"m":"b","d":7,"q":1},"under":{"v":"hidden"}}`,
+		}
+		if len(res.Instances) != 2 {
+			t.Fatalf("%d instances: %s %s", len(res.Instances), res.Status, res.Reason)
+		}
+		for i, r := range res.Instances {
+			if got := string(r.State); got != want[i] {
+				t.Errorf("%s\n%s\n%s", r.Name, got, want[i])
+			}
+		}
+		if a, b := res.Instances[0], res.Instances[1]; a.Status != exec.Completed || len(a.Calls) != 3 || b.Status != exec.Failed || b.Reason != `"fails" failed: x: no` || b.Calls[0].Instance != "b" {
+			t.Errorf("%+v\n%+v", a, b)
+		}
+		if scopes != `{"state":{"mine":"a"}}` {
+			t.Errorf("scopes %s", scopes)
+		}
+		slices.Sort(events)
+		if got := strings.Join(events, " "); got != "a†state.s a†state.saw a†state.shared.v b†state.saw b†state.under †state.global †state.shared.g" {
+			t.Errorf("events %s", got)
+		}
+	}
+}

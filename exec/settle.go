@@ -30,6 +30,14 @@ type placeReader struct {
 
 // Read implements compile.Reader (plan-language §5, Branches).
 func (r *placeReader) Read(read *compile.Read) (json.RawMessage, compile.Presence) {
+	if read.Under != nil {
+		return read.Resolve(r.look)
+	}
+	return r.look(read)
+}
+
+// look reads one layer of the whiteboard: the global one, or that of an instance.
+func (r *placeReader) look(read *compile.Read) (json.RawMessage, compile.Presence) {
 	if v, ok := r.s.board.Read(read.Path, read.Since, r.before); ok {
 		return v, compile.Present
 	}

@@ -205,12 +205,14 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile.Call, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for w := range s.prog().Writers(read.Path, read.Since, before) {
-		if c := s.call(int32(w.Place - 1)); c.status == Failed && !c.handled || c.byFailure {
-			return w, true
-		}
-		if call == nil {
-			call = w
+	for layer := read; layer != nil; layer = layer.Under {
+		for w := range s.prog().Writers(layer.Path, layer.Since, before) {
+			if c := s.call(int32(w.Place - 1)); c.status == Failed && !c.handled || c.byFailure {
+				return w, true
+			}
+			if call == nil {
+				call = w
+			}
 		}
 	}
 	return call, false
@@ -430,6 +432,9 @@ func (s *scheduler) scopes(p *compile.Call) json.RawMessage {
 			continue
 		}
 		for r := range e.Reads() {
+			if r.Under != nil {
+				r = r.Under // which is spelled as the plan has it
+			}
 			if grown, err := state.Apply(view, r.Path, state.Set, v); err == nil {
 				view = grown
 			}

@@ -1,0 +1,103 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+)
+
+// When calls of a plan name instances, each instance is a layer of the one whiteboard, over
+// the global values (plan-language §8). The rest is as in any plan; only what is read, and
+// what the result says, is of two layers: see compile.Read.Resolve.
+
+// kinds are the kinds of the whiteboard, without those of layers.
+func (s *scheduler) kinds() []string {
+	return slices.DeleteFunc(s.board.Kinds(), func(kind string) bool { return strings.Contains(kind, "\x00") })
+}
+
+// seen is what an instance sees of these kinds at the end: its own merged over the global
+// one. Of "" it is the global values.
+func (s *scheduler) seen(kinds []string, instance string) map[string]json.RawMessage {
+	seen := make(map[string]json.RawMessage, len(kinds))
+	for _, kind := range kinds {
+		seen[kind], _ = s.board.Snapshot(kind)
+		if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok && instance != "" {
+			seen[kind] = over(seen[kind], own)
+		}
+	}
+	return seen
+}
+
+// parts are the kinds as results have them: the state, the data, and the other ones.
+func parts(seen map[string]json.RawMessage) (state, data json.RawMessage, others map[string]json.RawMessage) {
+	for kind, v := range seen {
+		switch kind {
+		case "input":
+		case "state":
+			state = v
+		case "data":
+			data = v
+		default:
+			if others == nil {
+				others = map[string]json.RawMessage{}
+			}
+			others[kind] = v
+		}
+	}
+	return state, data, others
+}
+
+// layers puts what became of the instances that calls name into the result.
+func (s *scheduler) layers(res *Result) {
+	prog := s.prog()
+	if len(prog.Instances) == 0 || prog.Template || s.parent != nil {
+		return
+	}
+	calls := map[string][]CallResult{}
+	for _, c := range res.Calls {
+		calls[c.Instance] = append(calls[c.Instance], c)
+	}
+	kinds := s.kinds()
+	for _, in := range prog.Instances {
+		r := InstanceResult{Name: in.Name, Status: Completed, Calls: slices.Concat([]CallResult{}, calls[in.Name])}
+		r.State, r.Data, r.Kinds = parts(s.seen(kinds, in.Name))
+		r.judge(res.Status)
+		res.Instances = append(res.Instances, r)
+	}
+}
+
+// judge says how an instance ended by its calls: the first that failed unhandled fails it;
+// else, when the run was cut short, so was an instance that has calls which did not come to their end.
+func (r *InstanceResult) judge(run Status) {
+	for _, c := range r.Calls {
+		if c.Status == Failed && !c.Handled {
+			r.Status, r.Reason = Failed, fmt.Sprintf("%q failed: %s", c.ID, c.Error)
+			return
+		}
+	}
+	i := slices.IndexFunc(r.Calls, func(c CallResult) bool { return c.Status != Completed && c.Status != Skipped && !c.Handled })
+	if i < 0 {
+		return
+	}
+	r.Status, r.Reason = Cancelled, fmt.Sprintf("%q did not run", r.Calls[i].ID)
+	if run == Paused {
+		r.Status = Paused
+	}
+}
+
+// checkLayers checks the final whiteboard as each instance sees it. The global values
+// alone are only a part of it.
+func (s *scheduler) checkLayers(res *Result) {
+	kinds := s.kinds()
+	for i, in := range s.prog().Instances {
+		before := len(s.findings)
+		s.checkKinds(res, fmt.Sprintf("what the instance %q sees as its", in.Name), s.seen(kinds, in.Name))
+		if len(s.findings) > before && i < len(res.Instances) {
+			r := &res.Instances[i]
+			r.Status, r.Reason, r.Findings = Failed, s.findings[before].Message, slices.Clone(s.findings[before:])
+		}
+	}
+}
