@@ -57,7 +57,7 @@ func (s *scheduler) finishRecord(res *Result) {
 		e.Type = RunPaused
 	}
 	if s.opts.Record != nil {
-		res.Digest = boardDigest(res)
+		res.Digest = s.boardDigest(res)
 		e.Digest = res.Digest
 	}
 	seq := int64(0)

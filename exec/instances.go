@@ -110,6 +110,11 @@ func (in *instances) take(one *compile.Instance) bool {
 	if !ok {
 		return false
 	}
+	before := in.s.begunBefore(one.Name)
+	if in.s.opts.Replay && !before {
+		in.leftOut(number, one)
+		return true
+	}
 	board, findings := in.begin(one)
 	if len(findings) > 0 {
 		in.refused(number, one, findings)
@@ -129,13 +134,15 @@ func (in *instances) take(one *compile.Instance) bool {
 		in.came--
 		return false
 	}
-	s.emit(Event{Type: InstanceStarted, Instance: one.Name, Status: Running})
+	s.emit(Event{Type: InstanceStarted, Instance: one.Name, Status: Running, Replayed: before})
 	sub.enter()
 	return true
 }
 
 // goOn reports whether instances may still start. The caller holds mu.
-func (in *instances) goOn() bool { return !in.s.closed && in.s.stopped.status == "" }
+func (in *instances) goOn() bool {
+	return !in.s.closed && (in.s.stopped.status == "" || in.s.opts.Replay)
+}
 
 // enter waits for room; it reports whether the run takes more instances, and the number of
 // this one.
@@ -267,6 +274,14 @@ func (in *instances) refused(number int, one *compile.Instance, findings diag.Li
 	s.mu.Unlock()
 }
 
+// leftOut ends an instance that the record of the run does not have.
+func (in *instances) leftOut(number int, one *compile.Instance) {
+	in.note(number, InstanceResult{Name: one.Name, Status: Cancelled, Reason: "the record ends before it started", Calls: []CallResult{}})
+	in.s.mu.Lock()
+	in.leave()
+	in.s.mu.Unlock()
+}
+
 // leave makes room. The caller holds mu.
 func (in *instances) leave() {
 	in.live--
@@ -318,6 +333,7 @@ func (in *instances) note(number int, r InstanceResult) {
 	s := in.s
 	s.mu.Lock()
 	in.counts[r.Status]++
+	s.addBoard(&r)
 	if s.opts.OnInstance == nil {
 		in.all = append(in.all, numbered{number, r})
 	}

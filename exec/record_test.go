@@ -52,12 +52,15 @@ func (r *tape) Sync(seq int64) error {
 }
 
 func (r *tape) Past(instance string) (map[string]*exec.Past, error) {
-	if r.before == 0 {
-		return nil, nil
-	}
-	all := map[string]*exec.Past{}
+	var all map[string]*exec.Past
 	for _, e := range r.events[:r.before] {
-		if e.Call == "" || e.Instance != instance {
+		if e.Instance != instance {
+			continue
+		}
+		if all == nil {
+			all = map[string]*exec.Past{}
+		}
+		if e.Call == "" {
 			continue
 		}
 		if all[e.Call] == nil {
@@ -633,4 +636,57 @@ func (r *answering) Past(instance string) (map[string]*exec.Past, error) {
 		past["pay"].Answer = &r.answer
 	}
 	return past, err
+}
+
+// TestInstancesGoOn kills a run of a template after every event.
+func TestInstancesGoOn(t *testing.T) {
+	ts := tools{"busy": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+		return numeral(2 * number(req, "n"))
+	}, "odd": double}
+	prog := program(t, `[{"_tool":"busy","n":"†input.n","_outputPath":"†state.r"},{"_tool":"odd","n":"†input.n","m":"†state.r","_outputPath":"†state.s"}]`, ts,
+		func(o *compile.Options) { o.Instances = true })
+	for _, failFast := range []bool{false, true} {
+		opts := exec.Options{ID: "r", MaxParallel: 2, FailFast: failFast, OnUncertain: exec.RetryUncertain, Record: &tape{}}
+		opts.Instances = func(yield func(*compile.Instance, error) bool) {
+			for i := range 6 {
+				if !yield(&compile.Instance{Name: fmt.Sprint("i", i), Own: map[string]json.RawMessage{"input": []byte(fmt.Sprintf(`{"n":%d}`, i))}}, nil) {
+					return
+				}
+			}
+		}
+		whole := opts.Record.(*tape)
+		want := run(t, prog, &opts)
+		if want.Status != exec.Failed {
+			t.Fatal(want.Status)
+		}
+		replays(t, prog, opts, want)
+		for cut := range whole.events {
+			r := &tape{events: slices.Clone(whole.events[:cut]), before: cut}
+			opts.Record = r
+			res := run(t, prog, &opts)
+			if !failFast && essentials(res) != essentials(want) {
+				t.Fatalf("killed after event %d: %s\n%s", cut, essentials(res), essentials(want))
+			}
+			again := map[string]int{}
+			for _, e := range r.events {
+				if e.Type == exec.CallReturned {
+					again[e.Instance+" "+e.Call]++
+				}
+			}
+			for call, n := range again {
+				if n > 1 {
+					t.Errorf("killed after event %d: %s returned %d times", cut, call, n)
+				}
+			}
+			replays(t, prog, opts, res)
+		}
+	}
+}
+
+func essentials(res *exec.Result) string {
+	s := string(res.Status)
+	for _, in := range res.Instances {
+		s += fmt.Sprintf("\n%s %s %s", in.Name, in.Status, in.State)
+	}
+	return s
 }

@@ -48,6 +48,7 @@ type recording struct {
 	finished int                         // calls that came to their end
 	replan   bool                        // the run pauses for a new plan
 	err      error                       // the record can't be written, or read
+	boards   [sha256.Size]byte           // digests of the whiteboards of instances, all together
 }
 
 // load asks the record for what happened before.
@@ -94,16 +95,30 @@ func (s *scheduler) pastOf(i int32) *Past {
 	if s.opts.Record == nil {
 		return nil
 	}
-	name := s.instanceOf(i)
-	past, ok := s.pasts[name]
+	return s.pastsOf(s.instanceOf(i))[s.path(i)]
+}
+
+// pastsOf is what is known of the calls of an instance. The caller holds mu.
+func (p *pool) pastsOf(instance string) map[string]*Past {
+	past, ok := p.pasts[instance]
 	if !ok {
 		var err error
-		if past, err = s.opts.Record.Past(name); err != nil {
-			s.broke(err)
+		if past, err = p.opts.Record.Past(instance); err != nil {
+			p.broke(err)
 		}
-		s.pasts[name] = past
+		p.pasts[instance] = past
 	}
-	return past[s.path(i)]
+	return past
+}
+
+// begunBefore reports whether the record knows of an instance.
+func (p *pool) begunBefore(instance string) bool {
+	if p.opts.Record == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pastsOf(instance) != nil
 }
 
 // broke ends the run because of its record. The caller holds mu.
@@ -369,14 +384,34 @@ func (s *scheduler) content(p *compile.Call, params []byte) string {
 	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p)))
 }
 
-// boardDigest is that of a whiteboard. The output follows from it, in a run that
-// completed; of one that was stopped the record does not know it.
-func boardDigest(res *Result) string {
-	parts := [][]byte{res.State, res.Data}
-	for _, kind := range slices.Sorted(maps.Keys(res.Kinds)) {
-		parts = append(parts, []byte(kind), res.Kinds[kind])
+// boardDigest is that of the whiteboards of a run. Its output follows from them if it
+// completed; of a run that was stopped the record does not know whether it would have.
+func (p *pool) boardDigest(res *Result) string {
+	return digest(append(board(res.State, res.Data, res.Kinds), p.boards[:])...)
+}
+
+// addBoard adds the whiteboard of an instance to the digest of all, whatever order they
+// end in. The caller holds mu.
+func (p *pool) addBoard(r *InstanceResult) {
+	if p.opts.Record == nil || r.State == nil {
+		return
 	}
-	return digest(parts...)
+	sum, err := hex.DecodeString(digest(append(board(r.State, r.Data, r.Kinds), []byte(r.Name))...))
+	if err != nil {
+		panic(err) // it was made so
+	}
+	for i := range p.boards {
+		p.boards[i] ^= sum[i]
+	}
+}
+
+// board is a whiteboard in parts.
+func board(state, data json.RawMessage, kinds map[string]json.RawMessage) [][]byte {
+	parts := [][]byte{state, data}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, []byte(kind), kinds[kind])
+	}
+	return parts
 }
 
 // digest is the SHA-256 of parts, hexadecimal.

@@ -103,8 +103,8 @@ type Result struct {
 	// is paused for another plan (execution §2).
 	Questions []*Question `json:"-"`
 	Replan    bool        `json:"-"`
-	// Digest is that of the whiteboard at the end (hexadecimal SHA-256), for replays to
-	// compare; "" without a record.
+	// Digest is that of the whiteboard at the end, with those of all instances (hexadecimal
+	// SHA-256), for replays to compare; "" without a record.
 	Digest string `json:"-"`
 	// Err is a *RecordError when the record could not be written; else nil.
 	Err error `json:"-"`
