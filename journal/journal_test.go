@@ -406,9 +406,22 @@ func TestQuestions(t *testing.T) {
 	if err != nil || past["b"].Answer == nil || past["b"].Answer.Reason != "no" || past["b"].Asked != "d2" || !past["a"].Answer.Skip {
 		t.Fatalf("%v, %v", past["b"], err)
 	}
-	sync1(t, r, r.Append(at(exec.ApprovalAsked, "b", digest("d2")))) // asked again before it looked: the answer holds
-	if past, _ := r.Past(""); past["b"].Answer == nil {
-		t.Error("asking again has lost an answer")
+	ask("c", "d3")
+	if err := other.Answer("r1", "", "c", exec.Answer{Approved: true}); err != nil {
+		t.Fatal(err)
+	}
+	ask("c", "d3") // by a run that did not know of the answer when it was resumed
+	for a, err := range r.Answers(t.Context()) {
+		if err != nil || a.Path != "c" || !a.Answer.Approved {
+			t.Errorf("asking again has lost an answer: %+v, %v", a, err)
+		}
+		if err := r.Withdraw(a); err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	if open, err := other.Questions("r1"); err != nil || len(open) != 1 {
+		t.Errorf("an answer that was no good: %v, %v", open, err)
 	}
 	r.Append(at(exec.RunFinished, "", status(exec.Failed)))
 	if err := r.Close(); err != nil {
@@ -576,5 +589,35 @@ func TestCloseLeavesNothing(t *testing.T) {
 	files, err := filepath.Glob(path + "*")
 	if err != nil || len(files) != 2 { // the folder of locks
 		t.Errorf("left: %v, %v", files, err)
+	}
+}
+
+// A call that failed and is run again in a later process counts once.
+func TestCallsAreCountedOnce(t *testing.T) {
+	s := open(t)
+	r := create(t, s, "r1")
+	end := func(call string, typ exec.EventType, st exec.Status) {
+		r.Append(at(exec.CallStarted, call))
+		r.Append(at(typ, call, status(st)))
+	}
+	end("a", exec.CallFailed, exec.Failed)
+	end("b", exec.CallCompleted, exec.Completed)
+	r.Append(at(exec.CallSkipped, "c", status(exec.Skipped)))
+	r.Append(at(exec.CallStarted, "d"))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = resume(t, s, "r1")
+	if _, err := r.Past(""); err != nil {
+		t.Fatal(err)
+	}
+	end("a", exec.CallCompleted, exec.Completed)
+	end("c", exec.CallCompleted, exec.Completed)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := s.Run("r1")
+	if d := cmp.Diff(map[exec.Status]int{exec.Completed: 3, exec.Failed: 0, exec.Skipped: 0}, sum.Calls); err != nil || d != "" {
+		t.Error(d, err)
 	}
 }

@@ -13,8 +13,8 @@ const (
 
 	updateRun = "UPDATE runs SET changed = ?, finished = ?, status = ?, reason = ?, last = ?, calls = ? WHERE id = ?"
 
-	// An answer that was put to the same question and not taken yet stays: the run that
-	// asks again is one that went on in another process.
+	// An answer that was put to the same question and not taken yet stays: whoever resumed
+	// the run asks again, and somebody was quicker.
 	upsertQuestion = `INSERT INTO questions (run, instance, path, digest, seq, closed) VALUES (?, ?, ?, ?, ?, 0)
 		ON CONFLICT DO UPDATE SET answer = iif(closed = 0 AND digest = excluded.digest, answer, NULL),
 			digest = excluded.digest, seq = excluded.seq, closed = 0`

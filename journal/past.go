@@ -23,7 +23,7 @@ func (p past) add(e *exec.Event) {
 }
 
 // Past implements exec.Record. It costs what the instance has, and nothing for a run that is
-// new. Answers that were put while nobody held the run are in it.
+// new.
 func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	if r.fresh {
 		return nil, nil
@@ -66,7 +66,8 @@ func (r *Run) past(ctx context.Context, instance string) (past, error) {
 	if err := rows.Err(); err != nil || p == nil {
 		return nil, err
 	}
-	return p, r.addAnswers(ctx, instance, p)
+	r.settledBefore(instance, p)
+	return p, nil
 }
 
 // decode is the event of a row.
@@ -78,26 +79,25 @@ func decode(id int64, body []byte) (*exec.Event, error) {
 	return e, nil
 }
 
-// addAnswers adds the answers that the run has not taken.
-func (r *Run) addAnswers(ctx context.Context, instance string, p past) error {
-	rows, err := r.store.readers.QueryContext(ctx,
-		"SELECT path, digest, answer FROM questions WHERE run = ? AND instance = ? AND closed = 0 AND answer IS NOT NULL", r.id, instance)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var path, digest, answer string
-		if err := rows.Scan(&path, &digest, &answer); err != nil {
-			return err
-		}
-		a := &exec.Answer{}
-		if err := json.Unmarshal([]byte(answer), a); err != nil {
-			return undecodable(fmt.Sprintf("the answer about %q", path), err)
-		}
-		if c := p[path]; c != nil && c.Asked == digest && c.Answer == nil {
-			c.Answer = a
+// settledBefore notes the calls that had come to an end before, so that they are not counted
+// twice when they come to another. What it notes is a small part of the past.
+func (r *Run) settledBefore(instance string, p past) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	of := map[string]exec.Status{}
+	for path, c := range p {
+		if c.Settled != "" {
+			of[path] = c.Settled
 		}
 	}
-	return rows.Err()
+	r.before[instance] = of
+}
+
+// wasSettled is the status to which a call had come before; it is asked once.
+func (r *Run) wasSettled(key callKey) exec.Status {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	status := r.before[key.instance][key.path]
+	delete(r.before[key.instance], key.path)
+	return status
 }

@@ -94,8 +94,8 @@ func (s *Store) questions(ctx context.Context, run string) ([]*Question, error) 
 }
 
 // Answer puts an answer to an open question. When it returns nil, the answer is on disk, and the
-// process that holds the run, or the next one, goes on by it (Run.Answers, Run.Past); of
-// several answers one wins. Who answers for the process itself, at its terminal, does it
+// process that holds the run goes on by it (Run.Answers), or the next one: then it is an event
+// from the moment when the run is resumed. Of several answers one wins. Who answers for the process itself, at its terminal, does it
 // here as well. The error is an *AnswerError when no question is open, what is asked is not what
 // answer.Digest names ("" is any), or it was answered already.
 func (s *Store) Answer(run, instance, path string, answer exec.Answer) error {
@@ -173,6 +173,38 @@ func (r *Run) Answers(ctx context.Context) iter.Seq2[*Answer, error] {
 			}
 		}
 	}
+}
+
+// answers are the answers that a run has not taken, as events.
+func (t *tx) answers(run int64) ([]*exec.Event, error) {
+	rows, err := t.conn.QueryContext(t.ctx, `SELECT events.id, body, answer FROM questions q
+		JOIN events ON events.id = (q.run << 32 | q.seq)
+		WHERE q.run = ? AND closed = 0 AND answer IS NOT NULL ORDER BY q.seq`, run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*exec.Event
+	for rows.Next() {
+		var id int64
+		var body, answer []byte
+		if err := rows.Scan(&id, &body, &answer); err != nil {
+			return nil, err
+		}
+		asked, err := decode(id, body)
+		if err != nil {
+			return nil, err
+		}
+		a := &exec.Answer{}
+		if err := json.Unmarshal(answer, a); err != nil {
+			return nil, undecodable(fmt.Sprintf("the answer about %q", asked.Call), err)
+		}
+		all = append(all, &exec.Event{
+			Type: exec.ApprovalGiven, Time: time.Now(), Run: asked.Run, Instance: asked.Instance, Call: asked.Call, Tool: asked.Tool,
+			Answer: a, Question: asked.Question, Digest: asked.Digest,
+		})
+	}
+	return all, rows.Err()
 }
 
 // Withdraw opens the question again to which an answer was put that can't be followed,

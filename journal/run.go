@@ -33,9 +33,9 @@ type Run struct {
 
 	tally *tally // of the goroutine that commits
 
-	giving sync.Mutex
-	given  map[callKey]int64 // answers that were given, by the numbers of their questions
-	ended  map[callKey]exec.Status
+	giving sync.Mutex                        // guards the rest
+	given  map[callKey]int64                 // answers that were given, by the numbers of their questions
+	before map[string]map[string]exec.Status // to which calls had come before, by instance and path
 }
 
 // Create makes a run of this id and holds it. When Create returns, all that the run was given
@@ -159,7 +159,7 @@ func (s *Store) Resume(run string) (*Run, error) {
 }
 
 func (s *Store) newRun(id int64, name string, held *lock) *Run {
-	r := &Run{store: s, id: id, name: name, lock: held, tally: newTally(), given: map[callKey]int64{}, ended: map[callKey]exec.Status{}}
+	r := &Run{store: s, id: id, name: name, lock: held, tally: newTally(), given: map[callKey]int64{}, before: map[string]map[string]exec.Status{}}
 	r.settled = sync.NewCond(&s.queue.mu)
 	return r
 }
@@ -200,12 +200,10 @@ func (r *Run) load(tx *tx) error {
 			delete(t.ended, status)
 		}
 	}
-	r.appended, r.committed = t.last, t.last
 	if err := r.loadQuestions(tx); err != nil {
 		return err
 	}
-	r.asking = len(t.open)
-	return nil
+	return r.takeAnswers(tx)
 }
 
 func (r *Run) loadQuestions(tx *tx) error {
@@ -222,6 +220,26 @@ func (r *Run) loadQuestions(tx *tx) error {
 		r.tally.open[key] = true
 	}
 	return rows.Err()
+}
+
+// takeAnswers makes events of the answers that were put while nobody held the run.
+func (r *Run) takeAnswers(tx *tx) error {
+	events, err := tx.answers(r.id)
+	if err != nil {
+		return err
+	}
+	p := newPart(r)
+	for i, e := range events {
+		p.add(&item{run: r, seq: r.tally.last + 1, event: e})
+		if p.err != nil {
+			return p.err
+		}
+		if i == len(events)-1 {
+			p.summary = r.tally.summary()
+		}
+	}
+	r.appended, r.committed, r.asking = p.last, p.last, len(r.tally.open)
+	return p.write(tx)
 }
 
 // settledStatus reports whether a call that has this status has ended.
@@ -299,6 +317,9 @@ type Ended struct {
 // resumed. It is on disk with, or after, the events that were appended before, and soon;
 // an error is that of the next Sync, and of Close.
 func (r *Run) End(e *Ended) {
+	r.giving.Lock()
+	delete(r.before, e.Instance)
+	r.giving.Unlock()
 	r.store.queue.put(item{run: r, ended: e})
 }
 

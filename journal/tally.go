@@ -82,6 +82,9 @@ func (t *tally) add(e *exec.Event, seq int64, p *part) {
 		t.close(key, nil, p)
 		delete(t.going, key)
 		t.ended[e.Status]++
+		if before := p.run.wasSettled(key); before != "" && t.ended[before] > 0 {
+			t.ended[before]--
+		}
 	}
 }
 
