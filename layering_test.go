@@ -62,7 +62,7 @@ var layers = map[string]layer{
 	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle, gjson, sjson}},
 
 	"lang/dialect":             {own: "diag lang internal/jsonscan"},
-	"lang/dialect/llmcompiler": {own: "diag lang/dialect"},
+	"lang/dialect/llmcompiler": {own: "diag lang lang/dialect"},
 	"lang/dialect/mathqa":      {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":        {own: "diag lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":       {own: "diag lang lang/dialect"},

@@ -33,6 +33,7 @@ type runFlags struct {
 	events      string
 	seed        uint64
 	store       string
+	expect      string
 	results     string
 	failFast    bool
 	approval    string
@@ -89,6 +90,7 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.StringVar(&f.approval, "approval", "", "run on this approval, a file of plc plan that plc approve approved")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
+	fl.StringVar(&f.expect, "expect", "", "exit 3 unless the run gives this: JSON, or a string; a number is rounded to as many decimals")
 	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
 	completeFiles(c, "jsonl", "events", "results")
 	completeFiles(c, "json", "approval")
@@ -270,6 +272,9 @@ func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opt
 		err = env.showBatch(b, res, asJSON)
 	} else {
 		err = env.showResult(l, res, asJSON)
+	}
+	if err == nil && f.expect != "" {
+		err = env.meets(f.expect, l, res)
 	}
 	err = env.complainLost("events", f.events, lost, err)
 	return env.complainLost("results", f.results, lostResults, err)

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// expects is the value of --expect: JSON, or else a string.
+func expects(flag string) json.RawMessage {
+	if jsonscan.Check([]byte(flag), jsonscan.Limits{}) != nil {
+		return quote(flag)
+	}
+	return jsonscan.Compact(nil, []byte(flag))
+}
+
+// meets reports, of a run that completed, that it did not give what was expected.
+func (env *environment) meets(flag string, l *loaded, res *exec.Result) error {
+	var got bytes.Buffer
+	e := json.NewEncoder(&got)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(gave(l, res)); err != nil {
+		return err
+	}
+	want := expects(flag)
+	if sameValue(got.Bytes(), want) {
+		return nil
+	}
+	env.complain(fmt.Errorf("the run gave %s, and %s was expected", cut(strings.TrimSpace(got.String()), maxColumns), cut(string(want), maxColumns)))
+	return exit(exitFailed)
+}
+
+// maxColumns is how much of a value is shown on one line.
+const maxColumns = 200
+
+// sameValue reports whether two JSON values are equal, whatever the order of members; a
+// number is equal when it is after rounding to the decimals that are wanted.
+func sameValue(got, want []byte) bool {
+	a, errA := decoded(got)
+	b, errB := decoded(want)
+	return errors.Join(errA, errB) == nil && same(a, b)
+}
+
+func decoded(text []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return v, d.Decode(&v)
+}
+
+func same(got, want any) bool {
+	switch want := want.(type) {
+	case json.Number:
+		n, ok := got.(json.Number)
+		return ok && sameNumber(n.String(), want.String())
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !same(list[i], want[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		if !ok || len(object) != len(want) {
+			return false
+		}
+		for name, value := range want {
+			if member, ok := object[name]; !ok || !same(member, value) {
+				return false
+			}
+		}
+		return true
+	}
+	return got == want
+}
+
+func sameNumber(got, want string) bool {
+	if strings.ContainsAny(got+want, "eE") { // fractions of such numbers may be huge
+		a, _, errA := big.ParseFloat(got, 10, 256, big.ToNearestEven)
+		b, _, errB := big.ParseFloat(want, 10, 256, big.ToNearestEven)
+		return errA == nil && errB == nil && a.Cmp(b) == 0
+	}
+	r, ok := new(big.Rat).SetString(got)
+	if !ok {
+		return false
+	}
+	_, decimals, _ := strings.Cut(want, ".")
+	w, _ := new(big.Rat).SetString(want)
+	rounded, _ := new(big.Rat).SetString(r.FloatString(len(decimals)))
+	return rounded.Cmp(w) == 0
+}
