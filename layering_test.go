@@ -64,7 +64,7 @@ var layers = map[string]layer{
 	"lang/dialect":             {own: "diag lang internal/jsonscan"},
 	"lang/dialect/llmcompiler": {own: "diag lang lang/dialect"},
 	"lang/dialect/mathqa":      {own: "diag lang lang/dialect", libraries: []string{participle}},
-	"lang/dialect/qdmr":        {own: "diag lang/dialect", libraries: []string{participle}},
+	"lang/dialect/qdmr":        {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":       {own: "diag lang lang/dialect"},
 	"lang/dialect/notations":   {own: "lang/dialect lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/qdmr lang/dialect/rewoo"},
 

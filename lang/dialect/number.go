@@ -180,5 +180,16 @@ func (n *Numbering) spell(number int) string {
 // Has reports whether a step has this number.
 func (n *Numbering) Has(number int) bool { return len(n.steps[number]) > 0 }
 
+// Count is a number of things: "no arguments", "1 argument", "2 arguments".
+func Count(n int, noun string) string {
+	switch n {
+	case 0:
+		return "no " + noun + "s"
+	case 1:
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
 // Label is what a step of this number is called.
 func Label(number int) string { return strconv.Itoa(number) }

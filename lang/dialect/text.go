@@ -38,12 +38,17 @@ const dagger = "†"
 // Parts writes a string of literal text and references. One that is a single reference
 // is its value, whatever its type; otherwise references are put into the text. What the
 // literal text says comes through byte for byte, daggers too.
-func (b *Builder) Parts(from diag.Span, parts ...Part) {
-	parts = compact(parts)
+func (b *Builder) Parts(from diag.Span, parts ...Part) { b.text(from, compact(parts), true) }
+
+// Words is Parts for what is text whatever is in it: a single reference is put into it
+// like others.
+func (b *Builder) Words(from diag.Span, parts ...Part) { b.text(from, compact(parts), false) }
+
+func (b *Builder) text(from diag.Span, parts []Part, mayBeWhole bool) {
 	b.begin(from)
 	b.out = append(b.out, '"')
 	w := textWriter{Builder: b, first: true}
-	whole := len(parts) == 1 && parts[0].kind == refPart
+	whole := mayBeWhole && len(parts) == 1 && parts[0].kind == refPart
 	for i, p := range parts {
 		switch {
 		case whole:

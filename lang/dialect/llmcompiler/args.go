@@ -1,6 +1,7 @@
 package llmcompiler
 
 import (
+	"bytes"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -83,6 +84,9 @@ func (p *parser) arguments() (args []arg, broken bool) {
 	first := p.bad
 	if v, ok := p.bare(start); ok {
 		return []arg{{value: v}}, false
+	}
+	if len(bytes.TrimSpace(p.File.Text[p.at:])) == 0 {
+		first.message += "; the plan may be cut off here"
 	}
 	f := p.Errorf(first.at, diag.BadNotation, "%s", first.message)
 	f.Fix = first.fix
@@ -188,7 +192,7 @@ func (p *parser) value() value {
 	start := p.at
 	rest := p.text()
 	switch c := p.peek(); {
-	case c == '"' || c == '\'', strings.IndexByte("rRuU", c) >= 0 && len(rest) > 1 && (rest[1] == '"' || rest[1] == '\''):
+	case startsString(rest):
 		return p.strings()
 	case c == '[':
 		return p.items(']')
@@ -305,6 +309,14 @@ func (p *parser) dict() value {
 	return v
 }
 
+// startsString reports whether s starts with a quote, or with one that has a prefix.
+func startsString(s string) bool {
+	if len(s) > 1 && strings.IndexByte("rRuU", s[0]) >= 0 {
+		s = s[1:]
+	}
+	return s != "" && (s[0] == '"' || s[0] == '\'')
+}
+
 // strings reads a string, or several in a row, which are one.
 func (p *parser) strings() value {
 	v := value{span: dialect.Span(p.at, p.at)}
@@ -315,7 +327,7 @@ func (p *parser) strings() value {
 		for next < p.end && strings.IndexByte(" \t", p.File.Text[next]) >= 0 {
 			next++
 		}
-		if next == p.end || p.File.Text[next] != '"' && p.File.Text[next] != '\'' {
+		if !startsString(string(p.File.Text[next:min(next+2, p.end)])) {
 			break
 		}
 		p.at = next

@@ -151,8 +151,9 @@ func (r *reader) step(m []int) {
 	p := &parser{Builder: r.Builder, at: open, end: r.stepEnd(open)}
 	s.args, s.broken = p.arguments()
 	s.whole = dialect.Span(int(s.label.Start), p.at)
-	r.at = p.at
-	r.behind(&s)
+	if r.at = p.at; !s.broken {
+		r.behind(&s)
+	}
 	r.ended = r.ended || r.isJoin(&s)
 	r.steps = append(r.steps, s)
 }
@@ -308,23 +309,13 @@ func (r *reader) params(s *step) {
 		case i < len(names):
 			r.Member(names[i], a.value.span)
 		case known:
-			r.Errorf(a.value.span, diag.UnknownParam, "%s takes %s, and this is one more", r.Text(s.tool), count(len(names)))
+			r.Errorf(a.value.span, diag.UnknownParam, "%s takes %s, and this is one more", r.Text(s.tool), dialect.Count(len(names), "argument"))
 			continue
 		default:
 			r.Member("arg"+dialect.Label(i+1), a.value.span)
 		}
 		r.value(&a.value)
 	}
-}
-
-func count(n int) string {
-	switch n {
-	case 0:
-		return "no arguments"
-	case 1:
-		return "1 argument"
-	}
-	return dialect.Label(n) + " arguments"
 }
 
 // value writes an argument.

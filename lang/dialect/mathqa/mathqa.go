@@ -124,22 +124,33 @@ func (r *reader) place(op diag.Span, w *word) diag.Span {
 	return dialect.Span(start, start+len(w.Text))
 }
 
+var (
+	nested = regexp.MustCompile(`\w+\([^()]*\w+\(`)
+	begun  = regexp.MustCompile(`^\w+(\([^)]*)?$`)
+)
+
 // wrong reports an operation that is none.
 func (r *reader) wrong(op diag.Span, err error, last bool) {
-	var at participle.Error
-	start := int(op.Start)
-	if errors.As(err, &at) {
-		start = min(start+at.Position().Offset, int(op.End))
-	}
 	text := r.Text(op)
-	switch open, closed := strings.Count(text, "("), strings.Count(text, ")"); {
-	case last && open > closed:
+	switch at := r.errorAt(op, err); {
+	case last && begun.MatchString(text):
 		r.Errorf(op, diag.BadNotation, "the formula was cut off inside this operation")
-	case open > 1:
+	case nested.MatchString(text):
 		r.Errorf(op, diag.BadNotation, "this formula is nested; a linear one has an operation for each step, with #0 for the result of the first")
+	case strings.Contains(string(r.File.Text[op.Start:at]), "("):
+		r.Errorf(dialect.Span(at, int(op.End)), diag.BadNotation, "this is no operation; one is written add(n0,n1)")
 	default:
-		r.Errorf(dialect.Span(start, max(start, int(op.End))), diag.BadNotation, "this is no operation; one is written add(n0,n1)")
+		r.Errorf(op, diag.BadNotation, "this is no operation; one is written add(n0,n1)")
 	}
+}
+
+// errorAt is where reading an operation went wrong.
+func (r *reader) errorAt(op diag.Span, err error) int {
+	var at participle.Error
+	if !errors.As(err, &at) {
+		return int(op.Start)
+	}
+	return min(int(op.Start)+at.Position().Offset, int(op.End))
 }
 
 // arg reads an argument.
@@ -197,7 +208,7 @@ func (r *reader) params(s *step) {
 		case i < len(names):
 			r.Member(names[i], a.span)
 		case known:
-			r.Errorf(a.span, diag.UnknownParam, "%s takes %d numbers, and this is one more", r.Text(s.name), len(names))
+			r.Errorf(a.span, diag.UnknownParam, "%s takes %s, and this is one more", r.Text(s.name), dialect.Count(len(names), "number"))
 			continue
 		default:
 			r.Member("arg"+dialect.Label(i+1), a.span)

@@ -12,13 +12,16 @@
 package qdmr
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
@@ -55,7 +58,7 @@ var grammar = participle.MustBuild[operator](
 )
 
 // operators are those of BREAK's programs.
-const operators = " SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE COMPARISON UNION INTERSECTION DISCARD SORT BOOLEAN ARITHMETIC "
+const operators = "SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE COMPARISON UNION INTERSECTION DISCARD SORT BOOLEAN ARITHMETIC"
 
 var (
 	returns   = regexp.MustCompile(`^(?i:return)\s+`)
@@ -258,7 +261,7 @@ func (r *reader) call(s *step, label string) {
 func (r *reader) params(s *step) {
 	if s.name.Len() == 0 {
 		r.Member("description", s.args[0])
-		r.Parts(s.args[0], r.parts(s, 0)...)
+		r.Words(s.args[0], r.parts(s, 0)...)
 		return
 	}
 	var names []string
@@ -266,15 +269,19 @@ func (r *reader) params(s *step) {
 	if r.Options.Params != nil {
 		names, known = r.Options.Params(r.Text(s.name))
 	}
-	if !known && !strings.Contains(operators, " "+strings.ToUpper(r.Text(s.name))+" ") {
-		r.Errorf(s.name, diag.UnknownTool, "BREAK has no operator %q", r.Text(s.name))
+	if name := strings.ToUpper(r.Text(s.name)); !known && !slices.Contains(strings.Fields(operators), name) {
+		f := r.Errorf(s.name, diag.UnknownTool, "BREAK has no operator %q", r.Text(s.name))
+		if near, ok := spell.Nearest(name, slices.Values(strings.Fields(operators))); ok {
+			f.Message += fmt.Sprintf("; did you mean %q?", near)
+			f.Fix = dialect.Replace(s.name, near)
+		}
 	}
 	for i, a := range s.args {
 		switch {
 		case i < len(names):
 			r.Member(names[i], a)
 		case known:
-			r.Errorf(a, diag.UnknownParam, "%s takes %d arguments, and this is one more", r.Text(s.name), len(names))
+			r.Errorf(a, diag.UnknownParam, "%s takes %s, and this is one more", r.Text(s.name), dialect.Count(len(names), "argument"))
 			continue
 		default:
 			r.Member("arg"+dialect.Label(i+1), a)
