@@ -111,10 +111,6 @@ func (in *instances) take(one *compile.Instance) bool {
 		return false
 	}
 	before := in.s.begunBefore(one.Name)
-	if in.s.opts.Replay && !before {
-		in.leftOut(number, one)
-		return true
-	}
 	board, findings := in.begin(one)
 	if len(findings) > 0 {
 		in.refused(number, one, findings)
@@ -128,7 +124,7 @@ func (in *instances) take(one *compile.Instance) bool {
 	sub.publish(s.prog())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !in.goOn() {
+	if !in.goOn() || !before && (s.stopped.status != "" || s.opts.Replay) {
 		sub.cancel(nil)
 		in.live--
 		in.came--
@@ -139,9 +135,10 @@ func (in *instances) take(one *compile.Instance) bool {
 	return true
 }
 
-// goOn reports whether instances may still start. The caller holds mu.
+// goOn reports whether instances may still start; in a run that stops, those that the
+// record knows. The caller holds mu.
 func (in *instances) goOn() bool {
-	return !in.s.closed && (in.s.stopped.status == "" || in.s.opts.Replay)
+	return !in.s.closed && (in.s.stopped.status == "" || in.s.catchesUp())
 }
 
 // enter waits for room; it reports whether the run takes more instances, and the number of
@@ -272,14 +269,6 @@ func (in *instances) refused(number int, one *compile.Instance, findings diag.Li
 	s.mu.Lock()
 	in.leave()
 	s.mu.Unlock()
-}
-
-// leftOut ends an instance that the record of the run does not have.
-func (in *instances) leftOut(number int, one *compile.Instance) {
-	in.note(number, InstanceResult{Name: one.Name, Status: Cancelled, Reason: "the record ends before it started", Calls: []CallResult{}})
-	in.s.mu.Lock()
-	in.leave()
-	in.s.mu.Unlock()
 }
 
 // leave makes room. The caller holds mu.

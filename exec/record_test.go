@@ -230,7 +230,7 @@ func replays(t *testing.T, prog *compile.Program, opts exec.Options, want *exec.
 		return tool.ActivityFunc(echo)
 	})
 	if res := run(t, prog, &opts); res.Digest != want.Digest {
-		t.Errorf("replay: %s %s\nrun: %s %s", statuses(res), res.State, statuses(want), want.State)
+		t.Errorf("replay: %s %s %s\nrun: %s %s %s", statuses(res), res.State, essentials(res), statuses(want), want.State, essentials(want))
 	}
 }
 

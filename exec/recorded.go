@@ -148,10 +148,15 @@ func (s *scheduler) mayTake(i int32) bool {
 	switch {
 	case s.opts.Replay:
 		return s.known(i)
-	case s.stopped.status == "":
+	case s.mayStart(i):
 		return true
 	}
-	return s.err == nil && s.ctx.Err() == nil && s.known(i)
+	return s.catchesUp() && s.known(i)
+}
+
+// catchesUp reports whether calls that the record knows are taken in a scheduler that stops.
+func (s *scheduler) catchesUp() bool {
+	return s.opts.Replay || s.pasts[""] != nil && s.err == nil && s.ctx.Err() == nil
 }
 
 // recall goes on with a call, whose params are resolved, where the record left it. It reports

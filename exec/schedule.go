@@ -184,7 +184,7 @@ func (p *pool) take() (entry, bool) {
 		e := p.ready.pop()
 		s, i := e.s, e.i
 		s.waiting--
-		if s.closed || s.behind(i) || !s.mayTake(i) {
+		if s.closed || !s.mayTake(i) {
 			p.wake(p.tools[s.prog().Calls[i].Tool]) // its place is for another
 			s.checkIdle()
 			continue
@@ -257,7 +257,7 @@ func (p *pool) wake(t *toolLimit) {
 		t.waiting[0] = entry{}
 		t.waiting = t.waiting[1:]
 		e.s.waiting--
-		if !e.s.closed && !e.s.behind(e.i) && e.s.mayTake(e.i) {
+		if !e.s.closed && e.s.mayTake(e.i) {
 			e.s.enqueue(e.i)
 			return
 		}

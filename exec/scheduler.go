@@ -379,7 +379,10 @@ func (s *scheduler) abandonAll() {
 // person can bring it on. The caller holds mu.
 func (s *scheduler) checkIdle() {
 	going := s.stopped.status == ""
-	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.subs) > s.stalled || going && (s.open || s.waiting > 0) {
+	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.subs) > s.stalled || going && s.open {
+		return
+	}
+	if (going || s.catchesUp()) && (s.waiting > 0 || s.open && s.template != nil) {
 		return
 	}
 	switch {
