@@ -56,6 +56,11 @@ func (s *scheduler) finishRecord(res *Result) {
 	if res.Status == Paused {
 		e.Type = RunPaused
 	}
+	if s.template == nil {
+		for i := range res.Instances {
+			s.addBoard(&res.Instances[i])
+		}
+	}
 	if s.opts.Record != nil {
 		res.Digest = s.boardDigest(res)
 		e.Digest = res.Digest
