@@ -100,6 +100,7 @@ var layers = map[string]layer{
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
 	"examples/http":            {program: true},
+	"examples/pages":           {program: true},
 }
 
 // core are the packages that whoever runs plans from Go links, and coreLibraries all
