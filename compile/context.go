@@ -226,8 +226,8 @@ func (c *checker) orFile(l diag.Loc) diag.Loc {
 // meet them as a whole; state and data may still be incomplete, since what the
 // schema requires may come from the run (plan-language §6).
 func (c *checker) checkInitial(name string, k *kind) {
-	if name == "input" && !k.given && (!c.opts.Run || c.within != nil) {
-		return // it is for the caller, or the run, to give
+	if name == "input" && !k.given && !c.opts.Run {
+		return
 	}
 	for i, s := range k.schemas {
 		if c.partial(name) {

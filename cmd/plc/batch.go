@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/plc-lang/plc/compile"
@@ -139,8 +140,12 @@ type batchDocument struct {
 // showBatch shows what became of a run whose instances were told one by one; it
 // returns its exit code.
 func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error {
-	if b.bad > 0 && res.Status == exec.Completed {
-		res.Status, res.Reason = exec.Failed, fmt.Sprintf("%s of %s no instance", count(b.bad, "line"), b.file.name)
+	total := 0
+	for _, n := range b.counts {
+		total += n
+	}
+	if b.bad > 0 && (res.Status == exec.Completed || isCount(res.Reason)) { // the run does not know of bad lines
+		res.Status, res.Reason = exec.Failed, fmt.Sprintf("%d of %s failed", b.counts[exec.Failed], count(total, "instance"))
 	}
 	b.counts[exec.Completed] += 0
 	b.counts[exec.Failed] += 0
@@ -153,16 +158,21 @@ func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error
 		return exitOf(res.Status)
 	}
 	env.showFindings(onlyErrors(res.Findings))
-	total := 0
-	for _, n := range b.counts {
-		total += n
+	reason := res.Reason
+	if isCount(reason) { // the headline counts
+		reason = ""
 	}
-	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, b.counts, total, "instance", res.Reason)))
+	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, b.counts, total, "instance", reason)))
 	showInstances(env.stderr, b.first, total-b.counts[exec.Completed])
 	if b.out == nil {
 		env.hintf("--results FILE keeps what each instance gave, and --format json prints it")
 	}
 	return exitOf(res.Status)
+}
+
+// isCount reports whether a reason only says how many instances failed.
+func isCount(reason string) bool {
+	return strings.HasSuffix(reason, " instances failed") || strings.HasSuffix(reason, " instance failed")
 }
 
 // showInstances shows instances that did not complete, and why, of so many.

@@ -175,7 +175,11 @@ func (env *environment) showEach(res *exec.Result) {
 	for i := range res.Instances {
 		counts[res.Instances[i].Status]++
 	}
-	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, counts, len(res.Instances), "instance", res.Reason)))
+	reason := res.Reason
+	if isCount(reason) { // the headline counts
+		reason = ""
+	}
+	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, counts, len(res.Instances), "instance", reason)))
 	for i := range res.Instances {
 		if r := &res.Instances[i]; r.Status != exec.Completed {
 			fmt.Fprintf(env.stderr, "%s: %s\n", printable(r.Name), r.Status)
