@@ -13,7 +13,8 @@ import (
 //	1  fetch    fetchUserProfile {"userName":"Alice"}       set †state.profile
 //	2  sum      summarize {"profile":†state.profile@1}      set †state.summary     after 1
 //
-// @N after a reference is the place that ends its binding.
+// @N after a reference is the place that ends its binding. Behind the plan come the documents
+// that it delegates to, each once.
 func (p *Program) String() string {
 	var b strings.Builder
 	p.WriteTo(&b)
@@ -22,6 +23,25 @@ func (p *Program) String() string {
 
 // WriteTo writes what String returns.
 func (p *Program) WriteTo(w io.Writer) (int64, error) {
+	total, err := p.write(w)
+	for _, d := range p.documents() {
+		if err != nil {
+			break
+		}
+		var n int
+		n, err = fmt.Fprintf(w, "\n%s:\n", d.File().Name)
+		total += int64(n)
+		if err == nil {
+			var more int64
+			more, err = d.write(w)
+			total += more
+		}
+	}
+	return total, err
+}
+
+// write writes the calls and the output of one document.
+func (p *Program) write(w io.Writer) (int64, error) {
 	var total int64
 	after := p.effectEdges()
 	for i := range p.Calls {
@@ -31,16 +51,54 @@ func (p *Program) WriteTo(w io.Writer) (int64, error) {
 			return total, err
 		}
 	}
-	if p.Output == nil {
-		return total, nil
+	if p.Output != nil {
+		n, err := fmt.Fprintf(w, "output %s\n", p.Output)
+		total += int64(n)
+		if err != nil {
+			return total, err
+		}
 	}
-	n, err := fmt.Fprintf(w, "output %s\n", p.Output)
-	return total + int64(n), err
+	if p.Template {
+		n, err := fmt.Fprintf(w, "once for each of %s\n", count(len(p.Instances), "instance"))
+		return total + int64(n), err
+	}
+	return total, nil
+}
+
+// documents are the programs that calls delegate to, also those of these, one of each
+// name, in order.
+func (p *Program) documents() []*Program {
+	var all []*Program
+	seen := map[string]bool{}
+	done := map[*Program]bool{}
+	var visit func(p *Program)
+	visit = func(p *Program) {
+		done[p] = true
+		for i := range p.Calls {
+			d := p.Calls[i].Delegate
+			if d == nil || d.Program == nil || done[d.Program] {
+				continue
+			}
+			if !seen[d.Name] {
+				seen[d.Name] = true
+				all = append(all, d.Program)
+			}
+			visit(d.Program)
+		}
+	}
+	visit(p)
+	return all
 }
 
 func (c *Call) assembly(after []int32) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\t%s\t%s %s", c.Place, c.ID, c.Source.Tool, &c.Params)
+	if c.Instance != "" {
+		fmt.Fprintf(&b, "\tof %s", c.Instance)
+	}
+	if c.Delegate != nil {
+		fmt.Fprintf(&b, "\tdelegate %s", c.Delegate.Name)
+	}
 	if c.When != nil {
 		fmt.Fprintf(&b, "\twhen %s", c.When)
 	}

@@ -2,10 +2,14 @@ package compile
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
@@ -23,12 +27,29 @@ type Diff struct {
 	EdgesRemoved []EdgeChange `json:"edgesRemoved"`
 	// Effects are the calls that change the world, in their order, when that differs.
 	Effects *EffectsChange `json:"effects,omitempty"`
+	// Other is what else differs: the mode, the output, the initial values.
+	Other []Change `json:"other,omitempty"`
+	// Documents are the documents that both delegate to and that differ, each once.
+	Documents []DocumentDiff `json:"documents,omitempty"`
+}
+
+// Change is a text before and after.
+type Change struct {
+	What string `json:"what"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+// DocumentDiff is what differs in a document that is delegated to.
+type DocumentDiff struct {
+	Document string `json:"document"`
+	*Diff
 }
 
 // CallChange is a call that differs.
 type CallChange struct {
 	Call  string      `json:"call"`
-	What  string      `json:"what"` // "tool", "params", "_when", …
+	What  string      `json:"what"` // "tool", "params", "_when", …; "document" when what it delegates to differs
 	Old   string      `json:"old"`
 	New   string      `json:"new"`
 	Place state.Place `json:"-"`
@@ -50,18 +71,36 @@ type EffectsChange struct {
 
 // IsEmpty reports whether nothing differs.
 func (d *Diff) IsEmpty() bool {
-	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.EdgesAdded)+len(d.EdgesRemoved) == 0 && d.Effects == nil
+	return len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.EdgesAdded)+len(d.EdgesRemoved)+len(d.Other) == 0 && d.Effects == nil
 }
 
 // Compare finds what differs in meaning between two programs.
+//
+// What differs in a document that both delegate to is told once, and is a change of each
+// call that runs it.
 func Compare(old, new *Program) *Diff {
+	c := &differ{known: map[[2]*Program]*Diff{}, told: map[string]bool{}}
+	d := c.compare(old, new)
+	d.Documents = c.documents
+	return d
+}
+
+// differ is one Compare, with the programs of documents that were compared.
+type differ struct {
+	known     map[[2]*Program]*Diff
+	told      map[string]bool // documents
+	documents []DocumentDiff
+}
+
+func (c *differ) compare(old, new *Program) *Diff {
 	d := &Diff{Added: []string{}, Removed: []string{}, Changed: []CallChange{}, EdgesAdded: []EdgeChange{}, EdgesRemoved: []EdgeChange{}}
 	for i := range new.Calls {
-		c := &new.Calls[i]
-		if was, ok := old.Call(c.ID); ok {
-			d.call(was, c)
+		call := &new.Calls[i]
+		if was, ok := old.Call(call.ID); ok {
+			d.call(was, call)
+			c.document(d, was, call)
 		} else {
-			d.Added = append(d.Added, c.ID)
+			d.Added = append(d.Added, call.ID)
 		}
 	}
 	for i := range old.Calls {
@@ -75,7 +114,98 @@ func Compare(old, new *Program) *Diff {
 	if a, b := old.changes(), new.changes(); !slices.Equal(a, b) {
 		d.Effects = &EffectsChange{a, b}
 	}
+	d.Other = old.values(new)
 	return d
+}
+
+// document compares what two calls delegate to, when that has one name.
+func (c *differ) document(d *Diff, old, new *Call) {
+	if old.Delegate == nil || new.Delegate == nil || old.Delegate.Name != new.Delegate.Name ||
+		old.Delegate.Program == nil || new.Delegate.Program == nil {
+		return
+	}
+	pair := [2]*Program{old.Delegate.Program, new.Delegate.Program}
+	inside, ok := c.known[pair]
+	if !ok {
+		inside = c.compare(pair[0], pair[1])
+		c.known[pair] = inside
+	}
+	if inside.IsEmpty() {
+		return
+	}
+	name := new.Delegate.Name
+	d.Changed = append(d.Changed, CallChange{Call: new.ID, What: "document", Old: name, New: name + ": " + inside.short(), Place: new.Place})
+	if !c.told[name] {
+		c.told[name] = true
+		c.documents = append(c.documents, DocumentDiff{name, inside})
+	}
+}
+
+// short says how much differs.
+func (d *Diff) short() string {
+	var parts []string
+	for _, n := range []struct {
+		count int
+		noun  string
+		what  string
+	}{
+		{len(d.Added), "call", " added"}, {len(d.Removed), "call", " removed"}, {len(d.Changed), "change", " of calls"},
+		{len(d.Other), "other change", ""}, {len(d.EdgesAdded) + len(d.EdgesRemoved), "edge", ""},
+	} {
+		if n.count > 0 {
+			parts = append(parts, count(n.count, n.noun)+n.what)
+		}
+	}
+	if len(parts) == 0 {
+		return "its effects in another order"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// values are the mode, the output and the initial values of a program that has or that
+// other has, as texts.
+func (p *Program) values(other *Program) []Change {
+	mode := func(p *Program) string { return [...]string{"eager", "lazy"}[p.Mode] }
+	output := func(p *Program) string {
+		if p.Output == nil {
+			return ""
+		}
+		return string(canonicalNode(p.Document.Output))
+	}
+	all := []Change{{"mode", mode(p), mode(other)}, {"output", output(p), output(other)}}
+	old, new := p.allInitial(), other.allInitial()
+	kinds := maps.Clone(old)
+	maps.Copy(kinds, new)
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		kind, instance, ok := strings.Cut(name, layerMark)
+		if ok {
+			kind += " of " + instance
+		}
+		all = append(all, Change{kind, initialText(old[name]), initialText(new[name])})
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return c.Old == c.New })
+}
+
+// allInitial are the initial values by kind, also those of the instances of a template.
+func (p *Program) allInitial() map[string]json.RawMessage {
+	if !p.Template {
+		return p.Initial
+	}
+	all := maps.Clone(p.Initial)
+	for _, in := range p.Instances {
+		for kind, v := range in.Own {
+			all[Layer(kind, in.Name)] = v
+		}
+	}
+	return all
+}
+
+// initialText is an initial value with its members in order of their names.
+func initialText(v json.RawMessage) string {
+	if len(v) == 0 {
+		return ""
+	}
+	return string(jsonscan.Canonical(nil, v))
 }
 
 func (d *Diff) call(old, new *Call) {
@@ -90,7 +220,7 @@ func (d *Diff) call(old, new *Call) {
 // meaningNames are what meaning returns, in order.
 var meaningNames = [...]string{
 	"tool", "params", "_outputPath", "_outputMethod", "_errorPath", "_when", "_output", "_dependsOn", "_scopes",
-	"_fallback", "_retry", "_timeout", "_onFailure", "_approve", "_expect", "activity", "effects",
+	"_fallback", "_retry", "_timeout", "_onFailure", "_approve", "_expect", "_instance", "_delegate", "activity", "effects",
 }
 
 // meaning is what a call means, a text for each of meaningNames.
@@ -119,11 +249,11 @@ func (c *Call) meaning() []string {
 }
 
 func (c *Call) rareMeaning() []string {
-	texts := make([]string, 0, 11)
+	texts := make([]string, 0, 13)
 	texts = append(texts, string(c.Result))
 	rest := c.Source.Rest
 	if rest == nil {
-		return append(texts, "", "", "", "", "", "", "", "", c.activityName(), effectsText(c.Effects))
+		return append(texts, "", "", "", "", "", "", "", "", c.Instance, c.delegateName(), c.activityName(), effectsText(c.Effects))
 	}
 	var deps []string
 	for _, d := range rest.DependsOn {
@@ -140,7 +270,14 @@ func (c *Call) rareMeaning() []string {
 	return append(texts,
 		text(deps), string(canonicalNode(rest.ScopesNode)), string(canonicalNode(rest.FallbackNode)), retry, timeout,
 		rest.OnFailure, string(canonicalNode(rest.ApproveNode)), string(canonicalNode(rest.Expect)),
-		c.activityName(), effectsText(c.Effects))
+		c.Instance, c.delegateName(), c.activityName(), effectsText(c.Effects))
+}
+
+func (c *Call) delegateName() string {
+	if c.Delegate == nil {
+		return ""
+	}
+	return c.Delegate.Name
 }
 
 // retryText is what a _retry says: 3, delay 1s, on "busy".

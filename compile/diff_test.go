@@ -2,6 +2,9 @@ package compile_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +53,59 @@ func TestCompare(t *testing.T) {
 				t.Errorf("empty: %v", d.IsEmpty())
 			}
 		})
+	}
+}
+
+// TestCompareDocuments changes a document that is delegated to: each call that runs it
+// has changed, and what is in it is told once.
+func TestCompareDocuments(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"sub","n":1,"_delegate":"a.json"},{"_tool":"sub","n":1,"_id":"s","_delegate":"b.json"}]`,
+		"a.json":    `[{"_tool":"sub","n":"†input.n","_id":"inner","_delegate":"b.json"}]`,
+		"b.json":    `[{"type":"state","x":1},{"type":"plan","plan":{"calls":[{"_tool":"any","v":"†input.n","_outputPath":"†state.r"}],"output":"†state.r"}}]`,
+	}
+	old, _ := f.compile(t, nil)
+	for name, c := range map[string]struct{ old, new, want string }{
+		"nothing":  {"", "", `[]`},
+		"a param":  {`"v":"†input.n"`, `"v":2`, `["sub document" "s document" "inner document" "any params"]`},
+		"a value":  {`"x":1`, `"x":2`, `["sub document" "s document" "inner document" "state"]`},
+		"a result": {`"output":"†state.r"`, `"output":3`, `["sub document" "s document" "inner document" "output"]`},
+	} {
+		g := maps.Clone(f)
+		g["b.json"] = strings.Replace(f["b.json"], c.old, c.new, 1)
+		changed, _ := g.compile(t, nil)
+		d := compile.Compare(old, changed)
+		list := []string{}
+		add := func(d *compile.Diff) {
+			for _, change := range d.Changed {
+				list = append(list, change.Call+" "+change.What)
+			}
+			for _, change := range d.Other {
+				list = append(list, change.What)
+			}
+		}
+		add(d)
+		slices.SortFunc(d.Documents, func(a, b compile.DocumentDiff) int { return strings.Compare(a.Document, b.Document) })
+		for _, doc := range d.Documents {
+			add(doc.Diff)
+		}
+		if got := fmt.Sprintf("%q", list); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if d.IsEmpty() != (c.want == `[]`) {
+			t.Errorf("%s: empty: %v", name, d.IsEmpty())
+		}
+	}
+}
+
+func TestAssemblyOfDocuments(t *testing.T) {
+	prog, _ := files{
+		"plan.json": `[{"type":"state","_instance":"A","x":1},{"type":"plan","plan":[{"_tool":"sub","n":1,"_delegate":"a.json","_instance":"A"},{"_tool":"sub","n":"x","_delegate":"a.json"}]}]`,
+		"a.json":    `[{"_tool":"any","v":"†input.n","_outputPath":"†state.r"}]`,
+	}.compile(t, nil)
+	const want = "1\tsub\tsub {\"n\":1}\tof A\tdelegate a.json\n2\tsub-2\tsub {\"n\":\"x\"}\tdelegate a.json\n\na.json:\n1\tany\tany {\"v\":†input.n}\tset †state.r\n"
+	if got := prog.String(); got != want {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }
 

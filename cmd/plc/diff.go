@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,10 +68,20 @@ func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) 
 // showDiff shows a difference to people.
 func (env *environment) showDiff(d *compile.Diff) error {
 	out := bufio.NewWriter(env.stdout)
-	line := func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
 	if d.IsEmpty() {
-		line("no difference in meaning")
+		fmt.Fprintln(out, "no difference in meaning")
 	}
+	writeDiff(out, d)
+	for _, doc := range d.Documents {
+		fmt.Fprintf(out, "in %s:\n", printable(doc.Document))
+		writeDiff(out, doc.Diff)
+	}
+	return out.Flush()
+}
+
+// writeDiff writes what differs in one document.
+func writeDiff(out io.Writer, d *compile.Diff) {
+	line := func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
 	for _, id := range d.Removed {
 		line("- call %s", id)
 	}
@@ -93,7 +104,11 @@ func (env *environment) showDiff(d *compile.Diff) error {
 		line("    - %s", list(d.Effects.Old))
 		line("    + %s", list(d.Effects.New))
 	}
-	return out.Flush()
+	for _, c := range d.Other {
+		line("~ %s", c.What)
+		line("    - %s", c.Old)
+		line("    + %s", c.New)
+	}
 }
 
 func list(ids []string) string {
