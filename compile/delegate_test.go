@@ -387,7 +387,9 @@ func (c *conditions) Check(source string, vars map[string]*schemas.Schema) (comp
 		if s != nil {
 			text = s.String()
 		}
-		c.vars[source+" "+name] = text
+		if c.vars != nil {
+			c.vars[source+" "+name] = text
+		}
 	}
 	if i := strings.IndexByte(source, '?'); i >= 0 {
 		return nil, &compile.PredicateError{Start: i, End: i + 1, Message: "what is ?"}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,7 +34,11 @@ func FuzzCompile(f *testing.F) {
 			f.Add(document(3), uint8(2))
 		}
 	}
+	for _, text := range delegating {
+		f.Add(text, uint8(0))
+	}
 	opts := fileTools(f, checkDir+"/tools.yaml")
+	opts.Delegates, opts.Predicates = fuzzDelegates, &conditions{}
 	f.Fuzz(func(t *testing.T, text string, flags uint8) {
 		c := &checkCase{src: diag.NewFile("plan.json", []byte(text)), opts: opts}
 		c.opts.Run, c.opts.Lazy, c.parse.Answer = flags&1 != 0, flags&2 != 0, flags&4 != 0
@@ -50,6 +55,25 @@ func FuzzCompile(f *testing.F) {
 			t.Errorf("the same text is another program:\n%s\n%s", a, b)
 		}
 	})
+}
+
+// fuzzDelegates are documents that plans may delegate to: sound and faulty ones, in a
+// circle, and whatever the types of their callers are.
+var fuzzDelegates = fstest.MapFS{
+	"a": {Data: []byte(`[{"type":"input","schema":{"properties":{"n":{"type":"integer"}},"required":["n"]}},{"type":"plan","plan":[{"_tool":"make","v":"†input.n","_outputPath":"†state.r"}]}]`)},
+	"b": {Data: []byte(`{"calls":[{"_tool":"use","v":["†input.x.y","†input.item || †state.s"]},{"_tool":"sub","_delegate":"a","n":"†input.n"}],"output":"†input"}`)},
+	"c": {Data: []byte(`[{"_tool":"sub","_delegate":"c"},{"_tool":"nope","v":"†state.gone","v":1}]`)},
+	"d": {Data: []byte(`[{"type":"state","_instance":"A","x":1},{"type":"plan","plan":[{"_tool":"use","_instance":"A","v":"†state.x"}]}]`)},
+	"e": {Data: []byte(`[{"a":`)},
+}
+
+// delegating are plans that delegate, loop, choose and have instances.
+var delegating = []string{
+	`[{"_tool":"use","n":1,"_delegate":"a","_outputPath":"†state.r"},{"_tool":"use","v":"†state.r.r","_delegate":"b","_scopes":["state","input.k"]},{"_tool":"use","_delegate":"c"},{"_tool":"use","_delegate":"d"},{"_tool":"use","_delegate":"e"}]`,
+	`[{"_tool":"forEach","items":"†input.l","onItemFailure":"collect","_delegate":"b","_outputPath":"†state.r"},{"_tool":"reduce","items":[1,"†state.r"],"initial":{},"_delegate":"a"},{"_tool":"repeat","max":3,"until":"n > 1","initial":{"n":1},"_delegate":"a"}]`,
+	`[{"_tool":"choose","value":"†input.v","when":{"x":"value > 1","1":"?"},"_outputPath":"†state.x || †state.y || †state.z"}]`,
+	`[{"type":"state","g":{"a":[1]}},{"type":"state","_instance":"A","g":{"b":2}},{"type":"plan","plan":[{"_tool":"use","v":["†state.g.a[*]","†state.g"],"_instance":"A","_outputPath":"†state.g.c || †state.e"},{"_tool":"use","v":"†state.e","_instance":"B"},{"_tool":"use","_outputPath":"†state.g"}]}]`,
+	`[{"type":"input","_instance":"A","g":{"b":2}},{"type":"input","_instance":"B","g":3},{"type":"plan","plan":[{"_tool":"use","v":["†input.g.b","†input.g[*] || 1"]}]}]`,
 }
 
 // conformancePlans are the plans of the conformance cases.
@@ -114,7 +138,7 @@ func inProgram(t *testing.T, prog *compile.Program, findings diag.List) {
 	for i := range findings {
 		f := &findings[i]
 		named := func(c *lang.Call) bool { return c.ID == f.Call }
-		if f.Call != "" && !slices.ContainsFunc(ptrs(prog.Document.Calls), named) {
+		if f.Call != "" && f.Loc.File == prog.File() && !slices.ContainsFunc(ptrs(prog.Document.Calls), named) {
 			t.Errorf("there is no call %q: %s", f.Call, f)
 		}
 		if unclear || f.Pointer == "" || f.Loc.File != prog.File() || prog.Document.Root.IsZero() {
