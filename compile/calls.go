@@ -438,6 +438,10 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 	if !c.permitTool(d, t, f.ToolNode) {
 		return
 	}
+	if def := c.factsOf(t).defaults; t.Source == tool.BuiltIn || def != nil && def.Rest != nil && def.Rest.Delegate != "" {
+		c.errorf(diag.BadDelegate, d.loc(f.ToolNode), "a fallback can't delegate or choose, as %q does", f.Tool).inside(d, d.span(f.ToolNode.Span()))
+		return
+	}
 	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
 	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout, effects: c.effectsOf(t, f.Activity, f.ActivityNode)}
 	if out.Timeout == 0 {

@@ -189,7 +189,8 @@ func TestDelegates(t *testing.T) {
 		"anonymous": {files{"plan.json": `[{"_tool":"sub","_delegate":"anonymous","_outputPath":"†state.r"}]`}, nil},
 		"instances that no call names": {files{"plan.json": `[{"_tool":"sub","_delegate":"s.json"}]`,
 			"s.json": `[{"type":"state","_instance":"A","x":1},{"type":"plan","plan":[{"_tool":"any"}]}]`}, []string{"s.json PLC703"}},
-		"an activity beside it": {files{"plan.json": `[{"_tool":"sub","_delegate":"s.json","_activity":"num"}]`, "s.json": `[]`}, []string{"plan.json PLC209: not used"}},
+		"a fallback that delegates": {files{"plan.json": `[{"_tool":"sub","_fallback":"forEach"},{"_tool":"sub","_fallback":"num","n":1,"_delegate":"s.json"}]`, "s.json": `[]`}, []string{"plan.json PLC701: a fallback"}},
+		"an activity beside it":     {files{"plan.json": `[{"_tool":"sub","_delegate":"s.json","_activity":"num"}]`, "s.json": `[]`}, []string{"plan.json PLC209: not used"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			prog, got := c.files.compile(t, nil)
