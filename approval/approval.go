@@ -52,7 +52,9 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-func refuse(format string, args ...any) *Refusal { return &Refusal{Message: fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) *Refusal {
+	return &Refusal{Message: fmt.Sprintf(format, args...)}
+}
 
 // Request is a request to run a plan.
 func Request(plan string, m compile.Manifest, blueprint string, now time.Time) *File {

@@ -142,6 +142,8 @@ func (d Difference) place() (thing, path string) {
 		thing += "the schema of " + next()
 	case "flags":
 		thing += "--" + next()
+	case "lines":
+		thing += "line " + next() + " of the instances"
 	case "order":
 		thing += "the order of the calls"
 	case "document":

@@ -50,7 +50,7 @@ type Event struct {
 	Status   Status          `json:"status,omitempty"`
 	Path     string          `json:"path,omitempty"`     // Written
 	Method   string          `json:"method,omitempty"`   // Written
-	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's; CallReturned: the result
+	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
 	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
 	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
 	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned

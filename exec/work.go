@@ -280,7 +280,11 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 	c.attempts++
 	c.turn++
 	c.calling = true
-	return c.turn, s.emitCall(i, c.start(Event{Attempt: c.attempts, Key: key})), true
+	e := c.start(Event{Attempt: c.attempts, Key: key})
+	if s.opts.Dry != nil {
+		e.Value = c.params
+	}
+	return c.turn, s.emitCall(i, e), true
 }
 
 // start is the event of an attempt.

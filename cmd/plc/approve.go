@@ -137,7 +137,11 @@ func (env *environment) readApproval(name string) (*approval.File, error) {
 // manifest is all that would execute: what the program has, and what a run takes
 // from the tool files and the flags.
 func (p *prepared) manifest() compile.Manifest {
-	return p.prog.Manifest(p.settings.bound(p.boundFlags()))
+	extra := p.settings.bound(p.boundFlags())
+	if p.flags.lines != nil {
+		extra["lines"] = p.boundLines()
+	}
+	return p.prog.Manifest(extra)
 }
 
 // checkApproval makes sure that what would run is what was approved. What it returns

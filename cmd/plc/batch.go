@@ -47,7 +47,7 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 		if show != nil {
 			show.batch = true
 		}
-		if b.file, err = env.openInstances(f.instances, prog.Instances); err != nil {
+		if b.file, err = env.openInstances(f.instances, prog.Instances, f.lines); err != nil {
 			return nil, err
 		}
 	}

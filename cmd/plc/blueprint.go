@@ -65,7 +65,11 @@ func (b *blueprintWriter) call(n int, c *forecast.Call) {
 	}
 	switch {
 	case c.Runs > 0:
-		b.line("       runs its document %s", count(c.Runs, "time"))
+		why := ""
+		if c.Marks["items"] == forecast.Sampled {
+			why = ": as many times as the list that was made up has items"
+		}
+		b.line("       runs its document %s%s", count(c.Runs, "time"), why)
 	case c.Outcomes != nil && c.Error != nil:
 		b.line("       assumed to fail: %s", c.Error.Message)
 	case c.Error != nil:
@@ -104,8 +108,10 @@ func (b *blueprintWriter) params(c *forecast.Call) {
 			continue
 		}
 		shown := withMark(value, c.Marks[p.Name])
-		if span := p.Value.Span(); file != nil && strings.Contains(p.Value.Str(), "†") {
-			shown = fmt.Sprintf("%s = %s", cut(printable(string(file.Text[span.Start:span.End])), maxValue), shown)
+		if span := p.Value.Span(); file != nil && c.Marks[p.Name] != "" {
+			if text := string(file.Text[span.Start:span.End]); strings.Contains(text, "†") || strings.Contains(text, `\u2020`) {
+				shown = fmt.Sprintf("%s = %s", cut(printable(text), maxValue), shown)
+			}
 		}
 		b.line("       %s: %s", p.Name, shown)
 	}

@@ -31,11 +31,15 @@ type instanceFile struct {
 }
 
 // openInstances opens a file of instances, or standard input for "-". taken are the names
-// that the plan itself gives.
-func (env *environment) openInstances(name string, taken []compile.Instance) (*instanceFile, error) {
+// that the plan itself gives; read is what was read of it already, nil if nothing was.
+func (env *environment) openInstances(name string, taken []compile.Instance, read []byte) (*instanceFile, error) {
 	f := &instanceFile{name: shownName(name), names: map[string]int{}}
 	for i := range taken {
 		f.names[taken[i].Name] = 0
+	}
+	if read != nil {
+		f.in = io.NopCloser(bytes.NewReader(read))
+		return f, nil
 	}
 	if name == "-" {
 		if env.stdinRead {

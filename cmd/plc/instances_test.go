@@ -22,7 +22,7 @@ import (
 func readInstances(t testing.TB, text string, taken ...compile.Instance) (shown []string) {
 	t.Helper()
 	env := &environment{stdin: strings.NewReader(text)}
-	f, err := env.openInstances("-", taken)
+	f, err := env.openInstances("-", taken, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestInstancesAreReadAsTheyAreTaken(t *testing.T) {
 		read++
 		return copy(p, "{}\n"), nil
 	})}
-	f, err := env.openInstances("-", nil)
+	f, err := env.openInstances("-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestInstancesEndWithTheContext(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	env := &environment{stdin: r}
-	f, err := env.openInstances("-", nil)
+	f, err := env.openInstances("-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestInstancesEndWithTheContext(t *testing.T) {
 
 func TestInstancesThatCanNotBeRead(t *testing.T) {
 	env := &environment{stdin: io.MultiReader(strings.NewReader("{}\n{}"), readerFunc(func([]byte) (int, error) { return 0, errors.New("the disk is gone") }))}
-	f, err := env.openInstances("-", nil)
+	f, err := env.openInstances("-", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,13 +221,13 @@ func TestInstancesThatCanNotBeRead(t *testing.T) {
 	if last == nil || last.Error() != "can't read <stdin>: the disk is gone" {
 		t.Error(last)
 	}
-	if _, err := env.openInstances("-", nil); err == nil {
+	if _, err := env.openInstances("-", nil, nil); err == nil {
 		t.Error("standard input is read twice")
 	}
-	if _, err := env.openInstances(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "it is a directory") {
+	if _, err := env.openInstances(t.TempDir(), nil, nil); err == nil || !strings.Contains(err.Error(), "it is a directory") {
 		t.Error(err)
 	}
-	if _, err := env.openInstances(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := env.openInstances(filepath.Join(t.TempDir(), "none"), nil, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

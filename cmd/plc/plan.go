@@ -1,20 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/approval"
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
 )
 
 // planOptions are the flags of plc plan besides those of plc run.
@@ -155,6 +160,12 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags) (*pr
 	if err != nil {
 		return nil, err
 	}
+	if f.instances != "" && l.prog.Mode == lang.Lazy {
+		if f.lines, err = env.readFile(f.instances); err != nil {
+			return nil, err
+		}
+		f.lines = append([]byte{}, f.lines...) // not nil
+	}
 	trial := &forecast.Options{Approve: opts.Approve, MaxParallel: f.maxParallel, Seed: f.seed, Branch: branch}
 	if opts.Schedule == exec.Sequential {
 		trial.MaxParallel = 1
@@ -180,6 +191,9 @@ func branches(flags []string) (map[string]string, error) {
 
 // dryRun walks the plan without running anything.
 func (p *prepared) dryRun(ctx context.Context) (*forecast.DryRun, *forecast.Forecast, error) {
+	if p.flags.lines != nil {
+		p.trial.Instances = p.firstInstances
+	}
 	d, err := forecast.Run(ctx, p.prog, p.trial)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -192,6 +206,43 @@ func (p *prepared) dryRun(ctx context.Context) (*forecast.DryRun, *forecast.Fore
 	return d, f, nil
 }
 
+// mostInstances is of how many instances a dry run is made.
+const mostInstances = 20
+
+// firstInstances are the first of those of --instances that are any.
+func (p *prepared) firstInstances(yield func(*compile.Instance, error) bool) {
+	f := &instanceFile{name: p.flags.instances, names: map[string]int{}}
+	n := 0
+	for i, text := range bytes.Split(p.flags.lines, []byte{'\n'}) {
+		if text = bytes.TrimSpace(text); len(text) == 0 || n == mostInstances {
+			continue
+		}
+		in, err := f.instance(line{number: i + 1, text: text})
+		if err != nil {
+			continue // the run tells
+		}
+		if n++; !yield(in, nil) {
+			return
+		}
+	}
+}
+
+// boundLines are the instances of --instances, by their lines, which may be their names.
+func (p *prepared) boundLines() json.RawMessage {
+	all := map[string]any{}
+	for i, text := range bytes.Split(p.flags.lines, []byte{'\n'}) {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		if jsonscan.Check(text, jsonscan.Limits{}) == nil {
+			all[strconv.Itoa(i+1)] = json.RawMessage(text)
+		} else {
+			all[strconv.Itoa(i+1)] = string(text)
+		}
+	}
+	return encoded(all)
+}
+
 // boundFlags are the flags that change what a plan means or does; the others say how fast
 // it goes and what is told of it.
 func (p *prepared) boundFlags() json.RawMessage {
@@ -199,7 +250,7 @@ func (p *prepared) boundFlags() json.RawMessage {
 	return encoded(map[string]any{
 		"effects": f.effects, "refs": f.refs, "on-failure": f.onFailure, "on-uncertain": f.onUncertain, "approve": f.approve,
 		"max-steps": f.maxSteps, "max-tokens": f.maxTokens, "max-cost": f.maxCost, "max-time": f.maxTime.String(),
-		"timeout": f.timeout.String(), "seed": fmt.Sprint(f.seed),
+		"timeout": f.timeout.String(), "fail-fast": f.failFast, "seed": fmt.Sprint(f.seed),
 	})
 }
 

@@ -37,6 +37,7 @@ type runFlags struct {
 	results     string
 	failFast    bool
 	approval    string
+	lines       []byte // of --instances, when they had to be known before the run
 	branch      []string
 }
 

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 
 	"github.com/plc-lang/plc/compile"
@@ -65,7 +66,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, asked: map[site]string{}}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, asked: map[site]string{}, given: map[site]json.RawMessage{}}
 }
 
 // combine is what a dry run did, and the branches that it did not take: for each call

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type Options struct {
 	// Recorded is the result that a call had in a run that was recorded; nil knows none. It
 	// is called by several goroutines at once.
 	Recorded func(t *exec.Trial) (value json.RawMessage, ok bool)
+	// Instances are those that come when the program runs (exec.Options.Instances); nil has none.
+	Instances iter.Seq2[*compile.Instance, error]
 	// Durations are how long calls like this one took in runs that were recorded; nil, and
 	// none, is not known.
 	Durations func(c *compile.Call) []time.Duration
@@ -113,6 +116,7 @@ type walk struct {
 	mu     sync.Mutex
 	trials map[site]*trial
 	asked  map[site]string
+	given  map[site]json.RawMessage // the params of calls that delegate
 }
 
 // site is a call of a run.
@@ -125,7 +129,7 @@ type trial struct {
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
-	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, asked: map[site]string{}}
+	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, asked: map[site]string{}, given: map[site]json.RawMessage{}}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -165,7 +169,7 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
 		ID: "dry", MaxParallel: w.opts.MaxParallel, OnFailure: exec.Continue, Seed: w.opts.Seed,
-		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try,
+		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, OnEvent: w.note, Instances: w.opts.Instances,
 	})
 	if err != nil {
 		return nil, err
@@ -196,6 +200,15 @@ func (w *walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error)
 	defer w.mu.Unlock()
 	w.asked[site{q.Instance, q.Path}] = q.Reason
 	return exec.Answer{Approved: true}, nil
+}
+
+// note takes down the params of what is started.
+func (w *walk) note(e *exec.Event) {
+	if e.Type == exec.CallStarted {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.given[site{e.Instance, e.Call}] = e.Value
+	}
 }
 
 // try stands for a tool.

@@ -77,7 +77,11 @@ func effects(w map[*compile.Call]*compile.Program, calls []Call) []Effect {
 		}
 		all[at].Count++
 		if len(all[at].Calls) < maxNamed {
-			all[at].Calls = append(all[at].Calls, c.Path)
+			name := c.Path
+			if c.Instance != "" {
+				name += " of " + c.Instance
+			}
+			all[at].Calls = append(all[at].Calls, name)
 		}
 	}
 	return all

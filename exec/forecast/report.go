@@ -75,24 +75,18 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 	}
 	key := site{out.Instance, out.Path}
 	out.Approval = r.asked[key]
-	t := r.trials[key]
-	switch {
+	if params, ok := r.given[key]; ok {
+		out.Params, out.Marks = params, r.paramMarks(f, c, marks)
+	}
+	switch t := r.trials[key]; {
 	case t != nil:
-		out.Params, out.Result, out.Mark = t.params, res.Result, t.mark
-	case c.Rare != nil && c.Result != nil && res.Status == exec.Completed:
+		out.Result, out.Mark = res.Result, t.mark
+	case c.Rare != nil && c.Rare.Result != nil && res.Status == exec.Completed:
 		out.Result, out.Mark = res.Result, Known
-	case res.Result != nil:
+	case res.Result != nil: // of a built-in tool: it is made of what it was given
 		out.Result, out.Mark = res.Result, f.mark
-	}
-	if t == nil && res.Status != exec.Completed && res.Status != exec.Failed {
-		return out
-	}
-	out.Marks = r.paramMarks(f, c, marks)
-	if t == nil && res.Status == exec.Completed { // a built-in tool, a known result
 		for _, m := range out.Marks {
-			if out.Mark != "" && !(c.Rare != nil && c.Result != nil) {
-				out.Mark = out.Mark.weaker(m)
-			}
+			out.Mark = out.Mark.weaker(m)
 		}
 	}
 	return out
