@@ -73,6 +73,7 @@ func Read(text []byte) (*File, error) {
 		return nil, fmt.Errorf("not an approval: %w", err)
 	}
 	f := &File{}
+	text = jsonscan.Canonical(nil, text)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(f)
@@ -85,8 +86,7 @@ func Read(text []byte) (*File, error) {
 		return nil, refuse("the approval was edited: %s", err)
 	}
 	// What encoding/json takes for the same member, or for the same value, is not the same here.
-	written := jsonscan.Canonical(nil, text)
-	if sealOf(text) != f.Seal || !bytes.Equal(written, jsonscan.Canonical(nil, f.encode())) {
+	if sealOf(text) != f.Seal || !bytes.Equal(text, jsonscan.Canonical(nil, f.encode())) {
 		return nil, refuse("the approval was edited after it was written; make it anew with plc plan")
 	}
 	m := compile.Manifest(jsonscan.Canonical(nil, f.Manifest))
