@@ -12,6 +12,7 @@ var features = []string{
 	"forward reference", "||", "&&", "†{", "[*]", "[-1]", ".0", "_when", "_dependsOn", "_errorPath", "_retry", "_scopes", "_expect", "a fallback with params", "_output",
 	"push", "concat", "merge", "assign", "a write on a list", "a reader from nothing", "fan-out", "schema", "output", "lenient", "strict effects",
 	"effects of a domain", "lost answer", "timeout",
+	"runs", "forEach", "reduce", "repeat", "choose", "a failure inside", "delegates in delegates", "refused with documents",
 }
 
 // features are those of a plan that ran.
@@ -41,7 +42,12 @@ func (p *plan) features(r *reading) []string {
 		add("lost answer", c.Does.Lost > 0)
 		add("timeout", c.Does.Hangs > 0)
 	}
+	for _, c := range p.Calls {
+		add("delegates in delegates", c.Sub != nil && len(c.Sub.files()) > 0)
+	}
 	for _, s := range r.list {
+		add(s.Tool, slices.Contains([]string{"runs", "forEach", "reduce", "repeat", "choose"}, s.Tool) && s.status == "completed")
+		add("a failure inside", s.delegated() && s.err != nil && s.err.code == "delegate")
 		add("skipped because of a failure", s.status == "skipped" && s.byFailure)
 		add("skipped", s.status == "skipped" && !s.byFailure)
 		add("handled failure", s.handled)

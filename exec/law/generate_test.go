@@ -28,6 +28,7 @@ type planned struct {
 	Params        []member
 	Members       []member
 	Does, Instead behavior // of the tool, of its fallback
+	Sub           *plan    // the document that it delegates to, in the file <id>.json
 }
 
 // dice reads choices from bytes; at their end all are 0.
@@ -70,6 +71,11 @@ type maker struct {
 	outputs []string // the _outputPath of each call, "" for none
 	sources []bool   // calls that read the input only, so that looking forward to them makes no cycle
 	forward int      // one read in so many may look forward to a source
+
+	nested bool   // calls may delegate
+	inner  bool   // it makes a document that is delegated to
+	depth  int    // of the document
+	prefix string // of the ids of its calls
 }
 
 var places = []string{
@@ -79,8 +85,14 @@ var places = []string{
 }
 
 // generate makes a plan of bytes. Every string of bytes gives one.
-func generate(data []byte) *plan {
-	m := &maker{dice: &dice{data}}
+func generate(data []byte) *plan { return (&maker{dice: &dice{data}}).make(len(data)) }
+
+// generateNested makes a plan of bytes whose calls may delegate.
+func generateNested(data []byte) *plan {
+	return (&maker{dice: &dice{data}, nested: true}).make(len(data))
+}
+
+func (m *maker) make(size int) *plan {
 	m.Strategy = m.pick("skip", "continue")
 	m.Effects = m.pick("declared", "declared", "declared", "strict", "none")
 	m.Lenient = m.one(8)
@@ -89,7 +101,7 @@ func generate(data []byte) *plan {
 	if m.one(16) {
 		n += m.roll(30)
 	}
-	if len(data) >= large {
+	if size >= large {
 		n = 60 + m.roll(100)
 	}
 	m.forward = []int{255, 60, 12, 4}[m.roll(4)]
@@ -166,9 +178,12 @@ func (m *maker) outputPath(pool []string) string {
 const okOrErr = "†state.ok || †state.err"
 
 func (m *maker) call(i int) *planned {
-	c := &planned{ID: fmt.Sprintf("c%d", i), Tool: m.pick(toolNames...), Does: m.behavior()}
+	c := &planned{ID: m.id(i), Tool: m.pick(toolNames...), Does: m.behavior()}
 	for k := range m.roll(4) {
 		c.Params = append(c.Params, member{fmt.Sprintf("p%d", k), m.value(i, 0)})
+	}
+	if m.nested && m.one(3) {
+		m.delegates(i, c)
 	}
 	add := func(oneIn int, name string, value func() string) {
 		if m.one(oneIn) {
@@ -180,7 +195,7 @@ func (m *maker) call(i int) *planned {
 	if out := m.outputs[i]; out != "" {
 		add(always, "_outputPath", from(quote(out)))
 		add(2, "_outputMethod", from(`"set"`, `"push"`, `"merge"`, `"assign"`, `"concat"`, `"push"`))
-		if out == okOrErr && m.one(2) {
+		if out == okOrErr && c.Sub == nil && c.Tool != "choose" && m.one(2) {
 			c.Tool = "chooses"
 		}
 	}
@@ -200,7 +215,19 @@ func (m *maker) call(i int) *planned {
 		return m.pick(`"backup"`, `"backupPays"`, own)
 	})
 	add(8, "_onFailure", from(`"skip"`, `"continue"`))
-	add(16, "_scopes", from(`["state"]`, `["input","†state.a"]`, `["†data.k"]`, `[]`))
+	scoped := 16
+	if c.Sub != nil {
+		add(always, "_delegate", from(quote(c.ID+".json")))
+		scoped = 2
+	}
+	scopes := from(`["state"]`, `["input","†state.a"]`, `["†data.k"]`, `[]`)
+	if m.inner { // see document
+		scopes = from(`["state"]`, `["input","†data"]`, `["†input","state","note"]`)
+	}
+	add(scoped, "_scopes", scopes)
+	if c.Sub != nil || c.Tool == "choose" {
+		return c
+	}
 	add(20, "_output", func() string {
 		c.Tool = "known"
 		return m.pick(`1`, `{"x":{"z":5}}`, `"†state.a"`, `[1,[2]]`, `{"_outcome":"1","_value":3}`)
@@ -214,14 +241,16 @@ func (m *maker) call(i int) *planned {
 	return c
 }
 
+func (m *maker) id(i int) string { return fmt.Sprintf("%sc%d", m.prefix, i) }
+
 func (m *maker) dependsOn(i int) string {
 	ids := []string{}
 	for range 1 + m.roll(2) {
 		o := m.roll(max(i, 1))
-		if later := m.roll(len(m.outputs)); m.one(m.forward) && m.sources[later] {
+		if later := m.roll(len(m.outputs)); !m.inner && m.one(m.forward) && m.sources[later] {
 			o = later
 		}
-		if id := fmt.Sprintf("c%d", o); o != i && !slices.Contains(ids, id) {
+		if id := m.id(o); o != i && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -272,6 +301,9 @@ func (m *maker) braced(i int) string {
 }
 
 func (m *maker) expression(i int) string {
+	if m.inner {
+		return m.innerExpression(i)
+	}
 	ref := func() string { return m.reference(i) }
 	switch k := m.roll(16); {
 	case k < 6:
@@ -298,18 +330,21 @@ func (m *maker) anything(i int) string {
 // reference is a reference to what an earlier call writes, or near to it; at times
 // to what a later one writes, to something given, or to nothing.
 func (m *maker) reference(i int) string {
-	if m.one(200) {
+	if m.inner && m.one(3) {
+		return m.pick("†input", "†state", "†input", "†data", "†note")
+	}
+	if !m.inner && m.one(200) {
 		return m.pick("†state.none", "†input.none", "†data.k")
 	}
 	if i < len(m.sources) && m.sources[i] && !m.one(30) {
 		return m.pick("†input.q", "†input.obj", "†input.on", "†input.obj.m[-1]")
 	}
-	if m.one(3) {
+	if !m.inner && m.one(3) {
 		return m.pick("†input.q", "†input.s", "†input.obj", "†input.on", "†input.list[*].x", "†state", "†input.obj.m[-1]", "†data", "†input.off", "†input.nil")
 	}
 	var from []string
 	for j, out := range m.outputs {
-		if out != "" && (j < i || m.sources[j] && m.one(m.forward) || m.one(255)) {
+		if out != "" && (j < i || !m.inner && (m.sources[j] && m.one(m.forward) || m.one(255))) {
 			from = append(from, out)
 		}
 	}
@@ -319,6 +354,9 @@ func (m *maker) reference(i int) string {
 		}
 	}
 	if len(from) == 0 {
+		if m.inner {
+			return "†input"
+		}
 		return m.pick("†input.q", "†state", "†input")
 	}
 	paths := strings.FieldsFunc(m.pick(from...), func(r rune) bool { return strings.ContainsRune("|&()", r) })

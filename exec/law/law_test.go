@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -31,9 +33,13 @@ func TestLaw(t *testing.T) {
 	failed := 0
 	for i := range *plans {
 		s := *seed + uint64(i)
-		found, err := check(t, generate(random(s)), s)
+		make := generate
+		if s%2 == 0 {
+			make = generateNested
+		}
+		found, err := check(t, make(random(s)), s)
 		if err != nil {
-			t.Errorf("go test ./exec/law -run TestLaw -law.plans=1 -law.seed=%d\n%s", s, report(t, generate(random(s)), s, err))
+			t.Errorf("go test ./exec/law -run TestLaw -law.plans=1 -law.seed=%d\n%s", s, report(t, make(random(s)), s, err))
 			if failed++; failed == 5 {
 				t.Fatal("and perhaps more")
 			}
@@ -56,8 +62,12 @@ func FuzzParallelEqualsSequential(f *testing.F) {
 		f.Add(random(i), i)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, jitter uint64) {
-		if _, err := check(t, generate(data), jitter); err != nil {
-			t.Error(report(t, generate(data), jitter, err))
+		make := generate
+		if jitter%2 == 0 {
+			make = generateNested
+		}
+		if _, err := check(t, make(data), jitter); err != nil {
+			t.Error(report(t, make(data), jitter, err))
 		}
 	})
 }
@@ -90,20 +100,31 @@ func check(t *testing.T, p *plan, jitter uint64) (found []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := map[string]string{}
-	r := newReading(doc, p.world(asked))
+	if p.strange(findings) {
+		return []string{"refused with documents"}, nil
+	}
+	asking := newAsking()
+	w, err := p.world(asking)
+	if err != nil {
+		return nil, err
+	}
+	r := newReading(doc, w)
 	refused, err := refusal(r, findings)
 	if err != nil || len(r.nothing) > 0 || refused == "PLC401" {
 		return []string{"refused " + refused}, err
 	}
 	r.run()
 	if refused != "" {
-		return []string{"refused " + refused}, p.neverRan(asked, findings)
+		return []string{"refused " + refused}, p.neverRan(asking.must, findings)
 	}
 	for i := range prog.Calls {
 		if prog.Calls[i].ID != r.order[i].ID {
 			return nil, fmt.Errorf("plan order: %s is at place %d, by the reference %s", prog.Calls[i].ID, i+1, r.order[i].ID)
 		}
+	}
+	aborting, err := p.aborting(doc)
+	if err != nil {
+		return nil, err
 	}
 	var first string
 	for i, way := range ways {
@@ -115,7 +136,11 @@ func check(t *testing.T, p *plan, jitter uint64) (found []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", way.name, err)
 		}
-		if err := compare(p, r, asked, way, res, tr); err != nil {
+		want := r
+		if way.opts.OnFailure == exec.Abort && way.cut && !way.stops {
+			want = aborting
+		}
+		if err := compare(p, want, way, res, tr); err != nil {
 			return nil, fmt.Errorf("%s: %w", way.name, err)
 		}
 		all := fmt.Sprintf("%s %s %s %s %s", res.Status, res.State, res.Data, res.Kinds, res.Output)
@@ -142,7 +167,11 @@ func (p *plan) parse() (*lang.Document, diag.List) {
 }
 
 func (p *plan) options() *compile.Options {
-	opts := &compile.Options{Catalogue: p.catalogue(), Run: true}
+	dir := fstest.MapFS{}
+	for name, sub := range p.files() {
+		dir[name] = &fstest.MapFile{Data: []byte(sub.text())}
+	}
+	opts := &compile.Options{Catalogue: p.catalogue(), Run: true, Delegates: dir, Predicates: predicates{}}
 	opts.Effects = map[string]compile.Effects{"strict": compile.StrictEffects, "none": compile.NoEffects}[p.Effects]
 	if p.Lenient {
 		opts.Refs = compile.LenientRefs
@@ -257,7 +286,8 @@ func (p *plan) neverRan(asked map[string]string, findings diag.List) error {
 }
 
 // compare compares a run with the reference.
-func compare(p *plan, r *reading, asked map[string]string, way way, res *exec.Result, tr *trace) error {
+func compare(p *plan, r *reading, way way, res *exec.Result, tr *trace) error {
+	asked := r.asking.must
 	done, settled := map[state.Place]bool{}, map[state.Place]bool{}
 	for _, c := range res.Calls {
 		s := r.list[slices.IndexFunc(r.list, func(s *step) bool { return s.ID == c.ID })]
@@ -275,10 +305,14 @@ func compare(p *plan, r *reading, asked map[string]string, way way, res *exec.Re
 		same = func(a, b string) bool { return string(sorted([]byte(a))) == string(sorted([]byte(b))) }
 	}
 	for question, got := range tr.asked {
+		if r.asking.may[question] == got {
+			continue
+		}
 		if !same(got, asked[question]) {
 			return fmt.Errorf("params of %s:\n%s\nby the reference:\n%s", question, got, asked[question])
 		}
 	}
+	maps.DeleteFunc(tr.asked, func(question, _ string) bool { _, ok := asked[question]; return !ok })
 	if !way.cut && len(tr.asked) != len(asked) {
 		return fmt.Errorf("calls: %v\nby the reference: %v", tr.asked, asked)
 	}
@@ -350,6 +384,7 @@ func (p *plan) inOrder(r *reading, way way, tr *trace) error {
 	}
 	for i, a := range tr.spans {
 		for _, b := range tr.spans[i+1:] {
+			a.call, b.call = outermost(a.call), outermost(b.call)
 			if a.call == b.call || way.opts.Schedule != exec.Sequential && !p.ordered(definitions[a.tool], definitions[b.tool]) {
 				continue
 			}
@@ -359,6 +394,23 @@ func (p *plan) inOrder(r *reading, way way, tr *trace) error {
 		}
 	}
 	return nil
+}
+
+func outermost(call string) string {
+	outer, _ := isInner(call)
+	return outer
+}
+
+// aborting is the reading in which runs inside the run end with their first failure.
+func (p *plan) aborting(doc *lang.Document) (*reading, error) {
+	w, err := p.world(newAsking())
+	if err != nil {
+		return nil, err
+	}
+	w.inner = "abort"
+	r := newReading(doc, w)
+	r.run()
+	return r, nil
 }
 
 // report is what is wrong with a plan, made as small as it goes.
@@ -374,5 +426,9 @@ func report(t *testing.T, p *plan, jitter uint64, err error) string {
 	})
 	_, err = check(t, p, jitter)
 	prog, _, _, _ := p.compile()
-	return fmt.Sprintf("%v\n%s\n%s\n%s", err, p.text(), prog, p.tools())
+	files := ""
+	for name, sub := range p.files() {
+		files += name + ": " + sub.text() + sub.tools() + "\n"
+	}
+	return fmt.Sprintf("%v\n%s\n%s%s\n%s", err, p.text(), files, prog, p.tools())
 }

@@ -28,8 +28,12 @@ type reading struct {
 // A world is what is given to a plan.
 type world struct {
 	initial  map[string]json.RawMessage
-	strategy string // skip or continue
-	lenient  bool
+	strategy string // skip or continue; in a run inside the run also abort
+	inner    string // the strategy of those
+	asking   *asking
+	// documents are those that are delegated to, by name.
+	documents map[string]*document
+	lenient   bool
 	// attempt calls a tool for the nth time.
 	attempt func(call, tool string, params, scopes json.RawMessage, n int) (value json.RawMessage, outcome string, err *failure)
 	// outcomes reports whether the definition of a tool lists its outcomes.
@@ -41,6 +45,8 @@ type world struct {
 }
 
 type failure struct {
+	object    json.RawMessage // of a run inside the run, for onItemFailure
+	final     bool            // of one: it is not tried again
 	code      string
 	permanent bool // not retried
 	uncertain bool // its answer was lost: not retried, no fallback
@@ -159,6 +165,10 @@ func (r *reading) isCertain(s *step) bool {
 func (r *reading) run() {
 	for _, s := range r.order {
 		s.status, s.byFailure = r.step(s)
+		if r.strategy == "abort" && s.status == "failed" && s.byFailure && s.rest.OnFailure == "" {
+			r.asking.aside++ // what stands behind it may have been on its way
+			r.strategy = "skip"
+		}
 	}
 }
 
@@ -175,10 +185,12 @@ func (r *reading) step(s *step) (status string, byFailure bool) {
 	if err == nil {
 		return "completed", false
 	}
+	s.err, s.attempts = err, attempts
+	err.final = err.final || err.uncertain
 	if s.handled = r.writeError(s, attempts, err); s.handled {
 		return "failed", false
 	}
-	return map[string]string{"skip": "skipped", "continue": "failed"}[cmp.Or(s.rest.OnFailure, r.strategy)], true
+	return map[string]string{"skip": "skipped", "continue": "failed", "abort": "failed"}[cmp.Or(s.rest.OnFailure, r.strategy)], true
 }
 
 // skips reports whether a call is skipped: by _dependsOn, by _when, or because a
@@ -209,7 +221,7 @@ func (r *reading) call(s *step) (value json.RawMessage, outcome string, attempts
 	retry := cmp.Or(s.rest.Retry, &lang.Retry{})
 	for again := true; again; {
 		attempts++
-		value, outcome, err = r.attempt(s.ID, s.Tool, params.json, r.scopes(s), attempts)
+		value, outcome, err = r.perform(s, params.json, attempts)
 		again = err != nil && !err.permanent && !err.uncertain && attempts <= retry.Max &&
 			(len(retry.On) == 0 || slices.Contains(retry.On, err.code))
 	}
@@ -267,7 +279,7 @@ func (r *reading) writeError(s *step, attempts int, err *failure) bool {
 	to, spelled := []state.Path{s.errorPath}, ""
 	if s.errorPath == nil {
 		last := len(s.alternatives) - 1
-		if last < 1 || r.outcomes(s.Tool) {
+		if last < 1 || r.outcomes(s.Tool) || s.casesLast() {
 			return false
 		}
 		to, spelled = s.alternatives[last], s.spelled[last]

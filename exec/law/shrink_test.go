@@ -26,6 +26,9 @@ func (p *plan) clone() *plan {
 	for i, c := range q.Calls {
 		d := *c
 		d.Params, d.Members = slices.Clone(c.Params), slices.Clone(c.Members)
+		if c.Sub != nil {
+			d.Sub = c.Sub.clone()
+		}
 		q.Calls[i] = &d
 	}
 	return &q
@@ -44,11 +47,14 @@ func (p *plan) smaller() (qs []*plan) {
 		}
 	}
 	for i, c := range p.Calls {
-		for k := range c.Params {
+		for k, m := range c.Params {
+			if m.Name == "items" || m.Name == "max" || m.Name == "value" || m.Name == "when" {
+				continue
+			}
 			change(func(q *plan) { q.Calls[i].Params = slices.Delete(q.Calls[i].Params, k, k+1) })
 		}
 		for k, m := range c.Members {
-			if m.Name != "_timeout" {
+			if m.Name != "_timeout" && m.Name != "_delegate" {
 				change(func(q *plan) { q.Calls[i].Members = slices.Delete(q.Calls[i].Members, k, k+1) })
 			}
 		}
@@ -57,12 +63,16 @@ func (p *plan) smaller() (qs []*plan) {
 			change(func(q *plan) { q.Calls[i].Does = behavior{Permanent: c.Does.Permanent, Code: "E1"} })
 			change(func(q *plan) { q.Calls[i].Does.Choice = 0 })
 		}
-		if c.Tool != "plain" && c.Tool != "known" {
+		if c.Sub != nil {
+			for _, sub := range c.Sub.smaller() {
+				change(func(q *plan) { q.Calls[i].Sub = sub })
+			}
+		} else if c.Tool != "plain" && c.Tool != "known" {
 			change(func(q *plan) { q.Calls[i].Tool = "plain" })
 		}
 		for k, m := range c.Params {
 			for _, v := range []string{`"†state"`, `1`} {
-				if len(v) < len(m.JSON) {
+				if len(v) < len(m.JSON) && m.Name[0] == 'p' {
 					change(func(q *plan) { q.Calls[i].Params[k].JSON = v })
 				}
 			}
@@ -77,7 +87,18 @@ func (p *plan) smaller() (qs []*plan) {
 		}
 	}
 	// A change that does not change anything would go on for ever.
-	return slices.DeleteFunc(qs, func(q *plan) bool { return q.text()+q.tools() == p.text()+p.tools() })
+	return slices.DeleteFunc(qs, func(q *plan) bool { return q.all() == p.all() })
+}
+
+// all is a plan with its documents and tools.
+func (p *plan) all() string {
+	s := p.text() + p.tools()
+	for _, c := range p.Calls {
+		if c.Sub != nil {
+			s += c.Sub.all()
+		}
+	}
+	return s
 }
 
 // tools says what the tools of a plan do.

@@ -28,6 +28,18 @@ type step struct {
 	handled   bool
 	outcome   string
 	byFailure bool
+	err       *failure
+	attempts  int
+}
+
+// casesLast reports whether the last alternative is an outcome that choose may choose.
+func (s *step) casesLast() bool {
+	i := slices.IndexFunc(s.Params, func(m lang.Member) bool { return m.Name == "when" })
+	if s.Tool != "choose" || i < 0 {
+		return false
+	}
+	_, ok := objectFields(s.Params[i].Value.AppendJSON(nil))["err"]
+	return ok
 }
 
 // A read is a reference of a call.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ var definitions = map[string]tool.Effects{
 	"paysB":      {ReadOnly: tool.No, Domain: "b"},
 	"chooses":    {ReadOnly: tool.Yes},
 	"known":      {Pure: tool.Yes},
+	"runs":       {},
 	"backup":     {},
 	"backupPays": {ReadOnly: tool.No},
 }
@@ -65,15 +67,20 @@ const (
 )
 
 // world is what the reference knows of a plan beside its text. What each tool was
-// asked goes to asked.
-func (p *plan) world(asked map[string]string) *world {
+// asked goes to a.
+func (p *plan) world(a *asking) (*world, error) {
+	documents, err := p.documents()
 	w := &world{
-		initial:  map[string]json.RawMessage{},
-		strategy: p.Strategy,
-		lenient:  p.Lenient,
-		outcomes: func(name string) bool { return name == "chooses" },
+		inner:     p.Strategy,
+		asking:    a,
+		documents: documents,
+		initial:   map[string]json.RawMessage{},
+		strategy:  p.Strategy,
+		lenient:   p.Lenient,
+		outcomes:  func(name string) bool { return name == "chooses" },
 		attempt: func(call, name string, params, scopes json.RawMessage, n int) (json.RawMessage, string, *failure) {
-			asked[call+" "+name] = question(params, scopes)
+			q := question(params, scopes)
+			a.ask(asked(call, name, q), q)
 			return p.attempt(call, name, params, scopes, n)
 		},
 		allows: func(kind string, value json.RawMessage) bool {
@@ -86,7 +93,7 @@ func (p *plan) world(asked map[string]string) *world {
 	for _, k := range p.Kinds {
 		w.initial[k.Name] = json.RawMessage(k.JSON)
 	}
-	return w
+	return w, err
 }
 
 func question(params, scopes json.RawMessage) string {
@@ -151,11 +158,13 @@ func isBackup(name string) bool { return strings.HasPrefix(name, "backup") }
 
 // behavior is that of a call's tool, or of its fallback.
 func (p *plan) behavior(call, name string) behavior {
-	for _, c := range p.Calls {
-		if c.ID == call && isBackup(name) {
-			return c.Instead
-		} else if c.ID == call {
-			return c.Does
+	for _, q := range append(slices.Collect(maps.Values(p.files())), p) {
+		for _, c := range q.Calls {
+			if c.ID == call && isBackup(name) {
+				return c.Instead
+			} else if c.ID == call {
+				return c.Does
+			}
 		}
 	}
 	panic("no call " + call)
@@ -247,7 +256,8 @@ func (t *trace) end(i int) {
 func (t *trace) ask(req *tool.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.asked[req.Call+" "+req.Tool] = question(req.Params, req.Scopes)
+	q := question(req.Params, req.Scopes)
+	t.asked[asked(req.Call, req.Tool, q)] = q
 }
 
 type traceKey struct{}
@@ -266,7 +276,7 @@ func (p *plan) catalogue() *tool.Catalogue {
 		}
 		def.Effects = effects
 		t := &tool.Tool{Definition: def, Source: "go", Driver: "go"}
-		if name != "known" {
+		if name != "known" && name != "runs" {
 			t.Activity = tool.ActivityFunc(p.activity)
 		}
 		tools = append(tools, t)
@@ -323,10 +333,8 @@ func canonical(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-var (
-	errorObject = regexp.MustCompile(`\{"code":"([^"]*)","message":"(?:[^"\\]|\\.)*","tool":`)
-	errorText   = regexp.MustCompile(`\{\\"code\\":\\"([^"\\]*)\\",\\"message\\":\\".*?\\",\\"tool\\":`)
-)
+// errorText is an error object, also in a text in a text.
+var errorText = regexp.MustCompile(`([{,])(\\*)"code\\*":\\*"([^"\\]*)\\*",\\*"message\\*":\\*".*?",\\*"tool\\*":`)
 
 // lawful is JSON with the error objects in it as the law has them: it says nothing
 // of their messages, and of the codes only those of tools.
@@ -337,10 +345,8 @@ func lawful(raw string) string {
 		}
 		return ""
 	}
-	raw = errorObject.ReplaceAllStringFunc(raw, func(s string) string {
-		return `{"code":"` + code(errorObject.FindStringSubmatch(s)[1]) + `","message":"","tool":`
-	})
 	return errorText.ReplaceAllStringFunc(raw, func(s string) string {
-		return `{\"code\":\"` + code(errorText.FindStringSubmatch(s)[1]) + `\",\"message\":\"\",\"tool\":`
+		m := errorText.FindStringSubmatch(s)
+		return m[1] + strings.ReplaceAll(`"code":"`+code(m[3])+`","message":"","tool":`, `"`, m[2]+`"`)
 	})
 }
