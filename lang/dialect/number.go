@@ -21,6 +21,8 @@ type Numbering struct {
 	steps map[int][]int // the places of the steps that have a number, in order
 	count int
 	refs  []*NumberRef
+
+	least, most int // of the numbers
 }
 
 // NumberRef is a reference to a step by its number.
@@ -39,7 +41,9 @@ type NumberRef struct {
 func (n *Numbering) Step(number int) {
 	if n.steps == nil {
 		n.steps = map[int][]int{}
+		n.least, n.most = number, number
 	}
+	n.least, n.most = min(n.least, number), max(n.most, number)
 	n.steps[number] = append(n.steps[number], n.count)
 	n.count++
 }
@@ -148,19 +152,12 @@ func (n *Numbering) what(r *NumberRef) string {
 	return fmt.Sprintf("a later %s", n.noun())
 }
 
-// all are the numbers that there are: "1 to 3".
+// all are the numbers that there are: "$1 to $3".
 func (n *Numbering) all() string {
-	least, most := -1, -1
-	for number := range n.steps {
-		if least < 0 || number < least {
-			least = number
-		}
-		most = max(most, number)
+	if n.least == n.most {
+		return "only " + n.spell(n.least)
 	}
-	if least == most {
-		return "only " + n.spell(least)
-	}
-	return n.spell(least) + " to " + n.spell(most)
+	return n.spell(n.least) + " to " + n.spell(n.most)
 }
 
 func (n *Numbering) noun() string {

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -58,6 +59,20 @@ func (b *Builder) PassOver(s diag.Span) {
 		b.Warnf(s, diag.PassedOver, "this is no part of the plan").
 			Fix = &diag.Fix{Message: "cut it out", Edits: []diag.Edit{{Span: s}}}
 	}
+}
+
+// NoPlan reports a text in which there is no step, unless another fault says so; what was
+// passed over in it is all of it, and not told.
+func (b *Builder) NoPlan(how string) {
+	if b.Found() {
+		return
+	}
+	b.found = slices.DeleteFunc(b.found, func(f diag.Finding) bool { return f.Code == diag.PassedOver })
+	all := b.Trim(Span(0, len(b.File.Text)))
+	if all.Len() == 0 {
+		all = diag.Span{}
+	}
+	b.Errorf(all, diag.BadNotation, "there is no step; %s", how)
 }
 
 // Number reads the digits of a number; -1 when it is beyond all bounds.

@@ -104,7 +104,8 @@ func (p *parser) fail(at diag.Span, message string) {
 	}
 }
 
-func (p *parser) text() string { return string(p.File.Text[p.at:p.end]) }
+// rest is what was not read yet.
+func (p *parser) rest() []byte { return p.File.Text[p.at:p.end] }
 
 func (p *parser) peek() byte {
 	if p.at < p.end {
@@ -145,7 +146,7 @@ func (p *parser) list() (args []arg) {
 
 // unclosed reports a call that does not end.
 func (p *parser) unclosed() {
-	at := len(strings.TrimRight(string(p.File.Text[:p.at]), " \t\r\n"))
+	at := len(bytes.TrimRight(p.File.Text[:p.at], " \t\r\n"))
 	p.fail(dialect.Span(at-1, at), "the parenthesis of this call is not closed")
 	p.bad.fix = &diag.Fix{Message: "close it", Edits: []diag.Edit{{Span: dialect.Span(at, at), Text: ")"}}}
 	p.at = at
@@ -170,7 +171,7 @@ func (p *parser) separator(closing byte) {
 var keyword = regexp.MustCompile(`^([\pL_][\pL\pN_]*)[ \t]*=[ \t]*`)
 
 func (p *parser) argument() (a arg) {
-	if m := keyword.FindStringSubmatchIndex(p.text()[:min(200, p.end-p.at)]); m != nil {
+	if m := keyword.FindSubmatchIndex(p.rest()); m != nil {
 		a.name = dialect.Span(p.at, p.at+m[3])
 		if p.peek() == '_' {
 			p.fail(a.name, "the name of a param does not begin with _")
@@ -190,7 +191,7 @@ var (
 func (p *parser) value() value {
 	p.space()
 	start := p.at
-	rest := p.text()
+	rest := p.rest()
 	switch c := p.peek(); {
 	case startsString(rest):
 		return p.strings()
@@ -201,18 +202,18 @@ func (p *parser) value() value {
 	case c == '{':
 		return p.dict()
 	case c == '$':
-		if n := len(bareRef.FindString(rest)); n > 0 {
+		if n := len(bareRef.Find(rest)); n > 0 {
 			p.at += n
-			return value{span: dialect.Span(start, p.at), pieces: []piece{{span: dialect.Span(start, p.at), text: rest[:n]}}}
+			return value{span: dialect.Span(start, p.at), pieces: []piece{{span: dialect.Span(start, p.at), text: string(rest[:n])}}}
 		}
 	}
-	if w := word.FindString(rest); w != "" {
+	if w := string(word.Find(rest)); w != "" {
 		if json, ok := map[string]string{"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}[w]; ok {
 			p.at += len(w)
 			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
 		}
 	}
-	if n := number.FindString(rest); n != "" {
+	if n := string(number.Find(rest)); n != "" {
 		if json, ok := jsonNumber(n); ok {
 			p.at += len(n)
 			return value{span: dialect.Span(start, p.at), kind: jsonValue, json: json}
@@ -290,17 +291,10 @@ func (p *parser) dict() value {
 		if p.peek() == '}' {
 			break
 		}
-		key := p.value()
-		if p.bad == nil && key.kind == jsonValue {
-			key.pieces = []piece{{text: key.json}} // as JSON has it
-		} else if p.bad == nil && key.kind != textValue {
-			p.fail(key.span, "a key is a string")
+		key := p.key()
+		if p.bad != nil {
+			break
 		}
-		p.space()
-		if p.bad == nil && p.peek() != ':' {
-			p.fail(p.here(), "a colon is wanted here, behind a key")
-		}
-		p.at++
 		v.keys = append(v.keys, key)
 		v.items = append(v.items, p.value())
 		p.separator('}')
@@ -309,12 +303,32 @@ func (p *parser) dict() value {
 	return v
 }
 
+// key reads a key and the colon behind it.
+func (p *parser) key() value {
+	key := p.value()
+	switch {
+	case p.bad != nil:
+		return key
+	case key.kind == jsonValue:
+		key.pieces = []piece{{text: key.json}} // as JSON has it
+	case key.kind != textValue:
+		p.fail(key.span, "a key is a string")
+		return key
+	}
+	if p.space(); p.peek() != ':' {
+		p.fail(p.here(), "a colon is wanted here, behind a key")
+		return key
+	}
+	p.at++
+	return key
+}
+
 // startsString reports whether s starts with a quote, or with one that has a prefix.
-func startsString(s string) bool {
+func startsString(s []byte) bool {
 	if len(s) > 1 && strings.IndexByte("rRuU", s[0]) >= 0 {
 		s = s[1:]
 	}
-	return s != "" && (s[0] == '"' || s[0] == '\'')
+	return len(s) > 0 && (s[0] == '"' || s[0] == '\'')
 }
 
 // strings reads a string, or several in a row, which are one.
@@ -327,7 +341,7 @@ func (p *parser) strings() value {
 		for next < p.end && strings.IndexByte(" \t", p.File.Text[next]) >= 0 {
 			next++
 		}
-		if !startsString(string(p.File.Text[next:min(next+2, p.end)])) {
+		if !startsString(p.File.Text[next:p.end]) {
 			break
 		}
 		p.at = next
@@ -344,7 +358,7 @@ func (p *parser) string(v *value) {
 		p.at++
 	}
 	quote := string(p.peek())
-	if strings.HasPrefix(p.text(), strings.Repeat(quote, 3)) {
+	if bytes.HasPrefix(p.rest(), []byte(strings.Repeat(quote, 3))) {
 		quote = strings.Repeat(quote, 3)
 	}
 	p.at += len(quote)

@@ -59,6 +59,7 @@ type reader struct {
 	ended    bool        // there was a join(), or the mark of the end
 	numbers  dialect.Numbering
 	greatest int // of the steps' numbers
+	parted   int // how many steps did not begin on a line of their own
 }
 
 func read(b *dialect.Builder) {
@@ -70,6 +71,10 @@ func read(b *dialect.Builder) {
 	r.resolve()
 	r.write()
 }
+
+// maxParted is how many steps are read that do not begin on a line of their own. A line of
+// nothing but steps would cost its square.
+const maxParted = 100
 
 // line reads a line, or a step that may be several.
 func (r *reader) line() {
@@ -193,7 +198,8 @@ func (r *reader) behind(s *step) {
 			r.endMark(int(rest.Start) + i)
 			return
 		}
-	case stepHead.MatchString(text):
+	case stepHead.MatchString(text) && r.parted < maxParted:
+		r.parted++
 		r.Errorf(rest, diag.BadNotation, "a step begins on a line of its own").
 			Fix = &diag.Fix{Message: "begin a line", Edits: []diag.Edit{{Span: dialect.Span(r.at, int(rest.Start)), Text: "\n"}}}
 		r.at = int(rest.Start)
@@ -210,9 +216,9 @@ func (r *reader) ending() {
 		r.PassOver(t)
 	}
 	switch {
-	case len(r.steps) == 0 && !r.Found():
-		r.Errorf(r.Trim(dialect.Span(0, len(r.File.Text))), diag.BadNotation, "there is no step; a step is written 1. tool(\"argument\")")
-	case len(r.steps) > 0 && !r.ended && !r.steps[len(r.steps)-1].broken:
+	case len(r.steps) == 0:
+		r.NoPlan("a step is written 1. tool(\"argument\")")
+	case !r.ended && !r.steps[len(r.steps)-1].broken:
 		last := r.steps[len(r.steps)-1].whole
 		r.Warnf(last, diag.PerhapsCutOff, "the plan ends without join(); it may be cut off here").
 			Fix = &diag.Fix{Message: "add join()", Edits: []diag.Edit{{Span: dialect.Span(r.endOfLast(), r.endOfLast()), Text: "\n" + r.nextNumber() + "join()"}}}
@@ -225,8 +231,14 @@ func (r *reader) endOfLast() int { return r.LineEnd(int(r.steps[len(r.steps)-1].
 // write writes the steps.
 func (r *reader) write() {
 	r.List(dialect.Span(0, len(r.File.Text)))
+	joined := false
 	for i := range r.steps {
-		r.call(&r.steps[i], r.steps[:i])
+		before := r.steps[:i]
+		if joined {
+			before = nil // the plan has ended, which was reported
+		}
+		r.call(&r.steps[i], before)
+		joined = joined || r.isJoin(&r.steps[i])
 	}
 	r.Close()
 }

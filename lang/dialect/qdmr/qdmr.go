@@ -12,6 +12,7 @@
 package qdmr
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -62,7 +63,7 @@ const operators = "SELECT PROJECT FILTER AGGREGATE GROUP SUPERLATIVE COMPARATIVE
 
 var (
 	returns   = regexp.MustCompile(`^(?i:return)\s+`)
-	isProgram = regexp.MustCompile(`^[A-Za-z_]+\s*\[`)
+	isProgram = regexp.MustCompile(`^\s*[A-Za-z_]+\s*\[`)
 	listItem  = regexp.MustCompile(`^(?:\d+[.)]|[-*+])\s+(?i:return\b)`)
 	ref       = regexp.MustCompile(`#(\d+)`)
 )
@@ -87,8 +88,8 @@ func read(b *dialect.Builder) {
 	for s := range r.pieces() {
 		r.step(s)
 	}
-	if len(r.steps) == 0 && !r.Found() {
-		r.Errorf(diag.Span{}, diag.BadNotation, "there is no step; one is written return flights, with ; between steps")
+	if len(r.steps) == 0 {
+		r.NoPlan("one is written return flights, with ; between steps")
 	}
 	for i := range r.steps {
 		r.numbers.Step(i + 1)
@@ -106,7 +107,7 @@ func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	return func(yield func(diag.Span) bool) {
 		for line := range r.Lines(dialect.Span(r.Start(), len(r.File.Text))) {
 			for from := int(line.Start); from < int(line.End); {
-				to := from + r.pieceEnd(string(r.File.Text[from:line.End]))
+				to := from + pieceEnd(r.File.Text[from:line.End])
 				if s := r.Trim(dialect.Span(from, to)); s.Len() > 0 && !yield(s) {
 					return
 				}
@@ -117,9 +118,9 @@ func (r *reader) pieces() func(yield func(diag.Span) bool) {
 }
 
 // pieceEnd is where the step at the start of a line ends.
-func (r *reader) pieceEnd(line string) int {
-	if !isProgram.MatchString(strings.TrimSpace(line)) {
-		if i := strings.IndexByte(line, ';'); i >= 0 {
+func pieceEnd(line []byte) int {
+	if !isProgram.Match(line) {
+		if i := bytes.IndexByte(line, ';'); i >= 0 {
 			return i
 		}
 		return len(line)
@@ -140,7 +141,7 @@ func (r *reader) pieceEnd(line string) int {
 }
 
 // quoted is the length of the string at the start of s; 0 if it is not closed.
-func quoted(s string) int {
+func quoted(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':

@@ -203,8 +203,8 @@ func (r *reader) ending() {
 		last := r.reason[0].Join(r.reason[len(r.reason)-1])
 		r.Warnf(last, diag.PerhapsCutOff, "no step follows this plan; it may be cut off")
 	}
-	if len(r.steps) == 0 && !r.Found() {
-		r.Errorf(r.Trim(dialect.Span(0, len(r.File.Text))), diag.BadNotation, "there is no step; a step is written #E1 = Tool[input]")
+	if len(r.steps) == 0 {
+		r.NoPlan("a step is written #E1 = Tool[input]")
 	}
 }
 

@@ -2,7 +2,7 @@ package rewoo
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -31,7 +31,7 @@ type writer struct {
 
 func (w *writer) call(c *lang.Call) {
 	w.Call(c)
-	if c.Tool == "" || strings.ContainsAny(c.Tool, "[\r\n") || strings.TrimSpace(c.Tool) != c.Tool {
+	if c.Tool == "" || strings.ContainsAny(c.Tool, "[]#=\r\n") || strings.TrimSpace(c.Tool) != c.Tool {
 		w.Refuse(c.ToolNode.Loc(), "a tool named %q", c.Tool)
 	}
 	input := ""
@@ -63,28 +63,23 @@ func reasoning(c *lang.Call) string {
 // input is the text of a param. Text that would be read as something else is refused.
 func (w *writer) input(n lang.Node) string {
 	var out strings.Builder
-	refs := 0
+	var refs [][]int // where they stand
 	w.Text(n,
 		func(s string) { out.WriteString(s) },
 		func(place int) {
-			fmt.Fprintf(&out, "#E%d\x00", place+1)
-			refs++
+			start := out.Len()
+			fmt.Fprintf(&out, "#E%d", place+1)
+			refs = append(refs, []int{start, out.Len()})
 		})
-	marked := out.String()
-	text := strings.ReplaceAll(marked, "\x00", "")
+	text := out.String()
 	switch {
-	case len(ref.FindAllString(text, -1)) != refs || len(markedRef.FindAllString(marked, -1)) != refs || digitBehind.MatchString(marked):
+	case !slices.EqualFunc(refs, ref.FindAllStringIndex(text, -1), slices.Equal[[]int]):
 		w.Refuse(n.Loc(), "a text with #E and a number, or with a digit right behind a reference")
 	case !readsBack(text):
 		w.Refuse(n.Loc(), "a text with these lines and brackets")
 	}
 	return text
 }
-
-var (
-	markedRef   = regexp.MustCompile(`#E\d+\x00`)
-	digitBehind = regexp.MustCompile(`\x00\d`)
-)
 
 // readsBack reports whether an input is read as it is written.
 func readsBack(input string) bool {
