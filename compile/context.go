@@ -39,6 +39,11 @@ func (c *checker) context() {
 	c.cat = c.delegates.base
 	if c.within != nil {
 		c.cat = c.within.cat
+		for _, p := range c.within.copied {
+			if name := p.path[0].Name; c.kinds[name] == nil {
+				c.kinds[name] = &kind{}
+			}
+		}
 	}
 	for i := range c.doc.Messages {
 		switch m := &c.doc.Messages[i]; {

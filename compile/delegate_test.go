@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +162,13 @@ func TestDelegates(t *testing.T) {
 			"plan.json": `[{"type":"state","secret":1,"other":{"a":"x"}},{"type":"plan","plan":[{"_tool":"sub","_delegate":"sub.json","_scopes":["state.secret","state.other.a"]}]}]`,
 			"sub.json":  `[{"_tool":"num","n":"†state.secret","_outputPath":"†state.x"},{"_tool":"num","n":"†state.other.a","_outputPath":"†state.y"},{"_tool":"any","v":"†state.other.b","_outputPath":"†state.z"}]`},
 			[]string{"sub.json PLC502: †state.other.a is \"x\"", "sub.json PLC302: †state.other.b"}},
+		"scopes of an instance": {files{
+			"plan.json": `[{"type":"state","g":{"a":1}},{"type":"state","_instance":"A","g":{"b":2},"own":"x"},{"type":"plan","plan":[{"_tool":"sub","_instance":"A","_scopes":["state.own","state.g"],"_delegate":"sub.json"}]}]`,
+			"sub.json":  `[{"_tool":"num","n":"†state.own","_outputPath":"†state.x"},{"_tool":"any","v":["†state.g.a","†state.g.b"],"_outputPath":"†state.y"}]`},
+			[]string{"sub.json PLC502: †state.own is \"x\""}},
+		"scopes of another kind": {files{
+			"plan.json": `[{"type":"data","kind":"notes","a":1},{"type":"plan","plan":[{"_tool":"sub","_scopes":["notes"],"_delegate":"sub.json"},{"_tool":"sub","_delegate":"sub.json"}]}]`,
+			"sub.json":  `[{"_tool":"any","v":"†notes.a","_outputPath":"†state.x"}]`}, []string{"sub.json PLC301: \"notes\""}},
 		"results flow out": {files{
 			"plan.json": `[{"_tool":"sub","n":1,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"str","s":"†state.r.twice","_outputPath":"†state.q"},{"_tool":"any","v":"†state.r.twyce","_outputPath":"†state.p"}]`,
 			"sub.json":  open}, []string{"plan.json PLC502: †state.r.twice is integer", "plan.json PLC302: nothing is ever at †state.r.twyce"}},
@@ -463,4 +472,71 @@ func TestLoops(t *testing.T) {
 	}
 	_, got := files{"plan.json": `[{"_tool":"repeat","max":3,"until":"n > 1","_delegate":"sub.json"}]`, "sub.json": `[]`}.compile(t, nil)
 	expect(t, got, "plan.json PLC508: nothing here can check conditions")
+}
+
+// TestDelegatesInRoot reads documents from a folder that links can't leave.
+func TestDelegatesInRoot(t *testing.T) {
+	outer := t.TempDir()
+	dir := filepath.Join(outer, "plans")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"secret.json": `[]`, "plans/sub/one.json": `[{"_tool":"sub","_delegate":"../two.json"}]`, "plans/two.json": `[]`} {
+		if err := os.WriteFile(filepath.Join(outer, filepath.FromSlash(name)), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := map[string]string{"out.json": "../secret.json", "in.json": "sub/one.json", "gone.json": "nowhere", "loop.json": "loop.json"}
+	for name, to := range links {
+		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	f := files{"plan.json": `[{"_tool":"sub","_delegate":"out.json"},{"_tool":"sub","_delegate":"sub/one.json"},{"_tool":"sub","_delegate":"two.json"},{"_tool":"sub","_delegate":"gone.json"},{"_tool":"sub","_delegate":"loop.json"},{"_tool":"sub","_delegate":"sub"}]`}
+	_, got := f.compile(t, &compile.Options{Delegates: root.FS()})
+	expect(t, got, "plan.json PLC605: a link leads outside", "plan.json PLC701: no such file", "plan.json PLC701", "plan.json PLC701: it is a folder")
+}
+
+// TestDelegatesInStream reads a document once, however often the plan that delegates to it
+// has grown.
+func TestDelegatesInStream(t *testing.T) {
+	dir := counted{fstest.MapFS{"sub.json": {Data: []byte(`[{"_tool":"num","n":"†input.n","_outputPath":"†state.r"}]`)}}, map[string]int{}}
+	s := compile.NewStream(&compile.Options{Catalogue: subCatalogue(t), Delegates: dir})
+	text, prog := "[", (*compile.Program)(nil)
+	for i := range 5 {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(`{"_tool":"sub","n":%d,"_delegate":"sub.json","_outputPath":"†state.r%d"}`, i, i)
+		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(text+"]")), nil)
+		var got diag.List
+		if prog, got = s.Add(doc); got.HasErrors() || len(prog.Calls) != i+1 || prog.Calls[i].Delegate.Program == nil {
+			t.Fatalf("%d calls, %v", len(prog.Calls), inShort(got))
+		}
+	}
+	doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(text+"]")), nil)
+	closed, got := s.Close(doc)
+	if got.HasErrors() || len(closed.Calls) != 5 {
+		t.Fatalf("%d calls, %v", len(closed.Calls), inShort(got))
+	}
+	if closed.Calls[0].Delegate.Program != prog.Calls[0].Delegate.Program {
+		t.Error("a call that was released has another program at the end")
+	}
+	if n := dir.opened["sub.json"]; n > 2 {
+		t.Errorf("it was opened %d times", n)
+	}
+	faulty := strings.Replace(text, `"n":1`, `"n":"x"`, 1) + "]"
+	s = compile.NewStream(&compile.Options{Catalogue: subCatalogue(t), Delegates: dir})
+	doc, _ = lang.Parse(diag.NewFile("plan.json", []byte(faulty)), nil)
+	if _, got := s.Add(doc); !got.HasErrors() {
+		t.Error("no error of the document for what a call gives it")
+	}
+	doc, _ = lang.Parse(diag.NewFile("plan.json", []byte(`[{"type":"state","_instance":"A","x":1},{"type":"plan","plan":[{"_tool":"any"}]}]`)), nil)
+	_, got = compile.NewStream(&compile.Options{Catalogue: subCatalogue(t)}).Add(doc)
+	expect(t, got, "plan.json PLC703: before all of it is written")
 }

@@ -103,6 +103,14 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 	return value
 }
 
+// global is the path of a read as the plan spells it, whatever the layer.
+func (r *Read) global() state.Path {
+	if r.Under != nil {
+		return r.Under.Path
+	}
+	return r.Path
+}
+
 // layers are a read and, for a call of an instance, the one under it.
 func (r *Read) layers() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {

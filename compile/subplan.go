@@ -145,7 +145,7 @@ var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
 func (t *typeCheck) delegateBlind(d *draft) {
 	by := &caller{copied: []copied{{path: inputPath}}}
 	for _, e := range d.Scopes {
-		by.copied = append(by.copied, copied{path: e.read.Path})
+		by.copied = append(by.copied, copied{path: e.read.global()})
 	}
 	t.tell(d, t.compiled(d.document, by))
 }
@@ -155,7 +155,7 @@ func (t *typeCheck) scoped(d *draft) []copied {
 	var all []copied
 	for _, e := range d.Scopes {
 		if !e.void {
-			all = append(all, copied{e.read.Path, t.typeOfExpr(d, e)})
+			all = append(all, copied{e.read.global(), t.typeOfExpr(d, e)})
 		}
 	}
 	return all
