@@ -38,6 +38,9 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 	if f.instances == "" && f.results == "" {
 		return nil, nil
 	}
+	if f.expect != "" {
+		return nil, errors.New("--expect is for a plan that runs once, without --instances and --results")
+	}
 	if !prog.Template {
 		return nil, errors.New("--instances and --results are for a plan that runs once for each instance, and calls of this one name theirs")
 	}
