@@ -66,7 +66,12 @@ var layers = map[string]layer{
 	"lang/dialect/mathqa":      {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":        {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":       {own: "diag lang lang/dialect"},
-	"lang/dialect/notations":   {own: "lang/dialect lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/qdmr lang/dialect/rewoo"},
+	"lang/dialect/tree":        {own: "diag lang lang/dialect internal/spell"},
+	"lang/dialect/mnms":        {own: "diag lang lang/dialect lang/dialect/tree"},
+	"lang/dialect/nestful":     {own: "diag lang lang/dialect lang/dialect/tree"},
+	"lang/dialect/sealtools":   {own: "diag lang lang/dialect lang/dialect/tree"},
+	"lang/dialect/taskbench":   {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
+	"lang/dialect/notations":   {own: "lang/dialect lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/mnms lang/dialect/nestful lang/dialect/qdmr lang/dialect/rewoo lang/dialect/sealtools lang/dialect/taskbench"},
 
 	// What can be called.
 	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},

@@ -360,7 +360,7 @@ func TestCheckCoversAllCodes(t *testing.T) {
 	}
 	want := []diag.Code{
 		// Are about other notations (lang/dialect).
-		diag.BadNotation, diag.PassedOver, diag.PerhapsCutOff, diag.CannotSay, diag.NearReference, diag.NotEarlier,
+		diag.BadNotation, diag.PassedOver, diag.PerhapsCutOff, diag.CannotSay, diag.NearReference, diag.NotEarlier, diag.LinkDisagrees,
 	}
 	slices.Sort(want)
 	if !slices.Equal(missing, want) {

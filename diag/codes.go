@@ -702,6 +702,29 @@ const (
 	// Cure: refer to an earlier step, here #E1.
 	NotEarlier Code = 311
 
+	// LinkDisagrees is a declared link that disagrees with the data (warning).
+	//
+	// Some notations (--from) declare which step uses the result of which, besides the
+	// references in the arguments. The references decide; a link without one only orders the
+	// two steps, and what was meant is perhaps a reference.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.json --from taskbench
+	//
+	//	-- plan.json --
+	//	{
+	//	  "task_nodes": [
+	//	    {"task": "Image Downloader", "arguments": ["https://example.org/a.jpg"]},
+	//	    {"task": "Image-to-Text", "arguments": ["a.jpg"]}
+	//	  ],
+	//	  "task_links": [{"source": "Image Downloader", "target": "Image-to-Text"}]
+	//	}
+	//
+	// Cure: refer to the result, here with <node-0> for "a.jpg", or take the link out.
+	LinkDisagrees Code = 312
+
 	// Cycle is calls that wait for each other in a circle.
 	//
 	// Each call of the circle reads what the one before it writes, or names it in _dependsOn,

@@ -38,6 +38,7 @@ func Codes() []Code {
 		ResultDropped,
 		ResultIgnored,
 		NotEarlier,
+		LinkDisagrees,
 		Cycle,
 		NeverRuns,
 		UndeclaredEffects,
@@ -693,6 +694,25 @@ func (c Code) page() (Page, bool) {
 					"Plan: Convert it. #E2 = Calculator[#E2 in km/h]\n"},
 			},
 			Cure: "Refer to an earlier step, here #E1.",
+		}, true
+	case LinkDisagrees:
+		return Page{
+			Code:     LinkDisagrees,
+			Name:     "LinkDisagrees",
+			Severity: Warning,
+			Summary:  "A declared link that disagrees with the data.",
+			Meaning:  "Some notations (--from) declare which step uses the result of which, besides the references in the arguments. The references decide; a link without one only orders the two steps, and what was meant is perhaps a reference.",
+			Args:     []string{"check", "plan.json", "--from", "taskbench"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "{\n" +
+					"  \"task_nodes\": [\n" +
+					"    {\"task\": \"Image Downloader\", \"arguments\": [\"https://example.org/a.jpg\"]},\n" +
+					"    {\"task\": \"Image-to-Text\", \"arguments\": [\"a.jpg\"]}\n" +
+					"  ],\n" +
+					"  \"task_links\": [{\"source\": \"Image Downloader\", \"target\": \"Image-to-Text\"}]\n" +
+					"}\n"},
+			},
+			Cure: "Refer to the result, here with <node-0> for \"a.jpg\", or take the link out.",
 		}, true
 	case Cycle:
 		return Page{

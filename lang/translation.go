@@ -51,7 +51,8 @@ func (p *parser) translated(t *Translation, found diag.List) diag.List {
 
 // ReadValue reads a text that is one JSON value and no plan, for the readers of other
 // notations; comments and trailing commas are allowed. The node is zero when nothing
-// could be read. A nil Options is the default; of it only the limits count.
+// could be read. A nil Options is the default; of it only the limits count, and Answer,
+// with which small faults are mended.
 func ReadValue(file *diag.File, opts *Options) (Node, diag.List) {
 	return ReadValueIn(file, diag.Span{End: int32(len(file.Text))}, opts)
 }
@@ -63,6 +64,7 @@ func ReadValueIn(file *diag.File, part diag.Span, opts *Options) (Node, diag.Lis
 	}
 	limits := jsonscan.Limits{MaxBytes: opts.MaxBytes, MaxDepth: opts.MaxDepth}.OrDefault()
 	r := newReader(file, int(part.Start), int(part.End), limits.MaxDepth, 0)
+	r.mend = opts.Answer
 	if part.Len() > limits.MaxBytes {
 		r.errorf(part, diag.OverLimit, "the text has %d bytes, more than %d", part.Len(), limits.MaxBytes)
 		return Node{}, r.sorted(nil)
@@ -111,4 +113,12 @@ func pieceKind(at, from diag.Span) diag.PieceKind {
 		return diag.Words
 	}
 	return diag.Construct
+}
+
+// Insides is Inside for many places of one string, at the cost of one pass over it.
+func (n Node) Insides() func(from, to int) diag.Span {
+	if !n.is(String) {
+		return func(int, int) diag.Span { return diag.Span{} }
+	}
+	return newSource(n.tree.file.Text, n.tree.token(n.i)).span
 }

@@ -19,6 +19,9 @@ type Notation struct {
 	// Write is a plan in this notation, or what can't be said in it as findings; nil
 	// when no writer is there.
 	Write func(doc *lang.Document) ([]byte, diag.List)
+	// Catalogue writes the tools in b's file, in the form that the notation has for them,
+	// as a tool file with b; nil when the notation has none.
+	Catalogue func(b *Builder)
 	// Tools reports that the notation comes with tools of its own (tool/math and the
 	// like), and a plan in it needs no tool file.
 	Tools bool
@@ -33,6 +36,10 @@ type Options struct {
 	// Params are the params of a tool in the order in which a call may give them
 	// without their names; false when the tool is not known. It may be nil.
 	Params func(tool string) ([]string, bool)
+
+	// Results are the members of what a tool gives, in their order; false when they are
+	// not known. It may be nil.
+	Results func(tool string) ([]string, bool)
 
 	MaxBytes int // the size of the text; 0 is 64 MiB
 	MaxDepth int // of nesting; 0 is 256
@@ -61,6 +68,24 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile}
 	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+}
+
+// ToolFile reads tools in the form that the notation has for them, and gives the same as a
+// file that tool/file reads. The findings are those of the original.
+func (n *Notation) ToolFile(file *diag.File, opts *Options) (*diag.File, diag.List) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	b := newBuilder(file, opts)
+	if b.acceptable() {
+		n.Catalogue(b)
+	}
+	if len(b.out) == 0 {
+		b.out = append(b.out, "{}"...)
+	}
+	b.report.finish()
+	b.found.Sort()
+	return diag.NewDerived(b.out, file, b.pieces), b.found
 }
 
 // acceptable reports what no notation takes.

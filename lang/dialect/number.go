@@ -37,14 +37,17 @@ type NumberRef struct {
 	Faulty bool
 }
 
-// Step adds a step of this number; its place is the number of steps before it.
-func (n *Numbering) Step(number int) {
-	if n.steps == nil {
-		n.steps = map[int][]int{}
-		n.least, n.most = number, number
+// Step adds a step of this number, of none or of several; its place is the number of
+// steps before it.
+func (n *Numbering) Step(numbers ...int) {
+	for _, number := range numbers {
+		if n.steps == nil {
+			n.steps = map[int][]int{}
+			n.least, n.most = number, number
+		}
+		n.least, n.most = min(n.least, number), max(n.most, number)
+		n.steps[number] = append(n.steps[number], n.count)
 	}
-	n.least, n.most = min(n.least, number), max(n.most, number)
-	n.steps[number] = append(n.steps[number], n.count)
 	n.count++
 }
 

@@ -24,15 +24,24 @@ func options() *dialect.Options {
 	tools := map[string][]string{
 		"search": {"query"}, "math": {"problem", "context"}, "send_sms": {"to", "text"}, "now": {},
 		"divide": {"a", "b"}, "add": {"a", "b"}, "sqrt": {"a"}, "Search": {"query"},
+		"Image Downloader": {"url"}, "stitch": {"image", "image2"},
 	}
-	return &dialect.Options{Params: func(tool string) ([]string, bool) {
-		params, ok := tools[tool]
-		return params, ok
-	}}
+	results := map[string][]string{
+		"getGene": {"symbol", "sequence", "length"},
+		"quote":   {"price", "change (in U.S. dollars)", "a.b"},
+	}
+	lookup := func(of map[string][]string) func(tool string) ([]string, bool) {
+		return func(tool string) ([]string, bool) {
+			names, ok := of[tool]
+			return names, ok
+		}
+	}
+	return &dialect.Options{Params: lookup(tools), Results: lookup(results)}
 }
 
-// TestGolden reads the plans of testdata/NAME.txtar: each plan is a file case.txt, followed by
-// what is made of it, case.json, and by what is found, case.findings, where there is something.
+// TestGolden reads the plans of testdata/NAME.txtar: each plan is a file case.txt, or
+// case.record if it stands among what is no part of it, followed by what is made of it,
+// case.json, and by what is found, case.findings, where there is something.
 func TestGolden(t *testing.T) {
 	for _, n := range notations.All() {
 		t.Run(n.Name, func(t *testing.T) { golden(t, n) })
@@ -50,7 +59,7 @@ func golden(t *testing.T, n *dialect.Notation) {
 	}
 	made := &txtar.Archive{Comment: old.Comment}
 	for _, f := range old.Files {
-		stem, isCase := strings.CutSuffix(f.Name, ".txt")
+		stem, isCase := strings.CutSuffix(strings.Replace(f.Name, ".record", ".txt", 1), ".txt")
 		if !isCase {
 			continue
 		}
@@ -208,6 +217,10 @@ func FuzzLLMCompiler(f *testing.F) { fuzz(f, "llmcompiler") }
 func FuzzReWOO(f *testing.F)       { fuzz(f, "rewoo") }
 func FuzzMathQA(f *testing.F)      { fuzz(f, "mathqa") }
 func FuzzQDMR(f *testing.F)        { fuzz(f, "qdmr") }
+func FuzzNESTFUL(f *testing.F)     { fuzz(f, "nestful") }
+func FuzzTaskBench(f *testing.F)   { fuzz(f, "taskbench") }
+func FuzzMnMs(f *testing.F)        { fuzz(f, "mnms") }
+func FuzzSealTools(f *testing.F)   { fuzz(f, "sealtools") }
 
 // fuzz wants no panic, places that are inside the text, fixes that can be made, plans that
 // can be formatted and written, and nothing dropped.

@@ -5,8 +5,12 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/llmcompiler"
 	"github.com/plc-lang/plc/lang/dialect/mathqa"
+	"github.com/plc-lang/plc/lang/dialect/mnms"
+	"github.com/plc-lang/plc/lang/dialect/nestful"
 	"github.com/plc-lang/plc/lang/dialect/qdmr"
 	"github.com/plc-lang/plc/lang/dialect/rewoo"
+	"github.com/plc-lang/plc/lang/dialect/sealtools"
+	"github.com/plc-lang/plc/lang/dialect/taskbench"
 )
 
 // All are the notations, by name.
@@ -14,8 +18,12 @@ func All() []*dialect.Notation {
 	return []*dialect.Notation{
 		llmcompiler.Notation(),
 		mathqa.Notation(),
+		mnms.Notation(),
+		nestful.Notation(),
 		qdmr.Notation(),
 		rewoo.Notation(),
+		sealtools.Notation(),
+		taskbench.Notation(),
 	}
 }
 

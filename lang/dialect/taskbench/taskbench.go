@@ -1,0 +1,273 @@
+// Package taskbench reads plans of TaskBench: nodes, in whose arguments <node-0> is the
+// result of the first, and the links between them.
+//
+//	{"task_nodes": [{"task": "Image Downloader", "arguments": ["https://…"]},
+//	                {"task": "Image-to-Text", "arguments": ["<node-0>"]}],
+//	 "task_links": [{"source": "Image Downloader", "target": "Image-to-Text"}]}
+//
+// Arguments are strings, for the tool's params in their order, or {name, value}. In a
+// plan of the first kind links say whose results are used; in one of the second also
+// what is only to be done before. The members may be named tool_nodes, tool_links and
+// tool_steps, and be strings of JSON; the plan may be the result of a record.
+package taskbench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// Notation is the notation of TaskBench.
+func Notation() *dialect.Notation {
+	return &dialect.Notation{Name: "taskbench", What: "a TaskBench plan", Read: read, Catalogue: catalogue}
+}
+
+// node is a node of the plan.
+type node struct {
+	tree.Value
+	task  string
+	args  []argument
+	after []int // nodes that it follows without using their results
+}
+
+// argument is an argument of a node.
+type argument struct {
+	name  string
+	at    diag.Span // of the name
+	value tree.Value
+}
+
+// edge says that the node to uses the result of the node from.
+type edge struct{ from, to int }
+
+type reader struct {
+	tree.Nodes
+	nodes []node
+	links []link
+	named bool // some arguments have names
+	// data is where each result is used first.
+	data map[edge]diag.Span
+}
+
+func read(b *dialect.Builder) {
+	root, ok := tree.Read(b)
+	if !ok {
+		return
+	}
+	r := &reader{
+		Nodes: tree.Nodes{Builder: b, Labels: tree.Labels{Noun: "node", Spell: tree.SpellNode}, Called: called},
+		data:  map[edge]diag.Span{},
+	}
+	r.Nodes.Ref = r.ref
+	plan, ok := r.plan(root)
+	if !ok {
+		return
+	}
+	list, ok := plan.First("task_nodes", "tool_nodes").Value.Inner(b)
+	if !ok || !r.isList(list, "nodes") {
+		return
+	}
+	for _, e := range list.Elements() {
+		r.node(e)
+	}
+	for i := range r.nodes {
+		r.Labels.Step(fmt.Sprint(i))
+	}
+	links := plan.First("task_links", "tool_links").Value
+	r.readLinks(links)
+	for i := range r.nodes {
+		for _, a := range r.nodes[i].args {
+			r.Find(a.value, i)
+			r.taskName(a.value, i)
+		}
+	}
+	r.Labels.Judge(b)
+	r.judgeLinks(!links.IsZero())
+	r.write(plan, list)
+}
+
+// plan is the object with the nodes.
+func (r *reader) plan(v tree.Value) (tree.Value, bool) {
+	switch {
+	case v.Has("task_nodes") || v.Has("tool_nodes"):
+		tree.Beside(r.Builder, v, []string{"id", "user_request", "instruction"}, "task_steps", "task_nodes", "task_links", "tool_steps", "tool_nodes", "tool_links")
+		return v, true
+	case v.Has("result"):
+		inner, ok := v.Get("result").Inner(r.Builder)
+		if !ok {
+			return v, false
+		}
+		return r.plan(inner)
+	case v.Is(lang.Array) && v.Len() == 1:
+		return r.plan(v.List()[0])
+	case v.Is(lang.Array) && v.Len() > 1 && v.List()[0].Has("task_nodes"):
+		r.Errorf(v.At(), diag.BadNotation, "there are %d plans here; write each in a file or on a line of its own", v.Len())
+		return v, false
+	}
+	r.Errorf(v.At(), diag.BadNotation, "a TaskBench plan is an object with task_nodes, and this is %s without", v.Describe())
+	return v, false
+}
+
+func (r *reader) isList(v tree.Value, what string) bool {
+	if !v.Is(lang.Array) {
+		r.Errorf(v.At(), diag.BadNotation, "the %s are a list, not %s", what, v.Describe())
+	}
+	return v.Is(lang.Array)
+}
+
+// node reads a node.
+func (r *reader) node(v tree.Value) {
+	task := v.Get("task")
+	n := node{Value: v, task: task.Str()}
+	if n.task == "" {
+		r.Errorf(v.At(), diag.BadNotation, "the node has no task; it is written {\"task\": …, \"arguments\": […]}")
+	}
+	tree.Known(r.Builder, v, "a node", "task", "arguments")
+	switch args := v.First("arguments").Value; args.Kind() {
+	case lang.Array:
+		for _, a := range args.Elements() {
+			n.args = append(n.args, r.argument(a, &n))
+		}
+	case lang.Object:
+		for m := range args.Members() {
+			r.named = true
+			n.args = append(n.args, argument{m.Name, m.Key, m.Value})
+		}
+	case lang.Null:
+	default:
+		n.args = []argument{r.argument(args, &n)}
+	}
+	r.nodes = append(r.nodes, n)
+}
+
+// argument reads an argument, the next one of a node.
+func (r *reader) argument(v tree.Value, n *node) argument {
+	if name := v.Get("name"); name.Is(lang.String) && v.Has("value") {
+		tree.Known(r.Builder, v, "an argument", "name", "value")
+		r.named = true
+		return argument{name.Str(), name.All(), v.Get("value")}
+	}
+	return argument{r.param(n.task, len(n.args)), v.At(), v}
+}
+
+// param is the name of the tool's param at this place; arg1, arg2 … when it is not
+// known.
+func (r *reader) param(task string, place int) string {
+	if r.Options.Params != nil {
+		if names, ok := r.Options.Params(task); ok && place < len(names) {
+			return names[place]
+		}
+	}
+	return fmt.Sprintf("arg%d", place+1)
+}
+
+// called is what the result of a node is called on the whiteboard.
+func called(number string) string { return "node-" + number }
+
+// ref notes who uses whose result. Nodes are a graph, so that one may use the result of
+// a later one, when a link says so as well.
+func (r *reader) ref(l *tree.LabelRef, _ string) {
+	from := r.Labels.Of(l.Label)
+	if from < 0 || from == l.User {
+		return
+	}
+	e := edge{from, l.User}
+	if _, ok := r.data[e]; !ok {
+		r.data[e] = l.At
+	}
+	l.Anywhere = slices.ContainsFunc(r.links, func(k link) bool { return k.has(e) })
+}
+
+// taskName warns of an argument that is nothing but the name of another node's tool.
+func (r *reader) taskName(v tree.Value, user int) {
+	if !v.Is(lang.String) {
+		return
+	}
+	text := v.Str()
+	for i := range r.nodes {
+		if r.nodes[i].task == text && i != user && strings.ContainsAny(text, " _-") {
+			want := tree.SpellNode(fmt.Sprint(i))
+			r.Warnf(v.All(), diag.NearReference, "%q is just text; did you mean %s, the result of that node?", text, want).
+				Fix = dialect.Replace(v.All(), want)
+			return
+		}
+	}
+}
+
+// write writes the plan.
+func (r *reader) write(plan, list tree.Value) {
+	var steps []tree.Value
+	if v := plan.First("task_steps", "tool_steps").Value; !v.IsZero() {
+		if steps = r.steps(v); steps == nil {
+			r.Warnf(v.At(), diag.PassedOver, "the steps are passed over: they are not one for each of the %d nodes", len(r.nodes))
+		}
+	}
+	r.List(list.At())
+	for i := range r.nodes {
+		var about tree.Value
+		if steps != nil {
+			about = steps[i]
+		}
+		r.call(i, about)
+	}
+	r.Close()
+}
+
+// steps are the words about each node, nil if there is not one for each.
+func (r *reader) steps(v tree.Value) []tree.Value {
+	v, ok := v.Inner(r.Builder)
+	if list := v.List(); ok && len(list) == len(r.nodes) {
+		return list
+	}
+	return nil
+}
+
+func (r *reader) call(i int, about tree.Value) {
+	n := &r.nodes[i]
+	at := n.Get("task")
+	label := called(fmt.Sprint(i))
+	r.Object(n.At())
+	if n.task != "" {
+		r.Member("_tool", n.Member("task").Key)
+		r.String(n.task, at.All())
+	}
+	r.Member("_id", n.At())
+	r.String(label, n.At())
+	if text := about.Word(); text != "" {
+		r.Member("_description", about.All())
+		r.String(text, about.All())
+	}
+	r.params(n)
+	if len(n.after) > 0 {
+		r.Member("_dependsOn", n.At())
+		r.List(n.At())
+		for _, j := range n.after {
+			r.String(called(fmt.Sprint(j)), n.At())
+		}
+		r.Close()
+	}
+	r.Member("_outputPath", n.At())
+	r.Path(label, n.At())
+	r.Close()
+}
+
+// params writes the arguments.
+func (r *reader) params(n *node) {
+	first := map[string]diag.Span{}
+	for _, a := range n.args {
+		if at, ok := first[a.name]; ok {
+			f := r.Errorf(a.at, diag.DuplicateMember, "the argument %q is there twice", a.name)
+			f.Related = []diag.Related{{Loc: diag.Loc{File: r.File, Span: at}, Message: "also here"}}
+			continue
+		}
+		first[a.name] = a.at
+		if tree.Param(r.Builder, a.name, a.at) {
+			tree.Write(r.Builder, a.value, r.In)
+		}
+	}
+}

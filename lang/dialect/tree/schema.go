@@ -1,0 +1,240 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// Definition is a tool as other notations define it.
+type Definition struct {
+	At          diag.Span
+	Name        Value
+	Description Value
+	Params      Value  // a map from names to schemas, or a schema of an object
+	Required    Value  // the names of the params that must be given; zero when the params say
+	Results     Value  // like Params
+	Effects     string // as JSON, "" for none
+}
+
+// Write writes the definition as a member of the map of tools.
+func (d *Definition) Write(b *dialect.Builder) {
+	b.Member(d.Name.Str(), d.Name.All())
+	b.Object(d.At)
+	if d.Description.Is(lang.String) {
+		b.Member("description", d.Description.All())
+		b.String(d.Description.Str(), d.Description.All())
+	}
+	if d.Effects != "" {
+		b.Member("effects", d.At)
+		b.JSON(d.Effects, d.At)
+	}
+	b.Member("properties", d.At)
+	b.Object(d.At)
+	params, required := fields(d.Params)
+	for _, m := range params {
+		if Param(b, m.Name, m.Key) {
+			Schema(b, m.Value)
+		}
+	}
+	if !d.Results.IsZero() {
+		b.Member("_output", d.Results.At())
+		Results(b, d.Results)
+	}
+	b.Close()
+	if d.Required.Is(lang.Array) {
+		required = d.Required.strings()
+	}
+	writeRequired(b, required, d.At)
+	b.Close()
+}
+
+// writeRequired writes the names of members that have to be there.
+func writeRequired(b *dialect.Builder, names []string, at diag.Span) {
+	if len(names) == 0 {
+		return
+	}
+	b.Member("required", at)
+	b.List(at)
+	for _, name := range names {
+		b.String(name, at)
+	}
+	b.Close()
+}
+
+func (v Value) strings() (list []string) {
+	for _, e := range v.Elements() {
+		list = append(list, e.Str())
+	}
+	return list
+}
+
+// fields are the members that a map of schemas, or the schema of an object, describes,
+// and those of them that are required.
+func fields(v Value) (list []Member, required []string) {
+	properties := v
+	if p := v.Get("properties"); p.Is(lang.Object) && (len(v.First("type").Value.Str()) > 0 || v.Len() == 1) {
+		properties, required = p, v.Get("required").strings()
+	}
+	for m := range properties.Members() {
+		list = append(list, m)
+		if m.Value.Get("required").Kind() == lang.True {
+			required = append(required, m.Name)
+		}
+	}
+	return list, required
+}
+
+// Results writes the schema of a tool's result: an object with the members that are
+// described, all of which it has, and maybe others.
+func Results(b *dialect.Builder, v Value) {
+	list, _ := fields(v)
+	if !v.Is(lang.Object) || v.Has("type") && !v.Has("properties") && !v.Get("type").Is(lang.Object) {
+		Schema(b, v)
+		return
+	}
+	b.Object(v.At())
+	b.Member("type", v.At())
+	b.String("object", v.At())
+	b.Member("properties", v.At())
+	b.Object(v.At())
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name
+		b.Member(m.Name, m.Key)
+		Schema(b, m.Value)
+	}
+	b.Close()
+	writeRequired(b, names, v.At())
+	b.Close()
+}
+
+// Schema writes a schema in the words of other notations: the types are those of
+// Python or of prose as well, and one that is unknown is any.
+func Schema(b *dialect.Builder, v Value) {
+	if !v.Is(lang.Object) {
+		b.Object(v.At())
+		if v.Is(lang.String) {
+			writeType(b, Member{"type", v.All(), v})
+		}
+		b.Close()
+		return
+	}
+	b.Object(v.At())
+	properties, required := fields(v)
+	for m := range v.Members() {
+		keyword(b, m, properties)
+	}
+	if !v.Get("properties").Is(lang.Object) {
+		required = nil
+	}
+	writeRequired(b, required, v.At())
+	b.Close()
+}
+
+// keyword writes a member of a schema, when it is one that bears on values, or is for
+// people.
+func keyword(b *dialect.Builder, m Member, properties []Member) {
+	switch m.Name {
+	case "type":
+		writeType(b, m)
+	case "description", "desc":
+		if m.Value.Is(lang.String) {
+			b.Member("description", m.Key)
+			b.String(m.Value.Str(), m.Value.All())
+		}
+	case "enum", "allowed_values":
+		if m.Value.Is(lang.Array) && m.Value.Len() > 0 {
+			b.Member("enum", m.Key)
+			Words(b, m.Value)
+		}
+	case "items":
+		if m.Value.Is(lang.Object) {
+			b.Member("items", m.Key)
+			Schema(b, m.Value)
+		}
+	case "nullable":
+		b.Member("nullable", m.Key)
+		Words(b, m.Value)
+	case "properties":
+		if m.Value.Is(lang.Object) {
+			b.Member("properties", m.Key)
+			b.Object(m.Value.At())
+			for _, p := range properties {
+				b.Member(p.Name, p.Key)
+				Schema(b, p.Value)
+			}
+			b.Close()
+		}
+	}
+}
+
+// writeType writes the type of a schema, unless it is any.
+func writeType(b *dialect.Builder, m Member) {
+	words := []string{m.Value.Str()}
+	if m.Value.Is(lang.Array) {
+		words = m.Value.strings()
+	}
+	types := []string{}
+	for _, w := range words {
+		t := typesOf(w)
+		if t == nil {
+			return
+		}
+		types = append(types, t...)
+	}
+	slices.Sort(types)
+	types = slices.Compact(types)
+	if len(types) == 0 {
+		return
+	}
+	b.Member("type", m.Key)
+	if len(types) == 1 {
+		b.String(types[0], m.Value.All())
+		return
+	}
+	b.List(m.Value.At())
+	for _, t := range types {
+		b.String(t, m.Value.All())
+	}
+	b.Close()
+}
+
+// typesOf are the types of JSON that a word for a type means; nil is any.
+func typesOf(word string) (types []string) {
+	word = strings.ToLower(word)
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '|' || r == ',' }) {
+		for alternative := range strings.SplitSeq(part, " or ") {
+			t := typeOf(strings.TrimSpace(alternative))
+			if t == "" {
+				return nil
+			}
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+func typeOf(word string) string {
+	word, _, _ = strings.Cut(word, "[")
+	switch strings.TrimSpace(word) {
+	case "string", "str", "text", "date", "time", "datetime", "url", "email":
+		return "string"
+	case "int", "integer", "long":
+		return "integer"
+	case "number", "float", "double", "decimal":
+		return "number"
+	case "bool", "boolean":
+		return "boolean"
+	case "list", "array", "tuple", "set":
+		return "array"
+	case "dict", "object", "map", "json":
+		return "object"
+	case "null", "none", "nonetype":
+		return "null"
+	}
+	return ""
+}

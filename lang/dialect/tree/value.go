@@ -1,0 +1,289 @@
+package tree
+
+import (
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// Value is a value of the original, or of JSON or YAML in it. The zero Value is none.
+type Value struct {
+	lang.Node
+	in *source
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name  string
+	Key   diag.Span // the name in the original, without quotes
+	Value Value
+}
+
+// source is a text with values, and where it stands in the original.
+type source struct {
+	file   *diag.File
+	origin *diag.File
+	pieces []diag.Piece // one after the other; nil when file is the original
+}
+
+// depth is how deep values may nest: less than a plan, which they become a part of.
+func depth(o *dialect.Options) int {
+	if o.MaxDepth > 0 {
+		return o.MaxDepth
+	}
+	return 240
+}
+
+// Read reads the original as JSON, with comments and trailing commas. It is false
+// when that was not possible; why is reported then.
+func Read(b *dialect.Builder) (Value, bool) {
+	part := dialect.Span(b.Start(), len(b.File.Text))
+	root, found := lang.ReadValueIn(b.File, part, &lang.Options{MaxBytes: b.Options.MaxBytes, MaxDepth: depth(b.Options)})
+	b.Add(found)
+	return Value{root, &source{file: b.File, origin: b.File}}, !root.IsZero() && !found.HasErrors()
+}
+
+// At is where the value stands in the original.
+func (v Value) At() diag.Span {
+	if v.IsZero() {
+		return diag.Span{}
+	}
+	return v.in.at(v.Span())
+}
+
+// at is where a part of the source stands in the original.
+func (s *source) at(span diag.Span) diag.Span {
+	if s.pieces == nil {
+		return span
+	}
+	if span.Len() == 0 {
+		return diag.Span{Start: s.point(span.Start).Start, End: s.point(span.Start).Start}
+	}
+	first, last := s.point(span.Start), s.point(span.End-1)
+	return diag.Span{Start: first.Start, End: max(first.End, last.End)}
+}
+
+// point is where the byte at i stands in the original.
+func (s *source) point(i int32) diag.Span {
+	n := sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].At.Start > i }) - 1
+	if n < 0 {
+		return diag.Span{}
+	}
+	p := s.pieces[n]
+	if p.Kind == diag.Construct || i >= p.At.End {
+		return p.From
+	}
+	start := p.From.Start + i - p.At.Start
+	return diag.Span{Start: start, End: start + 1}
+}
+
+// Inside is where the bytes from..to of Str stand in the original.
+func (v Value) Inside(from, to int) diag.Span { return v.in.at(v.Node.Inside(from, to)) }
+
+// Insides is Inside for many places of one string, at the cost of one pass over it.
+func (v Value) Insides() func(from, to int) diag.Span {
+	inside := v.Node.Insides()
+	return func(from, to int) diag.Span { return v.in.at(inside(from, to)) }
+}
+
+// All is where the text of a string stands in the original, without its quotes; of
+// another value it is At.
+func (v Value) All() diag.Span {
+	if v.Kind() != lang.String {
+		return v.At()
+	}
+	return v.Inside(0, len(v.Str()))
+}
+
+// Is reports whether there is a value and it is of this kind.
+func (v Value) Is(k lang.Kind) bool { return !v.IsZero() && v.Kind() == k }
+
+// Elements are the elements of a list; none for other kinds.
+func (v Value) Elements() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		for i, e := range v.Node.Elements() {
+			if !yield(i, Value{e, v.in}) {
+				return
+			}
+		}
+	}
+}
+
+// List are the elements of a list.
+func (v Value) List() (list []Value) {
+	for _, e := range v.Elements() {
+		list = append(list, e)
+	}
+	return list
+}
+
+// Members are the members of an object; none for other kinds.
+func (v Value) Members() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for m := range v.Node.Members() {
+			if !yield(Member{m.Name, v.in.key(m.Key), Value{m.Value, v.in}}) {
+				return
+			}
+		}
+	}
+}
+
+// key is where a name stands in the original, without its quotes.
+func (s *source) key(key diag.Span) diag.Span {
+	if text := s.file.Text[key.Start:key.End]; len(text) > 1 && (text[0] == '"' || text[0] == '\'') {
+		key.Start, key.End = key.Start+1, key.End-1
+	}
+	return s.at(key)
+}
+
+// Get is the value of the member with this name; the zero Value if there is none.
+func (v Value) Get(name string) Value { return v.Member(name).Value }
+
+// Member is the member with this name; the zero Member if there is none.
+func (v Value) Member(name string) Member {
+	m, ok := v.Node.Member(name)
+	if !ok {
+		return Member{}
+	}
+	return Member{m.Name, v.in.key(m.Key), Value{m.Value, v.in}}
+}
+
+// First is the first of the members with these names that is there and not null.
+func (v Value) First(names ...string) Member {
+	for _, name := range names {
+		if m := v.Member(name); !m.Value.IsZero() && m.Value.Kind() != lang.Null {
+			return m
+		}
+	}
+	return Member{}
+}
+
+// Has reports whether an object has all of these members.
+func (v Value) Has(names ...string) bool {
+	for _, name := range names {
+		if v.Get(name).IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// Word is the text of a string, and of a number or boolean what is written; "" for
+// other kinds.
+func (v Value) Word() string {
+	switch v.Kind() {
+	case lang.String:
+		return v.Str()
+	case lang.NumberValue, lang.True, lang.False:
+		return string(v.AppendJSON(nil))
+	}
+	return ""
+}
+
+// Describe says in words what kind of value it is.
+func (v Value) Describe() string {
+	if v.IsZero() {
+		return "nothing"
+	}
+	return []string{"null", "a boolean", "a boolean", "a number", "a string", "a list", "an object"}[v.Kind()]
+}
+
+// Inner is the value in JSON that a string holds; any other value is it itself. Quotes
+// and words of Python are read as well: that is how such strings come from programs.
+// It is false when the string holds no JSON; why is reported then.
+func (v Value) Inner(b *dialect.Builder) (Value, bool) {
+	if !v.Is(lang.String) {
+		return v, !v.IsZero()
+	}
+	in := v.decoded()
+	outer := diag.Piece{At: dialect.Span(0, len(in.file.Text)), From: v.At()}
+	in.file = diag.NewDerived(in.file.Text, b.File, slices.Insert(slices.Clone(in.pieces), 0, outer))
+	root, found := lang.ReadValue(in.file, &lang.Options{MaxBytes: b.Options.MaxBytes, MaxDepth: depth(b.Options), Answer: true})
+	found = slices.DeleteFunc(found, func(f diag.Finding) bool { return f.Code == diag.Mended && isPython(in.file.Text, f.Loc.Span) })
+	b.Add(found)
+	return Value{root, in}, !root.IsZero() && !found.HasErrors()
+}
+
+// isPython reports whether what was mended is a string or a word as Python writes it.
+func isPython(text []byte, at diag.Span) bool {
+	word := string(text[at.Start:at.End])
+	return strings.HasPrefix(word, "'") || word == "True" || word == "False" || word == "None"
+}
+
+// decoded is the text of a string as a source.
+func (v Value) decoded() *source {
+	text := v.Str()
+	in := &source{file: diag.NewFile("", []byte(text)), origin: v.in.origin}
+	inside := v.Insides()
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		in.append(dialect.Span(i, i+size), inside(i, i+size))
+	}
+	if in.pieces == nil {
+		in.pieces = []diag.Piece{}
+	}
+	return in
+}
+
+// append adds a character and where it stands in the original.
+func (s *source) append(at, from diag.Span) {
+	kind := diag.Construct
+	if string(s.file.Text[at.Start:at.End]) == string(s.origin.Text[from.Start:from.End]) {
+		kind = diag.Words
+	}
+	if n := len(s.pieces); n > 0 {
+		if last := &s.pieces[n-1]; kind == diag.Words && last.Kind == kind && last.At.End == at.Start && last.From.End == from.Start {
+			last.At.End, last.From.End = at.End, from.End
+			return
+		}
+	}
+	s.pieces = append(s.pieces, diag.Piece{At: at, From: from, Kind: kind})
+}
+
+// Beside reports the members of an object with a plan that its notation does not have,
+// unless it is a record: an object with one of these members, among which the plan is one.
+func Beside(b *dialect.Builder, v Value, record []string, names ...string) {
+	if !slices.ContainsFunc(record, func(name string) bool { return v.Has(name) }) {
+		Known(b, v, "the plan", names...)
+	}
+}
+
+// Known reports the members of an object that its notation does not have.
+func Known(b *dialect.Builder, v Value, what string, names ...string) {
+	for m := range v.Members() {
+		if !slices.Contains(names, m.Name) && !strings.HasPrefix(m.Name, "x-") {
+			b.Warnf(m.Key, diag.PassedOver, "%s has no %q; it is passed over", what, m.Name)
+		}
+	}
+}
+
+// Records are the values of a text with one on each line; a text that is one value is
+// that. What can't be read is reported.
+func Records(b *dialect.Builder) iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		in := &source{file: b.File, origin: b.File}
+		opts := &lang.Options{MaxBytes: b.Options.MaxBytes, MaxDepth: depth(b.Options)}
+		all := dialect.Span(b.Start(), len(b.File.Text))
+		if root, found := lang.ReadValueIn(b.File, all, opts); !root.IsZero() && !found.HasErrors() {
+			b.Add(found)
+			yield(Value{root, in})
+			return
+		}
+		for line := range b.Lines(all) {
+			if line = b.Trim(line); line.Len() == 0 {
+				continue
+			}
+			root, found := lang.ReadValueIn(b.File, line, opts)
+			b.Add(found)
+			if !root.IsZero() && !found.HasErrors() && !yield(Value{root, in}) {
+				return
+			}
+		}
+	}
+}
