@@ -3,6 +3,7 @@ package forecast
 import (
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
@@ -26,6 +27,7 @@ const (
 	maxNeedsOf  = 64      // of one call
 	maxSamples  = 8       // of one result
 	maxNewIndex = 15      // of a list that is made up
+	maxSteps    = 1000    // of a path (plan-language §4)
 )
 
 // needsOf finds what is read of the results of calls.
@@ -47,7 +49,22 @@ func needsOf(of map[*compile.Call]*compile.Program) needs {
 			}
 		}
 	}
+	for _, list := range n {
+		slices.SortStableFunc(list, func(a, b need) int { return a.rank() - b.rank() })
+	}
 	return n
+}
+
+// rank is the order in which needs shape a value: the whole of it, if its schema is
+// known, then what is deep in it, then what has to be in every element of a list.
+func (n need) rank() int {
+	switch {
+	case len(n.path) == 0 && n.schema != nil:
+		return -maxSteps
+	case slices.ContainsFunc(n.path, func(s state.Segment) bool { return s.Kind == state.Star }):
+		return maxSteps
+	}
+	return -len(n.path)
 }
 
 func (n needs) call(prog *compile.Program, c *compile.Call, budget *int) {
@@ -183,18 +200,20 @@ func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 		doc = json.RawMessage(head + string(v) + tail)
 	}
 	for _, n := range s.needs {
-		if _, there := find(v, n.path); there {
-			continue
-		}
 		leaf := json.RawMessage(`"sample"`)
 		if n.schema != nil {
 			if made, err := schemas.Sample(n.schema, seed); err == nil {
 				leaf = made
 			}
 		}
-		if grown, err := state.Apply(doc, append(state.Path{{Name: "v"}}, made(n.path)...), state.Set, leaf); err == nil {
-			doc = grown
-			v = doc[len(head) : len(doc)-len(tail)]
+		for _, path := range concrete(v, n.path) {
+			if _, there := find(v, path); there {
+				continue
+			}
+			if grown, err := state.Apply(doc, append(state.Path{{Name: "v"}}, path...), state.Set, leaf); err == nil {
+				doc = grown
+				v = doc[len(head) : len(doc)-len(tail)]
+			}
 		}
 	}
 	if v == nil {
@@ -203,17 +222,42 @@ func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 	return v
 }
 
-// made is a path in a value that is made up: [*] and indexes from the end are its first
-// element.
-func made(path state.Path) state.Path {
-	out := make(state.Path, len(path))
-	for i, s := range path {
-		if s.Kind == state.Star || s.Kind == state.Index && (s.Index < 0 || s.Index > maxNewIndex) {
-			s = state.Segment{Kind: state.Index}
+// concrete are the paths that have to be there for a path to find something: of [*] those of
+// all elements that there are, or of one, and of an index those before it as well.
+func concrete(v json.RawMessage, path state.Path) []state.Path {
+	const most = 64
+	all := []state.Path{{}}
+	for _, seg := range path {
+		var longer []state.Path
+		for _, p := range all {
+			first, last := 0, seg.Index
+			switch {
+			case seg.Kind == state.Star:
+				last = max(0, length(v, p)-1)
+			case seg.Kind != state.Index:
+				longer = append(longer, append(slices.Clone(p), seg))
+				continue
+			case seg.Index < 0:
+				last = max(0, length(v, p)+seg.Index)
+				first = last
+			}
+			for i := first; i <= min(last, maxNewIndex) && len(longer) < most; i++ {
+				longer = append(longer, append(slices.Clone(p), state.Segment{Kind: state.Index, Index: i}))
+			}
 		}
-		out[i] = s
+		all = longer
 	}
-	return out
+	return all
+}
+
+// length is how many elements the list at a path of a value has.
+func length(v json.RawMessage, path state.Path) int {
+	at, _ := find(v, path)
+	var list []json.RawMessage
+	if json.Unmarshal(at, &list) != nil {
+		return 0
+	}
+	return len(list)
 }
 
 // find is what stands at a path of a value.
