@@ -175,7 +175,6 @@ type checker struct {
 
 	delegates *delegates
 	within    *caller           // who delegates to this document; nil for the plan itself
-	surveying bool              // only what its calls are like is asked
 	lazy      bool              // nothing of it may have run yet
 	told      map[told]bool     // findings of documents
 	toldOf    map[*Program]bool // all of whose findings are told

@@ -540,3 +540,18 @@ func TestDelegatesInStream(t *testing.T) {
 	_, got = compile.NewStream(&compile.Options{Catalogue: subCatalogue(t)}).Add(doc)
 	expect(t, got, "plan.json PLC703: before all of it is written")
 }
+
+// BenchmarkDelegates compiles 10,000 calls of one document.
+func BenchmarkDelegates(b *testing.B) {
+	call := `{"_tool":"sub","n":"†input.n","_delegate":"sub.json","_outputPath":"†state.r"}`
+	f := files{
+		"plan.json": "[" + strings.Repeat(call+",", 9_999) + call + "]",
+		"sub.json":  `[{"_tool":"num","n":"†input.n","_outputPath":"†state.r"}]`,
+	}
+	opts := &compile.Options{Catalogue: subCatalogue(b)}
+	b.SetBytes(int64(len(f["plan.json"])))
+	b.ReportAllocs()
+	for b.Loop() {
+		f.compile(b, opts)
+	}
+}

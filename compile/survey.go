@@ -63,7 +63,6 @@ func (c *checker) survey(doc *document) *survey {
 		return s
 	}
 	sub := c.below(doc, &caller{})
-	sub.surveying = true
 	sub.context()
 	sub.lowerCalls()
 	for i := range sub.calls {
