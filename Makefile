@@ -4,9 +4,10 @@
 test: ## the tests
 	go test ./...
 
-fuzz: ## each fuzz target for a few seconds, and the large hostile inputs
+fuzz: ## each fuzz target for a few seconds, the large hostile inputs, and every change after an approval
 	.ci/fuzz 5s
 	go test ./cmd/plc -run Hostile -torture
+	go test ./approval -args -changes 10000
 
 bench: ## the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

@@ -26,7 +26,7 @@ import (
 
 // changes is how many changes TestEveryChangeIsRefused makes; more with
 // go test ./approval -args -changes 10000.
-var changes = flag.Int("changes", 500, "changes between approving and running that are tried")
+var changes = flag.Int("changes", 300, "changes between approving and running that are tried")
 
 // given is what a run is given.
 type given struct{ plan, tools, input, state, flags string }
