@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -67,7 +66,7 @@ func (b *Builder) NoPlan(how string) {
 	if b.Found() {
 		return
 	}
-	b.found = slices.DeleteFunc(b.found, func(f diag.Finding) bool { return f.Code == diag.PassedOver })
+	b.report = report{file: b.File}
 	all := b.Trim(Span(0, len(b.File.Text)))
 	if all.Len() == 0 {
 		all = diag.Span{}
