@@ -130,8 +130,8 @@ func (t *tx) deleteRun(id int64) error {
 func (s *Store) compact(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.writer == nil {
-		return &Error{Path: s.path, Fault: Closed}
+	if err := s.writable(); err != nil {
+		return err
 	}
 	return s.fault(s.retry(ctx, func() error {
 		_, err := s.writer.conn.ExecContext(ctx, "VACUUM")

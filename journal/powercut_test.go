@@ -3,7 +3,6 @@
 package journal
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,9 +12,6 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 )
-
-// torture is set by make torture.
-var torture = flag.Bool("torture", false, "try thousands of kills and all power cuts")
 
 // acked is what was told to be on disk when so many changes had been made.
 type acked struct {
@@ -64,16 +60,6 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	t.Logf("%d boundaries, %d cuts", len(changes), tried)
-}
-
-// memoryDir is a folder in memory when there is one, since thousands of files are synced.
-func memoryDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "plc")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // recordedRuns writes runs to a store whose file layer is recorded: new ones, resumed ones,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -265,8 +266,9 @@ func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
 }
 
 func readPage(ctx context.Context, q querier, id, from int64) ([]*Entry, error) {
+	from = max(from, 0)
 	rows, err := q.QueryContext(ctx, "SELECT id, body FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-		eventID(id, max(from, 0)), eventID(id+1, 0), pageSize)
+		eventID(id, from), eventID(id+1, 0), pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -278,6 +280,10 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*Entry, error) 
 		if err := rows.Scan(&key, &body); err != nil {
 			return nil, err
 		}
+		if key < eventID(id, from) || key >= eventID(id+1, 0) { // a broken file may say anything
+			return nil, undecodable("the order of the events", errors.New("they are not in it"))
+		}
+		from = key&(1<<32-1) + 1
 		page = append(page, &Entry{Seq: key & (1<<32 - 1), Body: body})
 	}
 	return page, rows.Err()

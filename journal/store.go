@@ -33,8 +33,9 @@ const (
 
 // Store is a file of runs. Close it after the runs that were made or resumed by it.
 type Store struct {
-	path string
-	opts Options
+	path   string
+	opts   Options
+	frozen bool // nobody can write it, not even the file that readers share
 
 	readers *sql.DB
 	writing sync.Mutex // held while the writer is used
@@ -128,7 +129,10 @@ func (s *Store) prepareFile() error {
 		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is a folder")}
 	case err == nil && !at.Mode().IsRegular():
 		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is not a plain file")}
+	case err == nil && 0 < at.Size() && at.Size() < smallest && !exists(s.path+"-journal") && !exists(s.path+"-wal"):
+		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is shorter than any")}
 	case err == nil && s.opts.ReadOnly:
+		s.frozen = !exists(s.path+"-wal") && access(filepath.Dir(s.path), true) != nil
 		return access(s.path, false)
 	case err == nil:
 		return access(s.path, true)
@@ -147,6 +151,15 @@ func (s *Store) prepareFile() error {
 	}
 	syncFolders(s.path)
 	return f.Close()
+}
+
+// smallest is the size of the smallest database. SQLite takes a shorter file for an empty
+// one, and writes over it, unless it was cut off there and says so in a file beside it.
+const smallest = 512
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // syncFolders makes the name of a new file durable, and that of its folder, where the system
@@ -175,6 +188,9 @@ func (s *Store) source(write bool) string {
 		q.Set("mode", "ro")
 	} else {
 		q.Set("mode", "rw")
+	}
+	if s.frozen {
+		q.Set("immutable", "1")
 	}
 	if s.opts.vfs != "" {
 		q.Set("vfs", s.opts.vfs)
@@ -309,11 +325,8 @@ func (t *tx) run(s *sql.Stmt, args ...any) error {
 func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	switch {
-	case s.opts.ReadOnly:
-		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("it was opened for reading only")}
-	case s.writer == nil:
-		return &Error{Path: s.path, Fault: Closed}
+	if err := s.writable(); err != nil {
+		return err
 	}
 	conn := s.writer.conn
 	if err := s.retry(ctx, func() error {
@@ -331,6 +344,17 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	}
 	return s.fault(err)
+}
+
+// writable reports, as an error, that there is no writer. The caller holds writing.
+func (s *Store) writable() error {
+	switch {
+	case s.opts.ReadOnly:
+		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("it was opened for reading only")}
+	case s.writer == nil:
+		return &Error{Path: s.path, Fault: Closed}
+	}
+	return nil
 }
 
 // retry does what another process may be in the way of, until it is not or for

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -23,6 +24,9 @@ import (
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
+
+// torture is set by make torture.
+var torture = flag.Bool("torture", false, "try thousands of kills, all power cuts, more broken files")
 
 // A run is killed at any moment, and resumed, until it completes. Its tools write what they
 // did to the world, a ledger, which is compared with the record.
