@@ -26,6 +26,10 @@ type queue struct {
 	runs   []*Run     // that are held
 	room   *sync.Cond // fewer bytes wait, or the queue was closed
 
+	waiting  int           // that wait for a commit
+	released int           // that the last commit let go
+	took     time.Duration // the last commit
+
 	filled chan struct{} // something is there
 	urgent chan struct{} // and somebody waits for it
 	done   chan struct{} // closed when nothing is committed any more
@@ -126,6 +130,7 @@ func (q *queue) take(delay time.Duration) ([]item, bool) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.gather()
 	items := q.items
 	q.items, q.bytes = nil, 0
 	q.room.Broadcast()
@@ -135,9 +140,34 @@ func (q *queue) take(delay time.Duration) ([]item, bool) {
 			return false
 		}
 		it.run.queued--
+		it.run.letGo()
 		it.run.settled.Broadcast()
 		return true
 	}), true
+}
+
+// gather waits for those who waited for the last commit and are about to append again, since
+// they all went on at once; not for long, measured by what a commit costs, as they may
+// have other things to do. The caller holds mu.
+func (q *queue) gather() {
+	if q.waiting >= q.released {
+		return
+	}
+	timer := time.NewTimer(min(q.took/4, time.Millisecond))
+	defer timer.Stop()
+	for q.waiting < q.released && !q.closed {
+		q.mu.Unlock()
+		more := true
+		select {
+		case <-q.urgent:
+		case <-timer.C:
+			more = false
+		}
+		q.mu.Lock()
+		if !more {
+			return
+		}
+	}
 }
 
 // waitFilled waits until something is there; false: nothing will be any more.
@@ -168,10 +198,22 @@ func (s *Store) commitAll() {
 			return
 		}
 		if len(items) > 0 {
-			s.commit(byRun(items))
-			s.watch.tell()
+			s.commitItems(items)
 		}
 	}
+}
+
+func (s *Store) commitItems(items []item) {
+	q := s.queue
+	start := time.Now()
+	q.mu.Lock()
+	q.released = 0
+	q.mu.Unlock()
+	s.commit(byRun(items))
+	q.mu.Lock()
+	q.took = time.Since(start)
+	q.mu.Unlock()
+	s.watch.tell()
 }
 
 // byRun are the items of each run, in order.
@@ -256,6 +298,21 @@ func (s *Store) settle(p *part, err error) {
 	if r.err == nil {
 		r.err = err
 	}
+	r.letGo()
 	r.settled.Broadcast()
 	q.room.Broadcast()
+}
+
+// letGo lets those go on whose events are on disk, or never will be. The caller holds mu.
+func (r *Run) letGo() {
+	q := r.store.queue
+	r.waiting = slices.DeleteFunc(r.waiting, func(w waiter) bool {
+		if w.seq > r.committed && r.err == nil {
+			return false
+		}
+		close(w.done)
+		q.waiting--
+		q.released++
+		return true
+	})
 }

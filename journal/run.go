@@ -28,6 +28,7 @@ type Run struct {
 	queued    int   // items
 	asking    int   // questions that are open, or answered and not closed
 	err       error // why no more is taken
+	waiting   []waiter
 	closed    bool
 	settled   *sync.Cond
 
@@ -296,14 +297,25 @@ func (r *Run) Sync(seq int64) error {
 	q := r.store.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for r.committed < seq && r.err == nil {
+	if r.committed < seq && r.err == nil {
+		w := waiter{min(seq, r.appended), make(chan struct{})}
+		r.waiting = append(r.waiting, w)
+		q.waiting++
 		signal(q.urgent)
-		r.settled.Wait()
+		q.mu.Unlock()
+		<-w.done
+		q.mu.Lock()
 	}
-	if r.committed >= seq {
+	if r.committed >= min(seq, r.appended) {
 		return nil
 	}
 	return r.err
+}
+
+// waiter is somebody who waits until the event of a number is on disk.
+type waiter struct {
+	seq  int64
+	done chan struct{} // closed when it is, or never will be
 }
 
 // Ended is an instance that has ended.
