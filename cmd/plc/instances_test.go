@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
@@ -108,9 +109,9 @@ func TestInstancesOfTooLongLines(t *testing.T) {
 
 // A file is read a line at a time: when nobody takes more, no more is read.
 func TestInstancesAreReadAsTheyAreTaken(t *testing.T) {
-	read := 0
+	var read atomic.Int32
 	env := &environment{stdin: readerFunc(func(p []byte) (int, error) {
-		read++
+		read.Add(1)
 		return copy(p, "{}\n"), nil
 	})}
 	f, err := env.openInstances("-", nil, nil)
@@ -123,8 +124,8 @@ func TestInstancesAreReadAsTheyAreTaken(t *testing.T) {
 			break
 		}
 	}
-	if read > 12 { // one in hand, and one being read
-		t.Errorf("%d reads for 10 instances", read)
+	if n := read.Load(); n > 12 { // one in hand, and one being read
+		t.Errorf("%d reads for 10 instances", n)
 	}
 }
 
