@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/math"
 )
 
 // planFlags are the flags of the commands that compile a plan.
@@ -198,22 +199,27 @@ func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
 	return l, err
 }
 
-// catalogue reads the tool files.
+// catalogue reads the tool files; the name math is the catalogue that comes with plc.
 func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy, []*file.File, diag.List, error) {
 	var files []*file.File
 	var findings diag.List
+	var more []*tool.Tool
 	for _, name := range names {
+		if name == math.Name {
+			more = append(more, math.Tools()...)
+			continue
+		}
 		text, err := env.readFile(name)
 		if err != nil {
 			return nil, file.Policy{}, nil, nil, err
 		}
-		tf, more := file.Read(diag.NewFile(shownName(name), text))
+		tf, found := file.Read(diag.NewFile(shownName(name), text))
 		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
 		files = append(files, tf)
-		findings = append(findings, more...)
+		findings = append(findings, found...)
 	}
-	cat, policy, more := file.Catalogue(files...)
-	return cat, policy, files, append(findings, more...), nil
+	cat, policy, found := file.Catalogue(files...)
+	return cat.WithMissing(more...), policy, files, append(findings, found...), nil
 }
 
 // hintTools tells newcomers where tools come from, when a plan has unknown ones

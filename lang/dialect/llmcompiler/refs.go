@@ -28,6 +28,9 @@ func (r *reader) refs(v *value, user int) {
 	for i := range v.items {
 		r.refs(&v.items[i], user)
 	}
+	for i := range v.keys {
+		r.key(&v.keys[i])
+	}
 	if v.kind != textValue {
 		return
 	}
@@ -40,6 +43,14 @@ func (r *reader) refs(v *value, user int) {
 		pieces = append(pieces, r.split(p, user, p.span == v.span, len(v.pieces) == 1)...)
 	}
 	v.pieces = pieces
+}
+
+// key warns of what would be a reference, were it not in a key.
+func (r *reader) key(k *value) {
+	m := ref.FindStringSubmatch(k.said())
+	if m != nil && r.numbers.Has(dialect.Number(m[1]+m[2])) {
+		r.Warnf(k.span, diag.NearReference, "%s in a key is just text", m[0])
+	}
 }
 
 // split splits a piece at its references; bare says that it stands without quotes, alone
