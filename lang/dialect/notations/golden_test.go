@@ -213,14 +213,19 @@ func said(n lang.Node, places map[string]string) string {
 	return out.String()
 }
 
-func FuzzLLMCompiler(f *testing.F) { fuzz(f, "llmcompiler") }
-func FuzzReWOO(f *testing.F)       { fuzz(f, "rewoo") }
-func FuzzMathQA(f *testing.F)      { fuzz(f, "mathqa") }
-func FuzzQDMR(f *testing.F)        { fuzz(f, "qdmr") }
-func FuzzNESTFUL(f *testing.F)     { fuzz(f, "nestful") }
-func FuzzTaskBench(f *testing.F)   { fuzz(f, "taskbench") }
-func FuzzMnMs(f *testing.F)        { fuzz(f, "mnms") }
-func FuzzSealTools(f *testing.F)   { fuzz(f, "sealtools") }
+func FuzzLLMCompiler(f *testing.F)    { fuzz(f, "llmcompiler") }
+func FuzzReWOO(f *testing.F)          { fuzz(f, "rewoo") }
+func FuzzMathQA(f *testing.F)         { fuzz(f, "mathqa") }
+func FuzzQDMR(f *testing.F)           { fuzz(f, "qdmr") }
+func FuzzNESTFUL(f *testing.F)        { fuzz(f, "nestful") }
+func FuzzTaskBench(f *testing.F)      { fuzz(f, "taskbench") }
+func FuzzMnMs(f *testing.F)           { fuzz(f, "mnms") }
+func FuzzSealTools(f *testing.F)      { fuzz(f, "sealtools") }
+func FuzzFlux(f *testing.F)           { fuzz(f, "flux") }
+func FuzzTEA(f *testing.F)            { fuzz(f, "tea") }
+func FuzzPlanStep(f *testing.F)       { fuzz(f, "planstep") }
+func FuzzAgentFramework(f *testing.F) { fuzz(f, "agentframework") }
+func FuzzToolCalls(f *testing.F)      { fuzz(f, "toolcalls") }
 
 // fuzz wants no panic, places that are inside the text, fixes that can be made, plans that
 // can be formatted and written, and nothing dropped.

@@ -69,13 +69,28 @@ func Scalar(b *dialect.Builder, v Value) {
 	}
 }
 
-// Words writes a value that is for people, or is taken as it is: no references are in it.
+// Words writes a value that is for people, or is taken as it is, outside the params of
+// calls: there no string is read for references, and no dagger needs another.
 func Words(b *dialect.Builder, v Value) {
-	if v.Is(lang.String) {
+	switch v.Kind() {
+	case lang.Object:
+		b.Object(v.At())
+		for m := range v.Members() {
+			b.Member(m.Name, m.Key)
+			Words(b, m.Value)
+		}
+		b.Close()
+	case lang.Array:
+		b.List(v.At())
+		for _, e := range v.Elements() {
+			Words(b, e)
+		}
+		b.Close()
+	case lang.String:
 		b.String(v.Str(), v.All())
-		return
+	default:
+		Scalar(b, v)
 	}
-	Write(b, v, nil)
 }
 
 // Params writes the members of an object as params.

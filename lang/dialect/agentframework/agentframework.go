@@ -1,0 +1,193 @@
+// Package agentframework reads plans of agent_framework (submit_plan): steps by id, which
+// call tools, subagents or skills, or ask the caller, with {{step.path}} for the result of
+// an earlier step and {{name}} for a param of the run.
+//
+//	{"plan": [
+//	  {"id": "who", "kind": "call_tool", "tool_name": "get_player", "parameters": {"id": "{{player_id}}"}},
+//	  {"id": "move", "kind": "call_tool", "tool_name": "go", "parameters": {"name": "{{who.name}}"}, "depends_on": ["who"]}]}
+//
+// A subagent and a skill are tools of their names; a callback calls the tool step. A
+// reference is a dependency as well. A reference that finds nothing is an empty string,
+// and a step that fails gives an error object, with which the others go on.
+package agentframework
+
+import (
+	"regexp"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// Notation is the notation of agent_framework.
+func Notation() *dialect.Notation {
+	return &dialect.Notation{Name: "agentframework", What: "a plan of agent_framework", Read: read}
+}
+
+type reader struct {
+	tree.Tokens
+	steps []tree.Value
+}
+
+func read(b *dialect.Builder) {
+	b.Profile = lang.Profile{LenientRefs: true, ErrorsAreResults: true}
+	root, ok := tree.Read(b)
+	if !ok {
+		return
+	}
+	list, _, ok := tree.Steps(b, root, "a plan of agent_framework", "plan", "steps", "decision", "parameters")
+	if !ok {
+		return
+	}
+	if list.Len() == 0 {
+		b.Errorf(list.At(), diag.BadNotation, "the plan has no steps")
+	}
+	r := &reader{Tokens: tree.Tokens{Builder: b, Labels: tree.Labels{Spell: tree.SpellToken}}}
+	for _, s := range list.Elements() {
+		r.step(s)
+	}
+	for i, s := range r.steps {
+		r.Find(s.Get("parameters"), i)
+		r.dependencies(s, i)
+	}
+	r.Labels.Judge(b)
+	b.List(list.At())
+	for _, s := range r.steps {
+		r.call(s)
+	}
+	b.Close()
+}
+
+var pattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
+
+// targets are the kinds of steps, and the members that say what they call.
+func targets() map[string]string {
+	return map[string]string{"call_tool": "tool_name", "call_subagent": "subagent_id", "invoke_skill": "skill_name", "callback": "callback_intent"}
+}
+
+// step checks a step.
+func (r *reader) step(v tree.Value) {
+	id := v.Get("id")
+	switch {
+	case !v.Is(lang.Object) || !id.Is(lang.String):
+		r.Errorf(v.At(), diag.BadNotation, "the step has no id; it is written {\"id\": …, \"kind\": \"call_tool\", \"tool_name\": …, \"parameters\": {…}, \"depends_on\": […]}")
+		return
+	case !pattern.MatchString(id.Str()):
+		r.Errorf(id.All(), diag.BadNotation, "the step id %q does not begin with a letter, or has other signs than letters, digits and _", id.Str())
+	}
+	tree.Known(r.Builder, v, "a step", "id", "kind", "tool_name", "subagent_id", "skill_name", "callback_intent", "parameters", "depends_on", "message")
+	if p := v.First("parameters").Value; !p.IsZero() && !p.Is(lang.Object) {
+		r.Errorf(p.At(), diag.BadNotation, "the parameters are an object, not %s", p.Describe())
+	}
+	r.target(v)
+	r.Labels.Step(id.Str())
+	r.steps = append(r.steps, v)
+}
+
+// target is what a step calls; the zero Value, and reported, if it does not say.
+func (r *reader) target(v tree.Value) tree.Value {
+	kind := v.Get("kind")
+	name, ok := targets()[kind.Str()]
+	switch {
+	case kind.IsZero():
+		r.Errorf(v.At(), diag.BadNotation, "the step has no kind; it is one of call_tool, call_subagent, invoke_skill, callback")
+		return tree.Value{}
+	case !ok:
+		r.Errorf(kind.At(), diag.BadNotation, "%s is no kind of step; it is one of call_tool, call_subagent, invoke_skill, callback", kind.AppendJSON(nil))
+		return tree.Value{}
+	case v.First("tool_name").Value.Str() != "" && v.First("subagent_id").Value.Str() != "":
+		r.Errorf(v.Member("subagent_id").Key, diag.BadNotation, "the step has both tool_name and subagent_id")
+	}
+	target := v.First(name).Value
+	if target.IsZero() && name == "subagent_id" {
+		target = v.Get("parameters").Get(name)
+	}
+	if target.Str() == "" {
+		r.Errorf(v.At(), diag.BadNotation, "the step is a %s, and has no %s", kind.Str(), name)
+		return tree.Value{}
+	}
+	return target
+}
+
+// dependencies notes what a step waits for: earlier steps only.
+func (r *reader) dependencies(v tree.Value, user int) {
+	if m := v.Member("depends_on"); tree.IsNames(r.Builder, m) {
+		for _, d := range m.Value.Elements() {
+			r.Labels.Ref(&tree.LabelRef{At: d.All(), Name: d.All(), Label: d.Word(), User: user})
+		}
+	}
+}
+
+func (r *reader) call(v tree.Value) {
+	id, kind := v.Member("id"), v.Get("kind").Str()
+	target := v.First(targets()[kind]).Value
+	if target.IsZero() {
+		target = v.Get("parameters").Get(targets()[kind])
+	}
+	r.Object(v.At())
+	r.Member("_tool", v.Member("kind").Key)
+	if kind == "callback" || target.Str() == "" {
+		r.String(dialect.StepTool, v.At())
+	} else {
+		r.String(target.Str(), target.All())
+	}
+	r.Member("_id", id.Key)
+	r.String(id.Value.Str(), id.Value.All())
+	if kind == "callback" {
+		r.callback(v, target)
+	} else {
+		tree.Prose(r.Builder, "_description", v.Member("message"))
+	}
+	r.params(v, kind)
+	r.dependsOn(v)
+	r.Member("_outputPath", id.Key)
+	r.Path(id.Value.Str(), id.Value.All())
+	r.Close()
+}
+
+// callback writes what the caller is asked.
+func (r *reader) callback(v, intent tree.Value) {
+	about := v.Get("message")
+	if about.Str() == "" {
+		about = intent
+	}
+	if p := v.Get("parameters"); !p.Has("description") {
+		tree.Description(r.Builder, about, v.At())
+	}
+	if p := v.Get("parameters"); !p.Has("intent") {
+		r.Member("intent", intent.At())
+		r.String(intent.Str(), intent.All())
+	}
+}
+
+func (r *reader) params(v tree.Value, kind string) {
+	p := v.Get("parameters")
+	if !p.Is(lang.Object) {
+		return
+	}
+	for m := range p.Members() {
+		if m.Name == targets()[kind] && v.First(m.Name).Value.IsZero() {
+			continue // the subagent, which may stand among the params
+		}
+		if tree.Param(r.Builder, m.Name, m.Key) {
+			tree.Write(r.Builder, m.Value, r.In)
+		}
+	}
+}
+
+// dependsOn writes what a step waits for, as far as these are earlier steps.
+func (r *reader) dependsOn(v tree.Value) {
+	m := v.Member("depends_on")
+	user := r.Labels.Of(v.Get("id").Str())
+	var earlier []tree.Value
+	for _, d := range m.Value.Elements() {
+		if d.Is(lang.String) && r.Labels.Reaches(d.Str(), user) {
+			earlier = append(earlier, d)
+		}
+	}
+	if len(earlier) > 0 {
+		r.Member("_dependsOn", m.Key)
+		tree.Names(r.Builder, earlier)
+	}
+}
