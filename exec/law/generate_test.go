@@ -18,6 +18,8 @@ type plan struct {
 	Schema   string // of the state, or ""
 	Calls    []*planned
 	Output   string // of the solution, or ""
+
+	Instances []instanced
 }
 
 type member struct{ Name, JSON string }
@@ -402,6 +404,7 @@ func (p *plan) text() string {
 		}
 		messages = append(messages, m)
 	}
+	messages = append(messages, p.messages()...)
 	calls := "["
 	for i, c := range p.Calls {
 		calls += strings.Repeat(",", min(i, 1)) + fmt.Sprintf("\n    {\"_id\": %q, \"_tool\": %q", c.ID, c.Tool)

@@ -304,6 +304,10 @@ func (d *delegation) once(input json.RawMessage) (json.RawMessage, *failure) {
 		lay(kind, v)
 	}
 	lay("input", input)
+	w.copied = []state.Path{{{Name: "input"}}}
+	for _, scope := range d.step.rest.Scopes {
+		w.copied = append(w.copied, pathOf(scope.Ref))
+	}
 	r := newReading(doc.doc, &w)
 	aside := d.asking.aside
 	r.run()

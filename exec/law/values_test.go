@@ -2,6 +2,8 @@ package law
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/lang"
@@ -122,7 +124,7 @@ func (r *reading) scopes(s *step) json.RawMessage {
 	if s.rest.ScopesNode.IsZero() {
 		return nil
 	}
-	seen := map[string]json.RawMessage{}
+	seen, members := map[string]json.RawMessage{}, []string{}
 	for _, scope := range s.rest.Scopes {
 		v, p := r.resolve(scope.Ref, s.place), pathOf(scope.Ref)
 		if !v.present() {
@@ -132,11 +134,10 @@ func (r *reading) scopes(s *step) json.RawMessage {
 			seen[p[0].Name] = next
 		}
 	}
-	out, err := json.Marshal(seen)
-	if err != nil {
-		panic(err)
+	for _, kind := range slices.Sorted(maps.Keys(seen)) {
+		members = append(members, quote(kind)+":"+string(seen[kind]))
 	}
-	return out
+	return objectOf(members)
 }
 
 func listOf(elements []string) json.RawMessage {
