@@ -201,7 +201,13 @@ func (m *maker) call(i int) *planned {
 			c.Tool = "chooses"
 		}
 	}
-	add(8, "_errorPath", from(`"†state.err"`, `"†state.errs"`, `"†state.a"`, `"†note.err"`, `"†state.n"`))
+	add(8, "_errorPath", func() string {
+		to := m.pick(`"†state.err"`, `"†state.errs"`, `"†state.a"`, `"†note.err"`, `"†state.n"`)
+		if m.inner {
+			to = notNotes(to)
+		}
+		return to
+	})
 	add(6, "_when", func() string { return quote(m.expression(i)) })
 	if !m.sources[i] {
 		add(4, "_dependsOn", func() string { return m.dependsOn(i) })
@@ -223,8 +229,8 @@ func (m *maker) call(i int) *planned {
 		scoped = 2
 	}
 	scopes := from(`["state"]`, `["input","†state.a"]`, `["†data.k"]`, `[]`)
-	if m.inner { // see document
-		scopes = from(`["state"]`, `["input","†data"]`, `["†input","state","note"]`)
+	if c.Sub != nil { // see document
+		scopes = from(`["input"]`, `["note","†input"]`, `["†note"]`)
 	}
 	add(scoped, "_scopes", scopes)
 	if c.Sub != nil || c.Tool == "choose" {

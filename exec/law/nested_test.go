@@ -73,9 +73,9 @@ func (m *maker) chooses(i int, c *planned) {
 	c.Params = []member{{"value", m.value(i, 0)}, {"when", when}}
 }
 
-// document makes a document for the call of this id. Its reads of the input and of what is
-// copied in are of roots, or stand in an || with one: what of them is there is
-// known when it runs and not before.
+// document makes a document for the call of this id. Its reads of the input and of the
+// notes, which are what is copied in, are of roots, or stand in an || with one: what of them is
+// there the compiler knows better or worse than the reference, which sees values.
 func (m *maker) document(id string) *plan {
 	sub := &maker{dice: m.dice, nested: m.nested && m.depth < 1, depth: m.depth + 1, prefix: id + "_", inner: true}
 	sub.Kinds = []member{
@@ -89,7 +89,7 @@ func (m *maker) document(id string) *plan {
 	}
 	for range 1 + m.roll(4) {
 		sub.sources = append(sub.sources, false)
-		sub.outputs = append(sub.outputs, sub.outputPath(pool))
+		sub.outputs = append(sub.outputs, notNotes(sub.outputPath(pool)))
 	}
 	for i := range sub.outputs {
 		sub.Calls = append(sub.Calls, sub.call(i))
@@ -99,6 +99,8 @@ func (m *maker) document(id string) *plan {
 	}
 	return &sub.plan
 }
+
+func notNotes(path string) string { return strings.ReplaceAll(path, "†note", "†data") }
 
 // innerExpression is expression for a call of a document.
 func (m *maker) innerExpression(i int) string {
@@ -304,10 +306,6 @@ func (d *delegation) once(input json.RawMessage) (json.RawMessage, *failure) {
 		lay(kind, v)
 	}
 	lay("input", input)
-	w.copied = []state.Path{{{Name: "input"}}}
-	for _, scope := range d.step.rest.Scopes {
-		w.copied = append(w.copied, pathOf(scope.Ref))
-	}
 	r := newReading(doc.doc, &w)
 	aside := d.asking.aside
 	r.run()

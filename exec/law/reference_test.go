@@ -31,7 +31,6 @@ type world struct {
 	strategy string // skip or continue; in a run inside the run also abort
 	inner    string // the strategy of those
 	asking   *asking
-	copied   []state.Path // into a document, by who delegates to it
 	// documents are those that are delegated to, by name.
 	documents map[string]*document
 	lenient   bool
@@ -117,14 +116,8 @@ func (r *reading) looksForward(s *step, or *lang.Expr) bool {
 	return !slices.ContainsFunc(or.Args, func(a *lang.Expr) bool { return !r.looksForward(s, a) })
 }
 
-// held reports whether the initial whiteboard holds a path, as far as can be known
-// before the run: what a caller copies in may be anything.
+// held reports whether the initial whiteboard holds a path.
 func (r *reading) held(p state.Path) bool {
-	return r.there(p) || slices.ContainsFunc(r.copied, func(c state.Path) bool { return c.Covers(p) })
-}
-
-// there reports whether the initial whiteboard has a path.
-func (r *reading) there(p state.Path) bool {
 	_, ok := at(r.initial[p[0].Name], p[1:])
 	return ok
 }
@@ -371,7 +364,7 @@ func (r *reading) eval(e *lang.Expr, place state.Place) (v value) {
 func (r *reading) resolve(ref *lang.Expr, place state.Place) value {
 	p, since := pathOf(ref), r.since[ref]
 	wrote := func(e state.Entry) bool { return e.Place >= since && e.Place < place && e.Path.Overlaps(p) }
-	if !slices.ContainsFunc(r.log, wrote) && (since > 0 || !r.there(p)) {
+	if !slices.ContainsFunc(r.log, wrote) && (since > 0 || !r.held(p)) {
 		failed := func(o *step) bool { return o.place >= since && o.byFailure && o.mayWrite(p) }
 		return value{gone: true, byFailure: slices.ContainsFunc(r.order[:place-1], failed)}
 	}
