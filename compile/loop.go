@@ -44,9 +44,34 @@ func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
 		return t.asInput(elements(items.schema))
 	}
 	in := t.asInput(elements(items.schema))
-	t.takes(d, items, in, "an item")
+	if !t.takesEach(d, items) {
+		t.takes(d, items, in, "an item")
+	}
 	return in
 }
+
+// takesEach checks the items of a list whose value is known, one by one up to the first
+// that the document does not take; it reports false when the value is not known.
+func (t *typeCheck) takesEach(d *draft, items arg) bool {
+	if items.schema == nil {
+		return false
+	}
+	found := len(t.findings)
+	for i := range maxKnownItems {
+		item, has := items.schema.At(schemas.Step{Kind: schemas.Element, Index: i})
+		if has != schemas.Always {
+			return i > 0 && has == schemas.Never
+		}
+		t.takes(d, items, t.asInput(item), fmt.Sprintf("item %d", i))
+		if len(t.findings) > found {
+			return true
+		}
+	}
+	return true
+}
+
+// maxKnownItems is how many items of a list are checked one by one before the plan runs.
+const maxKnownItems = 1000
 
 // reduceInput is the type of the input {item, result} of a round.
 func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {

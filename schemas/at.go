@@ -40,7 +40,7 @@ func (p Presence) String() string {
 
 // At is the schema of what a value of s has at a path, and whether it has it.
 // The schema is nil when nothing is known of it, or nothing can be there. It looks
-// through $ref, allOf, anyOf, oneOf, properties, patternProperties,
+// through $ref, allOf, anyOf, oneOf, const, enum, properties, patternProperties,
 // additionalProperties, items and prefixItems: what it returns admits all that can
 // stand at the path, and perhaps more. Always and Never are certain. An Either step
 // has the name, and the index if the name is one. After Every an empty list
@@ -176,6 +176,16 @@ func (n *node) step(s Step) spot {
 
 // ownStep looks one step into n by its own keywords.
 func (n *node) ownStep(s Step) spot {
+	if n.konst != nil {
+		return n.konst.step(s)
+	}
+	if n.hasEnum && len(n.enum) > 0 && len(n.enum) <= maxValues {
+		out := n.enum[0].step(s)
+		for i := range n.enum[1:] {
+			out = join(out, n.enum[i+1].step(s))
+		}
+		return out
+	}
 	switch s.Kind {
 	case Member:
 		return n.memberStep(s.Name)
@@ -339,6 +349,49 @@ func eitherNode(a, b *node) *node {
 	n.anyOf = []*node{a, b}
 	n.masks()
 	return n
+}
+
+// maxValues is of how many values a step makes a union; of more nothing is known.
+const maxValues = 64
+
+// step looks one step into the one value that there can be.
+func (v *value) step(s Step) spot {
+	if s.Kind == Every {
+		return v.every()
+	}
+	at := -1
+	if v.kind == kindObject && s.Kind != Element {
+		at = slices.IndexFunc(v.kids, func(m value) bool { return m.name == s.Name })
+	}
+	if v.kind == kindArray && s.Kind != Member {
+		at = s.Index
+		if i, err := strconv.Atoi(s.Name); err == nil {
+			at = i
+		}
+		if at < 0 {
+			at += len(v.kids)
+		}
+	}
+	if at < 0 || at >= len(v.kids) {
+		return spot{presence: Never}
+	}
+	return spot{constNode(&v.kids[at]), Always}
+}
+
+func (v *value) every() spot {
+	switch {
+	case v.kind != kindArray:
+		return spot{presence: Never}
+	case len(v.kids) == 0:
+		return spot{newNode(noTypes), Always}
+	case len(v.kids) > maxValues:
+		return spot{presence: Always}
+	}
+	n := constNode(&v.kids[0])
+	for i := range v.kids[1:] {
+		n = eitherFlat(n, constNode(&v.kids[i+1]))
+	}
+	return spot{n, Always}
 }
 
 // schemaOf is the Schema of a node.
