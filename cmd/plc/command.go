@@ -222,12 +222,6 @@ func must(err error) {
 	}
 }
 
-// addTools adds the flag that names tool files.
-func addTools(fl *pflag.FlagSet, c *cobra.Command, names *[]string) {
-	fl.StringArrayVar(names, "tools", nil, "tool file, JSON or YAML, or math for the tools that calculate (repeatable; of two tools of one name the later counts)")
-	must(c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)))
-}
-
 // addFormat adds the flag that says what the output looks like.
 func addFormat(c *cobra.Command, format *string, usage string, more ...string) {
 	c.Flags().StringVar(format, "format", "text", usage)

@@ -17,7 +17,7 @@ import (
 // convertFlags are the flags of plc convert.
 type convertFlags struct {
 	from, to, out, format string
-	tools                 []string
+	tools                 toolFiles
 }
 
 func convertCommand(env *environment) *cobra.Command {

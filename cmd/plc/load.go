@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/math"
@@ -20,7 +21,7 @@ import (
 
 // planFlags are the flags of the commands that compile a plan.
 type planFlags struct {
-	tools       []string
+	tools       toolFiles
 	input       []string
 	state       string
 	inputSchema string
@@ -88,7 +89,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	if f.from == "llm" && !c.Flags().Changed("max-steps") {
 		f.maxSteps = modelSteps
 	}
-	s := &settings{hint: len(f.tools) == 0, compile: &compile.Options{
+	s := &settings{hint: len(f.tools.list) == 0, compile: &compile.Options{
 		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: forRun, Lazy: f.lazy, Strict: f.strict,
 		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(), Instances: f.instances != "",
@@ -160,7 +161,7 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 	}
 	prog, more := compile.Compile(doc, &opts)
 	findings = append(findings, more...)
-	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() {
+	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() && !definesTools(doc) {
 		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
 	findings.Sort()
@@ -172,6 +173,11 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 // nothing; a plan that runs needs them.
 func (s *settings) toolless() bool {
 	return s.hint && s.from.foreign != nil && !s.from.foreign.Tools && !s.compile.Run
+}
+
+// definesTools reports whether a plan brings along tools of its own.
+func definesTools(doc *lang.Document) bool {
+	return slices.ContainsFunc(doc.Messages, func(m lang.Message) bool { return m.Type == "tool" })
 }
 
 // folderOf is the folder that a plan's delegates are in: its own; for standard input the
@@ -200,20 +206,26 @@ func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
 }
 
 // catalogue reads the tool files; the name math is the catalogue that comes with plc.
-func (env *environment) catalogue(names []string) (*tool.Catalogue, file.Policy, []*file.File, diag.List, error) {
+func (env *environment) catalogue(named toolFiles) (*tool.Catalogue, file.Policy, []*file.File, diag.List, error) {
 	var files []*file.File
 	var findings diag.List
 	var more []*tool.Tool
-	for _, name := range names {
-		if name == math.Name {
+	for _, t := range named.list {
+		if t.name == math.Name && t.from == nil {
 			more = append(more, math.Tools()...)
 			continue
 		}
-		text, err := env.readFile(name)
+		text, err := env.readFile(t.name)
 		if err != nil {
 			return nil, file.Policy{}, nil, nil, err
 		}
-		tf, found := file.Read(diag.NewFile(shownName(name), text))
+		src := diag.NewFile(shownName(t.name), text)
+		if t.from != nil {
+			var found diag.List
+			src, found = t.from.ToolFile(src, nil)
+			findings = append(findings, found...)
+		}
+		tf, found := file.Read(src)
 		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
 		files = append(files, tf)
 		findings = append(findings, found...)

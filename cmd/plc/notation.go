@@ -46,7 +46,7 @@ func readerOf(from string) (*planReader, error) {
 
 func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	if r.foreign != nil {
-		return r.foreign.Parse(src, &dialect.Options{Params: r.params})
+		return r.foreign.Parse(src, &dialect.Options{Params: r.params, Results: r.results})
 	}
 	return lang.Parse(src, &lang.Options{Answer: r.answer})
 }
@@ -69,4 +69,17 @@ func (r *planReader) params(name string) ([]string, bool) {
 		return nil, false
 	}
 	return t.Definition.Positional(), true
+}
+
+// results are the members of what a tool gives, as its definition declares them.
+func (r *planReader) results(name string) ([]string, bool) {
+	t, ok := r.tools.Lookup(name)
+	if !ok || t.Definition.Output == nil {
+		return nil, false
+	}
+	var names []string
+	for member := range t.Definition.Output.Names() {
+		names = append(names, member)
+	}
+	return names, len(names) > 0
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func toolsCommand(env *environment) *cobra.Command {
-	var files []string
+	var files toolFiles
 	var format string
 	c := &cobra.Command{
 		Use:   "tools",
@@ -57,7 +57,7 @@ they do to the world, what runs them and where they come from.`,
 }
 
 // soundCatalogue reads tool files that must have no errors.
-func (env *environment) soundCatalogue(files []string) (*tool.Catalogue, error) {
+func (env *environment) soundCatalogue(files toolFiles) (*tool.Catalogue, error) {
 	cat, _, _, findings, err := env.catalogue(files)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func declared(e tool.Effects) map[string]any {
 	return said
 }
 
-func toolsCallCommand(env *environment, files *[]string) *cobra.Command {
+func toolsCallCommand(env *environment, files *toolFiles) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "call NAME [PARAMS]",
@@ -176,7 +176,7 @@ Exit 1 when the params don't fit, 3 when the call failed.`,
 }
 
 // completeCall offers the names of tools, then files with params.
-func (env *environment) completeCall(files, args []string) ([]string, cobra.ShellCompDirective) {
+func (env *environment) completeCall(files toolFiles, args []string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
 	case 1:
@@ -196,7 +196,7 @@ func (env *environment) completeCall(files, args []string) ([]string, cobra.Shel
 }
 
 // callNamed is plc tools call.
-func (env *environment) callNamed(ctx context.Context, files, args []string, timeout time.Duration) error {
+func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration) error {
 	cat, err := env.soundCatalogue(files)
 	if err != nil {
 		return err

@@ -75,6 +75,9 @@ func parse(src *diag.File) (*node, *jsonscan.Error) {
 
 // isYAML tells YAML from JSON by the name, else by how the text begins.
 func isYAML(src *diag.File) bool {
+	if src.Origin() != src {
+		return false // made of another text, whose name it has
+	}
 	switch strings.ToLower(path.Ext(src.Name)) {
 	case ".yaml", ".yml":
 		return true

@@ -45,6 +45,7 @@ func definition(b *dialect.Builder, v tree.Value, seen map[string]bool) {
 		Params:      v.First("parameters").Value,
 		Required:    v.Get("required"),
 		Results:     v.First("responses").Value,
+		Loose:       true,
 	}
 	d.Write(b)
 }

@@ -18,6 +18,9 @@ type Definition struct {
 	Required    Value  // the names of the params that must be given; zero when the params say
 	Results     Value  // like Params
 	Effects     string // as JSON, "" for none
+	// Loose reports that params of one text may be given as numbers, and the other way
+	// round: that types are hints.
+	Loose bool
 }
 
 // Write writes the definition as a member of the map of tools.
@@ -36,7 +39,11 @@ func (d *Definition) Write(b *dialect.Builder) {
 	b.Object(d.At)
 	params, required := fields(d.Params)
 	for _, m := range params {
-		if Param(b, m.Name, m.Key) {
+		switch {
+		case !Param(b, m.Name, m.Key):
+		case d.Loose:
+			loose(b, m.Value)
+		default:
 			Schema(b, m.Value)
 		}
 	}
@@ -133,6 +140,40 @@ func Schema(b *dialect.Builder, v Value) {
 	}
 	writeRequired(b, required, v.At())
 	b.Close()
+}
+
+// loose writes the schema of a param whose type is a hint: text that is a number does for
+// one, and any scalar for text.
+func loose(b *dialect.Builder, v Value) {
+	types := typesOf(v.Get("type").Str())
+	b.Object(v.At())
+	if d := v.Get("description"); d.Is(lang.String) {
+		b.Member("description", d.All())
+		b.String(d.Str(), d.All())
+	}
+	at := v.Get("type").All()
+	if len(types) == 1 && looseTypes()[types[0]] != nil {
+		b.Member("type", at)
+		b.List(at)
+		for _, t := range looseTypes()[types[0]] {
+			b.String(t, at)
+		}
+		b.Close()
+		if types[0] == "integer" || types[0] == "number" {
+			b.Member("pattern", at)
+			b.String("[0-9]", at)
+		}
+	}
+	b.Close()
+}
+
+func looseTypes() map[string][]string {
+	return map[string][]string{
+		"string":  {"string", "number", "boolean"},
+		"integer": {"integer", "string"},
+		"number":  {"number", "string"},
+		"boolean": {"boolean", "string"},
+	}
 }
 
 // keyword writes a member of a schema, when it is one that bears on values, or is for

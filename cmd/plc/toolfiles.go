@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/notations"
+)
+
+// toolFiles are the tool files that flags name, and the notations that they are in.
+type toolFiles struct {
+	list []toolFile
+	next *dialect.Notation // of the files named from now on; nil: our own
+}
+
+// toolFile is a tool file.
+type toolFile struct {
+	name string
+	from *dialect.Notation // nil: our own
+}
+
+// addTools adds the flags that name tool files.
+func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
+	fl.Var((*toolsFlag)(files), "tools", "tool file, JSON or YAML, or math for the tools that calculate (repeatable; of two tools of one name the later counts)")
+	fl.Var((*toolsFromFlag)(files), "tools-from", "notation of the --tools before it, or after it if there are none: "+strings.Join(catalogueNames(), ", "))
+	must(c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt)))
+	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// catalogueNames are the notations that have tools in a form of their own.
+func catalogueNames() (names []string) {
+	for _, n := range notations.All() {
+		if n.Catalogue != nil {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// toolsFlag is the flag --tools.
+type toolsFlag toolFiles
+
+func (f *toolsFlag) Set(name string) error {
+	f.list = append(f.list, toolFile{name, f.next})
+	return nil
+}
+
+func (f *toolsFlag) String() string { return "" }
+
+func (f *toolsFlag) Type() string { return "stringArray" }
+
+// toolsFromFlag is the flag --tools-from.
+type toolsFromFlag toolFiles
+
+func (f *toolsFromFlag) Set(name string) error {
+	n, ok := notations.Lookup(name)
+	if !ok || n.Catalogue == nil {
+		return fmt.Errorf("it is one of %s", strings.Join(catalogueNames(), ", "))
+	}
+	if len(f.list) == 0 {
+		f.next = n
+	}
+	for i := range f.list {
+		if f.list[i].from == nil {
+			f.list[i].from = n
+		}
+	}
+	return nil
+}
+
+func (f *toolsFromFlag) String() string { return "" }
+
+func (f *toolsFromFlag) Type() string { return "string" }
