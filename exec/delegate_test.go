@@ -486,3 +486,16 @@ func TestSlots(t *testing.T) {
 		}
 	}
 }
+
+// A long list makes no quadratic work: this would not end.
+func TestManyItems(t *testing.T) {
+	const n = 100_000
+	ts := tools{"one": gives("1")}
+	sub := document(t, `{"calls":[],"output":"†input.item"}`, ts)
+	prog := nest(program(t, `[{"_tool":"one","_id":"x","items":"†input.items","_outputPath":"†state.x"}]`, ts, withInput(`{"items":[`+strings.TrimSuffix(strings.Repeat("7,", n), ",")+`]}`)),
+		map[string]*compile.Delegate{"x": {Name: "sub.json", Program: sub, Loop: compile.ForEach}})
+	res := run(t, prog, nil)
+	if res.Status != exec.Completed || len(res.State) != len(`{"x":[]}`)+2*n-1 || len(res.Calls[0].Runs) != 1000 {
+		t.Errorf("%s %s: %d bytes, %d runs", res.Status, res.Reason, len(res.State), len(res.Calls[0].Runs))
+	}
+}

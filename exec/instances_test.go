@@ -130,13 +130,13 @@ func TestInstancesThatAreWrong(t *testing.T) {
 func TestManyInstances(t *testing.T) {
 	const n, slots = 5000, 4
 	var taken, ended, most, running, mostRunning atomic.Int64
-	ts := tools{"e": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+	ts := tools{"e": func(ctx context.Context, req *tool.Request) (tool.Result, error) {
 		if now := running.Add(1); now > mostRunning.Load() {
 			mostRunning.Store(now)
 		}
 		runtime.Gosched()
 		running.Add(-1)
-		return echo(nil, req)
+		return echo(ctx, req)
 	}}
 	prog := template(program(t, `[{"_tool":"e","v":"†input.n","_outputPath":"†state.a"},{"_tool":"e","v":"†state.a"},{"_tool":"e","v":"†state.a"}]`, ts, withInput(`{"n":0}`)))
 	seq := func(yield func(*compile.Instance, error) bool) {
