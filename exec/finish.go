@@ -27,14 +27,14 @@ func (s *scheduler) finish() *Result {
 	for i := range s.calls() {
 		res.Calls[i] = s.callResult(i)
 	}
-	s.whiteboard(res)
+	seen := s.whiteboard(res)
 	s.layers(res)
 	switch {
 	case s.template != nil:
 		s.template.finish(res)
 	case res.Status == Completed:
 		s.output(res)
-		s.checkWhole(res)
+		s.checkWhole(res, seen)
 	}
 	res.Findings = s.findings
 	if s.parent == nil {
@@ -182,9 +182,15 @@ func (s *scheduler) callResult(i int) CallResult {
 	return r
 }
 
-// whiteboard puts the whiteboard as it is at the end into the result.
-func (s *scheduler) whiteboard(res *Result) {
-	res.State, res.Data, res.Kinds = parts(s.seen(s.kinds(), ""))
+// whiteboard puts the whiteboard as it is at the end into the result. That of a document
+// which gives an output and has no schemas nobody looks at.
+func (s *scheduler) whiteboard(res *Result) map[string]json.RawMessage {
+	if _, inner := s.owner.(*delegation); inner && s.prog().Output != nil && len(s.prog().Schemas) == 0 {
+		return nil
+	}
+	seen := s.seen(s.kinds(), "")
+	res.State, res.Data, res.Kinds = parts(seen)
+	return seen
 }
 
 // output resolves the plan's output against the whiteboard at the end.
@@ -226,12 +232,12 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 }
 
 // checkWhole checks the final whiteboard against the schemas of its kinds.
-func (s *scheduler) checkWhole(res *Result) {
+func (s *scheduler) checkWhole(res *Result, seen map[string]json.RawMessage) {
 	if prog := s.prog(); len(prog.Instances) > 0 && !prog.Template {
 		s.checkLayers(res)
 		return
 	}
-	s.checkKinds(res, "the", s.seen(s.kinds(), ""))
+	s.checkKinds(res, "the", seen)
 }
 
 // checkKinds checks the values of kinds as somebody sees them.
