@@ -251,7 +251,7 @@ func TestTruncatedStore(t *testing.T) {
 	content := damaged(t)
 	dir := memoryDir(t)
 	draw := rand.New(rand.NewPCG(1, 2))
-	for n := range tries(100, 5000) {
+	for n := range tries(40, 5000) {
 		path := filepath.Join(dir, fmt.Sprint(n), "runs.db")
 		write(t, path, content[:draw.IntN(len(content))])
 		use(t, path)
@@ -263,7 +263,7 @@ func TestFlippedBits(t *testing.T) {
 	content := damaged(t)
 	dir := memoryDir(t)
 	draw := rand.New(rand.NewPCG(3, 4))
-	for n := range tries(150, 10_000) {
+	for n := range tries(60, 10_000) {
 		bad := slices.Clone(content)
 		for range 1 + draw.IntN(20) {
 			at := draw.IntN(len(bad))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,9 +24,12 @@ func forkProgram(t *testing.T, called *[]string) *compile.Program {
 	type in struct {
 		V string `json:"v"`
 	}
+	var mu sync.Mutex
 	tt := tool.Func("t", "", func(context.Context, in) (string, error) { return "", nil })
 	tt.Definition.Effects = tool.Effects{ReadOnly: tool.Yes}
 	tt.Activity = tool.ActivityFunc(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		*called = append(*called, req.Call)
 		return tool.Result{Value: json.RawMessage(`"of ` + req.Call + `"`)}, nil
 	})

@@ -587,7 +587,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Errorf("%d files were open, now %d", before, after)
 	}
 	files, err := filepath.Glob(path + "*")
-	if err != nil || len(files) != 2 { // the folder of locks
+	if err != nil || len(files) != 1 {
 		t.Errorf("left: %v, %v", files, err)
 	}
 }

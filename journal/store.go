@@ -226,6 +226,7 @@ func (s *Store) closeFile() error {
 	if s.writer != nil { // last, so that it brings all into the main file
 		errs = append(errs, s.writer.close())
 		s.writer = nil
+		os.Remove(s.path + ".locks") // if no run is held by others
 	}
 	return errors.Join(errs...)
 }

@@ -188,7 +188,7 @@ func TestKills(t *testing.T) {
 		t.Skip("it kills processes for some seconds")
 	}
 	dir := t.TempDir()
-	kills, lanes := 60, 2
+	kills, lanes := 40, 2
 	if *torture {
 		kills, lanes = 1500, 2
 	}
@@ -234,7 +234,8 @@ func (l *lane) once(t *testing.T) (killed bool) {
 		t.Error(err)
 		return false
 	}
-	kill := time.AfterFunc(5*time.Millisecond+rand.N(120*time.Millisecond), func() { cmd.Process.Kill() })
+	life := rand.N(time.Duration(1+l.kills) * 40 * time.Millisecond) // longer each time, so that it ends on a slow machine too
+	kill := time.AfterFunc(life, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	if !kill.Stop() && err != nil && out.Len() == 0 {
 		return true

@@ -224,11 +224,21 @@ const sector = 512
 // image is the files as a cut after these changes leaves them.
 func image(changes []change, how loss, draw *rand.Rand) map[string][]byte {
 	files := map[string][]byte{"": {}}
+	last, folder := map[string]int{}, 0 // syncs
+	for i, c := range changes {
+		switch c.kind {
+		case synced:
+			last[c.file] = i
+		case folderSynced:
+			folder = i
+		}
+	}
 	for i, c := range changes {
 		data := c.data
-		durable := slices.ContainsFunc(changes[i:], func(later change) bool {
-			return later.kind == synced && later.file == c.file && c.kind != removed || later.kind == folderSynced && c.kind == removed
-		})
+		durable := i < last[c.file]
+		if c.kind == removed {
+			durable = i < folder
+		}
 		switch {
 		case how == tornWrite && i == len(changes)-1 && c.kind == written:
 			data = data[:draw.IntN(len(data)+1)]
