@@ -26,15 +26,16 @@ type pool struct {
 	idle    chan struct{} // closed when nothing goes on any more
 	written atomic.Int64  // bytes, of values on the whiteboards that there are
 
-	mu      sync.Mutex
-	ready   readyHeap
-	tools   map[*tool.Tool]*toolLimit
-	ranks   map[*compile.Program][]float64 // how long the way below each call is
-	active  int                            // calls in slots
-	timed   int                            // timers of all schedulers
-	made    int64                          // schedulers
-	started int                            // calls started, for the budget
-	usage   tool.Usage
+	mu       sync.Mutex
+	ready    readyHeap
+	tools    map[*tool.Tool]*toolLimit
+	ranks    map[*compile.Program][]float64 // how long the way below each call is
+	active   int                            // calls in slots
+	starting bool                           // a worker was started and has not come to take a call
+	timed    int                            // timers of all schedulers
+	made     int64                          // schedulers
+	started  int                            // calls started, for the budget
+	usage    tool.Usage
 	recording
 }
 

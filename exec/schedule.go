@@ -11,9 +11,10 @@ import (
 // How calls come to run. Each node of the program's graph has a counter of what
 // it still waits for. When a call settles, the counters of what waits for it go down, and
 // what comes to zero is ready; a junction that comes to zero passes it on at once. The
-// ready calls are in a heap. As long as there is a slot and a ready call, a worker takes it; a
-// worker that is done takes the next, so a chain runs in one goroutine and
-// no goroutine exists without a slot.
+// ready calls are in a heap. As long as there is a slot and a ready call, a worker is started
+// that takes it; it first sees to it that the next one is started, and when it is done takes the next
+// call. So a chain runs in one goroutine, calls that wait run side by side, and of calls that never
+// wait no more goroutines are made than processors come to run them.
 //
 //	           ┌─────────────── a timer: retry, rate ───────────────┐
 //	           ↓                                                    │
@@ -159,21 +160,32 @@ func (s *scheduler) enqueue(i int32) {
 	s.ready.push(entry{s, i})
 }
 
-// dispatch starts workers while there are slots and ready calls. The caller holds mu.
+// dispatch starts a worker if there seem to be a slot and a ready call for it. It starts the
+// next one when it runs. The caller holds mu.
 func (p *pool) dispatch() {
-	for {
-		e, ok := p.take()
-		if !ok {
-			return
-		}
-		go e.work()
+	if !p.starting && len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
+		p.starting = true
+		go p.serve()
 	}
 }
 
-// spread starts workers beside the caller, who comes to an end soon. When one call runs at a
-// time, the caller's end comes first, and with it what follows from it above. The caller holds mu.
-func (p *pool) spread() {
-	if p.opts.MaxParallel > 1 {
+// serve is a worker that was started.
+func (p *pool) serve() {
+	p.mu.Lock()
+	p.starting = false
+	e, ok := p.take()
+	p.dispatch()
+	p.mu.Unlock()
+	if ok {
+		e.work()
+	}
+}
+
+// spread starts a worker beside the caller, who comes to an end soon and takes one of the
+// ready calls; with more to do before, it leaves it to others. When one call runs at a time, the
+// caller's end comes first, and with it what follows from it above. The caller holds mu.
+func (p *pool) spread(busy bool) {
+	if p.opts.MaxParallel > 1 && (busy || len(p.ready) > 1) {
 		p.dispatch()
 	}
 }

@@ -187,7 +187,7 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	s.emitCall(i, Event{Type: CallSkipped, Status: Skipped, Reason: reason})
 	s.release(i, true)
 	queue := s.settle(i, nil)
-	s.spread()
+	s.spread(len(queue) > 0)
 	s.mu.Unlock()
 	s.drain(queue)
 }
@@ -199,7 +199,7 @@ func (s *scheduler) conclude(i int32, w *writing) {
 	s.release(i, w.failure == nil)
 	if s.commits != nil && s.commits[i] > 0 {
 		s.call(i).parked = w
-		s.spread()
+		s.spread(false)
 		s.mu.Unlock()
 		return
 	}
@@ -247,7 +247,7 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 		c.params = nil
 		queue = s.settle(i, queue)
 	}
-	s.spread()
+	s.spread(len(queue) > 0)
 	return queue
 }
 
