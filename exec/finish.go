@@ -65,11 +65,7 @@ func (s *scheduler) finishRecord(res *Result) {
 		res.Digest = s.boardDigest(res)
 		e.Digest = res.Digest
 	}
-	seq := int64(0)
-	if s.opts.Record != nil || s.opts.OnEvent != nil {
-		seq = s.emit(e)
-	}
-	_ = s.sync(seq) // it is s.err
+	_ = s.sync(s.emit(e)) // it is s.err
 	if s.err != nil {
 		res.Status, res.Reason, res.Err = Failed, s.err.Error(), s.err
 	}

@@ -36,6 +36,8 @@ type pool struct {
 	made     int64                          // schedulers
 	started  int                            // calls started, for the budget
 	usage    tool.Usage
+	block    eventBlock
+	moment   time.Time // of all that happens while mu is held; zero is the time of each
 	recording
 }
 

@@ -317,7 +317,7 @@ func (s *scheduler) settle(i int32, queue []int32) []int32 {
 	c := s.call(i)
 	c.settled = true
 	if c.status != Skipped {
-		c.ended = time.Now()
+		c.ended = s.instant()
 	}
 	for _, n := range s.prog().Starts.Succ(i) {
 		if s.starts[n]--; s.starts[n] == 0 {

@@ -217,14 +217,46 @@ func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s
 // under which keys and seeds are made, so that another attempt makes the same ones.
 func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
 
-// emit sends an event. The caller holds mu.
-func (p *pool) emit(e Event) (seq int64) {
-	e.Time, e.Run = time.Now(), p.opts.ID
-	seq = p.keep(&e)
+// emit sends an event, if anybody listens. The caller holds mu.
+func (p *pool) emit(event Event) (seq int64) {
+	if !p.tells() {
+		return 0
+	}
+	e := p.block.next()
+	*e = event
+	e.Time, e.Run = p.instant(), p.opts.ID
+	seq = p.keep(e)
 	if p.opts.OnEvent != nil {
-		p.opts.OnEvent(&e)
+		p.opts.OnEvent(e)
 	}
 	return seq
+}
+
+// instant is the time of what happens. The caller holds mu.
+func (p *pool) instant() time.Time {
+	if p.moment.IsZero() {
+		return time.Now()
+	}
+	return p.moment
+}
+
+// eventBlock makes room for events, which are large and of which each call has several,
+// for many at once. Whoever keeps one keeps those of its block.
+type eventBlock struct {
+	free []Event
+	size int
+}
+
+const maxEventBlock = 64
+
+func (b *eventBlock) next() *Event {
+	if len(b.free) == 0 {
+		b.size = min(max(4, 2*b.size), maxEventBlock)
+		b.free = make([]Event, b.size)
+	}
+	e := &b.free[0]
+	b.free = b.free[1:]
+	return e
 }
 
 // emitCall sends an event about a call, and returns its number in the record. The

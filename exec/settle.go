@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -233,6 +234,8 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moment = time.Now()
+	defer func() { s.moment = time.Time{} }()
 	c := s.call(i)
 	c.parked, c.written = nil, written
 	c.outcome = int32(w.outcome)
@@ -241,6 +244,9 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	s.usage.Tokens += w.usage.Tokens
 	s.usage.Cost += w.usage.Cost
 	for _, path := range written {
+		if !s.tells() {
+			break
+		}
 		s.emitCall(i, Event{Type: Written, Path: path.Path.String(), Method: p.Method.String(), Value: w.value})
 	}
 	if s.conclusion(i, c, p, handled) {

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -257,6 +258,8 @@ func (s *scheduler) startAttempt(i int32, key string) (turn int32, ok bool) {
 func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moment = time.Now()
+	defer func() { s.moment = time.Time{} }()
 	c := s.call(i)
 	if s.stopped.status != "" || s.opts.Replay {
 		c.status = Pending
@@ -271,7 +274,7 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 			return 0, 0, false
 		}
 		s.started++
-		c.begun = time.Now()
+		c.begun = s.moment
 	}
 	if past := s.pastOf(i); past != nil {
 		past.Settled = "" // anew
@@ -405,12 +408,16 @@ func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) 
 	} else if t != nil && !fallback && t.key != "" {
 		return t.key
 	}
-	h := sha256.New()
-	for _, part := range []string{s.opts.ID, s.instance, s.stemOf(int32(p.Place - 1))} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+	var space [512]byte
+	text := space[:0]
+	for _, part := range [...]string{s.opts.ID, s.instance, s.stemOf(int32(p.Place - 1))} {
+		text = append(strconv.AppendInt(text, int64(len(part)), 10), ':')
+		text = append(text, part...)
 	}
-	h.Write(params)
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(append(text, params...))
+	var digits [32]byte
+	hex.Encode(digits[:], sum[:16])
+	return string(digits[:])
 }
 
 func (s *scheduler) seed(i int32) uint64 {
@@ -420,7 +427,9 @@ func (s *scheduler) seed(i int32) uint64 {
 		fmt.Fprintf(h, "%d:%s%s", len(s.instance), s.instance, s.stem)
 		seed ^= h.Sum64()
 	}
-	return rand.New(rand.NewPCG(seed, uint64(i))).Uint64()
+	var draw rand.PCG // on the stack, as rand.NewPCG is not
+	draw.Seed(seed, uint64(i))
+	return draw.Uint64()
 }
 
 // scopes is what a call may see of the whiteboard, as of its place.

@@ -112,7 +112,8 @@ func (s Segment) wanders() bool {
 // (plan-language §3). The empty path is "†". What stands in a kind behind a NUL, which tells
 // layers of one kind apart, is left out.
 func (p Path) String() string {
-	dst := []byte("†")
+	var space [64]byte
+	dst := append(space[:0], "†"...)
 	for i, s := range p {
 		if i == 0 {
 			name, _, _ := strings.Cut(s.Name, "\x00")
@@ -147,10 +148,24 @@ func (s Segment) append(dst []byte) []byte {
 
 // plain reports whether a name may stand after a dot and is read back as a name.
 func plain(name string) bool {
+	if isWord(name) {
+		return true
+	}
 	if name == "" || strings.ContainsAny(name, `.[]"'|&()<>*,{}†`) || strings.ContainsFunc(name, unicode.IsSpace) {
 		return false
 	}
 	return strings.Trim(strings.TrimPrefix(name, "-"), "0123456789") != "" || name == "-"
+}
+
+// isWord reports whether a name is one as most are: ASCII letters and digits, a letter first.
+func isWord(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if letter := c|0x20-'a' <= 'z'-'a' || c == '_'; !letter && (i == 0 || c-'0' > 9) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // appendQuoted appends s as a JSON string, with <, > and & as they are.
