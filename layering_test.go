@@ -66,7 +66,7 @@ var layers = map[string]layer{
 	"lang/dialect/mathqa":         {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":           {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":          {own: "diag lang lang/dialect"},
-	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell"},
+	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan", libraries: []string{yaml}},
 	"lang/dialect/mnms":           {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/sealtools":      {own: "diag lang lang/dialect lang/dialect/tree"},
@@ -76,7 +76,8 @@ var layers = map[string]layer{
 	"lang/dialect/planstep":       {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/tea":            {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/toolcalls":      {own: "diag lang lang/dialect lang/dialect/tree"},
-	"lang/dialect/notations":      {own: "lang/dialect lang/dialect/agentframework lang/dialect/flux lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/mnms lang/dialect/nestful lang/dialect/planstep lang/dialect/qdmr lang/dialect/rewoo lang/dialect/sealtools lang/dialect/taskbench lang/dialect/tea lang/dialect/toolcalls"},
+	"lang/dialect/arazzo":         {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
+	"lang/dialect/notations":      {own: "lang/dialect lang/dialect/agentframework lang/dialect/arazzo lang/dialect/flux lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/mnms lang/dialect/nestful lang/dialect/planstep lang/dialect/qdmr lang/dialect/rewoo lang/dialect/sealtools lang/dialect/taskbench lang/dialect/tea lang/dialect/toolcalls"},
 
 	// What can be called.
 	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},

@@ -4,6 +4,7 @@ package notations
 import (
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/agentframework"
+	"github.com/plc-lang/plc/lang/dialect/arazzo"
 	"github.com/plc-lang/plc/lang/dialect/flux"
 	"github.com/plc-lang/plc/lang/dialect/llmcompiler"
 	"github.com/plc-lang/plc/lang/dialect/mathqa"
@@ -22,6 +23,7 @@ import (
 func All() []*dialect.Notation {
 	return []*dialect.Notation{
 		agentframework.Notation(),
+		arazzo.Notation(),
 		flux.Notation(),
 		llmcompiler.Notation(),
 		mathqa.Notation(),

@@ -1,0 +1,469 @@
+// Package arazzo reads and writes workflows of OpenAPI Arazzo 1.0 and 1.1, in JSON or
+// YAML: steps that call operations of an API, with runtime expressions.
+//
+//	arazzo: 1.0.1
+//	sourceDescriptions: [{name: pets, url: ./pets.yaml, type: openapi}]
+//	workflows:
+//	- workflowId: buy
+//	  steps:
+//	  - stepId: find
+//	    operationId: findPet
+//	    parameters: [{name: tag, in: query, value: $inputs.tag}]
+//	    outputs: {id: $response.body#/0/id}
+//	  - stepId: order
+//	    operationId: order
+//	    requestBody: {payload: {pet: $steps.find.outputs.id, note: "for {$inputs.who}"}}
+//
+// An operation is a tool, whose result is the body of the response; a request body is its
+// param body. Data decide in which order steps go, and not their list: jumps (goto, end)
+// are not read. The plan is the workflow that no other one calls.
+package arazzo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// Notation is the notation of Arazzo.
+func Notation() *dialect.Notation {
+	return &dialect.Notation{Name: "arazzo", What: "an Arazzo workflow", Read: read, Catalogue: catalogue}
+}
+
+// workflow is a workflow of the document.
+type workflow struct {
+	tree.Value
+	id    string
+	steps []*step
+	byID  map[string]*step
+}
+
+// step is a step of a workflow.
+type step struct {
+	tree.Value
+	id    string
+	place int
+	calls string // the workflow that it calls, "" for an operation
+}
+
+type reader struct {
+	*dialect.Builder
+	root      tree.Value
+	workflows []*workflow
+	byID      map[string]*workflow
+
+	flow   *workflow // that is read
+	labels tree.Labels
+	found  map[lang.Node][]tree.Found
+}
+
+func read(b *dialect.Builder) {
+	root, ok := tree.ReadAny(b)
+	if !ok {
+		return
+	}
+	r := &reader{Builder: b, root: root, byID: map[string]*workflow{}}
+	if !r.version() {
+		return
+	}
+	for _, w := range root.Get("workflows").Elements() {
+		r.workflow(w)
+	}
+	if len(r.workflows) == 0 && !b.Found() {
+		b.Errorf(root.At(), diag.BadNotation, "the document has no workflows")
+	}
+	plan := r.plan()
+	for _, w := range r.workflows {
+		if w != plan {
+			r.check(w)
+		}
+	}
+	if plan != nil {
+		r.check(plan)
+		r.write(plan)
+	}
+}
+
+// version checks that this is an Arazzo document.
+func (r *reader) version() bool {
+	v := r.root.Get("arazzo")
+	switch {
+	case v.IsZero():
+		r.Errorf(r.root.At(), diag.BadNotation, "an Arazzo document is an object with arazzo and workflows, and not %s", r.root.Describe())
+		return false
+	case !strings.HasPrefix(v.Word(), "1."):
+		r.Errorf(v.At(), diag.BadNotation, "Arazzo %s is not read, only 1.0 and 1.1", v.Word())
+		return false
+	}
+	if !r.root.Get("workflows").Is(lang.Array) {
+		r.Errorf(r.root.At(), diag.BadNotation, "the document has no list of workflows")
+		return false
+	}
+	return true
+}
+
+// workflow notes a workflow and its steps.
+func (r *reader) workflow(v tree.Value) {
+	w := &workflow{Value: v, id: v.Get("workflowId").Str(), byID: map[string]*step{}}
+	if w.id == "" {
+		r.Errorf(v.At(), diag.BadNotation, "the workflow has no workflowId")
+		return
+	}
+	if r.byID[w.id] != nil {
+		r.Errorf(v.Get("workflowId").All(), diag.DuplicateID, "two workflows have the workflowId %q", w.id)
+		return
+	}
+	tree.Known(r.Builder, v, "a workflow", "workflowId", "summary", "description", "inputs", "dependsOn", "steps",
+		"successActions", "failureActions", "outputs", "parameters")
+	for _, s := range v.Get("steps").Elements() {
+		r.step(w, s)
+	}
+	if len(w.steps) == 0 && !r.Found() {
+		r.Errorf(v.At(), diag.BadNotation, "the workflow %q has no steps", w.id)
+	}
+	r.byID[w.id] = w
+	r.workflows = append(r.workflows, w)
+}
+
+func (r *reader) step(w *workflow, v tree.Value) {
+	s := &step{Value: v, id: v.Get("stepId").Str(), place: len(w.steps), calls: localID(v.Get("workflowId").Str())}
+	if s.id == "" {
+		r.Errorf(v.At(), diag.BadNotation, "the step has no stepId")
+		return
+	}
+	tree.Known(r.Builder, v, "a step", "stepId", "description", "operationId", "operationPath", "channelPath", "workflowId", "parameters",
+		"requestBody", "successCriteria", "onSuccess", "onFailure", "outputs", "timeout", "correlationId", "action", "dependsOn")
+	targets := 0
+	for _, name := range []string{"operationId", "operationPath", "channelPath", "workflowId"} {
+		if v.Has(name) {
+			targets++
+		}
+	}
+	switch {
+	case targets == 0:
+		r.Errorf(v.At(), diag.BadNotation, "the step %q calls nothing; it has an operationId, an operationPath or a workflowId", s.id)
+	case targets > 1:
+		r.Errorf(v.At(), diag.BadNotation, "the step %q calls more than one: of operationId, operationPath, channelPath and workflowId it has %d", s.id, targets)
+	}
+	if w.byID[s.id] == nil {
+		w.byID[s.id] = s
+	}
+	w.steps = append(w.steps, s)
+}
+
+// localID is the workflow that a workflowId names, without the document that it is in.
+func localID(id string) string {
+	if rest, ok := strings.CutPrefix(id, "$sourceDescriptions."); ok {
+		_, id, _ = strings.Cut(rest, ".")
+	}
+	return id
+}
+
+// plan is the workflow that is the plan: the one that no other calls.
+func (r *reader) plan() *workflow {
+	called := map[string]bool{}
+	for _, w := range r.workflows {
+		for _, s := range w.steps {
+			if s.calls != "" && s.calls != w.id {
+				called[s.calls] = true
+			}
+		}
+	}
+	var plan *workflow
+	for _, w := range r.workflows {
+		switch {
+		case called[w.id]:
+		case plan == nil:
+			plan = w
+		default:
+			r.Warnf(w.Get("workflowId").All(), diag.PassedOver, "the plan is the workflow %q; this one is only checked", plan.id)
+		}
+	}
+	if plan == nil && len(r.workflows) > 0 {
+		plan = r.workflows[0]
+	}
+	return plan
+}
+
+// check finds the references of a workflow, and judges them.
+func (r *reader) check(w *workflow) {
+	r.flow, r.found = w, map[lang.Node][]tree.Found{}
+	r.labels = tree.Labels{Spell: func(id string) string { return "$steps." + id }}
+	for _, s := range w.steps {
+		r.labels.Step(s.id)
+	}
+	for _, s := range w.steps {
+		for _, p := range r.parameters(s) {
+			r.refs(p.Get("value"), s.place)
+		}
+		r.refs(s.Get("requestBody").Get("payload"), s.place)
+		for _, p := range s.Get("requestBody").Get("replacements").Elements() {
+			r.refs(p.Get("value"), s.place)
+		}
+		for m := range s.Get("outputs").Members() {
+			r.output(s, m)
+		}
+	}
+	r.refs(w.Get("outputs"), len(w.steps))
+	r.labels.Judge(r.Builder)
+}
+
+// parameters are those of a step: its own, and those of the workflow that it does not
+// replace. A reference to a component stands for it.
+func (r *reader) parameters(s *step) (list []tree.Value) {
+	own := map[string]bool{}
+	for _, p := range s.Get("parameters").Elements() {
+		if c := r.component(p); !c.IsZero() {
+			list = append(list, c)
+			own[c.Get("in").Str()+" "+c.Get("name").Str()] = true
+		}
+	}
+	for _, p := range r.flow.Get("parameters").Elements() {
+		if c := r.component(p); !c.IsZero() && !own[c.Get("in").Str()+" "+c.Get("name").Str()] {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// component is a parameter, or what a reusable object refers to; the zero Value, and
+// reported, for one that is not there.
+func (r *reader) component(p tree.Value) tree.Value {
+	ref := p.Get("reference")
+	if ref.IsZero() {
+		return p
+	}
+	name, ok := strings.CutPrefix(ref.Str(), "$components.parameters.")
+	c := r.root.Get("components").Get("parameters").Get(name)
+	if !ok || c.IsZero() {
+		r.Errorf(ref.All(), diag.NothingThere, "%s is no component of this document", ref.Str())
+	}
+	return c
+}
+
+// value is the value of a parameter of a step, which a reusable object may replace.
+func (r *reader) value(s *step, name string, c tree.Value) tree.Value {
+	for _, p := range s.Get("parameters").Elements() {
+		if strings.HasSuffix(p.Get("reference").Str(), "."+name) && p.Has("value") {
+			return p.Get("value")
+		}
+	}
+	return c.Get("value")
+}
+
+// write writes a workflow.
+func (r *reader) write(w *workflow) {
+	r.Object(w.At())
+	r.context(w)
+	r.Member("calls", w.At())
+	r.List(w.At())
+	for _, s := range w.steps {
+		r.call(s)
+	}
+	r.Close()
+	if out := w.Get("outputs"); out.Is(lang.Object) && out.Len() > 0 {
+		r.Member("output", out.At())
+		r.values(out)
+	}
+	r.Close()
+}
+
+func (r *reader) call(s *step) {
+	r.Object(s.At())
+	name, at := r.tool(s)
+	r.Member("_tool", at)
+	r.String(name, at)
+	id := s.Member("stepId")
+	r.Member("_id", id.Key)
+	r.String(s.id, id.Value.All())
+	tree.Prose(r.Builder, "_description", s.Member("description"))
+	r.params(s)
+	if m := s.Member("dependsOn"); tree.IsNames(r.Builder, m) {
+		tree.DependsOn(r.Builder, m)
+	}
+	r.control(s)
+	r.Member("_outputPath", id.Key)
+	r.Path(s.id, id.Value.All())
+	r.Close()
+}
+
+// tool is the name of the tool that a step calls.
+func (r *reader) tool(s *step) (name string, at diag.Span) {
+	if v := s.Get("workflowId"); v.Is(lang.String) {
+		return s.calls, v.All()
+	}
+	if v := s.Get("operationId"); v.Is(lang.String) {
+		return operation(r.root, v.Str()), v.All()
+	}
+	v := s.First("operationPath", "channelPath").Value
+	if v.IsZero() {
+		return dialect.StepTool, s.At() // reported
+	}
+	return pathTool(v.Str()), v.All()
+}
+
+// operation is the operation that an operationId names, without the document that it is in.
+func operation(root tree.Value, id string) string {
+	rest, ok := strings.CutPrefix(id, "$sourceDescriptions.")
+	if !ok {
+		rest = id
+	}
+	for _, d := range root.Get("sourceDescriptions").Elements() {
+		if op, found := strings.CutPrefix(rest, d.Get("name").Str()+"."); found && d.Get("name").Str() != "" {
+			return op
+		}
+	}
+	if ok {
+		_, rest, _ = strings.Cut(rest, ".")
+	}
+	return rest
+}
+
+// pathTool is the tool of an operation without an operationId: its method and path.
+func pathTool(path string) string {
+	_, pointer, _ := strings.Cut(path, "#/")
+	parts := strings.Split(pointer, "/")
+	for i, p := range parts {
+		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(p)
+	}
+	switch {
+	case len(parts) == 3 && parts[0] == "paths":
+		return strings.ToUpper(parts[2]) + " " + parts[1]
+	case len(parts) >= 2:
+		return strings.Join(parts[1:], " ")
+	}
+	return path
+}
+
+// params writes the parameters and the body.
+func (r *reader) params(s *step) {
+	first := map[string]diag.Span{}
+	for _, p := range r.parameters(s) {
+		name := p.Get("name")
+		if name.Word() == "" {
+			r.Errorf(p.At(), diag.BadNotation, "the parameter has no name")
+			continue
+		}
+		if at, ok := first[name.Word()]; ok {
+			f := r.Errorf(name.All(), diag.DuplicateMember, "the parameter %q is there twice", name.Word())
+			f.Related = []diag.Related{{Loc: diag.Loc{File: r.File, Span: at}, Message: "also here"}}
+			continue
+		}
+		first[name.Word()] = name.All()
+		if v := r.value(s, name.Word(), p); tree.Param(r.Builder, name.Word(), name.All()) {
+			if v.IsZero() {
+				r.Errorf(p.At(), diag.BadNotation, "the parameter %q has no value", name.Word())
+				r.JSON("null", p.At())
+				continue
+			}
+			r.values(v)
+		}
+	}
+	if m := s.Get("requestBody").Member("payload"); !m.Value.IsZero() {
+		r.Member("body", m.Key)
+		r.body(s, m.Value)
+	}
+}
+
+// body writes a payload, with what replaces parts of it.
+func (r *reader) body(s *step, payload tree.Value) {
+	replaced := map[string]tree.Value{}
+	for _, p := range s.Get("requestBody").Get("replacements").Elements() {
+		target := p.Get("target").Str()
+		name, ok := strings.CutPrefix(target, "/")
+		if !ok || strings.Contains(name, "/") || !payload.Is(lang.Object) {
+			r.Errorf(p.At(), diag.BadNotation, "the replacement of %q is not read; only members of a payload that is an object are", target)
+			continue
+		}
+		replaced[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)] = p
+	}
+	if len(replaced) == 0 {
+		r.values(payload)
+		return
+	}
+	r.Object(payload.At())
+	for m := range payload.Members() {
+		r.Member(m.Name, m.Key)
+		if p, ok := replaced[m.Name]; ok {
+			delete(replaced, m.Name)
+			m.Value = p.Get("value")
+		}
+		r.values(m.Value)
+	}
+	for _, p := range s.Get("requestBody").Get("replacements").Elements() {
+		name := strings.TrimPrefix(p.Get("target").Str(), "/")
+		if _, ok := replaced[name]; ok {
+			r.Member(name, p.At())
+			r.values(p.Get("value"))
+			delete(replaced, name)
+		}
+	}
+	r.Close()
+}
+
+// control writes what is said of success, failure and time, as far as a plan has it.
+func (r *reader) control(s *step) {
+	r.criteria(s)
+	if t := s.Get("timeout"); t.Is(lang.NumberValue) {
+		r.Member("_timeout", t.At())
+		r.String(fmt.Sprintf("%sms", t.Word()), t.At())
+	}
+	for _, a := range s.Get("onFailure").Elements() {
+		if a.Get("type").Str() == "retry" {
+			r.retry(a)
+			continue
+		}
+		if a.Get("type").Str() != "end" {
+			r.Warnf(a.At(), diag.PassedOver, "what to do after a failure, %s, is passed over: a plan has no jumps", a.Get("type").Word())
+		}
+	}
+	for i, a := range s.Get("onSuccess").Elements() {
+		next := s.place+1 < len(r.flow.steps) && a.Get("stepId").Str() == r.flow.steps[s.place+1].id
+		if !next && (a.Get("type").Str() != "end" || s.place+1 < len(r.flow.steps) || i > 0) {
+			r.Warnf(a.At(), diag.PassedOver, "what to do after a success, %s, is passed over: a plan has no jumps", a.Get("type").Word())
+		}
+	}
+}
+
+// criteria writes the success criteria, in words; that a response is a good one every
+// call wants.
+func (r *reader) criteria(s *step) {
+	var words []string
+	var list []tree.Value
+	for _, c := range s.Get("successCriteria").Elements() {
+		text := c.Get("condition").Str()
+		if fields := strings.Fields(text); len(fields) == 3 && fields[0] == "$statusCode" && fields[1] == "==" && strings.HasPrefix(fields[2], "2") {
+			continue
+		}
+		words, list = append(words, text), append(list, c)
+	}
+	if len(words) > 0 {
+		at := tree.Join(list)
+		r.Member("_expect", at)
+		r.String(strings.Join(words, " and "), at)
+	}
+}
+
+// retry writes how often a step is tried again.
+func (r *reader) retry(a tree.Value) {
+	limit, after := a.Get("retryLimit").Word(), a.Get("retryAfter")
+	if limit == "" {
+		limit = "1"
+	}
+	r.Member("_retry", a.At())
+	r.Object(a.At())
+	r.Member("max", a.At())
+	r.JSON(limit, a.At())
+	if after.Is(lang.NumberValue) {
+		r.Member("delay", after.At())
+		tree.Scalar(r.Builder, after)
+	}
+	r.Close()
+	if a.Get("criteria").Len() > 0 {
+		r.Warnf(a.Get("criteria").At(), diag.PassedOver, "the criteria are passed over: every failure is tried again")
+	}
+}

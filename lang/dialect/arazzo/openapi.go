@@ -1,0 +1,227 @@
+package arazzo
+
+import (
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// catalogue reads the operations of an OpenAPI document as tools: the params are the
+// parameters, and body; the result is the body of the first good response. A GET, HEAD
+// or OPTIONS only reads. References lead within the document.
+func catalogue(b *dialect.Builder) {
+	root, ok := tree.ReadAny(b)
+	if !ok {
+		return
+	}
+	if !root.Get("paths").Is(lang.Object) {
+		b.Errorf(root.At(), diag.BadNotation, "an OpenAPI document is an object with paths")
+		return
+	}
+	b.Object(root.At())
+	b.Member("tools", root.At())
+	b.Object(root.At())
+	seen := map[string]bool{}
+	for path := range root.Get("paths").Members() {
+		item := follow(root, path.Value)
+		for m := range item.Members() {
+			if isMethod(m.Name) {
+				op := operationTool{b, root, path.Name, m.Name, item, m.Value}
+				op.write(m, seen)
+			}
+		}
+	}
+	b.Close()
+	b.Close()
+}
+
+func isMethod(name string) bool {
+	switch name {
+	case "get", "put", "post", "delete", "options", "head", "patch", "trace":
+		return true
+	}
+	return false
+}
+
+// operationTool is an operation of an API.
+type operationTool struct {
+	*dialect.Builder
+	root         tree.Value
+	path, method string
+	item, op     tree.Value
+}
+
+func (t *operationTool) write(m tree.Member, seen map[string]bool) {
+	name, at := t.op.Get("operationId").Str(), t.op.Get("operationId").All()
+	if name == "" {
+		name, at = strings.ToUpper(t.method)+" "+t.path, m.Key
+	}
+	if seen[name] {
+		t.Errorf(at, diag.DuplicateMember, "two operations are named %q", name)
+		return
+	}
+	seen[name] = true
+	t.Member(name, at)
+	t.Object(t.op.At())
+	tree.Prose(t.Builder, "description", t.op.First("summary", "description"))
+	if t.method == "get" || t.method == "head" || t.method == "options" {
+		t.Member("effects", m.Key)
+		t.JSON(`{"readOnly":true}`, m.Key)
+	} else {
+		t.Member("effects", m.Key)
+		t.JSON(`{"readOnly":false}`, m.Key)
+	}
+	t.properties(m.Key)
+	t.Close()
+}
+
+// properties writes the params and the result.
+func (t *operationTool) properties(at diag.Span) {
+	var required []string
+	t.Member("properties", t.op.At())
+	t.Object(t.op.At())
+	taken := map[string]bool{}
+	for _, list := range []tree.Value{t.op.Get("parameters"), t.item.Get("parameters")} {
+		for _, p := range list.Elements() {
+			p = follow(t.root, p)
+			name := p.Get("name")
+			if taken[name.Str()] || !tree.Param(t.Builder, name.Str(), name.All()) {
+				continue
+			}
+			taken[name.Str()] = true
+			t.parameter(p)
+			if p.Get("required").Kind() == lang.True {
+				required = append(required, name.Str())
+			}
+		}
+	}
+	body := follow(t.root, t.op.Get("requestBody"))
+	if s := content(body); !s.IsZero() && !taken["body"] {
+		t.Member("body", body.At())
+		writeSchema(t.Builder, t.root, s, 0)
+		if body.Get("required").Kind() == lang.True {
+			required = append(required, "body")
+		}
+	}
+	if s := t.result(); !s.IsZero() {
+		t.Member("_output", s.At())
+		writeSchema(t.Builder, t.root, s, 0)
+	}
+	t.Close()
+	if len(required) > 0 {
+		t.Member("required", at)
+		t.List(at)
+		for _, name := range required {
+			t.String(name, at)
+		}
+		t.Close()
+	}
+}
+
+// parameter writes the schema of a parameter; in OpenAPI 2 that is the parameter itself.
+func (t *operationTool) parameter(p tree.Value) {
+	switch s := p.Get("schema"); {
+	case !s.IsZero():
+		writeSchema(t.Builder, t.root, s, 0)
+	case !content(p).IsZero():
+		writeSchema(t.Builder, t.root, content(p), 0)
+	default:
+		t.Object(p.At())
+		if m := p.Member("type"); m.Value.Is(lang.String) && m.Value.Str() != "file" {
+			t.Member("type", m.Key)
+			t.String(m.Value.Str(), m.Value.All())
+		}
+		t.Close()
+	}
+}
+
+// result is the schema of the first good response.
+func (t *operationTool) result() tree.Value {
+	for m := range t.op.Get("responses").Members() {
+		if strings.HasPrefix(m.Name, "2") {
+			r := follow(t.root, m.Value)
+			if s := content(r); !s.IsZero() {
+				return s
+			}
+			return r.Get("schema")
+		}
+	}
+	return tree.Value{}
+}
+
+// content is the schema of a body in JSON, else in the first form that it has.
+func content(v tree.Value) (first tree.Value) {
+	for m := range v.Get("content").Members() {
+		s := m.Value.Get("schema")
+		if strings.Contains(m.Name, "json") {
+			return s
+		}
+		if first.IsZero() {
+			first = s
+		}
+	}
+	return first
+}
+
+// maxSchema is how deep references in schemas are put in the place of what refers to
+// them. What refers to itself is any value, from there on.
+const maxSchema = 8
+
+// writeSchema writes a schema of a document, with what it refers to put in its place.
+func writeSchema(b *dialect.Builder, root, v tree.Value, depth int) {
+	if v.Get("$ref").Is(lang.String) {
+		depth++
+		v = follow(root, v)
+	}
+	if depth > maxSchema || v.IsZero() {
+		b.JSON("{}", v.At())
+		return
+	}
+	switch v.Kind() {
+	case lang.Object:
+		b.Object(v.At())
+		for m := range v.Members() {
+			writeKeyword(b, root, m, depth)
+		}
+		b.Close()
+	case lang.Array:
+		b.List(v.At())
+		for _, e := range v.Elements() {
+			writeSchema(b, root, e, depth)
+		}
+		b.Close()
+	default:
+		tree.Words(b, v)
+	}
+}
+
+// writeKeyword writes a member of a schema, unless it says nothing of values.
+func writeKeyword(b *dialect.Builder, root tree.Value, m tree.Member, depth int) {
+	switch m.Name {
+	case "example", "examples", "xml", "externalDocs", "discriminator", "deprecated", "readOnly", "writeOnly":
+		return
+	case "enum", "const", "default":
+		b.Member(m.Name, m.Key)
+		tree.Words(b, m.Value)
+		return
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		if m.Value.Is(lang.Object) {
+			b.Member(m.Name, m.Key)
+			b.Object(m.Value.At())
+			for p := range m.Value.Members() {
+				b.Member(p.Name, p.Key)
+				writeSchema(b, root, p.Value, depth)
+			}
+			b.Close()
+		}
+		return
+	}
+	if strings.HasPrefix(m.Name, "x-") || m.Name == "required" && !m.Value.Is(lang.Array) {
+		return
+	}
+	b.Member(m.Name, m.Key)
+	writeSchema(b, root, m.Value, depth)
+}

@@ -1,0 +1,112 @@
+package arazzo
+
+import (
+	"strings"
+
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// inputs is the schema of a workflow's inputs; the zero Value if there is none.
+func (r *reader) inputs(w *workflow) tree.Value { return follow(r.root, w.Get("inputs")) }
+
+// follow is a schema, or what it refers to in its document.
+func follow(root, v tree.Value) tree.Value {
+	for range 100 {
+		ref, ok := strings.CutPrefix(v.Get("$ref").Str(), "#/")
+		if !ok {
+			return v
+		}
+		v = root
+		for _, token := range strings.Split(ref, "/") {
+			v = v.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		}
+	}
+	return tree.Value{}
+}
+
+// context writes the schema of the input, and the workflows that are called as tools.
+func (r *reader) context(w *workflow) {
+	var called []*workflow
+	seen := map[string]bool{}
+	for _, s := range w.steps {
+		if c := r.byID[s.calls]; c != nil && !seen[s.calls] {
+			seen[s.calls] = true
+			called = append(called, c)
+		}
+	}
+	inputs := r.inputs(w)
+	if !inputs.Is(lang.Object) && len(called) == 0 {
+		return
+	}
+	r.Member("context", w.At())
+	r.List(w.At())
+	if inputs.Is(lang.Object) {
+		r.Object(inputs.At())
+		r.Member("type", inputs.At())
+		r.String("input", inputs.At())
+		r.Member("schema", inputs.At())
+		r.schema(inputs, 0)
+		r.Close()
+	}
+	if len(called) > 0 {
+		r.Object(w.At())
+		r.Member("type", w.At())
+		r.String("tool", w.At())
+		r.Member("tool", w.At())
+		r.Object(w.At())
+		for _, c := range called {
+			r.workflowTool(c)
+		}
+		r.Close()
+		r.Close()
+	}
+	r.Close()
+}
+
+// workflowTool writes a workflow as a tool: its inputs are the params, its outputs the
+// members of the result.
+func (r *reader) workflowTool(c *workflow) {
+	r.Member(c.id, c.Get("workflowId").All())
+	r.Object(c.At())
+	tree.Prose(r.Builder, "description", c.First("summary", "description"))
+	inputs := r.inputs(c)
+	r.Member("properties", c.At())
+	r.Object(c.At())
+	for m := range inputs.Get("properties").Members() {
+		if tree.Param(r.Builder, m.Name, m.Key) {
+			r.schema(m.Value, 0)
+		}
+	}
+	r.Member("_output", c.At())
+	r.Object(c.At())
+	r.Member("type", c.At())
+	r.String("object", c.At())
+	r.Member("properties", c.At())
+	r.Object(c.At())
+	var names []string
+	for m := range c.Get("outputs").Members() {
+		names = append(names, m.Name)
+		r.Member(m.Name, m.Key)
+		r.JSON("{}", m.Key)
+	}
+	r.Close()
+	if len(names) > 0 {
+		r.Member("required", c.At())
+		r.List(c.At())
+		for _, name := range names {
+			r.String(name, c.At())
+		}
+		r.Close()
+	}
+	r.Close()
+	r.Close()
+	if req := inputs.Get("required"); req.Is(lang.Array) {
+		r.Member("required", req.At())
+		tree.Words(r.Builder, req)
+	}
+	r.Close()
+}
+
+// schema writes a schema, with what it refers to put in its place.
+func (r *reader) schema(v tree.Value, depth int) { writeSchema(r.Builder, r.root, v, depth) }
