@@ -29,7 +29,7 @@ func TestPowerCut(t *testing.T) {
 	rec := record(t, path)
 	appended, acks := recordedRuns(t, rec)
 	changes := rec.log.changes
-	step, draws := 17, 1
+	step, draws := 47, 1
 	if *torture {
 		step, draws = 1, 3
 	}
