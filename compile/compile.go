@@ -91,6 +91,11 @@ func Compile(doc *lang.Document, opts *Options) (*Program, diag.List) {
 	if opts == nil {
 		opts = &Options{}
 	}
+	if doc.Profile.LenientRefs && opts.Refs == StrictRefs {
+		lenient := *opts
+		lenient.Refs = LenientRefs
+		opts = &lenient
+	}
 	return newChecker(doc, opts, newDelegates(doc, opts)).compile()
 }
 

@@ -85,6 +85,9 @@ func appendMember(dst []byte, name, value string) []byte {
 func (m *manifest) program(dst []byte, p *Program) []byte {
 	dst = appendMember(dst, "lazy", strconv.FormatBool(p.Mode == lang.Lazy))
 	dst = appendMember(dst, "refs", strconv.Itoa(int(p.Refs)))
+	if profile := p.Document.Profile; profile != (lang.Profile{}) {
+		dst = appendMember(dst, "profile", quote(fmt.Sprintf("%+v", profile)))
+	}
 	dst = appendMember(dst, "document", quote(digestOf(jsonscan.Canonical(nil, appendAround(nil, p.Document.Root, p.Document)))))
 	if p.Template {
 		dst = appendMember(dst, "template", "true")

@@ -38,7 +38,8 @@ type Program struct {
 	Output *Template
 	// OutputSchema is the schema of the output; nil when there is none.
 	OutputSchema *schemas.Schema
-	// Refs says what a reference that finds nothing does.
+	// Refs says what a reference that finds nothing does; where the profile of the
+	// document is lenient, it is.
 	Refs Refs
 	// Instances are those that the document names, in order (plan-language §8).
 	Instances []Instance

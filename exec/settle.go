@@ -325,7 +325,13 @@ func (s *scheduler) revise(why string) {
 // fails too.
 func (s *scheduler) handles(p *compile.Call) bool {
 	n := len(p.Alternatives)
-	return p.ErrorPath != nil || n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1)
+	return p.ErrorPath != nil || s.errorIsResult(p) || n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1)
+}
+
+// errorIsResult reports whether the failure of a call is what it gives, as in the system
+// that the plan was made for.
+func (s *scheduler) errorIsResult(p *compile.Call) bool {
+	return s.prog().Document.Profile.ErrorsAreResults && len(p.Alternatives) == 1
 }
 
 // writeFailed writes the error object of a failed call where the plan says:
@@ -337,10 +343,12 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 		return -1, nil, false
 	case p.ErrorPath != nil:
 		outcome, written = -1, []compile.Write{*p.ErrorPath}
+	case s.errorIsResult(p):
+		outcome, written = 0, p.Alternatives[0].Writes
 	default:
 		outcome, written = n-1, p.Alternatives[n-1].Writes
 	}
-	w.value = errorObject{w.failure, p.Source.Tool, p.ID, s.call(i).attempts}.json()
+	w.value = s.errorObject(i, p, w.failure)
 	if err := s.write(p, written, state.Set, w.value); err != nil {
 		w.value = nil
 		return -1, nil, false
@@ -352,6 +360,18 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 // takes it.
 func chooses(p *compile.Call, outcome int) bool {
 	return p.Choose != nil && slices.ContainsFunc(p.Choose.Cases, func(c compile.Case) bool { return c.Outcome == outcome })
+}
+
+// errorObject is the error object of a failed call.
+func (s *scheduler) errorObject(i int32, p *compile.Call, f *Failure) json.RawMessage {
+	if s.errorIsResult(p) && p.ErrorPath == nil {
+		raw, err := json.Marshal(map[string]string{"error": f.Code + ": " + f.Message, "step_id": p.ID})
+		if err != nil {
+			panic(err) // two strings
+		}
+		return raw
+	}
+	return errorObject{f, p.Source.Tool, p.ID, s.call(i).attempts}.json()
 }
 
 // errorObject is the failure of a call as a plan sees it (plan-language §4).

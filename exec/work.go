@@ -139,7 +139,7 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) string {
 	s.mu.Lock()
 	for _, d := range p.DependsOn {
-		if dep := s.call(d); dep.status == Failed && !dep.handled || dep.byFailure {
+		if dep := s.call(d); dep.status == Failed && !dep.handled || dep.byFailure && !s.satisfies(dep) {
 			reason := fmt.Sprintf("it depends on %q, which %s", s.prog().Calls[d].ID, s.fate(d))
 			s.mu.Unlock()
 			s.skip(i, reason, true)
@@ -162,6 +162,12 @@ func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) str
 	}
 	s.skip(i, reason, false)
 	return reason
+}
+
+// satisfies reports whether a call that was skipped because of a failure is as good as one
+// that was done, as in the system that the plan was made for.
+func (s *scheduler) satisfies(c *call) bool {
+	return s.prog().Document.Profile.SkippedSatisfies && c.status == Skipped
 }
 
 // fate is what became of a call, for a reason. The caller holds mu.
