@@ -16,6 +16,9 @@ import (
 func (s *scheduler) finish() *Result {
 	s.mu.Lock()
 	s.closed = true
+	if s.parent == nil {
+		s.disarm()
+	}
 	s.mu.Unlock()
 	// From here on nobody else changes anything: what was abandoned drops its answer.
 	for _, sub := range s.subs {

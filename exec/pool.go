@@ -27,7 +27,7 @@ type pool struct {
 	written atomic.Int64  // bytes, of values on the whiteboards that there are
 
 	mu       sync.Mutex
-	ready    readyHeap
+	ready    heap[entry]
 	tools    map[*tool.Tool]*toolLimit
 	ranks    map[*compile.Program][]float64 // how long the way below each call is
 	active   int                            // calls in slots
@@ -37,6 +37,7 @@ type pool struct {
 	started  int                            // calls started, for the budget
 	usage    tool.Usage
 	block    eventBlock
+	due      deadlines
 	moment   time.Time // of all that happens while mu is held; zero is the time of each
 	recording
 }

@@ -47,65 +47,6 @@ func (a entry) before(b entry) bool {
 	return a.s.number < b.s.number
 }
 
-// readyHeap is the calls that are ready, as a binary heap. (That of the standard library
-// allocates for each call that goes in or out.)
-type readyHeap []entry
-
-func (h *readyHeap) push(e entry) {
-	*h = append(*h, e)
-	a := *h
-	i := len(a) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(a[up]) {
-			break
-		}
-		a[i] = a[up]
-		i = up
-	}
-	a[i] = e
-}
-
-func (h *readyHeap) pop() entry {
-	a := *h
-	first, last := a[0], a[len(a)-1]
-	a[len(a)-1] = entry{}
-	a = a[:len(a)-1]
-	*h = a
-	if len(a) > 0 {
-		a[0] = last
-		a.sink(0)
-	}
-	return first
-}
-
-// sink moves an entry down to its place.
-func (h readyHeap) sink(i int) {
-	e := h[i]
-	for {
-		next := 2*i + 1
-		if next >= len(h) {
-			break
-		}
-		if right := next + 1; right < len(h) && h[right].before(h[next]) {
-			next = right
-		}
-		if !h[next].before(e) {
-			break
-		}
-		h[i] = h[next]
-		i = next
-	}
-	h[i] = e
-}
-
-// order makes a heap of entries in any order.
-func (h readyHeap) order() {
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.sink(i)
-	}
-}
-
 // toolLimit bounds the calls of one tool.
 type toolLimit struct {
 	parallel int // 0 is no bound

@@ -309,6 +309,7 @@ func (c *call) start(e Event) Event {
 func (s *scheduler) dropped(i, turn int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.due.going--
 	c := s.call(i)
 	if s.closed || c.turn != turn {
 		return true
@@ -324,26 +325,20 @@ func (s *scheduler) timeout(own time.Duration) time.Duration {
 	return s.opts.Timeout
 }
 
-// errTimeout is why the context of an attempt that took too long is done.
-var errTimeout = errors.New("timed out")
-
 // attempt calls the activity once. When it ignores the end of its time for
 // longer than the grace, the call goes on without it.
 func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int, key string) (tool.Result, error) {
-	ctx, cancel := context.WithCancelCause(s.ctx)
-	timer := time.AfterFunc(timeout, func() {
-		cancel(errTimeout)
-		s.overdue(i, turn, timeout)
-	})
-	defer func() {
-		timer.Stop()
-		cancel(nil)
-	}()
 	p := &s.prog().Calls[i]
-	req := &tool.Request{
+	ctx := &attempt{Context: s.ctx, request: tool.Request{
 		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
 		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p),
-	}
+	}}
+	req := &ctx.request
+	s.mu.Lock()
+	s.due.going++
+	s.expect(deadline{entry: entry{s, i}, attempt: ctx, turn: turn, timeout: timeout, at: time.Now().Add(timeout)})
+	s.mu.Unlock()
+	defer ctx.end()
 	if s.opts.Dry != nil {
 		return s.opts.Dry(ctx, &Trial{Instance: s.instanceOf(i), Path: s.path(i), Call: p, Request: req})
 	}
@@ -383,28 +378,26 @@ func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
 
 // overdue gives up on an attempt that ignores the end of its time.
 func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
-	time.AfterFunc(s.opts.Grace, func() {
-		s.mu.Lock()
-		c := s.call(i)
-		if s.closed || c.turn != turn || !c.calling {
-			s.mu.Unlock()
-			return
-		}
-		c.turn++ // its answer will be dropped
-		c.calling = false
-		s.busy++
+	s.mu.Lock()
+	c := s.call(i)
+	if s.closed || c.turn != turn || !c.calling {
 		s.mu.Unlock()
-		s.attemptFailed(i, &tool.Error{
-			Code:      "timeout",
-			Message:   fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", timeout, s.opts.Grace),
-			Uncertain: true,
-		})
-		s.mu.Lock()
-		s.busy -= 2 // that of the goroutine that was abandoned as well
-		s.checkIdle()
-		s.dispatch()
-		s.mu.Unlock()
+		return
+	}
+	c.turn++ // its answer will be dropped
+	c.calling = false
+	s.busy++
+	s.mu.Unlock()
+	s.attemptFailed(i, &tool.Error{
+		Code:      "timeout",
+		Message:   fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", timeout, s.opts.Grace),
+		Uncertain: true,
 	})
+	s.mu.Lock()
+	s.busy -= 2 // that of the goroutine that was abandoned as well
+	s.checkIdle()
+	s.dispatch()
+	s.mu.Unlock()
 }
 
 // key is the same for every attempt of a call with these params, and of no other.

@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+// errTimeout is why the context of an attempt that took too long is done.
+var errTimeout = errors.New("timed out")
+
+// attempt is an attempt of a call: the context and the request that its activity gets.
+// Most activities ask neither whether their context is done nor when, so a context that can
+// be cancelled is made when somebody does.
+type attempt struct {
+	context.Context // of the scheduler
+	request         tool.Request
+
+	mu     sync.Mutex
+	own    context.Context // nil until somebody waits for it
+	cancel context.CancelCauseFunc
+	over   bool
+}
+
+// Done is closed when the attempt, its time or the run is over.
+func (a *attempt) Done() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.make()
+	if a.over {
+		a.cancel(nil)
+	}
+	return a.own.Done()
+}
+
+// make makes the context. The caller holds mu.
+func (a *attempt) make() {
+	if a.own == nil {
+		a.own, a.cancel = context.WithCancelCause(a.Context)
+	}
+}
+
+// Err is nil until Done is closed.
+func (a *attempt) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.own != nil:
+		return a.own.Err()
+	case a.over:
+		return context.Canceled
+	}
+	return a.Context.Err()
+}
+
+// Value is that of the scheduler's context. It leads package context to what cancels this
+// one, which is there when it looks for it.
+func (a *attempt) Value(key any) any {
+	a.mu.Lock()
+	in := a.own
+	a.mu.Unlock()
+	if in == nil {
+		in = a.Context
+	}
+	return in.Value(key)
+}
+
+// timeOut ends the time of the attempt, which may go on all the same.
+func (a *attempt) timeOut() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.over {
+		a.make()
+		a.cancel(errTimeout)
+	}
+}
+
+// end ends the attempt.
+func (a *attempt) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	if a.own != nil {
+		a.cancel(nil)
+	}
+}
+
+func (a *attempt) ended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.over
+}
+
+// deadline is when the time of an attempt is over, or the grace that follows.
+type deadline struct {
+	entry
+	attempt *attempt
+	turn    int32
+	grace   bool
+	timeout time.Duration
+	at      time.Time
+}
+
+func (d deadline) before(e deadline) bool { return d.at.Before(e.at) }
+
+// deadlines are those of a run, with one timer. Those of attempts that ended are swept out
+// when they are most. mu of the pool guards them.
+type deadlines struct {
+	heap  heap[deadline]
+	going int         // of attempts that have not ended
+	timer *time.Timer // nil until the first
+	next  time.Time   // when it rings; zero is never
+}
+
+// fewDeadlines are not worth sweeping.
+const fewDeadlines = 64
+
+// expect adds a deadline. The caller holds mu.
+func (p *pool) expect(d deadline) {
+	if p.root.closed {
+		return
+	}
+	p.due.heap.push(d)
+	if len(p.due.heap) > fewDeadlines+2*p.due.going {
+		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.attempt.ended() })
+		p.due.heap.order()
+	}
+	p.arm()
+}
+
+// arm sets the timer to the next deadline. The caller holds mu.
+func (p *pool) arm() {
+	due := &p.due
+	if len(due.heap) == 0 || !due.next.IsZero() && !due.heap[0].at.Before(due.next) {
+		return
+	}
+	due.next = due.heap[0].at
+	if wait := time.Until(due.next); due.timer == nil {
+		due.timer = time.AfterFunc(wait, p.ring)
+	} else {
+		due.timer.Reset(wait)
+	}
+}
+
+// disarm forgets all deadlines: the run has ended. The caller holds mu.
+func (p *pool) disarm() {
+	if p.due.timer != nil {
+		p.due.timer.Stop()
+	}
+	p.due.heap = nil
+}
+
+// ring ends what has had its time.
+func (p *pool) ring() {
+	now := time.Now()
+	for _, d := range p.late(now) {
+		if d.grace {
+			go d.s.overdue(d.i, d.turn, d.timeout)
+			continue
+		}
+		d.attempt.timeOut()
+		d.grace, d.at = true, now.Add(p.opts.Grace)
+		p.mu.Lock()
+		p.expect(d)
+		p.mu.Unlock()
+	}
+}
+
+// late takes the deadlines that have come, of attempts that still go on.
+func (p *pool) late(now time.Time) (late []deadline) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.due.heap) > 0 && !p.due.heap[0].at.After(now) {
+		if d := p.due.heap.pop(); !d.attempt.ended() {
+			late = append(late, d)
+		}
+	}
+	p.due.next = time.Time{}
+	p.arm()
+	return late
+}
