@@ -74,7 +74,8 @@ type node struct {
 	format   string  // an annotation
 	examples []value // and the default
 
-	may, full typeSet // see masks
+	may, full typeSet  // see masks
+	scan      scanning // see scan.go
 	tags      []tag
 }
 
@@ -229,7 +230,7 @@ func (n *node) masks() {
 		m, f := n.condMasks()
 		may, full = may&m, full&f
 	}
-	n.may, n.full = may, full
+	n.may, n.full, n.scan = may, full, n.scanning()
 }
 
 // tag collects the tags of n and of what it refers to.

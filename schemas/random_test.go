@@ -374,6 +374,9 @@ func TestRandomPairs(t *testing.T) {
 			f, fd := agree(t, from, &v)
 			g, gd := agree(t, to, &v)
 			doubts += fd + gd
+			if scan(from.node, []byte(text)) && !f || scan(to.node, []byte(text)) && !g {
+				t.Fatalf("seed %d: the scanner finds %s valid; %s, %s", seed, text, fromText, toText)
+			}
 			if f {
 				admitted++
 			}

@@ -10,8 +10,9 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Validating goes by three steps. The evaluator, one pass over the value without
-// short cuts in meaning, settles nearly all values that are valid. What it refuses
+// Validating goes by four steps. The scanner (scan.go) settles the values that plainly meet
+// plain schemas while it reads them. The evaluator, one pass over the value without
+// short cuts in meaning, settles nearly all others that are valid. What it refuses
 // or is in doubt about goes to the library, whose word counts. But the library cannot
 // be interrupted, so its work is counted beforehand. The words of the violations are
 // the evaluator's (explain.go) and only where it was in doubt the library's.
@@ -55,6 +56,9 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 		if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 			return refuse("not JSON: " + err.Error())
 		}
+		return nil
+	}
+	if scan(s.node, raw) {
 		return nil
 	}
 	v, err := parseValue(raw)
