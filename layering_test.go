@@ -103,7 +103,7 @@ var layers = map[string]layer{
 	// Programs.
 	"cmd/plc": {program: true,
 		own: "approval compile compile/cel " +
-			"exec exec/adaptive exec/forecast " +
+			"exec exec/adaptive exec/forecast journal " +
 			"lang lang/dialect lang/dialect/notations " +
 			"tool tool/file tool/math tool/http " +
 			"state dag/draw diag internal/jsonscan internal/spell",

@@ -21,6 +21,10 @@ type Given struct {
 	Labels  map[string]string // for people
 	Created time.Time         // zero is now
 	Fork    *Forked           // nil for a run that is not one; Create takes no notice of it
+
+	// Revision says how often the plan was replaced: Plan is the last one. Create takes no
+	// notice of it; see Run.Revise.
+	Revision int
 }
 
 // Text is a file or a value that a run was given.
@@ -45,6 +49,8 @@ const (
 	Input    Role = "input"
 	State    Role = "state"
 	Schema   Role = "schema"
+
+	Instances Role = "instances" // by their digest, when they are too many to be kept
 )
 
 // Forked is where a fork begins.
@@ -70,7 +76,10 @@ func digestOf(body []byte) string {
 
 // insertTexts keeps the texts of a run; a text that some run was given before is there
 // already.
-func insertTexts(tx *tx, run int64, texts []Text) error {
+func insertTexts(tx *tx, run int64, texts []Text) error { return insertTextsFrom(tx, run, 0, texts) }
+
+// insertTextsFrom gives the texts numbers from first on.
+func insertTextsFrom(tx *tx, run int64, first int, texts []Text) error {
 	for i, t := range texts {
 		digest := t.Digest
 		if t.Bytes != nil {
@@ -80,7 +89,7 @@ func insertTexts(tx *tx, run int64, texts []Text) error {
 			}
 		}
 		_, err := tx.exec("INSERT INTO given (run, number, role, name, notation, digest) VALUES (?, ?, ?, ?, ?, ?)",
-			run, i, string(t.Role), t.Name, t.Notation, digest)
+			run, first+i, string(t.Role), t.Name, t.Notation, digest)
 		if err != nil {
 			return err
 		}
@@ -121,6 +130,9 @@ func (s *Store) given(ctx context.Context, run string) (*Given, error) {
 			return nil, undecodable(fmt.Sprintf("the text %q", t.Name), errors.New("its digest is another"))
 		}
 		if t.Role == Plan {
+			if g.Plan.Role != "" {
+				g.Revision++
+			}
 			g.Plan = t
 		} else {
 			g.Texts = append(g.Texts, t)

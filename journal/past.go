@@ -28,18 +28,21 @@ func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	if r.fresh {
 		return nil, nil
 	}
-	p, err := r.past(context.Background(), instance)
+	p, err := r.store.past(context.Background(), r.id, instance)
 	if err != nil {
 		return nil, r.store.fault(err)
+	}
+	if p != nil {
+		r.settledBefore(instance, p)
 	}
 	return p, nil
 }
 
 // past is nil for an instance that has no events. What a call has written is in what it
 // returned as well, so those events, which may be large, are not read.
-func (r *Run) past(ctx context.Context, instance string) (past, error) {
-	rows, err := r.store.readers.QueryContext(ctx,
-		"SELECT id, iif(type = ?, NULL, body) FROM events WHERE run = ? AND instance = ? ORDER BY id", string(exec.Written), r.id, instance)
+func (s *Store) past(ctx context.Context, run int64, instance string) (past, error) {
+	rows, err := s.readers.QueryContext(ctx,
+		"SELECT id, iif(type = ?, NULL, body) FROM events WHERE run = ? AND instance = ? ORDER BY id", string(exec.Written), run, instance)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,6 @@ func (r *Run) past(ctx context.Context, instance string) (past, error) {
 	if err := rows.Err(); err != nil || p == nil {
 		return nil, err
 	}
-	r.settledBefore(instance, p)
 	return p, nil
 }
 

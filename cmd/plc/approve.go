@@ -19,42 +19,69 @@ import (
 )
 
 func approveCommand(env *environment) *cobra.Command {
-	var as string
-	var yes bool
+	var f answerFlags
 	c := &cobra.Command{
-		Use:   "approve APPROVAL",
-		Short: "Approve a plan that plc plan asks approval for",
-		Long: `Approve a plan. APPROVAL is a file that plc plan -o wrote. What the plan would do is
+		Use:   "approve APPROVAL | RUN [CALL]",
+		Short: "Approve a plan, or a call of a run that waits for somebody",
+		Long: `Approve a plan, or a call. APPROVAL is a file that plc plan -o wrote. What the plan would do is
 shown, and a person is asked; --yes approves at once. The file then says who approved it and
 when, and plc run --approval runs the plan, once, if nothing has changed.
+
+RUN is a run of the record, by its id, the beginning of it, or last, and CALL one of its calls that
+wait for somebody; of several it has to be named, or --all. On a terminal what is asked is
+shown first. With --params the call is made with other params, --result stands for its result
+and nothing is called, and --skip skips it. A call that failed, or whose answer was lost, is made
+again. A run that goes on takes the answer at once; one that is paused when it is resumed. A run of a lazy
+plan that waits is approved as a whole.
 
 Exit 0 when it is approved, 4 when there is nobody to ask, 5 when it is rejected, or can't be
 approved any more.`,
 		Example: `  plc approve approval.json
-  plc approve approval.json --yes --as release-bot`,
-		Args: wants(1, 1, "one approval"),
-		RunE: func(c *cobra.Command, args []string) error { return env.approveFile(c.Context(), args[0], as, yes) },
+  plc approve approval.json --yes --as release-bot
+  plc approve last charge
+  plc approve 01KABC refund --params '{"amount": 20}'`,
+		Args:              wants(1, 2, "one approval, or a run and a call"),
+		ValidArgsFunction: completeRuns(&f.store, askedCalls),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 || isRun(args[0]) {
+				return env.answerRun(c.Context(), args, &f, true)
+			}
+			return env.approveFile(c.Context(), args[0], &f)
+		},
 	}
-	c.Flags().StringVar(&as, "as", "", "who approves; the default is the name of the user")
-	c.Flags().BoolVar(&yes, "yes", false, "approve without asking")
+	fl := c.Flags()
+	fl.StringVar(&f.as, "as", "", "who approves; the default is the name of the user")
+	fl.BoolVar(&f.yes, "yes", false, "approve without asking")
+	fl.StringVar(&f.params, "params", "", "make the call with these params: a JSON object, or a file that holds one")
+	fl.StringVar(&f.result, "result", "", "take this for the result of the call: JSON, or a file that holds it")
+	fl.BoolVar(&f.skip, "skip", false, "skip the call")
+	f.addTo(c)
+	completeFiles(c, "json", "params", "result")
 	return c
 }
 
 func rejectCommand(env *environment) *cobra.Command {
-	var as, reason string
+	var f answerFlags
 	c := &cobra.Command{
-		Use:   "reject APPROVAL",
-		Short: "Reject a plan that plc plan asks approval for",
+		Use:   "reject APPROVAL | RUN [CALL]",
+		Short: "Reject a plan, or a call of a run that waits for somebody",
 		Long: `Reject a plan: APPROVAL, a file that plc plan -o wrote, can't be used any more. An approval
-that was not used yet is taken back by this.`,
-		Example: `  plc reject approval.json --reason "not before Monday"`,
-		Args:    wants(1, 1, "one approval"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return env.changeApproval(args[0], func(a *approval.File) error { return a.Reject(person(as), reason, time.Now()) })
+that was not used yet is taken back by this. Or reject a call, CALL, of a run, RUN, of the record that
+waits for somebody: it fails with the code rejected. Of several calls it has to be named, or --all. One
+that had failed, or whose answer was lost, has failed for good.`,
+		Example: `  plc reject approval.json --reason "not before Monday"
+  plc reject last charge --reason "too much"`,
+		Args:              wants(1, 2, "one approval, or a run and a call"),
+		ValidArgsFunction: completeRuns(&f.store, askedCalls),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 || isRun(args[0]) {
+				return env.answerRun(c.Context(), args, &f, false)
+			}
+			return env.changeApproval(args[0], func(a *approval.File) error { return a.Reject(person(f.as), f.reason, time.Now()) })
 		},
 	}
-	c.Flags().StringVar(&as, "as", "", "who rejects; the default is the name of the user")
-	c.Flags().StringVar(&reason, "reason", "", "why")
+	c.Flags().StringVar(&f.as, "as", "", "who rejects; the default is the name of the user")
+	f.addTo(c)
 	return c
 }
 
@@ -70,9 +97,13 @@ func person(as string) string {
 }
 
 // approveFile is plc approve of a file.
-func (env *environment) approveFile(ctx context.Context, name, as string, yes bool) error {
+func (env *environment) approveFile(ctx context.Context, name string, f *answerFlags) error {
+	if f.params != "" || f.result != "" || f.skip || f.all {
+		return errors.New("--params, --result, --skip and --all are for calls of a run, and this is a file")
+	}
+	as := f.as
 	return env.changeApproval(name, func(a *approval.File) error {
-		if yes {
+		if f.yes {
 			return a.Approve(person(as), time.Now())
 		}
 		draft := *a

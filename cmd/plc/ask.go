@@ -2,11 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
@@ -20,48 +17,81 @@ func (env *environment) canAsk() bool {
 
 // ask puts a question to a person, who says yes, or anything else: that is a no and
 // the reason. An end of input or of ctx is a no as well. show draws nothing meanwhile.
+func (env *environment) ask(ctx context.Context, show *progress, question string) (yes bool, why string) {
+	line, why := env.prompt(ctx, show, func(int32) string { return question + " y is yes, anything else is no, and why:" })
+	if why != "" {
+		return false, why
+	}
+	return verdictOfLine(line)
+}
+
+// Why there is no line.
+const (
+	interrupted = "it was interrupted"
+	noAnswer    = "there was no answer"
+)
+
+// prompt puts a question, which is told how many others wait, and reads a line; why says that
+// there is none.
 //
 // What was typed before the question can't be meant as an answer, and is thrown away.
 // Nothing is read but for a question: a run in the background would be stopped for it.
-func (env *environment) ask(ctx context.Context, show *progress, question string) (yes bool, why string) {
-	const interrupted = "it was interrupted"
+func (env *environment) prompt(ctx context.Context, show *progress, question func(others int32) string) (line, why string) {
+	env.waiting.Add(1)
+	defer env.waiting.Add(-1)
 	select {
-	case env.asking <- struct{}{}: // one question at a time
+	case env.asking <- struct{}{}: // one question at a time, the one that has waited longest
 		defer func() { <-env.asking }()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		return false, interrupted
+		return "", interrupted
 	}
 	defer show.pause()()
 	flushInput(env.stdin)
-	fmt.Fprintf(env.stderr, "%s y is yes, anything else is no, and why: ", printableLines(question))
+	select { // a line that was meant for a question that was answered elsewhere
+	case <-env.line:
+		env.line = nil
+	default:
+	}
+	fmt.Fprintf(env.stderr, "%s ", printableLines(question(env.waiting.Load()-1)))
+	lines := env.readLine()
 	select {
-	case line, ok := <-readLine(env.stdin):
+	case line, ok := <-lines:
+		env.line = nil
 		if ok {
-			return verdictOfLine(line)
+			return line, ""
 		}
-		why = "there was no answer"
+		why = noAnswer
 	case <-ctx.Done():
 		why = interrupted
 	}
 	fmt.Fprintln(env.stderr)
-	return false, why
+	return "", why
 }
 
 // readLine reads one line of a terminal, which gives no more at once; at the end of
-// input there is none. A line that comes when nobody wants it any more is lost.
-func readLine(terminal io.Reader) <-chan string {
+// input there is none. A line that nobody waited for to its end is for the next question.
+// Who calls it holds asking.
+func (env *environment) readLine() <-chan string {
+	if env.line != nil {
+		return env.line
+	}
 	line := make(chan string, 1)
+	env.line = line
 	go func() {
 		defer close(line)
-		in := bufio.NewScanner(terminal)
+		in := bufio.NewScanner(env.stdin)
+		in.Buffer(nil, maxLineTyped)
 		if in.Scan() {
 			line <- in.Text()
 		}
 	}()
 	return line
 }
+
+// maxLineTyped is how long a line may be that holds JSON.
+const maxLineTyped = 1 << 20
 
 // verdictOfLine reads an answer.
 func verdictOfLine(line string) (yes bool, why string) {
@@ -80,21 +110,4 @@ func approveAll(_ context.Context, q *exec.Question) (exec.Answer, error) {
 		return exec.Answer{}, exec.ErrNobody
 	}
 	return exec.Answer{Approved: true}, nil
-}
-
-// approver puts calls to a person, with all that they would be called with.
-func (env *environment) approver(show *progress) func(context.Context, *exec.Question) (exec.Answer, error) {
-	return func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
-		var params bytes.Buffer
-		if err := json.Indent(&params, q.Params, "  ", "  "); q.Params != nil && err != nil {
-			return exec.Answer{}, err
-		}
-		what := "call it?"
-		if q.Kind != exec.ApprovalQuestion {
-			what = "call it again?"
-		}
-		text := fmt.Sprintf("? %s (%s): %s\n  %s\n  %s", q.Path, q.Call.Source.Tool, q.Reason, params.Bytes(), what)
-		yes, why := env.ask(ctx, show, text)
-		return exec.Answer{Approved: yes, Reason: why}, nil
-	}
 }

@@ -33,16 +33,23 @@ type batch struct {
 	first  []exec.InstanceResult // that did not complete, without what they hold
 }
 
+// wantsBatch reports whether the flags ask for a batch, and the plan can be one.
+func wantsBatch(prog *compile.Program, f *runFlags) (bool, error) {
+	switch {
+	case f.instances == "" && f.results == "":
+		return false, nil
+	case f.expect != "":
+		return false, errors.New("--expect is for a plan that runs once, without --instances and --results")
+	case !prog.Template:
+		return false, errors.New("--instances and --results are for a plan that runs once for each instance, and calls of this one name theirs")
+	}
+	return true, nil
+}
+
 // newBatch is the batch that the flags ask for; nil for none.
 func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progress, asJSON bool) (*batch, error) {
-	if f.instances == "" && f.results == "" {
-		return nil, nil
-	}
-	if f.expect != "" {
-		return nil, errors.New("--expect is for a plan that runs once, without --instances and --results")
-	}
-	if !prog.Template {
-		return nil, errors.New("--instances and --results are for a plan that runs once for each instance, and calls of this one name theirs")
+	if wants, err := wantsBatch(prog, f); !wants || err != nil {
+		return nil, err
 	}
 	b := &batch{failFast: f.failFast, show: show, counts: map[exec.Status]int{}}
 	var err error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,13 +18,17 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/state"
 )
 
 // source reads a plan. One that is too large is cut, one byte past what a plan
 // may have: the reader of plans reports it.
 func (env *environment) source(name string) (*diag.File, error) {
-	text, err := env.readText(name)
+	text, ok, err := env.texts.recorded(journal.Plan, name)
+	if !ok {
+		text, err = env.readText(name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +41,19 @@ func shownName(name string) string {
 		return "<stdin>"
 	}
 	return name
+}
+
+// readGiven reads a file that a run is given, not its plan, and takes note of it for the
+// record; of a run that goes on, the record has it.
+func (env *environment) readGiven(role journal.Role, name string) ([]byte, error) {
+	text, ok, err := env.texts.recorded(role, name)
+	if !ok {
+		text, err = env.readFile(name)
+	}
+	if err == nil {
+		env.texts.keep(role, name, "", text)
+	}
+	return text, err
 }
 
 // readFile reads a file that is not a plan.
@@ -125,21 +143,43 @@ func (env *environment) given(f *planFlags, opts *compile.Options) error {
 	}
 	for _, g := range []struct {
 		name string
+		role journal.Role
 		kind string
 		into map[string]compile.Given
 	}{
-		{f.state, "state", opts.Values},
-		{f.inputSchema, "input", opts.Schemas},
-		{f.stateSchema, "state", opts.Schemas},
+		{f.state, journal.State, "state", opts.Values},
+		{f.inputSchema, journal.Schema, "input", opts.Schemas},
+		{f.stateSchema, journal.Schema, "state", opts.Schemas},
 	} {
 		if g.name == "" {
 			continue
 		}
-		v, err := env.jsonFile(g.name)
+		v, err := env.givenJSON(g.role, g.name)
 		if err != nil {
 			return err
 		}
 		g.into[g.kind] = v
+	}
+	return setInto(opts.Values, env.sets)
+}
+
+// setInto sets values of a fork in those that are given.
+func setInto(given map[string]compile.Given, sets map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		var path state.Path
+		for step := range strings.SplitSeq(name, ".") {
+			path = append(path, state.Segment{Kind: state.Name, Name: step})
+		}
+		kind := given[path[0].Name]
+		if kind.JSON == nil {
+			kind.JSON = json.RawMessage("{}")
+		}
+		v, err := state.Apply(kind.JSON, path[1:], state.Set, sets[name])
+		if err != nil {
+			return fmt.Errorf("--set %s: %w", name, err)
+		}
+		kind.JSON = v
+		given[path[0].Name] = kind
 	}
 	return nil
 }
@@ -154,7 +194,7 @@ func (env *environment) inputValue(in string) (compile.Given, error) {
 	case isObject(in):
 		return inline(in)
 	case !ok || strings.ContainsAny(key, `/\`):
-		return env.jsonFile(in)
+		return env.givenJSON(journal.Input, in)
 	case key == "":
 		return compile.Given{}, fmt.Errorf("--input %s: there is no name before the =", in)
 	}
@@ -187,7 +227,17 @@ func inline(arg string) (compile.Given, error) {
 
 // jsonFile reads a JSON file.
 func (env *environment) jsonFile(name string) (compile.Given, error) {
-	text, err := env.readFile(name)
+	return jsonText(name, env.readFile)
+}
+
+// givenJSON reads a JSON file that a run is given.
+func (env *environment) givenJSON(role journal.Role, name string) (compile.Given, error) {
+	return jsonText(name, func(name string) ([]byte, error) { return env.readGiven(role, name) })
+}
+
+// jsonText is the JSON value in a file.
+func jsonText(name string, read func(name string) ([]byte, error)) (compile.Given, error) {
+	text, err := read(name)
 	if err != nil {
 		return compile.Given{}, err
 	}

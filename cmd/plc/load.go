@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
@@ -79,6 +80,7 @@ type settings struct {
 	files    []*file.File // the tool files
 	findings diag.List    // about them
 	hint     bool         // no tool file was given
+	texts    *texts       // that are read for a run; nil for none
 }
 
 // settings reads the files that the flags name.
@@ -114,9 +116,14 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}
 	o.Catalogue = s.from.use(o.Catalogue)
 	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
-	if o.Fetch = fetcher(c.Context(), s.policy.Hosts); c.Flags().Changed("delegate-hosts") {
-		o.Fetch = fetcher(c.Context(), f.hosts)
+	hosts := s.policy.Hosts
+	if c.Flags().Changed("delegate-hosts") {
+		hosts = f.hosts
 	}
+	if forRun {
+		s.texts = &env.texts
+	}
+	o.Fetch = s.texts.fetched(fetcher(c.Context(), hosts))
 	return s, env.given(f, o)
 }
 
@@ -147,6 +154,7 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.texts.keep(journal.Plan, name, s.from.name, src.Text)
 	return s.compiled(src, name), nil
 }
 
@@ -155,10 +163,12 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 func (s *settings) compiled(src *diag.File, name string) *loaded {
 	doc, findings := s.from.parse(src)
 	opts := *s.compile
+	docs := &documents{texts: s.texts}
 	if root, err := os.OpenRoot(folderOf(name)); err == nil {
 		defer root.Close()
-		opts.Delegates = root.FS()
+		docs.folder = root.FS()
 	}
+	opts.Delegates = docs
 	prog, more := compile.Compile(doc, &opts)
 	findings = append(findings, more...)
 	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() && !definesTools(doc) {
@@ -215,7 +225,7 @@ func (env *environment) catalogue(named toolFiles) (*tool.Catalogue, file.Policy
 			more = append(more, math.Tools()...)
 			continue
 		}
-		text, err := env.readFile(t.name)
+		text, err := env.readGiven(journal.Tools, t.name)
 		if err != nil {
 			return nil, file.Policy{}, nil, nil, err
 		}
@@ -226,12 +236,23 @@ func (env *environment) catalogue(named toolFiles) (*tool.Catalogue, file.Policy
 			findings = append(findings, found...)
 		}
 		tf, found := file.Read(src)
-		tf.Secrets = &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
+		tf.Secrets = env.secrets()
 		files = append(files, tf)
 		findings = append(findings, found...)
 	}
 	cat, policy, found := file.Catalogue(files...)
 	return cat.WithMissing(more...), policy, files, append(findings, found...), nil
+}
+
+// secrets are where secrets of tool files come from.
+func (env *environment) secrets() *file.Secrets {
+	if env.sealed {
+		return &file.Secrets{
+			LookupEnv: func(string) (string, bool) { return "", true },
+			ReadFile:  func(string) ([]byte, error) { return nil, nil },
+		}
+	}
+	return &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
 // hintTools tells newcomers where tools come from, when a plan has unknown ones

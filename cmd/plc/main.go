@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +61,12 @@ type environment struct {
 	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
-	asking    chan struct{} // holds one while a question is put to a person
+	texts     texts                      // that were read for a run, or that its record has
+	sets      map[string]json.RawMessage // values of the whiteboard at the start, by their paths
+	sealed    bool                       // secrets are not looked up: no tool is called
+	asking    chan struct{}              // holds one while a question is put to a person
+	waiting   atomic.Int32               // questions, with the one that is put
+	line      <-chan string              // that somebody may be typing; of who holds asking
 	// graceful says that what goes on ends by itself when its context is done.
 	graceful atomic.Bool
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
 	}
+	if os.Getenv("PLC_STORE") == "" { // those who want a record name a store
+		os.Setenv("PLC_STORE", noStore)
+	}
 	testscript.Main(m, map[string]func(){"plc": main})
 }
 
@@ -35,6 +39,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("PLC_STORE", filepath.Join(env.WorkDir, ".store", "runs.db"))
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

@@ -25,6 +25,7 @@ func fromNames() []string { return append([]string{"plan", "llm"}, notations.Nam
 
 // planReader reads plans in one notation.
 type planReader struct {
+	name    string
 	answer  bool              // a model's raw answer
 	foreign *dialect.Notation // nil: our own
 	tools   *tool.Catalogue   // for notations whose params have no names
@@ -33,13 +34,13 @@ type planReader struct {
 // readerOf is the reader of the notation that --from names.
 func readerOf(from string) (*planReader, error) {
 	if n, ok := notations.Lookup(from); ok {
-		return &planReader{foreign: n}, nil
+		return &planReader{name: from, foreign: n}, nil
 	}
 	switch from {
 	case "plan":
-		return &planReader{}, nil
+		return &planReader{name: from}, nil
 	case "llm":
-		return &planReader{answer: true}, nil
+		return &planReader{name: from, answer: true}, nil
 	}
 	return nil, fmt.Errorf("--from %q: it is one of %s", from, strings.Join(fromNames(), ", "))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -55,6 +56,7 @@ state and flags.`,
 	f.addVerdict(c)
 	addFormat(c, &f.format, "text or json (one document)")
 	f.addMeaning(c)
+	f.onTimeout = "reject"
 	fl := c.Flags()
 	fl.StringVarP(&f.output, "output", "o", "", "write a request for approval to this file")
 	fl.DurationVar(&f.expires, "expires", 0, "how long the request holds, as in 24h; 0 is for ever")
@@ -132,7 +134,8 @@ type prepared struct {
 	trial    *forecast.Options
 	name     string
 	asJSON   bool
-	invalid  error // why it must not run: the exit code
+	invalid  error  // why it must not run: the exit code
+	program  string // digest of what would execute, when the run was begun; "" until it is
 }
 
 // prepare reads a plan that is to be run, all that it runs with, and the flags.
@@ -161,7 +164,7 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags) (*pr
 		return nil, err
 	}
 	if f.instances != "" && l.prog.Mode == lang.Lazy {
-		if f.lines, err = env.readFile(f.instances); err != nil {
+		if f.lines, err = env.readGiven(journal.Instances, f.instances); err != nil {
 			return nil, err
 		}
 		f.lines = append([]byte{}, f.lines...) // not nil

@@ -243,6 +243,16 @@ func (p *progress) cancelled() {
 	p.sayf("!", yellow, "interrupted: %s told to end; once more ends plc at once", count(p.goOn(), "running call"))
 }
 
+// note says something that is not an event.
+func (p *progress) note(text string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sayf("!", yellow, "%s", text)
+}
+
 // event takes note of an event.
 func (p *progress) event(e *exec.Event) {
 	if p == nil {
@@ -267,13 +277,21 @@ func (p *progress) event(e *exec.Event) {
 	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
 		p.end(e, call)
 	case exec.ApprovalAsked:
-		p.running[call] = attempt{call: call, since: e.Time, waits: "for approval"}
+		p.running[call] = attempt{call: call, since: e.Time, waits: waitsFor(e.Question)}
 		if p.nobody {
-			p.sayf("?", yellow, "%s waits for approval: %s", call, e.Reason)
+			p.sayf("?", yellow, "%s waits %s: %s", call, waitsFor(e.Question), e.Reason)
 		}
 	case exec.Warned:
 		p.sayf("!", yellow, "%s: %s", call, e.Reason)
 	}
+}
+
+// waitsFor is for what a call waits that was put to a person.
+func waitsFor(k exec.QuestionKind) string {
+	if k == exec.ApprovalQuestion {
+		return "for approval"
+	}
+	return "for a person"
 }
 
 // end takes note of the end of a call. Those of a delegate's document are not counted, and

@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/adaptive"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -39,6 +40,11 @@ type runFlags struct {
 	approval    string
 	lines       []byte // of --instances, when they had to be known before the run
 	branch      []string
+
+	approveTimeout time.Duration
+	onTimeout      string
+	maxRevisions   int
+	reviseAt       float64
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -75,12 +81,17 @@ once).`,
 			return env.runPlan(c, args[0], &f)
 		},
 	}
+	f.addAll(c)
+	return c
+}
+
+// addAll adds all flags of plc run.
+func (f *runFlags) addAll(c *cobra.Command) {
 	f.add(c)
 	f.addVerdict(c)
-	addFormat(c, &f.format, "text or json (one document)")
 	f.addMeaning(c)
 	f.addRun(c)
-	return c
+	f.addTelling(c)
 }
 
 // addRun adds what is of a run only.
@@ -89,12 +100,23 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.BoolVar(&f.lazy, "lazy", false, "show the plan, what it would do and a forecast, and ask before anything runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.StringVar(&f.approval, "approval", "", "run on this approval, a file of plc plan that plc approve approved")
+	addDuration(c, &f.approveTimeout, "approve-timeout", "how long to wait for an answer, from this terminal or of plc approve elsewhere, as in 10m; 0 is for ever, where there is somebody to ask")
+	fl.StringVar(&f.onTimeout, "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve")
+	fl.IntVar(&f.maxRevisions, "max-revisions", exec.DefaultMaxRevisions, "how often the plan may be replaced by another")
+	fl.Float64Var(&f.reviseAt, "revise-at", 0, "pause for another plan when this share of the settled calls has failed, as in 0.3; 0 is never")
+	complete(c, "on-timeout", "reject", "approve")
+	completeFiles(c, "json", "approval")
+}
+
+// addTelling adds what says what a process tells of a run.
+func (f *runFlags) addTelling(c *cobra.Command) {
+	fl := c.Flags()
+	addFormat(c, &f.format, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
-	fl.StringVar(&f.store, "store", "", "where the record of the run is kept: a path, or none (not kept yet)")
+	addStore(c, &f.store, "where the record of the run is kept: a path, or none")
 	fl.StringVar(&f.expect, "expect", "", "exit 3 unless the run gives this: JSON, or a string; a number is rounded to as many decimals")
 	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
 	completeFiles(c, "jsonl", "events", "results")
-	completeFiles(c, "json", "approval")
 }
 
 // addMeaning adds what says how a plan is run, of a run and of what is said of one.
@@ -141,6 +163,13 @@ func (f *runFlags) options() (*exec.Options, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if o.OnAnswerTimeout.Approved, err = choice("on-timeout", f.onTimeout, map[string]bool{"reject": false, "approve": true}); err != nil {
+		return nil, err
+	}
+	if f.reviseAt > 1 {
+		return nil, fmt.Errorf("--revise-at %g: it is a share of the calls, from 0 to 1", f.reviseAt)
+	}
+	o.AnswerTimeout, o.MaxRevisions, o.ReviseAt = f.approveTimeout, f.maxRevisions, f.reviseAt
 	o.Approve, err = approve(f.approve)
 	return o, err
 }
@@ -167,58 +196,156 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if !p.asJSON {
 		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
+	store, err := openStore(f.store)
+	if err != nil {
+		return err
+	}
+	if _, err := wantsBatch(p.prog, f); err != nil {
+		return errors.Join(err, closeStore(store))
+	}
+	k, err := env.begin(c, p, store)
+	if err != nil {
+		return errors.Join(err, closeStore(store))
+	}
+	err = env.start(c.Context(), p, k)
+	return env.lose(k.close(), err)
+}
+
+func closeStore(s *journal.Store) error {
+	if s == nil {
+		return nil
+	}
+	return s.Close()
+}
+
+// lose says that the record is not complete; the exit code is err's if there is one.
+func (env *environment) lose(lost, err error) error {
+	if lost == nil {
+		return err
+	}
+	env.complain(fmt.Errorf("the record of the run is not complete: %s", trimJournal(lost)))
+	if err == nil {
+		err = exit(exitUsage)
+	}
+	return err
+}
+
+// start runs a plan that may run, when it is lazy as soon as somebody has said yes to it.
+func (env *environment) start(ctx context.Context, p *prepared, k *kept) error {
+	if k != nil && !p.asJSON {
+		fmt.Fprintf(env.stderr, "run %s\n", k.id())
+	}
 	if p.prog.Mode == lang.Lazy {
-		stop, err := env.allowed(c.Context(), p)
+		stop, err := env.allowed(ctx, p, k)
 		if err != nil {
+			k.fail(err)
 			return err
 		}
 		if stop != nil {
-			return env.showResult(p.loaded, stop, p.asJSON)
+			k.end(stop)
+			err := env.showResult(p.loaded, stop, p.asJSON)
+			env.hintNext(p, k, stop)
+			return err
 		}
 	}
-	return env.execute(c.Context(), p.loaded, f, p.opts, p.asJSON)
+	err := env.execute(ctx, p, k)
+	return err
 }
 
 // allowed makes sure that somebody has said yes to a lazy plan (plan-language §10). What it
 // returns stands for the result when the plan is not to run now; nil is a yes.
-func (env *environment) allowed(ctx context.Context, p *prepared) (*exec.Result, error) {
+func (env *environment) allowed(ctx context.Context, p *prepared, k *kept) (*exec.Result, error) {
+	if p.approvedBefore(k) {
+		return nil, nil
+	}
 	d, _, err := p.dryRun(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch f := p.flags; {
 	case f.approval != "":
-		return env.allowedBy(p, f.approval)
+		return env.allowedBy(p, k, f.approval)
 	case f.yes:
-		return nil, nil
+		return nil, k.approve(p)
 	}
-	return env.askPlan(ctx, p, d), nil
+	stop := env.askPlan(ctx, p, k, d)
+	if stop == nil {
+		err = k.approve(p)
+	}
+	return stop, err
+}
+
+// approvedBefore reports whether the store has an approval of a plan for this run, which is
+// then used up.
+func (p *prepared) approvedBefore(k *kept) bool {
+	return k != nil && k.resumed && k.store.UseApproval(p.program, k.id()) == nil
+}
+
+// approve takes note that a person said yes to a plan, for the run to go on by it if it is cut
+// off.
+func (k *kept) approve(p *prepared) error {
+	if k == nil {
+		return nil
+	}
+	if err := k.store.Approve(p.program, time.Time{}); err != nil {
+		return err
+	}
+	return k.store.UseApproval(p.program, k.id())
 }
 
 // allowedBy runs a plan on an approval, which is then used up.
-func (env *environment) allowedBy(p *prepared, name string) (*exec.Result, error) {
+func (env *environment) allowedBy(p *prepared, k *kept, name string) (*exec.Result, error) {
 	a, stop, err := env.checkApproval(p, name)
 	if stop != nil || err != nil {
 		return stop, err
 	}
-	p.opts.ID = exec.NewID()
-	var refusal *approval.Refusal
-	if err := env.use(name, a, p.opts.ID); errors.As(err, &refusal) {
-		return env.refused(p, refusal), nil
-	} else if err != nil {
-		return nil, err
+	if p.opts.ID == "" {
+		p.opts.ID = exec.NewID()
 	}
-	return nil, nil
+	err = k.useOnce(a, p.opts.ID)
+	if err == nil {
+		err = env.use(name, a, p.opts.ID)
+	}
+	var refusal *approval.Refusal
+	if errors.As(err, &refusal) {
+		return env.refused(p, refusal), nil
+	}
+	if err == nil {
+		err = k.approve(p)
+	}
+	return nil, err
+}
+
+// useOnce uses an approval up that is a file: the store knows it by its id, so that a copy of the
+// file is refused as well.
+func (k *kept) useOnce(a *approval.File, run string) error {
+	if k == nil {
+		return nil
+	}
+	key := "file " + a.ID
+	err := k.store.UseApproval(key, run)
+	var refused *journal.ApprovalError
+	if errors.As(err, &refused) && refused.Used == "" { // it was approved without this store
+		if err = k.store.Approve(key, time.Time{}); err == nil {
+			err = k.store.UseApproval(key, run)
+		}
+	}
+	if errors.As(err, &refused) {
+		err = &approval.Refusal{Message: fmt.Sprintf("the approval was used already; each is for one run, and this one was for %s", refused.Used)}
+	}
+	return err
 }
 
 // askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
-func (env *environment) askPlan(ctx context.Context, p *prepared, d *forecast.DryRun) *exec.Result {
+func (env *environment) askPlan(ctx context.Context, p *prepared, k *kept, d *forecast.DryRun) *exec.Result {
 	if !env.canAsk() {
-		if p.flags.store == "none" {
+		if p.flags.store == noStore {
 			return notRun(p.loaded, exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
 		}
-		env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
-		return notRun(p.loaded, exec.Paused, "the plan is lazy, and nobody has approved it; --yes approves")
+		if k == nil {
+			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
+		}
+		return notRun(p.loaded, exec.Paused, waitsForApproval)
 	}
 	fmt.Fprint(env.stderr, blueprint(p.name, d, p.forecast, maxListed))
 	yes, why := env.ask(ctx, nil, "run this plan? (e to edit it)")
@@ -234,51 +361,101 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, d *forecast.Dr
 	return notRun(p.loaded, exec.Rejected, "the plan was not approved"+why)
 }
 
+// waitsForApproval is why a lazy plan has not run.
+const waitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
+
 // execute runs a program that may run.
-func (env *environment) execute(ctx context.Context, l *loaded, f *runFlags, opts *exec.Options, asJSON bool) error {
+func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error {
+	l, f, opts := p.loaded, p.flags, p.opts
 	log, err := openEvents(f.events)
 	if err != nil {
+		k.fail(err)
 		return err
 	}
 	var show *progress
-	if !asJSON {
+	if !p.asJSON {
 		show = newProgress(env.stderr, l.prog)
 	}
-	switch {
-	case f.yes:
-		opts.Approver = approveAll
-	case env.canAsk():
-		opts.Approver = env.approver(show)
-	}
+	opts.Approver = env.answerer(f, show, k)
 	opts.OnEvent = func(e *exec.Event) {
 		log.write(e)
 		show.event(e)
+		k.event(e)
 	}
-	b, err := env.newBatch(l.prog, f, show, asJSON)
+	b, err := env.newBatch(l.prog, f, show, p.asJSON)
 	if err != nil {
+		k.fail(err)
 		return err
 	}
 	b.into(ctx, opts)
-	env.graceful.Store(true)
-	show.start(opts.Approver == nil)
-	defer context.AfterFunc(ctx, show.cancelled)()
-	res, err := exec.Run(ctx, l.prog, opts)
-	show.stop()
+	k.into(opts)
+	res, err := env.runToEnd(ctx, p, show, k)
 	lost, lostResults := log.close(), b.close()
 	if err != nil {
+		k.fail(err)
 		return err
 	}
 	res.Findings = append(l.findings, res.Findings...)
 	if b != nil {
-		err = env.showBatch(b, res, asJSON)
+		err = env.showBatch(b, res, p.asJSON)
 	} else {
-		err = env.showResult(l, res, asJSON)
+		err = env.showResult(l, res, p.asJSON)
 	}
+	env.hintNext(p, k, res)
 	if err == nil && f.expect != "" {
 		err = env.meets(f.expect, l, res)
 	}
 	err = env.complainLost("events", f.events, lost, err)
 	return env.complainLost("results", f.results, lostResults, err)
+}
+
+// runToEnd runs a program, shows how it goes, and takes answers from elsewhere.
+func (env *environment) runToEnd(ctx context.Context, p *prepared, show *progress, k *kept) (*exec.Result, error) {
+	env.graceful.Store(true)
+	show.start(p.opts.Approver == nil)
+	defer show.stop()
+	defer context.AfterFunc(ctx, show.cancelled)()
+	h, err := exec.Start(ctx, p.prog, p.opts)
+	if err != nil {
+		return nil, err
+	}
+	defer k.listen(ctx, h, func(err error) { show.note(trimJournal(err)) })()
+	return h.Wait(), nil
+}
+
+// answerer is who answers the questions of a run; nil is nobody.
+func (env *environment) answerer(f *runFlags, show *progress, k *kept) func(context.Context, *exec.Question) (exec.Answer, error) {
+	switch {
+	case f.yes:
+		return approveAll
+	case env.canAsk():
+		return env.approver(show, k)
+	case f.approveTimeout > 0: // somebody elsewhere may answer until then
+		return func(ctx context.Context, _ *exec.Question) (exec.Answer, error) {
+			<-ctx.Done()
+			return exec.Answer{}, ctx.Err()
+		}
+	}
+	return nil
+}
+
+// hintNext says how a run goes on that did not complete.
+func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result) {
+	if k == nil || p.asJSON {
+		return
+	}
+	var fault *journal.Error
+	switch {
+	case errors.As(res.Err, &fault):
+	case res.Status == exec.Paused && res.Replan:
+		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", k.id())
+	case res.Status == exec.Paused:
+		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", k.id())
+	case res.Status == exec.Failed:
+		env.hintf("plc resume %s tries again what failed; what is done stays done", k.id())
+	case res.Status == exec.Cancelled:
+		env.hintf("plc resume %s goes on; what is done stays done", k.id())
+	}
 }
 
 // complainLost says that a file is not complete; the exit code is err's if there is one.

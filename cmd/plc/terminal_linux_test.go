@@ -335,7 +335,7 @@ func TestInterruptAtTheTerminal(t *testing.T) {
 }
 
 func TestApprovalAtTheTerminal(t *testing.T) {
-	const question = `\? drop \(drop\): the tool "drop" is destructive\n  \{\n    "table": "users"\n  \}\n  call it\? y is yes, anything else is no, and why:`
+	const question = `\? drop \(drop\): the tool "drop" is destructive\n  \{\n    "table": "users"\n  \}\n  call it\? y yes, n no, e edit, v value, s skip, \? help:`
 	for _, c := range []struct {
 		typed string
 		code  int
@@ -363,7 +363,7 @@ func TestApprovalAtTheTerminal(t *testing.T) {
 
 func TestQuestionsAreAskedOneByOne(t *testing.T) {
 	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "drops.json", "--tools", "tools.yaml", "--effects", "none", "--on-failure", "continue")
-	question := func(n int) string { return `(?s)\A(.*why:){` + strconv.Itoa(n) + `}\z` }
+	question := func(n int) string { return `(?s)\A(.*call it\?.*:){` + strconv.Itoa(n) + `}\z` }
 	term.until(t, question(1))
 	term.typeIn(t, "y\n")
 	term.until(t, question(2))

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// answerFlags say what is answered, and with what.
+type answerFlags struct {
+	store    string
+	as       string
+	yes      bool // of approve: without asking
+	all      bool
+	instance string
+	params   string
+	result   string
+	skip     bool
+	reason   string
+}
+
+// addTo adds the flags that both commands have.
+func (f *answerFlags) addTo(c *cobra.Command) {
+	fl := c.Flags()
+	addStore(c, &f.store, "the store that has the run")
+	fl.BoolVar(&f.all, "all", false, "answer all questions of the run that are open")
+	fl.StringVar(&f.instance, "instance", "", "the instance that the call works on")
+	fl.StringVar(&f.reason, "reason", "", "why")
+}
+
+// isRun reports whether the argument is a run: a file that exists is a file.
+func isRun(name string) bool {
+	_, err := os.Stat(name)
+	return err != nil
+}
+
+// answerRun is plc approve and plc reject of a run.
+func (env *environment) answerRun(ctx context.Context, args []string, f *answerFlags, approve bool) error {
+	store, err := writeStore(f.store)
+	if err != nil {
+		return fmt.Errorf("can't read %s: there is no such file, and no run: %w", args[0], err)
+	}
+	defer store.Close()
+	sum, err := findRun(store, args[0])
+	if err != nil {
+		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], err)
+	}
+	all, err := store.Questions(sum.Run)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return env.answerPlan(ctx, store, sum, f, approve)
+	}
+	open, err := f.meant(args, all, env.canAsk() && approve && !f.yes)
+	if err != nil {
+		return err
+	}
+	answer, err := env.answerFrom(f, approve)
+	if err != nil {
+		return err
+	}
+	return env.answerAll(ctx, store, sum, open, answer, f)
+}
+
+// meant are the questions that somebody answers: of several, the call is named, or all of them
+// are meant; who is asked for each needs to name none.
+func (f *answerFlags) meant(args []string, all []*journal.Question, each bool) ([]*journal.Question, error) {
+	var open []*journal.Question
+	for _, q := range all {
+		if (len(args) < 2 || q.Path == args[1]) && (f.instance == "" || q.Instance == f.instance) {
+			open = append(open, q)
+		}
+	}
+	var names []string
+	for _, q := range all[:min(len(all), maxRows)] {
+		name := q.Path
+		if q.Instance != "" {
+			name += " (instance " + q.Instance + ")"
+		}
+		names = append(names, name)
+	}
+	switch {
+	case len(open) == 0:
+		return nil, fmt.Errorf("no question about %s is open; these are: %s", strings.Join(args[1:], ""), strings.Join(names, ", "))
+	case len(open) > 1 && !f.all && !each:
+		return nil, fmt.Errorf("%s are open: %s; name the call, or --all", count(len(open), "question"), strings.Join(names, ", "))
+	}
+	return open, nil
+}
+
+// answerFrom is the answer that flags say.
+func (env *environment) answerFrom(f *answerFlags, approve bool) (*exec.Answer, error) {
+	a := &exec.Answer{Approved: approve, Reason: f.reason, Skip: f.skip}
+	given := 0
+	for _, v := range []struct {
+		name string
+		read func(string) (json.RawMessage, error)
+		into *json.RawMessage
+	}{{f.params, env.params, &a.Params}, {f.result, env.value, &a.Result}} {
+		if v.name == "" {
+			continue
+		}
+		given++
+		var err error
+		if *v.into, err = v.read(v.name); err != nil {
+			return nil, err
+		}
+	}
+	if f.skip {
+		given++
+	}
+	if given > 1 {
+		return nil, errors.New("--params, --result and --skip are different answers: give one")
+	}
+	if a.Result != nil || a.Skip {
+		a.Approved = false
+	}
+	return a, nil
+}
+
+// value reads a value: JSON in an argument, or in a file.
+func (env *environment) value(arg string) (json.RawMessage, error) {
+	if !isRun(arg) || arg == "-" {
+		g, err := env.jsonFile(arg)
+		return g.JSON, err
+	}
+	g, err := inline(arg)
+	return g.JSON, err
+}
+
+// answerAll puts an answer to questions; on a terminal a person is asked for each.
+func (env *environment) answerAll(ctx context.Context, store *journal.Store, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
+	given := answer.Params != nil || answer.Result != nil || answer.Skip || !answer.Approved
+	var defs func(string) *tool.Definition
+	if answer.Params != nil || answer.Result != nil || !given && !f.yes && env.canAsk() {
+		var err error
+		if defs, err = env.definitions(ctx, store, sum.Run); err != nil {
+			return err
+		}
+	}
+	rejected := false
+	for _, q := range open {
+		a, shown := *answer, questionOf(q)
+		if defs != nil {
+			shown.definition = defs(q.Tool)
+		}
+		if err := shown.fits(&a); err != nil {
+			return fmt.Errorf("%s: %w", q.Path, err)
+		}
+		if !given && !f.yes && env.canAsk() {
+			var err error
+			if a, err = env.askCall(ctx, nil, shown); err != nil {
+				return exit(exitCancelled)
+			}
+		}
+		a.Digest = q.Digest
+		if err := store.Answer(sum.Run, q.Instance, q.Path, a); err != nil {
+			return errors.New(trimJournal(err))
+		}
+		said := saidIn(&a)
+		rejected = rejected || said == "rejected" && !(given && !answer.Approved)
+		fmt.Fprintf(env.stderr, "%s %s\n", printable(q.Path), said)
+	}
+	if sum.Holder == nil {
+		env.hintf("plc resume %s goes on", sum.Run)
+	}
+	if rejected {
+		return exit(exitRejected)
+	}
+	return nil
+}
+
+// saidIn is an answer in a word.
+func saidIn(a *exec.Answer) string {
+	switch {
+	case a.Skip:
+		return "skipped"
+	case a.Result != nil:
+		return "answered with a result"
+	case a.Params != nil:
+		return "approved with other params"
+	case a.Approved:
+		return "approved"
+	}
+	return "rejected"
+}
+
+// definitions are those of the tools of a recorded run, for answers to be checked by.
+func (env *environment) definitions(ctx context.Context, store *journal.Store, run string) (func(name string) *tool.Definition, error) {
+	p, err := env.sealedPlan(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) *tool.Definition {
+		t, _ := p.settings.compile.Catalogue.Lookup(name)
+		return definitionOf(t)
+	}, nil
+}
+
+// sealedPlan is the plan of a recorded run, of which nothing is run.
+func (env *environment) sealedPlan(ctx context.Context, store *journal.Store, run string) (*prepared, error) {
+	given, err := store.Given(run)
+	if err != nil {
+		return nil, err
+	}
+	env.sealed = true
+	defer func() { env.sealed, env.texts.known = false, nil }()
+	p, err := env.recallFor(ctx, given, &resumeFlags{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.invalid != nil {
+		return nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
+	}
+	p.program = given.Program
+	return p, nil
+}
+
+// answerPlan answers for a lazy plan as a whole that waits to be approved.
+func (env *environment) answerPlan(ctx context.Context, store *journal.Store, sum *journal.Summary, f *answerFlags, approve bool) error {
+	if sum.Status != exec.Paused || sum.Reason != waitsForApproval {
+		return fmt.Errorf("no question of the run %s is open (it is %s)", sum.Run, sum.Status)
+	}
+	p, err := env.sealedPlan(ctx, store, sum.Run)
+	if err != nil {
+		return err
+	}
+	if p.prog.Mode != lang.Lazy {
+		return fmt.Errorf("no question of the run %s is open", sum.Run)
+	}
+	reason := f.reason
+	if approve && !f.yes && env.canAsk() {
+		d, _, err := p.dryRun(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(env.stderr, blueprint(p.name, d, p.forecast, maxListed))
+		approve, reason = env.ask(ctx, nil, "approve this plan?")
+		if ctx.Err() != nil {
+			return exit(exitCancelled)
+		}
+		if !approve {
+			if err := env.rejectPlan(store, sum.Run, reason, f.as); err != nil {
+				return err
+			}
+			return exit(exitRejected)
+		}
+	}
+	if !approve {
+		return env.rejectPlan(store, sum.Run, reason, f.as)
+	}
+	if err := store.Approve(p.program, time.Time{}); err != nil {
+		return errors.New(trimJournal(err))
+	}
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), sum.Run)
+	return nil
+}
+
+// rejectPlan ends a run of a lazy plan that was not approved.
+func (env *environment) rejectPlan(store *journal.Store, run, reason, as string) error {
+	held, err := store.Resume(run)
+	if err != nil {
+		return errors.New(trimJournal(err))
+	}
+	why := strings.TrimSuffix("the plan was not approved by "+person(as)+": "+reason, ": ")
+	held.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: run, Status: exec.Rejected, Reason: why})
+	if err := held.Close(); err != nil {
+		return err
+	}
+	env.hintf("rejected by %s", person(as))
+	return nil
+}

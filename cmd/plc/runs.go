@@ -1,0 +1,428 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// runStatuses are the statuses that runs may have.
+func runStatuses() []string {
+	return []string{"completed", "failed", "paused", "cancelled", "rejected", "running", "pending", "interrupted"}
+}
+
+// statusesOf are the values of --status.
+func statusesOf(names []string) (all []exec.Status, err error) {
+	known := map[string]exec.Status{}
+	for _, s := range runStatuses() {
+		known[s] = exec.Status(s)
+	}
+	for _, name := range names {
+		s, err := choice("status", name, known)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func runsCommand(env *environment) *cobra.Command {
+	var store, format string
+	var status []string
+	var limit int
+	c := &cobra.Command{
+		Use:   "runs",
+		Short: "List the runs of the record",
+		Long: `List the runs that are recorded, the newest first: what became of each, how long it took, how
+many calls have come to their end, and how many questions wait for an answer. A run whose
+process is gone, and that did not end, is interrupted; plc resume goes on with it.`,
+		Example: `  plc runs
+  plc runs --status paused,interrupted --limit 10
+  plc runs --format json | jq -r '.[].run'`,
+		Args: wants(0, 0, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notNegative(c); err != nil {
+				return err
+			}
+			only, err := statusesOf(status)
+			if err != nil {
+				return err
+			}
+			return env.runs(store, format, journal.Filter{Status: only, Limit: limit})
+		},
+	}
+	addStore(c, &store, "the store that has the runs")
+	addFormat(c, &format, "text or json (one document, a list)")
+	c.Flags().StringSliceVar(&status, "status", nil, "only runs with this status: "+strings.Join(runStatuses(), ", "))
+	c.Flags().IntVar(&limit, "limit", 50, "most runs; 0 is all")
+	complete(c, "status", runStatuses()...)
+	return c
+}
+
+// runEntry is a run in plc runs --format json.
+type runEntry struct {
+	Run       string              `json:"run"`
+	Status    exec.Status         `json:"status"`
+	Reason    string              `json:"reason"`
+	Plan      string              `json:"plan"`
+	Parent    *string             `json:"parent"` // that it is a fork of
+	CreatedAt time.Time           `json:"createdAt"`
+	ChangedAt time.Time           `json:"changedAt"`
+	EndedAt   *time.Time          `json:"endedAt"`
+	Calls     map[exec.Status]int `json:"calls"`
+	Questions int                 `json:"questions"`
+	Events    int64               `json:"events"`
+	Holder    *holderEntry        `json:"holder"` // the process that runs it
+}
+
+type holderEntry struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+func entryOf(r *journal.Summary) runEntry {
+	e := runEntry{
+		Run: r.Run, Status: r.Status, Reason: r.Reason, Plan: shownName(r.Plan), CreatedAt: r.Created.UTC(), ChangedAt: r.Changed.UTC(),
+		Calls: r.Calls, Questions: r.Questions, Events: r.Events,
+	}
+	if r.Parent != "" {
+		e.Parent = &r.Parent
+	}
+	if !r.Finished.IsZero() {
+		at := r.Finished.UTC()
+		e.EndedAt = &at
+	}
+	if h := r.Holder; h != nil {
+		e.Holder = &holderEntry{h.PID, h.Host, h.Since.UTC()}
+	}
+	return e
+}
+
+// runs is plc runs.
+func (env *environment) runs(storeFlag, format string, f journal.Filter) error {
+	asJSON, err := wantsJSON(format)
+	if err != nil {
+		return err
+	}
+	var all []*journal.Summary
+	store, err := readStore(storeFlag)
+	switch {
+	case errors.Is(err, errNoRuns):
+	case err != nil:
+		return err
+	default:
+		defer store.Close()
+		if all, err = store.Runs(f); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		entries := []runEntry{}
+		for _, r := range all {
+			entries = append(entries, entryOf(r))
+		}
+		return env.writeJSON(entries)
+	}
+	if len(all) == 0 {
+		env.hintf("there are no such runs; plc run records each")
+		return nil
+	}
+	return env.runTable(all, f.Limit)
+}
+
+// runTable is the runs for people.
+func (env *environment) runTable(all []*journal.Summary, limit int) error {
+	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "TOOK", "STARTED", "PLAN"}}
+	for _, r := range all {
+		rows = append(rows, []string{
+			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), took(r), r.Created.Local().Format("2006-01-02 15:04:05"),
+			cut(printable(shownName(r.Plan)), maxIDs),
+		})
+	}
+	err := env.table(rows)
+	if len(all) == limit {
+		env.hintf("these are the newest %d; --limit 0 lists all", limit)
+	}
+	return err
+}
+
+// table writes rows in columns.
+func (env *environment) table(rows [][]string) error {
+	width := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for i, cell := range r {
+			width[i] = max(width[i], columns(cell))
+		}
+	}
+	out := bufio.NewWriter(env.stdout)
+	for _, r := range rows {
+		var line strings.Builder
+		for i, cell := range r {
+			line.WriteString(pad(cell, width[i]+2))
+		}
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+	}
+	return out.Flush()
+}
+
+// callsOf is how many calls of a run are done, of those that were started.
+func callsOf(r *journal.Summary) string {
+	all := 0
+	for _, n := range r.Calls {
+		all += n
+	}
+	return fmt.Sprintf("%d/%d", r.Calls[exec.Completed]+r.Calls[exec.Skipped], all)
+}
+
+func took(r *journal.Summary) string {
+	end := r.Changed
+	if !r.Finished.IsZero() {
+		end = r.Finished
+	} else if r.Holder != nil {
+		end = time.Now()
+	}
+	return shortly(end.Sub(r.Created))
+}
+
+func shortly(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+func eventsCommand(env *environment) *cobra.Command {
+	var store, format string
+	var follow bool
+	c := &cobra.Command{
+		Use:   "events RUN",
+		Short: "Tell what happened in a run",
+		Long: `Tell what happened in a run, in order; with --follow also what happens from now on, until the run
+has ended. With --format json each event is a line of JSON, as plc run --events writes them.`,
+		Example: `  plc events last --follow
+  plc events 01KABC --format json | jq -c 'select(.type == "callStarted")'`,
+		Args:              wants(1, 1, "one run"),
+		ValidArgsFunction: completeRuns(&store, nil),
+		RunE: func(c *cobra.Command, args []string) error {
+			asJSON, err := wantsJSON(format)
+			if err != nil {
+				return err
+			}
+			s, err := readStore(store)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			run, err := findRun(s, args[0])
+			if err != nil {
+				return err
+			}
+			return env.events(c, s, run.Run, follow, asJSON)
+		},
+	}
+	addStore(c, &store, "the store that has the run")
+	addFormat(c, &format, "text or json (lines)")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run has ended")
+	return c
+}
+
+func (env *environment) events(c *cobra.Command, s *journal.Store, run string, follow, asJSON bool) error {
+	env.graceful.Store(true)
+	var last time.Time
+	for entry, err := range s.Events(c.Context(), run, 0, follow) {
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			fmt.Fprintf(env.stdout, "%s\n", entry.Body)
+			continue
+		}
+		e, err := entry.Event()
+		if err != nil {
+			return err
+		}
+		if env.stdout.err != nil { // nobody reads it any more
+			return nil
+		}
+		fmt.Fprintln(env.stdout, printable(eventLine(e, last)))
+		last = e.Time
+	}
+	if c.Context().Err() != nil {
+		return exit(exitCancelled)
+	}
+	return nil
+}
+
+// eventLine is an event for people.
+func eventLine(e *exec.Event, last time.Time) string {
+	at := e.Time.Local().Format("15:04:05.000")
+	if y, m, d := last.Date(); last.IsZero() || !sameDay(e.Time, y, m, d) {
+		at = e.Time.Local().Format("2006-01-02 15:04:05.000")
+	}
+	words := []string{at, string(e.Type)}
+	name := e.Call
+	if e.Instance != "" {
+		name = strings.TrimSuffix(e.Instance+": "+name, ": ")
+	}
+	if name != "" {
+		words = append(words, name)
+	}
+	if e.Attempt > 0 {
+		words = append(words, fmt.Sprintf("attempt %d", e.Attempt))
+	}
+	if e.Status != "" && e.Call == "" {
+		words = append(words, string(e.Status))
+	}
+	if e.Type == exec.Written {
+		words = append(words, e.Method, e.Path)
+	}
+	for _, text := range []string{e.Outcome, e.Reason} {
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	if e.Error != nil {
+		words = append(words, e.Error.String())
+	}
+	if e.Value != nil {
+		words = append(words, cut(string(e.Value), maxColumns))
+	}
+	return strings.Join(words, "  ")
+}
+
+func sameDay(t time.Time, y int, m time.Month, d int) bool {
+	y2, m2, d2 := t.Date()
+	return y == y2 && m == m2 && d == d2
+}
+
+// age is the value of a flag: a duration, or a number of days, as in 30d.
+type age struct{ duration }
+
+func (a age) Set(text string) error {
+	days, ok := strings.CutSuffix(text, "d")
+	if n, err := strconv.ParseUint(days, 10, 16); ok && err == nil {
+		*a.d = time.Duration(n) * 24 * time.Hour
+		return nil
+	}
+	if err := a.duration.Set(text); err != nil {
+		return errors.New("it is a number of days like 30d, or a duration like 12h")
+	}
+	return nil
+}
+
+func gcCommand(env *environment) *cobra.Command {
+	var store, format string
+	var status []string
+	var older time.Duration
+	var keep int
+	var dry bool
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Delete old runs from the record",
+		Long: `Delete runs from the record, with all that they were given and what no other run was given.
+Runs that a process holds never are deleted, and those that may still go on (paused, interrupted)
+only when --status names them. Without any of the flags: what ended more than 30 days ago.`,
+		Example: `  plc gc --dry-run
+  plc gc --older 7d --keep 100
+  plc gc --status failed,interrupted --older 90d`,
+		Args: wants(0, 0, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notNegative(c); err != nil {
+				return err
+			}
+			fl := c.Flags()
+			if !fl.Changed("older") && !fl.Changed("keep") && !fl.Changed("status") {
+				older = 30 * 24 * time.Hour
+			}
+			if len(status) == 0 {
+				status = []string{"completed", "failed", "cancelled", "rejected"}
+			}
+			only, err := statusesOf(status)
+			if err != nil {
+				return err
+			}
+			what := &journal.Collect{Filter: journal.Filter{Status: only}, Keep: keep}
+			if older > 0 {
+				what.Before = time.Now().Add(-older)
+			}
+			return env.collect(c, store, format, what, dry)
+		},
+	}
+	addStore(c, &store, "the store that has the runs")
+	addFormat(c, &format, "text or json (one document)")
+	fl := c.Flags()
+	fl.Var(age{duration{&older}}, "older", "only what has not changed for so long, as in 30d or 12h")
+	fl.IntVar(&keep, "keep", 0, "leave the newest so many of them")
+	fl.StringSliceVar(&status, "status", nil, "only runs with this status (default completed, failed, cancelled, rejected)")
+	fl.BoolVar(&dry, "dry-run", false, "say what would be deleted, and delete nothing")
+	complete(c, "status", runStatuses()...)
+	return c
+}
+
+// collected is what plc gc --format json prints.
+type collected struct {
+	Runs   int      `json:"runs"`
+	Bytes  int64    `json:"bytes"`
+	DryRun bool     `json:"dryRun"`
+	Would  []string `json:"would,omitempty"` // the runs that would be deleted
+}
+
+// collect is plc gc.
+func (env *environment) collect(c *cobra.Command, storeFlag, format string, what *journal.Collect, dry bool) error {
+	asJSON, err := wantsJSON(format)
+	if err != nil {
+		return err
+	}
+	done := collected{DryRun: dry}
+	open := writeStore
+	if dry {
+		open = readStore
+	}
+	store, err := open(storeFlag)
+	switch {
+	case errors.Is(err, errNoRuns):
+	case err != nil:
+		return err
+	case dry:
+		defer store.Close()
+		all, err := store.Runs(what.Filter)
+		if err != nil {
+			return err
+		}
+		for i, r := range all {
+			if i >= what.Keep && r.Holder == nil {
+				done.Would = append(done.Would, r.Run)
+			}
+		}
+		done.Runs = len(done.Would)
+	default:
+		defer store.Close()
+		got, err := store.Collect(c.Context(), what)
+		if err != nil {
+			return errors.New(trimJournal(err))
+		}
+		done.Runs, done.Bytes = got.Runs, got.Bytes
+	}
+	switch {
+	case asJSON:
+		return env.writeJSON(done)
+	case dry:
+		for _, run := range done.Would {
+			fmt.Fprintln(env.stdout, run)
+		}
+		fmt.Fprintf(env.stderr, "%s would be deleted\n", count(done.Runs, "run"))
+	default:
+		fmt.Fprintf(env.stderr, "%s deleted; the store is %d KiB smaller\n", count(done.Runs, "run"), done.Bytes>>10)
+	}
+	return nil
+}

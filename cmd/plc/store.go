@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// noStore is the value of --store that keeps nothing.
+const noStore = "none"
+
+// addStore adds the flag that names the store.
+func addStore(c *cobra.Command, store *string, usage string) {
+	c.Flags().StringVar(store, "store", "", usage+"; the default is $PLC_STORE, else a file in the user's state directory")
+	completeFiles(c, "db", "store")
+}
+
+// storePath is the file of the store, "" for none: what the flag says, else PLC_STORE, else
+// the one in the user's state directory.
+func storePath(flag string) (string, error) {
+	if flag == "" {
+		flag = os.Getenv("PLC_STORE")
+	}
+	switch flag {
+	case noStore:
+		return "", nil
+	case "":
+		dir, err := stateFolder()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder for the record of runs: %w; --store PATH names a file, --store none keeps nothing", err)
+		}
+		return filepath.Join(dir, "plc", "runs.db"), nil
+	}
+	return flag, nil
+}
+
+// stateFolder is where programs of this user keep what they have to find again.
+func stateFolder() (string, error) {
+	switch dir := os.Getenv("XDG_STATE_HOME"); {
+	case filepath.IsAbs(dir): // others are to be ignored, says the specification
+		return dir, nil
+	case runtime.GOOS == "windows":
+		return os.UserCacheDir() // %LocalAppData%, which stays on this machine
+	case runtime.GOOS == "darwin":
+		return os.UserConfigDir() // ~/Library/Application Support
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state"), err
+}
+
+// openStore opens the store for writing; nil is none.
+func openStore(flag string) (*journal.Store, error) {
+	path, err := storePath(flag)
+	if path == "" || err != nil {
+		return nil, err
+	}
+	s, err := journal.Open(path, nil)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return s, nil
+}
+
+// storeError says what else can be done when a store can't be opened.
+func storeError(err error) error {
+	return fmt.Errorf("%s; --store PATH names another one, --store none runs without a record", trimJournal(err))
+}
+
+// trimJournal is an error of the store as commands say it.
+func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "journal: ") }
+
+// errNoRuns is that there is no store yet.
+var errNoRuns = errors.New("no run was recorded yet")
+
+// readStore opens the store to read it: it is neither made nor changed. Where there is none
+// the error is errNoRuns.
+func readStore(flag string) (*journal.Store, error) {
+	path, err := storePath(flag)
+	switch {
+	case err != nil:
+		return nil, err
+	case path == "":
+		return nil, fmt.Errorf("--store none has no runs; name the store that has them")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if flag != "" {
+			return nil, fmt.Errorf("the store %s does not exist; name the one that has the run", path)
+		}
+		return nil, errNoRuns
+	}
+	s, err := journal.Open(path, &journal.Options{ReadOnly: true})
+	var fault *journal.Error
+	if errors.As(err, &fault) && fault.Fault == journal.ReadOnly { // it is of an older version
+		s, err = journal.Open(path, nil)
+	}
+	if err != nil {
+		return nil, errors.New(trimJournal(err))
+	}
+	return s, nil
+}
+
+// writeStore opens the store that has runs, to change them.
+func writeStore(flag string) (*journal.Store, error) {
+	path, err := storePath(flag)
+	switch {
+	case err != nil:
+		return nil, err
+	case path == "":
+		return nil, fmt.Errorf("--store none has no runs; name the store that has them")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no store %s: %w", path, errNoRuns)
+	}
+	return openStore(path)
+}
+
+// findRun is the run that somebody means: its id, the beginning of it, or last.
+func findRun(s *journal.Store, name string) (*journal.Summary, error) {
+	if name == "last" {
+		all, err := s.Runs(journal.Filter{Limit: 1})
+		if err == nil && len(all) == 0 {
+			err = errNoRuns
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+	run, err := s.Run(name)
+	var missing *journal.MissingError
+	if !errors.As(err, &missing) {
+		return run, err
+	}
+	all, err := s.Runs(journal.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var found []*journal.Summary
+	for _, r := range all {
+		if name != "" && strings.HasPrefix(strings.ToUpper(r.Run), strings.ToUpper(name)) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("there is no run %q; plc runs lists them", name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
+}
+
+// completeRuns offers the newest runs as the first argument, and calls of them as the second.
+func completeRuns(store *string, calls func(s *journal.Store, run string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 1 || len(args) == 1 && calls == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		s, err := readStore(*store)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		defer s.Close()
+		if len(args) == 1 {
+			run, err := findRun(s, args[0])
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return calls(s, run.Run), cobra.ShellCompDirectiveNoFileComp
+		}
+		all, err := s.Runs(journal.Filter{Limit: 100})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ids := []string{"last\tthe newest run"}
+		for _, r := range all {
+			ids = append(ids, fmt.Sprintf("%s\t%s, %s", r.Run, r.Status, printable(r.Plan)))
+		}
+		return ids, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// askedCalls are the calls of a run that wait for somebody.
+func askedCalls(s *journal.Store, run string) (calls []string) {
+	all, err := s.Questions(run)
+	if err != nil {
+		return nil
+	}
+	for _, q := range all {
+		calls = append(calls, q.Path+"\t"+printable(q.Reason))
+	}
+	return calls
+}
+
+// knownCalls are the calls of a run that came to something.
+func knownCalls(s *journal.Store, run string) (calls []string) {
+	seen := map[string]bool{}
+	for e := range callEvents(s, run) {
+		if !seen[e.Call] {
+			seen[e.Call] = true
+			calls = append(calls, e.Call+"\t"+printable(e.Tool))
+		}
+		if len(calls) == 1000 {
+			break
+		}
+	}
+	return calls
+}
+
+// callEvents are the events of a run that are about calls, as far as they can be read.
+func callEvents(s *journal.Store, run string) func(yield func(*exec.Event) bool) {
+	return func(yield func(*exec.Event) bool) {
+		for entry, err := range s.Events(context.Background(), run, 0, false) {
+			if err != nil {
+				return
+			}
+			e, err := entry.Event()
+			if err == nil && e.Call != "" && !yield(e) {
+				return
+			}
+		}
+	}
+}
