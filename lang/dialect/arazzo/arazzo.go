@@ -31,7 +31,7 @@ import (
 
 // Notation is the notation of Arazzo.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "arazzo", What: "an Arazzo workflow", Read: read, Catalogue: catalogue}
+	return &dialect.Notation{Name: "arazzo", What: "an Arazzo workflow", Read: read, Write: write, Catalogue: catalogue}
 }
 
 // workflow is a workflow of the document.

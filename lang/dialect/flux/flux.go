@@ -19,7 +19,7 @@ import (
 
 // Notation is the notation of Flux.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "flux", What: "a Flux plan", Read: read}
+	return &dialect.Notation{Name: "flux", What: "a Flux plan", Read: read, Write: write}
 }
 
 // The least and the most steps of a plan.

@@ -21,7 +21,7 @@ import (
 
 // Notation is the notation of the planning pattern.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "planstep", What: "a plan of steps", Read: read}
+	return &dialect.Notation{Name: "planstep", What: "a plan of steps", Read: read, Write: write}
 }
 
 // maxSteps is the most steps that a plan has.
@@ -136,7 +136,7 @@ func (r *reader) call(v tree.Value) {
 
 // forecasts writes what is expected, and what to do instead.
 func (r *reader) forecasts(v tree.Value) {
-	if m := v.First("expected_output"); !m.Value.IsZero() {
+	if m := v.First("expected_output"); !m.Value.IsZero() && !(m.Value.Is(lang.String) && m.Value.Str() == "") {
 		r.Member("_expect", m.Key)
 		tree.Words(r.Builder, m.Value)
 	}

@@ -20,7 +20,7 @@ import (
 
 // Notation is the notation of The Edge Agent.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "tea", What: "a plan of The Edge Agent", Read: read}
+	return &dialect.Notation{Name: "tea", What: "a plan of The Edge Agent", Read: read, Write: write}
 }
 
 func read(b *dialect.Builder) {

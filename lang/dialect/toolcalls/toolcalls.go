@@ -18,7 +18,7 @@ import (
 
 // Notation is the notation of tool calls.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "toolcalls", What: "tool calls of a model", Read: read}
+	return &dialect.Notation{Name: "toolcalls", What: "tool calls of a model", Read: read, Write: write}
 }
 
 // call is a call, in whatever form.

@@ -1,0 +1,74 @@
+package nestful
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect/tree"
+)
+
+// write writes a plan, whose output is var_result.
+func write(doc *lang.Document) ([]byte, diag.List) {
+	e := tree.NewEmitter(doc, Notation())
+	e.Spell = spell
+	e.List()
+	for i := range doc.Calls {
+		c := &doc.Calls[i]
+		e.Call(c)
+		e.Object()
+		e.Name("name")
+		e.String(c.Tool)
+		e.Name("arguments")
+		e.Params(c)
+		if label := e.Label(c); label != "" {
+			e.Name("label")
+			e.String(label)
+		}
+		e.Close("}")
+	}
+	if out := doc.Output; out.Kind() == lang.Object {
+		e.Object()
+		e.Name("name")
+		e.String(resultName)
+		e.Name("arguments")
+		e.Node(out)
+		e.Close("}")
+	} else if !out.IsZero() {
+		e.Refuse(out.Loc(), "an output that is no object")
+	}
+	e.Close("]")
+	return e.Done()
+}
+
+// plainName is a member that stands behind a dot.
+var plainName = regexp.MustCompile(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
+
+// spell is a reference between dollar signs.
+func spell(x *lang.Expr, _ bool) (string, bool) {
+	if x.Kind != "state" || len(x.Path) == 0 {
+		return "", false
+	}
+	var out strings.Builder
+	out.WriteString("$" + x.Path[0].Name)
+	for _, s := range x.Path[1:] {
+		switch {
+		case s.Kind == lang.Star:
+			out.WriteString("[*]")
+		case s.Kind == lang.Index:
+			names, ok := tree.SegmentNames([]lang.Segment{s})
+			if !ok {
+				return "", false
+			}
+			out.WriteString("[" + names[0] + "]")
+		case plainName.MatchString(s.Name) && strings.TrimSpace(s.Name) == s.Name:
+			out.WriteString("." + s.Name)
+		case strings.ContainsAny(s.Name, "'$"):
+			return "", false
+		default:
+			out.WriteString("['" + s.Name + "']")
+		}
+	}
+	return out.String() + "$", true
+}

@@ -1,0 +1,340 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+)
+
+// Emitter writes a plan as JSON of another notation. What it has written is read back,
+// and must be the same plan: what looks like a reference there and is none can't be said.
+type Emitter struct {
+	*dialect.Writer
+	notation *dialect.Notation
+	// Spell is a reference in the notation; false when it has none like that. Text
+	// reports that it stands in a text.
+	Spell func(e *lang.Expr, text bool) (string, bool)
+
+	out []byte
+}
+
+// NewEmitter makes an emitter of a document in a notation.
+func NewEmitter(doc *lang.Document, n *dialect.Notation) *Emitter {
+	return &Emitter{Writer: dialect.NewWriter(doc, n.What), notation: n}
+}
+
+// Object opens an object, List a list; Close with the bracket ends it.
+func (e *Emitter) Object() { e.value("{") }
+
+// List opens a list.
+func (e *Emitter) List() { e.value("[") }
+
+// Close ends an object or a list with its bracket.
+func (e *Emitter) Close(bracket string) { e.out = append(e.out, bracket...) }
+
+// Name writes the name of a member.
+func (e *Emitter) Name(name string) {
+	e.String(name)
+	e.out = append(e.out, ':')
+}
+
+// String writes a string.
+func (e *Emitter) String(s string) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err) // a string
+	}
+	e.value(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// JSON writes a value that is JSON.
+func (e *Emitter) JSON(text string) { e.value(text) }
+
+func (e *Emitter) value(text string) {
+	if n := len(e.out); n > 0 && !strings.ContainsRune("{[:", rune(e.out[n-1])) {
+		e.out = append(e.out, ',')
+	}
+	e.out = append(e.out, text...)
+}
+
+// Node writes a value of the plan, with its references.
+func (e *Emitter) Node(n lang.Node) {
+	switch n.Kind() {
+	case lang.Object:
+		e.Object()
+		for m := range n.Members() {
+			e.Name(m.Name)
+			e.Node(m.Value)
+		}
+		e.Close("}")
+	case lang.Array:
+		e.List()
+		for _, v := range n.Elements() {
+			e.Node(v)
+		}
+		e.Close("]")
+	case lang.String:
+		e.String(e.text(n))
+	default:
+		e.JSON(string(n.AppendJSON(nil)))
+	}
+}
+
+// text is a string with its references as the notation spells them.
+func (e *Emitter) text(n lang.Node) string {
+	text := n.Text()
+	if text == nil {
+		return n.Str()
+	}
+	var out strings.Builder
+	for _, p := range text.Parts {
+		var said string
+		switch {
+		case p.Expr == nil:
+			out.WriteString(p.Literal)
+		case p.Expr.Op == lang.OpLiteral && json.Unmarshal(p.Expr.Value, &said) == nil:
+			out.WriteString(said)
+		default:
+			ref, ok := "", p.Expr.Op == lang.OpRef
+			if ok {
+				ref, ok = e.Spell(p.Expr, len(text.Parts) > 1)
+			}
+			if !ok {
+				e.Refuse(diag.Loc{File: e.Doc.File, Span: p.Expr.Span}, "%s", p.Expr)
+			}
+			out.WriteString(ref)
+		}
+	}
+	return out.String()
+}
+
+// Params writes the params of a call as an object, without those that are named.
+func (e *Emitter) Params(c *lang.Call, without ...string) {
+	e.Object()
+	for _, m := range c.Params {
+		if !slices.Contains(without, m.Name) {
+			e.Name(m.Name)
+			e.Node(m.Value)
+		}
+	}
+	e.Close("}")
+}
+
+// Label is the member of the state that a call writes; "" if it writes none. A write to
+// anywhere else is refused.
+func (e *Emitter) Label(c *lang.Call) string {
+	e.Result(c)
+	if c.OutputPath == nil || len(c.OutputPath.Alternatives) == 0 {
+		return ""
+	}
+	if p := c.OutputPath.Alternatives[0].Paths[0]; p.Kind == "state" && len(p.Path) == 1 {
+		return p.Path[0].Name
+	}
+	return ""
+}
+
+// ID is the id of a call, in a notation in which the result is called by it.
+func (e *Emitter) ID(c *lang.Call) string {
+	if label := e.Label(c); label != "" && label != c.ID {
+		e.Refuse(c.OutputNode.Loc(), "an output path with another name than that of the call")
+	}
+	return c.ID
+}
+
+// DependsOn writes what a call waits for as a member.
+func (e *Emitter) DependsOn(c *lang.Call, name string, always bool) {
+	var list []lang.Name
+	if c.Rest != nil {
+		list = c.Rest.DependsOn
+	}
+	if len(list) == 0 && !always {
+		return
+	}
+	e.Name(name)
+	e.List()
+	for _, d := range list {
+		e.String(d.Name)
+	}
+	e.Close("]")
+}
+
+// Description is what a call that is nothing but words has to do.
+func (e *Emitter) Description(c *lang.Call) string {
+	if c.Tool != dialect.StepTool {
+		e.Refuse(c.ToolNode.Loc(), "a call of the tool %q", c.Tool)
+		return ""
+	}
+	description := ""
+	for _, m := range c.Params {
+		if m.Name == "description" && m.Value.Kind() == lang.String && e.isWords(m.Value) {
+			description = e.text(m.Value)
+			continue
+		}
+		e.Refuse(diag.Loc{File: e.Doc.File, Span: m.Key}, "the param %q", m.Name)
+	}
+	return description
+}
+
+// isWords reports whether a string holds no reference.
+func (e *Emitter) isWords(n lang.Node) bool {
+	if n.Text() == nil {
+		return true
+	}
+	return !slices.ContainsFunc(n.Text().Parts, func(p lang.Part) bool { return p.Expr != nil && p.Expr.Op != lang.OpLiteral })
+}
+
+// Done is what was written, or what can't be said.
+func (e *Emitter) Done() ([]byte, diag.List) {
+	if found := e.Found(); len(found) > 0 {
+		return nil, found
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, e.out, "", "  "); err != nil {
+		panic(err) // it is JSON that was written
+	}
+	out.WriteByte('\n')
+	back, found := e.notation.Parse(diag.NewFile("", out.Bytes()), nil)
+	if i := differs(e.Doc, back); i >= 0 || found.HasErrors() {
+		at := e.Doc.Root.Loc()
+		if i >= 0 && i < len(e.Doc.Calls) {
+			at = e.Doc.Calls[i].Node.Loc()
+		}
+		e.Refuse(at, "what would be read back as something else")
+		return nil, e.Found()
+	}
+	return out.Bytes(), nil
+}
+
+// differs is the place of the first call that two plans do not have in common, or -1.
+func differs(a, b *lang.Document) int {
+	for i := range min(len(a.Calls), len(b.Calls)) {
+		if meaning(&a.Calls[i]) != meaning(&b.Calls[i]) {
+			return i
+		}
+	}
+	if len(a.Calls) != len(b.Calls) {
+		return min(len(a.Calls), len(b.Calls))
+	}
+	return -1
+}
+
+// meaning is what counts of a call.
+func meaning(c *lang.Call) string {
+	params := make([]string, 0, len(c.Params))
+	for _, m := range c.Params {
+		params = append(params, m.Name+"="+said(m.Value))
+	}
+	slices.Sort(params)
+	var after []string
+	if c.Rest != nil {
+		for _, d := range c.Rest.DependsOn {
+			after = append(after, d.Name)
+		}
+		slices.Sort(after)
+		after = slices.Compact(after)
+	}
+	return fmt.Sprintf("%q %q %q", c.Tool, params, after)
+}
+
+// said is what a value says, with its references in one spelling.
+func said(n lang.Node) string {
+	var out strings.Builder
+	switch n.Kind() {
+	case lang.Object:
+		var members []string
+		for m := range n.Members() {
+			members = append(members, strconv.Quote(m.Name)+":"+said(m.Value))
+		}
+		slices.Sort(members)
+		fmt.Fprintf(&out, "{%s}", strings.Join(members, ","))
+	case lang.Array:
+		for _, v := range n.Elements() {
+			out.WriteString("[" + said(v) + "]")
+		}
+	case lang.String:
+		if n.Text() == nil {
+			return strconv.Quote(n.Str())
+		}
+		literal := ""
+		for _, p := range n.Text().Parts {
+			var s string
+			switch {
+			case p.Expr == nil:
+				literal += p.Literal
+			case p.Expr.Op == lang.OpLiteral && json.Unmarshal(p.Expr.Value, &s) == nil:
+				literal += s
+			default:
+				out.WriteString(strconv.Quote(literal) + "⟨" + plain(p.Expr) + "⟩")
+				literal = ""
+			}
+		}
+		out.WriteString(strconv.Quote(literal))
+	default:
+		return string(n.AppendJSON(nil))
+	}
+	return out.String()
+}
+
+// plain is a reference in which [0] and .0 are the same.
+func plain(e *lang.Expr) string {
+	if e.Op != lang.OpRef {
+		return e.String()
+	}
+	path := slices.Clone(e.Path)
+	for i, s := range path {
+		if s.Kind == lang.Index && s.Index >= 0 {
+			path[i] = dialect.Member(strconv.Itoa(s.Index))
+		}
+	}
+	return (&lang.Expr{Kind: e.Kind, Path: path}).String()
+}
+
+// SegmentNames are the steps of a path as names; false when one is neither a name nor an index
+// from the beginning.
+func SegmentNames(path []lang.Segment) (names []string, ok bool) {
+	for _, s := range path {
+		switch {
+		case s.Kind == lang.Star || s.Kind == lang.Index && s.Index < 0:
+			return nil, false
+		case s.Kind == lang.Index:
+			names = append(names, strconv.Itoa(s.Index))
+		default:
+			names = append(names, s.Name)
+		}
+	}
+	return names, true
+}
+
+// Output writes the result that a call has already as members.
+func (e *Emitter) Output(c *lang.Call) {
+	if c.Rest != nil && c.Rest.HasOutput {
+		e.Name("status")
+		e.String("completed")
+		e.Name("result")
+		e.JSON(string(c.Rest.Output.AppendJSON(nil)))
+	}
+}
+
+// Meta is a member of the meta of a solution.
+func (e *Emitter) Meta(name string) (lang.Node, bool) {
+	return e.Doc.Root.At("/meta/" + name)
+}
+
+// Inside is what write writes, as a text of its own.
+func (e *Emitter) Inside(write func()) string {
+	before := e.out
+	e.out = nil
+	write()
+	text := string(e.out)
+	e.out = before
+	return text
+}
