@@ -344,8 +344,9 @@ func TestDelegateEffects(t *testing.T) {
 
 func TestDelegateFetch(t *testing.T) {
 	dir := map[string]string{
-		"https://a.example/x/one.json": `[{"_tool":"sub","_delegate":"two.json"}]`,
-		"https://a.example/x/two.json": `[{"_tool":"nope"}]`,
+		"https://a.example/x/one.json":   `[{"_tool":"sub","_delegate":"two.json"}]`,
+		"https://a.example/x/two.json":   `[{"_tool":"nope"}]`,
+		"https://a.example/x/local.json": `[{"_tool":"sub","_delegate":"scheme:in.json"}]`,
 	}
 	fetch := func(url string) ([]byte, error) {
 		switch text, ok := dir[url]; {
@@ -356,9 +357,11 @@ func TestDelegateFetch(t *testing.T) {
 		}
 		return nil, fmt.Errorf("the host of %s: %w", url, fs.ErrPermission)
 	}
-	f := files{"plan.json": `[{"_tool":"sub","_delegate":"https://a.example/x/one.json"},{"_tool":"sub","_delegate":"https://b.example/"},{"_tool":"sub","_delegate":"https://a.example/gone"}]`}
+	f := files{"plan.json": `[{"_tool":"sub","_delegate":"https://a.example/x/one.json"},{"_tool":"sub","_delegate":"https://b.example/"},{"_tool":"sub","_delegate":"https://a.example/gone"},{"_tool":"sub","_delegate":"HTTPS://b.example/"},{"_tool":"sub","_delegate":"https://a.example/x/local.json"}]`,
+		"scheme:in.json": `[]`}
 	_, got := f.compile(t, &compile.Options{Fetch: fetch})
-	expect(t, got, "https://a.example/x/two.json PLC201", "plan.json PLC605: b.example", "plan.json PLC701: 404")
+	expect(t, got, "https://a.example/x/two.json PLC201", "plan.json PLC605: b.example", "plan.json PLC701: 404", "plan.json PLC605: b.example",
+		"https://a.example/x/local.json PLC605: only http")
 }
 
 func TestDelegateBudgetAndMode(t *testing.T) {
@@ -383,6 +386,9 @@ func TestDelegateBudgetAndMode(t *testing.T) {
 	f["sub.json"] = `[{"type":"tool","tool":{"think":{"properties":{}}}},{"type":"plan","plan":[{"_tool":"think","_outputPath":"†state.t"}]}]`
 	_, got = f.compile(t, &compile.Options{Run: true})
 	expect(t, got, "sub.json PLC606")
+	f["plan.json"] = `[{"_tool":"forEach","items":[]}]`
+	_, got = f.compile(t, &compile.Options{Run: true})
+	expect(t, got, "plan.json PLC208: wants a call to say _delegate")
 	f["plan.json"] = `[{"_tool":"sub","_delegate":"anonymous"}]`
 	_, got = f.compile(t, &compile.Options{Run: true})
 	expect(t, got, "plan.json PLC606")
@@ -456,6 +462,10 @@ func TestLoops(t *testing.T) {
 			{"_tool":"num","n":"†state.large","_outputPath":"†state.a"},{"_tool":"str","s":"†state.error.message","_outputPath":"†state.b"}]`, `[]`, nil},
 		"choose at fault": {`[{"_tool":"choose","value":42,"when":{"huge":"?"},"_outputPath":"†state.large || †state.small"},{"_tool":"choose","value":1,"when":{}},{"_tool":"choose","when":{"x":"?"},"_outputPath":"†state.x"}]`, `[]`,
 			[]string{"plan.json PLC208: \"huge\" fits no alternative", "plan.json PLC308", "plan.json PLC501", "plan.json PLC205", "plan.json PLC508"}},
+		"choose from a reference": {`[{"type":"input","input":{"when":{"x":"true"}}},{"type":"plan","plan":[{"_tool":"choose","value":1,"when":"†input.when","_outputPath":"†state.x"}]}]`, `[]`,
+			[]string{"plan.json PLC508: when is a reference"}},
+		"choose does not delegate": {`[{"_tool":"choose","value":1,"when":{"x":"true"},"_delegate":"sub.json","_outputPath":"†state.x"}]`, `[]`,
+			[]string{"plan.json PLC208: does not allow this _delegate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := &conditions{map[string]string{}}

@@ -127,6 +127,9 @@ func (s *delegates) resolve(folder, spelled string) (name string, code diag.Code
 		if err != nil {
 			return "", diag.BadDelegate, err.Error()
 		}
+		if !isURL(base.String()) { // of a scheme without a host, and no file either
+			return "", diag.NotAllowed, "only http and https URLs can be read"
+		}
 		return base.String(), 0, ""
 	}
 	name = path.Join(folder, spelled)
@@ -277,10 +280,15 @@ func atMost(text []byte, err error) ([]byte, error) {
 	return text, err
 }
 
+func hasScheme(url, scheme string) bool {
+	s, _, ok := strings.Cut(url, "://")
+	return ok && strings.EqualFold(s, scheme)
+}
+
 // fetch reads a document at a URL.
 func (s *delegates) fetch(name string) (text []byte, code diag.Code, why string) {
 	switch {
-	case !strings.HasPrefix(name, "https://") && !strings.HasPrefix(name, "http://"):
+	case !hasScheme(name, "https") && !hasScheme(name, "http"):
 		return nil, diag.NotAllowed, "only http and https URLs can be read"
 	case s.opts.Fetch == nil:
 		return nil, diag.NotAllowed, "no host is allowed to give documents"

@@ -348,6 +348,10 @@ func (t *typeCheck) choices(d *draft) {
 	value, _ := argOf(t.args(d), "value")
 	d.Choose.value = value.schema
 	when, _ := paramOf(d, "when")
+	if when.Kind() == lang.String && hasExprs(when) {
+		t.errorf(diag.BadCondition, when.Loc(), "when is a reference; its conditions are checked before the plan runs, so they are written out").
+			inside(d, when.Span())
+	}
 	i := 0
 	for m := range when.Members() {
 		p := t.predicate(d, m.Value, fmt.Sprintf("when.%s", m.Name), map[string]*schemas.Schema{"value": value.schema})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
 )
 
 // checkModes checks what a plan's mode, the budget and the absence of a model
@@ -23,6 +24,9 @@ func (c *checker) checkModes() {
 		}
 		if d.Tool == nil || d.bad || d.runs() || d.Result != nil {
 			continue
+		}
+		if d.Tool.Source == tool.BuiltIn && d.Tool.Definition.Fixed["_delegate"] != nil && d.Delegate == nil {
+			continue // a loop of nothing, which was reported
 		}
 		switch {
 		case !c.lazy && len(d.Alternatives) > 1:

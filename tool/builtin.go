@@ -47,7 +47,7 @@ const builtIn = `{
 	"properties": {
 		"value": {},
 		"when": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}, "description": "a CEL expression over value for each outcome, by its name"},
-		"_activity": {"const": ""}
+		"_activity": {"const": ""}, "_delegate": false
 	},
 	"required": ["value", "when"], "additionalProperties": false,
 	"effects": {"pure": true}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -25,12 +27,12 @@ func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, erro
 		escaped := strings.NewReplacer("{", "{{", "}", "}}").Replace(url) // it is no template
 		a, err := http.New(http.Config{URL: escaped, AllowHosts: hosts, Result: "text", Timeout: fetchTimeout})
 		if err != nil {
-			return nil, fmt.Errorf("%w; --delegate-hosts says which hosts may be asked", err)
+			return nil, refusal(err)
 		}
 		defer a.Close()
 		res, err := a.Call(ctx, &tool.Request{Params: json.RawMessage("{}")})
 		if err != nil {
-			return nil, err
+			return nil, refusal(err)
 		}
 		var text string
 		if err := json.Unmarshal(res.Value, &text); err != nil {
@@ -39,3 +41,24 @@ func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, erro
 		return []byte(text), nil
 	}
 }
+
+// refusal is an error of fetching. One that says that the host may not be asked is a
+// fs.ErrPermission, in the words of the flag.
+func refusal(err error) error {
+	var e *tool.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case "host-not-allowed", "private-address", "insecure-redirect":
+		words, _, _ := strings.Cut(e.Message, ", or set allowPrivate")
+		return forbidden(strings.ReplaceAll(words, "allowHosts", "--delegate-hosts"))
+	}
+	return err
+}
+
+// forbidden says why a host is not asked.
+type forbidden string
+
+func (f forbidden) Error() string        { return string(f) }
+func (f forbidden) Is(target error) bool { return target == fs.ErrPermission }

@@ -78,8 +78,8 @@ func TestDelegateOfURL(t *testing.T) {
 		out         string
 	}{
 		{"none.json", "", exitErrors, "no host is allowed to give documents"},
-		{"none.json", "--delegate-hosts=other.example", exitErrors, "PLC701"},
-		{"policy.json", "--delegate-hosts=other.example", exitErrors, "PLC701"},
+		{"none.json", "--delegate-hosts=other.example", exitErrors, "[PLC605]"},
+		{"policy.json", "--delegate-hosts=other.example", exitErrors, "[PLC605]"},
 		{"none.json", "--delegate-hosts=" + host, exitDone, "7\n"},
 		{"policy.json", "--strict=false", exitDone, "7\n"},
 	} {

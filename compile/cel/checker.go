@@ -72,7 +72,7 @@ func (c *Checker) Check(source string, vars map[string]*schemas.Schema) (compile
 // predicate plans the evaluation of a condition that was checked.
 func (t *typing) predicate(env *lib.Env, tree *lib.Ast) (compile.Predicate, error) {
 	prog, err := env.Program(tree,
-		lib.EvalOptions(lib.OptOptimize), lib.CostLimit(maxCost),
+		lib.EvalOptions(lib.OptOptimize), lib.CostTracking(work{}), lib.CostLimit(maxCost),
 		lib.InterruptCheckFrequency(checkEvery))
 	if err != nil { // what is constant was evaluated
 		text := tree.Source().Content()

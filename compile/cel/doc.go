@@ -19,7 +19,7 @@
 // costs, and it ends when its context is done.
 //
 // There are the functions of the standard library and of the extensions strings, math and
-// lists, without replace, join and distinct, one call of which may take too long.
+// lists, without replace, join, distinct and format, one call of which may take too long.
 //
 // The core packages do not import this one: whoever wants conditions passes it.
 package cel

@@ -20,7 +20,7 @@ func language() []lib.EnvOption {
 		equality(operators.Equals, overloads.Equals),
 		equality(operators.NotEquals, overloads.NotEquals),
 		membership(),
-		ext.Strings(ext.StringsVersion(4)), ext.Math(ext.MathVersion(2)), ext.Lists(ext.ListsVersion(3)),
+		ext.Strings(ext.StringsVersion(4)), ext.Math(ext.MathVersion(3)), ext.Lists(ext.ListsVersion(3)),
 		lib.CrossTypeNumericComparisons(true),
 		lib.DefaultUTCTimeZone(true),
 		lib.EnableIdentifierEscapeSyntax(),
@@ -48,7 +48,9 @@ func excluded() []*env.Function {
 
 // costly reports whether one call of a function may cost the product of the sizes of two
 // values, before anybody counts: such functions are refused.
-func costly(name string) bool { return name == "replace" || name == "join" || name == "distinct" }
+func costly(name string) bool {
+	return name == "replace" || name == "join" || name == "distinct" || name == "format"
+}
 
 // equality is == or != over any two values. The standard one wants both to be of one type,
 // so that a number could not be compared with 1; checkEquality tells what can never be equal.

@@ -105,7 +105,7 @@ func (a *Activity) redirect(req *nethttp.Request, via []*nethttp.Request) error 
 	case len(via) > maxRedirects:
 		return refuse("too-many-redirects", "more than %d redirects", maxRedirects)
 	case req.URL.Scheme != "https" && (req.URL.Scheme != "http" || via[len(via)-1].URL.Scheme == "https"):
-		return refuse("insecure-redirect", "a redirect from https to %s", req.URL.Scheme)
+		return refuse("insecure-redirect", "a redirect from %s to %s", via[len(via)-1].URL.Scheme, req.URL.Scheme)
 	}
 	if err := a.checkHost(req.URL); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/plc-lang/plc/tool"
 )
 
 // hosts are those that may be asked.
@@ -42,7 +44,8 @@ func allowed(list []string, a address) (hosts, error) {
 	if a.host.Literal() {
 		u := &url.URL{Scheme: a.scheme, Host: a.host.String()}
 		if !h.allow(u) {
-			return nil, fmt.Errorf("url: allowHosts does not have its host %q; add it", a.host)
+			return nil, fmt.Errorf("url: %w", &tool.Error{Code: "host-not-allowed", Permanent: true,
+				Message: fmt.Sprintf("allowHosts does not have its host %q; add it", a.host)})
 		}
 	}
 	return h, nil
