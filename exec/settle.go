@@ -102,7 +102,7 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 		if err := jsonscan.Check(value, jsonscan.Limits{}); err != nil {
 			return nil, &Failure{"result", fmt.Sprintf("the result is not JSON: %s", err)}
 		}
-		value = jsonscan.Compact(make([]byte, 0, len(value)), value)
+		value = jsonscan.Compacted(value)
 	}
 	if s.opts.OnCallDone == nil {
 		return value, nil

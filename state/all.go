@@ -1,12 +1,16 @@
 package state
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
 
 // WriteAll applies a write to several paths, in order: all or, when one of them
 // can't take the value, none (plan-language §4, fan-out). Otherwise it is as
 // Write; to take writes back, all writes to their kinds land again.
 func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.RawMessage) error {
-	raw := compact(value)
+	raw := jsonscan.Compacted(value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := len(w.log)

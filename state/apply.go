@@ -7,6 +7,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Apply does one write on one document, the value of a kind, and returns the
@@ -17,7 +19,7 @@ import (
 // It says what a write means in the plainest way, and costs the size of the
 // document. A Whiteboard gives the same at the cost of the write.
 func Apply(doc json.RawMessage, below Path, method Method, value json.RawMessage) (json.RawMessage, error) {
-	out, err := applyRoot(compact(doc), below, method, compact(value))
+	out, err := applyRoot(jsonscan.Compacted(doc), below, method, jsonscan.Compacted(value))
 	if err != nil {
 		err.Method = method
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Method says how a written value combines with what is there (plan-language §6).
@@ -95,7 +97,7 @@ func (w *Whiteboard) Fork(initial map[string]json.RawMessage) (*Whiteboard, erro
 // begin lays down the initial values of kinds.
 func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 	for name, value := range initial {
-		raw := compact(value)
+		raw := jsonscan.Compacted(value)
 		if have := shapeOf(raw); have != object {
 			return fmt.Errorf("†%s is %s; a kind as a whole is always an object", name, have)
 		}
@@ -124,7 +126,7 @@ func (k *kind) reset() {
 // path, but for a set that comes later than writes that build on it: then all
 // writes to the kind land again.
 func (w *Whiteboard) Write(at Place, path Path, method Method, value json.RawMessage) error {
-	raw := compact(value)
+	raw := jsonscan.Compacted(value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.write(at, path, method, raw)

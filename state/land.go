@@ -41,31 +41,26 @@ func (v *view) child(p place, st step) spot {
 	return v.member(p, st.name)
 }
 
-// target is where a write will land.
-type target struct {
-	steps []step
-	at    spot
-}
-
-// aim finds the target of a write, or says why there is none.
-func (v *view) aim(root *node, r *record) (target, *Error) {
-	t := target{at: spot{n: root}, steps: make([]step, 0, len(r.Path)-1)}
+// aim finds where a write will land, and the steps to it, which it appends; or it says why
+// there is none.
+func (v *view) aim(root *node, r *record, steps []step) (spot, []step, *Error) {
+	s := spot{n: root}
 	for i, seg := range r.Path[1:] {
-		p := v.open(t.at)
+		p := v.open(s)
 		st, err := v.resolve(p, seg)
 		if err != nil {
 			err.Path, err.Method = r.Path[:i+1], r.Method
-			return t, err
+			return s, steps, err
 		}
-		t.steps = append(t.steps, st)
-		t.at = v.child(p, st)
+		steps = append(steps, st)
+		s = v.child(p, st)
 	}
-	have := v.shape(v.open(t.at))
+	have := v.shape(v.open(s))
 	if err := refuse(have, r.Method, shapeOf(r.Value), len(r.Path) == 1); err != nil {
 		err.Path, err.Method = r.Path, r.Method
-		return t, err
+		return s, steps, err
 	}
-	return t, nil
+	return s, steps, nil
 }
 
 // refuse says why a value can't be combined with what is there.
@@ -84,13 +79,14 @@ func refuse(have shape, m Method, value shape, root bool) *Error {
 // land applies a write to the trie. late means that it came after what it
 // should have come before, and that the trie must be built again.
 func (v *view) land(root *node, r *record) (late bool, err *Error) {
-	t, err := v.aim(root, r)
+	var space [8]step
+	at, steps, err := v.aim(root, r, space[:0])
 	if err != nil {
 		return false, err
 	}
 	n := root
 	n.mark(r.key)
-	for _, st := range t.steps {
+	for _, st := range steps {
 		in := n.on(r.key)
 		if !st.element {
 			n = in.member(st.name, r.key)
@@ -101,12 +97,12 @@ func (v *view) land(root *node, r *record) (late bool, err *Error) {
 		}
 		n = in.element(st.index, r.key)
 	}
-	t.at.n = n
+	at.n = n
 	switch r.Method {
 	case Merge, Assign:
-		return v.merge(t.at, r.key, r.Value, r.Method == Merge), nil
+		return v.merge(at, r.key, r.Value, r.Method == Merge), nil
 	case Push, Concat:
-		v.append(t.at, r)
+		v.append(at, r)
 		return false, nil
 	}
 	return n.cover(r.key, r.Value, true), nil

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A program is writes in order of their places, on an initial state.
@@ -216,7 +218,7 @@ func FuzzWhiteboard(f *testing.F) {
 			}
 			for _, p := range append(pr.paths(), d.path(doc, true)) {
 				got, ok := w.Read(p, 0, before)
-				want, wantOK := get(compact(doc), p[1:])
+				want, wantOK := get(jsonscan.Compacted(doc), p[1:])
 				if ok != wantOK || spelled(got) != spelled([]byte(want)) {
 					t.Fatalf("%s\n%s before %d: %s %v, by Apply: %s %v", pr, p, before, got, ok, want, wantOK)
 				}
@@ -343,7 +345,7 @@ func FuzzLateSet(f *testing.F) {
 		}) {
 			_ = w.Write(e.Place, e.Path, e.Method, e.Value) // whether it fails depends on what came
 		}
-		doc := compact(pr.initial)
+		doc := jsonscan.Compacted(pr.initial)
 		for e := range w.Log() {
 			if next, err := Apply(doc, e.Path[1:], e.Method, e.Value); err == nil {
 				doc = next
@@ -402,7 +404,7 @@ func boundToCover(t *testing.T, pr program, w *Whiteboard, applied []Entry, p Pa
 // fromNothing: where no index is used, a reader sees what the writes it is bound
 // to make of nothing.
 func fromNothing(t *testing.T, pr program, w *Whiteboard, applied []Entry, p Path, since, before Place) {
-	doc := compact(pr.initial)
+	doc := jsonscan.Compacted(pr.initial)
 	if since > 0 {
 		doc = nil
 	}

@@ -128,10 +128,14 @@ func (in *content) member(name string, k key) *node {
 		if in.members == nil {
 			in.members = make(map[string]*node)
 		}
-		n = newNode()
+		made := &struct { // at once: there are many
+			node
+			first item[named]
+		}{node: node{min: never}}
+		n = &made.node
 		in.members[name] = n
-	}
-	if k < n.min {
+		in.fresh.add(&made.first, k, named{name, n})
+	} else if k < n.min {
 		in.fresh.insert(k, named{name, n})
 	}
 	n.mark(k)

@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"encoding/json"
 	"hash/maphash"
 	"iter"
 	"math"
@@ -12,8 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // All that this package knows of JSON text is in this file. The text is valid,
@@ -56,15 +53,6 @@ func shapeOf(raw []byte) shape {
 		return null
 	}
 	return number
-}
-
-// compact is valid JSON without white space: the text itself when it has none.
-func compact(valid json.RawMessage) []byte {
-	dst := jsonscan.Compact(make([]byte, 0, len(valid)), valid)
-	if len(dst) == len(valid) {
-		return valid
-	}
-	return slices.Clip(dst)
 }
 
 // parsed is a container for gjson. The bytes are not copied, which is safe

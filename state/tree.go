@@ -15,8 +15,12 @@ type item[T any] struct {
 }
 
 // insert adds an item behind those of its key.
-func (t *tree[T]) insert(k key, value T) {
-	t.root = t.root.insert(&item[T]{key: k, priority: rand.Uint32(), value: value})
+func (t *tree[T]) insert(k key, value T) { t.add(new(item[T]), k, value) }
+
+// add is insert with an item to use.
+func (t *tree[T]) add(it *item[T], k key, value T) {
+	it.key, it.priority, it.value = k, rand.Uint32(), value
+	t.root = t.root.insert(it)
 }
 
 func (n *item[T]) insert(add *item[T]) *item[T] {

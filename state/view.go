@@ -164,20 +164,24 @@ func (v *view) find(s spot, path Path) (spot, bool) {
 const bytesPerStep = 64
 
 // value is the value at path below s: a slice of the text that was written when
-// it is whole there.
+// it is whole there, as nearly all are.
 func (v *view) value(s spot, path Path) ([]byte, bool) {
+	size := 0
 	if !slices.ContainsFunc(path, func(seg Segment) bool { return seg.Kind == Star }) {
-		s, ok := v.find(s, path)
+		at, ok := v.find(s, path)
 		if !ok {
 			return nil, false
 		}
-		p := v.open(s)
+		p := v.open(at)
 		if p.in == nil {
 			return slices.Clip(p.base), p.base != nil
 		}
-		return v.render(make([]byte, 0, len(p.base)+bytesPerStep), s)
+		s, path, size = at, nil, len(p.base)+bytesPerStep
 	}
-	return v.read(nil, s, path)
+	joining := *v // which moves to the heap, and not every reader with it
+	raw, ok := joining.read(make([]byte, 0, size), s, path)
+	v.work = joining.work
+	return raw, ok
 }
 
 // read appends the value at path below s, or reports that there is none.
@@ -270,12 +274,14 @@ func (v *view) touched(p place) bool {
 	return slices.ContainsFunc(p.in.touches, func(k key) bool { return v.since <= k && k < v.bound })
 }
 
+// born is a member and the first write in view that made it.
+type born struct {
+	named
+	at key
+}
+
 // newMembers are the members that only writes made, in order of the first in view.
-func (v *view) newMembers(p place, seen map[*node]bool) []named {
-	type born struct {
-		named
-		at key
-	}
+func (v *view) newMembers(p place, seen map[*node]bool) []born {
 	var all []born
 	p.in.fresh.root.ascend(v.bound, func(i *item[named]) {
 		v.work++
@@ -285,11 +291,7 @@ func (v *view) newMembers(p place, seen map[*node]bool) []named {
 		}
 	})
 	slices.SortStableFunc(all, func(a, b born) int { return cmp.Compare(a.at, b.at) })
-	names := make([]named, len(all))
-	for i, b := range all {
-		names[i] = b.named
-	}
-	return names
+	return all
 }
 
 // renderList appends the elements.

@@ -10,8 +10,10 @@
 package jsonscan
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The limits that hold when none are given.
@@ -176,15 +178,36 @@ func Compact(dst, valid []byte) []byte {
 	return dst
 }
 
+// Compacted is valid JSON without white space: the text itself when it has none.
+func Compacted(valid []byte) []byte {
+	for i := 0; i < len(valid); {
+		switch valid[i] {
+		case ' ', '\t', '\r', '\n':
+			dst := append(make([]byte, 0, len(valid)), valid[:i]...)
+			return slices.Clip(Compact(dst, valid[i:]))
+		case '"':
+			i = stringEnd(valid, i)
+		default:
+			i++
+		}
+	}
+	return valid
+}
+
 // stringEnd is the end of the valid string that starts at i.
 func stringEnd(valid []byte, i int) int {
-	for i++; i < len(valid); i++ {
-		switch valid[i] {
-		case '\\':
-			i++
-		case '"':
+	for start := i + 1; ; {
+		quote := bytes.IndexByte(valid[i+1:], '"')
+		if quote < 0 {
+			return len(valid)
+		}
+		i += 1 + quote
+		slashes := i
+		for slashes > start && valid[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 {
 			return i + 1
 		}
 	}
-	return len(valid)
 }

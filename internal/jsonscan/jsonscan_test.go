@@ -276,3 +276,19 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// Compacted gives the text itself when it is compact, and what Compact gives when not.
+func TestCompacted(t *testing.T) {
+	for text, same := range map[string]bool{
+		`1`: true, `"a b"`: true, `{"a \" b":["\\"," "]}`: true, `["\\\" ",1]`: true, `[]`: true,
+		` 1`: false, `1 `: false, `{"a" :1}`: false, `["\\\\" ,1]`: false, "[1,\n2]": false,
+	} {
+		got := Compacted([]byte(text))
+		if want := Compact(nil, []byte(text)); string(got) != string(want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if len(got) == len(text) != same {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
