@@ -35,14 +35,14 @@ func TestFetch(t *testing.T) {
 		{u.Host, s.URL + "/plan.json", "// a plan\n[]"},
 		{u.Host, s.URL + "/moved", "// a plan\n[]"},
 		{u.Host, s.URL + "/%7Ba%7D.json", "braces"},
-		{u.Host, s.URL + "/away", "! host-not-allowed: "},
+		{u.Host, s.URL + "/away", "! the host \""},
 		{u.Host, s.URL + "/none", "! "},
 		{u.Host, s.URL + "/large", "! "},
 		{u.Host, "file:///etc/passwd", "! url"},
 		{u.Host, "http://{host}/", "! "},
-		{"api.example", s.URL + "/plan.json", "! url: allowHosts does not have"},
+		{"api.example", s.URL + "/plan.json", "! --delegate-hosts does not have its host"},
 		{"*.example," + u.Host, s.URL + "/plan.json", "// a plan\n[]"},
-		{"localhost.example", "http://10.0.0.1/", "! url: allowHosts does not have"},
+		{"localhost.example", "http://10.0.0.1/", "! --delegate-hosts does not have its host"},
 	} {
 		got, err := fetcher(t.Context(), strings.Split(test.hosts, ","))(test.url)
 		text := string(got)
