@@ -48,6 +48,8 @@ type step struct {
 	id    string
 	place int
 	calls string // the workflow that it calls, "" for an operation
+	// params are its parameters, when they were found.
+	params []tree.Value
 }
 
 type reader struct {
@@ -56,9 +58,10 @@ type reader struct {
 	workflows []*workflow
 	byID      map[string]*workflow
 
-	flow   *workflow // that is read
-	labels tree.Labels
-	found  map[lang.Node][]tree.Found
+	flow    *workflow // that is read
+	schemas *schemaWriter
+	labels  tree.Labels
+	found   map[lang.Node][]tree.Found
 }
 
 func read(b *dialect.Builder) {
@@ -189,6 +192,9 @@ func (r *reader) plan() *workflow {
 	return plan
 }
 
+// maxParameters bounds what parameters of a workflow become in its steps.
+const maxParameters = 1_000_000
+
 // check finds the references of a workflow, and judges them.
 func (r *reader) check(w *workflow) {
 	r.flow, r.found = w, map[lang.Node][]tree.Found{}
@@ -196,9 +202,14 @@ func (r *reader) check(w *workflow) {
 	for _, s := range w.steps {
 		r.labels.Step(s.id)
 	}
+	if n := w.Get("parameters").Len(); n*len(w.steps) > maxParameters {
+		r.Errorf(w.Get("parameters").At(), diag.OverLimit, "%d parameters for each of %d steps are more than %d", n, len(w.steps), maxParameters)
+		return
+	}
 	for _, s := range w.steps {
-		for _, p := range r.parameters(s) {
-			r.refs(p.Get("value"), s.place)
+		s.params = r.parameters(s)
+		for _, p := range s.params {
+			r.refs(r.value(s, p.Get("name").Word(), p), s.place)
 		}
 		r.refs(s.Get("requestBody").Get("payload"), s.place)
 		for _, p := range s.Get("requestBody").Get("replacements").Elements() {
@@ -342,7 +353,7 @@ func pathTool(path string) string {
 // params writes the parameters and the body.
 func (r *reader) params(s *step) {
 	first := map[string]diag.Span{}
-	for _, p := range r.parameters(s) {
+	for _, p := range s.params {
 		name := p.Get("name")
 		if name.Word() == "" {
 			r.Errorf(p.At(), diag.BadNotation, "the parameter has no name")

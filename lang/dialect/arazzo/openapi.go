@@ -25,11 +25,12 @@ func catalogue(b *dialect.Builder) {
 	b.Member("tools", root.At())
 	b.Object(root.At())
 	seen := map[string]bool{}
+	schemas := &schemaWriter{Builder: b, root: root}
 	for path := range root.Get("paths").Members() {
 		item := follow(root, path.Value)
 		for m := range item.Members() {
 			if isMethod(m.Name) {
-				op := operationTool{b, root, path.Name, m.Name, item, m.Value}
+				op := operationTool{b, root, schemas, path.Name, m.Name, item, m.Value}
 				op.write(m, seen)
 			}
 		}
@@ -50,6 +51,7 @@ func isMethod(name string) bool {
 type operationTool struct {
 	*dialect.Builder
 	root         tree.Value
+	schemas      *schemaWriter
 	path, method string
 	item, op     tree.Value
 }
@@ -101,14 +103,14 @@ func (t *operationTool) properties(at diag.Span) {
 	body := follow(t.root, t.op.Get("requestBody"))
 	if s := content(body); !s.IsZero() && !taken["body"] {
 		t.Member("body", body.At())
-		writeSchema(t.Builder, t.root, s, 0)
+		t.schemas.write(s, 0)
 		if body.Get("required").Kind() == lang.True {
 			required = append(required, "body")
 		}
 	}
 	if s := t.result(); !s.IsZero() {
 		t.Member("_output", s.At())
-		writeSchema(t.Builder, t.root, s, 0)
+		t.schemas.write(s, 0)
 	}
 	t.Close()
 	if len(required) > 0 {
@@ -125,9 +127,9 @@ func (t *operationTool) properties(at diag.Span) {
 func (t *operationTool) parameter(p tree.Value) {
 	switch s := p.Get("schema"); {
 	case !s.IsZero():
-		writeSchema(t.Builder, t.root, s, 0)
+		t.schemas.write(s, 0)
 	case !content(p).IsZero():
-		writeSchema(t.Builder, t.root, content(p), 0)
+		t.schemas.write(content(p), 0)
 	default:
 		t.Object(p.At())
 		if m := p.Member("type"); m.Value.Is(lang.String) && m.Value.Str() != "file" {
@@ -170,13 +172,26 @@ func content(v tree.Value) (first tree.Value) {
 // them. What refers to itself is any value, from there on.
 const maxSchema = 8
 
-// writeSchema writes a schema of a document, with what it refers to put in its place.
-func writeSchema(b *dialect.Builder, root, v tree.Value, depth int) {
+// maxSchemas is how many values the schemas of a document may become in all; any value
+// is taken for what is beyond.
+const maxSchemas = 2_000_000
+
+// schemaWriter writes the schemas of a document.
+type schemaWriter struct {
+	*dialect.Builder
+	root    tree.Value
+	written int // values
+}
+
+// write writes a schema of a document, with what it refers to put in its place.
+func (w *schemaWriter) write(v tree.Value, depth int) {
+	b := w.Builder
+	w.written++
 	if v.Get("$ref").Is(lang.String) {
 		depth++
-		v = follow(root, v)
+		v = follow(w.root, v)
 	}
-	if depth > maxSchema || v.IsZero() {
+	if depth > maxSchema || w.written > maxSchemas || v.IsZero() {
 		b.JSON("{}", v.At())
 		return
 	}
@@ -184,13 +199,13 @@ func writeSchema(b *dialect.Builder, root, v tree.Value, depth int) {
 	case lang.Object:
 		b.Object(v.At())
 		for m := range v.Members() {
-			writeKeyword(b, root, m, depth)
+			w.keyword(m, depth)
 		}
 		b.Close()
 	case lang.Array:
 		b.List(v.At())
 		for _, e := range v.Elements() {
-			writeSchema(b, root, e, depth)
+			w.write(e, depth)
 		}
 		b.Close()
 	default:
@@ -198,8 +213,9 @@ func writeSchema(b *dialect.Builder, root, v tree.Value, depth int) {
 	}
 }
 
-// writeKeyword writes a member of a schema, unless it says nothing of values.
-func writeKeyword(b *dialect.Builder, root tree.Value, m tree.Member, depth int) {
+// keyword writes a member of a schema, unless it says nothing of values.
+func (w *schemaWriter) keyword(m tree.Member, depth int) {
+	b := w.Builder
 	switch m.Name {
 	case "example", "examples", "xml", "externalDocs", "discriminator", "deprecated", "readOnly", "writeOnly":
 		return
@@ -213,7 +229,7 @@ func writeKeyword(b *dialect.Builder, root tree.Value, m tree.Member, depth int)
 			b.Object(m.Value.At())
 			for p := range m.Value.Members() {
 				b.Member(p.Name, p.Key)
-				writeSchema(b, root, p.Value, depth)
+				w.write(p.Value, depth)
 			}
 			b.Close()
 		}
@@ -223,5 +239,5 @@ func writeKeyword(b *dialect.Builder, root tree.Value, m tree.Member, depth int)
 		return
 	}
 	b.Member(m.Name, m.Key)
-	writeSchema(b, root, m.Value, depth)
+	w.write(m.Value, depth)
 }

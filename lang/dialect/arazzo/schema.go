@@ -109,4 +109,9 @@ func (r *reader) workflowTool(c *workflow) {
 }
 
 // schema writes a schema, with what it refers to put in its place.
-func (r *reader) schema(v tree.Value, depth int) { writeSchema(r.Builder, r.root, v, depth) }
+func (r *reader) schema(v tree.Value, depth int) {
+	if r.schemas == nil {
+		r.schemas = &schemaWriter{Builder: r.Builder, root: r.root}
+	}
+	r.schemas.write(v, depth)
+}

@@ -11,7 +11,6 @@ package sealtools
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -39,6 +38,7 @@ type reader struct {
 	calls  []call
 	labels tree.Labels
 	found  map[lang.Node][]tree.Found
+	places map[string]int // of the labels, in their calls
 }
 
 func read(b *dialect.Builder) {
@@ -46,7 +46,7 @@ func read(b *dialect.Builder) {
 	if !ok {
 		return
 	}
-	r := &reader{Builder: b, found: map[lang.Node][]tree.Found{}, labels: tree.Labels{Noun: "call"}}
+	r := &reader{Builder: b, found: map[lang.Node][]tree.Found{}, places: map[string]int{}, labels: tree.Labels{Noun: "call"}}
 	list, ok := r.list(root)
 	if !ok {
 		return
@@ -134,6 +134,7 @@ func (r *reader) label() {
 				continue
 			}
 			first[names[k]] = l
+			r.places[names[k]] = k
 		}
 		r.labels.Step(names...)
 		if c.fields != nil && len(c.fields) != len(names) && len(names) > 0 {
@@ -197,7 +198,7 @@ func (r *reader) result(label string) *lang.Expr {
 	if c.fields == nil {
 		return dialect.StateRef(label)
 	}
-	place := slices.IndexFunc(c.labels, func(l tree.Value) bool { return l.Str() == label })
+	place := r.places[label]
 	if place >= len(c.fields) {
 		return dialect.StateRef(label) // that there are more labels than members was reported
 	}

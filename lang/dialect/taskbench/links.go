@@ -3,6 +3,8 @@ package taskbench
 import (
 	"fmt"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -12,15 +14,39 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// link is a declared link. The names at its ends may be those of several nodes.
+// link is a declared link. An end is the name of a task, which several nodes may have,
+// or a node by its number.
 type link struct {
 	tree.Value
-	sources, targets []int
+	source, target string
 }
 
-// has reports whether an edge may be what the link declares.
-func (k *link) has(e edge) bool {
-	return slices.Contains(k.sources, e.from) && slices.Contains(k.targets, e.to)
+// pair is the two ends of a link.
+type pair struct{ source, target string }
+
+// ofTask and ofNode are the ends of links that name a task, or a node.
+func ofTask(task string) string { return strings.ReplaceAll(task, "_", " ") }
+
+func ofNode(place int) string { return "\x00" + strconv.Itoa(place) }
+
+// ends are the ways in which a link may name a node.
+func (r *reader) ends(place int) []string {
+	return []string{ofTask(r.nodes[place].task), ofNode(place)}
+}
+
+// pairs are the links that an edge may be meant by.
+func (r *reader) pairs(e edge) (list []pair) {
+	for _, source := range r.ends(e.from) {
+		for _, target := range r.ends(e.to) {
+			list = append(list, pair{source, target})
+		}
+	}
+	return list
+}
+
+// declared reports whether a link declares an edge.
+func (r *reader) declared(e edge) bool {
+	return slices.ContainsFunc(r.pairs(e), func(p pair) bool { return r.pairsOfLinks[p] })
 }
 
 // readLinks reads the declared links.
@@ -35,42 +61,44 @@ func (r *reader) readLinks(v tree.Value) {
 	for _, e := range list.Elements() {
 		k := link{Value: e}
 		var ok bool
-		if k.sources, ok = r.end(e, "source"); !ok {
+		if k.source, ok = r.end(e, "source"); !ok {
 			continue
 		}
-		if k.targets, ok = r.end(e, "target"); ok {
+		if k.target, ok = r.end(e, "target"); ok {
 			r.links = append(r.links, k)
+			r.pairsOfLinks[pair{k.source, k.target}] = true
 		}
 	}
 }
 
-// end is the nodes that one end of a link names.
-func (r *reader) end(k tree.Value, which string) (nodes []int, ok bool) {
+// end is what one end of a link names.
+func (r *reader) end(k tree.Value, which string) (end string, ok bool) {
 	v := k.Get(which)
 	name := strings.TrimSuffix(strings.TrimPrefix(v.Word(), "<"), ">")
-	for i := range r.nodes {
-		if task := r.nodes[i].task; task != "" && (task == name || strings.ReplaceAll(task, "_", " ") == strings.ReplaceAll(name, "_", " ")) {
-			nodes = append(nodes, i)
-		}
-	}
-	if len(nodes) > 0 {
-		return nodes, true
+	if len(r.byEnd[ofTask(name)]) > 0 && name != "" {
+		return ofTask(name), true
 	}
 	digits := strings.TrimPrefix(name, "node-")
-	if i := dialect.Number(digits); i >= 0 && i < len(r.nodes) && fmt.Sprint(i) == digits {
-		return []int{i}, true
+	if i := dialect.Number(digits); i >= 0 && i < len(r.nodes) && strconv.Itoa(i) == digits {
+		return ofNode(i), true
 	}
 	if v.Word() == "" {
 		r.Errorf(k.At(), diag.BadNotation, "the link has no %s; it is written {\"source\": …, \"target\": …}", which)
-		return nil, false
+		return "", false
 	}
 	f := r.Errorf(v.All(), diag.NothingThere, "the %s %q of the link is no node of this plan", which, v.Word())
-	if near, found := spell.Nearest(name, r.tasks()); found && v.Is(lang.String) {
+	if r.asked++; r.asked > maxAsked || !v.Is(lang.String) {
+		return "", false
+	}
+	if near, found := spell.Nearest(name, r.tasks()); found {
 		f.Message += fmt.Sprintf("; did you mean %q?", near)
 		f.Fix = dialect.Replace(v.All(), near)
 	}
-	return nil, false
+	return "", false
 }
+
+// maxAsked is for how many names a near one is looked for.
+const maxAsked = 100
 
 func (r *reader) tasks() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -86,64 +114,68 @@ func (r *reader) tasks() func(yield func(string) bool) {
 // is an order; unless arguments have names, where links are for that, it is perhaps a
 // mistake, as is a use without a link.
 func (r *reader) judgeLinks(given bool) {
+	used := map[pair]bool{}
+	for e := range r.data {
+		for _, p := range r.pairs(e) {
+			used[p] = true
+		}
+	}
 	for i := range r.links {
-		r.judgeLink(&r.links[i])
+		if k := &r.links[i]; !used[pair{k.source, k.target}] {
+			r.unused(k, used)
+		}
 	}
 	if !given {
 		return
 	}
 	var uses []edge
 	for e := range r.data {
-		uses = append(uses, e)
+		if !r.declared(e) {
+			uses = append(uses, e)
+		}
 	}
 	slices.SortFunc(uses, func(a, b edge) int { return int(r.data[a].Start - r.data[b].Start) })
 	for _, e := range uses {
-		if !slices.ContainsFunc(r.links, func(k link) bool { return k.has(e) }) {
-			r.Warnf(r.data[e], diag.LinkDisagrees, "%q uses the result of %q, which no link declares", r.nodes[e.to].task, r.nodes[e.from].task)
-		}
+		r.Warnf(r.data[e], diag.LinkDisagrees, "%q uses the result of %q, which no link declares", r.nodes[e.to].task, r.nodes[e.from].task)
 	}
 }
 
-func (r *reader) judgeLink(k *link) {
-	for e := range r.data {
-		if k.has(e) {
-			return
-		}
-	}
-	source, target := r.nodes[k.sources[0]].task, r.nodes[k.targets[0]].task
-	e, ok := r.order(k)
+// unused judges a link that no use of a result bears out; used are those that one does.
+func (r *reader) unused(k *link, used map[pair]bool) {
+	sources, targets := r.byEnd[k.source], r.byEnd[k.target]
+	source, target := r.nodes[sources[0]].task, r.nodes[targets[0]].task
+	e, ok := order(sources, targets)
 	switch {
 	case !ok:
 		r.Warnf(k.At(), diag.LinkDisagrees, "the link leads from %q to itself", source)
 		return
 	case !r.named:
-		f := r.Warnf(k.At(), diag.LinkDisagrees, "the link from %q to %q carries no data: no argument of %q is %s", source, target, target, tree.SpellNode(fmt.Sprint(e.from)))
-		if _, back := r.data[edge{e.to, e.from}]; back {
+		f := r.Warnf(k.At(), diag.LinkDisagrees, "the link from %q to %q carries no data: no argument of %q is %s", source, target, target, tree.SpellNode(strconv.Itoa(e.from)))
+		if used[pair{k.target, k.source}] {
 			f.Message += "; the data goes the other way"
 			return
 		}
 	}
-	if n := &r.nodes[e.to]; !slices.Contains(n.after, e.from) {
+	if !r.ordered[e] {
+		r.ordered[e] = true
+		n := &r.nodes[e.to]
 		n.after = append(n.after, e.from)
 	}
 }
 
 // order is the edge that a link without data orders: from the last of its sources that
-// is before a target, else from the first to the first other one.
-func (r *reader) order(k *link) (e edge, ok bool) {
-	for _, to := range k.targets {
-		for _, from := range slices.Backward(k.sources) {
-			if from < to {
-				return edge{from, to}, true
-			}
-		}
+// is before the first target behind a source, else from the first to the first other one.
+// Both are in order.
+func order(sources, targets []int) (e edge, ok bool) {
+	if i := sort.SearchInts(targets, sources[0]+1); i < len(targets) {
+		to := targets[i]
+		return edge{sources[sort.SearchInts(sources, to)-1], to}, true
 	}
-	for _, to := range k.targets {
-		for _, from := range k.sources {
-			if from != to {
-				return edge{from, to}, true
-			}
-		}
+	switch {
+	case sources[0] != targets[0]:
+		return edge{sources[0], targets[0]}, true
+	case len(sources) > 1:
+		return edge{sources[1], targets[0]}, true
 	}
 	return edge{}, false
 }

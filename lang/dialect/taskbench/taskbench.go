@@ -13,7 +13,6 @@ package taskbench
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -52,6 +51,11 @@ type reader struct {
 	named bool // some arguments have names
 	// data is where each result is used first.
 	data map[edge]diag.Span
+
+	byEnd        map[string][]int // the nodes that an end of a link names
+	pairsOfLinks map[pair]bool
+	ordered      map[edge]bool // by links without data
+	asked        int           // names for which a near one was looked for
 }
 
 func read(b *dialect.Builder) {
@@ -62,6 +66,7 @@ func read(b *dialect.Builder) {
 	r := &reader{
 		Nodes: tree.Nodes{Builder: b, Labels: tree.Labels{Noun: "node", Spell: tree.SpellNode}, Called: called},
 		data:  map[edge]diag.Span{},
+		byEnd: map[string][]int{}, pairsOfLinks: map[pair]bool{}, ordered: map[edge]bool{},
 	}
 	r.Nodes.Ref = r.ref
 	plan, ok := r.plan(root)
@@ -77,6 +82,9 @@ func read(b *dialect.Builder) {
 	}
 	for i := range r.nodes {
 		r.Labels.Step(fmt.Sprint(i))
+		for _, end := range r.ends(i) {
+			r.byEnd[end] = append(r.byEnd[end], i)
+		}
 	}
 	links := plan.First("task_links", "tool_links").Value
 	r.readLinks(links)
@@ -180,7 +188,7 @@ func (r *reader) ref(l *tree.LabelRef, _ string) {
 	if _, ok := r.data[e]; !ok {
 		r.data[e] = l.At
 	}
-	l.Anywhere = slices.ContainsFunc(r.links, func(k link) bool { return k.has(e) })
+	l.Anywhere = r.declared(e)
 }
 
 // taskName warns of an argument that is nothing but the name of another node's tool.
@@ -189,8 +197,11 @@ func (r *reader) taskName(v tree.Value, user int) {
 		return
 	}
 	text := v.Str()
-	for i := range r.nodes {
-		if r.nodes[i].task == text && i != user && strings.ContainsAny(text, " _-") {
+	if !strings.ContainsAny(text, " _-") {
+		return
+	}
+	for _, i := range r.byEnd[ofTask(text)] {
+		if r.nodes[i].task == text && i != user {
 			want := tree.SpellNode(fmt.Sprint(i))
 			r.Warnf(v.All(), diag.NearReference, "%q is just text; did you mean %s, the result of that node?", text, want).
 				Fix = dialect.Replace(v.All(), want)

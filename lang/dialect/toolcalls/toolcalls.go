@@ -34,6 +34,7 @@ type reader struct {
 	turn    int
 	results map[string]tree.Value // by the ids of calls
 	ids     map[int][]tree.Value  // of the calls of each message
+	edges   int                   // from the calls of a message to those of the next
 }
 
 func read(b *dialect.Builder) {
@@ -181,9 +182,18 @@ func (r *reader) write(i int) {
 	r.Close()
 }
 
+// maxEdges bounds what a small text of two large messages becomes.
+const maxEdges = 1_000_000
+
 // dependsOn says that a call waits for those of the message before.
 func (r *reader) dependsOn(c *call) {
 	before := r.ids[c.turn-1]
+	if r.edges += len(before); r.edges > maxEdges {
+		if r.edges-len(before) <= maxEdges {
+			r.Errorf(c.At(), diag.OverLimit, "the calls of messages wait for more than %d calls of those before", maxEdges)
+		}
+		return
+	}
 	if len(before) > 0 {
 		r.Member("_dependsOn", c.At())
 		tree.Names(r.Builder, before)

@@ -20,6 +20,10 @@ type Labels struct {
 	first map[string]int // the step that has a label first
 	steps [][]string     // the labels of each step
 	refs  []*LabelRef
+	asked int // how often a near one was looked for
+
+	prefix string // before the number of the last label
+	mixed  bool   // not all labels are the same prefix and a number
 }
 
 // LabelRef is a reference to a label.
@@ -41,9 +45,13 @@ func (l *Labels) Step(labels ...string) {
 		l.first = map[string]int{}
 	}
 	for _, name := range labels {
-		if _, ok := l.first[name]; !ok {
-			l.first[name] = len(l.steps)
+		if _, ok := l.first[name]; ok {
+			continue
 		}
+		prefix, _, ok := numbered(name)
+		l.mixed = l.mixed || !ok || len(l.first) > 0 && prefix != l.prefix
+		l.prefix = prefix
+		l.first[name] = len(l.steps)
 	}
 	l.steps = append(l.steps, labels)
 }
@@ -73,20 +81,19 @@ func (l *Labels) Of(label string) int {
 
 // Nearest is the label that somebody who wrote this one may have meant.
 func (l *Labels) Nearest(label string) (string, bool) {
+	if l.asked++; l.asked > maxAsked {
+		return "", false
+	}
 	return spell.Nearest(label, maps.Keys(l.first))
 }
+
+// maxAsked is for how many labels a near one is looked for.
+const maxAsked = 200
 
 // Prefix is what stands before the number in every label; false when not every label
 // is that and a number.
 func (l *Labels) Prefix() (prefix string, ok bool) {
-	for name := range l.first {
-		p, _, numbered := numbered(name)
-		if !numbered || ok && p != prefix {
-			return "", false
-		}
-		prefix, ok = p, true
-	}
-	return prefix, ok
+	return l.prefix, len(l.first) > 0 && !l.mixed
 }
 
 // numbered parts a label that ends in a number.

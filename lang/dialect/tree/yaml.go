@@ -58,6 +58,9 @@ type yamlReader struct {
 // maxNodes bounds what aliases make of a small text.
 const maxNodes = 1 << 21
 
+// maxOut is how long the text may become.
+const maxOut = 256 << 20
+
 // lineStarts finds the lines as YAML counts them.
 func lineStarts(text []byte, start int) []int {
 	starts := []int{start}
@@ -126,7 +129,7 @@ func (y *yamlReader) putAs(kind diag.PieceKind, text string, from diag.Span) {
 // node writes a node, and returns its end in the original.
 func (y *yamlReader) node(n *yaml.Node, depth int) int {
 	start := y.offset(n.Line, n.Column)
-	if y.nodes++; y.nodes > maxNodes || depth > 1000 {
+	if y.nodes++; y.nodes > maxNodes || depth > 1000 || len(y.out) > maxOut {
 		if !y.Found() {
 			y.Errorf(dialect.Span(start, start), diag.OverLimit, "the text has more than %d values, or they nest too deep", maxNodes)
 		}
