@@ -145,6 +145,7 @@ type loaded struct {
 	prog     *compile.Program
 	findings diag.List
 	forecast *forecast.Forecast // nil when none was made
+	read     []os.FileInfo      // the documents that it delegates to
 }
 
 // load reads and compiles a plan. The error is about the file; what is wrong
@@ -155,7 +156,9 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 		return nil, err
 	}
 	s.texts.keep(journal.Plan, name, s.from.name, src.Text)
-	return s.compiled(src, name), nil
+	l := s.compiled(src, name)
+	env.read = append(env.read, l.read...)
+	return l, nil
 }
 
 // compiled reads and compiles the plan of a file; name is what the command calls the file
@@ -175,7 +178,7 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
 	findings.Sort()
-	return &loaded{prog: prog, findings: findings}
+	return &loaded{prog: prog, findings: findings, read: docs.read}
 }
 
 // toolless reports that nothing is known of tools: no tool file was given, and the plan

@@ -187,6 +187,9 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(f.instances); err == nil && info.Mode().IsRegular() {
+		env.read = append(env.read, info) // which is read as the run goes on
+	}
 	if err := env.keepsRead("events", f.events); err != nil {
 		return err
 	}

@@ -88,6 +88,7 @@ func digestOf(text []byte) string {
 type documents struct {
 	folder fs.FS // nil: there is none
 	texts  *texts
+	read   []fs.FileInfo // of the folder
 }
 
 // Open implements fs.FS.
@@ -109,6 +110,9 @@ func (d *documents) Open(name string) (fs.File, error) {
 	text, err = io.ReadAll(io.LimitReader(f, jsonscan.DefaultMaxBytes+1))
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err == nil {
+		d.read = append(d.read, info)
 	}
 	d.texts.keep(journal.Document, name, "", text)
 	return &docFile{name: name, size: int64(len(text)), Reader: bytes.NewReader(text)}, nil
