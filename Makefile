@@ -1,5 +1,5 @@
-# Six words; each is a line that can be typed without make as well.
-.PHONY: test fuzz torture bench generate check
+# Seven words; each is a line that can be typed without make as well.
+.PHONY: test fuzz torture bench bench-go generate check
 
 test: ## the tests
 	go test ./...
@@ -12,8 +12,12 @@ fuzz: ## each fuzz target for a few seconds, the large hostile inputs, and every
 torture: ## kills, power cuts and broken files, by the thousand; some minutes
 	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Truncated' ./journal -torture
 
-bench: ## the benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## docs/benchmarks.md: plc beside others; QUICK=1 is short, and to the terminal; some minutes
+	cd bench/js && npm ci --silent || echo "without what needs Node"
+	go -C bench run . $(if $(QUICK),-quick)
+
+bench-go: ## the benchmarks of the packages, beside those of the last tag if there is one
+	.ci/bench $(BENCH)
 
 generate: ## what is made from comments, and the golden files; read the diff
 	go generate ./...
