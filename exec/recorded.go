@@ -266,7 +266,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	case r.Skipped:
 		s.skip(i, r.Reason, r.Failure != nil)
 	case r.Failure != nil:
-		s.conclude(i, &writing{outcome: -1, failure: r.Failure})
+		s.conclude(i, writing{outcome: -1, failure: r.Failure})
 	default:
 		s.accepted(i, p, tool.Result{Value: r.Value, Outcome: r.Outcome, Usage: r.Usage}, true)
 	}
@@ -285,18 +285,39 @@ func (r *Returned) event() Event {
 }
 
 // returned says what came of a call, before its write waits for its turn.
-func (s *scheduler) returned(i int32, e Event) {
-	c := s.call(i)
-	if !s.tells() || c.params == nil {
-		return // or it came to no call: it will come to the same again
-	}
-	if r := s.prog().Calls[i].Result; r != nil && s.opts.OnCallDone == nil {
+func (s *scheduler) returned(i int32, event Event) {
+	if !s.tellsReturned(i) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.Type, e.Attempt = CallReturned, c.attempts
-	s.emitCall(i, e)
+	event.Type, event.Attempt = CallReturned, s.call(i).attempts
+	s.emitCall(i, event)
+}
+
+// gave is returned for the result of a tool.
+func (s *scheduler) gave(i int32, res *tool.Result) {
+	if !s.tellsReturned(i) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.tell(CallReturned, "")
+	e.Value, e.Outcome, e.Attempt = res.Value, res.Outcome, s.call(i).attempts
+	if res.Usage != (tool.Usage{}) {
+		usage := res.Usage
+		e.Usage = &usage
+	}
+	s.sendCall(i, e)
+}
+
+// tellsReturned reports whether what came of a call is told. It is not when it came to no
+// call: it will come to the same again.
+func (s *scheduler) tellsReturned(i int32) bool {
+	if !s.tells() || s.call(i).params == nil {
+		return false
+	}
+	return s.prog().Calls[i].Result == nil || s.opts.OnCallDone != nil
 }
 
 // tells reports whether anybody listens to events.

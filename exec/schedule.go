@@ -91,7 +91,7 @@ func (s *scheduler) free(n int32) {
 func (s *scheduler) push(i int32) {
 	c := s.call(i)
 	c.status = Ready
-	s.emitCall(i, Event{Type: CallReady, Status: Ready})
+	s.sendCall(i, s.tell(CallReady, Ready))
 	s.enqueue(i)
 }
 

@@ -224,6 +224,11 @@ func (p *pool) emit(event Event) (seq int64) {
 	}
 	e := p.block.next()
 	*e = event
+	return p.send(e)
+}
+
+// send sends an event that is in its block. The caller holds mu.
+func (p *pool) send(e *Event) (seq int64) {
 	e.Time, e.Run = p.instant(), p.opts.ID
 	seq = p.keep(e)
 	if p.opts.OnEvent != nil {
@@ -261,8 +266,29 @@ func (b *eventBlock) next() *Event {
 
 // emitCall sends an event about a call, and returns its number in the record. The
 // caller holds mu.
-func (s *scheduler) emitCall(i int32, e Event) (seq int64) {
+func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
 	if !s.tells() {
+		return 0
+	}
+	e := s.block.next()
+	*e = event
+	return s.sendCall(i, e)
+}
+
+// tell is emitCall for the events of every call, which are filled in where they are. It is
+// nil when nobody listens; else sendCall comes next.
+func (s *scheduler) tell(t EventType, status Status) *Event {
+	if !s.tells() {
+		return nil
+	}
+	e := s.block.next()
+	e.Type, e.Status = t, status
+	return e
+}
+
+// sendCall sends an event about a call that is in its block; nil is none. The caller holds mu.
+func (s *scheduler) sendCall(i int32, e *Event) (seq int64) {
+	if e == nil {
 		return 0
 	}
 	e.Call, e.Instance = s.path(i), s.instanceOf(i)
@@ -272,8 +298,8 @@ func (s *scheduler) emitCall(i int32, e Event) (seq int64) {
 	if t := s.call(i).trail; t != nil && e.Type != Written {
 		e.Content = t.content
 	}
-	e.Replayed = s.told(i, &e)
-	return s.emit(e)
+	e.Replayed = s.told(i, e)
+	return s.send(e)
 }
 
 // halt makes that nothing new starts, here and below; the first reason stays. The caller

@@ -88,9 +88,9 @@ func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded
 		return
 	}
 	if !recorded && s.tells() {
-		s.returned(i, (&Returned{Value: res.Value, Outcome: res.Outcome, Usage: res.Usage}).event())
+		s.gave(i, &res)
 	}
-	s.conclude(i, &writing{outcome: outcome, value: value, usage: res.Usage})
+	s.conclude(i, writing{outcome: outcome, value: value, usage: res.Usage})
 }
 
 // accept checks that a result is JSON and lets the hook see it.
@@ -171,13 +171,13 @@ func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMess
 // error goes (plan-language §4); else the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) {
 	s.returned(i, Event{Error: f})
-	s.conclude(i, &writing{outcome: -1, failure: f})
+	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
 // failedLost takes the failure of a call that may have done its work.
 func (s *scheduler) failedLost(i int32, f *Failure) {
 	s.returned(i, Event{Error: f, Lost: true})
-	s.conclude(i, &writing{outcome: -1, failure: f})
+	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
 // skip ends a call that does not run.
@@ -195,11 +195,12 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 
 // conclude gives the call's slot back and applies its write: now, or when the
 // earlier calls that may write what it overlaps have settled.
-func (s *scheduler) conclude(i int32, w *writing) {
+func (s *scheduler) conclude(i int32, w writing) {
 	s.mu.Lock()
 	s.release(i, w.failure == nil)
 	if s.commits != nil && s.commits[i] > 0 {
-		s.call(i).parked = w
+		kept := w
+		s.call(i).parked = &kept
 		s.spread(false)
 		s.mu.Unlock()
 		return
@@ -213,24 +214,24 @@ func (s *scheduler) drain(queue []int32) {
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		queue = s.apply(i, s.call(i).parked, queue)
+		queue = s.apply(i, *s.call(i).parked, queue)
 	}
 }
 
 // apply writes what a call gave, or its failure, and settles it. It appends to
 // queue the calls whose parked writes may follow.
-func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
+func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	p := &s.prog().Calls[i]
 	var written []compile.Write
 	if w.failure == nil && w.outcome >= 0 {
 		written = p.Alternatives[w.outcome].Writes
 		if err := s.write(p, written, p.Method, w.value); err != nil {
-			w = &writing{outcome: -1, failure: writeFailure(err), usage: w.usage}
+			w = writing{outcome: -1, failure: writeFailure(err), usage: w.usage}
 		}
 	}
 	handled := false
 	if w.failure != nil {
-		w.outcome, written, handled = s.writeFailed(i, p, w)
+		w.outcome, written, handled = s.writeFailed(i, p, &w)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,11 +244,11 @@ func (s *scheduler) apply(i int32, w *writing, queue []int32) []int32 {
 	c.failure = w.failure
 	s.usage.Tokens += w.usage.Tokens
 	s.usage.Cost += w.usage.Cost
-	for _, path := range written {
-		if !s.tells() {
-			break
+	for _, to := range written {
+		if e := s.tell(Written, ""); e != nil {
+			e.Path, e.Method, e.Value = to.Path.String(), p.Method.String(), w.value
+			s.sendCall(i, e)
 		}
-		s.emitCall(i, Event{Type: Written, Path: path.Path.String(), Method: p.Method.String(), Value: w.value})
 	}
 	if s.conclusion(i, c, p, handled) {
 		c.params = nil
@@ -263,7 +264,10 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 	s.finished++
 	if c.failure == nil {
 		c.status = Completed
-		s.emitCall(i, Event{Type: CallCompleted, Status: Completed, Attempt: c.attempts})
+		if e := s.tell(CallCompleted, Completed); e != nil {
+			e.Attempt = c.attempts
+			s.sendCall(i, e)
+		}
 		return true
 	}
 	if !handled && s.strategyOf(p) == Ask {

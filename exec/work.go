@@ -289,11 +289,14 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 	c.attempts++
 	c.turn++
 	c.calling = true
-	e := c.start(Event{Attempt: c.attempts, Key: key})
-	if s.opts.Dry != nil {
-		e.Value = c.params
+	e := s.tell(CallStarted, Running)
+	if e != nil {
+		e.Attempt, e.Key = c.attempts, key
+		if c.edited || s.opts.Dry != nil {
+			e.Value = c.params
+		}
 	}
-	return c.turn, s.emitCall(i, e), true
+	return c.turn, s.sendCall(i, e), true
 }
 
 // start is the event of an attempt.
