@@ -113,6 +113,9 @@ type Alternative struct {
 
 // Name is the alternative's whole path: †state.receipt.
 func (a *Alternative) Name() string {
+	if len(a.source.Paths) == 1 {
+		return a.source.Paths[0].String()
+	}
 	var b strings.Builder
 	for i, e := range a.source.Paths {
 		if i > 0 {

@@ -92,8 +92,8 @@ type stop struct {
 type call struct {
 	status   Status
 	attempts int
-	handled  bool
 	outcome  int32 // the alternative that was written; -1 is none
+	turn     int32 // of the attempt that runs; an answer of an older one is dropped
 	failure  *Failure
 	reason   string
 	begun    time.Time
@@ -102,18 +102,18 @@ type call struct {
 
 	written []compile.Write // what was applied
 
+	handled   bool
 	settled   bool
+	edited    bool       // a person or a hook changed its params
 	byFailure bool       // skipped because something failed
 	approved  bool       // a person said yes
 	ticket    bool       // its rate lets it start
 	calling   bool       // its tool is being called, and the answer is waited for
 	parked    *writing   // waits for earlier writers
 	params    []byte     // resolved and valid
-	edited    bool       // a person or a hook changed them
 	spared    int        // attempts that do not count as retries
 	fell      *Failure   // its fallback is next: why
 	trail     *trail     // in the record; nil when nothing is kept
-	turn      int32      // of the attempt that runs; an answer of an older one is dropped
 	slot      Slot       // of the limiter
 	limited   *toolLimit // holds a place of its tool
 	sub       *delegation
@@ -256,7 +256,7 @@ const maxEventBlock = 64
 
 func (b *eventBlock) next() *Event {
 	if len(b.free) == 0 {
-		b.size = min(max(4, 2*b.size), maxEventBlock)
+		b.size = min(max(8, 2*b.size), maxEventBlock)
 		b.free = make([]Event, b.size)
 	}
 	e := &b.free[0]

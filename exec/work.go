@@ -95,7 +95,11 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 	if reason := s.skipReason(i, p, reads); reason != "" {
 		return false
 	}
-	params, err := p.Params.Resolve(reads, s.prog().Refs == compile.LenientRefs, func(r *compile.Read) { s.lenient(i, r) })
+	var warn func(*compile.Read)
+	if s.prog().Refs == compile.LenientRefs {
+		warn = func(r *compile.Read) { s.lenient(i, r) }
+	}
+	params, err := p.Params.Resolve(reads, warn != nil, warn)
 	switch u, _ := err.(*compile.Unresolved); {
 	case u == nil:
 		f := s.checkParams(p.Tool, params)
@@ -137,6 +141,9 @@ func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
 // skipReason skips a call whose _when does not hold, or that depends on one that
 // failed; it reports why.
 func (s *scheduler) skipReason(i int32, p *compile.Call, reads *placeReader) string {
+	if len(p.DependsOn) == 0 && p.When == nil {
+		return ""
+	}
 	s.mu.Lock()
 	for _, d := range p.DependsOn {
 		if dep := s.call(d); dep.status == Failed && !dep.handled || dep.byFailure && !s.satisfies(dep) {

@@ -8,7 +8,7 @@ import (
 // String is the expression in canonical form (plan-language §3): parentheses
 // and quotes only where they are needed, one space around operators. It parses to
 // an equal expression.
-func (e *Expr) String() string { return string(e.append(nil, false)) }
+func (e *Expr) String() string { return string(e.append(make([]byte, 0, 64), false)) }
 
 // append appends the canonical form. With bare, as inside the braces of †{…},
 // references are without their daggers.

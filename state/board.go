@@ -74,7 +74,9 @@ type record struct {
 func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
 	w := &Whiteboard{kinds: make(map[string]*kind)}
 	for _, name := range []string{"input", "state", "data"} {
-		w.kinds[name] = newKind([]byte("{}"))
+		if _, ok := initial[name]; !ok {
+			w.kinds[name] = newKind([]byte("{}"))
+		}
 	}
 	if err := w.begin(initial); err != nil {
 		return nil, err

@@ -256,7 +256,9 @@ func (v *view) renderObject(dst []byte, p place) ([]byte, bool) {
 			dst, _ = v.render(dst, spot{n, m.value})
 		}
 	}
-	for _, m := range v.newMembers(p, seen) {
+	added := v.newMembers(p, seen)
+	dst = slices.Grow(dst, v.roughSize(added))
+	for _, m := range added {
 		back := len(dst)
 		dst = appendQuoted(comma(dst, start), m.name)
 		ok := false
@@ -274,6 +276,18 @@ func (v *view) touched(p place) bool {
 	return slices.ContainsFunc(p.in.touches, func(k key) bool { return v.since <= k && k < v.bound })
 }
 
+// roughSize is about how many bytes members take, when each has one value.
+func (v *view) roughSize(list []born) int {
+	size := 0
+	for _, m := range list {
+		size += len(m.name) + len(`"":,`)
+		if c := m.n.covers.before(v.bound); c != nil {
+			size += len(c.value.raw)
+		}
+	}
+	return size
+}
+
 // born is a member and the first write in view that made it.
 type born struct {
 	named
@@ -283,6 +297,9 @@ type born struct {
 // newMembers are the members that only writes made, in order of the first in view.
 func (v *view) newMembers(p place, seen map[*node]bool) []born {
 	var all []born
+	if v.since == 0 && p.in.last < v.bound { // all of them, nearly always
+		all = make([]born, 0, len(p.in.members))
+	}
 	p.in.fresh.root.ascend(v.bound, func(i *item[named]) {
 		v.work++
 		n := i.value.n
