@@ -85,9 +85,13 @@ func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
 	return schemas.Object(item, schemas.Field{Name: "result"})
 }
 
-// elements is the type of the elements of a list; nil when it is not known.
+// elements is the type of the elements of a list; nil when it is not known, or when the
+// list has none: its document never runs, and nothing that it reads is missing.
 func elements(list *schemas.Schema) *schemas.Schema {
 	if list == nil {
+		return nil
+	}
+	if _, has := list.At(schemas.Step{Kind: schemas.Element, Index: 0}); has == schemas.Never {
 		return nil
 	}
 	s, _ := list.At(schemas.Step{Kind: schemas.Every})
