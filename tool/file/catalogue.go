@@ -41,6 +41,7 @@ func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	}
 	var tools []*tool.Tool
 	for _, f := range files {
+		tools = append(tools, b.builtin(f)...)
 		for _, def := range f.Tools {
 			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name]})
 		}

@@ -24,7 +24,8 @@ type File struct {
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written
 
-	limits []value // where the limits stand
+	limits   []value // where the limits stand
+	builtins []value // the built-in tools that are granted, by name
 }
 
 // Policy says what tools may do (cli, "The tool file").
@@ -53,6 +54,7 @@ func Read(src *diag.File) (*File, diag.List) {
 	r.members(value{node: root}, map[string]set{
 		"$schema":    func(value) {}, // for editors
 		"tools":      func(v value) { r.tools(v, f) },
+		"builtin":    func(v value) { r.builtins(v, f) },
 		"activities": func(v value) { r.each(v, func(v value) { r.activity(v, f) }) },
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
 		"policy":     func(v value) { r.policy(v, &f.Policy) },

@@ -77,6 +77,11 @@ func (a *Activity) Close() error {
 //   - "bad-params", "host-not-allowed", "private-address", "too-many-redirects",
 //     "insecure-redirect": refused here; permanent.
 func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	return a.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return a.request(ctx, req) })
+}
+
+// attempt makes the request that write gives.
+func (a *Activity) attempt(ctx context.Context, write func(context.Context) (*nethttp.Request, error)) (tool.Result, error) {
 	if a.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, a.timeout)
@@ -87,7 +92,7 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	}
 	var sent atomic.Bool
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }}
-	out, err := a.request(httptrace.WithClientTrace(ctx, trace), req)
+	out, err := write(httptrace.WithClientTrace(ctx, trace))
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -109,10 +114,7 @@ func (a *Activity) request(ctx context.Context, req *tool.Request) (*nethttp.Req
 	if err := a.checkHost(u); err != nil {
 		return nil, err
 	}
-	out := (&nethttp.Request{Method: a.method, URL: u, Host: u.Host, Header: nethttp.Header{
-		"Accept":     {"application/json, text/plain;q=0.9, */*;q=0.5"},
-		"User-Agent": {"plc"},
-	}}).WithContext(ctx)
+	out := a.newRequest(ctx, u, req.Key)
 	if text != nil {
 		setBody(out, text)
 		out.Header.Set("Content-Type", a.body.kind)
@@ -120,7 +122,18 @@ func (a *Activity) request(ctx context.Context, req *tool.Request) (*nethttp.Req
 			out.Header.Set("Content-Type", typeJSON)
 		}
 	}
-	return out, a.setHeaders(out.Header, params, req.Key)
+	return out, a.setHeaders(out.Header, params)
+}
+
+// newRequest makes a request without a body. A header that asks for idempotency is written in lower
+// case, here and in setHeaders, which is the same to every server, but hides it from
+// net/http: that would take it as leave to send a POST again by itself (Request.isReplayable).
+func (a *Activity) newRequest(ctx context.Context, u *url.URL, key string) *nethttp.Request {
+	h := nethttp.Header{"Accept": {"application/json, text/plain;q=0.9, */*;q=0.5"}, "User-Agent": {"plc"}}
+	if key != "" && !a.safe() {
+		h["idempotency-key"] = []string{headerKey(key)}
+	}
+	return (&nethttp.Request{Method: a.method, URL: u, Host: u.Host, Header: h}).WithContext(ctx)
 }
 
 // setBody sets a body that a redirect may send again.
@@ -199,27 +212,29 @@ func (a *Activity) restBody(p driver.Params) []byte {
 	return append(object, '}')
 }
 
-// setHeaders fills the headers. One that asks for idempotency is written in lower
-// case, which is the same to every server, but hides it from net/http: that would
-// take it as leave to send a POST again by itself (Request.isReplayable).
-func (a *Activity) setHeaders(h nethttp.Header, p driver.Params, key string) error {
-	if key != "" && !a.safe() {
-		h["idempotency-key"] = []string{headerKey(key)}
-	}
+// setHeaders fills the headers.
+func (a *Activity) setHeaders(h nethttp.Header, p driver.Params) error {
 	for _, f := range a.headers {
 		text, missing := f.value.Fill(p.Text)
-		switch {
-		case missing != "":
+		if missing != "" {
 			continue
-		case !line(text):
-			return driver.Refuse("the header %s would hold a line end or another control character", f.name)
 		}
-		switch name := strings.ToLower(f.name); name {
-		case "idempotency-key", "x-idempotency-key":
-			h[name] = []string{text}
-		default:
-			h[f.name] = []string{text}
+		if err := setHeader(h, f.name, text); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func setHeader(h nethttp.Header, name, value string) error {
+	if !line(value) {
+		return driver.Refuse("the header %s would hold a line end or another control character", name)
+	}
+	switch lower := strings.ToLower(name); lower {
+	case "idempotency-key", "x-idempotency-key":
+		h[lower] = []string{value}
+	default:
+		h[name] = []string{value}
 	}
 	return nil
 }

@@ -1,0 +1,129 @@
+package jq
+
+import (
+	"encoding/json"
+	"math/big"
+	"reflect"
+)
+
+// What a query may use up. A step costs more than it should take in memory (a recursion
+// keeps each of its steps).
+const (
+	budget    = 256 << 20 // bytes, of all steps together
+	stepCost  = 128
+	nodeCost  = 32       // of a value within another
+	largest   = 64 << 20 // bytes, of one value
+	longest   = 64 << 10 // bytes, of one number: the time to multiply grows faster than that
+	deepest   = 1000     // values within values
+	entryCost = 64       // of a member of an object
+)
+
+// account is what a call may still spend. It is of one goroutine.
+type account struct {
+	left int
+	// known are the lists and objects that were measured, so that each is paid once, and a value
+	// that holds another many times takes no longer to measure.
+	known map[place]measure
+}
+
+// place tells lists and objects apart.
+type place struct {
+	at  uintptr
+	len int
+}
+
+// measure is how large and deep a value is, and the value, which has to stay where it is.
+type measure struct {
+	size, depth int
+	value       any
+}
+
+// overdrawn is the error of a query that asks for too much.
+type overdrawn struct{ why string }
+
+func (e *overdrawn) Error() string { return e.why }
+
+// pay pays for a step with a value.
+func (a *account) pay(v any) error {
+	m := a.measure(v, 0)
+	if a.left -= stepCost; m.value == nil { // it will be paid each time
+		a.left -= m.size
+	}
+	switch {
+	case m.size > largest:
+		return &overdrawn{"the query makes too large a value"}
+	case m.depth > deepest:
+		return &overdrawn{"the query makes too deep a value"}
+	case a.left < 0:
+		return &overdrawn{"the query does too much"}
+	}
+	return nil
+}
+
+// measure measures a value, which is depth values deep. What is too deep or too large is not
+// followed.
+func (a *account) measure(v any, depth int) measure {
+	switch v := v.(type) {
+	case string:
+		return measure{size: len(v)}
+	case json.Number:
+		return number(len(v))
+	case *big.Int:
+		return number(v.BitLen() / 8)
+	case []any:
+		return a.container(v, len(v), depth, func(each func(any)) {
+			for _, e := range v {
+				each(e)
+			}
+		})
+	case map[string]any:
+		return a.container(v, len(v), depth, func(each func(any)) {
+			for name, e := range v {
+				each(name)
+				each(e)
+			}
+		})
+	}
+	return measure{}
+}
+
+// number is the measure of a number: too large where it is too long.
+func number(n int) measure {
+	if n > longest {
+		n = largest + 1
+	}
+	return measure{size: n}
+}
+
+// container measures a list or object, and pays for it if it is new.
+func (a *account) container(v any, n, depth int, all func(func(any))) measure {
+	key := place{reflect.ValueOf(v).Pointer(), n}
+	if m, ok := a.known[key]; ok && n > 0 {
+		return m
+	}
+	m := measure{size: n * nodeCost, value: v}
+	if _, object := v.(map[string]any); object {
+		m.size = n * entryCost
+	}
+	own := m.size
+	if depth > deepest || own > largest {
+		m.depth = deepest + 1
+		return m
+	}
+	all(func(e any) {
+		if m.size > largest {
+			return
+		}
+		inner := a.measure(e, depth+1)
+		if inner.value == nil {
+			own += inner.size
+		}
+		m.size += inner.size
+		m.depth = max(m.depth, inner.depth+1)
+	})
+	if n > 0 {
+		a.known[key] = m
+		a.left -= own
+	}
+	return m
+}

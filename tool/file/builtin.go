@@ -1,0 +1,70 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/builtin"
+	"github.com/plc-lang/plc/tool/builtin/jq"
+)
+
+// builtinNames are the names of the built-in tools.
+func builtinNames() []string { return append(builtin.Names(), jq.Name) }
+
+// builtins reads the list of the built-in tools that a file grants.
+func (r *reader) builtins(v value, f *File) {
+	if !r.is(v, array) {
+		return
+	}
+	for _, e := range v.entries {
+		e := v.below(e)
+		switch best, near := spell.Nearest(e.str, slices.Values(builtinNames())); {
+		case !r.is(e, text):
+		case slices.Contains(builtinNames(), e.str):
+			f.builtins = append(f.builtins, e)
+		case near:
+			r.errorf(e, "there is no built-in tool %q; did you mean %q?", e.str, best)
+			r.replaceBy(e.span, best)
+		default:
+			r.errorf(e, "there is no built-in tool %q; there are %s", e.str, list(builtinNames()))
+		}
+	}
+}
+
+// builtin makes the built-in tools of a file. What they may reach is the policy of all files.
+func (b *builder) builtin(f *File) (tools []*tool.Tool) {
+	cfg := builtin.Config{Hosts: b.policy.Hosts, Paths: b.policy.Paths}
+	for _, v := range f.builtins {
+		t, err := builtinTool(v.str, cfg)
+		loc := diag.Loc{File: f.Source, Span: v.span}
+		if err != nil {
+			b.findings = append(b.findings, diag.Finding{
+				Code: diag.NotAllowed, Loc: loc, Pointer: v.pointer,
+				Message: fmt.Sprintf("%q: %v; name it in policy.hosts or policy.paths", v.str, err),
+			})
+			continue
+		}
+		tools = append(tools, b.ready(t, f, loc))
+	}
+	return tools
+}
+
+func builtinTool(name string, cfg builtin.Config) (*tool.Tool, error) {
+	if name == jq.Name {
+		return jq.Tool(), nil
+	}
+	return builtin.New(name, cfg)
+}
+
+// ready splits a tool that comes with its activity, so that a file may have another
+// definition or another activity in place of one of them.
+func (b *builder) ready(t *tool.Tool, f *File, loc diag.Loc) *tool.Tool {
+	name := t.Definition.Name
+	b.made[name] = tool.Implementation{Activity: t.Activity, Driver: t.Driver, Limits: b.limits[name], Timeout: t.Timeout, Loc: loc, Raw: t.Raw}
+	def := *t.Definition
+	def.Loc = loc
+	return &tool.Tool{Definition: &def, Source: f.Source.Name, Limits: b.limits[name]}
+}

@@ -1,0 +1,101 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	nethttp "net/http"
+	"net/url"
+	"strings"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// Message is a request whose parts are written already, by a driver that knows more of
+// a service than templates say.
+type Message struct {
+	Method      string            // in capitals
+	URL         string            // instead of Config.URL; "" is that
+	Path        string            // added to the path of the URL, escaped: "/pets/4%2F2"; "" adds nothing
+	Query       string            // escaped, without the "?"; "" is none
+	Header      map[string]string // more headers, by name
+	Body        []byte            // nil is none
+	ContentType string            // of the body
+	Key         string            // for the header Idempotency-Key; "" is none
+}
+
+// Send makes a request once: to Config.URL, which then has no placeholder, or that of the message, with what the message adds. Of the
+// Config only what bounds requests counts (Timeout, MaxBytes, hosts, Proxy) and how answers are
+// read (Result). All else, hosts, redirects and errors, is as with Call.
+func (a *Activity) Send(ctx context.Context, m *Message) (tool.Result, error) {
+	b := *a
+	b.method = m.Method
+	return b.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return b.written(ctx, m) })
+}
+
+// written is the request of a message.
+func (a *Activity) written(ctx context.Context, m *Message) (*nethttp.Request, error) {
+	u, err := a.extend(m)
+	if err != nil {
+		return nil, driver.Refuse("%v", err)
+	}
+	if err := a.checkHost(u); err != nil {
+		return nil, err
+	}
+	out := a.newRequest(ctx, u, m.Key)
+	if m.Body != nil {
+		setBody(out, m.Body)
+		out.Header.Set("Content-Type", m.ContentType)
+	}
+	for name, value := range m.Header {
+		canonical := nethttp.CanonicalHeaderKey(name)
+		if !token(name) || ownHeader(canonical) {
+			return nil, driver.Refuse("the header %q is for the client alone to set", name)
+		}
+		if err := setHeader(out.Header, canonical, value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// extend is the URL with what a message adds to it.
+func (a *Activity) extend(m *Message) (*url.URL, error) {
+	base := a.url
+	if m.URL != "" {
+		var err error
+		if base, err = parseAddress(driver.Escape(m.URL)); err != nil {
+			return nil, fmt.Errorf("url %q: %w", driver.Head([]byte(m.URL), 200), err)
+		}
+	}
+	if m.Path != "" {
+		more, err := segmentsOf(m.Path)
+		if err != nil {
+			return nil, err
+		}
+		last := len(base.path) - 1
+		if base.path[last].String() != "" { // else its slash is the one that Path begins with
+			last++
+		}
+		base.path = append(base.path[:last:last], more...)
+	}
+	var query []string
+	if m.Query != "" {
+		query = []string{m.Query}
+	}
+	return base.fill(func(string) (string, bool) { return "", false }, query)
+}
+
+// segmentsOf are the segments of an escaped path, none of which leads upwards.
+func segmentsOf(path string) ([]driver.Template, error) {
+	for escaped := range strings.SplitSeq(path, "/") {
+		segment, err := url.PathUnescape(escaped)
+		if err != nil {
+			return nil, err
+		}
+		if climbs(segment) {
+			return nil, fmt.Errorf("the segment of the path would lead elsewhere: %q", driver.Head([]byte(segment), 60))
+		}
+	}
+	return parseSegments(driver.Escape(strings.TrimPrefix(path, "/")))
+}
