@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
 	}
-	if os.Getenv("PLC_STORE") == "" { // those who want a record name a store
+	if _, ok := os.LookupEnv("PLC_STORE"); !ok { // those who want a record name a store
 		os.Setenv("PLC_STORE", noStore)
 	}
 	testscript.Main(m, map[string]func(){"plc": main})

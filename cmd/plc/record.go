@@ -40,6 +40,8 @@ func ofInvocation(flag string) bool {
 	switch flag {
 	case "format", "yes", "approval", "events", "results", "store", "expect", "strict", "branch", "help":
 		return true
+	case "tools-from": // the record has it with the files
+		return true
 	}
 	return false
 }

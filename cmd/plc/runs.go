@@ -286,7 +286,11 @@ func eventLine(e *exec.Event, last time.Time) string {
 	if e.Type == exec.Written {
 		words = append(words, e.Method, e.Path)
 	}
-	for _, text := range []string{e.Outcome, e.Reason} {
+	reason := e.Reason
+	if e.Answer != nil {
+		reason = strings.TrimSuffix(saidIn(e.Answer)+": "+e.Answer.Reason, ": ")
+	}
+	for _, text := range []string{e.Outcome, reason} {
 		if text != "" {
 			words = append(words, text)
 		}

@@ -73,7 +73,7 @@ func openStore(flag string) (*journal.Store, error) {
 
 // storeError says what else can be done when a store can't be opened.
 func storeError(err error) error {
-	return fmt.Errorf("%s; --store PATH names another one, --store none runs without a record", trimJournal(err))
+	return fmt.Errorf("%s (--store PATH is another one, --store none keeps no record)", trimJournal(err))
 }
 
 // trimJournal is an error of the store as commands say it.

@@ -53,6 +53,39 @@ func (f *toolsFlag) String() string { return "" }
 
 func (f *toolsFlag) Type() string { return "stringArray" }
 
+// GetSlice is the flag as a record keeps it: a notation, "" for our own, and a name, for each
+// file. With Append and Replace it is a pflag.SliceValue.
+func (f *toolsFlag) GetSlice() (all []string) {
+	for _, t := range f.list {
+		notation := ""
+		if t.from != nil {
+			notation = t.from.Name
+		}
+		all = append(all, notation, t.name)
+	}
+	return all
+}
+
+// Append implements pflag.SliceValue.
+func (f *toolsFlag) Append(name string) error { return f.Set(name) }
+
+// Replace gives the flag what GetSlice gave.
+func (f *toolsFlag) Replace(all []string) error {
+	f.list = nil
+	for i := 0; i+1 < len(all); i += 2 {
+		t := toolFile{name: all[i+1]}
+		if all[i] != "" {
+			n, ok := notations.Lookup(all[i])
+			if !ok {
+				return fmt.Errorf("there is no notation %q", all[i])
+			}
+			t.from = n
+		}
+		f.list = append(f.list, t)
+	}
+	return nil
+}
+
 // toolsFromFlag is the flag --tools-from.
 type toolsFromFlag toolFiles
 
