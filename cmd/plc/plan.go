@@ -56,6 +56,7 @@ state and flags.`,
 	f.addVerdict(c)
 	addFormat(c, &f.format, "text or json (one document)")
 	f.addMeaning(c)
+	addStore(c, &f.store, "the store that knows how long tools take, and what they gave: a path, or none")
 	f.onTimeout = "reject"
 	fl := c.Flags()
 	fl.StringVarP(&f.output, "output", "o", "", "write a request for approval to this file")
@@ -86,6 +87,16 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	}
 	if p.invalid != nil {
 		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
+	}
+	store, err := readStore(f.store)
+	switch {
+	case err == nil:
+		defer store.Close()
+		if err := env.learn(c.Context(), p, store); err != nil {
+			return err
+		}
+	case !errors.Is(err, errNoRuns) && !errors.Is(err, errNoStore):
+		return err
 	}
 	d, fc, err := p.dryRun(c.Context())
 	if err != nil {

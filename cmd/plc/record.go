@@ -67,6 +67,7 @@ func (env *environment) begin(c *cobra.Command, p *prepared, store *journal.Stor
 		return nil, err
 	}
 	given.Flags, p.program = flags, given.Program
+	given.Labels = map[string]string{givenLabel: env.givenDigest(p.flags)}
 	p.opts.ID = exec.NewID()
 	run, err := store.Create(p.opts.ID, given)
 	if err != nil {

@@ -100,7 +100,11 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 		return errors.Join(err, store.Close())
 	}
 	if sum.Status == exec.Rejected {
-		return errors.Join(fmt.Errorf("the run %s was rejected (%s); run its plan again", sum.Run, sum.Reason), store.Close())
+		env.complain(fmt.Errorf("the run %s was rejected (%s); run its plan again", sum.Run, sum.Reason))
+		if err := store.Close(); err != nil {
+			return err
+		}
+		return exit(exitRejected)
 	}
 	run, err := store.Resume(sum.Run)
 	if err != nil {

@@ -261,6 +261,11 @@ func (env *environment) allowed(ctx context.Context, p *prepared, k *kept) (*exe
 	if p.approvedBefore(k) {
 		return nil, nil
 	}
+	if k != nil {
+		if err := env.learn(ctx, p, k.store); err != nil {
+			return nil, err
+		}
+	}
 	d, _, err := p.dryRun(ctx)
 	if err != nil {
 		return nil, err

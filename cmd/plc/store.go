@@ -82,6 +82,9 @@ func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "jou
 // errNoRuns is that there is no store yet.
 var errNoRuns = errors.New("no run was recorded yet")
 
+// errNoStore is that --store, or PLC_STORE, is none.
+var errNoStore = errors.New("--store none has no runs; name the store that has them")
+
 // readStore opens the store to read it: it is neither made nor changed. Where there is none
 // the error is errNoRuns.
 func readStore(flag string) (*journal.Store, error) {
@@ -90,7 +93,7 @@ func readStore(flag string) (*journal.Store, error) {
 	case err != nil:
 		return nil, err
 	case path == "":
-		return nil, fmt.Errorf("--store none has no runs; name the store that has them")
+		return nil, errNoStore
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if flag != "" {
@@ -116,7 +119,7 @@ func writeStore(flag string) (*journal.Store, error) {
 	case err != nil:
 		return nil, err
 	case path == "":
-		return nil, fmt.Errorf("--store none has no runs; name the store that has them")
+		return nil, errNoStore
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no store %s: %w", path, errNoRuns)

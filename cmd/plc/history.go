@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// history is what the store knows of runs before, for dry runs and forecasts. The nil
+// history knows nothing.
+type history struct {
+	store *journal.Store
+
+	mu      sync.Mutex
+	lengths map[string][]time.Duration // of tools
+	results map[askedAt]*exec.Event    // of a run that was given the same
+}
+
+// historyOf is what a store knows; it is open as long as it is used. Results are those of the
+// newest run that was given the same and completed.
+func historyOf(ctx context.Context, store *journal.Store, given string) (*history, error) {
+	if store == nil {
+		return nil, nil
+	}
+	h := &history{store: store, lengths: map[string][]time.Duration{}, results: map[askedAt]*exec.Event{}}
+	all, err := store.Runs(journal.Filter{Status: []exec.Status{exec.Completed}, Labels: map[string]string{givenLabel: given}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Parent != "" { // it began with values of its own
+			continue
+		}
+		for entry, err := range store.Events(ctx, r.Run, 0, false) {
+			if err != nil {
+				return nil, err
+			}
+			e, err := entry.Event()
+			if err != nil {
+				return nil, err
+			}
+			if e.Type == exec.CallReturned && e.Error == nil && e.Value != nil {
+				h.results[askedAt{e.Instance, e.Call}] = e
+			}
+		}
+		break
+	}
+	return h, nil
+}
+
+// givenLabel is the label of a run by which those that were given the same are found.
+const givenLabel = "given"
+
+// givenDigest is the digest of what a plan is given: its text, those of its documents and
+// tools, and its values.
+func (env *environment) givenDigest(f *runFlags) string {
+	parts := []string{f.from}
+	for _, in := range f.input {
+		parts = append(parts, in)
+	}
+	for _, t := range env.texts.kept {
+		parts = append(parts, string(t.Role), digestOf(t.Bytes))
+	}
+	return digestOf(encoded(parts))
+}
+
+// durations are how long calls like this one took.
+func (h *history) durations(c *compile.Call) []time.Duration {
+	name := c.Source.Tool
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all, ok := h.lengths[name]
+	if !ok {
+		all, _ = h.store.Durations(name) // a store that can't be read knows none
+		h.lengths[name] = all
+	}
+	return all
+}
+
+// recorded is what a call gave.
+func (h *history) recorded(t *exec.Trial) (json.RawMessage, bool) {
+	e := h.results[askedAt{t.Instance, t.Path}]
+	if e == nil || e.Tool != t.Call.Source.Tool {
+		return nil, false
+	}
+	return e.Value, true
+}
+
+// learn gives a dry run what the store knows.
+func (env *environment) learn(ctx context.Context, p *prepared, store *journal.Store) error {
+	h, err := historyOf(ctx, store, env.givenDigest(p.flags))
+	if h == nil || err != nil {
+		return err
+	}
+	p.trial.Durations, p.trial.Recorded = h.durations, h.recorded
+	return nil
+}
