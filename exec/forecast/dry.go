@@ -96,6 +96,13 @@ func (c *Call) Source() *compile.Call { return c.call }
 // WouldRun reports whether its tool, or what it delegates to, would be called.
 func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
 
+// works reports whether a tool would be called: not that of a call that delegates, even if
+// its document does not run once.
+func (c *Call) works() bool {
+	d := delegateOf(c.call)
+	return c.WouldRun() && (d == nil || d.Program == nil)
+}
+
 // Run makes a dry run. The error is for programs that can't be run at all and for
 // branches that are not there.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*DryRun, error) {
@@ -181,6 +188,9 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks}
 	r.program(frame{prog: w.prog, mark: Known}, res.Calls)
 	for i := range res.Instances {
+		if len(res.Calls) > 0 {
+			break // calls name their instances, and are all there
+		}
 		in := &res.Instances[i]
 		r.program(frame{prog: w.prog, mark: Known, instance: in.Name}, in.Calls)
 	}

@@ -47,7 +47,7 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 		if c.Approval != "" {
 			f.Approvals++
 		}
-		if !c.WouldRun() || c.Runs > 0 {
+		if !c.works() {
 			continue
 		}
 		f.Calls++
@@ -91,7 +91,11 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 				t.seconds[n] = append(t.seconds[n], d.Seconds())
 			}
 		}
-		if t.seconds[n] == nil {
+		switch {
+		case t.seconds[n] != nil:
+		case c.call.Rare != nil && c.call.Choose != nil:
+			t.seconds[n] = []float64{0}
+		default:
 			unknown = append(unknown, c.Tool)
 		}
 	}

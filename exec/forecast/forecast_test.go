@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -266,3 +267,51 @@ func BenchmarkForecast(b *testing.B) {
 		}
 	})
 }
+
+// Calls that name their instances are each reported once, under their own names.
+func TestInstances(t *testing.T) {
+	prog := program(t, `[{"type": "state", "_instance": "a", "n": 1}, {"type": "state", "_instance": "b", "n": 2}, {"type": "plan", "plan": [
+		{"_tool": "load", "_id": "first", "_instance": "b", "of": "†state.n"}, {"_tool": "load", "_id": "second", "_instance": "a", "of": "†state.n"},
+		{"_tool": "load", "_id": "third", "of": 3}]}]`, map[string]string{"load": `{"effects": {"pure": true}}`})
+	d := dry(t, prog, nil)
+	got := ""
+	for _, c := range d.Calls {
+		got += fmt.Sprintf("%s of %q %s\n", c.Path, c.Instance, c.Params)
+	}
+	const want = `first of "b" {"of":2}
+second of "a" {"of":1}
+third of "" {"of":3}
+`
+	if f := forecast.Of(prog, d, nil); got != want || f.Calls != 3 || f.PeakParallelism != 3 {
+		t.Errorf("%s%+v", got, f)
+	}
+}
+
+// A loop of nothing calls no tool, and what the language does itself takes no time.
+func TestNoTool(t *testing.T) {
+	prog := program(t, `[
+		{"_tool": "forEach", "items": [], "_delegate": "sub.json", "_outputPath": "†state.all"},
+		{"_tool": "choose", "value": "†state.all", "when": {"none": "size(value) == 0"}, "_outputPath": "†state.none || †state.some"},
+		{"_tool": "load", "of": "†state.none"}
+	]`, map[string]string{"load": `{"effects": {"readOnly": true}}`}, func(o *compile.Options) {
+		o.Delegates, o.Predicates = fstest.MapFS{"sub.json": {Data: []byte(`[]`)}}, always{}
+	})
+	f := forecast.Of(prog, dry(t, prog, nil), &forecast.Options{Durations: func(c *compile.Call) []time.Duration {
+		if c.Source.Tool != "load" {
+			return nil
+		}
+		return []time.Duration{time.Second}
+	}})
+	if f.Calls != 2 || f.Time == nil || f.Time.P50 != 1 || len(f.Unknown) > 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// always is a checker of conditions that all hold.
+type always struct{}
+
+func (always) Check(string, map[string]*schemas.Schema) (compile.Predicate, error) {
+	return always{}, nil
+}
+
+func (always) Holds(context.Context, map[string]json.RawMessage) (bool, error) { return true, nil }

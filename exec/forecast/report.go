@@ -44,7 +44,7 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 		if d := delegateOf(c); d != nil && d.Program != nil && len(res.Runs) > 0 {
 			mark, spans[i] = r.delegate(f, d, at, res)
 		} else {
-			spans[i] = r.jobs.add(r.dry.Calls[at].WouldRun(), at)
+			spans[i] = r.jobs.add(r.dry.Calls[at].works(), at)
 		}
 		r.dry.Calls[at].Mark = mark
 		if mark != "" {
