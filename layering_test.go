@@ -35,6 +35,7 @@ const (
 	gojq         = "github.com/itchyny/gojq"
 	cobra        = "github.com/spf13/cobra"
 	sqlite       = "modernc.org/sqlite"
+	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 )
 
@@ -83,7 +84,9 @@ var layers = map[string]layer{
 	// What can be called.
 	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
 	"tool/internal/driver": {own: "tool internal/jsonscan", libraries: []string{gjson}},
-	"tool/process":         {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson, xsys}},
+	"tool/internal/group":  {libraries: []string{xsys}},
+	"tool/process":         {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
+	"tool/mcp":             {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson, mcpSDK}},
 	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":         {own: "tool schemas internal/jsonscan"},
 	"tool/math":            {own: "diag tool"},
@@ -108,7 +111,7 @@ var layers = map[string]layer{
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
 			"lang lang/dialect lang/dialect/notations " +
-			"tool tool/file tool/math tool/http " +
+			"tool tool/file tool/math tool/mcp tool/http " +
 			"state dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},

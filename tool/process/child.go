@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/plc-lang/plc/tool/internal/group"
 )
 
 // child is a running program with the goroutines at its pipes.
@@ -47,7 +49,7 @@ func start(cmd *exec.Cmd, stdin []byte, maxOutput int64, maxStderr int) (*child,
 		exited:  make(chan struct{}),
 		done:    make(chan struct{}),
 	}
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = group.Attributes()
 	if err := c.openPipes(stdin != nil); err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ func (c *child) run(started chan<- error) {
 	err := c.cmd.Start()
 	started <- err
 	if err == nil {
-		c.state = awaitExit(c.cmd.Process)
+		c.state = group.AwaitExit(c.cmd.Process)
 		close(c.exited)
 	}
 }
@@ -115,14 +117,14 @@ func (c *child) wait(ctx context.Context, grace time.Duration) ending {
 	select {
 	case <-c.exited:
 	case <-c.tooMuch:
-		terminate(c.cmd.Process)
+		group.Terminate(c.cmd.Process)
 	case <-ctx.Done():
-		terminate(c.cmd.Process)
+		group.Terminate(c.cmd.Process)
 		e.stopped, patience = true, context.WithoutCancel(ctx)
 	}
 	var cancelled bool
 	e.whole, cancelled = c.linger(patience, grace)
-	kill(c.cmd.Process)
+	group.Kill(c.cmd.Process)
 	<-c.exited
 	if e.stopped = e.stopped || cancelled; !e.stopped {
 		// What is in the pipes is read to the end, which comes now unless somebody

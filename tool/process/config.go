@@ -236,18 +236,24 @@ func environment(cfg Config) []string {
 	if from == nil {
 		from = os.Environ()
 	}
-	names := append(BasicEnv(), cfg.InheritEnv...)
+	env := Inherited(from, append(BasicEnv(), cfg.InheritEnv...))
+	for name, value := range cfg.Env {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env[len(env)-len(cfg.Env):])
+	return env
+}
+
+// Inherited are the variables of an environment that names allow: as they are, or `AWS_*`
+// for all that begin so.
+func Inherited(environ, names []string) []string {
 	var env []string
-	for _, variable := range from {
+	for _, variable := range environ {
 		name, _, _ := strings.Cut(variable, "=")
 		if slices.ContainsFunc(names, func(pattern string) bool { return matchName(pattern, name) }) {
 			env = append(env, variable)
 		}
 	}
-	for name, value := range cfg.Env {
-		env = append(env, name+"="+value)
-	}
-	slices.Sort(env[len(env)-len(cfg.Env):])
 	return env
 }
 

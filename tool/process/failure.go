@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/internal/group"
 )
 
 // startError says why the program could not be started, and what to do.
@@ -48,7 +49,7 @@ func startError(cmd *exec.Cmd, err error) error {
 
 // exitError is the error of a program that failed.
 func exitError(e ending) error {
-	if name, killed := signalName(e.state); killed {
+	if name, killed := group.SignalName(e.state); killed {
 		return &tool.Error{
 			Code: "signal-" + name, Uncertain: true,
 			Message: "the program was killed" + because(driver.Printable(e.stderr)),

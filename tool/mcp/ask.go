@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// Question is what a server wants to know from a person. Its texts are the server's, fit
+// to be shown, and no more to be trusted than the server.
+type Question struct {
+	Server  string
+	Tool    string          // whose call asks; "" when the server does not say
+	Message string          //
+	Schema  json.RawMessage // of the answer, an object of plain values; nil with URL
+	URL     string          // a page that the person should open; "" when the answer is wanted here
+}
+
+// Answer is what a person says.
+type Answer struct {
+	Accept  bool           // false declines
+	Content map[string]any // by the names of the schema
+}
+
+// maxRounds is how often a server may ask within one call.
+const maxRounds = 10
+
+// rounds calls a tool, and answers what the server wants to know in between. The call
+// of a round is another request of the protocol: the one before has ended, with a question.
+func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	for range maxRounds {
+		res, err := l.call(ctx, params)
+		if err != nil || !res.NeedsInput() {
+			return res, err
+		}
+		next := *params
+		next.RequestState, next.InputResponses = res.RequestState, mcp.InputResponseMap{}
+		if len(res.InputRequests) == 0 {
+			return nil, &tool.Error{Code: "busy", Message: "the server has no room for the call just now"}
+		}
+		for id, want := range res.InputRequests {
+			if next.InputResponses[id], err = c.answer(ctx, params.Name, want); err != nil {
+				return nil, err
+			}
+		}
+		params = &next
+	}
+	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: fmt.Sprintf("it asked more than %d times", maxRounds)}
+}
+
+// answer answers one question.
+func (c *Client) answer(ctx context.Context, name string, want mcp.InputRequest) (mcp.InputResponse, error) {
+	switch p := want.(type) {
+	case *mcp.ElicitParams:
+		return c.elicit(ctx, name, p)
+	case *mcp.ListRootsParams:
+		return &mcp.ListRootsResult{Roots: c.roots()}, nil
+	}
+	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: "the server asks for a model, which is not given to servers"}
+}
+
+// elicit puts a question to a person.
+func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	shown := driver.Head([]byte(p.Message), 4<<10)
+	if c.opts.Ask == nil {
+		return nil, &tool.Error{Code: "input-required", Permanent: true, Message: fmt.Sprintf("the server asks %q, and there is nobody to ask", shown)}
+	}
+	q := &Question{Server: c.server.Name, Tool: name, Message: shown, URL: driver.Head([]byte(p.URL), 4<<10)}
+	if p.RequestedSchema != nil {
+		var err error
+		if q.Schema, err = json.Marshal(p.RequestedSchema); err != nil {
+			return nil, err
+		}
+	}
+	a, err := c.opts.Ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, &tool.Error{Code: "input-required", Message: fmt.Sprintf("the server asks %q: %v", shown, err), Err: err}
+	case !a.Accept:
+		return &mcp.ElicitResult{Action: "decline"}, nil
+	}
+	return &mcp.ElicitResult{Action: "accept", Content: a.Content}, nil
+}

@@ -1,0 +1,307 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/internal/group"
+)
+
+const (
+	maxNoise  = 1 << 20  // bytes on standard output that are no messages
+	maxStderr = 16 << 10 // bytes of the end of standard error that are kept
+	grace     = 2 * time.Second
+	// discoverTime is how long a server may leave server/discover unanswered, which servers
+	// of before 2026 need not know; most of those say so.
+	discoverTime = 10 * time.Second
+)
+
+// child is a server that runs as a program, and the connection with it: a message a line
+// (mcp.Connection). It ends with its process group.
+type child struct {
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stdout  io.ReadCloser
+	stderr  *tail
+	reading sync.WaitGroup // of stderr
+	exited  chan struct{}  // closed when the program has exited
+	closing sync.Once
+
+	lines   chan line     // messages, and at last an error
+	closed  chan struct{} // closed by Close
+	writing sync.Mutex
+	timing  sync.Mutex
+	timer   *time.Timer // of server/discover; guarded by timing
+}
+
+// line is a message, or why there are no more.
+type line struct {
+	text []byte
+	err  error
+}
+
+// Connect starts the program (mcp.Transport).
+func (c *child) Connect(context.Context) (mcp.Connection, error) {
+	c.exited, c.closed, c.lines = make(chan struct{}), make(chan struct{}), make(chan line)
+	c.cmd.SysProcAttr = group.Attributes()
+	var err error
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if c.stdout, err = c.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	stderr, err := c.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	started := make(chan error)
+	go c.run(started)
+	if err := <-started; err != nil {
+		return nil, &startFault{err}
+	}
+	c.reading.Go(func() { _, _ = io.Copy(c.stderr, stderr) })
+	go c.read()
+	return c, nil
+}
+
+// startFault is that a program could not be started.
+type startFault struct{ err error }
+
+func (f *startFault) Error() string { return f.err.Error() }
+func (f *startFault) Unwrap() error { return f.err }
+
+// run starts the program and waits for it, on one thread: see group.Attributes.
+func (c *child) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := c.cmd.Start()
+	started <- err
+	if err == nil {
+		group.AwaitExit(c.cmd.Process)
+		close(c.exited)
+		// What it leaves running may hold its output; nobody answers there any more.
+		time.AfterFunc(grace, func() { _ = c.stdout.Close() })
+	}
+}
+
+// read reads messages until there are no more.
+func (c *child) read() {
+	in := bufio.NewReaderSize(c.stdout, 64<<10)
+	noise := 0
+	for {
+		text, err := readLine(in)
+		if err == nil {
+			text, err = c.message(text, &noise)
+		}
+		if err == nil && text == nil {
+			continue
+		}
+		select {
+		case c.lines <- line{text, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// message is a line as a message for the SDK; nil is one to pass over. What servers print
+// by mistake is kept with what they say on standard error.
+func (c *child) message(text []byte, noise *int) ([]byte, error) {
+	message, err := faithful(text)
+	if !errors.Is(err, errNoise) {
+		return message, err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return nil, nil
+	}
+	if *noise += len(text); *noise > maxNoise {
+		return nil, fmt.Errorf("more than %d bytes on standard output that are no messages", maxNoise)
+	}
+	_, _ = c.stderr.Write(append([]byte("(on standard output) "), append(text[:min(len(text), shownBytes)], '\n')...))
+	return nil, nil
+}
+
+// readLine reads a line, up to the size of a message.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var text []byte
+	for {
+		chunk, err := in.ReadSlice('\n')
+		if len(text)+len(chunk) > maxMessage {
+			return nil, fmt.Errorf("a message of more than %d MiB", maxMessage>>20)
+		}
+		text = append(text, chunk...)
+		switch {
+		case err == nil:
+			return text, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(text) > 0:
+			return text, nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+// Read is the next message (mcp.Connection).
+func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case l := <-c.lines:
+			if l.err != nil {
+				return nil, l.err
+			}
+			msg, err := jsonrpc.DecodeMessage(l.text)
+			if err != nil {
+				return nil, fmt.Errorf("%w; it begins with %q", err, driver.Head(l.text, shownBytes))
+			}
+			c.answered(msg)
+			return msg, nil
+		case <-c.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// answered stops the clock of server/discover.
+func (c *child) answered(msg jsonrpc.Message) {
+	if _, ok := msg.(*jsonrpc.Response); !ok {
+		return
+	}
+	c.stopTimer()
+}
+
+func (c *child) stopTimer() {
+	c.timing.Lock()
+	defer c.timing.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+}
+
+// Write sends a message (mcp.Connection).
+func (c *child) Write(_ context.Context, msg jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == "server/discover" {
+		c.timing.Lock()
+		c.timer = time.AfterFunc(discoverTime, func() { c.answerDiscover(gjson.GetBytes(text, "id").Raw) })
+		c.timing.Unlock()
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err = c.stdin.Write(append(text, '\n'))
+	return err
+}
+
+// answerDiscover says in the server's place that it does not know server/discover, so
+// that the SDK goes on with the older handshake.
+func (c *child) answerDiscover(id string) {
+	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no answer"}}`, id, jsonrpc.CodeMethodNotFound)
+	select {
+	case c.lines <- line{text: text}:
+	case <-c.closed:
+	}
+}
+
+// SessionID is for other transports (mcp.Connection).
+func (c *child) SessionID() string { return "" }
+
+// Close ends the program: its input ends; what has not ended after a grace gets SIGTERM,
+// and after another SIGKILL. What is left of its group is killed (mcp.Connection).
+func (c *child) Close() error {
+	c.closing.Do(func() {
+		close(c.closed)
+		c.stopTimer()
+		_ = c.stdin.Close()
+		if !c.awaitExit() {
+			group.Terminate(c.cmd.Process)
+			c.awaitExit()
+		}
+		group.Kill(c.cmd.Process)
+		<-c.exited
+		_ = c.cmd.Wait() // closes the pipes
+		c.reading.Wait()
+	})
+	return nil
+}
+
+// awaitExit waits for the program, but no longer than the grace.
+func (c *child) awaitExit() bool {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-c.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if len(t.text) > 2*maxStderr {
+		t.text = append(t.text[:0], t.text[len(t.text)-maxStderr:]...)
+	}
+	return len(p), nil
+}
+
+// lastLines is how many lines of standard error a message quotes.
+const lastLines = 5
+
+// String is the last lines.
+func (t *tail) String() string {
+	if t == nil {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(driver.Printable(t.text[max(0, len(t.text)-maxStderr/4):]), "\n")
+	return strings.TrimSpace(strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
+}
+
+// ending says how the program ended, if it is known.
+func (c *child) ending() string {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-c.exited:
+	case <-timer.C:
+		return ""
+	}
+	_ = c.Close() // so that it is reaped
+	if name, killed := group.SignalName(c.cmd.ProcessState); killed {
+		return ", killed by " + name
+	}
+	return fmt.Sprintf(" with status %d", c.cmd.ProcessState.ExitCode())
+}

@@ -1,0 +1,424 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	nethttp "net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/process"
+)
+
+// The bounds of what a server may offer.
+const (
+	maxTools   = 1000
+	maxPages   = 200
+	maxListing = 16 << 20 // bytes of all definitions
+)
+
+// Client is a server and the connection with it.
+type Client struct {
+	server Server
+	opts   *Options
+	turn   chan struct{} // holds one while somebody connects or lists tools
+
+	mu    sync.Mutex // guards what follows
+	link  *link      // nil when there is none
+	tools []*tool.Tool
+	texts map[string]string // definitions as they count, by name; nil before they are known
+	// refused are the tools whose definition is not the one that counts, with what differs.
+	// The map is never changed.
+	refused map[string]string
+	found   diag.List // what is wrong with definitions
+	err     error     // why there are no tools
+	shut    bool
+}
+
+// link is a connection.
+//
+//	connect → in use → broken (it has ended, done is closed) → connect again, by the next call
+type link struct {
+	session *mcp.ClientSession
+	child   *child        // nil over HTTP
+	web     *web          // nil otherwise
+	done    chan struct{} // closed when it has ended
+	gone    atomic.Bool   // the server does not know the session any more
+	stale   atomic.Bool   // the server's tools have changed, it says
+}
+
+func (l *link) broken() bool {
+	if l.gone.Load() {
+		return true
+	}
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func newClient(s Server, opts *Options) *Client {
+	return &Client{server: s, opts: opts, turn: make(chan struct{}, 1)}
+}
+
+// Name is the name of the server.
+func (c *Client) Name() string { return c.server.Name }
+
+// Server is how the server is reached.
+func (c *Client) Server() Server { return c.server }
+
+// Tools are the tools of the server, in its order; they must not be changed.
+func (c *Client) Tools() []*tool.Tool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tools
+}
+
+// Err says why the server has no tools: it could not be started, or told none that can be
+// used. nil is that there is nothing wrong.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// open finds out the tools: from the lock when nothing has to be started, else
+// from the server.
+func (c *Client) open(ctx context.Context) {
+	locked, ok := c.opts.Lock.server(c.server.Name)
+	if ok {
+		c.know(locked)
+	}
+	if ok && c.opts.Offline {
+		return
+	}
+	_, err := c.connected(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// know takes these definitions for those of the server.
+func (c *Client) know(texts []definition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts = map[string]string{}
+	for _, d := range texts {
+		c.texts[d.name] = d.text
+		if t := c.define(d); t != nil {
+			c.tools = append(c.tools, t)
+		}
+	}
+}
+
+// connected is a connection that is not broken, made anew if need be.
+func (c *Client) connected(ctx context.Context) (*link, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c.mu.Lock()
+	l, shut := c.link, c.shut
+	c.mu.Unlock()
+	switch {
+	case shut:
+		return nil, errors.New("it was shut down")
+	case l != nil && !l.broken() && !l.stale.Load():
+		return l, nil
+	case l == nil || l.broken():
+		var err error
+		if l, err = c.connect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	l.stale.Store(false)
+	if err := c.list(ctx, l); err != nil {
+		_ = l.session.Close()
+		return nil, c.because(l, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link = l; c.shut {
+		_ = l.session.Close()
+		return nil, errors.New("it was shut down")
+	}
+	return l, nil
+}
+
+// connect starts the server, or a session with it.
+func (c *Client) connect(ctx context.Context) (*link, error) {
+	l := &link{done: make(chan struct{})}
+	transport, err := c.transport(l)
+	if err != nil {
+		return nil, err
+	}
+	limit := c.opts.StartTime
+	if limit == 0 {
+		limit = DefaultStartTime
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	l.session, err = c.sdk(l).Connect(limited, transport, nil)
+	switch {
+	case err == nil:
+		go func() {
+			_ = l.session.Wait()
+			_ = l.session.Close()
+			close(l.done)
+		}()
+		return l, nil
+	case l.child != nil && l.child.cmd.Process != nil:
+		_ = l.child.Close()
+	}
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("it did not answer within %s", limit)
+	}
+	return nil, c.because(l, err)
+}
+
+// because is an error with what the server last said on standard error, and without
+// secrets.
+func (c *Client) because(l *link, err error) error {
+	text := err.Error()
+	var fault *startFault
+	switch {
+	case errors.As(err, &fault):
+		return c.noProgram(fault.err)
+	case l.child != nil && errors.Is(err, io.EOF), errors.Is(err, mcp.ErrConnectionClosed) && l.child != nil:
+		text = "it has ended" + l.child.ending()
+	}
+	if l.web != nil {
+		text = l.web.explain(err)
+	}
+	if l.child != nil {
+		if said := l.child.stderr.String(); said != "" {
+			text += "; it had said: " + said
+		}
+	}
+	return &safeError{c.redact(text), err}
+}
+
+// safeError is an error whose text was made safe.
+type safeError struct {
+	text string
+	err  error
+}
+
+func (e *safeError) Error() string { return e.text }
+func (e *safeError) Unwrap() error { return e.err }
+
+func (c *Client) redact(text string) string {
+	if c.server.Redact == nil {
+		return text
+	}
+	return c.server.Redact(text)
+}
+
+// noProgram says why a program could not be started, and what to do.
+func (c *Client) noProgram(err error) error {
+	name := c.server.Command
+	switch {
+	case errors.Is(err, exec.ErrDot):
+		err = fmt.Errorf("the program %q is in the current directory only; write ./%s", name, name)
+	case errors.Is(err, exec.ErrNotFound):
+		err = fmt.Errorf("the program %q is not in PATH; install it, or give its path", name)
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("the program %q does not exist; correct the path", name)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("the program %q may not be run; make it executable (chmod +x)", name)
+	default:
+		err = fmt.Errorf("the program %q could not be started: %w", name, err)
+	}
+	return &startFault{err}
+}
+
+// transport is the way to the server.
+func (c *Client) transport(l *link) (mcp.Transport, error) {
+	s := &c.server
+	if s.URL != "" {
+		var err error
+		if l.web, err = newWeb(s); err != nil {
+			return nil, err
+		}
+		return &mcp.StreamableClientTransport{
+			Endpoint: s.URL, HTTPClient: &nethttp.Client{Transport: l.web, CheckRedirect: l.web.redirect},
+			MaxEventSize: maxMessage, DisableStandaloneSSE: c.opts.Ask == nil,
+		}, nil
+	}
+	cmd := exec.Command(s.Command, s.Args...)
+	cmd.Dir = s.Dir
+	cmd.Env = process.Inherited(c.opts.Environ, process.BasicEnv())
+	for name, value := range s.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	slices.Sort(cmd.Env[len(cmd.Env)-len(s.Env):])
+	l.child = &child{cmd: cmd, stderr: &tail{}}
+	return l.child, nil
+}
+
+// sdk is what speaks the protocol.
+func (c *Client) sdk(l *link) *mcp.Client {
+	o := &mcp.ClientOptions{
+		Logger:                 slog.New(slog.DiscardHandler),
+		Capabilities:           &mcp.ClientCapabilities{},
+		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.stale.Store(true) },
+	}
+	if len(c.server.Roots) > 0 {
+		o.Capabilities.RootsV2 = &mcp.RootCapabilities{}
+	}
+	if c.opts.Ask != nil {
+		o.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return c.elicit(ctx, "", req.Params)
+		}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "plc", Version: c.opts.Version}, o)
+	client.AddRoots(c.roots()...)
+	return client
+}
+
+// roots are the folders that the server is told.
+func (c *Client) roots() []*mcp.Root {
+	var roots []*mcp.Root
+	for _, folder := range c.server.Roots {
+		if abs, err := filepath.Abs(folder); err == nil {
+			u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+			roots = append(roots, &mcp.Root{URI: u.String(), Name: filepath.Base(abs)})
+		}
+	}
+	return roots
+}
+
+// list asks the server for its tools. The first time they become those that count; later
+// they are compared with those.
+func (c *Client) list(ctx context.Context, l *link) error {
+	limited, cancel := context.WithTimeout(ctx, DefaultStartTime)
+	defer cancel()
+	told, err := c.listing(limited, l)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	known := c.texts
+	c.mu.Unlock()
+	if known == nil {
+		c.know(told)
+		return nil
+	}
+	refused := differences(known, told)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused = refused
+	return nil
+}
+
+func (c *Client) changed() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
+}
+
+// listing is all definitions of the server, in its order.
+func (c *Client) listing(ctx context.Context, l *link) ([]definition, error) {
+	if caps := l.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil
+	}
+	var all []definition
+	seen := map[string]bool{}
+	cursor, bytes := "", 0
+	for page := 1; ; page++ {
+		res, err := l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range raw(res.Meta).Get("tools").Array() {
+			d := definitionOf(t)
+			switch bytes += len(d.text); {
+			case d.name == "":
+				return nil, fmt.Errorf("its tool %d has no name", len(all)+1)
+			case seen[d.name]:
+				return nil, fmt.Errorf("it has two tools named %q", d.name)
+			case len(all) == maxTools:
+				return nil, fmt.Errorf("it has more than %d tools", maxTools)
+			case bytes > maxListing:
+				return nil, fmt.Errorf("the definitions of its tools have more than %d MiB", maxListing>>20)
+			}
+			seen[d.name] = true
+			all = append(all, d)
+		}
+		if cursor = res.NextCursor; cursor == "" {
+			return all, nil
+		}
+		if page == maxPages {
+			return nil, fmt.Errorf("its list of tools has more than %d pages", maxPages)
+		}
+	}
+}
+
+// close ends the connection.
+func (c *Client) close() {
+	c.mu.Lock()
+	c.shut = true
+	l := c.link
+	c.mu.Unlock()
+	if l == nil {
+		return
+	}
+	if l.child != nil {
+		_ = l.child.Close() // at once, whatever is under way
+	}
+	closed := make(chan struct{})
+	go func() {
+		_ = l.session.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(2 * grace):
+	}
+}
+
+// definition is a tool as its server defines it.
+type definition struct {
+	name string
+	text string // the members that count, as compact JSON
+}
+
+// definitionOf keeps of a definition what MCP says, so that a server can't use
+// what only tool files may say (effects, _activity, …).
+func definitionOf(v gjson.Result) definition {
+	text := []byte{'{'}
+	for _, name := range []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"} {
+		m := v.Get(name)
+		if !m.Exists() || m.Type == gjson.Null {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, quote(name)...), ':'), m.Raw...)
+	}
+	d := definition{text: string(compact(append(text, '}')))}
+	if n := v.Get("name"); n.Type == gjson.String {
+		d.name = n.Str
+	}
+	return d
+}

@@ -1,0 +1,168 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// Lock is the definitions of servers' tools as somebody has looked at them. A server
+// that it has is held to it: a tool that differs is refused, with what changed, and one that
+// is new is not there. nil locks nothing.
+type Lock struct {
+	servers map[string][]definition
+}
+
+const maxLock = 64 << 20
+
+// lockFile is a lock as it is written.
+type lockFile struct {
+	PLC     string                `json:"plc"`
+	Version int                   `json:"version"`
+	Servers map[string]lockServer `json:"servers"`
+}
+
+type lockServer struct {
+	Tools []lockTool `json:"tools"`
+}
+
+type lockTool struct {
+	Name       string          `json:"name"`
+	Digest     string          `json:"digest"`
+	Definition json.RawMessage `json:"definition"`
+}
+
+// LockOf is the lock of what servers have told. Servers that failed are an error.
+func (p *Pool) LockOf() (*Lock, error) {
+	l := &Lock{map[string][]definition{}}
+	for _, c := range p.Servers() {
+		if err := c.Err(); err != nil {
+			return nil, fmt.Errorf("MCP server %q: %w", c.Name(), err)
+		}
+		c.mu.Lock()
+		list := []definition{}
+		for _, name := range slices.Sorted(maps.Keys(c.texts)) {
+			list = append(list, definition{name, c.texts[name]})
+		}
+		c.mu.Unlock()
+		l.servers[c.Name()] = list
+	}
+	return l, nil
+}
+
+// MarshalJSON is the lock as its file has it.
+func (l *Lock) MarshalJSON() ([]byte, error) {
+	f := lockFile{"lock", 1, map[string]lockServer{}}
+	for name, list := range l.servers {
+		s := lockServer{[]lockTool{}}
+		for _, d := range list {
+			s.Tools = append(s.Tools, lockTool{d.name, d.digest(), json.RawMessage(d.text)})
+		}
+		f.Servers[name] = s
+	}
+	return json.Marshal(f)
+}
+
+// ReadLock reads a lock. One whose digests are not those of its definitions is an error.
+func ReadLock(text []byte) (*Lock, error) {
+	if err := jsonscan.Check(text, jsonscan.Limits{MaxBytes: maxLock}); err != nil {
+		return nil, fmt.Errorf("it is no lock: %w", err)
+	}
+	v := gjson.ParseBytes(text)
+	if v.Get("plc").Str != "lock" || v.Get("version").Raw != "1" || !v.Get("servers").IsObject() {
+		return nil, fmt.Errorf("it is no lock of this version: plc tools lock writes one")
+	}
+	l := &Lock{map[string][]definition{}}
+	var err error
+	v.Get("servers").ForEach(func(server, s gjson.Result) bool {
+		list := []definition{}
+		for _, t := range s.Get("tools").Array() {
+			d := definitionOf(t.Get("definition"))
+			if d.name == "" || d.name != t.Get("name").Str || d.digest() != t.Get("digest").Str {
+				err = fmt.Errorf("what it says of the tool %q of server %q was edited; write it anew with plc tools lock", t.Get("name").Str, server.Str)
+				return false
+			}
+			list = append(list, d)
+		}
+		l.servers[server.Str] = list
+		return true
+	})
+	return l, err
+}
+
+// Has reports whether the lock has a server.
+func (l *Lock) Has(server string) bool {
+	_, ok := l.server(server)
+	return ok
+}
+
+func (l *Lock) server(name string) ([]definition, bool) {
+	if l == nil {
+		return nil, false
+	}
+	list, ok := l.servers[name]
+	return list, ok
+}
+
+// digest is that of the definition's value, however it is written.
+func (d definition) digest() string {
+	sum := sha256.Sum256(jsonscan.Canonical(nil, []byte(d.text)))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// differences are the tools that are not what they were, with what changed.
+func differences(known map[string]string, told []definition) map[string]string {
+	changed := map[string]string{}
+	now := map[string]bool{}
+	for _, d := range told {
+		now[d.name] = true
+		old, ok := known[d.name]
+		if was := (definition{d.name, old}); ok && was.digest() != d.digest() {
+			changed[d.name] = difference(was, d)
+		}
+	}
+	for name := range known {
+		if !now[name] {
+			changed[name] = "the server does not have it any more"
+		}
+	}
+	return changed
+}
+
+// difference names the members that differ.
+func difference(was, is definition) string {
+	var names []string
+	for _, name := range []string{"title", "description", "inputSchema", "outputSchema", "annotations"} {
+		if !same(gjson.Get(was.text, name), gjson.Get(is.text, name)) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func same(a, b gjson.Result) bool {
+	if !a.Exists() || !b.Exists() {
+		return a.Exists() == b.Exists()
+	}
+	return string(jsonscan.Canonical(nil, []byte(a.Raw))) == string(jsonscan.Canonical(nil, []byte(b.Raw)))
+}
+
+// Changed are the tools of servers that are not what they were, when they were locked or
+// first told, as "server.tool", each with what changed.
+func (p *Pool) Changed() map[string]string {
+	changed := map[string]string{}
+	for _, c := range p.Servers() {
+		for name, how := range c.changed() {
+			changed[c.server.Name+"."+name] = how
+		}
+	}
+	return changed
+}

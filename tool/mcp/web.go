@@ -1,0 +1,259 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	nethttp "net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+const (
+	dialTimeout    = 15 * time.Second
+	idleTimeout    = 30 * time.Second
+	maxHeaderBytes = 256 << 10
+	maxStream      = 1 << 30 // bytes of one stream of events
+)
+
+// web is what carries requests to a server over HTTP: to its host only, with its headers,
+// and with answers that are bounded and faithful.
+type web struct {
+	address   *url.URL
+	headers   nethttp.Header
+	transport *nethttp.Transport
+
+	mu   sync.Mutex
+	last *sent // the last request that failed
+}
+
+func newWeb(s *Server) (*web, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("its url is not one with http or https and a host")
+	}
+	w := &web{address: u, headers: nethttp.Header{}, transport: &nethttp.Transport{
+		ForceAttemptHTTP2: true, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: dialTimeout,
+		MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: maxHeaderBytes,
+		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
+	}}
+	for name, value := range s.Headers {
+		w.headers.Set(name, value)
+	}
+	return w, nil
+}
+
+// sent is what became of a request.
+type sent struct {
+	status int
+	said   string // the beginning of an answer that is no success
+	err    error  // there was no answer
+}
+
+// sentKey is where a context has the *sent of a call.
+type sentKey struct{}
+
+// redirect refuses to leave the host: headers may be secrets, and params are for this
+// server only.
+func (w *web) redirect(req *nethttp.Request, via []*nethttp.Request) error {
+	if req.URL.Host != w.address.Host || req.URL.Scheme != w.address.Scheme {
+		return fmt.Errorf("it redirects to %s://%s; if that is the server, give its address as the url", req.URL.Scheme, req.URL.Host)
+	}
+	if len(via) > 5 {
+		return errors.New("it redirects more than five times")
+	}
+	return nil
+}
+
+// RoundTrip sends a request (http.RoundTripper).
+func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
+	if req.URL.Host != w.address.Host || req.URL.Scheme != w.address.Scheme {
+		return nil, fmt.Errorf("a request to %s, which is another host", req.URL.Host)
+	}
+	own := req.Clone(req.Context())
+	for name, values := range w.headers {
+		own.Header[name] = values
+	}
+	res, err := w.transport.RoundTrip(own)
+	if err != nil {
+		w.note(req.Context(), sent{err: err})
+		return nil, err
+	}
+	if res.StatusCode >= 400 {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxStderr))
+		_ = res.Body.Close()
+		w.note(req.Context(), sent{status: res.StatusCode, said: driver.Head(text, shownBytes)})
+		res.Body = io.NopCloser(bytes.NewReader(text))
+		return res, nil
+	}
+	switch kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind {
+	case "application/json":
+		return w.whole(req.Context(), res)
+	case "text/event-stream":
+		res.Body = newEvents(res.Body)
+	default:
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxMessage), res.Body}
+	}
+	res.ContentLength = -1
+	return res, nil
+}
+
+// whole is an answer with one message.
+func (w *web) whole(ctx context.Context, res *nethttp.Response) (*nethttp.Response, error) {
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxMessage+1))
+	if err == nil && len(text) > maxMessage {
+		err = fmt.Errorf("an answer of more than %d MiB", maxMessage>>20)
+	}
+	if err == nil && len(bytes.TrimSpace(text)) > 0 {
+		text, err = faithful(text)
+	}
+	if err != nil {
+		w.note(ctx, sent{err: err})
+		return nil, err
+	}
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	return res, nil
+}
+
+// note keeps what became of a request for who waits for it.
+func (w *web) note(ctx context.Context, s sent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = &s
+	if mine, ok := ctx.Value(sentKey{}).(*sent); ok {
+		*mine = s
+	}
+}
+
+// explain says why there is no session.
+func (w *web) explain(err error) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s := w.last; s != nil && s.err == nil {
+		text := httpError(s.status, s.said).Message
+		if s.status == nethttp.StatusUnauthorized || s.status == nethttp.StatusForbidden {
+			text += "; give its headers a token, as in headers: {Authorization: {env: NAME}}"
+		}
+		return text
+	}
+	if s := w.last; s != nil {
+		return w.plain(s.err)
+	}
+	return w.plain(err)
+}
+
+// plain is an error without the address, which may hold a secret in its query.
+func (w *web) plain(err error) string {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	return strings.ReplaceAll(err.Error(), w.address.String(), w.address.Host)
+}
+
+// call calls a tool. A failure that HTTP explains is a *tool.Error.
+func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	if l.web == nil {
+		return l.session.CallTool(ctx, params)
+	}
+	var s sent
+	res, err := l.session.CallTool(context.WithValue(ctx, sentKey{}, &s), params)
+	if err == nil || ctx.Err() != nil || errors.Is(err, mcp.ErrSessionMissing) {
+		return res, err
+	}
+	l.web.mu.Lock()
+	defer l.web.mu.Unlock()
+	var dial *net.OpError
+	switch {
+	case s.status != 0:
+		return nil, httpError(s.status, s.said)
+	case errors.As(s.err, &dial) && dial.Op == "dial":
+		return nil, &tool.Error{Code: "no-server", Message: l.web.plain(s.err), Err: s.err}
+	case s.err != nil:
+		return nil, &tool.Error{
+			Code: "connection-lost", Uncertain: true, Err: s.err,
+			Message: "the connection was lost before the answer came: " + l.web.plain(s.err),
+		}
+	}
+	return nil, err
+}
+
+// events is a stream of events whose messages are made faithful. Lines of data that belong
+// together become one.
+type events struct {
+	in   *bufio.Reader
+	body io.Closer
+	data []byte // of the event that is being read
+	out  bytes.Buffer
+	read int64
+	err  error
+}
+
+func newEvents(body io.ReadCloser) *events {
+	return &events{in: bufio.NewReaderSize(body, 64<<10), body: body}
+}
+
+// Close ends the stream (io.Closer).
+func (e *events) Close() error { return e.body.Close() }
+
+// Read reads what was made of whole lines (io.Reader).
+func (e *events) Read(p []byte) (int, error) {
+	for e.out.Len() == 0 && e.err == nil {
+		e.err = e.step()
+	}
+	if e.out.Len() > 0 {
+		return e.out.Read(p)
+	}
+	return 0, e.err
+}
+
+// step takes one line.
+func (e *events) step() error {
+	text, err := readLine(e.in)
+	if err != nil {
+		return err
+	}
+	if e.read += int64(len(text)); e.read > maxStream {
+		return fmt.Errorf("a stream of more than %d MiB", maxStream>>20)
+	}
+	text = bytes.TrimRight(text, "\r\n")
+	if data, ok := bytes.CutPrefix(text, []byte("data:")); ok {
+		if len(e.data)+len(data) > maxMessage {
+			return fmt.Errorf("a message of more than %d MiB", maxMessage>>20)
+		}
+		e.data = append(append(e.data, bytes.TrimPrefix(data, []byte(" "))...), ' ')
+		return nil
+	}
+	if len(text) == 0 && len(e.data) > 0 {
+		message, err := faithful(e.data)
+		switch {
+		case errors.Is(err, errNoise): // nothing for anybody
+		case err != nil:
+			return err
+		default:
+			e.out.WriteString("data: ")
+			e.out.Write(message)
+			e.out.WriteByte('\n')
+		}
+		e.data = e.data[:0]
+	}
+	e.out.Write(text)
+	e.out.WriteByte('\n')
+	return nil
+}

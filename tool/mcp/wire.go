@@ -1,0 +1,95 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// maxMessage bounds a message of a server, in bytes.
+const maxMessage = 64 << 20
+
+// rawKey is the member of a result's _meta that holds the result as it was sent.
+const rawKey = "plc/raw"
+
+// unusable is the code of the error that stands for an answer which is no usable JSON.
+const unusable = -32097
+
+// errNoise is text that is no message of the protocol.
+var errNoise = errors.New("not a message of the protocol")
+
+// faithful makes of a message of a server one that the SDK can read without loss: in the
+// results of tools/list and tools/call the text of the whole result is added to _meta, and from
+// those of calls the values are taken out, which the SDK would decode. An answer that is
+// no usable JSON becomes an error for who waits for it. What is no message at all is
+// errNoise.
+func faithful(message []byte) ([]byte, error) {
+	message = bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\ufeff")))
+	if len(message) == 0 || message[0] != '{' || !bytes.Contains(message, []byte(`"jsonrpc"`)) {
+		return nil, errNoise
+	}
+	if err := jsonscan.Check(message, jsonscan.Limits{MaxBytes: maxMessage}); err != nil {
+		id := gjson.GetBytes(message, "id")
+		if id.Type != gjson.Number && id.Type != gjson.String || jsonscan.Check([]byte(id.Raw), jsonscan.Limits{}) != nil {
+			return nil, fmt.Errorf("a message is not usable JSON: %w; it begins with %q", err, driver.Head(message, shownBytes))
+		}
+		text := fmt.Sprintf("the answer is not usable JSON: %v; it begins with %q", err, driver.Head(message, shownBytes))
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id.Raw, unusable, quote(text)), nil
+	}
+	result := gjson.GetBytes(message, "result")
+	switch {
+	case !result.IsObject():
+		return message, nil
+	case result.Get("tools").IsArray():
+		return withResult(message, result, nil), nil
+	case result.Get("content").Exists() || result.Get("structuredContent").Exists():
+		return withResult(message, result, []string{"content", "structuredContent"}), nil
+	}
+	return message, nil
+}
+
+// shownBytes is how much of a message that cannot be read is shown.
+const shownBytes = 200
+
+// withResult is a message whose result has its own text in _meta, and lacks some members.
+func withResult(message []byte, result gjson.Result, without []string) []byte {
+	dropped := map[string]bool{"_meta": true}
+	for _, name := range without {
+		dropped[name] = true
+	}
+	var out []byte
+	gjson.ParseBytes(message).ForEach(func(key, value gjson.Result) bool {
+		out = append(out, byte(','))
+		out = append(append(out, key.Raw...), ':')
+		if key.Str != "result" {
+			out = append(out, value.Raw...)
+			return true
+		}
+		out = append(out, `{"_meta":{"`+rawKey+`":`...)
+		out = append(append(out, quote(result.Raw)...), '}')
+		result.ForEach(func(key, value gjson.Result) bool {
+			if !dropped[key.Str] {
+				out = append(append(append(append(out, ','), key.Raw...), ':'), value.Raw...)
+			}
+			return true
+		})
+		out = append(out, '}')
+		return true
+	})
+	out[0] = '{'
+	return append(out, '}')
+}
+
+// raw is the result as the server sent it, out of its _meta.
+func raw(meta map[string]any) gjson.Result {
+	text, _ := meta[rawKey].(string)
+	return gjson.Parse(text)
+}
+
+// quote is a JSON string.
+func quote(text string) []byte { return gjson.AppendJSONString(nil, text) }
