@@ -86,7 +86,7 @@ var layers = map[string]layer{
 	"tool/internal/driver": {own: "tool internal/jsonscan", libraries: []string{gjson}},
 	"tool/internal/group":  {libraries: []string{xsys}},
 	"tool/process":         {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
-	"tool/mcp":             {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson, mcpSDK}},
+	"tool/mcp":             {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
 	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":         {own: "tool schemas internal/jsonscan"},
 	"tool/math":            {own: "diag tool"},

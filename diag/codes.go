@@ -448,6 +448,41 @@ const (
 	// Cure: correct the name, add the activity to a tool file, or leave _activity out.
 	UnknownActivity Code = 209
 
+	// AmbiguousTool is a name that tools of several servers have (warning).
+	//
+	// Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name means
+	// that of the tool file, or nothing; each tool of a server can be called as server.tool.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.json --tools tools.yaml --lock plc.lock.json
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "docs.search", "query": "oslo", "_outputPath": "†state.found"}
+	//	]
+	//	-- tools.yaml --
+	//	mcpServers:
+	//	  docs: {command: docs-server}
+	//	  web: {command: web-server}
+	//	-- plc.lock.json --
+	//	{"plc": "lock", "version": 1, "servers": {
+	//	  "docs": {"tools": [{"name": "search",
+	//	    "digest": "sha256:c1a9616ea935dfb24fbde9e6611b83626faba46975f99c0dbb701fc8f5fab982",
+	//	    "definition": {"name": "search", "description": "Searches the docs.",
+	//	      "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+	//	      "annotations": {"readOnlyHint": true}}}]},
+	//	  "web": {"tools": [{"name": "search",
+	//	    "digest": "sha256:d6f5d032cf358f71f64f8c4d6a9cfc886631accadf19ad7554b5296e70374228",
+	//	    "definition": {"name": "search", "description": "Searches the web.",
+	//	      "inputSchema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+	//	      "annotations": {"readOnlyHint": true}}}]}
+	//	}}
+	//
+	// Cure: call the tool as server.tool, or say in a tool file which one the name means:
+	// activities: {search: {mcp: {server: docs, tool: search}}}.
+	AmbiguousTool Code = 210
+
 	// UnknownKind is a reference to a kind that does not exist.
 	//
 	// A reference begins with a kind: input, state, data, or the kind of a data message of the
@@ -1127,6 +1162,25 @@ const (
 	// Cure: implement the tool in a tool file, give the run a model, or put the result into
 	// _output.
 	NobodyMakesIt Code = 606
+
+	// BadServer is an MCP server that can not be used.
+	//
+	// It does not start, does not answer, or a tool of it is not the one that was
+	// locked: what its definition says has changed since somebody looked at it.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"type": "plan", "plan": [], "mode": "eager"}
+	//	]
+	//	-- tools.yaml --
+	//	mcpServers:
+	//	  docs: {command: ./no-such-server}
+	//
+	// Cure: correct the command or the url, and see what the server says on standard error. For a
+	// tool that has changed: look at what it does now, then plc tools lock.
+	BadServer Code = 607
 
 	// BadDelegate is a delegate that can not be read.
 	//

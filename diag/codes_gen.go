@@ -27,6 +27,7 @@ func Codes() []Code {
 		BadMember,
 		FixedByTool,
 		UnknownActivity,
+		AmbiguousTool,
 		UnknownKind,
 		NothingThere,
 		WriteToInput,
@@ -57,6 +58,7 @@ func Codes() []Code {
 		NotPermitted,
 		NotAllowed,
 		NobodyMakesIt,
+		BadServer,
 		BadDelegate,
 		DelegateTooDeep,
 		UnknownInstance,
@@ -457,6 +459,36 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Correct the name, add the activity to a tool file, or leave _activity out.",
+		}, true
+	case AmbiguousTool:
+		return Page{
+			Code:     AmbiguousTool,
+			Name:     "AmbiguousTool",
+			Severity: Warning,
+			Summary:  "A name that tools of several servers have.",
+			Meaning:  "Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name means that of the tool file, or nothing; each tool of a server can be called as server.tool.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml", "--lock", "plc.lock.json"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"docs.search\", \"query\": \"oslo\", \"_outputPath\": \"†state.found\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "mcpServers:\n" +
+					"  docs: {command: docs-server}\n" +
+					"  web: {command: web-server}\n"},
+				{Name: "plc.lock.json", Text: "{\"plc\": \"lock\", \"version\": 1, \"servers\": {\n" +
+					"  \"docs\": {\"tools\": [{\"name\": \"search\",\n" +
+					"    \"digest\": \"sha256:c1a9616ea935dfb24fbde9e6611b83626faba46975f99c0dbb701fc8f5fab982\",\n" +
+					"    \"definition\": {\"name\": \"search\", \"description\": \"Searches the docs.\",\n" +
+					"      \"inputSchema\": {\"type\": \"object\", \"properties\": {\"query\": {\"type\": \"string\"}}, \"required\": [\"query\"]},\n" +
+					"      \"annotations\": {\"readOnlyHint\": true}}}]},\n" +
+					"  \"web\": {\"tools\": [{\"name\": \"search\",\n" +
+					"    \"digest\": \"sha256:d6f5d032cf358f71f64f8c4d6a9cfc886631accadf19ad7554b5296e70374228\",\n" +
+					"    \"definition\": {\"name\": \"search\", \"description\": \"Searches the web.\",\n" +
+					"      \"inputSchema\": {\"type\": \"object\", \"properties\": {\"query\": {\"type\": \"string\"}}, \"required\": [\"query\"]},\n" +
+					"      \"annotations\": {\"readOnlyHint\": true}}}]}\n" +
+					"}}\n"},
+			},
+			Cure: "Call the tool as server.tool, or say in a tool file which one the name means: activities: {search: {mcp: {server: docs, tool: search}}}.",
 		}, true
 	case UnknownKind:
 		return Page{
@@ -1086,6 +1118,23 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Implement the tool in a tool file, give the run a model, or put the result into _output.",
+		}, true
+	case BadServer:
+		return Page{
+			Code:     BadServer,
+			Name:     "BadServer",
+			Severity: Error,
+			Summary:  "An MCP server that can not be used.",
+			Meaning:  "It does not start, does not answer, or a tool of it is not the one that was locked: what its definition says has changed since somebody looked at it.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"type\": \"plan\", \"plan\": [], \"mode\": \"eager\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "mcpServers:\n" +
+					"  docs: {command: ./no-such-server}\n"},
+			},
+			Cure: "Correct the command or the url, and see what the server says on standard error. For a tool that has changed: look at what it does now, then plc tools lock.",
 		}, true
 	case BadDelegate:
 		return Page{

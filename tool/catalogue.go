@@ -49,8 +49,9 @@ type Implementation struct {
 type Catalogue struct {
 	given      map[string]*Tool // as they were given
 	activities map[string]Implementation
-	bound      map[string]*Tool // given, joined with the activities
-	names      []string         // of the tools, sorted
+	aliases    map[string]string // more names of tools
+	bound      map[string]*Tool  // given, joined with the activities
+	names      []string          // of the tools, sorted
 }
 
 // NewCatalogue makes a catalogue. Of two tools with one name the later one replaces the
@@ -75,6 +76,15 @@ func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalo
 	return d.bind()
 }
 
+// WithAliases is a catalogue in which Lookup finds tools by more names (alias to name).
+// An alias that is a tool's name counts for nothing. What names an activity, a limit or a
+// permission means tools by their own names.
+func (c *Catalogue) WithAliases(aliases map[string]string) *Catalogue {
+	d := c.clone()
+	maps.Copy(d.aliases, aliases)
+	return d.bind()
+}
+
 // AddDocument is a catalogue with the definitions of a document as well. They
 // may come from a model: they only add tools; where c has the name already, c's
 // stands, and what the document says of effects counts only towards more care
@@ -84,8 +94,8 @@ func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalo
 func (c *Catalogue) AddDocument(defs ...*Definition) *Catalogue {
 	d := c.clone()
 	for _, def := range last(defs) {
-		if t, ok := d.given[def.Name]; ok {
-			d.given[def.Name] = t.withEffects(t.Definition.Effects.MoreCareful(def.Effects))
+		if t, ok := d.named(def.Name); ok {
+			d.given[t.Definition.Name] = t.withEffects(t.Definition.Effects.MoreCareful(def.Effects))
 			continue
 		}
 		t := &Tool{Definition: def, Source: "plan"}
@@ -113,6 +123,18 @@ func (c *Catalogue) Lookup(name string) (*Tool, bool) {
 		return nil, false
 	}
 	t, ok := c.bound[name]
+	if other, alias := c.aliases[name]; !ok && alias {
+		t, ok = c.bound[other]
+	}
+	return t, ok
+}
+
+// named is the tool of this name or alias as it was given.
+func (c *Catalogue) named(name string) (*Tool, bool) {
+	t, ok := c.given[name]
+	if other, alias := c.aliases[name]; !ok && alias {
+		t, ok = c.given[other]
+	}
 	return t, ok
 }
 
@@ -202,8 +224,9 @@ func (c *Catalogue) Len() int {
 }
 
 func (c *Catalogue) clone() *Catalogue {
-	d := &Catalogue{given: map[string]*Tool{}, activities: map[string]Implementation{}}
+	d := &Catalogue{given: map[string]*Tool{}, activities: map[string]Implementation{}, aliases: map[string]string{}}
 	if c != nil {
+		maps.Copy(d.aliases, c.aliases)
 		maps.Copy(d.given, c.given)
 		maps.Copy(d.activities, c.activities)
 	}

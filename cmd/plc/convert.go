@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +35,7 @@ params that have no names in the other notation get those of the tools.`,
   plc convert plan.json --to llmcompiler`,
 		Args:              wants(1, 1, "one plan"),
 		ValidArgsFunction: completePlans(1),
-		RunE:              func(_ *cobra.Command, args []string) error { return env.convert(args[0], &f) },
+		RunE:              func(c *cobra.Command, args []string) error { return env.convert(c.Context(), args[0], &f) },
 	}
 	addTools(c.Flags(), c, &f.tools)
 	addFrom(c, &f.from)
@@ -64,7 +65,7 @@ func toNames() []string {
 }
 
 // convert is plc convert.
-func (env *environment) convert(name string, f *convertFlags) error {
+func (env *environment) convert(ctx context.Context, name string, f *convertFlags) error {
 	from, err := readerOf(f.from)
 	if err != nil {
 		return err
@@ -79,15 +80,17 @@ func (env *environment) convert(name string, f *convertFlags) error {
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
-	cat, _, _, findings, err := env.catalogue(f.tools)
+	f.tools.offline = true
+	g, err := env.gather(ctx, f.tools)
 	if err != nil {
 		return err
 	}
+	findings := g.findings
 	src, err := env.source(name)
 	if err != nil {
 		return err
 	}
-	from.use(cat)
+	from.use(g.tools)
 	doc, found := from.parse(src)
 	var out []byte
 	if findings = append(findings, found...); !found.HasErrors() {

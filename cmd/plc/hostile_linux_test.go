@@ -158,7 +158,7 @@ var hostiles = []hostile{
 	{name: "a tool that kills itself", files: files{"plan.json": text(badPlan), "tools.yaml": tools(`kill -9 $$`)},
 		args: []string{"run", "plan.json"}, code: exitFailed, want: `signal-KILL`, most: 100},
 	{name: "called by itself, a tool that does not end", files: files{"tools.yaml": tools(`trap "" TERM; while :; do sleep 3600; done`)},
-		args: []string{"tools", "call", "bad", "--timeout", "200ms"}, code: exitFailed, want: `^the call failed: timeout`, most: 100},
+		args: []string{"tools", "call", "bad", "--timeout", "200ms"}, code: exitFailed, want: `^the call failed: timeout`, most: 110},
 }
 
 func TestHostileInput(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/math"
+	"github.com/plc-lang/plc/tool/mcp"
 )
 
 // planFlags are the flags of the commands that compile a plan.
@@ -91,7 +93,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	if f.from == "llm" && !c.Flags().Changed("max-steps") {
 		f.maxSteps = modelSteps
 	}
-	s := &settings{hint: len(f.tools.list) == 0, compile: &compile.Options{
+	s := &settings{hint: f.tools.none(), compile: &compile.Options{
 		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: forRun, Lazy: f.lazy, Strict: f.strict,
 		Budget: compile.Budget{Steps: f.maxSteps, Tokens: f.maxTokens, Cost: f.maxCost}, Predicates: cel.New(), Instances: f.instances != "",
@@ -111,10 +113,13 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}); err != nil {
 		return nil, err
 	}
-	if o.Catalogue, s.policy, s.files, s.findings, err = env.catalogue(f.tools); err != nil {
+	f.tools.offline = !forRun
+	g, err := env.gather(c.Context(), f.tools)
+	if err != nil {
 		return nil, err
 	}
-	o.Catalogue = s.from.use(o.Catalogue)
+	s.policy, s.files, s.findings = g.policy, g.files, g.findings
+	o.Catalogue = s.from.use(g.tools)
 	o.Allow, o.Deny = s.policy.Allow, s.policy.Deny
 	hosts := s.policy.Hosts
 	if c.Flags().Changed("delegate-hosts") {
@@ -205,7 +210,7 @@ func folderOf(name string) string {
 // losesTools reports whether, for a fault of a tool file, tools that it defines may
 // be unknown.
 func losesTools(f diag.Finding) bool {
-	return f.Severity == diag.Error && slices.Contains([]diag.Code{diag.NotJSON, diag.OverLimit, diag.DuplicateMember, diag.BadSchema}, f.Code)
+	return f.Severity == diag.Error && slices.Contains([]diag.Code{diag.NotJSON, diag.OverLimit, diag.DuplicateMember, diag.BadSchema, diag.BadServer}, f.Code)
 }
 
 // loadOne is load for the commands of one plan: what is said of the tool files is
@@ -218,10 +223,19 @@ func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
 	return l, err
 }
 
-// catalogue reads the tool files; the name math is the catalogue that comes with plc.
-func (env *environment) catalogue(named toolFiles) (*tool.Catalogue, file.Policy, []*file.File, diag.List, error) {
-	var files []*file.File
-	var findings diag.List
+// gathered is what tool files and MCP servers come to.
+type gathered struct {
+	tools    *tool.Catalogue
+	policy   file.Policy
+	files    []*file.File
+	pool     *mcp.Pool // nil without servers
+	findings diag.List
+}
+
+// gather reads the tool files, and starts the MCP servers that they have; the name math is the
+// catalogue that comes with plc.
+func (env *environment) gather(ctx context.Context, named toolFiles) (*gathered, error) {
+	g := &gathered{}
 	var more []*tool.Tool
 	for _, t := range named.list {
 		if t.name == math.Name && t.from == nil {
@@ -230,21 +244,35 @@ func (env *environment) catalogue(named toolFiles) (*tool.Catalogue, file.Policy
 		}
 		text, err := env.readGiven(journal.Tools, t.name)
 		if err != nil {
-			return nil, file.Policy{}, nil, nil, err
+			return nil, err
 		}
 		src := diag.NewFile(shownName(t.name), text)
 		if t.from != nil {
 			var found diag.List
 			src, found = t.from.ToolFile(src, nil)
-			findings = append(findings, found...)
+			g.findings = append(g.findings, found...)
 		}
 		tf, found := file.Read(src)
 		tf.Secrets = env.secrets()
-		files = append(files, tf)
-		findings = append(findings, found...)
+		g.files = append(g.files, tf)
+		g.findings = append(g.findings, found...)
 	}
-	cat, policy, found := file.Catalogue(files...)
-	return cat.WithMissing(more...), policy, files, append(findings, found...), nil
+	configs, found, err := env.readServers(named.mcp)
+	if err != nil {
+		return nil, err
+	}
+	g.files, g.findings = append(g.files, configs...), append(g.findings, found...)
+	if g.pool, found, err = env.startServers(ctx, named, g.files); err != nil {
+		return nil, err
+	}
+	g.findings = append(g.findings, found...)
+	var servers file.MCP
+	if g.pool != nil {
+		servers = g.pool
+	}
+	cat, policy, found := file.CatalogueWith(servers, g.files...)
+	g.tools, g.policy, g.findings = cat.WithMissing(more...), policy, append(g.findings, found...)
+	return g, nil
 }
 
 // secrets are where secrets of tool files come from.

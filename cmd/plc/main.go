@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/plc-lang/plc/tool/mcp"
 )
 
 // The exit codes (cli).
@@ -40,6 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(env.stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(env.watchSignals())
+	env.closeServers()
 	if lost := env.stdout.lost(); lost != nil {
 		err = fmt.Errorf("the output is not complete: %w", lost)
 	}
@@ -67,6 +71,8 @@ type environment struct {
 	asking    chan struct{}              // holds one while a question is put to a person
 	waiting   atomic.Int32               // questions, with the one that is put
 	line      <-chan string              // that somebody may be typing; of who holds asking
+	serving   sync.Mutex                 // guards pools
+	pools     []*mcp.Pool                // the MCP servers that run
 	// graceful says that what goes on ends by itself when its context is done.
 	graceful atomic.Bool
 }
@@ -96,6 +102,8 @@ func (env *environment) watchSignals() context.Context {
 		cancel()
 		if env.graceful.Load() {
 			<-signals
+		} else {
+			env.closeServers()
 		}
 		os.Exit(exitCancelled)
 	}()

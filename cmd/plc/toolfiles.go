@@ -15,7 +15,15 @@ import (
 type toolFiles struct {
 	list []toolFile
 	next *dialect.Notation // of the files named from now on; nil: our own
+
+	mcp      []string // configs of MCP clients
+	lock     string   // of the tools of MCP servers; "" is the one that lies beside the files
+	unlocked bool     // no lock counts
+	offline  bool     // no tool will be called
 }
+
+// none reports whether no file is named.
+func (f *toolFiles) none() bool { return len(f.list) == 0 && len(f.mcp) == 0 }
 
 // toolFile is a tool file.
 type toolFile struct {
@@ -27,6 +35,11 @@ type toolFile struct {
 func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	fl.Var((*toolsFlag)(files), "tools", "tool file, JSON or YAML, or math for the tools that calculate (repeatable; of two tools of one name the later counts)")
 	fl.Var((*toolsFromFlag)(files), "tools-from", "notation of the --tools before it, or after it if there are none: "+strings.Join(catalogueNames(), ", "))
+	fl.StringArrayVar(&files.mcp, "mcp", nil, "MCP servers whose tools may be called: a file with {\"mcpServers\": …} (repeatable)")
+	fl.StringVar(&files.lock, "lock", "", "lock of the tools of MCP servers, a file of plc tools lock (default plc.lock.json beside the file that has the servers)")
+	for _, name := range []string{"mcp", "lock"} {
+		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt)))
+	}
 	must(c.RegisterFlagCompletionFunc("tools", cobra.FixedCompletions([]string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt)))
 	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
 }

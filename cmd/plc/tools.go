@@ -25,6 +25,7 @@ func toolsCommand(env *environment) *cobra.Command {
 they do to the world, what runs them and where they come from.`,
 		Example: `  plc tools --tools tools.yaml
   plc tools --tools tools.yaml --format json
+  plc tools --mcp servers.json
   plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -32,12 +33,12 @@ they do to the world, what runs them and where they come from.`,
 			}
 			return nil
 		},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			asJSON, err := wantsJSON(format)
 			if err != nil {
 				return err
 			}
-			cat, err := env.soundCatalogue(files)
+			cat, err := env.soundCatalogue(c.Context(), files)
 			switch {
 			case err != nil:
 				return err
@@ -52,21 +53,21 @@ they do to the world, what runs them and where they come from.`,
 	}
 	addTools(c.PersistentFlags(), c, &files)
 	addFormat(c, &format, "text or json")
-	c.AddCommand(toolsCallCommand(env, &files))
+	c.AddCommand(toolsCallCommand(env, &files), toolsLockCommand(env, &files), toolsAddCommand(env, &files))
 	return c
 }
 
 // soundCatalogue reads tool files that must have no errors.
-func (env *environment) soundCatalogue(files toolFiles) (*tool.Catalogue, error) {
-	cat, _, _, findings, err := env.catalogue(files)
+func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*tool.Catalogue, error) {
+	g, err := env.gather(ctx, files)
 	if err != nil {
 		return nil, err
 	}
-	env.showFindings(findings)
-	if findings.HasErrors() {
+	env.showFindings(g.findings)
+	if g.findings.HasErrors() {
 		return nil, exit(exitErrors)
 	}
-	return cat, nil
+	return g.tools, nil
 }
 
 // toolsText shows tools to people.
@@ -184,12 +185,13 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	cat, _, _, _, err := env.catalogue(files)
+	files.offline = true
+	g, err := env.gather(context.Background(), files)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var names []string
-	for t := range cat.Tools() {
+	for t := range g.tools.Tools() {
 		names = append(names, t.Definition.Name+"\t"+printable(t.Definition.Description))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -197,7 +199,7 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 
 // callNamed is plc tools call.
 func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration) error {
-	cat, err := env.soundCatalogue(files)
+	cat, err := env.soundCatalogue(ctx, files)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type Activity struct {
 	model   string
 	driver  value // its config
 	standIn standin.Config
+	server  string // of an MCP tool
+	tool    string // the server's name for it
 	secrets *Secrets
 }
 
@@ -61,7 +63,7 @@ func (r *reader) activity(v value, f *File) {
 		"timeout":    r.duration(&a.Timeout, 1),
 		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
 		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
-		"mcp":        as(driverMCP, r.mcp),
+		"mcp":        as(driverMCP, func(v value) { r.mcp(v, &a) }),
 		"latent":     as(driverLatent, func(v value) { r.latent(v, &a.model) }),
 		"return":     as(driverStandIn, r.raw(&c.Return)),
 		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.json() }) }),
@@ -76,8 +78,6 @@ func (r *reader) activity(v value, f *File) {
 	case len(r.findings) > before:
 	case a.Driver == "":
 		r.errorf(v, "%q has nothing that runs it; give it one of process, http, return, echo, fail, sample, mcp and latent", a.Name)
-	case a.Driver == driverMCP:
-		r.report(diag.UnknownActivity, diag.Warning, v.span, v.pointer, "%q is a tool of an MCP server, which this build can't call; its calls are latent", a.Name)
 	default:
 		f.Activities = append(f.Activities, a)
 	}
@@ -146,9 +146,13 @@ func (r *reader) textOrSecret(v value) {
 	r.members(v, map[string]set{"env": r.text(s), "file": r.text(s)})
 }
 
-func (r *reader) mcp(v value) {
-	var s string
-	r.members(v, map[string]set{"server": r.text(&s), "tool": r.text(&s)})
+// mcp reads which tool of which server; the tool's name is by default the activity's.
+func (r *reader) mcp(v value, a *Activity) {
+	a.tool = a.Name
+	r.members(v, map[string]set{"server": r.text(&a.server), "tool": r.text(&a.tool)})
+	if v.kind == object && a.server == "" {
+		r.errorf(v, "%q needs the name of a server, as in {server: docs, tool: search}", a.Name)
+	}
 }
 
 // latent reads true or an object that may name a model.

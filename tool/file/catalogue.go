@@ -31,9 +31,16 @@ type Secrets struct {
 // is real; for policies see Policy.Join. The findings are what only shows when an
 // activity is made, and when all names are known.
 func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
+	return CatalogueWith(nil, files...)
+}
+
+// CatalogueWith is Catalogue with the tools of MCP servers as well: see MCP.
+func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	b := &builder{
-		limits: map[string]tool.Limits{}, last: map[string]Activity{},
+		servers: servers,
+		limits:  map[string]tool.Limits{}, last: map[string]Activity{},
 		made: map[string]tool.Implementation{}, params: map[string][]string{},
+		remotes: map[string]*tool.Tool{}, aliases: map[string]string{},
 	}
 	for _, f := range files {
 		b.policy = b.policy.Join(f.Policy)
@@ -53,7 +60,7 @@ func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	for _, name := range slices.Sorted(maps.Keys(b.last)) {
 		b.implement(b.last[name])
 	}
-	c := tool.NewCatalogue(tools...).WithActivities(b.made)
+	c := tool.NewCatalogue(b.remote(tools)...).WithActivities(b.made).WithAliases(b.aliases)
 	for _, f := range files {
 		b.checkLimits(c, f)
 	}
@@ -93,6 +100,9 @@ func join(a, b []string) []string {
 // builder makes the activities of a catalogue.
 type builder struct {
 	policy   Policy
+	servers  MCP
+	remotes  map[string]*tool.Tool // the tools of servers that activities name, by the activity
+	aliases  map[string]string     // "server.tool" of tools that go by their own names
 	limits   map[string]tool.Limits
 	last     map[string]Activity // by name, those that count
 	made     map[string]tool.Implementation
@@ -114,6 +124,8 @@ func (b *builder) implement(a Activity) {
 		i.Activity, err = b.process(a)
 	case driverHTTP:
 		i.Activity, code, err = b.http(a)
+	case driverMCP:
+		i.Activity, code, err = b.mcp(a)
 	case driverStandIn:
 		i.Activity, err = standin.New(a.standIn)
 	}
@@ -252,7 +264,7 @@ func (s *Secrets) secret(e entry) (string, error) {
 }
 
 // checkLimits warns of limits for what does not exist: a slip of the pen must not look like
-// a limit. What MCP servers have is not known here.
+// a limit. What MCP servers have is not known without them.
 func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 	known := maps.Clone(b.limits)
 	clear(known)
@@ -263,7 +275,7 @@ func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 		known[name] = tool.Limits{}
 	}
 	for _, v := range f.limits {
-		if _, ok := known[v.name()]; ok || len(f.MCPServers) > 0 {
+		if _, ok := known[v.name()]; ok || b.servers == nil && len(f.MCPServers) > 0 {
 			continue
 		}
 		cure := ""

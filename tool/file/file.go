@@ -23,6 +23,7 @@ type File struct {
 
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written
+	Servers    []Server                   // the same, read; in order
 
 	limits   []value // where the limits stand
 	builtins []value // the built-in tools that are granted, by name
@@ -59,7 +60,7 @@ func Read(src *diag.File) (*File, diag.List) {
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
 		"policy":     func(v value) { r.policy(v, &f.Policy) },
 		"models":     func(v value) { r.objects(v, f.Models) },
-		"mcpServers": func(v value) { r.objects(v, f.MCPServers) },
+		"mcpServers": func(v value) { r.servers(v, f, true) },
 	})
 	r.findings.Sort()
 	return f, r.findings

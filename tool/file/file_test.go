@@ -293,7 +293,7 @@ var findingsIn = []struct{ name, text, want string }{
 2:43: error: "limits.search.perSecond" is a number above 0, not -1 [PLC207]
 2:48: warning: there is no tool "serach" to limit; did you mean "search"? [PLC201]`},
 	{"an MCP tool", "activities: {search: {mcp: {server: docs, tool: search}}}", `
-1:22: warning: "search" is a tool of an MCP server, which this build can't call; its calls are latent [PLC209]`},
+1:14: warning: "search" is a tool of an MCP server, and no servers are given; its calls are latent [PLC209]`},
 	{"a config of a program", "activities: {a: {process: {comand: [x], dir: 5}}, b: {process: []}, c: {process: [x, 1]}, d: {process: {command: [x], grace: soon}}}", `
 1:28: error: "activities.a.process" has no member "comand"; did you mean "command"? [PLC203]
 1:46: error: "activities.a.process.dir" is a string, not a number [PLC207]

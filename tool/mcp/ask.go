@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
@@ -15,16 +17,51 @@ import (
 // to be shown, and no more to be trusted than the server.
 type Question struct {
 	Server  string
-	Tool    string          // whose call asks; "" when the server does not say
-	Message string          //
-	Schema  json.RawMessage // of the answer, an object of plain values; nil with URL
-	URL     string          // a page that the person should open; "" when the answer is wanted here
+	Tool    string // whose call asks; "" when the server does not say
+	Message string
+	Fields  []Field // of the answer, by name; none is that only a yes or no is wanted
+	URL     string  // a page that the person should open; "" when the answer is wanted here
 }
+
+// Field is a member of an answer.
+type Field struct {
+	Name        string
+	Type        string // "string", "number", "integer", "boolean"
+	Description string
+	Choices     []string // of a string; nil is any
+	Required    bool
+}
+
+// fieldsOf are the members of the answer that a schema describes.
+func fieldsOf(schema any) ([]Field, error) {
+	text, err := json.Marshal(schema)
+	if err != nil || schema == nil {
+		return nil, err
+	}
+	var fields []Field
+	v := gjson.ParseBytes(text)
+	v.Get("properties").ForEach(func(name, s gjson.Result) bool {
+		f := Field{
+			Name: driver.Printable([]byte(name.Str)), Type: s.Get("type").Str,
+			Description: driver.Head([]byte(s.Get("description").Str), shownBytes),
+		}
+		for _, c := range s.Get("enum").Array() {
+			f.Choices = append(f.Choices, driver.Printable([]byte(c.Str)))
+		}
+		f.Required = slices.ContainsFunc(v.Get("required").Array(), func(r gjson.Result) bool { return r.Str == name.Str })
+		fields = append(fields, f)
+		return len(fields) < maxFields
+	})
+	return fields, nil
+}
+
+// maxFields is how much a server may ask at once.
+const maxFields = 50
 
 // Answer is what a person says.
 type Answer struct {
 	Accept  bool           // false declines
-	Content map[string]any // by the names of the schema
+	Content map[string]any // by the names of the fields
 }
 
 // maxRounds is how often a server may ask within one call.
@@ -71,11 +108,9 @@ func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (
 		return nil, &tool.Error{Code: "input-required", Permanent: true, Message: fmt.Sprintf("the server asks %q, and there is nobody to ask", shown)}
 	}
 	q := &Question{Server: c.server.Name, Tool: name, Message: shown, URL: driver.Head([]byte(p.URL), 4<<10)}
-	if p.RequestedSchema != nil {
-		var err error
-		if q.Schema, err = json.Marshal(p.RequestedSchema); err != nil {
-			return nil, err
-		}
+	var err error
+	if q.Fields, err = fieldsOf(p.RequestedSchema); err != nil {
+		return nil, err
 	}
 	a, err := c.opts.Ask(ctx, q)
 	switch {

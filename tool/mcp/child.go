@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -41,8 +43,9 @@ type child struct {
 	exited  chan struct{}  // closed when the program has exited
 	closing sync.Once
 
-	lines   chan line     // messages, and at last an error
-	closed  chan struct{} // closed by Close
+	lines   chan line             // messages, and at last an error
+	fault   atomic.Pointer[error] // what is wrong with what it sent
+	closed  chan struct{}         // closed by Close
 	writing sync.Mutex
 	timing  sync.Mutex
 	timer   *time.Timer // of server/discover; guarded by timing
@@ -166,11 +169,16 @@ func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
 		select {
 		case l := <-c.lines:
 			if l.err != nil {
+				if !errors.Is(l.err, io.EOF) && !errors.Is(l.err, os.ErrClosed) {
+					c.fault.Store(&l.err)
+				}
 				return nil, l.err
 			}
 			msg, err := jsonrpc.DecodeMessage(l.text)
 			if err != nil {
-				return nil, fmt.Errorf("%w; it begins with %q", err, driver.Head(l.text, shownBytes))
+				err = fmt.Errorf("%w; it begins with %q", err, driver.Head(l.text, shownBytes))
+				c.fault.Store(&err)
+				return nil, err
 			}
 			c.answered(msg)
 			return msg, nil
@@ -242,6 +250,7 @@ func (c *child) Close() error {
 		}
 		group.Kill(c.cmd.Process)
 		<-c.exited
+		c.awaitStderr()
 		_ = c.cmd.Wait() // closes the pipes
 		c.reading.Wait()
 	})
@@ -257,6 +266,22 @@ func (c *child) awaitExit() bool {
 		return true
 	case <-timer.C:
 		return false
+	}
+}
+
+// awaitStderr waits until all of standard error is read, but no longer than the grace:
+// somebody outside of the group may hold it.
+func (c *child) awaitStderr() {
+	read := make(chan struct{})
+	go func() {
+		c.reading.Wait()
+		close(read)
+	}()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-read:
+	case <-timer.C:
 	}
 }
 
@@ -290,8 +315,17 @@ func (t *tail) String() string {
 	return strings.TrimSpace(strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
 }
 
-// ending says how the program ended, if it is known.
+// ending says how the program ended, or what is wrong with what it sent.
 func (c *child) ending() string {
+	if fault := c.fault.Load(); fault != nil {
+		_ = c.Close()
+		return (*fault).Error()
+	}
+	return "it has ended" + c.status()
+}
+
+// status says how the program ended, if it is known.
+func (c *child) status() string {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {

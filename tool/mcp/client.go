@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	nethttp "net/http"
 	"net/url"
 	"os/exec"
@@ -202,8 +201,8 @@ func (c *Client) because(l *link, err error) error {
 	switch {
 	case errors.As(err, &fault):
 		return c.noProgram(fault.err)
-	case l.child != nil && errors.Is(err, io.EOF), errors.Is(err, mcp.ErrConnectionClosed) && l.child != nil:
-		text = "it has ended" + l.child.ending()
+	case l.child != nil && (l.child.fault.Load() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed)):
+		text = l.child.ending()
 	}
 	if l.web != nil {
 		text = l.web.explain(err)
@@ -277,7 +276,6 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 // sdk is what speaks the protocol.
 func (c *Client) sdk(l *link) *mcp.Client {
 	o := &mcp.ClientOptions{
-		Logger:                 slog.New(slog.DiscardHandler),
 		Capabilities:           &mcp.ClientCapabilities{},
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.stale.Store(true) },

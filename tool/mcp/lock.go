@@ -40,8 +40,8 @@ type lockTool struct {
 	Definition json.RawMessage `json:"definition"`
 }
 
-// LockOf is the lock of what servers have told. Servers that failed are an error.
-func (p *Pool) LockOf() (*Lock, error) {
+// Lock is the lock of what servers have told. Servers that failed are an error.
+func (p *Pool) Lock() (*Lock, error) {
 	l := &Lock{map[string][]definition{}}
 	for _, c := range p.Servers() {
 		if err := c.Err(); err != nil {

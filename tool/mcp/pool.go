@@ -1,12 +1,18 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/tool"
 )
 
 // Server is how to reach a server: Command or URL.
@@ -21,8 +27,6 @@ type Server struct {
 	Trust   bool // its annotations also count where they make us less careful
 	// Roots are the folders that it is told it may work in; none is told otherwise.
 	Roots []string
-	// Secrets are texts (of Env and Headers) that no error may quote.
-	Secrets []string
 	// Redact takes the secrets out of a text; nil when there are none.
 	Redact func(string) string
 	Loc    diag.Loc // where it is declared
@@ -71,12 +75,7 @@ func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	for _, c := range p.byName {
 		p.clients = append(p.clients, c)
 	}
-	slices.SortFunc(p.clients, func(a, b *Client) int {
-		if a.server.Name < b.server.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(p.clients, func(a, b *Client) int { return cmp.Compare(a.server.Name, b.server.Name) })
 	p.each(func(c *Client) { c.open(ctx) })
 	return p
 }
@@ -103,4 +102,64 @@ func (p *Pool) each(f func(*Client)) {
 		all.Go(func() { f(c) })
 	}
 	all.Wait()
+}
+
+// Tools are the tools of all servers.
+func (p *Pool) Tools() []*tool.Tool {
+	var all []*tool.Tool
+	for _, c := range p.Servers() {
+		all = append(all, c.Tools()...)
+	}
+	return all
+}
+
+// Tool is a tool by the server's name for it; nil, without an error, when that is not
+// known since the server has failed.
+func (p *Pool) Tool(server, name string) (*tool.Tool, error) {
+	c, ok := p.byName[server]
+	if !ok {
+		return nil, fmt.Errorf("there is no MCP server %q%s", server, nearest(server, maps.Keys(p.byName)))
+	}
+	var names []string
+	for _, t := range c.Tools() {
+		if t.Definition.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Definition.Name)
+	}
+	if c.Err() != nil {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the MCP server %q has no tool %q%s", server, name, nearest(name, slices.Values(names)))
+}
+
+func nearest(word string, names iter.Seq[string]) string {
+	if best, ok := spell.Nearest(word, names); ok {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return ""
+}
+
+// Findings are what is wrong with the servers: those that failed, definitions that can't be
+// used, tools that are not what was locked.
+func (p *Pool) Findings() diag.List {
+	var all diag.List
+	for _, c := range p.Servers() {
+		if err := c.Err(); err != nil {
+			all = append(all, diag.Finding{
+				Code: diag.BadServer, Loc: c.server.Loc, Message: fmt.Sprintf("MCP server %q: %v", c.server.Name, err),
+			})
+		}
+		c.mu.Lock()
+		all = append(all, c.found...)
+		c.mu.Unlock()
+		changed := c.changed()
+		for _, name := range slices.Sorted(maps.Keys(changed)) {
+			all = append(all, diag.Finding{
+				Code: diag.BadServer, Loc: c.server.Loc,
+				Message: fmt.Sprintf("MCP server %q: the tool %q is not the one that was locked: %s; look at it, then plc tools lock", c.server.Name, name, changed[name]),
+			})
+		}
+	}
+	return all
 }

@@ -1,0 +1,403 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	nethttp "net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+)
+
+// web is a server over HTTP; calls counts requests that call tools.
+func overHTTP(t *testing.T, stateless bool, wrap func(nethttp.Handler) nethttp.Handler) Server {
+	t.Helper()
+	var h nethttp.Handler = mcp.NewStreamableHTTPHandler(func(*nethttp.Request) *mcp.Server { return newServer("good") },
+		&mcp.StreamableHTTPOptions{Stateless: stateless})
+	if wrap != nil {
+		h = wrap(h)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return Server{Name: "test", URL: s.URL}
+}
+
+// The same over all transports and both generations of the protocol.
+func TestResults(t *testing.T) {
+	for _, way := range []struct {
+		name   string
+		server func(*testing.T) Server
+	}{
+		{"stdio", func(*testing.T) Server { return stdio("good") }},
+		{"noise on standard output", func(*testing.T) Server { return stdio("noisy") }},
+		{"http, with sessions", func(t *testing.T) Server { return overHTTP(t, false, nil) }},
+		{"http, stateless", func(t *testing.T) Server { return overHTTP(t, true, nil) }},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			p := open(t, nil, way.server(t))
+			if f := p.Findings(); f.HasErrors() {
+				t.Fatal(f)
+			}
+			for _, c := range []struct{ tool, params, want string }{
+				{"echo", `{"n": 12345678901234567890, "b": 1.10, "a": "<&>"}`, `{"n":12345678901234567890,"b":1.10,"a":"<&>"}`},
+				{"order", `{"zebra": "z", "ant": 1}`, `{"id":12345678901234567890,"price":1.10}`},
+				{"text", `{"text": "{\"a\": 1}"}`, `"{\"a\": 1}"`},
+				{"several", `{}`, `[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"AQI="},` +
+					`{"type":"resource","uri":"x://1","data":"Aw=="},{"type":"resource_link","uri":"x://2","name":"two"}]`},
+				{"nothing", `{}`, ``},
+				{"key", `{}`, `"r/c"`},
+			} {
+				got, err := call(t, p, c.tool, c.params)
+				if err != nil || !equalJSON(got, c.want) {
+					t.Errorf("%s: %s, %v; want %s", c.tool, got, err, c.want)
+				}
+			}
+			_, err := call(t, p, "fails", `{}`)
+			if e := failed(t, err); e.Code != "tool" || e.Permanent || e.Uncertain || !strings.HasPrefix(e.Message, "the disk is full") {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// equalJSON compares texts, escapes aside.
+func equalJSON(a, b string) bool {
+	return a == b || strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(a) == b
+}
+
+func TestDefinitions(t *testing.T) {
+	p := open(t, nil, stdio("good"))
+	want := []string{"ask", "die", "echo", "environ", "fails", "grow", "key", "nothing", "order", "pid", "several", "shifty", "sneaky", "text", "wait"}
+	if got := names(p); !slices.Equal(got, want) { // over several pages
+		t.Errorf("tools %q, want %q", got, want)
+	}
+	order, _ := p.Tool("test", "order")
+	if got := order.Definition.Positional(); !slices.Equal(got, []string{"zebra", "ant"}) {
+		t.Errorf("params in the order %q", got)
+	}
+	if got := order.Definition.Signature(); got != "order(zebra: string, ant: integer) → {id: integer}" {
+		t.Error(got)
+	}
+	if order.Source != "mcp:test" || order.Driver != "mcp" {
+		t.Errorf("%+v", order)
+	}
+	_, err := p.Tool("test", "oder")
+	if err == nil || !strings.Contains(err.Error(), `did you mean "order"?`) {
+		t.Error(err)
+	}
+	if _, err = p.Tool("tset", "order"); err == nil || !strings.Contains(err.Error(), `did you mean "test"?`) {
+		t.Error(err)
+	}
+}
+
+// What a server says of itself makes us more careful, not less.
+func TestTrust(t *testing.T) {
+	for _, trust := range []bool{false, true} {
+		s := stdio("good")
+		s.Trust = trust
+		p := open(t, nil, s)
+		echo, _ := p.Tool("test", "echo")
+		if got := echo.Definition.Effects.ReadOnly == tool.Yes; got != trust {
+			t.Errorf("trust %v: read-only %v", trust, got)
+		}
+		die, _ := p.Tool("test", "die")
+		if !die.Definition.Effects.ChangesWorld() {
+			t.Errorf("trust %v: a tool that says it changes the world does not", trust)
+		}
+		sneaky, _ := p.Tool("test", "sneaky")
+		if sneaky.Definition.HasActivity || sneaky.Definition.Fixed != nil {
+			t.Errorf("trust %v: a server picks an activity", trust)
+		}
+	}
+}
+
+// Of the environment a server gets what is basic and what its config lists.
+func TestEnvironment(t *testing.T) {
+	p := open(t, &Options{Environ: []string{"PATH=/bin", "HOME=/h", "AWS_SECRET=planted"}}, stdio("good", "EXTRA=1"))
+	got, err := call(t, p, "environ", `{}`)
+	if err != nil || strings.Contains(got, "planted") || !strings.Contains(got, "HOME=/h") || !strings.Contains(got, "EXTRA=1") {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestTextAsJSON(t *testing.T) {
+	p := open(t, nil, stdio("good"))
+	tl, _ := p.Tool("test", "text")
+	for _, c := range []struct{ output, text, want string }{
+		{`{"type":"object"}`, `{"a": 1.0}`, `{"a":1.0}`},
+		{`{"type":"object"}`, `no JSON`, `"no JSON"`},
+		{`{"type":"string"}`, `{"a": 1}`, `"{\"a\": 1}"`},
+		{`{}`, `12`, `"12"`},
+		{`{"type":"integer"}`, `12`, `12`},
+	} {
+		def, found := tool.ParseDefinition(fmt.Appendf(nil, `{"properties":{"_output":%s}}`, c.output), "text", diag.Loc{})
+		if def == nil {
+			t.Fatal(found)
+		}
+		params, _ := json.Marshal(map[string]string{"text": c.text})
+		res, err := tl.Activity.Call(t.Context(), &tool.Request{Tool: "text", Definition: def, Params: params})
+		if err != nil || string(res.Value) != c.want {
+			t.Errorf("%s as %s: %s, %v; want %s", c.text, c.output, res.Value, err, c.want)
+		}
+	}
+}
+
+// A server that dies in the middle of a call leaves it uncertain; the next call starts it again.
+func TestServerDies(t *testing.T) {
+	p := open(t, nil, stdio("good"))
+	before, _ := call(t, p, "pid", `{}`)
+	_, err := call(t, p, "die", `{}`)
+	e := failed(t, err)
+	if e.Code != "connection-lost" || !e.Uncertain || e.Permanent {
+		t.Errorf("%+v", e)
+	}
+	for _, want := range []string{`MCP server "test"`, "status 9", "out of cheese"} {
+		if !strings.Contains(e.Message, want) {
+			t.Errorf("%q does not say %q", e.Message, want)
+		}
+	}
+	after, err := call(t, p, "pid", `{}`)
+	if err != nil || after == before {
+		t.Errorf("the process was %s and is %s, %v", before, after, err)
+	}
+}
+
+func TestCallsShareOneServer(t *testing.T) {
+	p := open(t, nil, stdio("good"))
+	pids := make([]string, 20)
+	var all sync.WaitGroup
+	for i := range pids {
+		all.Go(func() { pids[i], _ = call(t, p, "pid", `{}`) })
+	}
+	all.Wait()
+	slices.Sort(pids)
+	if pids = slices.Compact(pids); len(pids) != 1 || pids[0] == "" {
+		t.Errorf("processes %q", pids)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for name, server := range map[string]func() Server{
+		"stdio": func() Server { return stdio("good") },
+		"http":  func() Server { return overHTTP(t, false, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, nil, server())
+			file := filepath.Join(t.TempDir(), "said")
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				await(t, file, "started")
+				cancel()
+			}()
+			_, err := callIn(ctx, t, p, "wait", fmt.Sprintf(`{"file": %q}`, file))
+			if e := failed(t, err); e.Code != "cancelled" || !e.Uncertain {
+				t.Errorf("%+v", e)
+			}
+			await(t, file, "cancelled") // the server was told
+			if _, err := callIn(ctx, t, p, "pid", `{}`); failed(t, err).Uncertain {
+				t.Error("a call that was never sent is uncertain")
+			}
+		})
+	}
+}
+
+// Nothing is left running, not even of a server that does not want to end.
+func TestClose(t *testing.T) {
+	p := Open(t.Context(), []Server{stdio("good")}, &Options{Environ: os.Environ()})
+	pid, err := call(t, p, "pid", `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	n, _ := strconv.Atoi(strings.Trim(pid, `"`))
+	if err := syscall.Kill(n, 0); err == nil {
+		t.Errorf("process %d is still there", n)
+	}
+	if _, err := call(t, p, "pid", `{}`); failed(t, err).Code != "no-server" {
+		t.Error(err)
+	}
+	p.Close()
+	(*Pool)(nil).Close()
+}
+
+// What hostile servers do is an error that names the server and quotes what it said.
+func TestHostileServers(t *testing.T) {
+	for mode, want := range map[string]string{
+		"exit":    "status 3",
+		"deaf":    "did not answer",
+		"garbage": "not usable JSON",
+		"endless": "more than 64 MiB",
+		"pages":   "more than 200 pages",
+		"many":    "more than 1000 tools",
+		"twice":   `two tools named "a"`,
+	} {
+		t.Run(mode, func(t *testing.T) {
+			limit := 20 * time.Second
+			if mode == "deaf" {
+				limit = 300 * time.Millisecond
+			}
+			p := open(t, &Options{StartTime: limit}, stdio(mode))
+			found := p.Findings()
+			if len(found) != 1 || found[0].Code != diag.BadServer {
+				t.Fatalf("findings %v", found)
+			}
+			for _, want := range []string{`MCP server "test": `, want, "starting " + mode} {
+				if !strings.Contains(found[0].Message, want) {
+					t.Errorf("%q does not say %q", found[0].Message, want)
+				}
+			}
+			if got, err := p.Tool("test", "x"); got != nil || err != nil {
+				t.Errorf("a tool of a server that failed: %v, %v", got, err)
+			}
+		})
+	}
+	for _, s := range []Server{{Name: "test", Command: "./no-such-program"}, {Name: "test", Command: "no-such-program"}, {Name: "test", URL: "http://127.0.0.1:1/"}} {
+		p := open(t, nil, s)
+		if !p.Findings().HasErrors() {
+			t.Errorf("%+v: nothing is wrong", s)
+		}
+	}
+}
+
+func TestHostileResults(t *testing.T) {
+	p := open(t, nil, stdio("surrogate"))
+	_, err := call(t, p, "a", `{}`)
+	if e := failed(t, err); e.Code != "bad-output" || !e.Permanent || !e.Uncertain {
+		t.Errorf("%+v", e)
+	}
+	p = open(t, nil, stdio("huge"))
+	_, err = call(t, p, "a", `{}`)
+	if e := failed(t, err); !e.Uncertain || !strings.Contains(e.Message, "64 MiB") {
+		t.Errorf("%.200s", e)
+	}
+}
+
+// Secrets are in no error, whoever quotes them.
+func TestSecrets(t *testing.T) {
+	const secret = "s3cr3t-t0ken"
+	redact := func(s string) string { return strings.ReplaceAll(s, secret, "•••") }
+	good, exits := stdio("good", "TOKEN="+secret), stdio("exit", "TOKEN="+secret)
+	good.Redact, exits.Redact = redact, redact
+	exits.Name = "exits"
+	p := open(t, nil, good, exits)
+	_, err := call(t, p, "fails", `{}`)
+	said := fmt.Sprint(failed(t, err).Message, p.Findings())
+	if strings.Contains(said, secret) || strings.Count(said, "•••") != 2 {
+		t.Error(said)
+	}
+}
+
+func TestLock(t *testing.T) {
+	description := filepath.Join(t.TempDir(), "description")
+	say := func(text string) {
+		if err := os.WriteFile(description, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("Does good.")
+	server := stdio("good", changing+"="+description)
+	l, err := open(t, nil, server).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err = ReadLock(text); err != nil || !l.Has("test") || l.Has("other") {
+		t.Fatal(err)
+	}
+	p := open(t, &Options{Lock: l}, server)
+	if f := p.Findings(); f.HasErrors() {
+		t.Fatal(f)
+	}
+	say("Does evil.")
+	p = open(t, &Options{Lock: l}, server)
+	if f := p.Findings(); len(f) == 0 || !strings.Contains(f[len(f)-1].Message, `the tool "shifty" is not the one that was locked: description`) {
+		t.Errorf("%v", f)
+	}
+	_, err = call(t, p, "shifty", `{}`)
+	if e := failed(t, err); e.Code != "changed" || e.Uncertain || !e.Permanent {
+		t.Errorf("%+v", e)
+	}
+	if _, err = call(t, p, "pid", `{}`); err != nil {
+		t.Errorf("another tool of the server: %v", err)
+	}
+	// Offline, nothing is started until a tool is called.
+	gone := server
+	gone.Command = "./no-such-program"
+	p = open(t, &Options{Lock: l, Offline: true}, gone)
+	if p.Findings().HasErrors() || len(p.Tools()) == 0 {
+		t.Errorf("offline: %v", p.Findings())
+	}
+	if _, err := call(t, p, "pid", `{}`); failed(t, err).Code != "no-server" {
+		t.Error(err)
+	}
+	for _, bad := range []string{``, `{}`, `{"plc":"lock","version":2,"servers":{}}`, strings.Replace(string(text), "Does good", "Does more", 1)} {
+		if _, err := ReadLock([]byte(bad)); err == nil {
+			t.Errorf("a lock: %.60s", bad)
+		}
+	}
+}
+
+// A tool that changes while the server runs, as the server says, is not called.
+func TestToolsChange(t *testing.T) {
+	for name, server := range map[string]Server{"stdio": stdio("good")} {
+		p := open(t, nil, server)
+		if _, err := call(t, p, "grow", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		for range 500 { // the notice may come after the answer
+			if _, err = call(t, p, "echo", `{}`); err != nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err == nil || failed(t, err).Code != "changed" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	for name, server := range map[string]func() Server{
+		"stdio":               func() Server { return stdio("good") },
+		"http, with sessions": func() Server { return overHTTP(t, false, nil) },
+		"http, stateless":     func() Server { return overHTTP(t, true, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, nil, server())
+			_, err := call(t, p, "ask", `{}`)
+			if e := failed(t, err); e.Uncertain || name != "http, with sessions" && e.Code != "input-required" {
+				t.Errorf("nobody to ask: %+v", e)
+			}
+			var asked []Question
+			p = open(t, &Options{Ask: func(_ context.Context, q *Question) (*Answer, error) {
+				asked = append(asked, *q)
+				return &Answer{Accept: true, Content: map[string]any{"name": "Ada"}}, nil
+			}}, server())
+			got, err := call(t, p, "ask", `{}`)
+			if err != nil || got != `"accept Ada"` {
+				t.Errorf("%s, %v", got, err)
+			}
+			if len(asked) != 1 || asked[0].Server != "test" || asked[0].Message != "who are you?" ||
+				len(asked[0].Fields) != 1 || asked[0].Fields[0].Name != "name" || !asked[0].Fields[0].Required {
+				t.Errorf("asked %+v", asked)
+			}
+		})
+	}
+}
