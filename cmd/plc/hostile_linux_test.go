@@ -23,7 +23,7 @@ type hostile struct {
 	args  []string // after which come --tools tools.yaml, unless the case has no such file
 	code  int
 	want  string // a pattern of what is said
-	most  int64  // MiB of memory
+	most  int64  // MiB of memory; what this process has counts too, until plc has replaced it
 }
 
 // files are the files of a case, by name.
@@ -78,13 +78,13 @@ const (
 var hostiles = []hostile{
 	// Plans.
 	{name: "deep", files: files{"plan.json": repeat("", "[", 1e6, "")},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC103`, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC103`, most: 150},
 	{name: "deeper than the limit of bytes", large: true, files: files{"plan.json": repeat("", "[", 100e6, "")},
 		args: []string{"check", "plan.json"}, code: exitErrors, want: `more than 67108864 \[PLC103\]`, most: 400},
 	{name: "deep and closed", files: files{"plan.json": repeat("", "[]", 0, strings.Repeat("[", 1e5)+strings.Repeat("]", 1e5))},
-		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC103`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC103`, most: 150},
 	{name: "objects in objects", files: files{"plan.json": repeat(`[{"_tool": "a", "x": `, `{"a":`, 1e5, "")},
-		args: []string{"fmt", "plan.json"}, code: exitErrors, want: `PLC103`, most: 100},
+		args: []string{"fmt", "plan.json"}, code: exitErrors, want: `PLC103`, most: 150},
 	{name: "a long string", large: true, files: files{"plan.json": repeat(`[{"_tool": "a", "x": "`, "x", 64<<20-100, `", "_outputPath": "†state.x"}]`)},
 		args: []string{"run", "plan.json"}, code: exitDone, want: `"x": 1`, most: 1000},
 	{name: "the same id", files: files{"plan.json": repeat("[", `{"_tool": "a", "_id": "same"},`, 1e4, "]")},
@@ -94,19 +94,19 @@ var hostiles = []hostile{
 	{name: "too many calls", large: true, files: files{"plan.json": repeat("[", `{"_tool": "a"},`, 1e6+1, "]")},
 		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC103`, most: 2000},
 	{name: "a long reference", files: files{"plan.json": repeat(`[{"_tool": "a", "x": "†state`, ".x", 1e4, `", "_outputPath": "†state.x"}]`)},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `error: `, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `error: `, most: 150},
 	{name: "a long path", files: files{"plan.json": repeat(`[{"_tool": "a", "_outputPath": "†state`, ".x", 1e4, `"}]`)},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC103`, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC103`, most: 150},
 	{name: "many parentheses", files: files{"plan.json": repeat(`[{"_tool": "a", "x": "†state.x || `, "(", 1e5, `1", "_outputPath": "†state.x"}]`)},
 		args: []string{"check", "plan.json"}, code: exitErrors, want: `error: `, most: 150},
 	{name: "many alternatives", files: files{"plan.json": repeat(`[{"_tool": "a", "x": "†state.y`, " || 1", 1e4, `", "_outputPath": "†state.x"}]`)},
 		args: []string{"check", "plan.json"}, code: exitDone, want: `0 errors`, most: 200},
 	{name: "an id that writes to the terminal", files: files{"plan.json": text(`[{"_tool": "a", "_id": "\u001b[2J\u009b2J", "_dependsOn": ["\u001b]0;x\u0007"]}]`)},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC305`, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC305`, most: 150},
 	{name: "a name twice", files: files{"plan.json": text(`[{"_tool": "a", "_tool": "bad"}]`)},
-		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC102`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC102`, most: 150},
 	{name: "not UTF-8", files: files{"plan.json": text("[{\"_tool\": \"a\xff\"}]")},
-		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC101`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitErrors, want: `PLC101`, most: 150},
 	{name: "a number that is too long", files: files{"plan.json": repeat(`[{"_tool": "a", "x": 1`, "0", 1e6, `, "_outputPath": "†state.x"}]`)},
 		args: []string{"run", "plan.json"}, code: exitDone, want: `"x": 1`, most: 150},
 	{name: "prose with many braces", files: files{"plan.json": repeat("", `{"a": [`, 1e5, "")},
@@ -116,7 +116,7 @@ var hostiles = []hostile{
 
 	// Values.
 	{name: "a deep input", files: files{"plan.json": text(aPlan), "input.json": repeat("", "[", 1e6, "")},
-		args: []string{"run", "plan.json", "--input", "input.json"}, code: exitUsage, want: `^plc: input.json:1:257: nested more than 256 deep`, most: 100},
+		args: []string{"run", "plan.json", "--input", "input.json"}, code: exitUsage, want: `^plc: input.json:1:257: nested more than 256 deep`, most: 150},
 	{name: "a large input", large: true, files: files{"plan.json": text(aPlan), "input.json": repeat(`{"x": "`, "x", 64<<20, `"}`)},
 		args: []string{"run", "plan.json", "--input", "input.json"}, code: exitUsage, want: `^plc: input.json has more than 64 MiB`, most: 400},
 
@@ -130,9 +130,9 @@ var hostiles = []hostile{
 	}},
 		args: []string{"check", "plan.json"}, code: exitErrors, want: `tools.yaml:.*error: `, most: 150},
 	{name: "YAML that grows", files: files{"plan.json": text(aPlan), "tools.yaml": text("a: &a [x, x]\nb: &b [*a, *a]\ntools: [*b, *b]\n")},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `tools.yaml:.*error: `, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `tools.yaml:.*error: `, most: 150},
 	{name: "a tool twice", files: files{"plan.json": text(aPlan), "tools.yaml": text("tools:\n  a: {properties: {}}\n  a: {properties: {}}\n")},
-		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC102`, most: 100},
+		args: []string{"check", "plan.json"}, code: exitErrors, want: `PLC102`, most: 150},
 	{name: "a large tool file", large: true, files: files{"plan.json": text(aPlan), "tools.yaml": repeat("# ", "x", 64<<20, "\n")},
 		args: []string{"check", "plan.json"}, code: exitUsage, want: `^plc: tools.yaml has more than 64 MiB`, most: 400},
 	{name: "many tools", files: files{"plan.json": text(aPlan), "tools.yaml": numbered("tools:\n  a: {properties: {}}\n", "  t%d: {properties: {x: {type: string}}}\n", 2000)},
@@ -140,25 +140,25 @@ var hostiles = []hostile{
 
 	// Tools.
 	{name: "a tool that prints for ever", files: files{"plan.json": text(badPlan), "tools.yaml": tools("yes & yes", "maxOutput: 1000000")},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `output-too-large: more than 1000000 bytes`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `output-too-large: more than 1000000 bytes`, most: 150},
 	{name: "a tool that prints for ever, by the usual limit", large: true, files: files{"plan.json": text(badPlan), "tools.yaml": tools("yes & yes")},
 		args: []string{"run", "plan.json"}, code: exitFailed, want: `output-too-large: more than 67108864 bytes`, most: 500},
 	{name: "a tool that complains for ever", large: true, files: files{"plan.json": text(badPlan), "tools.yaml": tools("yes | head -c 10000000000 >&2; exit 1")},
-		args: []string{"run", "plan.json", "--timeout", "2m"}, code: exitFailed, want: `exit-1: `, most: 100},
+		args: []string{"run", "plan.json", "--timeout", "2m"}, code: exitFailed, want: `exit-1: `, most: 150},
 	{name: "a tool that complains much", files: files{"plan.json": text(badPlan), "tools.yaml": tools("yes | head -c 10000000 >&2; exit 1")},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `exit-1: `, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `exit-1: `, most: 150},
 	{name: "a tool that does not end", files: files{"plan.json": text(`[{"_tool": "bad", "_timeout": "200ms", "_outputPath": "†state.x"}]`), "tools.yaml": tools(`trap "" TERM; sleep 3600 & while :; do sleep 3600; done`)},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `timeout: no answer within 200ms`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `timeout: no answer within 200ms`, most: 150},
 	{name: "a tool that leaves something running", files: files{"plan.json": text(badPlan), "tools.yaml": tools(`sleep 3600 & echo 1`)},
-		args: []string{"run", "plan.json"}, code: exitDone, want: `"x": 1`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitDone, want: `"x": 1`, most: 150},
 	{name: "a tool that prints deep JSON", files: files{"plan.json": text(badPlan), "tools.yaml": tools(`yes [ | head -c 2000000 | tr -d "\n"`)},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `bad-output: .*nested more than 256 deep`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `bad-output: .*nested more than 256 deep`, most: 150},
 	{name: "a tool that prints a name twice", files: files{"plan.json": text(badPlan), "tools.yaml": tools(`echo "{{\"a\": 1, \"a\": 2}}"`)},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `bad-output: `, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `bad-output: `, most: 150},
 	{name: "a tool that kills itself", files: files{"plan.json": text(badPlan), "tools.yaml": tools(`kill -9 $$`)},
-		args: []string{"run", "plan.json"}, code: exitFailed, want: `signal-KILL`, most: 100},
+		args: []string{"run", "plan.json"}, code: exitFailed, want: `signal-KILL`, most: 150},
 	{name: "called by itself, a tool that does not end", files: files{"tools.yaml": tools(`trap "" TERM; while :; do sleep 3600; done`)},
-		args: []string{"tools", "call", "bad", "--timeout", "200ms"}, code: exitFailed, want: `^the call failed: timeout`, most: 110},
+		args: []string{"tools", "call", "bad", "--timeout", "200ms"}, code: exitFailed, want: `^the call failed: timeout`, most: 150},
 }
 
 func TestHostileInput(t *testing.T) {
