@@ -73,7 +73,10 @@ func (c *checker) findTool(d *draft) {
 	}
 	if d.Tool = t; !ok {
 		d.bad = true
-		c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
+		f := c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
+		if rest := d.Source.Rest; rest != nil && rest.Delegate != "" {
+			f.related(rest.DelegateNode.Loc(), "its tool has to be defined too, be it by {%q: {}} among the tools", d.Source.Tool)
+		}
 		return
 	}
 	d.bad = !c.permitTool(d, t, d.Source.ToolNode)

@@ -364,6 +364,14 @@ func TestDelegateFetch(t *testing.T) {
 		"https://a.example/x/local.json PLC605: only http")
 }
 
+func TestDelegateOfUnknownTool(t *testing.T) {
+	_, got := files{"plan.json": `[{"_tool":"nobody","_delegate":"sub.json"}]`, "sub.json": `[]`}.compile(t, nil)
+	expect(t, got, "plan.json PLC201: nobody")
+	if len(got[0].Related) != 1 || !strings.Contains(got[0].Related[0].Message, `{"nobody": {}}`) {
+		t.Errorf("%+v", got[0].Related)
+	}
+}
+
 func TestDelegateBudgetAndMode(t *testing.T) {
 	f := files{
 		"plan.json": `[{"_tool":"forEach","items":[1,2,3],"_delegate":"sub.json"},{"_tool":"any"}]`,
