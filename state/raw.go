@@ -155,6 +155,9 @@ func (t *tables) member(raw []byte, name string, work *int) []byte {
 	if tabled(raw) {
 		return t.table(raw, work).member(raw, name, work)
 	}
+	if len(raw) <= len("{}") {
+		return nil
+	}
 	for m := range members(raw) {
 		*work++
 		if m.name == name {
