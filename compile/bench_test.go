@@ -55,3 +55,20 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkDigest(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(sound["ladder"](n))), nil)
+			prog, findings := compile.Compile(doc, &compile.Options{Catalogue: catalogue(b)})
+			if err := findings.Err(); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				prog.Digest(nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/call")
+		})
+	}
+}

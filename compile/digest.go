@@ -71,6 +71,7 @@ type manifest struct {
 	taken map[string]int
 	todo  []*Program
 	used  map[string]bool // tools that calls name
+	bound []binding       // room
 }
 
 // appendMember appends a member of an object of which dst holds the beginning.
@@ -93,17 +94,16 @@ func (m *manifest) program(dst []byte, p *Program) []byte {
 		dst = appendMember(dst, "template", "true")
 	}
 	order := []byte{'['}
-	calls := []byte{'{'}
+	dst = append(slices.Grow(appendMember(dst, "calls", ""), 2*len(p.File().Text)), '{')
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		if i > 0 {
 			order = append(order, ',')
 		}
 		order = appendString(order, c.ID)
-		calls = appendMember(calls, c.ID, string(m.call(p, c)))
+		dst = m.call(appendMember(dst, c.ID, ""), p, c)
 	}
-	dst = appendMember(dst, "order", string(append(order, ']')))
-	dst = appendMember(dst, "calls", string(append(calls, '}')))
+	dst = appendMember(append(dst, '}'), "order", string(append(order, ']')))
 	return p.rest(dst)
 }
 
@@ -149,10 +149,11 @@ func schemaText(s *schemas.Schema) string {
 	return "[" + string(doc) + "," + quote(pointer) + "]"
 }
 
-// call is what a call is: as it is written, and what that is bound to.
-func (m *manifest) call(p *Program, c *Call) []byte {
-	dst := appendMember([]byte{'{'}, "call", string(callMeaning(c.Source)))
-	if text := bindings(p, c); text != "" {
+// call appends what a call is: as it is written, and what that is bound to.
+func (m *manifest) call(dst []byte, p *Program, c *Call) []byte {
+	dst = append(dst, '{')
+	dst = appendCall(appendMember(dst, "call", ""), c.Source)
+	if text := m.bindings(p, c); text != "" {
 		dst = appendMember(dst, "reads", text)
 	}
 	if text := effectsText(c.Effects); text != "" {
@@ -188,23 +189,26 @@ func (m *manifest) name(d *Delegate) string {
 	return name
 }
 
+// binding is the place of the write that ends the binding of a read of this path.
+type binding struct {
+	path  string
+	since state.Place
+}
+
 // bindings are the calls whose writes end the bindings of a call's reads; "" when all
 // see the initial whiteboard.
-func bindings(p *Program, c *Call) string {
-	var since map[string]state.Place
+func (m *manifest) bindings(p *Program, c *Call) string {
+	list := m.bound[:0]
 	add := func(r *Read) {
 		for l := range r.layers() {
 			if l.Since == 0 {
 				continue
 			}
-			if since == nil {
-				since = map[string]state.Place{}
-			}
 			name := l.Path.String()
 			if l == r.Under {
 				name = "global " + name
 			}
-			since[name] = l.Since
+			list = append(list, binding{name, l.Since})
 		}
 	}
 	for r := range c.Params.Reads() {
@@ -222,12 +226,17 @@ func bindings(p *Program, c *Call) string {
 			}
 		}
 	}
-	if since == nil {
+	m.bound = list
+	if len(list) == 0 {
 		return ""
 	}
+	slices.SortStableFunc(list, func(a, b binding) int { return strings.Compare(a.path, b.path) })
 	dst := []byte{'{'}
-	for _, path := range slices.Sorted(maps.Keys(since)) {
-		dst = appendMember(dst, path, quote(p.Calls[since[path]-1].ID))
+	for i, b := range list {
+		if i+1 < len(list) && list[i+1].path == b.path {
+			continue // the last one counts, and all are the same
+		}
+		dst = appendMember(dst, b.path, quote(p.Calls[b.since-1].ID))
 	}
 	return string(append(dst, '}'))
 }
@@ -314,11 +323,11 @@ func limitsText(l tool.Limits) string {
 	return fmt.Sprintf("parallel %d, perSecond %g", l.Parallel, l.PerSecond)
 }
 
-// callMeaning is a call as it is written, its expressions and values spelled in one way.
-func callMeaning(c *lang.Call) []byte {
-	dst := []byte{'{'}
+// appendCall appends a call as it is written, its expressions and values spelled in one way.
+func appendCall(dst []byte, c *lang.Call) []byte {
+	dst = append(dst, '{')
 	for m := range c.Node.Members() {
-		dst = appendMember(dst, m.Name, string(memberMeaning(c, m)))
+		dst = appendCallMember(appendMember(dst, m.Name, ""), c, m)
 	}
 	if c.IDNode.IsZero() { // told by a name that others may take
 		dst = appendMember(dst, "_id", quote(c.ID))
@@ -326,22 +335,22 @@ func callMeaning(c *lang.Call) []byte {
 	return append(dst, '}')
 }
 
-// memberMeaning is the value of a member of a call. Some of the members with an
+// appendCallMember appends the value of a member of a call. Some of the members with an
 // underscore are expressions.
-func memberMeaning(c *lang.Call, m lang.Member) []byte {
+func appendCallMember(dst []byte, c *lang.Call, m lang.Member) []byte {
 	rest := c.Rest
 	if rest == nil {
 		rest = &lang.Rest{}
 	}
 	switch {
 	case m.Name == "_outputPath" && c.OutputPath != nil:
-		return []byte(quote(writeMeaning(c.OutputPath)))
+		return appendString(dst, writeMeaning(c.OutputPath))
 	case m.Name == "_errorPath" && rest.ErrorPath != nil:
-		return []byte(quote(writeMeaning(rest.ErrorPath)))
+		return appendString(dst, writeMeaning(rest.ErrorPath))
 	case m.Name == "_when" && rest.When != nil && m.Value.Kind() == lang.String:
-		return []byte(quote(canonicalExpr(rest.When).String()))
+		return appendString(dst, canonicalExpr(rest.When).String())
 	case m.Name == "_scopes" && len(rest.Scopes) == m.Value.Len():
-		dst := []byte{'['}
+		dst = append(dst, '[')
 		for i, s := range rest.Scopes {
 			if i > 0 {
 				dst = append(dst, ',')
@@ -350,7 +359,7 @@ func memberMeaning(c *lang.Call, m lang.Member) []byte {
 		}
 		return append(dst, ']')
 	}
-	return appendMeaning(nil, m.Value)
+	return appendMeaning(dst, m.Value)
 }
 
 func writeMeaning(w *lang.Write) string {

@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +17,19 @@ import (
 func Canonical(dst, valid []byte) []byte {
 	c := canonizer{text: valid}
 	c.scan()
-	return c.value(dst, 0)
+	return c.value(slices.Grow(dst, len(valid)), 0)
 }
 
 // canonizer writes one text. A node is a value, or the name of a member.
 type canonizer struct {
-	text  []byte
-	nodes []canonNode
+	text    []byte
+	nodes   []canonNode
+	members []canonMember // of the objects that are being written, innermost last
+}
+
+type canonMember struct {
+	name []byte
+	node int32
 }
 
 type canonNode struct {
@@ -34,9 +39,13 @@ type canonNode struct {
 	escaped    bool
 }
 
+// bytesPerNode is about how long a value or name is with what stands around it.
+const bytesPerNode = 12
+
 // scan makes the table of nodes.
 func (c *canonizer) scan() {
 	lex := Lexer{Text: c.text}
+	c.nodes = make([]canonNode, 0, len(c.text)/bytesPerNode+1)
 	var open []int32
 	for {
 		switch tok := lex.Next(); tok {
@@ -77,7 +86,7 @@ func (c *canonizer) value(dst []byte, i int32) []byte {
 		if !n.escaped {
 			return append(dst, c.text[n.start:n.end]...)
 		}
-		return appendPlain(dst, c.str(n))
+		return appendPlain(dst, string(c.str(n)))
 	case Number:
 		return appendNumber(dst, c.text[n.start:n.end])
 	}
@@ -86,43 +95,38 @@ func (c *canonizer) value(dst []byte, i int32) []byte {
 
 // object appends an object, its members in order.
 func (c *canonizer) object(dst []byte, i int32) []byte {
-	type member struct {
-		name string
-		node int32
-	}
-	var members []member
+	base := len(c.members)
 	for m := i + 1; m < c.nodes[i].next; m = c.nodes[m+1].next {
-		members = append(members, member{c.str(c.nodes[m]), m})
+		c.members = append(c.members, canonMember{c.str(c.nodes[m]), m})
 	}
-	slices.SortFunc(members, func(a, b member) int { return compareUTF16(a.name, b.name) })
+	end := len(c.members)
+	slices.SortFunc(c.members[base:], func(a, b canonMember) int { return compareUTF16(a.name, b.name) })
 	dst = append(dst, '{')
-	for k, m := range members {
-		if k > 0 {
+	for k := base; k < end; k++ { // values grow c.members, and shrink it again
+		if k > base {
 			dst = append(dst, ',')
 		}
+		m := c.members[k]
 		dst = c.value(dst, m.node)
 		dst = append(dst, ':')
 		dst = c.value(dst, m.node+1)
 	}
+	c.members = c.members[:base]
 	return append(dst, '}')
 }
 
 // str is what a string says.
-func (c *canonizer) str(n canonNode) string {
-	quoted := c.text[n.start:n.end]
+func (c *canonizer) str(n canonNode) []byte {
+	inside := c.text[n.start+1 : n.end-1]
 	if !n.escaped {
-		return string(quoted[1 : len(quoted)-1])
+		return inside
 	}
-	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic(err) // the text is valid
-	}
-	return s
+	return AppendString(nil, inside)
 }
 
 // compareUTF16 orders strings by their UTF-16 code units. That is the order of their
 // bytes, but for the surrogates: what needs two units comes before U+E000.
-func compareUTF16(a, b string) int {
+func compareUTF16(a, b []byte) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -136,15 +140,15 @@ func compareUTF16(a, b string) int {
 			return 1
 		}
 	}
-	return strings.Compare(a, b)
+	return bytes.Compare(a, b)
 }
 
 // runeAround is the character that the byte at i belongs to.
-func runeAround(s string, i int) rune {
+func runeAround(s []byte, i int) rune {
 	for i > 0 && !utf8.RuneStart(s[i]) {
 		i--
 	}
-	r, _ := utf8.DecodeRuneInString(s[i:])
+	r, _ := utf8.DecodeRune(s[i:])
 	return r
 }
 
