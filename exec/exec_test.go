@@ -717,6 +717,27 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestScopesOfElements copies elements of lists: to their places, and nothing before them.
+func TestScopesOfElements(t *testing.T) {
+	for scopes, want := range map[string]string{
+		`["†state.l[2].id"]`:                  `{"state":{"l":[null,null,{"id":3}]}}`,
+		`["†state.l[1]","†state.l[0].id"]`:    `{"state":{"l":[{"id":1},{"id":2,"s":0}]}}`,
+		`["†state.l","†state.l[2].id"]`:       `{"state":{"l":[{"id":1,"s":0},{"id":2,"s":0},{"id":3,"s":0}]}}`,
+		`["†state.l[9]","†state.n[1][1]"]`:    `{"state":{"n":[null,[null,4]]}}`,
+		`["†state.l[1].id","†state.n[0][0]"]`: `{"state":{"l":[null,{"id":2}],"n":[[1]]}}`,
+	} {
+		var saw json.RawMessage
+		prog := program(t, `[{"_tool":"f","_scopes":`+scopes+`}]`, tools{"f": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			saw = req.Scopes
+			return tool.Result{}, nil
+		}}, withState(`{"l":[{"id":1,"s":0},{"id":2,"s":0},{"id":3,"s":0}],"n":[[1,2],[3,4]]}`))
+		run(t, prog, nil)
+		if got := canonical(t, saw); got != want {
+			t.Errorf("%s sees %s, want %s", scopes, got, want)
+		}
+	}
+}
+
 func TestEvents(t *testing.T) {
 	prog := program(t, `[{"_tool":"e","v":1,"_outputPath":"†state.x"},{"_tool":"bad","v":"†state.x","_onFailure":"skip"},{"_tool":"e","v":"†state.nope || †state.x","_when":"†input.no"}]`,
 		tools{"e": echo, "bad": fails("x")}, withInput(`{"no":false}`))

@@ -77,6 +77,16 @@ func readWrite(src []byte, span diag.Span) (*Write, []fault) {
 	return w, s.faults(span, f)
 }
 
+// fromEnd is the fault of a scope with an index from the end: what is copied has a place.
+func fromEnd(e *Expr) *fault {
+	for _, step := range e.Path {
+		if step.Kind == Index && step.Index < 0 {
+			return badExpression(e.Span, "a scope names one place, without an index from the end")
+		}
+	}
+	return nil
+}
+
 // readRef parses the JSON string at span, quotes included, as an entry of
 // _scopes: a kind or a path, with or without its dagger.
 func readRef(src []byte, span diag.Span) (*Expr, []fault) {
@@ -87,7 +97,9 @@ func readRef(src []byte, span diag.Span) (*Expr, []fault) {
 	case e.Op != OpRef:
 		f = badExpression(e.Span, "a scope is one kind or one path, such as state or †state.user")
 	default:
-		f = oneplace(e, "a scope names one place, without [*]")
+		if f = oneplace(e, "a scope names one place, without [*]"); f == nil {
+			f = fromEnd(e)
+		}
 	}
 	if f != nil {
 		return nil, s.faults(span, f)

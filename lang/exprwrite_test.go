@@ -123,6 +123,7 @@ func TestReadMembers(t *testing.T) {
 		{"_scopes", ref, `"«state || input»"`, "a scope is one kind or one path, such as state or †state.user"},
 		{"_scopes", ref, `"«5»"`, "a scope is one kind or one path, such as state or †state.user"},
 		{"_scopes", ref, `"state.l«[*]».x"`, "a scope names one place, without [*]"},
+		{"_scopes", ref, `"«state.l[-1]»"`, "a scope names one place, without an index from the end"},
 		{"_scopes", ref, `«""»`, "an expression is missing"},
 	}
 	for _, test := range tests {
