@@ -32,6 +32,7 @@ const (
 	yaml         = "go.yaml.in/yaml/v4"
 	failsafe     = "github.com/failsafe-go/failsafe-go"
 	celGo        = "cel.dev/cel-go"
+	kin          = "github.com/getkin/kin-openapi"
 	gojq         = "github.com/itchyny/gojq"
 	cobra        = "github.com/spf13/cobra"
 	sqlite       = "modernc.org/sqlite"
@@ -92,7 +93,8 @@ var layers = map[string]layer{
 	"tool/math":            {own: "diag tool"},
 	"tool/builtin":         {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":      {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
-	"tool/file":            {own: "diag tool tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+	"tool/openapi":         {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
+	"tool/file":            {own: "diag tool tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},

@@ -254,6 +254,7 @@ func (env *environment) gather(ctx context.Context, named toolFiles) (*gathered,
 		}
 		tf, found := file.Read(src)
 		tf.Secrets = env.secrets()
+		tf.ReadFile = func(name string) ([]byte, error) { return env.readGiven(journal.Tools, name) }
 		g.files = append(g.files, tf)
 		g.findings = append(g.findings, found...)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/http"
+	"github.com/plc-lang/plc/tool/openapi"
 	"github.com/plc-lang/plc/tool/process"
 	"github.com/plc-lang/plc/tool/standin"
 )
@@ -29,6 +30,8 @@ type Activity struct {
 	server  string // of an MCP tool
 	tool    string // the server's name for it
 	secrets *Secrets
+	service *service
+	file    *File // that has it
 }
 
 // The members that choose a driver: of a stand-in there are several.
@@ -37,6 +40,7 @@ const (
 	driverHTTP    = "http"
 	driverMCP     = "mcp"
 	driverLatent  = "latent"
+	driverOpenAPI = openapi.Driver
 	driverStandIn = "stand-in"
 )
 
@@ -64,6 +68,7 @@ func (r *reader) activity(v value, f *File) {
 		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
 		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
 		"mcp":        as(driverMCP, func(v value) { r.mcp(v, &a) }),
+		"openapi":    as(driverOpenAPI, func(v value) { a.service = r.operation(v) }),
 		"latent":     as(driverLatent, func(v value) { r.latent(v, &a.model) }),
 		"return":     as(driverStandIn, r.raw(&c.Return)),
 		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.json() }) }),
@@ -77,7 +82,7 @@ func (r *reader) activity(v value, f *File) {
 	switch {
 	case len(r.findings) > before:
 	case a.Driver == "":
-		r.errorf(v, "%q has nothing that runs it; give it one of process, http, return, echo, fail, sample, mcp and latent", a.Name)
+		r.errorf(v, "%q has nothing that runs it; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent", a.Name)
 	default:
 		f.Activities = append(f.Activities, a)
 	}

@@ -48,12 +48,12 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 	}
 	var tools []*tool.Tool
 	for _, f := range files {
-		tools = append(tools, b.builtin(f)...)
+		tools = append(append(tools, b.builtin(f)...), b.operations(f)...)
 		for _, def := range f.Tools {
 			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name]})
 		}
 		for _, a := range f.Activities {
-			a.secrets = f.Secrets
+			a.secrets, a.file = f.Secrets, f
 			b.last[a.Name] = a
 		}
 	}
@@ -126,8 +126,13 @@ func (b *builder) implement(a Activity) {
 		i.Activity, code, err = b.http(a)
 	case driverMCP:
 		i.Activity, code, err = b.mcp(a)
+	case driverOpenAPI:
+		i.Activity, err = b.openapi(a)
 	case driverStandIn:
 		i.Activity, err = standin.New(a.standIn)
+	}
+	if errors.Is(err, errReported) {
+		return
 	}
 	if err != nil {
 		at := a.driver.fault(err)

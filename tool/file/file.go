@@ -20,12 +20,15 @@ type File struct {
 	Limits     map[string]tool.Limits
 	Policy     Policy
 	Secrets    *Secrets // for the caller to grant; nil is none
+	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil reads none.
+	ReadFile func(path string) ([]byte, error)
 
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written
 	Servers    []Server                   // the same, read; in order
 
 	limits   []value // where the limits stand
+	services []*service
 	builtins []value // the built-in tools that are granted, by name
 }
 
@@ -59,6 +62,7 @@ func Read(src *diag.File) (*File, diag.List) {
 		"activities": func(v value) { r.each(v, func(v value) { r.activity(v, f) }) },
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
 		"policy":     func(v value) { r.policy(v, &f.Policy) },
+		"openapi":    func(v value) { r.services(v, f) },
 		"models":     func(v value) { r.objects(v, f.Models) },
 		"mcpServers": func(v value) { r.servers(v, f, true) },
 	})

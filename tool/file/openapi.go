@@ -1,0 +1,216 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/openapi"
+)
+
+// service is an OpenAPI document, and how a tool file uses it.
+type service struct {
+	at        value
+	spec      value
+	operation string // of an activity: the one that it is; "" is all that only has
+	server    string
+	only      []string
+	prefix    string
+	effects   map[string]json.RawMessage
+	auth      value
+	private   bool
+	maxBytes  int
+	timeout   time.Duration
+	onlyGiven bool
+	authGiven bool
+}
+
+// services reads the documents whose operations are tools.
+func (r *reader) services(v value, f *File) {
+	if !r.is(v, array) {
+		return
+	}
+	for _, e := range v.entries {
+		f.services = append(f.services, r.service(v.below(e), nil))
+	}
+}
+
+// service reads how a document is used; more are the members that only this place has.
+func (r *reader) service(v value, more map[string]set) *service {
+	s := &service{at: v, effects: map[string]json.RawMessage{}}
+	known := map[string]set{
+		"spec":         func(v value) { r.is(v, text); s.spec = v },
+		"server":       r.text(&s.server),
+		"auth":         func(v value) { s.auth, s.authGiven = v, true; r.each(v, r.credential) },
+		"allowPrivate": r.flag(&s.private),
+		"maxBytes":     r.count(&s.maxBytes, 1),
+	}
+	if len(more) == 0 {
+		more = map[string]set{
+			"only":    func(v value) { s.onlyGiven = true; s.only = []string{}; r.texts(&s.only)(v) },
+			"prefix":  r.text(&s.prefix),
+			"timeout": r.duration(&s.timeout, 1),
+			"effects": func(v value) {
+				r.each(v, func(v value) {
+					if r.is(v, object) {
+						s.effects[v.name()] = v.json()
+					}
+				})
+			},
+		}
+	}
+	for name, read := range more {
+		known[name] = read
+	}
+	before := len(r.findings)
+	r.members(v, known)
+	if s.spec.node == nil && len(r.findings) == before {
+		r.errorf(v, "%s has no \"spec\"; name the file of the OpenAPI document", v.what())
+	}
+	return s
+}
+
+// operation reads the driver that is one operation of a document.
+func (r *reader) operation(v value) *service {
+	var operation string
+	s := r.service(v, map[string]set{"operation": r.text(&operation)})
+	if s.operation = operation; operation == "" && v.kind == object {
+		r.errorf(v, "%s has no \"operation\"; name one of the document", v.what())
+	}
+	return s
+}
+
+// openapi makes the activity that is one operation.
+func (b *builder) openapi(a Activity) (tool.Activity, error) {
+	s := *a.service
+	s.only, s.onlyGiven = []string{s.operation}, true
+	before := len(b.findings)
+	tools := b.service(a.file, &s)
+	switch {
+	case len(tools) == 1:
+		return tools[0].Activity, nil
+	case b.findings[before:].HasErrors():
+		return nil, errReported
+	}
+	return nil, errors.New("the operation can't be used")
+}
+
+// errReported is that of an activity that is not made, about which there is a finding.
+var errReported = errors.New("reported")
+
+// credential checks a secret of a service: a text or a secret, or a name and a password.
+func (r *reader) credential(v value) {
+	if _, basic := v.get("username"); v.kind == object && basic {
+		r.members(v, map[string]set{"username": r.textOrSecret, "password": r.textOrSecret})
+		return
+	}
+	r.textOrSecret(v)
+}
+
+// operations makes the tools of a file's documents.
+func (b *builder) operations(f *File) (tools []*tool.Tool) {
+	for _, s := range f.services {
+		for _, t := range b.service(f, s) {
+			tools = append(tools, b.ready(t, f, diag.Loc{File: f.Source, Span: s.at.span}))
+		}
+	}
+	return tools
+}
+
+// service makes the tools of a document, or findings.
+func (b *builder) service(f *File, s *service) []*tool.Tool {
+	if s.spec.node == nil || s.spec.kind != text {
+		return nil
+	}
+	fail := func(at value, err error) []*tool.Tool {
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.BadMember, Loc: diag.Loc{File: f.Source, Span: at.span}, Pointer: at.pointer, Message: fmt.Sprintf("%q: %v", s.spec.str, err),
+		})
+		return nil
+	}
+	doc, err := f.document(s.spec.str)
+	if err != nil {
+		return fail(s.spec, err)
+	}
+	b.secrets = nil
+	cfg := openapi.Config{
+		Server: s.server, Prefix: s.prefix, Effects: s.effects, Timeout: s.timeout,
+		AllowHosts: b.policy.Hosts, AllowPrivate: s.private, MaxBytes: int64(s.maxBytes),
+	}
+	if s.onlyGiven {
+		cfg.Only = s.only
+	}
+	if cfg.Auth, err = b.credentials(f, s); err != nil {
+		return fail(s.auth, err)
+	}
+	tools, findings, err := doc.Tools(cfg)
+	if err != nil {
+		return fail(s.at, err)
+	}
+	if doubt := doc.Doubt(); doubt != nil {
+		findings = append(findings, diag.Finding{Code: diag.BadSchema, Severity: diag.Warning, Message: fmt.Sprintf("%q is not as OpenAPI wants it: %v", s.spec.str, doubt)})
+	}
+	for _, finding := range findings {
+		finding.Loc, finding.Pointer = diag.Loc{File: f.Source, Span: s.spec.span}, s.spec.pointer
+		b.findings = append(b.findings, finding)
+	}
+	for _, t := range tools {
+		t.Activity = withoutSecrets(t.Activity, b.secrets)
+	}
+	return tools
+}
+
+// document reads an OpenAPI document.
+func (f *File) document(name string) (*openapi.Document, error) {
+	if f.ReadFile == nil {
+		return nil, errors.New("files may not be read here")
+	}
+	content, err := f.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return openapi.Read(content)
+}
+
+// credentials are the secrets of a service by the names of its schemes.
+func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credential, error) {
+	all := map[string]openapi.Credential{}
+	if !s.authGiven || s.auth.kind != object {
+		return all, nil
+	}
+	for _, e := range s.auth.entries {
+		var c openapi.Credential
+		var err error
+		v := s.auth.below(e)
+		name, basic := v.get("username")
+		if !basic {
+			c.Token, err = b.secretText(f, v.node)
+		} else {
+			password, _ := v.get("password")
+			if c.Username, err = b.secretText(f, name.value); err == nil && password.value != nil {
+				c.Password, err = b.secretText(f, password.value)
+			}
+			b.secrets = append(b.secrets, c.Encoded())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("auth %q: %w", e.name, err)
+		}
+		all[e.name] = c
+	}
+	return all, nil
+}
+
+// secretText is a text as it is written, or the secret that is named there.
+func (b *builder) secretText(f *File, n *node) (string, error) {
+	if n.kind != object || len(n.entries) == 0 {
+		return n.str, nil
+	}
+	secret, err := f.Secrets.secret(n.entries[0])
+	if err == nil {
+		b.secrets = append(b.secrets, secret)
+	}
+	return secret, err
+}

@@ -1,0 +1,86 @@
+package openapi
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool/http"
+)
+
+// Encoded is what HTTP's basic scheme makes of a name and a password: as secret as they are.
+func (c Credential) Encoded() string {
+	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
+}
+
+// credential is where a secret goes in a request.
+type credential struct {
+	in, name, value string
+}
+
+// credentials are those of the first of an operation's alternatives that can be met; missing
+// names the schemes of the first when none can.
+func (op *operation) credentials(given map[string]Credential) (all []credential, missing string) {
+	alternatives := op.raw.Get("security")
+	if !alternatives.Exists() {
+		alternatives = op.doc.root.Get("security")
+	}
+	met := !alternatives.IsArray() || len(alternatives.Array()) == 0
+	alternatives.ForEach(func(_, need gjson.Result) bool {
+		var found []credential
+		var lacking []string
+		need.ForEach(func(name, _ gjson.Result) bool {
+			if c, ok := given[name.Str]; ok {
+				found = append(found, op.doc.credential(name.Str, c))
+			} else {
+				lacking = append(lacking, name.Str)
+			}
+			return true
+		})
+		if len(lacking) > 0 {
+			if missing == "" {
+				missing = strings.Join(lacking, " and ")
+			}
+			return true
+		}
+		// With {} it works without; but who gives a credential wants it used.
+		if met = true; len(found) > len(all) {
+			all = found
+		}
+		return len(all) == 0
+	})
+	if met {
+		missing = ""
+	}
+	return all, missing
+}
+
+// credential is how a scheme wants to be told.
+func (d *Document) credential(name string, c Credential) credential {
+	scheme := d.follow(member(d.root.Get("components.securitySchemes"), name))
+	switch {
+	case scheme.Get("type").Str == "apiKey":
+		return credential{scheme.Get("in").Str, scheme.Get("name").Str, c.Token}
+	case strings.EqualFold(scheme.Get("scheme").Str, "basic"):
+		return credential{"header", "Authorization", "Basic " + c.Encoded()}
+	}
+	return credential{"header", "Authorization", "Bearer " + c.Token}
+}
+
+// add puts a secret into a request.
+func (c credential) add(m *http.Message) {
+	switch c.in {
+	case "query":
+		m.Query = strings.TrimPrefix(m.Query+"&"+url.QueryEscape(c.name)+"="+url.QueryEscape(c.value), "&")
+	case "cookie":
+		addCookie(m, url.QueryEscape(c.name)+"="+url.QueryEscape(c.value))
+	default:
+		m.Header[c.name] = c.value
+	}
+}
+
+func addCookie(m *http.Message, pair string) {
+	m.Header["Cookie"] = strings.TrimPrefix(m.Header["Cookie"]+"; "+pair, "; ")
+}

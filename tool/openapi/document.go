@@ -1,0 +1,112 @@
+package openapi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// The bounds of a document.
+const (
+	maxBytes   = 32 << 20
+	maxFollow  = 16    // references to references
+	maxSchemas = 5_000 // that one operation leads to
+)
+
+// Document is an OpenAPI document.
+type Document struct {
+	root       gjson.Result
+	operations []*operation
+	doubt      error
+}
+
+// Read reads a document, JSON or YAML. It is an error when it is no OpenAPI document of version 3, or refers
+// to other documents. It costs a few passes over the text.
+func Read(text []byte) (*Document, error) {
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("the document has more than %d bytes", maxBytes)
+	}
+	text, err := asJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
+		return nil, err
+	}
+	d := &Document{root: gjson.ParseBytes(text)}
+	version := d.root.Get("openapi")
+	if !strings.HasPrefix(version.Str, "3.") {
+		return nil, fmt.Errorf("it is no OpenAPI document of version 3.0 or 3.1: its member \"openapi\" is %s", cmp.Or(driver.Head([]byte(version.Raw), 40), "missing"))
+	}
+	loader := openapi3.NewLoader() // which reads no other files
+	parsed, err := loader.LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no OpenAPI document: %s", driver.Head([]byte(err.Error()), 300))
+	}
+	if err := parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation()); err != nil {
+		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
+	}
+	d.readOperations()
+	return d, nil
+}
+
+// Doubt is what is not as OpenAPI wants it, though the document could be read; nil is nothing.
+func (d *Document) Doubt() error { return d.doubt }
+
+// Operations are the names of the operations, in the order of the document.
+func (d *Document) Operations() []string {
+	names := make([]string, len(d.operations))
+	for i, op := range d.operations {
+		names[i] = op.name
+	}
+	return names
+}
+
+// at is the value that a reference leads to.
+func (d *Document) at(ref string) gjson.Result {
+	v := d.root
+	pointer, ok := strings.CutPrefix(ref, "#")
+	if !ok {
+		return gjson.Result{}
+	}
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if plain, err := url.PathUnescape(token); err == nil {
+			token = plain
+		}
+		v = member(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	}
+	return v
+}
+
+// member is a member of an object, or an element of a list by its index.
+func member(v gjson.Result, name string) (found gjson.Result) {
+	i := 0
+	v.ForEach(func(key, value gjson.Result) bool {
+		if v.IsObject() && key.Str == name || v.IsArray() && fmt.Sprint(i) == name {
+			found = value
+		}
+		i++
+		return !found.Exists()
+	})
+	return found
+}
+
+// follow is a value, or what it refers to.
+func (d *Document) follow(v gjson.Result) gjson.Result {
+	for range maxFollow {
+		ref := v.Get("$ref")
+		if ref.Type != gjson.String {
+			return v
+		}
+		v = d.at(ref.Str)
+	}
+	return gjson.Result{}
+}

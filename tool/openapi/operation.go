@@ -1,0 +1,255 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// operation is an operation of a document.
+type operation struct {
+	doc        *Document
+	name       string
+	method     string // in capitals
+	path       string
+	item       gjson.Result // of the path
+	raw        gjson.Result
+	parameters []parameter
+	body       *body
+}
+
+// parameter is a parameter of an operation.
+type parameter struct {
+	param    string // the name of the tool's param
+	name     string
+	in       string // "path", "query", "header", "cookie"
+	style    string
+	explode  bool
+	asJSON   bool // it is written as JSON
+	required bool
+	schema   gjson.Result
+	about    string
+}
+
+// body is the body of a request.
+type body struct {
+	param    string
+	kind     string // the media type
+	required bool
+	schema   gjson.Result
+}
+
+// readOperations reads all operations.
+func (d *Document) readOperations() {
+	names := map[string]bool{}
+	d.root.Get("paths").ForEach(func(path, item gjson.Result) bool {
+		item = d.follow(item)
+		item.ForEach(func(method, raw gjson.Result) bool {
+			if slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch"}, method.Str) && raw.IsObject() {
+				op := d.operation(strings.ToUpper(method.Str), path.Str, item, raw)
+				if !names[op.name] { // a second one of a name can't be told from the first
+					names[op.name] = true
+					d.operations = append(d.operations, op)
+				}
+			}
+			return true
+		})
+		return true
+	})
+}
+
+func (d *Document) operation(method, path string, item, raw gjson.Result) *operation {
+	op := &operation{doc: d, name: cmp.Or(raw.Get("operationId").Str, method+" "+path), method: method, path: path, item: item, raw: raw}
+	taken := map[string]bool{}
+	seen := map[string]bool{}
+	for _, list := range []gjson.Result{raw.Get("parameters"), item.Get("parameters")} { // those of the path count where the operation has none
+		list.ForEach(func(_, v gjson.Result) bool {
+			p := d.parameter(d.follow(v))
+			if key := p.in + " " + p.name; p.name != "" && !seen[key] && !p.ignored() {
+				seen[key] = true
+				p.param = free(p.name, p.in+"_"+p.name, taken)
+				op.parameters = append(op.parameters, p)
+			}
+			return true
+		})
+	}
+	if b := d.follow(raw.Get("requestBody")); b.IsObject() {
+		op.body = &body{param: free("body", "requestBody", taken), required: b.Get("required").Bool()}
+		op.body.kind, op.body.schema = content(b)
+	}
+	return op
+}
+
+// free is a name that is not taken yet; params do not begin with an underscore, which the
+// language keeps for itself.
+func free(name, other string, taken map[string]bool) string {
+	if taken[name] || strings.HasPrefix(name, "_") {
+		name = other
+	}
+	taken[name] = true
+	return name
+}
+
+func (d *Document) parameter(v gjson.Result) parameter {
+	p := parameter{
+		name: v.Get("name").Str, in: v.Get("in").Str, style: v.Get("style").Str,
+		required: v.Get("required").Bool(), schema: v.Get("schema"), about: v.Get("description").Str,
+	}
+	if p.style == "" {
+		p.style = "simple"
+		if p.in == "query" || p.in == "cookie" {
+			p.style = "form"
+		}
+	}
+	p.explode = p.style == "form"
+	if e := v.Get("explode"); e.Exists() {
+		p.explode = e.Bool()
+	}
+	if c := v.Get("content"); c.IsObject() {
+		p.asJSON = true
+		_, p.schema = content(v)
+	}
+	return p
+}
+
+// ignored reports a parameter that OpenAPI says is described elsewhere.
+func (p parameter) ignored() bool {
+	if p.in == "header" {
+		return slices.Contains([]string{"accept", "content-type", "authorization"}, strings.ToLower(p.name))
+	}
+	return !slices.Contains([]string{"path", "query", "cookie"}, p.in)
+}
+
+// content is the media type of a body and its schema: that of JSON, else of a form, else the first.
+func content(v gjson.Result) (kind string, schema gjson.Result) {
+	rank := 4
+	v.Get("content").ForEach(func(name, media gjson.Result) bool {
+		r := 3
+		switch base, _, _ := mime.ParseMediaType(name.Str); {
+		case base == "application/json":
+			r = 0
+		case isJSON(name.Str):
+			r = 1
+		case base == formType || base == multipartType:
+			r = 2
+		}
+		if r < rank {
+			rank, kind, schema = r, name.Str, media.Get("schema")
+		}
+		return true
+	})
+	if strings.Contains(kind, "*") || kind == "" {
+		kind = jsonType
+	}
+	return kind, schema
+}
+
+func isJSON(kind string) bool {
+	base, _, _ := mime.ParseMediaType(kind)
+	return base == jsonType || strings.HasSuffix(base, "+json")
+}
+
+// definition is the tool's definition.
+func (op *operation) definition(name string, effects json.RawMessage) json.RawMessage {
+	w := newSchemaWriter(op.doc, "readOnly")
+	var props, required []string
+	add := func(name string, schema string, must bool) {
+		props = append(props, quote(name)+":"+schema)
+		if must {
+			required = append(required, quote(name))
+		}
+	}
+	for _, p := range op.parameters {
+		add(p.param, described(w.schema(p.schema), p.about), p.required || p.in == "path")
+	}
+	if op.body != nil {
+		schema := w.schema(op.body.schema)
+		if !op.body.written() {
+			schema = `{"type":"string"}`
+		}
+		add(op.body.param, schema, op.body.required)
+	}
+	input := `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
+	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
+	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + input
+	if out := op.output(); out != "" {
+		text += `,"outputSchema":` + out
+	}
+	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)
+}
+
+// described is a schema with what a parameter says of itself.
+func described(schema, about string) string {
+	if about == "" || !strings.HasPrefix(schema, "{") || gjson.Get(schema, "description").Exists() {
+		return schema
+	}
+	if schema == "{}" {
+		return `{"description":` + quote(about) + `}`
+	}
+	return `{"description":` + quote(about) + "," + schema[1:]
+}
+
+// output is the schema of the result: of all good responses together; "" is not said.
+func (op *operation) output() string {
+	w := newSchemaWriter(op.doc, "writeOnly")
+	var all []string
+	said := true
+	op.raw.Get("responses").ForEach(func(status, v gjson.Result) bool {
+		if !strings.HasPrefix(status.Str, "2") {
+			return true
+		}
+		v = op.doc.follow(v)
+		kind, schema := content(v)
+		switch {
+		case op.method == "HEAD", status.Str == "204", status.Str == "205":
+			all = append(all, `{"type":"null"}`)
+		case !v.Get("content").IsObject() || len(v.Get("content").Map()) != 1:
+			said = false // nothing, or the server chooses
+		case isJSON(kind):
+			all = append(all, w.schema(schema))
+		default:
+			all = append(all, `{"type":"string"}`)
+		}
+		return true
+	})
+	all = slices.Compact(all)
+	switch {
+	case len(all) == 0 || !said:
+		return ""
+	case len(all) == 1 && len(w.refs) == 0:
+		return all[0]
+	}
+	return `{"anyOf":[` + strings.Join(all, ",") + `],"$defs":{` + w.defs() + `}}`
+}
+
+// effects are what the method says, the document (x-effects) and who uses it, the last
+// word counting.
+func (op *operation) effects(more json.RawMessage) (json.RawMessage, error) {
+	e := map[string]any{"openWorld": true}
+	said := map[string]any{}
+	for _, raw := range []string{op.raw.Get("x-effects").Raw, string(more)} {
+		if raw == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(raw), &said); err != nil {
+			return nil, fmt.Errorf("effects of %q: %w", op.name, err)
+		}
+	}
+	if said["readOnly"] == nil && said["pure"] == nil {
+		e["readOnly"] = op.method == "GET" || op.method == "HEAD" || op.method == "OPTIONS"
+		if op.method == "DELETE" {
+			e["destructive"] = true
+		}
+	}
+	if op.method != "POST" && op.method != "PATCH" {
+		e["idempotent"] = true
+	}
+	maps.Copy(e, said)
+	return json.Marshal(e)
+}

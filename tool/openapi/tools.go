@@ -1,0 +1,158 @@
+package openapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/http"
+)
+
+// Driver is the Driver of the tools.
+const Driver = "openapi"
+
+// Config says how a service is used. The zero Config uses all of it, without credentials.
+type Config struct {
+	Server       string                     // the URL that paths are added to; "" is the first that the document has
+	Only         []string                   // the operations to make tools of; nil is all
+	Prefix       string                     // before the names of tools
+	Effects      map[string]json.RawMessage // by operation, over what the document and the method say
+	Auth         map[string]Credential      // by security scheme
+	AllowHosts   []string                   // as of http.Config; nil is the host of the server
+	AllowPrivate bool
+	MaxBytes     int64         // of an answer; 0 is http.DefaultMaxBytes
+	Timeout      time.Duration // of an attempt; 0 is for the context to say
+}
+
+// Credential is what a security scheme asks for.
+type Credential struct {
+	Token              string // of an API key, a bearer token, OAuth 2
+	Username, Password string // of HTTP's basic scheme
+}
+
+// Tools are the tools of the operations, in the order of the document. Findings are what is wrong with them, at no place:
+// a warning for an operation that wants credentials which are not there, and for a schema that is
+// none, whose operation is left out. It is an error when the Config names what is not there.
+func (d *Document) Tools(cfg Config) ([]*tool.Tool, diag.List, error) {
+	if err := d.check(cfg); err != nil {
+		return nil, nil, err
+	}
+	var tools []*tool.Tool
+	var findings diag.List
+	servers := map[string]*http.Activity{}
+	for _, op := range d.operations {
+		if cfg.Only != nil && !slices.Contains(cfg.Only, op.name) {
+			continue
+		}
+		t, found, err := op.tool(cfg, servers)
+		if err != nil {
+			return nil, nil, err
+		}
+		findings = append(findings, found...)
+		if t != nil {
+			tools = append(tools, t)
+		}
+	}
+	return tools, findings, nil
+}
+
+// check refuses names that mean nothing.
+func (d *Document) check(cfg Config) error {
+	for _, name := range cfg.Only {
+		if err := known("operation", name, d.Operations()); err != nil {
+			return err
+		}
+	}
+	for name := range cfg.Effects {
+		if err := known("operation", name, d.Operations()); err != nil {
+			return err
+		}
+	}
+	var schemes []string
+	d.root.Get("components.securitySchemes").ForEach(func(name, _ gjson.Result) bool {
+		schemes = append(schemes, name.Str)
+		return true
+	})
+	for name := range cfg.Auth {
+		if err := known("security scheme", name, schemes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func known(what, name string, names []string) error {
+	if slices.Contains(names, name) {
+		return nil
+	}
+	if best, ok := spell.Nearest(name, slices.Values(names)); ok {
+		return fmt.Errorf("the document has no %s %q; did you mean %q?", what, name, best)
+	}
+	return fmt.Errorf("the document has no %s %q", what, name)
+}
+
+// tool is the tool of an operation. Operations of one server share its connections.
+func (op *operation) tool(cfg Config, servers map[string]*http.Activity) (*tool.Tool, diag.List, error) {
+	effects, err := op.effects(cfg.Effects[op.name])
+	if err != nil {
+		return nil, nil, err
+	}
+	def, findings := tool.ParseDefinition(op.definition(cfg.Prefix+op.name, effects), cfg.Prefix+op.name, diag.Loc{})
+	for i := range findings { // of a document that nobody here wrote
+		findings[i].Severity, findings[i].Pointer = diag.Warning, ""
+	}
+	if def == nil {
+		return nil, findings, nil
+	}
+	a := &activity{op: op}
+	server, err := op.server(cfg.Server)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.web = servers[server]; a.web == nil {
+		a.web, err = http.New(http.Config{URL: strings.NewReplacer("{", "{{", "}", "}}").Replace(server),
+			AllowHosts: cfg.AllowHosts, AllowPrivate: cfg.AllowPrivate, MaxBytes: cfg.MaxBytes, Timeout: cfg.Timeout})
+		if err != nil {
+			return nil, nil, fmt.Errorf("server: %w", err)
+		}
+		servers[server] = a.web
+	}
+	var missing string
+	if a.auth, missing = op.credentials(cfg.Auth); missing != "" {
+		findings = append(findings, diag.Finding{Code: diag.NotAllowed, Severity: diag.Warning,
+			Message: fmt.Sprintf("the operation %q wants the security scheme %s; give it in auth", op.name, missing)})
+	}
+	raw, err := json.Marshal(map[string]any{Driver: op.name, "http": map[string]string{"method": op.method, "url": server + op.path}})
+	return &tool.Tool{Definition: def, Activity: a, Source: Driver, Driver: Driver, Raw: raw}, findings, err
+}
+
+// server is the URL of the service.
+func (op *operation) server(given string) (string, error) {
+	if given != "" {
+		return strings.TrimSuffix(given, "/"), nil
+	}
+	for _, at := range []gjson.Result{op.raw, op.item, op.doc.root} {
+		s := at.Get("servers.0")
+		if !s.Exists() {
+			continue
+		}
+		text := s.Get("url").Str
+		s.Get("variables").ForEach(func(name, v gjson.Result) bool {
+			text = strings.ReplaceAll(text, "{"+name.Str+"}", v.Get("default").Str)
+			return true
+		})
+		if !strings.Contains(text, "://") {
+			return "", fmt.Errorf("the server %q of the document is no whole URL; say which it is in \"server\"", text)
+		}
+		return strings.TrimSuffix(text, "/"), nil
+	}
+	return "", errors.New("the document names no server; say which it is in \"server\"")
+}
