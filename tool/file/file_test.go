@@ -252,7 +252,7 @@ var findingsIn = []struct{ name, text, want string }{
 1:1: error: the tool file has no member "tool"; did you mean "tools"? [PLC203]
 2:10: error: "policy" has no member "host"; did you mean "hosts"? [PLC203]`},
 	{"nothing near", "x: 1", `
-1:1: error: the tool file has no member "x"; it has $schema, activities, builtin, limits, mcpServers, models, policy and tools [PLC203]`},
+1:1: error: the tool file has no member "x"; it has $schema, activities, builtin, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
 	{"wrong types", "tools: 1\nactivities: []\nlimits: a\npolicy: {approve: some, hosts: a, paths: [1]}\nmodels: {a: b}\nmcpServers: {a: []}", `
 1:8: error: "tools" is an object of definitions by name or a list of definitions, not a number [PLC207]
 2:13: error: "activities" is an object, not a list [PLC207]
@@ -270,7 +270,7 @@ var findingsIn = []struct{ name, text, want string }{
 3:3: error: the tool "f" is defined twice [PLC102]
 4:3: error: the tool has no name; give it a member "name" [PLC507]`},
 	{"no driver", "activities: {a: {timeout: 1s}}", `
-1:17: error: "a" has nothing that runs it; give it one of process, http, return, echo, fail, sample, mcp and latent [PLC207]`},
+1:17: error: "a" has nothing that runs it; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent [PLC207]`},
 	{"two drivers", "activities: {a: {process: [x], return: 1}}", `
 1:40: error: "a" has two drivers, process and return; keep one [PLC207]`},
 	{"what belongs to a stand-in", "activities: {a: {process: [x], after: 1s}}", `
