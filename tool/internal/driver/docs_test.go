@@ -23,9 +23,20 @@ func TestToolFilesInTheDocs(t *testing.T) {
 		text, _, _ := strings.Cut(block, "```")
 		f, findings := file.Read(diag.NewFile("tools.yaml", []byte(text)))
 		f.Secrets = &file.Secrets{LookupEnv: func(name string) (string, bool) { return "value of " + name, true }}
+		f.ReadFile = func(string) ([]byte, error) { return []byte(petstore), nil }
 		_, _, more := file.Catalogue(f)
 		for _, finding := range append(findings, more...) {
 			t.Errorf("%s\nin\n%s", finding.Message, text)
 		}
 	}
 }
+
+// petstore is the OpenAPI document of the page.
+const petstore = `{"openapi": "3.1.0", "info": {"title": "pets", "version": "1"},
+"security": [{"apiKey": []}],
+"paths": {
+	"/pets/{id}": {"get": {"operationId": "getPet", "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}], "responses": {"200": {"description": "a pet"}}}},
+	"/pets": {"post": {"operationId": "createPet", "responses": {"200": {"description": "a pet"}}}},
+	"/pets/search": {"post": {"operationId": "searchPets", "responses": {"200": {"description": "pets"}}}}
+},
+"components": {"securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "X-Key"}, "login": {"type": "http", "scheme": "basic"}}}}`
