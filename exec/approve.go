@@ -26,9 +26,21 @@ func (s *scheduler) needsApproval(p *compile.Call) (string, bool) {
 	case s.opts.Approve == ApproveAll:
 		return "every call needs approval", true
 	case s.opts.Approve == ApproveDestructive && p.Effects.Destructive == tool.Yes:
-		return fmt.Sprintf("the tool %q is destructive", p.Source.Tool), true
+		return destructive(p), true
 	}
 	return "", false
+}
+
+// destructive says what of a call destroys: its tool, the fallback, or the activity that
+// it picks.
+func destructive(p *compile.Call) string {
+	if own := p.Tool.Definition; own.Effects.Destructive == tool.Yes {
+		return fmt.Sprintf("the tool %q is destructive", own.Name)
+	}
+	if f := p.Fallback; f != nil && f.Tool.Definition.Effects.Destructive == tool.Yes {
+		return fmt.Sprintf("its fallback %q is destructive", f.Tool.Definition.Name)
+	}
+	return fmt.Sprintf("what the tool %q runs is destructive", p.Source.Tool)
 }
 
 // asking is a question that waits for its answer.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -610,6 +611,23 @@ func canonical(t testing.TB, raw json.RawMessage) string {
 	}
 	out, _ := json.Marshal(v)
 	return string(out)
+}
+
+// TestWhatIsDestructive names in a question what destroys.
+func TestWhatIsDestructive(t *testing.T) {
+	prog := program(t, `[{"_tool":"read","_fallback":"wipe"},{"_tool":"wipe"},{"_tool":"read","_id":"other","_activity":"wipe"}]`,
+		tools{`wipe "effects":{"destructive":true}`: gives("1"), `read "effects":{"readOnly":true}`: gives("1")})
+	asked := map[string]string{}
+	run(t, prog, &exec.Options{Schedule: exec.Sequential, Approver: func(_ context.Context, q *exec.Question) (exec.Answer, error) {
+		asked[q.Path] = q.Reason
+		return exec.Answer{Approved: true}, nil
+	}})
+	want := map[string]string{
+		"read": `its fallback "wipe" is destructive`, "wipe": `the tool "wipe" is destructive`, "other": `what the tool "read" runs is destructive`,
+	}
+	if !maps.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
 }
 
 func TestAPlanCanNotWaiveApproval(t *testing.T) {

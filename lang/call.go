@@ -54,6 +54,9 @@ func (p *parser) readCall(c *Call) {
 func (p *parser) noTool(c *Call) {
 	f := p.fault(c.Node, diag.NoTool, "the call has no \"_tool\"")
 	for _, m := range c.Params {
+		if c.Rest != nil && !c.Rest.DelegateNode.IsZero() && m.Name == "name" {
+			continue // the document may take a name
+		}
 		if (m.Name == "tool" || m.Name == "name") && m.Value.is(String) {
 			f.Message += fmt.Sprintf("; did you mean it by %q?", m.Name)
 			f.fix("replace the name by \"_tool\"", diag.Edit{Span: m.Key, Text: `"_tool"`})
