@@ -137,7 +137,7 @@ func (t *Template) String() string {
 			b.WriteString(p.whole.String())
 		case p.parts != nil:
 			b.WriteByte('"')
-			for _, part := range p.parts {
+			for _, part := range *p.parts {
 				if part.expr == nil {
 					b.WriteString(part.text)
 				} else {

@@ -76,7 +76,7 @@ func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) 
 		}
 	}
 	if !literal {
-		t.pieces = append(t.pieces, piece{parts: parts})
+		t.pieces = append(t.pieces, piece{parts: &parts})
 		return
 	}
 	whole := ""
@@ -116,7 +116,10 @@ func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.
 // group of their own, not 0: whether they look forward is decided for all together.
 func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 	out := one(&c.chunks.exprs)
-	out.op, out.value, out.span = e.Op, e.Value, e.Span
+	out.op = e.Op
+	if e.Op != lang.OpRef {
+		out.operands = &operands{value: e.Value, span: e.Span}
+	}
 	if e.Op == lang.OpRef {
 		c.lowerRef(d, e, out, soft, group)
 		return out

@@ -27,9 +27,14 @@ type Reader interface {
 
 // Expr is a compiled read expression.
 type Expr struct {
-	op    lang.Op
-	read  Read            // OpRef
-	void  bool            // OpRef: a reference to nothing: it never comes
+	op   lang.Op
+	void bool // OpRef: a reference to nothing: it never comes
+	read Read // OpRef, as nearly all are
+	*operands
+}
+
+// operands are what an expression is that is no reference; nil for those.
+type operands struct {
 	value json.RawMessage // OpLiteral
 	span  diag.Span       // OpLiteral
 	args  []*Expr         // OpOr, OpAnd
@@ -112,8 +117,8 @@ type Template struct{ pieces []piece }
 // piece is JSON text as it is, or a hole.
 type piece struct {
 	json  []byte
-	whole *Expr  // a string that is one expression
-	parts []part // a string with expressions in it
+	whole *Expr   // a string that is one expression
+	parts *[]part // a string with expressions in it
 }
 
 // part is literal text of a string, or an expression.
@@ -191,7 +196,10 @@ func (t *Template) exprs() iter.Seq[*Expr] {
 			if p.whole != nil && !yield(p.whole) {
 				return
 			}
-			for _, part := range p.parts {
+			if p.parts == nil {
+				continue
+			}
+			for _, part := range *p.parts {
 				if part.expr != nil && !yield(part.expr) {
 					return
 				}
@@ -263,7 +271,7 @@ func (f *filler) fill(out []byte, p *piece) []byte {
 		return append(out, p.json...)
 	}
 	var text strings.Builder
-	for _, part := range p.parts {
+	for _, part := range *p.parts {
 		if part.expr == nil {
 			text.WriteString(part.text)
 			continue

@@ -19,6 +19,9 @@ func (s source) write(from, to int) (*Write, *fault) {
 // in one way only: alternatives of paths. The other way, a && (b || c), would
 // have outcomes whose names say only half of what they write.
 func toWrite(e *Expr) (*Write, *fault) {
+	if e.Op == OpRef {
+		return writeOne(e)
+	}
 	w := &Write{Span: e.Span}
 	alternatives := []*Expr{e}
 	if e.Op == OpOr {
@@ -39,6 +42,21 @@ func toWrite(e *Expr) (*Write, *fault) {
 		w.Alternatives = append(w.Alternatives, Alternative{Span: a.Span, Paths: paths})
 	}
 	return w, nil
+}
+
+// writeOne is toWrite for a reference by itself, as nearly all are.
+func writeOne(e *Expr) (*Write, *fault) {
+	if f := writable(e); f != nil {
+		return nil, f
+	}
+	w := &struct {
+		Write
+		alternative [1]Alternative
+		path        [1]*Expr
+	}{path: [1]*Expr{e}}
+	w.alternative[0] = Alternative{Span: e.Span, Paths: w.path[:]}
+	w.Span, w.Alternatives = e.Span, w.alternative[:]
+	return &w.Write, nil
 }
 
 // writable is the fault of an operand that is not a single place.

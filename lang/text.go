@@ -42,7 +42,12 @@ func (s source) whole(from, to int) (*Text, []fault) {
 	if f != nil {
 		return &Text{}, []fault{*f}
 	}
-	return &Text{Whole: true, Parts: []Part{{Expr: e}}}, nil
+	t := &struct {
+		Text
+		part [1]Part
+	}{part: [1]Part{{Expr: e}}}
+	t.Whole, t.Parts = true, t.part[:]
+	return &t.Text, nil
 }
 
 // mark is a dagger of a text that is no expression as a whole.
