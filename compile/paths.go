@@ -11,7 +11,7 @@ import (
 // a path costs its length, plus what wildcards match.
 type pathIndex struct {
 	nodes []pathNode
-	child map[pathStep]int32
+	steps stepTable
 	// lists are kept only by nodes that have elements below them: few.
 	elements map[int32][]int32 // children that name an element of an array by its number
 	wild     map[int32][]int32 // children that name one from the end
@@ -20,8 +20,11 @@ type pathIndex struct {
 }
 
 type pathNode struct {
+	name      string // with parent, kind and index the step that leads here
 	parent    int32
+	index     int32
 	kid, next int32 // the last child and the sibling before; 0 is none
+	kind      state.SegmentKind
 	// below is the number of writers at or below: it lets queries skip empty parts.
 	below int32
 	// writers are the places of the calls that may write exactly this path, ascending.
@@ -48,7 +51,7 @@ type pathStep struct {
 func newPathIndex() *pathIndex {
 	return &pathIndex{
 		nodes:    make([]pathNode, 1),
-		child:    map[pathStep]int32{},
+		steps:    newStepTable(),
 		elements: map[int32][]int32{},
 		wild:     map[int32][]int32{},
 	}
@@ -66,11 +69,11 @@ func (t *pathIndex) intern(p state.Path) int32 {
 	n := int32(0)
 	for _, s := range p {
 		k := step(n, s)
-		next, ok := t.child[k]
+		next, ok := t.child(k)
 		if !ok {
 			next = int32(len(t.nodes))
-			t.nodes = append(t.nodes, pathNode{parent: n, next: t.nodes[n].kid})
-			t.child[k] = next
+			t.nodes = append(t.nodes, pathNode{parent: n, name: k.name, kind: k.kind, index: k.index, next: t.nodes[n].kid})
+			t.steps.add(t.nodes)
 			t.nodes[n].kid = next
 			switch {
 			case s.Kind == state.Name:
@@ -90,7 +93,7 @@ func (t *pathIndex) intern(p state.Path) int32 {
 func (t *pathIndex) exact(p state.Path) (node int32, whole bool) {
 	n := int32(0)
 	for _, s := range p {
-		next, ok := t.child[step(n, s)]
+		next, ok := t.child(step(n, s))
 		if !ok {
 			return n, false
 		}
@@ -162,7 +165,7 @@ func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
 // matches appends the children of n that may be what s names.
 func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) []int32 {
 	one := func(k pathStep) {
-		if c, ok := t.child[k]; ok {
+		if c, ok := t.child(k); ok {
 			dst = append(dst, c)
 		}
 	}
@@ -191,7 +194,7 @@ func (t *pathIndex) matches(dst []int32, n int32, s state.Segment, f *frontier) 
 // covering appends the children of n that are certainly above whatever s names:
 // the one of its own, and .1 for [1] and ["1"].
 func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
-	if c, ok := t.child[step(n, s)]; ok {
+	if c, ok := t.child(step(n, s)); ok {
 		dst = append(dst, c)
 	}
 	i, ok := int32(s.Index), s.Kind == state.Index && s.Index >= 0
@@ -199,7 +202,7 @@ func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
 		i, ok = digits(s.Name)
 	}
 	if ok {
-		if c, found := t.child[pathStep{from: n, kind: state.Either, index: i}]; found {
+		if c, found := t.child(pathStep{from: n, kind: state.Either, index: i}); found {
 			dst = append(dst, c)
 		}
 	}

@@ -1,0 +1,63 @@
+package compile
+
+import "hash/maphash"
+
+// stepTable finds the children of nodes of a path index by their steps: a hash table with
+// open addressing, whose keys are in the nodes themselves. A plan has as many steps as writes, and
+// a map of them would cost several times the memory, with a pointer each for the collector.
+type stepTable struct {
+	slots []int32 // nodes; 0 is free; at most three quarters are taken
+	shift uint    // the hash of a slot is what is above it
+	seed  maphash.Seed
+	odd   uint64 // random, so that no plan can be made whose steps collide
+}
+
+const fewSteps = 16
+
+func newStepTable() stepTable {
+	seed := maphash.MakeSeed()
+	return stepTable{slots: make([]int32, fewSteps), shift: 64 - 4, seed: seed, odd: maphash.String(seed, "odd") | 1}
+}
+
+// slot is where the search for a step starts.
+func (t *stepTable) slot(k pathStep) int {
+	x := uint64(uint32(k.from))<<32 | uint64(uint32(k.index))<<2 | uint64(k.kind)
+	if k.name != "" {
+		x ^= maphash.String(t.seed, k.name)
+	}
+	return int(x * t.odd >> t.shift)
+}
+
+// child is the node that a step leads to.
+func (t *pathIndex) child(k pathStep) (int32, bool) {
+	slots := t.steps.slots
+	for i := t.steps.slot(k); slots[i] != 0; i = (i + 1) & (len(slots) - 1) {
+		if n := &t.nodes[slots[i]]; n.step() == k {
+			return slots[i], true
+		}
+	}
+	return 0, false
+}
+
+func (n *pathNode) step() pathStep { return pathStep{n.parent, n.kind, n.index, n.name} }
+
+// add adds the last node, whose step was not there.
+func (t *stepTable) add(nodes []pathNode) {
+	if 4*len(nodes) <= 3*len(t.slots) {
+		t.put(nodes, int32(len(nodes)-1))
+		return
+	}
+	t.slots = make([]int32, 2*len(t.slots))
+	t.shift--
+	for n := range nodes[1:] {
+		t.put(nodes, int32(n+1))
+	}
+}
+
+func (t *stepTable) put(nodes []pathNode, n int32) {
+	i := t.slot(nodes[n].step())
+	for t.slots[i] != 0 {
+		i = (i + 1) & (len(t.slots) - 1)
+	}
+	t.slots[i] = n
+}
