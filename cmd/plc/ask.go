@@ -18,7 +18,12 @@ func (env *environment) canAsk() bool {
 // ask puts a question to a person, who says yes, or anything else: that is a no and
 // the reason. An end of input or of ctx is a no as well. show draws nothing meanwhile.
 func (env *environment) ask(ctx context.Context, show *progress, question string) (yes bool, why string) {
-	line, why := env.prompt(ctx, show, func(int32) string { return question + " y is yes, anything else is no, and why:" })
+	release, ok := env.hold(ctx)
+	if !ok {
+		return false, interrupted
+	}
+	defer release()
+	line, why := env.prompt(ctx, show, question+" y is yes, anything else is no, and why:")
 	if why != "" {
 		return false, why
 	}
@@ -31,22 +36,29 @@ const (
 	noAnswer    = "there was no answer"
 )
 
-// prompt puts a question, which is told how many others wait, and reads a line; why says that
-// there is none.
+// hold waits for the turn of a question: there is one at a time, the one that has waited
+// longest. It is not ok when ctx is done before.
+func (env *environment) hold(ctx context.Context) (release func(), ok bool) {
+	env.waiting.Add(1)
+	select {
+	case env.asking <- struct{}{}:
+	case <-ctx.Done():
+		env.waiting.Add(-1)
+		return nil, false
+	}
+	release = func() { <-env.asking; env.waiting.Add(-1) }
+	if ctx.Err() != nil {
+		release()
+		return nil, false
+	}
+	return release, true
+}
+
+// prompt puts a question whose turn it is and reads a line; why says that there is none.
 //
 // What was typed before the question can't be meant as an answer, and is thrown away.
 // Nothing is read but for a question: a run in the background would be stopped for it.
-func (env *environment) prompt(ctx context.Context, show *progress, question func(others int32) string) (line, why string) {
-	env.waiting.Add(1)
-	defer env.waiting.Add(-1)
-	select {
-	case env.asking <- struct{}{}: // one question at a time, the one that has waited longest
-		defer func() { <-env.asking }()
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		return "", interrupted
-	}
+func (env *environment) prompt(ctx context.Context, show *progress, question string) (line, why string) {
 	defer show.pause()()
 	flushInput(env.stdin)
 	select { // a line that was meant for a question that was answered elsewhere
@@ -54,7 +66,7 @@ func (env *environment) prompt(ctx context.Context, show *progress, question fun
 		env.line = nil
 	default:
 	}
-	fmt.Fprintf(env.stderr, "%s ", printableLines(question(env.waiting.Load()-1)))
+	fmt.Fprintf(env.stderr, "%s ", printableLines(question))
 	lines := env.readLine()
 	select {
 	case line, ok := <-lines:

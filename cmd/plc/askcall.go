@@ -105,8 +105,13 @@ func (q *asked) help() string {
 
 // askCall puts a question about a call until there is an answer that can be taken.
 func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (exec.Answer, error) {
+	release, ok := env.hold(ctx)
+	if !ok {
+		return exec.Answer{}, context.Cause(ctx)
+	}
+	defer func() { release() }()
 	for text := q.String(); ; {
-		line, why := env.prompt(ctx, show, func(others int32) string { return text + "  " + q.choices(others) })
+		line, why := env.prompt(ctx, show, text+"  "+q.choices(env.waiting.Load()-1))
 		if why == interrupted {
 			return exec.Answer{}, context.Cause(ctx)
 		}
@@ -115,6 +120,11 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		}
 		switch line = strings.TrimSpace(line); line {
 		case "+":
+			release()
+			if release, ok = env.hold(ctx); !ok {
+				release = func() {}
+				return exec.Answer{}, context.Cause(ctx)
+			}
 			text = q.String()
 			continue
 		case "?":
@@ -201,7 +211,7 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 			return nil, err
 		}
 	} else {
-		typed, why := env.prompt(ctx, show, func(int32) string { return "  " + what })
+		typed, why := env.prompt(ctx, show, "  "+what)
 		if why != "" {
 			return nil, errors.New(why)
 		}
@@ -235,12 +245,6 @@ func (env *environment) inEditor(ctx context.Context, show *progress, editor str
 	_, err = fmt.Fprintf(f, "%s\n", indented.Bytes())
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
-	}
-	select {
-	case env.asking <- struct{}{}:
-		defer func() { <-env.asking }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
 	defer show.pause()()
 	words := append(strings.Fields(editor), f.Name())

@@ -279,14 +279,17 @@ func (k *kept) listen(ctx context.Context, h *exec.Handle, refused func(error)) 
 // store does not have the question.
 func (k *kept) put(ctx context.Context, q *exec.Question, a exec.Answer) (exec.Answer, error) {
 	a.Digest = q.Digest
-	for range 1000 {
+	for tries := 0; tries < 1000; {
 		err := k.store.Answer(k.id(), q.Instance, q.Path, a)
 		var refused *journal.AnswerError
 		switch {
-		case err == nil, errors.As(err, &refused) && refused.Refused == journal.Answered:
+		case err == nil:
 			<-ctx.Done()
 			return exec.Answer{}, exec.ErrNobody
-		case refused == nil || refused.Refused != journal.NotAsked:
+		case errors.As(err, &refused) && refused.Refused == journal.Answered: // this one, by somebody quicker, or the one before
+		case refused != nil && refused.Refused == journal.NotAsked:
+			tries++
+		default:
 			return a, nil
 		}
 		select { // the question is not on disk yet
