@@ -263,7 +263,9 @@ func TestBrokenStores(t *testing.T) {
 	for name, damage := range map[string]func() []byte{
 		"cut":      func() []byte { return text[:len(text)/3] },
 		"scrawled": func() []byte { return append(bytes.Repeat([]byte("x"), 4096), text[4096:]...) },
-		"other":    func() []byte { return []byte("nothing of a store, but long enough to be one, " + strings.Repeat(".", 4096)) },
+		"other": func() []byte {
+			return []byte("nothing of a store, but long enough to be one, " + strings.Repeat(".", 4096))
+		},
 	} {
 		write(t, store, string(damage()))
 		for _, args := range [][]string{{"run", "plan.json", "--tools", "tools.yaml"}, {"runs"}, {"resume", "last"}} {

@@ -28,6 +28,11 @@ func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp
 	if !yes {
 		return &mcp.Answer{}, ctx.Err()
 	}
+	release, ok := env.hold(ctx)
+	if !ok {
+		return nil, errors.New(interrupted)
+	}
+	defer release()
 	a := &mcp.Answer{Accept: true, Content: map[string]any{}}
 	for _, f := range q.Fields {
 		value, given, err := env.askField(ctx, f)
@@ -60,7 +65,7 @@ func shownField(f mcp.Field) string {
 func (env *environment) askField(ctx context.Context, f mcp.Field) (value any, given bool, err error) {
 	question := "  " + f.Name + ":"
 	for {
-		text, why := env.prompt(ctx, nil, func(int32) string { return question })
+		text, why := env.prompt(ctx, nil, question)
 		if why != "" {
 			return nil, false, errors.New(why)
 		}
