@@ -93,8 +93,9 @@ var layers = map[string]layer{
 	"tool/math":            {own: "diag tool"},
 	"tool/builtin":         {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":      {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
+	"tool/guard":           {own: "tool tool/internal/driver internal/jsonscan"},
 	"tool/openapi":         {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
-	"tool/file":            {own: "diag tool tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+	"tool/file":            {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},

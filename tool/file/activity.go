@@ -30,6 +30,7 @@ type Activity struct {
 	server  string // of an MCP tool
 	tool    string // the server's name for it
 	secrets *Secrets
+	around  around
 	service *service
 	file    *File // that has it
 }
@@ -63,7 +64,7 @@ func (r *reader) activity(v value, f *File) {
 	before := len(r.findings)
 	c := &a.standIn
 	c.ReturnEach = map[string]json.RawMessage{}
-	r.members(v, map[string]set{
+	r.members(v, r.around(&a.around, map[string]set{
 		"timeout":    r.duration(&a.Timeout, 1),
 		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
 		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
@@ -78,7 +79,7 @@ func (r *reader) activity(v value, f *File) {
 		"jitter":     as(driverStandIn, r.duration(&c.Jitter, 0)),
 		"fail":       as(driverStandIn, func(v value) { r.fail(v, c) }),
 		"failTimes":  as(driverStandIn, r.count(&c.FailTimes, 0)),
-	})
+	}))
 	switch {
 	case len(r.findings) > before:
 	case a.Driver == "":

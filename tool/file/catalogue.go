@@ -65,6 +65,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 		b.checkLimits(c, f)
 	}
 	b.checkPlaceholders(c)
+	b.checkCaches(c)
 	b.checkNames(c)
 	b.findings.Sort()
 	return c, b.policy, b.findings
@@ -146,7 +147,7 @@ func (b *builder) implement(a Activity) {
 		b.params[a.Name] = p.Params()
 	}
 	if i.Activity != nil {
-		i.Activity = withoutSecrets(i.Activity, b.secrets)
+		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets))
 	}
 	b.made[a.Name] = i
 }

@@ -24,6 +24,7 @@ type service struct {
 	private   bool
 	maxBytes  int
 	timeout   time.Duration
+	around    around
 	onlyGiven bool
 	authGiven bool
 }
@@ -49,7 +50,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 		"maxBytes":     r.count(&s.maxBytes, 1),
 	}
 	if len(more) == 0 {
-		more = map[string]set{
+		more = r.around(&s.around, map[string]set{
 			"only":    func(v value) { s.onlyGiven = true; s.only = []string{}; r.texts(&s.only)(v) },
 			"prefix":  r.text(&s.prefix),
 			"timeout": r.duration(&s.timeout, 1),
@@ -60,7 +61,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 					}
 				})
 			},
-		}
+		})
 	}
 	for name, read := range more {
 		known[name] = read
@@ -158,7 +159,7 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 		b.findings = append(b.findings, finding)
 	}
 	for _, t := range tools {
-		t.Activity = withoutSecrets(t.Activity, b.secrets)
+		t.Activity = s.around.wrap(withoutSecrets(t.Activity, b.secrets))
 	}
 	return tools
 }

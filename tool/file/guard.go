@@ -1,0 +1,85 @@
+package file
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/guard"
+)
+
+// around is what stands around the calls of an activity.
+type around struct {
+	cache     time.Duration // 0 remembers nothing
+	failures  int           // 0 is no breaker
+	pause     time.Duration
+	maxOutput int // 0 is no bound
+}
+
+// defaultPause is that of a breaker that says nothing of it.
+const defaultPause = 30 * time.Second
+
+// around reads what stands around an activity, besides the members of the place itself.
+func (r *reader) around(a *around, known map[string]set) map[string]set {
+	maps.Copy(known, map[string]set{
+		"cache":     r.duration(&a.cache, 1),
+		"maxOutput": r.size(&a.maxOutput),
+		"breaker": func(v value) {
+			a.failures, a.pause = 5, defaultPause
+			r.members(v, map[string]set{"failures": r.count(&a.failures, 1), "pause": r.duration(&a.pause, 1)})
+		},
+	})
+	return known
+}
+
+// wrap is an activity with what stands around it: what is remembered needs no service that works.
+func (a around) wrap(next tool.Activity) tool.Activity {
+	if a.maxOutput > 0 {
+		next = guard.MaxOutput(int64(a.maxOutput))(next)
+	}
+	if a.failures > 0 {
+		next = guard.Breaker(a.failures, a.pause)(next)
+	}
+	if a.cache > 0 {
+		next = guard.Cache(a.cache)(next)
+	}
+	return next
+}
+
+// size reads a number of bytes, or a text like "1MiB".
+func (r *reader) size(dst *int) set {
+	return func(v value) {
+		if v.kind != text {
+			r.count(dst, 1)(v)
+			return
+		}
+		for unit, bytes := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+			digits, ok := strings.CutSuffix(v.str, unit)
+			n, err := strconv.Atoi(strings.TrimSpace(digits))
+			if ok && err == nil && n > 0 && n <= 1<<31/bytes {
+				*dst = n * bytes
+				return
+			}
+		}
+		r.errorf(v, "%s is a number of bytes or a size like \"1MiB\", not %s", v.what(), shorten(v.node))
+	}
+}
+
+// checkCaches warns of a cache that remembers nothing.
+func (b *builder) checkCaches(c *tool.Catalogue) {
+	for t := range c.Tools() {
+		a, ok := b.last[activityOf(t.Definition)]
+		e := t.Definition.Effects
+		if !ok || a.around.cache == 0 || e.Pure == tool.Yes || e.ReadOnly == tool.Yes {
+			continue
+		}
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.BadMember, Severity: diag.Warning, Loc: a.Loc, Pointer: a.pointer + "/cache",
+			Message: fmt.Sprintf("nothing is remembered of %q, which is declared neither pure nor read-only; leave cache out, or declare its effects", t.Definition.Name),
+		})
+	}
+}

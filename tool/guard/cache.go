@@ -1,0 +1,113 @@
+package guard
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool"
+)
+
+// maxCached is how much a cache holds, in bytes of params and results.
+const maxCached = 64 << 20
+
+// Cache remembers results for so long, by the tool, its params (in whatever order they are
+// written) and the scopes of the call. Only results of tools that are declared pure or read-only are kept; of
+// what was asked for least lately, the oldest goes when there is more than 64 MiB. A result from
+// the cache has used nothing. Errors are not kept, and two calls at the same time are two
+// calls.
+func Cache(keep time.Duration) tool.Middleware {
+	return func(next tool.Activity) tool.Activity {
+		return &cache{next: next, keep: keep, known: map[string]*list.Element{}, order: list.New()}
+	}
+}
+
+// cache is an activity with a memory.
+type cache struct {
+	next tool.Activity
+	keep time.Duration
+
+	mu    sync.Mutex
+	known map[string]*list.Element
+	order *list.List // of *remembered, the last used first
+	size  int
+}
+
+// remembered is a result.
+type remembered struct {
+	key    string
+	result tool.Result
+	until  time.Time
+}
+
+func (r *remembered) size() int { return len(r.key) + len(r.result.Value) }
+
+// Call is a result that is remembered, or the activity's.
+func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	if req.Definition == nil || req.Definition.Effects.Pure != tool.Yes && req.Definition.Effects.ReadOnly != tool.Yes {
+		return c.next.Call(ctx, req)
+	}
+	key := keyOf(req)
+	if result, ok := c.lookup(key); ok {
+		return result, nil
+	}
+	result, err := c.next.Call(ctx, req)
+	if err == nil {
+		c.remember(key, result)
+	}
+	return result, err
+}
+
+// keyOf is what makes two calls the same.
+func keyOf(req *tool.Request) string {
+	key := append([]byte(req.Tool), 0)
+	for _, part := range [][]byte{req.Params, req.Scopes} {
+		if len(part) > 0 {
+			key = jsonscan.Canonical(key, part)
+		}
+		key = append(key, 0)
+	}
+	return string(key)
+}
+
+func (c *cache) lookup(key string) (tool.Result, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.known[key]
+	if !ok {
+		return tool.Result{}, false
+	}
+	r := e.Value.(*remembered)
+	if !time.Now().Before(r.until) {
+		c.drop(e)
+		return tool.Result{}, false
+	}
+	c.order.MoveToFront(e)
+	return r.result, true
+}
+
+func (c *cache) remember(key string, result tool.Result) {
+	result.Value, result.Usage = slices.Clone(result.Value), tool.Usage{}
+	r := &remembered{key, result, time.Now().Add(c.keep)}
+	if r.size() > maxCached {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.known[key]; ok {
+		c.drop(e)
+	}
+	c.known[key] = c.order.PushFront(r)
+	for c.size += r.size(); c.size > maxCached; {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	r := c.order.Remove(e).(*remembered)
+	delete(c.known, r.key)
+	c.size -= r.size()
+}
