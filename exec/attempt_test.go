@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An attempt is a context as package context makes them, whenever somebody looks.
+func TestAttemptIsAContext(t *testing.T) {
+	type key struct{}
+	why := errors.New("the run is over")
+	for _, early := range []bool{true, false} { // whether somebody waits before it ends
+		for _, end := range []struct {
+			name  string
+			of    func(a *attempt, run context.CancelCauseFunc)
+			cause error
+		}{
+			{"by itself", func(a *attempt, _ context.CancelCauseFunc) { a.end() }, context.Canceled},
+			{"its time", func(a *attempt, _ context.CancelCauseFunc) { a.timeOut() }, errTimeout},
+			{"its time, then itself", func(a *attempt, _ context.CancelCauseFunc) { a.timeOut(); a.end() }, errTimeout},
+			{"the run", func(_ *attempt, run context.CancelCauseFunc) { run(why) }, why},
+			{"the run, then its time", func(a *attempt, run context.CancelCauseFunc) { run(why); a.timeOut() }, why},
+		} {
+			run, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, 1))
+			a := &attempt{Context: run}
+			if early {
+				select {
+				case <-a.Done():
+					t.Errorf("%s: it is done from the start", end.name)
+				default:
+				}
+			}
+			if a.Err() != nil || context.Cause(a) != nil || a.Value(key{}) != 1 {
+				t.Errorf("%s: %v, %v, %v before its end", end.name, a.Err(), context.Cause(a), a.Value(key{}))
+			}
+			end.of(a, cancel)
+			if !errors.Is(a.Err(), context.Canceled) || context.Cause(a) != end.cause || a.Value(key{}) != 1 {
+				t.Errorf("%s: %v, %v, want %v", end.name, a.Err(), context.Cause(a), end.cause)
+			}
+			child, stop := context.WithCancel(a)
+			if <-a.Done(); context.Cause(child) != end.cause {
+				t.Errorf("%s: a child was cancelled by %v, want %v", end.name, context.Cause(child), end.cause)
+			}
+			stop()
+			cancel(nil)
+		}
+	}
+}
+
+// Deadlines ring in order, one timer for all, and those of attempts that ended are swept.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(Options{})
+		p.root = &scheduler{pool: p}
+		begun, ended := time.Now(), make(chan time.Duration)
+		for _, s := range []int{3, 1, 2} {
+			a := &attempt{Context: t.Context()}
+			p.due.going++
+			p.expect(deadline{entry: entry{p.root, 0}, attempt: a, at: begun.Add(time.Duration(s) * time.Second)})
+			go func() {
+				<-a.Done()
+				a.end()
+				ended <- time.Since(begun)
+			}()
+		}
+		for range 10_000 {
+			a := &attempt{Context: t.Context()}
+			p.mu.Lock()
+			p.expect(deadline{entry: entry{p.root, 0}, attempt: a, at: begun.Add(time.Minute)})
+			p.mu.Unlock()
+			a.end()
+		}
+		if n := len(p.due.heap); n > fewDeadlines+2*p.due.going {
+			t.Errorf("%d deadlines, of %d attempts that go on", n, p.due.going)
+		}
+		var order []time.Duration
+		for range 3 {
+			order = append(order, <-ended)
+		}
+		if want := []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}; !slices.Equal(order, want) {
+			t.Errorf("%v, want %v", order, want)
+		}
+		p.mu.Lock()
+		p.disarm()
+		p.mu.Unlock()
+	})
+}
