@@ -42,7 +42,8 @@ type delegation struct {
 	paused  bool // a run in it is
 	late    bool // its time is over
 	lost    bool // what became of a call in it is not known
-	final   bool // it failed with a call that may not be called again unasked
+	unsure  bool // it failed with a call that may have done its work
+	final   bool // it would fail again
 	runs    []SubRun
 	told    int // findings of its runs
 }
@@ -57,7 +58,8 @@ const (
 type fault struct {
 	Failure
 	object errorObject // as onItemFailure "collect" shows it
-	final  bool        // it would fail again, or may not be called again unasked
+	unsure bool        // a call in it may have done its work: neither it nor a fallback is called unasked
+	final  bool        // it would fail again
 }
 
 func final(code, message string) *fault { return &fault{Failure: Failure{code, message}, final: true} }
@@ -320,7 +322,8 @@ func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 		if inner, ok := sub.firstFailed(); ok {
 			c, p := sub.call(inner), &sub.prog().Calls[inner]
 			ft.object = errorObject{c.failure, p.Source.Tool, p.ID, c.attempts}
-			ft.final = c.failure.Code == "uncertain" || c.sub != nil && c.sub.final
+			ft.unsure = c.failure.Code == "uncertain" || c.sub != nil && c.sub.unsure
+			ft.final = c.sub != nil && c.sub.final
 		}
 	}
 	return ft
@@ -385,6 +388,9 @@ func (d *delegation) conclude() {
 	switch {
 	case done && f == nil:
 		s.succeed(d.i, tool.Result{Value: v})
+	case done && f.unsure && s.ctx.Err() == nil:
+		d.unsure = true
+		s.failed(d.i, &f.Failure)
 	case done:
 		d.final = f.final
 		s.attemptFailed(d.i, &tool.Error{Code: f.Code, Message: f.Message, Permanent: f.final})

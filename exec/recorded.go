@@ -291,6 +291,7 @@ func (s *scheduler) returned(i int32, event Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settlesAnew(i)
 	event.Type, event.Attempt = CallReturned, s.call(i).attempts
 	s.emitCall(i, event)
 }
@@ -302,6 +303,7 @@ func (s *scheduler) gave(i int32, res *tool.Result) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settlesAnew(i)
 	e := s.tell(CallReturned, "")
 	e.Value, e.Outcome, e.Attempt = res.Value, res.Outcome, s.call(i).attempts
 	if res.Usage != (tool.Usage{}) {
@@ -309,6 +311,14 @@ func (s *scheduler) gave(i int32, res *tool.Result) {
 		e.Usage = &usage
 	}
 	s.sendCall(i, e)
+}
+
+// settlesAnew forgets what a call had come to: it comes to something else, of which the
+// record does not know. The caller holds mu.
+func (s *scheduler) settlesAnew(i int32) {
+	if past := s.pastOf(i); past != nil {
+		past.Settled = ""
+	}
 }
 
 // tellsReturned reports whether what came of a call is told. It is not when it came to no

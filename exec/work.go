@@ -290,9 +290,7 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 		s.started++
 		c.begun = s.moment
 	}
-	if past := s.pastOf(i); past != nil {
-		past.Settled = "" // anew
-	}
+	s.settlesAnew(i)
 	c.status = Running
 	c.attempts++
 	c.turn++

@@ -31,6 +31,7 @@ type batch struct {
 	counts map[exec.Status]int
 	bad    int                   // lines that are no instances
 	first  []exec.InstanceResult // that did not complete, without what they hold
+	unsure bool                  // a call failed that may have done its work
 }
 
 // wantsBatch reports whether the flags ask for a batch, and the plan can be one.
@@ -108,6 +109,7 @@ func (b *batch) instance(r *exec.InstanceResult) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[r.Status]++
+	b.unsure = b.unsure || isUnsure(r.Calls)
 	if r.Status != exec.Completed && len(b.first) < maxRows {
 		b.first = append(b.first, exec.InstanceResult{Name: r.Name, Status: r.Status, Reason: r.Reason})
 	}

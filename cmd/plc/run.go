@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -247,7 +248,7 @@ func (env *environment) start(ctx context.Context, p *prepared, k *kept) error {
 		if stop != nil {
 			k.end(stop)
 			err := env.showResult(p.loaded, stop, p.asJSON)
-			env.hintNext(p, k, stop)
+			env.hintNext(p, k, stop, nil)
 			return err
 		}
 	}
@@ -409,7 +410,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error
 	} else {
 		err = env.showResult(l, res, p.asJSON)
 	}
-	env.hintNext(p, k, res)
+	env.hintNext(p, k, res, b)
 	if err == nil && f.expect != "" {
 		err = env.meets(f.expect, l, res)
 	}
@@ -448,7 +449,7 @@ func (env *environment) answerer(f *runFlags, show *progress, k *kept) func(cont
 }
 
 // hintNext says how a run goes on that did not complete.
-func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result) {
+func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result, b *batch) {
 	if k == nil || p.asJSON {
 		return
 	}
@@ -459,11 +460,29 @@ func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result) {
 		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", k.id())
 	case res.Status == exec.Paused:
 		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", k.id())
+	case res.Status == exec.Failed && anyUnsure(res, b):
+		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", k.id())
 	case res.Status == exec.Failed:
 		env.hintf("plc resume %s tries again what failed; what is done stays done", k.id())
 	case res.Status == exec.Cancelled:
 		env.hintf("plc resume %s goes on; what is done stays done", k.id())
 	}
+}
+
+// anyUnsure reports whether a call of a run has failed that may have done its work.
+func anyUnsure(res *exec.Result, b *batch) bool {
+	return b != nil && b.unsure || isUnsure(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isUnsure(r.Calls) })
+}
+
+// isUnsure reports whether one of the calls, or of those inside of them, has failed unhandled
+// since its answer was lost.
+func isUnsure(calls []exec.CallResult) bool {
+	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
+		if c.Status != exec.Failed || c.Handled || c.Error == nil {
+			return false
+		}
+		return c.Error.Code == "uncertain" || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return isUnsure(r.Calls) })
+	})
 }
 
 // complainLost says that a file is not complete; the exit code is err's if there is one.
