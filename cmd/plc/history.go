@@ -59,10 +59,7 @@ const givenLabel = "given"
 // givenDigest is the digest of what a plan is given: its text, those of its documents and
 // tools, and its values.
 func (env *environment) givenDigest(f *runFlags) string {
-	parts := []string{f.from}
-	for _, in := range f.input {
-		parts = append(parts, in)
-	}
+	parts := append([]string{f.from}, f.input...)
 	for _, t := range env.texts.kept {
 		parts = append(parts, string(t.Role), digestOf(t.Bytes))
 	}
