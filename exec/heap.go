@@ -1,8 +1,11 @@
 package exec
 
+// inOrder is what can be put in order.
+type inOrder[T any] interface{ before(T) bool }
+
 // heap is a binary heap, the first on top. (That of the standard library allocates for
 // each item that goes in or out.)
-type heap[T interface{ before(T) bool }] []T
+type heap[T inOrder[T]] []T
 
 func (h *heap[T]) push(e T) {
 	*h = append(*h, e)
