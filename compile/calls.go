@@ -447,6 +447,9 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 	}
 	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
 	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout, effects: c.effectsOf(t, f.Activity, f.ActivityNode)}
+	if out.Activity == nil {
+		out.Activity, _ = c.model(impl.Model)
+	}
 	if out.Timeout == 0 {
 		out.Timeout = impl.Timeout
 	}
@@ -477,7 +480,7 @@ func (c *checker) findActivity(d *draft) {
 		d.bad = true
 		return
 	}
-	d.Activity = impl.Activity
+	d.Activity, d.model = impl.Activity, impl.Model
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
 		d.Effects = d.Effects.Either(d.Fallback.effects)
@@ -531,7 +534,50 @@ func (c *checker) resolveActivity(d *draft, t *tool.Tool, activity string, node 
 
 // runs reports whether something runs the call: it is not latent.
 func (c *Call) runs() bool {
-	return c.Activity != nil || c.Choose != nil || c.Delegate != nil && c.Delegate.Name != Anonymous
+	return c.Activity != nil || c.Choose != nil || c.Delegates()
+}
+
+// Delegates reports whether the call runs another document. One that delegates to "anonymous"
+// does not: it is latent.
+func (c *Call) Delegates() bool { return c.Delegate != nil && c.Delegate.Name != Anonymous }
+
+// Runner is what makes the call's result: its activity, or the model of a latent call;
+// nil when there is none.
+func (c *Call) Runner() tool.Activity {
+	if c.Activity == nil {
+		return c.Model
+	}
+	return c.Activity
+}
+
+// model is the model of this name, if the program is compiled for a run that has it.
+func (c *checker) model(name string) (tool.Activity, error) {
+	if !c.opts.Run || c.opts.Models == nil {
+		return nil, nil
+	}
+	return c.opts.Models(name)
+}
+
+// findModel finds what makes a latent call that holds no result. What makes something up can
+// do so again.
+func (c *checker) findModel(d *draft) {
+	if d.Delegate != nil && d.Delegate.Loop != Once {
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q can't delegate to %q: a model makes one call, and this is a loop", d.Source.Tool, Anonymous).
+			in(d, "/_tool")
+		return
+	}
+	m, err := c.model(d.model)
+	switch {
+	case err != nil:
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "nothing makes this call of the latent tool %q: %v", d.Source.Tool, err).in(d, "/_tool")
+	case m == nil:
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file, or models: {default: …}", d.Source.Tool).
+			in(d, "/_tool")
+	default:
+		r := *d.Rare
+		r.Model = m
+		d.Rare, d.Repeatable = &r, true
+	}
 }
 
 // checkResult checks a result that the call already holds.

@@ -14,7 +14,9 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/standin"
 )
 
 // The cases of testdata/check and how they are written are described in the
@@ -215,7 +217,7 @@ func (c *checkCase) option(word string) error {
 	case word == "strict":
 		o.Strict = true
 	case word == "models":
-		o.Models = true
+		o.Models = func(string) (tool.Activity, error) { return standin.New(standin.Config{}) }
 	case word == "answer":
 		c.parse.Answer = true
 	case word == "effects=strict":

@@ -29,8 +29,10 @@ type Options struct {
 	Run bool
 	// Lazy takes the plan as lazy, whatever it says.
 	Lazy bool
-	// Models says that there is a model to make latent calls.
-	Models bool
+	// Models gives the model of this name, "" for the one that makes the latent calls of
+	// tools that name none; it may be asked more than once. A nil activity is none, an error says why it can't be
+	// used. Nil has no models. Only what is compiled for a run asks for them.
+	Models func(name string) (tool.Activity, error)
 
 	// Strict warns of references that may not fit (PLC503).
 	Strict bool
@@ -215,6 +217,7 @@ type draft struct {
 	document *document // that it delegates to; nil when there is none that can be used
 	survey   *survey   // of the document
 	inherits bool      // its tool fixes what it delegates to
+	model    string    // that the tool file names for it, when it is latent
 	unfit    bool      // its params are not what its tool takes
 	certain  bool      // it writes if it does not fail
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/standin"
 )
 
 // FuzzCompile compiles any text. It must not panic; what is found must be in the
@@ -42,7 +44,10 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, flags uint8) {
 		c := &checkCase{src: diag.NewFile("plan.json", []byte(text)), opts: opts}
 		c.opts.Run, c.opts.Lazy, c.parse.Answer = flags&1 != 0, flags&2 != 0, flags&4 != 0
-		c.opts.Strict, c.opts.Models = flags&8 != 0, flags&16 != 0
+		c.opts.Strict = flags&8 != 0
+		if flags&16 != 0 {
+			c.opts.Models = func(string) (tool.Activity, error) { return standin.New(standin.Config{Echo: true}) }
+		}
 		c.opts.Effects = compile.Effects(flags >> 5 % 3)
 		prog, findings := c.check()
 		wellPlaced(t, c.src, findings)

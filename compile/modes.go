@@ -32,9 +32,8 @@ func (c *checker) checkModes() {
 		case !c.lazy && len(d.Alternatives) > 1:
 			c.errorf(diag.OpenChoice, c.at(d.outputSpan()), "nothing runs the latent tool %q, so an eager plan must say which of these outcomes happened", d.Source.Tool).
 				inside(d, d.outputSpan())
-		case c.opts.Run && !c.opts.Models:
-			c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file", d.Source.Tool).
-				in(d, "/_tool")
+		case c.opts.Run:
+			c.findModel(d)
 		}
 	}
 	c.checkBudget(&whole)

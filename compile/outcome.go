@@ -8,6 +8,7 @@ import (
 
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
 )
 
 // alternative is the alternative that an outcome's name means: its whole path,
@@ -120,6 +121,17 @@ func field(object gjson.Result, name string) (value gjson.Result) {
 		return false
 	})
 	return value
+}
+
+// Declared is the alternative of this index as an outcome: by the name that the tool
+// declares for it, else by its whole path.
+func (c *Call) Declared(alternative int) tool.Outcome {
+	for _, o := range c.Tool.Definition.Outcomes {
+		if i, n := c.alternative(o.Name); n == 1 && i == alternative {
+			return o
+		}
+	}
+	return tool.Outcome{Name: c.Alternatives[alternative].Name(), Schema: c.ResultSchema(alternative)}
 }
 
 // ResultSchema is what the tool's definition says of a result that goes to the

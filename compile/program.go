@@ -65,7 +65,7 @@ type Call struct {
 	ID     string
 	Place  state.Place
 	Tool   *tool.Tool
-	// Activity runs it; nil when the call is latent.
+	// Activity runs it; nil when the call is latent: see Runner.
 	Activity tool.Activity
 	// Effects are those its tool declares; when it picks the activity of another tool
 	// or has a fallback, those of either.
@@ -90,6 +90,7 @@ type Rare struct {
 	Instance  string          // that it works on; "" is the global whiteboard
 	Delegate  *Delegate       // nil: its activity runs it
 	Choose    *Chooser        // of the built-in tool choose
+	Model     tool.Activity   // makes the result of a latent call; nil when nothing does, or it is not needed
 	Result    json.RawMessage // its _output: the call runs nothing
 	DependsOn []int32         // indexes into Calls
 	Scopes    []*Expr         // references: what the tool may see
@@ -141,8 +142,8 @@ type Write struct {
 // Fallback is the call that stands in when a call failed.
 type Fallback struct {
 	Tool     *tool.Tool
-	Activity tool.Activity
-	Params   *Template // nil: the params of the call
+	Activity tool.Activity // or the model that stands in for it
+	Params   *Template     // nil: the params of the call
 	Timeout  time.Duration
 
 	effects tool.Effects

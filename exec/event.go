@@ -53,7 +53,7 @@ type Event struct {
 	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
 	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
 	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
-	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned
+	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned, CallRetrying: of the last attempt
 	Answer   *Answer         `json:"answer,omitempty"`   // ApprovalGiven
 	Question QuestionKind    `json:"question,omitempty"` // ApprovalAsked, ApprovalGiven
 	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard

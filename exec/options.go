@@ -21,6 +21,8 @@ type Options struct {
 	Timeout     time.Duration // of an attempt whose call and tool say nothing; 0 is 60 s
 	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
 	MaxSteps    int           // calls started; 0 is no bound
+	MaxTokens   float64       // that calls may use; 0 is no bound. Like MaxSteps and MaxCost: a run that would go over pauses when OnFailure is Ask, else it fails
+	MaxCost     float64       // that calls may cost; 0 is no bound
 	MaxTime     time.Duration // of the whole run; 0 is no bound
 	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 1 GiB
 	Open        bool          // more calls may come: see Handle.Extend

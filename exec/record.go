@@ -61,6 +61,8 @@ type Past struct {
 	said  []byte // those of the question of Asked
 	heard bool   // Answer is that of an event
 
+	Usage tool.Usage // of all its attempts that have an answer
+
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
 }
@@ -88,9 +90,11 @@ func (p *Past) Take(e *Event) {
 	case CallStarted:
 		p.start(e)
 	case CallRetrying:
+		p.use(e.Usage)
 		p.Lost, p.Failure, p.Fallback = false, e.Error, e.Fallback
 		p.Failed++
 	case CallReturned:
+		p.use(e.Usage)
 		p.Lost, p.Settled = false, ""
 		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
@@ -104,6 +108,13 @@ func (p *Past) Take(e *Event) {
 		p.Asked, p.Question, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
 	case CallCompleted, CallFailed, CallSkipped:
 		p.Settled = e.Status
+	}
+}
+
+// use counts what an attempt used up.
+func (p *Past) use(u *tool.Usage) {
+	if u != nil {
+		p.Usage = p.Usage.Plus(*u)
 	}
 }
 

@@ -175,11 +175,14 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	if past == nil {
 		return true
 	}
+	s.mu.Lock()
+	s.spend(past.Usage)
+	s.mu.Unlock()
 	if r := past.Returned; r != nil && !s.retries(r, p) {
 		s.giveBack(i, c, p, r)
 		return false
 	}
-	if p.Delegate == nil || past.Fallback { // else its attempts are made again, of what the record knows of their calls
+	if !p.Delegates() || past.Fallback { // else its attempts are made again, of what the record knows of their calls
 		c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
 	}
 	c.approved = past.Approved != "" && past.Approved == s.questionDigest(i, past.shown)
@@ -195,7 +198,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	if r := past.Returned; r != nil {
 		c.spared, c.fell, lost = c.attempts, nil, r.Lost
 	}
-	if p.Delegate != nil && c.fell == nil { // its calls know better
+	if p.Delegates() && c.fell == nil { // its calls know better
 		lost = false
 	}
 	return !lost || s.repeats(i, p)
@@ -292,7 +295,11 @@ func (s *scheduler) returned(i int32, event Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settlesAnew(i)
-	event.Type, event.Attempt = CallReturned, s.call(i).attempts
+	c := s.call(i)
+	event.Type, event.Attempt = CallReturned, c.attempts
+	if u := c.used(); u != nil {
+		event.Usage = u
+	}
 	s.emitCall(i, event)
 }
 
@@ -304,12 +311,9 @@ func (s *scheduler) gave(i int32, res *tool.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settlesAnew(i)
+	c := s.call(i)
 	e := s.tell(CallReturned, "")
-	e.Value, e.Outcome, e.Attempt = res.Value, res.Outcome, s.call(i).attempts
-	if res.Usage != (tool.Usage{}) {
-		usage := res.Usage
-		e.Usage = &usage
-	}
+	e.Value, e.Outcome, e.Attempt, e.Usage = res.Value, res.Outcome, c.attempts, c.used()
 	s.sendCall(i, e)
 }
 

@@ -130,11 +130,11 @@ func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 	for i := range prog.Calls {
 		switch c := &prog.Calls[i]; {
 		case c.Result != nil || c.Choose != nil:
-		case c.Delegate != nil:
+		case c.Delegates():
 			if err := runnableDelegate(c, seen); err != nil {
 				return err
 			}
-		case c.Activity == nil:
+		case c.Runner() == nil:
 			return fmt.Errorf("exec: nothing runs the tool %q of the call %q", c.Source.Tool, c.ID)
 		}
 	}

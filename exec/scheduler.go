@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
 )
 
 // scheduler runs the calls of one program. What mu of the pool guards is marked; the
@@ -104,18 +105,19 @@ type call struct {
 
 	handled   bool
 	settled   bool
-	edited    bool       // a person or a hook changed its params
-	byFailure bool       // skipped because something failed
-	approved  bool       // a person said yes
-	ticket    bool       // its rate lets it start
-	calling   bool       // its tool is being called, and the answer is waited for
-	parked    *writing   // waits for earlier writers
-	params    []byte     // resolved and valid
-	spared    int        // attempts that do not count as retries
-	fell      *Failure   // its fallback is next: why
-	trail     *trail     // in the record; nil when nothing is kept
-	slot      Slot       // of the limiter
-	limited   *toolLimit // holds a place of its tool
+	edited    bool        // a person or a hook changed its params
+	byFailure bool        // skipped because something failed
+	approved  bool        // a person said yes
+	ticket    bool        // its rate lets it start
+	calling   bool        // its tool is being called, and the answer is waited for
+	parked    *writing    // waits for earlier writers
+	params    []byte      // resolved and valid
+	spared    int         // attempts that do not count as retries
+	fell      *Failure    // its fallback is next: why
+	trail     *trail      // in the record; nil when nothing is kept
+	slot      Slot        // of the limiter
+	limited   *toolLimit  // holds a place of its tool
+	spent     *tool.Usage // by its last attempt, and not told yet
 	sub       *delegation
 }
 
@@ -405,18 +407,6 @@ func (s *scheduler) abandon(c *call) {
 	c.turn++
 	c.status = Cancelled
 	c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
-}
-
-// overBudget stops the whole run. The caller holds mu.
-func (p *pool) overBudget(reason string) {
-	s := p.root
-	if s.stopped.status == "" {
-		s.findings = append(s.findings, diag.Finding{
-			Code: diag.OverBudget, Severity: diag.Error, Message: reason,
-			Loc: s.prog().Loc(s.prog().Document.Root.Span()),
-		})
-	}
-	s.halt(Failed, reason)
 }
 
 // abandonAll gives up on the calls that did not end within the grace, here and below.

@@ -19,8 +19,7 @@ import (
 type writing struct {
 	outcome int             // the alternative; -1 is none
 	value   json.RawMessage // its value
-	usage   tool.Usage
-	failure *Failure // the call failed: this is written where the plan says
+	failure *Failure        // the call failed: this is written where the plan says
 }
 
 // placeReader reads the whiteboard as of a call's place.
@@ -90,7 +89,7 @@ func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded
 	if !recorded && s.tells() {
 		s.gave(i, &res)
 	}
-	s.conclude(i, writing{outcome: outcome, value: value, usage: res.Usage})
+	s.conclude(i, writing{outcome: outcome, value: value})
 }
 
 // accept checks that a result is JSON and lets the hook see it.
@@ -226,7 +225,7 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	if w.failure == nil && w.outcome >= 0 {
 		written = p.Alternatives[w.outcome].Writes
 		if err := s.write(p, written, p.Method, w.value); err != nil {
-			w = writing{outcome: -1, failure: writeFailure(err), usage: w.usage}
+			w = writing{outcome: -1, failure: writeFailure(err)}
 		}
 	}
 	handled := false
@@ -242,8 +241,6 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	c.outcome = int32(w.outcome)
 	c.result = w.value
 	c.failure = w.failure
-	s.usage.Tokens += w.usage.Tokens
-	s.usage.Cost += w.usage.Cost
 	for _, to := range written {
 		if e := s.tell(Written, ""); e != nil {
 			e.Path, e.Method, e.Value = to.Path.String(), p.Method.String(), w.value

@@ -71,15 +71,15 @@ func (s *scheduler) perform(i int32) bool {
 		return true
 	}
 	switch {
-	case p.Delegate != nil:
+	case p.Delegates():
 		s.delegate(i)
 		return true
 	case p.Choose != nil:
 		s.choose(i, p, c.params)
 		return true
 	}
-	res, err := s.attempt(i, turn, p.Tool, p.Activity, c.params, s.timeout(p.Timeout), c.attempts, key)
-	if s.dropped(i, turn) {
+	res, err := s.attempt(i, turn, p.Tool, p.Runner(), c.params, s.timeout(p.Timeout), c.attempts, key)
+	if s.dropped(i, turn, res.Usage) {
 		return false
 	}
 	if err != nil {
@@ -280,13 +280,13 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 		s.release(i, true)
 		return 0, 0, false
 	}
+	if why := s.wouldExceed(c, &s.prog().Calls[i]); why != "" {
+		s.overBudget(why)
+		c.status = Pending
+		s.release(i, true)
+		return 0, 0, false
+	}
 	if c.attempts == 0 {
-		if s.opts.MaxSteps > 0 && s.started >= s.opts.MaxSteps {
-			s.overBudget(fmt.Sprintf("the run would start more than %d calls", s.opts.MaxSteps))
-			c.status = Pending
-			s.release(i, true)
-			return 0, 0, false
-		}
 		s.started++
 		c.begun = s.moment
 	}
@@ -314,16 +314,21 @@ func (c *call) start(e Event) Event {
 	return e
 }
 
-// dropped takes the answer of an attempt; it reports whether nobody waits for it any more.
-func (s *scheduler) dropped(i, turn int32) bool {
+// dropped takes the answer of an attempt, and what it used up; it reports whether nobody
+// waits for the answer any more.
+func (s *scheduler) dropped(i, turn int32, used tool.Usage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.due.going--
+	s.spend(used)
 	c := s.call(i)
 	if s.closed || c.turn != turn {
 		return true
 	}
 	c.calling = false
+	if used != (tool.Usage{}) {
+		c.spent = &used
+	}
 	return false
 }
 
@@ -334,13 +339,30 @@ func (s *scheduler) timeout(own time.Duration) time.Duration {
 	return s.opts.Timeout
 }
 
+// brief is what a model has to know of a call that it makes, or may have to.
+func brief(p *compile.Call) *tool.Brief {
+	if p.Model == nil && p.Fallback == nil {
+		return nil
+	}
+	b := &tool.Brief{Expect: p.Expect}
+	if rest := p.Source.Rest; rest != nil {
+		b.Description = rest.Description
+	}
+	if len(p.Alternatives) > 1 {
+		for i := range p.Alternatives {
+			b.Outcomes = append(b.Outcomes, p.Declared(i))
+		}
+	}
+	return b
+}
+
 // attempt calls the activity once. When it ignores the end of its time for
 // longer than the grace, the call goes on without it.
 func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int, key string) (tool.Result, error) {
 	p := &s.prog().Calls[i]
 	ctx := &attempt{Context: s.ctx, request: tool.Request{
 		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
-		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p),
+		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
 	}}
 	req := &ctx.request
 	s.mu.Lock()
@@ -587,7 +609,7 @@ func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
 	c := s.call(i)
 	c.failure = f
 	s.release(i, false)
-	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait})
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait, Usage: c.used()})
 	if !s.mayStart(i) {
 		c.status, c.reason, c.ended = Cancelled, "the run ended before its next attempt", time.Now()
 		return
@@ -682,7 +704,7 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours
 		return true, true
 	}
 	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1, key)
-	if s.dropped(i, turn) {
+	if s.dropped(i, turn, res.Usage) {
 		return true, false
 	}
 	if err != nil {
@@ -721,7 +743,7 @@ func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, ke
 	c.calling = true
 	turn = c.turn
 	if c.fell == nil {
-		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true})
+		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true, Usage: c.used()})
 		c.fell = why
 	}
 	c.status = Running

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/plc-lang/plc/schemas"
 )
 
 // Activity runs a tool. Call is called by several goroutines at once. It ends
@@ -31,6 +33,20 @@ type Request struct {
 	Seed    uint64          // for tools that draw: of the run and the call, the same on every run with the same --seed
 	// Definition is the tool's, for activities that make results up from it; nil when not known.
 	Definition *Definition
+	// Brief is what else there is to know about a call whose result is made up; nil for
+	// calls of which that is not so.
+	Brief *Brief
+}
+
+// Brief is what a model has to know of a call, besides the definition and the params, to
+// make its result.
+type Brief struct {
+	Description string // the call's _description
+	// Expect is the call's _expect, which the result has to meet as well; nil is none.
+	Expect *schemas.Schema
+	// Outcomes are the alternatives of the call's output path, when there are several:
+	// the result names the one that happened. Their names are those that the tool declares, else the whole paths.
+	Outcomes []Outcome
 }
 
 // Result is what a call gave.
@@ -46,8 +62,18 @@ type Result struct {
 
 // Usage is what a call used up.
 type Usage struct {
-	Tokens int64   `json:"tokens"`
+	Tokens int64   `json:"tokens"`                // of models, Input and Output together
+	Input  int64   `json:"inputTokens,omitempty"` // what they read; 0 when not known
+	Output int64   `json:"outputTokens,omitempty"`
 	Cost   float64 `json:"cost"` // in the unit of the budget
+}
+
+// Plus is what both used up.
+func (u Usage) Plus(more Usage) Usage {
+	return Usage{
+		Tokens: u.Tokens + more.Tokens, Input: u.Input + more.Input, Output: u.Output + more.Output,
+		Cost: u.Cost + more.Cost,
+	}
 }
 
 // Error is a failure of a tool as plc knows it. Other errors get the code "error".

@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"fmt"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+)
+
+// What a call uses up is known when its answer is there, so that a budget is kept in two ways
+// (execution §7). An attempt that is estimated to go over it is not made, nor is one of a
+// model when nothing is left. And when an answer has taken the run over it, nothing more is
+// started: that answer, which is paid for, is kept.
+
+// wouldExceed says which budget the next attempt of a call would exceed; "" is none. The caller
+// holds mu.
+func (s *scheduler) wouldExceed(c *call, p *compile.Call) string {
+	o := &s.opts
+	if c.attempts == 0 && o.MaxSteps > 0 && s.started >= o.MaxSteps {
+		return fmt.Sprintf("the run would start more than %d calls", o.MaxSteps)
+	}
+	if o.Dry != nil {
+		return ""
+	}
+	exceeds := func(spent, estimate, most float64) bool {
+		uses := p.Model != nil || estimate > 0
+		return most > 0 && uses && (spent >= most || spent+estimate > most)
+	}
+	switch {
+	case exceeds(float64(s.usage.Tokens), p.Tokens, o.MaxTokens):
+		return fmt.Sprintf("the run has used %d tokens, and with the call %q would use more than %g", s.usage.Tokens, p.ID, o.MaxTokens)
+	case exceeds(s.usage.Cost, p.Cost, o.MaxCost):
+		return fmt.Sprintf("the run has cost %g, and with the call %q would cost more than %g", s.usage.Cost, p.ID, o.MaxCost)
+	}
+	return ""
+}
+
+// spend counts what an attempt used up. The caller holds mu.
+func (p *pool) spend(u tool.Usage) {
+	if u == (tool.Usage{}) || p.root.closed {
+		return
+	}
+	p.usage = p.usage.Plus(u)
+	switch most, cost := p.opts.MaxTokens, p.opts.MaxCost; {
+	case most > 0 && float64(p.usage.Tokens) > most:
+		p.overBudget(fmt.Sprintf("the run has used %d tokens; the budget is %g", p.usage.Tokens, most))
+	case cost > 0 && p.usage.Cost > cost:
+		p.overBudget(fmt.Sprintf("the run has cost %g; the budget is %g", p.usage.Cost, cost))
+	}
+}
+
+// overBudget stops the whole run: it fails, or waits for somebody to give it more. The
+// caller holds mu.
+func (p *pool) overBudget(reason string) {
+	s := p.root
+	if p.opts.OnFailure == Ask {
+		s.halt(Paused, reason)
+		return
+	}
+	if s.stopped.status == "" {
+		s.findings = append(s.findings, diag.Finding{
+			Code: diag.OverBudget, Severity: diag.Error, Message: reason,
+			Loc: s.prog().Loc(s.prog().Document.Root.Span()),
+		})
+	}
+	s.halt(Failed, reason)
+}
+
+// used is what the last attempt used up, to be told once; nil is nothing. The caller holds mu.
+func (c *call) used() *tool.Usage {
+	u := c.spent
+	c.spent = nil
+	return u
+}
