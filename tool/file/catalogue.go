@@ -57,8 +57,10 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 			b.last[a.Name] = a
 		}
 	}
+	models := Models(files...)
 	for _, name := range slices.Sorted(maps.Keys(b.last)) {
 		b.implement(b.last[name])
+		b.checkModel(b.last[name], models)
 	}
 	c := tool.NewCatalogue(b.remote(tools)...).WithActivities(b.made).WithAliases(b.aliases)
 	for _, f := range files {

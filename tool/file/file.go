@@ -27,6 +27,7 @@ type File struct {
 	MCPServers map[string]json.RawMessage // by name, as they are written
 	Servers    []Server                   // the same, read; in order
 
+	models   []Model // the same as Models, read; in order
 	limits   []value // where the limits stand
 	services []*service
 	builtins []value // the built-in tools that are granted, by name
@@ -63,7 +64,7 @@ func Read(src *diag.File) (*File, diag.List) {
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
 		"policy":     func(v value) { r.policy(v, &f.Policy) },
 		"openapi":    func(v value) { r.services(v, f) },
-		"models":     func(v value) { r.objects(v, f.Models) },
+		"models":     func(v value) { r.models(v, f) },
 		"mcpServers": func(v value) { r.servers(v, f, true) },
 	})
 	r.findings.Sort()

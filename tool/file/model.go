@@ -1,0 +1,164 @@
+package file
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"strconv"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+// DefaultModel is the model that makes the latent calls of tools that name none.
+const DefaultModel = "default"
+
+// Model is a model as a tool file has it. What speaks to it is for the caller to make.
+type Model struct {
+	Name        string
+	Provider    string // "openai" or "anthropic"
+	Model       string
+	BaseURL     string // "" is the provider's
+	Temperature *float64
+	MaxTokens   int // 0 is for the provider to say
+
+	// InputPrice and OutputPrice are of a million tokens.
+	InputPrice, OutputPrice float64
+
+	Record, Replay string // files of recorded answers; "" are none
+	Loc            diag.Loc
+
+	key     *node // nil: it has none
+	secrets *Secrets
+}
+
+// APIKey is the key; "" when the model has none. Its error never holds one.
+func (m *Model) APIKey() (string, error) {
+	if m.key == nil {
+		return "", nil
+	}
+	key, err := m.secrets.secret(m.key.entries[0])
+	if err == nil && key == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return "", fmt.Errorf("apiKey: %w", err)
+	}
+	return key, nil
+}
+
+// Models are the models of tool files by name; of two with one name that of the later file
+// counts.
+func Models(files ...*File) map[string]*Model {
+	all := map[string]*Model{}
+	for _, f := range files {
+		for _, m := range f.models {
+			m.secrets = f.Secrets
+			all[m.Name] = &m
+		}
+	}
+	return all
+}
+
+// models reads the models by name.
+func (r *reader) models(v value, f *File) {
+	r.each(v, func(v value) {
+		if !r.is(v, object) {
+			return
+		}
+		f.Models[v.name()] = json.RawMessage(v.json())
+		f.models = append(f.models, r.model(v))
+	})
+}
+
+func (r *reader) model(v value) Model {
+	m := Model{Name: v.name(), Loc: r.loc(v.key)}
+	r.members(v, map[string]set{
+		"provider": r.oneOf(&m.Provider, "openai", "anthropic"),
+		"model":    r.text(&m.Model),
+		"baseURL":  func(v value) { r.baseURL(v, &m.BaseURL) },
+		"apiKey":   func(v value) { r.secretOnly(v, &m.key) },
+		"temperature": func(v value) {
+			var t float64
+			r.within(v, &t, 2)
+			m.Temperature = &t
+		},
+		"maxTokens": r.count(&m.MaxTokens, 1),
+		"prices": func(v value) {
+			most := math.MaxFloat32
+			r.members(v, map[string]set{
+				"input":  func(v value) { r.within(v, &m.InputPrice, most) },
+				"output": func(v value) { r.within(v, &m.OutputPrice, most) },
+			})
+		},
+		"record": r.text(&m.Record),
+		"replay": r.text(&m.Replay),
+	})
+	for _, name := range []string{"provider", "model"} {
+		if e, ok := v.get(name); !ok || e.value.kind == text && e.value.str == "" {
+			r.errorf(v, "the model %q needs a %s, as in {provider: openai, model: NAME}", m.Name, name)
+		}
+	}
+	if m.Record != "" && m.Replay != "" {
+		r.errorf(v, "the model %q has record and replay; record answers what it has from the file as well, so keep one", m.Name)
+	}
+	return m
+}
+
+// baseURL reads the address of a service.
+func (r *reader) baseURL(v value, dst *string) {
+	if !r.is(v, text) {
+		return
+	}
+	u, err := url.Parse(v.str)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		r.errorf(v, "%s is an address like https://models.example/v1, without a query or a password", v.what())
+		return
+	}
+	*dst = v.str
+}
+
+// secretOnly reads {"env": NAME} or {"file": PATH}. A text is refused: it would be recorded.
+func (r *reader) secretOnly(v value, dst **node) {
+	if v.kind != object || len(v.entries) != 1 {
+		r.errorf(v, "%s is {env: NAME} or {file: PATH}, so that no key stands in a tool file", v.what())
+		return
+	}
+	before := len(r.findings)
+	if r.textOrSecret(v); len(r.findings) == before {
+		*dst = v.node
+	}
+}
+
+// within reads a number from 0 to most.
+func (r *reader) within(v value, dst *float64, most float64) {
+	if !r.is(v, number) {
+		return
+	}
+	n, err := strconv.ParseFloat(v.raw, 64)
+	if err != nil || n < 0 || n > most {
+		r.errorf(v, "%s is a number from 0 to %g, not %s", v.what(), most, v.raw)
+		return
+	}
+	*dst = n
+}
+
+// checkModel reports a latent activity of a model that does not exist. "default" may come
+// from elsewhere.
+func (b *builder) checkModel(a Activity, models map[string]*Model) {
+	if a.model == "" || a.model == DefaultModel || models[a.model] != nil {
+		return
+	}
+	cure := "; declare it in models"
+	if best, ok := spell.Nearest(a.model, maps.Keys(models)); ok {
+		cure = fmt.Sprintf("; did you mean %q?", best)
+	}
+	at := value{node: a.driver.node.at("/model"), pointer: a.driver.pointer + "/model"}
+	b.findings = append(b.findings, diag.Finding{
+		Code: diag.UnknownActivity, Loc: diag.Loc{File: a.Loc.File, Span: at.span}, Pointer: at.pointer,
+		Message: fmt.Sprintf("%q: there is no model %q%s", a.Name, a.model, cure),
+	})
+}

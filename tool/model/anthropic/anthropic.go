@@ -1,0 +1,118 @@
+// Package anthropic speaks to models behind the Messages interface of Anthropic.
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool/model"
+)
+
+const (
+	answer       = "answer" // the tool by which the model answers
+	maxTokens    = 4096     // of an answer when nobody says; the interface wants a number
+	longestCall  = 24 * time.Hour
+	defaultBase  = "https://api.anthropic.com"
+	answerWithIt = "Takes the answer."
+)
+
+type client struct {
+	config model.Config
+	sdk    sdk.Client
+}
+
+// New is a client of a model. It reports a config that can't be used, and asks nobody.
+func New(c model.Config) (model.Client, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.MaxTokens == 0 {
+		c.MaxTokens = maxTokens
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = defaultBase
+	}
+	opts := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(),
+		option.WithBaseURL(c.BaseURL),
+		option.WithHTTPClient(model.HTTPClient(c.APIKey)),
+		option.WithMaxRetries(0),               // the run retries
+		option.WithRequestTimeout(longestCall), // the call has a timeout of its own
+	}
+	if c.APIKey != "" {
+		opts = append(opts, option.WithAPIKey(c.APIKey))
+	}
+	return &client{c, sdk.NewClient(opts...)}, nil
+}
+
+// Complete asks for a call of one tool, whose input is the answer.
+func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+	msg, err := c.sdk.Messages.New(ctx, c.request(req))
+	if err != nil {
+		return nil, model.Failure(ctx, err)
+	}
+	u := msg.Usage
+	a := &model.Answer{
+		Input:  max(0, u.InputTokens) + max(0, u.CacheCreationInputTokens) + max(0, u.CacheReadInputTokens),
+		Output: max(0, u.OutputTokens),
+	}
+	for _, block := range msg.Content {
+		switch {
+		case block.Type == "tool_use" && block.Name == answer:
+			a.Text = string(block.Input)
+		case block.Type == "text":
+			a.Reason = block.Text
+		}
+	}
+	switch msg.StopReason {
+	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+		a.Stop = model.Length
+	case sdk.StopReasonRefusal:
+		a.Stop = model.Refusal
+	default:
+		if a.Text == "" { // it has said something, and called nothing
+			a.Stop = model.Refusal
+		}
+	}
+	return a, nil
+}
+
+func (c *client) request(req *model.Request) sdk.MessageNewParams {
+	p := sdk.MessageNewParams{
+		Model:      sdk.Model(c.config.Model),
+		MaxTokens:  int64(c.config.MaxTokens),
+		System:     []sdk.TextBlockParam{{Text: req.System}},
+		Messages:   []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))},
+		Tools:      []sdk.ToolUnionParam{{OfTool: tool(req.Schema)}},
+		ToolChoice: sdk.ToolChoiceParamOfTool(answer),
+	}
+	if t := c.config.Temperature; t != nil {
+		p.Temperature = sdk.Float(*t)
+	}
+	return p
+}
+
+// tool is the tool that takes answers of this schema, which is an object's.
+func tool(schema json.RawMessage) *sdk.ToolParam {
+	s := sdk.ToolInputSchemaParam{ExtraFields: map[string]any{}}
+	gjson.ParseBytes(schema).ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "type":
+		case "properties":
+			s.Properties = json.RawMessage(v.Raw)
+		case "required":
+			for _, name := range v.Array() {
+				s.Required = append(s.Required, name.Str)
+			}
+		default:
+			s.ExtraFields[k.Str] = json.RawMessage(v.Raw)
+		}
+		return true
+	})
+	return &sdk.ToolParam{Name: answer, Description: sdk.String(answerWithIt), InputSchema: s}
+}

@@ -1,0 +1,79 @@
+// Package openai speaks to models behind the interface of OpenAI, which many servers have,
+// also those on one's own machine.
+package openai
+
+import (
+	"context"
+	"math"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/plc-lang/plc/tool/model"
+)
+
+type client struct {
+	config model.Config
+	sdk    *sdk.Client
+	hosted bool // by OpenAI
+}
+
+// New is a client of a model. It reports a config that can't be used, and asks nobody.
+func New(c model.Config) (model.Client, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	cfg := sdk.DefaultConfig(c.APIKey)
+	cfg.HTTPClient = model.HTTPClient(c.APIKey)
+	if c.BaseURL != "" {
+		cfg.BaseURL = c.BaseURL
+	}
+	return &client{c, sdk.NewClientWithConfig(cfg), c.BaseURL == ""}, nil
+}
+
+// Complete asks with structured output. Servers that do not know it find the schema in the
+// system message.
+func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+	resp, err := c.sdk.CreateChatCompletion(ctx, c.request(req))
+	if err != nil {
+		return nil, model.Failure(ctx, err)
+	}
+	a := &model.Answer{Input: int64(max(0, resp.Usage.PromptTokens)), Output: int64(max(0, resp.Usage.CompletionTokens))}
+	if len(resp.Choices) == 0 {
+		return a, nil // which is no JSON
+	}
+	choice := resp.Choices[0]
+	a.Text = choice.Message.Content
+	switch {
+	case choice.Message.Refusal != "" || choice.FinishReason == sdk.FinishReasonContentFilter:
+		a.Stop, a.Reason = model.Refusal, choice.Message.Refusal
+	case choice.FinishReason == sdk.FinishReasonLength:
+		a.Stop = model.Length
+	}
+	return a, nil
+}
+
+func (c *client) request(req *model.Request) sdk.ChatCompletionRequest {
+	r := sdk.ChatCompletionRequest{
+		Model: c.config.Model,
+		Messages: []sdk.ChatCompletionMessage{
+			{Role: sdk.ChatMessageRoleSystem, Content: req.System + " It meets this JSON Schema: " + string(req.Schema)},
+			{Role: sdk.ChatMessageRoleUser, Content: req.Prompt},
+		},
+		ResponseFormat: &sdk.ChatCompletionResponseFormat{
+			Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
+				Name: "result", Schema: req.Schema, Strict: req.Strict,
+			},
+		},
+	}
+	if t := c.config.Temperature; t != nil {
+		// The library takes 0 for not given.
+		r.Temperature = max(float32(*t), math.SmallestNonzeroFloat32)
+	}
+	if c.hosted {
+		r.MaxCompletionTokens = c.config.MaxTokens
+	} else { // the old name, which all other servers know
+		r.MaxTokens = c.config.MaxTokens
+	}
+	return r
+}

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// maxAnswer is how large an answer may be, decompressed.
+const maxAnswer = 16 << 20
+
+// HTTPClient is what a Client sends its requests with. It follows no redirects, knows no
+// proxy, and reads an answer to its end, at most 16 MiB. All that is no answer is a
+// *tool.Error: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx and
+// says when to come back; "connect", "connection-lost", "timeout", "cancelled",
+// "output-too-large". None of them holds the key. No failure is uncertain: a
+// model may always be asked again.
+func HTTPClient(key string) *http.Client {
+	next := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+	}
+	return &http.Client{Transport: &transport{next: next, secret: key}}
+}
+
+type transport struct {
+	next   http.RoundTripper
+	secret string
+}
+
+// RoundTrip is http.RoundTripper's, but for statuses that are no success, which are errors.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, t.unsent(req.Context(), err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil && req.Context().Err() != nil:
+		return nil, driver.Stopped(req.Context(), false)
+	case len(body) > maxAnswer:
+		return nil, &tool.Error{Code: driver.TooLarge, Message: fmt.Sprintf("the answer has more than %d bytes", maxAnswer), Permanent: true}
+	case resp.StatusCode/100 != 2:
+		return nil, t.status(resp, body)
+	case err != nil:
+		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.clean(err.Error()), Err: err}
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp, nil
+}
+
+// unsent is the error of a request that got no answer.
+func (t *transport) unsent(ctx context.Context, err error) error {
+	var op *net.OpError
+	switch {
+	case ctx.Err() != nil:
+		return driver.Stopped(ctx, false)
+	case errors.As(err, &op) && op.Op == "dial":
+		return &tool.Error{Code: "connect", Message: t.clean(err.Error()), Err: err}
+	}
+	return &tool.Error{Code: "connection-lost", Message: t.clean(err.Error()), Err: err}
+}
+
+// status is the error of an answer that says no.
+func (t *transport) status(resp *http.Response, body []byte) error {
+	e := &tool.Error{Code: "http-" + strconv.Itoa(resp.StatusCode), Message: resp.Status}
+	clean := t.clean(string(body))
+	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {
+		clean = said.Str
+	}
+	if clean = shorten(clean); clean != "" {
+		e.Message += ": " + clean
+	}
+	again := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}
+	if e.Permanent = resp.StatusCode < 500 && !slices.Contains(again, resp.StatusCode); !e.Permanent {
+		e.RetryAfter = retryAfter(resp.Header, time.Now())
+	}
+	return e
+}
+
+// retryAfter is when the server wants to be asked again: milliseconds, seconds, or a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	const longest = 365 * 24 * time.Hour
+	if ms, err := strconv.ParseUint(h.Get("Retry-After-Ms"), 10, 63); err == nil {
+		return time.Duration(min(ms, uint64(longest/time.Millisecond))) * time.Millisecond
+	}
+	header := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return min(max(at.Sub(now), 0), longest)
+	}
+	return 0
+}
+
+// clean is a text without the key. What is too short is in every other text, and no key.
+func (t *transport) clean(text string) string {
+	if len(t.secret) < 4 {
+		return text
+	}
+	inJSON := string(encode(t.secret))
+	return strings.NewReplacer(t.secret, "•••", inJSON[1:len(inJSON)-1], "•••").Replace(text)
+}
+
+// Failure is an error of a library that used an HTTPClient, as plc knows it.
+func Failure(ctx context.Context, err error) error {
+	var te *tool.Error
+	switch {
+	case errors.As(err, &te):
+		return te
+	case ctx.Err() != nil:
+		return driver.Stopped(ctx, false)
+	}
+	return &tool.Error{Code: driver.BadOutput, Message: "the server's answer can't be read: " + shorten(err.Error()), Err: err}
+}
