@@ -38,6 +38,8 @@ const (
 	sqlite       = "modernc.org/sqlite"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
+	anthropicSDK = "github.com/anthropics/anthropic-sdk-go"
+	openaiSDK    = "github.com/sashabaranov/go-openai"
 )
 
 // layer is what a package may import besides the standard library.
@@ -91,6 +93,9 @@ var layers = map[string]layer{
 	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":         {own: "tool schemas internal/jsonscan"},
 	"tool/math":            {own: "diag tool"},
+	"tool/model":           {own: "tool schemas tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
+	"tool/model/anthropic": {own: "tool/model", libraries: []string{anthropicSDK, gjson}},
+	"tool/model/openai":    {own: "tool/model", libraries: []string{openaiSDK}},
 	"tool/builtin":         {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":      {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":           {own: "tool tool/internal/driver internal/jsonscan"},
@@ -114,7 +119,7 @@ var layers = map[string]layer{
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
 			"lang lang/dialect lang/dialect/notations " +
-			"tool tool/file tool/math tool/mcp tool/http " +
+			"tool tool/file tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
 			"state dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},

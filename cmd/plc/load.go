@@ -41,6 +41,7 @@ type planFlags struct {
 	maxSteps  int
 	maxTokens float64
 	maxCost   float64
+	models    modelFlags
 }
 
 // add adds what says what a plan means.
@@ -67,8 +68,8 @@ func (f *planFlags) addVerdict(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.strict, "strict", false, "warnings count as errors")
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "most calls that may be started; 0 is no bound (default 1000 with --from llm)")
-	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the plan may be estimated at; 0 is no bound")
-	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that the plan may be estimated to cost; 0 is no bound")
+	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the plan may be estimated at, and a run may use; 0 is no bound")
+	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that the plan may be estimated to cost, and a run may; 0 is no bound")
 }
 
 // modelSteps is how many calls a plan of a model may start when nobody says (execution §7).
@@ -127,6 +128,11 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}
 	if forRun {
 		s.texts = &env.texts
+		m, err := newModels(s.files, f.models)
+		if err != nil {
+			return nil, err
+		}
+		o.Models = m.named
 	}
 	o.Fetch = s.texts.fetched(fetcher(c.Context(), hosts))
 	return s, env.given(f, o)

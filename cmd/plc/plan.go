@@ -261,11 +261,15 @@ func (p *prepared) boundLines() json.RawMessage {
 // it goes and what is told of it.
 func (p *prepared) boundFlags() json.RawMessage {
 	f := p.flags
-	return encoded(map[string]any{
+	flags := map[string]any{
 		"effects": f.effects, "refs": f.refs, "on-failure": f.onFailure, "on-uncertain": f.onUncertain, "approve": f.approve,
 		"max-steps": f.maxSteps, "max-tokens": f.maxTokens, "max-cost": f.maxCost, "max-time": f.maxTime.String(),
 		"timeout": f.timeout.String(), "fail-fast": f.failFast, "seed": fmt.Sprint(f.seed),
-	})
+	}
+	if f.models.replay != "" { // otherwise who answers is in the tool files
+		flags["model-replay"] = f.models.replay
+	}
+	return encoded(flags)
 }
 
 func encoded(v any) json.RawMessage {

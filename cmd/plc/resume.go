@@ -28,8 +28,8 @@ type resumeFlags struct {
 
 // resumable are the flags that are given to a run that goes on.
 var resumable = [...]string{
-	"schedule", "max-parallel", "max-steps", "max-time", "timeout", "on-failure", "on-uncertain", "approve", "approve-timeout", "on-timeout",
-	"max-revisions", "revise-at", "fail-fast", "instances",
+	"schedule", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "timeout", "on-failure", "on-uncertain", "approve", "approve-timeout", "on-timeout",
+	"max-revisions", "revise-at", "fail-fast", "instances", "model-record", "model-replay",
 }
 
 // add adds the flags that all these commands have.

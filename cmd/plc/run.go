@@ -132,6 +132,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	addDuration(c, &f.maxTime, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
 	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
+	f.models.add(c)
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
@@ -141,7 +142,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 
 // options are the executor's options that the flags say.
 func (f *runFlags) options() (*exec.Options, error) {
-	o := &exec.Options{MaxParallel: f.maxParallel, MaxSteps: f.maxSteps, MaxTime: f.maxTime, Timeout: f.timeout, Seed: f.seed}
+	o := &exec.Options{MaxParallel: f.maxParallel, MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxCost: f.maxCost, MaxTime: f.maxTime, Timeout: f.timeout, Seed: f.seed}
 	var err error
 	if o.Schedule, err = choice("schedule", f.schedule, map[string]exec.Schedule{
 		"parallel": exec.Parallel, "sequential": exec.Sequential, "adaptive": exec.Adaptive,

@@ -4,6 +4,7 @@ package anthropic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -23,7 +24,7 @@ const (
 
 type client struct {
 	config model.Config
-	sdk    sdk.Client
+	sdk    sdk.MessageService
 }
 
 // New is a client of a model. It reports a config that can't be used, and asks nobody.
@@ -38,7 +39,6 @@ func New(c model.Config) (model.Client, error) {
 		c.BaseURL = defaultBase
 	}
 	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
 		option.WithBaseURL(c.BaseURL),
 		option.WithHTTPClient(model.HTTPClient(c.APIKey)),
 		option.WithMaxRetries(0),               // the run retries
@@ -47,14 +47,18 @@ func New(c model.Config) (model.Client, error) {
 	if c.APIKey != "" {
 		opts = append(opts, option.WithAPIKey(c.APIKey))
 	}
-	return &client{c, sdk.NewClient(opts...)}, nil
+	// Not a whole sdk.Client: that reads the environment, and links services that nobody needs.
+	return &client{c, sdk.NewMessageService(opts...)}, nil
 }
 
 // Complete asks for a call of one tool, whose input is the answer.
 func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
-	msg, err := c.sdk.Messages.New(ctx, c.request(req))
-	if err != nil {
+	msg, err := c.sdk.New(ctx, c.request(req))
+	switch {
+	case err != nil:
 		return nil, model.Failure(ctx, err)
+	case msg.Type != "message": // the library takes any JSON for one
+		return nil, model.Failure(ctx, errors.New("it is no message"))
 	}
 	u := msg.Usage
 	a := &model.Answer{
