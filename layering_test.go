@@ -144,7 +144,7 @@ var coreLibraries = map[string]string{ // library → the packages that may impo
 
 // testLibraries are those that any test may import.
 var testLibraries = []string{
-	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid", jsonschema, xsync,
+	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid", jsonschema, xsync, gjson,
 	"modernc.org/libc", // by which the tests of journal get between SQLite and its files
 }
 

@@ -25,7 +25,7 @@ func (s *scheduler) wouldExceed(c *call, p *compile.Call) string {
 	}
 	exceeds := func(spent, estimate, most float64) bool {
 		uses := p.Model != nil || estimate > 0
-		return most > 0 && uses && (spent >= most || spent+estimate > most)
+		return most > 0 && uses && (spent >= most*(1-rounding) || spent+estimate > most*(1+rounding))
 	}
 	switch {
 	case exceeds(float64(s.usage.Tokens), p.Tokens, o.MaxTokens):
@@ -36,6 +36,9 @@ func (s *scheduler) wouldExceed(c *call, p *compile.Call) string {
 	return ""
 }
 
+// rounding is what sums of costs may be off by: 0.1 and 0.2 are 0.3.
+const rounding = 1e-9
+
 // spend counts what an attempt used up. The caller holds mu.
 func (p *pool) spend(u tool.Usage) {
 	if u == (tool.Usage{}) || p.root.closed {
@@ -45,7 +48,7 @@ func (p *pool) spend(u tool.Usage) {
 	switch most, cost := p.opts.MaxTokens, p.opts.MaxCost; {
 	case most > 0 && float64(p.usage.Tokens) > most:
 		p.overBudget(fmt.Sprintf("the run has used %d tokens; the budget is %g", p.usage.Tokens, most))
-	case cost > 0 && p.usage.Cost > cost:
+	case cost > 0 && p.usage.Cost > cost*(1+rounding):
 		p.overBudget(fmt.Sprintf("the run has cost %g; the budget is %g", p.usage.Cost, cost))
 	}
 }

@@ -173,12 +173,3 @@ func (r *reader) policy(v value, p *Policy) {
 		"deny":    r.texts(&p.Deny),
 	})
 }
-
-// objects reads an object of objects and keeps them as they are.
-func (r *reader) objects(v value, dst map[string]json.RawMessage) {
-	r.each(v, func(v value) {
-		if r.is(v, object) {
-			dst[v.name()] = v.json()
-		}
-	})
-}

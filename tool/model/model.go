@@ -79,6 +79,6 @@ func (p Prices) usage(a *Answer) tool.Usage {
 	const million = 1e6
 	return tool.Usage{
 		Tokens: a.Input + a.Output, Input: a.Input, Output: a.Output,
-		Cost: float64(a.Input)*p.Input/million + float64(a.Output)*p.Output/million,
+		Cost: (float64(a.Input)*p.Input + float64(a.Output)*p.Output) / million,
 	}
 }

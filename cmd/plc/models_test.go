@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// modelServer speaks as both providers do. It answers a call by the param "about".
+func modelServer(t *testing.T, asked *atomic.Int32) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		ours := r.URL.Path == "/v1/messages"
+		if r.Header.Get("Authorization") != "Bearer top-secret-key" && r.Header.Get("X-Api-Key") != "top-secret-key" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"error":{"message":"no: %s%s"}}`, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"))
+			return
+		}
+		prompt := gjson.GetBytes(body, "messages.1.content").Str
+		if ours {
+			prompt = gjson.GetBytes(body, "messages.0.content.0.text").Str
+		}
+		answer := `{"_value":` + gjson.Get(prompt, "params.about").Raw + `}`
+		switch about := gjson.Get(prompt, "params.about").String(); {
+		case gjson.Get(prompt, "outcomes").Exists():
+			answer = fmt.Sprintf(`{"_outcome":%s,"_value":{"why":%s,"seen":%s}}`, gjson.Get(prompt, "outcomes.1").Raw,
+				gjson.Get(prompt, "params.about").Raw, gjson.Get(prompt, "context").Raw)
+		case about == "nonsense":
+			answer = "I think that"
+		}
+		if ours {
+			fmt.Fprintf(w, `{"id":"m","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"answer","input":%s}],"stop_reason":"tool_use","usage":{"input_tokens":100,"output_tokens":20}}`, answer)
+			return
+		}
+		text, _ := json.Marshal(answer)
+		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20}}`, text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// withModels is a folder with a tool file whose default model is that of a server.
+func withModels(t *testing.T, url string) string {
+	dir := t.TempDir()
+	t.Setenv("MODEL_KEY", "top-secret-key")
+	write(t, filepath.Join(dir, "tools.yaml"), `
+tools:
+  think: {properties: {about: {}, _output: {type: string}}, required: [about], effects: {readOnly: true}}
+  count: {properties: {text: {type: string}, _output: {type: integer}}, effects: {pure: true}}
+  decide: {properties: {about: {type: string}}, _outcomes: ["yes", "no"], effects: {pure: true}}
+  muse: {properties: {about: {type: string}, _output: {type: string}}, effects: {pure: true}}
+activities:
+  count: {process: {command: [wc, -c], stdin: "{text}"}}
+  muse: {latent: {model: other}}
+models:
+  default: {provider: openai, model: small, baseURL: "`+url+`/v1", apiKey: {env: MODEL_KEY}, temperature: 0, prices: {input: 1000, output: 10000}}
+  other: {provider: anthropic, model: large, baseURL: "`+url+`", apiKey: {env: MODEL_KEY}}
+`)
+	write(t, filepath.Join(dir, "plan.json"), `[
+		{"_tool": "think", "about": "rain", "_outputPath": "†state.thought"},
+		{"_tool": "count", "text": "†state.thought", "_outputPath": "†state.n"},
+		{"_tool": "muse", "about": "†{state.thought} in †{state.n}", "_outputPath": "†state.mused"}
+	]`)
+	write(t, filepath.Join(dir, "choice.json"), `{"type": "plan", "mode": "lazy", "plan": [
+		{"_tool": "decide", "about": "rain", "_scopes": ["†input.day"], "_outputPath": "†state.yes || †state.no"},
+		{"_tool": "think", "about": "†{state.no.why}!", "_outputPath": "†state.after"},
+		{"_tool": "think", "about": "†state.yes", "_outputPath": "†state.never"}
+	]}`)
+	return dir
+}
+
+func TestModelsMakeLatentCalls(t *testing.T) {
+	var asked atomic.Int32
+	dir := withModels(t, modelServer(t, &asked))
+	got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--format", "json")
+	if want := `{"thought":"rain","n":4,"mused":"rain in 4"}`; got.code != 0 || gjson.Get(got.stdout, "state|@ugly").Raw != want {
+		t.Fatalf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if u := gjson.Get(got.stdout, "usage|@ugly").Raw; u != `{"tokens":240,"inputTokens":200,"outputTokens":40,"cost":0.3}` {
+		t.Errorf("usage %s", u)
+	}
+	got = plc(t, dir, "run", "choice.json", "--tools", "tools.yaml", "--yes", "--input", "day=monday", "--input", "secret=1", "--format", "json")
+	if want := `{"no":{"why":"rain","seen":{"input":{"day":"monday"}}},"after":"rain!"}`; got.code != 0 || gjson.Get(got.stdout, "state|@ugly").Raw != want {
+		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	if n := asked.Load(); n != 4 {
+		t.Errorf("models were asked %d times", n)
+	}
+}
+
+// Recorded answers need neither the server nor the key, and a run with them is the same.
+func TestModelRecordings(t *testing.T) {
+	var asked atomic.Int32
+	dir := withModels(t, modelServer(t, &asked))
+	args := []string{"run", "plan.json", "--tools", "tools.yaml", "--format", "json"}
+	first := plc(t, dir, append(args, "--model-record", "answers.jsonl")...)
+	again := plc(t, dir, append(args, "--model-record", "answers.jsonl")...)
+	os.Unsetenv("MODEL_KEY")
+	replayed := plc(t, dir, append(args, "--model-replay", "answers.jsonl")...)
+	for _, o := range []outcome{first, again, replayed} {
+		for _, what := range []string{"state", "usage", "status"} {
+			if got, want := gjson.Get(o.stdout, what).Raw, gjson.Get(first.stdout, what).Raw; o.code != 0 || got != want {
+				t.Errorf("exit %d, %s %s, want %s: %s", o.code, what, got, want, o.stderr)
+			}
+		}
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("models were asked %d times", n)
+	}
+	tape, err := os.ReadFile(filepath.Join(dir, "answers.jsonl"))
+	if err != nil || strings.Count(string(tape), "\n") != 2 || strings.Contains(string(tape), "top-secret") {
+		t.Errorf("the recording: %v\n%s", err, tape)
+	}
+	write(t, filepath.Join(dir, "other.json"), `[{"_tool": "think", "about": "snow"}]`)
+	got := plc(t, dir, "run", "other.json", "--tools", "tools.yaml", "--model-replay", "answers.jsonl")
+	if got.code != 3 || !strings.Contains(got.stderr, "no-recording") {
+		t.Errorf("a request that was not recorded: exit %d: %s", got.code, got.stderr)
+	}
+	for _, c := range [][]string{
+		{"--model-replay", "none.jsonl"}, {"--model-replay", "tools.yaml"},
+	} {
+		if got := plc(t, dir, append(args, c...)...); got.code != 1 || !strings.Contains(got.stdout, "PLC606") {
+			t.Errorf("%v: exit %d: %s", c, got.code, got.stderr)
+		}
+	}
+	if got := plc(t, dir, append(args, "--model-replay", "answers.jsonl", "--model-record", "x")...); got.code != 2 {
+		t.Errorf("both: exit %d: %s", got.code, got.stderr)
+	}
+}
+
+func TestModelFailures(t *testing.T) {
+	var asked atomic.Int32
+	dir := withModels(t, modelServer(t, &asked))
+	for _, c := range []struct {
+		plan string
+		args []string
+		code int
+		says string
+	}{
+		{`[{"_tool": "think", "about": "nonsense"}]`, nil, 3, "result: the answer is not JSON"},
+		{`[{"_tool": "think", "about": 1}]`, nil, 3, "result: the answer is not what the definition of \"think\" says"},
+		{`[{"_tool": "think", "about": "x", "_expect": {"minLength": 5}}]`, nil, 3, "unexpected: the answer is not what _expect says"},
+		{`[{"_tool": "think", "about": "x"}, {"_tool": "think", "about": "y"}]`, []string{"--max-tokens", "100", "--schedule", "sequential"}, 3, "the run has used 120 tokens; the budget is 100"},
+		{`[{"_tool": "think", "about": "x"}, {"_tool": "think", "about": "y"}]`, []string{"--max-cost", "0.3", "--schedule", "sequential", "--on-failure", "ask"}, 4, "and with the call \"think-2\" would cost more than 0.3"},
+		{`[{"_tool": "decide", "about": "x", "_outputPath": "†state.yes || †state.no"}]`, nil, 1, "PLC602"},
+		{`[{"_tool": "forEach", "items": [1], "_delegate": "anonymous"}]`, nil, 1, "this is a loop"},
+	} {
+		write(t, filepath.Join(dir, "p.json"), c.plan)
+		got := plc(t, dir, append([]string{"run", "p.json", "--tools", "tools.yaml"}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.stderr+got.stdout, c.says) {
+			t.Errorf("%s: exit %d, %s%s", c.plan, got.code, got.stdout, got.stderr)
+		}
+	}
+	before := asked.Load()
+	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "nonsense", "_retry": {"max": 2, "delay": 0.001}}]`)
+	plc(t, dir, "run", "p.json", "--tools", "tools.yaml")
+	if n := asked.Load() - before; n != 3 {
+		t.Errorf("with two retries the model was asked %d times", n)
+	}
+	t.Setenv("MODEL_KEY", "wrong-secret-key")
+	got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--events", "e.jsonl")
+	events, _ := os.ReadFile(filepath.Join(dir, "e.jsonl"))
+	if all := got.stdout + got.stderr + string(events); got.code != 3 || !strings.Contains(all, "http-401") || strings.Contains(all, "wrong-secret") {
+		t.Errorf("a wrong key: exit %d: %s", got.code, all)
+	}
+	os.Unsetenv("MODEL_KEY")
+	if got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml"); got.code != 1 || !strings.Contains(got.stderr, "PLC606") || !strings.Contains(got.stderr, "MODEL_KEY is not set") {
+		t.Errorf("no key: exit %d: %s", got.code, got.stderr)
+	}
+	if got := plc(t, dir, "check", "plan.json", "--tools", "tools.yaml"); got.code != 0 {
+		t.Errorf("a check wants the key: %s", got.stderr)
+	}
+	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "x", "_output": "known", "_outputPath": "†state.x"}]`)
+	if got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml"); got.code != 0 || !strings.Contains(got.stdout, "known") {
+		t.Errorf("a result that is there: exit %d: %s", got.code, got.stderr)
+	}
+}
