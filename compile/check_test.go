@@ -363,6 +363,8 @@ func TestCheckCoversAllCodes(t *testing.T) {
 	want := []diag.Code{
 		// Are about other notations (lang/dialect).
 		diag.BadNotation, diag.PassedOver, diag.PerhapsCutOff, diag.CannotSay, diag.NearReference, diag.NotEarlier, diag.LinkDisagrees,
+		// Are about servers of tools (tool/mcp, tool/file).
+		diag.AmbiguousTool, diag.BadServer,
 	}
 	slices.Sort(want)
 	if !slices.Equal(missing, want) {

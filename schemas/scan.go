@@ -17,8 +17,8 @@ type scanning uint8
 
 const (
 	unscanned scanning = iota // nothing
-	plain                 // its keywords are about the value itself, its members and elements
-	through               // it says nothing but what one list of others in place says
+	plain                     // its keywords are about the value itself, its members and elements
+	through                   // it says nothing but what one list of others in place says
 )
 
 // scanning is what the scanner can do with n.
