@@ -116,10 +116,23 @@ func planLine(src *diag.File, span diag.Span) *checkedPlan {
 		}
 		value = plan.Value
 	}
+	if p.ID == nil {
+		p.ID = recordID(value)
+	}
 	if p.file = value.Inner(); p.file == nil {
 		p.file = src.Part(value.Span())
 	}
 	return p
+}
+
+// recordID is the id of a record of a data set; nil if it has none.
+func recordID(record lang.Node) json.RawMessage {
+	for _, name := range []string{"id", "sample_id", "question_id"} {
+		if id, ok := record.Member(name); ok {
+			return id.Value.AppendJSON(nil)
+		}
+	}
+	return nil
 }
 
 // isWrapper reports whether an object has nothing but a plan and its id.

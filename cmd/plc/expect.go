@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
@@ -40,7 +41,8 @@ func (env *environment) meets(flag string, l *loaded, res *exec.Result) error {
 const maxColumns = 200
 
 // sameValue reports whether two JSON values are equal, whatever the order of members; a
-// number is equal when it is after rounding to the decimals that are wanted.
+// number is equal when it is after rounding to the decimals that are wanted, or to a
+// float64.
 func sameValue(got, want []byte) bool {
 	a, errA := decoded(got)
 	b, errB := decoded(want)
@@ -84,7 +86,19 @@ func same(got, want any) bool {
 	return got == want
 }
 
-func sameNumber(got, want string) bool {
+func sameNumber(got, want string) bool { return sameRounded(got, want) || sameFloat(got, want) }
+
+// sameFloat reports whether two numbers are the same float64, of which one may be written
+// with fewer digits than it takes to round the other to it: programs print floats so.
+func sameFloat(got, want string) bool {
+	a, errA := strconv.ParseFloat(got, 64)
+	b, errB := strconv.ParseFloat(want, 64)
+	const digits = 15 // that every float64 keeps; a number of fewer is meant as it stands
+	return errA == nil && errB == nil && a == b && strings.ContainsAny(want, ".eE") && len(strings.TrimLeft(want, "-0.")) > digits
+}
+
+// sameRounded reports whether a number is another after rounding to its decimals.
+func sameRounded(got, want string) bool {
 	if strings.ContainsAny(got+want, "eE") { // fractions of such numbers may be huge
 		a, _, errA := big.ParseFloat(got, 10, 256, big.ToNearestEven)
 		b, _, errB := big.ParseFloat(want, 10, 256, big.ToNearestEven)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,7 @@ type settings struct {
 	files    []*file.File // the tool files
 	findings diag.List    // about them
 	hint     bool         // no tool file was given
+	untold   atomic.Bool  // a plan was compiled of whose tools nothing is known
 	texts    *texts       // that are read for a run; nil for none
 }
 
@@ -184,10 +186,14 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 	}
 	opts.Delegates = docs
 	prog, more := compile.Compile(doc, &opts)
-	findings = append(findings, more...)
-	if slices.ContainsFunc(s.findings, losesTools) || s.toolless() && !definesTools(doc) {
-		findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
+	untold := s.toolless() && !definesTools(doc)
+	if untold {
+		s.untold.Store(true)
 	}
+	if untold || slices.ContainsFunc(s.findings, losesTools) {
+		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
+	}
+	findings = append(findings, more...)
 	findings.Sort()
 	return &loaded{prog: prog, findings: findings, read: docs.read}
 }
@@ -299,7 +305,7 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	if !s.hint || s.from.foreign != nil && s.from.foreign.Tools {
 		return
 	}
-	if s.toolless() {
+	if s.untold.Load() {
 		env.hintf("no tool file was given, so that neither tools nor their params were checked; add --tools %s", toolFileBeside(plan))
 		return
 	}

@@ -22,6 +22,10 @@ type Notation struct {
 	// Catalogue writes the tools in b's file, in the form that the notation has for them,
 	// as a tool file with b; nil when the notation has none.
 	Catalogue func(b *Builder)
+	// Fields are the members of a record in JSON, as data sets have them, that may hold the
+	// text of a plan; the first that is there does. A notation in JSON reads its records
+	// itself, and has none.
+	Fields []string
 	// Tools reports that the notation comes with tools of its own (tool/math and the
 	// like), and a plan in it needs no tool file.
 	Tools bool
@@ -56,6 +60,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	if opts == nil {
 		opts = &Options{}
 	}
+	file = n.inRecord(file, opts)
 	b := newBuilder(file, opts)
 	if b.acceptable() {
 		n.Read(b)
@@ -68,6 +73,25 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile}
 	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+}
+
+// inRecord is the text of the plan in a record; file itself if it is none.
+func (n *Notation) inRecord(file *diag.File, opts *Options) *diag.File {
+	if len(n.Fields) == 0 || !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("{")) {
+		return file
+	}
+	record, found := lang.ReadValue(file, opts.lang())
+	if found.HasErrors() {
+		return file
+	}
+	for _, name := range n.Fields {
+		if m, ok := record.Member(name); ok {
+			if text := m.Value.Inner(); text != nil {
+				return text
+			}
+		}
+	}
+	return file
 }
 
 // ToolFile reads tools in the form that the notation has for them, and gives the same as a

@@ -29,6 +29,11 @@ func (r *report) Warnf(at diag.Span, code diag.Code, format string, args ...any)
 	return r.add(diag.Warning, at, code, format, args...)
 }
 
+// Infof reports what is good to know, and no fault.
+func (r *report) Infof(at diag.Span, code diag.Code, format string, args ...any) *diag.Finding {
+	return r.add(diag.Info, at, code, format, args...)
+}
+
 func (r *report) add(s diag.Severity, at diag.Span, code diag.Code, format string, args ...any) *diag.Finding {
 	if r.count == nil {
 		r.count, r.over = map[diag.Code]int{}, map[diag.Code]int{}

@@ -71,10 +71,46 @@ func TestCalculate(t *testing.T) {
 		{"stream_speed", "10 6", "2"},
 		{"speed_in_still_water", "10 6", "8"},
 		{"quadrilateral_area", "10 3 5", "40"},
+		{"trapezium_area", "10 3 5", "40"},
+		{"circle_arc", "180 2", "6.283185307179586"},
+		{"circle_sector_area", "2 90", "3.141592653589793"},
+		{"semi_circle_perimiter", "1", "5.141592653589793"},
+		{"surface_cone", "3 4", "75.39822368615503"},
+		{"side_by_diagonal", "5 3", "4"},
+		{"square_edge_by_parameter", "20", "5"},
+		{"union_prob", "0.5 0.5 0.25", "0.75"},
+		{"combination", "5 2", "10"},
+		{"count_interval", "20 10", "11"},
+		{"sum_consecutive_number", "1 5", "10"},
+		{"sum_consecutive_number", "5 1", "0"},
+		{"remindar", "7 3", "1"},
+		{"p_after_loss", "20 100", "80"},
+		{"combined_work", "10 15", "6"},
+		{"combined_work", "0.1 15", "6"},
+		{"find_work", "6 10", "15"},
 	} {
 		got, err := call(t, c.name, strings.Fields(c.numbers)...)
 		if err != nil || got != c.want {
 			t.Errorf("%s(%s) is %s (%v), want %s", c.name, c.numbers, got, err, c.want)
+		}
+	}
+}
+
+// TestPublished wants a tool for each operation that MathQA names.
+func TestPublished(t *testing.T) {
+	const published = `add subtract multiply divide log sqrt factorial gcd lcm power max min remindar reminder negate inverse
+		round floor sine cosine tangent radians_to_degree degree_to_radians sum_consecutive_number circle_area circumface
+		circle_arc semi_circle_perimiter circle_sector_area rectangle_perimeter rectangle_area square_perimeter square_area
+		trapezium_area rhombus_perimeter rhombus_area quadrilateral_area volume_cone volume_rectangular_prism volume_cube
+		volume_sphere volume_cylinder surface_cone surface_cylinder surface_cube surface_rectangular_prism surface_sphere
+		side_by_diagonal cube_edge_by_volume diagonal square_edge_by_perimeter square_edge_by_parameter square_edge_by_area
+		triangle_perimeter triangle_area triangle_area_three_edges union_prob negate_prob choose combination permutation
+		count_interval percent p_after_gain p_after_loss price_after_gain price_after_loss from_percent gain_percent
+		loss_percent negate_percent original_price_before_gain original_price_before_loss to_percent speed combined_work
+		find_work speed_ratio_steel_to_stream speed_in_still_water stream_speed`
+	for _, name := range strings.Fields(published) {
+		if _, ok := catalogue().Lookup(name); !ok {
+			t.Errorf("there is no tool %q", name)
 		}
 	}
 }

@@ -124,6 +124,59 @@ func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
 	return new(big.Rat).SetInt(n), nil
 }
 
+// remainder is what is left of a division; it has the sign of the divisor.
+func remainder(x []*big.Rat) (*big.Rat, error) {
+	q, err := div(x[0], x[1])
+	if err != nil {
+		return nil, err
+	}
+	return sub(x[0], mul(x[1], floor(q))), nil
+}
+
+// binomial is how many ways there are to choose.
+func binomial(x []int64) (*big.Int, error) { return new(big.Int).Binomial(x[0], x[1]), nil }
+
+// consecutive is the sum of whole numbers from one up to another; MathQA leaves that out.
+func consecutive(x []*big.Rat) (*big.Rat, error) {
+	if !x[0].IsInt() || !x[1].IsInt() {
+		return nil, errors.New("the numbers have to be whole")
+	}
+	if x[0].Cmp(x[1]) >= 0 {
+		return new(big.Rat), nil
+	}
+	return half(mul(sub(x[1], x[0]), sub(add(x[0], x[1]), rat(1)))), nil
+}
+
+// work is a time of work from two others. Of each, what is done at a time counts: one that
+// is greater than 1 is a time, another is that already.
+func work(f func(a, b *big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
+	rate := func(a *big.Rat) *big.Rat {
+		if a.Cmp(rat(1)) > 0 {
+			return new(big.Rat).Inv(a)
+		}
+		return a
+	}
+	return func(x []*big.Rat) (*big.Rat, error) { return div(rat(1), f(rate(x[0]), rate(x[1]))) }
+}
+
+// plusPi is a + b*π.
+func plusPi(a, b *big.Rat) (*big.Rat, error) {
+	pi, err := circular(func([]*big.Rat) *big.Rat { return b })(nil)
+	if err != nil {
+		return nil, err
+	}
+	return add(a, pi), nil
+}
+
+// cone is the surface of a cone of a radius and a height.
+func cone(x []*big.Rat) (*big.Rat, error) {
+	slant, err := root(add(mul(x[0], x[0]), mul(x[1], x[1])))
+	if err != nil {
+		return nil, err
+	}
+	return circular(func([]*big.Rat) *big.Rat { return mul(x[0], add(x[0], slant)) })(nil)
+}
+
 // floor is the greatest whole number that is not greater.
 func floor(a *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(a.Num(), a.Denom()))

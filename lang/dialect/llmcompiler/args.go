@@ -442,16 +442,32 @@ func hex(s string, digits int) (rune, bool) {
 
 // bare reads text that is no literals as one argument: what stands on the line before its
 // last parenthesis. Text that begins as a literal, or has a name, is meant as one, and its
-// fault is told.
+// fault is told; one that begins with a parenthesis may be a formula.
 func (p *parser) bare(start int) (value, bool) {
 	end := min(p.LineEnd(start), p.end)
 	line := string(p.File.Text[start:end])
 	n := strings.LastIndexByte(line, ')')
 	text := strings.TrimSpace(line[:max(n, 0)])
-	if n < 0 || text == "" || strings.IndexByte("\"'[({", text[0]) >= 0 || keyword.MatchString(text) || strings.ContainsAny(text, `"'`) {
+	if n < 0 || text == "" || strings.IndexByte("\"'[{", text[0]) >= 0 || text[0] == '(' && !balanced(text) || keyword.MatchString(text) || strings.ContainsAny(text, `"'`) {
 		return value{}, false
 	}
 	p.bad, p.at = nil, start+n+1
 	s := p.Trim(dialect.Span(start, start+n))
 	return value{span: s, pieces: []piece{{span: s, text: p.Text(s)}}}, true
+}
+
+// balanced reports whether all parentheses of a text are closed.
+func balanced(text string) bool {
+	depth := 0
+	for _, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }

@@ -23,7 +23,7 @@ import (
 
 // Notation is the notation of LLMCompiler.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "llmcompiler", What: "an LLMCompiler plan", Read: read, Write: write}
+	return &dialect.Notation{Name: "llmcompiler", What: "an LLMCompiler plan", Read: read, Write: write, Fields: []string{"plan"}}
 }
 
 const endOfPlan = "<END_OF_PLAN>"

@@ -17,16 +17,17 @@ func (r *reader) resolve() {
 	}
 	for i := range r.steps {
 		for k := range r.steps[i].args {
-			r.refs(&r.steps[i].args[k].value, i)
+			r.refs(&r.steps[i].args[k].value, i, false)
 		}
 	}
 	r.numbers.Judge(r.Builder)
 }
 
-// refs splits the texts of a value at its references.
-func (r *reader) refs(v *value, user int) {
+// refs splits the texts of a value at its references; listed says that it is an element
+// of a list, as of those that LLMCompiler's tools take results in.
+func (r *reader) refs(v *value, user int, listed bool) {
 	for i := range v.items {
-		r.refs(&v.items[i], user)
+		r.refs(&v.items[i], user, true)
 	}
 	for i := range v.keys {
 		r.key(&v.keys[i])
@@ -40,7 +41,7 @@ func (r *reader) refs(v *value, user int) {
 			pieces = append(pieces, p) // an escape
 			continue
 		}
-		pieces = append(pieces, r.split(p, user, p.span == v.span, len(v.pieces) == 1)...)
+		pieces = append(pieces, r.split(p, user, context{p.span == v.span, len(v.pieces) == 1, listed})...)
 	}
 	v.pieces = pieces
 }
@@ -53,9 +54,11 @@ func (r *reader) key(k *value) {
 	}
 }
 
-// split splits a piece at its references; bare says that it stands without quotes, alone
-// that it is all of its text.
-func (r *reader) split(p piece, user int, bare, alone bool) (pieces []piece) {
+// context is how a piece of text stands: without quotes, as all of its text, in a list.
+type context struct{ bare, alone, listed bool }
+
+// split splits a piece at its references.
+func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 	base, at := int(p.span.Start), 0
 	literal := func(to int) {
 		if to > at {
@@ -69,9 +72,9 @@ func (r *reader) split(p piece, user int, bare, alone bool) (pieces []piece) {
 			At: dialect.Span(base+m[0], base+m[1]), Digits: dialect.Span(base+from, base+to),
 			Number: dialect.Number(p.text[from:to]), User: user,
 		}
-		whole := m[0] == 0 && m[1] == len(p.text)
-		sure := m[4] >= 0 || whole && (bare || alone && r.small(n.Number))
-		if !sure && !r.meant(n, p.text[m[1]:]) {
+		whole := in.alone && m[0] == 0 && m[1] == len(p.text)
+		sure := m[4] >= 0 || whole && (in.bare || r.small(n.Number) || in.listed && twoDigits(n.Number))
+		if !sure && !r.meant(n, p.text[m[1]:], whole) {
 			continue
 		}
 		literal(m[0])
@@ -87,17 +90,17 @@ func (r *reader) split(p piece, user int, bare, alone bool) (pieces []piece) {
 // unit.
 var amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|[-–][$\d]|/| ?(?:million|billion|thousand|USD|dollars?)\b)`)
 
-// meant reports whether a dollar sign and a number inside longer text is a reference. The
-// number of a step is, unless it is plainly an amount; another number is an amount, and a
-// small one is told as perhaps meant.
-func (r *reader) meant(n *dialect.NumberRef, behind string) bool {
+// meant reports whether a dollar sign and a number is a reference, which for a whole text is
+// not sure. The number of a step is, unless it is plainly an amount; another number is an
+// amount, and a small one is told as perhaps meant.
+func (r *reader) meant(n *dialect.NumberRef, behind string, whole bool) bool {
 	isAmount := amount.MatchString(behind)
 	switch {
 	case r.numbers.Has(n.Number) && !isAmount:
 		return true
 	case r.numbers.Has(n.Number):
-		r.Warnf(n.At, diag.NearReference, "%s is taken as an amount; the result of the step is written ${%d}", r.Text(n.At), n.Number)
-	case !isAmount && r.small(n.Number):
+		r.Infof(n.At, diag.NearReference, "%s is taken as an amount; the result of the step is written ${%d}", r.Text(n.At), n.Number)
+	case !isAmount && (r.small(n.Number) || whole && twoDigits(n.Number)):
 		r.Warnf(n.At, diag.NearReference, "%s is just text: the plan has no step %d", r.Text(n.At), n.Number)
 	}
 	return false
@@ -107,6 +110,9 @@ func (r *reader) meant(n *dialect.NumberRef, behind string) bool {
 func (r *reader) small(number int) bool {
 	return number >= 0 && number <= r.greatest+5
 }
+
+// twoDigits reports whether a number is one that a plan may well have steps of.
+func twoDigits(number int) bool { return number >= 0 && number < 100 }
 
 // parts are the parts of a text.
 func (v *value) parts() []dialect.Part {

@@ -25,7 +25,7 @@ import (
 
 // Notation is the notation of MathQA.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "mathqa", What: "a MathQA formula", Read: read, Tools: true}
+	return &dialect.Notation{Name: "mathqa", What: "a MathQA formula", Read: read, Tools: true, Fields: []string{"linear_formula"}}
 }
 
 // operation is an operation as it is written.

@@ -161,6 +161,8 @@ func definition(b *dialect.Builder, v tree.Value) {
 	members(b, input)
 	b.Member("_output", v.At())
 	b.Object(v.At())
+	b.Member("type", v.At())
+	b.String("object", v.At())
 	b.Member("properties", v.At())
 	b.Object(v.At())
 	members(b, output)
@@ -185,6 +187,5 @@ func closed(b *dialect.Builder, names []tree.Value) {
 	at := tree.Join(names)
 	b.Member("required", at)
 	tree.Names(b, names)
-	b.Member("additionalProperties", at)
-	b.JSON("false", at)
+	tree.Closed(b, at)
 }

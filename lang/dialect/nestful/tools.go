@@ -48,6 +48,7 @@ func definitions(b *dialect.Builder, list tree.Value) {
 			Name:        name,
 			Description: f.First("description").Value,
 			Params:      params(f),
+			Needed:      true,
 			Results:     f.First("output_parameters", "output_parameter", "output_schema").Value,
 		}
 		d.Write(b)

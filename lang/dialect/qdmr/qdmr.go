@@ -28,7 +28,7 @@ import (
 
 // Notation is the notation of BREAK.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "qdmr", What: "a QDMR decomposition", Read: read}
+	return &dialect.Notation{Name: "qdmr", What: "a QDMR decomposition", Read: read, Fields: []string{"decomposition", "program"}}
 }
 
 // operator is a step of a program as it is written.

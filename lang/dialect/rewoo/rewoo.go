@@ -19,7 +19,7 @@ import (
 
 // Notation is the notation of ReWOO.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write}
+	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write, Fields: []string{"plan"}}
 }
 
 var (
@@ -27,8 +27,10 @@ var (
 	// stepHead is the head of a step: what it is called, its number, and the rest of
 	// the line.
 	stepHead = regexp.MustCompile(`#E(\d+)[ \t]*=[ \t]*`)
-	ref      = regexp.MustCompile(`#E(\d+)`)
-	nearRef  = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b`)
+	// badStep is a line that is a step, but for a sign that lacks or is another one.
+	badStep = regexp.MustCompile(`^[ \t]*#?[ \t]*[eE][ \t]*\d+[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
+	ref     = regexp.MustCompile(`#E(\d+)`)
+	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b`)
 )
 
 // step is a step as it is written.
@@ -74,10 +76,11 @@ func (r *reader) line() {
 	}
 	switch text := r.Trim(dialect.Span(start, end)); {
 	case text.Len() == 0:
+	case badStep.MatchString(line) || len(r.reason) == 0 && looksLikeStep(line):
+		r.Errorf(text, diag.BadNotation, "this is no step; a step is written #E1 = Tool[input]")
+		r.reason = nil
 	case len(r.reason) > 0:
 		r.reason = append(r.reason, text) // the text of a plan may be several lines
-	case looksLikeStep(line):
-		r.Errorf(text, diag.BadNotation, "this is no step; a step is written #E1 = Tool[input]")
 	default:
 		r.PassOver(text)
 	}

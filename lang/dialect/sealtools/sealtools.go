@@ -165,10 +165,12 @@ func (r *reader) string(v tree.Value, user int) {
 	for _, m := range nearRef.FindAllStringSubmatchIndex(text, -1) {
 		if text[m[0]:m[1]] == "API_call_"+text[m[2]:m[3]] {
 			found = append(found, r.ref(m[0], m[1], text, inside, user))
+			r.around(text, m[0], m[1], inside)
 			continue
 		}
 		if inner := ref.FindStringIndex(text[m[0]:m[1]]); inner != nil {
 			found = append(found, r.ref(m[0]+inner[0], m[0]+inner[1], text, inside, user))
+			r.around(text, m[0], m[1], inside)
 			continue
 		}
 		if want := "API_call_" + text[m[2]:m[3]]; r.labels.Reaches(want, user) {
@@ -179,6 +181,24 @@ func (r *reader) string(v tree.Value, user int) {
 	if len(found) > 0 {
 		r.found[v.Node] = found
 	}
+}
+
+// decorated is a reference in the dress of another notation.
+var decorated = regexp.MustCompile(`^(?:\$\{?|<|\{+)(API_call_\d+)[>}$]*$`)
+
+// behind is a path behind a label, which no reference has.
+var behind = regexp.MustCompile(`^(?:\.[A-Za-z_]\w*|\['\w+'\])+`)
+
+// around warns of signs round a reference, and of a path behind it: they stay in the text.
+func (r *reader) around(text string, from, to int, inside func(from, to int) diag.Span) {
+	path := len(behind.FindString(text[to:]))
+	label := ref.FindString(text[from:to])
+	if path == 0 && !decorated.MatchString(text[from:to]) {
+		return
+	}
+	at := inside(from, to+path)
+	r.Warnf(at, diag.NearReference, "of %q only %s is the reference, and the rest is text; did you mean %s?", text[from:to+path], label, label).
+		Fix = dialect.Replace(at, label)
 }
 
 func (r *reader) ref(from, to int, text string, inside func(from, to int) diag.Span, user int) tree.Found {

@@ -215,7 +215,7 @@ func (r *reader) write(plan, list tree.Value) {
 	var steps []tree.Value
 	if v := plan.First("task_steps", "tool_steps").Value; !v.IsZero() {
 		if steps = r.steps(v); steps == nil {
-			r.Warnf(v.At(), diag.PassedOver, "the steps are passed over: they are not one for each of the %d nodes", len(r.nodes))
+			r.Infof(v.At(), diag.PassedOver, "the steps are passed over: they are not one for each of the %d nodes", len(r.nodes))
 		}
 	}
 	r.List(list.At())
@@ -229,8 +229,12 @@ func (r *reader) write(plan, list tree.Value) {
 	r.Close()
 }
 
-// steps are the words about each node, nil if there is not one for each.
+// steps are the words about each node, nil if there is not one for each. A string may be a
+// list in JSON, or prose.
 func (r *reader) steps(v tree.Value) []tree.Value {
+	if v.Is(lang.String) && !strings.HasPrefix(strings.TrimSpace(v.Str()), "[") {
+		return nil
+	}
 	v, ok := v.Inner(r.Builder)
 	if list := v.List(); ok && len(list) == len(r.nodes) {
 		return list

@@ -62,6 +62,9 @@ func definition(b *dialect.Builder, v tree.Value) {
 		b.Close()
 	}
 	b.Close()
+	if p := v.Get("parameters"); p.Is(lang.Array) {
+		tree.Closed(b, p.At())
+	}
 	b.Close()
 }
 

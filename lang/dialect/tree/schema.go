@@ -18,12 +18,15 @@ type Definition struct {
 	Required    Value  // the names of the params that must be given; zero when the params say
 	Results     Value  // like Params
 	Effects     string // as JSON, "" for none
+	// Needed reports that a param must be given unless something is said to the contrary.
+	Needed bool
 	// Loose reports that params of one text may be given as numbers, and the other way
 	// round: that types are hints.
 	Loose bool
 }
 
-// Write writes the definition as a member of the map of tools.
+// Write writes the definition as a member of the map of tools. Params that are listed are all
+// that the tool takes.
 func (d *Definition) Write(b *dialect.Builder) {
 	b.Member(d.Name.Str(), d.Name.All())
 	b.Object(d.At)
@@ -38,6 +41,9 @@ func (d *Definition) Write(b *dialect.Builder) {
 	b.Member("properties", d.At)
 	b.Object(d.At)
 	params, required := fields(d.Params)
+	if d.Needed && len(required) == 0 {
+		required = needed(params)
+	}
 	for _, m := range params {
 		switch {
 		case !Param(b, m.Name, m.Key):
@@ -56,7 +62,16 @@ func (d *Definition) Write(b *dialect.Builder) {
 		required = d.Required.strings()
 	}
 	writeRequired(b, required, d.At)
+	if d.Params.Is(lang.Object) && d.Params.Get("additionalProperties").Kind() != lang.True {
+		Closed(b, d.Params.At())
+	}
 	b.Close()
+}
+
+// Closed says that an object has the members that its schema lists, and no others.
+func Closed(b *dialect.Builder, at diag.Span) {
+	b.Member("additionalProperties", at)
+	b.JSON("false", at)
 }
 
 // writeRequired writes the names of members that have to be there.
@@ -93,6 +108,36 @@ func fields(v Value) (list []Member, required []string) {
 		}
 	}
 	return list, required
+}
+
+// needed are the params that must be given, in a notation that says so of each: those
+// that say they are required; when none says so or not, those that are not said to be
+// optional and have no default; and none when some have a default, but nothing else is said.
+func needed(list []Member) (names []string) {
+	said, defaults := false, false
+	for _, m := range list {
+		if m.Value.Has("required") {
+			return nil // fields told
+		}
+		said = said || m.Value.Has("optional")
+		defaults = defaults || m.Value.Has("default") || m.Value.Has("default_value")
+	}
+	for _, m := range list {
+		if (said || !defaults) && m.Value.Get("optional").Kind() != lang.True && !isOptional(m.Value) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// isOptional reports whether a param has a default, or a type or words that say it may
+// be left out.
+func isOptional(v Value) bool {
+	if v.Has("default") || v.Has("default_value") {
+		return true
+	}
+	about := strings.ToLower(v.Get("type").Str() + " " + v.Get("description").Str())
+	return strings.Contains(about, "optional") || strings.Contains(about, "default")
 }
 
 // Results writes the schema of a tool's result: an object with the members that are
