@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if _, ok := os.LookupEnv("PLC_STORE"); !ok { // those who want a record name a store
 		os.Setenv("PLC_STORE", noStore)
 	}
-	testscript.Main(m, map[string]func(){"plc": main})
+	testscript.Main(m, map[string]func(){"plc": main, "mcpserver": mcpServer})
 }
 
 func TestScripts(t *testing.T) {

@@ -37,14 +37,17 @@ func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 // CatalogueWith is Catalogue with the tools of MCP servers as well: see MCP.
 func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	b := &builder{
-		servers: servers,
-		limits:  map[string]tool.Limits{}, last: map[string]Activity{},
+		servers: servers, declared: map[string]bool{},
+		limits: map[string]tool.Limits{}, last: map[string]Activity{},
 		made: map[string]tool.Implementation{}, params: map[string][]string{},
 		remotes: map[string]*tool.Tool{}, aliases: map[string]string{},
 	}
 	for _, f := range files {
 		b.policy = b.policy.Join(f.Policy)
 		maps.Copy(b.limits, f.Limits)
+		for name := range f.MCPServers {
+			b.declared[name] = true
+		}
 	}
 	var tools []*tool.Tool
 	for _, f := range files {
@@ -104,6 +107,7 @@ func join(a, b []string) []string {
 type builder struct {
 	policy   Policy
 	servers  MCP
+	declared map[string]bool       // the servers that files have
 	remotes  map[string]*tool.Tool // the tools of servers that activities name, by the activity
 	aliases  map[string]string     // "server.tool" of tools that go by their own names
 	limits   map[string]tool.Limits

@@ -19,6 +19,8 @@ import (
 type MCP interface {
 	// Tools are the tools of all servers; their Source is "mcp:" and the server's name.
 	Tools() []*tool.Tool
+	// Has reports whether there is a server of this name, be it one that has failed.
+	Has(server string) bool
 	// Tool is a tool by the server's name for it; nil, without an error, when that
 	// is not known since the server has failed.
 	Tool(server, name string) (*tool.Tool, error)
@@ -88,7 +90,7 @@ func (r *reader) servers(v value, f *File, strict bool) {
 		}
 		before := len(r.findings)
 		s := r.server(v, strict)
-		f.MCPServers[v.name()] = v.json()
+		f.MCPServers[v.name()] = s.Raw
 		if !slices.ContainsFunc(r.findings[before:], func(f diag.Finding) bool { return f.Severity == diag.Error }) {
 			f.Servers = append(f.Servers, s)
 		}
@@ -108,6 +110,9 @@ func (r *reader) server(v value, strict bool) Server {
 		r.members(v, known)
 	} else {
 		r.loose(v, known)
+		own := *v.node // without what is of other clients
+		own.entries = slices.DeleteFunc(slices.Clone(own.entries), func(e entry) bool { return known[e.name] == nil })
+		s.Raw = own.json()
 	}
 	switch {
 	case s.Command == "" && s.URL == "":
@@ -200,6 +205,9 @@ func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 		})
 		return nil, 0, nil
 	}
+	if b.declared[a.server] && !b.servers.Has(a.server) { // what is wrong with it was reported
+		return nil, 0, nil
+	}
 	t, err := b.servers.Tool(a.server, a.tool)
 	if err != nil || t == nil {
 		return nil, diag.UnknownActivity, err
@@ -277,15 +285,21 @@ func sameTool(a, b *tool.Tool) bool { return string(a.Raw) == string(b.Raw) }
 // clash tells of a name that several have.
 func (b *builder) clash(t *tool.Tool, servers []string, taken bool) {
 	name, server := t.Definition.Name, serverOf(t)
-	message := fmt.Sprintf("the MCP servers %s have a tool %q each", list(servers), name)
-	if taken {
-		message = fmt.Sprintf("the tool file has a tool %q, and so has the MCP server %q", name, server)
-	} else if servers[0] != server {
+	message := fmt.Sprintf("the tool file has a tool %q, and so has the MCP server %q; that is called %q", name, server, server+"."+name)
+	switch {
+	case taken:
+	case servers[0] != server:
 		return // once for all
+	default:
+		var full []string
+		for _, s := range servers {
+			full = append(full, fmt.Sprintf("%q", s+"."+name))
+		}
+		message = fmt.Sprintf("the MCP servers %s have a tool %q each; they are called %s", list(servers), name, list(full))
 	}
 	b.findings = append(b.findings, diag.Finding{
 		Code: diag.AmbiguousTool, Severity: diag.Warning, Loc: t.Definition.Loc,
-		Message: fmt.Sprintf("%s; that of the server is %q", message, server+"."+name),
+		Message: message,
 	})
 }
 

@@ -113,6 +113,9 @@ func (p *Pool) Tools() []*tool.Tool {
 	return all
 }
 
+// Has reports whether there is a server of this name.
+func (p *Pool) Has(server string) bool { return p.byName[server] != nil }
+
 // Tool is a tool by the server's name for it; nil, without an error, when that is not
 // known since the server has failed.
 func (p *Pool) Tool(server, name string) (*tool.Tool, error) {
