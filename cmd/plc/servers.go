@@ -65,7 +65,7 @@ func (env *environment) startServers(ctx context.Context, named toolFiles, files
 		}
 		servers = append(servers, mcp.Server{
 			Name: s.Name, Command: s.Command, Args: s.Args, Dir: s.Dir, Env: s.Env, URL: s.URL, Headers: s.Headers,
-			Trust: s.Trust, Roots: s.Roots, Redact: s.Redact, Loc: s.Loc,
+			Trust: s.Trust, Redact: s.Redact, Loc: s.Loc,
 		})
 	}
 	graceful := env.graceful.Swap(true) // a signal ends what is being started

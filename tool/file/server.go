@@ -34,7 +34,6 @@ type Server struct {
 	Dir     string
 	URL     string
 	Trust   bool
-	Roots   []string
 	Loc     diag.Loc
 	Raw     json.RawMessage // as it is written, secrets by their names
 
@@ -102,7 +101,7 @@ func (r *reader) server(v value, strict bool) Server {
 	var kind string
 	known := map[string]set{
 		"command": r.text(&s.Command), "args": r.texts(&s.Args), "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
-		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "roots": r.texts(&s.Roots), "type": r.text(&kind),
+		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "type": r.text(&kind),
 		"env":     func(v value) { s.env = v.node; r.each(v, r.variable) },
 		"headers": func(v value) { s.headers = v.node; r.each(v, r.variable) },
 	}

@@ -94,13 +94,10 @@ func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams
 
 // answer answers one question.
 func (c *Client) answer(ctx context.Context, name string, want mcp.InputRequest) (mcp.InputResponse, error) {
-	switch p := want.(type) {
-	case *mcp.ElicitParams:
+	if p, ok := want.(*mcp.ElicitParams); ok {
 		return c.elicit(ctx, name, p)
-	case *mcp.ListRootsParams:
-		return &mcp.ListRootsResult{Roots: c.roots()}, nil
 	}
-	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: "the server asks for a model, which is not given to servers"}
+	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: "the server asks for a model or for folders, which servers are not given"}
 }
 
 // elicit puts a question to a person.

@@ -9,9 +9,7 @@ import (
 	"io"
 	"io/fs"
 	nethttp "net/http"
-	"net/url"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -282,29 +280,12 @@ func (c *Client) sdk(l *link) *mcp.Client {
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.stale.Store(true) },
 	}
-	if len(c.server.Roots) > 0 {
-		o.Capabilities.RootsV2 = &mcp.RootCapabilities{}
-	}
 	if c.opts.Ask != nil {
 		o.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return c.elicit(ctx, "", req.Params)
 		}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "plc", Version: c.opts.Version}, o)
-	client.AddRoots(c.roots()...)
-	return client
-}
-
-// roots are the folders that the server is told.
-func (c *Client) roots() []*mcp.Root {
-	var roots []*mcp.Root
-	for _, folder := range c.server.Roots {
-		if abs, err := filepath.Abs(folder); err == nil {
-			u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-			roots = append(roots, &mcp.Root{URI: u.String(), Name: filepath.Base(abs)})
-		}
-	}
-	return roots
+	return mcp.NewClient(&mcp.Implementation{Name: "plc", Version: c.opts.Version}, o)
 }
 
 // list asks the server for its tools. The first time they become those that count; later

@@ -25,8 +25,6 @@ type Server struct {
 	URL     string // of a server that speaks streamable HTTP
 	Headers map[string]string
 	Trust   bool // its annotations also count where they make us less careful
-	// Roots are the folders that it is told it may work in; none is told otherwise.
-	Roots []string
 	// Redact takes the secrets out of a text; nil when there are none.
 	Redact func(string) string
 	Loc    diag.Loc // where it is declared

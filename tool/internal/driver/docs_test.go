@@ -26,6 +26,9 @@ func TestToolFilesInTheDocs(t *testing.T) {
 		f.ReadFile = func(string) ([]byte, error) { return []byte(petstore), nil }
 		_, _, more := file.Catalogue(f)
 		for _, finding := range append(findings, more...) {
+			if finding.Code == diag.UnknownActivity && len(f.Servers) > 0 {
+				continue // its servers are not there
+			}
 			t.Errorf("%s\nin\n%s", finding.Message, text)
 		}
 	}
