@@ -1,7 +1,5 @@
 package mcp
 
-//lint:file-ignore SA1019 servers of the protocol's earlier versions ask for roots, and are told that there are none but those given
-
 import (
 	"context"
 	"encoding/json"
