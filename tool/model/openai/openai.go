@@ -72,7 +72,8 @@ func (c *client) request(req *model.Request) sdk.ChatCompletionRequest {
 	}
 	if c.hosted {
 		r.MaxCompletionTokens = c.config.MaxTokens
-	} else { // the old name, which all other servers know
+	} else {
+		//lint:ignore SA1019 the old name is what all other servers know
 		r.MaxTokens = c.config.MaxTokens
 	}
 	return r
