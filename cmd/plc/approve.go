@@ -141,10 +141,21 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	case err != nil && err != exit(exitRejected):
 		return err
 	}
-	if lost := replaceFile(name, a.JSON()); lost != nil {
-		return lost
+	said := err
+	if err = settle(name, a); err == nil {
+		err = replaceFile(name, a.JSON())
 	}
 	if err == nil && a.RejectedAt == nil {
+		err = notRejected(name, a) // in between
+	}
+	if errors.As(err, &refusal) {
+		env.complain(refusal)
+		return exit(exitRejected)
+	}
+	if err != nil {
+		return err
+	}
+	if err = said; err == nil && a.RejectedAt == nil {
 		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.ApprovedBy, name)
 	} else {
 		env.hintf("rejected by %s", a.RejectedBy)
@@ -214,21 +225,66 @@ func (env *environment) refused(p *prepared, r *approval.Refusal) *exec.Result {
 // use marks an approval as used, before anything runs: by a file beside it that can be made
 // once only, so that of two runs at a time one is refused, and in the approval itself.
 func (env *environment) use(name string, a *approval.File, run string) error {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return readError(err)
-	}
-	mark, err := os.OpenFile(filepath.Join(filepath.Dir(real), ".plc-used-"+a.ID), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return &approval.Refusal{Message: "the approval was used already; each is for one run"}
-	}
-	if err != nil {
-		return fmt.Errorf("can't mark the approval as used: %w", err)
-	}
-	_, err = fmt.Fprintln(mark, run)
-	if err = errors.Join(err, mark.Sync(), mark.Close()); err != nil {
-		return fmt.Errorf("can't mark the approval as used: %w", err)
+	if err := mark(name, a, run); err != nil {
+		return err
 	}
 	a.Use(run, time.Now())
-	return replaceFile(real, a.JSON())
+	return replaceFile(name, a.JSON())
+}
+
+// rejectedMark is what the mark of an approval says that was rejected, instead of a run.
+const rejectedMark = "rejected"
+
+// mark says once and for all what became of an approval, a run or rejectedMark: the first one holds.
+func mark(name string, a *approval.File, what string) error {
+	path, err := markPath(name, a)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if err := notRejected(name, a); err != nil {
+			return err
+		}
+		return &approval.Refusal{Message: "the approval was used already; each is for one run"}
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(f, what)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("can't mark the approval as used: %w", err)
+	}
+	return nil
+}
+
+// settle marks an approval that was rejected, so that no run that has read it before uses it,
+// and nobody who is asked at the same time approves it.
+func settle(name string, a *approval.File) error {
+	if a.RejectedAt == nil || notRejected(name, a) != nil {
+		return nil
+	}
+	return mark(name, a, rejectedMark)
+}
+
+// notRejected refuses an approval whose mark says that it was rejected.
+func notRejected(name string, a *approval.File) error {
+	path, err := markPath(name, a)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err == nil && strings.TrimSpace(string(text)) == rejectedMark {
+		return &approval.Refusal{Message: "the approval was rejected; plc plan makes another one"}
+	}
+	return nil // a mark that can't be read is used up by mark
+}
+
+// markPath is the file beside an approval that marks it as used.
+func markPath(name string, a *approval.File) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", readError(err)
+	}
+	return filepath.Join(filepath.Dir(real), ".plc-used-"+a.ID), nil
 }
