@@ -186,7 +186,7 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 	}
 	opts.Delegates = docs
 	prog, more := compile.Compile(doc, &opts)
-	untold := s.toolless() && !definesTools(doc)
+	untold := s.toolless() && !(s.from.foreign.Defines && definesTools(doc))
 	if untold {
 		s.untold.Store(true)
 	}

@@ -26,6 +26,9 @@ type Notation struct {
 	// text of a plan; the first that is there does. A notation in JSON reads its records
 	// itself, and has none.
 	Fields []string
+	// Defines reports that a plan may bring along all the tools that it calls, so that one that
+	// does and calls another has a fault.
+	Defines bool
 	// Tools reports that the notation comes with tools of its own (tool/math and the
 	// like), and a plan in it needs no tool file.
 	Tools bool

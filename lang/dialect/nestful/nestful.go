@@ -20,7 +20,7 @@ import (
 
 // Notation is the notation of NESTFUL.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "nestful", What: "a NESTFUL plan", Read: read, Write: write, Catalogue: catalogue}
+	return &dialect.Notation{Name: "nestful", What: "a NESTFUL plan", Read: read, Write: write, Catalogue: catalogue, Defines: true}
 }
 
 // step is a call of the list.

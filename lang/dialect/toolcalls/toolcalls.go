@@ -33,6 +33,7 @@ type reader struct {
 	calls   []call
 	turn    int
 	results map[string]tree.Value // by the ids of calls
+	of      []tree.Value          // the ids that results name
 	ids     map[int][]tree.Value  // of the calls of each message
 	edges   int                   // from the calls of a message to those of the next
 }
@@ -47,11 +48,25 @@ func read(b *dialect.Builder) {
 	if len(r.calls) == 0 && !b.Found() {
 		b.Errorf(root.At(), diag.BadNotation, "there are no tool calls here")
 	}
+	r.orphans()
 	b.List(root.At())
 	for i := range r.calls {
 		r.write(i)
 	}
 	b.Close()
+}
+
+// orphans warns of results of calls that are not there.
+func (r *reader) orphans() {
+	made := map[string]bool{}
+	for i := range r.calls {
+		made[r.calls[i].id.Str()] = true
+	}
+	for _, id := range r.of {
+		if !made[id.Str()] && len(r.calls) > 0 {
+			r.Warnf(id.All(), diag.PassedOver, "%q is no call of this plan; its result is passed over", id.Str())
+		}
+	}
 }
 
 // value looks for calls and results.
@@ -143,6 +158,7 @@ func (r *reader) result(v tree.Value) {
 		r.Errorf(v.At(), diag.BadNotation, "the result does not say of which call it is")
 		return
 	}
+	r.of = append(r.of, id)
 	if v.Get("is_error").Kind() == lang.True {
 		return
 	}
