@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -188,6 +189,9 @@ func checkSection(set *Settings, r *Report) error {
 		}
 	}
 	r.table(table)
+	if err := besideMastra(set, r, cat); err != nil {
+		return err
+	}
 	r.atMost("check: over gjson.Valid and a walk, the worst plan", 8, worst["walk"], "×")
 	r.atMost("check: a call of the slowest plan", 3, worst["time"], " µs")
 	r.atMost("check: kept for a call, the worst plan", 1024, worst["kept"], " bytes")
@@ -226,6 +230,37 @@ func checkRow(set *Settings, cat *tool.Catalogue, s planShape, sizes []int) (row
 		aims["10 MB"] = last.Time.Median() * 10e6 / float64(last.Bytes)
 	}
 	return append(row, number(float64(before.Bytes)/n), number(aims["walk"]), number(aims["kept"]), number(last.Time.Median()/before.Time.Median())), aims, nil
+}
+
+// besideMastra compares with the check of Mastra's workflow definitions, which too looks through
+// references at the schemas of what they refer to.
+func besideMastra(set *Settings, r *Report, cat *tool.Catalogue) (err error) {
+	node := new(nodeProcess)
+	defer func() { err = errors.Join(err, node.Close()) }()
+	table := &Table{Head: []string{"chain of", "plc, from text", "Mastra's preflight, from objects", "× plc"}}
+	for _, n := range []int{100, 1000, pick(set, 4000, 2000)} {
+		text := []byte(planShapes()[0].text(n))
+		var ours, theirs Spread
+		for range set.Rounds {
+			took, err := fastest(set, func() error { _, err := check(text, cat); return err })
+			if err != nil {
+				return err
+			}
+			_, other, err := node.ask(&question{System: "mastra preflight", Calls: n, Least: set.Least.Seconds() * 500})
+			if errors.Is(err, errAbsent) {
+				r.say("Mastra's preflight was not measured: %v.", err)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			ours, theirs = append(ours, took.Seconds()*1e6/float64(n)), append(theirs, other.Seconds()*1e6/float64(n))
+		}
+		table.add(count(n), ours.String(), theirs.String(), number(theirs.Over(ours)))
+	}
+	r.say("The closest to it elsewhere is the preflight of [Mastra](https://mastra.ai), on a workflow of as many tools with a mapping between each two; microseconds a call.")
+	r.table(table)
+	return nil
 }
 
 // count is a number with commas.

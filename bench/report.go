@@ -49,6 +49,9 @@ func (t *Table) add(cells ...string) { t.Rows = append(t.Rows, cells) }
 // table adds a table, the first column to the left, the others to the right.
 func (r *Report) table(t *Table) {
 	widths := make([]int, len(t.Head))
+	for i := range widths {
+		widths[i] = 3
+	}
 	for _, row := range append([][]string{t.Head}, t.Rows...) {
 		for i, cell := range row {
 			widths[i] = max(widths[i], len([]rune(cell)))

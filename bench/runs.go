@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
 
 // runSection measures runs of graphs whose nodes do nothing, and of some that sleep.
-func runSection(set *Settings, r *Report) error {
-	all := append(systems(), nodeSystems()...)
+func runSection(set *Settings, r *Report) (err error) {
+	node := new(nodeProcess)
+	defer func() { err = errors.Join(err, node.Close()) }()
+	all := append(systems(), node.systems()...)
 	r.say("## Running a graph")
 	r.say("Graphs whose nodes do nothing but pass a small JSON value on; each answer is checked: every node ran once, after those that it needs, with their values. " +
 		"Microseconds a node; in brackets the least and the most of all rounds; `build` is making the graph ready to run, once. " +
