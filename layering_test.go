@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -287,6 +288,44 @@ func TestCoreIsSmall(t *testing.T) {
 			if strings.HasPrefix(dir, "internal/") && (layers[dir].own != "" || len(layers[dir].libraries) > 0) {
 				t.Errorf("%s imports something", dir)
 			}
+		}
+	}
+}
+
+// coreModules is all that a program links which parses, checks and runs plans from Go: the
+// libraries of the core, and what these need.
+var coreModules = []string{
+	module, participle, gjson, sjson, jsonschema, jsonschemaGo, xtime,
+	"github.com/tidwall/match", "github.com/tidwall/pretty",
+}
+
+// No database, no server, no model, no traces: whoever imports the core gets these modules
+// and no others. The go command says what they link; that all files of this module and go.mod were
+// read before has the cache of tests forget its answer when one of them changes.
+func TestCoreLinksFewModules(t *testing.T) {
+	sourceFiles(t)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		if _, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.Module.Path}}{{end}}"}
+	for dir := range strings.FieldsSeq(core) {
+		args = append(args, "./"+dir)
+	}
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+	for _, m := range linked {
+		if !slices.Contains(coreModules, m) {
+			t.Errorf("the core links %s", m)
+		}
+	}
+	for _, m := range coreModules {
+		if !slices.Contains(linked, m) {
+			t.Errorf("the core does not link %s any more", m)
 		}
 	}
 }

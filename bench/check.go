@@ -22,6 +22,9 @@ const typedTool = `{"properties": {
 	"_output": {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]}
 }, "additionalProperties": false}`
 
+// mostText is the most that a plan has, in bytes; larger ones are not measured.
+const mostText = 256 << 20
+
 // planShape is plans that grow in one way.
 type planShape struct {
 	name string
@@ -85,7 +88,7 @@ type kept struct {
 
 // check is all that plc does before a run.
 func check(text []byte, cat *tool.Catalogue) (kept, error) {
-	doc, findings := lang.Parse(diag.NewFile("plan.json", text), nil)
+	doc, findings := lang.Parse(diag.NewFile("plan.json", text), &lang.Options{MaxBytes: mostText})
 	prog, more := compile.Compile(doc, &compile.Options{Catalogue: cat})
 	return kept{doc, prog}, append(findings, more...).Err()
 }
@@ -110,8 +113,8 @@ type Checked struct {
 	Retained float64
 }
 
-// measureCheck checks a plan, as often as there are rounds, and at least once for each
-// millisecond that it does not take.
+// measureCheck checks a plan, in so many rounds; in one round, what it keeps is not
+// measured.
 func measureCheck(set *Settings, cat *tool.Catalogue, text []byte, rounds int) (*Checked, error) {
 	c := &Checked{Bytes: len(text)}
 	for range rounds {
@@ -129,6 +132,9 @@ func measureCheck(set *Settings, cat *tool.Catalogue, text []byte, rounds int) (
 			return nil, err
 		}
 		c.Time, c.Walk = append(c.Time, took.Seconds()), append(c.Walk, walked.Seconds())
+	}
+	if rounds == 1 {
+		return c, nil
 	}
 	before := heap()
 	k, err := check(text, cat)
@@ -205,31 +211,40 @@ func checkSection(set *Settings, r *Report) error {
 // checkRow measures plans of one shape.
 func checkRow(set *Settings, cat *tool.Catalogue, s planShape, sizes []int) (row []string, aims map[string]float64, err error) {
 	row, aims = []string{s.name}, map[string]float64{}
-	var last, before *Checked
+	var all []*Checked
 	for i, n := range sizes {
+		if i > 0 && all[len(all)-1].Bytes*10 > mostText {
+			row = append(row, "–")
+			continue
+		}
 		rounds := set.Rounds
-		if n > 100_000 {
+		switch {
+		case n > 100_000:
 			rounds = 1
+		case n > 10_000:
+			rounds = 3
 		}
 		c, err := measureCheck(set, cat, []byte(s.text(n)), rounds)
 		if err != nil {
 			return nil, nil, err
 		}
-		row = append(row, number(c.Time.Median()*1e6/float64(n)))
-		before, last = last, c
-		if i > 2 {
-			aims["growth"] = max(aims["growth"], c.Time.Median()/before.Time.Median())
-		}
+		each := c.Time.Median() * 1e6 / float64(n)
+		row = append(row, number(each))
 		if i > 1 {
-			aims["time"] = max(aims["time"], c.Time.Median()*1e6/float64(n))
+			aims["time"] = max(aims["time"], each)
 		}
+		if i > 2 {
+			aims["growth"] = max(aims["growth"], c.Time.Median()/all[i-1].Time.Median())
+		}
+		if c.Bytes > 1e6 {
+			aims["10 MB"] = c.Time.Median() * 10e6 / float64(c.Bytes)
+		}
+		all = append(all, c)
 	}
-	n := float64(sizes[len(sizes)-2])
-	aims["walk"], aims["kept"] = before.Time.Over(before.Walk), before.Retained/n
-	if last.Bytes > 10e6 {
-		aims["10 MB"] = last.Time.Median() * 10e6 / float64(last.Bytes)
-	}
-	return append(row, number(float64(before.Bytes)/n), number(aims["walk"]), number(aims["kept"]), number(last.Time.Median()/before.Time.Median())), aims, nil
+	n, c := float64(sizes[len(sizes)-2]), all[len(sizes)-2]
+	aims["walk"], aims["kept"] = c.Time.Over(c.Walk), c.Retained/n
+	growth := all[len(all)-1].Time.Median() / all[len(all)-2].Time.Median()
+	return append(row, number(float64(c.Bytes)/n), number(aims["walk"]), number(aims["kept"]), number(growth)), aims, nil
 }
 
 // besideMastra compares with the check of Mastra's workflow definitions, which too looks through
