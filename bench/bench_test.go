@@ -11,7 +11,7 @@ import (
 
 // small are shapes that every system runs, whatever it takes a node.
 func small() []*Shape {
-	return []*Shape{chain(1), chain(12), fan(9), layered(3, 5, 0, 0), layered(2, 4, time.Millisecond, 3*time.Millisecond)}
+	return []*Shape{chain(1), chain(12), fan(9), layered(3, 5, 0, 0), layered(4, 30, 0, 0), layered(2, 4, time.Millisecond, 3*time.Millisecond)}
 }
 
 // Every system that is measured does all the work of a graph once, in order, with the

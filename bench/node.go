@@ -35,7 +35,7 @@ func (n *nodeProcess) start() error {
 		return n.absent
 	}
 	_, err := os.Stat("js/node_modules")
-	cmd := exec.Command("node", "run.mjs")
+	cmd := exec.Command("node", "--no-warnings", "run.mjs")
 	if err != nil || cmd.Err != nil {
 		n.absent = fmt.Errorf("node and npm ci: %w", errAbsent)
 		return n.absent

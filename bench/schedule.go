@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -52,18 +53,6 @@ func trees(n int) *Shape {
 		}
 	}
 	return s.join()
-}
-
-// join adds a node that needs all that nobody needs.
-func (s *Shape) join() *Shape {
-	var ends []int
-	for i, users := range s.Users() {
-		if len(users) == 0 {
-			ends = append(ends, i)
-		}
-	}
-	s.Needs, s.Sleep = append(s.Needs, ends), append(s.Sleep, 0)
-	return s
 }
 
 // LowerBound is the least that a shape takes with so many slots.
@@ -201,7 +190,7 @@ func together(build func(*Shape) (Graph, error), many int) func(*Shape) (Graph, 
 	return func(s *Shape) (Graph, error) {
 		graph, err := build(s)
 		return GraphFunc(func(ctx context.Context, w *Work) (json.RawMessage, error) {
-			g, ctx := errgroup.WithContext(ctx)
+			var g errgroup.Group
 			for range many - 1 {
 				g.Go(func() error {
 					w := NewWork(s)
@@ -213,10 +202,7 @@ func together(build func(*Shape) (Graph, error), many int) func(*Shape) (Graph, 
 				})
 			}
 			v, err := graph.Run(ctx, w)
-			if other := g.Wait(); err == nil {
-				err = other
-			}
-			return v, err
+			return v, errors.Join(err, g.Wait())
 		}), err
 	}
 }

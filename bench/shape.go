@@ -41,10 +41,11 @@ func fan(n int) *Shape {
 }
 
 // layered is layers of nodes, each of which needs three random ones of the layer
-// before, between a source and a sink. Each node sleeps between least and most.
+// before, between a source and a sink that needs all that nobody else does. Each node
+// sleeps between least and most.
 func layered(layers, width int, least, most time.Duration) *Shape {
 	draw := rand.New(rand.NewPCG(7, uint64(layers*width)))
-	n := layers*width + 2
+	n := layers*width + 1
 	s := &Shape{Name: fmt.Sprintf("layered %d×%d", layers, width), Needs: make([][]int, n)}
 	if most > 0 {
 		s.Sleep = make([]time.Duration, n)
@@ -68,8 +69,20 @@ func layered(layers, width int, least, most time.Duration) *Shape {
 			}
 		}
 	}
-	for w := range width {
-		s.Needs[n-1] = append(s.Needs[n-1], 1+(layers-1)*width+w)
+	return s.join()
+}
+
+// join adds a node that needs all that nobody needs.
+func (s *Shape) join() *Shape {
+	var ends []int
+	for i, users := range s.Users() {
+		if len(users) == 0 {
+			ends = append(ends, i)
+		}
+	}
+	s.Needs = append(s.Needs, ends)
+	if s.Sleep != nil {
+		s.Sleep = append(s.Sleep, 0)
 	}
 	return s
 }

@@ -78,7 +78,8 @@ function mastra(shape) {
         id: `n${i}`,
         inputSchema: l === 0 ? z.object({}) : alone ? value : z.object(Object.fromEntries(waves[l - 1].map((n) => [`n${n}`, value]))),
         outputSchema: value,
-        execute: ({ inputData }) => work.do(i, shape.needs[i].map((n) => (alone ? inputData : inputData[`n${n}`]))),
+        execute: ({ inputData, getStepResult }) =>
+          work.do(i, shape.needs[i].map((n) => (level[n] < l - 1 ? getStepResult(`n${n}`) : alone ? inputData : inputData[`n${n}`]))),
       }),
     );
     workflow = steps.length === 1 ? workflow.then(steps[0]) : workflow.parallel(steps);
