@@ -90,7 +90,7 @@ func (r *Report) page(set *Settings, took time.Duration) string {
 	page.say("`make bench` makes this page: plc measured beside other systems, beside what people write by hand and beside what the machine can do. " +
 		"Each round gives every system its turn, so that whatever else the machine does slows down all of them; a ratio is the median of the ratios of the rounds. " +
 		"Absolute numbers depend on the machine, ratios hardly do. The programs are in [`bench`](../bench).")
-	page.say("%s. %d rounds, %v.", machine(), set.Rounds, took.Round(time.Second))
+	page.say("%s. %d rounds, %v%s.", machine(), set.Rounds, took.Round(time.Second), load())
 	page.say("![Time a node of plc and of others, on a logarithmic scale](benchmarks.svg)")
 	page.say("## What is aimed for")
 	table := &Table{Head: []string{"aim", "at least, or at most", "measured", "met"}}
@@ -103,6 +103,17 @@ func (r *Report) page(set *Settings, took time.Duration) string {
 	}
 	page.table(table)
 	return page.String() + strings.TrimSpace(r.String()) + "\n"
+}
+
+// load says what else the machine did, where the system tells: more processes that were ready
+// to run than there are processors make every number worse, and those of parallel runs most.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	minutes := strings.Fields(string(text))
+	return fmt.Sprintf("; a load of %s in the last 15 minutes", minutes[2])
 }
 
 // machine says on what, when and of which commit something was measured.
