@@ -164,6 +164,9 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	case errors.As(err, &told):
 		return a.fail(refusal(told))
 	}
+	if l.child != nil {
+		l.gone.Store(true)
+	}
 	err = a.client.because(l, err)
 	return a.fail(&tool.Error{
 		Code: "connection-lost", Uncertain: true, Err: err,

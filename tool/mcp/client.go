@@ -54,7 +54,7 @@ type link struct {
 	child   *child        // nil over HTTP
 	web     *web          // nil otherwise
 	done    chan struct{} // closed when it has ended
-	gone    atomic.Bool   // the server does not know the session any more
+	gone    atomic.Bool   // a call found that it has ended, before done says so
 	stale   atomic.Bool   // the server's tools have changed, it says
 }
 
@@ -62,7 +62,13 @@ func (l *link) broken() bool {
 	if l.gone.Load() {
 		return true
 	}
+	var exited chan struct{}
+	if l.child != nil {
+		exited = l.child.exited
+	}
 	select {
+	case <-exited:
+		return true
 	case <-l.done:
 		return true
 	default:
