@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,11 +67,33 @@ func withState(v string) func(*compile.Options) {
 	return func(o *compile.Options) { o.Values["state"] = compile.Given{JSON: json.RawMessage(v)} }
 }
 
+// run runs a program and, when it has come to an end, replays it from its record: with no
+// tool called, the whiteboard has to be the same.
 func run(t testing.TB, prog *compile.Program, opts *exec.Options) *exec.Result {
 	t.Helper()
-	res, err := exec.Run(t.Context(), prog, opts)
+	var o exec.Options
+	if opts != nil {
+		o = *opts
+	}
+	_, timed := t.(*testing.B)
+	replays := !timed && o.Record == nil && o.Dry == nil && !o.Open && o.Instances == nil && o.MaxTime == 0
+	r := &tape{}
+	if replays {
+		o.Record = r
+	}
+	res, err := exec.Run(t.Context(), prog, &o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if replays && (res.Status == exec.Completed || res.Status == exec.Failed) {
+		o.ID, o.Record, o.Replay, o.OnEvent = res.Run, r.after(""), true, nil
+		again, err := exec.Run(t.Context(), prog, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Digest != res.Digest || !bytes.Equal(again.State, res.State) {
+			t.Errorf("replayed, the state is %s, and was %s", again.State, res.State)
+		}
 	}
 	return res
 }

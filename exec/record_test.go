@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,9 +34,12 @@ func (r *tape) Append(e *exec.Event) int64 {
 	if r.full != nil && r.full(e) {
 		r.broken = errors.New("no space left on device")
 	}
-	line, err := json.Marshal(e)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // values stay as they were written
+	err := enc.Encode(e)
 	kept := &exec.Event{}
-	if err := errors.Join(err, json.Unmarshal(line, kept)); err != nil {
+	if err := errors.Join(err, json.Unmarshal(line.Bytes(), kept)); err != nil {
 		r.broken = err
 	}
 	r.events = append(r.events, kept)
