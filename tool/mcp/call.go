@@ -73,9 +73,10 @@ var _ tool.Activity = (*activity)(nil)
 //   - "timeout", "cancelled": ctx is done; the server is told; uncertain once sent.
 //   - "input-required": the server wants to know something, and there is nobody to ask.
 //   - "changed": the definition of the tool is not the one that was shown or locked.
-//   - "bad-output", "output-too-large": it did its work, but there is no usable result;
-//     permanent and uncertain.
-//   - "http-N": the status of an HTTP server; 502 and 504 are uncertain.
+//   - "bad-output": it did its work, but there is no usable result; permanent and
+//     uncertain. One of over 64 MiB ends the connection instead.
+//   - "busy": the server has no room for the call just now.
+//   - "http-N": the status of an HTTP server; 500, 502 and 504 are uncertain.
 func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	l, err := a.ready(ctx)
 	if err != nil {
