@@ -59,8 +59,10 @@ func TestDeadlines(t *testing.T) {
 		begun, ended := time.Now(), make(chan time.Duration)
 		for _, s := range []int{3, 1, 2} {
 			a := &attempt{Context: t.Context()}
+			p.mu.Lock()
 			p.due.going++
 			p.expect(deadline{entry: entry{p.root, 0}, attempt: a, at: begun.Add(time.Duration(s) * time.Second)})
+			p.mu.Unlock()
 			go func() {
 				<-a.Done()
 				a.end()
@@ -74,9 +76,11 @@ func TestDeadlines(t *testing.T) {
 			p.mu.Unlock()
 			a.end()
 		}
+		p.mu.Lock()
 		if n := len(p.due.heap); n > fewDeadlines+2*p.due.going {
 			t.Errorf("%d deadlines, of %d attempts that go on", n, p.due.going)
 		}
+		p.mu.Unlock()
 		var order []time.Duration
 		for range 3 {
 			order = append(order, <-ended)
