@@ -316,6 +316,7 @@ func (d *delegation) once(input json.RawMessage) (json.RawMessage, *failure) {
 		s := r.order[i]
 		err.permanent = s.err.final
 		err.final = s.err.final
+		err.uncertain = s.err.uncertain
 		err.object = errorOf(s.err, s, s.attempts)
 		return nil, err
 	}

@@ -186,7 +186,6 @@ func (r *reading) step(s *step) (status string, byFailure bool) {
 		return "completed", false
 	}
 	s.err, s.attempts = err, attempts
-	err.final = err.final || err.uncertain
 	if s.handled = r.writeError(s, attempts, err); s.handled {
 		return "failed", false
 	}
