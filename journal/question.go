@@ -56,7 +56,8 @@ func (e *AnswerError) Error() string {
 	return "journal: " + call + " waits for no answer"
 }
 
-// Questions are the open questions of a run, in the order of asking.
+// Questions are the open questions of a run, by instance and path: calls that are ready
+// together are asked about in any order.
 func (s *Store) Questions(run string) ([]*Question, error) {
 	all, err := s.questions(context.Background(), run)
 	return all, s.fault(err)
@@ -69,7 +70,7 @@ func (s *Store) questions(ctx context.Context, run string) ([]*Question, error) 
 	}
 	rows, err := s.readers.QueryContext(ctx, `SELECT events.id, body FROM questions q
 		JOIN events ON events.id = (q.run << 32 | q.seq)
-		WHERE q.run = ? AND closed = 0 AND answer IS NULL ORDER BY q.seq`, id)
+		WHERE q.run = ? AND closed = 0 AND answer IS NULL ORDER BY q.instance, q.path`, id)
 	if err != nil {
 		return nil, err
 	}
