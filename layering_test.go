@@ -61,7 +61,7 @@ var layers = map[string]layer{
 	"diag":              {},
 	"dag":               {},
 	"dag/draw":          {own: "dag"},
-	"schemas":           {own: "internal/jsonscan", libraries: []string{jsonschema}},
+	"schemas":           {own: "internal/jsonscan", libraries: []string{jsonschema, gjson}},
 	"state":             {own: "internal/jsonscan", libraries: []string{gjson, sjson}},
 
 	// Text → tree.
@@ -114,6 +114,9 @@ var layers = map[string]layer{
 
 	// The record of runs.
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
+
+	// The solution loop.
+	"loop": {own: "exec compile lang lang/dialect lang/dialect/toolcalls tool tool/model schemas diag internal/jsonscan", libraries: []string{gjson}},
 
 	// Programs.
 	"cmd/plc": {program: true,

@@ -45,7 +45,7 @@ func requestOf(req *tool.Request) *Request {
 	if b := req.Brief; b != nil {
 		p.Description = b.Description
 		if b.Expect != nil {
-			p.Expect = self(b.Expect)
+			p.Expect = b.Expect.Text()
 		}
 	}
 	for _, o := range outcomes(req) {

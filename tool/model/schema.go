@@ -1,10 +1,8 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -26,7 +24,7 @@ type object struct {
 	Closed     bool                       `json:"additionalProperties"`
 	Defs       map[string]json.RawMessage `json:"$defs,omitempty"`
 
-	docs []json.RawMessage // those of Defs, as they were written
+	bundle schemas.Bundle
 }
 
 type properties struct {
@@ -41,26 +39,27 @@ type choice struct {
 
 // answerSchema is the schema of the answer to a call, and whether it is strict.
 func answerSchema(req *tool.Request) (schema json.RawMessage, isStrict bool) {
-	o := object{Type: "object", Required: []string{"_value"}, Defs: map[string]json.RawMessage{}}
+	o := object{Type: "object", Required: []string{"_value"}}
 	list := outcomes(req)
 	if len(list) == 0 {
 		s := output(req)
 		if s == nil && req.Brief != nil {
 			s = req.Brief.Expect
 		}
-		o.Properties.Value = o.embed(s)
+		o.Properties.Value = o.bundle.Add(s)
 	} else {
 		names := make([]string, len(list))
 		values := make([]string, len(list))
 		for i, out := range list {
-			names[i], values[i] = out.Name, string(o.embed(out.Schema))
+			names[i], values[i] = out.Name, string(o.bundle.Add(out.Schema))
 		}
 		o.Properties.Outcome = &choice{Type: "string", Enum: names}
 		o.Required = []string{"_outcome", "_value"}
 		o.Properties.Value = anyOf(values)
 	}
+	o.Defs = o.bundle.Defs()
 	schema = encode(o)
-	return schema, strict(gjson.ParseBytes(schema))
+	return schema, Strict(schema)
 }
 
 // anyOf is the schema of what meets one of these.
@@ -76,94 +75,10 @@ func anyOf(list []string) json.RawMessage {
 	return json.RawMessage(`{"anyOf":[` + strings.Join(list, ",") + `]}`)
 }
 
-// embed is a schema as part of another one; nil is the schema of anything.
-func (o *object) embed(s *schemas.Schema) json.RawMessage {
-	if s == nil {
-		return json.RawMessage("{}")
-	}
-	own := self(s)
-	doc, pointer := s.JSON()
-	switch {
-	case holds(own, "$id", "$anchor", "$dynamicRef", "$recursiveRef") || holds(own, "$ref") && holds(doc, "$id", "$anchor"):
-		return json.RawMessage("{}") // it is checked all the same
-	case !holds(own, "$ref"):
-		return own
-	}
-	i := slices.IndexFunc(o.docs, func(other json.RawMessage) bool { return bytes.Equal(other, doc) })
-	if i < 0 {
-		i = len(o.docs)
-		o.docs = append(o.docs, doc)
-	}
-	name := "schema" + strconv.Itoa(i+1)
-	o.Defs[name] = appendLed(nil, gjson.ParseBytes(doc), "#/$defs/"+name)
-	return encode(map[string]string{"$ref": "#/$defs/" + name + pointer})
-}
-
-// holds reports whether a schema has one of these words.
-func holds(schema json.RawMessage, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(schema, []byte(strconv.Quote(w))) })
-}
-
-// self is a schema as it is written, in its document.
-func self(s *schemas.Schema) json.RawMessage {
-	doc, pointer := s.JSON()
-	v := gjson.ParseBytes(doc)
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if pointer == "" {
-			break
-		}
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		v = child(v, token)
-	}
-	if !v.Exists() {
-		return json.RawMessage("{}")
-	}
-	return json.RawMessage(v.Raw)
-}
-
-// child is the member or element of this name.
-func child(v gjson.Result, name string) (found gjson.Result) {
-	n := 0
-	v.ForEach(func(k, e gjson.Result) bool {
-		if v.IsObject() && k.Str == name || v.IsArray() && strconv.Itoa(n) == name {
-			found = e
-			return false
-		}
-		n++
-		return true
-	})
-	return found
-}
-
-// appendLed appends a schema whose references lead to where its document stands in another.
-func appendLed(dst []byte, v gjson.Result, root string) []byte {
-	if !v.IsObject() && !v.IsArray() {
-		return append(dst, v.Raw...)
-	}
-	open, end := byte('['), byte(']')
-	if v.IsObject() {
-		open, end = '{', '}'
-	}
-	dst = append(dst, open)
-	v.ForEach(func(k, e gjson.Result) bool {
-		if dst[len(dst)-1] != open {
-			dst = append(dst, ',')
-		}
-		if v.IsObject() {
-			dst = append(append(dst, k.Raw...), ':')
-		}
-		if k.Str == "$ref" && strings.HasPrefix(e.Str, "#") {
-			dst = append(dst, encode(root+e.Str[1:])...)
-		} else {
-			dst = appendLed(dst, e, root)
-		}
-		return true
-	})
-	return append(dst, end)
-}
-
-// strict reports whether a schema keeps within what providers enforce to the letter: every
+// Strict reports whether a schema keeps within what providers enforce to the letter: every
 // object says all of its members and that there are no others, and nothing is left open.
+func Strict(schema json.RawMessage) bool { return strict(gjson.ParseBytes(schema)) }
+
 func strict(s gjson.Result) bool {
 	if !s.IsObject() {
 		return false

@@ -1,0 +1,174 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang/dialect/toolcalls"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// Caller makes the calls of a model that calls functions: each batch of them is a program
+// of its own, so that they are checked, approved, limited and recorded like the calls of a
+// plan, and run as parallel as their effects allow. What a model gives as params is
+// data: nothing in it is a reference.
+//
+// A Caller may be used by several goroutines.
+type Caller struct {
+	// Compile says what the tools are and how calls are checked.
+	Compile compile.Options
+	// Exec says how calls are run. Its ID and Record are the caller's.
+	Exec exec.Options
+	// Record gives the record of a run; nil keeps none. See Options.Record.
+	Record func(id string, prog *compile.Program) (exec.Record, error)
+}
+
+// Called is what came of a call: a value or a failure. Both are nil for a call that did not
+// come to its turn; Reason then says why.
+type Called struct {
+	Value   json.RawMessage
+	Failure *exec.Failure
+	Status  exec.Status
+	Reason  string
+}
+
+// Text is what the model is told: the value, or what went wrong.
+func (c *Called) Text() string {
+	switch {
+	case c.Failure != nil:
+		return "Error: " + c.Failure.Message
+	case c.Status != exec.Completed:
+		return strings.TrimSuffix(fmt.Sprintf("Error: the call was not made: %s", c.Reason), ": ")
+	case c.Value == nil:
+		return "null"
+	}
+	var s string
+	if json.Unmarshal(c.Value, &s) == nil && c.Value[0] == '"' {
+		return s
+	}
+	return string(c.Value)
+}
+
+// Codes of failures of calls that were not made.
+const (
+	BadCall = "call" // it is no sound call: no such function, params that do not fit
+)
+
+// Call makes calls, in a run of this id, and returns what came of each, in their order, and the
+// run; nil when none of them could be made. Calls with faults are not made, and their
+// failures say what is wrong; the others are. The error is for what is no fault of the
+// model: ctx is done, the record can't be written.
+func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
+	outcomes := make([]Called, len(calls))
+	var sound []model.FunctionCall
+	var at []int
+	for i, call := range calls {
+		if f := c.fault(call); f != nil {
+			outcomes[i] = Called{Status: exec.Failed, Failure: f}
+			continue
+		}
+		sound, at = append(sound, call), append(at, i)
+	}
+	if len(sound) == 0 {
+		return outcomes, nil, ctx.Err()
+	}
+	prog, findings := c.compile(sound)
+	if err := findings.Err(); err != nil {
+		return nil, nil, fmt.Errorf("loop: calls that are sound each are not so together: %w", err)
+	}
+	result, err := run(ctx, id, prog, c.Exec, c.Record)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range result.Calls {
+		r := &result.Calls[i]
+		n, _ := strconv.Atoi(strings.TrimPrefix(r.ID, "c"))
+		outcomes[at[n]] = Called{Value: r.Result, Failure: r.Error, Status: r.Status, Reason: r.Reason}
+	}
+	return outcomes, result, nil
+}
+
+// fault is what is wrong with a call by itself; nil when it is sound.
+func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
+	_, findings := c.compile([]model.FunctionCall{call})
+	if err := findings.Err(); err != nil {
+		return &exec.Failure{Code: BadCall, Message: messages(findings)}
+	}
+	return nil
+}
+
+// messages are the errors of a list, on one line.
+func messages(l diag.List) string {
+	var list []string
+	for _, f := range l {
+		if f.Severity == diag.Error {
+			list = append(list, f.Message)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// compile compiles calls; their ids are c0, c1, …, since those of a model may be anything.
+func (c *Caller) compile(calls []model.FunctionCall) (*compile.Program, diag.List) {
+	list := make([]any, len(calls))
+	for i, call := range calls {
+		list[i] = map[string]any{"id": "c" + strconv.Itoa(i), "type": "function",
+			"function": map[string]any{"name": call.Name, "arguments": call.Params}}
+	}
+	doc, findings := toolcalls.Notation().Parse(diag.NewFile("calls", encode(list)), nil)
+	opts := c.Compile
+	opts.Run = true
+	prog, more := compile.Compile(doc, &opts)
+	return prog, append(findings, more...)
+}
+
+// run runs a program, with its record.
+func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record recorder) (*exec.Result, error) {
+	opts.ID = id
+	closing, err := record.into(&opts, id, prog)
+	if err != nil {
+		return nil, err
+	}
+	result, err := exec.Run(ctx, prog, &opts)
+	return result, errors.Join(err, closing())
+}
+
+// recorder gives the record of a run: see Options.Record.
+type recorder func(id string, prog *compile.Program) (exec.Record, error)
+
+// into gives options the record of a run, and returns what closes it.
+func (r recorder) into(opts *exec.Options, id string, prog *compile.Program) (func() error, error) {
+	opts.Record = nil
+	if r == nil {
+		return func() error { return nil }, nil
+	}
+	rec, err := r(id, prog)
+	if err != nil {
+		return nil, fmt.Errorf("loop: the run %s can't be recorded: %w", id, err)
+	}
+	opts.Record = rec
+	if c, ok := rec.(io.Closer); ok {
+		return c.Close, nil
+	}
+	return func() error { return nil }, nil
+}
+
+// encode is a value as compact JSON, in which <, > and & stay what they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // texts, and JSON that was checked
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

@@ -1,0 +1,63 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+type city struct {
+	Name string `json:"name"`
+}
+
+func tools() *tool.Catalogue {
+	return tool.NewCatalogue(
+		tool.Func("weather", "The weather of a city.", func(_ context.Context, c city) (string, error) {
+			if c.Name == "Atlantis" {
+				return "", errors.New("no such city")
+			}
+			return "sunny in " + c.Name, nil
+		}),
+		tool.Func("echo", "", func(_ context.Context, v struct {
+			Text string `json:"text"`
+		}) (string, error) {
+			return v.Text, nil
+		}))
+}
+
+func TestCallerCalls(t *testing.T) {
+	c := &loop.Caller{Compile: compile.Options{Catalogue: tools()}}
+	for _, test := range []struct{ name, params, want string }{
+		{"weather", `{"name": "Paris"}`, "sunny in Paris"},
+		{"weather", `{"name": "Atlantis"}`, "Error: no such city"},
+		{"weather", `{"nam": "Paris"}`, "Error: "},
+		{"weather", `{"name": `, "Error: "},
+		{"weather", `[]`, "Error: "},
+		{"wether", `{}`, `did you mean "weather"?`},
+		{"echo", `{"text": "†state.secret"}`, "†state.secret"},
+		{"echo", `{"text": "a †{input.x} b"}`, "a †{input.x} b"},
+		{"echo", `{"text": "††x", "_activity": "weather"}`, "Error: "},
+	} {
+		got, _, err := c.Call(t.Context(), "r", []model.FunctionCall{{ID: "any/id [0]", Name: test.name, Params: test.params}})
+		if err != nil || !strings.Contains(got[0].Text(), test.want) {
+			t.Errorf("%s(%s) = %q, %v; want %q", test.name, test.params, got[0].Text(), err, test.want)
+		}
+	}
+}
+
+// A call with faults does not keep the others of its batch from being made.
+func TestCallerBatch(t *testing.T) {
+	c := &loop.Caller{Compile: compile.Options{Catalogue: tools()}}
+	got, result, err := c.Call(t.Context(), "r", []model.FunctionCall{
+		{ID: "1", Name: "nothing"}, {ID: "1", Name: "echo", Params: `{"text": "a"}`}, {ID: "", Name: "echo", Params: `{"text": "b"}`},
+	})
+	if err != nil || len(result.Calls) != 2 || got[0].Failure == nil || got[1].Text() != "a" || got[2].Text() != "b" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,43 @@
+package loop
+
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// Functions are the tools of a catalogue as functions that a model may call, by name. A tool
+// of the language (forEach, choose), which makes sense in a plan only, is none.
+func Functions(c *tool.Catalogue) []model.Function {
+	var list []model.Function
+	for t := range c.Tools() {
+		if t.Source == tool.BuiltIn {
+			continue
+		}
+		d := t.Definition
+		list = append(list, model.Function{Name: d.Name, Description: d.Description, Params: functionParams(d)})
+	}
+	return list
+}
+
+// object is the schema of an object, as it is written for a model.
+type object struct {
+	Type       string                     `json:"type"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required,omitempty"`
+	Open       bool                       `json:"additionalProperties"`
+	Defs       map[string]json.RawMessage `json:"$defs,omitempty"`
+}
+
+// functionParams is the schema of a tool's params alone, in a document of its own.
+func functionParams(d *tool.Definition) json.RawMessage {
+	var b schemas.Bundle
+	o := object{Type: "object", Properties: map[string]json.RawMessage{}, Required: d.Required, Open: !d.Closed}
+	for name, s := range d.Param {
+		o.Properties[name] = b.Add(s)
+	}
+	o.Defs = b.Defs()
+	return encode(o)
+}

@@ -1,0 +1,111 @@
+package loop
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// Task is what is to be solved, with what, and by whom.
+type Task struct {
+	// Goal is what is wanted, in words: the request of the input message. "" is for Context
+	// to say.
+	Goal string
+	// Context are the messages of a context, as a JSON array (plan-language §1): definitions,
+	// input, state, data, a plan to start with. Nil is none.
+	Context json.RawMessage
+	// Schema is that of the output; nil is any.
+	Schema json.RawMessage
+	// Catalogue is the tools that there are, beside those of Context.
+	Catalogue *tool.Catalogue
+	Planner   Planner
+}
+
+// The defaults of Options.
+const (
+	DefaultMaxTurns   = 25
+	DefaultMaxRepairs = 3
+)
+
+// Options say how a task is solved. The zero value is the default.
+type Options struct {
+	ID         string // of the loop, and the beginning of its runs' ids; "" makes a new one
+	MaxTurns   int    // solutions that are run; 0 is 25
+	MaxRepairs int    // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
+	MaxTokens  int64  // that planner and calls may use, together; 0 is no bound
+	MaxCost    float64
+	MaxTime    time.Duration // of all; 0 is no bound
+	Prices     model.Prices  // of the planner
+	Lazy       bool          // a whole plan first, which makes no results up, and then its run
+	// Compile says how solutions are checked. Its Catalogue, Values and Run are the loop's.
+	Compile compile.Options
+	// Exec says how calls are run. Its ID, Record, Open and Revision are the loop's.
+	Exec exec.Options
+	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is
+	// an io.Closer is closed when the run has ended.
+	Record func(id string, prog *compile.Program) (exec.Record, error)
+	// OnPlan is called with each solution that is sound, before anything of it that changes the
+	// world is called; an error refuses it, and goes back to the planner.
+	OnPlan func(prog *compile.Program) error
+	// OnEvent is called with each event, in order, one at a time; it must be quick.
+	OnEvent func(*Event)
+}
+
+// Result is what came of a task.
+type Result struct {
+	ID     string          `json:"id"`
+	Status exec.Status     `json:"status"` // Completed, Failed, Paused, Rejected or Cancelled
+	Reason string          `json:"reason,omitempty"`
+	Output json.RawMessage `json:"output"`
+	State  json.RawMessage `json:"state"`
+	Turns  int             `json:"turns"` // solutions that were run
+	Runs   []string        `json:"runs"`  // their ids
+	Usage  Usage           `json:"usage"`
+	// Findings are those of the last solution, when it was faulty.
+	Findings diag.List `json:"findings"`
+}
+
+// Usage is what a loop used up.
+type Usage struct {
+	Requests int        `json:"requests"` // to the planner
+	Input    int64      `json:"inputTokens"`
+	Output   int64      `json:"outputTokens"`
+	Cached   int64      `json:"cachedTokens"` // of Input
+	Cost     float64    `json:"cost"`         // of the planner
+	Calls    tool.Usage `json:"calls"`        // of the calls that were run
+}
+
+// EventType says what happened in a loop.
+type EventType string
+
+// The types of events.
+const (
+	Asked    EventType = "asked"    // the planner is asked
+	Said     EventType = "said"     // a piece of its answer
+	Replied  EventType = "replied"  // its answer is whole
+	Faulty   EventType = "faulty"   // the answer is no sound solution: Findings
+	Planned  EventType = "planned"  // it is: Program
+	Ran      EventType = "run"      // something happened in its run: Run
+	Warned   EventType = "warning"  // Text
+	Revised  EventType = "revised"  // the plan was replaced by another: Text says why
+	Finished EventType = "finished" // Result
+)
+
+// Event is something that happened in a loop.
+type Event struct {
+	Type     EventType
+	Time     time.Time
+	Turn     int // from 1
+	Text     string
+	Request  *model.Turn      // Asked
+	Reply    *model.Reply     // Replied
+	Program  *compile.Program // Planned
+	Findings diag.List        // Faulty
+	Run      *exec.Event      // Ran
+	Result   *Result          // Finished
+}
