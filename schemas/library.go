@@ -1,11 +1,9 @@
 package schemas
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,39 +24,6 @@ type library struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema // by pointer
-}
-
-func newCompiler(doc []byte) (*jsonschema.Compiler, error) {
-	c := jsonschema.NewCompiler()
-	c.LoadURL = func(s string) (io.ReadCloser, error) {
-		return nil, fmt.Errorf("%q leads out of the document, and nothing is ever fetched", s)
-	}
-	return c, c.AddResource(baseURL, bytes.NewReader(doc))
-}
-
-// checkMeta validates a document against the meta-schema of its draft.
-func checkMeta(doc []byte, draft int) (fault *SchemaError) {
-	defer func() {
-		if r := recover(); r != nil {
-			fault = unusable("", r)
-		}
-	}()
-	v, err := parseValue(doc)
-	if err != nil {
-		return &SchemaError{"", err.Error()}
-	}
-	c, err := newCompiler([]byte(`{"$ref":"` + draftURL(draft) + `"}`))
-	if err != nil {
-		return compileError("", err)
-	}
-	meta, err := c.Compile(baseURL)
-	if err == nil {
-		err = meta.Validate(v.plain())
-	}
-	if err != nil {
-		return compileError("", err)
-	}
-	return nil
 }
 
 func unusable(pointer string, reason any) *SchemaError {

@@ -62,7 +62,7 @@ func compile(raw json.RawMessage, pointer string) (*Schema, *SchemaError) {
 		return nil, b.err
 	}
 	if b.library, fault = b.forLibrary(pointer == ""); fault == nil {
-		fault = checkMeta(b.library.doc, b.draft)
+		fault = b.checkMeta()
 	}
 	if fault != nil {
 		return nil, fault

@@ -1,0 +1,104 @@
+package schemas
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// ordinarySchemas are such as params have.
+var ordinarySchemas = []string{
+	`true`, `{}`,
+	`{"type":"object","properties":{"a":{"type":["integer","null"],"description":"how many","default":3},"b":{"enum":["x","y"]}},"required":["a"],"additionalProperties":false}`,
+	`{"type":"array","items":{"anyOf":[{"const":1},{"type":"number","minimum":0,"exclusiveMaximum":1e3}]},"title":"a list"}`,
+	`{"type":"string","format":"date","examples":["2020-01-01"],"nullable":true,"$comment":"of when"}`,
+}
+
+// faultySchemas are nearly ordinary.
+var faultySchemas = []string{
+	`{"type":"text"}`, `{"type":[]}`, `{"type":["string","string"]}`, `{"type":["string",3]}`, `{"type":null}`,
+	`{"description":3}`, `{"enum":3}`, `{"required":"a"}`, `{"required":["a","a"]}`, `{"required":[1]}`,
+	`{"properties":[]}`, `{"properties":{"a":3}}`, `{"properties":{"a":{"type":"text"}}}`, `{"items":[{}]}`, `{"items":3}`,
+	`{"additionalProperties":"no"}`, `{"anyOf":[]}`, `{"oneOf":{}}`, `{"allOf":[3]}`, `{"minimum":"3"}`, `{"title":null}`,
+	`{"$id":3}`, `{"minLength":-1}`, `{"pattern":3}`, `{"multipleOf":0}`, `{"uniqueItems":1}`,
+}
+
+func TestOrdinary(t *testing.T) {
+	for _, text := range ordinarySchemas {
+		if v, err := parseValue([]byte(text)); err != nil || !isOrdinary(&v) {
+			t.Errorf("%s is not ordinary (%v)", text, err)
+		}
+		sameAsMeta(t, text)
+	}
+	for _, text := range faultySchemas {
+		if _, err := Compile([]byte(text), nil); err == nil {
+			t.Errorf("%s is a schema", text)
+		}
+		sameAsMeta(t, text)
+	}
+	for _, text := range suiteSchemas(t) {
+		sameAsMeta(t, text)
+	}
+}
+
+// sameAsMeta fails when the meta-schema refuses what is ordinary.
+func sameAsMeta(t *testing.T, text string) {
+	t.Helper()
+	v, err := parseValue([]byte(text))
+	if err != nil || !isOrdinary(&v) {
+		return
+	}
+	meta, err := metaSchemas[2020]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := meta.Validate(v.plain()); err != nil {
+		t.Errorf("%s is ordinary, but %v", text, err)
+	}
+}
+
+func suiteSchemas(t testing.TB) (all []string) {
+	files, err := filepath.Glob("testdata/suite/draft*/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []struct{ Schema json.RawMessage }
+		if err := json.Unmarshal(text, &cases); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cases {
+			all = append(all, string(c.Schema))
+		}
+	}
+	return all
+}
+
+// A corpus whose every plan brings along its tools has a schema for each of them: the
+// meta-schema, which takes thousands of allocations, is not asked about ordinary ones.
+func TestOrdinarySchemasAreCheap(t *testing.T) {
+	doc := json.RawMessage(ordinarySchemas[2])
+	allocs := testing.AllocsPerRun(10, func() {
+		if _, err := Compile(doc, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 150 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+// What is ordinary is a schema.
+func FuzzOrdinary(f *testing.F) {
+	for _, list := range [][]string{ordinarySchemas, faultySchemas} {
+		for _, text := range list {
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) { sameAsMeta(t, text) })
+}
