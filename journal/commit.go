@@ -13,15 +13,18 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// maxQueued is how many bytes may wait for a commit, roughly. Who appends more has to
-// wait: a disk that is slower than the run slows it down, and does not fill memory.
-const maxQueued = 64 << 20
+// maxQueued is how many bytes may be in memory for a commit, roughly: those that wait for it and
+// those that are written in it. Who appends more has to wait: a disk that is slower than the
+// run slows it down, and does not fill memory. A commit of some megabytes costs little
+// more than its rows do, so that more would gain nothing.
+const maxQueued = 8 << 20
 
 // queue is what has been appended and is not on disk yet, of all runs of a store.
 type queue struct {
 	mu     sync.Mutex
 	items  []item
-	bytes  int
+	bytes  int // of the items, and of those that are being written
+	taken  int // of these, those that are being written
 	closed bool
 	runs   []*Run     // that are held
 	room   *sync.Cond // fewer bytes wait, or the queue was closed
@@ -43,16 +46,17 @@ type item struct {
 	ended *Ended
 }
 
-// size is about how many bytes an item keeps in memory.
+// size is about how many bytes an item keeps in memory until it is on disk: with its event and
+// the row that is made of it, and the values in both.
 func (it *item) size() int {
-	const fixed = 512
+	const fixed = 1 << 10
 	switch {
 	case it.ended != nil:
-		return fixed + len(it.ended.Result)
+		return fixed + 2*len(it.ended.Result)
 	case it.event.Answer != nil:
-		return fixed + len(it.event.Value) + len(it.event.Answer.Params) + len(it.event.Answer.Result)
+		return fixed + 2*(len(it.event.Value)+len(it.event.Answer.Params)+len(it.event.Answer.Result))
 	}
-	return fixed + len(it.event.Value)
+	return fixed + 2*len(it.event.Value)
 }
 
 func newQueue() *queue {
@@ -110,7 +114,7 @@ func (q *queue) put(it item) int64 {
 	q.items = append(q.items, it)
 	q.bytes += size
 	signal(q.filled)
-	if q.bytes > maxQueued/2 {
+	if q.bytes-q.taken > maxQueued/2 {
 		signal(q.urgent)
 	}
 	return r.appended
@@ -132,8 +136,7 @@ func (q *queue) take(delay time.Duration) ([]item, bool) {
 	defer q.mu.Unlock()
 	q.gather()
 	items := q.items
-	q.items, q.bytes = nil, 0
-	q.room.Broadcast()
+	q.items, q.taken = nil, q.bytes
 	// After what could not be written nothing may follow.
 	return slices.DeleteFunc(items, func(it item) bool {
 		if it.run.err == nil {
@@ -200,7 +203,16 @@ func (s *Store) commitAll() {
 		if len(items) > 0 {
 			s.commitItems(items)
 		}
+		s.queue.written()
 	}
+}
+
+// written makes room, since what was taken is on disk, or never will be.
+func (q *queue) written() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.bytes, q.taken = q.bytes-q.taken, 0
+	q.room.Broadcast()
 }
 
 func (s *Store) commitItems(items []item) {
