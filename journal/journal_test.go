@@ -621,3 +621,51 @@ func TestCallsAreCountedOnce(t *testing.T) {
 		t.Error(d, err)
 	}
 }
+
+// Calls of a plan that was replaced do not count: the new one's are told again, all of them.
+func TestCallsOfEarlierPlansDoNotCount(t *testing.T) {
+	s := open(t)
+	r := create(t, s, "r1")
+	for _, call := range []string{"a", "b", "gone"} {
+		r.Append(at(exec.CallStarted, call))
+		r.Append(at(exec.CallCompleted, call, status(exec.Completed)))
+	}
+	for range 2 { // with the new plan, and again
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = resume(t, s, "r1")
+		if _, err := r.Past(""); err != nil {
+			t.Fatal(err)
+		}
+		r.Append(at(exec.RunResumed, ""))
+		r.Append(at(exec.PlanRevised, ""))
+		r.Append(at(exec.CallCompleted, "a", status(exec.Completed)))
+		r.Append(at(exec.CallCompleted, "b", status(exec.Completed)))
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := s.Run("r1")
+	if d := cmp.Diff(map[exec.Status]int{exec.Completed: 2}, sum.Calls); err != nil || d != "" {
+		t.Error(d, err)
+	}
+}
+
+// Of instances that have ended a run that was resumed keeps nothing in memory.
+func TestInstancesAreForgotten(t *testing.T) {
+	s := open(t)
+	r := create(t, s, "r1")
+	r.Append(at(exec.CallCompleted, "c", on("i1"), status(exec.Completed)))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = resume(t, s, "r1")
+	if p, err := r.Past("i1"); err != nil || len(p) != 1 {
+		t.Fatal(p, err)
+	}
+	sync1(t, r, r.Append(at(exec.InstanceFinished, "", on("i1"), status(exec.Completed))))
+	if len(r.before) != 0 {
+		t.Errorf("it keeps %v", r.before)
+	}
+}

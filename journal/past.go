@@ -103,3 +103,10 @@ func (r *Run) wasSettled(key callKey) exec.Status {
 	delete(r.before[key.instance], key.path)
 	return status
 }
+
+// forget drops what was noted of the calls of an instance, which has come to its end.
+func (r *Run) forget(instance string) {
+	r.giving.Lock()
+	defer r.giving.Unlock()
+	delete(r.before, instance)
+}

@@ -329,9 +329,7 @@ type Ended struct {
 // resumed. It is on disk with, or after, the events that were appended before, and soon;
 // an error is that of the next Sync, and of Close.
 func (r *Run) End(e *Ended) {
-	r.giving.Lock()
-	delete(r.before, e.Instance)
-	r.giving.Unlock()
+	r.forget(e.Instance)
 	r.store.queue.put(item{run: r, ended: e})
 }
 

@@ -19,6 +19,7 @@ type tally struct {
 	finished time.Time // zero: not yet
 	last     int64
 	ended    map[exec.Status]int
+	anew     bool // with another plan: what ended before does not count
 	going    map[callKey]begun
 	open     map[callKey]bool // questions
 	lengths  map[string][]time.Duration
@@ -53,6 +54,9 @@ func (t *tally) add(e *exec.Event, seq int64, p *part) {
 	switch e.Type {
 	case exec.RunStarted, exec.RunResumed:
 		t.status, t.reason, t.finished = exec.Running, "", time.Time{}
+	case exec.PlanRevised: // all that the new plan has is told again
+		clear(t.ended)
+		t.anew = true
 	case exec.RunPaused:
 		t.status, t.reason = exec.Paused, e.Reason
 		p.samples = t.samples()
@@ -63,6 +67,8 @@ func (t *tally) add(e *exec.Event, seq int64, p *part) {
 			t.close(key, nil, p)
 		}
 		p.samples = t.samples()
+	case exec.InstanceFinished:
+		p.run.forget(e.Instance)
 	case exec.ApprovalAsked:
 		t.going[key] = begun{status: exec.Awaiting}
 		t.open[key] = true
@@ -82,7 +88,7 @@ func (t *tally) add(e *exec.Event, seq int64, p *part) {
 		t.close(key, nil, p)
 		delete(t.going, key)
 		t.ended[e.Status]++
-		if before := p.run.wasSettled(key); before != "" && t.ended[before] > 0 {
+		if before := p.run.wasSettled(key); before != "" && !t.anew && t.ended[before] > 0 {
 			t.ended[before]--
 		}
 	}

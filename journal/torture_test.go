@@ -56,13 +56,15 @@ type ledger struct{ path string }
 // entry is what a tool did.
 type entry struct{ call, key string }
 
+// write appends an entry of 64 bytes: where a write is cut off by a kill, that is between two
+// pages of memory, so that these are whole.
 func (l *ledger) write(e entry) error {
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if _, err := fmt.Fprintf(f, "%s %s\n", e.call, e.key); err != nil {
+	if _, err := fmt.Fprintf(f, "%-30s %s\n", e.call, e.key); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -75,8 +77,9 @@ func (l *ledger) entries() ([]entry, error) {
 	}
 	var all []entry
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		call, key, _ := strings.Cut(lines.Text(), " ")
-		all = append(all, entry{call, key})
+		if f := strings.Fields(lines.Text()); len(f) == 2 {
+			all = append(all, entry{f[0], f[1]})
+		}
 	}
 	return all, err
 }
