@@ -26,7 +26,10 @@ type Options struct {
 	MaxTime     time.Duration // of the whole run; 0 is no bound
 	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 1 GiB
 	Open        bool          // more calls may come: see Handle.Extend
-	Seed        uint64        // of jitter and samples; 0 draws one
+	// Hold reports, of an open run, the calls that wait until no more calls come; nil holds
+	// none. It is called by the scheduler and must be quick.
+	Hold func(*compile.Call) bool
+	Seed uint64 // of jitter and samples; 0 draws one
 
 	// Approve says which calls are put to a person besides those that say so
 	// themselves (execution §3). Approver asks; nil is nobody: the run pauses.

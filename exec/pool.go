@@ -78,7 +78,7 @@ func newPool(o Options) *pool {
 		begun:     time.Now(),
 		tools:     map[*tool.Tool]*toolLimit{},
 		ranks:     map[*compile.Program][]float64{},
-		recording: recording{asked: map[askPlace]*asking{}, pasts: map[string]map[string]*Past{}},
+		recording: recording{asked: map[askPlace]*asking{}, pasts: map[string]map[string]*Past{}, orphans: map[string]orphans{}},
 	}
 }
 

@@ -517,6 +517,25 @@ func TestAnotherPlan(t *testing.T) {
 	replays(t, revised, opts, res)
 }
 
+// A call of another name takes what one of its content gave on its own instance, and on no other.
+func TestAnotherPlanOfInstances(t *testing.T) {
+	var look counted
+	ts := tools{"look": look.tool(echo), "bad": fails("x")}
+	plan := func(calls string) *compile.Program {
+		return program(t, `[{"type":"state","_instance":"A","state":{"n":1}},{"type":"state","_instance":"B","state":{"n":1}},{"type":"plan","plan":`+calls+`}]`, ts)
+	}
+	r := &tape{}
+	first := run(t, plan(`[{"_tool":"look","_id":"a","_instance":"A","n":"†state.n","_outputPath":"†state.l"},{"_tool":"bad","_onFailure":"replan"}]`), &exec.Options{ID: "r", Record: r})
+	if !first.Replan {
+		t.Fatalf("%s %s", first.Status, first.Reason)
+	}
+	revised := plan(`[{"_tool":"look","_id":"again","_instance":"A","n":"†state.n","_outputPath":"†state.l"},{"_tool":"look","_id":"b","_instance":"B","n":"†state.n","_outputPath":"†state.l"}]`)
+	res := run(t, revised, &exec.Options{ID: "r", Record: r.after(""), Revision: 1})
+	if res.Status != exec.Completed || len(look.keys) != 2 {
+		t.Errorf("%s %s, look was called %d times", res.Status, res.Reason, len(look.keys))
+	}
+}
+
 func TestRevisions(t *testing.T) {
 	prog := program(t, `[{"_tool":"a"},{"_tool":"b","_dependsOn":["a"]},{"_tool":"bad","_dependsOn":["b"]}]`, tools{"a": echo, "b": echo, "bad": fails("x")})
 	refused := errors.New("no more")

@@ -43,7 +43,7 @@ type trail struct {
 type recording struct {
 	asked    map[askPlace]*asking
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path
-	orphans  map[string][]*Past          // of it, calls that the plan has no more, by content
+	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
 	replan   bool                        // the run pauses for a new plan
@@ -61,24 +61,43 @@ func (s *scheduler) load() error {
 		return fmt.Errorf("exec: the record can't be read: %w", err)
 	}
 	s.pasts[""] = past
-	if s.opts.Revision > 0 {
-		s.findOrphans(past)
-	}
 	return nil
 }
 
-// findOrphans finds the calls of the record that the plan, which was revised, has no more.
-func (s *scheduler) findOrphans(past map[string]*Past) {
+// orphans are calls of the record that the plan, which was revised, has no more, by content.
+type orphans map[string][]*Past
+
+// adopt takes a call of this content that the plan has no more, of what is known of an
+// instance; nil is none. The caller holds mu.
+func (s *scheduler) adopt(instance, content string) *Past {
+	if s.opts.Revision == 0 || s.parent != nil {
+		return nil
+	}
+	all, ok := s.orphans[instance]
+	if !ok {
+		all = s.findOrphans(s.pastsOf(instance))
+		s.orphans[instance] = all
+	}
+	list := all[content]
+	if len(list) == 0 {
+		return nil
+	}
+	all[content] = list[1:]
+	return list[0]
+}
+
+func (s *scheduler) findOrphans(past map[string]*Past) orphans {
 	has := map[string]bool{}
 	for i := range s.prog().Calls {
 		has[s.path(int32(i))] = true
 	}
-	s.orphans = map[string][]*Past{}
+	all := orphans{}
 	for _, path := range slices.Sorted(maps.Keys(past)) {
 		if content := past[path].Content; content != "" && !has[path] && !strings.Contains(path, "/") {
-			s.orphans[content] = append(s.orphans[content], past[path])
+			all[content] = append(all[content], past[path])
 		}
 	}
+	return all
 }
 
 // instanceOf is the instance that a call works on.
@@ -225,9 +244,8 @@ func (s *scheduler) match(i int32, t *trail) {
 		t.past = past
 		return
 	}
-	if list := s.orphans[t.content]; len(list) > 0 && s.instanceOf(i) == "" {
-		t.past, t.claimed = list[0], true
-		s.orphans[t.content] = list[1:]
+	if past := s.adopt(s.instanceOf(i), t.content); past != nil {
+		t.past, t.claimed = past, true
 	}
 }
 

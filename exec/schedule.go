@@ -87,8 +87,11 @@ func (s *scheduler) free(n int32) {
 	}
 }
 
-// push makes a call ready.
+// push makes a call ready, unless it is held until no more calls come: count finds it then.
 func (s *scheduler) push(i int32) {
+	if s.open && s.opts.Hold != nil && s.opts.Hold(&s.prog().Calls[i]) {
+		return
+	}
 	c := s.call(i)
 	c.status = Ready
 	s.sendCall(i, s.tell(CallReady, Ready))

@@ -19,6 +19,11 @@ import (
 // stream runs a plan whose calls come one by one, a second apart.
 func stream(t *testing.T, calls []string, opts *compile.Options) *exec.Result {
 	t.Helper()
+	return streamHeld(t, calls, opts, nil)
+}
+
+func streamHeld(t *testing.T, calls []string, opts *compile.Options, hold func(*compile.Call) bool) *exec.Result {
+	t.Helper()
 	parse := func(n int) *lang.Document {
 		doc, findings := lang.Parse(diag.NewFile("plan.json", []byte("["+strings.Join(calls[:n], ",")+"]")), nil)
 		if err := findings.Err(); err != nil {
@@ -31,7 +36,7 @@ func stream(t *testing.T, calls []string, opts *compile.Options) *exec.Result {
 	if err := findings.Err(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := exec.Start(t.Context(), prog, &exec.Options{Open: true, OnFailure: exec.Skip})
+	h, err := exec.Start(t.Context(), prog, &exec.Options{Open: true, OnFailure: exec.Skip, Hold: hold})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +113,31 @@ func TestStreamedEffectsKeepPlanOrder(t *testing.T) {
 		}, opts)
 		if got := strings.Join(order, " "); got != "two later one" {
 			t.Errorf("ran %s", got)
+		}
+	})
+}
+
+// What is held waits for the end of the list, and what needs it with it; the others do not.
+func TestHeldCallsWaitForTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin, started := time.Now(), map[string]time.Duration{}
+		opts := &compile.Options{Run: true, Catalogue: streamTools(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			started[req.Call] = time.Since(begin)
+			return tool.Result{Value: req.Params}, nil
+		})}
+		res := streamHeld(t, []string{
+			`{"_tool":"e","_id":"one","_outputPath":"†state.a"}`,
+			`{"_tool":"e","_id":"held","_outputPath":"†state.b"}`,
+			`{"_tool":"e","_id":"reader","v":"†state.b"}`,
+			`{"_tool":"e","_id":"free","v":"†state.a"}`,
+		}, opts, func(c *compile.Call) bool { return c.ID == "held" })
+		for id, at := range map[string]time.Duration{"one": 1, "free": 4, "held": 4, "reader": 4} {
+			if started[id] != at*time.Second {
+				t.Errorf("%s started after %s, want %d s", id, started[id], at)
+			}
+		}
+		if res.Status != exec.Completed || len(started) != 4 {
+			t.Errorf("%s: %s", res.Status, statuses(res))
 		}
 	})
 }
