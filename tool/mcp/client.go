@@ -304,6 +304,12 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	c.mu.Lock()
 	known := c.texts
 	c.mu.Unlock()
+	told = slices.DeleteFunc(told, func(d definition) bool {
+		if d.badHeaders && known == nil {
+			c.cannotUse(d, "its params that go into headers (x-mcp-header) are not what the protocol allows")
+		}
+		return d.badHeaders
+	})
 	if known == nil {
 		c.know(told)
 		return nil
@@ -313,6 +319,16 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	defer c.mu.Unlock()
 	c.refused = refused
 	return nil
+}
+
+// cannotUse tells of a tool of the server that there is not.
+func (c *Client) cannotUse(d definition, why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found = append(c.found, diag.Finding{
+		Code: diag.BadServer, Severity: diag.Warning, Loc: c.server.Loc,
+		Message: fmt.Sprintf("MCP server %q: the tool %q can't be used: %s", c.server.Name, d.name, why),
+	})
 }
 
 func (c *Client) changed() map[string]string {
@@ -334,8 +350,13 @@ func (c *Client) listing(ctx context.Context, l *link) ([]definition, error) {
 		if err != nil {
 			return nil, err
 		}
+		usable := map[string]bool{} // the SDK leaves out those that say nonsense of headers
+		for _, t := range res.Tools {
+			usable[t.Name] = true
+		}
 		for _, t := range raw(res.Meta).Get("tools").Array() {
 			d := definitionOf(t)
+			d.badHeaders = !usable[d.name]
 			switch bytes += len(d.text); {
 			case d.name == "":
 				return nil, fmt.Errorf("its tool %d has no name", len(all)+1)
@@ -385,6 +406,9 @@ func (c *Client) close() {
 type definition struct {
 	name string
 	text string // the members that count, as compact JSON
+	// badHeaders is that what it says of HTTP headers for params is not allowed, so that it
+	// may not be called.
+	badHeaders bool
 }
 
 // definitionOf keeps of a definition what MCP says, so that a server can't use

@@ -50,7 +50,7 @@ func (p *Pool) Lock() (*Lock, error) {
 		c.mu.Lock()
 		list := []definition{}
 		for _, name := range slices.Sorted(maps.Keys(c.texts)) {
-			list = append(list, definition{name, c.texts[name]})
+			list = append(list, definition{name: name, text: c.texts[name]})
 		}
 		c.mu.Unlock()
 		l.servers[c.Name()] = list
@@ -125,7 +125,7 @@ func differences(known map[string]string, told []definition) map[string]string {
 	for _, d := range told {
 		now[d.name] = true
 		old, ok := known[d.name]
-		if was := (definition{d.name, old}); ok && was.digest() != d.digest() {
+		if was := (definition{name: d.name, text: old}); ok && was.digest() != d.digest() {
 			changed[d.name] = difference(was, d)
 		}
 	}

@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		serve(mode)
 		return
 	}
+	if os.Getenv(underTest) != "" {
+		clientUnderTest(os.Args[len(os.Args)-1])
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -59,7 +63,7 @@ func serve(mode string) {
 	case "noisy":
 		fmt.Println("Welcome to the server!")
 		fmt.Println(`{"level": "info", "msg": "ready"}`)
-	case "pages", "many", "twice", "huge", "surrogate", "silent":
+	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers":
 		wire(mode)
 		return
 	}
@@ -100,6 +104,8 @@ func wire(mode string) {
 			answer(`{"tools":[` + strings.Join(all, ",") + `]}`)
 		case req.Method == "tools/list" && mode == "twice":
 			answer(`{"tools":[` + tool("a") + `,` + tool("a") + `]}`)
+		case req.Method == "tools/list" && mode == "headers":
+			answer(`{"tools":[` + tool("a") + `,{"name":"b","inputSchema":{"type":"object","properties":{"to":{"type":"string","x-mcp-header":"A: b"}}}}]}`)
 		case req.Method == "tools/list":
 			answer(`{"tools":[` + tool("a") + `]}`)
 		case mode == "huge":

@@ -274,6 +274,18 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
+// A tool that would put params into headers that are none is not there; the others are.
+func TestHeadersOfParams(t *testing.T) {
+	p := open(t, nil, stdio("headers"))
+	found := p.Findings()
+	if len(found) != 1 || found.HasErrors() || !strings.Contains(found[0].Message, `the tool "b" can't be used: its params`) {
+		t.Errorf("%v", found)
+	}
+	if got := names(p); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("tools %q", got)
+	}
+}
+
 func TestHostileResults(t *testing.T) {
 	p := open(t, nil, stdio("surrogate"))
 	_, err := call(t, p, "a", `{}`)
