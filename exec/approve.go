@@ -304,7 +304,7 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opts.Record != nil && c.trail == nil && c.params != nil { // it had no params before
+	if (s.opts.Record != nil || s.opts.Known != nil) && c.trail == nil && c.params != nil { // it had no params before
 		c.trail = &trail{content: s.content(a.q.Call, c.params)}
 	}
 	switch a.q.Kind {

@@ -70,6 +70,11 @@ type Options struct {
 	Revision     int
 	MaxRevisions int     // that a run may have; 0 is 3
 	ReviseAt     float64 // the share of settled calls, failed and unhandled, at which the run pauses for a new plan; 0 is never
+	// Known gives what another run knows of a call of this content (see Event) on an instance, of
+	// which the record knows nothing: the call goes on from there, with its idempotency key. Each
+	// past is given once. It is called by the scheduler, of calls that no delegate leads to, and
+	// must be quick. Nil, and a nil past, is nothing.
+	Known func(c *compile.Call, instance, content string) *Past
 	// OnRevision is called before a run goes on with a plan that was revised; an error refuses
 	// it.
 	OnRevision func(prog *compile.Program, revision int) error

@@ -713,3 +713,41 @@ func essentials(res *exec.Result) string {
 	}
 	return s
 }
+
+// A call takes what another run did for one of the same content, and goes on where that was
+// left; a call of other params does not.
+func TestKnownCalls(t *testing.T) {
+	var pay counted
+	ts := tools{"pay": pay.tool(echo)}
+	known := map[string]*exec.Past{}
+	opts := exec.Options{Known: func(_ *compile.Call, _, content string) *exec.Past {
+		past := known[content]
+		delete(known, content)
+		return past
+	}}
+	first := opts
+	first.OnEvent = func(e *exec.Event) {
+		if e.Content != "" && known[e.Content] == nil {
+			known[e.Content] = &exec.Past{}
+		}
+		if e.Content != "" {
+			known[e.Content].Take(e)
+		}
+	}
+	run(t, program(t, `[{"_tool":"pay","n":1,"_outputPath":"†state.a"}]`, ts), &first)
+	var key, content string
+	for c, past := range known {
+		key, content = past.Key, c
+	}
+	res := run(t, program(t, `[{"_tool":"pay","_id":"b","n":1,"_outputPath":"†state.b"},{"_tool":"pay","_id":"c","n":1},{"_tool":"pay","_id":"d","n":2}]`, ts), &opts)
+	if string(res.State) != `{"b":{"n":1}}` || len(pay.keys) != 3 {
+		t.Errorf("%s, called %d times", res.State, len(pay.keys))
+	}
+
+	opts.OnUncertain = exec.FailUncertain
+	known[content] = &exec.Past{Content: content, Key: key, Lost: true, Attempts: 1}
+	res = run(t, program(t, `[{"_tool":"pay","n":1}]`, ts), &opts)
+	if res.Calls[0].Error == nil || res.Calls[0].Error.Code != "uncertain" || len(pay.keys) != 3 {
+		t.Errorf("a lost attempt of another run: %+v, called %d times", res.Calls[0], len(pay.keys))
+	}
+}

@@ -70,7 +70,7 @@ type orphans map[string][]*Past
 // adopt takes a call of this content that the plan has no more, of what is known of an
 // instance; nil is none. The caller holds mu.
 func (s *scheduler) adopt(instance, content string) *Past {
-	if s.opts.Revision == 0 || s.parent != nil {
+	if s.opts.Revision == 0 || s.opts.Record == nil || s.parent != nil {
 		return nil
 	}
 	all, ok := s.orphans[instance]
@@ -181,7 +181,7 @@ func (s *scheduler) catchesUp() bool {
 // recall goes on with a call, whose params are resolved, where the record left it. It reports
 // whether there is more to do.
 func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
-	if s.opts.Record == nil {
+	if s.opts.Record == nil && s.opts.Known == nil {
 		return true
 	}
 	t := &trail{content: s.content(p, c.params)}
@@ -236,7 +236,7 @@ func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 }
 
 // match finds the past of a call: that of its path if it has the same content, else that of a
-// call of the same content which the plan has no more.
+// call of the same content which the plan has no more, or which another run made.
 func (s *scheduler) match(i int32, t *trail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,9 +244,11 @@ func (s *scheduler) match(i int32, t *trail) {
 		t.past = past
 		return
 	}
-	if past := s.adopt(s.instanceOf(i), t.content); past != nil {
-		t.past, t.claimed = past, true
+	past := s.adopt(s.instanceOf(i), t.content)
+	if past == nil && s.opts.Known != nil && s.parent == nil {
+		past = s.opts.Known(&s.prog().Calls[i], s.instanceOf(i), t.content)
 	}
+	t.past, t.claimed = past, past != nil
 }
 
 // retries reports whether a call is tried again that failed before.
