@@ -103,3 +103,18 @@ func (b *Builder) InWord(i int) bool {
 	after, _ := utf8.DecodeRune(b.File.Text[i:])
 	return Word(string(before)) > 0 && Word(string(after)) > 0
 }
+
+// IsReferred reports whether what follows a text stands where a value does, as #1 in "the
+// speed of #1?" and "2 + #1", and not as part of a name or a rank, as in "Computer Geek #1"
+// and "the #1 song": there is nothing before it, a sign, or a word such as of.
+func IsReferred(before string) bool {
+	before = strings.TrimRight(before, " \t")
+	last := strings.LastIndexFunc(before, func(r rune) bool { return Word(string(r)) == 0 })
+	switch strings.ToLower(before[last+1:]) {
+	case "", "of", "in", "from", "to", "for", "with", "by", "on", "at", "as", "into", "about", "using", "given", "between", "than", "via", "over",
+		"and", "or", "is", "was", "are", "were", "has", "have", "had", "does", "did", "do", "that", "which", "if", "when", "where",
+		"plus", "minus", "times", "context", "evidence", "result", "answer", "output", "step":
+		return true
+	}
+	return false
+}

@@ -34,8 +34,9 @@ type step struct {
 type reader struct {
 	*dialect.Builder
 	steps  []step
-	output tree.Value // the arguments of var_result
-	tools  tree.Value // of the record
+	output tree.Value          // the arguments of var_result
+	tools  tree.Value          // of the record
+	gives  map[string][]string // the members of what each of them gives
 	labels tree.Labels
 	found  map[lang.Node][]tree.Found // the references in a string
 }
@@ -104,6 +105,12 @@ func (r *reader) record(root tree.Value) {
 	r.output = root.First("var_result").Value
 	if tools := root.First("tools").Value; !tools.IsZero() {
 		r.tools, _ = tools.Inner(r.Builder)
+	}
+	r.gives = map[string][]string{}
+	for _, f := range r.tools.Elements() {
+		if name := f.Get("name").Str(); r.gives[name] == nil {
+			r.gives[name] = tree.ResultNames(results(f))
+		}
 	}
 }
 

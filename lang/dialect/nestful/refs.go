@@ -1,11 +1,14 @@
 package nestful
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -124,8 +127,43 @@ func (r *reader) found1(f ref, inside func(from, to int) diag.Span, user int) tr
 		if l.Faulty {
 			return dialect.Fault(at)
 		}
-		return dialect.Ref(dialect.StateRef(f.label, r.path(f)...), at)
+		path := r.path(f)
+		if r.lacks(f, path, at) {
+			return dialect.Fault(at)
+		}
+		return dialect.Ref(dialect.StateRef(f.label, path...), at)
 	}}
+}
+
+// lacks reports a reference to a member that a function does not say it gives.
+func (r *reader) lacks(f ref, path []lang.Segment, at diag.Span) bool {
+	tool := r.steps[r.labels.Of(f.label)].name
+	fields := r.fields(tool)
+	if len(fields) == 0 || len(path) == 0 || path[0].Kind != lang.Named || slices.Contains(fields, path[0].Name) {
+		return false
+	}
+	found := r.Errorf(at, diag.NothingThere, "%q gives no %q", tool, path[0].Name)
+	if near, ok := spell.Nearest(path[0].Name, slices.Values(fields)); ok {
+		found.Message += fmt.Sprintf("; did you mean %q?", near)
+		if f.path == "."+path[0].Name {
+			found.Fix = dialect.Replace(at, "$"+f.label+"."+near+"$")
+		}
+	} else if len(fields) <= 5 {
+		found.Message += "; it gives " + strings.Join(fields, ", ")
+	}
+	return true
+}
+
+// fields are the members of what a tool gives; none when they are not known.
+func (r *reader) fields(tool string) []string {
+	if fields, ok := r.gives[tool]; ok {
+		return fields
+	}
+	if r.Options.Results == nil {
+		return nil
+	}
+	fields, _ := r.Options.Results(tool)
+	return fields
 }
 
 // path is the way to the part of the result. A member that the tool gives, with dots in
@@ -144,11 +182,10 @@ func (r *reader) path(f ref) []lang.Segment {
 // if there is none, or what the tool gives is not known.
 func (r *reader) field(f ref) (longest string) {
 	i := r.labels.Of(f.label)
-	if i < 0 || r.Options.Results == nil {
+	if i < 0 {
 		return ""
 	}
-	fields, _ := r.Options.Results(r.steps[i].name)
-	for _, field := range fields {
+	for _, field := range r.fields(r.steps[i].name) {
 		after, ok := strings.CutPrefix(f.path, "."+field)
 		if ok && len(field) > len(longest) && (after == "" || after[0] == '.' || after[0] == '[') {
 			longest = field

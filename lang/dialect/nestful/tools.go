@@ -49,11 +49,16 @@ func definitions(b *dialect.Builder, list tree.Value) {
 			Description: f.First("description").Value,
 			Params:      params(f),
 			Needed:      true,
-			Results:     f.First("output_parameters", "output_parameter", "output_schema").Value,
+			Results:     results(f),
 		}
 		d.Write(b)
 	}
 	b.Close()
+}
+
+// results describe what a function gives.
+func results(f tree.Value) tree.Value {
+	return f.First("output_parameters", "output_parameter", "output_schema").Value
 }
 
 // params are the params of a function, which may be those of an API's path and query.

@@ -6,13 +6,15 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
 // write writes a plan, whose output is var_result.
 func write(doc *lang.Document) ([]byte, diag.List) {
 	e := tree.NewEmitter(doc, Notation())
-	e.Spell = spell
+	e.Rename = renamed(doc)
+	e.Spell = func(x *lang.Expr, _ bool) (string, bool) { return spelled(e, x) }
 	e.List()
 	for i := range doc.Calls {
 		c := &doc.Calls[i]
@@ -45,13 +47,46 @@ func write(doc *lang.Document) ([]byte, diag.List) {
 // plainName is a member that stands behind a dot.
 var plainName = regexp.MustCompile(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
 
-// spell is a reference between dollar signs.
-func spell(x *lang.Expr, _ bool) (string, bool) {
+// renamed are the labels of results that are called by a number, which is no label here: 1
+// is var1, unless something else is.
+func renamed(doc *lang.Document) map[string]string {
+	taken := map[string]bool{}
+	for _, name := range labels(doc) {
+		taken[name] = true
+	}
+	names := map[string]string{}
+	for name := range taken {
+		if dialect.Digits(name) < len(name) {
+			continue
+		}
+		to := "var" + name
+		for taken[to] {
+			to = "_" + to
+		}
+		names[name] = to
+	}
+	return names
+}
+
+// labels are the members of the state that calls write.
+func labels(doc *lang.Document) (names []string) {
+	for i := range doc.Calls {
+		if to := doc.Calls[i].OutputPath; to != nil && len(to.Alternatives) > 0 {
+			if path := to.Alternatives[0].Paths[0].Path; len(path) > 0 {
+				names = append(names, path[0].Name)
+			}
+		}
+	}
+	return names
+}
+
+// spelled is a reference between dollar signs.
+func spelled(e *tree.Emitter, x *lang.Expr) (string, bool) {
 	if x.Kind != "state" || len(x.Path) == 0 {
 		return "", false
 	}
 	var out strings.Builder
-	out.WriteString("$" + x.Path[0].Name)
+	out.WriteString("$" + e.Called(x.Path[0].Name))
 	for _, s := range x.Path[1:] {
 		switch {
 		case s.Kind == lang.Star:

@@ -66,6 +66,7 @@ var (
 	isProgram = regexp.MustCompile(`^\s*[A-Za-z_]+\s*\[`)
 	listItem  = regexp.MustCompile(`^(?:\d+[.)]|[-*+])\s+(?i:return\b)`)
 	ref       = regexp.MustCompile(`#(\d+)`)
+	nearRef   = regexp.MustCompile(`#[ \t]+(\d+)\b`)
 )
 
 // step is a step as it is written.
@@ -98,6 +99,9 @@ func read(b *dialect.Builder) {
 		r.findRefs(i)
 	}
 	r.numbers.Judge(b)
+	for i := range r.steps {
+		r.near(i)
+	}
 	r.write()
 }
 
@@ -230,6 +234,21 @@ func (r *reader) isText(n *dialect.NumberRef) bool {
 	const near = 5
 	return n.Number < 0 || n.Number > len(r.steps)+near ||
 		r.InWord(int(n.At.End)) || n.At.Start > 0 && dialect.Word(string(r.File.Text[n.At.Start-1:n.At.Start])) > 0
+}
+
+// near warns of what nearly is a reference to a step before step i.
+func (r *reader) near(i int) {
+	for _, a := range r.steps[i].args {
+		said, base := r.Text(a), int(a.Start)
+		for _, m := range nearRef.FindAllStringSubmatchIndex(said, -1) {
+			digits := said[m[2]:m[3]]
+			if !r.numbers.Reaches(dialect.Number(digits), i) || !dialect.IsReferred(said[:m[0]]) {
+				continue
+			}
+			at := dialect.Span(base+m[0], base+m[1])
+			r.Warnf(at, diag.NearReference, "%q is just text; did you mean #%s?", r.Text(at), digits).Fix = dialect.Replace(at, "#"+digits)
+		}
+	}
 }
 
 func (r *reader) write() {

@@ -30,7 +30,7 @@ var (
 	// badStep is a line that is a step, but for a sign that lacks or is another one.
 	badStep = regexp.MustCompile(`^[ \t]*#?[ \t]*[eE][ \t]*\d+[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
 	ref     = regexp.MustCompile(`#E(\d+)`)
-	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b`)
+	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
 )
 
 // step is a step as it is written.
@@ -324,9 +324,11 @@ func (r *reader) parts(input diag.Span, refs []*dialect.NumberRef) (parts []dial
 func (r *reader) near(s *step, numbers *dialect.Numbering, place int) {
 	text, base := r.Text(s.input), int(s.input.Start)
 	for _, m := range nearRef.FindAllStringSubmatchIndex(text, -1) {
-		digits := text[max(m[2], m[4]):max(m[3], m[5])]
+		digits := text[max(m[2], m[4], m[6]):max(m[3], m[5], m[7])]
 		want := "#E" + digits
-		if text[m[0]:m[1]] == want || m[0] > 0 && text[m[0]-1] == '#' || !numbers.Reaches(dialect.Number(digits), place) {
+		bare := m[6] >= 0 // #1, which may well be a rank
+		if text[m[0]:m[1]] == want || m[0] > 0 && text[m[0]-1] == '#' || !numbers.Reaches(dialect.Number(digits), place) ||
+			bare && !dialect.IsReferred(text[:m[0]]) {
 			continue
 		}
 		at := dialect.Span(base+m[0], base+m[1])

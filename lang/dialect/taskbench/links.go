@@ -97,7 +97,8 @@ func (r *reader) end(k tree.Value, which string) (end string, ok bool) {
 	return "", false
 }
 
-// maxAsked is for how many names a near one is looked for.
+// maxAsked is for how many names a near one is looked for, and for how many uses a way of
+// links.
 const maxAsked = 100
 
 func (r *reader) tasks() func(yield func(string) bool) {
@@ -135,9 +136,41 @@ func (r *reader) judgeLinks(given bool) {
 		}
 	}
 	slices.SortFunc(uses, func(a, b edge) int { return int(r.data[a].Start - r.data[b].Start) })
-	for _, e := range uses {
+	targets := map[string][]string{}
+	for i := range r.links {
+		targets[r.links[i].source] = append(targets[r.links[i].source], r.links[i].target)
+	}
+	for i, e := range uses {
+		if i < maxAsked && r.implied(e, targets) {
+			continue
+		}
 		r.Warnf(r.data[e], diag.LinkDisagrees, "%q uses the result of %q, which no link declares", r.nodes[e.to].task, r.nodes[e.from].task)
 	}
+}
+
+// implied reports whether declared links lead from one end of an edge to the other by way
+// of other nodes. The links of published plans are those of the graph that the plan was
+// made from; a result that is used again further on has no link of its own there.
+func (r *reader) implied(e edge, targets map[string][]string) bool {
+	goal := r.ends(e.to)
+	seen := map[string]bool{}
+	for next := r.ends(e.from); len(next) > 0; {
+		end := next[0]
+		if next = next[1:]; seen[end] {
+			continue
+		}
+		seen[end] = true
+		for _, t := range targets[end] {
+			if slices.Contains(goal, t) {
+				return true
+			}
+			next = append(next, t)
+		}
+		for _, place := range r.byEnd[end] {
+			next = append(next, r.ends(place)...)
+		}
+	}
+	return false
 }
 
 // unused judges a link that no use of a result bears out; used are those that one does.

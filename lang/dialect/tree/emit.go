@@ -2,6 +2,7 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,6 +22,9 @@ type Emitter struct {
 	// Spell is a reference in the notation; false when it has none like that. Text
 	// reports that it stands in a text.
 	Spell func(e *lang.Expr, text bool) (string, bool)
+	// Rename is what a result is called in the notation, where it can't have its name; nil
+	// when all keep theirs.
+	Rename map[string]string
 
 	out []byte
 }
@@ -137,10 +141,13 @@ func (e *Emitter) Label(c *lang.Call) string {
 		return ""
 	}
 	if p := c.OutputPath.Alternatives[0].Paths[0]; p.Kind == "state" && len(p.Path) == 1 {
-		return p.Path[0].Name
+		return e.Called(p.Path[0].Name)
 	}
 	return ""
 }
+
+// Called is what a result is called in the notation.
+func (e *Emitter) Called(label string) string { return cmp.Or(e.Rename[label], label) }
 
 // ID is the id of a call, in a notation in which the result is called by it.
 func (e *Emitter) ID(c *lang.Call) string {
@@ -203,7 +210,7 @@ func (e *Emitter) Done() ([]byte, diag.List) {
 	}
 	out.WriteByte('\n')
 	back, found := e.notation.Parse(diag.NewFile("", out.Bytes()), nil)
-	if i := differs(e.Doc, back); i >= 0 || found.HasErrors() {
+	if i := e.differs(back); i >= 0 || found.HasErrors() {
 		at := e.Doc.Root.Loc()
 		if i >= 0 && i < len(e.Doc.Calls) {
 			at = e.Doc.Calls[i].Node.Loc()
@@ -214,10 +221,12 @@ func (e *Emitter) Done() ([]byte, diag.List) {
 	return out.Bytes(), nil
 }
 
-// differs is the place of the first call that two plans do not have in common, or -1.
-func differs(a, b *lang.Document) int {
+// differs is the place of the first call that the plan and what was read back do not have in
+// common, or -1.
+func (e *Emitter) differs(back *lang.Document) int {
+	a, b := e.Doc, back
 	for i := range min(len(a.Calls), len(b.Calls)) {
-		if meaning(&a.Calls[i]) != meaning(&b.Calls[i]) {
+		if e.meaning(&a.Calls[i]) != e.meaning(&b.Calls[i]) {
 			return i
 		}
 	}
@@ -228,10 +237,10 @@ func differs(a, b *lang.Document) int {
 }
 
 // meaning is what counts of a call.
-func meaning(c *lang.Call) string {
+func (e *Emitter) meaning(c *lang.Call) string {
 	params := make([]string, 0, len(c.Params))
 	for _, m := range c.Params {
-		params = append(params, m.Name+"="+said(m.Value))
+		params = append(params, m.Name+"="+e.said(m.Value))
 	}
 	slices.Sort(params)
 	var after []string
@@ -246,19 +255,19 @@ func meaning(c *lang.Call) string {
 }
 
 // said is what a value says, with its references in one spelling.
-func said(n lang.Node) string {
+func (e *Emitter) said(n lang.Node) string {
 	var out strings.Builder
 	switch n.Kind() {
 	case lang.Object:
 		var members []string
 		for m := range n.Members() {
-			members = append(members, strconv.Quote(m.Name)+":"+said(m.Value))
+			members = append(members, strconv.Quote(m.Name)+":"+e.said(m.Value))
 		}
 		slices.Sort(members)
 		fmt.Fprintf(&out, "{%s}", strings.Join(members, ","))
 	case lang.Array:
 		for _, v := range n.Elements() {
-			out.WriteString("[" + said(v) + "]")
+			out.WriteString("[" + e.said(v) + "]")
 		}
 	case lang.String:
 		if n.Text() == nil {
@@ -273,7 +282,7 @@ func said(n lang.Node) string {
 			case p.Expr.Op == lang.OpLiteral && json.Unmarshal(p.Expr.Value, &s) == nil:
 				literal += s
 			default:
-				out.WriteString(strconv.Quote(literal) + "⟨" + plain(p.Expr) + "⟩")
+				out.WriteString(strconv.Quote(literal) + "⟨" + e.plain(p.Expr) + "⟩")
 				literal = ""
 			}
 		}
@@ -284,18 +293,22 @@ func said(n lang.Node) string {
 	return out.String()
 }
 
-// plain is a reference in which [0] and .0 are the same.
-func plain(e *lang.Expr) string {
-	if e.Op != lang.OpRef {
-		return e.String()
+// plain is a reference in which [0] and .0 are the same, to what the result is called in the
+// notation.
+func (e *Emitter) plain(x *lang.Expr) string {
+	if x.Op != lang.OpRef {
+		return x.String()
 	}
-	path := slices.Clone(e.Path)
+	path := slices.Clone(x.Path)
+	if x.Kind == "state" && len(path) > 0 {
+		path[0] = dialect.Member(e.Called(path[0].Name))
+	}
 	for i, s := range path {
 		if s.Kind == lang.Index && s.Index >= 0 {
 			path[i] = dialect.Member(strconv.Itoa(s.Index))
 		}
 	}
-	return (&lang.Expr{Kind: e.Kind, Path: path}).String()
+	return (&lang.Expr{Kind: x.Kind, Path: path}).String()
 }
 
 // SegmentNames are the steps of a path as names; false when one is neither a name nor an index

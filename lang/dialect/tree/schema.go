@@ -143,8 +143,8 @@ func isOptional(v Value) bool {
 // Results writes the schema of a tool's result: an object with the members that are
 // described, all of which it has, and maybe others.
 func Results(b *dialect.Builder, v Value) {
-	list, _ := fields(v)
-	if !v.Is(lang.Object) || v.Has("type") && !v.Has("properties") && !v.Get("type").Is(lang.Object) {
+	list, ok := resultFields(v)
+	if !ok {
 		Schema(b, v)
 		return
 	}
@@ -162,6 +162,24 @@ func Results(b *dialect.Builder, v Value) {
 	b.Close()
 	writeRequired(b, names, v.At())
 	b.Close()
+}
+
+// resultFields are the members of a result; false when it is no object with members, or
+// nothing is said of them.
+func resultFields(v Value) (list []Member, ok bool) {
+	list, _ = fields(v)
+	return list, v.Is(lang.Object) && (!v.Has("type") || v.Has("properties") || v.Get("type").Is(lang.Object))
+}
+
+// ResultNames are the names of the members of a result that are described.
+func ResultNames(v Value) (names []string) {
+	list, ok := resultFields(v)
+	for _, m := range list {
+		if ok {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // Schema writes a schema in the words of other notations: the types are those of
