@@ -19,6 +19,7 @@ var errTimeout = errors.New("timed out")
 type attempt struct {
 	context.Context // of the scheduler
 	request         tool.Request
+	told            time.Time // when it was last said how far it is; mu of the pool guards it
 
 	mu     sync.Mutex
 	own    context.Context // nil until somebody waits for it

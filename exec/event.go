@@ -20,6 +20,7 @@ const (
 	InstanceFinished EventType = "instanceFinished"
 	CallReady        EventType = "callReady"
 	CallStarted      EventType = "callStarted"
+	CallProgress     EventType = "callProgress" // its tool says how far it is; never recorded
 	CallRetrying     EventType = "callRetrying"
 	CallReturned     EventType = "callReturned" // its tool, or a person, has given a result or its last failure; its write may still wait
 	CallCompleted    EventType = "callCompleted"
@@ -54,6 +55,7 @@ type Event struct {
 	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
 	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
 	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned, CallRetrying: of the last attempt
+	Progress *tool.Progress  `json:"progress,omitempty"` // CallProgress
 	Answer   *Answer         `json:"answer,omitempty"`   // ApprovalGiven
 	Question QuestionKind    `json:"question,omitempty"` // ApprovalAsked, ApprovalGiven
 	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard

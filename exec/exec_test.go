@@ -798,6 +798,39 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// How far a call is, is told while it goes on, not too often, and never recorded.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late func(tool.Progress)
+		prog := program(t, `[{"_tool":"slow"}]`, tools{"slow": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			req.Progress(tool.Progress{Done: 1, Total: 9, Message: "begun"})
+			req.Progress(tool.Progress{Done: 2})
+			time.Sleep(time.Second)
+			req.Progress(tool.Progress{Done: 3})
+			late = req.Progress
+			return tool.Result{}, nil
+		}})
+		var told []string
+		record := &tape{}
+		run(t, prog, &exec.Options{Record: record, OnEvent: func(e *exec.Event) {
+			if e.Type == exec.CallProgress {
+				text, _ := json.Marshal(e.Progress)
+				told = append(told, fmt.Sprint(e.Call, " ", e.Attempt, " ", string(text)))
+			}
+		}})
+		late(tool.Progress{Done: 4})
+		want := []string{`slow 1 {"done":1,"total":9,"message":"begun"}`, `slow 1 {"done":3}`}
+		if !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		for _, e := range record.events {
+			if e.Type == exec.CallProgress {
+				t.Error("it is recorded")
+			}
+		}
+	})
+}
+
 func TestStoppingTheIteratorCancelsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		prog := program(t, `[{"_tool":"l"}]`, tools{"l": takes(time.Hour)})

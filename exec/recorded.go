@@ -383,7 +383,7 @@ func (c *call) edit(params []byte) {
 // keep appends an event to the record and reports its number; 0 is of one that is not kept.
 // The caller holds mu.
 func (p *pool) keep(e *Event) int64 {
-	if p.opts.Record == nil || p.opts.Replay || e.Replayed || e.Type == CallReady {
+	if p.opts.Record == nil || p.opts.Replay || e.Replayed || e.Type == CallReady || e.Type == CallProgress {
 		return 0
 	}
 	return p.opts.Record.Append(e)

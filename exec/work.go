@@ -365,6 +365,9 @@ func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params
 		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
 	}}
 	req := &ctx.request
+	if s.opts.OnEvent != nil {
+		req.Progress = func(p tool.Progress) { s.progress(i, turn, ctx, p) }
+	}
 	s.mu.Lock()
 	s.due.going++
 	s.expect(deadline{entry: entry{s, i}, attempt: ctx, turn: turn, timeout: timeout, at: time.Now().Add(timeout)})
@@ -405,6 +408,22 @@ func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
 		a = m(a)
 	}
 	return a
+}
+
+// progressPause is the least time between two events that say how far an attempt is.
+const progressPause = 100 * time.Millisecond
+
+// progress tells how far an attempt is that goes on.
+func (s *scheduler) progress(i, turn int32, a *attempt, p tool.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.call(i)
+	now := time.Now()
+	if s.closed || c.turn != turn || !c.calling || now.Sub(a.told) < progressPause {
+		return
+	}
+	a.told = now
+	s.emitCall(i, Event{Type: CallProgress, Attempt: a.request.Attempt, Progress: &p})
 }
 
 // overdue gives up on an attempt that ignores the end of its time.

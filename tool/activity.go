@@ -36,6 +36,17 @@ type Request struct {
 	// Brief is what else there is to know about a call whose result is made up; nil for
 	// calls of which that is not so.
 	Brief *Brief
+	// Progress tells those who watch the run how far the call is; nil is that nobody does.
+	// It may be called by several goroutines at once, as often as one likes, until the
+	// activity returns: what comes too fast is dropped.
+	Progress func(Progress)
+}
+
+// Progress is how far a call is.
+type Progress struct {
+	Done    float64 `json:"done"`            // in whatever unit, of Total
+	Total   float64 `json:"total,omitempty"` // 0 when it is not known
+	Message string  `json:"message,omitempty"`
 }
 
 // Brief is what a model has to know of a call, besides the definition and the params, to

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
 )
 
 // progress shows a run while it goes on. What has happened is a line that stays:
@@ -51,6 +52,7 @@ type attempt struct {
 	number int
 	since  time.Time
 	waits  string // for what; "" when it goes on
+	far    string // as its tool says; "" when it says nothing
 }
 
 // Bounds of what is shown.
@@ -228,6 +230,9 @@ func (p *progress) live() []string {
 		if a.waits != "" {
 			line += ", waits " + a.waits
 		}
+		if a.far != "" {
+			line += ", " + printable(a.far)
+		}
 		lines = append(lines, line)
 	}
 	return lines
@@ -267,6 +272,11 @@ func (p *progress) event(e *exec.Event) {
 	switch e.Type {
 	case exec.CallStarted:
 		p.running[call] = attempt{call: call, number: e.Attempt, since: e.Time}
+	case exec.CallProgress:
+		if a, ok := p.running[call]; ok {
+			a.far = howFar(e.Progress)
+			p.running[call] = a
+		}
 	case exec.CallRetrying:
 		p.running[call] = attempt{call: call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
 		if e.Fallback {
@@ -284,6 +294,18 @@ func (p *progress) event(e *exec.Event) {
 	case exec.Warned:
 		p.sayf("!", yellow, "%s: %s", call, e.Reason)
 	}
+}
+
+// howFar is how far a call is, as its tool says.
+func howFar(p *tool.Progress) string {
+	text := fmt.Sprint(p.Done)
+	if p.Total > 0 {
+		text += fmt.Sprint(" of ", p.Total)
+	}
+	if p.Message != "" {
+		text += ": " + p.Message
+	}
+	return text
 }
 
 // waitsFor is for what a call waits that was put to a person.

@@ -69,9 +69,11 @@ const maxRounds = 10
 
 // rounds calls a tool, and answers what the server wants to know in between. The call
 // of a round is another request of the protocol: the one before has ended, with a question.
-func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams, tell func(tool.Progress)) (*mcp.CallToolResult, error) {
 	for range maxRounds {
+		done := c.listen(l, params, tell)
 		res, err := l.call(ctx, params)
+		done()
 		if err != nil || !res.NeedsInput() {
 			return res, err
 		}

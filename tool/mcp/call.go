@@ -82,13 +82,13 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, err
 	}
-	res, err := a.client.rounds(ctx, l, a.params(req))
+	res, err := a.client.rounds(ctx, l, a.params(req), req.Progress)
 	if errors.Is(err, mcp.ErrSessionMissing) && ctx.Err() == nil { // the server did not look at the request
 		l.gone.Store(true)
 		if l, err = a.ready(ctx); err != nil {
 			return tool.Result{}, err
 		}
-		res, err = a.client.rounds(ctx, l, a.params(req))
+		res, err = a.client.rounds(ctx, l, a.params(req), req.Progress)
 	}
 	if err != nil {
 		return tool.Result{}, a.failure(ctx, l, err)

@@ -56,6 +56,9 @@ type link struct {
 	done    chan struct{} // closed when it has ended
 	gone    atomic.Bool   // a call found that it has ended, before done says so
 	stale   atomic.Bool   // the server's tools have changed, it says
+
+	watched sync.Map     // of func(tool.Progress), by the tokens of calls that go on
+	tokens  atomic.Int64 // that were given
 }
 
 func (l *link) broken() bool {
@@ -283,6 +286,9 @@ func (c *Client) sdk(l *link) *mcp.Client {
 		Capabilities:           &mcp.ClientCapabilities{},
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true}, // see Client.rounds
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.stale.Store(true) },
+		ProgressNotificationHandler: func(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
+			c.progressed(l, n.Params)
+		},
 	}
 	if c.opts.Ask != nil {
 		o.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {

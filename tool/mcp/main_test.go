@@ -185,6 +185,23 @@ func newServer(mode string) *mcp.Server {
 		_ = os.WriteFile(p.File, []byte("cancelled"), 0o600)
 		return nil, ctx.Err()
 	})
+	add(&mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var p struct{ File string }
+		_ = json.Unmarshal(r.Params.Arguments, &p)
+		token := r.Params.GetProgressToken()
+		for i, token := range []any{token, "plc-999", map[string]any{}, token} {
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: float64(i), Total: 3, Message: "token " + os.Getenv("TOKEN") + "\x1b[2J",
+			})
+		}
+		for token != nil && ctx.Err() == nil { // until the last one has arrived
+			if _, err := os.Stat(p.File); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return text(fmt.Sprint(token != nil)), nil
+	})
 	add(&mcp.Tool{Name: "ask"}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if got, ok := r.Params.InputResponses["name"].(*mcp.ElicitResult); ok {
 			return text(fmt.Sprint(got.Action, " ", got.Content["name"])), nil

@@ -82,7 +82,7 @@ func equalJSON(a, b string) bool {
 
 func TestDefinitions(t *testing.T) {
 	p := open(t, nil, stdio("good"))
-	want := []string{"ask", "die", "echo", "environ", "fails", "grow", "key", "nothing", "order", "pid", "several", "shifty", "sneaky", "text", "wait"}
+	want := []string{"ask", "die", "echo", "environ", "fails", "grow", "key", "nothing", "order", "pid", "several", "shifty", "sneaky", "steps", "text", "wait"}
 	if got := names(p); !slices.Equal(got, want) { // over several pages
 		t.Errorf("tools %q, want %q", got, want)
 	}
@@ -211,6 +211,47 @@ func TestCancel(t *testing.T) {
 			await(t, file, "cancelled") // the server was told
 			if _, err := callIn(ctx, t, p, "pid", `{}`); failed(t, err).Uncertain {
 				t.Error("a call that was never sent is uncertain")
+			}
+		})
+	}
+}
+
+// What a server says of a call is told, where somebody wants to know, and nothing else.
+func TestProgress(t *testing.T) {
+	servers := map[string]func() Server{
+		"stdio":               func() Server { return stdio("good", "TOKEN=s3cr3t") },
+		"http, with sessions": func() Server { return overHTTP(t, false, nil) },
+		"http, stateless":     func() Server { return overHTTP(t, true, nil) },
+	}
+	t.Setenv("TOKEN", "s3cr3t")
+	for name, server := range servers {
+		t.Run(name, func(t *testing.T) {
+			s := server()
+			s.Redact = func(s string) string { return strings.ReplaceAll(s, "s3cr3t", "•••") }
+			p := open(t, nil, s)
+			tl, err := p.Tool("test", "steps")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var mu sync.Mutex
+			var told []tool.Progress
+			file := filepath.Join(t.TempDir(), "arrived")
+			req := &tool.Request{Tool: "steps", Definition: tl.Definition, Params: fmt.Appendf(nil, `{"file": %q}`, file), Progress: func(p tool.Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				if told = append(told, p); p.Done == 3 {
+					_ = os.WriteFile(file, nil, 0o600)
+				}
+			}}
+			res, err := tl.Activity.Call(t.Context(), req)
+			mu.Lock()
+			defer mu.Unlock()
+			want := []tool.Progress{{Done: 0, Total: 3, Message: "token ••• [2J"}, {Done: 3, Total: 3, Message: "token ••• [2J"}}
+			if err != nil || string(res.Value) != `"true"` || !slices.Equal(told, want) {
+				t.Errorf("%s, %v; told %+v", res.Value, err, told)
+			}
+			if got, err := call(t, p, "steps", `{}`); err != nil || got != `"false"` {
+				t.Errorf("nobody wants to know: %s, %v", got, err)
 			}
 		})
 	}

@@ -1,0 +1,36 @@
+package mcp
+
+import (
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// listen has a server say how far a call is, if anybody wants to know; what it returns ends
+// that. Each request has a token of its own, so that nothing is told of another.
+func (c *Client) listen(l *link, params *mcp.CallToolParams, tell func(tool.Progress)) (done func()) {
+	if tell == nil {
+		return func() {}
+	}
+	token := "plc-" + strconv.FormatInt(l.tokens.Add(1), 10)
+	params.SetProgressToken(token)
+	l.watched.Store(token, tell)
+	return func() { l.watched.Delete(token) }
+}
+
+// progressed passes on what a server says of a call. What it says of none is nothing.
+func (c *Client) progressed(l *link, p *mcp.ProgressNotificationParams) {
+	token, ok := p.ProgressToken.(string)
+	if !ok {
+		return
+	}
+	if tell, ok := l.watched.Load(token); ok {
+		tell.(func(tool.Progress))(tool.Progress{
+			Done: p.Progress, Total: p.Total,
+			Message: driver.Head([]byte(c.redact(p.Message)), shownBytes),
+		})
+	}
+}
