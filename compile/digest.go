@@ -441,6 +441,10 @@ func appendAround(dst []byte, n lang.Node, doc *lang.Document) []byte {
 	return appendMeaning(dst, n)
 }
 
+// Catalogue is the tools that the calls of the program were looked up in: those of
+// Options.Catalogue and those of the document, after what they are allowed to change.
+func (p *Program) Catalogue() *tool.Catalogue { return p.tools }
+
 // Implementation is what runs a call of the program: which kind of activity, and what
 // it says; the zero Implementation for calls that nothing runs.
 func (p *Program) Implementation(c *Call) tool.Implementation {

@@ -62,6 +62,7 @@ type Event struct {
 	Content  string          `json:"content,omitempty"`  // of a run that is recorded: digest of the call's tool and params
 	Fallback bool            `json:"fallback,omitempty"` // CallStarted: of its fallback; CallRetrying: which comes next
 	Lost     bool            `json:"lost,omitempty"`     // CallReturned: it failed and may have done its work
+	Applied  bool            `json:"applied,omitempty"`  // CallReturned: see Past
 	Revision int             `json:"revision,omitempty"` // RunResumed, PlanRevised: of the plan, from 1
 	Replayed bool            `json:"replayed,omitempty"` // the record had it already: it is told again, and not kept
 	Error    *Failure        `json:"error,omitempty"`

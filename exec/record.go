@@ -63,6 +63,10 @@ type Past struct {
 
 	Usage tool.Usage // of all its attempts that have an answer
 
+	// Applied reports that it was made in another run, whose whiteboard is the initial one of
+	// this run: what it wrote is there, and is not written over what has become of it since.
+	Applied bool
+
 	// Settled is the status that it has come to; "" when it has none yet.
 	Settled Status
 }
@@ -95,7 +99,7 @@ func (p *Past) Take(e *Event) {
 		p.Failed++
 	case CallReturned:
 		p.use(e.Usage)
-		p.Lost, p.Settled = false, ""
+		p.Lost, p.Settled, p.Applied = false, "", e.Applied
 		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
 			p.Returned.Usage = *e.Usage

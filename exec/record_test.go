@@ -751,3 +751,27 @@ func TestKnownCalls(t *testing.T) {
 		t.Errorf("a lost attempt of another run: %+v, called %d times", res.Calls[0], len(pay.keys))
 	}
 }
+
+// What a call wrote in another run, of which the whiteboard is the initial one of this run, is
+// left as it has become; in a replay as well.
+func TestKnownCallsLeaveTheirWritesAlone(t *testing.T) {
+	var n counted
+	ts := tools{"pay": n.tool(echo)}
+	r := &tape{}
+	opts := exec.Options{ID: "r", Record: r, Known: func(c *compile.Call, _, content string) *exec.Past {
+		if c.Source.Tool != "pay" {
+			return nil
+		}
+		return &exec.Past{Content: content, Attempts: 1, Applied: true, Returned: &exec.Returned{Value: json.RawMessage(`{"n":1}`)}}
+	}}
+	prog := program(t, `[{"type":"state","state":{"paid":{"n":1,"by":"her"},"list":[{"n":1},2]}},{"type":"plan","plan":[
+		{"_tool":"pay","n":1,"_outputPath":"†state.paid"},{"_tool":"pay","n":1,"_outputPath":"†state.list","_outputMethod":"push"},
+		{"_tool":"pay","n":1,"_outputPath":"†state.more"},{"_tool":"pay","n":1,"_outputPath":"†state.more","_outputMethod":"merge"}]}]`, ts)
+	res := run(t, prog, &opts)
+	want := `{"paid":{"n":1,"by":"her"},"list":[{"n":1},2],"more":{"n":1}}`
+	if string(res.State) != want || len(n.keys) != 0 {
+		t.Errorf("%s, called %d times", res.State, len(n.keys))
+	}
+	opts.Known = nil
+	replays(t, prog, opts, res)
+}

@@ -51,6 +51,9 @@ type recording struct {
 	boards   [sha256.Size]byte           // digests of the whiteboards of instances, all together
 }
 
+// applied reports whether what the call wrote is on the initial whiteboard.
+func (t *trail) applied() bool { return t != nil && t.past != nil && t.past.Applied }
+
 // load asks the record for what happened before.
 func (s *scheduler) load() error {
 	if s.opts.Record == nil {
@@ -283,7 +286,9 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 		s.mu.Unlock()
 	}
 	if c.trail.claimed {
-		s.returned(i, r.event())
+		e := r.event()
+		e.Applied = c.trail.past.Applied
+		s.returned(i, e)
 	}
 	switch {
 	case r.Skipped:

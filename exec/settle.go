@@ -224,7 +224,13 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	var written []compile.Write
 	if w.failure == nil && w.outcome >= 0 {
 		written = p.Alternatives[w.outcome].Writes
-		if err := s.write(p, written, p.Method, w.value); err != nil {
+		var err error
+		if s.call(i).trail.applied() {
+			written, err = s.writeAgain(p, written, w.value)
+		} else {
+			err = s.write(p, written, p.Method, w.value)
+		}
+		if err != nil {
 			w = writing{outcome: -1, failure: writeFailure(err)}
 		}
 	}
@@ -253,6 +259,27 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	}
 	s.spread(len(queue) > 0)
 	return queue
+}
+
+// writeAgain writes what a call wrote in another run, whose whiteboard is the initial one
+// of this one: what has become of it there since stays. It returns where it wrote.
+func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value json.RawMessage) (written []compile.Write, err error) {
+	for _, w := range paths {
+		now, held := s.board.Read(w.Path, 0, 1)
+		switch {
+		case !held:
+			err = s.write(p, []compile.Write{w}, p.Method, value)
+		case p.Method == state.Set:
+			err = s.write(p, []compile.Write{w}, state.Set, now)
+		default: // it is in what is there
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		written = append(written, w)
+	}
+	return written, nil
 }
 
 // conclusion sets the status that a call ends with; it reports false when a person has
