@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -19,6 +20,7 @@ type Options struct {
 	OnFailure   Strategy      // of calls that say nothing
 	OnUncertain Uncertain     // what becomes of attempts whose answer was lost
 	Timeout     time.Duration // of an attempt whose call and tool say nothing; 0 is 60 s
+	Retry       *lang.Retry   // of calls that say nothing; nil is none. A Delay below 0 tries again at once
 	Grace       time.Duration // for what was cancelled to end; 0 is 10 s
 	MaxSteps    int           // calls started; 0 is no bound
 	MaxTokens   float64       // that calls may use; 0 is no bound. Like MaxSteps and MaxCost: a run that would go over pauses when OnFailure is Ask, else it fails
@@ -101,6 +103,11 @@ type Options struct {
 	// OnCallDone is called with the result of a call before it is checked and
 	// written; it may change the result, and an error fails the call.
 	OnCallDone func(ctx context.Context, c *compile.Call, result json.RawMessage) (json.RawMessage, error)
+	// OnCallEnd is called when a call has its result, which was checked, or its last failure,
+	// before that is written and anything that waits for it starts; also when the record knew
+	// of it. What it returns is why the run is to pause for another plan, once running calls
+	// have ended: as with the strategy Replan, but whatever the strategy is; "" goes on.
+	OnCallEnd func(ctx context.Context, c *compile.Call, result json.RawMessage, f *Failure) (replan string)
 }
 
 // Schedule says in which order calls are started (execution §1).

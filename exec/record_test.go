@@ -15,6 +15,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -774,4 +775,46 @@ func TestKnownCallsLeaveTheirWritesAlone(t *testing.T) {
 	}
 	opts.Known = nil
 	replays(t, prog, opts, res)
+}
+
+func TestOnCallEnd(t *testing.T) {
+	for _, c := range []struct {
+		name, why string // the call after which the run is to pause
+		on        exec.Strategy
+		status    exec.Status
+		calls     string
+	}{
+		{"goes on", "", exec.Continue, exec.Failed, "a completed, bad failed, c completed"},
+		{"after a result", "a", exec.Continue, exec.Paused, "a completed, bad pending, c pending"},
+		{"after a failure", "bad", exec.Continue, exec.Paused, "a completed, bad failed, c pending"},
+		{"the strategy to abort wins", "bad", exec.Abort, exec.Failed, "a completed, bad failed, c cancelled"},
+	} {
+		prog := program(t, `[{"_tool":"a","_outputPath":"†state.a"},{"_tool":"bad","x":"†state.a"},{"_tool":"c","x":"†state.a","_outputPath":"†state.c"}]`,
+			tools{"a": gives("1"), "bad": fails("x"), "c": echo})
+		res := run(t, prog, &exec.Options{Schedule: exec.Sequential, OnFailure: c.on,
+			OnCallEnd: func(_ context.Context, call *compile.Call, result json.RawMessage, f *exec.Failure) string {
+				if (f != nil) != (call.ID == "bad") || call.ID == "a" && string(result) != "1" {
+					t.Errorf("%s: %s gave %s, %v", c.name, call.ID, result, f)
+				}
+				if call.ID == c.why {
+					return "enough"
+				}
+				return ""
+			}})
+		var calls []string
+		for _, r := range res.Calls {
+			calls = append(calls, r.ID+" "+string(r.Status))
+		}
+		if got := strings.Join(calls, ", "); res.Status != c.status || got != c.calls || res.Replan != (c.status == exec.Paused) {
+			t.Errorf("%s: %s %s: %s", c.name, res.Status, res.Reason, got)
+		}
+	}
+}
+
+func TestRetryOfAll(t *testing.T) {
+	prog := program(t, `[{"_tool":"bad","_onFailure":"continue"},{"_tool":"bad","_id":"own","_retry":0,"_onFailure":"continue"}]`, tools{"bad": fails("x")})
+	res := run(t, prog, &exec.Options{Schedule: exec.Sequential, Retry: &lang.Retry{Max: 2, Delay: -1}})
+	if res.Calls[0].Attempts != 3 || res.Calls[1].Attempts != 1 {
+		t.Errorf("%d and %d attempts", res.Calls[0].Attempts, res.Calls[1].Attempts)
+	}
 }

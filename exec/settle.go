@@ -195,7 +195,14 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 // conclude gives the call's slot back and applies its write: now, or when the
 // earlier calls that may write what it overlaps have settled.
 func (s *scheduler) conclude(i int32, w writing) {
+	why := ""
+	if s.opts.OnCallEnd != nil {
+		why = s.opts.OnCallEnd(s.ctx, &s.prog().Calls[i], w.value, w.failure)
+	}
 	s.mu.Lock()
+	if why != "" {
+		s.revise(why)
+	}
 	s.release(i, w.failure == nil)
 	if s.commits != nil && s.commits[i] > 0 {
 		kept := w

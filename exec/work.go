@@ -664,7 +664,7 @@ const (
 // retry decides whether there is another attempt, and when: exponential backoff
 // with full jitter, and no sooner than the tool said.
 func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) (time.Duration, bool) {
-	r := p.Retry
+	r := cmp.Or(p.Retry, s.opts.Retry)
 	n := s.call(i).attempts - s.call(i).spared
 	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, f.Code) {
 		return 0, false
@@ -694,6 +694,9 @@ func backoff(r *lang.Retry, n int) time.Duration {
 	}
 	if most == 0 {
 		most = max(retryMaxDelay, delay)
+	}
+	if delay < 0 {
+		return 0
 	}
 	d := float64(delay) * math.Pow(factor, float64(n-1))
 	if d >= float64(most) {
