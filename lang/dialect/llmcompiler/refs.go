@@ -41,7 +41,7 @@ func (r *reader) refs(v *value, user int, listed bool) {
 			pieces = append(pieces, p) // an escape
 			continue
 		}
-		pieces = append(pieces, r.split(p, user, context{p.span == v.span, len(v.pieces) == 1, listed})...)
+		pieces = append(pieces, r.split(p, user, context{p.span == v.span, len(v.pieces) == 1, listed, r.mentions(p.text), formula.MatchString(p.text)})...)
 	}
 	v.pieces = pieces
 }
@@ -54,8 +54,23 @@ func (r *reader) key(k *value) {
 	}
 }
 
-// context is how a piece of text stands: without quotes, as all of its text, in a list.
-type context struct{ bare, alone, listed bool }
+// context is how a piece of text stands: without quotes, as all of its text, in a list; and
+// what it is: one that mentions a step of the plan, a formula.
+type context struct{ bare, alone, listed, mentions, formula bool }
+
+// formula is a text of nothing but numbers, signs and functions, as "max($1, $2) / 2".
+var formula = regexp.MustCompile(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-+*/%^(),\s])+$`)
+
+// mentions reports whether a text has a dollar sign and the number of a step.
+func (r *reader) mentions(text string) bool {
+	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
+		number := text[max(m[2], m[4]):max(m[3], m[5])]
+		if r.numbers.Has(dialect.Number(number)) && !amount.MatchString(text[m[1]:]) {
+			return true
+		}
+	}
+	return false
+}
 
 // split splits a piece at its references.
 func (r *reader) split(p piece, user int, in context) (pieces []piece) {
@@ -73,7 +88,8 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 			Number: dialect.Number(p.text[from:to]), User: user,
 		}
 		whole := in.alone && m[0] == 0 && m[1] == len(p.text)
-		sure := m[4] >= 0 || whole && (in.bare || r.small(n.Number) || in.listed && twoDigits(n.Number))
+		sure := m[4] >= 0 || whole && (in.bare || r.small(n.Number) || in.listed && twoDigits(n.Number)) ||
+			in.formula && in.mentions && r.small(n.Number) && !amount.MatchString(p.text[m[1]:])
 		if !sure && !r.meant(n, p.text[m[1]:], whole) {
 			continue
 		}
@@ -90,9 +106,9 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 // unit.
 var amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|[-–][$\d]|/| ?(?:million|billion|thousand|USD|dollars?)\b)`)
 
-// meant reports whether a dollar sign and a number is a reference, which for a whole text is
-// not sure. The number of a step is, unless it is plainly an amount; another number is an
-// amount, and a small one is told as perhaps meant.
+// meant reports whether a dollar sign and a number that need be none is a reference. The number
+// of a step is, unless it is plainly an amount; another number is an amount, and told as perhaps
+// meant if it is small, or all of a text and has two digits.
 func (r *reader) meant(n *dialect.NumberRef, behind string, whole bool) bool {
 	isAmount := amount.MatchString(behind)
 	switch {

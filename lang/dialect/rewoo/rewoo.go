@@ -27,8 +27,9 @@ var (
 	// stepHead is the head of a step: what it is called, its number, and the rest of
 	// the line.
 	stepHead = regexp.MustCompile(`#E(\d+)[ \t]*=[ \t]*`)
-	// badStep is a line that is a step, but for a sign that lacks or is another one.
-	badStep = regexp.MustCompile(`^[ \t]*#?[ \t]*[eE][ \t]*\d+[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
+	// badStep is a line that is a step, but for a sign that lacks or is another one, or that
+	// it is an item of a list.
+	badStep = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*\d+[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
 	ref     = regexp.MustCompile(`#E(\d+)`)
 	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
 )
