@@ -1,5 +1,7 @@
 package tool
 
+import "cmp"
+
 // Hint is what is declared about an effect. The zero Hint is undeclared.
 type Hint uint8
 
@@ -75,6 +77,27 @@ func careful(trusted, said, answer Hint) Hint {
 		return answer
 	}
 	return trusted
+}
+
+// With is e with what somebody declares who is trusted, and knows better: his
+// hints count in place of e's. What e has besides is left out where it can't be true with them.
+func (e Effects) With(said Effects) Effects {
+	drop := func(known *Hint, value Hint, when bool) {
+		if when && *known == value {
+			*known = Undeclared
+		}
+	}
+	drop(&e.Destructive, Yes, said.ReadOnly == Yes || said.Pure == Yes)
+	drop(&e.ReadOnly, No, said.Pure == Yes)
+	drop(&e.OpenWorld, Yes, said.Pure == Yes)
+	drop(&e.ReadOnly, Yes, said.ChangesWorld())
+	drop(&e.Pure, Yes, said.ChangesWorld())
+	return Effects{
+		ReadOnly: cmp.Or(said.ReadOnly, e.ReadOnly), Destructive: cmp.Or(said.Destructive, e.Destructive),
+		Idempotent: cmp.Or(said.Idempotent, e.Idempotent), OpenWorld: cmp.Or(said.OpenWorld, e.OpenWorld),
+		Pure: cmp.Or(said.Pure, e.Pure), Independent: cmp.Or(said.Independent, e.Independent),
+		Domain: cmp.Or(said.Domain, e.Domain),
+	}
 }
 
 // Either is the effects of a call that may do what e or what other says: both have

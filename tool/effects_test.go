@@ -32,6 +32,33 @@ func TestMoreCareful(t *testing.T) {
 }
 
 // Whatever a source says, what follows for a run is never less careful.
+// What is declared counts, and nothing that contradicts it stays.
+func TestWith(t *testing.T) {
+	hints := []Hint{Undeclared, Yes, No}
+	for _, readOnly := range hints {
+		for _, destructive := range hints {
+			for _, pure := range hints {
+				for _, e := range []Effects{{}, {ReadOnly: Yes}, {ReadOnly: No, Pure: No}, {Destructive: Yes, Idempotent: Yes, OpenWorld: Yes}, {Pure: Yes, Domain: "d"}} {
+					said := Effects{ReadOnly: readOnly, Destructive: destructive, Pure: pure}
+					if said.ChangesWorld() && (readOnly == Yes || pure == Yes) {
+						continue // it contradicts itself
+					}
+					got := e.With(said)
+					switch {
+					case readOnly != Undeclared && got.ReadOnly != readOnly,
+						destructive != Undeclared && got.Destructive != destructive,
+						pure != Undeclared && got.Pure != pure,
+						got.ChangesWorld() && (got.ReadOnly == Yes || got.Pure == Yes),
+						got.Idempotent != e.Idempotent, got.Domain != e.Domain,
+						said == Effects{} && got != e:
+						t.Errorf("%+v with %+v is %+v", e, said, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestMoreCarefulNeverRelaxes(t *testing.T) {
 	hints := []Hint{Undeclared, Yes, No}
 	var all []Effects

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,8 +38,8 @@ func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 // CatalogueWith is Catalogue with the tools of MCP servers as well: see MCP.
 func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	b := &builder{
-		servers: servers, declared: map[string]bool{},
-		limits: map[string]tool.Limits{}, last: map[string]Activity{},
+		declared: map[string]bool{},
+		limits:   map[string]tool.Limits{}, last: map[string]Activity{},
 		made: map[string]tool.Implementation{}, params: map[string][]string{},
 		remotes: map[string]*tool.Tool{}, aliases: map[string]string{},
 	}
@@ -49,6 +50,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 			b.declared[name] = true
 		}
 	}
+	b.servers = b.guard(servers, files)
 	var tools []*tool.Tool
 	for _, f := range files {
 		tools = append(append(tools, b.builtin(f)...), b.operations(f)...)
@@ -148,6 +150,10 @@ func (b *builder) implement(a Activity) {
 			Message: fmt.Sprintf("%q: %v", a.Name, err),
 		})
 		return
+	}
+	if t := b.remotes[a.Name]; t != nil {
+		i.Timeout = cmp.Or(i.Timeout, t.Timeout)
+		i.Limits = cmp.Or(i.Limits, t.Limits)
 	}
 	if p, ok := i.Activity.(interface{ Params() []string }); ok {
 		b.params[a.Name] = p.Params()

@@ -41,6 +41,8 @@ type Server struct {
 	Redact       func(string) string // takes the secrets out of a text; nil when there are none
 
 	env, headers *node
+	all          served   // what holds for all of its tools
+	single       []served // what holds for one of them
 	at           value
 	secrets      *Secrets
 }
@@ -99,12 +101,12 @@ func (r *reader) servers(v value, f *File, strict bool) {
 func (r *reader) server(v value, strict bool) Server {
 	s := Server{Name: v.name(), Loc: r.loc(v.key), Raw: v.json(), at: v}
 	var kind string
-	known := map[string]set{
+	known := r.servedByAll(&s, strict, map[string]set{
 		"command": r.text(&s.Command), "args": r.texts(&s.Args), "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
 		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "type": r.text(&kind),
 		"env":     func(v value) { s.env = v.node; r.each(v, r.variable) },
 		"headers": func(v value) { s.headers = v.node; r.each(v, r.variable) },
-	}
+	})
 	if strict {
 		r.members(v, known)
 	} else {
@@ -246,7 +248,13 @@ func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 	def := *t.Definition
 	def.Name = name
 	named := *t
-	named.Definition, named.Limits = &def, b.limits[name]
+	named.Definition = &def
+	if l, ok := b.limits[name]; ok {
+		named.Limits = l
+	}
+	if i, ok := b.made[name]; ok {
+		named.Timeout = i.Timeout
+	}
 	return &named
 }
 

@@ -2,9 +2,11 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,6 +102,124 @@ func TestServersEffects(t *testing.T) {
 	got, ok := cat.Lookup("docs.search")
 	if !ok || len(found) > 0 || !got.Definition.Effects.ChangesWorld() || got.Definition.Effects.Domain != "d" {
 		t.Errorf("%v %+v", found, got)
+	}
+}
+
+// What an entry says of its server's tools counts, whatever they are called.
+func TestServedTools(t *testing.T) {
+	for _, c := range []struct {
+		about, text string
+		tool        string
+		timeout     time.Duration
+		limits      tool.Limits
+		effects     tool.Effects
+		findings    []string
+	}{
+		{
+			"of all", `mcpServers: {docs: {command: x, timeout: 5s}}`,
+			"search", 5 * time.Second, tool.Limits{}, tool.Effects{ReadOnly: tool.No}, nil,
+		},
+		{
+			"of one", `mcpServers: {docs: {command: x, timeout: 5s, tools: {search: {timeout: 1, parallel: 2, perSecond: 3.5, effects: {readOnly: true, domain: d}}}}}`,
+			"docs.search", time.Second, tool.Limits{Parallel: 2, PerSecond: 3.5}, tool.Effects{ReadOnly: tool.Yes, Domain: "d"}, nil,
+		},
+		{
+			"not of others", `mcpServers: {docs: {command: x, tools: {search: {timeout: 1}}}}`,
+			"read", 0, tool.Limits{}, tool.Effects{ReadOnly: tool.No}, nil,
+		},
+		{
+			"by another name", `{mcpServers: {docs: {command: x, tools: {search: {timeout: 1, parallel: 2}}}}, activities: {find: {mcp: {server: docs, tool: search}}}}`,
+			"find", time.Second, tool.Limits{Parallel: 2}, tool.Effects{ReadOnly: tool.No}, nil,
+		},
+		{
+			"an activity says more", `{mcpServers: {docs: {command: x, tools: {search: {timeout: 1, parallel: 2}}}}, activities: {find: {mcp: {server: docs, tool: search}, timeout: 3}}, limits: {find: {parallel: 4}}}`,
+			"find", 3 * time.Second, tool.Limits{Parallel: 4}, tool.Effects{ReadOnly: tool.No}, nil,
+		},
+		{
+			"no such tool", `mcpServers: {docs: {command: x, timeout: 1, tools: {serch: {timeout: 2}}}}`,
+			"search", time.Second, tool.Limits{}, tool.Effects{ReadOnly: tool.No}, []string{`no docs.serch`},
+		},
+		{
+			"no such effect", `mcpServers: {docs: {command: x, tools: {read: {effects: {readonly: true}}}}}`,
+			"search", 0, tool.Limits{}, tool.Effects{ReadOnly: tool.No},
+			[]string{`tool "read": there is no effect "readonly"; did you mean "readOnly"?`},
+		},
+		{
+			"nothing to remember", `mcpServers: {docs: {command: x, cache: 1m, tools: {search: {cache: 1m}}}}`,
+			"search", 0, tool.Limits{}, tool.Effects{ReadOnly: tool.No},
+			[]string{`nothing is remembered of "search", which is declared neither pure nor read-only; leave cache out, or declare its effects`},
+		},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			f, found := Read(diag.NewFile("tools.yaml", []byte(c.text)))
+			cat, _, more := CatalogueWith(servers{"docs": {"search", "read"}}, f)
+			var said []string
+			for _, f := range append(found, more...) {
+				said = append(said, f.Message)
+			}
+			slices.Sort(said)
+			slices.Sort(c.findings)
+			if diff := cmp.Diff(c.findings, said); diff != "" {
+				t.Error(diff)
+			}
+			got, ok := cat.Lookup(c.tool)
+			if !ok || got.Timeout != c.timeout || got.Limits != c.limits || got.Definition.Effects != c.effects {
+				t.Errorf("%+v %+v", got, got.Definition.Effects)
+			}
+		})
+	}
+}
+
+// What is around a server's tool is around it by each of its names.
+func TestServedAround(t *testing.T) {
+	f, found := Read(diag.NewFile("tools.yaml", []byte(`{
+		mcpServers: {docs: {command: x, cache: 1h, breaker: {failures: 1}, tools: {search: {effects: {readOnly: true}}, read: {maxOutput: 5}}}},
+		activities: {find: {mcp: {server: docs, tool: search}}}}`)))
+	given := &counted{servers: servers{"docs": {"search", "read"}}}
+	cat, _, more := CatalogueWith(given, f)
+	if len(found)+len(more) > 0 {
+		t.Fatal(found, more)
+	}
+	call := func(name string) error {
+		tl, _ := cat.Lookup(name)
+		_, err := tl.Activity.Call(t.Context(), &tool.Request{Tool: "search", Definition: tl.Definition})
+		return err
+	}
+	if err := errors.Join(call("find"), call("docs.search"), call("search")); err != nil || given.calls != 1 {
+		t.Errorf("%d calls, %v", given.calls, err)
+	}
+	var failure *tool.Error
+	if err := call("read"); !errors.As(err, &failure) || failure.Code != "output-too-large" {
+		t.Errorf("%v", err)
+	}
+}
+
+// counted counts the calls of servers.
+type counted struct {
+	servers
+	calls int
+}
+
+func (c *counted) Tools() (all []*tool.Tool) {
+	for _, t := range c.servers.Tools() {
+		next := t.Activity
+		t.Activity = tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+			c.calls++
+			return next.Call(ctx, req)
+		})
+		all = append(all, t)
+	}
+	return all
+}
+
+// In the config of another client, what is not ours is passed over.
+func TestToolsOfOtherClients(t *testing.T) {
+	const text = `{"mcpServers": {"docs": {"command": "x", "tools": ["*"], "timeout": 60}}}`
+	if f, found := ReadServers(diag.NewFile("servers.json", []byte(text))); len(found) > 0 || len(f.Servers) != 1 {
+		t.Errorf("%v", found)
+	}
+	if _, found := Read(diag.NewFile("tools.json", []byte(text))); len(found) != 1 {
+		t.Errorf("%v", found)
 	}
 }
 

@@ -1,0 +1,161 @@
+package file
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool"
+)
+
+// served is what a file says of tools that an MCP server lists: of all of them, or of one.
+type served struct {
+	name    string // of the one, as the server calls it
+	at      value
+	timeout time.Duration // 0 is not said
+	around  around
+	limits  tool.Limits
+	effects tool.Effects // those that are declared here count, whatever the server says
+}
+
+// servedByAll reads what holds for all tools of a server, besides the members of the entry itself.
+func (r *reader) servedByAll(s *Server, strict bool, known map[string]set) map[string]set {
+	known["timeout"] = r.duration(&s.all.timeout, 1)
+	known["tools"] = func(v value) {
+		if v.kind == array && !strict { // of another client: the names of those that it shows
+			return
+		}
+		r.each(v, func(v value) { s.single = append(s.single, r.served(v)) })
+	}
+	return r.around(&s.all.around, known)
+}
+
+// served reads what holds for one tool.
+func (r *reader) served(v value) served {
+	one := served{name: v.name(), at: v}
+	r.members(v, r.around(&one.around, map[string]set{
+		"timeout":   r.duration(&one.timeout, 1),
+		"parallel":  r.count(&one.limits.Parallel, 1),
+		"perSecond": r.rate(&one.limits.PerSecond),
+		"effects":   func(v value) { one.effects = r.effects(one.name, v) },
+	}))
+	return one
+}
+
+// effects reads declared effects of a tool.
+func (r *reader) effects(name string, v value) tool.Effects {
+	text := append(append([]byte(`{"inputSchema":{"type":"object"},"effects":`), v.json()...), '}')
+	def, findings := tool.ParseDefinition(json.RawMessage(text), name, r.loc(v.span))
+	for _, f := range findings {
+		pointer := strings.TrimPrefix(f.Pointer, "/effects")
+		f.Loc, f.Pointer = r.loc(v.at(pointer).span), v.pointer+pointer
+		r.findings = append(r.findings, f)
+	}
+	if def == nil {
+		return tool.Effects{}
+	}
+	return def.Effects
+}
+
+// guarded is MCP servers whose tools are as files say. Each tool is made once: what is
+// remembered of one is the same by all of its names.
+type guarded struct {
+	MCP
+	tools []*tool.Tool
+	byKey map[[2]string]*tool.Tool
+}
+
+// guard is the servers with what files say of their tools; of two entries of one name
+// that of the later file counts.
+func (b *builder) guard(servers MCP, files []*File) MCP {
+	if servers == nil {
+		return nil
+	}
+	entries := map[string]Server{}
+	for _, f := range files {
+		for _, s := range f.Servers {
+			entries[s.Name] = s
+		}
+	}
+	g := &guarded{MCP: servers, byKey: map[[2]string]*tool.Tool{}}
+	for _, t := range servers.Tools() {
+		s := entries[serverOf(t)]
+		u := *t
+		s.serve(&u)
+		g.tools = append(g.tools, &u)
+		g.byKey[[2]string{s.Name, t.Definition.Name}] = &u
+	}
+	for _, s := range entries {
+		b.checkServed(g, &s)
+	}
+	return g
+}
+
+// Tools are the tools of all servers.
+func (g *guarded) Tools() []*tool.Tool { return g.tools }
+
+// Tool is a tool by the server's name for it.
+func (g *guarded) Tool(server, name string) (*tool.Tool, error) {
+	t, err := g.MCP.Tool(server, name)
+	if known, ok := g.byKey[[2]string{server, name}]; ok && err == nil && t != nil {
+		return known, nil
+	}
+	return t, err
+}
+
+// serve makes a tool what the entry of its server says.
+func (s *Server) serve(t *tool.Tool) {
+	all, one := s.all, served{}
+	for _, o := range s.single {
+		if o.name == t.Definition.Name {
+			one = o
+		}
+	}
+	t.Timeout, t.Limits = cmp.Or(one.timeout, all.timeout), one.limits
+	if one.effects != (tool.Effects{}) {
+		def := *t.Definition
+		def.Effects = def.Effects.With(one.effects)
+		t.Definition = &def
+	}
+	if a := one.around.or(all.around); a != (around{}) {
+		t.Activity = a.wrap(t.Activity)
+	}
+}
+
+// or is what is said here, else what is said there.
+func (a around) or(other around) around {
+	a.cache, a.maxOutput = cmp.Or(a.cache, other.cache), cmp.Or(a.maxOutput, other.maxOutput)
+	if a.failures == 0 {
+		a.failures, a.pause = other.failures, other.pause
+	}
+	return a
+}
+
+// checkServed warns of what a file says of tools that there are not, and of caches that
+// remember nothing.
+func (b *builder) checkServed(g *guarded, s *Server) {
+	for _, one := range s.single {
+		t, err := g.Tool(s.Name, one.name)
+		loc := diag.Loc{File: s.Loc.File, Span: one.at.key}
+		switch {
+		case err != nil && g.Has(s.Name):
+			b.findings = append(b.findings, diag.Finding{
+				Code: diag.UnknownTool, Severity: diag.Warning, Loc: loc, Pointer: one.at.pointer, Message: err.Error(),
+			})
+		case err == nil && t != nil && one.around.cache != 0 && !remembers(t):
+			b.findings = append(b.findings, diag.Finding{
+				Code: diag.BadMember, Severity: diag.Warning, Loc: loc, Pointer: one.at.pointer + "/cache",
+				Message: fmt.Sprintf("nothing is remembered of %q, which is declared neither pure nor read-only; leave cache out, or declare its effects", one.name),
+			})
+		}
+	}
+}
+
+// remembers reports whether results of a tool may be remembered.
+func remembers(t *tool.Tool) bool {
+	e := t.Definition.Effects
+	return e.Pure == tool.Yes || e.ReadOnly == tool.Yes
+}
