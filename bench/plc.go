@@ -67,7 +67,7 @@ func plc() System {
 		Build: func(s *Shape) (Graph, error) {
 			prog, err := program(s, tool.Effects{Pure: tool.Yes})
 			return GraphFunc(func(ctx context.Context, w *Work) (json.RawMessage, error) {
-				return run(withWork(ctx, w), prog, &exec.Options{MaxParallel: 1024, OnEvent: func(*exec.Event) {}}, len(s.Needs)-1)
+				return run(withWork(ctx, w), prog, &exec.Options{MaxParallel: 1024, OnEvent: func(*exec.Event) {}, ReuseEvents: true}, len(s.Needs)-1)
 			}), err
 		},
 	}
@@ -95,9 +95,5 @@ func run(ctx context.Context, prog *compile.Program, opts *exec.Options, last in
 	if res.Status != exec.Completed {
 		return nil, fmt.Errorf("%s: %s", res.Status, res.Reason)
 	}
-	var state map[string]json.RawMessage
-	if err := json.Unmarshal(res.State, &state); err != nil {
-		return nil, err
-	}
-	return state[fmt.Sprintf("n%d", last)], nil
+	return res.Calls[last].Result, nil
 }

@@ -327,5 +327,5 @@ func (s *scheduler) giveUp(i int32) {
 	s.release(i, false)
 	queue := s.settle(i, nil)
 	s.mu.Unlock()
-	s.drain(queue)
+	s.drain(queue, nil)
 }

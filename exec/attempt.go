@@ -18,8 +18,11 @@ var errTimeout = errors.New("timed out")
 // be cancelled is made when somebody does.
 type attempt struct {
 	context.Context // of the scheduler
-	request         tool.Request
-	told            time.Time // when it was last said how far it is; mu of the pool guards it
+	entry
+	request tool.Request
+	timeout time.Duration
+	turn    int32     // of the call
+	told    time.Time // when it was last said how far it is; mu of the pool guards it
 
 	mu     sync.Mutex
 	own    context.Context // nil until somebody waits for it
@@ -98,12 +101,9 @@ func (a *attempt) ended() bool {
 
 // deadline is when the time of an attempt is over, or the grace that follows.
 type deadline struct {
-	entry
-	attempt *attempt
-	turn    int32
-	grace   bool
-	timeout time.Duration
-	at      time.Time
+	*attempt
+	grace bool
+	at    time.Time
 }
 
 func (d deadline) before(e deadline) bool { return d.at.Before(e.at) }
@@ -120,14 +120,20 @@ type deadlines struct {
 // fewDeadlines are not worth sweeping.
 const fewDeadlines = 64
 
-// expect adds a deadline. The caller holds mu.
-func (p *pool) expect(d deadline) {
+// expect notes that an attempt was started. The caller holds mu.
+func (p *pool) expect(a *attempt, now time.Time) {
+	p.due.going++
+	p.await(deadline{attempt: a, at: now.Add(a.timeout)})
+}
+
+// await adds a deadline. The caller holds mu.
+func (p *pool) await(d deadline) {
 	if p.root.closed {
 		return
 	}
 	p.due.heap.push(d)
 	if len(p.due.heap) > fewDeadlines+2*p.due.going {
-		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.attempt.ended() })
+		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.ended() })
 		p.due.heap.order()
 	}
 	p.arm()
@@ -160,13 +166,13 @@ func (p *pool) ring() {
 	now := time.Now()
 	for _, d := range p.late(now) {
 		if d.grace {
-			go d.s.overdue(d.i, d.turn, d.timeout)
+			go d.overdue()
 			continue
 		}
-		d.attempt.timeOut()
+		d.timeOut()
 		d.grace, d.at = true, now.Add(p.opts.Grace)
 		p.mu.Lock()
-		p.expect(d)
+		p.await(d)
 		p.mu.Unlock()
 	}
 }
@@ -176,7 +182,7 @@ func (p *pool) late(now time.Time) (late []deadline) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.due.heap) > 0 && !p.due.heap[0].at.After(now) {
-		if d := p.due.heap.pop(); !d.attempt.ended() {
+		if d := p.due.heap.pop(); !d.ended() {
 			late = append(late, d)
 		}
 	}

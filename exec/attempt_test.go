@@ -58,10 +58,9 @@ func TestDeadlines(t *testing.T) {
 		p.root = &scheduler{pool: p}
 		begun, ended := time.Now(), make(chan time.Duration)
 		for _, s := range []int{3, 1, 2} {
-			a := &attempt{Context: t.Context()}
+			a := &attempt{Context: t.Context(), entry: entry{p.root, 0}, timeout: time.Duration(s) * time.Second}
 			p.mu.Lock()
-			p.due.going++
-			p.expect(deadline{entry: entry{p.root, 0}, attempt: a, at: begun.Add(time.Duration(s) * time.Second)})
+			p.expect(a, begun)
 			p.mu.Unlock()
 			go func() {
 				<-a.Done()
@@ -70,9 +69,10 @@ func TestDeadlines(t *testing.T) {
 			}()
 		}
 		for range 10_000 {
-			a := &attempt{Context: t.Context()}
+			a := &attempt{Context: t.Context(), entry: entry{p.root, 0}, timeout: time.Minute}
 			p.mu.Lock()
-			p.expect(deadline{entry: entry{p.root, 0}, attempt: a, at: begun.Add(time.Minute)})
+			p.expect(a, begun)
+			p.due.going--
 			p.mu.Unlock()
 			a.end()
 		}

@@ -63,8 +63,8 @@ type Event struct {
 	Fallback bool            `json:"fallback,omitempty"` // CallStarted: of its fallback; CallRetrying: which comes next
 	Lost     bool            `json:"lost,omitempty"`     // CallReturned: it failed and may have done its work
 	Applied  bool            `json:"applied,omitempty"`  // CallReturned: see Past
-	Revision int             `json:"revision,omitempty"` // RunResumed, PlanRevised: of the plan, from 1
 	Replayed bool            `json:"replayed,omitempty"` // the record had it already: it is told again, and not kept
+	Revision int             `json:"revision,omitempty"` // RunResumed, PlanRevised: of the plan, from 1
 	Error    *Failure        `json:"error,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Delay    time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt

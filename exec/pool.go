@@ -37,8 +37,10 @@ type pool struct {
 	started  int                            // calls started, for the budget
 	usage    tool.Usage
 	block    eventBlock
+	event    Event // with ReuseEvents: the only one
 	due      deadlines
 	moment   time.Time // of all that happens while mu is held; zero is the time of each
+	latest   time.Time // of what has happened
 	recording
 }
 

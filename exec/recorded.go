@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/tool"
@@ -328,13 +329,11 @@ func (s *scheduler) returned(i int32, event Event) {
 	s.emitCall(i, event)
 }
 
-// gave is returned for the result of a tool.
+// gave is returned for the result of a tool. The caller holds mu.
 func (s *scheduler) gave(i int32, res *tool.Result) {
 	if !s.tellsReturned(i) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.settlesAnew(i)
 	c := s.call(i)
 	e := s.tell(CallReturned, "")
@@ -409,18 +408,24 @@ func (p *pool) sync(seq int64) error {
 	return p.err
 }
 
-// intend returns when the start of an attempt is on disk, if its tool may change the
-// world. When it can't be kept the tool is not called.
-func (s *scheduler) intend(i int32, e *tool.Effects, seq int64) bool {
-	if seq == 0 || e.Pure == tool.Yes || e.ReadOnly == tool.Yes {
-		return true
-	}
+// waitsFor reports whether a tool is called only when the start of the attempt, the event of
+// this number, is on disk: it may change the world.
+func waitsFor(e *tool.Effects, seq int64) bool {
+	return seq != 0 && e.Pure != tool.Yes && e.ReadOnly != tool.Yes
+}
+
+// intend returns when the start of an attempt, which is nil for calls that run themselves, is
+// on disk, and its time begins. When it can't be kept the tool is not called.
+func (s *scheduler) intend(i int32, seq int64, a *attempt) bool {
 	err := s.sync(seq)
-	if err == nil {
-		return true
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err == nil {
+		if a != nil {
+			s.expect(a, time.Now())
+		}
+		return true
+	}
 	if s.closed {
 		return false
 	}

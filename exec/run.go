@@ -44,7 +44,7 @@ func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2
 			o = *opts
 		}
 		q := newEventQueue(o.OnEvent)
-		o.OnEvent = q.put
+		o.OnEvent, o.ReuseEvents = q.put, false
 		r, err := Start(ctx, prog, &o)
 		if err != nil {
 			yield(nil, err)

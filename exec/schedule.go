@@ -121,7 +121,7 @@ func (p *pool) serve() {
 	p.dispatch()
 	p.mu.Unlock()
 	if ok {
-		e.work()
+		new(worker).work(e)
 	}
 }
 

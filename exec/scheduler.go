@@ -224,7 +224,7 @@ func (p *pool) emit(event Event) (seq int64) {
 	if !p.tells() {
 		return 0
 	}
-	e := p.block.next()
+	e := p.newEvent()
 	*e = event
 	return p.send(e)
 }
@@ -239,12 +239,32 @@ func (p *pool) send(e *Event) (seq int64) {
 	return seq
 }
 
+// newEvent is an event to fill in and send. The caller holds mu.
+func (p *pool) newEvent() *Event {
+	if p.opts.ReuseEvents && p.opts.Record == nil {
+		p.event = Event{}
+		return &p.event
+	}
+	return p.block.next()
+}
+
 // instant is the time of what happens. The caller holds mu.
 func (p *pool) instant() time.Time {
 	if p.moment.IsZero() {
-		return time.Now()
+		p.latest = time.Now()
+		return p.latest
 	}
 	return p.moment
+}
+
+// stamp says when all that happens until moment is zeroed does: at the time given, but not
+// before what has happened. The caller holds mu.
+func (p *pool) stamp(at time.Time) time.Time {
+	if at.Before(p.latest) {
+		at = p.latest
+	}
+	p.moment, p.latest = at, at
+	return at
 }
 
 // eventBlock makes room for events, which are large and of which each call has several,
@@ -272,7 +292,7 @@ func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
 	if !s.tells() {
 		return 0
 	}
-	e := s.block.next()
+	e := s.newEvent()
 	*e = event
 	return s.sendCall(i, e)
 }
@@ -283,7 +303,7 @@ func (s *scheduler) tell(t EventType, status Status) *Event {
 	if !s.tells() {
 		return nil
 	}
-	e := s.block.next()
+	e := s.newEvent()
 	e.Type, e.Status = t, status
 	return e
 }

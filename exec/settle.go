@@ -20,6 +20,7 @@ type writing struct {
 	outcome int             // the alternative; -1 is none
 	value   json.RawMessage // its value
 	failure *Failure        // the call failed: this is written where the plan says
+	at      time.Time       // of the answer, when it is written at once; zero is not known
 }
 
 // placeReader reads the whiteboard as of a call's place.
@@ -78,18 +79,59 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 
 // accepted takes the result of a call as the hook has it, or as the record knows it.
 func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
-	outcome, value, f := s.outcome(p, res.Outcome, res.Value)
-	if f == nil {
-		f = s.checkResult(p, outcome, value)
-	}
+	w, f := s.judge(p, &res)
 	if f != nil {
 		s.failed(i, f)
 		return
 	}
 	if !recorded && s.tells() {
+		s.mu.Lock()
 		s.gave(i, &res)
+		s.mu.Unlock()
 	}
-	s.conclude(i, writing{outcome: outcome, value: value})
+	s.conclude(i, w)
+}
+
+// took is dropped and succeed in one, for runs without hooks: what can be said of the
+// answer before it is known whether anybody waits for it is said first, so that the lock is taken
+// once. It reports as perform does.
+func (s *scheduler) took(a *attempt, res *tool.Result, by *worker) bool {
+	i := a.i
+	p := &s.prog().Calls[i]
+	value, f := s.accept(i, p, res.Value)
+	res.Value = value
+	var w writing
+	if f == nil {
+		w, f = s.judge(p, res)
+	}
+	s.mu.Lock()
+	if s.drops(a, res.Usage) {
+		s.mu.Unlock()
+		return false
+	}
+	if f != nil {
+		s.mu.Unlock()
+		s.failed(i, f)
+		return true
+	}
+	w.at = s.stamp(time.Now())
+	s.gave(i, res)
+	parked := s.park(i, w)
+	s.moment = time.Time{}
+	s.mu.Unlock()
+	if !parked {
+		s.drain(s.apply(i, w, nil, by), by)
+	}
+	return true
+}
+
+// judge says which outcome a result is, and whether it is what the definition says.
+func (s *scheduler) judge(p *compile.Call, res *tool.Result) (writing, *Failure) {
+	outcome, value, f := s.outcome(p, res.Outcome, res.Value)
+	if f == nil {
+		f = s.checkResult(p, outcome, value)
+	}
+	return writing{outcome: outcome, value: value}, f
 }
 
 // accept checks that a result is JSON and lets the hook see it.
@@ -189,7 +231,7 @@ func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	queue := s.settle(i, nil)
 	s.spread(len(queue) > 0)
 	s.mu.Unlock()
-	s.drain(queue)
+	s.drain(queue, nil)
 }
 
 // conclude gives the call's slot back and applies its write: now, or when the
@@ -203,30 +245,40 @@ func (s *scheduler) conclude(i int32, w writing) {
 	if why != "" {
 		s.revise(why)
 	}
-	s.release(i, w.failure == nil)
-	if s.commits != nil && s.commits[i] > 0 {
-		kept := w
-		s.call(i).parked = &kept
-		s.spread(false)
-		s.mu.Unlock()
-		return
-	}
+	parked := s.park(i, w)
 	s.mu.Unlock()
-	s.drain(s.apply(i, w, nil))
+	if !parked {
+		s.drain(s.apply(i, w, nil, nil), nil)
+	}
+}
+
+// park gives the call's slot back, and keeps its write when it has to wait. The caller holds
+// mu.
+func (s *scheduler) park(i int32, w writing) bool {
+	s.release(i, w.failure == nil)
+	if s.commits == nil || s.commits[i] == 0 {
+		return false
+	}
+	kept := w // which moves to the heap, and not every write
+	kept.at = time.Time{}
+	s.call(i).parked = &kept
+	s.spread(false)
+	return true
 }
 
 // drain applies parked writes whose turn has come, and those that follow.
-func (s *scheduler) drain(queue []int32) {
+func (s *scheduler) drain(queue []int32, by *worker) {
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		queue = s.apply(i, *s.call(i).parked, queue)
+		queue = s.apply(i, *s.call(i).parked, queue, by)
 	}
 }
 
 // apply writes what a call gave, or its failure, and settles it. It appends to
-// queue the calls whose parked writes may follow.
-func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
+// queue the calls whose parked writes may follow; when there are none, the worker, which is
+// nil for other goroutines, takes its next call.
+func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32 {
 	p := &s.prog().Calls[i]
 	var written []compile.Write
 	if w.failure == nil && w.outcome >= 0 {
@@ -247,8 +299,10 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moment = time.Now()
-	defer func() { s.moment = time.Time{} }()
+	if w.at.IsZero() {
+		w.at = time.Now()
+	}
+	s.stamp(w.at)
 	c := s.call(i)
 	c.parked, c.written = nil, written
 	c.outcome = int32(w.outcome)
@@ -264,7 +318,12 @@ func (s *scheduler) apply(i int32, w writing, queue []int32) []int32 {
 		c.params = nil
 		queue = s.settle(i, queue)
 	}
-	s.spread(len(queue) > 0)
+	s.moment = time.Time{}
+	if by != nil && len(queue) == 0 {
+		by.moveOn(s)
+	} else {
+		s.spread(len(queue) > 0)
+	}
 	return queue
 }
 

@@ -23,32 +23,47 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
+// worker is a goroutine that runs calls, one after the other.
+type worker struct {
+	reads placeReader // of the call that it runs
+	moved bool        // it has left the call that it ran, and taken the next
+	next  entry
+	more  bool // there is a next one
+}
+
 // work runs a call, and after it whatever is ready, until nothing is.
-func (e entry) work() {
+func (w *worker) work(e entry) {
 	for {
-		s := e.s
-		if !s.perform(e.i) {
+		if !e.s.perform(e.i, w) {
 			return
 		}
-		s.mu.Lock()
-		s.busy--
-		s.checkIdle() // first: what follows from its end comes before what is ready
-		next, ok := s.take()
-		s.dispatch()
-		s.mu.Unlock()
-		if !ok {
+		if !w.moved {
+			e.s.mu.Lock()
+			w.moveOn(e.s)
+			e.s.mu.Unlock()
+		}
+		if w.moved = false; !w.more {
 			return
 		}
-		e = next
+		e = w.next
 	}
+}
+
+// moveOn leaves the call of a scheduler and takes the next that is ready. The caller holds mu.
+func (w *worker) moveOn(s *scheduler) {
+	s.busy--
+	s.checkIdle() // first: what follows from its end comes before what is ready
+	w.next, w.more = s.take()
+	s.dispatch()
+	w.moved = true
 }
 
 // perform brings a call one step on: to its end, to its next attempt, or to the
 // person who must approve it. The call's slot is given back. It reports false
 // when the call was abandoned meanwhile, and this goroutine with it.
-func (s *scheduler) perform(i int32) bool {
+func (s *scheduler) perform(i int32, w *worker) bool {
 	c, p := s.call(i), &s.prog().Calls[i]
-	if c.params == nil && !s.prepare(i, c, p) {
+	if c.params == nil && !s.prepare(i, c, p, w) {
 		return true
 	}
 	if p.Result != nil {
@@ -66,33 +81,50 @@ func (s *scheduler) perform(i int32) bool {
 		return s.fallBack(i, p, c.fell, false)
 	}
 	key := s.key(i, p, c.params, false)
-	turn, ok := s.startAttempt(i, key)
-	if !ok {
+	if p.Delegates() || p.Choose != nil {
+		if s.startAttempt(i, key, nil) {
+			s.runsItself(i, c, p)
+		}
 		return true
 	}
-	switch {
-	case p.Delegates():
+	a := s.newAttempt(i, p.Tool, c.params, p.Timeout, key)
+	if !s.startAttempt(i, key, a) {
+		return true
+	}
+	return s.answered(a, p.Runner(), w)
+}
+
+// runsItself runs a call that needs no activity.
+func (s *scheduler) runsItself(i int32, c *call, p *compile.Call) {
+	if p.Delegates() {
 		s.delegate(i)
-		return true
-	case p.Choose != nil:
+	} else {
 		s.choose(i, p, c.params)
-		return true
 	}
-	res, err := s.attempt(i, turn, p.Tool, p.Runner(), c.params, s.timeout(p.Timeout), c.attempts, key)
-	if s.dropped(i, turn, res.Usage) {
+}
+
+// answered makes an attempt that was started, and goes on with what came of it. It reports as
+// perform does.
+func (s *scheduler) answered(a *attempt, act tool.Activity, w *worker) bool {
+	res, err := s.attempt(a, act)
+	if err == nil && s.opts.OnCallDone == nil && s.opts.OnCallEnd == nil {
+		return s.took(a, &res, w)
+	}
+	if s.dropped(a, res.Usage) {
 		return false
 	}
 	if err != nil {
-		return s.attemptFailed(i, err)
+		return s.attemptFailed(a.i, err)
 	}
-	s.succeed(i, res)
+	s.succeed(a.i, res)
 	return true
 }
 
 // prepare decides whether the call runs, and resolves and validates its params.
 // It reports false when the call has come to its end.
-func (s *scheduler) prepare(i int32, c *call, p *compile.Call) bool {
-	reads := &placeReader{s: s, before: p.Place}
+func (s *scheduler) prepare(i int32, c *call, p *compile.Call, w *worker) bool {
+	reads := &w.reads
+	*reads = placeReader{s: s, before: p.Place}
 	if reason := s.skipReason(i, p, reads); reason != "" {
 		return false
 	}
@@ -262,30 +294,33 @@ func (s *scheduler) checkGiven(t *tool.Tool, params json.RawMessage) *Failure {
 	return s.checkParams(t, params)
 }
 
-// startAttempt counts an attempt and puts its start into the record; it reports false
-// when there can be none: the run stops, the budget forbids it, it can't be recorded.
-func (s *scheduler) startAttempt(i int32, key string) (turn int32, ok bool) {
-	turn, seq, ok := s.countAttempt(i, key)
-	return turn, ok && s.intend(i, &s.prog().Calls[i].Effects, seq)
+// startAttempt counts an attempt, which is nil for calls that run themselves, and puts its
+// start into the record; it reports false when there can be none: the run stops, the budget
+// forbids it, it can't be recorded.
+func (s *scheduler) startAttempt(i int32, key string, a *attempt) bool {
+	seq, ok := s.countAttempt(i, key, a)
+	if !ok || !waitsFor(&s.prog().Calls[i].Effects, seq) {
+		return ok
+	}
+	return s.intend(i, seq, a)
 }
 
-func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok bool) {
+func (s *scheduler) countAttempt(i int32, key string, a *attempt) (seq int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moment = time.Now()
-	defer func() { s.moment = time.Time{} }()
-	c := s.call(i)
+	c, p := s.call(i), &s.prog().Calls[i]
 	if s.stopped.status != "" || s.opts.Replay {
 		c.status = Pending
 		s.release(i, true)
-		return 0, 0, false
+		return 0, false
 	}
-	if why := s.wouldExceed(c, &s.prog().Calls[i]); why != "" {
+	if why := s.wouldExceed(c, p); why != "" {
 		s.overBudget(why)
 		c.status = Pending
 		s.release(i, true)
-		return 0, 0, false
+		return 0, false
 	}
+	s.stamp(time.Now())
 	if c.attempts == 0 {
 		s.started++
 		c.begun = s.moment
@@ -302,7 +337,15 @@ func (s *scheduler) countAttempt(i int32, key string) (turn int32, seq int64, ok
 			e.Value = c.params
 		}
 	}
-	return c.turn, s.sendCall(i, e), true
+	seq = s.sendCall(i, e)
+	if a != nil {
+		a.turn, a.request.Attempt = c.turn, c.attempts
+		if !waitsFor(&p.Effects, seq) {
+			s.expect(a, s.moment)
+		}
+	}
+	s.moment = time.Time{}
+	return seq, true
 }
 
 // start is the event of an attempt.
@@ -314,20 +357,26 @@ func (c *call) start(e Event) Event {
 	return e
 }
 
-// dropped takes the answer of an attempt, and what it used up; it reports whether nobody
-// waits for the answer any more.
-func (s *scheduler) dropped(i, turn int32, used tool.Usage) bool {
+// dropped is drops for those that do not hold mu.
+func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.drops(a, used)
+}
+
+// drops takes the answer of an attempt, and what it used up; it reports whether nobody
+// waits for the answer any more. The caller holds mu.
+func (s *scheduler) drops(a *attempt, used tool.Usage) bool {
 	s.due.going--
 	s.spend(used)
-	c := s.call(i)
-	if s.closed || c.turn != turn {
+	c := s.call(a.i)
+	if s.closed || c.turn != a.turn {
 		return true
 	}
 	c.calling = false
 	if used != (tool.Usage{}) {
-		c.spent = &used
+		spent := used // which moves to the heap, and not that of every attempt
+		c.spent = &spent
 	}
 	return false
 }
@@ -356,33 +405,37 @@ func brief(p *compile.Call) *tool.Brief {
 	return b
 }
 
+// newAttempt is an attempt of a call with a tool, not yet started. timeout is that of the call
+// or its fallback; 0 is the run's.
+func (s *scheduler) newAttempt(i int32, t *tool.Tool, params []byte, timeout time.Duration, key string) *attempt {
+	p := &s.prog().Calls[i]
+	a := &attempt{
+		Context: s.ctx, entry: entry{s, i}, timeout: s.timeout(timeout),
+		request: tool.Request{
+			Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
+			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
+		},
+	}
+	if s.opts.OnEvent != nil {
+		a.request.Progress = a.progress
+	}
+	return a
+}
+
 // attempt calls the activity once. When it ignores the end of its time for
 // longer than the grace, the call goes on without it.
-func (s *scheduler) attempt(i, turn int32, t *tool.Tool, a tool.Activity, params []byte, timeout time.Duration, n int, key string) (tool.Result, error) {
-	p := &s.prog().Calls[i]
-	ctx := &attempt{Context: s.ctx, request: tool.Request{
-		Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
-		Attempt: n, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
-	}}
-	req := &ctx.request
-	if s.opts.OnEvent != nil {
-		req.Progress = func(p tool.Progress) { s.progress(i, turn, ctx, p) }
-	}
-	s.mu.Lock()
-	s.due.going++
-	s.expect(deadline{entry: entry{s, i}, attempt: ctx, turn: turn, timeout: timeout, at: time.Now().Add(timeout)})
-	s.mu.Unlock()
-	defer ctx.end()
+func (s *scheduler) attempt(a *attempt, act tool.Activity) (tool.Result, error) {
+	defer a.end()
 	if s.opts.Dry != nil {
-		return s.opts.Dry(ctx, &Trial{Instance: s.instanceOf(i), Path: s.path(i), Call: p, Request: req})
+		return s.opts.Dry(a, &Trial{Instance: s.instanceOf(a.i), Path: s.path(a.i), Call: &s.prog().Calls[a.i], Request: &a.request})
 	}
-	res, err := s.protect(ctx, s.wrapped(a), req)
+	res, err := s.protect(a, s.wrapped(act), &a.request)
 	if err == nil {
 		return res, nil
 	}
-	if context.Cause(ctx) == errTimeout {
+	if context.Cause(a) == errTimeout {
 		return res, &tool.Error{
-			Code: "timeout", Message: fmt.Sprintf("no answer within %s", timeout),
+			Code: "timeout", Message: fmt.Sprintf("no answer within %s", a.timeout),
 			Uncertain: true, Err: err,
 		}
 	}
@@ -414,23 +467,25 @@ func (s *scheduler) wrapped(a tool.Activity) tool.Activity {
 const progressPause = 100 * time.Millisecond
 
 // progress tells how far an attempt is that goes on.
-func (s *scheduler) progress(i, turn int32, a *attempt, p tool.Progress) {
+func (a *attempt) progress(p tool.Progress) {
+	s := a.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.call(i)
+	c := s.call(a.i)
 	now := time.Now()
-	if s.closed || c.turn != turn || !c.calling || now.Sub(a.told) < progressPause {
+	if s.closed || c.turn != a.turn || !c.calling || now.Sub(a.told) < progressPause {
 		return
 	}
 	a.told = now
-	s.emitCall(i, Event{Type: CallProgress, Attempt: a.request.Attempt, Progress: &p})
+	s.emitCall(a.i, Event{Type: CallProgress, Attempt: a.request.Attempt, Progress: &p})
 }
 
 // overdue gives up on an attempt that ignores the end of its time.
-func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
+func (a *attempt) overdue() {
+	s, i := a.s, a.i
 	s.mu.Lock()
 	c := s.call(i)
-	if s.closed || c.turn != turn || !c.calling {
+	if s.closed || c.turn != a.turn || !c.calling {
 		s.mu.Unlock()
 		return
 	}
@@ -440,7 +495,7 @@ func (s *scheduler) overdue(i, turn int32, timeout time.Duration) {
 	s.mu.Unlock()
 	s.attemptFailed(i, &tool.Error{
 		Code:      "timeout",
-		Message:   fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", timeout, s.opts.Grace),
+		Message:   fmt.Sprintf("no answer within %s, and it went on for %s after that; it was abandoned", a.timeout, s.opts.Grace),
 		Uncertain: true,
 	})
 	s.mu.Lock()
@@ -721,19 +776,11 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours
 		return false, true
 	}
 	key := s.key(i, p, params, true)
-	turn, ok := s.startFallback(i, f, why, key)
-	if !ok {
+	a := s.newAttempt(i, f.Tool, params, f.Timeout, key)
+	if !s.startFallback(i, f, why, a) {
 		return true, true
 	}
-	res, err := s.attempt(i, turn, f.Tool, f.Activity, params, s.timeout(f.Timeout), 1, key)
-	if s.dropped(i, turn, res.Usage) {
-		return true, false
-	}
-	if err != nil {
-		return true, s.attemptFailed(i, err)
-	}
-	s.succeed(i, res)
-	return true, true
+	return true, s.answered(a, f.Activity, nil)
 }
 
 // fallbackFailed ends a call whose fallback failed as well: with the failure of its tool.
@@ -752,26 +799,30 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 
 // startFallback puts the start of a fallback into the record; it reports false when it
 // can't be.
-func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, key string) (turn int32, ok bool) {
+func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, a *attempt) bool {
 	s.mu.Lock()
 	c := s.call(i)
 	if s.opts.Replay {
 		c.status = Pending
 		s.release(i, true)
 		s.mu.Unlock()
-		return 0, false
+		return false
 	}
 	c.turn++
 	c.calling = true
-	turn = c.turn
+	a.turn = c.turn
 	if c.fell == nil {
 		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true, Usage: c.used()})
 		c.fell = why
 	}
 	c.status = Running
-	seq := s.emitCall(i, c.start(Event{Attempt: c.attempts, Key: key, Tool: f.Tool.Definition.Name, Fallback: true}))
+	seq := s.emitCall(i, c.start(Event{Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true}))
+	waits := waitsFor(&f.Tool.Definition.Effects, seq)
+	if !waits {
+		s.expect(a, time.Now())
+	}
 	s.mu.Unlock()
-	return turn, s.intend(i, &f.Tool.Definition.Effects, seq)
+	return !waits || s.intend(i, seq, a)
 }
 
 // failureOf is an error as a failure; errors that are not a tool's get the code.

@@ -392,6 +392,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error
 		show.event(e)
 		k.event(e)
 	}
+	opts.ReuseEvents = true
 	b, err := env.newBatch(l.prog, f, show, p.asJSON)
 	if err != nil {
 		k.fail(err)
