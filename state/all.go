@@ -13,7 +13,7 @@ func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.
 	raw := jsonscan.Compacted(value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := len(w.log)
+	before := w.log.len
 	for _, path := range paths {
 		if err := w.write(at, path, method, raw); err != nil {
 			w.undo(before)
@@ -26,11 +26,9 @@ func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.
 // undo takes the writes behind the first n of the log back.
 func (w *Whiteboard) undo(n int) {
 	touched := make(map[*kind]bool)
-	for _, r := range w.log[n:] {
-		touched[w.kinds[r.Path[0].Name]] = true
+	for w.log.len > n {
+		touched[w.kinds[w.log.drop().Path[0].Name]] = true
 	}
-	clear(w.log[n:])
-	w.log = w.log[:n]
 	for k := range touched {
 		w.again(k)
 	}

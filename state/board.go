@@ -52,7 +52,7 @@ type Whiteboard struct {
 	kinds map[string]*kind // the same from New on
 
 	mu  sync.RWMutex // of log and of what is in the kinds
-	log []record     // in order of arrival
+	log writeLog
 }
 
 // kind is the writes of one kind, as a trie, and what they started from.
@@ -116,7 +116,7 @@ func newKind(initial []byte) *kind {
 
 func (k *kind) reset() {
 	k.root = newNode()
-	k.root.cover(0, k.initial, true)
+	k.root.cover(nil, 0, k.initial, true)
 	k.leftOut = false
 }
 
@@ -141,12 +141,12 @@ func (w *Whiteboard) write(at Place, path Path, method Method, raw []byte) error
 		err.Method = method
 		return err
 	}
-	r := record{Entry{at, path, method, raw}, keyOf(at, uint32(len(w.log)+1))}
+	r := record{Entry{at, path, method, raw}, keyOf(at, uint32(w.log.len+1))}
 	late, err := w.land(k, &r)
 	if err != nil {
 		return err
 	}
-	w.log = append(w.log, r)
+	w.log.append(r)
 	if late || k.leftOut {
 		w.again(k)
 	}
@@ -192,7 +192,7 @@ func (w *Whiteboard) again(k *kind) {
 
 // inOrder is the log in order of places, those of one place as they came.
 func (w *Whiteboard) inOrder() []record {
-	return slices.SortedFunc(slices.Values(w.log), func(a, b record) int { return cmp.Compare(a.key, b.key) })
+	return slices.SortedFunc(w.log.all(), func(a, b record) int { return cmp.Compare(a.key, b.key) })
 }
 
 // Read is the value at path as a reader at place before sees it that is bound
@@ -212,11 +212,15 @@ func (w *Whiteboard) inOrder() []record {
 func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	if since >= before || len(path) == 0 || w.kinds[path[0].Name] == nil {
+	if since >= before || len(path) == 0 {
+		return nil, false
+	}
+	k := w.kinds[path[0].Name]
+	if k == nil {
 		return nil, false
 	}
 	v := view{since: keyOf(since, 0), bound: keyOf(before, 0), raws: &w.raws}
-	raw, ok := v.value(spot{n: w.kinds[path[0].Name].root}, path[1:])
+	raw, ok := v.value(spot{n: k.root}, path[1:])
 	w.work.Add(int64(v.work + len(raw)/bytesPerStep))
 	if !ok {
 		return nil, false

@@ -86,10 +86,11 @@ func (v *view) land(root *node, r *record) (late bool, err *Error) {
 	}
 	n := root
 	n.mark(r.key)
-	for _, st := range steps {
+	var fresh *item[cover]
+	for i, st := range steps {
 		in := n.on(r.key)
 		if !st.element {
-			n = in.member(st.name, r.key)
+			n, fresh = in.member(st.name, r.key, i == len(steps)-1)
 			continue
 		}
 		if st.grows {
@@ -105,7 +106,7 @@ func (v *view) land(root *node, r *record) (late bool, err *Error) {
 		v.append(at, r)
 		return false, nil
 	}
-	return n.cover(r.key, r.Value, true), nil
+	return n.cover(fresh, r.key, r.Value, true), nil
 }
 
 // append lands the value of a push or concat behind the end of the list.
@@ -123,7 +124,7 @@ func (v *view) merge(s spot, k key, raw []byte, deep bool) (late bool) {
 	p := v.open(s)
 	isObject := shapeOf(raw) == object
 	if !isObject || v.shape(p) != object {
-		return s.n.cover(k, raw, !isObject)
+		return s.n.cover(nil, k, raw, !isObject)
 	}
 	in := s.n.on(k)
 	empty := true
@@ -131,11 +132,12 @@ func (v *view) merge(s spot, k key, raw []byte, deep bool) (late bool) {
 		v.work++
 		empty = false
 		c := v.member(p, m.name)
-		c.n = in.member(m.name, k)
+		var fresh *item[cover]
+		c.n, fresh = in.member(m.name, k, !deep)
 		if deep {
 			late = v.merge(c, k, m.value, true) || late
 		} else {
-			late = c.n.cover(k, m.value, true) || late
+			late = c.n.cover(fresh, k, m.value, true) || late
 		}
 	}
 	if empty {

@@ -107,39 +107,58 @@ func (n *node) on(k key) *content {
 	return *in
 }
 
-// cover lands a value. It reports whether it came too late: something of a later
-// place landed on the value that it replaces, or depends on it.
-func (n *node) cover(k key, raw []byte, firm bool) (late bool) {
+// cover lands a value, in the item given, if any. It reports whether it came too late:
+// something of a later place landed on the value that it replaces, or depends on it.
+func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late bool) {
 	in := n.under
 	if c := n.covers.before(k); c != nil {
 		in = c.value.in
 	}
 	next := n.covers.from(k)
-	n.covers.insert(k, cover{raw: raw, firm: firm})
+	if fresh == nil {
+		fresh = new(item[cover])
+	}
+	n.covers.add(fresh, k, cover{raw: raw, firm: firm})
 	n.mark(k)
 	return in != nil && in.last > k || next != nil && !next.value.firm
 }
 
-// member is the node of a member, made if need be, for what lands at k.
-func (in *content) member(name string, k key) *node {
+// member is the node of a member, made if need be, for what lands at k. With one that is
+// made for a value comes the room for it.
+func (in *content) member(name string, k key, value bool) (n *node, fresh *item[cover]) {
 	in.object, in.last = min(in.object, k), max(in.last, k)
-	n := in.members[name]
-	if n == nil {
-		if in.members == nil {
-			in.members = make(map[string]*node)
-		}
-		made := &struct { // at once: there are many
-			node
-			first item[named]
-		}{node: node{min: never}}
-		n = &made.node
-		in.members[name] = n
-		in.fresh.add(&made.first, k, named{name, n})
+	if n = in.members[name]; n == nil {
+		n, fresh = in.make(name, k, value)
 	} else if k < n.min {
 		in.fresh.insert(k, named{name, n})
 	}
 	n.mark(k)
-	return n
+	return n, fresh
+}
+
+// make makes the node of a member, and all that comes with it at once: there are many.
+func (in *content) make(name string, k key, value bool) (n *node, fresh *item[cover]) {
+	var born *item[named]
+	if value {
+		made := &struct {
+			node
+			born  item[named]
+			cover item[cover]
+		}{node: node{min: never}}
+		n, born, fresh = &made.node, &made.born, &made.cover
+	} else {
+		made := &struct {
+			node
+			born item[named]
+		}{node: node{min: never}}
+		n, born = &made.node, &made.born
+	}
+	if in.members == nil {
+		in.members = make(map[string]*node)
+	}
+	in.members[name] = n
+	in.fresh.add(born, k, named{name, n})
+	return n, fresh
 }
 
 // element is the node of an element, made if need be, for what lands at k.
