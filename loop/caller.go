@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -160,15 +159,4 @@ func (r recorder) into(opts *exec.Options, id string, prog *compile.Program) (fu
 		return c.Close, nil
 	}
 	return func() error { return nil }, nil
-}
-
-// encode is a value as compact JSON, in which <, > and & stay what they are.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, and JSON that was checked
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

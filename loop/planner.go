@@ -12,7 +12,8 @@ import (
 // know: it remembers nothing. The clients of packages tool/model/openai and
 // tool/model/anthropic are planners, and so is a model.Tape.
 type Planner interface {
-	// Converse is called by one goroutine of a loop at a time, and ends soon after ctx is done.
+	// Converse may be called by several goroutines at once, since a planner also makes the
+	// results of latent calls. It ends soon after ctx is done.
 	Converse(ctx context.Context, turn *model.Turn) (*model.Reply, error)
 }
 

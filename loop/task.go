@@ -30,6 +30,7 @@ type Task struct {
 const (
 	DefaultMaxTurns   = 25
 	DefaultMaxRepairs = 3
+	DefaultMaxShown   = 2048
 )
 
 // Options say how a task is solved. The zero value is the default.
@@ -41,10 +42,14 @@ type Options struct {
 	MaxCost    float64
 	MaxTime    time.Duration // of all; 0 is no bound
 	Prices     model.Prices  // of the planner
+	MaxShown   int           // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
+	OnFailure  Strategy      // what an unhandled failure does to the plan
 	Lazy       bool          // a whole plan first, which makes no results up, and then its run
+	Whole      bool          // nothing is started before a solution is whole
+	ApplyFixes bool          // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
 	// Compile says how solutions are checked. Its Catalogue, Values and Run are the loop's.
 	Compile compile.Options
-	// Exec says how calls are run. Its ID, Record, Open and Revision are the loop's.
+	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
 	Exec exec.Options
 	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is
 	// an io.Closer is closed when the run has ended.
@@ -55,6 +60,18 @@ type Options struct {
 	// OnEvent is called with each event, in order, one at a time; it must be quick.
 	OnEvent func(*Event)
 }
+
+// Strategy says what an unhandled failure of a call does to the plan.
+type Strategy uint8
+
+// The strategies.
+const (
+	ReplanRemaining Strategy = iota // what does not need the call is done, then the planner plans anew
+	InsertRecovery                  // the planner gives calls that go before the one that failed, which is made again
+	SkipAndContinue                 // the call counts as skipped, and what needed it is skipped
+	Abort                           // nothing new starts, and the loop ends
+	AskUser                         // a person says: the loop pauses
+)
 
 // Result is what came of a task.
 type Result struct {

@@ -1,0 +1,279 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// attempt is an answer of the planner, and its run. While the answer is being written, its
+// calls are checked as they come, and those that only read are started (execution §1); the
+// others wait until the answer is whole and sound. An answer that is not is abandoned: nothing
+// of it is on the whiteboard, and what its calls gave is known when they are listed again.
+type attempt struct {
+	s   *solver
+	ctx context.Context
+	id  string // of its run
+
+	growing growing
+	listed  [][]byte // the calls that have come
+	fed     int      // of them, those that were compiled
+	stream  *compile.Stream
+	off     bool // no more calls are taken from the text: one has a fault
+
+	solution json.RawMessage
+	prog     *compile.Program
+	handle   *exec.Handle // nil until the run has started
+	cancel   context.CancelFunc
+	record   exec.Record
+	closing  func() error
+}
+
+// attempt is the next answer.
+func (s *solver) attempt(ctx context.Context, try int) *attempt {
+	id := fmt.Sprintf("%s-%d", s.opts.ID, s.result.Turns+1)
+	if try > 1 {
+		id += fmt.Sprintf(".%d", try)
+	}
+	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil, stream: compile.NewStream(&s.compile)}
+}
+
+// text takes a piece of the answer.
+func (a *attempt) text(piece string) {
+	if a.off {
+		return
+	}
+	a.listed = append(a.listed, a.growing.add(piece)...)
+	// The cost of a step is that of all that came before.
+	if n := len(a.listed) - a.fed; n > 0 && n > a.fed/8 {
+		a.feed()
+	}
+}
+
+// feed compiles the calls that have come, and starts those that may be.
+func (a *attempt) feed() {
+	a.fed = len(a.listed)
+	solution := `{"calls":[` + string(bytes.Join(a.listed, []byte(","))) + `],"output":null}`
+	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(solution)), nil)
+	if findings.HasErrors() {
+		a.off = true
+		return
+	}
+	prog, findings := a.stream.Add(doc)
+	if findings.HasErrors() {
+		a.off = true
+		return
+	}
+	a.prog = prog
+	var err error
+	switch {
+	case a.handle != nil:
+		err = a.handle.Extend(prog, false)
+	case slices.ContainsFunc(prog.Calls, func(c compile.Call) bool { return !hold(&c) }):
+		err = a.start(true)
+	}
+	a.off = err != nil
+}
+
+// hold reports calls that wait until a solution is whole: all but those that surely change
+// nothing.
+func hold(c *compile.Call) bool {
+	return c.Result == nil && c.Effects.ReadOnly != tool.Yes && c.Effects.Pure != tool.Yes || c.Approve.Needed
+}
+
+// start starts the run of a.prog.
+func (a *attempt) start(open bool) error {
+	s := a.s
+	opts := s.opts.Exec
+	opts.ID, opts.Open, opts.Known = a.id, open, s.memory.take
+	if open {
+		opts.Hold = hold
+	}
+	opts.OnFailure = s.opts.OnFailure.exec()
+	told := opts.OnEvent
+	opts.OnEvent = func(e *exec.Event) {
+		s.memory.watch(e)
+		if told != nil {
+			told(e)
+		}
+		s.emit(Event{Type: Ran, Run: e})
+	}
+	if n := s.opts.MaxTokens; n > 0 {
+		u := &s.result.Usage
+		left := max(1, float64(n-u.Input-u.Output-u.Calls.Tokens))
+		if opts.MaxTokens == 0 || left < opts.MaxTokens {
+			opts.MaxTokens = left
+		}
+	}
+	closing, err := recorder(s.opts.Record).into(&opts, a.id, a.prog)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(a.ctx)
+	h, err := exec.Start(ctx, a.prog, &opts)
+	if err != nil {
+		cancel()
+		return errors.Join(err, closing())
+	}
+	a.handle, a.cancel, a.record, a.closing = h, cancel, opts.Record, closing
+	return nil
+}
+
+// exec is the strategy of the run.
+func (st Strategy) exec() exec.Strategy {
+	switch st {
+	case SkipAndContinue:
+		return exec.Skip
+	case Abort:
+		return exec.Abort
+	case AskUser:
+		return exec.Ask
+	}
+	return exec.Continue
+}
+
+// finish takes the whole answer and compiles it. It returns what the planner is told of an
+// answer that is no sound solution; "" for one that is.
+func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
+	s := a.s
+	switch reply.Stop {
+	case model.Refusal:
+		s.end(exec.Failed, "the model refused: "+reply.Reason)
+		return "it was refused", nil
+	case model.Length:
+		return "it was cut off for its length: give fewer or shorter calls", nil
+	}
+	solution, findings := solutionOf(reply.Text)
+	if findings.HasErrors() {
+		return s.faulty(findings), nil
+	}
+	if s.redo != nil {
+		solution = s.redo.after(solution)
+	}
+	a.solution = solution
+	for mended := false; ; mended = true {
+		prog, found := a.compile()
+		if !found.HasErrors() {
+			findings = append(findings, found...)
+			a.prog = prog
+			return a.accept(prog)
+		}
+		if !s.opts.ApplyFixes || mended || !a.mend(found) {
+			return s.faulty(found), nil
+		}
+	}
+}
+
+// compile compiles the whole solution, beside what runs of it.
+func (a *attempt) compile() (*compile.Program, diag.List) {
+	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(string(a.solution))), nil)
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	if a.handle != nil && !a.same(doc) {
+		a.abandon()
+	}
+	var prog *compile.Program
+	var more diag.List
+	if a.handle != nil {
+		prog, more = a.stream.Close(doc)
+	} else {
+		prog, more = compile.Compile(doc, &a.s.compile)
+	}
+	return prog, append(findings, more...)
+}
+
+// same reports whether the calls that were taken from the text as it came are those of the
+// document.
+func (a *attempt) same(doc *lang.Document) bool {
+	if len(doc.Calls) < a.fed {
+		return false
+	}
+	for i, raw := range a.listed[:a.fed] {
+		if !equalJSON(raw, doc.Calls[i].Node.AppendJSON(nil)) {
+			return false
+		}
+	}
+	return true
+}
+
+// accept has the solution looked at before anything of it runs that changes the world.
+func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
+	s := a.s
+	s.result.Findings = nil
+	s.emit(Event{Type: Planned, Program: prog})
+	if s.opts.OnPlan == nil {
+		return "", nil
+	}
+	switch err := s.opts.OnPlan(prog); {
+	case err == nil:
+		return "", nil
+	case errors.Is(err, ErrRejected):
+		s.end(exec.Rejected, err.Error())
+		return err.Error(), nil
+	default:
+		return "the plan was refused: " + err.Error(), nil
+	}
+}
+
+// Reviser is an exec.Record that takes the whole of a program of which the run began with a
+// part, while its text was being written.
+type Reviser interface {
+	Revise(prog *compile.Program) error
+}
+
+// run runs what is not running yet, to the end.
+func (a *attempt) run() (*exec.Result, error) {
+	if a.handle == nil {
+		if err := a.start(false); err != nil {
+			return nil, err
+		}
+	} else if err := a.extend(); err != nil {
+		a.abandon()
+		return nil, err
+	}
+	r := a.handle.Wait()
+	a.cancel()
+	a.handle = nil
+	return r, a.closing()
+}
+
+// extend goes on with the whole program.
+func (a *attempt) extend() error {
+	if r, ok := a.record.(Reviser); ok {
+		if err := r.Revise(a.prog); err != nil {
+			return fmt.Errorf("loop: the whole of the run %s can't be recorded: %w", a.id, err)
+		}
+	}
+	return a.handle.Extend(a.prog, true)
+}
+
+// abandon ends the run of an answer that is no solution. What its calls gave stays known.
+func (a *attempt) abandon() {
+	a.off = true
+	if a.handle == nil {
+		return
+	}
+	a.cancel()
+	r := a.handle.Wait()
+	a.handle = nil
+	a.s.count(r, a.prog, false)
+	_ = a.closing() // what it would say of the record, the next run will
+}
+
+// calls are those of the solution.
+func (a *attempt) calls() json.RawMessage {
+	return json.RawMessage(gjson.GetBytes(a.solution, "calls").Raw)
+}

@@ -1,0 +1,277 @@
+package loop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+)
+
+// board is the context of a loop's requests: what is known, as messages. It is the
+// whiteboard between two runs.
+type board struct {
+	fixed  []json.RawMessage // messages that stay as they are: definitions, texts, meta
+	texts  []string          // of them, what is for the model to read
+	blocks []*block          // what there is on the whiteboard, in the order of its first message
+	schema json.RawMessage   // of the output; nil is any
+	plan   json.RawMessage   // the calls of the last solution, or of the context's plan message
+	lazy   bool              // the plan message says so
+}
+
+// block is the messages of one kind and instance, merged.
+type block struct {
+	kind, instance string
+	value          json.RawMessage
+	schemas        []json.RawMessage
+	descriptions   []string
+}
+
+// newBoard reads the context of a task and compiles it without calls.
+func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, error) {
+	b := &board{schema: task.Schema}
+	context := gjson.ParseBytes(task.Context)
+	var messages []json.RawMessage
+	for _, m := range context.Array() {
+		messages = append(messages, json.RawMessage(m.Raw))
+	}
+	if task.Context != nil && (!json.Valid(task.Context) || !context.IsArray()) {
+		return nil, nil, fmt.Errorf("loop: the context is no JSON array of messages")
+	}
+	if task.Goal != "" {
+		messages = append(messages, encode(map[string]string{"type": "input", "request": task.Goal}))
+	}
+	doc, findings := lang.Parse(diag.NewFile("context.json", b.request(messages, emptySolution)), nil)
+	prog, more := compile.Compile(doc, opts)
+	if err := append(findings, more...).Err(); err != nil {
+		return nil, nil, fmt.Errorf("loop: the context of the task can't be used: %w", err)
+	}
+	for i := range doc.Messages {
+		b.add(&doc.Messages[i])
+	}
+	for _, bl := range b.blocks {
+		bl.value = initial(prog, bl)
+	}
+	return b, prog, nil
+}
+
+// initial is what a block holds before anything has run.
+func initial(prog *compile.Program, b *block) json.RawMessage {
+	if b.instance == "" {
+		return prog.Initial[b.kind]
+	}
+	for i := range prog.Instances {
+		if prog.Instances[i].Name == b.instance {
+			return prog.Instances[i].Own[b.kind]
+		}
+	}
+	return nil
+}
+
+// add takes a message of the context.
+func (b *board) add(m *lang.Message) {
+	switch m.Type {
+	case "plan":
+		b.lazy = m.Node.Str() == "lazy"
+		for _, name := range []string{"plan", "calls"} {
+			if v, ok := m.Node.Member(name); ok {
+				b.plan = callsOf(v.Value)
+			}
+		}
+		if v, ok := m.Node.Member("mode"); ok {
+			b.lazy = v.Value.Str() == "lazy"
+		}
+	case "input", "state", "data":
+		bl := b.block(m.Kind, m.Instance)
+		if !m.Schema.IsZero() {
+			bl.schemas = append(bl.schemas, m.Schema.AppendJSON(nil))
+		}
+		if d, ok := m.Node.Member("description"); ok && d.Value.Str() != "" {
+			bl.descriptions = append(bl.descriptions, d.Value.Str())
+		}
+	default:
+		raw := m.Node.AppendJSON(nil)
+		b.fixed = append(b.fixed, raw)
+		if m.Type == "text" || m.Type == "system" || m.Type == "error" {
+			b.texts = append(b.texts, words(raw))
+		}
+	}
+}
+
+// callsOf are the calls of a plan: a list, or an object that has them.
+func callsOf(v lang.Node) json.RawMessage {
+	if inner, ok := v.Member("calls"); ok {
+		v = inner.Value
+	}
+	return v.AppendJSON(nil)
+}
+
+// words is what a message of text says.
+func words(raw json.RawMessage) string {
+	m := gjson.ParseBytes(raw)
+	for _, name := range []string{m.Get("type").Str, "text", "content", "data"} {
+		if v := m.Get(name); v.Type == gjson.String {
+			return v.Str
+		}
+	}
+	return string(raw)
+}
+
+// block is that of a kind and instance.
+func (b *board) block(kind, instance string) *block {
+	for _, bl := range b.blocks {
+		if bl.kind == kind && bl.instance == instance {
+			return bl
+		}
+	}
+	bl := &block{kind: kind, instance: instance}
+	b.blocks = append(b.blocks, bl)
+	return bl
+}
+
+// emptySolution has no calls and no output.
+const emptySolution = `{"calls":[],"output":null}`
+
+// request is the document of a turn: these messages, and a solution.
+func (b *board) request(messages []json.RawMessage, solution string) []byte {
+	var d bytes.Buffer
+	d.WriteString(`{"context":[`)
+	d.Write(bytes.Join(asBytes(messages), []byte(",\n")))
+	d.WriteString("],\n")
+	if b.schema != nil {
+		fmt.Fprintf(&d, "\"schema\":%s,\n", b.schema)
+	}
+	fmt.Fprintf(&d, "\"solution\":%s}", solution)
+	return d.Bytes()
+}
+
+func asBytes(list []json.RawMessage) [][]byte {
+	all := make([][]byte, len(list))
+	for i, m := range list {
+		all[i] = m
+	}
+	return all
+}
+
+// document is the document of a turn with all that is known.
+func (b *board) document(solution string) []byte {
+	messages := slices.Clone(b.fixed)
+	for _, bl := range b.blocks {
+		messages = append(messages, bl.messages()...)
+	}
+	return b.request(messages, solution)
+}
+
+// messages are a block as messages: its value, and each of its schemas.
+func (bl *block) messages() []json.RawMessage {
+	head := `{"type":"data"`
+	member := "data"
+	switch bl.kind {
+	case "input", "state":
+		head, member = `{"type":"`+bl.kind+`"`, bl.kind
+	case "data":
+	default:
+		head += `,"kind":` + string(encode(bl.kind))
+	}
+	if bl.instance != "" {
+		head += `,"_instance":` + string(encode(bl.instance))
+	}
+	var list []json.RawMessage
+	for _, s := range bl.schemas {
+		list = append(list, json.RawMessage(head+`,"schema":`+string(s)+`}`))
+	}
+	if bl.value != nil {
+		list = append(list, json.RawMessage(head+`,"`+member+`":`+string(bl.value)+`}`))
+	}
+	return list
+}
+
+// take takes what a run left on the whiteboard.
+func (b *board) take(r *exec.Result) {
+	b.takeKinds("", r.State, r.Data, r.Kinds)
+	for i := range r.Instances {
+		in := &r.Instances[i]
+		b.takeKinds(in.Name, in.State, in.Data, in.Kinds)
+	}
+}
+
+func (b *board) takeKinds(instance string, state, data json.RawMessage, kinds map[string]json.RawMessage) {
+	b.takeKind("state", instance, state)
+	b.takeKind("data", instance, data)
+	for _, kind := range sortedKeys(kinds) {
+		b.takeKind(kind, instance, kinds[kind])
+	}
+}
+
+// takeKind takes the value of a kind as somebody sees it. Of an instance, which sees its own
+// over what all see, only that is kept which is its own.
+func (b *board) takeKind(kind, instance string, seen json.RawMessage) {
+	if seen == nil {
+		return
+	}
+	i := slices.IndexFunc(b.blocks, func(bl *block) bool { return bl.kind == kind && bl.instance == instance })
+	if instance != "" {
+		var before json.RawMessage
+		if i >= 0 {
+			before = b.blocks[i].value
+		}
+		seen = own(seen, b.block(kind, "").value, before)
+	}
+	if i < 0 && (seen == nil || string(seen) == "{}") {
+		return
+	}
+	b.block(kind, instance).value = seen
+}
+
+// own is what of a value is not in the one under it, or was its own before; nil is nothing.
+func own(seen, under, before json.RawMessage) json.RawMessage {
+	s, u, w := gjson.ParseBytes(seen), gjson.ParseBytes(under), gjson.ParseBytes(before)
+	if !s.IsObject() || under != nil && !u.IsObject() && before == nil {
+		if before == nil && equalJSON(seen, under) {
+			return nil
+		}
+		return seen
+	}
+	var out []string
+	was, below := members(w), members(u)
+	s.ForEach(func(k, v gjson.Result) bool {
+		if part := own(json.RawMessage(v.Raw), below[k.Str], was[k.Str]); part != nil {
+			out = append(out, k.Raw+":"+string(part))
+		}
+		return true
+	})
+	if len(out) == 0 && before == nil && under != nil {
+		return nil
+	}
+	return json.RawMessage("{" + strings.Join(out, ",") + "}")
+}
+
+// members are the members of an object by name; none of other values.
+func members(v gjson.Result) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	if v.IsObject() {
+		v.ForEach(func(k, e gjson.Result) bool {
+			all[k.Str] = json.RawMessage(e.Raw)
+			return true
+		})
+	}
+	return all
+}
+
+// digest is that of all that is on the whiteboard.
+func (b *board) digest() [sha256.Size]byte {
+	h := sha256.New()
+	for _, bl := range b.blocks {
+		fmt.Fprintf(h, "%q %q %d ", bl.kind, bl.instance, len(bl.value))
+		h.Write(bl.value)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}

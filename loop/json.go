@@ -1,0 +1,49 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// encode is a value as compact JSON, in which <, > and & stay what they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // texts, and JSON that was checked
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// member is a member of an object that is written in this order.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// writeObject is an object of these members, in order.
+func writeObject(members ...member) json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, encode(m.name)...), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// equalJSON reports whether two values are the same but for spelling; nil is no value.
+func equalJSON(a, b json.RawMessage) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return bytes.Equal(jsonscan.Canonical(nil, a), jsonscan.Canonical(nil, b))
+}

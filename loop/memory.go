@@ -1,0 +1,128 @@
+package loop
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// memory is what a loop knows of the calls that its runs made, so that none is made twice:
+// a call that is listed again, of the same tool with the same params, output path and
+// instance, has the result that it gave. One whose answer was lost goes on as the run does with
+// uncertain calls; one that failed is made again.
+type memory struct {
+	mu    sync.Mutex
+	now   map[place]*made    // of the run that goes on
+	known map[string][]*made // of those before, by content and output path
+	again tool.Usage         // of what was taken over in the run that goes on, which was counted before
+	fresh int                // calls that were made in the last run, and not taken over
+}
+
+// place is where a call is in a run.
+type place struct{ instance, path string }
+
+// made is a call that was made.
+type made struct {
+	past  exec.Past
+	taken bool // from another run
+}
+
+func newMemory() *memory {
+	return &memory{now: map[place]*made{}, known: map[string][]*made{}}
+}
+
+// watch takes an event of the run that goes on.
+func (m *memory) watch(e *exec.Event) {
+	if e.Call == "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := place{e.Instance, e.Call}
+	if m.now[at] == nil {
+		m.now[at] = &made{}
+	}
+	m.now[at].past.Take(e)
+}
+
+// take gives what is known of a call: see exec.Options.Known.
+func (m *memory) take(c *compile.Call, instance, content string) *exec.Past {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := keyOf(instance, content, pathOf(c))
+	list := m.known[key]
+	if len(list) == 0 {
+		return nil
+	}
+	m.known[key] = list[1:]
+	past := list[0].past
+	m.again = m.again.Plus(past.Usage)
+	taken := &made{past: past, taken: true}
+	m.now[place{instance, exec.PathOf(c.ID)}] = taken
+	return &past
+}
+
+// end keeps what a run did, which has ended; kept says that its whiteboard is that of the next
+// one. Calls that it did not come to stay known. It returns what was used up by calls that it
+// took over, which is counted in the run, and was before.
+func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	calls := map[string]*compile.Call{}
+	for i := range prog.Calls {
+		calls[exec.PathOf(prog.Calls[i].ID)] = &prog.Calls[i]
+	}
+	m.fresh = 0
+	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
+		made, c := m.now[at], calls[at.path]
+		if c != nil && !made.taken && (made.past.Attempts > 0 || made.past.Returned != nil) {
+			m.fresh++
+		}
+		if c == nil || made.past.Content == "" || !made.keep() {
+			continue // one that a delegate leads to is known by that
+		}
+		made.past.Applied = made.past.Applied || kept && made.past.Settled == exec.Completed
+		made.taken = false
+		key := keyOf(at.instance, made.past.Content, pathOf(c))
+		m.known[key] = append(m.known[key], made)
+	}
+	m.now = map[place]*made{}
+	again, m.again = m.again, tool.Usage{}
+	return again
+}
+
+// keep reports whether a call is not to be made again as if it had never been.
+func (m *made) keep() bool {
+	r := m.past.Returned
+	switch {
+	case r == nil:
+		return m.past.Lost
+	case r.Failure == nil:
+		return !r.Skipped
+	case r.Lost: // whether it is made again depends on its tool and on what the run does with such calls
+		m.past.Returned, m.past.Lost = nil, true
+		return true
+	}
+	return false
+}
+
+// pathOf is where the result of a call goes, as its plan spells it.
+func pathOf(c *compile.Call) string {
+	if c.Source == nil {
+		return ""
+	}
+	return c.Source.OutputNode.Str()
+}
+
+func keyOf(instance, content, path string) string {
+	return string(encode([]string{instance, content, path}))
+}
+
+func (a place) compare(b place) int {
+	return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.path, b.path))
+}

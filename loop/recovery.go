@@ -1,0 +1,162 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// failure does what the strategy says about calls that failed unhandled.
+func (s *solver) failure(a *attempt, r *exec.Result) {
+	failed := unhandled(r)
+	if s.result.Status != "" || len(failed) == 0 {
+		return
+	}
+	switch s.opts.OnFailure {
+	case Abort:
+		s.end(exec.Failed, r.Reason)
+	case InsertRecovery:
+		s.redo = remaining(a, r)
+		s.notes = append(s.notes, fmt.Sprintf("give only calls that mend what made %s fail; it is made again after them, and then what is left of the plan. The output stays null", quoted(failed)))
+		s.emit(Event{Type: Revised, Text: "calls are inserted before " + quoted(failed)})
+	case ReplanRemaining:
+		s.emit(Event{Type: Revised, Text: quoted(failed) + " failed"})
+	}
+}
+
+// unhandled are the ids of calls that failed, and whose failure the plan does not handle.
+func unhandled(r *exec.Result) (ids []string) {
+	add := func(calls []exec.CallResult) {
+		for i := range calls {
+			if calls[i].Status == exec.Failed && !calls[i].Handled {
+				ids = append(ids, calls[i].ID)
+			}
+		}
+	}
+	add(r.Calls)
+	for i := range r.Instances {
+		add(r.Instances[i].Calls)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+func quoted(ids []string) string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = fmt.Sprintf("%q", id)
+	}
+	return strings.Join(list, ", ")
+}
+
+// remainder is what is left of a plan of which calls failed.
+type remainder struct {
+	calls []leftCall
+	ids   []string
+}
+
+type leftCall struct {
+	members []member
+	failed  bool
+}
+
+// remaining are the calls of a run that were not completed, in plan order.
+func remaining(a *attempt, r *exec.Result) *remainder {
+	left := &remainder{}
+	done := map[string]bool{}
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Status == exec.Completed || c.Handled {
+			done[c.ID] = true
+		} else {
+			left.ids = append(left.ids, c.ID)
+		}
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if done[c.ID] {
+			continue
+		}
+		call := leftCall{members: []member{{"_id", encode(c.ID)}}, failed: c.Status == exec.Failed}
+		gjson.ParseBytes(a.prog.Calls[i].Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
+			switch k.Str {
+			case "_id":
+			case "_dependsOn":
+				call.members = append(call.members, member{k.Str, without(v, done)})
+			default:
+				call.members = append(call.members, member{k.Str, json.RawMessage(v.Raw)})
+			}
+			return true
+		})
+		left.calls = append(left.calls, call)
+	}
+	return left
+}
+
+// without is a list of ids without those that are done.
+func without(list gjson.Result, done map[string]bool) json.RawMessage {
+	left := []string{}
+	for _, id := range list.Array() {
+		if !done[id.Str] {
+			left = append(left, id.Str)
+		}
+	}
+	return encode(left)
+}
+
+// after is a solution with what is left behind its calls, for which those that failed wait.
+func (left *remainder) after(solution json.RawMessage) json.RawMessage {
+	var calls []json.RawMessage
+	var ids []string
+	for i, c := range gjson.GetBytes(solution, "calls").Array() {
+		id := c.Get("_id").Str
+		if id == "" {
+			for n := i + 1; id == "" || slices.Contains(left.ids, id); n++ {
+				id = fmt.Sprintf("recovery-%d", n)
+			}
+			calls = append(calls, with(c, "_id", encode(id)))
+		} else {
+			calls = append(calls, json.RawMessage(c.Raw))
+		}
+		ids = append(ids, id)
+	}
+	for _, c := range left.calls {
+		members := slices.Clone(c.members)
+		if c.failed && len(ids) > 0 {
+			members = waiting(members, ids)
+		}
+		calls = append(calls, writeObject(members...))
+	}
+	return writeObject(member{"calls", encode(calls)}, member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
+}
+
+// with is an object with another member, before the others.
+func with(object gjson.Result, name string, value json.RawMessage) json.RawMessage {
+	members := []member{{name, value}}
+	object.ForEach(func(k, v gjson.Result) bool {
+		if k.Str != name {
+			members = append(members, member{k.Str, json.RawMessage(v.Raw)})
+		}
+		return true
+	})
+	return writeObject(members...)
+}
+
+// waiting are the members of a call that also waits for the calls of these ids.
+func waiting(members []member, ids []string) []member {
+	for i, m := range members {
+		if m.name == "_dependsOn" {
+			var before []string
+			for _, id := range gjson.ParseBytes(m.value).Array() {
+				before = append(before, id.Str)
+			}
+			members[i].value = encode(append(before, ids...))
+			return members
+		}
+	}
+	return append(members, member{"_dependsOn", encode(ids)})
+}

@@ -1,0 +1,129 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// solutionOf finds the solution in an answer: {"calls": […], "output": …}, as compact
+// JSON. A list of calls, or a plan message, is one without an output.
+func solutionOf(answer string) (json.RawMessage, diag.List) {
+	file := diag.NewFile("answer", []byte(answer))
+	doc, findings := lang.Parse(file, &lang.Options{Answer: true})
+	// What its calls say is checked beside the context; here it counts whether there is a text of a solution.
+	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool {
+		return f.Severity == diag.Error && f.Code != diag.NotJSON && f.Code != diag.OverLimit && f.Code != diag.DuplicateMember
+	})
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	calls, output, found := json.RawMessage("[]"), json.RawMessage("null"), false
+	switch v := doc.Root; v.Kind() {
+	case lang.Array:
+		calls, found = v.AppendJSON(nil), doc.Form == lang.CallList
+	case lang.Object:
+		for _, name := range []string{"plan", "calls"} {
+			if m, ok := v.Member(name); ok {
+				calls, found = callsOf(m.Value), true
+			}
+		}
+		if m, ok := v.Member("output"); ok {
+			output, found = m.Value.AppendJSON(nil), true
+		}
+	}
+	if !found {
+		return nil, append(findings, diag.Finding{
+			Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: file},
+			Message: `the answer is no solution: it is one object {"calls": […], "output": …}`,
+		})
+	}
+	return writeObject(member{"calls", calls}, member{"output", output}), findings
+}
+
+// faulty tells findings, and returns what the planner is told of them.
+func (s *solver) faulty(findings diag.List) string {
+	s.result.Findings = findings
+	s.emit(Event{Type: Faulty, Findings: findings})
+	return compact(findings)
+}
+
+// maxTold is how many findings the planner is told at once, and maxTokens about how long each
+// may be.
+const (
+	maxTold  = 20
+	maxBytes = 400 // about 100 tokens
+)
+
+// compact are the errors of a list, a line each: code, place, message and fix. A line has
+// fewer than 120 tokens.
+func compact(findings diag.List) string {
+	var b strings.Builder
+	told, left := 0, 0
+	for i := range findings {
+		f := &findings[i]
+		if f.Severity != diag.Error {
+			continue
+		}
+		if told++; told > maxTold {
+			left++
+			continue
+		}
+		line := f.Code.String()
+		if p := strings.TrimPrefix(f.Pointer, "/solution"); p != "" {
+			line += " " + p
+		}
+		if f.Call != "" {
+			line += fmt.Sprintf(" (%s)", f.Call)
+		}
+		line += ": " + f.Message
+		if f.Fix != nil && f.Fix.Message != "" {
+			line += "; " + f.Fix.Message
+		}
+		fmt.Fprintf(&b, "%s\n", cut(line))
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "and %d more errors\n", left)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cut is the beginning of a line that is too long.
+func cut(line string) string {
+	if len(line) <= maxBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxBytes], "") + "…"
+}
+
+// mend mends the solution with the fixes of its errors; it reports false when that is not
+// certain: one has none, or would have another tool called.
+func (a *attempt) mend(findings diag.List) bool {
+	var fixes []*diag.Fix
+	var told []string
+	text := a.s.board.document(string(a.solution))
+	for i := range findings {
+		f := &findings[i]
+		if f.Severity != diag.Error {
+			continue
+		}
+		if f.Fix == nil || f.Code == diag.UnknownTool || strings.HasSuffix(f.Pointer, "/_tool") {
+			return false
+		}
+		fixes, told = append(fixes, f.Fix), append(told, f.Message+"; "+f.Fix.Message)
+	}
+	mended, err := diag.ApplyFixes(text, fixes)
+	if err != nil {
+		return false
+	}
+	a.solution = json.RawMessage(gjson.GetBytes(mended, "solution").Raw)
+	a.abandon()
+	a.s.emit(Event{Type: Warned, Text: "the solution was mended: " + strings.Join(told, "; ")})
+	return true
+}

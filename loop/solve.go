@@ -1,0 +1,346 @@
+package loop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// ErrRejected is the error with which Options.OnPlan ends a loop: a person will not have
+// the plan run. Any other error goes back to the planner.
+var ErrRejected = errors.New("the plan was rejected")
+
+// Solve runs the loop of a task until there is an output, or an end to it. The error is for
+// what is neither the model's nor the tools' fault: a context that can't be used, a planner
+// that can't be reached, a record that can't be written. Result then holds what came of the task
+// so far; it is nil only when the loop could not start. A nil Options is the default.
+func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
+	s, err := newSolver(task, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.opts.MaxTime > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, s.opts.MaxTime, errMaxTime)
+		defer stop()
+	}
+	err = s.solve(ctx)
+	switch {
+	case ctx.Err() == nil || s.result.Status != "":
+	case errors.Is(context.Cause(ctx), errMaxTime):
+		s.end(exec.Failed, fmt.Sprintf("the task took longer than %s", s.opts.MaxTime))
+		err = nil
+	default:
+		s.end(exec.Cancelled, "the loop was cancelled")
+		err = nil
+	}
+	if err != nil {
+		s.end(exec.Failed, err.Error())
+	}
+	s.result.State = s.board.block("state", "").value
+	s.emit(Event{Type: Finished, Result: s.result})
+	return s.result, err
+}
+
+var errMaxTime = errors.New("over the time of the task")
+
+// solver is a loop that goes on.
+type solver struct {
+	task    *Task
+	opts    Options
+	result  *Result
+	board   *board
+	memory  *memory
+	schema  json.RawMessage // of a solution
+	lazy    bool
+	latent  bool // there are tools that only a model runs
+	shown   int  // bytes of a value that the planner is shown
+	compile compile.Options
+
+	// Of the last turn, for the next request.
+	came   string            // what came of its calls
+	errors []json.RawMessage // their failures
+	notes  []string
+	stalls int        // turns in a row in which nothing happened
+	redo   *remainder // what comes after the calls of the next solution; nil is nothing
+
+	emitting sync.Mutex
+}
+
+func newSolver(task *Task, given *Options) (*solver, error) {
+	s := &solver{task: task, memory: newMemory()}
+	if given != nil {
+		s.opts = *given
+	}
+	o := &s.opts
+	if task.Planner == nil {
+		return nil, errors.New("loop: the task has no planner")
+	}
+	if o.ID == "" {
+		o.ID = exec.NewID()
+	}
+	if o.MaxTurns == 0 {
+		o.MaxTurns = DefaultMaxTurns
+	}
+	if o.MaxRepairs == 0 {
+		o.MaxRepairs = DefaultMaxRepairs
+	}
+	s.shown = o.MaxShown
+	if s.shown <= 0 {
+		s.shown = DefaultMaxShown
+	}
+	s.compile = o.Compile
+	s.compile.Catalogue, s.compile.Run = task.Catalogue, true
+	if s.compile.Models == nil {
+		think := model.New(completer{task.Planner, s}, &model.Options{Prices: o.Prices})
+		s.compile.Models = func(string) (tool.Activity, error) { return think, nil }
+	}
+	board, prog, err := newBoard(task, &s.compile)
+	if err != nil {
+		return nil, err
+	}
+	s.board = board
+	s.lazy = o.Lazy || board.lazy
+	s.compile.Lazy = s.lazy
+	tools := prog.Catalogue()
+	for t := range tools.Tools() {
+		_, status := tools.Resolve(t, "", false)
+		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
+	}
+	s.schema = composed(tools, task.Schema, s.lazy, len(prog.Instances) > 0)
+	s.result = &Result{ID: o.ID}
+	return s, nil
+}
+
+// solve makes turns until the loop has come to its end.
+func (s *solver) solve(ctx context.Context) error {
+	for s.result.Status == "" {
+		if s.result.Turns >= s.opts.MaxTurns {
+			s.end(exec.Failed, fmt.Sprintf("there is no output after %d turns", s.opts.MaxTurns))
+			return nil
+		}
+		a, err := s.plan(ctx)
+		if err != nil || a == nil {
+			return err
+		}
+		result, err := a.run()
+		if err != nil {
+			return err
+		}
+		if err := s.take(a, result); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end says what became of the loop; the first word stands.
+func (s *solver) end(status exec.Status, reason string) {
+	if s.result.Status == "" {
+		s.result.Status, s.result.Reason = status, reason
+	}
+}
+
+// plan asks the planner until it has given a sound solution. It returns nil when the loop
+// has come to its end.
+func (s *solver) plan(ctx context.Context) (*attempt, error) {
+	faults := ""
+	for try := 1; ; try++ {
+		if !s.affordable() {
+			return nil, nil
+		}
+		a := s.attempt(ctx, try)
+		reply, err := s.ask(ctx, s.request(try, faults), a)
+		if err != nil {
+			a.abandon()
+			return nil, err
+		}
+		why, err := a.finish(reply)
+		if err != nil {
+			a.abandon()
+			return nil, err
+		}
+		if why == "" {
+			return a, nil
+		}
+		a.abandon()
+		if s.result.Status != "" {
+			return nil, nil
+		}
+		if try > max(0, s.opts.MaxRepairs) {
+			s.end(exec.Failed, fmt.Sprintf("%d answers in a row were no sound solution; the last one: %s", try, why))
+			return nil, nil
+		}
+		faults = why
+	}
+}
+
+// affordable reports whether there is budget for another request.
+func (s *solver) affordable() bool {
+	u := &s.result.Usage
+	switch {
+	case s.opts.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= s.opts.MaxTokens:
+		s.end(exec.Failed, fmt.Sprintf("the token budget of %d is used up", s.opts.MaxTokens))
+	case s.opts.MaxCost > 0 && u.Cost+u.Calls.Cost >= s.opts.MaxCost:
+		s.end(exec.Failed, fmt.Sprintf("the cost budget of %g is used up", s.opts.MaxCost))
+	}
+	return s.result.Status == ""
+}
+
+// ask puts a request to the planner. What it says while it says it goes to a.
+func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
+	turn.OnText = func(piece string) error {
+		s.emit(Event{Type: Said, Text: piece})
+		a.text(piece)
+		return nil
+	}
+	s.emit(Event{Type: Asked, Request: turn})
+	reply, err := s.task.Planner.Converse(ctx, turn)
+	if err != nil {
+		return nil, fmt.Errorf("loop: the planner failed: %w", err)
+	}
+	s.spend(reply)
+	s.emit(Event{Type: Replied, Reply: reply})
+	return reply, nil
+}
+
+// spend counts what a reply has used up.
+func (s *solver) spend(r *model.Reply) {
+	const million = 1e6
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	u := &s.result.Usage
+	u.Requests++
+	u.Input += r.Input
+	u.Output += r.Output
+	u.Cached += r.Cached
+	u.Cost += (float64(r.Input)*s.opts.Prices.Input + float64(r.Output)*s.opts.Prices.Output) / million
+}
+
+// take takes what came of a run, and decides whether the loop goes on.
+func (s *solver) take(a *attempt, r *exec.Result) error {
+	s.result.Turns++
+	s.result.Runs = append(s.result.Runs, r.Run)
+	s.count(r, a.prog, true)
+	if r.Err != nil {
+		return fmt.Errorf("loop: %w", r.Err)
+	}
+	before := s.board.digest()
+	s.board.take(r)
+	s.board.plan = a.calls()
+	s.came, s.errors, s.notes, s.redo = cameOf(r), errorsOf(r), nil, nil
+	switch {
+	case r.Status == exec.Paused && !r.Replan:
+		s.end(exec.Paused, r.Reason)
+		return nil
+	case r.Status == exec.Cancelled, r.Status == exec.Rejected:
+		s.end(r.Status, r.Reason)
+		return nil
+	}
+	if a.prog.Output != nil && s.output(a.prog, r) {
+		return nil
+	}
+	s.failure(a, r)
+	s.progress(before)
+	return nil
+}
+
+// count counts what a run has used up, and keeps what it did.
+func (s *solver) count(r *exec.Result, prog *compile.Program, kept bool) {
+	again := s.memory.end(prog, kept)
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	u := &s.result.Usage.Calls
+	*u = u.Plus(r.Usage).Plus(tool.Usage{Tokens: -again.Tokens, Input: -again.Input, Output: -again.Output, Cost: -again.Cost})
+}
+
+// output takes the output of a run; it reports false when it can't be made.
+func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
+	out, findings := r.Output, r.Findings
+	if prog.Template {
+		var all []member
+		for i := range r.Instances {
+			in := &r.Instances[i]
+			findings = append(findings, in.Findings...)
+			if in.Output == nil {
+				out = nil
+				break
+			}
+			all = append(all, member{in.Name, in.Output})
+			out = writeObject(all...)
+		}
+	}
+	if findings.HasErrors() || out == nil {
+		for _, f := range findings {
+			if f.Severity == diag.Error {
+				s.notes = append(s.notes, "the output could not be taken: "+f.Message)
+			}
+		}
+		return false
+	}
+	s.result.Output = out
+	s.end(exec.Completed, "")
+	return true
+}
+
+// progress notes whether anything has happened in a turn; the loop ends when nothing has for
+// the second time.
+func (s *solver) progress(before [sha256.Size]byte) {
+	if s.result.Status != "" {
+		return
+	}
+	if s.memory.fresh > 0 || len(s.errors) > 0 && s.stalls == 0 || s.board.digest() != before {
+		s.stalls = 0
+		return
+	}
+	if s.stalls++; s.stalls > 1 {
+		s.end(exec.Failed, "no progress: two turns in a row did nothing and gave no output")
+		return
+	}
+	s.notes = append(s.notes, "nothing happened in the last turn: give calls that have not been made, or the output")
+}
+
+// emit tells an event.
+func (s *solver) emit(e Event) {
+	if s.opts.OnEvent == nil {
+		return
+	}
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	e.Time, e.Turn = time.Now(), s.result.Turns+1
+	if e.Type == Finished {
+		e.Turn = s.result.Turns
+	}
+	s.opts.OnEvent(&e)
+}
+
+// completer is a planner as the model that makes the results of latent calls.
+type completer struct {
+	Planner
+	s *solver
+}
+
+// Complete implements model.Client.
+func (c completer) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+	reply, err := c.Converse(ctx, &model.Turn{
+		System: req.System, Messages: []model.Message{{Role: model.User, Text: req.Prompt}},
+		Schema: req.Schema, Strict: req.Strict, Attempt: req.Attempt,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &model.Answer{Text: reply.Text, Stop: reply.Stop, Reason: reply.Reason, Input: reply.Input, Output: reply.Output}, nil
+}
