@@ -8,11 +8,16 @@
 //	   "dependencies": ["1"], "expected_output": "a page"}],
 //	 "success_criteria": ["one page"]}
 //
-// A step without an action calls the tool step. The state of an execution, with the plan
-// and the results of steps, is read as well: steps that are completed have their results.
+// A step without an action calls the tool step. One with a plan of its own, a sub_plan,
+// calls nothing: its result is that of each step of it by its id, and what depends on it
+// depends on all of those. The state of an execution, with the plan and the results of
+// steps, is read as well: steps that are completed have their results. As in that system, a
+// reference that finds nothing is an empty string.
 package planstep
 
 import (
+	"slices"
+
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
@@ -24,13 +29,22 @@ func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "planstep", What: "a plan of steps", Read: read, Write: write}
 }
 
-// maxSteps is the most steps that a plan has.
+// maxSteps is the most steps that a plan has, unless the options allow another number.
 const maxSteps = 20
 
 type reader struct {
 	tree.Tokens
-	steps            []tree.Value
-	statuses, result tree.Value // of an execution
+	max              int
+	steps            []*leaf
+	inside           map[string][]string // the steps of the plan of a step, those of plans in it instead of their steps
+	whole            []tree.Value        // the steps with a plan
+	statuses, result tree.Value          // of an execution
+}
+
+// leaf is a step that calls something.
+type leaf struct {
+	tree.Value
+	needs []tree.Member // the dependencies of the steps around it
 }
 
 func read(b *dialect.Builder) {
@@ -42,19 +56,18 @@ func read(b *dialect.Builder) {
 	if !ok {
 		return
 	}
-	tree.Known(b, plan, "a plan", "goal", "steps", "success_criteria", "created_at", "estimated_total_tokens")
-	r := &reader{Tokens: tree.Tokens{Builder: b, AnyOrder: true, Labels: tree.Labels{Spell: tree.SpellToken}}}
+	b.Profile = lang.Profile{LenientRefs: true}
+	r := &reader{Tokens: tree.Tokens{Builder: b, AnyOrder: true, Labels: tree.Labels{Spell: tree.SpellToken}, Below: map[string][]string{}},
+		max: maxSteps, inside: map[string][]string{}}
+	if b.Options.MaxCalls > 0 {
+		r.max = b.Options.MaxCalls
+	}
 	r.statuses, r.result = root.First("step_statuses").Value, root.First("step_results").Value
-	switch n := list.Len(); {
-	case n == 0:
-		b.Errorf(list.At(), diag.BadNotation, "the plan has no steps")
-	case n > maxSteps:
-		b.Errorf(list.At(), diag.OverLimit, "a plan of steps has at most %d, and this one %d", maxSteps, n)
-	}
-	for _, s := range list.Elements() {
-		r.step(s)
-	}
+	r.plan(plan, list, nil, nil)
 	for i, s := range r.steps {
+		if s == nil {
+			continue
+		}
 		r.Find(s.Get("parameters"), i)
 	}
 	r.Labels.Judge(b)
@@ -69,42 +82,102 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// step checks a step.
-func (r *reader) step(v tree.Value) {
-	if !v.Is(lang.Object) || v.Get("id").Word() == "" {
+// plan checks a plan, below the steps around it, and returns the ids of what it calls.
+func (r *reader) plan(plan, list tree.Value, around []string, needs []tree.Member) (ids []string) {
+	tree.Known(r.Builder, plan, "a plan", "goal", "steps", "success_criteria", "created_at", "estimated_total_tokens")
+	switch n := list.Len(); {
+	case n == 0:
+		r.Errorf(list.At(), diag.BadNotation, "the plan has no steps")
+	case n > r.max:
+		r.Errorf(list.At(), diag.OverLimit, "a plan of steps has at most %d, and this one %d", r.max, n)
+	}
+	for _, v := range list.Elements() {
+		ids = append(ids, r.step(v, around, needs)...)
+	}
+	return ids
+}
+
+// step checks a step, and returns the ids of what it calls: itself, or the steps of its plan.
+func (r *reader) step(v tree.Value, around []string, needs []tree.Member) []string {
+	id := v.Get("id").Word()
+	if !v.Is(lang.Object) || id == "" {
 		r.Errorf(v.At(), diag.BadNotation, "the step has no id; it is written {\"id\": …, \"description\": …, \"action\": …, \"parameters\": {…}, \"dependencies\": […]}")
-		return
+		return nil
 	}
 	tree.Known(r.Builder, v, "a step", "id", "description", "action", "parameters", "dependencies", "expected_output",
 		"fallback_action", "estimated_tokens", "status", "result", "error", "sub_plan")
-	if sub := v.Get("sub_plan"); sub.Is(lang.Object) {
-		r.Errorf(v.Member("sub_plan").Key, diag.BadNotation, "a plan inside a step is not read")
-	}
 	if p := v.First("parameters").Value; !p.IsZero() && !p.Is(lang.Object) {
 		r.Errorf(p.At(), diag.BadNotation, "the parameters are an object, not %s", p.Describe())
 	}
-	r.Labels.Step(v.Get("id").Word())
-	r.steps = append(r.steps, v)
+	sub := v.Get("sub_plan").Is(lang.Object)
+	if _, whole := r.inside[id]; whole || sub && r.Labels.Has(id) {
+		r.Errorf(v.Get("id").At(), diag.DuplicateID, "two steps have the id %q", id)
+	}
+	r.Labels.Step(id)
+	r.Below[id] = around
+	if !sub {
+		r.steps = append(r.steps, &leaf{v, needs})
+		return []string{id}
+	}
+	r.steps = append(r.steps, nil) // it has a place among the labels
+	r.whole = append(r.whole, v)
+	r.inside[id] = nil
+	r.inside[id] = r.subPlan(v, id, around, needs)
+	return r.inside[id]
+}
+
+// subPlan checks the plan of a step.
+func (r *reader) subPlan(v tree.Value, id string, around []string, needs []tree.Member) []string {
+	list, plan, ok := tree.Steps(r.Builder, v.Get("sub_plan"), "the plan of a step", "steps")
+	if !ok {
+		return nil
+	}
+	if m := v.First("fallback_action"); m.Value.Str() != "" {
+		r.Errorf(m.Value.At(), diag.BadNotation, "the step has a plan of its own, so that no action can stand in for it; its steps may have a fallback_action each")
+	}
+	if m := v.Member("dependencies"); tree.IsNames(r.Builder, m) && m.Value.Len() > 0 {
+		needs = append(slices.Clip(needs), m)
+	}
+	return r.plan(plan, list, append(slices.Clip(around), id), needs)
 }
 
 // meta writes what is said of the plan as a whole.
 func (r *reader) meta(plan tree.Value) {
-	if !plan.Is(lang.Object) || plan.Len() < 2 {
+	if len(r.whole) == 0 && (!plan.Is(lang.Object) || plan.Len() < 2) {
 		return
 	}
 	r.Member("meta", plan.At())
 	r.Object(plan.At())
-	for m := range plan.Members() {
-		switch m.Name {
-		case "goal", "success_criteria", "created_at", "estimated_total_tokens":
-			r.Member(m.Name, m.Key)
-			tree.Words(r.Builder, m.Value)
+	r.words(plan, "goal", "success_criteria", "created_at", "estimated_total_tokens")
+	if len(r.whole) > 0 {
+		r.Member("sub_plans", plan.At())
+		r.List(plan.At())
+		for _, v := range r.whole {
+			r.Object(v.At())
+			r.words(v, "id", "description", "action", "parameters", "expected_output", "estimated_tokens")
+			r.words(v.Get("sub_plan"), "goal", "success_criteria", "created_at", "estimated_total_tokens")
+			r.Close()
 		}
+		r.Close()
 	}
 	r.Close()
 }
 
-func (r *reader) call(v tree.Value) {
+// words writes those of these members that say something.
+func (r *reader) words(v tree.Value, names ...string) {
+	for m := range v.Members() {
+		if slices.Contains(names, m.Name) && m.Value.Kind() != lang.Null {
+			r.Member(m.Name, m.Key)
+			tree.Words(r.Builder, m.Value)
+		}
+	}
+}
+
+func (r *reader) call(s *leaf) {
+	if s == nil {
+		return
+	}
+	v := s.Value
 	id, action := v.Member("id"), v.First("action")
 	r.Object(v.At())
 	if action.Value.Is(lang.String) && action.Value.Str() != "" {
@@ -124,14 +197,48 @@ func (r *reader) call(v tree.Value) {
 	if p := v.Get("parameters"); p.Is(lang.Object) {
 		tree.Params(r.Builder, p, r.In)
 	}
-	if m := v.Member("dependencies"); tree.IsNames(r.Builder, m) {
-		tree.DependsOn(r.Builder, m)
-	}
+	r.dependsOn(s)
 	r.forecasts(v)
 	r.output(v)
 	r.Member("_outputPath", id.Key)
-	r.Path(id.Value.Word(), id.Value.All())
+	r.String(r.Result(id.Value.Word()).String(), id.Value.All())
 	r.Close()
+}
+
+// dependsOn writes what a step waits for: what it says, what the steps around it say and,
+// for each of them that has a plan of its own, what that calls.
+func (r *reader) dependsOn(s *leaf) {
+	own := s.Member("dependencies")
+	needs := slices.Clip(s.needs)
+	if tree.IsNames(r.Builder, own) && own.Value.Len() > 0 {
+		needs = append(needs, own)
+	}
+	if len(needs) == 0 {
+		return
+	}
+	last := needs[len(needs)-1]
+	r.Member("_dependsOn", last.Key)
+	r.List(last.Value.At())
+	seen := map[string]bool{}
+	for _, m := range needs {
+		for _, d := range m.Value.Elements() {
+			r.need(d, seen)
+		}
+	}
+	r.Close()
+}
+
+func (r *reader) need(d tree.Value, seen map[string]bool) {
+	ids, sub := r.inside[d.Word()]
+	if !sub {
+		ids = []string{d.Word()}
+	}
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			r.String(id, d.All())
+		}
+	}
 }
 
 // forecasts writes what is expected, and what to do instead.

@@ -16,6 +16,9 @@ type Tokens struct {
 	Labels Labels // the ids of the steps
 	// AnyOrder reports that a step may refer to a later one.
 	AnyOrder bool
+	// Below are the ids of the steps around a step, from the outermost, for steps whose results
+	// stand below those of others; it may be nil.
+	Below map[string][]string
 
 	found map[lang.Node][]Found
 }
@@ -96,8 +99,21 @@ func (t *Tokens) token(text string, m []int, inside func(from, to int) diag.Span
 		if l.Faulty {
 			return dialect.Fault(at)
 		}
-		return dialect.Ref(dialect.StateRef(root, below...), at)
+		return dialect.Ref(t.Result(root, below...), at)
 	}}, true
+}
+
+// Result is a reference to the result of the step with this id, or to what is below it.
+func (t *Tokens) Result(id string, below ...lang.Segment) *lang.Expr {
+	around := t.Below[id]
+	if len(around) == 0 {
+		return dialect.StateRef(id, below...)
+	}
+	var path []lang.Segment
+	for _, name := range around[1:] {
+		path = append(path, dialect.Member(name))
+	}
+	return dialect.StateRef(around[0], append(append(path, dialect.Member(id)), below...)...)
 }
 
 // root is the step, or else the param, that a token begins with; "" if it begins with
