@@ -86,22 +86,24 @@ var layers = map[string]layer{
 	"lang/dialect/notations":      {own: "lang/dialect lang/dialect/agentframework lang/dialect/arazzo lang/dialect/flux lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/mnms lang/dialect/nestful lang/dialect/planstep lang/dialect/qdmr lang/dialect/rewoo lang/dialect/sealtools lang/dialect/taskbench lang/dialect/tea lang/dialect/toolcalls"},
 
 	// What can be called.
-	"tool":                 {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
-	"tool/internal/driver": {own: "tool internal/jsonscan", libraries: []string{gjson}},
-	"tool/internal/group":  {libraries: []string{xsys}},
-	"tool/process":         {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
-	"tool/mcp":             {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
-	"tool/http":            {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
-	"tool/standin":         {own: "tool schemas internal/jsonscan"},
-	"tool/math":            {own: "diag tool"},
-	"tool/model":           {own: "tool schemas tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
-	"tool/model/anthropic": {own: "tool/model", libraries: []string{anthropicSDK, gjson}},
-	"tool/model/openai":    {own: "tool/model", libraries: []string{openaiSDK}},
-	"tool/builtin":         {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
-	"tool/builtin/jq":      {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
-	"tool/guard":           {own: "tool tool/internal/driver internal/jsonscan"},
-	"tool/openapi":         {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
-	"tool/file":            {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+	"tool":                     {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
+	"tool/internal/driver":     {own: "tool internal/jsonscan", libraries: []string{gjson}},
+	"tool/internal/group":      {libraries: []string{xsys}},
+	"tool/process":             {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
+	"tool/mcp":                 {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
+	"tool/http":                {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
+	"tool/standin":             {own: "tool schemas internal/jsonscan"},
+	"tool/math":                {own: "diag tool"},
+	"tool/model":               {own: "tool schemas tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
+	"tool/model/internal/wire": {own: "tool tool/model"},
+	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{anthropicSDK, gjson}},
+	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
+	"internal/modeltest":       {own: "tool/model", libraries: []string{gjson}}, // for tests
+	"tool/builtin":             {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
+	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
+	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
+	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},
@@ -122,7 +124,7 @@ var layers = map[string]layer{
 	"cmd/plc": {program: true,
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
-			"lang lang/dialect lang/dialect/notations " +
+			"lang lang/dialect lang/dialect/notations loop " +
 			"tool tool/file tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
 			"state dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},

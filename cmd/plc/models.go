@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/model"
@@ -68,44 +70,99 @@ func (m *models) named(name string) (tool.Activity, error) {
 }
 
 func (m *models) activity(d *file.Model) (tool.Activity, error) {
-	c := model.Config{Model: d.Model, BaseURL: d.BaseURL, Temperature: d.Temperature, MaxTokens: d.MaxTokens}
-	client, err := m.client(d, c)
+	client, err := m.client(d, config(d))
 	if err != nil {
 		return nil, err
 	}
-	return model.New(client, &model.Options{Prices: model.Prices{Input: d.InputPrice, Output: d.OutputPrice}}), nil
+	return model.New(client, &model.Options{Prices: pricesOf(d)}), nil
+}
+
+// provider is what speaks to a model.
+type provider interface {
+	model.Client
+	model.Converser
 }
 
 // client is what speaks to a model, or to its recorded answers. These need no key.
 func (m *models) client(d *file.Model, c model.Config) (model.Client, error) {
+	next, tape, err := m.open(d, c)
+	switch {
+	case err != nil || tape == nil:
+		return next, err
+	case next == nil:
+		return tape.Client(c, nil), nil
+	}
+	return tape.Client(c, next), nil
+}
+
+// planner is the model of this name as a planner, which asks again after failures that may
+// pass; "" is the default. Recorded replies need no key.
+func (m *models) planner(name string) (loop.Planner, error) {
+	if name == "" {
+		name = file.DefaultModel
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, ok := m.declared[name]
+	if !ok {
+		return nil, fmt.Errorf("no tool file has the model %q; %s", name, meant(name, maps.Keys(m.declared), "declare it under \"models\", with its provider and its name there"))
+	}
+	c := config(d)
+	next, tape, err := m.open(d, c)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the model %q can't be used: %w", name, err)
+	case next == nil:
+		return tape.Converser(c, nil), nil
+	case tape == nil:
+		return model.Retry(next, 0), nil
+	}
+	return tape.Converser(c, model.Retry(next, 0)), nil
+}
+
+// prices are those of the model of this name; "" is the default.
+func (m *models) prices(name string) model.Prices {
+	if name == "" {
+		name = file.DefaultModel
+	}
+	if d, ok := m.declared[name]; ok {
+		return pricesOf(d)
+	}
+	return model.Prices{}
+}
+
+func pricesOf(d *file.Model) model.Prices {
+	return model.Prices{Input: d.InputPrice, Output: d.OutputPrice}
+}
+
+// config says which model it is, without its key.
+func config(d *file.Model) model.Config {
+	return model.Config{Model: d.Model, BaseURL: d.BaseURL, Temperature: d.Temperature, MaxTokens: d.MaxTokens}
+}
+
+// open is what speaks to a model, nil when only its recorded answers do, and their tape, nil when
+// there is none.
+func (m *models) open(d *file.Model, c model.Config) (next provider, tape *model.Tape, err error) {
 	record, replay := d.Record, d.Replay
 	if m.flags != (modelFlags{}) {
 		record, replay = m.flags.record, m.flags.replay
 	}
 	if replay != "" {
-		tape, err := m.tape(replay, false)
-		if err != nil {
-			return nil, err
-		}
-		return tape.Client(c, nil), nil
+		tape, err = m.tape(replay, false)
+		return nil, tape, err
 	}
-	var err error
 	if c.APIKey, err = d.APIKey(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	speak := openai.New
 	if d.Provider == "anthropic" {
-		speak = anthropic.New
+		next, err = anthropic.New(c)
+	} else {
+		next, err = openai.New(c)
 	}
-	next, err := speak(c)
-	if err != nil || record == "" {
-		return next, err
+	if err == nil && record != "" {
+		tape, err = m.tape(record, true)
 	}
-	tape, err := m.tape(record, true)
-	if err != nil {
-		return nil, err
-	}
-	return tape.Client(c, next), nil
+	return next, tape, err
 }
 
 // tape reads recorded answers, once for a file; with more, new ones are added to the file.
@@ -131,6 +188,7 @@ func (m *models) tape(name string, more bool) (*model.Tape, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its recorded answers: %s: %w", shownName(name), err)
 	}
+	t.Name = shownName(name)
 	m.tapes[name] = t
 	return t, nil
 }

@@ -13,6 +13,11 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/modeltest"
+	toolfile "github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // modelServer speaks as both providers do. It answers a call by the param "about".
@@ -184,5 +189,74 @@ func TestModelFailures(t *testing.T) {
 	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "x", "_output": "known", "_outputPath": "†state.x"}]`)
 	if got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml"); got.code != 0 || !strings.Contains(got.stdout, "known") {
 		t.Errorf("a result that is there: exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// A planner is a model of the tool files; its replies are recorded like answers, and replayed
+// without the server and the key.
+func TestPlanners(t *testing.T) {
+	server := modeltest.New(t, modeltest.Reply{Status: 503, RetryAfter: "0.001"}, modeltest.Say("one"), modeltest.Say("two"))
+	t.Setenv("MODEL_KEY", modeltest.Key)
+	tape := filepath.Join(t.TempDir(), "replies.jsonl")
+	file, findings := toolfile.Read(diag.NewFile("tools.yaml", []byte(`
+models:
+  default: {provider: openai, model: small, baseURL: "`+server.URL+`/v1", apiKey: {env: MODEL_KEY}, prices: {input: 1, output: 2}}
+  other: {provider: anthropic, model: large, baseURL: "`+server.URL+`", apiKey: {env: MODEL_KEY}}
+`)))
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	file.Secrets = &toolfile.Secrets{LookupEnv: os.LookupEnv}
+	ask := func(f modelFlags, name, text string) (string, error) {
+		t.Helper()
+		m, err := newModels([]*toolfile.File{file}, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.planner(name)
+		if err != nil {
+			return "", err
+		}
+		told := ""
+		reply, err := p.Converse(t.Context(), &model.Turn{
+			Messages: []model.Message{{Role: model.User, Text: text}},
+			OnText:   func(piece string) error { told += piece; return nil },
+		})
+		if err == nil && told != reply.Text {
+			t.Errorf("told %q of %q", told, reply.Text)
+		}
+		return told, err
+	}
+	recording, replay := modelFlags{record: tape}, modelFlags{replay: tape}
+	for _, name := range []string{"", "other", "default"} {
+		want := map[string]string{"": "one", "default": "one", "other": "two"}[name]
+		if got, err := ask(recording, name, "hello"); err != nil || got != want {
+			t.Errorf("%q says %q, %v", name, got, err)
+		}
+	}
+	if n := len(server.Requests()); n != 3 {
+		t.Errorf("the server was asked %d times", n)
+	}
+	os.Unsetenv("MODEL_KEY")
+	if got, err := ask(replay, "other", "hello"); err != nil || got != "two" {
+		t.Errorf("replayed: %q, %v", got, err)
+	}
+	for _, c := range []struct {
+		flags      modelFlags
+		name, text string
+		want       string
+	}{
+		{replay, "", "another", "there is no recorded answer in " + tape},
+		{modelFlags{}, "", "hello", "MODEL_KEY is not set"},
+		{modelFlags{}, "othr", "hello", "did you mean other?"},
+		{modelFlags{}, "x", "hello", `declare it under "models"`},
+	} {
+		if _, err := ask(c.flags, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, %q: %v", c.name, c.text, err)
+		}
+	}
+	m, _ := newModels([]*toolfile.File{file}, modelFlags{})
+	if p := m.prices(""); p != (model.Prices{Input: 1, Output: 2}) || m.prices("x") != (model.Prices{}) {
+		t.Errorf("the prices are %v", p)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -19,16 +20,20 @@ import (
 // maxTape is how large a tape may be.
 const maxTape = 1 << 30
 
-// Tape is recorded answers. It is used by several goroutines and models at once.
+// Tape is recorded answers and replies. It is used by several goroutines and models at once.
 //
-// It is a file of JSON lines {"key", "model", "request", "answer"}, in which key is the digest
+// It is a file of JSON lines {"key", "model", "request", "answer"}, in which request is a Request
+// or a Turn, answer an Answer or a Reply, and key the digest
 // of model and request (SHA-256 over canonical JSON): of two lines with one key the first counts. What
 // does not change an answer, such as where the model is and its key, is not in it.
 type Tape struct {
+	// Name is that of the file, for errors; "" is not told. It is set before the tape is used.
+	Name string
+
 	out io.Writer // nil: nothing is added
 
 	mu      sync.Mutex
-	answers map[string]*Answer
+	answers map[string]*Reply
 }
 
 // identity is what of a model decides what it answers.
@@ -43,14 +48,14 @@ type line struct {
 	Key     string          `json:"key"`
 	Model   identity        `json:"model"`
 	Request json.RawMessage `json:"request"`
-	Answer  *Answer         `json:"answer"`
+	Answer  *Reply          `json:"answer"` // to a Request without Calls and Cached, which makes it an Answer
 }
 
 // ReadTape reads recorded answers; in may be nil when there are none yet. New ones are written to
 // out, a line at a time; when it is nil there are none, and a request that has no recorded
 // answer fails. The error says which line is none.
 func ReadTape(in io.Reader, out io.Writer) (*Tape, error) {
-	t := &Tape{out: out, answers: map[string]*Answer{}}
+	t := &Tape{out: out, answers: map[string]*Reply{}}
 	if in == nil {
 		return t, nil
 	}
@@ -82,7 +87,7 @@ func (t *Tape) add(text []byte) error {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return errors.New("it is not of the form {key, model, request, answer}")
 	}
-	if l.Answer == nil || len(l.Request) == 0 || l.Answer.Input < 0 || l.Answer.Output < 0 {
+	if l.Answer == nil || len(l.Request) == 0 || l.Answer.Input < 0 || l.Answer.Output < 0 || l.Answer.Cached < 0 {
 		return errors.New("it has no request, or no answer to it")
 	}
 	key := l.key()
@@ -109,58 +114,127 @@ func (l *line) key() string {
 // answers is recorded. A nil next is never asked. Of two equal requests at
 // once both get the answer that is recorded.
 func (t *Tape) Client(c Config, next Client) Client {
-	return &taped{t, identity{c.Model, c.Temperature, c.MaxTokens}, next}
+	return &tapedClient{t, identityOf(c), next}
 }
 
-type taped struct {
+type tapedClient struct {
 	tape *Tape
 	id   identity
 	next Client
 }
 
 // Complete is Client's. An answer that can't be recorded is a failure.
-func (t *taped) Complete(ctx context.Context, req *Request) (*Answer, error) {
-	l := line{Model: t.id, Request: encode(req)}
-	l.Key = l.key()
-	if a, ok := t.tape.answer(l.Key); ok {
-		return a, nil
-	}
-	if t.next == nil || t.tape.out == nil {
-		return nil, &tool.Error{
-			Code: "no-recording", Permanent: true,
-			Message: fmt.Sprintf("there is no recorded answer to this request of the model %q (%s…); record it anew", t.id.Model, l.Key[:12]),
+func (t *tapedClient) Complete(ctx context.Context, req *Request) (*Answer, error) {
+	r, err := t.tape.reply(t.id, encode(req), t.next == nil, func() (*Reply, error) {
+		a, err := t.next.Complete(ctx, req)
+		if err != nil {
+			return nil, err
 		}
-	}
-	var err error
-	if l.Answer, err = t.next.Complete(ctx, req); err != nil {
+		return &Reply{Text: a.Text, Stop: a.Stop, Reason: a.Reason, Input: a.Input, Output: a.Output}, nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return t.tape.record(&l)
+	return &Answer{Text: r.Text, Stop: r.Stop, Reason: r.Reason, Input: r.Input, Output: r.Output}, nil
 }
 
-func (t *Tape) answer(key string) (*Answer, bool) {
+// Converser is next with this tape, as Client is. A recorded reply is told to OnText
+// whole. A reply that was told piece by piece is given as it was told, even if another was recorded
+// for the same turn meanwhile.
+func (t *Tape) Converser(c Config, next Converser) Converser {
+	return &tapedConverser{t, identityOf(c), next}
+}
+
+type tapedConverser struct {
+	tape *Tape
+	id   identity
+	next Converser
+}
+
+// Converse is Converser's. A reply that can't be recorded is a failure.
+func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, error) {
+	if err := turn.Check(); err != nil {
+		return nil, err
+	}
+	var live *Reply
+	r, err := t.tape.reply(t.id, encode(turn), t.next == nil, func() (*Reply, error) {
+		var err error
+		live, err = t.next.Converse(ctx, turn)
+		return live, err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case turn.OnText == nil:
+		return r, ctx.Err()
+	case live != nil:
+		return live, nil
+	case r.Text == "":
+		return r, nil
+	}
+	return r, turn.OnText(r.Text)
+}
+
+func identityOf(c Config) identity { return identity{c.Model, c.Temperature, c.MaxTokens} }
+
+// reply is the recorded reply to a request, or that of ask, which is then recorded.
+func (t *Tape) reply(id identity, request json.RawMessage, replay bool, ask func() (*Reply, error)) (*Reply, error) {
+	l := line{Model: id, Request: request}
+	l.Key = l.key()
+	if r, ok := t.recorded(l.Key); ok {
+		return r, nil
+	}
+	if replay || t.out == nil {
+		return nil, t.missing(&l)
+	}
+	var err error
+	if l.Answer, err = ask(); err != nil {
+		return nil, err
+	}
+	return t.record(&l)
+}
+
+// missing is the error of a request that has no recorded reply.
+func (t *Tape) missing(l *line) error {
+	where := ""
+	if t.Name != "" {
+		where = " in " + t.Name
+	}
+	return &tool.Error{
+		Code: "no-recording", Permanent: true,
+		Message: fmt.Sprintf("there is no recorded answer%s to this request of the model %q (%s…); record it anew", where, l.Model.Model, l.Key[:12]),
+	}
+}
+
+func (t *Tape) recorded(key string) (*Reply, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a, ok := t.answers[key]
+	r, ok := t.answers[key]
 	if !ok {
 		return nil, false
 	}
-	same := *a
-	return &same, true
+	return r.clone(), true
+}
+
+// clone is a reply of one's own.
+func (r *Reply) clone() *Reply {
+	same := *r
+	same.Calls = slices.Clone(r.Calls)
+	return &same
 }
 
 // record writes a line, unless its answer was recorded meanwhile, and returns what is.
-func (t *Tape) record(l *line) (*Answer, error) {
+func (t *Tape) record(l *line) (*Reply, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a, ok := t.answers[l.Key]; ok {
-		same := *l.Answer // what it used up
-		same.Text, same.Stop, same.Reason = a.Text, a.Stop, a.Reason
-		return &same, nil
+	if r, ok := t.answers[l.Key]; ok {
+		same := r.clone()
+		same.Input, same.Output, same.Cached = l.Answer.Input, l.Answer.Output, l.Answer.Cached // what it used up
+		return same, nil
 	}
 	if _, err := t.out.Write(append(encode(l), '\n')); err != nil {
 		return nil, &tool.Error{Code: "not-recorded", Message: fmt.Sprintf("the answer can't be recorded: %v", err), Permanent: true, Err: err}
 	}
-	t.answers[l.Key] = l.Answer
+	t.answers[l.Key] = l.Answer.clone()
 	return l.Answer, nil
 }

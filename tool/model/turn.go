@@ -3,6 +3,12 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool"
 )
 
 // Converser holds conversations with a model: what package loop asks for plans.
@@ -18,13 +24,14 @@ type Turn struct {
 	System    string     `json:"system,omitempty"` // what the model is to do
 	Messages  []Message  `json:"messages"`         // so far, the oldest first
 	Functions []Function `json:"functions,omitempty"`
-	// Schema is that of the reply's text; nil is prose. It is an object without references to
-	// other documents.
+	// Schema is that of the reply's text, an object's, without references to other documents;
+	// nil is prose. A model that does not keep to it is no error: its text is what it said.
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Strict  bool            `json:"strict,omitempty"` // Schema keeps within what providers can enforce to the letter
 	Attempt int             `json:"attempt"`          // from 1: another attempt may be answered otherwise
-	// OnText is called with the pieces of the reply's text as they come, one at a time; nil takes
-	// the reply whole. Together the pieces are Reply.Text. An error of it ends the reply, and is
+	// OnText is called with the pieces of the reply's text as they come, one at a time, in the
+	// goroutine of Converse; nil takes the reply whole. Together the pieces are Reply.Text, and
+	// are never told twice, even if Converse fails. An error of it ends the reply, and is
 	// Converse's.
 	OnText func(piece string) error `json:"-"`
 }
@@ -50,14 +57,14 @@ type Message struct {
 
 // Function is a function that the model may call.
 type Function struct {
-	Name        string          `json:"name"`
+	Name        string          `json:"name"` // of any form: one that a provider does not take is sent as another
 	Description string          `json:"description,omitempty"`
-	Params      json.RawMessage `json:"params"` // the schema of an object
+	Params      json.RawMessage `json:"params"` // the schema of an object; nil takes none
 }
 
 // FunctionCall is a call of a function by the model.
 type FunctionCall struct {
-	ID     string `json:"id"`
+	ID     string `json:"id"` // of a reply: never "", and another for each
 	Name   string `json:"name"`
 	Params string `json:"params"` // as the model wrote them: perhaps not JSON
 }
@@ -71,4 +78,52 @@ type Reply struct {
 	Input  int64          `json:"input"`            // tokens that were read, Cached among them
 	Output int64          `json:"output"`           // tokens that were written
 	Cached int64          `json:"cached,omitempty"` // tokens of Input that the provider had kept from before
+}
+
+// BadTurn is the code of the failure of a turn that can't be sent.
+const BadTurn = "turn"
+
+// Check reports a turn that no provider takes, as a permanent *tool.Error.
+func (t *Turn) Check() error {
+	if err := schemaOfObject(t.Schema); err != nil {
+		return badTurn("its schema %v", err)
+	}
+	known := map[string]bool{}
+	for _, f := range t.Functions {
+		if f.Name == "" || known[f.Name] {
+			return badTurn("it has two functions %q, or one without a name", f.Name)
+		}
+		known[f.Name] = true
+		if err := schemaOfObject(f.Params); err != nil {
+			return badTurn("the schema of the params of %q %v", f.Name, err)
+		}
+	}
+	if len(t.Messages) == 0 {
+		return badTurn("it has no messages")
+	}
+	for i, m := range t.Messages {
+		if m.Role != User && m.Role != Assistant && m.Role != Returned {
+			return badTurn("message %d has the role %q; there are user, assistant and tool", i, m.Role)
+		}
+	}
+	return nil
+}
+
+func badTurn(format string, args ...any) error {
+	return &tool.Error{Code: BadTurn, Message: "the turn can't be sent: " + fmt.Sprintf(format, args...), Permanent: true}
+}
+
+// schemaOfObject reports what is wrong with the schema of an object; none is fine.
+func schemaOfObject(schema json.RawMessage) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	if err := jsonscan.Check(schema, jsonscan.Limits{}); err != nil {
+		return fmt.Errorf("is not JSON: %w", err)
+	}
+	s := gjson.ParseBytes(schema)
+	if kind := s.Get("type"); !s.IsObject() || kind.Exists() && kind.Str != "object" {
+		return fmt.Errorf("is not that of an object: %s", shorten(string(schema)))
+	}
+	return nil
 }

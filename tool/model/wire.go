@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -23,7 +24,8 @@ import (
 const maxAnswer = 16 << 20
 
 // HTTPClient is what a Client sends its requests with. It follows no redirects, knows no
-// proxy, and reads an answer to its end, at most 16 MiB. All that is no answer is a
+// proxy, and reads an answer to its end, at most 16 MiB; a stream of events, for requests that
+// accept no other, is read as it comes, at most 64 MiB. All that is no answer is a
 // *tool.Error: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx and
 // says when to come back; "connect", "connection-lost", "timeout", "cancelled",
 // "output-too-large". None of them holds the key. No failure is uncertain: a
@@ -48,6 +50,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, t.unsent(req.Context(), err)
 	}
+	if resp.StatusCode/100 == 2 && req.Header.Get("Accept") == eventStream && mediaType(resp) == eventStream {
+		resp.Body = &events{ctx: req.Context(), transport: t, body: resp.Body, lines: bufio.NewReader(resp.Body)}
+		return resp, nil
+	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
@@ -59,6 +65,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, t.status(resp, body)
 	case err != nil:
 		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.clean(err.Error()), Err: err}
+	case req.Header.Get("Accept") == eventStream:
+		return nil, &tool.Error{Code: driver.BadOutput, Message: fmt.Sprintf(
+			"the server was asked for a stream of events, and answers with %q: %s", shorten(mediaType(resp)), shorten(t.clean(string(body))))}
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil
@@ -78,19 +87,27 @@ func (t *transport) unsent(ctx context.Context, err error) error {
 
 // status is the error of an answer that says no.
 func (t *transport) status(resp *http.Response, body []byte) error {
-	e := &tool.Error{Code: "http-" + strconv.Itoa(resp.StatusCode), Message: resp.Status}
-	clean := t.clean(string(body))
-	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {
-		clean = said.Str
-	}
-	if clean = shorten(clean); clean != "" {
-		e.Message += ": " + clean
-	}
-	again := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}
-	if e.Permanent = resp.StatusCode < 500 && !slices.Contains(again, resp.StatusCode); !e.Permanent {
+	e := t.refusal(resp.StatusCode, resp.Status, body)
+	if !e.Permanent {
 		e.RetryAfter = retryAfter(resp.Header, time.Now())
 	}
 	return e
+}
+
+// refusal is the error of a status, with what the body says about it.
+func (t *transport) refusal(status int, message string, body []byte) *tool.Error {
+	clean := t.clean(string(body))
+	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {
+		clean = t.clean(said.Str) // which may have been written with escapes
+	}
+	if clean = shorten(clean); clean != "" {
+		message += ": " + clean
+	}
+	again := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}
+	return &tool.Error{
+		Code: "http-" + strconv.Itoa(status), Message: message,
+		Permanent: status < 500 && !slices.Contains(again, status),
+	}
 }
 
 // retryAfter is when the server wants to be asked again: milliseconds, seconds, or a date.

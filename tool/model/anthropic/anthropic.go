@@ -22,13 +22,15 @@ const (
 	answerWithIt = "Takes the answer."
 )
 
-type client struct {
+// Client is a client of a model: a model.Client and a model.Converser. It may be used by
+// several goroutines. New makes one.
+type Client struct {
 	config model.Config
 	sdk    sdk.MessageService
 }
 
 // New is a client of a model. It reports a config that can't be used, and asks nobody.
-func New(c model.Config) (model.Client, error) {
+func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -48,11 +50,11 @@ func New(c model.Config) (model.Client, error) {
 		opts = append(opts, option.WithAPIKey(c.APIKey))
 	}
 	// Not a whole sdk.Client: that reads the environment, and links services that nobody needs.
-	return &client{c, sdk.NewMessageService(opts...)}, nil
+	return &Client{c, sdk.NewMessageService(opts...)}, nil
 }
 
 // Complete asks for a call of one tool, whose input is the answer.
-func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
 	msg, err := c.sdk.New(ctx, c.request(req))
 	switch {
 	case err != nil:
@@ -60,11 +62,8 @@ func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 	case msg.Type != "message": // the library takes any JSON for one
 		return nil, model.Failure(ctx, errors.New("it is no message"))
 	}
-	u := msg.Usage
-	a := &model.Answer{
-		Input:  max(0, u.InputTokens) + max(0, u.CacheCreationInputTokens) + max(0, u.CacheReadInputTokens),
-		Output: max(0, u.OutputTokens),
-	}
+	u := usageOf(msg.Usage)
+	a := &model.Answer{Input: u.read(), Output: u.output}
 	for _, block := range msg.Content {
 		switch {
 		case block.Type == "tool_use" && block.Name == answer:
@@ -86,23 +85,26 @@ func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 	return a, nil
 }
 
-func (c *client) request(req *model.Request) sdk.MessageNewParams {
-	p := sdk.MessageNewParams{
-		Model:      sdk.Model(c.config.Model),
-		MaxTokens:  int64(c.config.MaxTokens),
-		System:     []sdk.TextBlockParam{{Text: req.System}},
-		Messages:   []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))},
-		Tools:      []sdk.ToolUnionParam{{OfTool: tool(req.Schema)}},
-		ToolChoice: sdk.ToolChoiceParamOfTool(answer),
-	}
+func (c *Client) request(req *model.Request) sdk.MessageNewParams {
+	p := c.settings()
+	p.System = []sdk.TextBlockParam{{Text: req.System}}
+	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))}
+	p.Tools = []sdk.ToolUnionParam{{OfTool: tool(answer, answerWithIt, req.Schema)}}
+	p.ToolChoice = sdk.ToolChoiceParamOfTool(answer)
+	return p
+}
+
+// settings are a request with what the config says.
+func (c *Client) settings() sdk.MessageNewParams {
+	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(c.config.MaxTokens)}
 	if t := c.config.Temperature; t != nil {
 		p.Temperature = sdk.Float(*t)
 	}
 	return p
 }
 
-// tool is the tool that takes answers of this schema, which is an object's.
-func tool(schema json.RawMessage) *sdk.ToolParam {
+// tool is a tool that takes what meets this schema, which is an object's.
+func tool(name, description string, schema json.RawMessage) *sdk.ToolParam {
 	s := sdk.ToolInputSchemaParam{ExtraFields: map[string]any{}}
 	gjson.ParseBytes(schema).ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
@@ -118,5 +120,9 @@ func tool(schema json.RawMessage) *sdk.ToolParam {
 		}
 		return true
 	})
-	return &sdk.ToolParam{Name: answer, Description: sdk.String(answerWithIt), InputSchema: s}
+	t := &sdk.ToolParam{Name: name, InputSchema: s}
+	if description != "" {
+		t.Description = sdk.String(description)
+	}
+	return t
 }

@@ -4,6 +4,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -11,28 +12,31 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-type client struct {
+// Client is a client of a model: a model.Client and a model.Converser. It may be used by
+// several goroutines. New makes one.
+type Client struct {
 	config model.Config
 	sdk    *sdk.Client
 	hosted bool // by OpenAI
 }
 
 // New is a client of a model. It reports a config that can't be used, and asks nobody.
-func New(c model.Config) (model.Client, error) {
+func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	cfg := sdk.DefaultConfig(c.APIKey)
 	cfg.HTTPClient = model.HTTPClient(c.APIKey)
+	cfg.EmptyMessagesLimit = math.MaxUint // comments that keep a stream open; its size is bounded
 	if c.BaseURL != "" {
 		cfg.BaseURL = c.BaseURL
 	}
-	return &client{c, sdk.NewClientWithConfig(cfg), c.BaseURL == ""}, nil
+	return &Client{c, sdk.NewClientWithConfig(cfg), c.BaseURL == ""}, nil
 }
 
 // Complete asks with structured output. Servers that do not know it find the schema in the
 // system message.
-func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
 	resp, err := c.sdk.CreateChatCompletion(ctx, c.request(req))
 	if err != nil {
 		return nil, model.Failure(ctx, err)
@@ -52,20 +56,29 @@ func (c *client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 	return a, nil
 }
 
-func (c *client) request(req *model.Request) sdk.ChatCompletionRequest {
-	r := sdk.ChatCompletionRequest{
-		Model: c.config.Model,
-		Messages: []sdk.ChatCompletionMessage{
-			{Role: sdk.ChatMessageRoleSystem, Content: req.System + " It meets this JSON Schema: " + string(req.Schema)},
-			{Role: sdk.ChatMessageRoleUser, Content: req.Prompt},
-		},
-		ResponseFormat: &sdk.ChatCompletionResponseFormat{
-			Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
-				Name: "result", Schema: req.Schema, Strict: req.Strict,
-			},
+func (c *Client) request(req *model.Request) sdk.ChatCompletionRequest {
+	r := c.settings()
+	r.Messages = []sdk.ChatCompletionMessage{
+		{Role: sdk.ChatMessageRoleSystem, Content: req.System + " It meets this JSON Schema: " + string(req.Schema)},
+		{Role: sdk.ChatMessageRoleUser, Content: req.Prompt},
+	}
+	r.ResponseFormat = format(req.Schema, req.Strict)
+	return r
+}
+
+// format asks for structured output.
+func format(schema json.RawMessage, strict bool) *sdk.ChatCompletionResponseFormat {
+	return &sdk.ChatCompletionResponseFormat{
+		Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
+		JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
+			Name: "result", Schema: schema, Strict: strict,
 		},
 	}
+}
+
+// settings are a request with what the config says.
+func (c *Client) settings() sdk.ChatCompletionRequest {
+	r := sdk.ChatCompletionRequest{Model: c.config.Model}
 	if t := c.config.Temperature; t != nil {
 		// The library takes 0 for not given.
 		r.Temperature = max(float32(*t), math.SmallestNonzeroFloat32)

@@ -1,0 +1,221 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+	"github.com/plc-lang/plc/tool/model/internal/wire"
+)
+
+const (
+	longestName = 64 // of a function
+	// emptyText is what stands for the empty text, which the library leaves out and servers
+	// then miss.
+	emptyText = `""`
+	noParams  = `{"type":"object","properties":{}}`
+)
+
+// Converse asks for the next reply of a conversation; model.Turn says how. Servers other than
+// OpenAI's find the schema in the system message as well.
+func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, error) {
+	if err := turn.Check(); err != nil {
+		return nil, err
+	}
+	names := wire.Functions(turn, longestName)
+	req := c.turn(turn, names)
+	if err := sdk.NewReasoningValidator().Validate(req); err != nil {
+		return nil, &tool.Error{Code: model.BadTurn, Message: "the model " + c.config.Model + " can't be asked so: " + err.Error(), Permanent: true, Err: err}
+	}
+	said := said{text: wire.NewText(turn.OnText), at: map[int]int{}}
+	ask := c.whole
+	if turn.OnText != nil {
+		ask = c.stream
+	}
+	if err := ask(ctx, req, &said); err != nil {
+		return nil, err
+	}
+	return said.reply(turn, names), nil
+}
+
+// turn is a turn as it is sent.
+func (c *Client) turn(t *model.Turn, names *wire.Names) sdk.ChatCompletionRequest {
+	r := c.settings()
+	system := t.System
+	if t.Schema != nil {
+		r.ResponseFormat = format(t.Schema, t.Strict)
+		if !c.hosted {
+			system = strings.TrimSpace(system + "\n\nAn answer meets this JSON Schema: " + string(t.Schema))
+		}
+	}
+	if system != "" {
+		r.Messages = append(r.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: system})
+	}
+	for _, f := range t.Functions {
+		r.Tools = append(r.Tools, function(f, names))
+	}
+	for _, m := range t.Messages {
+		if said, ok := message(m, names); ok {
+			r.Messages = append(r.Messages, said)
+		}
+	}
+	return r
+}
+
+func function(f model.Function, names *wire.Names) sdk.Tool {
+	params := f.Params
+	if len(params) == 0 {
+		params = json.RawMessage(noParams)
+	}
+	return sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
+		Name: names.Wire(f.Name), Description: f.Description, Parameters: params,
+	}}
+}
+
+// message is a message as it is sent; one that says nothing is not.
+func message(m model.Message, names *wire.Names) (sdk.ChatCompletionMessage, bool) {
+	s := sdk.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
+	if m.Role == model.Returned {
+		s.ToolCallID = m.ID
+		if s.Content == "" {
+			s.Content = emptyText
+		}
+	}
+	for _, call := range m.Calls {
+		s.ToolCalls = append(s.ToolCalls, sdk.ToolCall{
+			ID: call.ID, Type: sdk.ToolTypeFunction,
+			Function: sdk.FunctionCall{Name: names.Wire(call.Name), Arguments: params(call.Params)},
+		})
+	}
+	return s, s.Content != "" || s.ToolCalls != nil
+}
+
+// params are a call's params as they are sent, never empty.
+func params(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "{}"
+	}
+	return text
+}
+
+// said is what a model said, as it comes.
+type said struct {
+	text    *wire.Text
+	refusal strings.Builder
+	calls   []*wire.Call
+	at      map[int]int // index of a call → its place in calls
+	finish  sdk.FinishReason
+	usage   sdk.Usage
+}
+
+// whole asks for all at once.
+func (c *Client) whole(ctx context.Context, req sdk.ChatCompletionRequest, s *said) error {
+	resp, err := c.sdk.CreateChatCompletion(ctx, req)
+	if err != nil {
+		return model.Failure(ctx, err)
+	}
+	if len(resp.Choices) == 0 {
+		return model.Failure(ctx, errors.New("it has no choices"))
+	}
+	choice := resp.Choices[0]
+	s.usage, s.finish = resp.Usage, choice.FinishReason
+	s.refusal.WriteString(choice.Message.Refusal)
+	for _, call := range choice.Message.ToolCalls {
+		made := &wire.Call{ID: call.ID, Name: call.Function.Name}
+		made.Params.WriteString(call.Function.Arguments)
+		s.calls = append(s.calls, made)
+	}
+	return s.text.Add(choice.Message.Content)
+}
+
+// stream asks for piece after piece.
+func (c *Client) stream(ctx context.Context, req sdk.ChatCompletionRequest, s *said) error {
+	req.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
+	stream, err := c.sdk.CreateChatCompletionStream(ctx, req)
+	if err != nil {
+		return model.Failure(ctx, err)
+	}
+	defer stream.Close()
+	for {
+		chunk, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF) && s.finish == "":
+			return wire.Cut()
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return model.Failure(ctx, err)
+		}
+		if chunk.Usage != nil {
+			s.usage = *chunk.Usage
+		}
+		for _, choice := range chunk.Choices {
+			if choice.Index != 0 {
+				continue // nobody asked for more than one
+			}
+			if err := s.add(&choice); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// add takes a piece. The error is that of who is told of it.
+func (s *said) add(c *sdk.ChatCompletionStreamChoice) error {
+	if c.FinishReason != "" {
+		s.finish = c.FinishReason
+	}
+	s.refusal.WriteString(c.Delta.Refusal)
+	for _, call := range c.Delta.ToolCalls {
+		made := s.call(call)
+		if made.Name == "" {
+			made.Name = call.Function.Name
+		}
+		made.Params.WriteString(call.Function.Arguments)
+	}
+	return s.text.Add(c.Delta.Content)
+}
+
+// call is the call that a piece belongs to. The index says so; servers that give none, or the
+// same for all, begin a call with its id.
+func (s *said) call(piece sdk.ToolCall) *wire.Call {
+	place, known := len(s.calls)-1, len(s.calls) > 0
+	if piece.Index != nil {
+		place, known = s.at[*piece.Index]
+	}
+	if known {
+		if made := s.calls[place]; piece.ID == "" || made.ID == piece.ID {
+			return made
+		}
+	}
+	made := &wire.Call{ID: piece.ID}
+	if piece.Index != nil {
+		s.at[*piece.Index] = len(s.calls)
+	}
+	s.calls = append(s.calls, made)
+	return made
+}
+
+// reply is all that was said.
+func (s *said) reply(turn *model.Turn, names *wire.Names) *model.Reply {
+	r := &model.Reply{
+		Text: s.text.String(), Calls: wire.Calls(turn, names, s.calls),
+		Input: int64(max(0, s.usage.PromptTokens)), Output: int64(max(0, s.usage.CompletionTokens)),
+	}
+	if d := s.usage.PromptTokensDetails; d != nil {
+		r.Cached = min(int64(max(0, d.CachedTokens)), r.Input)
+	}
+	switch {
+	case s.refusal.Len() > 0 || s.finish == sdk.FinishReasonContentFilter:
+		r.Stop, r.Reason = model.Refusal, s.refusal.String()
+	case s.finish == sdk.FinishReasonLength:
+		r.Stop = model.Length
+	}
+	return r
+}

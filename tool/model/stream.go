@@ -1,0 +1,155 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// A stream of events goes to the libraries of the providers line by line, as it comes. They do not
+// tell its faults alike, so that what is no part of an answer never gets there: a connection that
+// broke, a stream without end, an error in the middle. What they are given is bounded, and holds
+// no half lines.
+
+const (
+	eventStream = "text/event-stream"
+	// maxStream is how large a stream may be. Around each piece of an answer are some hundred bytes.
+	maxStream = 4 * maxAnswer
+	// statusOverloaded is no standard one.
+	statusOverloaded = 529
+)
+
+// mediaType is what an answer is, without parameters.
+func mediaType(resp *http.Response) string {
+	header := resp.Header.Get("Content-Type")
+	if kind, _, err := mime.ParseMediaType(header); err == nil {
+		return kind
+	}
+	return header
+}
+
+// events is the body of an answer that is a stream of events.
+type events struct {
+	ctx       context.Context // of the request
+	transport *transport
+	body      io.Closer
+	lines     *bufio.Reader
+
+	size  int64
+	event string // the kind of the event that is read
+	line  []byte // what of a line is not read yet
+	err   error  // what comes after it
+}
+
+// Read is io.Reader's. Its errors but for io.EOF are *tool.Errors.
+func (e *events) Read(p []byte) (int, error) {
+	if len(e.line) == 0 && e.err == nil {
+		e.line, e.err = e.next()
+	}
+	if len(e.line) == 0 {
+		return 0, e.err
+	}
+	n := copy(p, e.line)
+	e.line = e.line[n:]
+	return n, nil
+}
+
+// Close is io.Closer's: it ends the answer.
+func (e *events) Close() error { return e.body.Close() }
+
+// next is the next line. One that has no end is none.
+func (e *events) next() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := e.lines.ReadSlice('\n')
+		if e.size += int64(len(part)); e.size > maxStream || len(line)+len(part) > maxAnswer {
+			return nil, &tool.Error{Code: driver.TooLarge, Permanent: true, Message: fmt.Sprintf(
+				"the answer has more than %d bytes, or an event of more than %d", maxStream, maxAnswer)}
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			if err := e.fault(line); err != nil {
+				return nil, err
+			}
+			return line, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && e.ctx.Err() == nil:
+			return nil, io.EOF
+		case e.ctx.Err() != nil:
+			return nil, driver.Stopped(e.ctx, false)
+		default:
+			return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + e.transport.clean(err.Error()), Err: err}
+		}
+	}
+}
+
+// fault is the error that a line tells; nil when it tells none.
+func (e *events) fault(line []byte) error {
+	name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(name) {
+	case "":
+		if len(value) == 0 { // the event ends; else it is a comment
+			e.event = ""
+		}
+	case "event":
+		e.event = string(value)
+	case "data":
+		said := gjson.GetBytes(value, "error")
+		if e.event == "error" || said.IsObject() || said.Type == gjson.String && said.Str != "" {
+			return e.transport.refusal(statusOf(value), "the answer ended with an error", value)
+		}
+	}
+	return nil
+}
+
+// statusOf is the status that an error would have had before the answer began. Providers
+// give it as a number, or a name.
+func statusOf(data []byte) int {
+	code := gjson.GetBytes(data, "error.code")
+	if status := code.Int(); status >= 400 && status <= 599 {
+		return int(status)
+	}
+	for _, name := range []string{gjson.GetBytes(data, "error.type").Str, code.Str} {
+		if status := statusNamed(name); status != 0 {
+			return status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// statusNamed is the status that providers call so; 0 when they don't.
+func statusNamed(name string) int {
+	switch name {
+	case "invalid_request_error":
+		return http.StatusBadRequest
+	case "authentication_error":
+		return http.StatusUnauthorized
+	case "billing_error":
+		return http.StatusPaymentRequired
+	case "permission_error":
+		return http.StatusForbidden
+	case "not_found_error":
+		return http.StatusNotFound
+	case "request_too_large":
+		return http.StatusRequestEntityTooLarge
+	case "rate_limit_error", "rate_limit_exceeded", "insufficient_quota":
+		return http.StatusTooManyRequests
+	case "timeout_error":
+		return http.StatusGatewayTimeout
+	case "overloaded_error":
+		return statusOverloaded
+	}
+	return 0
+}
