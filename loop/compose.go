@@ -11,10 +11,12 @@ import (
 // composed is the schema of a solution: a call of each tool with its params, any of which
 // may be a reference, and the output. A latent tool has its result, which the model makes
 // itself; a tool that something runs does not, and neither has any in a lazy plan.
-func composed(c *tool.Catalogue, output json.RawMessage, lazy, instances bool) json.RawMessage {
-	s := &composer{lazy: lazy, instances: instances}
+func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMessage {
 	var calls []json.RawMessage
 	for t := range c.Tools() {
+		if t.Source == tool.BuiltIn && !s.makesSense(t.Definition.Name) {
+			continue
+		}
 		calls = append(calls, s.call(c, t))
 	}
 	items := json.RawMessage(`false`)
@@ -44,9 +46,22 @@ func composed(c *tool.Catalogue, output json.RawMessage, lazy, instances bool) j
 var reference = json.RawMessage(`{"$ref":"#/$defs/reference"}`)
 
 type composer struct {
-	bundle    schemas.Bundle
-	lazy      bool
-	instances bool
+	bundle     schemas.Bundle
+	lazy       bool
+	instances  bool
+	delegates  bool // there are documents that calls may delegate to
+	predicates bool // there is who checks conditions
+}
+
+// makesSense reports whether there is what a tool of the language needs.
+func (s *composer) makesSense(builtIn string) bool {
+	switch builtIn {
+	case "choose":
+		return s.predicates
+	case "repeat":
+		return s.predicates && s.delegates
+	}
+	return s.delegates
 }
 
 // embed is a schema of its own document as part of the composed one; one that is no schema

@@ -48,6 +48,9 @@ func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
 		s.end(exec.Failed, err.Error())
 	}
 	s.result.State = s.board.block("state", "").value
+	if s.result.State == nil {
+		s.result.State = json.RawMessage("{}")
+	}
 	s.emit(Event{Type: Finished, Result: s.result})
 	return s.result, err
 }
@@ -117,7 +120,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		_, status := tools.Resolve(t, "", false)
 		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
 	}
-	s.schema = composed(tools, task.Schema, s.lazy, len(prog.Instances) > 0)
+	s.schema = composed(tools, task.Schema, &composer{lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
 	s.result = &Result{ID: o.ID}
 	return s, nil
 }
