@@ -29,7 +29,7 @@ var (
 	stepHead = regexp.MustCompile(`#E(\d+)[ \t]*=[ \t]*`)
 	// badStep is a line that is a step, but for a sign that lacks or is another one, or that
 	// it is an item of a list.
-	badStep = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*\d+[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
+	badStep = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|\d+[.)])[ \t]+)?\**#?[ \t]*[eE][ \t]*(\d+)[ \t]*(?:[:=]|->|→)?[ \t]*[\pL_][\pL\pN_ -]*\[.*\][ \t]*$`)
 	ref     = regexp.MustCompile(`#E(\d+)`)
 	nearRef = regexp.MustCompile(`#[ \t]*[eE][ \t]*(\d+)|\bE(\d+)\b|#[ \t]*(\d+)\b`)
 )
@@ -43,6 +43,7 @@ type step struct {
 	tool   diag.Span
 	input  diag.Span
 	closed bool
+	broken bool // it was reported, and is no call
 }
 
 // reader reads a plan line by line.
@@ -79,6 +80,9 @@ func (r *reader) line() {
 	case text.Len() == 0:
 	case badStep.MatchString(line) || len(r.reason) == 0 && looksLikeStep(line):
 		r.Errorf(text, diag.BadNotation, "this is no step; a step is written #E1 = Tool[input]")
+		if m := badStep.FindStringSubmatch(line); m != nil {
+			r.steps = append(r.steps, step{number: dialect.Number(m[1]), broken: true})
+		}
 		r.reason = nil
 	case len(r.reason) > 0:
 		r.reason = append(r.reason, text) // the text of a plan may be several lines
@@ -131,6 +135,8 @@ func (r *reader) step(base int, m []int) {
 	open := strings.IndexByte(rest, '[')
 	if open < 0 || strings.TrimSpace(rest[:open]) == "" {
 		r.Errorf(dialect.Span(base+m[0], lineEnd), diag.BadNotation, "the step calls no tool; it is written #E%d = Tool[input]", s.number)
+		s.broken = true
+		r.steps = append(r.steps, s)
 		r.next(lineEnd)
 		return
 	}
@@ -216,18 +222,27 @@ func (r *reader) ending() {
 func (r *reader) write() {
 	numbers := dialect.Numbering{Spell: "#E%d"}
 	refs := make([][]*dialect.NumberRef, len(r.steps))
+	broken := map[int]bool{}
 	for i := range r.steps {
 		numbers.Step(r.steps[i].number)
+		broken[r.steps[i].number] = r.steps[i].broken
 		refs[i] = r.refs(r.steps[i].input, i)
 		for _, ref := range refs[i] {
 			numbers.Ref(ref)
 		}
 	}
 	numbers.Judge(r.Builder)
+	for _, list := range refs {
+		for _, ref := range list {
+			ref.Faulty = ref.Faulty || broken[ref.Number]
+		}
+	}
 	r.List(dialect.Span(0, len(r.File.Text)))
 	for i := range r.steps {
-		r.call(&r.steps[i], refs[i])
-		r.near(&r.steps[i], &numbers, i)
+		if !r.steps[i].broken {
+			r.call(&r.steps[i], refs[i])
+			r.near(&r.steps[i], &numbers, i)
+		}
 	}
 	r.Close()
 }
