@@ -58,7 +58,8 @@ type reader struct {
 	workflows []*workflow
 	byID      map[string]*workflow
 
-	flow    *workflow // that is read
+	flow    *workflow       // that is read
+	used    map[string]bool // the inputs that it refers to
 	schemas *schemaWriter
 	labels  tree.Labels
 	found   map[lang.Node][]tree.Found
@@ -197,7 +198,7 @@ const maxParameters = 1_000_000
 
 // check finds the references of a workflow, and judges them.
 func (r *reader) check(w *workflow) {
-	r.flow, r.found = w, map[lang.Node][]tree.Found{}
+	r.flow, r.found, r.used = w, map[lang.Node][]tree.Found{}, map[string]bool{}
 	r.labels = tree.Labels{Spell: func(id string) string { return "$steps." + id }}
 	for _, s := range w.steps {
 		r.labels.Step(s.id)

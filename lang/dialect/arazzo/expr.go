@@ -134,6 +134,7 @@ func (r *reader) input(rest string) []lang.Segment {
 		}
 	}
 	if longest != "" {
+		r.used[longest] = true
 		return append([]lang.Segment{dialect.Member(longest)}, append(dotted(name[len(longest):]), segments(pointer)...)...)
 	}
 	return append(dotted("."+name), segments(pointer)...)

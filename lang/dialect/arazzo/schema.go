@@ -1,6 +1,7 @@
 package arazzo
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/lang"
@@ -46,7 +47,7 @@ func (r *reader) context(w *workflow) {
 		r.Member("type", inputs.At())
 		r.String("input", inputs.At())
 		r.Member("schema", inputs.At())
-		r.schema(inputs, 0)
+		r.inputSchema(inputs)
 		r.Close()
 	}
 	if len(called) > 0 {
@@ -59,6 +60,37 @@ func (r *reader) context(w *workflow) {
 			r.workflowTool(c)
 		}
 		r.Close()
+		r.Close()
+	}
+	r.Close()
+}
+
+// inputSchema writes the schema of the inputs. An input that the workflow refers to has to be
+// given, unless it has a default: hardly any document says so with required, and there is no
+// way to say what to take instead.
+func (r *reader) inputSchema(v tree.Value) {
+	var required []string
+	for _, e := range v.Get("required").Elements() {
+		required = append(required, e.Str())
+	}
+	for m := range v.Get("properties").Members() {
+		if r.used[m.Name] && !slices.Contains(required, m.Name) && !follow(r.root, m.Value).Has("default") {
+			required = append(required, m.Name)
+		}
+	}
+	w := r.schemaWriter()
+	r.Object(v.At())
+	for m := range v.Members() {
+		if m.Name != "required" {
+			w.keyword(m, 0)
+		}
+	}
+	if len(required) > 0 {
+		r.Member("required", v.At())
+		r.List(v.At())
+		for _, name := range required {
+			r.String(name, v.At())
+		}
 		r.Close()
 	}
 	r.Close()
@@ -109,9 +141,11 @@ func (r *reader) workflowTool(c *workflow) {
 }
 
 // schema writes a schema, with what it refers to put in its place.
-func (r *reader) schema(v tree.Value, depth int) {
+func (r *reader) schema(v tree.Value, depth int) { r.schemaWriter().write(v, depth) }
+
+func (r *reader) schemaWriter() *schemaWriter {
 	if r.schemas == nil {
 		r.schemas = &schemaWriter{Builder: r.Builder, root: r.root}
 	}
-	r.schemas.write(v, depth)
+	return r.schemas
 }
