@@ -317,7 +317,7 @@ func TestInstances(t *testing.T) {
 		t.Errorf("%v, %v", past, err)
 	}
 	var plan string
-	rows, err := s.readers.Query("EXPLAIN QUERY PLAN SELECT id, body FROM events WHERE run = 1 AND instance = '' ORDER BY id")
+	rows, err := s.readers.Query("EXPLAIN QUERY PLAN "+pastOf("②"), "write", 1, "②")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -589,6 +589,32 @@ func TestCloseLeavesNothing(t *testing.T) {
 	files, err := filepath.Glob(path + "*")
 	if err != nil || len(files) != 1 {
 		t.Errorf("left: %v, %v", files, err)
+	}
+}
+
+// What calls have come to is known after each commit, and by whoever looks after a kill.
+func TestCallsAreCountedAtOnce(t *testing.T) {
+	s := open(t)
+	r := create(t, s, "r1")
+	sync1(t, r, r.Append(at(exec.RunStarted, "")))
+	for i := range 3 {
+		r.Append(at(exec.CallCompleted, fmt.Sprint("c", i), status(exec.Completed)))
+		sync1(t, r, r.Append(at(exec.CallStarted, fmt.Sprint("c", i+1), after(time.Duration(i)*time.Hour))))
+		for _, f := range []Filter{{}, {After: at("", "").Time.Add(time.Duration(i)*time.Hour - 1)}} {
+			sum, err := s.Runs(f)
+			if err != nil || len(sum) != 1 {
+				t.Fatal(i, sum, err)
+			}
+			if sum[0].Calls[exec.Completed] != i+1 || sum[0].Calls[exec.Running] != 1 || sum[0].Events != int64(2*i+3) || sum[0].Status != exec.Running {
+				t.Errorf("after %d calls: %+v", i+1, sum[0])
+			}
+		}
+	}
+	r.lock.free() // as when its process is killed
+	s.queue.delist(r)
+	again := resume(t, s, "r1")
+	if again.appended != 7 || again.tally.last != 7 || again.tally.ended[exec.Completed] != 3 {
+		t.Errorf("it goes on after %d with %v", again.tally.last, again.tally.ended)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // The statements of a commit.
 const (
-	insertEvent = "INSERT INTO events (id, instance, path, type, time, body) VALUES (?, ?, ?, ?, ?, ?)"
+	insertEvent = "INSERT INTO events (id, instance, path, type, time, body, tally) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 	updateRun = "UPDATE runs SET changed = ?, finished = ?, status = ?, reason = ?, last = ?, calls = ? WHERE id = ?"
 
@@ -38,6 +38,7 @@ type part struct {
 	open      int // questions, after it
 	ended     []*Ended
 	summary   summary
+	turned    bool // an event is of the run itself, so that its row changes
 	samples   []sample
 	err       error // why what follows is not in it
 }
@@ -105,7 +106,11 @@ func eventID(run, seq int64) int64 { return run<<32 | seq }
 func (p *part) write(tx *tx) error {
 	for i := range p.events {
 		e := &p.events[i]
-		if err := tx.run(tx.event, e.id, e.instance, e.path, e.kind, e.time, e.body); err != nil {
+		var tally any
+		if i == len(p.events)-1 && !p.turned {
+			tally = p.summary.calls
+		}
+		if err := tx.run(tx.event, e.id, e.instance, e.path, e.kind, e.time, e.body, tally); err != nil {
 			return err
 		}
 	}
@@ -117,7 +122,7 @@ func (p *part) write(tx *tx) error {
 			return err
 		}
 	}
-	if len(p.events) > 0 {
+	if p.turned {
 		s := p.summary
 		if err := tx.run(tx.summary, s.changed, s.finished, string(s.status), s.reason, p.last, s.calls, p.run.id); err != nil {
 			return err

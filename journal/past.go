@@ -38,11 +38,20 @@ func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	return p, nil
 }
 
+// pastOf is the query for the events of an instance. What works on none is found in all of the
+// run, in their order; there is an index of the others only.
+func pastOf(instance string) string {
+	const events = "SELECT id, iif(type = ?1, NULL, body) FROM events "
+	if instance == "" {
+		return events + "WHERE id >= ?2 << 32 AND id < (?2 + 1) << 32 AND instance = ?3 ORDER BY id"
+	}
+	return events + "WHERE run = ?2 AND instance = ?3 AND instance <> '' ORDER BY id"
+}
+
 // past is nil for an instance that has no events. What a call has written is in what it
 // returned as well, so those events, which may be large, are not read.
 func (s *Store) past(ctx context.Context, run int64, instance string) (past, error) {
-	rows, err := s.readers.QueryContext(ctx,
-		"SELECT id, iif(type = ?, NULL, body) FROM events WHERE run = ? AND instance = ? ORDER BY id", string(exec.Written), run, instance)
+	rows, err := s.readers.QueryContext(ctx, pastOf(instance), string(exec.Written), run, instance)
 	if err != nil {
 		return nil, err
 	}

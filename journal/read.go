@@ -137,7 +137,7 @@ type found struct {
 
 func (s *Store) summaries(ctx context.Context, where string, args []any, f Filter) ([]found, error) {
 	rows, err := s.readers.QueryContext(ctx, `SELECT id, name, plan, program, labels, parent, status, reason, created, changed, finished,
-		calls, asking, last, pid, host, since FROM runs WHERE `+where+` ORDER BY id DESC`, args...)
+		calls, asking, last, pid, host, since FROM summaries WHERE `+where+` ORDER BY id DESC`, args...)
 	if err != nil {
 		return nil, err
 	}

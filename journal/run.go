@@ -184,7 +184,7 @@ func (r *Run) load(tx *tx) error {
 	var changed int64
 	var finished sql.NullInt64
 	t := r.tally
-	err := tx.conn.QueryRowContext(tx.ctx, "SELECT last, status, reason, changed, finished, calls FROM runs WHERE id = ?", r.id).
+	err := tx.conn.QueryRowContext(tx.ctx, "SELECT last, status, reason, changed, finished, calls FROM summaries WHERE id = ?", r.id).
 		Scan(&t.last, &status, &t.reason, &changed, &finished, &calls)
 	if err != nil {
 		return err

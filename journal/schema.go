@@ -12,7 +12,7 @@ const applicationID = 0x706c6331
 
 // schemas are the steps by which a store comes to this version: schemas()[n] takes it
 // from user_version n to n+1. A step that was released does not change any more.
-func schemas() []string { return []string{schema1} }
+func schemas() []string { return []string{schema1, schema2} }
 
 // schema1 is the first version. Times are microseconds since 1970, flags, labels, calls
 // and sets are JSON objects.
@@ -106,6 +106,24 @@ CREATE TABLE approvals (
 	run     TEXT              -- that used it
 ) STRICT;
 CREATE INDEX approvals_digest ON approvals (digest);
+`
+
+// schema2 has commits write few pages: with what calls did, only events change. The row of a run
+// does with the events of the run itself; in between, the last event of each commit has what
+// would be in it. Runs without instances have no index of them.
+const schema2 = `
+ALTER TABLE events ADD COLUMN tally TEXT; -- how many calls have each status, after it; NULL when runs has that
+
+CREATE VIEW summaries AS
+	SELECT r.id, name, plan, program, labels, parent, status, reason, created, finished, asking, pid, host, since,
+		iif(tally IS NULL, changed, time) AS changed,
+		iif(tally IS NULL, last, seq) AS last,
+		coalesce(tally, calls) AS calls
+	FROM runs r LEFT JOIN events e ON e.id =
+		iif(finished IS NULL, (SELECT max(id) FROM events WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), NULL);
+
+DROP INDEX events_instance;
+CREATE INDEX events_instance ON events (run, instance) WHERE instance <> '';
 `
 
 // migrate brings a store to this version, in one transaction. A file without anything

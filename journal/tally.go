@@ -53,14 +53,17 @@ func (t *tally) add(e *exec.Event, seq int64, p *part) {
 	key := callKey{e.Instance, e.Call}
 	switch e.Type {
 	case exec.RunStarted, exec.RunResumed:
+		p.turned = true
 		t.status, t.reason, t.finished = exec.Running, "", time.Time{}
 	case exec.PlanRevised: // all that the new plan has is told again
 		clear(t.ended)
 		t.anew = true
 	case exec.RunPaused:
+		p.turned = true
 		t.status, t.reason = exec.Paused, e.Reason
 		p.samples = t.samples()
 	case exec.RunFinished:
+		p.turned = true
 		t.status, t.reason, t.finished = e.Status, e.Reason, e.Time
 		clear(t.going)
 		for _, key := range slices.Collect(maps.Keys(t.open)) {
