@@ -21,6 +21,8 @@ const maxQueued = 8 << 20
 
 // queue is what has been appended and is not on disk yet, of all runs of a store.
 type queue struct {
+	turn sync.Mutex // held by who commits
+
 	mu     sync.Mutex
 	items  []item
 	bytes  int // of the items, and of those that are being written
@@ -120,18 +122,8 @@ func (q *queue) put(it item) int64 {
 	return r.appended
 }
 
-// take waits until something is to be committed, and takes it: at once when somebody waits
-// for it, otherwise after the delay. It reports false when the queue was closed and is empty.
-func (q *queue) take(delay time.Duration) ([]item, bool) {
-	if !q.waitFilled() {
-		return nil, false
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-q.urgent:
-	case <-timer.C:
-	}
+// take takes what is to be committed. The caller has its turn.
+func (q *queue) take() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.gather()
@@ -146,7 +138,7 @@ func (q *queue) take(delay time.Duration) ([]item, bool) {
 		it.run.letGo()
 		it.run.settled.Broadcast()
 		return true
-	}), true
+	})
 }
 
 // gather waits for those who waited for the last commit and are about to append again, since
@@ -173,6 +165,21 @@ func (q *queue) gather() {
 	}
 }
 
+// wait waits until something is to be committed: at once when somebody waits for it, otherwise
+// after the delay. It reports false when the queue was closed and is empty.
+func (q *queue) wait(delay time.Duration) bool {
+	if !q.waitFilled() {
+		return false
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-q.urgent:
+	case <-timer.C:
+	}
+	return true
+}
+
 // waitFilled waits until something is there; false: nothing will be any more.
 func (q *queue) waitFilled() bool {
 	q.mu.Lock()
@@ -195,16 +202,32 @@ func (q *queue) waitFilled() bool {
 // that came while the one before was written.
 func (s *Store) commitAll() {
 	defer close(s.queue.done)
-	for {
-		items, ok := s.queue.take(s.opts.Delay)
-		if !ok {
-			return
-		}
-		if len(items) > 0 {
-			s.commitItems(items)
-		}
-		s.queue.written()
+	for s.queue.wait(s.opts.Delay) {
+		s.queue.turn.Lock()
+		s.commitQueued()
+		s.queue.turn.Unlock()
 	}
+}
+
+// commitNow commits what is queued for somebody who waits for it, unless a commit is under way:
+// then commitAll does, after it. To hand it over and back would take longer than many a
+// commit does.
+func (s *Store) commitNow() {
+	q := s.queue
+	if !q.turn.TryLock() {
+		signal(q.urgent)
+		return
+	}
+	s.commitQueued()
+	q.turn.Unlock()
+}
+
+// commitQueued commits what is queued. The caller has its turn.
+func (s *Store) commitQueued() {
+	if items := s.queue.take(); len(items) > 0 {
+		s.commitItems(items)
+	}
+	s.queue.written()
 }
 
 // written makes room, since what was taken is on disk, or never will be.

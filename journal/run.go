@@ -301,8 +301,8 @@ func (r *Run) Sync(seq int64) error {
 		w := waiter{min(seq, r.appended), make(chan struct{})}
 		r.waiting = append(r.waiting, w)
 		q.waiting++
-		signal(q.urgent)
 		q.mu.Unlock()
+		r.store.commitNow()
 		<-w.done
 		q.mu.Lock()
 	}
