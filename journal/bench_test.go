@@ -91,7 +91,7 @@ func commits(b *testing.B, s *Store, name string, n, events int) {
 	for i := range n {
 		err := s.write(b.Context(), func(tx *tx) error {
 			for k := range events {
-				if err := tx.run(tx.event, eventID(id, int64(i*events+k+1)), "", "call", "callStarted", 0, body, nil); err != nil {
+				if err := tx.run(tx.events[len(tx.events)-1].stmt, eventID(id, int64(i*events+k+1)), "", "call", "callStarted", 0, body, nil); err != nil {
 					return err
 				}
 			}

@@ -5,24 +5,31 @@ import (
 	"time"
 )
 
-// sample is how long a call of a tool took.
-type sample struct {
-	tool   string
-	length time.Duration
+// samples is how long the last calls of a tool took.
+type samples struct {
+	tool    string
+	lengths []time.Duration // 256 at most, the oldest first
 }
 
+// The statements that add durations of a tool, those of one run at once, and drop what is too many.
+const (
+	addDurations = `INSERT INTO durations (tool, number, length)
+		SELECT ?1, (SELECT coalesce(max(number), 0) FROM durations WHERE tool = ?1) + key + 1, value FROM json_each(?2)`
+
+	dropDurations = `DELETE FROM durations WHERE tool = ?1 AND number <= (SELECT max(number) FROM durations WHERE tool = ?1) - ?2`
+)
+
 // writeSamples adds durations, and drops those that are too many.
-func writeSamples(tx *tx, samples []sample) error {
-	for i, s := range samples {
-		if _, err := tx.exec("INSERT INTO durations (tool, number, length) SELECT ?1, coalesce(max(number), 0) + 1, ?2 FROM durations WHERE tool = ?1",
-			s.tool, int64(s.length)); err != nil {
+func writeSamples(tx *tx, all []samples) error {
+	for _, s := range all {
+		lengths, err := encode(s.lengths)
+		if err != nil {
 			return err
 		}
-		if i+1 < len(samples) && samples[i+1].tool == s.tool {
-			continue
+		if _, err := tx.exec(addDurations, s.tool, lengths); err != nil {
+			return err
 		}
-		if _, err := tx.exec("DELETE FROM durations WHERE tool = ?1 AND number <= (SELECT max(number) FROM durations WHERE tool = ?1) - ?2",
-			s.tool, maxSamples); err != nil {
+		if _, err := tx.exec(dropDurations, s.tool, maxSamples); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -236,8 +237,15 @@ type writer struct {
 	db   *sql.DB
 	conn *sql.Conn
 
-	event, summary, question, closing, instance, asking *sql.Stmt
-	prepared                                            []*sql.Stmt // all of them
+	events                                       []inserts // the largest first, the last of one row
+	summary, question, closing, instance, asking *sql.Stmt
+	prepared                                     []*sql.Stmt // all of them
+}
+
+// inserts is a statement that inserts so many rows of events.
+type inserts struct {
+	rows int
+	stmt *sql.Stmt
 }
 
 // newWriter opens the connection that writes.
@@ -278,16 +286,30 @@ func (s *Store) connect(ctx context.Context, w *writer) error {
 // prepare prepares the statements of the commits.
 func (w *writer) prepare(ctx context.Context) error {
 	for query, stmt := range map[string]**sql.Stmt{
-		insertEvent: &w.event, updateRun: &w.summary, upsertQuestion: &w.question,
+		updateRun: &w.summary, upsertQuestion: &w.question,
 		closeQuestion: &w.closing, upsertInstance: &w.instance, countQuestions: &w.asking,
 	} {
 		var err error
-		if *stmt, err = w.conn.PrepareContext(ctx, query); err != nil {
+		if *stmt, err = w.prepareOne(ctx, query); err != nil {
 			return err
 		}
-		w.prepared = append(w.prepared, *stmt)
+	}
+	for _, rows := range []int{16, 4, 1} {
+		stmt, err := w.prepareOne(ctx, insertEvents+eventRow+strings.Repeat(", "+eventRow, rows-1))
+		if err != nil {
+			return err
+		}
+		w.events = append(w.events, inserts{rows, stmt})
 	}
 	return nil
+}
+
+func (w *writer) prepareOne(ctx context.Context, query string) (*sql.Stmt, error) {
+	stmt, err := w.conn.PrepareContext(ctx, query)
+	if err == nil {
+		w.prepared = append(w.prepared, stmt)
+	}
+	return stmt, err
 }
 
 // close closes the statements as well: a connection that has any stays open in SQLite.

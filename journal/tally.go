@@ -124,12 +124,10 @@ func (t *tally) returned(key callKey, e *exec.Event) {
 }
 
 // samples takes the durations that are not written yet.
-func (t *tally) samples() []sample {
-	var all []sample
+func (t *tally) samples() []samples {
+	var all []samples
 	for _, tool := range slices.Sorted(maps.Keys(t.lengths)) {
-		for _, d := range t.lengths[tool] {
-			all = append(all, sample{tool, d})
-		}
+		all = append(all, samples{tool, t.lengths[tool]})
 	}
 	clear(t.lengths)
 	return all

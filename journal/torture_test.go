@@ -198,8 +198,8 @@ func TestKills(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range lanes {
 		wg.Go(func() {
-			runs := 0
-			for all := 0; all < kills && !t.Failed(); runs++ {
+			runs, all := 0, 0
+			for ; all < kills && !t.Failed(); runs++ {
 				l := &lane{
 					store: filepath.Join(dir, "runs.db"), run: fmt.Sprintf("lane%d-%d", n, runs),
 					ledger: &ledger{filepath.Join(dir, fmt.Sprintf("ledger%d-%d", n, runs))},
@@ -208,7 +208,7 @@ func TestKills(t *testing.T) {
 				l.untilDone(t)
 				all += l.kills
 			}
-			t.Logf("%d runs", runs)
+			t.Logf("%d runs, %d kills", runs, all)
 		})
 	}
 	wg.Wait()
