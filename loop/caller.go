@@ -84,7 +84,7 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	if err := findings.Err(); err != nil {
 		return nil, nil, fmt.Errorf("loop: calls that are sound each are not so together: %w", err)
 	}
-	result, err := run(ctx, id, prog, c.Exec, c.Record)
+	result, err := Run(ctx, id, prog, c.Exec, c.Record)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,10 +130,11 @@ func (c *Caller) compile(calls []model.FunctionCall) (*compile.Program, diag.Lis
 	return prog, append(findings, more...)
 }
 
-// run runs a program, with its record.
-func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record recorder) (*exec.Result, error) {
+// Run runs a program as the run of this id, with the record that record gives for it; a nil
+// record keeps none. See Options.Record.
+func Run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record func(id string, prog *compile.Program) (exec.Record, error)) (*exec.Result, error) {
 	opts.ID = id
-	closing, err := record.into(&opts, id, prog)
+	closing, err := recorder(record).into(&opts, id, prog)
 	if err != nil {
 		return nil, err
 	}

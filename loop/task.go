@@ -26,6 +26,15 @@ type Task struct {
 	Planner   Planner
 }
 
+// Compile is the context and the goal as a program without calls: what is on the whiteboard
+// at the beginning (Program.Initial) and the tools that there are (Program.Catalogue). Of the
+// options Catalogue is the task's.
+func (t *Task) Compile(opts compile.Options) (*compile.Program, error) {
+	opts.Catalogue = t.Catalogue
+	_, prog, err := newBoard(t, &opts)
+	return prog, err
+}
+
 // The defaults of Options.
 const (
 	DefaultMaxTurns   = 25
