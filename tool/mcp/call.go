@@ -83,7 +83,7 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 		return tool.Result{}, err
 	}
 	res, err := a.client.rounds(ctx, l, a.params(req), req.Progress)
-	if errors.Is(err, mcp.ErrSessionMissing) && ctx.Err() == nil { // the server did not look at the request
+	if errors.Is(err, errUnsent) && ctx.Err() == nil {
 		l.gone.Store(true)
 		if l, err = a.ready(ctx); err != nil {
 			return tool.Result{}, err
@@ -160,6 +160,8 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	switch {
 	case errors.As(err, &own):
 		return a.fail(own)
+	case errors.Is(err, errUnsent) && ctx.Err() == nil:
+		return a.unreachable(a.client.because(l, err))
 	case ctx.Err() != nil:
 		return driver.Stopped(ctx, true)
 	case errors.As(err, &told):

@@ -266,7 +266,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 		}
 		return &mcp.StreamableClientTransport{
 			Endpoint: s.URL, HTTPClient: &nethttp.Client{Transport: l.web, CheckRedirect: l.web.redirect},
-			MaxEventSize: maxMessage, DisableStandaloneSSE: c.opts.Ask == nil,
+			MaxEventSize: maxMessage, MaxRetries: maxReconnects, DisableStandaloneSSE: c.opts.Ask == nil,
 		}, nil
 	}
 	cmd := exec.Command(s.Command, s.Args...)

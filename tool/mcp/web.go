@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc/tool"
@@ -26,6 +28,7 @@ const (
 	idleTimeout    = 30 * time.Second
 	maxHeaderBytes = 256 << 10
 	maxStream      = 1 << 30 // bytes of one stream of events
+	maxReconnects  = 3       // to a stream that was lost, one after the other
 )
 
 // web is what carries requests to a server over HTTP: to its host only, with its headers,
@@ -55,8 +58,10 @@ func newWeb(s *Server) (*web, error) {
 	return w, nil
 }
 
-// sent is what became of a request.
+// sent is what became of a request. Of a call it is the one that the call was sent with, and
+// not those that ask for the rest of an answer, or are about other things.
 type sent struct {
+	begun  bool // some of it may have been sent
 	status int
 	said   string // the beginning of an answer that is no success
 	err    error  // there was no answer
@@ -82,25 +87,27 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 	if req.URL.Host != w.address.Host || req.URL.Scheme != w.address.Scheme {
 		return nil, fmt.Errorf("a request to %s, which is another host", req.URL.Host)
 	}
+	w.begin(req)
 	own := req.Clone(req.Context())
 	for name, values := range w.headers {
 		own.Header[name] = values
 	}
 	res, err := w.transport.RoundTrip(own)
 	if err != nil {
-		w.note(req.Context(), sent{err: err})
+		w.note(req, sent{begun: true, err: err})
 		return nil, err
 	}
 	if res.StatusCode >= 400 {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxStderr))
 		_ = res.Body.Close()
-		w.note(req.Context(), sent{status: res.StatusCode, said: driver.Head(text, shownBytes)})
+		w.note(req, sent{begun: true, status: res.StatusCode, said: driver.Head(text, shownBytes)})
 		res.Body = io.NopCloser(bytes.NewReader(text))
 		return res, nil
 	}
 	switch kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind {
 	case "application/json":
-		return w.whole(req.Context(), res)
+		res.Request = req
+		return w.whole(res)
 	case "text/event-stream":
 		res.Body = newEvents(res.Body)
 	default:
@@ -114,7 +121,7 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 }
 
 // whole is an answer with one message.
-func (w *web) whole(ctx context.Context, res *nethttp.Response) (*nethttp.Response, error) {
+func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxMessage+1))
 	if err == nil && len(text) > maxMessage {
@@ -124,21 +131,39 @@ func (w *web) whole(ctx context.Context, res *nethttp.Response) (*nethttp.Respon
 		text, err = faithful(text)
 	}
 	if err != nil {
-		w.note(ctx, sent{err: err})
+		w.note(res.Request, sent{begun: true, err: err})
 		return nil, err
 	}
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	return res, nil
 }
 
+// begin notes that the request of a call is sent from now on.
+func (w *web) begin(req *nethttp.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if mine := callOf(req); mine != nil {
+		mine.begun = true
+	}
+}
+
 // note keeps what became of a request for who waits for it.
-func (w *web) note(ctx context.Context, s sent) {
+func (w *web) note(req *nethttp.Request, s sent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = &s
-	if mine, ok := ctx.Value(sentKey{}).(*sent); ok {
+	if mine := callOf(req); mine != nil {
 		*mine = s
 	}
+}
+
+// callOf is what becomes of the call that this request is; nil when it is none.
+func callOf(req *nethttp.Request) *sent {
+	mine, _ := req.Context().Value(sentKey{}).(*sent)
+	if req.Method != nethttp.MethodPost {
+		return nil // for the rest of an answer
+	}
+	return mine
 }
 
 // explain says why there is no session.
@@ -167,31 +192,51 @@ func (w *web) plain(err error) string {
 	return strings.ReplaceAll(err.Error(), w.address.String(), w.address.Host)
 }
 
-// call calls a tool. A failure that HTTP explains is a *tool.Error.
+// rejected is the code of an error that the SDK itself makes of what HTTP says.
+const rejected = -32005
+
+// errUnsent is that a call was not sent, or that the server did not look at it.
+var errUnsent = errors.New("not sent")
+
+// call calls a tool. A failure that HTTP explains is a *tool.Error. Over HTTP a call is only
+// errUnsent, or "no-server", when nothing of it can have been done: what becomes of other
+// requests, such as those for the rest of the answer, says nothing of that.
 func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
 	if l.web == nil {
 		return l.session.CallTool(ctx, params)
 	}
 	var s sent
 	res, err := l.session.CallTool(context.WithValue(ctx, sentKey{}, &s), params)
-	if err == nil || ctx.Err() != nil || errors.Is(err, mcp.ErrSessionMissing) {
+	if err == nil || ctx.Err() != nil {
 		return res, err
 	}
 	l.web.mu.Lock()
 	defer l.web.mu.Unlock()
+	var told *jsonrpc.Error
 	var dial *net.OpError
 	switch {
+	case !s.begun, s.status == nethttp.StatusNotFound && errors.Is(err, mcp.ErrSessionMissing):
+		return nil, fmt.Errorf("%w: %w", errUnsent, err)
+	case errors.As(err, &told) && told.Code != rejected:
+		return nil, err
 	case s.status != 0:
 		return nil, httpError(s.status, s.said)
 	case errors.As(s.err, &dial) && dial.Op == "dial":
 		return nil, &tool.Error{Code: "no-server", Message: l.web.plain(s.err), Err: s.err}
-	case s.err != nil:
-		return nil, &tool.Error{
-			Code: "connection-lost", Uncertain: true, Err: s.err,
-			Message: "the connection was lost before the answer came: " + l.web.plain(s.err),
-		}
 	}
-	return nil, err
+	return nil, l.lost(cmp.Or(s.err, err))
+}
+
+// lost is the error of a call whose answer was lost on the way.
+func (l *link) lost(err error) error {
+	text := l.web.plain(err)
+	if id := l.session.ID(); id != "" {
+		text = strings.ReplaceAll(text, id, "…")
+	}
+	return &tool.Error{
+		Code: "connection-lost", Uncertain: true, Err: err,
+		Message: "the connection was lost before the answer came: " + text,
+	}
 }
 
 // events is a stream of events whose messages are made faithful. Lines of data that belong
