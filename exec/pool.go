@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,21 +27,21 @@ type pool struct {
 	idle    chan struct{} // closed when nothing goes on any more
 	written atomic.Int64  // bytes, of values on the whiteboards that there are
 
-	mu       sync.Mutex
-	ready    heap[entry]
-	tools    map[*tool.Tool]*toolLimit
-	ranks    map[*compile.Program][]float64 // how long the way below each call is
-	active   int                            // calls in slots
-	starting bool                           // a worker was started and has not come to take a call
-	timed    int                            // timers of all schedulers
-	made     int64                          // schedulers
-	started  int                            // calls started, for the budget
-	usage    tool.Usage
-	block    eventBlock
-	event    Event // with ReuseEvents: the only one
-	due      deadlines
-	moment   time.Time // of all that happens while mu is held; zero is the time of each
-	latest   time.Time // of what has happened
+	mu     sync.Mutex
+	ready  heap[entry]
+	tools  map[*tool.Tool]*toolLimit
+	ranks  map[*compile.Program][]float64 // how long the way below each call is
+	active int                            // calls in slots
+	workers
+	timed   int   // timers of all schedulers
+	made    int64 // schedulers
+	started int   // calls started, for the budget
+	usage   tool.Usage
+	block   eventBlock
+	event   Event // with ReuseEvents: the only one
+	due     deadlines
+	moment  time.Time // of all that happens while mu is held; zero is the time of each
+	latest  time.Time // of what has happened
 	recording
 }
 
@@ -79,6 +80,7 @@ func newPool(o Options) *pool {
 		idle:      make(chan struct{}),
 		begun:     time.Now(),
 		tools:     map[*tool.Tool]*toolLimit{},
+		workers:   workers{most: runtime.GOMAXPROCS(0)},
 		ranks:     map[*compile.Program][]float64{},
 		recording: recording{asked: map[askPlace]*asking{}, pasts: map[string]map[string]*Past{}, orphans: map[string]orphans{}},
 	}

@@ -104,36 +104,6 @@ func (s *scheduler) enqueue(i int32) {
 	s.ready.push(entry{s, i})
 }
 
-// dispatch starts a worker if there seem to be a slot and a ready call for it. It starts the
-// next one when it runs. The caller holds mu.
-func (p *pool) dispatch() {
-	if !p.starting && len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
-		p.starting = true
-		go p.serve()
-	}
-}
-
-// serve is a worker that was started.
-func (p *pool) serve() {
-	p.mu.Lock()
-	p.starting = false
-	e, ok := p.take()
-	p.dispatch()
-	p.mu.Unlock()
-	if ok {
-		new(worker).work(e)
-	}
-}
-
-// spread starts a worker beside the caller, who comes to an end soon and takes one of the
-// ready calls; with more to do before, it leaves it to others. When one call runs at a time, the
-// caller's end comes first, and with it what follows from it above. The caller holds mu.
-func (p *pool) spread(busy bool) {
-	if p.opts.MaxParallel > 1 && (busy || len(p.ready) > 1) {
-		p.dispatch()
-	}
-}
-
 // take takes a slot and the next ready call, if there are both. The caller holds mu.
 func (p *pool) take() (entry, bool) {
 	for len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {

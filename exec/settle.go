@@ -114,6 +114,9 @@ func (s *scheduler) took(a *attempt, res *tool.Result, by *worker) bool {
 		s.failed(i, f)
 		return true
 	}
+	if by != nil {
+		by.back(s.pool)
+	}
 	w.at = s.stamp(time.Now())
 	s.gave(i, res)
 	parked := s.park(i, w)

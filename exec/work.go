@@ -23,46 +23,14 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// worker is a goroutine that runs calls, one after the other.
-type worker struct {
-	reads placeReader // of the call that it runs
-	moved bool        // it has left the call that it ran, and taken the next
-	next  entry
-	more  bool // there is a next one
-}
-
-// work runs a call, and after it whatever is ready, until nothing is.
-func (w *worker) work(e entry) {
-	for {
-		if !e.s.perform(e.i, w) {
-			return
-		}
-		if !w.moved {
-			e.s.mu.Lock()
-			w.moveOn(e.s)
-			e.s.mu.Unlock()
-		}
-		if w.moved = false; !w.more {
-			return
-		}
-		e = w.next
-	}
-}
-
-// moveOn leaves the call of a scheduler and takes the next that is ready. The caller holds mu.
-func (w *worker) moveOn(s *scheduler) {
-	s.busy--
-	s.checkIdle() // first: what follows from its end comes before what is ready
-	w.next, w.more = s.take()
-	s.dispatch()
-	w.moved = true
-}
-
 // perform brings a call one step on: to its end, to its next attempt, or to the
 // person who must approve it. The call's slot is given back. It reports false
 // when the call was abandoned meanwhile, and this goroutine with it.
 func (s *scheduler) perform(i int32, w *worker) bool {
 	c, p := s.call(i), &s.prog().Calls[i]
+	if o := &s.opts; c.fell != nil || o.OnCallStart != nil || o.OnCallDone != nil || o.OnCallEnd != nil {
+		w.stepAside(s.pool)
+	}
 	if c.params == nil && !s.prepare(i, c, p, w) {
 		return true
 	}
@@ -82,13 +50,13 @@ func (s *scheduler) perform(i int32, w *worker) bool {
 	}
 	key := s.key(i, p, c.params, false)
 	if p.Delegates() || p.Choose != nil {
-		if s.startAttempt(i, key, nil) {
+		if s.startAttempt(i, key, nil, w) {
 			s.runsItself(i, c, p)
 		}
 		return true
 	}
 	a := s.newAttempt(i, p.Tool, c.params, p.Timeout, key)
-	if !s.startAttempt(i, key, a) {
+	if !s.startAttempt(i, key, a, w) {
 		return true
 	}
 	return s.answered(a, p.Runner(), w)
@@ -297,15 +265,15 @@ func (s *scheduler) checkGiven(t *tool.Tool, params json.RawMessage) *Failure {
 // startAttempt counts an attempt, which is nil for calls that run themselves, and puts its
 // start into the record; it reports false when there can be none: the run stops, the budget
 // forbids it, it can't be recorded.
-func (s *scheduler) startAttempt(i int32, key string, a *attempt) bool {
-	seq, ok := s.countAttempt(i, key, a)
+func (s *scheduler) startAttempt(i int32, key string, a *attempt, w *worker) bool {
+	seq, ok := s.countAttempt(i, key, a, w)
 	if !ok || !waitsFor(&s.prog().Calls[i].Effects, seq) {
 		return ok
 	}
 	return s.intend(i, seq, a)
 }
 
-func (s *scheduler) countAttempt(i int32, key string, a *attempt) (seq int64, ok bool) {
+func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (seq int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, p := s.call(i), &s.prog().Calls[i]
@@ -345,6 +313,7 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt) (seq int64, ok
 		}
 	}
 	s.moment = time.Time{}
+	s.aside(w)
 	return seq, true
 }
 

@@ -1,0 +1,145 @@
+package exec_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Whatever a worker waits for that is not ours, others take what is ready meanwhile: here each of
+// 40 calls goes on only when all have come as far, whatever the number of processors.
+func TestWaitingWorkersHoldNobodyUp(t *testing.T) {
+	const n = 40
+	var all *sync.WaitGroup
+	meet := func() {
+		all.Done()
+		all.Wait()
+	}
+	meets := func(context.Context, *tool.Request) (tool.Result, error) {
+		meet()
+		return tool.Result{Value: json.RawMessage("1")}, nil
+	}
+	wide := func(call string) string {
+		plan := "["
+		for i := range n {
+			if i > 0 {
+				plan += ","
+			}
+			plan += fmt.Sprintf(call, i)
+		}
+		return plan + "]"
+	}
+	slow := &slowTape{wait: meet}
+	slow.left.Store(n)
+	plain := wide(`{"_tool":"e","n":%d}`)
+	for _, tt := range []struct {
+		name, plan string
+		tools      tools
+		opts       exec.Options
+	}{
+		{name: "a tool", plan: plain, tools: tools{"e": meets}},
+		{name: "a fallback", plan: wide(`{"_tool":"no","n":%d,"_fallback":"e"}`), tools: tools{"no": fails("no"), "e": meets}},
+		{name: "OnCallStart", plan: plain, tools: tools{"e": echo}, opts: exec.Options{
+			OnCallStart: func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error) {
+				meet()
+				return nil, nil
+			}}},
+		{name: "OnCallDone", plan: plain, tools: tools{"e": echo}, opts: exec.Options{
+			OnCallDone: func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error) {
+				meet()
+				return nil, nil
+			}}},
+		{name: "OnCallEnd", plan: plain, tools: tools{"e": fails("no")}, opts: exec.Options{OnFailure: exec.Continue,
+			OnCallEnd: func(context.Context, *compile.Call, json.RawMessage, *exec.Failure) string {
+				meet()
+				return ""
+			}}},
+		{name: "the record", plan: plain, tools: tools{`e "effects":{"readOnly":false,"independent":true}`: echo}, opts: exec.Options{Record: slow}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all = new(sync.WaitGroup)
+			all.Add(n)
+			h, err := exec.Start(t.Context(), program(t, tt.plan, tt.tools), &tt.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Wait()
+			if n := h.Here(); n != 0 {
+				t.Errorf("%d workers are here when nothing goes on", n)
+			}
+		})
+	}
+}
+
+// slowTape is a record that takes its time with the start of each call.
+type slowTape struct {
+	tape
+	left atomic.Int32 // starts that have not come
+	wait func()
+}
+
+func (r *slowTape) Sync(seq int64) error {
+	if r.left.Add(-1) >= 0 {
+		r.wait()
+	}
+	return nil
+}
+
+// Calls whose tools take no time make hardly any goroutines, however many are ready at once.
+func TestFewWorkers(t *testing.T) {
+	const n = 5000
+	prog := program(t, shaped(n, shapes[1].call), tools{"e": echo})
+	made := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(made)
+	before := made[0].Value.Uint64()
+	h, err := exec.Start(t.Context(), prog, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := h.Wait(); res.Status != exec.Completed || h.Here() != 0 {
+		t.Fatalf("%s: %s; %d workers are left", res.Status, res.Reason, h.Here())
+	}
+	metrics.Read(made)
+	if count := made[0].Value.Uint64() - before; count > n/4 {
+		t.Errorf("%d goroutines for %d calls", count, n)
+	}
+}
+
+// An attempt that is abandoned takes its worker with it, and nobody waits for another.
+func TestAbandonedWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		deaf := func(context.Context, *tool.Request) (tool.Result, error) {
+			calls.Add(1)
+			time.Sleep(time.Hour)
+			return tool.Result{}, nil
+		}
+		plan := `[{"_tool":"deaf","_timeout":1,"_onFailure":"continue"}`
+		for range 4 * runtime.GOMAXPROCS(0) {
+			plan += `,{"_tool":"deaf","_timeout":1,"_onFailure":"continue"}`
+		}
+		h, err := exec.Start(t.Context(), program(t, plan+"]", tools{`deaf "effects":{"readOnly":true}`: deaf}), &exec.Options{MaxParallel: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := h.Wait()
+		if n := int(calls.Load()); n != len(res.Calls) || h.Here() != 0 {
+			t.Errorf("%d of %d calls were made, and %d workers are here", n, len(res.Calls), h.Here())
+		}
+		time.Sleep(2 * time.Hour)
+		if h.Here() != 0 {
+			t.Errorf("%d workers are here when all answers have come", h.Here())
+		}
+	})
+}
