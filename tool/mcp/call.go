@@ -291,12 +291,15 @@ func content(c gjson.Result) ([]byte, error) {
 func compact(valid []byte) []byte { return jsonscan.Compact(nil, valid) }
 
 // httpError is the error of a status.
-func httpError(status int, said string) *tool.Error {
-	e := &tool.Error{Code: "http-" + strconv.Itoa(status), Message: fmt.Sprintf("status %d %s", status, nethttp.StatusText(status))}
-	if said != "" {
-		e.Message += ": " + said
+func httpError(s *sent) *tool.Error {
+	e := &tool.Error{Code: "http-" + strconv.Itoa(s.status), Message: fmt.Sprintf("status %d %s", s.status, nethttp.StatusText(s.status))}
+	if s.said != "" {
+		e.Message += ": " + s.said
 	}
-	switch status {
+	if s.cure != "" {
+		e.Message += "; " + s.cure
+	}
+	switch s.status {
 	case nethttp.StatusRequestTimeout, nethttp.StatusTooManyRequests, nethttp.StatusServiceUnavailable:
 	case nethttp.StatusInternalServerError, nethttp.StatusBadGateway, nethttp.StatusGatewayTimeout:
 		e.Uncertain = true

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -352,6 +353,65 @@ func TestSecrets(t *testing.T) {
 	said := fmt.Sprint(failed(t, err).Message, p.Findings())
 	if strings.Contains(said, secret) || strings.Count(said, "•••") != 2 {
 		t.Error(said)
+	}
+}
+
+// What a server that wants to know who asks gets, and what is said when it is not content.
+func TestTokens(t *testing.T) {
+	const challenge = `Bearer resource_metadata="https://example.com/.well-known/oauth-protected-resource"`
+	var valid atomic.Value
+	valid.Store("Bearer t0ken")
+	oauth := false
+	s := overHTTP(t, true, func(h nethttp.Handler) nethttp.Handler {
+		return nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+			switch {
+			case r.Header.Get("Authorization") == valid.Load():
+				h.ServeHTTP(w, r)
+			case r.Header.Get("Authorization") == "Bearer weak":
+				nethttp.Error(w, "weak is not enough", nethttp.StatusForbidden)
+			default:
+				if oauth {
+					w.Header().Set("WWW-Authenticate", challenge)
+				}
+				nethttp.Error(w, "who are you, "+r.Header.Get("Authorization"), nethttp.StatusUnauthorized)
+			}
+		})
+	})
+	s.Redact = func(s string) string { return strings.ReplaceAll(s, "t0ken", "•••") }
+	for _, c := range []struct {
+		token, want string
+		oauth       bool
+	}{
+		{"", `status 401 Unauthorized: who are you,; give its headers a token: {"Authorization": {"env": "NAME"}}, where NAME is set to "Bearer …"`, false},
+		{"", `status 401 Unauthorized: who are you,; it wants OAuth, by which plc can't sign in; get a token`, true},
+		{"Bearer wrong", `does not hold, or not any more; get another one`, true},
+		{"Bearer weak", `status 403 Forbidden: weak is not enough; its token, the Authorization of its headers, does not allow this`, false},
+		{"Bearer t0ken", "", true},
+	} {
+		oauth = c.oauth
+		if s.Headers = nil; c.token != "" {
+			s.Headers = map[string]string{"authorization": c.token}
+		}
+		p := open(t, nil, s)
+		said := ""
+		for _, f := range p.Findings() {
+			said += f.Message
+		}
+		if !strings.Contains(said, c.want) || c.want == "" && said != "" {
+			t.Errorf("with %q: %q", c.token, said)
+		}
+		if c.want != "" {
+			continue
+		}
+		if got, err := call(t, p, "text", `{"text": "a"}`); err != nil || got != `"a"` {
+			t.Errorf("%s, %v", got, err)
+		}
+		valid.Store("Bearer another") // it has run out
+		_, err := call(t, p, "text", `{"text": "a"}`)
+		e := failed(t, err)
+		if e.Code != "http-401" || !e.Permanent || e.Uncertain || !strings.Contains(e.Message, "who are you, Bearer •••; its token") {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 

@@ -64,6 +64,7 @@ type sent struct {
 	begun  bool // some of it may have been sent
 	status int
 	said   string // the beginning of an answer that is no success
+	cure   string // what to do about the status; "" when nobody knows
 	err    error  // there was no answer
 }
 
@@ -100,7 +101,7 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 	if res.StatusCode >= 400 {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxStderr))
 		_ = res.Body.Close()
-		w.note(req, sent{begun: true, status: res.StatusCode, said: driver.Head(text, shownBytes)})
+		w.note(req, sent{begun: true, status: res.StatusCode, said: driver.Head(text, shownBytes), cure: w.cure(res)})
 		res.Body = io.NopCloser(bytes.NewReader(text))
 		return res, nil
 	}
@@ -138,6 +139,21 @@ func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 	return res, nil
 }
 
+// cure is what to do when a server wants to know who asks.
+func (w *web) cure(res *nethttp.Response) string {
+	switch _, given := w.headers["Authorization"]; {
+	case res.StatusCode == nethttp.StatusForbidden && given:
+		return "its token, the Authorization of its headers, does not allow this"
+	case res.StatusCode != nethttp.StatusUnauthorized && res.StatusCode != nethttp.StatusForbidden:
+		return ""
+	case given:
+		return "its token, the Authorization of its headers, does not hold, or not any more; get another one"
+	case strings.Contains(strings.Join(res.Header.Values("WWW-Authenticate"), " "), "resource_metadata"):
+		return `it wants OAuth, by which plc can't sign in; get a token and give it to headers: {"Authorization": {"env": "NAME"}}, where NAME is set to "Bearer …"`
+	}
+	return `give its headers a token: {"Authorization": {"env": "NAME"}}, where NAME is set to "Bearer …"`
+}
+
 // begin notes that the request of a call is sent from now on.
 func (w *web) begin(req *nethttp.Request) {
 	w.mu.Lock()
@@ -171,11 +187,7 @@ func (w *web) explain(err error) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if s := w.last; s != nil && s.err == nil {
-		text := httpError(s.status, s.said).Message
-		if s.status == nethttp.StatusUnauthorized || s.status == nethttp.StatusForbidden {
-			text += "; give its headers a token, as in headers: {Authorization: {env: NAME}}"
-		}
-		return text
+		return httpError(s).Message
 	}
 	if s := w.last; s != nil {
 		return w.plain(s.err)
@@ -220,7 +232,7 @@ func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallT
 	case errors.As(err, &told) && told.Code != rejected:
 		return nil, err
 	case s.status != 0:
-		return nil, httpError(s.status, s.said)
+		return nil, httpError(&s)
 	case errors.As(s.err, &dial) && dial.Op == "dial":
 		return nil, &tool.Error{Code: "no-server", Message: l.web.plain(s.err), Err: s.err}
 	}
