@@ -282,12 +282,13 @@ func TestOnTextEndsReplies(t *testing.T) {
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n")
+		text := strings.Repeat("ab", 1<<16)
+		event := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + text + "\"}}]}\n\n"
+		if strings.HasSuffix(r.URL.Path, "messages") {
+			event = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"" + text + "\"}}\n\n"
+		}
 		for r.Context().Err() == nil {
-			if strings.HasSuffix(r.URL.Path, "messages") {
-				io.WriteString(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"ab\"}}\n\n")
-			} else {
-				io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ab\"}}]}\n\n")
-			}
+			io.WriteString(w, event)
 			http.NewResponseController(w).Flush()
 		}
 	}

@@ -16,12 +16,13 @@ type Names struct {
 	most  int
 	wire  map[string]string
 	given map[string]string // the other way round
+	alike map[string]int    // of a name that several are like, how many are
 }
 
 // NewNames are names of at most so many bytes. These come first, so that the others do not take
 // theirs.
 func NewNames(most int, first ...string) *Names {
-	n := &Names{most, map[string]string{}, map[string]string{}}
+	n := &Names{most, map[string]string{}, map[string]string{}, map[string]int{}}
 	for _, name := range first {
 		if n.legal(name) == name {
 			n.Wire(name)
@@ -52,16 +53,15 @@ func (n *Names) Wire(name string) string {
 // Unused is a name like this one that stands for no other. It is taken then.
 func (n *Names) Unused(name string) string {
 	legal := n.legal(name)
-	w := legal
-	for i := 2; ; i++ {
+	for w := legal; ; {
 		if _, taken := n.given[w]; !taken {
-			break
+			n.given[w] = w
+			return w
 		}
-		suffix := fmt.Sprintf("_%d", i)
+		n.alike[legal]++
+		suffix := fmt.Sprintf("_%d", n.alike[legal]+1)
 		w = legal[:min(len(legal), n.most-len(suffix))] + suffix
 	}
-	n.given[w] = w
-	return w
 }
 
 // Name is what a name that was sent stands for. One that was not sent stands for itself.
