@@ -88,13 +88,14 @@ var layers = map[string]layer{
 	// What can be called.
 	"tool":                     {own: "diag schemas internal/jsonscan internal/spell", libraries: []string{gjson, jsonschemaGo}},
 	"tool/internal/driver":     {own: "tool internal/jsonscan", libraries: []string{gjson}},
+	"tool/internal/secret":     {own: "tool/internal/driver internal/jsonscan"},
 	"tool/internal/group":      {libraries: []string{xsys}},
 	"tool/process":             {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
 	"tool/mcp":                 {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
 	"tool/http":                {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":             {own: "tool schemas internal/jsonscan"},
 	"tool/math":                {own: "diag tool"},
-	"tool/model":               {own: "tool schemas tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
+	"tool/model":               {own: "tool schemas tool/internal/driver tool/internal/secret internal/jsonscan", libraries: []string{gjson}},
 	"tool/model/internal/wire": {own: "tool tool/model"},
 	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{anthropicSDK, gjson}},
 	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
@@ -103,7 +104,7 @@ var layers = map[string]layer{
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
 	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
-	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},

@@ -10,7 +10,8 @@ import (
 
 // mcpServer is an MCP server for scripts: mcpserver NAME, with the tools search, secret, pay and
 // whatever description the file NAME.txt has for search. pay writes a line to paid.txt; when
-// there is a file deadly, it ends then without an answer.
+// there is a file deadly, it ends then without an answer. The one called echo has tools that tell its
+// environment.
 func mcpServer() {
 	name := os.Args[1]
 	fmt.Fprintln(os.Stderr, name, "is starting")
@@ -53,6 +54,9 @@ func mcpTools(name string) []any {
 	object := func(required string) any {
 		return map[string]any{"type": "object", "properties": map[string]any{required: map[string]any{"type": "string"}}, "required": []string{required}}
 	}
+	if name == "echo" {
+		return []any{map[string]any{"name": "echo", "inputSchema": map[string]any{"type": "object"}}, map[string]any{"name": "echoFails", "inputSchema": map[string]any{"type": "object"}}}
+	}
 	hints := func(readOnly bool) any { return map[string]any{"readOnlyHint": readOnly, "destructiveHint": false} }
 	return []any{
 		map[string]any{"name": "search", "description": strings.TrimSpace(string(description)), "inputSchema": object("query"), "annotations": hints(true)},
@@ -66,6 +70,11 @@ func mcpCall(server, name string, arguments json.RawMessage, meta map[string]any
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": s}}, "isError": isError}
 	}
 	switch name {
+	case "echo":
+		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"env": os.Environ(), "encoded": encodings(strings.Join(os.Environ(), "\n"))}}
+	case "echoFails":
+		fmt.Fprintln(os.Stderr, os.Environ())
+		return text(fmt.Sprint(os.Environ(), encodings(strings.Join(os.Environ(), "\n"))), true)
 	case "search":
 		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"server": server, "found": arguments}}
 	case server + "_secret":

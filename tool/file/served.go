@@ -80,10 +80,12 @@ func (b *builder) guard(servers MCP, files []*File) MCP {
 			entries[s.Name] = s
 		}
 	}
+	told := secretsOf(files)
 	g := &guarded{MCP: servers, byKey: map[[2]string]*tool.Tool{}}
 	for _, t := range servers.Tools() {
 		s := entries[serverOf(t)]
 		u := *t
+		u.Activity = withoutSecrets(t.Activity, told[s.Name])
 		s.serve(&u)
 		g.tools = append(g.tools, &u)
 		g.byKey[[2]string{s.Name, t.Definition.Name}] = &u

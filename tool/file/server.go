@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/http"
 	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
 // MCP is the MCP servers that a catalogue takes tools of. Package mcp has it; this one
@@ -45,6 +46,7 @@ type Server struct {
 	single       []served // what holds for one of them
 	at           value
 	secrets      *Secrets
+	known        []string // the secrets
 }
 
 // ReadServers reads the config of an MCP client: {"mcpServers": {…}}. What else clients
@@ -171,7 +173,7 @@ func Servers(files ...*File) ([]Server, diag.List) {
 
 // resolve reads the secrets.
 func (s *Server) resolve() error {
-	var secrets []string
+	s.known = nil
 	for _, part := range []struct {
 		name string
 		from *node
@@ -181,7 +183,7 @@ func (s *Server) resolve() error {
 			continue
 		}
 		resolved, err := s.secrets.resolve(part.from, func(secret string) string {
-			secrets = append(secrets, secret)
+			s.known = append(s.known, secret)
 			return secret
 		})
 		if err != nil {
@@ -191,10 +193,23 @@ func (s *Server) resolve() error {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	if d, ok := withoutSecrets(nil, secrets).(*discreet); ok {
-		s.Redact = d.redact
+	if known := secret.New(s.known...); known != nil {
+		s.Redact = known.Message
 	}
 	return nil
+}
+
+// secretsOf are the secrets of the servers of files, by the servers' names.
+func secretsOf(files []*File) map[string][]string {
+	all := map[string][]string{}
+	for _, f := range files {
+		for _, s := range f.Servers {
+			s.secrets = f.Secrets
+			_ = s.resolve() // what can't be read was reported, and no server was told
+			all[s.Name] = s.known
+		}
+	}
+	return all
 }
 
 // mcp is the activity of a tool of an MCP server.

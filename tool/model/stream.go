@@ -82,14 +82,14 @@ func (e *events) next() ([]byte, error) {
 			if err := e.fault(line); err != nil {
 				return nil, err
 			}
-			return line, nil
+			return []byte(e.transport.known.Text(string(line))), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && e.ctx.Err() == nil:
 			return nil, io.EOF
 		case e.ctx.Err() != nil:
 			return nil, driver.Stopped(e.ctx, false)
 		default:
-			return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + e.transport.clean(err.Error()), Err: err}
+			return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + e.transport.known.Message(err.Error()), Err: err}
 		}
 	}
 }

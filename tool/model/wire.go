@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
+	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
 // maxAnswer is how large an answer may be, decompressed.
@@ -28,7 +28,7 @@ const maxAnswer = 16 << 20
 // accept no other, is read as it comes, at most 64 MiB. All that is no answer is a
 // *tool.Error: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx and
 // says when to come back; "connect", "connection-lost", "timeout", "cancelled",
-// "output-too-large". None of them holds the key. No failure is uncertain: a
+// "output-too-large". None of them holds the key, nor does an answer. No failure is uncertain: a
 // model may always be asked again.
 func HTTPClient(key string) *http.Client {
 	next := &http.Transport{
@@ -36,12 +36,12 @@ func HTTPClient(key string) *http.Client {
 		TLSHandshakeTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20,
 	}
-	return &http.Client{Transport: &transport{next: next, secret: key}}
+	return &http.Client{Transport: &transport{next: next, known: secret.New(key)}}
 }
 
 type transport struct {
-	next   http.RoundTripper
-	secret string
+	next  http.RoundTripper
+	known *secret.Redactor // the key
 }
 
 // RoundTrip is http.RoundTripper's, but for statuses that are no success, which are errors.
@@ -64,11 +64,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode/100 != 2:
 		return nil, t.status(resp, body)
 	case err != nil:
-		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.clean(err.Error()), Err: err}
+		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.known.Message(err.Error()), Err: err}
 	case req.Header.Get("Accept") == eventStream:
 		return nil, &tool.Error{Code: driver.BadOutput, Message: fmt.Sprintf(
-			"the server was asked for a stream of events, and answers with %q: %s", shorten(mediaType(resp)), shorten(t.clean(string(body))))}
+			"the server was asked for a stream of events, and answers with %q: %s", shorten(mediaType(resp)), shorten(t.known.Text(string(body))))}
 	}
+	body = t.known.Value(body)
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil
 }
@@ -80,9 +81,9 @@ func (t *transport) unsent(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return driver.Stopped(ctx, false)
 	case errors.As(err, &op) && op.Op == "dial":
-		return &tool.Error{Code: "connect", Message: t.clean(err.Error()), Err: err}
+		return &tool.Error{Code: "connect", Message: t.known.Message(err.Error()), Err: err}
 	}
-	return &tool.Error{Code: "connection-lost", Message: t.clean(err.Error()), Err: err}
+	return &tool.Error{Code: "connection-lost", Message: t.known.Message(err.Error()), Err: err}
 }
 
 // status is the error of an answer that says no.
@@ -96,9 +97,9 @@ func (t *transport) status(resp *http.Response, body []byte) error {
 
 // refusal is the error of a status, with what the body says about it.
 func (t *transport) refusal(status int, message string, body []byte) *tool.Error {
-	clean := t.clean(string(body))
+	clean := string(t.known.Value(body))
 	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {
-		clean = t.clean(said.Str) // which may have been written with escapes
+		clean = said.Str
 	}
 	if clean = shorten(clean); clean != "" {
 		message += ": " + clean
@@ -124,15 +125,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		return min(max(at.Sub(now), 0), longest)
 	}
 	return 0
-}
-
-// clean is a text without the key. What is too short is in every other text, and no key.
-func (t *transport) clean(text string) string {
-	if len(t.secret) < 4 {
-		return text
-	}
-	inJSON := string(encode(t.secret))
-	return strings.NewReplacer(t.secret, "•••", inJSON[1:len(inJSON)-1], "•••").Replace(text)
 }
 
 // Failure is an error of a library that used an HTTPClient, as plc knows it.

@@ -1,0 +1,239 @@
+// Package secret takes secrets out of what programs and servers say: they quote what they
+// were given, and what they say goes into records, to models and to people.
+//
+//	r := secret.New(token)
+//	message = r.Message(message)
+//
+// A secret is found as it is and in the ways in which it is usually written: in JSON, in a
+// URL, in HTML, in hexadecimal and in base64, there also as a part of something longer, such as
+// a name and a password. It is not found when it was changed on purpose.
+package secret
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+const (
+	least        = 4               // bytes: what is shorter is in every other text, and no secret
+	leastEncoded = 6               // the same of what it is encoded as
+	leastLine    = 8               // the same of a line of a secret that has several
+	redacted     = "•••"           // what stands for a secret
+	quotation    = "it had said: " // where a quotation begins that does not begin the message
+)
+
+// Redactor knows some secrets. Nil knows none, and changes nothing. It may be used by
+// several goroutines at once.
+type Redactor struct {
+	forms []string // of the secrets, the longest first
+	whole *strings.Replacer
+}
+
+// New is a redactor of these secrets; nil when none of them is long enough to be one.
+func New(secrets ...string) *Redactor {
+	var forms []string
+	for _, s := range secrets {
+		for _, part := range partsOf(s) {
+			if len(part) >= least {
+				forms = append(forms, formsOf(part)...)
+			}
+		}
+	}
+	if len(forms) == 0 {
+		return nil
+	}
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	forms = slices.Compact(forms)
+	var pairs []string
+	for _, s := range forms {
+		pairs = append(pairs, s, redacted)
+	}
+	return &Redactor{forms, strings.NewReplacer(pairs...)}
+}
+
+// partsOf are a secret and what of it is secret by itself: the credential of a header, the
+// password in it, the lines of a key.
+func partsOf(s string) []string {
+	parts := []string{s}
+	scheme, credential, _ := strings.Cut(s, " ")
+	switch strings.ToLower(scheme) {
+	case "basic":
+		parts = append(parts, credential)
+		if pair, err := base64.StdEncoding.DecodeString(strings.TrimSpace(credential)); err == nil {
+			_, password, _ := strings.Cut(string(pair), ":")
+			parts = append(parts, string(pair), password)
+		}
+	case "bearer", "token", "apikey":
+		parts = append(parts, strings.TrimSpace(credential))
+	}
+	if strings.Contains(s, "\n") {
+		for line := range strings.Lines(s) {
+			if line = strings.TrimSpace(line); len(line) >= leastLine {
+				parts = append(parts, line)
+			}
+		}
+	}
+	return parts
+}
+
+// formsOf are the ways in which a text is written: as it is, in JSON, quoted by us, in HTML,
+// in a URL, in base64 and in hexadecimal.
+func formsOf(s string) []string {
+	web, _ := json.Marshal(s) // with < as \u003c
+	forms := []string{s, driver.Printable([]byte(s)), unquoted(quote(s)), unquoted(string(web))}
+	for _, form := range forms {
+		forms = append(forms, unquoted(strconv.Quote(form)), unquoted(strconv.QuoteToASCII(form)))
+	}
+	forms = append(forms, html.EscapeString(s))
+	for _, form := range append(encodings(s), url.QueryEscape(s), url.PathEscape(s)) {
+		if len(form) >= leastEncoded {
+			forms = append(forms, form, url.QueryEscape(form), lowerEscapes(form))
+		}
+	}
+	return forms
+}
+
+// quote is a text as JSON, in which <, > and & stay what they are.
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // strings can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// unquoted is a text without its first and last byte.
+func unquoted(s string) string { return s[1 : len(s)-1] }
+
+// lowerEscapes is a text with %2F as %2f.
+func lowerEscapes(s string) string {
+	return regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(s, strings.ToLower)
+}
+
+// encodings are a text in hexadecimal, and in base64 wherever in a longer text it begins: without the
+// characters that what stands beside it has a part in.
+func encodings(s string) []string {
+	all := []string{hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		all = append(all, e.EncodeToString([]byte(s)))
+		for before := range 3 {
+			text := e.EncodeToString(append(make([]byte, before), s...))
+			begin, end := (before*8+5)/6, (before+len(s))*8/6
+			if begin < end {
+				all = append(all, text[begin:end])
+			}
+		}
+	}
+	return all
+}
+
+// Text is a text without secrets.
+func (r *Redactor) Text(s string) string {
+	if r == nil {
+		return s
+	}
+	return r.whole.Replace(s)
+}
+
+// Value is a JSON value without secrets, in whatever way its strings are escaped; a number
+// that is a secret becomes a string. What is not JSON is taken for a text. The value itself
+// is not changed. It costs one pass.
+func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
+	if r == nil || len(value) == 0 {
+		return value
+	}
+	text := string(value)
+	var clean []byte // what of value is done; nil while nothing has changed
+	done := 0
+	lexer := jsonscan.Lexer{Text: value}
+	for kind := lexer.Next(); kind != jsonscan.EOF; kind = lexer.Next() {
+		if lexer.Err != nil {
+			return json.RawMessage(r.Text(text))
+		}
+		if kind != jsonscan.String && kind != jsonscan.Number {
+			continue
+		}
+		token := text[lexer.Start:lexer.Pos]
+		if better := r.token(token, lexer.Escaped); better != token {
+			clean = append(append(clean, text[done:lexer.Start]...), better...)
+			done = lexer.Pos
+		}
+	}
+	if clean == nil {
+		return value
+	}
+	return append(clean, text[done:]...)
+}
+
+// token is a string or a number of JSON without secrets.
+func (r *Redactor) token(token string, escaped bool) string {
+	switch {
+	case token[0] != '"' && slices.Contains(r.forms, token):
+		return `"` + redacted + `"`
+	case token[0] != '"':
+		return token
+	case !escaped:
+		return `"` + r.whole.Replace(unquoted(token)) + `"`
+	}
+	said := string(jsonscan.AppendString(nil, []byte(unquoted(token))))
+	if clean := r.whole.Replace(said); clean != said {
+		return quote(clean)
+	}
+	return token
+}
+
+// Message is a message without secrets. What a message quotes may be cut, so that it
+// begins or ends within one.
+func (r *Redactor) Message(s string) string {
+	if r == nil {
+		return s
+	}
+	return r.cutEnd(r.cutStart(r.whole.Replace(s)))
+}
+
+// cutStart redacts the end of a secret where a quotation begins.
+func (r *Redactor) cutStart(message string) string {
+	start := 0
+	if i := strings.Index(message, quotation); i >= 0 {
+		start = i + len(quotation)
+	}
+	said, n := message[start:], 0
+	for _, form := range r.forms {
+		for k := min(len(form)-1, len(said)); k >= least && k > n; k-- {
+			if strings.HasPrefix(said, form[len(form)-k:]) {
+				n = k
+			}
+		}
+	}
+	if n == 0 {
+		return message
+	}
+	return message[:start] + redacted + said[n:]
+}
+
+// cutEnd redacts the beginning of a secret where a quotation ends.
+func (r *Redactor) cutEnd(message string) string {
+	said, n := strings.TrimRight(message, ` …"`), 0
+	for _, form := range r.forms {
+		for k := min(len(form)-1, len(said)); k >= least && k > n; k-- {
+			if strings.HasSuffix(said, form[:k]) {
+				n = k
+			}
+		}
+	}
+	if n == 0 {
+		return message
+	}
+	return said[:len(said)-n] + redacted + message[len(said):]
+}
