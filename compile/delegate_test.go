@@ -372,6 +372,19 @@ func TestDelegateOfUnknownTool(t *testing.T) {
 	}
 }
 
+// A list that is not known may be empty: none of the calls for its items is counted, and they
+// are estimated once.
+func TestDelegateBudgetOfUnknownList(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"forEach","items":"†input.list","_delegate":"sub.json"},{"_tool":"reduce","items":[],"_delegate":"sub.json"}]`,
+		"sub.json":  `[{"_tool":"any","_estimatedTokens":10},{"_tool":"any"},{"_tool":"any"}]`,
+	}
+	_, got := f.compile(t, &compile.Options{Budget: compile.Budget{Steps: 2, Tokens: 9}})
+	expect(t, got, "plan.json PLC603: 10 tokens")
+	_, got = f.compile(t, &compile.Options{Budget: compile.Budget{Steps: 1}})
+	expect(t, got, "plan.json PLC603: 2 calls;")
+}
+
 func TestDelegateBudgetAndMode(t *testing.T) {
 	f := files{
 		"plan.json": `[{"_tool":"forEach","items":[1,2,3],"_delegate":"sub.json"},{"_tool":"any"}]`,

@@ -95,15 +95,16 @@ func (s *survey) add(c *checker, d *draft) {
 		s.changes = s.changes || c.changesWorld(d) && d.Effects.Independent != tool.Yes
 	}
 	if below := d.survey; below != nil {
-		s.below(below, d.times())
+		s.below(below, d)
 	}
 }
 
 // below adds what a call of the document delegates to.
-func (s *survey) below(b *survey, times float64) {
-	s.calls += times * b.calls
-	s.tokens += times * b.tokens
-	s.cost += times * b.cost
+func (s *survey) below(b *survey, d *draft) {
+	least, likely := d.times()
+	s.calls += least * b.calls
+	s.tokens += likely * b.tokens
+	s.cost += likely * b.cost
 	s.lazy = s.lazy || b.lazy
 	s.changes = s.changes || b.changes
 	s.cut = s.cut || b.cut
@@ -126,17 +127,18 @@ func filled(e tool.Effects) tool.Effects {
 	return e
 }
 
-// times is how often the document of a call runs, as far as the plan tells.
-func (d *draft) times() float64 {
-	if d.Delegate.Loop != ForEach && d.Delegate.Loop != Reduce {
-		return 1
-	}
-	for _, m := range d.Source.Params {
-		if m.Name == "items" && m.Value.Kind() == lang.Array {
-			return float64(m.Value.Len())
+// times is how often the document of a call runs, at least and for an estimate: as often as
+// the plan tells, else never at least (a list may be empty), and once for an estimate.
+func (d *draft) times() (least, likely float64) {
+	switch d.Delegate.Loop {
+	case ForEach, Reduce:
+		if items, _ := paramOf(d, "items"); items.Kind() == lang.Array {
+			n := float64(items.Len())
+			return n, n
 		}
+		return 0, 1
 	}
-	return 1
+	return 1, 1
 }
 
 // findDelegate finds the document that a call delegates to, and what is to be known of it
