@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,8 @@ func toolsCommand(env *environment) *cobra.Command {
 		Use:   "tools",
 		Short: "List the tools, with their types, effects and where they come from",
 		Long: `List the tools that tool files define, with the types of their params and results, what
-they do to the world, what runs them and where they come from.`,
+they do to the world, what runs them and where they come from, and those of the language
+(forEach, reduce, repeat and choose).`,
 		Example: `  plc tools --tools tools.yaml
   plc tools --tools tools.yaml --format json
   plc tools --mcp servers.json
@@ -39,14 +41,16 @@ they do to the world, what runs them and where they come from.`,
 				return err
 			}
 			cat, err := env.soundCatalogue(c.Context(), files)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case asJSON:
+			}
+			none := cat.Len() == 0
+			cat = cat.WithBuiltIns()
+			if asJSON {
 				return env.toolsJSON(cat)
-			case cat.Len() == 0:
-				env.hintf("there are no tools; name a tool file with --tools %s", toolFileBeside("."))
-				return nil
+			}
+			if none {
+				defer env.hintf("there are no tools but those of the language; name a tool file with --tools %s", toolFileBeside("."))
 			}
 			return env.toolsText(cat)
 		},
@@ -70,17 +74,23 @@ func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*t
 	return g.tools, nil
 }
 
-// toolsText shows tools to people.
+// toolsText shows tools to people, those of the language last.
 func (env *environment) toolsText(cat *tool.Catalogue) error {
+	list := slices.Collect(cat.Tools())
+	slices.SortStableFunc(list, func(a, b *tool.Tool) int { return ofLanguage(a) - ofLanguage(b) })
 	out := bufio.NewWriter(env.stdout)
-	for t := range cat.Tools() {
+	for _, t := range list {
 		def := t.Definition
 		fmt.Fprintln(out, printable(def.Signature()))
 		if def.Description != "" {
 			fmt.Fprintf(out, "    %s\n", printable(strings.TrimSpace(def.Description)))
 		}
-		fmt.Fprintf(out, "    %s; %s", effectsText(def.Effects), driverText(t))
-		if t.Source != "" {
+		effects := effectsText(def.Effects)
+		if t.Source == tool.BuiltIn && def.Effects.Pure != tool.Yes {
+			effects = "does what its document does"
+		}
+		fmt.Fprintf(out, "    %s; %s", effects, driverText(t))
+		if t.Source != "" && t.Source != tool.BuiltIn {
 			fmt.Fprintf(out, "; from %s", printable(t.Source))
 		}
 		fmt.Fprintln(out)
@@ -88,8 +98,18 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 	return out.Flush()
 }
 
+func ofLanguage(t *tool.Tool) int {
+	if t.Source == tool.BuiltIn {
+		return 1
+	}
+	return 0
+}
+
 func driverText(t *tool.Tool) string {
-	if t.Activity == nil {
+	switch {
+	case t.Source == tool.BuiltIn:
+		return "part of the language"
+	case t.Activity == nil:
 		return "latent: nothing runs it"
 	}
 	return "runs as " + t.Driver
