@@ -74,7 +74,7 @@ var layers = map[string]layer{
 	"lang/dialect/rewoo":          {own: "diag lang lang/dialect"},
 	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan", libraries: []string{yaml}},
 	"lang/dialect/mnms":           {own: "diag lang lang/dialect lang/dialect/tree"},
-	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree"},
+	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
 	"lang/dialect/sealtools":      {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/taskbench":      {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
 	"lang/dialect/agentframework": {own: "diag lang lang/dialect lang/dialect/tree"},
