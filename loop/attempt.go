@@ -52,10 +52,13 @@ func (s *solver) attempt(ctx context.Context, try int) *attempt {
 
 // text takes a piece of the answer.
 func (a *attempt) text(piece string) {
+	for _, call := range a.growing.add(piece) {
+		a.listed = append(a.listed, call)
+		a.s.emit(Event{Type: Listed, Call: compactJSON(call)})
+	}
 	if a.off {
 		return
 	}
-	a.listed = append(a.listed, a.growing.add(piece)...)
 	// The cost of a step is that of all that came before.
 	if n := len(a.listed) - a.fed; n > 0 && n > a.fed/8 {
 		a.feed()

@@ -47,3 +47,12 @@ func equalJSON(a, b json.RawMessage) bool {
 	}
 	return bytes.Equal(jsonscan.Canonical(nil, a), jsonscan.Canonical(nil, b))
 }
+
+// compactJSON is a value without white space; nil when it is no JSON.
+func compactJSON(v []byte) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return nil
+	}
+	return b.Bytes()
+}

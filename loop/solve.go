@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
 		err = nil
 	}
 	if err != nil {
-		s.end(exec.Failed, err.Error())
+		s.end(exec.Failed, strings.TrimPrefix(err.Error(), "loop: "))
 	}
 	s.result.State = s.board.block("state", "").value
 	if s.result.State == nil {
@@ -113,6 +114,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		return nil, err
 	}
 	s.board = board
+	s.compile.Values = nil // they are on the board now, where what comes of the turns is
 	s.lazy = o.Lazy || board.lazy
 	s.compile.Lazy = s.lazy
 	tools := prog.Catalogue()

@@ -113,6 +113,7 @@ type EventType string
 const (
 	Asked    EventType = "asked"    // the planner is asked
 	Said     EventType = "said"     // a piece of its answer
+	Listed   EventType = "listed"   // a call of its answer is there: Call
 	Replied  EventType = "replied"  // its answer is whole
 	Faulty   EventType = "faulty"   // the answer is no sound solution: Findings
 	Planned  EventType = "planned"  // it is: Program
@@ -122,16 +123,17 @@ const (
 	Finished EventType = "finished" // Result
 )
 
-// Event is something that happened in a loop.
+// Event is something that happened in a loop. Its JSON is a line of --events.
 type Event struct {
-	Type     EventType
-	Time     time.Time
-	Turn     int // from 1
-	Text     string
-	Request  *model.Turn      // Asked
-	Reply    *model.Reply     // Replied
-	Program  *compile.Program // Planned
-	Findings diag.List        // Faulty
-	Run      *exec.Event      // Ran
-	Result   *Result          // Finished
+	Type     EventType        `json:"type"`
+	Time     time.Time        `json:"time"`
+	Turn     int              `json:"turn"`               // from 1
+	Text     string           `json:"text,omitempty"`     // Said, Warned, Revised
+	Call     json.RawMessage  `json:"call,omitempty"`     // Listed
+	Request  *model.Turn      `json:"request,omitempty"`  // Asked
+	Reply    *model.Reply     `json:"reply,omitempty"`    // Replied
+	Findings diag.List        `json:"findings,omitempty"` // Faulty
+	Run      *exec.Event      `json:"run,omitempty"`      // Ran
+	Result   *Result          `json:"result,omitempty"`   // Finished
+	Program  *compile.Program `json:"-"`                  // Planned
 }

@@ -174,7 +174,11 @@ func (env *environment) answerAll(ctx context.Context, store *journal.Store, sum
 		fmt.Fprintf(env.stderr, "%s %s\n", printable(q.Path), said)
 	}
 	if sum.Holder == nil {
-		env.hintf("plc resume %s goes on", sum.Run)
+		goOn := "plc resume " + sum.Run
+		if id := sum.Labels[solveLabel]; id != "" {
+			goOn = "plc solve --resume " + id
+		}
+		env.hintf("%s goes on", goOn)
 	}
 	if rejected {
 		return exit(exitRejected)

@@ -41,7 +41,7 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		checkCommand(env), runCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
+		checkCommand(env), runCommand(env), solveCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
 		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env),
 		diffCommand(env), convertCommand(env), explainCommand(env), toolsCommand(env), versionCommand(env),
 	)

@@ -47,20 +47,26 @@ type planFlags struct {
 
 // add adds what says what a plan means.
 func (f *planFlags) add(c *cobra.Command) {
+	f.addGiven(c)
+	fl := c.Flags()
+	fl.StringVar(&f.instances, "instances", "", "instances, each of which the plan runs for: a file with a JSON object a line, or - for standard input")
+	addFrom(c, &f.from)
+	completeFiles(c, "jsonl", "instances")
+}
+
+// addGiven adds what is given beside a plan.
+func (f *planFlags) addGiven(c *cobra.Command) {
 	fl := c.Flags()
 	addTools(fl, c, &f.tools)
 	fl.StringArrayVar(&f.input, "input", nil, "input: a JSON file, - for standard input, a JSON object, or key=value (repeatable: they are merged)")
 	fl.StringVar(&f.state, "state", "", "initial state: a JSON file")
 	fl.StringVar(&f.inputSchema, "input-schema", "", "JSON Schema of the input, a file")
 	fl.StringVar(&f.stateSchema, "state-schema", "", "JSON Schema of the state, a file")
-	fl.StringVar(&f.instances, "instances", "", "instances, each of which the plan runs for: a file with a JSON object a line, or - for standard input")
 	fl.StringSliceVar(&f.hosts, "delegate-hosts", nil, "hosts from which documents of delegates may be fetched, api.example or *.example; the default is the tool file's policy.hosts")
 	fl.StringVar(&f.effects, "effects", "declared", "which calls effects order: declared, strict or none")
 	fl.StringVar(&f.refs, "refs", "strict", "a reference that finds nothing: strict fails the call, lenient is an empty string")
-	addFrom(c, &f.from)
 	complete(c, "effects", "declared", "strict", "none")
 	complete(c, "refs", "strict", "lenient")
-	completeFiles(c, "jsonl", "instances")
 	completeFiles(c, "json", "input", "state", "input-schema", "state-schema")
 }
 

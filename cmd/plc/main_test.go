@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/plc-lang/plc/internal/modeltest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -52,8 +54,25 @@ func TestScripts(t *testing.T) {
 			"status": status,
 			"json":   jsonAt,
 			"keys":   keysAt,
+			"model":  func(ts *testscript.TestScript, neg bool, args []string) { serveModel(t, ts, args) },
 		},
 	})
+}
+
+// serveModel starts a model that gives the replies of a file, with --- between them, in pieces
+// of a few bytes to who wants them so; $MODEL is where it is, and $MODEL_KEY its key:
+//
+//	model replies
+func serveModel(t *testing.T, ts *testscript.TestScript, args []string) {
+	var replies []modeltest.Reply
+	for text := range strings.SplitSeq(strings.TrimSpace(ts.ReadFile(args[0])), "\n---\n") {
+		reply := modeltest.Say(text)
+		reply.Piece, reply.Input, reply.Output = 7, 100, 10
+		replies = append(replies, reply)
+	}
+	s := modeltest.New(t, replies...)
+	ts.Setenv("MODEL", s.OpenAI().BaseURL)
+	ts.Setenv("MODEL_KEY", modeltest.Key)
 }
 
 // status runs a command that must end with exactly this exit code:

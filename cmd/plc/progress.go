@@ -258,6 +258,13 @@ func (p *progress) note(text string) {
 	p.sayf("!", yellow, "%s", text)
 }
 
+// say says a line that is no warning.
+func (p *progress) say(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sayf("·", "2", "%s", line)
+}
+
 // event takes note of an event.
 func (p *progress) event(e *exec.Event) {
 	if p == nil {

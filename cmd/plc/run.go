@@ -521,7 +521,7 @@ func openEvents(name string) (*eventLog, error) {
 	return l, nil
 }
 
-func (l *eventLog) write(e *exec.Event) {
+func (l *eventLog) write(e any) {
 	if l == nil || l.err != nil {
 		return
 	}

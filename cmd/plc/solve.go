@@ -1,0 +1,288 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+)
+
+// solveFlags are the flags of plc solve.
+type solveFlags struct {
+	runFlags
+	model    string
+	style    string
+	context  string
+	schema   string
+	maxTurns int
+	repairs  int
+	fixes    bool
+	whole    bool
+	resume   string
+	list     bool // the functions of the style, and no more
+
+	id   string // of a loop that goes on
+	args []string
+}
+
+func solveCommand(env *environment) *cobra.Command {
+	var f solveFlags
+	c := &cobra.Command{
+		Use:   "solve [GOAL]",
+		Short: "Have a model plan, and run its plans, until there is an output",
+		Long: `Have a model write a plan for a goal, check it, run it, show the model what came of it, and so
+on, until it gives an output. Faults of a plan go back to the model; calls that only read are
+started while it still writes, those that change the world when the whole plan is sound; calls of
+destructive tools are put to a person, as by plc run.
+
+The model is one that a tool file declares under "models", by its name there. The output goes to
+standard output as JSON, or all that came of the task with --format json; the growing plan and the
+progress of its calls go to standard error.
+
+With --lazy each plan is whole before anything of it runs, and is shown and asked for. --record
+keeps the answers of the model in a file, and --replay takes them from it and asks no model.
+Each turn's run is in the record of runs (plc runs, plc show); when one waits for an answer (exit
+4), plc approve gives it and plc solve --resume ID goes on. A loop that was cut off goes on in
+the same way: what its calls gave is known, and they are not made again.
+
+Other systems' loops are there by --style: flux, tea, agentframework and planning; plan is plc's own.
+--list-functions prints the functions that a style gives to its model, as JSON.
+
+Exit 0 with an output, 3 without one, 4 when somebody has to answer, 5 when a plan was rejected,
+130 when it was cancelled.`,
+		Example: `  plc solve "Which of our open issues is the oldest?" --tools tools.yaml
+  plc solve "Refund the last order" --tools tools.yaml --input customer=cust_123 --lazy
+  plc solve --context request.json --tools tools.yaml --record answers.jsonl
+  plc solve --resume last`,
+		Args:              wants(0, 1, "one goal"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.solve(c, args, &f)
+		},
+	}
+	f.addGiven(c)
+	f.addBudget(c)
+	f.addTask(c)
+	return c
+}
+
+// addTask adds what is of a loop.
+func (f *solveFlags) addTask(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
+	fl.StringVar(&f.style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
+	fl.StringVar(&f.context, "context", "", "messages of a context, a JSON file; it may bring the goal along")
+	fl.StringVar(&f.schema, "schema", "", "JSON Schema of the output, a file")
+	fl.IntVar(&f.maxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))
+	fl.IntVar(&f.repairs, "max-repairs", loop.DefaultMaxRepairs, "how often in a row a faulty plan goes back to the model")
+	fl.BoolVar(&f.fixes, "apply-fixes", false, "mend a faulty plan by the fixes of its findings, when that makes it sound and calls no other tool")
+	fl.BoolVar(&f.whole, "whole", false, "start nothing before a plan is whole")
+	fl.BoolVar(&f.lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
+	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
+	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
+	fl.StringVar(&f.onFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
+	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
+	addDuration(c, &f.maxTime, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
+	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
+	fl.StringVar(&f.models.record, "record", "", "record the answers of models in this file; what it has already is not asked again")
+	fl.StringVar(&f.models.replay, "replay", "", "take the answers of models from this file, and ask none")
+	fl.StringVar(&f.resume, "resume", "", "go on with a loop, by its id or last, as it was given")
+	fl.BoolVar(&f.list, "list-functions", false, "print the functions that the style gives to its model, and no more")
+	addFormat(c, &f.format, "text or json (one document)")
+	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
+	addStore(c, &f.store, "where the record of the runs is kept: a path, or none")
+	complete(c, "style", styleNames()...)
+	complete(c, "approve", "all", "destructive", "none")
+	complete(c, "on-failure", strategyNames()...)
+	completeFiles(c, "json", "context", "schema")
+	completeFiles(c, "jsonl", "record", "replay", "events")
+}
+
+// addBudget adds the bounds of what may be used up.
+func (f *planFlags) addBudget(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the model and the calls may use; 0 is no bound")
+	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that they may cost; 0 is no bound")
+}
+
+// strategies are the values of --on-failure.
+func strategies() map[string]loop.Strategy {
+	return map[string]loop.Strategy{
+		"replan_remaining": loop.ReplanRemaining, "insert_recovery": loop.InsertRecovery,
+		"skip_and_continue": loop.SkipAndContinue, "abort": loop.Abort, "ask_user": loop.AskUser,
+	}
+}
+
+func strategyNames() []string {
+	return []string{"replan_remaining", "insert_recovery", "skip_and_continue", "abort", "ask_user"}
+}
+
+// style is a loop that solves tasks.
+type style struct {
+	name      string
+	solve     func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
+	functions func(c *tool.Catalogue) any // that it gives to its model
+}
+
+// styles are those of --style.
+func styles() []style {
+	return []style{
+		{"plan", loop.Solve, func(c *tool.Catalogue) any { return loop.Functions(c) }},
+	}
+}
+
+func styleNames() (names []string) {
+	for _, s := range styles() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// solve is plc solve.
+func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) error {
+	if f.resume != "" {
+		return env.resumeSolve(c, args, f)
+	}
+	i := slices.IndexFunc(styles(), func(s style) bool { return s.name == f.style })
+	if i < 0 {
+		return fmt.Errorf("--style %q: it is one of %s", f.style, strings.Join(styleNames(), ", "))
+	}
+	task, opts, s, err := env.task(c, args, f)
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return env.writeJSON(styles()[i].functions(task.Catalogue))
+	}
+	if task.Goal == "" && task.Context == nil {
+		return errors.New("there is nothing to solve: give a GOAL, or --context FILE")
+	}
+	if s.findings.HasErrors() {
+		env.showFindings(s.findings)
+		return exit(exitErrors)
+	}
+	f.args = args
+	log, err := openSolve(env, c, f, task, opts)
+	if err != nil {
+		return err
+	}
+	show, err := env.newSolveProgress(c.Context(), opts, f)
+	if err != nil {
+		return errors.Join(err, log.close())
+	}
+	if log.kept() && show.show != nil {
+		fmt.Fprintf(env.stderr, "solve %s\n", opts.ID)
+	}
+	env.graceful.Store(true)
+	result, err := styles()[i].solve(c.Context(), task, opts)
+	lostEvents, lost := show.stop(), log.close()
+	if result == nil {
+		err = trimLoop(err)
+	} else {
+		err = env.showSolved(result, f, log) // its reason says what err does
+	}
+	return env.lose(lost, env.complainLost("events", f.events, lostEvents, err))
+}
+
+// trimLoop is an error of the loop as commands say it.
+func trimLoop(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "loop: "))
+}
+
+// task is what the flags say that is to be solved, and how.
+func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*loop.Task, *loop.Options, *settings, error) {
+	if _, err := wantsJSON(f.format); err != nil {
+		return nil, nil, nil, err
+	}
+	f.from, f.schedule, f.onUncertain, f.onTimeout = "plan", "parallel", "ask", "reject"
+	strategy, err := choice("on-failure", f.onFailure, strategies())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := env.settings(c, &f.planFlags, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if s.policy.Approve != "" && !c.Flags().Changed("approve") {
+		f.approve = s.policy.Approve
+	}
+	run := f.runFlags
+	run.onFailure, run.maxTime, run.maxTokens, run.maxCost = "continue", 0, 0, 0
+	ex, err := run.options()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	opts := &loop.Options{
+		ID: cmp.Or(f.id, exec.NewID()), MaxTurns: f.maxTurns, MaxRepairs: f.repairs, MaxTokens: int64(f.maxTokens), MaxCost: f.maxCost, MaxTime: f.maxTime,
+		OnFailure: strategy, Lazy: f.lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
+	}
+	if f.repairs == 0 {
+		opts.MaxRepairs = -1
+	}
+	if root, err := os.OpenRoot("."); err == nil {
+		opts.Compile.Delegates = &documents{folder: root.FS(), texts: s.texts}
+	}
+	task := &loop.Task{Goal: strings.Join(args, " "), Catalogue: s.compile.Catalogue}
+	if f.list {
+		return task, opts, s, nil
+	}
+	for _, read := range []struct {
+		name string
+		into *json.RawMessage
+	}{{f.context, &task.Context}, {f.schema, &task.Schema}} {
+		if read.name == "" {
+			continue
+		}
+		if *read.into, err = env.value(read.name); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	m, err := newModels(s.files, f.models)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if task.Planner, err = m.planner(f.model); err != nil {
+		return nil, nil, nil, err
+	}
+	opts.Prices = m.prices(f.model)
+	return task, opts, s, nil
+}
+
+// showSolved shows what came of a task.
+func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog) error {
+	asJSON, _ := wantsJSON(f.format)
+	if asJSON {
+		if err := env.writeJSON(r); err != nil {
+			return err
+		}
+		return exitOf(r.Status)
+	}
+	if r.Output != nil {
+		fmt.Fprintf(env.stdout, "%s\n", indented(r.Output))
+	}
+	line := fmt.Sprintf("%s: %s, %s to the model", r.Status, count(r.Turns, "turn"), count(r.Usage.Requests, "request"))
+	if n := r.Usage.Input + r.Usage.Output; n > 0 {
+		line += fmt.Sprintf(", %d tokens", n)
+	}
+	if r.Reason != "" {
+		line += "; " + r.Reason
+	}
+	fmt.Fprintln(env.stderr, printableLines(line))
+	if r.Status == exec.Paused && log.kept() && len(r.Runs) > 0 {
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
+	}
+	return exitOf(r.Status)
+}
