@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -45,8 +46,8 @@ func (a *Activity) dial(proxy string) error {
 		a.transport.Proxy = nethttp.ProxyURL(u)
 		exempt = canonical(u.Hostname())
 	}
-	open := &net.Dialer{Timeout: dialTimeout}
-	guarded := &net.Dialer{Timeout: dialTimeout, Control: public}
+	open := &net.Dialer{Timeout: dialTimeout, Resolver: a.resolver}
+	guarded := &net.Dialer{Timeout: dialTimeout, Resolver: a.resolver, Control: public}
 	a.transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, port, _ := net.SplitHostPort(addr)
 		if a.private || a.hosts.trust(host, port) || exempt != "" && exempt == canonical(host) {
@@ -133,10 +134,27 @@ func keepHeaders(h nethttp.Header, names ...string) {
 	}
 }
 
+// oddAddress reports whether a host ends in a number, as addresses do, and is none that all systems
+// understand alike: 127.1, 0x7f000001 and 2130706433 are 127.0.0.1 to some, and a proxy may be such.
+func oddAddress(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	_, err := strconv.ParseUint(last, 0, 64)
+	if err != nil && strings.Trim(last, "0123456789") != "" {
+		return false
+	}
+	_, err = netip.ParseAddr(host)
+	return err != nil
+}
+
 // checkHost refuses a URL that leads to a host that is not allowed. Behind a proxy
 // the addresses that are written out are checked here, since no connection is made
 // to them.
 func (a *Activity) checkHost(u *url.URL) error {
+	if oddAddress(u.Hostname()) {
+		return &tool.Error{Code: "host-not-allowed", Permanent: true, Message: fmt.Sprintf(
+			"the host %q is no address as everybody reads it, though some take it for one; write it like 192.0.2.1", u.Host)}
+	}
 	if !a.hosts.allow(u) {
 		return &tool.Error{Code: "host-not-allowed", Permanent: true, Message: fmt.Sprintf("the host %q is not among allowHosts", u.Host)}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	nethttp "net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -35,6 +36,7 @@ type Activity struct {
 	result    string
 	client    *nethttp.Client
 	transport *nethttp.Transport
+	resolver  *net.Resolver // of tests; nil is the system's
 }
 
 var _ tool.Activity = (*Activity)(nil)
