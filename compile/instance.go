@@ -474,25 +474,26 @@ func (p *Program) instanceTypes(path state.Path) *schemas.Schema {
 }
 
 // layeredTypes is types for a read of a call of an instance.
-func (p *Program) layeredTypes(r *Read, before state.Place, look *lookup) []Source {
+func (p *Program) layeredTypes(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	own, under := p.there(r, before, look), p.there(r.Under, before, look)
 	switch {
 	case !own:
-		return p.layerTypes(r.Under, before, look)
+		return p.layerTypes(all, r.Under, before, look)
 	case !under:
-		return p.layerTypes(r, before, look)
+		return p.layerTypes(all, r, before, look)
 	}
 	if declared, has := p.declaredType(kindOf(r.Path), r.Path); declared != nil {
-		return []Source{{Schema: declared, Has: has}}
+		return append(all, Source{Schema: declared, Has: has})
 	}
-	all := p.layerTypes(r, before, look)
-	for _, s := range all {
+	first := len(all)
+	all = p.layerTypes(all, r, before, look)
+	for _, s := range all[first:] {
 		if s.Schema == nil || schemas.Assignable(s.Schema, noObject(), nil).Verdict != schemas.Yes {
-			return []Source{{Has: schemas.Unknown}} // merged with what is under it
+			return append(all[:first], Source{Has: schemas.Unknown}) // merged with what is under it
 		}
 	}
 	if r.Since == 0 && !p.initialValue(r.Path, look).held {
-		all = append(all, p.layerTypes(r.Under, before, look)...)
+		all = p.layerTypes(all, r.Under, before, look)
 	}
 	return all
 }

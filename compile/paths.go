@@ -34,6 +34,7 @@ type pathNode struct {
 // frontier is the memory of searches, for one goroutine.
 type frontier struct {
 	above, at, ahead, stack []int32
+	places                  []state.Place
 
 	// matched counts the elements that [*], and indexes from the end, were matched
 	// with; work all nodes that were looked at, for the tests of growth.
@@ -284,9 +285,11 @@ func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
 }
 
 // few are the places that writersOf gives when it takes no more than most looks at
-// paths and writers to find them; ok is false when it takes more.
+// paths and writers to find them; ok is false when it takes more. The slice is good until
+// the frontier is used again.
 func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {
 	above, at := t.around(r, f)
+	places = f.places[:0]
 	collect := func(n int32) bool {
 		w := t.nodes[n].writers
 		i, _ := slices.BinarySearch(w, r.Since)
@@ -316,7 +319,7 @@ func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (pla
 			stack = append(stack, kid)
 		}
 	}
-	f.stack = stack[:0]
+	f.stack, f.places = stack[:0], places
 	slices.Sort(places)
 	return slices.Compact(places), true
 }

@@ -317,22 +317,16 @@ func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 func quote(s string) string { return string(appendString(nil, s)) }
 
 // steps is a path below its kind as the schemas package takes it.
-func steps(p state.Path) []schemas.Step {
-	out := make([]schemas.Step, len(p))
-	for i, s := range p {
-		out[i] = schemas.Step{Name: s.Name, Index: s.Index}
-		switch s.Kind {
-		case state.Name:
-			out[i].Kind = schemas.Member
-		case state.Index:
-			out[i].Kind = schemas.Element
-		case state.Either:
-			out[i].Kind = schemas.Either
-		case state.Star:
-			out[i].Kind = schemas.Every
-		}
+func steps(p state.Path) []schemas.Step { return appendSteps(nil, p) }
+
+func appendSteps(dst []schemas.Step, p state.Path) []schemas.Step {
+	kinds := [...]schemas.StepKind{
+		state.Name: schemas.Member, state.Index: schemas.Element, state.Either: schemas.Either, state.Star: schemas.Every,
 	}
-	return out
+	for _, s := range p {
+		dst = append(dst, schemas.Step{Name: s.Name, Index: s.Index, Kind: kinds[s.Kind]})
+	}
+	return dst
 }
 
 // lowerOutput compiles the solution's output; its reads stand behind all calls.

@@ -23,32 +23,41 @@ type typeCheck struct {
 	isObject *schemas.Schema
 	noObject *schemas.Schema // anything but an object
 	look     lookup
-	exprs    []*Expr // scratch
+	sources  []Source // scratch
+	exprs    []*Expr  // scratch
 }
 
 // target is who takes a value: a param of a tool, or the output.
 type target struct {
 	draft  *draft
 	schema *schemas.Schema
-	decl   diag.Loc // where the schema is declared
-	exprs  []*Expr  // the expressions of the value that are still to come, in order
-	tool   string   // "" is the output
-	name   string   // of the param
-	at     string   // where inside of the param: ".user[0]"
-	soft   bool     // nothing there is no error
-	nested bool     // the value is inside of a list or an object
-	input  bool     // it is not a param but the input of the document that is named in tool
+	decl   diag.Loc       // where the schema is declared
+	exprs  []*Expr        // the expressions of the value that are still to come, in order
+	tool   string         // "" is the output
+	name   string         // of the param
+	at     string         // where inside of the param: ".user"
+	inner  []schemas.Step // where below that
+	soft   bool           // nothing there is no error
+	input  bool           // it is not a param but the input of the document that is named in tool
 }
 
 // what is the target as findings call it.
 func (to *target) what() string {
-	if to.tool == "" {
-		return "the output" + to.at
+	at := to.at
+	for _, s := range to.inner {
+		if s.Kind == schemas.Element {
+			at += fmt.Sprintf("[%d]", s.Index)
+		} else {
+			at += "." + s.Name
+		}
 	}
-	if to.input {
-		return fmt.Sprintf("the input%s of %q", to.at, to.tool)
+	switch {
+	case to.tool == "":
+		return "the output" + at
+	case to.input:
+		return fmt.Sprintf("the input%s of %q", at, to.tool)
 	}
-	return fmt.Sprintf("the param %q of %q", to.name+to.at, to.tool)
+	return fmt.Sprintf("the param %q of %q", to.name+at, to.tool)
 }
 
 func (c *checker) typeCheck(prog *Program) {
@@ -69,7 +78,7 @@ func (c *checker) typeCheck(prog *Program) {
 	}
 	if c.output != nil && c.outSch != nil && countExprs(c.doc.Output) > 0 {
 		to := &target{draft: &c.end, schema: c.outSch, decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
-		t.value(to, c.doc.Output, c.outSch)
+		t.value(to, c.doc.Output, c.outSch, false)
 	}
 }
 
@@ -113,7 +122,7 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 		}
 		t.value(&target{
 			draft: d, schema: schema, decl: def.Loc, exprs: own, name: m.Name, tool: def.Name, soft: soft,
-		}, m.Value, schema)
+		}, m.Value, schema, false)
 	}
 }
 
@@ -143,72 +152,87 @@ func hasExprs(n lang.Node) bool {
 }
 
 // value checks a value that holds expressions against a schema, nil for any, part
-// by part; it returns the value's type, nil when it is not known.
-func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+// by part. When that is wanted it returns the value's type, nil when it is not known.
+func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	if !hasExprs(n) {
-		return t.literal(to, n, schema)
+		return t.literal(to, n, schema, wanted)
 	}
 	switch n.Kind() {
 	case lang.Object:
-		return t.object(to, n, schema)
+		return t.object(to, n, schema, wanted)
 	case lang.Array:
-		to.nested = true
-		outer := to.at
-		var elements []*schemas.Schema
-		for i, e := range n.Elements() {
-			var sub *schemas.Schema
-			if schema != nil {
-				sub, _ = schema.At(schemas.Step{Kind: schemas.Element, Index: i})
-			}
-			to.at = fmt.Sprintf("%s[%d]", outer, i)
-			elements = append(elements, t.value(to, e, sub))
-			to.at = outer
-		}
-		if len(elements) > maxSources || slices.Contains(elements, nil) {
-			return nil
-		}
-		return schemas.ArrayOf(schemas.Union(elements...))
+		return t.array(to, n, schema, wanted)
 	}
-	return t.textValue(to, n, schema)
+	return t.textValue(to, n, schema, wanted)
 }
 
-func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
-	to.nested = true
+func (t *typeCheck) array(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
+	var elements []*schemas.Schema
+	depth := len(to.inner)
+	for i, e := range n.Elements() {
+		step := schemas.Step{Kind: schemas.Element, Index: i}
+		var sub *schemas.Schema
+		if schema != nil {
+			sub, _ = schema.At(step)
+		}
+		to.inner = append(to.inner, step)
+		element := t.value(to, e, sub, wanted)
+		if to.inner = to.inner[:depth]; wanted {
+			elements = append(elements, element)
+		}
+	}
+	if !wanted || len(elements) > maxSources || slices.Contains(elements, nil) {
+		return nil
+	}
+	return schemas.ArrayOf(schemas.Union(elements...))
+}
+
+func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	var fields []schemas.Field
-	before, at := len(t.findings), to.at
+	before, depth := len(t.findings), len(to.inner)
 	if schema != nil {
-		if fit, _ := t.relation.Fit(simple("object"), schema); fit == schemas.NeverFit {
+		if fit, _ := t.relation.Fit(t.isObject, schema); fit == schemas.NeverFit {
 			t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this is an object", to.what(), schema).
 				related(to.decl, "declared here").inside(to.draft, n.Span())
 			schema = nil // what is in it has nothing to fit
 		}
 	}
+	whole := wanted || schema != nil
 	for m := range n.Members() {
+		step := schemas.Step{Name: m.Name}
 		var sub *schemas.Schema
 		if schema != nil {
 			var has schemas.Presence
-			if sub, has = schema.At(schemas.Step{Name: m.Name}); has == schemas.Never {
+			if sub, has = schema.At(step); has == schemas.Never {
 				t.errorf(diag.BadLiteral, t.checker.at(m.Key), "%s takes %s, which has no member %q", to.what(), schema, m.Name).
 					related(to.decl, "declared here").inside(to.draft, m.Key)
 			}
 		}
-		to.at = at + "." + m.Name
-		fields = append(fields, schemas.Field{Name: m.Name, Schema: t.value(to, m.Value, sub)})
-		to.at = at
+		to.inner = append(to.inner, step)
+		member := t.value(to, m.Value, sub, whole)
+		if to.inner = to.inner[:depth]; whole {
+			fields = append(fields, schemas.Field{Name: m.Name, Schema: member})
+		}
 	}
-	whole := schemas.Object(fields...)
+	if !whole {
+		return nil
+	}
+	own := schemas.Object(fields...)
 	if schema == nil || len(t.findings) > before {
-		return whole
+		return own
 	}
-	if fit, why := t.relation.Fit(whole, schema); fit == schemas.NeverFit {
+	if fit, why := t.relation.Fit(own, schema); fit == schemas.NeverFit {
 		t.errorf(diag.BadLiteral, n.Loc(), "%s takes %s, and this never fits: %s", to.what(), schema, why.Reason).
 			related(to.decl, "declared here").inside(to.draft, n.Span())
 	}
-	return whole
+	return own
 }
 
 // literal checks a part of a value that holds no expressions.
-func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
+	if schema == nil && !wanted {
+		return nil
+	}
 	lit, ok := t.literalOf(n)
 	if !ok {
 		return nil
@@ -220,6 +244,9 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema) *sc
 				related(to.decl, "declared here").inside(to.draft, at.Span())
 		}
 	}
+	if !wanted {
+		return nil
+	}
 	s, err := schemas.Const(lit)
 	if err != nil {
 		return nil
@@ -228,10 +255,10 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema) *sc
 }
 
 // textValue checks a string that holds expressions.
-func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema) *schemas.Schema {
+func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	text := n.Text()
 	if text.Whole {
-		return t.whole(to, schema)
+		return t.whole(to, schema, wanted)
 	}
 	for _, p := range text.Parts {
 		if p.Expr != nil {
@@ -252,11 +279,11 @@ func (to *target) next() *Expr {
 }
 
 // whole checks a string that is one expression.
-func (t *typeCheck) whole(to *target, schema *schemas.Schema) *schemas.Schema {
+func (t *typeCheck) whole(to *target, schema *schemas.Schema, wanted bool) *schemas.Schema {
 	e := to.next()
 	t.expr(to, e, schema, to.soft)
-	if !to.nested {
-		return nil // nobody asks
+	if !wanted {
+		return nil
 	}
 	return t.typeOfExpr(to.draft, e)
 }
@@ -269,7 +296,8 @@ func (t *typeCheck) typeOfExpr(d *draft, e *Expr) *schemas.Schema {
 		if e.void {
 			return schemas.Nothing()
 		}
-		for _, s := range t.prog.types(&e.read, d.Place, &t.look) {
+		t.sources = t.prog.types(t.sources[:0], &e.read, d.Place, &t.look)
+		for _, s := range t.sources {
 			all = append(all, s.Schema)
 		}
 	case lang.OpLiteral:
@@ -335,7 +363,8 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 
 // ref checks a reference against who takes it, source by source.
 func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) {
-	sources := t.prog.types(r, to.draft.Place, &t.look)
+	sources := t.prog.types(t.sources[:0], r, to.draft.Place, &t.look)
+	t.sources = sources
 	never := len(sources) > 0 && !slices.ContainsFunc(sources, func(s Source) bool { return s.Has != schemas.Never })
 	if never {
 		t.neverThere(to, r, sources, soft)
@@ -346,7 +375,10 @@ func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) 
 			t.optional(to, r, s)
 			break
 		}
-		if near := t.meant(r, s); s.Has == schemas.Unknown && near != nil {
+		if s.Has != schemas.Unknown {
+			continue
+		}
+		if near := t.meant(r, s); near != nil {
 			t.undeclared(to, r, s, near)
 			break
 		}
@@ -355,7 +387,7 @@ func (t *typeCheck) ref(to *target, r *Read, schema *schemas.Schema, soft bool) 
 		return
 	}
 	for _, s := range sources {
-		if s.Has != schemas.Never && t.fit(to, r.Span, r.Path.String(), schema, s, r) {
+		if s.Has != schemas.Never && t.fit(to, r.Span, "", schema, s, r) {
 			return
 		}
 	}
@@ -381,16 +413,20 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 
 // optional reports a member that need not be there, read as if it always were.
 func (t *typeCheck) optional(to *target, r *Read, s Source) {
-	who := "what is given"
-	if s.Writer != nil {
-		who = fmt.Sprintf("what %q gives", s.Writer.ID)
+	const format = "%s is optional in what %s; say what to take instead with ||"
+	if s.Writer == nil {
+		t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, "is given").inside(to.draft, r.Span)
+		return
 	}
-	f := t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%s is optional in %s; say what to take instead with ||", r.Path, who).
-		inside(to.draft, r.Span)
-	if s.Writer != nil {
-		f.related(s.Writer.Tool.Definition.Loc, "declared here")
-	}
+	t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, gives{s.Writer}).
+		inside(to.draft, r.Span).related(s.Writer.Tool.Definition.Loc, "declared here")
 }
+
+// gives is a call as one that gives something, in words that are made only for findings that
+// are told.
+type gives struct{ *Call }
+
+func (g gives) String() string { return fmt.Sprintf("%q gives", g.ID) }
 
 // undeclared reports a member that an open result may have, but that is only
 // close to one that it declares.
@@ -401,7 +437,7 @@ func (t *typeCheck) undeclared(to *target, r *Read, s Source, near state.Path) {
 }
 
 // fit checks one source against a schema; it reports whether it had to say
-// something.
+// something. Of a read, what it is about is its path.
 func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas.Schema, s Source, r *Read) bool {
 	from := s.Schema
 	if from == nil {
@@ -416,6 +452,9 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 		sev, code, verb = diag.Warning, diag.PerhapsNotAssignable, "may be"
 	}
 	is := "anything"
+	if r != nil {
+		what = r.Path.String()
+	}
 	if s.Schema != nil {
 		is = s.Schema.String()
 	}
@@ -467,7 +506,7 @@ func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	}
 	for outcome, w := range s.Writer.outcomes() {
 		if rest, ok := below(r.Path, w.Path); ok && w.Span == s.Span {
-			if i, near := t.nearMember(s.Writer.typeOf(outcome), rest); near != "" {
+			if i, near := t.nearMember(s.Writer.typeOf(outcome), steps(rest)); near != "" {
 				path := slices.Clone(r.Path)
 				path[len(w.Path)+i].Name = near
 				return path

@@ -31,50 +31,52 @@ const maxSources = 32
 
 // Types are what a reference may come to, as read by a call at place before.
 func (p *Program) Types(r *Read, before state.Place) []Source {
-	return p.types(r, before, &lookup{})
+	return p.types(nil, r, before, &lookup{})
 }
 
 // lookup is what the search for types remembers.
 type lookup struct {
-	front frontier
-	known map[string]initialValue // what the initial whiteboard holds, by path
+	front   frontier
+	writers []*Call                 // scratch
+	known   map[string]initialValue // what the initial whiteboard holds, by path
 }
 
-// types is Types with a memory.
-func (p *Program) types(r *Read, before state.Place, look *lookup) []Source {
+// types is Types with a memory. It appends to all.
+func (p *Program) types(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	if r.Under != nil {
-		return p.layeredTypes(r, before, look)
+		return p.layeredTypes(all, r, before, look)
 	}
-	return p.layerTypes(r, before, look)
+	return p.layerTypes(all, r, before, look)
 }
 
-// layerTypes are the types of what is in one layer of the whiteboard.
-func (p *Program) layerTypes(r *Read, before state.Place, look *lookup) []Source {
+// layerTypes appends the types of what is in one layer of the whiteboard.
+func (p *Program) layerTypes(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	declared, has := p.declaredType(kindOf(r.Path), r.Path)
 	places, ok := p.paths.few(r, before, maxSources, &look.front)
 	if !ok {
-		return []Source{{Schema: declared}}
+		return append(all, Source{Schema: declared})
 	}
-	writers := make([]*Call, len(places))
-	for i, w := range places {
-		writers[i] = &p.Calls[w-1]
+	look.writers = look.writers[:0]
+	for _, w := range places {
+		look.writers = append(look.writers, &p.Calls[w-1])
 	}
-	var sources []Source
+	first := len(all)
 	if r.Since == 0 {
-		if s, ok := p.initialType(r.Path, declared, has, len(writers) == 0, look); ok {
-			sources = append(sources, s)
+		if s, ok := p.initialType(r.Path, declared, has, len(places) == 0, look); ok {
+			all = append(all, s)
 		}
 	}
-	written, whole := p.writtenTypes(r.Path, writers)
+	written := len(all)
+	all, whole := p.writtenTypes(all, r.Path, look.writers)
 	if !whole {
-		return []Source{{Schema: declared, Has: schemas.Unknown}}
+		return append(all[:first], Source{Schema: declared, Has: schemas.Unknown})
 	}
-	for i := range written {
-		if written[i].Schema == nil {
-			written[i].Schema = declared
+	for i := range all[written:] {
+		if s := &all[written+i]; s.Schema == nil {
+			s.Schema = declared
 		}
 	}
-	return append(sources, written...)
+	return all
 }
 
 // declaredType is what the schemas of a kind say of a path.
@@ -84,7 +86,7 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 		has   = schemas.Unknown
 	)
 	for _, s := range p.Schemas[kind] {
-		sub, h := typeAt(s, steps(path[1:]))
+		sub, h := typeAt(s, path[1:])
 		if found == nil {
 			found = sub
 		}
@@ -173,9 +175,10 @@ func (p *Program) initialValue(path state.Path, look *lookup) initialValue {
 	return v
 }
 
-// writtenTypes are what writers give at a path. whole is false when it can't be
+// writtenTypes appends what writers give at a path. whole is false when it can't be
 // told: values are merged, or grow below the path.
-func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Source, whole bool) {
+func (p *Program) writtenTypes(sources []Source, path state.Path, writers []*Call) (all []Source, whole bool) {
+	first := len(sources)
 	var elements []*schemas.Schema // of the list that pushes make
 	var list Source
 	merged := false // members may be of any of the writers
@@ -187,7 +190,7 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 			t := c.typeOf(outcome)
 			rest, above := below(path, w.Path)
 			if !above {
-				return nil, false
+				return sources, false
 			}
 			method := c.Method
 			if c.givesError(outcome) {
@@ -204,7 +207,7 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 				list = Source{Writer: c, Span: w.Span}
 			case state.Merge, state.Assign:
 				if len(rest) == 0 {
-					return nil, false
+					return sources, false
 				}
 				merged = true
 				s := at(t, rest, Source{Writer: c, Span: w.Span})
@@ -215,19 +218,19 @@ func (p *Program) writtenTypes(path state.Path, writers []*Call) (sources []Sour
 		}
 	}
 	if merged && (elements != nil || p.held(path)) {
-		return nil, false
+		return sources, false
 	}
 	if merged {
-		return oneOf(sources), true
+		return append(sources[:first], oneOf(sources[first:])...), true
 	}
 	if elements == nil {
 		return sources, true
 	}
-	if len(sources) > 0 || slices.Contains(elements, nil) || p.held(path) {
-		return nil, false
+	if len(sources) > first || slices.Contains(elements, nil) || p.held(path) {
+		return sources, false
 	}
 	rest, _ := below(path, writers[0].listPath(path))
-	return []Source{at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)}, true
+	return append(sources, at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)), true
 }
 
 // oneOf is a single source for a member that any of several may have given: which
@@ -271,7 +274,7 @@ func (c *Call) listPath(path state.Path) state.Path {
 }
 
 // at is what a value of a type has at a path below it.
-func at(t *schemas.Schema, rest []schemas.Step, s Source) Source {
+func at(t *schemas.Schema, rest state.Path, s Source) Source {
 	s.Has = schemas.Unknown
 	switch {
 	case len(rest) == 0:
@@ -284,13 +287,14 @@ func at(t *schemas.Schema, rest []schemas.Step, s Source) Source {
 
 // typeAt is what a value of a type has at a path: through [*] it is a list of
 // what the elements have.
-func typeAt(t *schemas.Schema, path []schemas.Step) (*schemas.Schema, schemas.Presence) {
-	sub, has := t.At(path...)
+func typeAt(t *schemas.Schema, path state.Path) (*schemas.Schema, schemas.Presence) {
+	var few [4]schemas.Step
+	sub, has := t.At(appendSteps(few[:0], path)...)
 	if sub == nil {
 		return nil, has
 	}
 	for _, s := range path {
-		if s.Kind == schemas.Every {
+		if s.Kind == state.Star {
 			sub = schemas.ArrayOf(sub)
 		}
 	}
@@ -298,11 +302,11 @@ func typeAt(t *schemas.Schema, path []schemas.Step) (*schemas.Schema, schemas.Pr
 }
 
 // below is the way from a path to one at or below it.
-func below(path, above state.Path) ([]schemas.Step, bool) {
+func below(path, above state.Path) (state.Path, bool) {
 	if len(above) > len(path) || !slices.Equal(path[:len(above)], above) {
 		return nil, false
 	}
-	return steps(path[len(above):]), true
+	return path[len(above):], true
 }
 
 // failed stands for the outcome of a call that failed.

@@ -109,8 +109,8 @@ func (s *Schema) admits(v *value) bool {
 
 // same reports whether two schemas are the same text.
 func (s *Schema) same(t *Schema) bool {
-	return s.node == t.node || s.doc != nil && t.doc != nil &&
-		s.node.pointer == t.node.pointer && bytes.Equal(s.doc.raw, t.doc.raw)
+	return s.node == t.node || s.node.doc != nil && t.node.doc != nil &&
+		s.node.pointer == t.node.pointer && bytes.Equal(s.node.doc.raw, t.node.doc.raw)
 }
 
 // refuted is the answer No, if the witness is one.
@@ -126,7 +126,7 @@ func refuted(from, to *Schema, witness *value) Answer {
 	v := broken.Violations[0]
 	a := Answer{Verdict: No, To: v.Keyword, From: from.node.pointer, Witness: raw}
 	path, at := pathTo(witness, v.Instance)
-	if sub, _ := from.At(path...); sub != nil && sub.doc != nil {
+	if sub, _ := from.At(path...); sub != nil && sub.node.doc != nil {
 		a.From = sub.node.pointer
 	}
 	a.Reason = reason(v, at)

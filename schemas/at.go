@@ -395,4 +395,4 @@ func (v *value) every() spot {
 }
 
 // schemaOf is the Schema of a node.
-func schemaOf(n *node) *Schema { return &Schema{node: n, doc: n.doc} }
+func schemaOf(n *node) *Schema { return &n.schema }

@@ -24,6 +24,7 @@ func (t typeSet) excludes(k kind) bool { return t&(1<<k) == 0 }
 // Nodes form a graph. Along the edges that stay at the same value (ref, allOf,
 // anyOf, oneOf, not, if, then, else, dependent schemas) it has no cycles.
 type node struct {
+	schema  Schema    // of this node
 	doc     *document // nil when no document says it: unions, conjunctions
 	pointer string    // into doc
 	draft   int
@@ -120,10 +121,12 @@ type dependent struct {
 }
 
 func newNode(types typeSet) *node {
-	return &node{
+	n := &node{
 		types: types, minLength: -1, maxLength: -1, minItems: -1, maxItems: -1,
 		minContains: 1, maxContains: -1, minProps: -1, maxProps: -1,
 	}
+	n.schema.node = n
+	return n
 }
 
 // property is the schema that properties gives a name, nil if none.

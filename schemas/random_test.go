@@ -396,12 +396,12 @@ func TestRandomPairs(t *testing.T) {
 func agree(t *testing.T, s *Schema, v *value) (valid bool, doubts int) {
 	t.Helper()
 	mine := evaluate(s.node, v)
-	library := s.doc.library.validate(s.node.pointer, v) == nil
+	library := s.node.doc.library.validate(s.node.pointer, v) == nil
 	switch {
 	case mine == doubt:
 		return library, 1
 	case (mine == yes) != library:
-		t.Fatalf("%s\n%s: the evaluator says %v, the library %v", s.doc.raw, v.appendJSON(nil), mine == yes, library)
+		t.Fatalf("%s\n%s: the evaluator says %v, the library %v", s.node.doc.raw, v.appendJSON(nil), mine == yes, library)
 	}
 	return library, 0
 }

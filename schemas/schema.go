@@ -8,10 +8,7 @@ import (
 )
 
 // Schema is a compiled schema. It is immutable and may be shared by goroutines.
-type Schema struct {
-	node *node
-	doc  *document // nil: made of others by At, Union, ArrayOf or Object
-}
+type Schema struct{ node *node }
 
 // Options say how a schema is compiled. The zero value is the default.
 type Options struct {
@@ -68,7 +65,7 @@ func compile(raw json.RawMessage, pointer string) (*Schema, *SchemaError) {
 		return nil, fault
 	}
 	b.release()
-	return &Schema{node: n, doc: b.document}, nil
+	return schemaOf(n), nil
 }
 
 func newBuilder(raw []byte, root value) (*builder, *SchemaError) {
@@ -138,18 +135,18 @@ func isMetaSchema(base, ref string) bool {
 // schema that At, Union, ArrayOf or Object made of several it is a rendering for
 // people.
 func (s *Schema) JSON() (doc json.RawMessage, pointer string) {
-	if s.doc == nil {
+	if s.node.doc == nil {
 		return s.node.render(), ""
 	}
-	return s.doc.raw, s.node.pointer
+	return s.node.doc.raw, s.node.pointer
 }
 
 // Warnings say what in the schema is not enforced: patterns that RE2 cannot read.
 func (s *Schema) Warnings() []SchemaError {
-	if s.doc == nil {
+	if s.node.doc == nil {
 		return nil
 	}
-	return s.doc.warnings
+	return s.node.doc.warnings
 }
 
 // SchemaError says what is wrong with a schema.

@@ -87,10 +87,11 @@ const (
 // if the library does. The value was read from a text of some bytes.
 func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
-	ask := s.doc != nil && (mine == doubt || bytes <= maxAsked && s.doc.library.size <= maxAskedSchemas)
+	doc := s.node.doc
+	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.library.size <= maxAskedSchemas)
 	switch {
 	case ask && !tooMuchWork(s.node, v, bytes):
-		if broken = s.doc.library.validate(s.node.pointer, v); broken == nil {
+		if broken = doc.library.validate(s.node.pointer, v); broken == nil {
 			return nil
 		}
 	case mine == doubt:
