@@ -351,8 +351,12 @@ func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s 
 // literalOf is the JSON of a value without expressions in it.
 func (c *checker) literalOf(n lang.Node) (json.RawMessage, bool) {
 	plain := true
-	for _, t := range n.Texts() {
+	for s := range n.TextNodes() {
 		plain = false
+		if s.IsReference() {
+			return nil, false
+		}
+		t := c.texts.Text(s)
 		if len(t.Parts) == 0 {
 			return nil, false // it was not understood
 		}

@@ -193,6 +193,7 @@ type checker struct {
 	blind   bool       // some output path was not understood: who writes what is not known
 
 	chunks chunks
+	texts  lang.TextReader
 
 	list           string // the JSON Pointer of the list of calls, once asked for
 	listed, isList bool

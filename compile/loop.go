@@ -37,7 +37,7 @@ func (t *typeCheck) loopInput(d *draft) *schemas.Schema {
 // itemInput is the type of an item as the input of a round.
 func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
 	items, _ := argOf(args, "items")
-	if items.value.Kind() == lang.Array && !hasExprs(items.value) {
+	if items.value.Kind() == lang.Array && !t.hasExprs(items.value) {
 		for _, n := range items.value.Elements() {
 			t.takesLiteral(d, n)
 		}
@@ -274,7 +274,7 @@ func round() *schemas.Schema {
 // predicate checks a condition; nil when it is faulty, which is reported.
 func (t *typeCheck) predicate(d *draft, n lang.Node, name string, vars map[string]*schemas.Schema) Predicate {
 	switch {
-	case hasExprs(n):
+	case t.hasExprs(n):
 		t.errorf(diag.BadCondition, n.Loc(), "%s holds a reference; it is a condition that is checked before the plan runs, over %s", name, variables(vars)).
 			inside(d, n.Span())
 		return nil
@@ -352,7 +352,7 @@ func (t *typeCheck) choices(d *draft) {
 	value, _ := argOf(t.args(d), "value")
 	d.Choose.value = value.schema
 	when, _ := paramOf(d, "when")
-	if when.Kind() == lang.String && hasExprs(when) {
+	if when.Kind() == lang.String && t.hasExprs(when) {
 		t.errorf(diag.BadCondition, when.Loc(), "when is a reference; its conditions are checked before the plan runs, so they are written out").
 			inside(d, when.Span())
 	}

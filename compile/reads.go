@@ -29,7 +29,7 @@ func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
 
 // appendValue appends a value to a template.
 func (c *checker) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
-	for range n.Texts() { // only a value that holds expressions is taken apart
+	for range n.TextNodes() { // only a value that holds expressions is taken apart
 		c.appendTexts(d, t, n, soft)
 		return
 	}
@@ -58,7 +58,7 @@ func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
 		}
 		t.literal(c, "]")
 	default:
-		c.appendText(d, t, n.Text(), soft)
+		c.appendText(d, t, c.texts.Text(n), soft)
 	}
 }
 

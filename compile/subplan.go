@@ -252,7 +252,7 @@ func argOf(args []arg, name string) (arg, bool) {
 // typeOfValue is the type of a value, whose expressions are taken from exprs; nil when it
 // is not known.
 func (t *typeCheck) typeOfValue(d *draft, n lang.Node, exprs *[]*Expr) *schemas.Schema {
-	if !hasExprs(n) {
+	if !t.hasExprs(n) {
 		lit, ok := t.literalOf(n)
 		if !ok {
 			return nil
@@ -277,7 +277,7 @@ func (t *typeCheck) typeOfValue(d *draft, n lang.Node, exprs *[]*Expr) *schemas.
 		}
 		return schemas.ArrayOf(schemas.Union(elements...))
 	}
-	own := (*exprs)[:countExprs(n)]
+	own := (*exprs)[:t.countExprs(n)]
 	*exprs = (*exprs)[len(own):]
 	switch {
 	case !n.Text().Whole:

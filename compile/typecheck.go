@@ -76,7 +76,7 @@ func (c *checker) typeCheck(prog *Program) {
 	if c.within != nil {
 		c.result = t.resultOfAll()
 	}
-	if c.output != nil && c.outSch != nil && countExprs(c.doc.Output) > 0 {
+	if c.output != nil && c.outSch != nil && c.hasExprs(c.doc.Output) {
 		to := &target{draft: &c.end, schema: c.outSch, decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
 		t.value(to, c.doc.Output, c.outSch, false)
 	}
@@ -110,7 +110,7 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 	t.exprs = slices.AppendSeq(t.exprs[:0], args.exprs())
 	exprs, def := t.exprs, to.Definition
 	for _, m := range params {
-		n := countExprs(m.Value)
+		n := t.countExprs(m.Value)
 		if n == 0 {
 			continue
 		}
@@ -127,10 +127,14 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 }
 
 // countExprs is the number of expressions in a value.
-func countExprs(n lang.Node) int {
+func (c *checker) countExprs(n lang.Node) int {
 	count := 0
-	for _, text := range n.Texts() {
-		for _, p := range text.Parts {
+	for s := range n.TextNodes() {
+		if s.IsReference() {
+			count++
+			continue
+		}
+		for _, p := range c.texts.Text(s).Parts {
 			if p.Expr != nil {
 				count++
 			}
@@ -140,12 +144,10 @@ func countExprs(n lang.Node) int {
 }
 
 // hasExprs reports whether there are expressions in a value.
-func hasExprs(n lang.Node) bool {
-	for _, text := range n.Texts() {
-		for _, p := range text.Parts {
-			if p.Expr != nil {
-				return true
-			}
+func (c *checker) hasExprs(n lang.Node) bool {
+	for s := range n.TextNodes() {
+		if s.IsReference() || slices.ContainsFunc(c.texts.Text(s).Parts, func(p lang.Part) bool { return p.Expr != nil }) {
+			return true
 		}
 	}
 	return false
@@ -154,7 +156,7 @@ func hasExprs(n lang.Node) bool {
 // value checks a value that holds expressions against a schema, nil for any, part
 // by part. When that is wanted it returns the value's type, nil when it is not known.
 func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
-	if !hasExprs(n) {
+	if !t.hasExprs(n) {
 		return t.literal(to, n, schema, wanted)
 	}
 	switch n.Kind() {
@@ -256,6 +258,9 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema, wan
 
 // textValue checks a string that holds expressions.
 func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
+	if n.IsReference() {
+		return t.whole(to, schema, wanted)
+	}
 	text := n.Text()
 	if text.Whole {
 		return t.whole(to, schema, wanted)

@@ -49,7 +49,7 @@ func (p *parser) write(m Member) *Write {
 	if !ok {
 		return nil
 	}
-	w, faults := readWrite(p.file.Text, token)
+	w, faults := readWrite(p.file.Text, token, &p.memory)
 	p.report(m.Value, faults)
 	return w
 }
@@ -68,7 +68,7 @@ func (p *parser) when(m Member) *Expr {
 	if !ok {
 		return nil
 	}
-	e, faults := readExpr(p.file.Text, token)
+	e, faults := readExpr(p.file.Text, token, &p.memory)
 	p.report(m.Value, faults)
 	return e
 }
@@ -84,7 +84,7 @@ func (p *parser) scopes(m Member) (list []Scope) {
 		if !ok {
 			continue
 		}
-		ref, faults := readRef(p.file.Text, token)
+		ref, faults := readRef(p.file.Text, token, &p.memory)
 		p.report(n, faults)
 		if ref != nil {
 			list = append(list, Scope{n, ref})

@@ -49,7 +49,7 @@ func BenchmarkReadText(b *testing.B) {
 			src := []byte(test.token)
 			span := diag.Span{End: int32(len(src))}
 			for b.Loop() {
-				if _, faults := readText(src, span); len(faults) > 0 {
+				if _, faults := readText(src, span, nil); len(faults) > 0 {
 					b.Fatal(faults[0].Message)
 				}
 			}

@@ -189,13 +189,19 @@ func FuzzReadText(f *testing.F) {
 // checkText checks what holds for every JSON string.
 func checkText(t *testing.T, token string) {
 	src, span := place(token)
-	text, faults := readText(src, span)
+	text, faults := readText(src, span, nil)
 	bad := false
 	for _, f := range faults {
 		if f.Span.Start <= span.Start || f.Span.End >= span.End || f.Span.Len() < 0 {
 			t.Fatalf("%s: %s at %v", token, f.Message, f.Span)
 		}
 		bad = bad || f.Severity == diag.Error
+	}
+	if isReference(src[span.Start+1:span.End-1]) && (len(faults) > 0 || !text.Whole || text.Parts[0].Expr.Op != OpRef) {
+		t.Fatalf("%s is taken for a reference, and is %s", token, dumpText(text))
+	}
+	if again, _ := readText(src, span, new(memory)); !reflect.DeepEqual(again, text) {
+		t.Fatalf("%s: in a memory that many share it is %s", token, dumpText(again))
 	}
 	if text == nil {
 		if bad {
@@ -232,7 +238,7 @@ func checkFormat(t *testing.T, token string, text *Text) {
 		t.Fatalf("%s: formatted as %s", token, once)
 	}
 	src, span = place(string(once))
-	again, faults := readText(src, span)
+	again, faults := readText(src, span, nil)
 	for _, f := range faults {
 		if f.Severity == diag.Error {
 			t.Fatalf("%s: formatted as %s: %s", token, once, f.Message)

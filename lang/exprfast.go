@@ -45,7 +45,7 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 	if end == i {
 		return nil, from
 	}
-	e = newRef(maxSegments(t[end:]))
+	e = s.memory.newRef(maxSegments(t[end:]))
 	e.Kind, e.KindSpan = t[i:end], s.span(i, end)
 	for end < len(t) {
 		seg, next, ok := s.segment(t, end)
@@ -56,30 +56,6 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 	}
 	e.Span = s.span(from, end)
 	return e, end
-}
-
-// newRef is a reference with room for a path of n segments; of short ones, which most
-// are, in one piece.
-func newRef(n int) *Expr {
-	switch n {
-	case 0:
-		return new(Expr)
-	case 1:
-		r := new(struct {
-			Expr
-			path [1]Segment
-		})
-		r.Path = r.path[:0]
-		return &r.Expr
-	case 2:
-		r := new(struct {
-			Expr
-			path [2]Segment
-		})
-		r.Path = r.path[:0]
-		return &r.Expr
-	}
-	return &Expr{Path: make([]Segment, 0, n)}
 }
 
 // maxSegments is how many segments the reference that goes on with t may have,

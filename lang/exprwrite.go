@@ -12,6 +12,9 @@ func (s source) write(from, to int) (*Write, *fault) {
 	if f != nil {
 		return nil, f
 	}
+	if e.Op == OpRef {
+		return s.memory.writeOne(e)
+	}
 	return toWrite(e)
 }
 
@@ -19,9 +22,6 @@ func (s source) write(from, to int) (*Write, *fault) {
 // in one way only: alternatives of paths. The other way, a && (b || c), would
 // have outcomes whose names say only half of what they write.
 func toWrite(e *Expr) (*Write, *fault) {
-	if e.Op == OpRef {
-		return writeOne(e)
-	}
 	w := &Write{Span: e.Span}
 	alternatives := []*Expr{e}
 	if e.Op == OpOr {
@@ -44,16 +44,23 @@ func toWrite(e *Expr) (*Write, *fault) {
 	return w, nil
 }
 
+// singleWrite is a write expression of one path.
+type singleWrite struct {
+	Write
+	alternative [1]Alternative
+	path        [1]*Expr
+}
+
 // writeOne is toWrite for a reference by itself, as nearly all are.
-func writeOne(e *Expr) (*Write, *fault) {
+func (m *memory) writeOne(e *Expr) (*Write, *fault) {
 	if f := writable(e); f != nil {
 		return nil, f
 	}
-	w := &struct {
-		Write
-		alternative [1]Alternative
-		path        [1]*Expr
-	}{path: [1]*Expr{e}}
+	w := new(singleWrite)
+	if m != nil {
+		w = one(&m.writes)
+	}
+	w.path[0] = e
 	w.alternative[0] = Alternative{Span: e.Span, Paths: w.path[:]}
 	w.Span, w.Alternatives = e.Span, w.alternative[:]
 	return &w.Write, nil
@@ -81,16 +88,16 @@ func oneplace(e *Expr, message string) *fault {
 
 // readExpr parses the JSON string at span, quotes included, as one read
 // expression, as _when holds it.
-func readExpr(src []byte, span diag.Span) (*Expr, []fault) {
-	s := newSource(src, span)
+func readExpr(src []byte, span diag.Span, m *memory) (*Expr, []fault) {
+	s := newSource(src, span, m)
 	e, f := s.read(0, len(s.text), false)
 	return e, s.faults(span, f)
 }
 
 // readWrite parses the JSON string at span, quotes included, as one write
 // expression, as _outputPath and _errorPath hold it.
-func readWrite(src []byte, span diag.Span) (*Write, []fault) {
-	s := newSource(src, span)
+func readWrite(src []byte, span diag.Span, m *memory) (*Write, []fault) {
+	s := newSource(src, span, m)
 	w, f := s.write(0, len(s.text))
 	return w, s.faults(span, f)
 }
@@ -107,8 +114,8 @@ func fromEnd(e *Expr) *fault {
 
 // readRef parses the JSON string at span, quotes included, as an entry of
 // _scopes: a kind or a path, with or without its dagger.
-func readRef(src []byte, span diag.Span) (*Expr, []fault) {
-	s := newSource(src, span)
+func readRef(src []byte, span diag.Span, m *memory) (*Expr, []fault) {
+	s := newSource(src, span, m)
 	e, f := s.read(0, len(s.text), true)
 	switch {
 	case f != nil:

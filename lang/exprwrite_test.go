@@ -83,21 +83,21 @@ func TestParseWriteMistakes(t *testing.T) {
 // The members of a call that hold one expression, as they stand in a file.
 func TestReadMembers(t *testing.T) {
 	expr := func(src []byte, span diag.Span) (string, []fault) {
-		e, f := readExpr(src, span)
+		e, f := readExpr(src, span, nil)
 		if e == nil {
 			return "", f
 		}
 		return e.String(), f
 	}
 	write := func(src []byte, span diag.Span) (string, []fault) {
-		w, f := readWrite(src, span)
+		w, f := readWrite(src, span, nil)
 		if w == nil {
 			return "", f
 		}
 		return w.String(), f
 	}
 	ref := func(src []byte, span diag.Span) (string, []fault) {
-		e, f := readRef(src, span)
+		e, f := readRef(src, span, nil)
 		if e == nil {
 			return "", f
 		}

@@ -257,7 +257,7 @@ func (f *formatter) scalar(i int32) {
 	span := diag.Span{End: int32(len(token))}
 	_, isExpression := slices.BinarySearch(f.expressions, i)
 	if n.flags&hasText != 0 || isExpression {
-		text, _ := readText(token, span)
+		text, _ := readText(token, span, nil)
 		token = formatText(token, span, text)
 	}
 	f.out = append(f.out, token...)

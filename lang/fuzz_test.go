@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"testing"
 	"unicode/utf8"
 
@@ -84,7 +85,7 @@ func checkTree(t *testing.T, doc *Document, size int) {
 		}
 	}
 	for n, text := range doc.Root.Texts() {
-		if n.Text() != text {
+		if !reflect.DeepEqual(n.Text(), text) {
 			t.Fatal("a text is not found by its node")
 		}
 		if at, ok := doc.Root.At(n.Pointer()); at != n && ok && doc.File != nil && !hasDuplicates(doc) {

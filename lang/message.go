@@ -339,7 +339,8 @@ func (p *parser) name(m Member) (string, bool) {
 	return p.tree.shared(m.Value.i), true
 }
 
-// texts reads the expressions in the strings at or below a value.
+// texts reads the expressions in the strings at or below a value. What they say is not kept:
+// it takes several times the memory of their text, and is read again by who wants it.
 func (p *parser) texts(n Node) {
 	if n.IsZero() {
 		return
@@ -349,10 +350,15 @@ func (p *parser) texts(n Node) {
 		if node.flags&hasDagger == 0 || node.flags&(isName|bad) != 0 {
 			continue
 		}
-		text, faults := readText(p.file.Text, p.tree.token(i))
+		s := p.tree.inside(i)
+		if node.flags&escaped == 0 && isReference(p.file.Text[s.Start:s.End]) {
+			p.tree.addText(i)
+			continue
+		}
+		p.forgotten.forget()
+		text, faults := readText(p.file.Text, p.tree.token(i), &p.forgotten)
 		if text != nil {
-			node.flags |= hasText
-			p.tree.texts = append(p.tree.texts, textAt{i, text})
+			p.tree.addText(i)
 		}
 		p.report(Node{p.tree, i}, faults)
 	}

@@ -189,25 +189,44 @@ func (n Node) Pointer() string {
 
 // Text is what a string value says when it holds an expression, an escaped
 // dagger or a template; nil for a plain string and for other kinds. Only strings in
-// the params of calls and in a solution's output are read for expressions. It
-// costs a binary search.
+// the params of calls and in a solution's output are read for expressions. The string
+// is read again each time; a TextReader reads many.
 func (n Node) Text() *Text {
 	if !n.has(hasText) {
 		return nil
 	}
-	return n.tree.texts[n.tree.firstText(n.i)].text
+	text, _ := readText(n.tree.file.Text, n.tree.token(n.i), nil)
+	return text
 }
 
 // Texts are the strings at or below n that hold expressions or escaped daggers,
 // in order. It costs their number, not the size of n.
 func (n Node) Texts() iter.Seq2[Node, *Text] {
 	return func(yield func(Node, *Text) bool) {
+		for s := range n.TextNodes() {
+			if !yield(s, s.Text()) {
+				return
+			}
+		}
+	}
+}
+
+// TextNodes are the strings at or below n that have a Text, in order. It costs their
+// number, not the size of n.
+func (n Node) TextNodes() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
 		if n.tree == nil {
 			return
 		}
+		if n.tree.nodes[n.i].next == n.i+1 { // nothing is in it
+			if n.has(hasText) {
+				yield(n)
+			}
+			return
+		}
 		end := n.tree.end(n.i)
-		for _, t := range n.tree.texts[n.tree.firstText(n.i):] {
-			if t.node >= end || !yield(Node{n.tree, t.node}, t.text) {
+		for _, i := range n.tree.texts[n.tree.firstText(n.i):] {
+			if i >= end || !yield(Node{n.tree, i}) {
 				return
 			}
 		}

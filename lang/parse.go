@@ -62,6 +62,9 @@ type parser struct {
 	misses  bool     // a member was reported that must have been meant as _tool
 	scratch []Member // the params of the current call
 	slab    []Member // memory for the members of calls and messages
+
+	memory    memory // for expressions that the document keeps
+	forgotten memory // for those that it does not keep
 }
 
 func newParser(file *diag.File, opts *Options) *parser {
@@ -124,13 +127,9 @@ func (p *parser) use(r *reader, root Node) {
 	}
 	p.doc.Root, p.doc.tree = root, r.tree
 	p.document(root)
-	if texts := r.tree.texts; !slices.IsSortedFunc(texts, byNode) {
-		slices.SortFunc(texts, byNode)
-	}
+	slices.Sort(r.tree.texts) // nearly always they are in order
 	r.tree.index = nil
 }
-
-func byNode(a, b textAt) int { return int(a.node) - int(b.node) }
 
 // fault reports what is wrong with a value, unless something is already.
 func (p *parser) fault(n Node, code diag.Code, format string, args ...any) *finding {

@@ -12,11 +12,11 @@ import (
 
 // readText reads what the JSON string at span, quotes included, says
 // (plan-language §3). The text is nil when the string is nothing but text.
-func readText(src []byte, span diag.Span) (*Text, []fault) {
+func readText(src []byte, span diag.Span, m *memory) (*Text, []fault) {
 	if inside := src[span.Start+1 : span.End-1]; !mayHoldDagger(inside) {
 		return nil, nil
 	}
-	s := newSource(src, span)
+	s := newSource(src, span, m)
 	if from, to := s.trim(0, len(s.text)); isWhole(s.text[from:to]) {
 		return s.whole(from, to)
 	}
@@ -28,7 +28,7 @@ func readText(src []byte, span diag.Span) (*Text, []fault) {
 }
 
 func mayHoldDagger(inside []byte) bool {
-	return bytes.Contains(inside, []byte(dagger)) || bytes.Contains(inside, []byte(`\u2020`))
+	return bytes.HasPrefix(inside, []byte(dagger)) || bytes.Contains(inside, []byte(dagger)) || bytes.Contains(inside, []byte(`\u2020`))
 }
 
 // isWhole reports whether a trimmed text is one expression.
@@ -42,12 +42,7 @@ func (s source) whole(from, to int) (*Text, []fault) {
 	if f != nil {
 		return &Text{}, []fault{*f}
 	}
-	t := &struct {
-		Text
-		part [1]Part
-	}{part: [1]Part{{Expr: e}}}
-	t.Whole, t.Parts = true, t.part[:]
-	return &t.Text, nil
+	return s.memory.whole(e), nil
 }
 
 // mark is a dagger of a text that is no expression as a whole.
@@ -248,7 +243,7 @@ func formatText(src []byte, span diag.Span, t *Text) []byte {
 	case t.Whole:
 		return appendQuoted(nil, t.Parts[0].Expr.String(), '"')
 	}
-	s := newSource(src, span)
+	s := newSource(src, span, nil)
 	out := make([]byte, 0, len(token))
 	done := span.Start
 	for m := range marks(s.text) {

@@ -106,7 +106,7 @@ func TestReadText(t *testing.T) {
 	for _, test := range texts {
 		token, at := unmark(test.token)
 		src, span := place(token)
-		text, faults := readText(src, span)
+		text, faults := readText(src, span, nil)
 		if got := dumpText(text); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.token, got, test.want)
 		}
@@ -129,7 +129,7 @@ func TestReadText(t *testing.T) {
 
 func TestReadTextSeverities(t *testing.T) {
 	src, span := place(`"†{a || b && c} †{a b} †state.a"`)
-	_, faults := readText(src, span)
+	_, faults := readText(src, span, nil)
 	var got []string
 	for _, f := range faults {
 		got = append(got, fmt.Sprint(f.Code, " ", f.Severity))
@@ -146,7 +146,7 @@ func TestBareDaggerFix(t *testing.T) {
 	}
 	for _, test := range tests {
 		src, span := place(test.token)
-		_, faults := readText(src, span)
+		_, faults := readText(src, span, nil)
 		if len(faults) != 1 || faults[0].Fix == nil {
 			t.Errorf("%s: no fix", test.token)
 			continue
@@ -162,7 +162,7 @@ func TestBareDaggerFix(t *testing.T) {
 // written with.
 func TestReadTextSpans(t *testing.T) {
 	src, span := place(`"\ud83d\ude42 †{ \u2020a\u002eb || \"\\u00e9\" } \n\u00e9🙂 †{c[\"d\"]}"`)
-	text, faults := readText(src, span)
+	text, faults := readText(src, span, nil)
 	if len(faults) > 0 {
 		t.Fatal(faults[0].Message)
 	}
@@ -189,7 +189,7 @@ func TestFormatText(t *testing.T) {
 			want = test.canonical
 		}
 		src, span := place(token)
-		text, _ := readText(src, span)
+		text, _ := readText(src, span, nil)
 		if got := string(formatText(src, span, text)); got != want {
 			t.Errorf("%s: got %s, want %s", token, got, want)
 		}
@@ -242,7 +242,7 @@ func TestReadTextLong(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			src, span := place(`"` + test.inside + `"`)
-			text, _ := readText(src, span)
+			text, _ := readText(src, span, nil)
 			parts := 0
 			if text != nil {
 				parts = len(text.Parts)

@@ -15,6 +15,8 @@ type source struct {
 	text  string
 	start int    // the place of text[0], and so on up to the first jump
 	jumps []jump // nil when the string is written without escapes
+
+	memory *memory // for what is read; nil is none
 }
 
 // jump says that text[text:], up to the next jump, stands at file in the file:
@@ -23,17 +25,17 @@ type jump struct{ text, file int32 }
 
 // newSource decodes the JSON string at span, quotes included. A wrong escape is
 // the JSON reader's to report, and stands for itself here.
-func newSource(src []byte, span diag.Span) source {
+func newSource(src []byte, span diag.Span, m *memory) source {
 	start := int(span.Start) + 1
-	inside := string(src[start : span.End-1])
+	inside := m.string(src[start : span.End-1])
 	if strings.IndexByte(inside, '\\') < 0 {
-		return source{text: inside, start: start}
+		return source{text: inside, start: start, memory: m}
 	}
 	var jumps []jump
 	text, _ := unescape(inside, func(text, raw int) {
 		jumps = append(jumps, jump{int32(text), int32(start + raw)})
 	})
-	return source{text, start, jumps}
+	return source{text, start, jumps, m}
 }
 
 // at is the place in the file of text[i].

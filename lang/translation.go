@@ -79,7 +79,7 @@ func (n Node) Inside(from, to int) diag.Span {
 	if !n.is(String) {
 		return diag.Span{}
 	}
-	return newSource(n.tree.file.Text, n.tree.token(n.i)).span(from, to)
+	return newSource(n.tree.file.Text, n.tree.token(n.i), nil).span(from, to)
 }
 
 // Inner is what a string says as a file of its own, whose places lead back to where they
@@ -88,7 +88,7 @@ func (n Node) Inner() *diag.File {
 	if !n.is(String) {
 		return nil
 	}
-	s := newSource(n.tree.file.Text, n.tree.token(n.i))
+	s := newSource(n.tree.file.Text, n.tree.token(n.i), nil)
 	var pieces []diag.Piece
 	for i := 0; i < len(s.text); {
 		_, size := utf8.DecodeRuneInString(s.text[i:])
@@ -120,5 +120,5 @@ func (n Node) Insides() func(from, to int) diag.Span {
 	if !n.is(String) {
 		return func(int, int) diag.Span { return diag.Span{} }
 	}
-	return newSource(n.tree.file.Text, n.tree.token(n.i)).span
+	return newSource(n.tree.file.Text, n.tree.token(n.i), nil).span
 }

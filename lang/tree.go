@@ -29,7 +29,7 @@ type tree struct {
 	nodes []node
 	names []string
 	index map[string]int32 // of names, while the tree is built
-	texts []textAt         // in the order of nodes
+	texts []int32          // the nodes that have a Text, in order
 }
 
 // node is a value, or the name of a member.
@@ -52,12 +52,6 @@ const (
 	bad                         // reported, and no good for more
 	cut                         // an array or object that does not end
 )
-
-// textAt is the text of a string.
-type textAt struct {
-	node int32
-	text *Text
-}
 
 // maxNames is how many different names a tree keeps; those after them are
 // decoded whenever they are asked for.
@@ -148,8 +142,14 @@ func (t *tree) member(i int32) Member {
 
 // firstText is the first of texts that is at node i or after it.
 func (t *tree) firstText(i int32) int {
-	k, _ := slices.BinarySearchFunc(t.texts, i, func(a textAt, i int32) int { return int(a.node) - int(i) })
+	k, _ := slices.BinarySearch(t.texts, i)
 	return k
+}
+
+// addText notes that string i has a Text.
+func (t *tree) addText(i int32) {
+	t.nodes[i].flags |= hasText
+	t.texts = append(t.texts, i)
 }
 
 // appendJSON appends node i as compact JSON.

@@ -1,0 +1,151 @@
+package lang
+
+import (
+	"bytes"
+	"strings"
+)
+
+// memory is where what is read goes: many small things are made at once, and lie side by
+// side. A nil memory makes each by itself.
+type memory struct {
+	strings  strings.Builder
+	exprs    []Expr
+	segments []Segment
+	parts    []Part
+	texts    []Text
+	writes   []singleWrite
+}
+
+// largestChunk is up to how many things, and bytes, are made at once; a document of a few
+// calls has few.
+const (
+	largestChunk = 256
+	largestText  = 1 << 14
+)
+
+// string is a string in the memory, whose Builder never moves what it holds.
+func (m *memory) string(b []byte) string {
+	if m == nil || len(b) > largestText/4 {
+		return string(b)
+	}
+	s := &m.strings
+	if s.Cap()-s.Len() < len(b) {
+		size := min(max(2*s.Cap(), 64), largestText)
+		s.Reset()
+		s.Grow(max(size, len(b)))
+	}
+	start := s.Len()
+	s.Write(b)
+	return s.String()[start:]
+}
+
+// take is room for n values of a chunk, one after the other; its length is 0.
+func take[T any](chunk *[]T, n int) []T {
+	if cap(*chunk)-len(*chunk) < n {
+		*chunk = make([]T, 0, max(n, min(2*cap(*chunk), largestChunk)))
+	}
+	k := len(*chunk)
+	*chunk = (*chunk)[:k+n]
+	return (*chunk)[k : k : k+n]
+}
+
+// one is room for one value of a chunk.
+func one[T any](chunk *[]T) *T { return &take(chunk, 1)[:1][0] }
+
+// newRef is a reference with room for a path of n segments.
+func (m *memory) newRef(n int) *Expr {
+	if m == nil {
+		m = new(memory)
+	}
+	e := one(&m.exprs)
+	if *e = (Expr{}); n > 0 {
+		e.Path = take(&m.segments, n)
+	}
+	return e
+}
+
+// whole is a text that is one expression.
+func (m *memory) whole(e *Expr) *Text {
+	if m == nil {
+		return &Text{Whole: true, Parts: []Part{{Expr: e}}}
+	}
+	t := one(&m.texts)
+	*t = Text{Whole: true, Parts: append(take(&m.parts, 1), Part{Expr: e})}
+	return t
+}
+
+// forget makes room for what is read next, in place of all that was read before but for its
+// strings.
+func (m *memory) forget() {
+	m.exprs, m.segments, m.parts, m.texts = m.exprs[:0], m.segments[:0], m.parts[:0], m.texts[:0]
+}
+
+// TextReader reads texts one after the other, in the same memory: what it costs beside
+// Node.Text is next to nothing. The zero TextReader is ready. It is for one goroutine.
+type TextReader struct{ memory memory }
+
+// Text is Node.Text, good until the reader is used again; its strings stay.
+func (r *TextReader) Text(n Node) *Text {
+	if !n.has(hasText) {
+		return nil
+	}
+	r.memory.forget()
+	text, _ := readText(n.tree.file.Text, n.tree.token(n.i), &r.memory)
+	return text
+}
+
+// IsReference reports whether a string is a single reference, written plainly, as nearly all
+// expressions are: its Text is Whole, and its expression an OpRef. It reports false for
+// references with escapes, or with names in quotes or beyond ASCII. It costs a look at the string.
+func (n Node) IsReference() bool {
+	if !n.has(hasText) || n.has(escaped) {
+		return false
+	}
+	s := n.tree.inside(n.i)
+	return isReference(n.tree.file.Text[s.Start:s.End])
+}
+
+// isReference reports whether the inside of a string is a single reference, of which simple
+// would make what the grammar makes. It gives up at what is rare.
+func isReference(s []byte) bool {
+	if !bytes.HasPrefix(s, []byte(dagger)) || len(s) > maxSimple {
+		return false
+	}
+	i := plainName(s, len(dagger))
+	if i == len(dagger) {
+		return false
+	}
+	for i < len(s) {
+		next := i + 1
+		switch s[i] {
+		case '.':
+			if next = plainName(s, next); next == i+1 {
+				return false
+			}
+		case '[':
+			for next < len(s) && s[next]-'0' <= 9 {
+				next++
+			}
+			if n := next - i - 1; n == 0 || n > 9 || next == len(s) || s[next] != ']' {
+				return false
+			}
+			next++
+		default:
+			return false
+		}
+		i = next
+	}
+	return true
+}
+
+// plainName is where the run of characters of a name at s[i:] ends, of ASCII without backslashes.
+func plainName(s []byte, i int) int {
+	for i < len(s) {
+		c := s[i]
+		if c < 64 && notName0>>c&1 != 0 || c >= 64 && notName1>>(c-64)&1 != 0 || c >= 128 || c == '\\' {
+			break
+		}
+		i++
+	}
+	return i
+}
