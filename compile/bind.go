@@ -104,7 +104,6 @@ func (c *checker) permute(order []int32) {
 		for j, dep := range d.DependsOn {
 			d.DependsOn[j] = at[dep]
 		}
-		c.byID[d.ID] = int32(i)
 	}
 }
 
@@ -206,7 +205,7 @@ func (b *binder) read(i int32, d *draft, r *ref) {
 // readLayer binds a read of one layer of the whiteboard.
 func (b *binder) readLayer(i int32, d *draft, read *Read) {
 	above, at := b.index.around(read, &b.index.front)
-	read.Since = b.cutoff(read.Path)
+	read.Since = b.cutoff(read, above, at)
 	for _, n := range above {
 		b.links[n].readAt = d.Place
 		b.bindTo(i, d, &b.links[n].at, read)
@@ -289,9 +288,17 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 
 // cutoff is the place of the last certain write that covers a path: that sets it
 // or one above it (state.Path.Covers).
-func (b *binder) cutoff(p state.Path) state.Place {
-	at, cut := append(b.up[:0], 0), state.Place(0)
-	for _, s := range p {
+func (b *binder) cutoff(r *Read, above, at []int32) (cut state.Place) {
+	if r.spot != 0 { // all that overlaps the path and is not below it covers it
+		for _, nodes := range [...][]int32{above, at} {
+			for _, n := range nodes {
+				cut = max(cut, b.links[n].cover)
+			}
+		}
+		return cut
+	}
+	at = append(b.up[:0], 0)
+	for _, s := range r.Path {
 		first := len(at)
 		for _, n := range at {
 			at = b.index.covering(at, n, s)

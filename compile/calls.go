@@ -30,11 +30,6 @@ var noRare = &Rare{}
 func (c *checker) lowerCalls() {
 	c.calls = make([]draft, len(c.doc.Calls))
 	for i := range c.doc.Calls {
-		if id := c.doc.Calls[i].ID; id != "" { // else it is no call, which was reported
-			c.byID[id] = int32(i)
-		}
-	}
-	for i := range c.doc.Calls {
 		c.lowerCall(&c.calls[i], &c.doc.Calls[i])
 	}
 }
@@ -413,8 +408,12 @@ func (c *checker) lowerRare(d *draft) {
 }
 
 func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
+	if len(src.DependsOn) == 0 {
+		return
+	}
+	byID := c.byID()
 	for _, dep := range src.DependsOn {
-		i, ok := c.byID[dep.Name]
+		i, ok := byID[dep.Name]
 		if ok {
 			d.DependsOn = append(d.DependsOn, i)
 			continue
@@ -424,7 +423,7 @@ func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
 			continue
 		}
 		c.errorf(diag.UnknownCall, dep.Node.Loc(), "no call is named %q", dep.Name).
-			inside(d, dep.Node.Span()).suggestString(dep.Name, maps.Keys(c.byID))
+			inside(d, dep.Node.Span()).suggestString(dep.Name, maps.Keys(byID))
 	}
 	slices.Sort(d.DependsOn)
 	d.DependsOn = slices.Compact(d.DependsOn)

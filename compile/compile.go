@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -134,8 +135,10 @@ func newChecker(doc *lang.Document, opts *Options, delegates *delegates) *checke
 		layers:    map[string]*kind{},
 		told:      map[told]bool{},
 		toldOf:    map[*Program]bool{},
-		byID:      make(map[string]int32, len(doc.Calls)),
-		index:     newPathIndex(),
+		byID: sync.OnceValue(func() map[string]int32 {
+			return indexOf(len(doc.Calls), func(i int) string { return doc.Calls[i].ID })
+		}),
+		index: newPathIndex(),
 
 		starred:       map[string]bool{},
 		unread:        map[string]bool{},
@@ -164,9 +167,9 @@ type checker struct {
 	starred map[string]bool   // whether it holds a path with [*], once asked
 	facts   map[*tool.Tool]*toolFacts
 
-	calls         []draft          // in the order of the list, later in plan order
-	byID          map[string]int32 // in the order of the list, later in plan order
-	end           draft            // stands behind all calls: the reads of the output
+	calls         []draft                 // in the order of the list, later in plan order
+	byID          func() map[string]int32 // in the order of the list; most plans never ask
+	end           draft                   // stands behind all calls: the reads of the output
 	output        *Template
 	final         []*Expr // the members of the final state, of a document without an output
 	outSch        *schemas.Schema
@@ -235,6 +238,17 @@ type ref struct {
 
 func (c *checker) at(s diag.Span) diag.Loc { return diag.Loc{File: c.doc.File, Span: s} }
 
+// indexOf is the index of n calls by their ids. What has none is no call, which was reported.
+func indexOf(n int, id func(int) string) map[string]int32 {
+	index := make(map[string]int32, n)
+	for i := range n {
+		if id := id(i); id != "" {
+			index[id] = int32(i)
+		}
+	}
+	return index
+}
+
 // program puts the results together.
 func (c *checker) program() *Program {
 	p := &Program{
@@ -254,11 +268,13 @@ func (c *checker) program() *Program {
 		tools:        c.cat,
 		paths:        c.index,
 		board:        c.board,
-		byID:         c.byID,
 		loops:        c.loops,
 		shapes:       c.shapes,
 		open:         c.opts.Instances,
 	}
+	p.byID = sync.OnceValue(func() map[string]int32 {
+		return indexOf(len(p.Calls), func(i int) string { return p.Calls[i].ID })
+	})
 	if c.within != nil {
 		p.copied = c.within.copied
 	}

@@ -15,6 +15,7 @@ type pathIndex struct {
 	// lists are kept only by nodes that have elements below them: few.
 	elements map[int32][]int32 // children that name an element of an array by its number
 	wild     map[int32][]int32 // children that name one from the end
+	state    int32             // the kind; 0 when nothing of it is written
 
 	front frontier // for searches while the program is made
 }
@@ -74,7 +75,9 @@ func (t *pathIndex) intern(p state.Path) int32 {
 		if !ok {
 			next = int32(len(t.nodes))
 			t.nodes = append(t.nodes, pathNode{parent: n, name: k.name, kind: k.kind, index: k.index, next: t.nodes[n].kid})
-			t.steps.add(t.nodes)
+			if t.steps.add(t.nodes); n == 0 && k.name == "state" {
+				t.state = next
+			}
 			t.nodes[n].kid = next
 			switch {
 			case s.Kind == state.Name:

@@ -51,7 +51,7 @@ type Program struct {
 	tools *tool.Catalogue // those of the document among them
 	paths *pathIndex
 	board *state.Whiteboard // the initial one
-	byID  map[string]int32
+	byID  func() map[string]int32
 	loops []loopEdge // reads of cycles; places less 1
 
 	shapes *shapes  // of a template: what its instances hold
@@ -176,9 +176,9 @@ const (
 // it found an error. Package exec refuses any other (plan-language §11).
 func (p *Program) Err() error { return p.fault }
 
-// Call is the call of this _id.
+// Call is the call of this _id. The first time, it costs a look at all calls.
 func (p *Program) Call(id string) (*Call, bool) {
-	i, ok := p.byID[id]
+	i, ok := p.byID()[id]
 	if !ok {
 		return nil, false
 	}

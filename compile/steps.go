@@ -30,9 +30,12 @@ func (t *stepTable) slot(k pathStep) int {
 
 // child is the node that a step leads to.
 func (t *pathIndex) child(k pathStep) (int32, bool) {
+	if k.from == 0 && k.name == "state" {
+		return t.state, t.state != 0 // where nearly all paths begin
+	}
 	slots := t.steps.slots
 	for i := t.steps.slot(k); slots[i] != 0; i = (i + 1) & (len(slots) - 1) {
-		if n := &t.nodes[slots[i]]; n.step() == k {
+		if n := &t.nodes[slots[i]]; n.parent == k.from && n.index == k.index && n.kind == k.kind && n.name == k.name {
 			return slots[i], true
 		}
 	}
