@@ -131,13 +131,18 @@ func (c *Call) assembly(after []int32) string {
 // String is the template with its expressions as they are bound.
 func (t *Template) String() string {
 	var b strings.Builder
-	for _, p := range t.pieces {
+	done := int32(0)
+	for _, h := range t.holes {
+		b.Write(t.json[done:h.at])
+		done = h.at
 		switch {
-		case p.whole != nil:
-			b.WriteString(p.whole.String())
-		case p.parts != nil:
+		case h.expr != nil:
+			b.WriteString(h.expr.String())
+		case h.text.raw != nil:
+			b.Write(h.text.raw)
+		default:
 			b.WriteByte('"')
-			for _, part := range *p.parts {
+			for _, part := range h.text.parts {
 				if part.expr == nil {
 					b.WriteString(part.text)
 				} else {
@@ -145,10 +150,9 @@ func (t *Template) String() string {
 				}
 			}
 			b.WriteByte('"')
-		default:
-			b.Write(p.json)
 		}
 	}
+	b.Write(t.json[done:])
 	return b.String()
 }
 

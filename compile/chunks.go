@@ -5,16 +5,17 @@ import "github.com/plc-lang/plc/state"
 // chunks are memory that the calls of a program share: of what each has one or two
 // of, many are made at once. What is cut off a chunk is never moved.
 type chunks struct {
-	text     []byte // the rest of the current chunk of literal JSON
+	text     []byte // JSON of templates
 	segments []state.Segment
 	exprs    []Expr
 	refs     []ref
 	nodes    []int32
-	pieces   []piece
+	holes    []hole
 
-	ref   []ref   // scratch: the references of the current call
-	node  []int32 // scratch: the nodes of the paths that it writes
-	piece []piece // scratch: the pieces of the current template
+	ref  []ref   // scratch: the references of the current call
+	node []int32 // scratch: the nodes of the paths that it writes
+	json []byte  // scratch: the text of the current template
+	hole []hole  // scratch: its holes
 }
 
 const chunkSize = 256
@@ -42,5 +43,15 @@ func keep[T any](chunk *[]T, values []T) []T {
 	room(chunk, len(values))
 	start := len(*chunk)
 	*chunk = append(*chunk, values...)
+	return (*chunk)[start:len(*chunk):len(*chunk)]
+}
+
+// keepText copies text to a chunk.
+func keepText(chunk *[]byte, text []byte) []byte {
+	if cap(*chunk)-len(*chunk) < len(text) {
+		*chunk = make([]byte, 0, max(len(text), min(2*cap(*chunk), 1<<15), 256))
+	}
+	start := len(*chunk)
+	*chunk = append(*chunk, text...)
 	return (*chunk)[start:len(*chunk):len(*chunk)]
 }

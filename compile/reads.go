@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"bytes"
 	"maps"
 
 	"github.com/plc-lang/plc/diag"
@@ -12,19 +13,18 @@ import (
 // template compiles params to JSON with holes, and notes their references. Soft
 // references are no error when nothing is there.
 func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
-	t := Template{c.chunks.piece[:0]}
-	t.literal(c, "{")
+	t := Template{c.chunks.json[:0], c.chunks.hole[:0]}
+	t.json = append(t.json, '{')
 	for i, m := range params {
 		if i > 0 {
-			t.literal(c, ",")
+			t.json = append(t.json, ',')
 		}
-		t.bytes(c, func(dst []byte) []byte { return append(appendString(dst, m.Name), ':') })
+		t.json = append(appendString(t.json, m.Name), ':')
 		c.appendValue(d, &t, m.Value, soft)
 	}
-	t.literal(c, "}")
-	c.chunks.piece = t.pieces
-	t.pieces = keep(&c.chunks.pieces, t.pieces)
-	return t
+	t.json = append(t.json, '}')
+	c.chunks.json, c.chunks.hole = t.json, t.holes
+	return Template{keepText(&c.chunks.text, t.json), keep(&c.chunks.holes, t.holes)}
 }
 
 // appendValue appends a value to a template.
@@ -33,30 +33,40 @@ func (c *checker) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
 		c.appendTexts(d, t, n, soft)
 		return
 	}
-	t.bytes(c, n.AppendJSON)
+	start, at := len(t.json), n.Loc()
+	t.json = n.AppendJSON(t.json)
+	if size := len(t.json) - start; size >= longValue && size == at.Span.Len() {
+		if raw := at.File.Text[at.Span.Start:at.Span.End:at.Span.End]; bytes.Equal(raw, t.json[start:]) {
+			t.json = t.json[:start]
+			t.holes = append(t.holes, hole{at: int32(start), text: &filling{raw: raw}})
+		}
+	}
 }
+
+// longValue is from how many bytes on a value is not copied, if it is written in the file as
+// it would be copied.
+const longValue = 256
 
 func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
 	switch n.Kind() {
 	case lang.Object:
-		t.literal(c, "{")
+		t.json = append(t.json, '{')
 		comma := ""
 		for m := range n.Members() {
-			t.literal(c, comma)
-			t.bytes(c, func(dst []byte) []byte { return append(appendString(dst, m.Name), ':') })
+			t.json = append(appendString(append(t.json, comma...), m.Name), ':')
 			c.appendValue(d, t, m.Value, soft)
 			comma = ","
 		}
-		t.literal(c, "}")
+		t.json = append(t.json, '}')
 	case lang.Array:
-		t.literal(c, "[")
+		t.json = append(t.json, '[')
 		for i, e := range n.Elements() {
 			if i > 0 {
-				t.literal(c, ",")
+				t.json = append(t.json, ',')
 			}
 			c.appendValue(d, t, e, soft)
 		}
-		t.literal(c, "]")
+		t.json = append(t.json, ']')
 	default:
 		c.appendText(d, t, c.texts.Text(n), soft)
 	}
@@ -65,7 +75,7 @@ func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
 // appendText appends a string that holds expressions or escaped daggers.
 func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) {
 	if text.Whole {
-		t.pieces = append(t.pieces, piece{whole: c.lowerExpr(d, text.Parts[0].Expr, soft)})
+		t.holes = append(t.holes, hole{at: int32(len(t.json)), expr: c.lowerExpr(d, text.Parts[0].Expr, soft)})
 		return
 	}
 	parts, literal := make([]part, len(text.Parts)), len(text.Parts) > 0 // without any it was not understood
@@ -76,36 +86,14 @@ func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) 
 		}
 	}
 	if !literal {
-		t.pieces = append(t.pieces, piece{parts: &parts})
+		t.holes = append(t.holes, hole{at: int32(len(t.json)), text: &filling{parts: parts}})
 		return
 	}
 	whole := ""
 	for _, p := range parts {
 		whole += p.text
 	}
-	t.bytes(c, func(dst []byte) []byte { return appendString(dst, whole) })
-}
-
-// literal appends JSON text.
-func (t *Template) literal(c *checker, s string) {
-	t.bytes(c, func(dst []byte) []byte { return append(dst, s...) })
-}
-
-// bytes appends JSON text to the piece at the end, whose text is at the end of
-// the checker's current chunk while it grows.
-func (t *Template) bytes(c *checker, appendTo func([]byte) []byte) {
-	k := len(t.pieces)
-	if k == 0 || t.pieces[k-1].json == nil {
-		if cap(c.chunks.text)-len(c.chunks.text) < 256 {
-			c.chunks.text = make([]byte, 0, 1<<15)
-		}
-		c.chunks.text = c.chunks.text[len(c.chunks.text):]
-		t.pieces = append(t.pieces, piece{json: c.chunks.text})
-		k++
-	}
-	grown := appendTo(t.pieces[k-1].json)
-	t.pieces[k-1].json = grown
-	c.chunks.text = grown
+	t.json = appendString(t.json, whole)
 }
 
 // lowerExpr compiles an expression and notes its references. Soft ones stand

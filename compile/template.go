@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -112,13 +113,22 @@ func (e *Expr) each(inOr bool, f func(ref *Expr, inOr bool) bool) bool {
 
 // Template is JSON with holes that expressions fill (plan-language §3). The zero
 // Template is no JSON at all.
-type Template struct{ pieces []piece }
+type Template struct {
+	json  []byte // what is between the holes
+	holes []hole // in order
+}
 
-// piece is JSON text as it is, or a hole.
-type piece struct {
-	json  []byte
-	whole *Expr   // a string that is one expression
-	parts *[]part // a string with expressions in it
+// hole is where something is put into the JSON of a template.
+type hole struct {
+	at   int32    // where it belongs
+	expr *Expr    // a string that is one expression; nil for others
+	text *filling // what else it is
+}
+
+// filling is a string with expressions in it, or a long value without any.
+type filling struct {
+	parts []part
+	raw   []byte // the value, where it stands in the file
 }
 
 // part is literal text of a string, or an expression.
@@ -140,15 +150,20 @@ func (u *Unresolved) Error() string {
 	return fmt.Sprintf("%s is missing", u.Read.Path)
 }
 
-// Literal is the template's JSON when it has no holes.
+// Literal is the template's JSON when it has no expressions. It may be made anew each time.
 func (t *Template) Literal() (json.RawMessage, bool) {
 	switch {
-	case len(t.pieces) == 1 && t.pieces[0].json != nil:
-		return t.pieces[0].json, true
-	case len(t.pieces) == 0:
-		return nil, true
+	case !t.isLiteral():
+		return nil, false
+	case len(t.holes) == 0:
+		return t.json, true
 	}
-	return nil, false
+	return t.fill(&filler{}), true
+}
+
+// isLiteral reports whether the template has no expressions.
+func (t *Template) isLiteral() bool {
+	return !slices.ContainsFunc(t.holes, func(h hole) bool { return h.expr != nil || h.text.raw == nil })
 }
 
 // Reads are the references of the template, in order.
@@ -191,16 +206,16 @@ func (e *Expr) gone(r Reader, yield func(*Read) bool) bool {
 
 func (t *Template) exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {
-		for i := range t.pieces {
-			p := &t.pieces[i]
-			if p.whole != nil && !yield(p.whole) {
-				return
-			}
-			if p.parts == nil {
+		for i := range t.holes {
+			h := &t.holes[i]
+			if h.expr != nil {
+				if !yield(h.expr) {
+					return
+				}
 				continue
 			}
-			for _, part := range *p.parts {
-				if part.expr != nil && !yield(part.expr) {
+			for _, p := range h.text.parts {
+				if p.expr != nil && !yield(p.expr) {
 					return
 				}
 			}
@@ -216,25 +231,35 @@ func (t *Template) Resolve(r Reader, lenient bool, warn func(*Read)) (json.RawMe
 		return v, nil
 	}
 	f := filler{reader: r, lenient: lenient, warn: warn}
-	if len(t.pieces) == 1 && t.pieces[0].whole != nil {
-		v := f.eval(t.pieces[0].whole)
+	if len(t.json) == 0 && t.holes[0].expr != nil { // it is nothing else
+		v := f.eval(t.holes[0].expr)
 		if f.bad != nil {
 			return nil, f.bad
 		}
 		return v, nil
 	}
-	size := 0
-	for i := range t.pieces {
-		size += len(t.pieces[i].json) + 32
-	}
-	out := make([]byte, 0, size)
-	for i := range t.pieces {
-		out = f.fill(out, &t.pieces[i])
-	}
+	out := t.fill(&f)
 	if f.bad != nil {
 		return nil, f.bad
 	}
 	return out, nil
+}
+
+// fill is the template with its holes filled.
+func (t *Template) fill(f *filler) []byte {
+	size := len(t.json)
+	for i := range t.holes {
+		if size += 32; t.holes[i].expr == nil {
+			size += len(t.holes[i].text.raw)
+		}
+	}
+	out, done := make([]byte, 0, size), int32(0)
+	for i := range t.holes {
+		h := &t.holes[i]
+		out = f.fill(append(out, t.json[done:h.at]...), h)
+		done = h.at
+	}
+	return append(out, t.json[done:]...)
 }
 
 // filler fills one template.
@@ -263,15 +288,15 @@ func (f *filler) eval(e *Expr) json.RawMessage {
 	return nil
 }
 
-func (f *filler) fill(out []byte, p *piece) []byte {
+func (f *filler) fill(out []byte, h *hole) []byte {
 	switch {
-	case p.whole != nil:
-		return append(out, f.eval(p.whole)...)
-	case p.parts == nil:
-		return append(out, p.json...)
+	case h.expr != nil:
+		return append(out, f.eval(h.expr)...)
+	case h.text.raw != nil:
+		return append(out, h.text.raw...)
 	}
 	var text strings.Builder
-	for _, part := range *p.parts {
+	for _, part := range h.text.parts {
 		if part.expr == nil {
 			text.WriteString(part.text)
 			continue

@@ -104,7 +104,7 @@ func (t *typeCheck) call(d *draft) {
 // params checks the params that hold expressions. Soft ones, which are a
 // fallback's own, need not be there.
 func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *Template, soft bool) {
-	if _, ok := args.Literal(); ok {
+	if args.isLiteral() {
 		return
 	}
 	t.exprs = slices.AppendSeq(t.exprs[:0], args.exprs())

@@ -190,7 +190,7 @@ func (n Node) Pointer() string {
 // Text is what a string value says when it holds an expression, an escaped
 // dagger or a template; nil for a plain string and for other kinds. Only strings in
 // the params of calls and in a solution's output are read for expressions. The string
-// is read again each time; a TextReader reads many.
+// is read again each time, so that no two answers share anything; a TextReader reads many.
 func (n Node) Text() *Text {
 	if !n.has(hasText) {
 		return nil

@@ -341,7 +341,7 @@ func compare(p *plan, r *reading, way way, res *exec.Result, tr *trace) error {
 // open is a call that s is bound to or depends on and that has not settled.
 func (r *reading) open(s *step, settled map[state.Place]bool) *step {
 	for _, o := range r.order[:s.place-1] {
-		bound := func(rd read) bool { return o.place >= r.since[rd.ref] && o.mayWrite(rd.path()) }
+		bound := func(rd read) bool { return o.place >= r.since[rd.ref.Span] && o.mayWrite(rd.path()) }
 		if !settled[o.place] && (slices.ContainsFunc(s.reads, bound) || slices.Contains(r.dependencies(s), o)) {
 			return o
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 )
@@ -18,7 +19,7 @@ type reading struct {
 	list    []*step
 	order   []*step // plan order; where there is a cycle, as far as it goes
 	output  lang.Node
-	since   map[*lang.Expr]state.Place
+	since   map[diag.Span]state.Place // by where the reference stands
 	nothing []string // the calls with a reference to nothing (PLC302)
 	log     []state.Entry
 
@@ -54,7 +55,7 @@ type failure struct {
 
 // newReading does what comes before a run: needs, plan order, bindings.
 func newReading(doc *lang.Document, w *world) *reading {
-	r := &reading{world: w, since: map[*lang.Expr]state.Place{}, output: doc.Output}
+	r := &reading{world: w, since: map[diag.Span]state.Place{}, output: doc.Output}
 	for i := range doc.Calls {
 		r.list = append(r.list, newStep(&doc.Calls[i]))
 	}
@@ -148,7 +149,7 @@ func (r *reading) bind(reads []read, before state.Place) {
 		for _, o := range r.order[:before-1] {
 			covers := func(w state.Path) bool { return w.Covers(rd.path()) }
 			if o.certain && o.method == state.Set && slices.ContainsFunc(slices.Concat(o.alternatives...), covers) {
-				r.since[rd.ref] = o.place
+				r.since[rd.ref.Span] = o.place
 			}
 		}
 	}
@@ -156,7 +157,7 @@ func (r *reading) bind(reads []read, before state.Place) {
 
 func (r *reading) isCertain(s *step) bool {
 	open := func(rd read) bool {
-		return rd.or == nil && !rd.aside && !r.held(rd.path()) && r.since[rd.ref] == 0
+		return rd.or == nil && !rd.aside && !r.held(rd.path()) && r.since[rd.ref.Span] == 0
 	}
 	return s.rest.When == nil && len(s.alternatives) == 1 && !slices.ContainsFunc(s.reads, open)
 }
@@ -361,7 +362,7 @@ func (r *reading) eval(e *lang.Expr, place state.Place) (v value) {
 
 // resolve is what a reference finds (§5, Branches; §6).
 func (r *reading) resolve(ref *lang.Expr, place state.Place) value {
-	p, since := pathOf(ref), r.since[ref]
+	p, since := pathOf(ref), r.since[ref.Span]
 	wrote := func(e state.Entry) bool { return e.Place >= since && e.Place < place && e.Path.Overlaps(p) }
 	if !slices.ContainsFunc(r.log, wrote) && (since > 0 || !r.held(p)) {
 		failed := func(o *step) bool { return o.place >= since && o.byFailure && o.mayWrite(p) }
