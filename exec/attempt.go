@@ -17,18 +17,20 @@ var errTimeout = errors.New("timed out")
 // Most activities ask neither whether their context is done nor when, so a context that can
 // be cancelled is made when somebody does.
 type attempt struct {
-	context.Context // of the scheduler
-	entry
-	request tool.Request
+	s       *scheduler
+	i, turn int32 // the call, and of it which attempt
 	timeout time.Duration
-	turn    int32     // of the call
-	told    time.Time // when it was last said how far it is; mu of the pool guards it
+	told    time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
+	request tool.Request
 
 	mu     sync.Mutex
 	own    context.Context // nil until somebody waits for it
 	cancel context.CancelCauseFunc
 	over   bool
 }
+
+// Deadline is that of the scheduler's context.
+func (a *attempt) Deadline() (time.Time, bool) { return a.s.ctx.Deadline() }
 
 // Done is closed when the attempt, its time or the run is over.
 func (a *attempt) Done() <-chan struct{} {
@@ -44,7 +46,7 @@ func (a *attempt) Done() <-chan struct{} {
 // make makes the context. The caller holds mu.
 func (a *attempt) make() {
 	if a.own == nil {
-		a.own, a.cancel = context.WithCancelCause(a.Context)
+		a.own, a.cancel = context.WithCancelCause(a.s.ctx)
 	}
 }
 
@@ -58,7 +60,7 @@ func (a *attempt) Err() error {
 	case a.over:
 		return context.Canceled
 	}
-	return a.Context.Err()
+	return a.s.ctx.Err()
 }
 
 // Value is that of the scheduler's context. It leads package context to what cancels this
@@ -68,7 +70,7 @@ func (a *attempt) Value(key any) any {
 	in := a.own
 	a.mu.Unlock()
 	if in == nil {
-		in = a.Context
+		in = a.s.ctx
 	}
 	return in.Value(key)
 }

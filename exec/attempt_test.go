@@ -26,7 +26,7 @@ func TestAttemptIsAContext(t *testing.T) {
 			{"the run, then its time", func(a *attempt, run context.CancelCauseFunc) { run(why); a.timeOut() }, why},
 		} {
 			run, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, 1))
-			a := &attempt{Context: run}
+			a := &attempt{s: &scheduler{ctx: run}}
 			if early {
 				select {
 				case <-a.Done():
@@ -55,10 +55,10 @@ func TestAttemptIsAContext(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(Options{})
-		p.root = &scheduler{pool: p}
+		p.root = &scheduler{pool: p, ctx: t.Context()}
 		begun, ended := time.Now(), make(chan time.Duration)
 		for _, s := range []int{3, 1, 2} {
-			a := &attempt{Context: t.Context(), entry: entry{p.root, 0}, timeout: time.Duration(s) * time.Second}
+			a := &attempt{s: p.root, timeout: time.Duration(s) * time.Second}
 			p.mu.Lock()
 			p.expect(a, begun)
 			p.mu.Unlock()
@@ -69,7 +69,7 @@ func TestDeadlines(t *testing.T) {
 			}()
 		}
 		for range 10_000 {
-			a := &attempt{Context: t.Context(), entry: entry{p.root, 0}, timeout: time.Minute}
+			a := &attempt{s: p.root, timeout: time.Minute}
 			p.mu.Lock()
 			p.expect(a, begun)
 			p.due.going--

@@ -24,7 +24,10 @@ func (s *scheduler) seen(kinds []string, instance string) map[string]json.RawMes
 	seen := make(map[string]json.RawMessage, len(kinds))
 	for _, kind := range kinds {
 		seen[kind], _ = s.board.Snapshot(kind)
-		if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok && instance != "" {
+		if instance == "" {
+			continue
+		}
+		if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok {
 			seen[kind] = over(seen[kind], own)
 		}
 	}

@@ -26,11 +26,11 @@ const (
 // Run runs a program to its end and says what became of it. The error is only
 // for runs that could not start. A nil Options is the default.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, error) {
-	r, err := Start(ctx, prog, opts)
+	h, err := prepare(ctx, prog, opts)
 	if err != nil {
 		return nil, err
 	}
-	return r.Wait(), nil
+	return h.s.run(), nil
 }
 
 // Events runs a program and yields what happens, in order, until the run has
@@ -74,6 +74,20 @@ type Handle struct {
 // Start starts a program and returns at once. The error is only for runs that
 // could not start: the program has errors, or a hook refused it.
 func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
+	h, err := prepare(ctx, prog, opts)
+	if err != nil {
+		return nil, err
+	}
+	h.done = make(chan struct{})
+	go func() {
+		defer close(h.done)
+		h.result = h.s.run()
+	}()
+	return h, nil
+}
+
+// prepare makes a run that has not begun.
+func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
 	if err := runnable(prog, map[*compile.Program]bool{}); err != nil {
 		return nil, err
 	}
@@ -102,15 +116,11 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 	case o.Instances != nil:
 		return nil, errors.New("exec: instances are for templates, and the program was not compiled as one")
 	}
-	h := &Handle{s: root(ctx, prog, board, o), done: make(chan struct{})}
+	h := &Handle{s: root(ctx, prog, board, o)}
 	if err := h.s.load(); err != nil {
 		h.s.cancel(nil)
 		return nil, err
 	}
-	go func() {
-		defer close(h.done)
-		h.result = h.s.run()
-	}()
 	return h, nil
 }
 

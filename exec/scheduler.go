@@ -102,6 +102,7 @@ type call struct {
 	result   []byte
 
 	written []compile.Write // what was applied
+	path    string          // as events have it; "" until there is one
 
 	handled   bool
 	settled   bool
@@ -313,11 +314,15 @@ func (s *scheduler) sendCall(i int32, e *Event) (seq int64) {
 	if e == nil {
 		return 0
 	}
-	e.Call, e.Instance = s.path(i), s.instanceOf(i)
+	c := s.call(i)
+	if c.path == "" {
+		c.path = s.path(i)
+	}
+	e.Call, e.Instance = c.path, s.instanceOf(i)
 	if e.Tool == "" {
 		e.Tool = s.prog().Calls[i].Source.Tool
 	}
-	if t := s.call(i).trail; t != nil && e.Type != Written {
+	if t := c.trail; t != nil && e.Type != Written {
 		e.Content = t.content
 	}
 	e.Replayed = s.told(i, e)

@@ -143,10 +143,11 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 		value = json.RawMessage("null")
 	}
 	if p.Result == nil {
-		if err := jsonscan.Check(value, jsonscan.Limits{}); err != nil {
+		compact, err := jsonscan.Compacting(value, jsonscan.Limits{})
+		if err != nil {
 			return nil, &Failure{"result", fmt.Sprintf("the result is not JSON: %s", err)}
 		}
-		value = jsonscan.Compacted(value)
+		value = compact
 	}
 	if s.opts.OnCallDone == nil {
 		return value, nil

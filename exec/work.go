@@ -379,7 +379,7 @@ func brief(p *compile.Call) *tool.Brief {
 func (s *scheduler) newAttempt(i int32, t *tool.Tool, params []byte, timeout time.Duration, key string) *attempt {
 	p := &s.prog().Calls[i]
 	a := &attempt{
-		Context: s.ctx, entry: entry{s, i}, timeout: s.timeout(timeout),
+		s: s, i: i, timeout: s.timeout(timeout), told: -progressPause,
 		request: tool.Request{
 			Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
 			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
@@ -441,8 +441,8 @@ func (a *attempt) progress(p tool.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(a.i)
-	now := time.Now()
-	if s.closed || c.turn != a.turn || !c.calling || now.Sub(a.told) < progressPause {
+	now := time.Since(s.begun)
+	if s.closed || c.turn != a.turn || !c.calling || now-a.told < progressPause {
 		return
 	}
 	a.told = now

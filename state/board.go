@@ -109,15 +109,20 @@ func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 }
 
 func newKind(initial []byte) *kind {
-	k := &kind{initial: initial}
-	k.reset()
-	return k
+	made := &struct { // at once: short runs have little else
+		kind
+		root  node
+		cover item[cover]
+	}{kind: kind{initial: initial}}
+	made.kind.begin(&made.root, &made.cover)
+	return &made.kind
 }
 
-func (k *kind) reset() {
-	k.root = newNode()
-	k.root.cover(nil, 0, k.initial, true)
-	k.leftOut = false
+// begin makes a kind what it was before all writes, with a node and an item to use.
+func (k *kind) begin(root *node, first *item[cover]) {
+	root.min = never
+	root.cover(first, 0, k.initial, true)
+	k.root, k.leftOut = root, false
 }
 
 // Write applies a write of the call at this place (plan-language §4 and §6).
@@ -181,7 +186,7 @@ func (w *Whiteboard) land(k *kind, r *record) (late bool, err *Error) {
 // again builds the trie of a kind anew from the log. A write that can't be
 // applied any more is left out.
 func (w *Whiteboard) again(k *kind) {
-	k.reset()
+	k.begin(new(node), nil)
 	for _, r := range w.inOrder() {
 		if w.kinds[r.Path[0].Name] == k {
 			_, err := w.land(k, &r)

@@ -11,7 +11,7 @@ type writeLog struct {
 
 // The sizes of blocks.
 const (
-	leastBlock = 8
+	leastBlock = 2
 	mostBlock  = 512
 )
 

@@ -17,30 +17,29 @@ type item[T any] struct {
 // insert adds an item behind those of its key.
 func (t *tree[T]) insert(k key, value T) { t.add(new(item[T]), k, value) }
 
-// add is insert with an item to use.
+// add is insert with an item to use. It goes in above the first item of less priority on the
+// way to its place, and what was there is split between its two sides.
 func (t *tree[T]) add(it *item[T], k key, value T) {
 	it.key, it.priority, it.value = k, rand.Uint32(), value
-	t.root = t.root.insert(it)
-}
-
-func (n *item[T]) insert(add *item[T]) *item[T] {
-	if n == nil {
-		return add
-	}
-	if add.key < n.key {
-		n.left = n.left.insert(add)
-		if l := n.left; l.priority > n.priority {
-			n.left, l.right = l.right, n
-			return l
+	at := &t.root
+	for *at != nil && (*at).priority >= it.priority {
+		if k < (*at).key {
+			at = &(*at).left
+		} else {
+			at = &(*at).right
 		}
-		return n
 	}
-	n.right = n.right.insert(add)
-	if r := n.right; r.priority > n.priority {
-		n.right, r.left = r.left, n
-		return r
+	below := *at
+	*at = it
+	left, right := &it.left, &it.right
+	for below != nil {
+		if k < below.key {
+			*right, right, below = below, &below.left, below.left
+		} else {
+			*left, left, below = below, &below.right, below.right
+		}
 	}
-	return n
+	*left, *right = nil, nil
 }
 
 // before is the last item with a key less than bound, nil if there is none.

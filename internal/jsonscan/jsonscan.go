@@ -76,6 +76,22 @@ func Check(text []byte, lim Limits) error {
 	return nil
 }
 
+// Compacting is Check, and the text without white space: itself when it has none.
+func Compacting(text []byte, lim Limits) ([]byte, error) {
+	lim = lim.OrDefault()
+	if len(text) > lim.MaxBytes {
+		return nil, Check(text, lim)
+	}
+	c := checker{Lexer: Lexer{Text: text}, maxDepth: lim.MaxDepth}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if !c.Spaced {
+		return text, nil
+	}
+	return slices.Clip(Compact(make([]byte, 0, len(text)), text)), nil
+}
+
 // want is what a checker expects next.
 type want uint8
 

@@ -290,5 +290,16 @@ func TestCompacted(t *testing.T) {
 		if len(got) == len(text) != same {
 			t.Errorf("%s: %s", text, got)
 		}
+		if checked, err := Compacting([]byte(text), Limits{}); err != nil || string(checked) != string(got) {
+			t.Errorf("%s: checked %s, %v", text, checked, err)
+		}
+	}
+	for _, text := range []string{``, ` `, `{`, `[1,]`, `{"a":1,"a":2}`, `1 2`} {
+		if _, err := Compacting([]byte(text), Limits{}); err == nil {
+			t.Errorf("%q is no JSON", text)
+		}
+	}
+	if _, err := Compacting([]byte(`[1]`), Limits{MaxBytes: 2}); err == nil {
+		t.Error("a text over the limit was taken")
 	}
 }

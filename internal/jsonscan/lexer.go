@@ -39,6 +39,7 @@ type Lexer struct {
 	Text     []byte
 	Pos      int  // the end of the last token; a caller may move it
 	Comments bool // allows // and /* */
+	Spaced   bool // there was white space, or a comment, before a token
 
 	// Of the last token:
 	Start   int    // where it starts
@@ -56,6 +57,9 @@ func (l *Lexer) Next() Token {
 		i := l.Pos
 		for i < len(l.Text) && (l.Text[i] == ' ' || l.Text[i] == '\n' || l.Text[i] == '\r' || l.Text[i] == '\t') {
 			i++
+		}
+		if i > l.Pos {
+			l.Spaced = true
 		}
 		l.Start = i
 		if i == len(l.Text) {
