@@ -174,12 +174,7 @@ func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List)
 		c.errorf("an instance of this name came before; names must be unique")
 	}
 	in.names[one.Name] = true
-	changed := map[string]json.RawMessage{}
-	for _, kind := range slices.Sorted(maps.Keys(one.Own)) {
-		if v := c.own(kind, one.Own[kind]); v != nil {
-			changed[kind] = v
-		}
-	}
+	changed := c.values()
 	if len(c.findings) > 0 {
 		return nil, c.findings
 	}
@@ -203,6 +198,27 @@ func (c *instanceCheck) errorf(format string, args ...any) {
 		Code: diag.BadInput, Severity: diag.Error, Loc: c.prog.Loc(c.prog.Document.Root.Span()),
 		Message: fmt.Sprintf("the instance %q: %s", c.one.Name, fmt.Sprintf(format, args...)),
 	})
+}
+
+// CheckInstance finds what is wrong with an instance of a program, by itself: an instance that
+// has a finding fails before it starts. The program is a template or has no instances of its own.
+func CheckInstance(prog *compile.Program, one *compile.Instance) diag.List {
+	c := instanceCheck{prog: prog, one: one}
+	if changed := c.values(); len(c.findings) == 0 {
+		c.schemas(changed)
+	}
+	return c.findings
+}
+
+// values are what the instance sees of the kinds that it has values of.
+func (c *instanceCheck) values() map[string]json.RawMessage {
+	changed := map[string]json.RawMessage{}
+	for _, kind := range slices.Sorted(maps.Keys(c.one.Own)) {
+		if v := c.own(kind, c.one.Own[kind]); v != nil {
+			changed[kind] = v
+		}
+	}
+	return changed
 }
 
 // own is what the instance sees of a kind: its own value over the global one.

@@ -68,6 +68,13 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 	if err != nil {
 		return err
 	}
+	if f.instances != "" {
+		src, err := env.lineSource(f.instances)
+		if err != nil {
+			return err
+		}
+		s.lines = func(prog *compile.Program) diag.List { return checkInstances(src, prog) }
+	}
 	if !f.fix && !f.types {
 		return env.checkMany(names, f, s)
 	}

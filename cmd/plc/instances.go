@@ -155,7 +155,7 @@ func (f *instanceFile) instance(l line) (*compile.Instance, error) {
 	in := &compile.Instance{Name: strconv.Itoa(l.number)}
 	fault := func(offset int, format string, args ...any) (*compile.Instance, error) {
 		column := diag.NewFile(f.name, l.text).Position(offset).Column
-		return in, fmt.Errorf("%s:%d:%d: %s", f.name, l.number, column, fmt.Sprintf(format, args...))
+		return in, &lineError{f.name, l.number, column, offset, fmt.Sprintf(format, args...)}
 	}
 	if len(l.text) > maxInstance {
 		return fault(0, "the line has more than %d MiB, which is the most that is read", maxInstance>>20)
@@ -187,6 +187,18 @@ func (f *instanceFile) instance(l line) (*compile.Instance, error) {
 	}
 	in.Own = own
 	return in, nil
+}
+
+// lineError says what is wrong with a line, and where.
+type lineError struct {
+	file         string
+	line, column int
+	offset       int // in the line, without the space around it
+	message      string
+}
+
+func (e *lineError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.column, e.message)
 }
 
 // where is the place of a name: a line, or the plan.

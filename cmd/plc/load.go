@@ -92,6 +92,8 @@ type settings struct {
 	hint     bool         // no tool file was given
 	untold   atomic.Bool  // a plan was compiled of whose tools nothing is known
 	texts    *texts       // that are read for a run; nil for none
+	// lines checks the lines of --instances against a plan; nil when nobody wants it.
+	lines func(*compile.Program) diag.List
 }
 
 // settings reads the files that the flags name.
@@ -201,6 +203,9 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 	}
 	findings = append(findings, more...)
 	findings.Sort()
+	if s.lines != nil && !findings.HasErrors() {
+		findings = append(findings, s.lines(prog)...)
+	}
 	return &loaded{prog: prog, findings: findings, read: docs.read}
 }
 
