@@ -36,12 +36,15 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	all := &replays{}
+	t.Cleanup(func() { all.check(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("PLC_STORE", filepath.Join(env.WorkDir, ".store", "runs.db"))
+			all.after(t, env)
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
