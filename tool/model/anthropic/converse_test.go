@@ -65,11 +65,11 @@ func TestConverseRequest(t *testing.T) {
 		if c.stream {
 			turn.OnText = func(string) error { return nil }
 		}
-		open, err := anthropic.New(s.Anthropic())
+		client, err := anthropic.New(s.Anthropic())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := open.Converse(t.Context(), &turn); err != nil {
+		if _, err := client.Converse(t.Context(), &turn); err != nil {
 			t.Fatal(err)
 		}
 		got := string(s.Requests()[0].Body)
@@ -142,25 +142,32 @@ func TestStreams(t *testing.T) {
 		{"prose for an answer", start + text + says + end, schema, said},
 		{"an answer that is cut off", start + use(0, "t", "answer", "{}") + part(0, `{"a`) + strings.ReplaceAll(end, "end_turn", "max_tokens"), schema, model.Reply{Text: `{"a`, Stop: model.Length, Input: 35, Cached: 20, Output: 7}},
 	} {
-		got, err := stream(t, c.schema, modeltest.Reply{Raw: c.body})
+		got, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})), c.schema)
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.name, got, err, c.want)
 		}
 	}
 	for _, body := range []string{says, start + says + end, start + part(-1, "x")} {
-		_, err := stream(t, nil, modeltest.Reply{Raw: body})
+		_, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: body})), nil)
 		if te := (*tool.Error)(nil); !errors.As(err, &te) || te.Code != "bad-output" {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
 }
 
-func stream(t testing.TB, schema json.RawMessage, r modeltest.Reply) (*model.Reply, error) {
+// open is a client of a server.
+func open(t testing.TB, s *modeltest.Server) *anthropic.Client {
 	t.Helper()
-	c, err := anthropic.New(modeltest.New(t, r).Anthropic())
+	c, err := anthropic.New(s.Anthropic())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// stream asks for a stream, and checks that its pieces are the text.
+func stream(t testing.TB, c *anthropic.Client, schema json.RawMessage) (*model.Reply, error) {
+	t.Helper()
 	told := ""
 	reply, err := c.Converse(t.Context(), &model.Turn{
 		Messages: greeting, Schema: schema,
@@ -210,12 +217,15 @@ func FuzzStream(f *testing.F) {
 		f.Add(s, true)
 		f.Add(s, false)
 	}
+	raw := "" // of the next answer; one process asks for one at a time
+	c := open(f, modeltest.Func(f, func(int, *modeltest.Request) modeltest.Reply { return modeltest.Reply{Raw: raw} }))
 	f.Fuzz(func(t *testing.T, body string, structured bool) {
 		var schema json.RawMessage
 		if structured {
 			schema = json.RawMessage(`{}`)
 		}
-		r, err := stream(t, schema, modeltest.Reply{Raw: body + "\n"})
+		raw = body + "\n"
+		r, err := stream(t, c, schema)
 		var te *tool.Error
 		if err != nil && (!errors.As(err, &te) || te.Uncertain) || err == nil && r == nil {
 			t.Errorf("%q is %+v, %v", body, r, err)
@@ -226,11 +236,7 @@ func FuzzStream(f *testing.F) {
 func BenchmarkStream(b *testing.B) {
 	reply := modeltest.Say(strings.Repeat("four", 10000))
 	reply.Piece = 4
-	s := modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply })
-	c, err := anthropic.New(s.Anthropic())
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := open(b, modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply }))
 	turn := &model.Turn{Messages: greeting, OnText: func(string) error { return nil }}
 	b.ReportAllocs()
 	b.SetBytes(int64(len(reply.Text)))

@@ -62,11 +62,11 @@ func TestConverseRequest(t *testing.T) {
 		if c.stream {
 			turn.OnText = func(string) error { return nil }
 		}
-		open, err := openai.New(config)
+		client, err := openai.New(config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := open.Converse(t.Context(), &turn); err != nil {
+		if _, err := client.Converse(t.Context(), &turn); err != nil {
 			t.Fatal(err)
 		}
 		got := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(s.Requests()[0].Body))
@@ -128,19 +128,26 @@ func TestStreams(t *testing.T) {
 		{"one id for all", delta(`"tool_calls":[{"index":0,"id":"x","function":{"name":"f"}},{"index":1,"id":"x","function":{"name":"g"}}]`) + end,
 			model.Reply{Calls: []model.FunctionCall{call("f", "x", ""), call("g", "call_2", "")}}},
 	} {
-		got, err := stream(t, modeltest.Reply{Raw: c.body})
+		got, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})))
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.name, got, err, c.want)
 		}
 	}
 }
 
-func stream(t testing.TB, r modeltest.Reply) (*model.Reply, error) {
+// open is a client of a server.
+func open(t testing.TB, s *modeltest.Server) *openai.Client {
 	t.Helper()
-	c, err := openai.New(modeltest.New(t, r).OpenAI())
+	c, err := openai.New(s.OpenAI())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// stream asks for a stream, and checks that its pieces are the text.
+func stream(t testing.TB, c *openai.Client) (*model.Reply, error) {
+	t.Helper()
 	told := ""
 	reply, err := c.Converse(t.Context(), &model.Turn{
 		Messages: []model.Message{{Role: model.User, Text: "hello"}},
@@ -188,8 +195,11 @@ func FuzzStream(f *testing.F) {
 	} {
 		f.Add(s)
 	}
+	raw := "" // of the next answer; one process asks for one at a time
+	c := open(f, modeltest.Func(f, func(int, *modeltest.Request) modeltest.Reply { return modeltest.Reply{Raw: raw} }))
 	f.Fuzz(func(t *testing.T, body string) {
-		r, err := stream(t, modeltest.Reply{Raw: body + "\n"})
+		raw = body + "\n"
+		r, err := stream(t, c)
 		var te *tool.Error
 		if err != nil && (!errors.As(err, &te) || te.Uncertain) || err == nil && r == nil {
 			t.Errorf("%q is %+v, %v", body, r, err)
@@ -200,11 +210,7 @@ func FuzzStream(f *testing.F) {
 func BenchmarkStream(b *testing.B) {
 	reply := modeltest.Say(strings.Repeat("four", 10000))
 	reply.Piece = 4
-	s := modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply })
-	c, err := openai.New(s.OpenAI())
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := open(b, modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply }))
 	turn := &model.Turn{Messages: []model.Message{{Role: model.User, Text: "x"}}, OnText: func(string) error { return nil }}
 	b.ReportAllocs()
 	b.SetBytes(int64(len(reply.Text)))
