@@ -16,4 +16,12 @@
 //
 // A Client speaks to one provider: packages openai and anthropic. A Tape keeps answers and
 // gives them back, so that plans with models can be tried without one.
+//
+// The clients are Conversers as well, which hold conversations with functions that the model may
+// call, and tell a reply as it comes: what package loop asks for plans.
+//
+//	reply, err := model.Retry(client, 0).Converse(ctx, &model.Turn{
+//		Messages: []model.Message{{Role: model.User, Text: "Which of these bills are due?"}},
+//		OnText:   func(piece string) error { _, err := fmt.Print(piece); return err },
+//	})
 package model

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -25,6 +26,8 @@ const (
 	eventStream = "text/event-stream"
 	// maxStream is how large a stream may be. Around each piece of an answer are some hundred bytes.
 	maxStream = 4 * maxAnswer
+	// longestSilence is how long a stream may say nothing, not even that it is still there.
+	longestSilence = 10 * time.Minute
 	// statusOverloaded is no standard one.
 	statusOverloaded = 529
 )
@@ -44,11 +47,20 @@ type events struct {
 	transport *transport
 	body      io.Closer
 	lines     *bufio.Reader
+	silence   *time.Timer // closes the body
 
 	size  int64
 	event string // the kind of the event that is read
 	line  []byte // what of a line is not read yet
 	err   error  // what comes after it
+}
+
+// newEvents is the body of an answer to a request of this context.
+func newEvents(ctx context.Context, t *transport, body io.ReadCloser) *events {
+	return &events{
+		ctx: ctx, transport: t, body: body, lines: bufio.NewReader(body),
+		silence: time.AfterFunc(longestSilence, func() { body.Close() }),
+	}
 }
 
 // Read is io.Reader's. Its errors but for io.EOF are *tool.Errors.
@@ -65,13 +77,18 @@ func (e *events) Read(p []byte) (int, error) {
 }
 
 // Close is io.Closer's: it ends the answer.
-func (e *events) Close() error { return e.body.Close() }
+func (e *events) Close() error {
+	e.silence.Stop()
+	return e.body.Close()
+}
 
 // next is the next line. One that has no end is none.
 func (e *events) next() ([]byte, error) {
 	var line []byte
 	for {
+		e.silence.Reset(longestSilence)
 		part, err := e.lines.ReadSlice('\n')
+		silent := !e.silence.Stop()
 		if e.size += int64(len(part)); e.size > maxStream || len(line)+len(part) > maxAnswer {
 			return nil, &tool.Error{Code: driver.TooLarge, Permanent: true, Message: fmt.Sprintf(
 				"the answer has more than %d bytes, or an event of more than %d", maxStream, maxAnswer)}
@@ -84,10 +101,12 @@ func (e *events) next() ([]byte, error) {
 			}
 			return []byte(e.transport.known.Text(string(line))), nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && e.ctx.Err() == nil:
-			return nil, io.EOF
 		case e.ctx.Err() != nil:
 			return nil, driver.Stopped(e.ctx, false)
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		case silent:
+			return nil, &tool.Error{Code: "timeout", Message: fmt.Sprintf("the answer broke off: nothing came for %v", longestSilence), Err: err}
 		default:
 			return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + e.transport.known.Message(err.Error()), Err: err}
 		}

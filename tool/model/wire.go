@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -51,7 +50,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, t.unsent(req.Context(), err)
 	}
 	if resp.StatusCode/100 == 2 && req.Header.Get("Accept") == eventStream && mediaType(resp) == eventStream {
-		resp.Body = &events{ctx: req.Context(), transport: t, body: resp.Body, lines: bufio.NewReader(resp.Body)}
+		resp.Body = newEvents(req.Context(), t, resp.Body)
 		return resp, nil
 	}
 	defer resp.Body.Close()
