@@ -277,7 +277,7 @@ func (v *view) touched(p place) bool {
 }
 
 // roughSize is about how many bytes members take, when each has one value.
-func (v *view) roughSize(list []born) int {
+func (v *view) roughSize(list []*named) int {
 	size := 0
 	for _, m := range list {
 		size += len(m.name) + len(`"":,`)
@@ -288,27 +288,32 @@ func (v *view) roughSize(list []born) int {
 	return size
 }
 
-// born is a member and the first write in view that made it.
-type born struct {
-	named
-	at key
-}
-
 // newMembers are the members that only writes made, in order of the first in view.
-func (v *view) newMembers(p place, seen map[*node]bool) []born {
-	var all []born
+func (v *view) newMembers(p place, seen map[*node]bool) []*named {
+	var all []*named
 	if v.since == 0 && p.in.last < v.bound { // all of them, nearly always
-		all = make([]born, 0, len(p.in.members))
+		all = make([]*named, 0, len(p.in.members))
 	}
 	p.in.fresh.root.ascend(v.bound, func(i *item[named]) {
 		v.work++
 		n := i.value.n
 		if i.key == n.min && n.last >= v.since && !seen[n] {
-			all = append(all, born{i.value, n.first(v.since)})
+			all = append(all, &i.value)
 		}
 	})
-	slices.SortStableFunc(all, func(a, b born) int { return cmp.Compare(a.at, b.at) })
+	if v.since > 0 { // else the first in view is the first of all
+		v.sort(all)
+	}
 	return all
+}
+
+// sort orders members by the first write in view that made them.
+func (v *view) sort(members []*named) {
+	first := make(map[*named]key, len(members))
+	for _, m := range members {
+		first[m] = m.n.first(v.since)
+	}
+	slices.SortStableFunc(members, func(a, b *named) int { return cmp.Compare(first[a], first[b]) })
 }
 
 // renderList appends the elements.
