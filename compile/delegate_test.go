@@ -372,6 +372,21 @@ func TestDelegateOfUnknownTool(t *testing.T) {
 	}
 }
 
+// Of items that are no objects the document sees †input.item.
+func TestDelegateNameOfPlainItem(t *testing.T) {
+	f := files{
+		"plan.json": `[{"_tool":"forEach","items":["a","b"],"_delegate":"sub.json"}]`,
+		"sub.json":  `[{"_tool":"any","v":"†input.name"}]`,
+	}
+	_, got := f.compile(t, nil)
+	expect(t, got, "sub.json PLC302: the input does not hold †input.name; the item is †input.item")
+	f["plan.json"] = `[{"_tool":"forEach","items":[{"nam":"a"}],"_delegate":"sub.json"}]`
+	_, got = f.compile(t, nil)
+	if strings.Contains(got[0].Message, "item") {
+		t.Error(got[0].Message)
+	}
+}
+
 // A list that is not known may be empty: none of the calls for its items is counted, and they
 // are estimated once.
 func TestDelegateBudgetOfUnknownList(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
 )
 
@@ -48,9 +49,25 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
 		return
 	}
-	if !c.suggestPath(f, d, p) && c.within != nil && kindOf(p) != "input" {
+	switch {
+	case c.suggestPath(f, d, p) || c.within == nil:
+	case kindOf(p) != "input":
 		f.Message += "; of the plan that delegates here it sees only what _scopes names"
+	case c.givesItem():
+		f.Message += "; the item is †input.item"
 	}
+}
+
+// givesItem reports whether the input of a document is given as its member "item", as a loop
+// gives what is no object, and reduce each item.
+func (c *checker) givesItem() bool {
+	for _, p := range c.within.copied {
+		if kindOf(p.path) == "input" && p.schema != nil {
+			_, has := p.schema.At(schemas.Step{Name: "item"})
+			return has == schemas.Always
+		}
+	}
+	return false
 }
 
 // suggestPath adds the path that was perhaps meant: one that is written, or one
