@@ -119,7 +119,8 @@ var layers = map[string]layer{
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// The solution loop.
-	"loop": {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas diag internal/jsonscan", libraries: []string{gjson}},
+	"loop":          {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas diag internal/jsonscan", libraries: []string{gjson}},
+	"loop/planning": {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag"},
 
 	// Programs.
 	"cmd/plc": {program: true,

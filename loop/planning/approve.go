@@ -1,0 +1,141 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// ending is an end of an execution that is no success.
+type ending struct {
+	status exec.Status
+	reason string
+}
+
+func (e *ending) Error() string { return e.reason }
+
+// approved puts a plan to a person, where that is wanted, and returns the plan that may be
+// executed: the same, a person's, or one that the planner made with a person's guidance. The
+// error is an *ending when there is none. Again makes a plan anew, with guidance.
+func (x *execution) approved(ctx context.Context, p *Plan, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
+	if !x.opts.RequirePlanApproval {
+		return p, nil
+	}
+	req := &ApprovalRequest{Plan: p, Revision: x.revisions()}
+	ask, retried := x.opts.Approver, false
+	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
+		a, err := x.ask(ctx, ask, req, &retried)
+		if err != nil {
+			return nil, err
+		}
+		req.Findings = nil
+		switch a.Response {
+		case Approve:
+			return req.Plan, nil
+		case Modify:
+			changed, err := x.modified(a.Plan, check, req)
+			if changed != nil || err != nil {
+				return changed, err
+			}
+		case Defer:
+			if req.Plan, err = again(ctx, a.Guidance); err != nil {
+				return nil, err
+			}
+		case Escalate:
+			if ask = x.opts.Escalate; ask == nil {
+				return nil, &ending{exec.Paused, "the plan was escalated, and there is nobody to escalate to"}
+			}
+		case Abort:
+			return nil, &ending{exec.Cancelled, withReason("the plan was aborted", a.Reason)}
+		case Skip:
+			return nil, &ending{exec.Rejected, "plan skipped"}
+		case Retry:
+		case Reject, "":
+			return nil, &ending{exec.Rejected, withReason("plan rejected", a.Reason)}
+		default:
+			return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: %q is no response", a.Response)}
+		}
+	}
+	return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: there is no approval after %d answers", x.opts.Loop.MaxTurns)}
+}
+
+func withReason(what, reason string) string { return strings.TrimSuffix(what+": "+reason, ": ") }
+
+// modified takes the plan of a person: nil when it is faulty, and the person is to be asked again.
+func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequest) (*Plan, error) {
+	if !*x.opts.AllowModification {
+		return nil, &ending{exec.Rejected, "plan rejected: it may not be modified"}
+	}
+	if p == nil {
+		return nil, &ending{exec.Rejected, "plan rejected: the modification has no plan"}
+	}
+	err := check(p)
+	var pe *PlanError
+	if errors.As(err, &pe) {
+		req.Plan, req.Findings = p.Clone(), pe.Findings
+		return nil, nil
+	}
+	return p.Clone(), err
+}
+
+// ask asks for approval once, for as long as there is time.
+func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, retried *bool) (Approval, error) {
+	if approver == nil {
+		if approver = x.byCallback(); approver == nil {
+			return Approval{}, &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+		}
+	}
+	own := &ApprovalRequest{Plan: req.Plan.Clone(), Revision: req.Revision, Findings: req.Findings}
+	limited, stop := context.WithTimeoutCause(ctx, x.opts.ApprovalTimeout, errNoAnswer)
+	defer stop()
+	a, err := approver(limited, own)
+	switch {
+	case ctx.Err() != nil:
+		return Approval{}, ctx.Err()
+	case errors.Is(err, exec.ErrNobody):
+		return Approval{}, &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+	case errors.Is(context.Cause(limited), errNoAnswer):
+		return x.unanswered(retried), nil
+	case err != nil:
+		return Approval{Response: Reject, Reason: err.Error()}, nil
+	}
+	return a, nil
+}
+
+var errNoAnswer = errors.New("nobody answered in time")
+
+// byCallback is the callback on_plan_approved as an approver.
+func (x *execution) byCallback() Approver {
+	f := x.opts.Callbacks.OnPlanApproved
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, req *ApprovalRequest) (Approval, error) {
+		ok, err := f(ctx, req.Plan)
+		if ok && err == nil {
+			return Approval{Response: Approve}, nil
+		}
+		return Approval{Response: Reject}, err
+	}
+}
+
+// unanswered is what nobody's answer comes to.
+func (x *execution) unanswered(retried *bool) Approval {
+	a := Approval{Response: x.opts.OnApprovalTimeout}
+	switch a.Response {
+	case Retry:
+		if *retried {
+			return Approval{Response: Reject, Reason: "nobody answered in time, twice"}
+		}
+		*retried = true
+		return Approval{Response: Retry}
+	case Default:
+		a = x.opts.DefaultApproval
+	case Reject:
+		a.Reason = "nobody answered in time"
+	}
+	return a
+}

@@ -1,0 +1,501 @@
+package planning
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+)
+
+// execute has a valid plan approved and executes it, revision by revision: each is a run of its
+// own, in which what is settled has its result and calls nothing.
+func (x *execution) execute(ctx context.Context, plan *Plan) error {
+	check := func(p *Plan) error {
+		if _, findings := x.check(p, nil); findings.HasErrors() {
+			return &PlanError{Plan: p, Findings: findings}
+		}
+		return nil
+	}
+	again := func(ctx context.Context, guidance string) (*Plan, error) {
+		query := x.query
+		if query == "" {
+			query = plan.Goal
+		}
+		return x.generate(ctx, query, guidance)
+	}
+	plan, err := x.approved(ctx, plan, check, again)
+	if err != nil {
+		return err
+	}
+	x.install(plan)
+	if x.opts.DryRun {
+		prog, _ := x.check(plan, nil)
+		x.dry = dryRun(prog)
+		return nil
+	}
+	for {
+		res, err := x.run(ctx)
+		if err != nil {
+			return err
+		}
+		if res == nil || res.Status == exec.Completed {
+			if err := x.unfinished(); err != nil {
+				return err
+			}
+			return x.conclude(ctx)
+		}
+		if !res.Replan {
+			return x.ended(ctx, res)
+		}
+		if err := x.revise(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// install makes an approved plan the one that is executed.
+func (x *execution) install(plan *Plan) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	x.first = plan
+	x.state = &ExecutionState{Plan: plan.Clone(), StepStatuses: map[string]StepStatus{}, StepResults: map[string]json.RawMessage{}, StartedAt: x.now()}
+	x.p.plan, x.p.state = x.state.Plan, x.state
+	x.refresh(false)
+}
+
+// run runs what is left of the plan; nil is nothing.
+func (x *execution) run(ctx context.Context) (*exec.Result, error) {
+	x.p.mu.Lock()
+	plan, settled := x.left(), x.settled()
+	x.trigger, x.why = "", ""
+	x.p.mu.Unlock()
+	if x.doneAll(plan, settled) {
+		return nil, nil
+	}
+	prog, findings := x.compile(plan, settled)
+	if findings.HasErrors() {
+		return nil, &PlanError{Plan: plan, Findings: findings}
+	}
+	x.emit(loop.Event{Type: loop.Planned, Program: prog})
+	if f := x.opts.Loop.OnPlan; f != nil {
+		if err := f(prog); err != nil {
+			return nil, &ending{exec.Rejected, withReason("plan rejected", err.Error())}
+		}
+	}
+	id := fmt.Sprintf("%s-%d", x.id, len(x.runs)+1)
+	x.runs = append(x.runs, id)
+	x.p.mu.Lock()
+	x.follow(prog)
+	x.p.mu.Unlock()
+	res, err := loop.Run(ctx, id, prog, x.runOptions(prog, settled), x.opts.Loop.Record)
+	if res != nil {
+		x.take(res, settled)
+		if res.Err != nil && err == nil {
+			err = fmt.Errorf("planning: %w", res.Err)
+		}
+	}
+	return res, err
+}
+
+func (x *execution) doneAll(plan *Plan, settled map[string]json.RawMessage) bool {
+	return !slices.ContainsFunc(plan.Steps, func(s PlanStep) bool { return !x.isDone(&s, settled) })
+}
+
+// runOptions are how the steps of a program are called.
+func (x *execution) runOptions(prog *compile.Program, settled map[string]json.RawMessage) exec.Options {
+	o := x.opts.Loop.Exec
+	o.MaxParallel, o.Limiter = x.opts.MaxParallel, nil
+	switch x.opts.ExecutionMode {
+	case Parallel:
+		o.Schedule = exec.Parallel
+	case Adaptive:
+		o.Schedule, o.Limiter = exec.Adaptive, &careful{most: x.opts.MaxParallel, limit: x.opts.MaxParallel}
+	default:
+		o.Schedule = exec.Sequential
+	}
+	o.Timeout = x.opts.StepTimeout
+	o.Retry = x.retries()
+	o.OnFailure = exec.Continue
+	x.p.mu.Lock()
+	if !x.opts.ContinueOnFailure && !x.mayRevise() {
+		o.OnFailure = exec.Abort
+	}
+	if n := x.opts.Loop.MaxTokens; n > 0 {
+		left := max(1, float64(n-x.usage.Input-x.usage.Output-x.usage.Calls.Tokens))
+		if o.MaxTokens == 0 || left < o.MaxTokens {
+			o.MaxTokens = left
+		}
+	}
+	x.p.mu.Unlock()
+	o.Revision, o.ReviseAt, o.MaxRevisions = 0, 0, 0
+	x.hooks(&o, prog, settled)
+	return o
+}
+
+// retries are those of every step.
+func (x *execution) retries() *lang.Retry {
+	r := &lang.Retry{Max: *x.opts.RetryFailedSteps, Delay: -1}
+	if d := x.opts.RetryDelay; d > 0 {
+		r.Delay, r.Factor, r.MaxDelay, r.Jitter = d, 1.5, max(time.Minute, d), new(false)
+	}
+	return r
+}
+
+// careful is the limiter of the mode adaptive: after a failure one step at a time is begun,
+// until one succeeds.
+type careful struct {
+	mu          sync.Mutex
+	going       int
+	limit, most int
+}
+
+// Acquire implements exec.Limiter.
+func (c *careful) Acquire() (exec.Slot, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ok := c.going < c.limit
+	c.going++
+	return c, ok
+}
+
+// Release implements exec.Slot.
+func (c *careful) Release(ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.going--
+	switch {
+	case !ok:
+		c.limit = 1
+	case c.limit == 1 && c.going == 0:
+		c.limit = c.most
+	}
+}
+
+// hooks has an execution see what happens in a run.
+func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[string]json.RawMessage) {
+	ids := map[string]string{}
+	for i := range prog.Calls {
+		ids[exec.PathOf(prog.Calls[i].ID)] = prog.Calls[i].ID
+	}
+	theirs := *o
+	o.OnEvent = func(e *exec.Event) {
+		if id, ok := ids[e.Call]; ok && settled[id] == nil {
+			x.saw(id, e)
+		}
+		if theirs.OnEvent != nil {
+			theirs.OnEvent(e)
+		}
+		x.emit(loop.Event{Type: loop.Ran, Run: e})
+	}
+	o.Known = func(c *compile.Call, _, content string) *exec.Past {
+		if v, ok := settled[c.ID]; ok {
+			return &exec.Past{Content: content, Attempts: 1, Returned: &exec.Returned{Value: v}}
+		}
+		return nil
+	}
+	o.OnCallStart = func(ctx context.Context, c *compile.Call, params json.RawMessage) (json.RawMessage, error) {
+		if step := x.step(c.ID); step != nil && x.opts.Callbacks.OnStepStart != nil {
+			x.calling.Lock()
+			x.opts.Callbacks.OnStepStart(ctx, step)
+			x.calling.Unlock()
+		}
+		if theirs.OnCallStart != nil {
+			return theirs.OnCallStart(ctx, c, params)
+		}
+		return nil, nil
+	}
+	o.OnCallDone = func(ctx context.Context, c *compile.Call, result json.RawMessage) (json.RawMessage, error) {
+		if _, ok := settled[c.ID]; ok {
+			return nil, nil
+		}
+		return x.checked(ctx, c, result, theirs.OnCallDone)
+	}
+	o.OnCallEnd = func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string {
+		if _, ok := settled[c.ID]; ok {
+			return ""
+		}
+		return x.stepEnded(ctx, c.ID, result, f)
+	}
+}
+
+// checked is a result, after the hook of others, as it was expected.
+func (x *execution) checked(ctx context.Context, c *compile.Call, result json.RawMessage, theirs func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+	var changed json.RawMessage
+	if theirs != nil {
+		var err error
+		if changed, err = theirs(ctx, c, result); err != nil {
+			return nil, err
+		}
+		if changed != nil {
+			result = changed
+		}
+	}
+	step := x.step(c.ID)
+	if step == nil || x.opts.CheckResult == nil {
+		return changed, nil
+	}
+	if err := x.opts.CheckResult(ctx, step, result); err != nil {
+		x.keep(c.ID, result)
+		return nil, &tool.Error{Code: unexpected, Message: fmt.Sprintf("the result is not what was expected: %s", err), Permanent: true, Err: err}
+	}
+	return changed, nil
+}
+
+// unexpected is the code of a result that is not what was expected.
+const unexpected = "unexpected"
+
+// keep keeps the output of a step that will fail for it.
+func (x *execution) keep(id string, output json.RawMessage) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	x.resultOf(id).Output = output
+}
+
+// step is a copy of a step of the plan; nil is none.
+func (x *execution) step(id string) *PlanStep {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	s := x.state.Plan.Step(id)
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.SubPlan = s.SubPlan.Clone()
+	return &c
+}
+
+// resultOf is what has come of a step so far. The caller holds p.mu.
+func (x *execution) resultOf(id string) *StepResult {
+	r := x.results[id]
+	if r == nil {
+		r = &StepResult{Status: Pending}
+		x.results[id] = r
+	}
+	return r
+}
+
+// saw takes an event of a step. It is called while the scheduler waits.
+func (x *execution) saw(id string, e *exec.Event) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	switch e.Type {
+	case exec.CallStarted:
+		r := x.resultOf(id)
+		if r.StartedAt == nil {
+			r.StartedAt = new(e.Time)
+		}
+		r.Status, r.Attempts = Running, e.Attempt
+		r.UsedFallback = r.UsedFallback || e.Fallback
+		x.state.CurrentStep = id
+	case exec.CallReturned, exec.CallRetrying:
+		if e.Usage != nil {
+			x.resultOf(id).Tokens += e.Usage.Tokens
+		}
+		return
+	case exec.CallSkipped:
+		r := x.resultOf(id)
+		r.Status, r.Reason = Skipped, DependencyFailure
+	default:
+		return
+	}
+	x.refresh(true)
+}
+
+// stepEnded takes the end of a step, tells it, and says why the plan is to be revised.
+func (x *execution) stepEnded(ctx context.Context, id string, result json.RawMessage, f *exec.Failure) string {
+	x.p.mu.Lock()
+	r := x.resultOf(id)
+	r.FinishedAt = new(x.now())
+	r.Status, r.Error = Completed, nil
+	if f == nil {
+		r.Output = result
+	} else {
+		r.Status, r.Error = Failed, new(f.Code+": "+f.Message)
+		x.failures++
+	}
+	x.attempts++
+	if x.state.CurrentStep == id {
+		x.state.CurrentStep = ""
+	}
+	x.refresh(true)
+	told := *r
+	x.p.mu.Unlock()
+	if step := x.step(id); step != nil && x.opts.Callbacks.OnStepComplete != nil {
+		x.calling.Lock()
+		x.opts.Callbacks.OnStepComplete(ctx, step, &told)
+		x.calling.Unlock()
+	}
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	return x.triggered(id, f)
+}
+
+// take takes what a run came to.
+func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	x.usage.Calls = x.usage.Calls.Plus(res.Usage)
+	x.board = res.State
+	for i := range res.Calls {
+		c := &res.Calls[i]
+		if _, ok := settled[c.ID]; ok {
+			continue
+		}
+		x.takeCall(c)
+	}
+	x.state.CurrentStep = ""
+	x.refresh(false)
+}
+
+// takeCall takes what a call came to. The caller holds p.mu.
+func (x *execution) takeCall(c *exec.CallResult) {
+	switch c.Status {
+	case exec.Completed:
+		r := x.resultOf(c.ID)
+		r.Status, r.Output, r.Attempts = Completed, c.Result, c.Attempts
+	case exec.Failed:
+		r := x.resultOf(c.ID)
+		r.Status, r.Attempts = Failed, c.Attempts
+		if c.Error != nil {
+			r.Error = new(c.Error.Code + ": " + c.Error.Message)
+		}
+	case exec.Skipped:
+		r := x.resultOf(c.ID)
+		r.Status, r.Reason = Skipped, DependencyFailure
+		if c.Error != nil || c.Attempts > 0 {
+			r.Reason = c.Reason
+		}
+	default:
+		if c.Attempts == 0 {
+			delete(x.results, c.ID)
+			return
+		}
+		r := x.resultOf(c.ID) // it was begun, and did not come to its end
+		r.Status, r.Attempts = Failed, c.Attempts
+		why := c.Reason
+		if c.Error != nil {
+			why = c.Error.Code + ": " + c.Error.Message
+		}
+		r.Error = &why
+		if c.Status == exec.Awaiting || c.Status == exec.Pending {
+			r.Status = Pending
+		}
+	}
+}
+
+// follow notes which steps need which, directly or not, of a program. The caller holds p.mu.
+func (x *execution) follow(prog *compile.Program) {
+	x.needs = map[string][]string{}
+	for e := range prog.Edges() {
+		if e.Kind != compile.Effect {
+			x.needs[e.To.ID] = append(x.needs[e.To.ID], e.From.ID)
+		}
+	}
+	x.refresh(true)
+}
+
+// settled are the results of the steps that are not called any more. The caller holds p.mu.
+func (x *execution) settled() map[string]json.RawMessage {
+	m := map[string]json.RawMessage{}
+	for id, r := range x.results {
+		switch {
+		case r.Status == Completed && r.Output == nil:
+			m[id] = json.RawMessage("null")
+		case r.Status == Completed:
+			m[id] = r.Output
+		case r.Status == Skipped && r.Reason == SkippedByStrategy:
+			m[id] = json.RawMessage(`""`)
+		}
+	}
+	return m
+}
+
+// left is the plan without the steps that have failed or were skipped because of that. The
+// caller holds p.mu.
+func (x *execution) left() *Plan {
+	p, _ := prune(x.state.Plan.Clone(), func(s *PlanStep) bool {
+		r := x.results[s.ID]
+		return r == nil || r.Status != Failed && (r.Status != Skipped || r.Reason == SkippedByStrategy)
+	})
+	for s := range p.all() {
+		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool {
+			return p.Step(id) == nil && x.state.Plan.Step(id) != nil
+		})
+	}
+	return p
+}
+
+// prune is a plan with those steps only that call something and are kept, or have such steps in
+// their plans. It changes p.
+func prune(p *Plan, kept func(*PlanStep) bool) (*Plan, bool) {
+	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
+		if s.SubPlan == nil {
+			return !kept(&s)
+		}
+		_, any := prune(s.SubPlan, kept)
+		return !any
+	})
+	return p, len(p.Steps) > 0
+}
+
+// unfinished says why an execution in which everything was done that could be is no success; nil
+// is a success.
+func (x *execution) unfinished() error {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	if why := x.firstFault(); why != "" {
+		return &ending{exec.Failed, why}
+	}
+	return nil
+}
+
+// firstFault is the first step of the plan that is not completed, and why; "" is none. The
+// caller holds p.mu.
+func (x *execution) firstFault() string {
+	why := ""
+	for s := range x.state.Plan.all() {
+		if s.SubPlan != nil {
+			continue
+		}
+		switch r := x.results[s.ID]; {
+		case r != nil && r.Status == Completed:
+		case r != nil && r.Status == Failed:
+			return fmt.Sprintf("step %q failed: %s", s.ID, or(r.Error, ""))
+		case why != "":
+		case r != nil && r.Status == Skipped:
+			why = fmt.Sprintf("step %q was skipped: %s", s.ID, r.Reason)
+		default:
+			why = fmt.Sprintf("step %q was not executed", s.ID)
+		}
+	}
+	return why
+}
+
+// ended says why a run that is not completed and needs no other plan is the end.
+func (x *execution) ended(ctx context.Context, res *exec.Result) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case res.Status != exec.Failed:
+		return &ending{res.Status, res.Reason}
+	}
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	why := res.Reason
+	if slices.ContainsFunc(slices.Collect(maps.Values(x.results)), func(r *StepResult) bool { return r.Status == Failed }) {
+		why = x.firstFault()
+	}
+	if x.state.RevisionCount > 0 && x.exhausted() {
+		why += fmt.Sprintf("; the plan was revised %d times, and may not be again", x.state.RevisionCount)
+	}
+	return &ending{exec.Failed, why}
+}

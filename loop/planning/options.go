@@ -1,0 +1,385 @@
+package planning
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/loop"
+)
+
+// The defaults of Options.
+const (
+	DefaultMaxSteps              = 20
+	DefaultMaxDecompositionDepth = 2
+	DefaultMaxParallel           = 3
+	DefaultStepTimeout           = 60 * time.Second
+	DefaultRetryFailedSteps      = 1
+	DefaultMaxRevisions          = 3
+	DefaultRevisionThreshold     = 0.3
+	DefaultApprovalTimeout       = 300 * time.Second
+)
+
+// Mode says which steps are executed at once.
+type Mode string
+
+// The modes.
+const (
+	Sequential Mode = "sequential" // one at a time, in the order of the plan as far as dependencies allow
+	Parallel   Mode = "parallel"   // all that are ready, up to MaxParallel
+	// Adaptive is one at a time until two are ready at once, then as Parallel; after a failure it is
+	// one at a time again until one succeeds.
+	Adaptive Mode = "adaptive"
+)
+
+// Strategy says how a plan is revised.
+type Strategy string
+
+// The strategies.
+const (
+	ReplanRemaining Strategy = "replan_remaining"  // the planner writes new steps in place of those that are not completed
+	InsertRecovery  Strategy = "insert_recovery"   // the planner writes steps before the one that failed, which is tried again
+	SkipAndContinue Strategy = "skip_and_continue" // the step counts as skipped, and those that depend on it run with "" for its result
+	AbortPlan       Strategy = "abort"             // nothing more is done
+	AskUser         Strategy = "ask_user"          // Options.AskUser says what to do; without it the execution is aborted
+)
+
+func strategies() []Strategy {
+	return []Strategy{ReplanRemaining, InsertRecovery, SkipAndContinue, AbortPlan, AskUser}
+}
+
+// Trigger says why a plan is to be revised.
+type Trigger string
+
+// The triggers.
+const (
+	StepFailure      Trigger = "step_failure"      // a step failed, and so did its fallback
+	UnexpectedResult Trigger = "unexpected_result" // Options.CheckResult did not accept it
+	NewInformation   Trigger = "new_information"   // Pattern.RequestRevision said so
+	UserRequest      Trigger = "user_request"      // so did a person
+	TokenBudget      Trigger = "token_budget"      // what is left will not do for the steps that are left
+)
+
+// RevisionDecision is what is done about a trigger. The zero value, "", is what
+// Options.RevisionStrategy says.
+type RevisionDecision string
+
+// The decisions.
+const (
+	DecideReplan         RevisionDecision = "REPLAN"
+	DecideInsertRecovery RevisionDecision = "INSERT_RECOVERY"
+	DecideSkip           RevisionDecision = "SKIP"
+	DecideAbort          RevisionDecision = "ABORT"
+	DecideAskUser        RevisionDecision = "ASK_USER"
+	DecideContinue       RevisionDecision = "CONTINUE" // the plan stays as it is: what depends on a failed step is skipped
+)
+
+// decision is the decision that carries a strategy out.
+func (s Strategy) decision() RevisionDecision {
+	switch s {
+	case InsertRecovery:
+		return DecideInsertRecovery
+	case SkipAndContinue:
+		return DecideSkip
+	case AbortPlan:
+		return DecideAbort
+	case AskUser:
+		return DecideAskUser
+	}
+	return DecideReplan
+}
+
+// Response is what a person says of a plan.
+type Response string
+
+// The responses. The zero value rejects.
+const (
+	Approve  Response = "APPROVE"
+	Reject   Response = "REJECT"
+	Modify   Response = "MODIFY"   // run Approval.Plan instead, if it is valid
+	Defer    Response = "DEFER"    // have another plan made, with Approval.Guidance
+	Escalate Response = "ESCALATE" // ask Options.Escalate
+	Abort    Response = "ABORT"    // end all of it
+
+	// As OnApprovalTimeout only.
+	Retry   Response = "RETRY"   // ask once more
+	Skip    Response = "SKIP"    // leave the plan alone
+	Default Response = "DEFAULT" // what Options.DefaultApproval says
+)
+
+// Approval is a person's answer to a plan.
+type Approval struct {
+	Response Response `json:"response"`
+	Reason   string   `json:"reason,omitempty"`   // of Reject
+	Guidance string   `json:"guidance,omitempty"` // of Defer: for the planner
+	Plan     *Plan    `json:"plan,omitempty"`     // of Modify
+}
+
+// ApprovalRequest is a plan that waits for a person.
+type ApprovalRequest struct {
+	Plan     *Plan     // which is the approver's own copy
+	Revision int       // 0 is the first plan
+	Findings diag.List // what is wrong with the plan that the last answer had, when it was a faulty one
+}
+
+// Approver puts a plan to a person. It ends soon after its context is done.
+type Approver func(ctx context.Context, req *ApprovalRequest) (Approval, error)
+
+// Guidance is a person's answer to Options.AskUser.
+type Guidance struct {
+	Decision RevisionDecision `json:"decision"` // "" is REPLAN
+	Text     string           `json:"text,omitempty"`
+}
+
+// Callbacks are told, one call at a time, how an execution goes. Any of them may be nil.
+type Callbacks struct {
+	// OnPlanGenerated may change the plan: what it returns is checked and executed; nil is the
+	// plan as it is.
+	OnPlanGenerated func(ctx context.Context, plan *Plan) (*Plan, error)
+	// OnPlanApproved is asked for approval, where Options.RequirePlanApproval wants it and no
+	// Approver is there; false rejects the plan.
+	OnPlanApproved func(ctx context.Context, plan *Plan) (bool, error)
+	OnStepStart    func(ctx context.Context, step *PlanStep)
+	// OnStepComplete is called when a step has its result or has failed for good, before any
+	// other step is begun because of it.
+	OnStepComplete   func(ctx context.Context, step *PlanStep, result *StepResult)
+	OnRevisionNeeded func(ctx context.Context, state *ExecutionState, reason string) (RevisionDecision, error)
+}
+
+// Options are those of the pattern. The zero value is the default; a pointer is to a value
+// whose default is not its zero value: nil is the default.
+type Options struct {
+	// Of plan generation. The name of each in the pattern is that of ParseOptions.
+	PlanningPrompt        string // what the planner is told to do; "" is DefaultPrompt
+	MaxSteps              int    // of a plan; 0 is 20
+	RequireDependencies   *bool  // steps have to say theirs, if only []; nil is true
+	RequireFallbacks      bool
+	PlanningModel         loop.Planner // writes and revises plans; nil is the task's planner
+	StructuredOutput      *bool        // the planner is held to the schema of a plan; nil is true
+	Hierarchical          bool         // a step may have a plan of its own
+	MaxDecompositionDepth int          // of plans in plans, 1 is the plan alone; 0 is 2
+
+	// Of validation.
+	FeasibilityCheck bool  // the task's planner reviews a plan before it is executed
+	TokenBudget      int64 // of a plan: what it is estimated to use and what its steps do use; 0 is no bound
+
+	// Of approval.
+	RequirePlanApproval bool
+	Approver            Approver // nil is Callbacks.OnPlanApproved; without either the plan waits
+	AllowModification   *bool    // nil is true
+	ApprovalTimeout     time.Duration
+	OnApprovalTimeout   Response // "" is REJECT
+	DefaultApproval     Approval
+	Escalate            Approver // nil: the plan waits
+
+	// Of execution.
+	ExecutionMode     Mode // "" is sequential
+	MaxParallel       int  // 0 is 3
+	StepTimeout       time.Duration
+	ContinueOnFailure bool
+	RetryFailedSteps  *int          // times that an action is tried again before its fallback; nil is 1
+	RetryDelay        time.Duration // before the first of them, then 1.5 times the one before, at most a minute; 0 is none
+	DryRun            bool          // a plan is made and checked, and nothing is done
+
+	// Of revision.
+	AllowRevision     *bool    // nil is true
+	MaxRevisions      *int     // nil is 3
+	RevisionStrategy  Strategy // "" is replan_remaining
+	RevisionThreshold *float64 // with ContinueOnFailure: the share of failed among attempted steps above which the plan is revised; nil is 0.3
+	// CheckResult says what is wrong with what a step gave, beside its ExpectedOutput; nil is
+	// nothing. A nil CheckResult expects nothing. Steps may be checked at the same time.
+	CheckResult func(ctx context.Context, step *PlanStep, output json.RawMessage) error
+	// AskUser puts a trigger to a person, for the strategy ask_user.
+	AskUser func(ctx context.Context, state *ExecutionState, reason string) (Guidance, error)
+
+	// Of the end.
+	JudgeSuccess bool // the task's planner judges the success criteria
+	Synthesize   bool // it writes the final output, when not one step alone gives it
+
+	Callbacks Callbacks
+	// Loop holds the limits, records and the way in which steps are called and plans checked.
+	// Its MaxTurns is of plans, those that are made anew for a person among them. Of its Exec
+	// the schedule, timeout, retries, failures and the hooks OnCallEnd are the pattern's.
+	Loop loop.Options
+}
+
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// withDefaults are options in which nothing is left open, or what is wrong with them.
+func (o Options) withDefaults() (Options, error) {
+	orInt := func(n *int, d int) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	orInt(&o.MaxSteps, DefaultMaxSteps)
+	orInt(&o.MaxDecompositionDepth, DefaultMaxDecompositionDepth)
+	orInt(&o.MaxParallel, DefaultMaxParallel)
+	orInt(&o.Loop.MaxTurns, loop.DefaultMaxTurns)
+	orInt(&o.Loop.MaxRepairs, loop.DefaultMaxRepairs)
+	if o.StepTimeout == 0 {
+		o.StepTimeout = DefaultStepTimeout
+	}
+	if o.ApprovalTimeout == 0 {
+		o.ApprovalTimeout = DefaultApprovalTimeout
+	}
+	o.ExecutionMode = cmpOr(o.ExecutionMode, Sequential)
+	o.RevisionStrategy = cmpOr(o.RevisionStrategy, ReplanRemaining)
+	o.OnApprovalTimeout = cmpOr(o.OnApprovalTimeout, Reject)
+	o.PlanningPrompt = cmpOr(o.PlanningPrompt, DefaultPrompt)
+	o.RequireDependencies, o.StructuredOutput = set(o.RequireDependencies, true), set(o.StructuredOutput, true)
+	o.AllowModification, o.AllowRevision = set(o.AllowModification, true), set(o.AllowRevision, true)
+	o.RetryFailedSteps, o.MaxRevisions = set(o.RetryFailedSteps, DefaultRetryFailedSteps), set(o.MaxRevisions, DefaultMaxRevisions)
+	o.RevisionThreshold = set(o.RevisionThreshold, DefaultRevisionThreshold)
+	return o, o.fault()
+}
+
+func cmpOr[T ~string](s, otherwise T) T {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func set[T any](p *T, otherwise T) *T {
+	if p == nil {
+		return &otherwise
+	}
+	return p
+}
+
+// fault is what is wrong with options in which nothing is left open.
+func (o *Options) fault() error {
+	for _, n := range []struct {
+		name string
+		n    float64
+		min  float64
+	}{
+		{"max_steps", float64(o.MaxSteps), 1}, {"max_decomposition_depth", float64(o.MaxDecompositionDepth), 1},
+		{"max_parallel", float64(o.MaxParallel), 1}, {"step_timeout", o.StepTimeout.Seconds(), 0},
+		{"retry_failed_steps", float64(*o.RetryFailedSteps), 0}, {"max_revisions", float64(*o.MaxRevisions), 0},
+		{"revision_threshold", *o.RevisionThreshold, 0}, {"token_budget", float64(o.TokenBudget), 0},
+		{"approval_timeout", o.ApprovalTimeout.Seconds(), 0}, {"retry_delay", o.RetryDelay.Seconds(), 0},
+	} {
+		if !(n.n >= n.min) {
+			return fmt.Errorf("planning: %q is %v, and has to be at least %v", n.name, n.n, n.min)
+		}
+	}
+	if *o.RevisionThreshold > 1 {
+		return fmt.Errorf("planning: \"revision_threshold\" is %v, a share of at most 1", *o.RevisionThreshold)
+	}
+	if err := oneOf("execution_mode", o.ExecutionMode, Sequential, Parallel, Adaptive); err != nil {
+		return err
+	}
+	if err := oneOf("revision_strategy", o.RevisionStrategy, strategies()...); err != nil {
+		return err
+	}
+	return oneOf("approval_timeout_action", o.OnApprovalTimeout, Reject, Approve, Retry, Escalate, Abort, Skip, Default)
+}
+
+func oneOf[T ~string](name string, value T, values ...T) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return fmt.Errorf("planning: %q is %q, and not one of %s", name, value, strings.Join(list, ", "))
+}
+
+// optionTable is Options as JSON: those that are no functions, by their names in the pattern.
+type optionTable struct {
+	PlanningPrompt        *string   `json:"planning_prompt"`
+	MaxSteps              *int      `json:"max_steps"`
+	RequireDependencies   *bool     `json:"require_dependencies"`
+	RequireFallbacks      bool      `json:"require_fallbacks"`
+	PlanningModel         *string   `json:"planning_model"`
+	StructuredOutput      *bool     `json:"structured_output"`
+	Hierarchical          bool      `json:"hierarchical"`
+	MaxDecompositionDepth *int      `json:"max_decomposition_depth"`
+	FeasibilityCheck      bool      `json:"feasibility_check"`
+	TokenBudget           int64     `json:"token_budget"`
+	RequirePlanApproval   bool      `json:"require_plan_approval"`
+	AllowModification     *bool     `json:"allow_modification"`
+	ApprovalTimeout       *float64  `json:"approval_timeout"`
+	ApprovalTimeoutAction Response  `json:"approval_timeout_action"`
+	DefaultApproval       *Approval `json:"default_approval"`
+	ExecutionMode         Mode      `json:"execution_mode"`
+	MaxParallel           *int      `json:"max_parallel"`
+	StepTimeout           *float64  `json:"step_timeout"`
+	ContinueOnFailure     bool      `json:"continue_on_failure"`
+	RetryFailedSteps      *int      `json:"retry_failed_steps"`
+	RetryDelay            *float64  `json:"retry_delay"`
+	DryRun                bool      `json:"dry_run"`
+	AllowRevision         *bool     `json:"allow_revision"`
+	MaxRevisions          *int      `json:"max_revisions"`
+	RevisionStrategy      Strategy  `json:"revision_strategy"`
+	RevisionThreshold     *float64  `json:"revision_threshold"`
+	JudgeSuccess          bool      `json:"judge_success"`
+	Synthesize            bool      `json:"synthesize"`
+}
+
+// ParseOptions reads the option table of the pattern from a JSON object, with the pattern's
+// names and its times in seconds. An unknown name is an error, and so is a value that makes no
+// sense. Models gives the planner of a planning_model; nil knows none.
+func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*Options, error) {
+	var t optionTable
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("planning: the options can't be read: %w", err)
+	}
+	o := &Options{
+		PlanningPrompt: or(t.PlanningPrompt, ""), RequireDependencies: t.RequireDependencies, RequireFallbacks: t.RequireFallbacks,
+		StructuredOutput: t.StructuredOutput, Hierarchical: t.Hierarchical, FeasibilityCheck: t.FeasibilityCheck, TokenBudget: t.TokenBudget,
+		RequirePlanApproval: t.RequirePlanApproval, AllowModification: t.AllowModification, OnApprovalTimeout: t.ApprovalTimeoutAction,
+		DefaultApproval: or(t.DefaultApproval, Approval{}), ExecutionMode: t.ExecutionMode, ContinueOnFailure: t.ContinueOnFailure,
+		RetryFailedSteps: t.RetryFailedSteps, DryRun: t.DryRun, AllowRevision: t.AllowRevision, MaxRevisions: t.MaxRevisions,
+		RevisionStrategy: t.RevisionStrategy, RevisionThreshold: t.RevisionThreshold, JudgeSuccess: t.JudgeSuccess, Synthesize: t.Synthesize,
+	}
+	for _, n := range []struct {
+		name string
+		from *int
+		to   *int
+	}{{"max_steps", t.MaxSteps, &o.MaxSteps}, {"max_decomposition_depth", t.MaxDecompositionDepth, &o.MaxDecompositionDepth}, {"max_parallel", t.MaxParallel, &o.MaxParallel}} {
+		if n.from != nil && *n.from < 1 {
+			return nil, fmt.Errorf("planning: %q is %d, and has to be at least 1", n.name, *n.from)
+		}
+		*n.to = or(n.from, 0)
+	}
+	for _, n := range []struct {
+		name string
+		from *float64
+		zero bool
+		to   *time.Duration
+	}{{"step_timeout", t.StepTimeout, false, &o.StepTimeout}, {"approval_timeout", t.ApprovalTimeout, false, &o.ApprovalTimeout}, {"retry_delay", t.RetryDelay, true, &o.RetryDelay}} {
+		const most = 365 * 24 * 3600
+		if n.from != nil && (*n.from < 0 || *n.from == 0 && !n.zero || *n.from > most || math.IsNaN(*n.from)) {
+			return nil, fmt.Errorf("planning: %q is %v, and has to be a time in seconds, of a year at most", n.name, *n.from)
+		}
+		*n.to = time.Duration(or(n.from, 0) * float64(time.Second))
+	}
+	if t.PlanningModel != nil {
+		if models == nil {
+			return nil, fmt.Errorf("planning: there is no model %q", *t.PlanningModel)
+		}
+		var err error
+		if o.PlanningModel, err = models(*t.PlanningModel); err != nil {
+			return nil, fmt.Errorf("planning: the planning_model can't be used: %w", err)
+		}
+	}
+	_, err := o.withDefaults()
+	return o, err
+}

@@ -1,0 +1,290 @@
+package planning
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/schemas"
+)
+
+// Pattern makes plans and executes them. Its methods may be called by any goroutine, but one
+// plan is made or executed at a time: GetPlan, GetExecutionState and RequestRevision are for
+// the others.
+type Pattern struct {
+	opts Options
+
+	mu       sync.Mutex
+	plan     *Plan
+	state    *ExecutionState
+	requests []request // of a revision, that nothing was done about
+}
+
+// request is a revision that somebody wants.
+type request struct {
+	trigger Trigger
+	text    string
+}
+
+// New is a pattern with these options; nil is the default. The error says which make no sense.
+func New(opts *Options) (*Pattern, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Pattern{opts: o}, nil
+}
+
+// GetPlan is a copy of the plan that was made or executed last, as it is now; nil is none.
+func (p *Pattern) GetPlan() *Plan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan.Clone()
+}
+
+// GetExecutionState is a copy of how far the execution is, or the last one was; nil is none.
+func (p *Pattern) GetExecutionState() *ExecutionState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == nil {
+		return nil
+	}
+	return p.state.clone()
+}
+
+// RequestRevision has the plan that is executed revised when the steps that run have ended:
+// because a person wants it (UserRequest) or something has become known (NewInformation). Text
+// is for the planner. Where nothing is executed it is for the next plan.
+func (p *Pattern) RequestRevision(trigger Trigger, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, request{trigger, text})
+}
+
+// GeneratePlan has the planner make a plan for a query; "" is the goal of the task. A plan that
+// is not valid goes back to it, with what is wrong; the error is then a *PlanError.
+func (p *Pattern) GeneratePlan(ctx context.Context, task *loop.Task, query string) (*Plan, error) {
+	x, err := p.begin(task)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := x.generate(ctx, query, "")
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.plan = plan
+	p.mu.Unlock()
+	return plan.Clone(), nil
+}
+
+// ExecutePlan checks a plan, has it approved where that is wanted, and executes it. The error
+// is for what is neither the plan's nor the tools' fault; what came of the plan so far is then
+// beside it.
+func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) (*ExecutionResult, error) {
+	x, err := p.begin(task)
+	if err != nil {
+		return nil, err
+	}
+	return x.finish(ctx, func(ctx context.Context) error {
+		if _, findings := x.check(plan, nil); findings.HasErrors() {
+			return &PlanError{Plan: plan, Findings: findings}
+		}
+		return x.execute(ctx, plan.Clone())
+	})
+}
+
+// Execute makes a plan for a query and executes it. The error is as ExecutePlan's.
+func (p *Pattern) Execute(ctx context.Context, task *loop.Task, query string) (*ExecutionResult, error) {
+	x, err := p.begin(task)
+	if err != nil {
+		return nil, err
+	}
+	x.query = query
+	return x.finish(ctx, func(ctx context.Context) error {
+		plan, err := x.generate(ctx, query, "")
+		if err != nil {
+			return err
+		}
+		return x.execute(ctx, plan)
+	})
+}
+
+// restore is the execution of which this is the state.
+func (x *execution) restore(state *ExecutionState) {
+	x.state = state.clone()
+	for s := range x.state.Plan.all() {
+		status := state.StepStatuses[s.ID]
+		if s.SubPlan == nil && (status == Completed || status == Failed || status == Skipped) {
+			x.results[s.ID] = &StepResult{Status: status, Output: state.StepResults[s.ID]}
+		}
+	}
+}
+
+// RevisePlan has the planner revise a plan of which this is the state: by insert_recovery where
+// that is the strategy of the options, else by replan_remaining. The state is not changed.
+func (p *Pattern) RevisePlan(ctx context.Context, task *loop.Task, state *ExecutionState, reason string) (*Plan, error) {
+	x, err := p.begin(task)
+	if err != nil {
+		return nil, err
+	}
+	x.restore(state)
+	plan, err := x.newPlan(ctx, x.opts.RevisionStrategy, reason)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.plan = plan
+	p.mu.Unlock()
+	return plan.Clone(), nil
+}
+
+// DryRun checks a plan and says in which order its steps would be called, without calling any.
+// The error is a *PlanError when the plan is not valid.
+func (p *Pattern) DryRun(task *loop.Task, plan *Plan) (*DryRun, error) {
+	x, err := p.begin(task)
+	if err != nil {
+		return nil, err
+	}
+	prog, findings := x.check(plan, nil)
+	if findings.HasErrors() {
+		return nil, &PlanError{Plan: plan, Findings: findings}
+	}
+	return dryRun(prog), nil
+}
+
+// DryRun is a plan that is not executed.
+type DryRun struct {
+	Order  []string   `json:"order"`  // the steps, one at a time
+	Levels [][]string `json:"levels"` // those of each level need the ones before it only
+}
+
+func dryRun(prog *compile.Program) *DryRun {
+	d := &DryRun{Order: []string{}, Levels: [][]string{}}
+	level := map[*compile.Call]int{}
+	for e := range prog.Edges() {
+		level[e.To] = max(level[e.To], level[e.From]+1)
+	}
+	for i := range prog.Calls {
+		c := &prog.Calls[i]
+		d.Order = append(d.Order, c.ID)
+		for len(d.Levels) <= level[c] {
+			d.Levels = append(d.Levels, nil)
+		}
+		d.Levels[level[c]] = append(d.Levels[level[c]], c.ID)
+	}
+	return d
+}
+
+// execution is the making of a plan, and its execution.
+type execution struct {
+	p         *Pattern
+	opts      *Options
+	task      *loop.Task
+	query     string // for which the plan was made; "" is the goal of the task
+	id        string
+	compiling compile.Options
+	base      *compile.Program // what there is before any step
+	schema    *schemas.Schema  // of the output; nil is any
+	emitting  sync.Mutex
+	calling   sync.Mutex // a callback
+
+	// Guarded by p.mu while steps run.
+	usage    loop.Usage
+	first    *Plan // that was approved
+	state    *ExecutionState
+	results  map[string]*StepResult // of steps that call something
+	needs    map[string][]string    // the steps that each needs, in the program that runs
+	replaced []string               // steps that are not in the plan any more
+	attempts int                    // steps of the plan that have ended, since it was revised
+	failures int                    // of them
+	trigger  Trigger                // why the run pauses; "" does not
+	why      string
+	warned   bool // the token budget has been a trigger for this plan
+	runs     []string
+	board    json.RawMessage
+	output   json.RawMessage
+	dry      *DryRun
+	findings diag.List // of a plan that is not valid
+}
+
+func (p *Pattern) begin(task *loop.Task) (*execution, error) {
+	x := &execution{p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{}}
+	if x.id == "" {
+		x.id = exec.NewID()
+	}
+	var err error
+	if x.compiling, x.base, err = compilation(task, &p.opts.Loop); err != nil {
+		return nil, err
+	}
+	x.schema, err = outputSchema(task)
+	return x, err
+}
+
+// planner is who writes plans.
+func (x *execution) planner() loop.Planner {
+	if x.opts.PlanningModel != nil {
+		return x.opts.PlanningModel
+	}
+	return x.task.Planner
+}
+
+func (x *execution) now() time.Time { return time.Now().UTC() }
+
+func (x *execution) emit(e loop.Event) {
+	if x.opts.Loop.OnEvent == nil {
+		return
+	}
+	x.emitting.Lock()
+	defer x.emitting.Unlock()
+	e.Time, e.Turn = time.Now(), len(x.runs)+1
+	x.opts.Loop.OnEvent(&e)
+}
+
+// finish runs work within the time that there is, and makes the result of what came of it.
+func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*ExecutionResult, error) {
+	begun := time.Now()
+	limited := ctx
+	if n := x.opts.Loop.MaxTime; n > 0 {
+		var stop context.CancelFunc
+		limited, stop = context.WithTimeoutCause(ctx, n, errMaxTime)
+		defer stop()
+	}
+	end, err := x.ending(limited, work(limited))
+	return x.result(end, time.Since(begun)), err
+}
+
+var errMaxTime = errors.New("over the time of the task")
+
+// ending tells apart why there is an end: nil is a success, and the error is the world's.
+func (x *execution) ending(ctx context.Context, err error) (*ending, error) {
+	var end *ending
+	var limit limitError
+	var plan *PlanError
+	switch {
+	case err == nil:
+		return nil, nil
+	case errors.As(err, &end):
+		return end, nil
+	case errors.As(err, &limit):
+		return &ending{exec.Failed, limit.Error()}, nil
+	case errors.As(err, &plan):
+		x.findings = plan.Findings
+		return &ending{exec.Failed, plan.Error()}, nil
+	case errors.Is(context.Cause(ctx), errMaxTime):
+		return &ending{exec.Failed, fmt.Sprintf("the task took longer than %s", x.opts.Loop.MaxTime)}, nil
+	case ctx.Err() != nil:
+		return &ending{exec.Cancelled, "the execution was cancelled"}, nil
+	}
+	return &ending{exec.Failed, err.Error()}, err
+}

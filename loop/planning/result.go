@@ -1,0 +1,247 @@
+package planning
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+)
+
+// refresh makes the statuses and results of the state what the steps' are. Blocked are only
+// steps of an execution that is live. The caller holds p.mu.
+func (x *execution) refresh(live bool) {
+	st := x.state
+	st.StepStatuses, st.StepResults = map[string]StepStatus{}, map[string]json.RawMessage{}
+	for _, id := range x.replaced {
+		st.StepStatuses[id] = Revised
+	}
+	x.rollUp(st.Plan, live)
+}
+
+// rollUp does refresh for a plan; the statuses and outputs of its steps come back.
+func (x *execution) rollUp(p *Plan, live bool) (statuses []StepStatus, outputs map[string]json.RawMessage) {
+	outputs = map[string]json.RawMessage{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		status, output := x.statusOf(s.ID, live), json.RawMessage(nil)
+		if s.SubPlan != nil {
+			below, parts := x.rollUp(s.SubPlan, live)
+			status, output = together(below, live), inOrder(s.SubPlan, parts)
+		} else if r := x.results[s.ID]; r != nil {
+			output = r.Output
+		}
+		x.state.StepStatuses[s.ID] = status
+		if status == Completed {
+			if output == nil {
+				output = json.RawMessage("null")
+			}
+			x.state.StepResults[s.ID] = output
+			outputs[s.ID] = output
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses, outputs
+}
+
+// statusOf is the status of a step that calls something.
+func (x *execution) statusOf(id string, live bool) StepStatus {
+	r := x.results[id]
+	if r != nil && r.Status != Pending {
+		return r.Status
+	}
+	if live && slices.ContainsFunc(x.needs[id], func(need string) bool { return !x.satisfied(need) }) {
+		return Blocked
+	}
+	return Pending
+}
+
+func (x *execution) satisfied(id string) bool {
+	r := x.results[id]
+	return r != nil && (r.Status == Completed || r.Status == Skipped && r.Reason == SkippedByStrategy)
+}
+
+// together is the status of a step with a plan whose steps have these: a plan that failed is a
+// step that failed.
+func together(list []StepStatus, live bool) StepStatus {
+	for _, s := range []StepStatus{Failed, Running, Skipped} {
+		if slices.Contains(list, s) {
+			return s
+		}
+	}
+	begun := slices.Contains(list, Completed)
+	switch {
+	case !slices.ContainsFunc(list, func(s StepStatus) bool { return s != Completed }):
+		return Completed
+	case begun && live:
+		return Running
+	case !slices.ContainsFunc(list, func(s StepStatus) bool { return s != Blocked }):
+		return Blocked
+	}
+	return Pending
+}
+
+// conclude judges an execution in which all steps are completed, and makes its output.
+func (x *execution) conclude(ctx context.Context) error {
+	x.p.mu.Lock()
+	plan, results := x.state.Plan.Clone(), maps.Clone(x.results)
+	x.p.mu.Unlock()
+	why, err := x.judge(ctx, plan, results)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		return &ending{exec.Failed, why}
+	}
+	if x.output = x.sink(); x.output == nil && (x.opts.Synthesize || x.schema != nil) {
+		x.output, err = x.synthesize(ctx, plan, results)
+	}
+	return err
+}
+
+// sink is what the one step gave that no other needs; nil when there are several, it is not
+// completed, or the task wants another output.
+func (x *execution) sink() json.RawMessage {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	plan := x.state.Plan
+	top := map[string]string{}
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		for below := range (&Plan{Steps: []PlanStep{*s}}).all() {
+			top[below.ID] = s.ID
+		}
+	}
+	needed := map[string]bool{}
+	prog, _ := x.compile(plan, x.settled())
+	for e := range prog.Edges() {
+		if from := top[e.From.ID]; e.Kind != compile.Effect && from != top[e.To.ID] {
+			needed[from] = true
+		}
+	}
+	last := slices.DeleteFunc(slices.Clone(plan.Steps), func(s PlanStep) bool { return needed[s.ID] })
+	if len(last) != 1 {
+		return nil
+	}
+	out := x.state.StepResults[last[0].ID]
+	if out == nil || x.schema != nil && x.schema.Validate(out) != nil {
+		return nil
+	}
+	return out
+}
+
+// result is what came of it all; end is why it is no success, nil is one.
+func (x *execution) result(end *ending, took time.Duration) *ExecutionResult {
+	r := &ExecutionResult{Success: end == nil, Status: exec.Completed, StepResults: map[string]*StepResult{},
+		ID: x.id, Runs: append([]string{}, x.runs...), Findings: x.findings, DryRun: x.dry}
+	if end != nil {
+		r.Status, r.Error = end.status, end.reason
+	}
+	u := x.usage
+	r.Usage, r.ExecutionTime = u, took
+	r.TokenUsage = TokenUsage{Prompt: u.Input + u.Calls.Input, Completion: u.Output + u.Calls.Output, Total: u.Input + u.Output + u.Calls.Tokens, Cached: u.Cached}
+	if x.state == nil {
+		return r
+	}
+	if x.output == nil && end != nil && x.dry == nil {
+		x.output = x.sink()
+	}
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	x.state.CompletedAt = new(x.now())
+	x.refresh(false)
+	r.Plan, r.FinalPlan, r.ExecutionState = x.first, x.state.Plan.Clone(), x.state.clone()
+	r.RevisionCount, r.State = x.state.RevisionCount, x.board
+	for id, s := range x.results {
+		r.StepResults[id] = s
+	}
+	x.resultsOf(x.state.Plan, r.StepResults)
+	r.Output, r.FinalOutput = x.output, asText(x.output)
+	return r
+}
+
+// asText is a value as text: what a string says, else its JSON; nil of nil.
+func asText(v json.RawMessage) *string {
+	if v == nil {
+		return nil
+	}
+	text := string(v)
+	if v[0] == '"' {
+		_ = json.Unmarshal(v, &text)
+	}
+	return &text
+}
+
+// resultsOf adds the results of steps with plans: what their steps gave, and came to.
+func (x *execution) resultsOf(p *Plan, results map[string]*StepResult) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.SubPlan == nil {
+			continue
+		}
+		x.resultsOf(s.SubPlan, results)
+		if r := x.whole(s, results); r != nil {
+			results[s.ID] = r
+		}
+	}
+}
+
+// whole is the result of a step with a plan; nil when nothing of it was done.
+func (x *execution) whole(s *PlanStep, results map[string]*StepResult) *StepResult {
+	var r *StepResult
+	for i := range s.SubPlan.Steps {
+		id := s.SubPlan.Steps[i].ID
+		part := results[id]
+		if part == nil {
+			continue
+		}
+		if r == nil {
+			r = &StepResult{Status: x.state.StepStatuses[s.ID], Output: x.state.StepResults[s.ID]}
+		}
+		r.Tokens += part.Tokens
+		if r.StartedAt == nil || part.StartedAt != nil && part.StartedAt.Before(*r.StartedAt) {
+			r.StartedAt = part.StartedAt
+		}
+		if r.FinishedAt == nil || part.FinishedAt != nil && part.FinishedAt.After(*r.FinishedAt) {
+			r.FinishedAt = part.FinishedAt
+		}
+		switch {
+		case r.Status == Failed && part.Status == Failed && r.Error == nil:
+			r.Error = new("step " + string(encode(id)) + " failed: " + or(part.Error, ""))
+		case r.Status == Skipped && part.Status == Skipped && r.Reason == "":
+			r.Reason = part.Reason
+		}
+	}
+	return r
+}
+
+// Solve runs the whole of the pattern for a task: it makes a plan for the goal, has it approved
+// where that is wanted, executes it, and revises it as it has to be. The output is that of the
+// step on which no other depends, or what the planner makes of the results where the task has a
+// schema for it or the options want it. The error is as that of loop.Solve. A nil Options is
+// the default.
+func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, error) {
+	p, err := New(opts)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Execute(ctx, task, task.Goal)
+	if r == nil {
+		return nil, err
+	}
+	result := &loop.Result{
+		ID: r.ID, Status: r.Status, Reason: r.Error, Output: r.Output, State: r.State, Turns: len(r.Runs), Runs: r.Runs,
+		Usage: r.Usage, Findings: r.Findings,
+	}
+	if r.DryRun != nil {
+		result.Output = encode(r.DryRun)
+	}
+	if f := p.opts.Loop.OnEvent; f != nil {
+		f(&loop.Event{Type: loop.Finished, Time: time.Now(), Turn: result.Turns, Result: result})
+	}
+	return result, err
+}

@@ -1,0 +1,457 @@
+package planning
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+)
+
+// mayRevise reports whether the plan may be revised once more. The caller holds p.mu.
+func (x *execution) mayRevise() bool { return *x.opts.AllowRevision && !x.exhausted() }
+
+// exhausted reports whether the plan was revised as often as it may be. The caller holds p.mu.
+func (x *execution) exhausted() bool { return x.state.RevisionCount >= *x.opts.MaxRevisions }
+
+// revisions are those that were made.
+func (x *execution) revisions() int {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	if x.state == nil {
+		return 0
+	}
+	return x.state.RevisionCount
+}
+
+// requested takes the revisions that were asked for.
+func (x *execution) requested() []request {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	r := x.p.requests
+	x.p.requests = nil
+	return r
+}
+
+// triggered says why the plan is to be revised after the end of a step; "" is not. The caller
+// holds p.mu.
+func (x *execution) triggered(id string, f *exec.Failure) string {
+	if !x.mayRevise() {
+		return ""
+	}
+	if t, why := x.failureTrigger(id, f); t != "" {
+		x.because(t, why)
+	}
+	for _, r := range x.p.requests {
+		x.because(r.trigger, r.text)
+	}
+	x.p.requests = nil
+	if why := x.overBudget(); why != "" && !x.warned {
+		x.warned = true
+		x.because(TokenBudget, why)
+	}
+	return x.why
+}
+
+// because notes a trigger; the first one is that of the revision. The caller holds p.mu.
+func (x *execution) because(t Trigger, why string) {
+	if x.trigger == "" {
+		x.trigger = t
+	}
+	if why == "" {
+		why = string(t)
+	}
+	x.why = strings.TrimPrefix(x.why+"; "+why, "; ")
+}
+
+// failureTrigger is the trigger that the failure of a step is. The caller holds p.mu.
+func (x *execution) failureTrigger(id string, f *exec.Failure) (Trigger, string) {
+	switch {
+	case f == nil:
+		return "", ""
+	case x.opts.ContinueOnFailure && float64(x.failures) <= *x.opts.RevisionThreshold*float64(x.attempts):
+		return "", ""
+	case f.Code == unexpected:
+		return UnexpectedResult, fmt.Sprintf("step %q: %s", id, f.Message)
+	}
+	return StepFailure, fmt.Sprintf("step %q failed: %s: %s", id, f.Code, f.Message)
+}
+
+// overBudget says that what is left of the token budget will not do for the steps that are
+// left. The caller holds p.mu.
+func (x *execution) overBudget() string {
+	if x.opts.TokenBudget <= 0 {
+		return ""
+	}
+	var used, left int64
+	for s := range x.state.Plan.all() {
+		r := x.results[s.ID]
+		switch {
+		case s.SubPlan != nil:
+		case r != nil && r.Status != Pending && r.Status != Running:
+		default:
+			left += s.tokens()
+		}
+	}
+	for s := range x.leaves() {
+		used += s.Tokens
+	}
+	if left == 0 || used+left <= x.opts.TokenBudget {
+		return ""
+	}
+	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", used, x.opts.TokenBudget, left)
+}
+
+// leaves are the results of steps that call something. The caller holds p.mu.
+func (x *execution) leaves() func(yield func(*StepResult) bool) {
+	return func(yield func(*StepResult) bool) {
+		for id, r := range x.results {
+			if s := x.state.Plan.Step(id); (s == nil || s.SubPlan == nil) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// spent is what the steps have used of the token budget.
+func (x *execution) spent() (n int64) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	if x.state == nil {
+		return 0
+	}
+	for r := range x.leaves() {
+		n += r.Tokens
+	}
+	return n
+}
+
+// revise does what is decided about a trigger. The error is an *ending when that is the end.
+func (x *execution) revise(ctx context.Context) error {
+	d, reason, err := x.decide(ctx)
+	if err != nil {
+		return err
+	}
+	switch d {
+	case DecideReplan:
+		return x.replace(ctx, ReplanRemaining, reason)
+	case DecideInsertRecovery:
+		return x.replace(ctx, InsertRecovery, reason)
+	case DecideSkip:
+		x.skip(reason)
+	case DecideContinue:
+		x.goOn()
+	case DecideAbort:
+		return &ending{exec.Failed, withReason("the execution was aborted", reason)}
+	default:
+		return fmt.Errorf("planning: %q is no decision about a revision", d)
+	}
+	return nil
+}
+
+// decide asks what is to be done about the trigger.
+func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason string, err error) {
+	reason = x.why
+	x.p.mu.Lock()
+	state := x.state.clone()
+	x.p.mu.Unlock()
+	if f := x.opts.Callbacks.OnRevisionNeeded; f != nil {
+		if d, err = f(ctx, state, reason); err != nil {
+			return "", "", fmt.Errorf("planning: the callback on_revision_needed failed: %w", err)
+		}
+	}
+	if d == "" {
+		d = x.opts.RevisionStrategy.decision()
+	}
+	if d != DecideAskUser {
+		return d, reason, nil
+	}
+	if x.opts.AskUser == nil {
+		return "", "", &ending{exec.Paused, withReason("there is nobody to ask what to do", reason)}
+	}
+	g, err := x.opts.AskUser(ctx, state, reason)
+	switch {
+	case errors.Is(err, exec.ErrNobody):
+		return "", "", &ending{exec.Paused, withReason("there is nobody to ask what to do", reason)}
+	case err != nil:
+		return "", "", fmt.Errorf("planning: the user could not be asked: %w", err)
+	case g.Decision == DecideAskUser:
+		return "", "", &ending{exec.Paused, withReason("the user has not decided what to do", reason)}
+	case g.Decision == "":
+		g.Decision = DecideReplan
+	}
+	if g.Text != "" {
+		reason += "; the user says: " + g.Text
+	}
+	return g.Decision, reason, nil
+}
+
+// skip counts the steps that failed as skipped: those that depend on them run.
+func (x *execution) skip(reason string) {
+	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	for _, id := range x.failed() {
+		r := x.results[id]
+		r.Status, r.Reason = Skipped, SkippedByStrategy
+	}
+	x.note(SkipAndContinue, reason, x.state.Plan, x.state.Plan)
+	x.refresh(false)
+}
+
+// goOn leaves the plan as it is: what needs a step that failed is skipped.
+func (x *execution) goOn() {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	gone := map[string]bool{}
+	for _, id := range x.failed() {
+		gone[id] = true
+	}
+	for more := true; more; {
+		more = false
+		for id, needs := range x.needs {
+			if r := x.results[id]; gone[id] || r != nil && r.Status == Completed || !slices.ContainsFunc(needs, func(n string) bool { return gone[n] }) {
+				continue
+			}
+			r := x.resultOf(id)
+			r.Status, r.Reason = Skipped, DependencyFailure
+			gone[id], more = true, true
+		}
+	}
+	x.refresh(false)
+}
+
+// failed are the steps that failed and call something, in the order of the plan. The caller holds p.mu.
+func (x *execution) failed() (ids []string) {
+	for s := range x.state.Plan.all() {
+		if r := x.results[s.ID]; s.SubPlan == nil && r != nil && r.Status == Failed {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// replace has the planner make another plan, has it approved where that is wanted, and goes on
+// with it.
+func (x *execution) replace(ctx context.Context, s Strategy, reason string) error {
+	plan, err := x.newPlan(ctx, s, reason)
+	if err != nil {
+		return err
+	}
+	check := func(p *Plan) error { return x.checkRevised(p) }
+	again := func(ctx context.Context, guidance string) (*Plan, error) {
+		return x.newPlan(ctx, s, reason+"; the user says: "+guidance)
+	}
+	if plan, err = x.approved(ctx, plan, check, again); err != nil {
+		return err
+	}
+	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	old := x.state.Plan
+	x.state.Plan = plan
+	x.p.plan = plan
+	x.note(s, reason, old, plan)
+	x.refresh(false)
+	return nil
+}
+
+// checkRevised checks the plan of a person in place of one that was revised.
+func (x *execution) checkRevised(p *Plan) error {
+	x.p.mu.Lock()
+	settled, old := x.settled(), x.state.Plan
+	x.p.mu.Unlock()
+	findings := keptAsWas(old, p, settled)
+	if !findings.HasErrors() {
+		_, findings = x.check(p, settled)
+	}
+	if findings.HasErrors() {
+		return &PlanError{Plan: p, Findings: findings}
+	}
+	return nil
+}
+
+// keptAsWas is what a plan says otherwise of steps that are settled, or leaves out of them.
+func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.List) {
+	for s := range old.all() {
+		if _, ok := settled[s.ID]; !ok {
+			continue
+		}
+		switch now := p.Step(s.ID); {
+		case now == nil:
+			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and has to stay in the plan", s.ID))
+		case !sameCall(s, now):
+			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and can't be changed; use another id", s.ID))
+		}
+	}
+	return findings
+}
+
+// sameCall reports whether two steps call the same.
+func sameCall(a, b *PlanStep) bool {
+	return a.Action == b.Action && a.SubPlan == nil == (b.SubPlan == nil) && bytes.Equal(encode(a.Parameters), encode(b.Parameters))
+}
+
+// note notes that a plan was revised. What is not in the new one any more is revised, and what
+// is to be done again has no result. The caller holds p.mu.
+func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
+	settled := x.settled()
+	r := PlanRevision{N: x.state.RevisionCount + 1, Reason: reason, Strategy: s, At: x.now(), Added: []string{}, Removed: []string{}, Kept: []string{}}
+	for step := range old.all() {
+		now := plan.Step(step.ID)
+		switch _, done := settled[step.ID]; {
+		case done && now != nil, s != ReplanRemaining && now != nil:
+			r.Kept = append(r.Kept, step.ID)
+			if !done && s == InsertRecovery {
+				delete(x.results, step.ID)
+			}
+		case now != nil && step.SubPlan != nil && now.SubPlan != nil:
+			r.Kept = append(r.Kept, step.ID)
+		default:
+			r.Removed = append(r.Removed, step.ID)
+			x.forget(step.ID, now != nil)
+		}
+	}
+	for step := range plan.all() {
+		if !slices.Contains(r.Kept, step.ID) {
+			r.Added = append(r.Added, step.ID)
+		}
+	}
+	x.state.RevisionCount++
+	x.state.RevisionHistory = append(x.state.RevisionHistory, r)
+	x.attempts, x.failures, x.warned = 0, 0, false
+	for id, res := range x.results { // what has ended of the plan counts for the rate
+		if st := plan.Step(id); st != nil && st.SubPlan == nil && res.Status == Completed {
+			x.attempts++
+		}
+	}
+}
+
+// forget takes a step that was replaced out of the results, unless something came of it and no
+// other has its id. The caller holds p.mu.
+func (x *execution) forget(id string, again bool) {
+	if again {
+		delete(x.results, id)
+		delete(x.state.StepStatuses, id)
+		return
+	}
+	x.replaced = append(x.replaced, id)
+	if r := x.results[id]; r != nil {
+		r.Status = Revised
+	}
+}
+
+// newPlan has the planner revise the plan.
+func (x *execution) newPlan(ctx context.Context, s Strategy, reason string) (*Plan, error) {
+	x.p.mu.Lock()
+	old, settled := x.state.Plan.Clone(), x.settled()
+	failed := x.failed()
+	empty := len(failed) == 0 && len(settled) > 0
+	text := x.progress(old, x.results)
+	x.p.mu.Unlock()
+	text = fmt.Sprintf("%s\n## Plan\n%s\n\n%s\n## Why it is revised\n%s\n\n", x.brief(old.Goal), encode(old), text, reason)
+	around := func(p *Plan) (*Plan, diag.List) { return remaining(old, p, settled, empty) }
+	if s == InsertRecovery {
+		text += insertion(old, failed)
+		around = func(p *Plan) (*Plan, diag.List) { return inserted(old, p, failed, settled) }
+	} else {
+		text += "Write a plan of the steps that are now to be done, in place of all that are not completed. Completed steps stay: do not list them, and use other ids. Depend on them and refer to their results as before.\n"
+	}
+	plan, err := x.write(ctx, turn(x.system(), text, x.planSchema()), old.Goal, settled, around)
+	if err != nil {
+		return nil, err
+	}
+	plan.CreatedAt = x.now()
+	return plan, nil
+}
+
+func insertion(old *Plan, failed []string) string {
+	if len(failed) == 0 {
+		return "Write a plan of those steps alone that have to be done before the plan goes on. Do not list any other, and use other ids.\n"
+	}
+	text := fmt.Sprintf("Write a plan of those steps alone that mend what made %s fail: it is tried again after them, and then the plan goes on. Do not list any other, and use other ids.", encode(failed))
+	for s := range old.all() {
+		if s.SubPlan != nil && slices.ContainsFunc(s.SubPlan.Steps, func(s PlanStep) bool { return s.ID == failed[0] }) {
+			text += fmt.Sprintf(" Their ids begin with %q.", s.ID+".")
+		}
+	}
+	return text + "\n"
+}
+
+// remaining is the steps of a plan that are settled, and behind them those of another plan.
+func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*Plan, diag.List) {
+	kept, _ := prune(old.Clone(), func(s *PlanStep) bool { _, ok := settled[s.ID]; return ok })
+	p = p.Clone()
+	var findings diag.List
+	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
+		was := kept.Step(s.ID)
+		if was != nil && !sameCall(was, &s) {
+			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and can't be changed; use another id", s.ID))
+		}
+		return was != nil
+	})
+	if len(p.Steps) == 0 && !empty && !findings.HasErrors() {
+		findings = append(findings, fault(diag.BadNotation, "", "the plan has no steps that are to be done"))
+	}
+	whole := *old
+	whole.Steps = append(kept.Steps, p.Steps...)
+	whole.EstimatedTotalTokens = nil
+	if p.SuccessCriteria != "" {
+		whole.SuccessCriteria = p.SuccessCriteria
+	}
+	for s := range whole.all() { // what a settled step waited for may be gone
+		if _, ok := settled[s.ID]; ok || kept.Step(s.ID) != nil {
+			s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return whole.Step(id) == nil })
+		}
+	}
+	return &whole, findings
+}
+
+// inserted is a plan with the steps of another one before the first of those that failed, each
+// of which depends on them; without a failure before the first that is not settled.
+func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage) (*Plan, diag.List) {
+	whole := old.Clone()
+	whole.EstimatedTotalTokens = nil
+	var findings diag.List
+	ids := []string{}
+	for _, s := range p.Steps {
+		ids = append(ids, s.ID)
+		if whole.Step(s.ID) != nil {
+			findings = append(findings, fault(diag.DuplicateID, s.ID, "the plan has a step %q already; use another id", s.ID))
+		}
+	}
+	if len(ids) == 0 {
+		findings = append(findings, fault(diag.BadNotation, "", "the plan has no steps"))
+	}
+	if len(failed) == 0 {
+		for s := range whole.all() {
+			if _, ok := settled[s.ID]; !ok && s.SubPlan == nil {
+				failed = []string{s.ID}
+				break
+			}
+		}
+	}
+	for _, id := range failed {
+		s := whole.Step(id)
+		s.Dependencies = append(s.Dependencies, ids...)
+	}
+	if len(failed) == 0 || !insertBefore(whole, failed[0], p.Clone().Steps) {
+		whole.Steps = append(whole.Steps, p.Clone().Steps...)
+	}
+	return whole, findings
+}
+
+// insertBefore puts steps before that with an id, into the plan that it is in.
+func insertBefore(p *Plan, id string, steps []PlanStep) bool {
+	if i := slices.IndexFunc(p.Steps, func(s PlanStep) bool { return s.ID == id }); i >= 0 {
+		p.Steps = slices.Insert(p.Steps, i, steps...)
+		return true
+	}
+	return slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return s.SubPlan != nil && insertBefore(s.SubPlan, id, steps) })
+}

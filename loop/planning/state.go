@@ -1,0 +1,211 @@
+package planning
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+)
+
+// StepStatus is the state of a step.
+type StepStatus string
+
+// The statuses. Only Pending, Completed, Failed, Skipped and Revised are found when nothing
+// runs.
+const (
+	Pending   StepStatus = "pending"   // not yet started
+	Running   StepStatus = "running"   // being executed
+	Completed StepStatus = "completed" // done
+	Failed    StepStatus = "failed"    // failed, and so has its fallback
+	Skipped   StepStatus = "skipped"   // not done, since what it depends on was not, or because that was decided
+	Blocked   StepStatus = "blocked"   // waits for steps that it depends on
+	Revised   StepStatus = "revised"   // a revision has replaced it
+)
+
+// StepResult is what came of a step. Times are nil for a step that was never begun.
+type StepResult struct {
+	Status       StepStatus      `json:"status"`
+	Output       json.RawMessage `json:"output"` // nil, null: there is none
+	Error        *string         `json:"error"`  // "code: message"
+	Attempts     int             `json:"attempts"`
+	UsedFallback bool            `json:"used_fallback"`
+	StartedAt    *time.Time      `json:"started_at"`
+	FinishedAt   *time.Time      `json:"finished_at"`
+	Tokens       int64           `json:"tokens"`
+	Reason       string          `json:"reason,omitempty"` // why it was skipped: DependencyFailure or SkippedByStrategy
+}
+
+// The reasons of steps that were skipped.
+const (
+	DependencyFailure = "dependency failure"
+	SkippedByStrategy = "skip_and_continue"
+)
+
+// PlanRevision is a change of the plan while it was executed.
+type PlanRevision struct {
+	N        int       `json:"n"` // from 1
+	Reason   string    `json:"reason"`
+	Strategy Strategy  `json:"strategy"`
+	At       time.Time `json:"at"`
+	Added    []string  `json:"added"`
+	Removed  []string  `json:"removed"`
+	Kept     []string  `json:"kept"`
+}
+
+// ExecutionState is how far the execution of a plan is.
+type ExecutionState struct {
+	Plan            *Plan
+	StepStatuses    map[string]StepStatus
+	StepResults     map[string]json.RawMessage // what completed steps gave; that of a step with a plan is what its steps gave, by their ids
+	CurrentStep     string                     // "" is none; with several, the one that was begun last
+	RevisionCount   int
+	RevisionHistory []PlanRevision
+	StartedAt       time.Time
+	CompletedAt     *time.Time // nil while it goes on
+}
+
+// executionState is an ExecutionState as JSON.
+type executionState struct {
+	Plan            *Plan           `json:"plan"`
+	StepStatuses    json.RawMessage `json:"step_statuses"`
+	StepResults     json.RawMessage `json:"step_results"`
+	CurrentStep     *string         `json:"current_step"`
+	RevisionCount   int             `json:"revision_count"`
+	RevisionHistory []PlanRevision  `json:"revision_history"`
+	StartedAt       time.Time       `json:"started_at"`
+	CompletedAt     *time.Time      `json:"completed_at"`
+}
+
+// MarshalJSON is the state in the pattern's shape. Statuses and results are in the order of
+// the plan; those of steps that it has no more come behind.
+func (s *ExecutionState) MarshalJSON() ([]byte, error) {
+	w := executionState{
+		Plan: s.Plan, StepStatuses: inOrder(s.Plan, s.StepStatuses), StepResults: inOrder(s.Plan, s.StepResults),
+		RevisionCount: s.RevisionCount, RevisionHistory: append([]PlanRevision{}, s.RevisionHistory...),
+		StartedAt: s.StartedAt, CompletedAt: s.CompletedAt,
+	}
+	if s.CurrentStep != "" {
+		w.CurrentStep = &s.CurrentStep
+	}
+	return marshal(w)
+}
+
+// UnmarshalJSON reads a state.
+func (s *ExecutionState) UnmarshalJSON(raw []byte) error {
+	var w executionState
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return err
+	}
+	*s = ExecutionState{Plan: w.Plan, RevisionCount: w.RevisionCount, RevisionHistory: w.RevisionHistory, StartedAt: w.StartedAt, CompletedAt: w.CompletedAt}
+	if w.CurrentStep != nil {
+		s.CurrentStep = *w.CurrentStep
+	}
+	for _, m := range []struct {
+		raw json.RawMessage
+		to  any
+	}{{w.StepStatuses, &s.StepStatuses}, {w.StepResults, &s.StepResults}} {
+		if m.raw == nil {
+			continue
+		}
+		if err := json.Unmarshal(m.raw, m.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clone is a copy that shares nothing that changes.
+func (s *ExecutionState) clone() *ExecutionState {
+	c := *s
+	c.Plan = s.Plan.Clone()
+	c.StepStatuses, c.StepResults = maps.Clone(s.StepStatuses), maps.Clone(s.StepResults)
+	c.RevisionHistory = slices.Clone(s.RevisionHistory)
+	return &c
+}
+
+// inOrder is a map by the ids of steps as an object in the order of the plan.
+func inOrder[V any](p *Plan, m map[string]V) json.RawMessage {
+	left := maps.Clone(m)
+	b := bytes.NewBufferString("{")
+	write := func(id string) {
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.Write(encode(id))
+		b.WriteByte(':')
+		b.Write(encode(m[id]))
+		delete(left, id)
+	}
+	for s := range p.all() {
+		if _, ok := left[s.ID]; ok {
+			write(s.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		write(id)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// TokenUsage is what models used up: the planner, and those that steps call.
+type TokenUsage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Total      int64 `json:"total_tokens"`
+	Cached     int64 `json:"cached_tokens"` // of Prompt
+}
+
+// ExecutionResult is what came of a plan.
+type ExecutionResult struct {
+	Success        bool
+	Plan           *Plan // the first one that was approved
+	FinalPlan      *Plan // after revisions
+	StepResults    map[string]*StepResult
+	FinalOutput    *string // nil is none
+	RevisionCount  int
+	ExecutionState *ExecutionState
+	TokenUsage     TokenUsage
+	ExecutionTime  time.Duration
+	Error          string // why it is no success; "" for one that is
+
+	// Status is Completed for a success; else Failed, Paused for what waits for a person,
+	// Rejected or Cancelled.
+	Status exec.Status
+	// Output is FinalOutput as the JSON value that it is; nil is none.
+	Output json.RawMessage
+	// State is the whiteboard at the end; nil when nothing ran.
+	State json.RawMessage
+	// Findings are those of a plan that is not valid.
+	Findings diag.List
+	// ID is that of the execution, and Runs are the ids of its runs, which begin with it: one, and
+	// one more after each revision.
+	ID   string
+	Runs []string
+	// Usage is all that was used up, by the planner and the steps.
+	Usage loop.Usage
+	// DryRun is how the plan would be executed, when Options.DryRun wants no more; else nil.
+	DryRun *DryRun
+}
+
+// MarshalJSON is the result in the pattern's shape, with the error behind when there is one.
+func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		Success        bool            `json:"success"`
+		Plan           *Plan           `json:"plan"`
+		FinalPlan      *Plan           `json:"final_plan"`
+		StepResults    json.RawMessage `json:"step_results"`
+		FinalOutput    *string         `json:"final_output"`
+		RevisionCount  int             `json:"revision_count"`
+		ExecutionState *ExecutionState `json:"execution_state"`
+		TokenUsage     TokenUsage      `json:"token_usage"`
+		ExecutionTime  float64         `json:"execution_time"` // seconds
+		Error          string          `json:"error,omitempty"`
+	}{r.Success, r.Plan, r.FinalPlan, inOrder(r.FinalPlan, r.StepResults), r.FinalOutput, r.RevisionCount,
+		r.ExecutionState, r.TokenUsage, r.ExecutionTime.Seconds(), r.Error})
+}

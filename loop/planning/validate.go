@@ -1,0 +1,279 @@
+package planning
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/planstep"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// generate has the planner write a plan, until there is a valid one.
+func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan, error) {
+	if query == "" {
+		query = x.task.Goal
+	}
+	for _, r := range x.requested() {
+		guidance = strings.TrimPrefix(guidance+"\n"+r.text, "\n")
+	}
+	text := x.brief(query)
+	if guidance != "" {
+		text += "\n## Guidance\n" + guidance + "\n"
+	}
+	p, err := x.write(ctx, turn(x.system(), text+"\nWrite the plan.\n", x.planSchema()), query, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.CreatedAt = x.now()
+	if x.opts.Callbacks.OnPlanGenerated == nil {
+		return p, nil
+	}
+	changed, err := x.opts.Callbacks.OnPlanGenerated(ctx, p.Clone())
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("planning: the callback on_plan_generated failed: %w", err)
+	case changed == nil:
+		return p, nil
+	}
+	if _, findings := x.check(changed, nil); findings.HasErrors() {
+		return nil, &PlanError{Plan: changed, Findings: findings}
+	}
+	return changed.Clone(), nil
+}
+
+// write asks the planner for a plan until it is valid, feasible, and has none but whole steps.
+// Around is made of the plan that it gives: the plan that is checked; nil is the plan itself.
+func (x *execution) write(ctx context.Context, t *model.Turn, goal string, settled map[string]json.RawMessage, around func(*Plan) (*Plan, diag.List)) (*Plan, error) {
+	var last *Plan
+	err := x.repaired(ctx, x.planner(), t, func(r *model.Reply) (diag.List, error) {
+		var p Plan
+		if findings := object(r, "plan", &p); findings.HasErrors() {
+			return findings, nil
+		}
+		if p.Goal == "" {
+			p.Goal = goal
+		}
+		last = &p
+		if around != nil {
+			whole, findings := around(&p)
+			if findings.HasErrors() {
+				return findings, nil
+			}
+			last = whole
+		}
+		return x.complete(ctx, last, settled)
+	})
+	var pe *PlanError
+	if errors.As(err, &pe) {
+		pe.Plan = last
+	}
+	return last, err
+}
+
+// complete has the planner write the plans of steps that are to have their own, and checks the
+// whole.
+func (x *execution) complete(ctx context.Context, p *Plan, settled map[string]json.RawMessage) (diag.List, error) {
+	if findings := x.shape(p, x.doneOf(p, settled), true); findings.HasErrors() {
+		return findings, nil
+	}
+	if err := x.decompose(ctx, p, p, 1); err != nil {
+		return nil, err
+	}
+	_, findings := x.check(p, settled)
+	if findings.HasErrors() {
+		return findings, nil
+	}
+	problems, err := x.review(ctx, p)
+	return append(findings, problems...), err
+}
+
+// decompose has the planner write the plan of each step of p that has no action, at depth of
+// the whole plan.
+func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int) error {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Action == "" && s.SubPlan == nil {
+			sub, err := x.subPlan(ctx, whole, s, depth+1)
+			if err != nil {
+				return err
+			}
+			s.SubPlan, s.FallbackAction = sub, nil
+		}
+		if s.SubPlan == nil {
+			continue
+		}
+		if err := x.decompose(ctx, whole, s.SubPlan, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subPlan has the planner write the plan of a step.
+func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth int) (*Plan, error) {
+	text := fmt.Sprintf("%s\n## Plan\n%s\n\nWrite the plan of the step %q of it: %s\nIts steps have the ids %q, %q and so on.\n",
+		x.brief(whole.Goal), encode(whole), s.ID, s.Description, s.ID+".1", s.ID+".2")
+	if depth == x.opts.MaxDecompositionDepth {
+		text += "Each of them calls a tool; none gets a plan of its own.\n"
+	}
+	var sub Plan
+	err := x.repaired(ctx, x.planner(), turn(x.system(), text, x.planSchema()), func(r *model.Reply) (diag.List, error) {
+		sub = Plan{}
+		findings := object(r, "plan", &sub)
+		if !findings.HasErrors() {
+			findings = append(findings, x.planShape(&sub, s.ID, depth, nil, true)...)
+		}
+		return findings, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sub.Goal == "" {
+		sub.Goal = s.Description
+	}
+	sub.CreatedAt = x.now()
+	return &sub, nil
+}
+
+// shape is what is wrong with a plan by itself. Done are steps that have their results: they
+// are not counted. With open, steps may still get plans of their own.
+func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
+	findings := x.planShape(p, "", 1, done, open)
+	seen := map[string]bool{}
+	for s := range p.all() {
+		if seen[s.ID] && s.ID != "" {
+			findings = append(findings, fault(diag.DuplicateID, s.ID, "two steps have the id %q", s.ID))
+		}
+		seen[s.ID] = true
+	}
+	if n := p.tokens(); x.opts.TokenBudget > 0 && n > x.opts.TokenBudget {
+		findings = append(findings, fault(diag.OverBudget, "", "the plan is estimated to use %d tokens, more than the %d that there are", n, x.opts.TokenBudget))
+	}
+	return findings
+}
+
+// planShape is shape of the plan of a step, "" is none, at a depth.
+func (x *execution) planShape(p *Plan, of string, depth int, done map[string]bool, open bool) (findings diag.List) {
+	fresh := 0
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if !done[s.ID] {
+			fresh++
+		}
+		if want := of + "." + strconv.Itoa(i+1); of != "" && s.ID != want && (done == nil || !strings.HasPrefix(s.ID, of+".")) {
+			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q of the plan of %q has to have the id %q", s.ID, of, want))
+		}
+		if !done[s.ID] {
+			findings = append(findings, x.stepShape(s, depth, open)...)
+		}
+		if s.SubPlan != nil && depth < x.opts.MaxDecompositionDepth {
+			findings = append(findings, x.planShape(s.SubPlan, s.ID, depth+1, done, open)...)
+		}
+	}
+	if len(p.Steps) == 0 {
+		findings = append(findings, fault(diag.BadNotation, of, "the plan has no steps"))
+	}
+	if fresh > x.opts.MaxSteps {
+		findings = append(findings, fault(diag.OverLimit, of, "a plan of steps has at most %d, and this one %d", x.opts.MaxSteps, fresh))
+	}
+	return findings
+}
+
+// stepShape is what is wrong with a step by itself.
+func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.List) {
+	say := func(format string, args ...any) {
+		findings = append(findings, fault(diag.BadNotation, s.ID, format, args...))
+	}
+	if s.ID == "" {
+		say("a step has no id")
+	}
+	if s.Dependencies == nil && *x.opts.RequireDependencies {
+		say(`step %q does not say its "dependencies"; [] is none`, s.ID)
+	}
+	deep := depth >= x.opts.MaxDecompositionDepth
+	switch {
+	case s.SubPlan != nil && !x.opts.Hierarchical:
+		say("step %q has a plan of its own, which is allowed in a hierarchical plan only", s.ID)
+	case s.SubPlan != nil && deep:
+		say("step %q has a plan of its own at depth %d, and plans nest to %d only", s.ID, depth+1, x.opts.MaxDecompositionDepth)
+	case s.SubPlan == nil && s.Action == "" && !(open && x.opts.Hierarchical && !deep):
+		say(`step %q has no "action"`, s.ID)
+	case s.SubPlan == nil && s.Action != "" && x.opts.RequireFallbacks && or(s.FallbackAction, "") == "":
+		say(`step %q has no "fallback_action"`, s.ID)
+	}
+	return findings
+}
+
+// check checks a plan as it is executed: by itself, and as the program that it compiles to.
+// Settled are the steps that have their results.
+func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile.Program, diag.List) {
+	if findings := x.shape(p, x.doneOf(p, settled), false); findings.HasErrors() {
+		return nil, findings
+	}
+	return x.compile(p, settled)
+}
+
+// doneOf are the steps of a plan that have their results, and those whose plans have; nil when
+// nothing was done yet.
+func (x *execution) doneOf(p *Plan, settled map[string]json.RawMessage) map[string]bool {
+	if settled == nil {
+		return nil
+	}
+	done := map[string]bool{}
+	for s := range p.all() {
+		done[s.ID] = x.isDone(s, settled)
+	}
+	return done
+}
+
+func (x *execution) isDone(s *PlanStep, settled map[string]json.RawMessage) bool {
+	if s.SubPlan == nil {
+		_, ok := settled[s.ID]
+		return ok
+	}
+	return !slices.ContainsFunc(s.SubPlan.Steps, func(s PlanStep) bool { return !x.isDone(&s, settled) })
+}
+
+// compile compiles a plan through its notation. Of the steps that are settled those that were
+// skipped by the strategy call nothing and give "", as the notation has it for a completed step
+// without an action; the others the run takes as known.
+func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compile.Program, diag.List) {
+	statuses, results := map[string]StepStatus{}, map[string]json.RawMessage{}
+	if p = p.Clone(); settled != nil {
+		for s := range p.all() {
+			if r := x.results[s.ID]; r != nil && r.Status == Skipped && r.Reason == SkippedByStrategy {
+				s.Action, s.Parameters, s.FallbackAction = "", nil, nil
+				statuses[s.ID], results[s.ID] = Completed, json.RawMessage(`""`)
+			}
+		}
+	}
+	text := encode(map[string]any{"plan": p, "step_statuses": statuses, "step_results": results})
+	const most = 1 << 20 // how many there may be was checked
+	doc, findings := planstep.Notation().Parse(diag.NewFile("plan.json", text), &dialect.Options{MaxCalls: most})
+	prog, more := compile.Compile(doc, &x.compiling)
+	return prog, append(findings, more...)
+}
+
+// compilation is how plans of a task are checked.
+func compilation(task *loop.Task, o *loop.Options) (compile.Options, *compile.Program, error) {
+	opts := o.Compile
+	opts.Run = true
+	base, err := task.Compile(opts)
+	if err != nil {
+		return opts, nil, err
+	}
+	opts.Catalogue, opts.Values = base.Catalogue(), map[string]compile.Given{}
+	for kind, v := range base.Initial {
+		opts.Values[kind] = compile.Given{JSON: v}
+	}
+	return opts, base, nil
+}
