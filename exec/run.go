@@ -191,6 +191,20 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	return nil
 }
 
+// Replan ends the run for another plan, for this reason: nothing new starts, and when the
+// running calls have ended it is paused, as with the strategy Replan. A run that has ended, or
+// ends, is left alone.
+func (h *Handle) Replan(reason string) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if h.s.closed {
+		return
+	}
+	h.s.open = false
+	h.s.revise(reason)
+	h.s.checkIdle()
+}
+
 // ID is the run's id.
 func (h *Handle) ID() string { return h.s.opts.ID }
 

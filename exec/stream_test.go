@@ -206,3 +206,27 @@ func TestStreamedEqualsWhole(t *testing.T) {
 		})
 	}
 }
+
+// A run that is to have another plan starts nothing new, lets what runs end, and is paused.
+func TestReplanFromOutside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran []string
+		prog := program(t, `[{"_tool":"slow","_id":"a","_outputPath":"†state.a"},{"_tool":"slow","_id":"b","v":"†state.a"}]`, tools{
+			"slow": func(_ context.Context, req *tool.Request) (tool.Result, error) {
+				ran = append(ran, req.Call)
+				time.Sleep(time.Second)
+				return tool.Result{Value: json.RawMessage("1")}, nil
+			}})
+		h, err := exec.Start(t.Context(), prog, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second / 2)
+		h.Replan("somebody knows better")
+		res := h.Wait()
+		if res.Status != exec.Paused || !res.Replan || !strings.HasPrefix(res.Reason, "somebody knows better") || string(res.State) != `{"a":1}` || len(ran) != 1 {
+			t.Errorf("%s %q %s, ran %v", res.Status, res.Reason, res.State, ran)
+		}
+		h.Replan("too late")
+	})
+}

@@ -237,16 +237,21 @@ type Reviser interface {
 	Revise(prog *compile.Program) error
 }
 
-// run runs what is not running yet, to the end.
-func (a *attempt) run() (*exec.Result, error) {
+// launch has the whole program run.
+func (a *attempt) launch() error {
+	a.s.revised(a.prog)
 	if a.handle == nil {
-		if err := a.start(false); err != nil {
-			return nil, err
-		}
-	} else if err := a.extend(); err != nil {
-		a.abandon()
-		return nil, err
+		return a.start(false)
 	}
+	err := a.extend()
+	if err != nil {
+		a.abandon()
+	}
+	return err
+}
+
+// wait waits for the end of the run.
+func (a *attempt) wait() (*exec.Result, error) {
 	r := a.handle.Wait()
 	a.cancel()
 	a.handle = nil

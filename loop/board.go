@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,13 +39,9 @@ type block struct {
 // newBoard reads the context of a task and compiles it without calls.
 func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, error) {
 	b := &board{schema: task.Schema}
-	context := gjson.ParseBytes(task.Context)
 	var messages []json.RawMessage
-	for _, m := range context.Array() {
-		messages = append(messages, json.RawMessage(m.Raw))
-	}
-	if task.Context != nil && (!json.Valid(task.Context) || !context.IsArray()) {
-		return nil, nil, fmt.Errorf("loop: the context is no JSON array of messages")
+	if task.Context != nil && json.Unmarshal(task.Context, &messages) != nil {
+		return nil, nil, errors.New("loop: the context is no JSON array of messages")
 	}
 	if task.Goal != "" {
 		messages = append(messages, encode(map[string]string{"type": "input", "request": task.Goal}))
@@ -57,10 +54,36 @@ func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, erro
 	for i := range doc.Messages {
 		b.add(&doc.Messages[i])
 	}
+	for _, kind := range sortedKeys(opts.Values) {
+		b.block(kind, "")
+	}
+	for _, kind := range sortedKeys(opts.Schemas) {
+		bl := b.block(kind, "")
+		bl.schemas = append(bl.schemas, opts.Schemas[kind].JSON)
+	}
 	for _, bl := range b.blocks {
 		bl.value = initial(prog, bl)
 	}
 	return b, prog, nil
+}
+
+// with is a board with more messages.
+func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board, error) {
+	all := slices.Clone(b.fixed)
+	for _, bl := range b.blocks {
+		all = append(all, bl.messages()...)
+	}
+	more, _, err := newBoard(&Task{Context: encode(append(all, messages...)), Schema: b.schema}, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, bl := range b.blocks {
+		more.block(bl.kind, bl.instance).descriptions = bl.descriptions
+	}
+	if more.plan == nil {
+		more.plan, more.lazy = b.plan, b.lazy
+	}
+	return more, nil
 }
 
 // initial is what a block holds before anything has run.

@@ -23,9 +23,9 @@ func (s *solver) failure(a *attempt, r *exec.Result) {
 	case InsertRecovery:
 		s.redo = remaining(a, r)
 		s.notes = append(s.notes, fmt.Sprintf("give only calls that mend what made %s fail; it is made again after them, and then what is left of the plan. The output stays null", quoted(failed)))
-		s.emit(Event{Type: Revised, Text: "calls are inserted before " + quoted(failed)})
+		fallthrough
 	case ReplanRemaining:
-		s.emit(Event{Type: Revised, Text: quoted(failed) + " failed"})
+		s.revise(quoted(failed) + " failed")
 	}
 }
 

@@ -26,16 +26,68 @@ var ErrRejected = errors.New("the plan was rejected")
 // that can't be reached, a record that can't be written. Result then holds what came of the task
 // so far; it is nil only when the loop could not start. A nil Options is the default.
 func Solve(ctx context.Context, task *Task, opts *Options) (*Result, error) {
+	h, err := Start(ctx, task, opts)
+	if err != nil {
+		return nil, err
+	}
+	return h.Wait()
+}
+
+// Handle is a loop that goes on. Its methods may be called by any goroutine.
+type Handle struct {
+	s      *solver
+	done   chan struct{}
+	result *Result
+	err    error
+}
+
+// Start starts a loop and returns at once; see Solve.
+func Start(ctx context.Context, task *Task, opts *Options) (*Handle, error) {
 	s, err := newSolver(task, opts)
 	if err != nil {
 		return nil, err
 	}
+	h := &Handle{s: s, done: make(chan struct{})}
+	go func() {
+		defer close(h.done)
+		h.result, h.err = s.loop(ctx)
+	}()
+	return h, nil
+}
+
+// Wait waits for the end of the loop.
+func (h *Handle) Wait() (*Result, error) {
+	<-h.done
+	return h.result, h.err
+}
+
+// Add adds messages, a JSON array of input, state, data or text messages, to the context:
+// there is new information. What runs comes to its end, nothing new starts, and the planner plans
+// anew, with them. An error says that they can't be used, and changes nothing.
+func (h *Handle) Add(messages json.RawMessage) error {
+	var list []json.RawMessage
+	if json.Unmarshal(messages, &list) != nil {
+		return errors.New("loop: new information is a JSON array of messages")
+	}
+	if _, _, err := newBoard(&Task{Context: messages}, &compile.Options{}); err != nil {
+		return err
+	}
+	h.s.interrupt("there is new information", list)
+	return nil
+}
+
+// Replan has the planner plan anew, for a reason that it is told: somebody asks for it. What
+// runs comes to its end, nothing new starts.
+func (h *Handle) Replan(reason string) { h.s.interrupt(reason, nil) }
+
+// loop is the whole of it.
+func (s *solver) loop(ctx context.Context) (*Result, error) {
 	if s.opts.MaxTime > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, s.opts.MaxTime, errMaxTime)
 		defer stop()
 	}
-	err = s.solve(ctx)
+	err := s.solve(ctx)
 	switch {
 	case ctx.Err() == nil || s.result.Status != "":
 	case errors.Is(context.Cause(ctx), errMaxTime):
@@ -77,6 +129,10 @@ type solver struct {
 	notes  []string
 	stalls int        // turns in a row in which nothing happened
 	redo   *remainder // what comes after the calls of the next solution; nil is nothing
+
+	ids      []string  // of the calls of the last plan
+	revision *Revision // that is to come; nil is none
+	news     news      // what came from outside since the last request
 
 	emitting sync.Mutex
 }
@@ -123,7 +179,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
 	}
 	s.schema = composed(tools, task.Schema, &composer{lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
-	s.result = &Result{ID: o.ID}
+	s.result = &Result{ID: o.ID, Runs: []string{}, Revisions: []Revision{}}
 	return s, nil
 }
 
@@ -138,7 +194,7 @@ func (s *solver) solve(ctx context.Context) error {
 		if err != nil || a == nil {
 			return err
 		}
-		result, err := a.run()
+		result, err := s.run(a)
 		if err != nil {
 			return err
 		}
@@ -167,6 +223,9 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 		if !s.affordable() {
 			return nil, nil
 		}
+		if err := s.learn(); err != nil || s.result.Status != "" {
+			return nil, err
+		}
 		a := s.attempt(ctx, try)
 		reply, err := s.ask(ctx, s.request(try, faults), a)
 		if err != nil {
@@ -178,12 +237,16 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 			a.abandon()
 			return nil, err
 		}
-		if why == "" {
+		if why == "" && !s.news.there() {
 			return a, nil
 		}
 		a.abandon()
 		if s.result.Status != "" {
 			return nil, nil
+		}
+		if why == "" { // the planner did not know
+			try, faults = try-1, ""
+			continue
 		}
 		if try > max(0, s.opts.MaxRepairs) {
 			s.end(exec.Failed, fmt.Sprintf("%d answers in a row were no sound solution; the last one: %s", try, why))
@@ -258,7 +321,11 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	if a.prog.Output != nil && s.output(a.prog, r) {
 		return nil
 	}
-	s.failure(a, r)
+	if r.Replan && !s.news.there() {
+		s.revise(r.Reason)
+	} else if !r.Replan {
+		s.failure(a, r)
+	}
 	s.progress(before)
 	return nil
 }

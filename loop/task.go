@@ -44,18 +44,21 @@ const (
 
 // Options say how a task is solved. The zero value is the default.
 type Options struct {
-	ID         string // of the loop, and the beginning of its runs' ids; "" makes a new one
-	MaxTurns   int    // solutions that are run; 0 is 25
-	MaxRepairs int    // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
-	MaxTokens  int64  // that planner and calls may use, together; 0 is no bound
-	MaxCost    float64
-	MaxTime    time.Duration // of all; 0 is no bound
-	Prices     model.Prices  // of the planner
-	MaxShown   int           // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
-	OnFailure  Strategy      // what an unhandled failure does to the plan
-	Lazy       bool          // a whole plan first, which makes no results up, and then its run
-	Whole      bool          // nothing is started before a solution is whole
-	ApplyFixes bool          // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
+	ID       string // of the loop, and the beginning of its runs' ids; "" makes a new one
+	MaxTurns int    // solutions that are run; 0 is 25
+	// MaxRevisions is how often a plan is replaced because of a failure or of something that came
+	// from outside; 0 is no bound but MaxTurns, less is never. Then the loop ends.
+	MaxRevisions int
+	MaxRepairs   int   // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
+	MaxTokens    int64 // that planner and calls may use, together; 0 is no bound
+	MaxCost      float64
+	MaxTime      time.Duration // of all; 0 is no bound
+	Prices       model.Prices  // of the planner
+	MaxShown     int           // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
+	OnFailure    Strategy      // what an unhandled failure does to the plan
+	Lazy         bool          // a whole plan first, which makes no results up, and then its run
+	Whole        bool          // nothing is started before a solution is whole
+	ApplyFixes   bool          // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
 	// Compile says how solutions are checked. Its Catalogue, Values and Run are the loop's.
 	Compile compile.Options
 	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
@@ -82,6 +85,24 @@ const (
 	AskUser                         // a person says: the loop pauses
 )
 
+// String is the strategy as plc solve --on-failure has it.
+func (st Strategy) String() string {
+	switch st {
+	case InsertRecovery:
+		return "insert_recovery"
+	case SkipAndContinue:
+		return "skip_and_continue"
+	case Abort:
+		return "abort"
+	case AskUser:
+		return "ask_user"
+	}
+	return "replan_remaining"
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (st Strategy) MarshalText() ([]byte, error) { return []byte(st.String()), nil }
+
 // Result is what came of a task.
 type Result struct {
 	ID     string          `json:"id"`
@@ -92,8 +113,21 @@ type Result struct {
 	Turns  int             `json:"turns"` // solutions that were run
 	Runs   []string        `json:"runs"`  // their ids
 	Usage  Usage           `json:"usage"`
+	// Revisions are the plans that replaced others before these were done.
+	Revisions []Revision `json:"revisions"`
 	// Findings are those of the last solution, when it was faulty.
 	Findings diag.List `json:"findings"`
+}
+
+// Revision is that a plan replaced another. Calls are told by their ids.
+type Revision struct {
+	Turn     int       `json:"turn"` // whose plan is new
+	At       time.Time `json:"at"`
+	Reason   string    `json:"reason"`
+	Strategy Strategy  `json:"strategy"`
+	Added    []string  `json:"added"`
+	Removed  []string  `json:"removed"`
+	Kept     []string  `json:"kept"` // calls of both plans
 }
 
 // Usage is what a loop used up.

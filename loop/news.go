@@ -1,0 +1,122 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+)
+
+// news is what comes from outside while a loop goes on.
+type news struct {
+	mu       sync.Mutex
+	messages []json.RawMessage
+	reasons  []string
+	running  *exec.Handle // nil between runs
+}
+
+// there reports whether there is any.
+func (n *news) there() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.reasons) > 0
+}
+
+// interrupt has the planner plan anew.
+func (s *solver) interrupt(reason string, messages []json.RawMessage) {
+	n := &s.news
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.messages = append(n.messages, messages...)
+	n.reasons = append(n.reasons, reason)
+	if n.running != nil {
+		n.running.Replan(reason)
+	}
+}
+
+// learn takes the news into the next request.
+func (s *solver) learn() error {
+	n := &s.news
+	n.mu.Lock()
+	messages, reasons := n.messages, n.reasons
+	n.messages, n.reasons = nil, nil
+	n.mu.Unlock()
+	for _, r := range reasons {
+		s.revise(r)
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	b, err := s.board.with(messages, &s.compile)
+	if err != nil {
+		return err
+	}
+	s.board = b
+	return nil
+}
+
+// run runs a solution, and ends that early when there is news.
+func (s *solver) run(a *attempt) (*exec.Result, error) {
+	if err := a.launch(); err != nil {
+		return nil, err
+	}
+	n := &s.news
+	n.mu.Lock()
+	n.running = a.handle
+	if len(n.reasons) > 0 {
+		a.handle.Replan(n.reasons[0])
+	}
+	n.mu.Unlock()
+	r, err := a.wait()
+	n.mu.Lock()
+	n.running = nil
+	n.mu.Unlock()
+	return r, err
+}
+
+// revise notes that the plan is to be replaced, and why. The loop ends when it was too often.
+func (s *solver) revise(reason string) {
+	s.notes = append(s.notes, "plan anew: "+reason)
+	s.emit(Event{Type: Revised, Text: reason})
+	if most := s.opts.MaxRevisions; most < 0 || most > 0 && len(s.result.Revisions) >= most {
+		s.end(exec.Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", reason, len(s.result.Revisions)))
+		return
+	}
+	if s.revision == nil {
+		s.revision = &Revision{Strategy: s.opts.OnFailure, Added: []string{}, Removed: []string{}, Kept: []string{}}
+	} else {
+		reason = s.revision.Reason + "; " + reason
+	}
+	s.revision.Reason = reason
+}
+
+// revised notes by which plan the one before was replaced, if it was.
+func (s *solver) revised(prog *compile.Program) {
+	r := s.revision
+	s.revision = nil
+	now := map[string]bool{}
+	for i := range prog.Calls {
+		now[prog.Calls[i].ID] = true
+	}
+	if r != nil {
+		r.Turn, r.At = s.result.Turns+1, time.Now()
+		for _, id := range s.ids {
+			if now[id] {
+				r.Kept = append(r.Kept, id)
+			} else {
+				r.Removed = append(r.Removed, id)
+			}
+		}
+		for _, id := range sortedKeys(now) {
+			if !slices.Contains(s.ids, id) {
+				r.Added = append(r.Added, id)
+			}
+		}
+		s.result.Revisions = append(s.result.Revisions, *r)
+	}
+	s.ids = sortedKeys(now)
+}
