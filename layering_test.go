@@ -91,7 +91,7 @@ var layers = map[string]layer{
 	"tool/internal/secret":     {own: "tool/internal/driver internal/jsonscan"},
 	"tool/internal/group":      {libraries: []string{xsys}},
 	"tool/process":             {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
-	"tool/mcp":                 {own: "diag tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
+	"tool/mcp":                 {own: "diag schemas tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
 	"tool/http":                {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
 	"tool/standin":             {own: "tool schemas internal/jsonscan"},
 	"tool/math":                {own: "diag tool"},

@@ -50,18 +50,35 @@ func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp
 func shownField(f mcp.Field) string {
 	text := f.Name + ": " + f.Type
 	if f.Choices != nil {
-		text = f.Name + ": one of " + strings.Join(f.Choices, ", ")
+		text = f.Name + ": one of " + choices(f)
+	}
+	if f.Type == "array" {
+		text = f.Name + ": some of " + choices(f) + ", with commas between"
 	}
 	if f.Description != "" {
 		text += ", " + f.Description
 	}
-	if !f.Required {
+	switch {
+	case f.Default != nil:
+		text += fmt.Sprintf(" (may be left empty, which is %s)", f.Default)
+	case !f.Required:
 		text += " (may be left empty)"
 	}
 	return text
 }
 
-// askField asks for one member until the answer fits its type; an empty line leaves it out.
+// choices are those of a member, with what they mean.
+func choices(f mcp.Field) string {
+	all := slices.Clone(f.Choices)
+	for i, title := range f.Titles {
+		if title != "" && title != all[i] {
+			all[i] += " (" + title + ")"
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// askField asks for one member until the answer fits; an empty line leaves it out.
 func (env *environment) askField(ctx context.Context, f mcp.Field) (value any, given bool, err error) {
 	question := "  " + f.Name + ":"
 	for {
@@ -70,10 +87,10 @@ func (env *environment) askField(ctx context.Context, f mcp.Field) (value any, g
 			return nil, false, errors.New(why)
 		}
 		text = strings.TrimSpace(text)
-		if text == "" && !f.Required {
+		if text == "" && (!f.Required || f.Default != nil) {
 			return nil, false, nil
 		}
-		if value, ok := readField(f, text); ok {
+		if value, ok := readField(f, text); ok && f.Check(value) == nil {
 			return value, true, nil
 		}
 		question = "  that is not " + shownField(f) + "\n  " + f.Name + ":"
@@ -92,6 +109,12 @@ func readField(f mcp.Field, text string) (any, bool) {
 		var n json.Number
 		err := dec.Decode(&n)
 		return n, err == nil && !strings.HasPrefix(text, `"`)
+	case "array":
+		all := []string{}
+		for one := range strings.SplitSeq(text, ",") {
+			all = append(all, strings.TrimSpace(one))
+		}
+		return all, true
 	}
 	return text, f.Choices == nil || slices.Contains(f.Choices, text)
 }

@@ -1,14 +1,17 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
@@ -26,10 +29,24 @@ type Question struct {
 // Field is a member of an answer.
 type Field struct {
 	Name        string
-	Type        string // "string", "number", "integer", "boolean"
+	Type        string // "string", "number", "integer", "boolean", or "array" of some of Choices
 	Description string
-	Choices     []string // of a string; nil is any
+	Choices     []string // of a string or an array; nil is any
+	Titles      []string // of Choices, in the same order; nil when they have none
 	Required    bool
+	Default     json.RawMessage // what it is when the answer leaves it out; nil is nothing
+
+	schema *schemas.Schema // nil admits all
+}
+
+// Check says what is wrong with a value of the field; nil is nothing. The value is one
+// that package json can write.
+func (f Field) Check(value any) error {
+	text, err := json.Marshal(value)
+	if err != nil || f.schema == nil {
+		return err
+	}
+	return f.schema.Validate(text)
 }
 
 // fieldsOf are the members of the answer that a schema describes.
@@ -43,16 +60,42 @@ func fieldsOf(schema any) ([]Field, error) {
 	v.Get("properties").ForEach(func(name, s gjson.Result) bool {
 		f := Field{
 			Name: driver.Printable([]byte(name.Str)), Type: s.Get("type").Str,
-			Description: driver.Head([]byte(s.Get("description").Str), shownBytes),
+			Description: driver.Head([]byte(cmp.Or(s.Get("description").Str, s.Get("title").Str)), shownBytes),
 		}
-		for _, c := range s.Get("enum").Array() {
-			f.Choices = append(f.Choices, driver.Printable([]byte(c.Str)))
-		}
+		f.Choices, f.Titles = choicesOf(s)
 		f.Required = slices.ContainsFunc(v.Get("required").Array(), func(r gjson.Result) bool { return r.Str == name.Str })
+		if f.schema, err = schemas.Compile(json.RawMessage(s.Raw), nil); err != nil {
+			return false
+		}
+		if d := s.Get("default"); d.Exists() && f.schema.Validate(json.RawMessage(d.Raw)) == nil {
+			f.Default = json.RawMessage(d.Raw)
+		}
 		fields = append(fields, f)
 		return len(fields) < maxFields
 	})
-	return fields, nil
+	return fields, err
+}
+
+// choicesOf are what a schema lets one choose from, in all the ways in which the
+// protocol has had it.
+func choicesOf(s gjson.Result) (values, titles []string) {
+	if items := s.Get("items"); items.IsObject() {
+		s = items
+	}
+	for i, c := range s.Get("enum").Array() {
+		values = append(values, driver.Printable([]byte(c.Str)))
+		if name := s.Get("enumNames").Array(); i < len(name) {
+			titles = append(titles, driver.Printable([]byte(name[i].Str)))
+		}
+	}
+	for _, c := range slices.Concat(s.Get("oneOf").Array(), s.Get("anyOf").Array()) {
+		values = append(values, driver.Printable([]byte(c.Get("const").Str)))
+		titles = append(titles, driver.Printable([]byte(c.Get("title").Str)))
+	}
+	if len(titles) != len(values) {
+		titles = nil
+	}
+	return values, titles
 }
 
 // maxFields is how much a server may ask at once.
@@ -118,5 +161,49 @@ func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (
 	case !a.Accept:
 		return &mcp.ElicitResult{Action: "decline"}, nil
 	}
-	return &mcp.ElicitResult{Action: "accept", Content: a.Content}, nil
+	res := &mcp.ElicitResult{Action: "accept"}
+	if p.URL == "" {
+		res.Content, err = contentOf(q.Fields, a.Content)
+	}
+	if err != nil {
+		return nil, &tool.Error{Code: "input-required", Permanent: true, Message: fmt.Sprintf("the server asks %q, and %v", shown, err), Err: err}
+	}
+	return res, nil
+}
+
+// contentOf is an answer with what it leaves out.
+func contentOf(fields []Field, given map[string]any) (map[string]any, error) {
+	content := map[string]any{}
+	for _, f := range fields {
+		value, ok := given[f.Name]
+		if !ok && f.Default != nil {
+			value, ok = f.Default, true
+		}
+		switch err := f.Check(value); {
+		case !ok && f.Required:
+			return nil, fmt.Errorf("the answer has no %q", f.Name)
+		case !ok:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("the answer's %q is not what it wants: %w", f.Name, err)
+		}
+		text, _ := json.Marshal(value) // it was checked
+		content[f.Name] = plain(gjson.ParseBytes(text))
+	}
+	return content, nil
+}
+
+// plain is a value as the SDK takes it, which knows no numbers as text: one that is whole keeps
+// its digits.
+func plain(v gjson.Result) any {
+	if v.Type != gjson.Number {
+		return v.Value()
+	}
+	if n, err := strconv.ParseInt(v.Raw, 10, 64); err == nil {
+		return n
+	}
+	if n, err := strconv.ParseUint(v.Raw, 10, 64); err == nil {
+		return n
+	}
+	return v.Num
 }

@@ -488,6 +488,55 @@ func TestToolsChange(t *testing.T) {
 	}
 }
 
+// All ways in which the protocol says what is wanted.
+func TestFields(t *testing.T) {
+	fields, err := fieldsOf(json.RawMessage(`{"type":"object","required":["age"],"properties":{
+		"age": {"type":"integer","minimum":18,"default":12345678901234567890},
+		"size": {"type":"string","enum":["s","l"],"enumNames":["small","large"]},
+		"mail": {"type":"string","title":"Your mail","default":7},
+		"plan": {"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}]},
+		"tags": {"type":"array","items":{"type":"string","enum":["x","y"]},"maxItems":1},
+		"kinds": {"type":"array","items":{"anyOf":[{"const":"k","title":"K"}]}}
+	}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, f := range fields {
+		said = append(said, fmt.Sprintf("%s %s %q %q %v %s%s", f.Name, f.Type, f.Choices, f.Titles, f.Required, f.Default, f.Description))
+	}
+	want := []string{
+		`age integer [] [] true 12345678901234567890`, `size string ["s" "l"] ["small" "large"] false `, `mail string [] [] false Your mail`,
+		`plan string ["a" "b"] ["A" "B"] false `, `tags array ["x" "y"] [] false `, `kinds array ["k"] ["K"] false `,
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q", said)
+	}
+	for _, c := range []struct {
+		given map[string]any
+		want  string // of the content; "" is that it is refused
+	}{
+		{nil, `{"age":12345678901234567890}`},
+		{map[string]any{"age": 18, "tags": []string{"y"}, "other": 1}, `{"age":18,"tags":["y"]}`},
+		{map[string]any{"age": 17}, ""},
+		{map[string]any{"size": "m"}, ""},
+		{map[string]any{"tags": []string{"x", "y"}}, ""},
+		{map[string]any{"plan": "c"}, ""},
+	} {
+		content, err := contentOf(fields, c.given)
+		text, _ := json.Marshal(content)
+		if c.want == "" && err == nil || c.want != "" && string(text) != c.want {
+			t.Errorf("%v: %s, %v", c.given, text, err)
+		}
+	}
+	if _, err := contentOf([]Field{{Name: "a", Required: true}}, nil); err == nil {
+		t.Error("an answer without what it must have")
+	}
+	if _, err := fieldsOf(json.RawMessage(`{"properties":{"a":{"type":"strin"}}}`)); err == nil {
+		t.Error("a schema that is none")
+	}
+}
+
 func TestQuestions(t *testing.T) {
 	for name, server := range map[string]func() Server{
 		"stdio":               func() Server { return stdio("good") },
