@@ -17,7 +17,13 @@ import (
 // begun starts plc in a folder of its own process group, with a store in that folder.
 func begun(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.Command("plc", args...)
+	return begunProgram(t, dir, "plc", args...)
+}
+
+// begunProgram is begun for any program.
+func begunProgram(t *testing.T, dir, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(name, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "PLC_STORE="+filepath.Join(dir, "runs.db"))
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {

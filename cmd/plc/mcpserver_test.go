@@ -4,68 +4,109 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strings"
+	"time"
 )
 
-// mcpServer is an MCP server for scripts: mcpserver NAME, with the tools search, secret, pay and
-// whatever description the file NAME.txt has for search. pay writes a line to paid.txt; when
-// there is a file deadly, it ends then without an answer. The one called echo has tools that tell its
-// environment.
+// mcpServer is an MCP server for scripts: mcpserver NAME [ADDRESS], on standard input and output or
+// over HTTP, with the tools search, secret, pay, form and whatever description the file NAME.txt
+// has for search. pay writes a line to paid.txt; when there is a file deadly, the server ends then
+// without an answer; while there is a file stuck, it gives none. form asks a person. The one called echo has tools that
+// tell its environment.
 func mcpServer() {
-	name := os.Args[1]
-	fmt.Fprintln(os.Stderr, name, "is starting")
-	started, _ := os.OpenFile(name+".started", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	s := mcpTest{name: os.Args[1], out: func(text string) { fmt.Println(text) }}
+	fmt.Fprintln(os.Stderr, s.name, "is starting")
+	started, _ := os.OpenFile(s.name+".started", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	fmt.Fprintln(started, os.Getpid())
 	_ = started.Close()
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		var req struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Name      string          `json:"name"`
-				Arguments json.RawMessage `json:"arguments"`
-				Meta      map[string]any  `json:"_meta"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(in.Bytes(), &req) != nil || req.ID == nil {
-			continue
-		}
-		result := any(nil)
-		switch req.Method {
-		case "initialize":
-			result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": name, "version": "1"}}
-		case "tools/list":
-			result = map[string]any{"tools": mcpTools(name)}
-		case "tools/call":
-			result = mcpCall(name, req.Params.Name, req.Params.Arguments, req.Params.Meta)
-		default:
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`+"\n", req.ID)
-			continue
-		}
-		text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": req.ID, "result": result})
-		fmt.Println(string(text))
+	if len(os.Args) > 2 {
+		_ = http.ListenAndServe(os.Args[2], http.HandlerFunc(serveMCP))
+		return
+	}
+	s.in = bufio.NewScanner(os.Stdin)
+	for s.in.Scan() {
+		s.answer(s.in.Bytes())
 	}
 }
 
-func mcpTools(name string) []any {
-	description, _ := os.ReadFile(name + ".txt")
-	object := func(required string) any {
-		return map[string]any{"type": "object", "properties": map[string]any{required: map[string]any{"type": "string"}}, "required": []string{required}}
+// serveMCP answers a message over HTTP.
+func serveMCP(w http.ResponseWriter, r *http.Request) {
+	text, _ := io.ReadAll(r.Body)
+	answered := false
+	s := mcpTest{name: os.Args[1], out: func(text string) {
+		answered = true
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, text)
+	}}
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	} else if s.answer(text); !answered {
+		w.WriteHeader(http.StatusAccepted)
 	}
-	if name == "echo" {
-		return []any{map[string]any{"name": "echo", "inputSchema": map[string]any{"type": "object"}}, map[string]any{"name": "echoFails", "inputSchema": map[string]any{"type": "object"}}}
+}
+
+// mcpTest is the server: what it reads, if it can, and where it writes.
+type mcpTest struct {
+	name string
+	in   *bufio.Scanner
+	out  func(string)
+}
+
+// answer answers a message, unless it is a notification.
+func (s *mcpTest) answer(message []byte) {
+	var req struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+			Meta      map[string]any  `json:"_meta"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(message, &req) != nil || req.ID == nil {
+		return
+	}
+	result := any(nil)
+	switch req.Method {
+	case "initialize":
+		result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": s.name, "version": "1"}}
+	case "tools/list":
+		result = map[string]any{"tools": s.tools()}
+	case "tools/call":
+		result = s.call(req.Params.Name, req.Params.Arguments, req.Params.Meta)
+	default:
+		s.out(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`, req.ID))
+		return
+	}
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": req.ID, "result": result})
+	s.out(string(text))
+}
+
+func (s *mcpTest) tools() []any {
+	description, _ := os.ReadFile(s.name + ".txt")
+	object := func(required ...string) any {
+		properties := map[string]any{}
+		for _, name := range required {
+			properties[name] = map[string]any{"type": "string"}
+		}
+		return map[string]any{"type": "object", "properties": properties, "required": append([]string{}, required...)}
+	}
+	if s.name == "echo" {
+		return []any{map[string]any{"name": "echo", "inputSchema": object()}, map[string]any{"name": "echoFails", "inputSchema": object()}}
 	}
 	hints := func(readOnly bool) any { return map[string]any{"readOnlyHint": readOnly, "destructiveHint": false} }
 	return []any{
 		map[string]any{"name": "search", "description": strings.TrimSpace(string(description)), "inputSchema": object("query"), "annotations": hints(true)},
-		map[string]any{"name": name + "_secret", "inputSchema": object("why"), "annotations": hints(true)},
-		map[string]any{"name": name + "_pay", "inputSchema": object("to"), "annotations": hints(false)},
+		map[string]any{"name": s.name + "_secret", "inputSchema": object("why"), "annotations": hints(true)},
+		map[string]any{"name": s.name + "_pay", "inputSchema": object("to"), "annotations": hints(false)},
+		map[string]any{"name": s.name + "_form", "inputSchema": object(), "annotations": hints(true)},
 	}
 }
 
-func mcpCall(server, name string, arguments json.RawMessage, meta map[string]any) any {
+func (s *mcpTest) call(name string, arguments json.RawMessage, meta map[string]any) any {
 	text := func(s string, isError bool) any {
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": s}}, "isError": isError}
 	}
@@ -76,17 +117,40 @@ func mcpCall(server, name string, arguments json.RawMessage, meta map[string]any
 		fmt.Fprintln(os.Stderr, os.Environ())
 		return text(fmt.Sprint(os.Environ(), encodings(strings.Join(os.Environ(), "\n"))), true)
 	case "search":
-		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"server": server, "found": arguments}}
-	case server + "_secret":
+		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"server": s.name, "found": arguments}}
+	case s.name + "_secret":
 		return text("the token is "+os.Getenv("TOKEN")+" and that is wrong", true)
-	case server + "_pay":
+	case s.name + "_pay":
 		paid, _ := os.OpenFile("paid.txt", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		fmt.Fprintln(paid, meta["plc/idempotencyKey"] != nil)
 		_ = paid.Close()
 		if os.Remove("deadly") == nil {
 			os.Exit(7)
 		}
+		for _, err := os.Stat("stuck"); err == nil; _, err = os.Stat("stuck") {
+			time.Sleep(10 * time.Millisecond)
+		}
 		return text("paid", false)
+	case s.name + "_form":
+		s.out(strings.Join(strings.Fields(form), " "))
+		for s.in.Scan() {
+			var res struct {
+				ID     any
+				Result any
+			}
+			if json.Unmarshal(s.in.Bytes(), &res) == nil && res.ID == "form" {
+				return map[string]any{"content": []any{}, "structuredContent": res.Result}
+			}
+		}
 	}
 	return text("there is no such tool", true)
 }
+
+// form is what the tool form wants to know.
+const form = `{"jsonrpc":"2.0","id":"form","method":"elicitation/create","params":{"message":"who_are_you?\u001b[2J","requestedSchema":{
+	"type":"object", "required":["name"], "properties":{
+		"name":{"type":"string","minLength":2},
+		"age":{"type":"integer","minimum":18,"description":"in_years"},
+		"size":{"type":"string","enum":["s","l"],"enumNames":["small","large"],"default":"s"},
+		"tags":{"type":"array","items":{"type":"string","enum":["x","y"]}}
+	}}}}`
