@@ -19,6 +19,9 @@ type binder struct {
 	effects effectChains
 	waits   bool // some write has to wait
 
+	places []state.Place // chunks
+	nodes  []int32
+
 	up    []int32 // scratch: the nodes from a path up to the root
 	front frontier
 }
@@ -48,7 +51,10 @@ type graphs struct {
 // bind puts the calls into plan order and binds their reads.
 func (c *checker) bind(order []int32) {
 	c.permute(order)
-	b := &binder{checker: c, links: make([]link, len(c.index.nodes)), writers: newChains(len(c.index.nodes))}
+	b := &binder{checker: c, links: make([]link, len(c.index.nodes))}
+	if slices.ContainsFunc(c.calls, dependent) {
+		b.writers = newChains(len(c.index.nodes))
+	}
 	for i := range b.links {
 		b.links[i].at.head, b.links[i].sub.head = -1, -1
 	}
@@ -89,11 +95,12 @@ func (c *checker) permute(order []int32) {
 		moved = moved || int(n) != i
 	}
 	if moved {
-		calls := make([]draft, len(order))
+		calls, made := make([]draft, len(order)), make([]Call, len(order))
 		for i, n := range order {
-			calls[i] = c.calls[n]
+			calls[i], made[i] = c.calls[n], c.made[n]
+			calls[i].Call = &made[i]
 		}
-		c.calls = calls
+		c.calls, c.made = calls, made
 	}
 	for i, e := range c.loops {
 		c.loops[i].from, c.loops[i].to = at[e.from], at[e.to]
@@ -123,7 +130,7 @@ func (b *binder) call(i int32, d *draft) {
 	}
 	b.order(i, d)
 	for w := range d.writes() {
-		if !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, &Read{spot: w.commit}, i) {
+		if b.writers != nil && !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, &Read{spot: w.commit}, i) {
 			b.waits = true
 		}
 	}
@@ -155,6 +162,16 @@ func independent(w *Write, m state.Method) bool {
 	return m == state.Set && len(w.Path) == 2 && w.Path[1].Kind == state.Name
 }
 
+// dependent reports whether some write of a call is not independent.
+func dependent(d draft) bool {
+	for w := range d.writes() {
+		if !independent(w, d.Method) {
+			return true
+		}
+	}
+	return false
+}
+
 // named is a path as far as it goes by names. Writes to elements of one list
 // bear on each other even where their paths do not overlap: [1] can be written when [0] is
 // there, [-1] is what was appended last (state.Path.Conflicts). So writes are put in order by the
@@ -170,6 +187,9 @@ func named(p state.Path) state.Path {
 
 // addCommitter adds call i to the chains of what it writes, as named.
 func (b *binder) addCommitter(i int32, d *draft) {
+	if b.writers == nil {
+		return // no write waits
+	}
 	nodes := b.up[:0]
 	for w := range d.writes() {
 		if n := w.commit; !slices.Contains(nodes, n) {
@@ -326,7 +346,7 @@ func (b *binder) write(i int32, node int32) {
 		b.links[n].sub.put(i, place, cut)
 	}
 	b.links[node].at.put(i, place, cut)
-	b.links[node].unread = append(b.links[node].unread, place)
+	b.links[node].unread = push(&b.places, b.links[node].unread, place)
 	b.soil(node)
 }
 
@@ -338,7 +358,7 @@ func (b *binder) soil(n int32) {
 		if up < 0 {
 			return
 		}
-		b.links[up].below = append(b.links[up].below, n)
+		b.links[up].below = push(&b.nodes, b.links[up].below, n)
 		n = up
 	}
 }

@@ -28,8 +28,9 @@ var noRare = &Rare{}
 
 // lowerCalls turns the calls of the document into drafts, and checks each by itself.
 func (c *checker) lowerCalls() {
-	c.calls = make([]draft, len(c.doc.Calls))
+	c.calls, c.made = make([]draft, len(c.doc.Calls)), make([]Call, len(c.doc.Calls))
 	for i := range c.doc.Calls {
+		c.calls[i].Call = &c.made[i]
 		c.lowerCall(&c.calls[i], &c.doc.Calls[i])
 	}
 }

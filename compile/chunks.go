@@ -8,6 +8,8 @@ type chunks struct {
 	text     []byte // JSON of templates
 	segments []state.Segment
 	exprs    []Expr
+	writes   []Write
+	outcomes []Alternative
 	refs     []ref
 	nodes    []int32
 	holes    []hole
@@ -33,6 +35,17 @@ func one[T any](chunk *[]T) *T {
 	n := len(*chunk)
 	*chunk = (*chunk)[:n+1]
 	return &(*chunk)[n]
+}
+
+// push appends to a list. Most lists stay at one value, which is on the chunk.
+func push[T any](chunk *[]T, list []T, v T) []T {
+	if cap(list) > 0 {
+		return append(list, v)
+	}
+	room(chunk, 1)
+	*chunk = append(*chunk, v)
+	n := len(*chunk)
+	return (*chunk)[n-1 : n : n]
 }
 
 // keep copies values to a chunk; none are nil.

@@ -127,6 +127,7 @@ func (c *checker) compile() (*Program, diag.List) {
 func newChecker(doc *lang.Document, opts *Options, delegates *delegates) *checker {
 	return &checker{
 		doc:       doc,
+		end:       draft{Call: &Call{}},
 		opts:      opts,
 		delegates: delegates,
 		kinds:     map[string]*kind{},
@@ -168,6 +169,7 @@ type checker struct {
 	facts   map[*tool.Tool]*toolFacts
 
 	calls         []draft                 // in the order of the list, later in plan order
+	made          []Call                  // what the drafts come to, in the same order
 	byID          func() map[string]int32 // in the order of the list; most plans never ask
 	end           draft                   // stands behind all calls: the reads of the output
 	output        *Template
@@ -209,7 +211,7 @@ type checker struct {
 
 // draft is a call on its way to become part of the program.
 type draft struct {
-	Call
+	*Call
 	refs   []ref   // its reads, in order
 	nodes  []int32 // the nodes of the paths that it may write
 	fixed  bool    // what is lowered is what the tool fixes, not the call
@@ -254,7 +256,7 @@ func (c *checker) program() *Program {
 	p := &Program{
 		Document: c.doc,
 		Mode:     c.doc.Mode,
-		Calls:    make([]Call, len(c.calls)),
+		Calls:    c.made,
 		Starts:   c.graphs.starts,
 		Commits:  c.graphs.commits,
 		Initial:  map[string]json.RawMessage{},
@@ -280,9 +282,6 @@ func (c *checker) program() *Program {
 	}
 	if c.lazy {
 		p.Mode = lang.Lazy
-	}
-	for i := range c.calls {
-		p.Calls[i] = c.calls[i].Call
 	}
 	for name, k := range c.layers {
 		p.Initial[name] = k.value

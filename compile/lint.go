@@ -149,7 +149,10 @@ const (
 // neverRuns reports the calls that need outcomes which exclude each other, and
 // those whose _when is never true.
 func (c *checker) neverRuns() {
-	facts := make([][]fact, len(c.calls))
+	var facts [][]fact
+	if slices.ContainsFunc(c.calls, hasOutcomes) {
+		facts = make([][]fact, len(c.calls))
+	}
 	c.callFacts = facts
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -158,9 +161,14 @@ func (c *checker) neverRuns() {
 				inside(d, d.whenSpan())
 			continue
 		}
-		facts[i] = c.factsOfCall(d, facts)
+		if facts != nil {
+			facts[i] = c.factsOfCall(d, facts)
+		}
 	}
 }
+
+// hasOutcomes reports whether a call may end in several ways that others tell apart.
+func hasOutcomes(d draft) bool { return len(d.Alternatives) > 1 || d.ErrorPath != nil }
 
 func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 	var own []fact
@@ -345,7 +353,7 @@ func (c *checker) undeclaredEffects() {
 		return
 	}
 	levels := c.graphs.starts.Levels()
-	first := map[int32]*draft{}
+	first := make([]*draft, len(levels)) // by level
 	var tools []string
 	var at *draft
 	for i := range c.calls {
@@ -353,8 +361,8 @@ func (c *checker) undeclaredEffects() {
 		if d.bad || d.Tool == nil || d.Effects.Declared() {
 			continue
 		}
-		other, ok := first[levels[i]]
-		if !ok {
+		other := first[levels[i]]
+		if other == nil {
 			first[levels[i]] = d
 			continue
 		}

@@ -17,6 +17,8 @@ type pathIndex struct {
 	wild     map[int32][]int32 // children that name one from the end
 	state    int32             // the kind; 0 when nothing of it is written
 
+	places []state.Place // chunk of writers
+
 	front frontier // for searches while the program is made
 }
 
@@ -235,7 +237,7 @@ func (t *pathIndex) addWriter(n int32, at state.Place) {
 	if k := len(*w); k > 0 && (*w)[k-1] == at {
 		return
 	}
-	*w = append(*w, at)
+	*w = push(&t.places, *w, at)
 	for ; n >= 0; n = t.up(n) {
 		t.nodes[n].below++
 	}

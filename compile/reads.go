@@ -197,7 +197,7 @@ func (c *checker) lowerWrites(d *draft) {
 	d.fixed = src.OutputNode.IsZero()
 	if src.OutputPath != nil {
 		for i := range src.OutputPath.Alternatives {
-			d.Alternatives = append(d.Alternatives, c.alternative(d, &src.OutputPath.Alternatives[i]))
+			d.Alternatives = push(&c.chunks.outcomes, d.Alternatives, c.alternative(d, &src.OutputPath.Alternatives[i]))
 		}
 	}
 	d.fixed = false
@@ -239,7 +239,7 @@ func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
 	out := Alternative{source: a}
 	for _, e := range a.Paths {
 		if w, ok := c.write(d, e); ok {
-			out.Writes = append(out.Writes, w)
+			out.Writes = push(&c.chunks.writes, out.Writes, w)
 		}
 	}
 	return out

@@ -192,33 +192,37 @@ func (p *parser) explicitIDs() {
 // 2nd call on, counting those that have an _id, and passing over names that are
 // taken. A call without a tool gets no name.
 func (p *parser) defaultIDs(taken map[string]int32) {
-	next := map[string]int{} // the number that the next call of a tool tries, from 1
+	next := map[string]*int{} // the number that the next call of a tool tries, from 1
 	for i := range p.doc.Calls {
-		next[p.doc.Calls[i].Tool] = 1
+		if tool := p.doc.Calls[i].Tool; next[tool] == nil {
+			n := 1
+			next[tool] = &n
+		}
 	}
 	for i := range p.doc.Calls {
 		c := &p.doc.Calls[i]
 		n := next[c.Tool]
 		if c.IDNode.IsZero() && c.Tool != "" {
-			c.ID, n = free(c.Tool, n, taken)
+			c.ID = p.free(c.Tool, n, taken)
 			if _, tool := next[c.ID]; tool {
 				taken[c.ID] = int32(i) // another tool's first call may want it
 			}
 		}
-		next[c.Tool] = n + 1
+		*n++
 	}
 }
 
 // free is the first of the names tool, tool-2, tool-3 … that is not taken,
-// from the nth on, and its number.
-func free(tool string, n int, taken map[string]int32) (string, int) {
-	for ; ; n++ {
-		id := tool
-		if n > 1 {
-			id += "-" + strconv.Itoa(n)
-		}
-		if _, ok := taken[id]; !ok {
-			return id, n
+// from the nth on. It leaves n at its number.
+func (p *parser) free(tool string, n *int, taken map[string]int32) string {
+	for ; ; *n++ {
+		if *n > 1 {
+			p.id = strconv.AppendInt(append(append(p.id[:0], tool...), '-'), int64(*n), 10)
+			if _, ok := taken[string(p.id)]; !ok {
+				return p.memory.string(p.id)
+			}
+		} else if _, ok := taken[tool]; !ok {
+			return tool
 		}
 	}
 }

@@ -56,10 +56,10 @@ func (m *memory) writeOne(e *Expr) (*Write, *fault) {
 	if f := writable(e); f != nil {
 		return nil, f
 	}
-	w := new(singleWrite)
-	if m != nil {
-		w = one(&m.writes)
+	if m == nil {
+		m = new(memory)
 	}
+	w := one(&m.writes)
 	w.path[0] = e
 	w.alternative[0] = Alternative{Span: e.Span, Paths: w.path[:]}
 	w.Span, w.Alternatives = e.Span, w.alternative[:]

@@ -63,6 +63,7 @@ type parser struct {
 	scratch []Member // the params of the current call
 	slab    []Member // memory for the members of calls and messages
 
+	id        []byte // scratch
 	memory    memory // for expressions that the document keeps
 	forgotten memory // for those that it does not keep
 }

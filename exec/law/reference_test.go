@@ -20,7 +20,7 @@ type reading struct {
 	order   []*step // plan order; where there is a cycle, as far as it goes
 	output  lang.Node
 	since   map[diag.Span]state.Place // by where the reference stands
-	nothing []string // the calls with a reference to nothing (PLC302)
+	nothing []string                  // the calls with a reference to nothing (PLC302)
 	log     []state.Entry
 
 	fromNothing bool // there was a reader who starts from nothing
