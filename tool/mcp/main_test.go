@@ -210,6 +210,14 @@ func newServer(mode string) *mcp.Server {
 			Message: "who are you?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
 		}}}, nil
 	})
+	for name, want := range map[string]mcp.InputRequest{"model": &mcp.CreateMessageParams{}, "folders": &mcp.ListRootsParams{}} {
+		add(&mcp.Tool{Name: name}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if got, ok := r.Params.InputResponses["x"].(*mcp.ListRootsResult); ok {
+				return text(fmt.Sprint(len(got.Roots), " folders")), nil
+			}
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"x": want}}, nil
+		})
+	}
 	description, _ := os.ReadFile(os.Getenv(changing))
 	add(&mcp.Tool{Name: "shifty", Description: string(description)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text("done"), nil

@@ -3,9 +3,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	nethttp "net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +22,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
@@ -81,9 +84,62 @@ func equalJSON(a, b string) bool {
 	return a == b || strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(a) == b
 }
 
+// Every version that there has been, with a server that speaks no newer one.
+func TestVersions(t *testing.T) {
+	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			var spoken atomic.Value
+			p := open(t, nil, overHTTP(t, version == "2026-07-28", func(h nethttp.Handler) nethttp.Handler {
+				return nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+					text, _ := io.ReadAll(r.Body)
+					switch method := gjson.GetBytes(text, "method").Str; {
+					case method == "server/discover" && version != "2026-07-28":
+						w.Header().Set("Content-Type", "application/json")
+						fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`, gjson.GetBytes(text, "id").Raw)
+						return
+					case method == "initialize":
+						asked := gjson.GetBytes(text, "params.protocolVersion").Str
+						text = bytes.ReplaceAll(text, []byte(asked), []byte(version))
+					case method == "tools/call":
+						spoken.Store(r.Header.Get("MCP-Protocol-Version"))
+					}
+					r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+					h.ServeHTTP(w, r)
+				})
+			}))
+			if f := p.Findings(); f.HasErrors() {
+				t.Fatal(f)
+			}
+			got, err := call(t, p, "order", `{"zebra": "z", "ant": 1}`)
+			if err != nil || got != `{"id":12345678901234567890,"price":1.10}` || spoken.Load() != version {
+				t.Errorf("%s, %v; spoke %v", got, err, spoken.Load())
+			}
+		})
+	}
+}
+
+// A server is given no model and no folders, and is told so.
+func TestNoModelsAndNoFolders(t *testing.T) {
+	for name, server := range map[string]func() Server{
+		"with sessions": func() Server { return overHTTP(t, false, nil) },
+		"stateless":     func() Server { return overHTTP(t, true, nil) },
+	} {
+		p := open(t, &Options{Ask: func(context.Context, *Question) (*Answer, error) { return &Answer{Accept: true}, nil }}, server())
+		for _, tool := range []string{"model", "folders"} {
+			got, err := call(t, p, tool, `{}`)
+			if err == nil && got == `"0 folders"` {
+				continue
+			}
+			if e := failed(t, err); e.Uncertain || e.Code == "connection-lost" {
+				t.Errorf("%s, %s: %+v", name, tool, e)
+			}
+		}
+	}
+}
+
 func TestDefinitions(t *testing.T) {
 	p := open(t, nil, stdio("good"))
-	want := []string{"ask", "die", "echo", "environ", "fails", "grow", "key", "nothing", "order", "pid", "several", "shifty", "sneaky", "steps", "text", "wait"}
+	want := []string{"ask", "die", "echo", "environ", "fails", "folders", "grow", "key", "model", "nothing", "order", "pid", "several", "shifty", "sneaky", "steps", "text", "wait"}
 	if got := names(p); !slices.Equal(got, want) { // over several pages
 		t.Errorf("tools %q, want %q", got, want)
 	}
