@@ -260,3 +260,32 @@ models:
 		t.Errorf("the prices are %v", p)
 	}
 }
+
+// A task is solved by the models of both providers alike, as fast or slow as they say what they
+// say, and also when they are busy at first.
+func TestSolveByBothProviders(t *testing.T) {
+	for _, provider := range []string{"openai", "anthropic"} {
+		for _, piece := range []int{0, 1} {
+			solution := modeltest.Say(`{"calls":[{"_tool":"look","q":"†input.who","_outputPath":"†state.seen"}],"output":null}`)
+			last := modeltest.Say(`{"calls":[],"output":{"seen":"†state.seen.q","as":"Grüezi \"†\" 👩‍🚀"}}`)
+			solution.Piece, last.Piece, last.Cached = piece, piece, 60
+			s := modeltest.New(t, modeltest.Reply{Status: 429, RetryAfter: "0.001"}, solution, last)
+			dir := t.TempDir()
+			t.Setenv("MODEL_KEY", modeltest.Key)
+			url := map[string]string{"openai": s.OpenAI().BaseURL, "anthropic": s.Anthropic().BaseURL}[provider]
+			write(t, filepath.Join(dir, "tools.yaml"), `
+models: {default: {provider: `+provider+`, model: some-model, baseURL: "`+url+`", apiKey: {env: MODEL_KEY}}}
+tools: {look: {properties: {q: {}}, required: [q], effects: {readOnly: true}}}
+activities: {look: {echo: true}}
+`)
+			got := plc(t, dir, "solve", "look", "--tools", "tools.yaml", "--input", "who=†me", "--store", "none", "--format", "json")
+			want := `{"seen":"†me","as":"Grüezi \"†\" 👩‍🚀"}`
+			if got.code != 0 || gjson.Get(got.stdout, "output|@ugly").Raw != want || len(s.Requests()) != 3 {
+				t.Errorf("%s, in pieces of %d: exit %d after %d requests: %s%s", provider, piece, got.code, len(s.Requests()), got.stdout, got.stderr)
+			}
+			if u := gjson.Get(got.stdout, "usage|@ugly").Raw; !strings.HasPrefix(u, `{"requests":2,"inputTokens":200,"outputTokens":40,"cachedTokens":60,`) {
+				t.Errorf("%s: usage %s", provider, u)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 const (
 	answer       = "answer" // the tool by which the model answers
 	maxTokens    = 4096     // of an answer when nobody says; the interface wants a number
+	maxReply     = 8192     // the same of a reply, which may be a plan
 	longestCall  = 24 * time.Hour
 	defaultBase  = "https://api.anthropic.com"
 	answerWithIt = "Takes the answer."
@@ -33,9 +35,6 @@ type Client struct {
 func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
-	}
-	if c.MaxTokens == 0 {
-		c.MaxTokens = maxTokens
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = defaultBase
@@ -86,7 +85,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 }
 
 func (c *Client) request(req *model.Request) sdk.MessageNewParams {
-	p := c.settings()
+	p := c.settings(maxTokens)
 	p.System = []sdk.TextBlockParam{{Text: req.System}}
 	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))}
 	p.Tools = []sdk.ToolUnionParam{{OfTool: tool(answer, answerWithIt, req.Schema)}}
@@ -94,9 +93,9 @@ func (c *Client) request(req *model.Request) sdk.MessageNewParams {
 	return p
 }
 
-// settings are a request with what the config says.
-func (c *Client) settings() sdk.MessageNewParams {
-	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(c.config.MaxTokens)}
+// settings are a request with what the config says; this many tokens when it says nothing.
+func (c *Client) settings(tokens int) sdk.MessageNewParams {
+	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(cmp.Or(c.config.MaxTokens, tokens))}
 	if t := c.config.Temperature; t != nil {
 		p.Temperature = sdk.Float(*t)
 	}

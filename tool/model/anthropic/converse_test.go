@@ -41,7 +41,7 @@ func TestConverseRequest(t *testing.T) {
 		messages = `"messages":[{"content":[{"text":"hello","type":"text"},{"text":"there","type":"text"}],"role":"user"},` +
 			`{"content":[{"text":"Let me see.","type":"text"},{"id":"call_1","input":{"n":1.50},"name":"fs_read","type":"tool_use"},{"id":"c2","input":{},"name":"now","type":"tool_use"},{"id":"c3","input":{"_params":"oops"},"name":"now","type":"tool_use"}],"role":"assistant"},` +
 			`{"content":[{"tool_use_id":"call_1","is_error":false,"content":[{"text":"text","type":"text"}],"type":"tool_result"},{"tool_use_id":"c2","is_error":false,"type":"tool_result"},{"tool_use_id":"c3","is_error":true,"content":[{"text":"no such time","type":"text"}],"type":"tool_result"},{"text":"<†>","type":"text"}],"role":"user"}]`
-		head  = `{"max_tokens":4096,` + messages + `,"model":"some-model","system":[{"text":"be brief","type":"text"}]`
+		head  = `{"max_tokens":8192,` + messages + `,"model":"some-model","system":[{"text":"be brief","type":"text"}]`
 		read  = `{"input_schema":{"type":"object","properties":{"n":{"type":"number","maximum":1.50}},"required":["n"],"additionalProperties":false},"name":"fs_read","description":"Reads."}`
 		takes = `{"input_schema":{"type":"object","properties":{"b":{},"a":{}}}`
 		rest  = `{"input_schema":{"type":"object"},"name":"now"},{"input_schema":{"type":"object"},"name":"answer"}`

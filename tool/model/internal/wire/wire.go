@@ -120,12 +120,16 @@ func Calls(t *model.Turn, names *Names, calls []*Call) []model.FunctionCall {
 	for _, m := range t.Messages {
 		n += len(m.Calls)
 	}
+	given := map[string]bool{}
+	for _, c := range calls {
+		given[c.ID] = true
+	}
 	known := map[string]bool{"": true}
 	var list []model.FunctionCall
 	for _, c := range calls {
 		n++
 		id := c.ID
-		for k := n; known[id]; k++ {
+		for k := n; known[id] || id != c.ID && given[id]; k++ {
 			id = fmt.Sprintf("call_%d", k)
 		}
 		known[id] = true

@@ -68,7 +68,7 @@ func TestCalls(t *testing.T) {
 	for _, c := range Calls(turn, NewNames(64), list) {
 		got = append(got, c.ID)
 	}
-	if want := "call_3 a call_5 call_6 call_7 call_8"; strings.Join(got, " ") != want {
+	if want := "call_3 a call_7 call_6 call_8 call_5"; strings.Join(got, " ") != want {
 		t.Errorf("the ids are %v, want %s", got, want)
 	}
 }
