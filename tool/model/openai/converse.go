@@ -33,15 +33,15 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	if err := sdk.NewReasoningValidator().Validate(req); err != nil {
 		return nil, &tool.Error{Code: model.BadTurn, Message: "the model " + c.config.Model + " can't be asked so: " + err.Error(), Permanent: true, Err: err}
 	}
-	said := said{text: wire.NewText(turn.OnText), at: map[int]int{}}
+	s := &said{text: wire.NewText(turn.OnText), at: map[int]int{}}
 	ask := c.whole
 	if turn.OnText != nil {
 		ask = c.stream
 	}
-	if err := ask(ctx, req, &said); err != nil {
+	if err := ask(ctx, req, s); err != nil {
 		return nil, err
 	}
-	return said.reply(turn, names), nil
+	return s.reply(turn, names), nil
 }
 
 // turn is a turn as it is sent.
@@ -61,8 +61,8 @@ func (c *Client) turn(t *model.Turn, names *wire.Names) sdk.ChatCompletionReques
 		r.Tools = append(r.Tools, function(f, names))
 	}
 	for _, m := range t.Messages {
-		if said, ok := message(m, names); ok {
-			r.Messages = append(r.Messages, said)
+		if sent, ok := message(m, names); ok {
+			r.Messages = append(r.Messages, sent)
 		}
 	}
 	return r
