@@ -47,7 +47,7 @@ func (s *solver) attempt(ctx context.Context, try int) *attempt {
 	if try > 1 {
 		id += fmt.Sprintf(".%d", try)
 	}
-	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil, stream: compile.NewStream(&s.compile)}
+	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch, stream: compile.NewStream(&s.compile)}
 }
 
 // text takes a piece of the answer.
@@ -158,9 +158,16 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	case model.Length:
 		return "it was cut off for its length: give fewer or shorter calls", nil
 	}
-	solution, findings := solutionOf(reply.Text)
+	answer, findings := answerOf(reply.Text)
 	if findings.HasErrors() {
 		return s.faulty(findings), nil
+	}
+	if faults := s.judge(answer); faults != "" || s.result.Status != "" {
+		return faults, nil
+	}
+	solution, faults := s.decided(answer)
+	if faults != "" {
+		return faults, nil
 	}
 	if s.redo != nil {
 		solution = s.redo.after(solution)
@@ -168,8 +175,10 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	a.solution = solution
 	for mended := false; ; mended = true {
 		prog, found := a.compile()
+		if found.HasErrors() && a.dropUnreachable(answer, found) {
+			continue
+		}
 		if !found.HasErrors() {
-			findings = append(findings, found...)
 			a.prog = prog
 			return a.accept(prog)
 		}
@@ -218,11 +227,11 @@ func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
 	s.result.Findings = nil
 	s.emit(Event{Type: Planned, Program: prog})
 	if s.opts.OnPlan == nil {
-		return "", nil
+		return "", a.firstBatch()
 	}
 	switch err := s.opts.OnPlan(prog); {
 	case err == nil:
-		return "", nil
+		return "", a.firstBatch()
 	case errors.Is(err, ErrRejected):
 		s.end(exec.Rejected, err.Error())
 		return err.Error(), nil

@@ -32,12 +32,21 @@ func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMe
 		defs = map[string]json.RawMessage{}
 	}
 	defs["reference"] = json.RawMessage(`{"type":"string","pattern":"^†","description":"a reference to a value: †state.x, †input.x"}`)
+	list := writeObject(member{"type", json.RawMessage(`"array"`)}, member{"items", items})
+	var properties []member
+	required := json.RawMessage(`["calls","output"]`)
+	if s.progress {
+		properties = append(properties, member{"progress", json.RawMessage(progressSchema)})
+	}
+	if s.decisions {
+		properties = append(properties, member{"decision", json.RawMessage(`{"enum":["continue","amend","final"]}`)},
+			member{"add", list}, member{"remove", json.RawMessage(`{"type":"array","items":{"type":"string"}}`)})
+		required = json.RawMessage(`[]`)
+	}
 	return writeObject(
 		member{"type", json.RawMessage(`"object"`)},
-		member{"properties", writeObject(
-			member{"calls", writeObject(member{"type", json.RawMessage(`"array"`)}, member{"items", items})},
-			member{"output", out})},
-		member{"required", json.RawMessage(`["calls","output"]`)},
+		member{"properties", writeObject(append(properties, member{"calls", list}, member{"output", out})...)},
+		member{"required", required},
 		member{"additionalProperties", json.RawMessage(`false`)},
 		member{"$defs", encode(defs)},
 	)
@@ -50,6 +59,8 @@ type composer struct {
 	lazy       bool
 	instances  bool
 	delegates  bool // there are documents that calls may delegate to
+	progress   bool // an answer says how the work stands
+	decisions  bool // an answer may be a decision about the plan
 	predicates bool // there is who checks conditions
 }
 

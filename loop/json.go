@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -38,7 +39,7 @@ func writeObject(members ...member) json.RawMessage {
 	return append(b, '}')
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // equalJSON reports whether two values are the same but for spelling; nil is no value.
 func equalJSON(a, b json.RawMessage) bool {
@@ -55,4 +56,12 @@ func compactJSON(v []byte) json.RawMessage {
 		return nil
 	}
 	return b.Bytes()
+}
+
+// list is an array of these values.
+func list(values []json.RawMessage) json.RawMessage {
+	if len(values) == 0 {
+		return json.RawMessage("[]")
+	}
+	return encode(values)
 }

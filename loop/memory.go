@@ -20,6 +20,7 @@ type memory struct {
 	now   map[place]*made    // of the run that goes on
 	known map[string][]*made // of those before, by content and output path
 	again tool.Usage         // of what was taken over in the run that goes on, which was counted before
+	took  map[place]bool     // what the last run took over
 	fresh int                // calls that were made in the last run, and not taken over
 }
 
@@ -77,9 +78,12 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	for i := range prog.Calls {
 		calls[exec.PathOf(prog.Calls[i].ID)] = &prog.Calls[i]
 	}
-	m.fresh = 0
+	m.fresh, m.took = 0, map[place]bool{}
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
+		if made.taken {
+			m.took[at] = true
+		}
 		if c != nil && !made.taken && (made.past.Attempts > 0 || made.past.Returned != nil) {
 			m.fresh++
 		}
@@ -95,6 +99,9 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	again, m.again = m.again, tool.Usage{}
 	return again
 }
+
+// wasTaken reports whether the last run took a call over.
+func (m *memory) wasTaken(instance, id string) bool { return m.took[place{instance, exec.PathOf(id)}] }
 
 // keep reports whether a call is not to be made again as if it had never been.
 func (m *made) keep() bool {

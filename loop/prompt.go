@@ -36,6 +36,12 @@ func (s *solver) request(attempt int, faults string) *model.Turn {
 	} else if s.latent {
 		system += eagerInstructions
 	}
+	if s.opts.Ledgers != nil {
+		system += progressInstructions
+	}
+	if s.opts.Reflect != ReflectNever {
+		system += reflectInstructions
+	}
 	text := s.context()
 	if faults != "" {
 		text += "\n## Your last answer could not be used\n" + faults + "\nAnswer again, with all of the plan.\n"
@@ -55,12 +61,18 @@ func (s *solver) context() string {
 	for _, bl := range s.board.blocks {
 		s.writeBlock(&b, bl)
 	}
+	if s.ledger != "" {
+		fmt.Fprintf(&b, "## Task ledger\n%s\n\n", s.ledger)
+	}
 	if s.board.plan != nil {
 		fmt.Fprintf(&b, "## Plan\n%s\n", shownPlan(s.board.plan))
 		if s.came != "" {
 			fmt.Fprintf(&b, "What came of it:\n%s", s.came)
 		}
 		b.WriteByte('\n')
+	}
+	if len(s.rest.calls) > 0 {
+		fmt.Fprintf(&b, "What is left of it:\n%s\n\n", shownPlan(encode(s.rest.calls)))
 	}
 	if len(s.errors) > 0 {
 		b.WriteString("## Errors\n")

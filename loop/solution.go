@@ -12,10 +12,11 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// solutionOf finds the solution in an answer: {"calls": […], "output": …}, as compact
-// JSON. A list of calls, or a plan message, is one without an output.
-func solutionOf(answer string) (json.RawMessage, diag.List) {
-	file := diag.NewFile("answer", []byte(answer))
+// answerOf is what an answer says, as compact JSON with the members of a solution: {"calls":
+// […], "output": …}, and those that it has besides. A list of calls, or a plan message, is one
+// without an output.
+func answerOf(text string) (json.RawMessage, diag.List) {
+	file := diag.NewFile("answer", []byte(text))
 	doc, findings := lang.Parse(file, &lang.Options{Answer: true})
 	// What its calls say is checked beside the context; here it counts whether there is a text of a solution.
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool {
@@ -24,27 +25,38 @@ func solutionOf(answer string) (json.RawMessage, diag.List) {
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	calls, output, found := json.RawMessage("[]"), json.RawMessage("null"), false
-	switch v := doc.Root; v.Kind() {
-	case lang.Array:
-		calls, found = v.AppendJSON(nil), doc.Form == lang.CallList
-	case lang.Object:
-		for _, name := range []string{"plan", "calls"} {
-			if m, ok := v.Member(name); ok {
-				calls, found = callsOf(m.Value), true
-			}
-		}
-		if m, ok := v.Member("output"); ok {
-			output, found = m.Value.AppendJSON(nil), true
+	switch v := doc.Root; {
+	case v.Kind() == lang.Array && doc.Form == lang.CallList:
+		return writeObject(member{"calls", v.AppendJSON(nil)}, member{"output", json.RawMessage("null")}), findings
+	case v.Kind() == lang.Object:
+		if answer, ok := answerIn(v); ok {
+			return answer, findings
 		}
 	}
-	if !found {
-		return nil, append(findings, diag.Finding{
-			Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: file},
-			Message: `the answer is no solution: it is one object {"calls": […], "output": …}`,
-		})
+	return nil, append(findings, diag.Finding{
+		Code: diag.NotAPlan, Severity: diag.Error, Loc: diag.Loc{File: file},
+		Message: `the answer is no solution: it is one object {"calls": […], "output": …}`,
+	})
+}
+
+// answerIn is an object as an answer; ok is false when it is none.
+func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
+	calls, output := member{"calls", json.RawMessage("[]")}, member{"output", json.RawMessage("null")}
+	var more []member
+	for m := range v.Members() {
+		switch m.Name {
+		case "plan", "calls":
+			calls.value, ok = callsOf(m.Value), true
+		case "output":
+			output.value, ok = m.Value.AppendJSON(nil), true
+		case "decision":
+			ok = true
+			fallthrough
+		case "progress", "add", "remove":
+			more = append(more, member{m.Name, m.Value.AppendJSON(nil)})
+		}
 	}
-	return writeObject(member{"calls", calls}, member{"output", output}), findings
+	return writeObject(append([]member{calls, output}, more...)...), ok
 }
 
 // faulty tells findings, and returns what the planner is told of them.

@@ -104,6 +104,7 @@ func (s *solver) loop(ctx context.Context) (*Result, error) {
 	if s.result.State == nil {
 		s.result.State = json.RawMessage("{}")
 	}
+	s.result.Tokens = s.meter.tokens(len(s.result.Output))
 	s.emit(Event{Type: Finished, Result: s.result})
 	return s.result, err
 }
@@ -130,9 +131,18 @@ type solver struct {
 	stalls int        // turns in a row in which nothing happened
 	redo   *remainder // what comes after the calls of the next solution; nil is nothing
 
-	ids      []string  // of the calls of the last plan
-	revision *Revision // that is to come; nil is none
-	news     news      // what came from outside since the last request
+	rest     rest   // of a plan that goes on when the planner says so
+	ledger   string // the task ledger; "" is none
+	flat     int    // turns without progress, by the progress ledger
+	resets   int    // task ledgers that were made anew
+	stalled  string // why another one is to be made; "" is not
+	meter    meter
+	key      string          // of tasks like this one
+	solved   json.RawMessage // the last solution
+	cached   json.RawMessage // the solution that the cache has for the first turn; nil is none
+	ids      []string        // of the calls of the last plan
+	revision *Revision       // that is to come; nil is none
+	news     news            // what came from outside since the last request
 
 	emitting sync.Mutex
 }
@@ -178,8 +188,9 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		_, status := tools.Resolve(t, "", false)
 		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
 	}
-	s.schema = composed(tools, task.Schema, &composer{lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
+	s.schema = composed(tools, task.Schema, &composer{progress: o.Ledgers != nil, decisions: o.Reflect != ReflectNever, lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
 	s.result = &Result{ID: o.ID, Runs: []string{}, Revisions: []Revision{}}
+	s.cached = s.lookUp()
 	return s, nil
 }
 
@@ -226,8 +237,15 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 		if err := s.learn(); err != nil || s.result.Status != "" {
 			return nil, err
 		}
+		if s.opts.Ledgers != nil && (s.ledger == "" && s.result.Turns == 0 && try == 1 || s.stalled != "") {
+			why := s.stalled
+			s.stalled = ""
+			if err := s.writeTaskLedger(ctx, why); err != nil {
+				return nil, err
+			}
+		}
 		a := s.attempt(ctx, try)
-		reply, err := s.ask(ctx, s.request(try, faults), a)
+		reply, err := s.next(ctx, s.request(try, faults), a)
 		if err != nil {
 			a.abandon()
 			return nil, err
@@ -237,13 +255,14 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 			a.abandon()
 			return nil, err
 		}
-		if why == "" && !s.news.there() {
+		switch {
+		case s.result.Status != "":
+			a.abandon()
+			return nil, nil
+		case why == "" && !s.news.there():
 			return a, nil
 		}
 		a.abandon()
-		if s.result.Status != "" {
-			return nil, nil
-		}
 		if why == "" { // the planner did not know
 			try, faults = try-1, ""
 			continue
@@ -268,11 +287,13 @@ func (s *solver) affordable() bool {
 	return s.result.Status == ""
 }
 
-// ask puts a request to the planner. What it says while it says it goes to a.
+// ask puts a request to the planner. What it says while it says it goes to a, which may be nil.
 func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
 	turn.OnText = func(piece string) error {
 		s.emit(Event{Type: Said, Text: piece})
-		a.text(piece)
+		if a != nil {
+			a.text(piece)
+		}
 		return nil
 	}
 	s.emit(Event{Type: Asked, Request: turn})
@@ -281,6 +302,7 @@ func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.
 		return nil, fmt.Errorf("loop: the planner failed: %w", err)
 	}
 	s.spend(reply)
+	s.meter.asked(turn, reply)
 	s.emit(Event{Type: Replied, Reply: reply})
 	return reply, nil
 }
@@ -306,9 +328,10 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	if r.Err != nil {
 		return fmt.Errorf("loop: %w", r.Err)
 	}
+	s.meter.ran(a.prog, r, s.memory.wasTaken)
 	before := s.board.digest()
 	s.board.take(r)
-	s.board.plan = a.calls()
+	s.board.plan, s.solved = a.calls(), a.solution
 	s.came, s.errors, s.notes, s.redo = cameOf(r), errorsOf(r), nil, nil
 	switch {
 	case r.Status == exec.Paused && !r.Replan:
@@ -365,6 +388,7 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	}
 	s.result.Output = out
 	s.end(exec.Completed, "")
+	s.remember(r)
 	return true
 }
 

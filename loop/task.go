@@ -59,6 +59,13 @@ type Options struct {
 	Lazy         bool          // a whole plan first, which makes no results up, and then its run
 	Whole        bool          // nothing is started before a solution is whole
 	ApplyFixes   bool          // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
+	// Reflect says when the planner looks at what has come of its plan.
+	Reflect Reflect
+	// Ledgers has the loop keep a task ledger and a progress ledger; nil keeps none.
+	Ledgers *Ledgers
+	// Cache keeps the plans of tasks that were solved, as templates for others alike; nil keeps
+	// none.
+	Cache Cache
 	// Compile says how solutions are checked. Its Catalogue, Values and Run are the loop's.
 	Compile compile.Options
 	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
@@ -113,6 +120,8 @@ type Result struct {
 	Turns  int             `json:"turns"` // solutions that were run
 	Runs   []string        `json:"runs"`  // their ids
 	Usage  Usage           `json:"usage"`
+	// Tokens compares what was used with a loop that copies results.
+	Tokens Tokens `json:"tokens"`
 	// Revisions are the plans that replaced others before these were done.
 	Revisions []Revision `json:"revisions"`
 	// Findings are those of the last solution, when it was faulty.

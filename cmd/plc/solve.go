@@ -28,6 +28,8 @@ type solveFlags struct {
 	repairs  int
 	fixes    bool
 	whole    bool
+	reflect  string
+	ledgers  bool
 	resume   string
 	list     bool // the functions of the style, and no more
 
@@ -87,6 +89,9 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.IntVar(&f.repairs, "max-repairs", loop.DefaultMaxRepairs, "how often in a row a faulty plan goes back to the model")
 	fl.BoolVar(&f.fixes, "apply-fixes", false, "mend a faulty plan by the fixes of its findings, when that makes it sound and calls no other tool")
 	fl.BoolVar(&f.whole, "whole", false, "start nothing before a plan is whole")
+	fl.StringVar(&f.reflect, "reflect", "never", "when the model looks at what has come of its plan and decides whether it goes on: never (each answer is a plan), end or batch")
+	fl.BoolVar(&f.ledgers, "ledgers", false, "keep a task ledger and a progress ledger, and have another plan made when the work stalls")
+	fl.IntVar(&f.maxRevisions, "max-revisions", 0, "how often a plan may be replaced because of a failure; 0 is no bound")
 	fl.BoolVar(&f.lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
@@ -102,6 +107,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the runs is kept: a path, or none")
 	complete(c, "style", styleNames()...)
+	complete(c, "reflect", "never", "end", "batch")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-failure", strategyNames()...)
 	completeFiles(c, "json", "context", "schema")
@@ -219,7 +225,12 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	if s.policy.Approve != "" && !c.Flags().Changed("approve") {
 		f.approve = s.policy.Approve
 	}
+	reflect, err := choice("reflect", f.reflect, map[string]loop.Reflect{"never": loop.ReflectNever, "end": loop.ReflectAtEnd, "batch": loop.ReflectAfterBatch})
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	run := f.runFlags
+	run.maxRevisions = exec.DefaultMaxRevisions
 	run.onFailure, run.maxTime, run.maxTokens, run.maxCost = "continue", 0, 0, 0
 	ex, err := run.options()
 	if err != nil {
@@ -227,7 +238,10 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	}
 	opts := &loop.Options{
 		ID: cmp.Or(f.id, exec.NewID()), MaxTurns: f.maxTurns, MaxRepairs: f.repairs, MaxTokens: int64(f.maxTokens), MaxCost: f.maxCost, MaxTime: f.maxTime,
-		OnFailure: strategy, Lazy: f.lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
+		OnFailure: strategy, MaxRevisions: f.maxRevisions, Reflect: reflect, Lazy: f.lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
+	}
+	if f.ledgers {
+		opts.Ledgers = &loop.Ledgers{}
 	}
 	if f.repairs == 0 {
 		opts.MaxRepairs = -1
@@ -276,6 +290,9 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog)
 	line := fmt.Sprintf("%s: %s, %s to the model", r.Status, count(r.Turns, "turn"), count(r.Usage.Requests, "request"))
 	if n := r.Usage.Input + r.Usage.Output; n > 0 {
 		line += fmt.Sprintf(", %d tokens", n)
+	}
+	if r.Tokens.Used > 0 {
+		line += fmt.Sprintf("; about %d tokens of text, where a loop that copies results takes %d", r.Tokens.Used, r.Tokens.Plain)
 	}
 	if r.Reason != "" {
 		line += "; " + r.Reason

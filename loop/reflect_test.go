@@ -1,0 +1,130 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+)
+
+// noted is a scene with tools that look and note.
+func noted(t *testing.T) *scene {
+	s := &scene{}
+	echo := func(params string) (string, error) { return params, nil }
+	tries := 0
+	s.task.Catalogue = s.calls.tools(t, map[string]string{
+		"look": `{"properties":{"q":{}},"effects":{"readOnly":true}}`,
+		"note": `{"properties":{"v":{}},"effects":{"readOnly":false}}`,
+		"pick": `{"properties":{},"_outcomes":["†state.yes","†state.no"]}`,
+	}, map[string]activity{
+		"look": echo, "note": echo,
+		"pick": func(string) (string, error) { tries++; return `{"_outcome":"†state.no","_value":1}`, nil },
+	})
+	return s
+}
+
+const threeSteps = `{"calls":[{"_tool":"look","q":1,"_outputPath":"†state.a"},{"_tool":"note","v":"†state.a","_dependsOn":["look"],"_outputPath":"†state.b"},{"_tool":"note","_id":"last","v":"†state.b.v","_outputPath":"†state.c"}],"output":"†state.c"}`
+
+func TestReflection(t *testing.T) {
+	for _, test := range []struct {
+		about   string
+		reflect loop.Reflect
+		answers []string
+		status  exec.Status
+		output  string
+		calls   int
+		asked   string
+	}{
+		{"each batch is looked at, and the plan goes on", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"continue"}`, `{"decision":"continue"}`}, exec.Completed, `{"v":{"q":1}}`, 3, "What is left of it"},
+		{"what is left is amended", loop.ReflectAfterBatch,
+			[]string{threeSteps, `{"decision":"amend","remove":["last"],"add":[{"_tool":"note","_id":"other","v":"†state.b","_outputPath":"†state.c"}]}`, `{"decision":"continue"}`},
+			exec.Completed, `{"v":{"v":{"q":1}}}`, 3, "other"},
+		{"a final decision leaves the rest", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"final","output":"enough"}`}, exec.Completed, `"enough"`, 1, ""},
+		{"a whole new plan is an answer as well", loop.ReflectAfterBatch, []string{threeSteps, `{"calls":[],"output":"†state.a"}`}, exec.Completed, `{"q":1}`, 1, ""},
+		{"at the end there is nothing to continue", loop.ReflectAtEnd, []string{strings.Replace(threeSteps, `"output":"†state.c"`, `"output":null`, 1), `{"decision":"continue"}`, `{"decision":"final","output":7}`},
+			exec.Completed, `7`, 3, "nothing is left of the plan"},
+		{"what can't be removed", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"amend","remove":["nobody"]}`, `{"decision":"final","output":7}`}, exec.Completed, `7`, 1, `"nobody" can't be removed`},
+		{"no such decision", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"perhaps"}`, `{"decision":"final","output":7}`}, exec.Completed, `7`, 1, `not "perhaps"`},
+		{"a branch that was not taken is left out", loop.ReflectAfterBatch,
+			[]string{`{"calls":[{"_tool":"pick","_outputPath":"†state.yes || †state.no"},{"_tool":"note","_id":"y","v":"†state.yes","_outputPath":"†state.r"},{"_tool":"note","_id":"n","v":"†state.no","_outputPath":"†state.s"}],"output":"†state.s"}`, `{"decision":"continue"}`},
+			exec.Completed, `{"v":1}`, 2, ""},
+		{"without reflection a decision is no solution", loop.ReflectNever, []string{`{"decision":"continue"}`, `{"output":1}`}, exec.Completed, `1`, 0, ""},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			ways(t, func(t *testing.T, piece int) {
+				s := noted(t)
+				s.answers, s.opts.Reflect = test.answers, test.reflect
+				r := s.solve(t, piece)
+				if r.Status != test.status || string(r.Output) != test.output || len(s.calls.made) != test.calls {
+					t.Errorf("%s (%s) %s, calls %v", r.Status, r.Reason, r.Output, s.calls.made)
+				}
+				if last := s.asked[len(s.asked)-1]; !strings.Contains(last, test.asked) {
+					t.Errorf("the last request has no %q:\n%s", test.asked, last)
+				}
+			})
+		})
+	}
+}
+
+const facts = `{"facts":{"given":["it rains"],"look_up":[],"derive":[],"guesses":[]},"plan":["look"]}`
+
+func flat(calls string) string {
+	return `{"progress":{"is_request_satisfied":false,"is_in_loop":true,"is_progress_being_made":false,"reason":"the same again"},"calls":[` + calls + `],"output":null}`
+}
+
+// When the progress ledger says so often enough that there is no progress, the loop, and not the
+// model, has another plan made on another task ledger; and gives up after some of them.
+func TestLedgers(t *testing.T) {
+	s := noted(t)
+	look := func(q string) string { return `{"_tool":"look","q":` + q + `,"_outputPath":"†state.x"}` }
+	s.opts.Whole = true
+	s.opts.Ledgers = &loop.Ledgers{MaxStalls: 2, MaxResets: 1}
+	s.answers = []string{facts, `{"calls":[` + look("1") + `]}`, flat(look("2")), flat(look("3")), strings.Replace(facts, "rains", "snows", 1), flat(look("4")),
+		flat(look("5")), flat(look("6"))}
+	r := s.solve(t, 0)
+	if r.Status != exec.Failed || !strings.Contains(r.Reason, "gives up") || len(s.calls.made) != 3 || len(r.Revisions) != 1 {
+		t.Errorf("%+v\n%v", r, s.calls.made)
+	}
+	if !strings.Contains(s.asked[1], "it rains") || !strings.Contains(s.asked[4], "the same again") || !strings.Contains(s.asked[5], "it snows") {
+		t.Errorf("asked\n%s", strings.Join(s.asked, "\n----\n"))
+	}
+}
+
+// The plan of a task that was solved does for another with other values, without the planner.
+func TestCache(t *testing.T) {
+	var cache loop.Memory
+	for i, city := range []string{"Rome", "Oslo"} {
+		s := noted(t)
+		s.task.Goal = "look it up"
+		s.task.Context = json.RawMessage(`[{"type":"input","city":"` + city + `"}]`)
+		s.opts.Cache = &cache
+		if i == 0 {
+			s.answers = []string{`{"calls":[{"_tool":"look","q":"†input.city","_outputPath":"†state.x"}],"output":"†state.x.q"}`}
+		}
+		if r := s.solve(t, 0); string(r.Output) != `"`+city+`"` || len(s.asked) != 1-i {
+			t.Errorf("%s: %+v, asked %d times", city, r, len(s.asked))
+		}
+	}
+	s := noted(t)
+	s.task.Goal, s.opts.Cache, s.answers = "look it up", &cache, []string{`{"output":1}`}
+	if s.solve(t, 0); len(s.asked) != 1 {
+		t.Error("a task of another input took the plan")
+	}
+}
+
+// A loop that refers to results uses fewer tokens than one that copies them; of none it uses about
+// as many.
+func TestTokens(t *testing.T) {
+	for _, size := range []int{10, 20_000} {
+		s := &scene{}
+		s.task.Catalogue = s.calls.tools(t, map[string]string{"load": `{"properties":{"n":{}},"effects":{"readOnly":true}}`, "count": `{"properties":{"v":{}},"effects":{"readOnly":true}}`},
+			map[string]activity{"load": gives(`"` + strings.Repeat("x", size) + `"`), "count": gives("1")})
+		s.answers = []string{`{"calls":[{"_tool":"load","n":1,"_outputPath":"†state.a"},{"_tool":"load","n":2,"_outputPath":"†state.b"},{"_tool":"count","v":["†state.a","†state.b"],"_outputPath":"†state.c"}],"output":"†state.c"}`}
+		r := s.solve(t, 0)
+		if want := int64(2 * 2 * size / 4); r.Tokens.Plain-r.Tokens.Used < want-want/10 || r.Tokens.Used > 2000 {
+			t.Errorf("results of %d bytes: %+v", size, r.Tokens)
+		}
+	}
+}
