@@ -155,6 +155,7 @@ type checker struct {
 	doc      *lang.Document
 	opts     *Options
 	findings diag.List
+	lost     diag.Finding          // what is said of those that are too many
 	reported map[kindOfFinding]int // how many there are, also of those that are not kept
 	over     map[kindOfFinding]int // the finding that tells how many more there are
 	looks    int                   // at names, to find those that were meant

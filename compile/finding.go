@@ -44,10 +44,23 @@ func (c *checker) keep(f diag.Finding) finding {
 		c.findings = append(c.findings, diag.Finding{Code: f.Code, Severity: f.Severity, Loc: f.Loc})
 	}
 	if n >= maxPerCode {
-		return finding{&diag.Finding{}, nil}
+		c.lost = diag.Finding{}
+		return finding{&c.lost, nil}
 	}
 	c.findings = append(c.findings, f)
 	return finding{&c.findings[len(c.findings)-1], c}
+}
+
+// tooMany counts a finding that would be one too many, and reports whether it is, so that those
+// who find very many need not put it in words.
+func (c *checker) tooMany(sev diag.Severity, code diag.Code) bool {
+	kind := kindOfFinding{code, sev}
+	n := c.reported[kind]
+	if n <= maxPerCode {
+		return false
+	}
+	c.reported[kind] = n + 1
+	return true
 }
 
 // countFindings says how many findings there were too many.

@@ -418,6 +418,9 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 
 // optional reports a member that need not be there, read as if it always were.
 func (t *typeCheck) optional(to *target, r *Read, s Source) {
+	if t.tooMany(diag.Warning, diag.OptionalRead) {
+		return
+	}
 	const format = "%s is optional in what %s; say what to take instead with ||"
 	if s.Writer == nil {
 		t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, "is given").inside(to.draft, r.Span)

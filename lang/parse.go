@@ -91,13 +91,24 @@ func (p *parser) text() {
 	if bytes.HasPrefix(p.file.Text, []byte("\ufeff")) {
 		start = len("\ufeff")
 	}
-	const bytesPerNode = 10 // in plans, more or less
-	r := newReader(p.file, start, len(p.file.Text), p.limits.MaxDepth, len(p.file.Text)/bytesPerNode)
+	r := newReader(p.file, start, len(p.file.Text), p.limits.MaxDepth, nodesOf(p.file.Text))
 	root := r.read()
 	if root.IsZero() && p.foreign(r) {
 		return
 	}
 	p.use(r, root)
+}
+
+// nodesOf is how many nodes a text will have, as nearly as its punctuation tells: names and
+// values stand before a colon, behind a comma or at the start of an object or array. A text that is
+// nothing but punctuation gets no more than a plan would have.
+func nodesOf(text []byte) int {
+	n := 1
+	for _, c := range [...]string{":", ",", "{", "["} {
+		n += bytes.Count(text, []byte(c))
+	}
+	const bytesPerNode = 6 // in the densest plans
+	return min(n, len(text)/bytesPerNode+1)
 }
 
 // foreign reports a text that is not JSON from its start on, if it can be told
