@@ -94,7 +94,7 @@ func (d *document) scan(v *value, pointer, base string) *SchemaError {
 	if id != "" {
 		u, ok := resolveURL(base, id)
 		if !ok {
-			return &SchemaError{pointer, strconv.Quote(id) + " is not a URL"}
+			return &SchemaError{pointer, strconv.Quote(id) + " is no URL that can be resolved here"}
 		}
 		if other := d.ids[u]; other != nil && other != v {
 			return &SchemaError{pointer, "another schema has the id " + strconv.Quote(id)}
@@ -226,9 +226,8 @@ func resolveURL(base, ref string) (resolved string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if b.Opaque != "" {
-		base, _, _ = strings.Cut(base, "#")
-		return base + ref, true
+	if b.Opaque != "" { // as of urn:x, which nothing is relative to
+		return "", false
 	}
 	return b.ResolveReference(r).String(), true
 }

@@ -103,6 +103,9 @@ func (e *explainer) values(n *node, v *value, at string) {
 			}
 			words = append(words, n.enum[i].short())
 		}
+		if len(words) == 0 {
+			words = []string{"nothing, which no value is"}
+		}
 		e.add(n, at, "enum", "expected %s, but got %s", orList(words), v.short())
 	}
 }

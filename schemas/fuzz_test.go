@@ -36,6 +36,9 @@ func seeds(f *testing.F, add func(schema, value string)) {
 // Whatever the schema and the value: no panic, and the evaluator and the library agree.
 func FuzzValidate(f *testing.F) {
 	seeds(f, func(schema, value string) { f.Add(schema, value) })
+	f.Add(`{"enum":[]}`, `1`)
+	f.Add(`{"properties":{"a":{"type":"string","not":{"type":"null"},"enum":[]}}}`, `{"a":"x"}`)
+	f.Add(`{"$id":"A:0","$defs":{"":{"$id":"0"}}}`, `1`)
 	f.Fuzz(func(t *testing.T, schema, value string) {
 		s, err := Compile([]byte(schema), nil)
 		if err != nil {

@@ -229,8 +229,14 @@ func (w *rewriter) object(v *value, write func(m *value), drop func(m *value) bo
 
 func (w *rewriter) schema(v *value, p *place) {
 	dead := w.keep != nil && p.node == nil
+	enum := v.member("enum")
+	never := !dead && w.draft >= 2019 && enum != nil && enum.kind == kindArray && len(enum.kids) == 0
 	w.object(v, func(m *value) { w.keyword(v, m) }, func(m *value) bool {
 		switch m.name {
+		case "enum", "not":
+			if never {
+				return true
+			}
 		case "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor":
 			return false
 		case "format", "contentEncoding", "contentMediaType":
@@ -246,6 +252,13 @@ func (w *rewriter) schema(v *value, p *place) {
 		}
 		return dead && !w.keep[m]
 	})
+	if never { // no value is one of none, which the library takes for no enum at all
+		w.out = w.out[:len(w.out)-1]
+		if w.out[len(w.out)-1] != '{' {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(w.out, `"not":{}}`...)
+	}
 }
 
 func (w *rewriter) keyword(schema, m *value) {

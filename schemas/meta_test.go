@@ -102,3 +102,31 @@ func FuzzOrdinary(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) { sameAsMeta(t, text) })
 }
+
+// No value is one of none: drafts since 2019-09 allow such an enum, earlier ones do not.
+func TestEnumOfNothing(t *testing.T) {
+	for _, text := range []string{`{"enum":[]}`, `{"not":{"type":"null"},"enum":[]}`, `{"$schema":"https://json-schema.org/draft/2019-09/schema","enum":[]}`} {
+		s, err := Compile([]byte(text), nil)
+		if err != nil {
+			t.Error(text, err)
+			continue
+		}
+		v := value{kind: kindBoolean}
+		if valid, _ := agree(t, s, &v); valid || s.Validate([]byte("false")) == nil {
+			t.Errorf("%s takes a value", text)
+		}
+	}
+	for _, draft := range []string{"04", "06", "07"} {
+		text := `{"$schema":"http://json-schema.org/draft-` + draft + `/schema#","enum":[]}`
+		if _, err := Compile([]byte(text), nil); err == nil {
+			t.Errorf("%s is a schema", text)
+		}
+	}
+}
+
+// Nothing is relative to a URL without a path.
+func TestIdentifierBelowOpaque(t *testing.T) {
+	if _, err := Compile([]byte(`{"$id":"urn:x","$defs":{"a":{"$id":"0"}}}`), nil); err == nil {
+		t.Error("the id is taken")
+	}
+}
