@@ -58,6 +58,7 @@ var layers = map[string]layer{
 	// Leaves.
 	"internal/jsonscan": {},
 	"internal/spell":    {},
+	"internal/yamlpos":  {libraries: []string{yaml}},
 	"diag":              {},
 	"dag":               {},
 	"dag/draw":          {own: "dag"},
@@ -72,7 +73,7 @@ var layers = map[string]layer{
 	"lang/dialect/mathqa":         {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":           {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":          {own: "diag lang lang/dialect"},
-	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan", libraries: []string{yaml}},
+	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan internal/yamlpos", libraries: []string{yaml}},
 	"lang/dialect/mnms":           {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
 	"lang/dialect/sealtools":      {own: "diag lang lang/dialect lang/dialect/tree"},
@@ -104,7 +105,7 @@ var layers = map[string]layer{
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
 	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
-	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell", libraries: []string{yaml}},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell internal/yamlpos", libraries: []string{yaml}},
 
 	// Tree + catalogue → program → run.
 	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,12 +11,13 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/yamlpos"
 )
 
 // parseYAML reads a YAML document that says nothing but what JSON can say. It
 // stops at the first fault.
 func parseYAML(src []byte) (*node, *jsonscan.Error) {
-	r := &yamlReader{src: src, lines: lineStarts(src)}
+	r := &yamlReader{at: yamlpos.New(src, bom(src))}
 	if !utf8.Valid(src) {
 		return nil, &jsonscan.Error{Message: "the text is not UTF-8"}
 	}
@@ -32,50 +32,10 @@ func parseYAML(src []byte) (*node, *jsonscan.Error) {
 	return n, nil
 }
 
-// yamlReader turns the nodes of the library into ours. Theirs have lines and
-// columns in characters; since nodes come in the order of the text, offsets are
-// found by going on from the last one.
+// yamlReader turns the nodes of the library into ours.
 type yamlReader struct {
-	src   []byte
-	lines []int // offset of the first byte of each line
-	line  int   // of the last place, from 1
-	col   int   // from 1
-	pos   int   // its offset
-	err   *jsonscan.Error
-}
-
-// lineStarts finds the lines as YAML counts them.
-func lineStarts(src []byte) []int {
-	starts := []int{bom(src)}
-	for i := 0; i < len(src); {
-		c, n := utf8.DecodeRune(src[i:])
-		i += n
-		switch c {
-		case '\r':
-			if i < len(src) && src[i] == '\n' {
-				continue
-			}
-			fallthrough
-		case '\n', '\u0085', '\u2028', '\u2029':
-			starts = append(starts, i)
-		}
-	}
-	return starts
-}
-
-// offset is the place of a line and column.
-func (r *yamlReader) offset(line, col int) int {
-	if line < 1 || line > len(r.lines) {
-		return len(r.src)
-	}
-	if line != r.line || col < r.col {
-		r.line, r.col, r.pos = line, 1, r.lines[line-1]
-	}
-	for ; r.col < col && r.pos < len(r.src); r.col++ {
-		_, n := utf8.DecodeRune(r.src[r.pos:])
-		r.pos += n
-	}
-	return r.pos
+	at  *yamlpos.Text
+	err *jsonscan.Error
 }
 
 func (r *yamlReader) fail(kind jsonscan.Kind, offset int, format string, args ...any) *node {
@@ -87,20 +47,8 @@ func (r *yamlReader) fail(kind jsonscan.Kind, offset int, format string, args ..
 
 // syntax is a fault that the library found.
 func (r *yamlReader) syntax(err error) *jsonscan.Error {
-	var one *yaml.LoadError
-	var many *yaml.LoadErrors
-	switch {
-	case errors.As(err, &many) && len(many.Errors) > 0:
-		one = many.Errors[0]
-	case !errors.As(err, &one):
-		return &jsonscan.Error{Message: err.Error()}
-	}
-	switch message := strings.TrimPrefix(one.Message, "yaml: "); {
-	case one.Mark.Line > 0:
-		at := r.offset(one.Mark.Line, one.Mark.Column)
-		if r.indentedByTab(one.Mark.Line, at) {
-			message = "a tab: YAML is indented by spaces"
-		}
+	switch message, at := r.at.Fault(err); {
+	case at >= 0:
 		return &jsonscan.Error{Offset: at, Message: message}
 	case strings.Contains(message, "multiple"):
 		return &jsonscan.Error{Message: "there are several documents in the file; a tool file is one"}
@@ -111,16 +59,8 @@ func (r *yamlReader) syntax(err error) *jsonscan.Error {
 	}
 }
 
-// indentedByTab reports whether a fault is a tab before everything else on its line.
-func (r *yamlReader) indentedByTab(line, offset int) bool {
-	if offset >= len(r.src) || r.src[offset] != '\t' {
-		return false
-	}
-	return len(bytes.Trim(r.src[r.lines[line-1]:offset], " \t")) == 0
-}
-
 func (r *yamlReader) node(y *yaml.Node, depth int) *node {
-	start := r.offset(y.Line, y.Column)
+	start := r.at.Offset(y.Line, y.Column)
 	n := &node{span: diag.Span{Start: int32(start), End: int32(start)}}
 	switch {
 	case depth == maxDepth && y.Kind&(yaml.MappingNode|yaml.SequenceNode) != 0:
@@ -162,10 +102,10 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) {
 
 // key reads the name of a member.
 func (r *yamlReader) key(y *yaml.Node) entry {
-	start := r.offset(y.Line, y.Column)
+	start := r.at.Offset(y.Line, y.Column)
 	switch tag := tagOf(y); {
 	case y.Kind == yaml.ScalarNode && (tag == "!!str" || tag == "!!timestamp"):
-		return entry{name: y.Value, key: diag.Span{Start: int32(start), End: int32(r.scalarEnd(y, start))}}
+		return entry{name: y.Value, key: diag.Span{Start: int32(start), End: int32(r.at.ScalarEnd(y.Value, start))}}
 	case tag == "!!merge":
 		r.fail(jsonscan.Syntax, start, "<< merges, which tool files do not have; write the members out")
 	case y.Kind == yaml.ScalarNode:
@@ -177,7 +117,7 @@ func (r *yamlReader) key(y *yaml.Node) entry {
 }
 
 func (r *yamlReader) scalar(n *node, y *yaml.Node, start int) {
-	n.span.End = int32(r.scalarEnd(y, start))
+	n.span.End = int32(r.at.ScalarEnd(y.Value, start))
 	n.raw = y.Value
 	switch tagOf(y) {
 	case "!!str", "!!timestamp": // a date is what it looks like
@@ -229,27 +169,4 @@ func outOfRange(s string) bool {
 func isNumber(s string) bool {
 	lex := jsonscan.Lexer{Text: []byte(s)}
 	return lex.Next() == jsonscan.Number && lex.Pos == len(s)
-}
-
-// scalarEnd is where a scalar ends, as far as one can say: behind its text or
-// its closing quote, else at the end of its first line.
-func (r *yamlReader) scalarEnd(y *yaml.Node, start int) int {
-	rest := r.src[start:]
-	if bytes.HasPrefix(rest, []byte(y.Value)) {
-		return start + len(y.Value)
-	}
-	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
-		for i := 1; i < len(rest); i++ {
-			switch {
-			case rest[i] == '\\' && rest[0] == '"':
-				i++
-			case rest[i] == rest[0]:
-				return start + i + 1
-			}
-		}
-	}
-	if end := bytes.IndexAny(rest, "\r\n"); end >= 0 {
-		rest = rest[:end]
-	}
-	return start + len(bytes.TrimRight(rest, " \t"))
 }

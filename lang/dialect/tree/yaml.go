@@ -2,15 +2,14 @@ package tree
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/yamlpos"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -22,7 +21,7 @@ func ReadAny(b *dialect.Builder) (Value, bool) {
 	if len(start) == 0 || start[0] == '{' || start[0] == '[' || bytes.HasPrefix(start, []byte("//")) {
 		return Read(b)
 	}
-	y := &yamlReader{Builder: b, lines: lineStarts(b.File.Text, b.Start()), in: &source{origin: b.File, pieces: []diag.Piece{}}}
+	y := &yamlReader{Builder: b, at: yamlpos.New(b.File.Text, b.Start()), in: &source{origin: b.File, pieces: []diag.Piece{}}}
 	var doc yaml.Node
 	if err := yaml.Load(b.File.Text[b.Start():], &doc); err != nil || len(doc.Content) == 0 {
 		y.syntax(err)
@@ -39,15 +38,10 @@ func ReadAny(b *dialect.Builder) (Value, bool) {
 	return Value{root, in}, !root.IsZero() && !found.HasErrors()
 }
 
-// yamlReader writes YAML as JSON, with where each piece of it stands. The library's
-// nodes have lines and columns in characters; since they come in the order of the text,
-// offsets are found by going on from the last one.
+// yamlReader writes YAML as JSON, with where each piece of it stands.
 type yamlReader struct {
 	*dialect.Builder
-	lines []int // offset of the first byte of each line
-	line  int   // of the last place, from 1
-	col   int   // from 1
-	pos   int   // its offset
+	at    *yamlpos.Text
 	out   []byte
 	in    *source
 	nodes int // with those of aliases, each time
@@ -61,59 +55,19 @@ const maxNodes = 1 << 21
 // maxOut is how long the text may become.
 const maxOut = 256 << 20
 
-// lineStarts finds the lines as YAML counts them.
-func lineStarts(text []byte, start int) []int {
-	starts := []int{start}
-	for i := start; i < len(text); {
-		c, n := utf8.DecodeRune(text[i:])
-		i += n
-		switch c {
-		case '\r':
-			if i < len(text) && text[i] == '\n' {
-				continue
-			}
-			fallthrough
-		case '\n', '\u0085', '\u2028', '\u2029':
-			starts = append(starts, i)
-		}
-	}
-	return starts
-}
-
-// offset is the place of a line and column.
-func (y *yamlReader) offset(line, col int) int {
-	text := y.File.Text
-	if line < 1 || line > len(y.lines) {
-		return len(text)
-	}
-	if line != y.line || col < y.col {
-		y.line, y.col, y.pos = line, 1, y.lines[line-1]
-	}
-	for ; y.col < col && y.pos < len(text); y.col++ {
-		_, n := utf8.DecodeRune(text[y.pos:])
-		y.pos += n
-	}
-	return y.pos
-}
-
 // syntax reports a fault that the library found.
 func (y *yamlReader) syntax(err error) {
-	var one *yaml.LoadError
-	var many *yaml.LoadErrors
-	if errors.As(err, &many) && len(many.Errors) > 0 {
-		one = many.Errors[0]
-	} else {
-		errors.As(err, &one)
-	}
-	switch {
-	case err == nil:
+	if err == nil {
 		y.Errorf(diag.Span{}, diag.NotJSON, "there is nothing in the text")
-	case one != nil && one.Mark.Line > 0:
-		at := min(y.offset(one.Mark.Line, one.Mark.Column), len(y.File.Text))
-		y.Errorf(dialect.Span(at, min(at+1, len(y.File.Text))), diag.NotJSON, "the text is not YAML here: %s", strings.TrimPrefix(one.Message, "yaml: "))
-	default:
-		y.Errorf(diag.Span{}, diag.NotJSON, "the text is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return
 	}
+	message, at := y.at.Fault(err)
+	if at < 0 {
+		y.Errorf(diag.Span{}, diag.NotJSON, "the text is not YAML: %s", message)
+		return
+	}
+	at = min(at, len(y.File.Text))
+	y.Errorf(dialect.Span(at, min(at+1, len(y.File.Text))), diag.NotJSON, "the text is not YAML here: %s", message)
 }
 
 // put writes JSON that comes from a span.
@@ -128,7 +82,7 @@ func (y *yamlReader) putAs(kind diag.PieceKind, text string, from diag.Span) {
 
 // node writes a node, and returns its end in the original.
 func (y *yamlReader) node(n *yaml.Node, depth int) int {
-	start := y.offset(n.Line, n.Column)
+	start := y.at.Offset(n.Line, n.Column)
 	if y.nodes++; y.nodes > maxNodes || depth > 1000 || len(y.out) > maxOut {
 		if !y.Found() {
 			y.Errorf(dialect.Span(start, start), diag.OverLimit, "the text has more than %d values, or they nest too deep", maxNodes)
@@ -170,19 +124,19 @@ func (y *yamlReader) node(n *yaml.Node, depth int) int {
 
 // key writes the name of a member: a number, true or null is one as it is written.
 func (y *yamlReader) key(n *yaml.Node) {
-	start := y.offset(n.Line, n.Column)
+	start := y.at.Offset(n.Line, n.Column)
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		y.Errorf(dialect.Span(start, start), diag.BadNotation, "the name of a member is no list or object")
 	case n.ShortTag() == "!!merge":
 		y.Errorf(dialect.Span(start, start+2), diag.BadNotation, "<< merges, which is not read; write the members out")
 	default:
-		y.text(n.Value, dialect.Span(start, y.scalarEnd(n, start)))
+		y.text(n.Value, dialect.Span(start, y.at.ScalarEnd(n.Value, start)))
 	}
 }
 
 func (y *yamlReader) scalar(n *yaml.Node, start int) int {
-	end := y.scalarEnd(n, start)
+	end := y.at.ScalarEnd(n.Value, start)
 	at := dialect.Span(start, end)
 	lex := jsonscan.Lexer{Text: []byte(n.Value)}
 	isNumber := lex.Next() == jsonscan.Number && lex.Pos == len(n.Value)
@@ -248,27 +202,4 @@ func escapeOf(c byte) string {
 		return "n"
 	}
 	return "u00" + string(hex[c>>4]) + string(hex[c&15])
-}
-
-// scalarEnd is where a scalar ends, as far as one can say: behind its text or its
-// closing quote, else at the end of its first line.
-func (y *yamlReader) scalarEnd(n *yaml.Node, start int) int {
-	rest := y.File.Text[start:]
-	if bytes.HasPrefix(rest, []byte(n.Value)) {
-		return start + len(n.Value)
-	}
-	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
-		for i := 1; i < len(rest); i++ {
-			switch {
-			case rest[i] == '\\' && rest[0] == '"':
-				i++
-			case rest[i] == rest[0]:
-				return start + i + 1
-			}
-		}
-	}
-	if end := bytes.IndexAny(rest, "\r\n"); end >= 0 {
-		rest = rest[:end]
-	}
-	return start + len(bytes.TrimRight(rest, " \t"))
 }
