@@ -163,15 +163,11 @@ definition is another one is refused, and check starts no servers.`,
 
 func (env *environment) writeLock(ctx context.Context, named toolFiles, output string) error {
 	named.unlocked, named.lock = true, ""
-	g, err := env.gather(ctx, named)
+	g, err := env.gatherSound(ctx, named)
 	if err != nil {
 		return err
 	}
-	env.showFindings(g.findings)
-	switch {
-	case g.findings.HasErrors():
-		return exit(exitErrors)
-	case g.pool == nil:
+	if g.pool == nil {
 		return errors.New("there are no MCP servers to lock; name a file that has some with --mcp or --tools")
 	}
 	l, err := g.pool.Lock()
@@ -231,15 +227,11 @@ under tools and limits.`,
 }
 
 func (env *environment) writeToolFile(ctx context.Context, named toolFiles, output string) error {
-	g, err := env.gather(ctx, named)
+	g, err := env.gatherSound(ctx, named)
 	if err != nil {
 		return err
 	}
-	env.showFindings(g.findings)
-	switch {
-	case g.findings.HasErrors():
-		return exit(exitErrors)
-	case g.pool == nil:
+	if g.pool == nil {
 		return errors.New("there are no MCP servers; name a file that has some with --mcp")
 	}
 	text := toolFileOf(g)

@@ -63,6 +63,15 @@ they do to the world, what runs them and where they come from, and those of the 
 
 // soundCatalogue reads tool files that must have no errors.
 func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*tool.Catalogue, error) {
+	g, err := env.gatherSound(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	return g.tools, nil
+}
+
+// gatherSound is gather of files that must have no errors; what is found is shown.
+func (env *environment) gatherSound(ctx context.Context, files toolFiles) (*gathered, error) {
 	g, err := env.gather(ctx, files)
 	if err != nil {
 		return nil, err
@@ -71,7 +80,7 @@ func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*t
 	if g.findings.HasErrors() {
 		return nil, exit(exitErrors)
 	}
-	return g.tools, nil
+	return g, nil
 }
 
 // toolsText shows tools to people, those of the language last.
