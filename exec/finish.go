@@ -28,7 +28,7 @@ func (s *scheduler) finish() *Result {
 	res.Status, res.Reason = s.status()
 	s.unfinished(res.Status)
 	for i := range s.calls() {
-		res.Calls[i] = s.callResult(i)
+		s.callResult(&res.Calls[i], i)
 	}
 	seen := s.whiteboard(res)
 	s.layers(res)
@@ -157,12 +157,12 @@ func (s *scheduler) behindFailure() []bool {
 	return behind
 }
 
-func (s *scheduler) callResult(i int) CallResult {
+// callResult fills in what became of a call.
+func (s *scheduler) callResult(r *CallResult, i int) {
 	c, p := s.calls()[i], &s.prog().Calls[i]
-	r := CallResult{
-		ID: p.ID, Instance: s.instanceOf(int32(i)), Tool: p.Source.Tool, Status: c.status, Handled: c.handled, Attempts: c.attempts,
-		Error: c.failure, Reason: c.reason, Result: c.result,
-	}
+	r.ID, r.Instance, r.Tool = p.ID, s.instanceOf(int32(i)), p.Source.Tool
+	r.Status, r.Handled, r.Attempts = c.status, c.handled, c.attempts
+	r.Error, r.Reason, r.Result = c.failure, c.reason, c.result
 	if c.status == Completed || c.status == Pending {
 		r.Error = nil
 	}
@@ -178,7 +178,6 @@ func (s *scheduler) callResult(i int) CallResult {
 	if !c.ended.IsZero() {
 		r.EndedAt = &c.ended
 	}
-	return r
 }
 
 // whiteboard puts the whiteboard as it is at the end into the result. That of a document

@@ -11,10 +11,9 @@ import (
 // How calls come to run. Each node of the program's graph has a counter of what
 // it still waits for. When a call settles, the counters of what waits for it go down, and
 // what comes to zero is ready; a junction that comes to zero passes it on at once. The
-// ready calls are in a heap. As long as there is a slot and a ready call, a worker is started
-// that takes it; it first sees to it that the next one is started, and when it is done takes the next
-// call. So a chain runs in one goroutine, calls that wait run side by side, and of calls that never
-// wait no more goroutines are made than processors come to run them.
+// ready calls are in a heap, and workers take them (worker.go): a chain runs in one goroutine,
+// calls that wait run side by side, and for calls that never wait hardly more goroutines are made
+// than there are processors.
 //
 //	           ┌─────────────── a timer: retry, rate ───────────────┐
 //	           ↓                                                    │

@@ -155,8 +155,9 @@ func (s *scheduler) publish(prog *compile.Program) {
 	}
 	fresh := make([]call, len(prog.Calls)-had)
 	for i := range fresh {
-		fresh[i] = call{status: Pending, outcome: -1}
-		t.calls[had+i] = &fresh[i]
+		c := &fresh[i]
+		c.status, c.outcome = Pending, -1
+		t.calls[had+i] = c
 	}
 	s.now.Store(t)
 }
