@@ -123,6 +123,38 @@ func TestFewWorkers(t *testing.T) {
 	}
 }
 
+// Workers whose calls take their time go on to the next calls, and are not made anew.
+func TestWorkersAreKept(t *testing.T) {
+	const chains, length = 50, 20
+	plan := "["
+	for c := range chains {
+		plan += fmt.Sprintf(`{"_tool":"wait","_outputPath":"†state.c%d"},`, c)
+	}
+	for range length - 1 {
+		for c := range chains {
+			plan += fmt.Sprintf(`{"_tool":"wait","n":"†state.c%d","_outputPath":"†state.c%[1]d"},`, c)
+		}
+	}
+	plan = plan[:len(plan)-1]
+	synctest.Test(t, func(t *testing.T) {
+		prog := program(t, plan+"]", tools{"wait": takes(10 * time.Millisecond)})
+		made := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+		metrics.Read(made)
+		before := made[0].Value.Uint64()
+		begun := time.Now()
+		if res, err := exec.Run(t.Context(), prog, nil); err != nil || res.Status != exec.Completed {
+			t.Fatal(res.Reason, err)
+		}
+		if took := time.Since(begun); took != length*10*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		metrics.Read(made)
+		if count := made[0].Value.Uint64() - before; count > 4*chains {
+			t.Errorf("%d goroutines for %d calls, %d at once", count, length*chains, chains)
+		}
+	})
+}
+
 // An attempt that is abandoned takes its worker with it, and nobody waits for another.
 func TestAbandonedWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
