@@ -61,6 +61,7 @@ type Event struct {
 	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard
 	Content  string          `json:"content,omitempty"`  // of a run that is recorded: digest of the call's tool and params
 	Fallback bool            `json:"fallback,omitempty"` // CallStarted: of its fallback; CallRetrying: which comes next
+	Cached   bool            `json:"cached,omitempty"`   // CallReturned: nothing was called, the result was remembered
 	Lost     bool            `json:"lost,omitempty"`     // CallReturned: it failed and may have done its work
 	Applied  bool            `json:"applied,omitempty"`  // CallReturned: see Past
 	Replayed bool            `json:"replayed,omitempty"` // the record had it already: it is told again, and not kept

@@ -337,7 +337,7 @@ func (s *scheduler) gave(i int32, res *tool.Result) {
 	s.settlesAnew(i)
 	c := s.call(i)
 	e := s.tell(CallReturned, "")
-	e.Value, e.Outcome, e.Attempt, e.Usage = res.Value, res.Outcome, c.attempts, c.used()
+	e.Value, e.Outcome, e.Attempt, e.Usage, e.Cached = res.Value, res.Outcome, c.attempts, c.used(), res.Cached
 	s.sendCall(i, e)
 }
 

@@ -69,6 +69,8 @@ type Result struct {
 	// for the value to say (`{"_outcome": …, "_value": …}`), else the first.
 	Outcome string
 	Usage   Usage
+	// Cached reports that the result is that of an earlier call, which was remembered: nothing was called.
+	Cached bool
 }
 
 // Usage is what a call used up.

@@ -276,7 +276,7 @@ func (env *environment) gather(ctx context.Context, named toolFiles) (*gathered,
 			g.findings = append(g.findings, found...)
 		}
 		tf, found := file.Read(src)
-		tf.Secrets = env.secrets()
+		tf.Secrets, tf.Memory = env.secrets(), env.remembers()
 		tf.ReadFile = func(name string) ([]byte, error) { return env.readGiven(journal.Tools, name) }
 		g.files = append(g.files, tf)
 		g.findings = append(g.findings, found...)

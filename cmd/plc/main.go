@@ -44,6 +44,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(env.watchSignals())
 	env.closeServers()
+	if env.memory != nil {
+		env.memory.close()
+	}
 	if lost := env.stdout.lost(); lost != nil {
 		err = fmt.Errorf("the output is not complete: %w", lost)
 	}
@@ -73,6 +76,8 @@ type environment struct {
 	line      <-chan string              // that somebody may be typing; of who holds asking
 	serving   sync.Mutex                 // guards pools
 	pools     []*mcp.Pool                // the MCP servers that run
+	memory    *memory                    // of results; nil without a store
+	forget    bool                       // no results are remembered
 	// graceful says that what goes on ends by itself when its context is done.
 	graceful atomic.Bool
 }

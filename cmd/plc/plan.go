@@ -155,6 +155,7 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags) (*pr
 	if err != nil {
 		return nil, err
 	}
+	env.forget = f.noCache
 	s, err := env.settings(c, &f.planFlags, true)
 	if err != nil {
 		return nil, err

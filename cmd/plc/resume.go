@@ -29,7 +29,7 @@ type resumeFlags struct {
 // resumable are the flags that are given to a run that goes on.
 var resumable = [...]string{
 	"schedule", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "timeout", "on-failure", "on-uncertain", "approve", "approve-timeout", "on-timeout",
-	"max-revisions", "revise-at", "fail-fast", "instances", "model-record", "model-replay",
+	"max-revisions", "revise-at", "fail-fast", "instances", "model-record", "model-replay", "no-cache",
 }
 
 // add adds the flags that all these commands have.
@@ -94,6 +94,9 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	store, err := writeStore(f.store)
 	if err != nil {
 		return err
+	}
+	if err := env.memoryBeside(f.store); err != nil {
+		return errors.Join(err, store.Close())
 	}
 	sum, err := findRun(store, name)
 	if err != nil {
@@ -422,6 +425,9 @@ func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how 
 	store, err := writeStore(f.store)
 	if err != nil {
 		return err
+	}
+	if err := env.memoryBeside(f.store); err != nil {
+		return errors.Join(err, store.Close())
 	}
 	k, err := env.makeFork(c.Context(), store, name, how, values)
 	if err != nil {

@@ -46,6 +46,7 @@ type runFlags struct {
 	onTimeout      string
 	maxRevisions   int
 	reviseAt       float64
+	noCache        bool
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -105,6 +106,7 @@ func (f *runFlags) addRun(c *cobra.Command) {
 	fl.StringVar(&f.onTimeout, "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve")
 	fl.IntVar(&f.maxRevisions, "max-revisions", exec.DefaultMaxRevisions, "how often the plan may be replaced by another")
 	fl.Float64Var(&f.reviseAt, "revise-at", 0, "pause for another plan when this share of the settled calls has failed, as in 0.3; 0 is never")
+	fl.BoolVar(&f.noCache, "no-cache", false, "remember no results, whatever the tool file says")
 	complete(c, "on-timeout", "reject", "approve")
 	completeFiles(c, "json", "approval")
 }
@@ -185,6 +187,9 @@ func approve(value string) (exec.Approve, error) {
 // runPlan is plc run.
 func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) error {
 	f.lazy = f.lazy || f.approval != ""
+	if err := env.memoryBeside(f.store); err != nil {
+		return err
+	}
 	p, err := env.prepare(c, name, f)
 	if err != nil {
 		return err

@@ -377,6 +377,7 @@ only when --status names them. Without any of the flags: what ended more than 30
 type collected struct {
 	Runs   int      `json:"runs"`
 	Bytes  int64    `json:"bytes"`
+	Cached int      `json:"cached"` // remembered results that were too old
 	DryRun bool     `json:"dryRun"`
 	Would  []string `json:"would,omitempty"` // the runs that would be deleted
 }
@@ -416,6 +417,9 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 			return errors.New(trimJournal(err))
 		}
 		done.Runs, done.Bytes = got.Runs, got.Bytes
+		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil {
+			return err
+		}
 	}
 	switch {
 	case asJSON:

@@ -327,7 +327,7 @@ func (g *secretGrep) report(t *testing.T) {
 			t.Errorf("%s: %q", name, found)
 		}
 	}
-	for _, name := range []string{"runs.db", "runs.db-wal", "works.jsonl", "all.jsonl", "tape.jsonl", "lock.json", "added.yaml", "approval.json"} {
+	for _, name := range []string{"runs.db", "runs.db-wal", "runs.db-cache", "works.jsonl", "all.jsonl", "tape.jsonl", "lock.json", "added.yaml", "approval.json"} {
 		if len(files[name]) == 0 {
 			t.Errorf("%s was not written", name)
 		}

@@ -32,7 +32,7 @@ func (env *environment) readServers(names []string) ([]*file.File, diag.List, er
 			return nil, nil, err
 		}
 		f, found := file.ReadServers(diag.NewFile(shownName(name), text))
-		f.Secrets = env.secrets()
+		f.Secrets, f.Memory = env.secrets(), env.remembers()
 		files, findings = append(files, f), append(findings, found...)
 	}
 	return files, findings, nil

@@ -111,6 +111,8 @@ type builder struct {
 	servers  MCP
 	declared map[string]bool       // the servers that files have
 	remotes  map[string]*tool.Tool // the tools of servers that activities name, by the activity
+	entries  map[string][]byte     // the servers as they are written
+	told     map[string][]string   // their secrets
 	aliases  map[string]string     // "server.tool" of tools that go by their own names
 	limits   map[string]tool.Limits
 	last     map[string]Activity // by name, those that count
@@ -159,9 +161,23 @@ func (b *builder) implement(a Activity) {
 		b.params[a.Name] = p.Params()
 	}
 	if i.Activity != nil {
-		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets))
+		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets), b.remembering(a.file, a.around, b.secrets, b.decides(a)...))
 	}
 	b.made[a.Name] = i
+}
+
+// decides is what decides what the calls of an activity give, besides their params.
+func (b *builder) decides(a Activity) [][]byte {
+	parts := [][]byte{[]byte(a.Driver), a.Raw}
+	switch a.Driver {
+	case driverMCP:
+		parts = append(parts, b.entries[a.server])
+	case driverOpenAPI:
+		if a.service.spec.node != nil {
+			parts = append(parts, a.file.spec(a.service.spec.str))
+		}
+	}
+	return parts
 }
 
 // fault is where in a driver's config its error is, as far as that says.

@@ -10,6 +10,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/guard"
 )
 
 // File is a tool file. What could not be read is missing from it.
@@ -22,6 +23,9 @@ type File struct {
 	Secrets    *Secrets // for the caller to grant; nil is none
 	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil reads none.
 	ReadFile func(path string) ([]byte, error)
+	// Memory is where results are remembered of what says cache; nil is in memory, as long as the catalogue is
+	// there.
+	Memory guard.Memory
 
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written

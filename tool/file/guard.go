@@ -1,6 +1,9 @@
 package file
 
 import (
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -36,15 +39,48 @@ func (r *reader) around(a *around, known map[string]set) map[string]set {
 	return known
 }
 
+// remembering is where the results of an activity are remembered, and what it is. The zero remembering is
+// in memory.
+type remembering struct {
+	memory guard.Memory
+	who    []byte
+}
+
+// remembering says where the results of an activity of a file are remembered: by how it is written, what else
+// decides what its calls give, and the secrets that it has, which others may have other ones for.
+func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]byte) remembering {
+	if f == nil || f.Memory == nil || a.cache == 0 {
+		return remembering{}
+	}
+	policy, _ := json.Marshal([][]string{b.policy.Hosts, b.policy.Paths})
+	who, _ := json.Marshal(append(parts, policy))
+	if len(secrets) == 0 {
+		return remembering{f.Memory, who}
+	}
+	// A secret that is easy to guess must not be found out from what is kept.
+	given, _ := json.Marshal(secrets)
+	stretched, err := pbkdf2.Key(sha256.New, string(given), who, stretches, sha256.Size)
+	if err != nil {
+		return remembering{} // where the system forbids that
+	}
+	return remembering{f.Memory, append(who, stretched...)}
+}
+
+// stretches is how much work it is to try a secret.
+const stretches = 100_000
+
 // wrap is an activity with what stands around it: what is remembered needs no service that works.
-func (a around) wrap(next tool.Activity) tool.Activity {
+func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	if a.maxOutput > 0 {
 		next = guard.MaxOutput(int64(a.maxOutput))(next)
 	}
 	if a.failures > 0 {
 		next = guard.Breaker(a.failures, a.pause)(next)
 	}
-	if a.cache > 0 {
+	switch {
+	case a.cache > 0 && r.memory != nil:
+		next = guard.CacheIn(r.memory, r.who, a.cache)(next)
+	case a.cache > 0:
 		next = guard.Cache(a.cache)(next)
 	}
 	return next

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,8 +159,9 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 		finding.Loc, finding.Pointer = diag.Loc{File: f.Source, Span: s.spec.span}, s.spec.pointer
 		b.findings = append(b.findings, finding)
 	}
+	kept := b.remembering(f, s.around, b.secrets, []byte(driverOpenAPI), s.at.json(), f.spec(s.spec.str))
 	for _, t := range tools {
-		t.Activity = s.around.wrap(withoutSecrets(t.Activity, b.secrets))
+		t.Activity = s.around.wrap(withoutSecrets(t.Activity, b.secrets), kept)
 	}
 	return tools
 }
@@ -174,6 +176,19 @@ func (f *File) document(name string) (*openapi.Document, error) {
 		return nil, err
 	}
 	return openapi.Read(content)
+}
+
+// spec is the digest of a document; nil when it can't be read.
+func (f *File) spec(name string) []byte {
+	if f.ReadFile == nil {
+		return nil
+	}
+	content, err := f.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256(content)
+	return sum[:]
 }
 
 // credentials are the secrets of a service by the names of its schemes.

@@ -74,19 +74,21 @@ func (b *builder) guard(servers MCP, files []*File) MCP {
 	if servers == nil {
 		return nil
 	}
-	entries := map[string]Server{}
+	b.told, b.entries = secretsOf(files), map[string][]byte{}
+	entries, from := map[string]Server{}, map[string]*File{}
 	for _, f := range files {
 		for _, s := range f.Servers {
-			entries[s.Name] = s
+			entries[s.Name], from[s.Name], b.entries[s.Name] = s, f, s.Raw
 		}
 	}
-	told := secretsOf(files)
 	g := &guarded{MCP: servers, byKey: map[[2]string]*tool.Tool{}}
 	for _, t := range servers.Tools() {
 		s := entries[serverOf(t)]
 		u := *t
-		u.Activity = withoutSecrets(t.Activity, told[s.Name])
-		s.serve(&u)
+		u.Activity = withoutSecrets(t.Activity, b.told[s.Name])
+		s.serve(&u, func(a around) remembering {
+			return b.remembering(from[s.Name], a, b.told[s.Name], []byte(driverMCP), s.Raw)
+		})
 		g.tools = append(g.tools, &u)
 		g.byKey[[2]string{s.Name, t.Definition.Name}] = &u
 	}
@@ -109,7 +111,7 @@ func (g *guarded) Tool(server, name string) (*tool.Tool, error) {
 }
 
 // serve makes a tool what the entry of its server says.
-func (s *Server) serve(t *tool.Tool) {
+func (s *Server) serve(t *tool.Tool, kept func(around) remembering) {
 	all, one := s.all, served{}
 	for _, o := range s.single {
 		if o.name == t.Definition.Name {
@@ -123,7 +125,7 @@ func (s *Server) serve(t *tool.Tool) {
 		t.Definition = &def
 	}
 	if a := one.around.or(all.around); a != (around{}) {
-		t.Activity = a.wrap(t.Activity)
+		t.Activity = a.wrap(t.Activity, kept(a))
 	}
 }
 

@@ -228,7 +228,7 @@ func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 	if err != nil || t == nil {
 		return nil, diag.UnknownActivity, err
 	}
-	b.remotes[a.Name] = t
+	b.remotes[a.Name], b.secrets = t, b.told[a.server]
 	return t.Activity, 0, nil
 }
 

@@ -3,6 +3,8 @@ package guard
 import (
 	"container/list"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +27,53 @@ func Cache(keep time.Duration) tool.Middleware {
 	}
 }
 
-// cache is an activity with a memory.
+// Memory keeps results outside of a process. It is used by several goroutines at once, and knows nothing of
+// what it keeps; what it can't keep it forgets.
+type Memory interface {
+	// Recall is what was kept by a key, and is not too old yet.
+	Recall(key []byte) (value []byte, outcome string, ok bool)
+	// Keep keeps a result for so long. What it is given must not be changed afterwards.
+	Keep(key, value []byte, outcome string, keep time.Duration)
+}
+
+// CacheIn is Cache with a memory that outlives the process. What the activity is has to be in who, besides the
+// definition of the tool: all of it that decides what a call gives. In the memory a call is known by a digest
+// (SHA-256) of who, the definition, the params and the scopes.
+func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
+	return func(next tool.Activity) tool.Activity {
+		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+			if !remembers(req) {
+				return next.Call(ctx, req)
+			}
+			key := digest(who, []byte(req.Definition.Raw), []byte(keyOf(req)))
+			if value, outcome, ok := m.Recall(key); ok {
+				return tool.Result{Value: value, Outcome: outcome, Cached: true}, nil
+			}
+			result, err := next.Call(ctx, req)
+			if err == nil {
+				m.Keep(key, slices.Clone(result.Value), result.Outcome, keep)
+			}
+			return result, err
+		})
+	}
+}
+
+// digest is one of several texts.
+func digest(parts ...[]byte) []byte {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
+// remembers reports whether a call may be answered from memory.
+func remembers(req *tool.Request) bool {
+	return req.Definition != nil && (req.Definition.Effects.Pure == tool.Yes || req.Definition.Effects.ReadOnly == tool.Yes)
+}
+
+// cache is an activity with a memory of its own.
 type cache struct {
 	next tool.Activity
 	keep time.Duration
@@ -47,7 +95,7 @@ func (r *remembered) size() int { return len(r.key) + len(r.result.Value) }
 
 // Call is a result that is remembered, or the activity's.
 func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
-	if req.Definition == nil || req.Definition.Effects.Pure != tool.Yes && req.Definition.Effects.ReadOnly != tool.Yes {
+	if !remembers(req) {
 		return c.next.Call(ctx, req)
 	}
 	key := keyOf(req)
@@ -91,6 +139,7 @@ func (c *cache) lookup(key string) (tool.Result, bool) {
 
 func (c *cache) remember(key string, result tool.Result) {
 	result.Value, result.Usage = slices.Clone(result.Value), tool.Usage{}
+	result.Cached = true
 	r := &remembered{key, result, time.Now().Add(c.keep)}
 	if r.size() > maxCached {
 		return

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool/guard"
+)
+
+// cacheSuffix is what the name of a store's cache ends in.
+const cacheSuffix = "-cache"
+
+// memory is the cache beside a store. It is opened when a call asks it.
+type memory struct {
+	path   string
+	warnf  func(format string, args ...any)
+	once   sync.Once
+	opened *journal.Cache
+	folder string // the current one: what programs and paths mean depends on it
+	warn   sync.Once
+}
+
+var _ guard.Memory = (*memory)(nil)
+
+// memoryBeside sets the memory to that of the store that a flag names; nil without a store, when results are remembered
+// as long as the process lives.
+func (env *environment) memoryBeside(storeFlag string) error {
+	path, err := storePath(storeFlag)
+	if path == "" || err != nil {
+		return err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	env.memory = &memory{path: path + cacheSuffix, warnf: func(format string, args ...any) {
+		fmt.Fprintf(env.stderr, "warning: "+format+"\n", args...)
+	}}
+	return nil
+}
+
+// cache opens the file.
+func (m *memory) cache() *journal.Cache {
+	m.once.Do(func() {
+		m.folder, _ = os.Getwd()
+		m.opened, _ = journal.OpenCache(m.path)
+	})
+	return m.opened
+}
+
+// keyed is a key that is of the current folder.
+func (m *memory) keyed(key []byte) []byte {
+	sum := sha256.Sum256(append([]byte(m.folder+"\x00"), key...))
+	return sum[:]
+}
+
+// Recall implements guard.Memory.
+func (m *memory) Recall(key []byte) (value []byte, outcome string, ok bool) {
+	c := m.cache()
+	value, outcome, ok = c.Recall(m.keyed(key))
+	m.tell(c)
+	return value, outcome, ok
+}
+
+// Keep implements guard.Memory.
+func (m *memory) Keep(key, value []byte, outcome string, keep time.Duration) {
+	c := m.cache()
+	c.Keep(m.keyed(key), value, outcome, keep)
+	m.tell(c)
+}
+
+// tell says once that the cache is of no use.
+func (m *memory) tell(c *journal.Cache) {
+	if err := c.Fault(); err != nil {
+		m.warn.Do(func() {
+			m.warnf("results are not remembered: %s; plc gc deletes a cache that is damaged", trimJournal(err))
+		})
+	}
+}
+
+// close closes the file, if it was opened.
+func (m *memory) close() {
+	m.once.Do(func() {})
+	if m.opened != nil {
+		_ = m.opened.Close() // to lose it loses nothing
+	}
+}
+
+// forgetful is a memory that remembers nothing.
+type forgetful struct{}
+
+// Recall implements guard.Memory.
+func (forgetful) Recall([]byte) ([]byte, string, bool) { return nil, "", false }
+
+// Keep implements guard.Memory.
+func (forgetful) Keep(_, _ []byte, _ string, _ time.Duration) {}
+
+// remembers is where results are remembered; nil is in memory.
+func (env *environment) remembers() guard.Memory {
+	switch {
+	case env.forget:
+		return forgetful{}
+	case env.memory == nil || env.sealed:
+		return nil
+	}
+	return env.memory
+}
+
+// cleanCache deletes what is too old from the cache beside a store, or the cache if it is damaged. It
+// reports how many results went.
+func cleanCache(ctx context.Context, storeFlag string) (int, error) {
+	path, err := storePath(storeFlag)
+	if path == "" || err != nil {
+		return 0, err
+	}
+	path += cacheSuffix
+	if _, err := os.Stat(path); err != nil {
+		return 0, nil // there is none
+	}
+	c, _ := journal.OpenCache(path)
+	n, err := c.Clean(ctx)
+	_ = c.Close()
+	var fault *journal.Error
+	if errors.As(err, &fault) && (fault.Fault == journal.Damaged || fault.Fault == journal.Foreign) {
+		return 0, journal.RemoveCache(path)
+	}
+	if err != nil {
+		return 0, errors.New(trimJournal(err))
+	}
+	return n, nil
+}
