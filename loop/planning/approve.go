@@ -20,11 +20,11 @@ func (e *ending) Error() string { return e.reason }
 // approved puts a plan to a person, where that is wanted, and returns the plan that may be
 // executed: the same, a person's, or one that the planner made with a person's guidance. The
 // error is an *ending when there is none. Again makes a plan anew, with guidance.
-func (x *execution) approved(ctx context.Context, p *Plan, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
+func (x *execution) approved(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	if !x.opts.RequirePlanApproval {
 		return p, nil
 	}
-	req := &ApprovalRequest{Plan: p, Revision: x.revisions()}
+	req := &ApprovalRequest{Plan: p, Revision: revision}
 	ask, retried := x.opts.Approver, false
 	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
 		a, err := x.ask(ctx, ask, req, &retried)

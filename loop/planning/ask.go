@@ -155,17 +155,27 @@ func fault(code diag.Code, step, format string, args ...any) diag.Finding {
 	return diag.Finding{Code: code, Severity: diag.Error, Call: step, Message: fmt.Sprintf(format, args...)}
 }
 
+// reviewed and judged are answers: what reviewSchema and judgeSchema say.
+type (
+	reviewed struct {
+		Feasible *bool    `json:"feasible"`
+		Problems []string `json:"problems"`
+	}
+	judged struct {
+		Met    *bool  `json:"met"`
+		Reason string `json:"reason"`
+	}
+)
+
 // review asks whether a plan is feasible.
 func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 	if !x.opts.FeasibilityCheck {
 		return nil, nil
 	}
-	var answer struct {
-		Feasible *bool    `json:"feasible"`
-		Problems []string `json:"problems"`
-	}
+	var answer reviewed
 	text := x.brief(p.Goal) + "\n## Plan\n" + string(encode(p)) + "\n"
 	err := x.repaired(ctx, x.task.Planner, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), func(r *model.Reply) (diag.List, error) {
+		answer = reviewed{}
 		findings := object(r, "review", &answer)
 		if !findings.HasErrors() && answer.Feasible == nil {
 			findings = append(findings, fault(diag.BadNotation, "", `the answer is no review: "feasible" is missing`))
@@ -190,12 +200,10 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 	if !x.opts.JudgeSuccess || p.SuccessCriteria == "" {
 		return "", nil
 	}
-	var answer struct {
-		Met    *bool  `json:"met"`
-		Reason string `json:"reason"`
-	}
+	var answer judged
 	text := fmt.Sprintf("## Goal\n%s\n\n## Success criteria\n%s\n\n%s", p.Goal, p.SuccessCriteria, x.progress(p, results))
 	err = x.repaired(ctx, x.task.Planner, turn(judgePrompt, text, json.RawMessage(judgeSchema)), func(r *model.Reply) (diag.List, error) {
+		answer = judged{}
 		findings := object(r, "judgement", &answer)
 		if !findings.HasErrors() && answer.Met == nil {
 			findings = append(findings, fault(diag.BadNotation, "", `the answer is no judgement: "met" is missing`))

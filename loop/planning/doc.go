@@ -43,7 +43,8 @@
 //     success.
 //   - A plan that replaces what is left has at most max_steps new steps.
 //   - on_plan_generated sees the first plan only.
-//   - Steps of which others' results are not there get "", as the result of a skipped step is.
+//   - A reference to no step and no member of the input makes a plan invalid; one that finds
+//     nothing in a result is "".
 //
 // A Pattern makes or executes one plan at a time. Nothing is printed, logged or read from the
 // environment.

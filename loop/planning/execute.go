@@ -32,7 +32,7 @@ func (x *execution) execute(ctx context.Context, plan *Plan) error {
 		}
 		return x.generate(ctx, query, guidance)
 	}
-	plan, err := x.approved(ctx, plan, check, again)
+	plan, err := x.approved(ctx, plan, 0, check, again)
 	if err != nil {
 		return err
 	}
@@ -162,9 +162,11 @@ type careful struct {
 func (c *careful) Acquire() (exec.Slot, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ok := c.going < c.limit
+	if c.going >= c.limit {
+		return nil, false
+	}
 	c.going++
-	return c, ok
+	return c, true
 }
 
 // Release implements exec.Slot.

@@ -162,7 +162,7 @@ func faults(l diag.List) string {
 			fmt.Fprintf(&b, ", step %s", encode(f.Call))
 		}
 		fmt.Fprintf(&b, ": %s", clip(f.Message, maxShownFinding))
-		if f.Fix != nil && f.Fix.Message != "" {
+		if f.Fix != nil && !strings.Contains(f.Message, "did you mean") {
 			fmt.Fprintf(&b, " (%s)", f.Fix.Message)
 		}
 		b.WriteByte('\n')

@@ -24,9 +24,6 @@ func (x *execution) exhausted() bool { return x.state.RevisionCount >= *x.opts.M
 func (x *execution) revisions() int {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	if x.state == nil {
-		return 0
-	}
 	return x.state.RevisionCount
 }
 
@@ -248,7 +245,7 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	again := func(ctx context.Context, guidance string) (*Plan, error) {
 		return x.newPlan(ctx, s, reason+"; the user says: "+guidance)
 	}
-	if plan, err = x.approved(ctx, plan, check, again); err != nil {
+	if plan, err = x.approved(ctx, plan, x.revisions()+1, check, again); err != nil {
 		return err
 	}
 	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})

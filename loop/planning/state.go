@@ -32,7 +32,7 @@ type StepResult struct {
 	Status       StepStatus      `json:"status"`
 	Output       json.RawMessage `json:"output"` // nil, null: there is none
 	Error        *string         `json:"error"`  // "code: message"
-	Attempts     int             `json:"attempts"`
+	Attempts     int             `json:"attempts"` // of its action
 	UsedFallback bool            `json:"used_fallback"`
 	StartedAt    *time.Time      `json:"started_at"`
 	FinishedAt   *time.Time      `json:"finished_at"`
