@@ -41,11 +41,11 @@ type attempt struct {
 	closing  func() error
 }
 
-// attempt is the next answer.
-func (s *solver) attempt(ctx context.Context, try int) *attempt {
+// attempt is the answer that is asked for as the turn's first, second, ….
+func (s *solver) attempt(ctx context.Context, asked int) *attempt {
 	id := fmt.Sprintf("%s-%d", s.opts.ID, s.result.Turns+1)
-	if try > 1 {
-		id += fmt.Sprintf(".%d", try)
+	if asked > 1 {
+		id += fmt.Sprintf(".%d", asked)
 	}
 	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch, stream: compile.NewStream(&s.compile)}
 }

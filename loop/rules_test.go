@@ -289,6 +289,26 @@ func TestPlannersThatFail(t *testing.T) {
 	}
 }
 
+// An answer that breaks off is asked for again, twice.
+func TestAnswersThatBreakOff(t *testing.T) {
+	for _, test := range []struct {
+		breaks int
+		fails  bool
+	}{{2, false}, {3, true}} {
+		n := 0
+		r, err := loop.Solve(t.Context(), &loop.Task{Goal: "x", Planner: script(func(_ context.Context, turn *model.Turn) (*model.Reply, error) {
+			if n++; n <= test.breaks {
+				_ = turn.OnText(`{"calls":[`)
+				return nil, &tool.Error{Code: "connection-lost", Message: "gone"}
+			}
+			return &model.Reply{Text: `{"output":1}`}, nil
+		})}, nil)
+		if (err != nil) != test.fails || (r.Status == exec.Failed) != test.fails {
+			t.Errorf("%d: %v, %+v", test.breaks, err, r)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	script := &loop.Script{Replies: []model.Reply{{Stop: model.Length, Text: `{"calls":[`}, {Stop: model.Refusal, Reason: "no"}}}
 	r, err := loop.Solve(t.Context(), &loop.Task{Goal: "x", Planner: script}, nil)

@@ -229,50 +229,65 @@ func (s *solver) end(status exec.Status, reason string) {
 // plan asks the planner until it has given a sound solution. It returns nil when the loop
 // has come to its end.
 func (s *solver) plan(ctx context.Context) (*attempt, error) {
-	faults := ""
-	for try := 1; ; try++ {
-		if !s.affordable() {
-			return nil, nil
-		}
-		if err := s.learn(); err != nil || s.result.Status != "" {
+	faults, try, broken := "", 1, 0
+	for asked := 1; ; asked++ {
+		if ok, err := s.mayAsk(ctx, asked == 1); !ok || err != nil {
 			return nil, err
 		}
-		if s.opts.Ledgers != nil && (s.ledger == "" && s.result.Turns == 0 && try == 1 || s.stalled != "") {
-			why := s.stalled
-			s.stalled = ""
-			if err := s.writeTaskLedger(ctx, why); err != nil {
-				return nil, err
-			}
-		}
-		a := s.attempt(ctx, try)
+		a := s.attempt(ctx, asked)
 		reply, err := s.next(ctx, s.request(try, faults), a)
 		if err != nil {
 			a.abandon()
+			if broken++; broken <= maxBroken && breaksOff(ctx, err) {
+				continue
+			}
 			return nil, err
 		}
 		why, err := a.finish(reply)
-		if err != nil {
-			a.abandon()
-			return nil, err
-		}
-		switch {
-		case s.result.Status != "":
-			a.abandon()
-			return nil, nil
-		case why == "" && !s.news.there():
+		if err == nil && why == "" && s.result.Status == "" && !s.news.there() {
 			return a, nil
 		}
 		a.abandon()
-		if why == "" { // the planner did not know
-			try, faults = try-1, ""
+		switch {
+		case err != nil || s.result.Status != "":
+			return nil, err
+		case why == "": // the planner did not know of the news
+			faults = ""
 			continue
-		}
-		if try > max(0, s.opts.MaxRepairs) {
+		case try > max(0, s.opts.MaxRepairs):
 			s.end(exec.Failed, fmt.Sprintf("%d answers in a row were no sound solution; the last one: %s", try, why))
 			return nil, nil
 		}
-		faults = why
+		try, faults = try+1, why
 	}
+}
+
+// mayAsk makes ready what a request says; ok is false when the loop has come to its end.
+func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
+	if !s.affordable() {
+		return false, nil
+	}
+	if err := s.learn(); err != nil || s.result.Status != "" {
+		return false, err
+	}
+	if s.opts.Ledgers != nil && (first && s.ledger == "" && s.result.Turns == 0 || s.stalled != "") {
+		why := s.stalled
+		s.stalled = ""
+		if err := s.writeTaskLedger(ctx, why); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// maxBroken is how many answers of a turn may break off.
+const maxBroken = 2
+
+// breaksOff reports whether an answer broke off half-way, and another one may not. What
+// had been said of it was abandoned.
+func breaksOff(ctx context.Context, err error) bool {
+	var e *tool.Error
+	return ctx.Err() == nil && errors.As(err, &e) && !e.Permanent && (e.Code == "connection-lost" || e.Code == "timeout")
 }
 
 // affordable reports whether there is budget for another request.
