@@ -27,6 +27,9 @@ import (
 // serverMode is the variable that makes the test binary an MCP server of this kind.
 const serverMode = "PLC_TEST_MCP_SERVER"
 
+// quick is for the race detector, which would sleep a second at the end of each process.
+const quick = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(serverMode); mode != "" {
 		serve(mode)
@@ -36,6 +39,7 @@ func TestMain(m *testing.M) {
 		clientUnderTest(os.Args[len(os.Args)-1])
 		return
 	}
+	os.Setenv("GORACE", quick)
 	goleak.VerifyTestMain(m)
 }
 
@@ -235,7 +239,7 @@ func newServer(mode string) *mcp.Server {
 
 // stdio is a server that is this test binary.
 func stdio(mode string, env ...string) Server {
-	s := Server{Name: "test", Command: os.Args[0], Env: map[string]string{serverMode: mode}}
+	s := Server{Name: "test", Command: os.Args[0], Env: map[string]string{serverMode: mode, "GORACE": quick}}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		s.Env[name] = value
