@@ -452,7 +452,7 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
 	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout, effects: c.effectsOf(t, f.Activity, f.ActivityNode)}
 	if out.Activity == nil {
-		out.Activity, _ = c.model(impl.Model)
+		out.Activity, _ = c.model(impl)
 	}
 	if out.Timeout == 0 {
 		out.Timeout = impl.Timeout
@@ -484,7 +484,7 @@ func (c *checker) findActivity(d *draft) {
 		d.bad = true
 		return
 	}
-	d.Activity, d.model = impl.Activity, impl.Model
+	d.Activity, d.latent = impl.Activity, impl
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
 		d.Effects = d.Effects.Either(d.Fallback.effects)
@@ -554,12 +554,17 @@ func (c *Call) Runner() tool.Activity {
 	return c.Activity
 }
 
-// model is the model of this name, if the program is compiled for a run that has it.
-func (c *checker) model(name string) (tool.Activity, error) {
+// model is the model of a latent tool, with what stands around it, if the program is compiled for a
+// run that has it.
+func (c *checker) model(impl tool.Implementation) (tool.Activity, error) {
 	if !c.opts.Run || c.opts.Models == nil {
 		return nil, nil
 	}
-	return c.opts.Models(name)
+	m, err := c.opts.Models(impl.Model)
+	if m == nil || impl.Around == nil {
+		return m, err
+	}
+	return impl.Around(m), err
 }
 
 // findModel finds what makes a latent call that holds no result. What makes something up can
@@ -570,7 +575,7 @@ func (c *checker) findModel(d *draft) {
 			in(d, "/_tool")
 		return
 	}
-	m, err := c.model(d.model)
+	m, err := c.model(d.latent)
 	switch {
 	case err != nil:
 		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "nothing makes this call of the latent tool %q: %v", d.Source.Tool, err).in(d, "/_tool")

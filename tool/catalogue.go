@@ -35,9 +35,11 @@ type Implementation struct {
 	Activity Activity // nil: latent on purpose
 	Driver   string   // "process", "http", "stand-in", "latent", …
 	Model    string   // of a latent one: the model that makes the result; "" is for the run to say
-	Limits   Limits   // for tools that have none of their own
-	Timeout  time.Duration
-	Loc      diag.Loc
+	// Around is what stands around the calls of that model; nil is nothing.
+	Around  Middleware
+	Limits  Limits // for tools that have none of their own
+	Timeout time.Duration
+	Loc     diag.Loc
 	// Raw is the activity as the tool file has it, with secrets by their names; nil
 	// for those of Go.
 	Raw json.RawMessage

@@ -17,7 +17,7 @@ import (
 // Activity is an implementation as a tool file has it.
 type Activity struct {
 	Name    string // of the tool, or for _activity to name
-	Driver  string // "process", "http", "stand-in", "latent", "mcp"
+	Driver  string // "process", "http", "stand-in", "latent", "mcp"; "" when it only says what stands around a tool that comes with its activity
 	Timeout time.Duration
 	Loc     diag.Loc
 	// Raw is the activity as it is written, secrets by their names.
@@ -82,12 +82,17 @@ func (r *reader) activity(v value, f *File) {
 	}))
 	switch {
 	case len(r.findings) > before:
+	case a.Driver == "" && a.guards(): // of a tool that comes with its activity
+		f.Activities = append(f.Activities, a)
 	case a.Driver == "":
 		r.errorf(v, "%q has nothing that runs it; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent", a.Name)
 	default:
 		f.Activities = append(f.Activities, a)
 	}
 }
+
+// guards reports that something is said of what stands around the calls.
+func (a *Activity) guards() bool { return a.around != (around{}) || a.Timeout > 0 }
 
 // config checks a driver's config, whose members are the fields of a struct; more
 // are those that it reads as text. The driver reads it itself: see builder.

@@ -47,7 +47,8 @@ func (b *builder) builtin(f *File) (tools []*tool.Tool) {
 			})
 			continue
 		}
-		tools = append(tools, b.ready(t, f, loc))
+		b.ready[v.str] = decided{parts: [][]byte{[]byte("builtin"), []byte(v.str)}}
+		tools = append(tools, b.split(t, f, loc))
 	}
 	return tools
 }
@@ -59,9 +60,9 @@ func builtinTool(name string, cfg builtin.Config) (*tool.Tool, error) {
 	return builtin.New(name, cfg)
 }
 
-// ready splits a tool that comes with its activity, so that a file may have another
+// split splits a tool that comes with its activity, so that a file may have another
 // definition or another activity in place of one of them.
-func (b *builder) ready(t *tool.Tool, f *File, loc diag.Loc) *tool.Tool {
+func (b *builder) split(t *tool.Tool, f *File, loc diag.Loc) *tool.Tool {
 	name := t.Definition.Name
 	b.made[name] = tool.Implementation{Activity: t.Activity, Driver: t.Driver, Limits: b.limits[name], Timeout: t.Timeout, Loc: loc, Raw: t.Raw}
 	def := *t.Definition

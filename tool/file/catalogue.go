@@ -41,11 +41,14 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 		declared: map[string]bool{},
 		limits:   map[string]tool.Limits{}, last: map[string]Activity{},
 		made: map[string]tool.Implementation{}, params: map[string][]string{},
-		remotes: map[string]*tool.Tool{}, aliases: map[string]string{},
+		remotes: map[string]*tool.Tool{}, aliases: map[string]string{}, ready: map[string]decided{}, models: map[string][]byte{},
 	}
 	for _, f := range files {
 		b.policy = b.policy.Join(f.Policy)
 		maps.Copy(b.limits, f.Limits)
+		for name, raw := range f.Models {
+			b.models[name] = raw
+		}
 		for name := range f.MCPServers {
 			b.declared[name] = true
 		}
@@ -105,6 +108,12 @@ func join(a, b []string) []string {
 	return joined
 }
 
+// decided is what decides what a tool gives.
+type decided struct {
+	parts   [][]byte
+	secrets []string
+}
+
 // builder makes the activities of a catalogue.
 type builder struct {
 	policy   Policy
@@ -113,6 +122,8 @@ type builder struct {
 	remotes  map[string]*tool.Tool // the tools of servers that activities name, by the activity
 	entries  map[string][]byte     // the servers as they are written
 	told     map[string][]string   // their secrets
+	ready    map[string]decided    // what came with its activity
+	models   map[string][]byte     // as they are written
 	aliases  map[string]string     // "server.tool" of tools that go by their own names
 	limits   map[string]tool.Limits
 	last     map[string]Activity // by name, those that count
@@ -131,6 +142,11 @@ func (b *builder) implement(a Activity) {
 	code := diag.BadMember
 	b.secrets = nil
 	switch a.Driver {
+	case "":
+		b.guardMade(a)
+		return
+	case driverLatent:
+		i.Around = a.around.middleware(b.remembering(a.file, a.around, nil, a.Raw, b.models[cmp.Or(a.model, DefaultModel)]))
 	case driverProcess:
 		i.Activity, err = b.process(a)
 	case driverHTTP:
@@ -164,6 +180,32 @@ func (b *builder) implement(a Activity) {
 		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets), b.remembering(a.file, a.around, b.secrets, b.decides(a)...))
 	}
 	b.made[a.Name] = i
+}
+
+// guardMade puts what an activity without a driver says around the tool that comes with its own: a
+// built-in one, or an operation.
+func (b *builder) guardMade(a Activity) {
+	i, ok := b.made[a.Name]
+	if !ok {
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.BadMember, Loc: a.Loc, Pointer: a.pointer,
+			Message: fmt.Sprintf("%q has nothing that runs it, and is neither a built-in tool that is granted nor an operation; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent", a.Name),
+		})
+		return
+	}
+	from := b.ready[a.Name]
+	i.Activity = a.around.wrap(i.Activity, b.remembering(a.file, a.around, from.secrets, append(from.parts, a.Raw)...))
+	i.Timeout, i.Raw = cmp.Or(a.Timeout, i.Timeout), joined(i.Raw, a.Raw)
+	b.made[a.Name] = i
+}
+
+// joined is what is written of an activity in two places.
+func joined(one, more json.RawMessage) json.RawMessage {
+	if one == nil {
+		return more
+	}
+	text, _ := json.Marshal([]json.RawMessage{one, more})
+	return text
 }
 
 // decides is what decides what the calls of an activity give, besides their params.

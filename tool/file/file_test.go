@@ -270,7 +270,7 @@ var findingsIn = []struct{ name, text, want string }{
 3:3: error: the tool "f" is defined twice [PLC102]
 4:3: error: the tool has no name; give it a member "name" [PLC507]`},
 	{"no driver", "activities: {a: {timeout: 1s}}", `
-1:17: error: "a" has nothing that runs it; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent [PLC207]`},
+1:14: error: "a" has nothing that runs it, and is neither a built-in tool that is granted nor an operation; give it one of process, http, openapi, return, echo, fail, sample, mcp and latent [PLC207]`},
 	{"two drivers", "activities: {a: {process: [x], return: 1}}", `
 1:40: error: "a" has two drivers, process and return; keep one [PLC207]`},
 	{"what belongs to a stand-in", "activities: {a: {process: [x], after: 1s}}", `

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/json"
@@ -84,6 +85,23 @@ func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 		next = guard.Cache(a.cache)(next)
 	}
 	return next
+}
+
+// middleware is what stands around what is not known yet: the model of a latent tool. What it remembers
+// it remembers of all of them.
+func (a around) middleware(r remembering) tool.Middleware {
+	if a == (around{}) {
+		return nil
+	}
+	type key struct{}
+	shared := a.wrap(tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+		return ctx.Value(key{}).(tool.Activity).Call(ctx, req)
+	}), r)
+	return func(next tool.Activity) tool.Activity {
+		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+			return shared.Call(context.WithValue(ctx, key{}, next), req)
+		})
+	}
 }
 
 // size reads a number of bytes, or a text like "1MiB".

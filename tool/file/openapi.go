@@ -116,7 +116,8 @@ func (r *reader) credential(v value) {
 func (b *builder) operations(f *File) (tools []*tool.Tool) {
 	for _, s := range f.services {
 		for _, t := range b.service(f, s) {
-			tools = append(tools, b.ready(t, f, diag.Loc{File: f.Source, Span: s.at.span}))
+			b.ready[t.Definition.Name] = decided{[][]byte{[]byte(driverOpenAPI), s.at.json(), f.spec(s.spec.str)}, b.secrets}
+			tools = append(tools, b.split(t, f, diag.Loc{File: f.Source, Span: s.at.span}))
 		}
 	}
 	return tools
