@@ -104,6 +104,25 @@ func TestModelsMakeLatentCalls(t *testing.T) {
 	}
 }
 
+// What a model answered is remembered like the result of any tool, and what it fails with is guarded.
+func TestGuardsOfLatentCalls(t *testing.T) {
+	var asked atomic.Int32
+	dir := withModels(t, modelServer(t, &asked))
+	write(t, filepath.Join(dir, "more.yaml"), `activities: {think: {latent: true, cache: 10m, maxOutput: 20}}`)
+	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "rain", "_outputPath": "†state.a"}, {"_tool": "think", "about": "rain", "_outputPath": "†state.b"}]`)
+	for range 2 {
+		got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml", "--store", "runs.db", "--schedule", "sequential")
+		if n := asked.Load(); got.code != 0 || n != 1 || !strings.Contains(got.stdout, `"b": "rain"`) {
+			t.Errorf("exit %d, asked %d times: %s%s", got.code, n, got.stdout, got.stderr)
+		}
+	}
+	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "0123456789012345678901234567890"}]`)
+	got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml")
+	if got.code != 3 || !strings.Contains(got.stderr, "output-too-large") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+}
+
 // Recorded answers need neither the server nor the key, and a run with them is the same.
 func TestModelRecordings(t *testing.T) {
 	var asked atomic.Int32
