@@ -72,16 +72,22 @@ func Read(text []byte) (*File, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
 		return nil, fmt.Errorf("not an approval: %w", err)
 	}
-	f := &File{}
+	// What it is comes first: a field that can't be read ends the reading of those behind it.
+	var head struct {
+		Kind    string `json:"plc"`
+		Version int    `json:"version"`
+	}
 	text = jsonscan.Canonical(nil, text)
+	_ = json.Unmarshal(text, &head) // what is of another kind has none of them
+	f := &File{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(f)
 	switch {
-	case f.Kind != "approval":
+	case head.Kind != "approval":
 		return nil, errors.New(`not an approval: it has no "plc": "approval"; plc plan FILE -o APPROVAL writes one`)
-	case f.Version != version:
-		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make it anew with plc plan", f.Version, version)
+	case head.Version != version:
+		return nil, fmt.Errorf("an approval of version %d, and this plc reads version %d; make it anew with plc plan", head.Version, version)
 	case err != nil:
 		return nil, refuse("the approval was edited: %s", err)
 	}

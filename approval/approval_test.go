@@ -385,6 +385,20 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// A member that can't be read at all is an edit as any other.
+func TestUnreadableMembers(t *testing.T) {
+	g := examples(t)[0]
+	text := string(approved(t, &g).JSON())
+	for _, member := range []string{"created", "approvedAt", "approvedBy", "plan"} {
+		i := strings.Index(text, `"`+member+`": "`) + len(member) + 5
+		_, err := approval.Read([]byte(text[:i] + "2026-13-41" + text[i:]))
+		var refusal *approval.Refusal
+		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "edited") {
+			t.Errorf("%s: %v", member, err)
+		}
+	}
+}
+
 // TestStates goes through what can become of an approval.
 func TestStates(t *testing.T) {
 	g := examples(t)[0]

@@ -127,7 +127,7 @@ func (s *scheduler) consult(ctx context.Context, a *asking) {
 	said := &answer
 	switch {
 	case context.Cause(ctx) == errUnanswered && !answer.allows():
-		answer, err = Answer{Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}, nil
+		answer, err = Answer{Unanswered: true, Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}, nil
 		if a.q.Kind == ApprovalQuestion && s.opts.OnAnswerTimeout.allows() {
 			answer = s.opts.OnAnswerTimeout
 		}
@@ -280,6 +280,8 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 		s.failedLost(a.i, a.q.Failure)
 	case a.q.Kind == FailureQuestion:
 		s.giveUp(a.i)
+	case answer.Unanswered:
+		s.failed(a.i, &Failure{"rejected", answer.Reason})
 	default:
 		s.failed(a.i, &Failure{"rejected", strings.TrimSuffix("a person rejected the call: "+answer.Reason, ": ")})
 	}

@@ -212,6 +212,8 @@ type Answer struct {
 	Result   json.RawMessage `json:"result,omitempty"` // this stands for the result, and nothing is called; nil calls
 	Skip     bool            `json:"skip,omitempty"`   // it counts as skipped
 	Digest   string          `json:"digest,omitempty"` // of the question that was answered; "" is any
+
+	Unanswered bool `json:"unanswered,omitempty"` // nobody did in time, and it counts as rejected: Reason says it
 }
 
 // Limiter says how many calls may run at once, and learns from how they end.

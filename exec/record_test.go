@@ -179,6 +179,27 @@ func TestARecordThatCanNotBeRead(t *testing.T) {
 	}
 }
 
+// TestALostFallback tries a call again whose fallback got lost: it goes on with the fallback,
+// since the call itself had failed for good.
+func TestALostFallback(t *testing.T) {
+	main, spare, n := counted{}, counted{}, 0
+	ts := tools{"pay": main.tool(fails("down")), "spare": spare.tool(func(context.Context, *tool.Request) (tool.Result, error) {
+		if n++; n == 1 {
+			return tool.Result{}, &tool.Error{Code: "reset", Message: "lost", Uncertain: true}
+		}
+		return tool.Result{Value: json.RawMessage(`"paid"`)}, nil
+	})}
+	prog := program(t, `[{"_tool":"pay","amount":5,"_retry":0,"_fallback":"spare","_outputPath":"†state.x"}]`, ts)
+	r := &tape{}
+	if res := run(t, prog, &exec.Options{ID: "r", Record: r}); res.Status != exec.Failed || len(spare.keys) != 1 {
+		t.Fatalf("%s, called %d times", res.Status, len(spare.keys))
+	}
+	res := run(t, prog, &exec.Options{ID: "r", Record: r.after(""), RetryFailed: true, OnUncertain: exec.RetryUncertain})
+	if res.Status != exec.Completed || len(main.keys) != 1 || len(spare.keys) != 2 || spare.keys[0] != spare.keys[1] {
+		t.Errorf("%s, the call itself %d times, its fallback with the keys %q", res.Status, len(main.keys), spare.keys)
+	}
+}
+
 // TestALostAnswer kills a run while a tool is called, and resumes it.
 func TestALostAnswer(t *testing.T) {
 	yes := func(a exec.Answer) func(context.Context, *exec.Question) (exec.Answer, error) {

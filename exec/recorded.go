@@ -219,7 +219,10 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	}
 	lost := past.Lost
 	if r := past.Returned; r != nil {
-		c.spared, c.fell, lost = c.attempts, nil, r.Lost
+		c.spared, lost = c.attempts, r.Lost
+		if !lost || !past.Fallback { // else the call itself had failed for good, and its fallback is what is made again
+			c.fell = nil
+		}
 	}
 	if p.Delegates() && c.fell == nil { // its calls know better
 		lost = false
