@@ -188,8 +188,8 @@ func (p *prepared) manifest() compile.Manifest {
 
 // checkApproval makes sure that what would run is what was approved. What it returns
 // stands for the result when it is not.
-func (env *environment) checkApproval(p *prepared, name string) (*approval.File, *exec.Result, error) {
-	a, err := env.readApproval(name)
+func (env *environment) checkApproval(p *prepared) (*approval.File, *exec.Result, error) {
+	a, err := p.approval, p.refusal
 	if err == nil {
 		err = a.Allows(p.manifest(), time.Now())
 	}

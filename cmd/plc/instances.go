@@ -42,8 +42,8 @@ func (env *environment) openInstances(name string, taken []compile.Instance, rea
 		return f, nil
 	}
 	if name == "-" {
-		if env.stdinRead {
-			return nil, errors.New("standard input can be read only once: give one of the files by its name")
+		if err := env.oneStdin(); err != nil {
+			return nil, err
 		}
 		env.stdinRead = true
 		if file, ok := env.stdin.(*os.File); ok {
@@ -52,6 +52,16 @@ func (env *environment) openInstances(name string, taken []compile.Instance, rea
 		f.in = io.NopCloser(env.stdin)
 		return f, nil
 	}
+	file, err := openLines(name)
+	if err != nil {
+		return nil, err
+	}
+	env.remember(file)
+	f.in = file
+	return f, nil
+}
+
+func openLines(name string) (*os.File, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, readError(err)
@@ -60,9 +70,31 @@ func (env *environment) openInstances(name string, taken []compile.Instance, rea
 		file.Close()
 		return nil, fmt.Errorf("can't read %s: it is a directory; name a file with a JSON object a line", name)
 	}
-	env.remember(file)
-	f.in = file
-	return f, nil
+	return file, nil
+}
+
+// canReadLines reports, as an error, that a file of instances can't be read. What is no plain
+// file is not tried: who writes to it would be told.
+func (env *environment) canReadLines(name string) error {
+	if name == "-" {
+		return env.oneStdin()
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	file, err := openLines(name)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// oneStdin reports, as an error, that standard input was read.
+func (env *environment) oneStdin() error {
+	if env.stdinRead {
+		return errors.New("standard input can be read only once: give one of the files by its name")
+	}
+	return nil
 }
 
 // line is a line of a file of instances that is not blank.

@@ -147,6 +147,9 @@ type prepared struct {
 	asJSON   bool
 	invalid  error  // why it must not run: the exit code
 	program  string // digest of what would execute, when the run was begun; "" until it is
+
+	approval *approval.File // of --approval; nil is none
+	refusal  error          // why it can't be used
 }
 
 // prepare reads a plan that is to be run, all that it runs with, and the flags.

@@ -155,6 +155,9 @@ func (env *environment) goOn(c *cobra.Command, k *kept, sum *journal.Summary, f 
 	if p.invalid != nil {
 		return env.invalid(p.settings, p.loaded, p.name, p.asJSON, p.invalid)
 	}
+	if err := env.usable(p); err != nil {
+		return err
+	}
 	p.opts.ID = k.id()
 	return env.start(c.Context(), p, k)
 }

@@ -203,6 +203,9 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if p.invalid != nil {
 		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
 	}
+	if err := env.usable(p); err != nil {
+		return err
+	}
 	if !p.asJSON {
 		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
@@ -210,15 +213,44 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if err != nil {
 		return err
 	}
-	if _, err := wantsBatch(p.prog, f); err != nil {
-		return errors.Join(err, closeStore(store))
-	}
 	k, err := env.begin(c, p, store)
 	if err != nil {
 		return errors.Join(err, closeStore(store))
 	}
 	err = env.start(c.Context(), p, k)
 	return env.lose(k.close(), err)
+}
+
+// usable makes sure, before anything is recorded, that a run can use the files that its flags
+// name. Nothing is written.
+func (env *environment) usable(p *prepared) error {
+	f := p.flags
+	if _, err := wantsBatch(p.prog, f); err != nil {
+		return err
+	}
+	if f.instances != "" && f.lines == nil {
+		if err := env.canReadLines(f.instances); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(env.keepsRead("events", f.events), env.keepsRead("results", f.results)); err != nil {
+		return err
+	}
+	if err := canWrite(f.events); err != nil {
+		return fmt.Errorf("can't write the events: %w", err)
+	}
+	if err := canWrite(f.results); err != nil {
+		return fmt.Errorf("can't write the results: %w", err)
+	}
+	if f.approval == "" {
+		return nil
+	}
+	var refusal *approval.Refusal
+	p.approval, p.refusal = env.readApproval(f.approval)
+	if errors.As(p.refusal, &refusal) { // that the run was refused is recorded
+		return nil
+	}
+	return p.refusal
 }
 
 func closeStore(s *journal.Store) error {
@@ -310,7 +342,7 @@ func (k *kept) approve(p *prepared) error {
 
 // allowedBy runs a plan on an approval, which is then used up.
 func (env *environment) allowedBy(p *prepared, k *kept, name string) (*exec.Result, error) {
-	a, stop, err := env.checkApproval(p, name)
+	a, stop, err := env.checkApproval(p)
 	if stop != nil || err != nil {
 		return stop, err
 	}
