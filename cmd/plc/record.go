@@ -196,16 +196,19 @@ func sameInstances(g *journal.Given, name string) error {
 			continue
 		}
 		if name == "-" && t.Name == "-" {
-			return errors.New("the instances came from standard input; give the same lines again, with --instances FILE or --instances - ")
+			return errors.New("the instances came from standard input, and the record does not keep them: give the same lines again, with --instances FILE")
 		}
 		if t.Digest == "" {
 			return nil
 		}
 		digest, _, err := fileDigest(name)
-		if err == nil && digest != t.Digest {
-			err = fmt.Errorf("%s is not what the run was given: its instances have changed; restore it, or name a copy with --instances", shownName(name))
+		if err != nil {
+			return fmt.Errorf("the record does not keep the lines of instances: %w; name a copy with --instances", err)
 		}
-		return err
+		if digest != t.Digest {
+			return fmt.Errorf("%s is not what the run was given: its instances have changed; restore it, or name a copy with --instances", shownName(name))
+		}
+		return nil
 	}
 	return nil
 }

@@ -268,7 +268,7 @@ func unfinished(calls []exec.CallResult) []*row {
 			known[key] = r
 			rows = append(rows, r)
 		}
-		r.ids = append(r.ids, printable(c.ID))
+		r.ids = append(r.ids, printable(nameOf(c)))
 	}
 	return rows
 }
@@ -284,6 +284,14 @@ func (r *row) names() string {
 		s = longer
 	}
 	return s
+}
+
+// nameOf is how a call is named: with its instance, if it works on one.
+func nameOf(c *exec.CallResult) string {
+	if c.Instance != "" {
+		return c.ID + " of " + c.Instance
+	}
+	return c.ID
 }
 
 func fate(c *exec.CallResult) string {

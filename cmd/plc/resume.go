@@ -255,7 +255,7 @@ func times(n int) string {
 }
 
 func replayCommand(env *environment) *cobra.Command {
-	var store, format string
+	var f walkFlags
 	c := &cobra.Command{
 		Use:   "replay RUN",
 		Short: "Walk the record of a run, with no tool called, and compare its end",
@@ -265,43 +265,26 @@ byte; exit 3 when it is not, or when the run has not come to an end.`,
 		Example: `  plc replay last
   plc replay 01KABC --format json`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&store, nil),
+		ValidArgsFunction: completeRuns(&f.store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.replay(c.Context(), args[0], store, format)
+			return env.walk(c.Context(), args[0], &f, env.replay)
 		},
 	}
-	addStore(c, &store, "the store that has the run")
-	addFormat(c, &format, "text or json (one document)")
+	f.addTo(c, "text or json (one document)")
 	return c
 }
 
 // replay is plc replay.
-func (env *environment) replay(ctx context.Context, name, storeFlag, format string) error {
-	asJSON, err := wantsJSON(format)
+func (env *environment) replay(ctx context.Context, w *walked) error {
+	want, err := endDigest(ctx, w.store, w.sum.Run)
 	if err != nil {
 		return err
 	}
-	store, err := readStore(storeFlag)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	sum, err := findRun(store, name)
-	if err != nil {
-		return err
-	}
-	p, res, err := env.walk(ctx, store, sum.Run)
-	if err != nil {
-		return err
-	}
-	want, err := endDigest(ctx, store, sum.Run)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		res.Status, res.Reason = statusOf(sum, res)
-		_ = env.showResult(p.loaded, res, true) // its exit code is that of the run
-	} else if err := env.writeJSON(gave(p.loaded, res)); err != nil {
+	res := w.res
+	if w.asJSON {
+		res.Status, res.Reason = statusOf(w.sum, res)
+		_ = env.showResult(w.loaded, res, true) // its exit code is that of the run
+	} else if err := env.writeJSON(gave(w.loaded, res)); err != nil {
 		return err
 	}
 	switch want {
@@ -312,46 +295,6 @@ func (env *environment) replay(ctx context.Context, name, storeFlag, format stri
 		return nil
 	}
 	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", res.Digest, want))
-}
-
-// walk runs a recorded run from its record alone.
-func (env *environment) walk(ctx context.Context, store *journal.Store, run string) (*prepared, *exec.Result, error) {
-	given, err := store.Given(run)
-	if err != nil {
-		return nil, nil, err
-	}
-	env.sealed = true
-	p, err := env.recallFor(ctx, given, &resumeFlags{}, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.invalid != nil {
-		return nil, nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
-	}
-	reader, err := store.Reader(run)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.opts.ID, p.opts.Record, p.opts.Replay, p.opts.Revision = run, reader, true, given.Revision
-	b := &batch{counts: map[exec.Status]int{}}
-	if p.flags.instances != "" {
-		if p.flags.lines == nil {
-			env.enter(given)
-			if err := sameInstances(given, p.flags.instances); err != nil {
-				return nil, nil, err
-			}
-		}
-		if b.file, err = env.openInstances(p.flags.instances, p.prog.Instances, p.flags.lines); err != nil {
-			return nil, nil, err
-		}
-		b.into(ctx, p.opts)
-	}
-	env.graceful.Store(true)
-	res, err := exec.Run(ctx, p.prog, p.opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, res, nil
 }
 
 // endDigest is the digest of the whiteboard at the end of a run; "" when it has not come to one.

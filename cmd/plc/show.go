@@ -19,7 +19,7 @@ import (
 )
 
 func showCommand(env *environment) *cobra.Command {
-	var store, format string
+	var f walkFlags
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what a run was given, its calls, questions and whiteboard",
@@ -29,51 +29,36 @@ Nothing is called for that: the plan is walked with what the record has.`,
 		Example: `  plc show last
   plc show 01KABC --format json | jq .state`,
 		Args:              wants(1, 1, "one run"),
-		ValidArgsFunction: completeRuns(&store, nil),
+		ValidArgsFunction: completeRuns(&f.store, nil),
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.show(c.Context(), args[0], store, format)
+			return env.walk(c.Context(), args[0], &f, env.show)
 		},
 	}
-	addStore(c, &store, "the store that has the run")
-	addFormat(c, &format, "text or json (the document of plc run)")
+	f.addTo(c, "text or json (the document of plc run)")
 	return c
 }
 
 // show is plc show.
-func (env *environment) show(ctx context.Context, name, storeFlag, format string) error {
-	asJSON, err := wantsJSON(format)
+func (env *environment) show(ctx context.Context, w *walked) error {
+	given, err := w.store.Given(w.sum.Run)
 	if err != nil {
 		return err
 	}
-	store, err := readStore(storeFlag)
+	questions, err := w.store.Questions(w.sum.Run)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	sum, err := findRun(store, name)
-	if err != nil {
-		return err
+	res, past := w.res, runPast{}
+	if len(res.Calls)+len(res.Instances) > 0 { // else it is a run of very many instances, none of which is shown
+		past = pastOf(w.store, w.sum.Run)
 	}
-	p, res, err := env.walk(ctx, store, sum.Run)
-	if err != nil {
-		return err
-	}
-	given, err := store.Given(sum.Run)
-	if err != nil {
-		return err
-	}
-	questions, err := store.Questions(sum.Run)
-	if err != nil {
-		return err
-	}
-	past := pastOf(store, sum.Run)
-	res.Status, res.Reason = statusOf(sum, res)
-	past.timed(res, goesOn(sum.Status), questions)
-	if asJSON {
-		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: p.forecast})
+	res.Status, res.Reason = statusOf(w.sum, res)
+	past.timed(res, goesOn(w.sum.Status), questions)
+	if w.asJSON {
+		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast})
 	}
 	out := bufio.NewWriter(env.stdout)
-	showGiven(out, sum, given)
+	showGiven(out, w.sum, given)
 	showRecorded(out, res, past)
 	showQuestions(out, questions)
 	if err := out.Flush(); err != nil {
@@ -267,7 +252,7 @@ func showRecorded(w io.Writer, res *exec.Result, past runPast) {
 }
 
 func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
-	line := fmt.Sprintf("  %s  %s  %s", c.ID, c.Tool, fate(c))
+	line := fmt.Sprintf("  %s  %s  %s", nameOf(c), c.Tool, fate(c))
 	if c.Attempts > 1 {
 		line += fmt.Sprintf(", %d attempts", c.Attempts)
 	}
