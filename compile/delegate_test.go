@@ -372,6 +372,31 @@ func TestDelegateOfUnknownTool(t *testing.T) {
 	}
 }
 
+// The first round of a reduce has the initial value as its result, or null.
+func TestDelegateFirstRound(t *testing.T) {
+	const (
+		plan = `[{"_tool":"reduce","items":[1,2]%s,"_delegate":"sub.json","_outputPath":"†state.x"}]`
+		adds = `{"calls":[{"_tool":"num","n":"†input.result","_outputPath":"†state.s"}],"output":"†state.s"}`
+	)
+	for _, c := range []struct {
+		name, initial, sub string
+		want               []string
+	}{
+		{"no initial value", "", adds, []string{"sub.json PLC502: null when none is given"}},
+		{"a wrong one", `,"initial":"none"`, adds, []string{"sub.json PLC502: the initial value"}},
+		{"a right one", `,"initial":0`, adds, nil},
+		{"an unknown one", `,"initial":"†input.start"`, adds, nil},
+		{"a call that need not run", "", `{"calls":[{"_tool":"num","n":"†input.result","_when":"†input.ready","_outputPath":"†state.s"}]}`, nil},
+		{"any value", "", `[{"_tool":"any","v":"†input.result","_outputPath":"†state.s"}]`, nil},
+		{"instead of null", "", `[{"_tool":"num","n":"†input.item","_outputPath":"†state.s"}]`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, got := files{"plan.json": fmt.Sprintf(plan, c.initial), "sub.json": c.sub}.compile(t, nil)
+			expect(t, got, c.want...)
+		})
+	}
+}
+
 // Of items that are no objects the document sees †input.item.
 func TestDelegateNameOfPlainItem(t *testing.T) {
 	f := files{

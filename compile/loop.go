@@ -85,6 +85,49 @@ func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
 	return schemas.Object(item, schemas.Field{Name: "result"})
 }
 
+// firstRound checks what the calls of a document that does not declare its input take of the
+// first round of a reduce, whose result is the initial value, or null. Only a document in which
+// every call runs in every round can be told by it.
+func (t *typeCheck) firstRound(d *draft) {
+	if d.Delegate.Loop != Reduce || len(d.document.inputs) > 0 || d.document.defaults {
+		return
+	}
+	args := t.args(d)
+	items, _ := argOf(args, "items")
+	initial, given := argOf(args, "initial")
+	if !given {
+		initial.schema = simple("null")
+	}
+	item := elements(items.schema)
+	if initial.schema == nil || items.schema != nil && item == nil {
+		return
+	}
+	in := schemas.Object(schemas.Field{Name: "item", Schema: item}, schemas.Field{Name: "result", Schema: initial.schema})
+	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, in}}, t.scoped(d)...)})
+	if !slices.ContainsFunc(sub.prog.Calls, mayBeSkipped) {
+		t.tellFirst(d, sub, given)
+	}
+}
+
+// mayBeSkipped reports whether what a call does, or which others run, depends on values.
+func mayBeSkipped(c Call) bool { return c.When != nil || len(c.Alternatives) > 1 || c.Choose != nil }
+
+// tellFirst reports what does not fit in the first round of a reduce.
+func (t *typeCheck) tellFirst(d *draft, sub *subProgram, given bool) {
+	for _, f := range sub.findings {
+		key := told{f.Code, f.Severity, f.Loc}
+		if f.Code != diag.NotAssignable || t.told[key] {
+			continue
+		}
+		t.told[key] = true
+		if f.Message += "; in the first round, the result is the initial value"; !given {
+			f.Message += ", which is null when none is given"
+		}
+		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: t.delegateLoc(d), Message: fmt.Sprintf("called from here, by %q", d.ID)})
+		t.keep(f)
+	}
+}
+
 // elements is the type of the elements of a list; nil when it is not known, or when the
 // list has none: its document never runs, and nothing that it reads is missing.
 func elements(list *schemas.Schema) *schemas.Schema {

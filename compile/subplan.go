@@ -133,6 +133,7 @@ func (t *typeCheck) delegate(d *draft) {
 	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, t.inputOf(d)}}, t.scoped(d)...)})
 	d.Delegate.Program = sub.prog
 	t.tell(d, sub)
+	t.firstRound(d)
 	d.Delegate.result = t.loopResult(d, sub.result)
 	t.checkDeclared(d)
 	t.until(d, sub.result)
