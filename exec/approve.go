@@ -59,6 +59,9 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 	c := s.call(i)
 	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f), cancel: func() {}}
 	c.status, c.reason = Awaiting, reason
+	if s.asked == nil {
+		s.asked = map[askPlace]*asking{}
+	}
 	s.asked[a.q.place()] = a
 	if said, heard := c.trail.answered(a.q); said != nil && s.fits(a.q, said) == nil {
 		seq := int64(0)

@@ -76,13 +76,12 @@ func (o Options) withDefaults() Options {
 
 func newPool(o Options) *pool {
 	return &pool{
-		opts:      o.withDefaults(),
-		idle:      make(chan struct{}),
-		begun:     time.Now(),
-		tools:     map[*tool.Tool]*toolLimit{},
-		workers:   workers{most: runtime.GOMAXPROCS(0)},
-		ranks:     map[*compile.Program][]float64{},
-		recording: recording{asked: map[askPlace]*asking{}, pasts: map[string]map[string]*Past{}, orphans: map[string]orphans{}},
+		opts:    o.withDefaults(),
+		idle:    make(chan struct{}),
+		begun:   time.Now(),
+		tools:   map[*tool.Tool]*toolLimit{},
+		workers: workers{most: runtime.GOMAXPROCS(0)},
+		ranks:   map[*compile.Program][]float64{},
 	}
 }
 

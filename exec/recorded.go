@@ -42,8 +42,8 @@ type trail struct {
 // recording is what the schedulers of a run share of its record and of what people are
 // asked. mu guards it.
 type recording struct {
-	asked    map[askPlace]*asking
-	pasts    map[string]map[string]*Past // what the record knows, by instance and path
+	asked    map[askPlace]*asking        // nil until somebody is
+	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
 	orphans  map[string]orphans          // of it, calls that the plan has no more, by instance
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
@@ -64,7 +64,7 @@ func (s *scheduler) load() error {
 	if err != nil {
 		return fmt.Errorf("exec: the record can't be read: %w", err)
 	}
-	s.pasts[""] = past
+	s.pasts, s.orphans = map[string]map[string]*Past{"": past}, map[string]orphans{}
 	return nil
 }
 

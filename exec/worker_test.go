@@ -213,3 +213,17 @@ func TestAllocationsOfACall(t *testing.T) {
 		t.Errorf("%d events", events.Load())
 	}
 }
+
+// A run of one call costs so many allocations.
+func TestAllocationsOfARun(t *testing.T) {
+	prog := program(t, shaped(1, nil), tools{"e": gives(`1`)})
+	got := testing.AllocsPerRun(20, func() {
+		if res, err := exec.Run(t.Context(), prog, nil); err != nil || res.Status != exec.Completed {
+			t.Fatal(res.Reason, err)
+		}
+	})
+	if got > 55 {
+		t.Errorf("%v allocations", got)
+	}
+	t.Log(got)
+}

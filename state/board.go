@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -247,7 +246,12 @@ func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
 
 // Kinds are the kinds that exist, in order of their names.
 func (w *Whiteboard) Kinds() []string {
-	return slices.Sorted(maps.Keys(w.kinds))
+	names := make([]string, 0, len(w.kinds))
+	for name := range w.kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Entry is a write in the log.
