@@ -91,7 +91,7 @@ func TestServerAsksAtTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "servers.json"), `{"mcpServers": {"docs": {"command": "mcpserver", "args": ["docs"], "trust": true}}}`)
 	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "docs_form", "_outputPath": "†state.said"}]`)
-	const question = `\? the MCP server "docs" asks: who_are_you\? \[2J\n  answer it\?\n  age: integer, in_years \(may be left empty\)\n  name: string\n` +
+	const question = `\? the MCP server "docs" asks: who_are_you\? \[2J\n  answer it\?\n  name: string\n  age: integer, in_years \(may be left empty\)\n` +
 		`  size: one of s \(small\), l \(large\) \(may be left empty, which is "s"\)\n  tags: some of x, y, with commas between \(may be left empty\)`
 	start := func() *terminal {
 		term := wideTerminal.on(t, dir, "", nil, "run", "plan.json", "--mcp", "servers.json", "--format", "text")
@@ -106,12 +106,12 @@ func TestServerAsksAtTheTerminal(t *testing.T) {
 	term = start()
 	for _, step := range []struct{ shows, typed string }{
 		{``, "y\n"},
-		{`y\n  age:`, "old\n"},
+		{`\by\n  name:`, "A\n"},
+		{`that is not name: string\n  name:`, "Ada\n"},
+		{`Ada\n  age:`, "old\n"},
 		{`that is not age: integer.*\n  age:`, "17\n"},
 		{`that is not age: integer[\s\S]*that is not age: integer.*\n  age:`, "36\n"},
-		{`36\n  name:`, "A\n"},
-		{`that is not name: string\n  name:`, "Ada\n"},
-		{`Ada\n  size:`, "\n"},
+		{`36\n  size:`, "\n"},
 		{`size:\s*\n  tags:`, "y, x\n"},
 	} {
 		term.until(t, step.shows)

@@ -50,13 +50,10 @@ func (f Field) Check(value any) error {
 }
 
 // fieldsOf are the members of the answer that a schema describes.
-func fieldsOf(schema any) ([]Field, error) {
-	text, err := json.Marshal(schema)
-	if err != nil || schema == nil {
-		return nil, err
-	}
+func fieldsOf(schema string) ([]Field, error) {
 	var fields []Field
-	v := gjson.ParseBytes(text)
+	var err error
+	v := gjson.Parse(schema)
 	v.Get("properties").ForEach(func(name, s gjson.Result) bool {
 		f := Field{
 			Name: driver.Printable([]byte(name.Str)), Type: s.Get("type").Str,
@@ -126,6 +123,10 @@ func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams
 			return nil, &tool.Error{Code: "busy", Message: "the server has no room for the call just now"}
 		}
 		for id, want := range res.InputRequests {
+			if p, ok := want.(*mcp.ElicitParams); ok {
+				asked := raw(res.Meta).Get("inputRequests").Map()[id]
+				p.Meta = mcp.Meta{rawKey: asked.Get("params.requestedSchema").Raw}
+			}
 			if next.InputResponses[id], err = c.answer(ctx, params.Name, want); err != nil {
 				return nil, err
 			}
@@ -151,7 +152,8 @@ func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (
 	}
 	q := &Question{Server: c.server.Name, Tool: name, Message: shown, URL: driver.Head([]byte(p.URL), 4<<10)}
 	var err error
-	if q.Fields, err = fieldsOf(p.RequestedSchema); err != nil {
+	schema, _ := p.Meta[rawKey].(string)
+	if q.Fields, err = fieldsOf(schema); err != nil {
 		return nil, err
 	}
 	a, err := c.opts.Ask(ctx, q)

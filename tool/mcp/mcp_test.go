@@ -546,14 +546,14 @@ func TestToolsChange(t *testing.T) {
 
 // All ways in which the protocol says what is wanted.
 func TestFields(t *testing.T) {
-	fields, err := fieldsOf(json.RawMessage(`{"type":"object","required":["age"],"properties":{
+	fields, err := fieldsOf(`{"type":"object","required":["age"],"properties":{
 		"age": {"type":"integer","minimum":18,"default":12345678901234567890},
 		"size": {"type":"string","enum":["s","l"],"enumNames":["small","large"]},
 		"mail": {"type":"string","title":"Your mail","default":7},
 		"plan": {"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}]},
 		"tags": {"type":"array","items":{"type":"string","enum":["x","y"]},"maxItems":1},
 		"kinds": {"type":"array","items":{"anyOf":[{"const":"k","title":"K"}]}}
-	}}`))
+	}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -588,7 +588,7 @@ func TestFields(t *testing.T) {
 	if _, err := contentOf([]Field{{Name: "a", Required: true}}, nil); err == nil {
 		t.Error("an answer without what it must have")
 	}
-	if _, err := fieldsOf(json.RawMessage(`{"properties":{"a":{"type":"strin"}}}`)); err == nil {
+	if _, err := fieldsOf(`{"properties":{"a":{"type":"strin"}}}`); err == nil {
 		t.Error("a schema that is none")
 	}
 }

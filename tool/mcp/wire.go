@@ -25,7 +25,8 @@ var errNoise = errors.New("not a message of the protocol")
 
 // faithful makes of a message of a server one that the SDK can read without loss: in the
 // results of tools/list and tools/call the text of the whole result is added to _meta, and from
-// those of calls the values are taken out, which the SDK would decode. An answer that is
+// those of calls the values are taken out, which the SDK would decode; in a question it is the text
+// of its schema, for the order of what is asked. An answer that is
 // no usable JSON becomes an error for who waits for it. What is no message at all is
 // errNoise.
 func faithful(message []byte) ([]byte, error) {
@@ -41,14 +42,18 @@ func faithful(message []byte) ([]byte, error) {
 		text := fmt.Sprintf("the answer is not usable JSON: %v; it begins with %q", err, driver.Head(message, shownBytes))
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id.Raw, unusable, quote(text)), nil
 	}
+	if gjson.GetBytes(message, "method").Str == "elicitation/create" {
+		params := gjson.GetBytes(message, "params")
+		return withText(message, "params", params.Get("requestedSchema").Raw, nil), nil
+	}
 	result := gjson.GetBytes(message, "result")
 	switch {
 	case !result.IsObject():
 		return message, nil
-	case result.Get("tools").IsArray():
-		return withResult(message, result, nil), nil
+	case result.Get("tools").IsArray(), result.Get("inputRequests").IsObject():
+		return withText(message, "result", result.Raw, nil), nil
 	case result.Get("content").Exists() || result.Get("structuredContent").Exists():
-		return withResult(message, result, []string{"content", "structuredContent"}), nil
+		return withText(message, "result", result.Raw, []string{"content", "structuredContent"}), nil
 	}
 	return message, nil
 }
@@ -56,8 +61,8 @@ func faithful(message []byte) ([]byte, error) {
 // shownBytes is how much of a message that cannot be read is shown.
 const shownBytes = 200
 
-// withResult is a message whose result has its own text in _meta, and lacks some members.
-func withResult(message []byte, result gjson.Result, without []string) []byte {
+// withText is a message with a text in the _meta of its result or params, which lack some members.
+func withText(message []byte, member, text string, without []string) []byte {
 	dropped := map[string]bool{"_meta": true}
 	for _, name := range without {
 		dropped[name] = true
@@ -66,13 +71,13 @@ func withResult(message []byte, result gjson.Result, without []string) []byte {
 	gjson.ParseBytes(message).ForEach(func(key, value gjson.Result) bool {
 		out = append(out, byte(','))
 		out = append(append(out, key.Raw...), ':')
-		if key.Str != "result" {
+		if key.Str != member || !value.IsObject() {
 			out = append(out, value.Raw...)
 			return true
 		}
 		out = append(out, `{"_meta":{"`+rawKey+`":`...)
-		out = append(append(out, quote(result.Raw)...), '}')
-		result.ForEach(func(key, value gjson.Result) bool {
+		out = append(append(out, quote(text)...), '}')
+		value.ForEach(func(key, value gjson.Result) bool {
 			if !dropped[key.Str] {
 				out = append(append(append(append(out, ','), key.Raw...), ':'), value.Raw...)
 			}
