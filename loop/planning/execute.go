@@ -360,6 +360,11 @@ func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
 
 // takeCall takes what a call came to. The caller holds p.mu.
 func (x *execution) takeCall(c *exec.CallResult) {
+	if c.StartedAt != nil { // the record may have known of it
+		if r := x.resultOf(c.ID); r.StartedAt == nil {
+			r.StartedAt = c.StartedAt
+		}
+	}
 	switch c.Status {
 	case exec.Completed:
 		r := x.resultOf(c.ID)

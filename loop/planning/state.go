@@ -30,8 +30,8 @@ const (
 // StepResult is what came of a step. Times are nil for a step that was never begun.
 type StepResult struct {
 	Status       StepStatus      `json:"status"`
-	Output       json.RawMessage `json:"output"` // nil, null: there is none
-	Error        *string         `json:"error"`  // "code: message"
+	Output       json.RawMessage `json:"output"`   // nil, null: there is none
+	Error        *string         `json:"error"`    // "code: message"
 	Attempts     int             `json:"attempts"` // of its action
 	UsedFallback bool            `json:"used_fallback"`
 	StartedAt    *time.Time      `json:"started_at"`

@@ -1,0 +1,160 @@
+package planning_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/loop/planning"
+	"github.com/plc-lang/plc/tool"
+)
+
+// tape is the record of a run, which outlives it.
+type tape struct {
+	mu     sync.Mutex
+	events []*exec.Event
+	before int // events of the processes before
+}
+
+func (r *tape) Append(e *exec.Event) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+	return int64(len(r.events))
+}
+
+func (r *tape) Sync(int64) error { return nil }
+
+func (r *tape) Past(string) (map[string]*exec.Past, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.before == 0 {
+		return nil, nil
+	}
+	past := map[string]*exec.Past{}
+	for _, e := range r.events[:r.before] {
+		if e.Call == "" {
+			continue
+		}
+		if past[e.Call] == nil {
+			past[e.Call] = &exec.Past{}
+		}
+		past[e.Call].Take(e)
+	}
+	return past, nil
+}
+
+// A loop that ended half-way goes on from its records: what was done is not done again.
+func TestResume(t *testing.T) {
+	answers := []string{plan(step("a", "web_search", `{"q":"1"}`, `[]`), step("b", "read_file", `{"q":"2"}`, `["a"]`)),
+		plan(step("c", "archive", `{"q":"{{a.text}}"}`, `["a"]`), step("e", "write_file", `{"text":"{{c.text}}"}`, `["c"]`))}
+	d := desk{broken: map[string]int{"read_file": 2}}
+	tapes := map[string]*tape{}
+	record := func(id string, _ *compile.Program) (exec.Record, error) {
+		if tapes[id] == nil {
+			tapes[id] = &tape{}
+		}
+		tapes[id].before = len(tapes[id].events)
+		return tapes[id], nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p, _ := planning.New(&planning.Options{Loop: loop.Options{ID: "r", Record: record, Exec: exec.Options{
+		Middleware: []tool.Middleware{func(next tool.Activity) tool.Activity {
+			return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+				if req.Call == "e" && ctx.Err() == nil && len(d.calls) == 4 {
+					stop() // the process ends
+					return tool.Result{}, context.Canceled
+				}
+				return next.Call(ctx, req)
+			})
+		}}}}})
+	task := &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say(answers...)}
+	r, err := p.Execute(ctx, task, "")
+	if err != nil || r.Status != exec.Cancelled || len(tapes) != 2 {
+		t.Fatalf("%v %+v", err, r)
+	}
+	was := d.made()
+	d.mu.Lock()
+	d.calls = append(d.calls, "again")
+	d.mu.Unlock()
+	task.Planner = loop.Say(answers...)
+	r, err = p.Execute(t.Context(), task, "")
+	if err != nil || !r.Success || r.RevisionCount != 1 {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if got := strings.TrimPrefix(d.made(), was+" again "); got != `e:write_file{"text":"archive(web_search(1))"}` {
+		t.Errorf("%s, then %s", was, got)
+	}
+	if got := statuses(r); got != "a completed, b revised, c completed, e completed" {
+		t.Error(got)
+	}
+}
+
+// A record that can't be made is the world's fault.
+func TestNoRecord(t *testing.T) {
+	var d desk
+	p, _ := planning.New(&planning.Options{Loop: loop.Options{Record: func(string, *compile.Program) (exec.Record, error) { return nil, errors.New("disk is full") }}})
+	r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say(abc)}, "")
+	if err == nil || !strings.Contains(err.Error(), "disk is full") || r.Success || len(d.calls) > 0 {
+		t.Error(err, r)
+	}
+}
+
+// Whatever a planner says, an execution ends, nothing is done more often than it may be, and a
+// success is one.
+func FuzzAnswers(f *testing.F) {
+	f.Add(abc, abc, 0)
+	f.Add(plan(research, step("2", "archive", `{"q":"{{1.1.text}}"}`, `["1"]`)), plan(step("c", "archive", `{"q":"{{1.1.text}}"}`, `["1"]`)), 3)
+	f.Add(plan(step("1", "", `{}`, `[]`)), plan(step("1.1", "read_file", `{"q":"x"}`, `[]`)), 7)
+	f.Add(`{"steps":[{"id":"a","action":"web_search","parameters":{"q":"{{a}}"},"dependencies":["a"]}]}`, "```json\n"+abc+"\n```", 1)
+	f.Add(strings.Replace(abc, `"b"`, `"step.b"`, -1), `{"goal":"G","steps":[]}`, 5)
+	f.Fuzz(func(t *testing.T, first, second string, how int) {
+		d := desk{broken: map[string]int{"read_file": 3}}
+		o := &planning.Options{Hierarchical: how&1 == 0, RetryFailedSteps: new(0), ContinueOnFailure: how&2 != 0, MaxDecompositionDepth: 3,
+			RevisionStrategy: []planning.Strategy{planning.ReplanRemaining, planning.InsertRecovery, planning.SkipAndContinue, planning.AskUser}[how>>2&3],
+			ExecutionMode:    []planning.Mode{planning.Sequential, planning.Parallel, planning.Adaptive}[uint(how)>>4%3]}
+		p, err := planning.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say(first, second, second, second, first, second)}, "")
+		if r == nil {
+			t.Fatal(err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "asked for one more") {
+			t.Error(err)
+		}
+		for s, status := range statusesOf(r) {
+			if r.Success && status != planning.Completed && status != planning.Revised {
+				t.Errorf("a success, and %q is %s", s, status)
+			}
+			if status == planning.Running || status == planning.Blocked {
+				t.Errorf("%q is %s at the end", s, status)
+			}
+		}
+		done := map[string]bool{}
+		for _, c := range d.calls {
+			id, what, _ := strings.Cut(c, ":")
+			if !strings.HasPrefix(what, "read_file") && done[id+what] {
+				t.Errorf("%s was done twice", c)
+			}
+			done[id+what] = true
+		}
+		if _, err := r.MarshalJSON(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func statusesOf(r *planning.ExecutionResult) map[string]planning.StepStatus {
+	if r.ExecutionState == nil {
+		return nil
+	}
+	return r.ExecutionState.StepStatuses
+}
