@@ -25,8 +25,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type desk struct {
 	mu     sync.Mutex
 	calls  []string
-	going  int
-	most   int // at once
 	broken map[string]int
 }
 
