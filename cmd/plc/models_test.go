@@ -104,6 +104,33 @@ func TestModelsMakeLatentCalls(t *testing.T) {
 	}
 }
 
+// One latent tool can be tried, with the model or its recorded answers.
+func TestCallOfALatentTool(t *testing.T) {
+	var asked atomic.Int32
+	dir := withModels(t, modelServer(t, &asked))
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"think", `{"about": "rain"}`, "--model-record", "tape.jsonl"}, 0, `"rain"`},
+		{[]string{"think", `{"about": "rain"}`, "--model-replay", "tape.jsonl"}, 0, `"rain"`},
+		{[]string{"think", `{"about": "snow"}`, "--model-replay", "tape.jsonl"}, 3, "no-recording"},
+		{[]string{"muse", `{"about": "rain"}`}, 0, `"rain"`},
+		{[]string{"think", `{}`}, 1, "the params do not fit"},
+		{[]string{"think", `{"about": 1}`}, 3, "the answer is not what the definition"},
+		{[]string{"think", `{}`, "--model-replay", "none.jsonl"}, 2, "can't be used"},
+	} {
+		got := plc(t, dir, append(append([]string{"tools", "call"}, c.args...), "--tools", "tools.yaml")...)
+		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) {
+			t.Errorf("%q: exit %d: %s%s", c.args, got.code, got.stdout, got.stderr)
+		}
+	}
+	if n := asked.Load(); n != 3 {
+		t.Errorf("models were asked %d times", n)
+	}
+}
+
 // What a model answered is remembered like the result of any tool, and what it fails with is guarded.
 func TestGuardsOfLatentCalls(t *testing.T) {
 	var asked atomic.Int32

@@ -209,32 +209,44 @@ func serverNames(pool *mcp.Pool) []string {
 // toolsAddCommand is plc tools add.
 func toolsAddCommand(env *environment, files *toolFiles) *cobra.Command {
 	var output string
+	var specs []string
 	c := &cobra.Command{
 		Use:   "add",
-		Short: "Write a first tool file from the config of an MCP client",
-		Long: `Start the MCP servers, and write a tool file that has them, with an activity for each of
-their tools: what a tool is called can be changed there, and what is known of it can be added
-under tools and limits.`,
-		Example: `  plc tools add --mcp servers.json -o tools.yaml`,
+		Short: "Write a first tool file from the config of an MCP client or an OpenAPI document",
+		Long: `Write a first tool file. With --mcp, start the MCP servers, and write a tool file that has them,
+with an activity for each of their tools: what a tool is called can be changed there, and what is
+known of it can be added under tools and limits. With --openapi the operations of the document are
+listed with what they do to the world, as far as their methods tell, and secrets by the names of
+variables to set.`,
+		Example: `  plc tools add --mcp servers.json -o tools.yaml
+  plc tools add --openapi petstore.yaml -o tools.yaml`,
 		Args:    wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return env.writeToolFile(c.Context(), *files, output)
+			return env.writeToolFile(c.Context(), *files, specs, output)
 		},
 	}
+	c.Flags().StringArrayVar(&specs, "openapi", nil, "OpenAPI document, 3.0 or 3.1 (repeatable)")
+	completeFiles(c, "yaml,yml,json", "openapi")
 	c.Flags().StringVarP(&output, "output", "o", "", "where to write it; it must not be there yet (default standard output)")
 	completeFiles(c, "yaml,yml", "output")
 	return c
 }
 
-func (env *environment) writeToolFile(ctx context.Context, named toolFiles, output string) error {
+func (env *environment) writeToolFile(ctx context.Context, named toolFiles, specs []string, output string) error {
 	g, err := env.gatherSound(ctx, named)
 	if err != nil {
 		return err
 	}
-	if g.pool == nil {
-		return errors.New("there are no MCP servers; name a file that has some with --mcp")
+	if g.pool == nil && len(specs) == 0 {
+		return errors.New("there are neither MCP servers nor documents; name some with --mcp or --openapi")
 	}
-	text := toolFileOf(g)
+	text, err := env.servicesOf(specs)
+	if err != nil {
+		return err
+	}
+	if g.pool != nil {
+		text = append(toolFileOf(g), text...)
+	}
 	if output == "" {
 		_, err := env.stdout.Write(text)
 		return err

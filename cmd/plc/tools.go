@@ -180,12 +180,14 @@ func declared(e tool.Effects) map[string]any {
 
 func toolsCallCommand(env *environment, files *toolFiles) *cobra.Command {
 	var timeout time.Duration
+	var answers modelFlags
 	c := &cobra.Command{
 		Use:   "call NAME [PARAMS]",
 		Short: "Call one tool",
 		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard
 input; without any, {}. The params are validated first, the result afterwards. The tool
-is really called; there is no plan, no retry and no question first.
+is really called; there is no plan, no retry and no question first, and nothing is remembered.
+A latent tool is put to its model.
 
 Exit 1 when the params don't fit, 3 when the call failed.`,
 		Example: `  plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml
@@ -198,9 +200,10 @@ Exit 1 when the params don't fit, 3 when the call failed.`,
 			if err := notNegative(c); err != nil {
 				return err
 			}
-			return env.callNamed(c.Context(), *files, args, timeout)
+			return env.callNamed(c.Context(), *files, args, timeout, answers)
 		},
 	}
+	answers.add(c)
 	addDuration(c, &timeout, "timeout", "longest that the call may take (default that of the tool, else 60s)")
 	return c
 }
@@ -227,11 +230,13 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 }
 
 // callNamed is plc tools call.
-func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration) error {
-	cat, err := env.soundCatalogue(ctx, files)
+func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration, answers modelFlags) error {
+	env.forget = true
+	g, err := env.gatherSound(ctx, files)
 	if err != nil {
 		return err
 	}
+	cat := g.tools
 	t, ok := cat.Lookup(args[0])
 	switch {
 	case !ok && cat.Len() == 0:
@@ -239,7 +244,9 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 	case !ok:
 		return fmt.Errorf("there is no tool %q; %s", args[0], meant(args[0], toolNames(cat), "plc tools lists them"))
 	case t.Activity == nil:
-		return fmt.Errorf("the tool %q is latent: no activity of the tool files runs it", args[0])
+		if t, err = latent(t, g, answers); err != nil {
+			return err
+		}
 	}
 	params := json.RawMessage(`{}`)
 	if len(args) == 2 {
@@ -254,6 +261,27 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 		timeout = time.Minute
 	}
 	return env.callTool(ctx, t, params, timeout)
+}
+
+// latent is a latent tool with its model.
+func latent(t *tool.Tool, g *gathered, answers modelFlags) (*tool.Tool, error) {
+	all, err := newModels(g.files, answers)
+	if err != nil {
+		return nil, err
+	}
+	impl, _ := g.tools.Resolve(t, "", false)
+	m, err := all.named(impl.Model)
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil:
+		return nil, fmt.Errorf("the tool %q is latent: no activity of the tool files runs it, and there is no model to stand in for one", t.Definition.Name)
+	case impl.Around != nil:
+		m = impl.Around(m)
+	}
+	made := *t
+	made.Activity, made.Timeout = m, impl.Timeout
+	return &made, nil
 }
 
 func toolNames(cat *tool.Catalogue) iter.Seq[string] {

@@ -15,6 +15,39 @@ func (c Credential) Encoded() string {
 	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
 }
 
+// Scheme is a security scheme of a document.
+type Scheme struct {
+	Name  string
+	Basic bool // it wants a name and a password, else a token
+	Used  bool // the first alternative of an operation asks for it
+}
+
+// Schemes are the security schemes, in the order of the document.
+func (d *Document) Schemes() []Scheme {
+	used := map[string]bool{}
+	for _, op := range d.operations {
+		op.alternatives().Get("0").ForEach(func(name, _ gjson.Result) bool {
+			used[name.Str] = true
+			return true
+		})
+	}
+	var all []Scheme
+	d.root.Get("components.securitySchemes").ForEach(func(name, scheme gjson.Result) bool {
+		basic := strings.EqualFold(d.follow(scheme).Get("scheme").Str, "basic")
+		all = append(all, Scheme{name.Str, basic, used[name.Str]})
+		return true
+	})
+	return all
+}
+
+// alternatives are the security requirements of an operation.
+func (op *operation) alternatives() gjson.Result {
+	if own := op.raw.Get("security"); own.Exists() {
+		return own
+	}
+	return op.doc.root.Get("security")
+}
+
 // credential is where a secret goes in a request.
 type credential struct {
 	in, name, value string
@@ -23,10 +56,7 @@ type credential struct {
 // credentials are those of the first of an operation's alternatives that can be met; missing
 // names the schemes of the first when none can.
 func (op *operation) credentials(given map[string]Credential) (all []credential, missing string) {
-	alternatives := op.raw.Get("security")
-	if !alternatives.Exists() {
-		alternatives = op.doc.root.Get("security")
-	}
+	alternatives := op.alternatives()
 	met := !alternatives.IsArray() || len(alternatives.Array()) == 0
 	alternatives.ForEach(func(_, need gjson.Result) bool {
 		var found []credential
