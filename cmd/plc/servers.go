@@ -220,7 +220,7 @@ listed with what they do to the world, as far as their methods tell, and secrets
 variables to set.`,
 		Example: `  plc tools add --mcp servers.json -o tools.yaml
   plc tools add --openapi petstore.yaml -o tools.yaml`,
-		Args:    wants(0, 0, "no arguments"),
+		Args: wants(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return env.writeToolFile(c.Context(), *files, specs, output)
 		},
