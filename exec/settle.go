@@ -114,10 +114,11 @@ func (s *scheduler) took(a *attempt, res *tool.Result, by *worker) bool {
 		s.failed(i, f)
 		return true
 	}
+	w.at = s.stamp(time.Now())
 	if by != nil {
 		by.back(s.pool)
+		by.quick = w.at.Sub(by.since) < quickCall
 	}
-	w.at = s.stamp(time.Now())
 	s.gave(i, res)
 	parked := s.park(i, w)
 	s.moment = time.Time{}

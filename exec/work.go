@@ -312,8 +312,8 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 			s.expect(a, s.moment)
 		}
 	}
-	s.moment = time.Time{}
 	s.aside(w)
+	w.since, s.moment = s.moment, time.Time{}
 	return seq, true
 }
 

@@ -1,5 +1,7 @@
 package exec
 
+import "time"
+
 // worker is a goroutine that runs calls, one after the other. It steps aside while it waits,
 // or may wait, for what is not ours: the tool, the record, a hook. The pool sees to it that
 // there is always a worker that has not, as long as there are a slot and a ready call; and, since what
@@ -7,6 +9,8 @@ package exec
 type worker struct {
 	reads placeReader // of the call that it runs
 	away  bool        // it stepped aside
+	since time.Time   // when it did so last, for a tool
+	quick bool        // the tool that it called last took hardly any time
 	moved bool        // it has left the call that it ran, and taken the next
 	next  entry
 	more  bool // there is a next one
@@ -71,13 +75,18 @@ func (w *worker) moveOn(s *scheduler) {
 	w.take(s.pool)
 }
 
+// quickCall is what it costs about to start a worker. Those whose calls take longer are kept
+// though there are others enough: they will wait again.
+const quickCall = 20 * time.Microsecond
+
 // take takes the next call; without one, or when there are others enough, the worker ends. The
 // caller holds mu.
 func (w *worker) take(p *pool) {
 	w.more = false
-	if p.here <= p.workers.most {
+	if p.here <= p.workers.most || !w.quick {
 		w.next, w.more = p.take()
 	}
+	w.quick = false
 	if !w.more {
 		p.here--
 		return
