@@ -214,8 +214,10 @@ func newServer(mode string) *mcp.Server {
 			Message: "who are you?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
 		}}}, nil
 	})
+	//lint:ignore SA1019 there are servers that ask for these
 	for name, want := range map[string]mcp.InputRequest{"model": &mcp.CreateMessageParams{}, "folders": &mcp.ListRootsParams{}} {
 		add(&mcp.Tool{Name: name}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			//lint:ignore SA1019 as above
 			if got, ok := r.Params.InputResponses["x"].(*mcp.ListRootsResult); ok {
 				return text(fmt.Sprint(len(got.Roots), " folders")), nil
 			}

@@ -29,6 +29,9 @@ func FuzzFaithful(f *testing.F) {
 	for _, m := range messages {
 		f.Add([]byte(m))
 	}
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"a":1},"requestedSchema":{"b":1.0,"a":2}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"inputRequests":{"x":{"params":{}}}}}`))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		got, err := faithful(message)
 		if err != nil {
