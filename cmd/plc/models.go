@@ -87,12 +87,16 @@ type provider interface {
 func (m *models) client(d *file.Model, c model.Config) (model.Client, error) {
 	next, tape, err := m.open(d, c)
 	switch {
-	case err != nil || tape == nil:
-		return next, err
+	case err != nil:
+		return nil, err
 	case next == nil:
 		return tape.Client(c, nil), nil
 	}
-	return tape.Client(c, next), nil
+	several := model.Batch(next, d.Batch)
+	if tape == nil {
+		return several, nil
+	}
+	return tape.Client(c, several), nil
 }
 
 // planner is the model of this name as a planner, which asks again after failures that may

@@ -131,6 +131,38 @@ func TestCallOfALatentTool(t *testing.T) {
 	}
 }
 
+// Calls that are ready at once go in one request, when that is wanted; a recording has each by itself.
+func TestLatentCallsTogether(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		var parts []string
+		gjson.Parse(gjson.GetBytes(body, "messages.1.content").Str).ForEach(func(name, call gjson.Result) bool {
+			parts = append(parts, name.Raw+`:{"_value":`+call.Get("params.about").Raw+`}`)
+			return true
+		})
+		text, _ := json.Marshal("{" + strings.Join(parts, ",") + "}")
+		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20}}`, text)
+	}))
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), `
+tools: {think: {properties: {about: {}, _output: {type: string}}, required: [about], effects: {readOnly: true}}}
+models: {default: {provider: openai, model: small, baseURL: "`+s.URL+`/v1", batch: 3}}
+`)
+	write(t, filepath.Join(dir, "plan.json"), `{"type": "plan", "mode": "lazy", "plan": [
+		{"_tool": "think", "about": "a", "_outputPath": "†state.a"}, {"_tool": "think", "about": "b", "_outputPath": "†state.b"}, {"_tool": "think", "about": 3, "_errorPath": "†state.c"}]}`)
+	args := []string{"run", "plan.json", "--tools", "tools.yaml", "--yes", "--format", "json", "--max-parallel", "8"}
+	for _, more := range []string{"--model-record", "--model-replay"} {
+		got := plc(t, dir, append(args, more, "tape.jsonl")...)
+		if got.code != 0 || gjson.Get(got.stdout, "state.a").Str+gjson.Get(got.stdout, "state.b").Str != "ab" || gjson.Get(got.stdout, "state.c.code").Str != "result" ||
+			gjson.Get(got.stdout, "usage.tokens").Int() != 120 || asked.Load() != 1 {
+			t.Errorf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
+		}
+	}
+}
+
 // What a model answered is remembered like the result of any tool, and what it fails with is guarded.
 func TestGuardsOfLatentCalls(t *testing.T) {
 	var asked atomic.Int32

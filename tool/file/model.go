@@ -24,6 +24,7 @@ type Model struct {
 	BaseURL     string // "" is the provider's
 	Temperature *float64
 	MaxTokens   int // 0 is for the provider to say
+	Batch       int // most calls that go in one request; 0 is one
 
 	// InputPrice and OutputPrice are of a million tokens.
 	InputPrice, OutputPrice float64
@@ -87,6 +88,7 @@ func (r *reader) model(v value) Model {
 			m.Temperature = &t
 		},
 		"maxTokens": r.count(&m.MaxTokens, 1),
+		"batch":     r.count(&m.Batch, 1),
 		"prices": func(v value) {
 			most := math.MaxFloat32
 			r.members(v, map[string]set{

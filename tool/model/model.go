@@ -48,6 +48,8 @@ type Request struct {
 	// Strict reports that Schema keeps within what providers can enforce to the letter.
 	Strict  bool `json:"strict"`
 	Attempt int  `json:"attempt"` // from 1: another attempt may be answered otherwise
+	// Answers is how many answers are in one, of which each may be as long as MaxTokens says; 0 is one.
+	Answers int `json:"-"`
 }
 
 // Answer is what a model said.

@@ -86,6 +86,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 
 func (c *Client) request(req *model.Request) sdk.MessageNewParams {
 	p := c.settings(maxTokens)
+	p.MaxTokens *= int64(max(1, req.Answers))
 	p.System = []sdk.TextBlockParam{{Text: req.System}}
 	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))}
 	p.Tools = []sdk.ToolUnionParam{{OfTool: tool(answer, answerWithIt, req.Schema)}}

@@ -63,6 +63,9 @@ func (c *Client) request(req *model.Request) sdk.ChatCompletionRequest {
 		{Role: sdk.ChatMessageRoleUser, Content: req.Prompt},
 	}
 	r.ResponseFormat = format(req.Schema, req.Strict)
+	r.MaxCompletionTokens *= max(1, req.Answers)
+	//lint:ignore SA1019 the old name is what all other servers know
+	r.MaxTokens *= max(1, req.Answers)
 	return r
 }
 

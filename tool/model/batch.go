@@ -1,0 +1,188 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// gather is how long a request waits for others: calls that are ready at once come closer together.
+const gather = 10 * time.Millisecond
+
+// several is what a model is told as well when it is given several requests.
+const several = ` Here are several of these objects, by number, in one: they have nothing to do with each other. ` +
+	`Answer each as if it were alone, and answer with one JSON object that has, by the same numbers, the answer to each.`
+
+// Batch is next with up to most requests that come at once, within 10 ms, as one. Each gets its own
+// answer, which is checked as if it had been alone, and an equal part of what the answer used up; what has no
+// answer, or not the right one, fails by itself. When the request fails, all in it do. A second attempt
+// is made alone. Put a Tape around it, not into it: then the record is the same whatever came together.
+func Batch(next Client, most int) Client {
+	if most < 2 {
+		return next
+	}
+	return &batcher{next: next, most: most, open: map[string]*batch{}}
+}
+
+type batcher struct {
+	next Client
+	most int
+
+	mu   sync.Mutex
+	open map[string]*batch // that take more, by what the model is to do
+}
+
+// batch is requests that go as one.
+type batch struct {
+	cancel   context.CancelFunc
+	full     chan struct{} // closed when it has as many as it may
+	done     chan struct{} // closed when there are answers, or err
+	requests []*Request
+	waiting  int // for an answer
+	answers  []*Answer
+	err      error
+}
+
+// Complete is Client's.
+func (b *batcher) Complete(ctx context.Context, req *Request) (*Answer, error) {
+	if req.Attempt > 1 {
+		return b.next.Complete(ctx, req)
+	}
+	in, n := b.join(ctx, req)
+	select {
+	case <-in.done:
+		if in.err != nil {
+			return nil, in.err
+		}
+		return in.answers[n], nil
+	case <-ctx.Done():
+		b.leave(in)
+		return nil, driver.Stopped(ctx, false)
+	}
+}
+
+// join puts a request into a batch, as its n-th.
+func (b *batcher) join(ctx context.Context, req *Request) (in *batch, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	in = b.open[req.System]
+	if in == nil {
+		shared, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		in = &batch{cancel: cancel, full: make(chan struct{}), done: make(chan struct{})}
+		b.open[req.System] = in
+		go b.send(shared, in, req.System)
+	}
+	in.requests = append(in.requests, req)
+	in.waiting++
+	if len(in.requests) == b.most {
+		delete(b.open, req.System)
+		close(in.full)
+	}
+	return in, len(in.requests) - 1
+}
+
+// leave is that somebody waits no more; what nobody waits for is not asked.
+func (b *batcher) leave(in *batch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if in.waiting--; in.waiting == 0 {
+		in.cancel()
+		for system, open := range b.open {
+			if open == in {
+				delete(b.open, system)
+			}
+		}
+	}
+}
+
+// send asks for the answers, once all are there that come.
+func (b *batcher) send(ctx context.Context, in *batch, system string) {
+	defer in.cancel()
+	defer close(in.done)
+	timer := time.NewTimer(gather)
+	defer timer.Stop()
+	select {
+	case <-in.full:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	if b.open[system] == in {
+		delete(b.open, system)
+	}
+	b.mu.Unlock()
+	if len(in.requests) == 1 {
+		var a *Answer
+		a, in.err = b.next.Complete(ctx, in.requests[0])
+		in.answers = []*Answer{a}
+		return
+	}
+	a, err := b.next.Complete(ctx, together(in.requests))
+	if in.err = err; err == nil {
+		in.answers = a.split(len(in.requests))
+	}
+}
+
+// together is one request for several.
+func together(requests []*Request) *Request {
+	var bundle schemas.Bundle
+	prompts, properties := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	var names []string
+	for i, req := range requests {
+		name := strconv.Itoa(i + 1)
+		names = append(names, name)
+		prompts[name] = json.RawMessage(req.Prompt)
+		s, err := schemas.Compile(req.Schema, nil)
+		if err != nil {
+			s = nil // anything: the answer is checked all the same
+		}
+		properties[name] = bundle.Add(s)
+	}
+	schema := encode(struct {
+		Type       string                     `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Closed     bool                       `json:"additionalProperties"`
+		Defs       map[string]json.RawMessage `json:"$defs,omitempty"`
+	}{"object", properties, names, false, bundle.Defs()})
+	return &Request{
+		System: requests[0].System + several, Prompt: string(encode(prompts)),
+		Schema: schema, Strict: Strict(schema), Attempt: 1, Answers: len(requests),
+	}
+}
+
+// split is the answer to each of n requests. One that is not there is empty.
+func (a *Answer) split(n int) []*Answer {
+	all := make([]*Answer, n)
+	for i := range all {
+		all[i] = &Answer{Stop: a.Stop, Reason: a.Reason, Input: part(a.Input, n, i), Output: part(a.Output, n, i)}
+	}
+	text := unfenced(a.Text)
+	if jsonscan.Check([]byte(text), jsonscan.Limits{}) != nil {
+		return all
+	}
+	gjson.Parse(text).ForEach(func(name, v gjson.Result) bool {
+		if i, err := strconv.Atoi(name.Str); err == nil && i >= 1 && i <= n && strconv.Itoa(i) == name.Str {
+			all[i-1].Text = v.Raw
+		}
+		return true
+	})
+	return all
+}
+
+// part is the i-th of n parts that together are total.
+func part(total int64, n, i int) int64 {
+	p := total / int64(n)
+	if int64(i) < total%int64(n) {
+		p++
+	}
+	return p
+}
