@@ -63,19 +63,36 @@ func TestScripts(t *testing.T) {
 }
 
 // serveModel starts a model that gives the replies of a file, with --- between them, in pieces
-// of a few bytes to who wants them so; $MODEL is where it is, and $MODEL_KEY its key:
+// of a few bytes to who wants them so; $MODEL is where it is, and $MODEL_KEY its key. With -calls
+// a line NAME PARAMS of a reply calls a function, and one in quotes is text:
 //
-//	model replies
+//	model [-calls] replies
 func serveModel(t *testing.T, ts *testscript.TestScript, args []string) {
+	calls := args[0] == "-calls"
 	var replies []modeltest.Reply
-	for text := range strings.SplitSeq(strings.TrimSpace(ts.ReadFile(args[0])), "\n---\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(ts.ReadFile(args[len(args)-1])), "\n---\n") {
 		reply := modeltest.Say(text)
+		if calls && !strings.HasPrefix(text, `"`) {
+			reply = functionCalls(text)
+		} else if calls {
+			reply.Text = strings.Trim(text, `"`)
+		}
 		reply.Piece, reply.Input, reply.Output = 7, 100, 10
 		replies = append(replies, reply)
 	}
 	s := modeltest.New(t, replies...)
 	ts.Setenv("MODEL", s.OpenAI().BaseURL)
 	ts.Setenv("MODEL_KEY", modeltest.Key)
+}
+
+// functionCalls is a reply that calls functions, a line each.
+func functionCalls(text string) (reply modeltest.Reply) {
+	for i, line := range strings.Split(text, "\n") {
+		name, params, _ := strings.Cut(line, " ")
+		one := modeltest.Call(fmt.Sprintf("call_%d", i), name, params)
+		reply.Calls = append(reply.Calls, one.Calls...)
+	}
+	return reply
 }
 
 // status runs a command that must end with exactly this exit code:

@@ -14,7 +14,9 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/loop/flux"
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // solveFlags are the flags of plc solve.
@@ -137,14 +139,24 @@ func strategyNames() []string {
 type style struct {
 	name      string
 	solve     func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
-	functions func(c *tool.Catalogue) any // that it gives to its model
+	functions func(c *tool.Catalogue) []model.Function // that it gives to its model
 }
 
 // styles are those of --style.
 func styles() []style {
 	return []style{
-		{"plan", loop.Solve, func(c *tool.Catalogue) any { return loop.Functions(c) }},
+		{"plan", loop.Solve, loop.Functions},
+		{"flux", solveFlux, func(c *tool.Catalogue) []model.Function { return append(loop.Functions(c), flux.Functions()...) }},
 	}
+}
+
+// solveFlux is the loop of a Flux agent with planning.
+func solveFlux(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
+	f := &flux.Options{Planning: true, MaxToolCalls: o.MaxTurns, Loop: o}
+	if o.OnPlan != nil {
+		return nil, errors.New("a plan of Flux is guidance for its model, and calls nothing: --lazy has nothing to show; --approve all asks about each call")
+	}
+	return flux.Solve(ctx, task, f)
 }
 
 func styleNames() (names []string) {

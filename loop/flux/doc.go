@@ -1,0 +1,25 @@
+// Package flux is the planning of Flux agents: six tools by which a model keeps a plan of
+// named steps for itself, and the agent's loop round them.
+//
+//	result, err := flux.Solve(ctx, &loop.Task{Goal: goal, Catalogue: tools, Planner: planner}, &flux.Options{
+//		Planning: true, MaxToolCalls: 30,
+//	})
+//
+// The plan is guidance: the model decides when to make one, calls whatever tools it
+// likes, and tells how its steps stand. Nothing of it is executed here. What the model calls runs
+// through loop.Caller: checked, approved and recorded like the calls of a plan.
+//
+// Names, defaults, JSON shapes and messages are those of Flux. It differs where its own documents
+// contradict what it does, or where its answer is a fault of Python's:
+//
+//   - The nudge comes only while a step is pending or in progress; Options.NudgeAlways is as Flux does.
+//   - A step name may not end in a line break.
+//   - Steps that are no JSON array of objects with names have messages that say so.
+//   - A dependency that is there twice is named once as unsatisfied.
+//   - In strict mode mark_step_done warns of unsatisfied dependencies, which it does not check.
+//   - The tools of one turn run one after the other, as the model wrote them; those of the catalogue
+//     beside them as parallel as their effects allow.
+//   - The preamble says how many steps a plan may have.
+//
+// A Plans may be used by several goroutines.
+package flux

@@ -1,0 +1,221 @@
+package flux
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is how a step stands.
+type Status string
+
+// The statuses.
+const (
+	Pending    Status = "pending"
+	InProgress Status = "in_progress"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+)
+
+// Step is a step of a plan: a goal in words.
+type Step struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	DependsOn   []string        `json:"depends_on,omitempty"`
+	Status      Status          `json:"status"`
+	Result      json.RawMessage `json:"result,omitempty"` // nil is none; "" is one
+	Error       *string         `json:"error,omitempty"`
+}
+
+// Plan is an agent's plan. Its JSON is what the tools of Flux answer.
+type Plan struct {
+	Steps []*Step `json:"steps"`
+}
+
+// Parse reads a plan as its JSON has it. Nothing of it is validated, as nothing is of a plan
+// that Flux restores; a step without a status is pending.
+func Parse(text []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("flux: this is no plan: %w", err)
+	}
+	if p.Steps == nil {
+		return nil, fmt.Errorf(`flux: this is no plan: it has no "steps"`)
+	}
+	for i, s := range p.Steps {
+		if s == nil {
+			return nil, fmt.Errorf("flux: step %d of the plan is null", i)
+		}
+		if s.Status == "" {
+			s.Status = Pending
+		}
+		if string(s.Result) == "null" {
+			s.Result = nil
+		}
+	}
+	return p, nil
+}
+
+// Step is the step of this name; nil is none.
+func (p *Plan) Step(name string) *Step {
+	for _, s := range p.Steps {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// With are the steps of a status, in the order of the plan.
+func (p *Plan) With(status Status) []*Step {
+	var list []*Step
+	for _, s := range p.Steps {
+		if s.Status == status {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Active is the first step that is in progress; nil is none.
+func (p *Plan) Active() *Step {
+	if list := p.With(InProgress); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// Ready are the pending steps whose dependencies are satisfied.
+func (p *Plan) Ready() []*Step {
+	return slices.DeleteFunc(p.With(Pending), func(s *Step) bool { return !p.Satisfied(s) })
+}
+
+// Satisfied reports whether all dependencies of a step are there and completed.
+func (p *Plan) Satisfied(s *Step) bool {
+	return !slices.ContainsFunc(s.DependsOn, func(name string) bool {
+		on := p.Step(name)
+		return on == nil || on.Status != Completed
+	})
+}
+
+// unsatisfied are the dependencies of a step that are there and not completed.
+func (p *Plan) unsatisfied(s *Step) []string {
+	var list []string
+	for _, name := range s.DependsOn {
+		if on := p.Step(name); on != nil && on.Status != Completed && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// DependencyResult is the result of a step that another depends on.
+type DependencyResult struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// DependencyResults are the results that there are of the steps that s depends on, in the order of
+// its list.
+func (p *Plan) DependencyResults(s *Step) []DependencyResult {
+	var list []DependencyResult
+	for _, name := range s.DependsOn {
+		known := slices.ContainsFunc(list, func(d DependencyResult) bool { return d.Name == name })
+		if on := p.Step(name); on != nil && on.Result != nil && !known {
+			list = append(list, DependencyResult{name, on.Result})
+		}
+	}
+	return list
+}
+
+// Bounds of a summary.
+const (
+	mostReady  = 3
+	mostResult = 200 // characters
+)
+
+// Summary is how the plan stands, on one line: the reminder that a model gets.
+func (p *Plan) Summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[Plan: %d/%d done", len(p.With(Completed)), len(p.Steps))
+	if failed := p.With(Failed); len(failed) > 0 {
+		names := make([]string, len(failed))
+		for i, s := range failed {
+			names[i] = `"` + s.Name + `"`
+		}
+		fmt.Fprintf(&b, ", %d failed (%s)", len(failed), strings.Join(names, ", "))
+	}
+	b.WriteByte('.')
+	active, ready := p.Active(), p.Ready()
+	if active != nil {
+		fmt.Fprintf(&b, ` Active: "%s".`, active.Name)
+	}
+	if len(ready) > 0 {
+		items := make([]string, min(len(ready), mostReady))
+		for i := range items {
+			items[i] = p.item(ready[i])
+		}
+		fmt.Fprintf(&b, " Ready: %s.", strings.Join(items, ", "))
+	}
+	if active == nil && len(ready) == 0 {
+		b.WriteString(" No steps ready.")
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// item is a ready step in a summary.
+func (p *Plan) item(s *Step) string {
+	results := p.DependencyResults(s)
+	if len(results) == 0 {
+		return `"` + s.Name + `"`
+	}
+	list := make([]string, len(results))
+	for i, r := range results {
+		text := []rune(words(r.Value))
+		list[i] = r.Name + ": " + string(text[:min(len(text), mostResult)])
+	}
+	return fmt.Sprintf(`"%s" (from %s)`, s.Name, strings.Join(list, "; "))
+}
+
+// words is a result as text: a string as it is, anything else as JSON.
+func words(v json.RawMessage) string {
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		return s
+	}
+	return string(v)
+}
+
+// unfinished reports whether a step is pending or in progress.
+func (p *Plan) unfinished() bool {
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Status == Pending || s.Status == InProgress })
+}
+
+// encode is a value as compact JSON, in which <, > and & stay what they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // texts, and JSON that was checked
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// with is an object with one more member, at its end.
+func with(object json.RawMessage, name string, value any) json.RawMessage {
+	head := bytes.TrimSuffix(object, []byte("}"))
+	return append(append(append(append(slices.Clone(head), ','), encode(name)...), ':'), append(encode(value), '}')...)
+}
+
+// list is a list of names as Flux prints it.
+func list(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = "'" + n + "'"
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

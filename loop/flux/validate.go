@@ -1,0 +1,166 @@
+package flux
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ValidationError is why a plan was not taken; its text is the message of Flux.
+type ValidationError struct{ Message string }
+
+func (e *ValidationError) Error() string { return e.Message }
+
+func invalid(format string, args ...any) error {
+	return &ValidationError{fmt.Sprintf(format, args...)}
+}
+
+const (
+	minSteps   = 2
+	maxNameLen = 64 // characters
+)
+
+// proposed is a step of create_plan. Its status, result and error count for nothing.
+type proposed struct {
+	Name        *string  `json:"name"`
+	Description *string  `json:"description"`
+	DependsOn   []string `json:"depends_on"`
+}
+
+// plan reads the steps of create_plan, a JSON array or a string that holds one, and checks
+// them in the order of Flux.
+func (o *Options) plan(steps json.RawMessage) (*Plan, error) {
+	var text string
+	if json.Unmarshal(steps, &text) == nil {
+		steps = json.RawMessage(text)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(steps, &list); err != nil {
+		return nil, invalid(`steps is a JSON array of step objects, [{"name": ..., "description": ..., "depends_on": [...]}]: %s`, err)
+	}
+	if err := o.checkCount(len(list)); err != nil {
+		return nil, err
+	}
+	p, err := stepsOf(list)
+	if err != nil {
+		return nil, err
+	}
+	return p, checkDependencies(p)
+}
+
+func (o *Options) checkCount(n int) error {
+	switch most := o.maxPlanSteps(); {
+	case n < minSteps:
+		return invalid("Plans need at least 2 steps. For simple tasks, just do them directly.")
+	case n > most:
+		return invalid("Plan has %d steps (max %d). Use fewer, coarser steps.", n, most)
+	}
+	return nil
+}
+
+func stepsOf(list []json.RawMessage) (*Plan, error) {
+	p := &Plan{}
+	for i, raw := range list {
+		var s proposed
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, invalid("Step %d is no step object: %s", i+1, err)
+		}
+		if s.Name == nil {
+			return nil, invalid("Step %d has no 'name'.", i+1)
+		}
+		if err := checkName(*s.Name); err != nil {
+			return nil, err
+		}
+		step := &Step{Name: *s.Name, DependsOn: s.DependsOn, Status: Pending}
+		if s.Description != nil {
+			step.Description = *s.Description
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p, nil
+}
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
+
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return invalid("Step name must not be empty.")
+	case utf8.RuneCountInString(name) > maxNameLen:
+		return invalid("Step name '%s' exceeds 64 characters.", name)
+	case strings.Contains(name, "--") || strings.Contains(name, "__"):
+		return invalid("Step name '%s' must not contain consecutive hyphens or underscores.", name)
+	case !namePattern.MatchString(name):
+		return invalid("Step name '%s' is invalid. Use lowercase letters, numbers, hyphens, and underscores. Must not start or end with a hyphen or underscore.", name)
+	}
+	return nil
+}
+
+// checkDependencies wants names that are there once, dependencies that are there, and no circle.
+func checkDependencies(p *Plan) error {
+	steps := map[string]*Step{}
+	for _, s := range p.Steps {
+		if steps[s.Name] != nil {
+			return invalid("Duplicate step name: '%s'.", s.Name)
+		}
+		steps[s.Name] = s
+	}
+	for _, s := range p.Steps {
+		for _, on := range s.DependsOn {
+			if steps[on] == nil {
+				return invalid("Step '%s' depends on '%s' which is not in the plan.", s.Name, on)
+			}
+		}
+	}
+	c := &circle{steps: steps, state: map[string]int{}}
+	for _, s := range p.Steps {
+		if name := c.visit(s.Name); name != "" {
+			return invalid("Circular dependency detected involving '%s'.", name)
+		}
+	}
+	return nil
+}
+
+// circle looks for a circle, depth first from each step in order.
+type circle struct {
+	steps map[string]*Step
+	state map[string]int // 1 is on the way, 2 is done
+}
+
+// visit is the first step that is entered again on the way; "" is none.
+func (c *circle) visit(name string) string {
+	switch c.state[name] {
+	case 1:
+		return name
+	case 2:
+		return ""
+	}
+	c.state[name] = 1
+	for _, on := range c.steps[name].DependsOn {
+		if again := c.visit(on); again != "" {
+			return again
+		}
+	}
+	c.state[name] = 2
+	return ""
+}
+
+// preserve puts the completed steps of the plan before in the place of those of the same names,
+// and returns those that are dropped.
+func (p *Plan) preserve(before *Plan) (dropped []string) {
+	if before == nil {
+		return nil
+	}
+	for _, done := range before.With(Completed) {
+		i := slices.IndexFunc(p.Steps, func(s *Step) bool { return s.Name == done.Name })
+		if i < 0 {
+			dropped = append(dropped, done.Name)
+		} else {
+			p.Steps[i] = done
+		}
+	}
+	return dropped
+}
