@@ -184,7 +184,10 @@ func (r *Redactor) token(token string, escaped bool) string {
 	case token[0] != '"':
 		return token
 	case !escaped:
-		return `"` + r.whole.Replace(unquoted(token)) + `"`
+		if said := unquoted(token); r.whole.Replace(said) != said {
+			return `"` + r.whole.Replace(said) + `"`
+		}
+		return token
 	}
 	said := string(jsonscan.AppendString(nil, []byte(unquoted(token))))
 	if clean := r.whole.Replace(said); clean != said {
