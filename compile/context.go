@@ -123,8 +123,11 @@ func (k *kind) merge(value json.RawMessage, loc diag.Loc) {
 
 // merged is the value of all parts. A whiteboard merges them in one pass.
 func (k *kind) merged() json.RawMessage {
-	if len(k.parts) == 0 {
+	switch len(k.parts) {
+	case 0:
 		return json.RawMessage(`{}`)
+	case 1:
+		return k.parts[0]
 	}
 	board, err := state.New(map[string]json.RawMessage{"state": k.parts[0]})
 	path := state.Path{{Kind: state.Name, Name: "state"}}

@@ -57,6 +57,38 @@ func measure(t *testing.T, text string, cat *tool.Catalogue) cost {
 	return cost{after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc, compile.Work(doc, opts)}
 }
 
+// TestKept counts what a plan costs for each call: next to no allocations, since what is made
+// lies side by side, and what its document and program keep besides the text.
+func TestKept(t *testing.T) {
+	const n = 20_000
+	for name, most := range map[string]struct{ allocs, bytes float64 }{
+		"chain": {0.5, 1400}, "wide": {0.5, 1400}, "ladder": {1.5, 1700}, "all to one": {7, 1700}, "literal": {5, 1500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cat, text := catalogue(t), []byte(sound[name](n))
+			before := heap()
+			doc, _ := lang.Parse(diag.NewFile("plan.json", text), nil)
+			prog, _ := compile.Compile(doc, &compile.Options{Catalogue: cat})
+			after := heap()
+			if got := float64(after.Mallocs-before.Mallocs) / n; got > most.allocs {
+				t.Errorf("%.2f allocations a call", got)
+			}
+			if got := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / n; got > most.bytes {
+				t.Errorf("%.0f bytes are kept a call", got)
+			}
+			runtime.KeepAlive(prog)
+		})
+	}
+}
+
+// heap is what is on the heap once the garbage is gone.
+func heap() (m runtime.MemStats) {
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m
+}
+
 // TestShapes makes sure that the documents whose growth is watched are what they
 // are taken for: sound, or full of faults of which a bounded number is told.
 func TestShapes(t *testing.T) {

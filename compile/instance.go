@@ -286,6 +286,13 @@ func (c *checker) allInstances() []Instance {
 // checkInstances checks the values of instances against the schemas of their kinds: of
 // the input as they see it, of others their own members.
 func (c *checker) checkInstances() {
+	declared := false
+	for _, k := range c.kinds {
+		declared = declared || len(k.schemas) > 0
+	}
+	if !declared {
+		return
+	}
 	for _, in := range c.instances {
 		for _, name := range slices.Sorted(maps.Keys(in.own)) {
 			k, global := in.own[name], c.kinds[name]
