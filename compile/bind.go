@@ -60,8 +60,9 @@ func (c *checker) bind(order []int32) {
 	}
 	b.effects.reset()
 	for range c.calls {
-		b.starts.Node()
-		b.commits.Node()
+		if b.starts.Node(); b.writers != nil {
+			b.commits.Node()
+		}
 	}
 	for i := range c.calls {
 		b.call(int32(i), &c.calls[i])
