@@ -128,7 +128,7 @@ var layers = map[string]layer{
 	"cmd/plc": {program: true,
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
-			"lang lang/dialect lang/dialect/notations loop loop/flux " +
+			"lang lang/dialect lang/dialect/notations loop loop/flux loop/planning " +
 			"tool tool/file tool/guard tool/openapi tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
 			"state dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},

@@ -26,13 +26,27 @@ type Task struct {
 	Planner   Planner
 }
 
-// Compile is the context and the goal as a program without calls: what is on the whiteboard
-// at the beginning (Program.Initial) and the tools that there are (Program.Catalogue). Of the
-// options Catalogue is the task's.
-func (t *Task) Compile(opts compile.Options) (*compile.Program, error) {
+// Given is what there is at the beginning of a task: what is on the whiteboard
+// (Program.Initial) and the tools that there are (Program.Catalogue).
+type Given struct {
+	*compile.Program // without calls
+	board            *board
+}
+
+// Compile compiles the context and the goal. Of the options Catalogue is the task's.
+func (t *Task) Compile(opts compile.Options) (*Given, error) {
 	opts.Catalogue = t.Catalogue
-	_, prog, err := newBoard(t, &opts)
-	return prog, err
+	board, prog, err := newBoard(t, &opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Given{prog, board}, nil
+}
+
+// Document is a request (plan-language §1) of all that is given and a solution. It needs
+// nothing beside it but the task's tools.
+func (g *Given) Document(solution json.RawMessage) json.RawMessage {
+	return g.board.document(string(solution))
 }
 
 // The defaults of Options.

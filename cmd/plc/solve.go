@@ -24,6 +24,7 @@ type solveFlags struct {
 	runFlags
 	model    string
 	style    string
+	styleOpt string // the file of its options
 	context  string
 	schema   string
 	maxTurns int
@@ -85,6 +86,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
 	fl.StringVar(&f.style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
+	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style planning, a JSON file: max_steps, execution_mode, revision_strategy and so on")
 	fl.StringVar(&f.context, "context", "", "messages of a context, a JSON file; it may bring the goal along")
 	fl.StringVar(&f.schema, "schema", "", "JSON Schema of the output, a file")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))
@@ -112,7 +114,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	complete(c, "reflect", "never", "end", "batch")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-failure", strategyNames()...)
-	completeFiles(c, "json", "context", "schema")
+	completeFiles(c, "json", "context", "schema", "style-options")
 	completeFiles(c, "jsonl", "record", "replay", "events")
 }
 
@@ -138,15 +140,21 @@ func strategyNames() []string {
 // style is a loop that solves tasks.
 type style struct {
 	name      string
-	solve     func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
-	functions func(c *tool.Catalogue) []model.Function // that it gives to its model
+	solve     solveFunc
+	functions func(c *tool.Catalogue) []model.Function             // that it gives to its model
+	options   func(raw []byte, o *loop.Options) (solveFunc, error) // with its own options; nil has none
+	refs      string                                               // of its runs, when not those of the flag
 }
+
+// solveFunc solves a task.
+type solveFunc func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
 
 // styles are those of --style.
 func styles() []style {
 	return []style{
-		{"plan", loop.Solve, loop.Functions},
-		{"flux", solveFlux, func(c *tool.Catalogue) []model.Function { return append(loop.Functions(c), flux.Functions()...) }},
+		{name: "plan", solve: loop.Solve, functions: loop.Functions},
+		{name: "flux", solve: solveFlux, functions: func(c *tool.Catalogue) []model.Function { return append(loop.Functions(c), flux.Functions()...) }},
+		planningStyle(),
 	}
 }
 
@@ -189,6 +197,10 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 		env.showFindings(s.findings)
 		return exit(exitErrors)
 	}
+	run, err := env.styleOptions(&styles()[i], f, opts)
+	if err != nil {
+		return err
+	}
 	f.args = args
 	log, err := openSolve(env, c, f, task, opts)
 	if err != nil {
@@ -202,7 +214,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 		fmt.Fprintf(env.stderr, "solve %s\n", opts.ID)
 	}
 	env.graceful.Store(true)
-	result, err := styles()[i].solve(c.Context(), task, opts)
+	result, err := run(c.Context(), task, opts)
 	lostEvents, lost := show.stop(), log.close()
 	if result == nil {
 		err = trimLoop(err)
@@ -210,6 +222,25 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 		err = env.showSolved(result, f, log) // its reason says what err does
 	}
 	return env.lose(lost, env.complainLost("events", f.events, lostEvents, err))
+}
+
+// styleOptions is what solves a task in a style, with the options that it is given.
+func (env *environment) styleOptions(s *style, f *solveFlags, o *loop.Options) (solveFunc, error) {
+	if f.styleOpt == "" {
+		return s.solve, nil
+	}
+	if s.options == nil {
+		return nil, fmt.Errorf("--style-options: the style %q has none; its flags are those of plc solve", s.name)
+	}
+	raw, err := env.value(f.styleOpt)
+	if err != nil {
+		return nil, err
+	}
+	run, err := s.options(raw, o)
+	if err != nil {
+		return nil, fmt.Errorf("--style-options: %w", err)
+	}
+	return run, nil
 }
 
 // trimLoop is an error of the loop as commands say it.

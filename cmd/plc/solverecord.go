@@ -99,6 +99,11 @@ func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task 
 		}
 	}
 	l.flags = runFlagsOf(flags)
+	for _, s := range styles() {
+		if s.name == f.style && s.refs != "" {
+			l.flags["refs"] = s.refs
+		}
+	}
 	return nil
 }
 

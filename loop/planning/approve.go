@@ -2,11 +2,13 @@ package planning
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
 )
 
 // ending is an end of an execution that is no success.
@@ -16,6 +18,44 @@ type ending struct {
 }
 
 func (e *ending) Error() string { return e.reason }
+
+// permitted has a plan approved where that is wanted, and looked at by the hook OnPlan of the
+// loop, whose errors but loop.ErrRejected are guidance for another plan.
+func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
+	look := x.opts.Loop.OnPlan
+	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
+		var err error
+		if p, err = x.approved(ctx, p, revision, check, again); err != nil || look == nil {
+			return p, err
+		}
+		prog, findings := x.compile(p, x.settledNow())
+		if findings.HasErrors() {
+			return nil, &PlanError{Plan: p, Findings: findings}
+		}
+		err = look(prog)
+		switch {
+		case err == nil:
+			return p, nil
+		case errors.Is(err, loop.ErrRejected):
+			reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), loop.ErrRejected.Error()), ": ")
+			return nil, &ending{exec.Rejected, withReason("plan rejected", reason)}
+		}
+		if p, err = again(ctx, err.Error()); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: %d plans were refused", x.opts.Loop.MaxTurns)}
+}
+
+// settledNow is settled, of an execution that may not have begun; nil then.
+func (x *execution) settledNow() map[string]json.RawMessage {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	if x.state == nil {
+		return nil
+	}
+	return x.settled()
+}
 
 // approved puts a plan to a person, where that is wanted, and returns the plan that may be
 // executed: the same, a person's, or one that the planner made with a person's guidance. The

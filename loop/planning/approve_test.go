@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
@@ -214,5 +215,32 @@ func TestOnPlanGenerated(t *testing.T) {
 	r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: &loop.Script{Replies: []model.Reply{{Text: text}}}}, "")
 	if fmt.Sprint(err) != "planning: the callback on_plan_generated failed: disk" || r == nil || r.Success {
 		t.Error(err, r)
+	}
+}
+
+// The loop's hook may reject a plan, or say what is wrong with it.
+func TestOnPlan(t *testing.T) {
+	text := plan(step("a", "web_search", `{"q":"1"}`, `[]`))
+	for _, c := range []struct {
+		name  string
+		errs  []error
+		calls string
+		err   string
+	}{
+		{"it may run", []error{nil}, `a:web_search{"q":"1"}`, ""},
+		{"rejected", []error{loop.ErrRejected}, "", "plan rejected"},
+		{"rejected, with a reason", []error{fmt.Errorf("%w: too dear", loop.ErrRejected)}, "", "plan rejected: too dear"},
+		{"another one", []error{errors.New("use the archive"), nil}, `a:archive{"q":"1"}`, ""},
+		{"never", []error{errors.New("no"), errors.New("no"), errors.New("no")}, "", "plan rejected: 2 plans were refused"},
+	} {
+		var d desk
+		n := 0
+		r, s := executed(t, &planning.Options{Loop: loop.Options{MaxTurns: 2, OnPlan: func(prog *compile.Program) error {
+			n++
+			return c.errs[n-1]
+		}}}, &d, text, plan(step("a", "archive", `{"q":"1"}`, `[]`)), text)
+		if r.Error != c.err || d.made() != c.calls || s == nil {
+			t.Errorf("%s: %q %s", c.name, r.Error, d.made())
+		}
 	}
 }

@@ -173,7 +173,7 @@ func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 		return nil, nil
 	}
 	var answer reviewed
-	text := x.brief(p.Goal) + "\n## Plan\n" + string(encode(p)) + "\n"
+	text := x.brief(p.Goal) + "\n## Plan\n" + string(p.timeless()) + "\n"
 	err := x.repaired(ctx, x.task.Planner, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), func(r *model.Reply) (diag.List, error) {
 		answer = reviewed{}
 		findings := object(r, "review", &answer)

@@ -32,7 +32,7 @@ func (x *execution) execute(ctx context.Context, plan *Plan) error {
 		}
 		return x.generate(ctx, query, guidance)
 	}
-	plan, err := x.approved(ctx, plan, 0, check, again)
+	plan, err := x.permitted(ctx, plan, 0, check, again)
 	if err != nil {
 		return err
 	}
@@ -86,11 +86,6 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 		return nil, &PlanError{Plan: plan, Findings: findings}
 	}
 	x.emit(loop.Event{Type: loop.Planned, Program: prog})
-	if f := x.opts.Loop.OnPlan; f != nil {
-		if err := f(prog); err != nil {
-			return nil, &ending{exec.Rejected, withReason("plan rejected", err.Error())}
-		}
-	}
 	id := fmt.Sprintf("%s-%d", x.id, len(x.runs)+1)
 	x.runs = append(x.runs, id)
 	x.p.mu.Lock()

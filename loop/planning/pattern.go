@@ -194,8 +194,8 @@ type execution struct {
 	query     string // for which the plan was made; "" is the goal of the task
 	id        string
 	compiling compile.Options
-	base      *compile.Program // what there is before any step
-	schema    *schemas.Schema  // of the output; nil is any
+	given     *loop.Given     // before any step
+	schema    *schemas.Schema // of the output; nil is any
 	emitting  sync.Mutex
 	calling   sync.Mutex // a callback
 
@@ -224,8 +224,11 @@ func (p *Pattern) begin(task *loop.Task) (*execution, error) {
 		x.id = exec.NewID()
 	}
 	var err error
-	if x.compiling, x.base, err = compilation(task, &p.opts.Loop); err != nil {
+	if x.compiling, x.given, err = compilation(task, &p.opts.Loop); err != nil {
 		return nil, err
+	}
+	if x.given.Template || len(x.given.Instances) > 0 {
+		return nil, errors.New("planning: the context has instances, and a plan of steps works on none")
 	}
 	x.schema, err = outputSchema(task)
 	return x, err

@@ -15,7 +15,7 @@ type Plan struct {
 	Goal                 string     `json:"goal"`
 	Steps                []PlanStep `json:"steps"`
 	SuccessCriteria      string     `json:"success_criteria"`
-	CreatedAt            time.Time  `json:"created_at"`
+	CreatedAt            time.Time  `json:"created_at"` // zero, null: it does not say
 	EstimatedTotalTokens *int64     `json:"estimated_total_tokens"` // nil: the sum of the steps
 }
 
@@ -32,6 +32,33 @@ type PlanStep struct {
 	FallbackAction  *string         `json:"fallback_action"` // a tool with the same parameters; nil is none
 	EstimatedTokens *int64          `json:"estimated_tokens"`
 	SubPlan         *Plan           `json:"sub_plan,omitempty"` // its steps are called in place of Action
+}
+
+// MarshalJSON is the plan with all of its members, null where there is nothing.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	w := struct {
+		Goal                 string     `json:"goal"`
+		Steps                []PlanStep `json:"steps"`
+		SuccessCriteria      string     `json:"success_criteria"`
+		CreatedAt            *time.Time `json:"created_at"`
+		EstimatedTotalTokens *int64     `json:"estimated_total_tokens"`
+	}{p.Goal, append([]PlanStep{}, p.Steps...), p.SuccessCriteria, &p.CreatedAt, p.EstimatedTotalTokens}
+	if p.CreatedAt.IsZero() {
+		w.CreatedAt = nil
+	}
+	return marshal(w)
+}
+
+// timeless is a plan as JSON without its times: what a planner is asked is the same each time.
+func (p *Plan) timeless() json.RawMessage {
+	c := p.Clone()
+	c.CreatedAt = time.Time{}
+	for s := range c.all() {
+		if s.SubPlan != nil {
+			s.SubPlan.CreatedAt = time.Time{}
+		}
+	}
+	return encode(c)
 }
 
 // MarshalJSON is the step with all of its members, null where there is nothing.

@@ -64,11 +64,11 @@ func (x *execution) system() string {
 func (x *execution) brief(goal string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Goal\n%s\n", goal)
-	if in := x.base.Initial["input"]; len(in) > 0 && string(in) != "{}" {
+	if in := x.given.Initial["input"]; len(in) > 0 && string(in) != "{}" {
 		fmt.Fprintf(&b, "\n## Input\n%s\n", clip(string(in), maxShownInput))
 	}
 	b.WriteString("\n## Tools\n")
-	for _, f := range loop.Functions(x.base.Catalogue()) {
+	for _, f := range loop.Functions(x.given.Catalogue()) {
 		fmt.Fprintf(&b, "%s\n", encode(f))
 	}
 	fmt.Fprintf(&b, "\n## Limits\nA plan has at most %d steps.", x.opts.MaxSteps)
@@ -114,7 +114,7 @@ func (x *execution) planSchema() json.RawMessage {
 	text := map[string]any{"type": "string"}
 	count := map[string]any{"type": []string{"integer", "null"}, "minimum": 0}
 	tools := []string{}
-	for _, f := range loop.Functions(x.base.Catalogue()) {
+	for _, f := range loop.Functions(x.given.Catalogue()) {
 		tools = append(tools, f.Name)
 	}
 	fallbacks := []any{}

@@ -117,7 +117,10 @@ func (x *execution) sink() json.RawMessage {
 		}
 	}
 	needed := map[string]bool{}
-	prog, _ := x.compile(plan, x.settled())
+	prog, findings := x.compile(plan, x.settled())
+	if findings.HasErrors() {
+		return nil
+	}
 	for e := range prog.Edges() {
 		if from := top[e.From.ID]; e.Kind != compile.Effect && from != top[e.To.ID] {
 			needed[from] = true

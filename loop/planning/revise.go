@@ -245,7 +245,7 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	again := func(ctx context.Context, guidance string) (*Plan, error) {
 		return x.newPlan(ctx, s, reason+"; the user says: "+guidance)
 	}
-	if plan, err = x.approved(ctx, plan, x.revisions()+1, check, again); err != nil {
+	if plan, err = x.permitted(ctx, plan, x.revisions()+1, check, again); err != nil {
 		return err
 	}
 	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})
@@ -352,7 +352,7 @@ func (x *execution) newPlan(ctx context.Context, s Strategy, reason string) (*Pl
 	empty := len(failed) == 0 && len(settled) > 0
 	text := x.progress(old, x.results)
 	x.p.mu.Unlock()
-	text = fmt.Sprintf("%s\n## Plan\n%s\n\n%s\n## Why it is revised\n%s\n\n", x.brief(old.Goal), encode(old), text, reason)
+	text = fmt.Sprintf("%s\n## Plan\n%s\n\n%s\n## Why it is revised\n%s\n\n", x.brief(old.Goal), old.timeless(), text, reason)
 	around := func(p *Plan) (*Plan, diag.List) { return remaining(old, p, settled, empty) }
 	if s == InsertRecovery {
 		text += insertion(old, failed)

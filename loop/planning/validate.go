@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/planstep"
 	"github.com/plc-lang/plc/loop"
@@ -121,7 +122,7 @@ func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int) er
 // subPlan has the planner write the plan of a step.
 func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth int) (*Plan, error) {
 	text := fmt.Sprintf("%s\n## Plan\n%s\n\nWrite the plan of the step %q of it: %s\nIts steps have the ids %q, %q and so on.\n",
-		x.brief(whole.Goal), encode(whole), s.ID, s.Description, s.ID+".1", s.ID+".2")
+		x.brief(whole.Goal), whole.timeless(), s.ID, s.Description, s.ID+".1", s.ID+".2")
 	if depth == x.opts.MaxDecompositionDepth {
 		text += "Each of them calls a tool; none gets a plan of its own.\n"
 	}
@@ -256,24 +257,25 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 			}
 		}
 	}
-	text := encode(map[string]any{"plan": p, "step_statuses": statuses, "step_results": results})
+	text := encode(map[string]any{"plan": p.timeless(), "step_statuses": statuses, "step_results": results})
 	const most = 1 << 20 // how many there may be was checked
-	doc, findings := planstep.Notation().Parse(diag.NewFile("plan.json", text), &dialect.Options{MaxCalls: most})
+	calls, findings := planstep.Notation().Parse(diag.NewFile("plan.json", text), &dialect.Options{MaxCalls: most})
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	// With all that is given, so that the document is all that its record needs.
+	doc, more := lang.Parse(diag.NewFile("plan.json", x.given.Document(calls.File.Text)), nil)
+	findings = append(findings, more...)
 	prog, more := compile.Compile(doc, &x.compiling)
 	return prog, append(findings, more...)
 }
 
-// compilation is how plans of a task are checked.
-func compilation(task *loop.Task, o *loop.Options) (compile.Options, *compile.Program, error) {
+// compilation is how the plans of a task are checked: references are as lenient as the
+// notation has them.
+func compilation(task *loop.Task, o *loop.Options) (compile.Options, *loop.Given, error) {
 	opts := o.Compile
-	opts.Run = true
-	base, err := task.Compile(opts)
-	if err != nil {
-		return opts, nil, err
-	}
-	opts.Catalogue, opts.Values = base.Catalogue(), map[string]compile.Given{}
-	for kind, v := range base.Initial {
-		opts.Values[kind] = compile.Given{JSON: v}
-	}
-	return opts, base, nil
+	opts.Run, opts.Refs = true, compile.LenientRefs
+	given, err := task.Compile(opts)
+	opts.Catalogue, opts.Values = task.Catalogue, nil
+	return opts, given, err
 }
