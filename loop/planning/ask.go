@@ -226,26 +226,13 @@ func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]
 			out = encode(r.Text)
 			return nil, nil
 		}
-		findings := value(r, &out)
-		if findings.HasErrors() {
-			return findings, nil
+		var err error
+		if out, err = loop.Output(r.Text, x.task.Schema); err != nil {
+			return diag.List{fault(diag.BadLiteral, "", "%s", err)}, nil
 		}
-		if err := x.schema.Validate(out); err != nil {
-			findings = append(findings, fault(diag.BadLiteral, "", "the output is not what its schema says: %s", err))
-		}
-		return findings, nil
+		return nil, nil
 	})
 	return out, err
-}
-
-// value reads an answer that is JSON as a whole, of any kind.
-func value(r *model.Reply, out *json.RawMessage) diag.List {
-	node, findings := lang.ReadValue(diag.NewFile("answer", []byte(r.Text)), nil)
-	if findings.HasErrors() {
-		return findings
-	}
-	*out = node.AppendJSON(nil)
-	return findings
 }
 
 // outputSchema is the schema of the task's output; nil when it has none.
