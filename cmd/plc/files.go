@@ -115,18 +115,24 @@ func (env *environment) keepsRead(flag, name string) error {
 	return nil
 }
 
-// canWrite reports, as an error, that a file can't be written. One that is there is left as it is;
-// what is no plain file is not tried, since that may wait, or be told to somebody.
+// canWrite reports, as an error, that a file can't be written. One that is there is left as it is,
+// one that is not is not there afterwards; what is no plain file is not tried, since that may wait, or be
+// told to somebody.
 func canWrite(name string) error {
 	info, err := os.Stat(name)
 	if name == "" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil
 	}
+	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	err = f.Close()
+	if isNew {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 // readError says of a file that it can't be read, and why.

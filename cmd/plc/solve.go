@@ -98,6 +98,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.IntVar(&f.maxRevisions, "max-revisions", 0, "how often a plan may be replaced because of a failure; 0 is no bound")
 	fl.BoolVar(&f.lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
+	fl.BoolVar(&f.noCache, "no-cache", false, "remember no results, whatever the tool file says")
 	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
 	fl.StringVar(&f.onFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
@@ -259,6 +260,10 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	f.from, f.schedule, f.onUncertain, f.onTimeout = "plan", "parallel", "ask", "reject"
 	strategy, err := choice("on-failure", f.onFailure, strategies())
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	env.forget = f.noCache
+	if err := env.memoryBeside(f.store); err != nil {
 		return nil, nil, nil, err
 	}
 	s, err := env.settings(c, &f.planFlags, true)
