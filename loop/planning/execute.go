@@ -68,8 +68,7 @@ func (x *execution) install(plan *Plan) {
 	defer x.p.mu.Unlock()
 	x.first = plan
 	x.state = &ExecutionState{Plan: plan.Clone(), StepStatuses: map[string]StepStatus{}, StepResults: map[string]json.RawMessage{}, StartedAt: x.now()}
-	x.p.plan, x.p.state = x.state.Plan, x.state
-	x.refresh(false)
+	x.p.plan, x.p.going, x.byID = x.state.Plan, x, x.state.Plan.byID()
 }
 
 // run runs what is left of the plan; nil is nothing.
@@ -113,7 +112,7 @@ func (x *execution) runOptions(prog *compile.Program, settled map[string]json.Ra
 	case Parallel:
 		o.Schedule = exec.Parallel
 	case Adaptive:
-		o.Schedule, o.Limiter = exec.Adaptive, &careful{most: x.opts.MaxParallel, limit: x.opts.MaxParallel}
+		o.Schedule, o.Limiter = exec.Adaptive, &careful{most: x.opts.MaxParallel}
 	default:
 		o.Schedule = exec.Sequential
 	}
@@ -145,35 +144,39 @@ func (x *execution) retries() *lang.Retry {
 	return r
 }
 
-// careful is the limiter of the mode adaptive: after a failure one step at a time is begun,
-// until one succeeds.
+// careful is the limiter of the mode adaptive. After a failure one step is begun alone, when
+// all others have ended; if it succeeds, as many as are ready again.
 type careful struct {
-	mu          sync.Mutex
-	going       int
-	limit, most int
+	mu    sync.Mutex
+	going int
+	most  int
+	alone bool // a step has failed since one that was begun alone succeeded
+}
+
+// carefulSlot is a slot of it.
+type carefulSlot struct {
+	*careful
+	alone bool
 }
 
 // Acquire implements exec.Limiter.
 func (c *careful) Acquire() (exec.Slot, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.going >= c.limit {
+	if c.alone && c.going > 0 || c.going >= c.most {
 		return nil, false
 	}
 	c.going++
-	return c, true
+	return carefulSlot{c, c.alone}, true
 }
 
 // Release implements exec.Slot.
-func (c *careful) Release(ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.going--
-	switch {
-	case !ok:
-		c.limit = 1
-	case c.limit == 1 && c.going == 0:
-		c.limit = c.most
+func (s carefulSlot) Release(ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.going--
+	if !ok || s.alone {
+		s.careful.alone = !ok
 	}
 }
 
@@ -261,7 +264,7 @@ func (x *execution) keep(id string, output json.RawMessage) {
 func (x *execution) step(id string) *PlanStep {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	s := x.state.Plan.Step(id)
+	s := x.byID[id]
 	if s == nil {
 		return nil
 	}
@@ -297,14 +300,10 @@ func (x *execution) saw(id string, e *exec.Event) {
 		if e.Usage != nil {
 			x.resultOf(id).Tokens += e.Usage.Tokens
 		}
-		return
 	case exec.CallSkipped:
 		r := x.resultOf(id)
 		r.Status, r.Reason = Skipped, DependencyFailure
-	default:
-		return
 	}
-	x.refresh(true)
 }
 
 // stepEnded takes the end of a step, tells it, and says why the plan is to be revised.
@@ -323,7 +322,6 @@ func (x *execution) stepEnded(ctx context.Context, id string, result json.RawMes
 	if x.state.CurrentStep == id {
 		x.state.CurrentStep = ""
 	}
-	x.refresh(true)
 	told := *r
 	x.p.mu.Unlock()
 	if step := x.step(id); step != nil && x.opts.Callbacks.OnStepComplete != nil {
@@ -349,8 +347,7 @@ func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
 		}
 		x.takeCall(c)
 	}
-	x.state.CurrentStep = ""
-	x.refresh(false)
+	x.state.CurrentStep, x.live = "", false
 }
 
 // takeCall takes what a call came to. The caller holds p.mu.
@@ -402,7 +399,7 @@ func (x *execution) follow(prog *compile.Program) {
 			x.needs[e.To.ID] = append(x.needs[e.To.ID], e.From.ID)
 		}
 	}
-	x.refresh(true)
+	x.live = true
 }
 
 // settled are the results of the steps that are not called any more. The caller holds p.mu.
@@ -428,10 +425,9 @@ func (x *execution) left() *Plan {
 		r := x.results[s.ID]
 		return r == nil || r.Status != Failed && (r.Status != Skipped || r.Reason == SkippedByStrategy)
 	})
+	there := p.byID()
 	for s := range p.all() {
-		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool {
-			return p.Step(id) == nil && x.state.Plan.Step(id) != nil
-		})
+		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return there[id] == nil })
 	}
 	return p
 }

@@ -23,8 +23,8 @@ type Pattern struct {
 
 	mu       sync.Mutex
 	plan     *Plan
-	state    *ExecutionState
-	requests []request // of a revision, that nothing was done about
+	going    *execution // or the last one
+	requests []request  // of a revision, that nothing was done about
 }
 
 // request is a revision that somebody wants.
@@ -56,10 +56,10 @@ func (p *Pattern) GetPlan() *Plan {
 func (p *Pattern) GetExecutionState() *ExecutionState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == nil {
+	if p.going == nil {
 		return nil
 	}
-	return p.state.clone()
+	return p.going.snapshot()
 }
 
 // RequestRevision has the plan that is executed revised when the steps that run have ended:
@@ -123,6 +123,7 @@ func (p *Pattern) Execute(ctx context.Context, task *loop.Task, query string) (*
 // restore is the execution of which this is the state.
 func (x *execution) restore(state *ExecutionState) {
 	x.state = state.clone()
+	x.byID = x.state.Plan.byID()
 	for s := range x.state.Plan.all() {
 		status := state.StepStatuses[s.ID]
 		if s.SubPlan == nil && (status == Completed || status == Failed || status == Skipped) {
@@ -201,8 +202,10 @@ type execution struct {
 
 	// Guarded by p.mu while steps run.
 	usage    loop.Usage
-	first    *Plan // that was approved
-	state    *ExecutionState
+	first    *Plan           // that was approved
+	state    *ExecutionState // its statuses and results are made when they are asked for
+	byID     map[string]*PlanStep
+	live     bool                   // steps run
 	results  map[string]*StepResult // of steps that call something
 	needs    map[string][]string    // the steps that each needs, in the program that runs
 	replaced []string               // steps that are not in the plan any more

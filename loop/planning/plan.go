@@ -15,7 +15,7 @@ type Plan struct {
 	Goal                 string     `json:"goal"`
 	Steps                []PlanStep `json:"steps"`
 	SuccessCriteria      string     `json:"success_criteria"`
-	CreatedAt            time.Time  `json:"created_at"` // zero, null: it does not say
+	CreatedAt            time.Time  `json:"created_at"`             // zero, null: it does not say
 	EstimatedTotalTokens *int64     `json:"estimated_total_tokens"` // nil: the sum of the steps
 }
 
@@ -113,6 +113,15 @@ func (p *Plan) Step(id string) *PlanStep {
 		}
 	}
 	return nil
+}
+
+// byID are the steps of the plan and of the plans of its steps.
+func (p *Plan) byID() map[string]*PlanStep {
+	m := map[string]*PlanStep{}
+	for s := range p.all() {
+		m[s.ID] = s
+	}
+	return m
 }
 
 // all yields the steps, each before those of its own plan.

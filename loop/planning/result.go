@@ -12,26 +12,27 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// refresh makes the statuses and results of the state what the steps' are. Blocked are only
-// steps of an execution that is live. The caller holds p.mu.
-func (x *execution) refresh(live bool) {
+// snapshot is a copy of the state, with its statuses and results as they are now. It costs
+// the size of the plan. The caller holds p.mu.
+func (x *execution) snapshot() *ExecutionState {
 	st := x.state
 	st.StepStatuses, st.StepResults = map[string]StepStatus{}, map[string]json.RawMessage{}
 	for _, id := range x.replaced {
 		st.StepStatuses[id] = Revised
 	}
-	x.rollUp(st.Plan, live)
+	x.rollUp(st.Plan)
+	return st.clone()
 }
 
-// rollUp does refresh for a plan; the statuses and outputs of its steps come back.
-func (x *execution) rollUp(p *Plan, live bool) (statuses []StepStatus, outputs map[string]json.RawMessage) {
+// rollUp notes the statuses and results of the steps of a plan, and returns them.
+func (x *execution) rollUp(p *Plan) (statuses []StepStatus, outputs map[string]json.RawMessage) {
 	outputs = map[string]json.RawMessage{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		status, output := x.statusOf(s.ID, live), json.RawMessage(nil)
+		status, output := x.statusOf(s.ID), json.RawMessage(nil)
 		if s.SubPlan != nil {
-			below, parts := x.rollUp(s.SubPlan, live)
-			status, output = together(below, live), inOrder(s.SubPlan, parts)
+			below, parts := x.rollUp(s.SubPlan)
+			status, output = together(below, x.live), inOrder(s.SubPlan, parts)
 		} else if r := x.results[s.ID]; r != nil {
 			output = r.Output
 		}
@@ -49,12 +50,12 @@ func (x *execution) rollUp(p *Plan, live bool) (statuses []StepStatus, outputs m
 }
 
 // statusOf is the status of a step that calls something.
-func (x *execution) statusOf(id string, live bool) StepStatus {
+func (x *execution) statusOf(id string) StepStatus {
 	r := x.results[id]
 	if r != nil && r.Status != Pending {
 		return r.Status
 	}
-	if live && slices.ContainsFunc(x.needs[id], func(need string) bool { return !x.satisfied(need) }) {
+	if x.live && slices.ContainsFunc(x.needs[id], func(need string) bool { return !x.satisfied(need) }) {
 		return Blocked
 	}
 	return Pending
@@ -130,7 +131,7 @@ func (x *execution) sink() json.RawMessage {
 	if len(last) != 1 {
 		return nil
 	}
-	out := x.state.StepResults[last[0].ID]
+	out := x.snapshot().StepResults[last[0].ID]
 	if out == nil || x.schema != nil && x.schema.Validate(out) != nil {
 		return nil
 	}
@@ -156,8 +157,8 @@ func (x *execution) result(end *ending, took time.Duration) *ExecutionResult {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	x.state.CompletedAt = new(x.now())
-	x.refresh(false)
-	r.Plan, r.FinalPlan, r.ExecutionState = x.first, x.state.Plan.Clone(), x.state.clone()
+	r.ExecutionState = x.snapshot()
+	r.Plan, r.FinalPlan = x.first, r.ExecutionState.Plan
 	r.RevisionCount, r.State = x.state.RevisionCount, x.board
 	for id, s := range x.results {
 		r.StepResults[id] = s
@@ -238,7 +239,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	}
 	result := &loop.Result{
 		ID: r.ID, Status: r.Status, Reason: r.Error, Output: r.Output, State: r.State, Turns: len(r.Runs), Runs: r.Runs,
-		Usage: r.Usage, Findings: r.Findings,
+		Usage: r.Usage, Findings: r.Findings, Revisions: revisionsOf(r),
 	}
 	if r.DryRun != nil {
 		result.Output = encode(r.DryRun)
@@ -247,4 +248,16 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 		f(&loop.Event{Type: loop.Finished, Time: time.Now(), Turn: result.Turns, Result: result})
 	}
 	return result, err
+}
+
+// revisionsOf are the revisions of an execution as a loop tells them.
+func revisionsOf(r *ExecutionResult) (list []loop.Revision) {
+	if r.ExecutionState == nil {
+		return nil
+	}
+	strategies := map[Strategy]loop.Strategy{ReplanRemaining: loop.ReplanRemaining, InsertRecovery: loop.InsertRecovery, SkipAndContinue: loop.SkipAndContinue}
+	for _, v := range r.ExecutionState.RevisionHistory {
+		list = append(list, loop.Revision{Turn: v.N + 1, At: v.At, Reason: v.Reason, Strategy: strategies[v.Strategy], Added: v.Added, Removed: v.Removed, Kept: v.Kept})
+	}
+	return list
 }

@@ -96,24 +96,13 @@ func (x *execution) overBudget() string {
 			left += s.tokens()
 		}
 	}
-	for s := range x.leaves() {
-		used += s.Tokens
+	for _, r := range x.results {
+		used += r.Tokens
 	}
 	if left == 0 || used+left <= x.opts.TokenBudget {
 		return ""
 	}
 	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", used, x.opts.TokenBudget, left)
-}
-
-// leaves are the results of steps that call something. The caller holds p.mu.
-func (x *execution) leaves() func(yield func(*StepResult) bool) {
-	return func(yield func(*StepResult) bool) {
-		for id, r := range x.results {
-			if s := x.state.Plan.Step(id); (s == nil || s.SubPlan == nil) && !yield(r) {
-				return
-			}
-		}
-	}
 }
 
 // spent is what the steps have used of the token budget.
@@ -123,7 +112,7 @@ func (x *execution) spent() (n int64) {
 	if x.state == nil {
 		return 0
 	}
-	for r := range x.leaves() {
+	for _, r := range x.results {
 		n += r.Tokens
 	}
 	return n
@@ -156,7 +145,7 @@ func (x *execution) revise(ctx context.Context) error {
 func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason string, err error) {
 	reason = x.why
 	x.p.mu.Lock()
-	state := x.state.clone()
+	state := x.snapshot()
 	x.p.mu.Unlock()
 	if f := x.opts.Callbacks.OnRevisionNeeded; f != nil {
 		if d, err = f(ctx, state, reason); err != nil {
@@ -199,7 +188,6 @@ func (x *execution) skip(reason string) {
 		r.Status, r.Reason = Skipped, SkippedByStrategy
 	}
 	x.note(SkipAndContinue, reason, x.state.Plan, x.state.Plan)
-	x.refresh(false)
 }
 
 // goOn leaves the plan as it is: what needs a step that failed is skipped.
@@ -221,7 +209,6 @@ func (x *execution) goOn() {
 			gone[id], more = true, true
 		}
 	}
-	x.refresh(false)
 }
 
 // failed are the steps that failed and call something, in the order of the plan. The caller holds p.mu.
@@ -253,9 +240,8 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	defer x.p.mu.Unlock()
 	old := x.state.Plan
 	x.state.Plan = plan
-	x.p.plan = plan
+	x.p.plan, x.byID = plan, plan.byID()
 	x.note(s, reason, old, plan)
-	x.refresh(false)
 	return nil
 }
 
@@ -276,11 +262,12 @@ func (x *execution) checkRevised(p *Plan) error {
 
 // keptAsWas is what a plan says otherwise of steps that are settled, or leaves out of them.
 func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.List) {
+	steps := p.byID()
 	for s := range old.all() {
 		if _, ok := settled[s.ID]; !ok {
 			continue
 		}
-		switch now := p.Step(s.ID); {
+		switch now := steps[s.ID]; {
 		case now == nil:
 			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and has to stay in the plan", s.ID))
 		case !sameCall(s, now):
@@ -300,8 +287,9 @@ func sameCall(a, b *PlanStep) bool {
 func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	settled := x.settled()
 	r := PlanRevision{N: x.state.RevisionCount + 1, Reason: reason, Strategy: s, At: x.now(), Added: []string{}, Removed: []string{}, Kept: []string{}}
+	steps, kept := plan.byID(), map[string]bool{}
 	for step := range old.all() {
-		now := plan.Step(step.ID)
+		now := steps[step.ID]
 		switch _, done := settled[step.ID]; {
 		case done && now != nil, s != ReplanRemaining && now != nil:
 			r.Kept = append(r.Kept, step.ID)
@@ -315,8 +303,11 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 			x.forget(step.ID, now != nil)
 		}
 	}
+	for _, id := range r.Kept {
+		kept[id] = true
+	}
 	for step := range plan.all() {
-		if !slices.Contains(r.Kept, step.ID) {
+		if !kept[step.ID] {
 			r.Added = append(r.Added, step.ID)
 		}
 	}
@@ -324,7 +315,7 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	x.state.RevisionHistory = append(x.state.RevisionHistory, r)
 	x.attempts, x.failures, x.warned = 0, 0, false
 	for id, res := range x.results { // what has ended of the plan counts for the rate
-		if st := plan.Step(id); st != nil && st.SubPlan == nil && res.Status == Completed {
+		if steps[id] != nil && res.Status == Completed {
 			x.attempts++
 		}
 	}
@@ -335,7 +326,6 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 func (x *execution) forget(id string, again bool) {
 	if again {
 		delete(x.results, id)
-		delete(x.state.StepStatuses, id)
 		return
 	}
 	x.replaced = append(x.replaced, id)
@@ -385,9 +375,10 @@ func insertion(old *Plan, failed []string) string {
 func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*Plan, diag.List) {
 	kept, _ := prune(old.Clone(), func(s *PlanStep) bool { _, ok := settled[s.ID]; return ok })
 	p = p.Clone()
+	done := kept.byID()
 	var findings diag.List
 	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
-		was := kept.Step(s.ID)
+		was := done[s.ID]
 		if was != nil && !sameCall(was, &s) {
 			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and can't be changed; use another id", s.ID))
 		}
@@ -402,10 +393,10 @@ func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*P
 	if p.SuccessCriteria != "" {
 		whole.SuccessCriteria = p.SuccessCriteria
 	}
-	for s := range whole.all() { // what a settled step waited for may be gone
-		if _, ok := settled[s.ID]; ok || kept.Step(s.ID) != nil {
-			s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return whole.Step(id) == nil })
-		}
+	there := whole.byID()
+	for id := range done { // what it waited for may be gone
+		s := there[id]
+		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return there[id] == nil })
 	}
 	return &whole, findings
 }
@@ -416,10 +407,10 @@ func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage)
 	whole := old.Clone()
 	whole.EstimatedTotalTokens = nil
 	var findings diag.List
-	ids := []string{}
+	ids, there := []string{}, whole.byID()
 	for _, s := range p.Steps {
 		ids = append(ids, s.ID)
-		if whole.Step(s.ID) != nil {
+		if there[s.ID] != nil {
 			findings = append(findings, fault(diag.DuplicateID, s.ID, "the plan has a step %q already; use another id", s.ID))
 		}
 	}
@@ -435,7 +426,7 @@ func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage)
 		}
 	}
 	for _, id := range failed {
-		s := whole.Step(id)
+		s := there[id]
 		s.Dependencies = append(s.Dependencies, ids...)
 	}
 	if len(failed) == 0 || !insertBefore(whole, failed[0], p.Clone().Steps) {

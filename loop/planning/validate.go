@@ -156,10 +156,24 @@ func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
 		}
 		seen[s.ID] = true
 	}
-	if n := p.tokens(); x.opts.TokenBudget > 0 && n > x.opts.TokenBudget {
+	if n := x.estimate(p, done); x.opts.TokenBudget > 0 && n > x.opts.TokenBudget {
 		findings = append(findings, fault(diag.OverBudget, "", "the plan is estimated to use %d tokens, more than the %d that there are", n, x.opts.TokenBudget))
 	}
 	return findings
+}
+
+// estimate is what a plan will have used in the end, as far as it is known what.
+func (x *execution) estimate(p *Plan, done map[string]bool) int64 {
+	if done == nil {
+		return p.tokens()
+	}
+	n := x.spent()
+	for s := range p.all() {
+		if s.SubPlan == nil && !done[s.ID] {
+			n += s.tokens()
+		}
+	}
+	return n
 }
 
 // planShape is shape of the plan of a step, "" is none, at a depth.
