@@ -11,6 +11,8 @@
 //	schemas   JSON Schema: validation, sub-schemas, assignability
 //	dag       graphs over integers; dag/draw draws them
 //	diag      findings, files, spans; text, JSON and SARIF
+//	journal   the record of runs, on disk
+//	loop      plc behind a model: it plans, its plans run, until there is an output
 //	cmd/plc   the command
 //
 // The way of a plan is three calls:

@@ -309,6 +309,25 @@ func TestAnswersThatBreakOff(t *testing.T) {
 	}
 }
 
+// A planner is told when little is left of the budget, and is not asked when nothing is.
+func TestBudget(t *testing.T) {
+	s := &scene{}
+	s.task.Catalogue = s.calls.tools(t, map[string]string{"look": `{"properties":{"q":{}}}`}, map[string]activity{"look": gives("1")})
+	var script loop.Script
+	for i := range 4 {
+		script.Replies = append(script.Replies, model.Reply{Text: fmt.Sprintf(`{"calls":[{"_tool":"look","q":%d}],"output":null}`, i), Input: 30, Output: 10})
+	}
+	script.OnTurn = func(turn *model.Turn) { s.asked = append(s.asked, turn.Messages[0].Text) }
+	s.task.Planner = &script
+	r, err := loop.Solve(t.Context(), &s.task, &loop.Options{MaxTokens: 100})
+	if err != nil || r.Status != exec.Failed || !strings.Contains(r.Reason, "token budget of 100") || len(s.asked) != 3 {
+		t.Fatalf("%v %+v, asked %d times", err, r, len(s.asked))
+	}
+	if strings.Contains(s.asked[1], "little is left") || !strings.Contains(s.asked[2], "little is left of the budget") {
+		t.Errorf("asked\n%s", strings.Join(s.asked, "\n---\n"))
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	script := &loop.Script{Replies: []model.Reply{{Stop: model.Length, Text: `{"calls":[`}, {Stop: model.Refusal, Reason: "no"}}}
 	r, err := loop.Solve(t.Context(), &loop.Task{Goal: "x", Planner: script}, nil)

@@ -133,6 +133,7 @@ type solver struct {
 
 	rest     rest   // of a plan that goes on when the planner says so
 	ledger   string // the task ledger; "" is none
+	warned   bool   // that little of the budget is left
 	flat     int    // turns without progress, by the progress ledger
 	resets   int    // task ledgers that were made anew
 	stalled  string // why another one is to be made; "" is not
@@ -270,6 +271,7 @@ func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
 	if err := s.learn(); err != nil || s.result.Status != "" {
 		return false, err
 	}
+	s.warnOfBudget()
 	if s.opts.Ledgers != nil && (first && s.ledger == "" && s.result.Turns == 0 || s.stalled != "") {
 		why := s.stalled
 		s.stalled = ""
@@ -278,6 +280,20 @@ func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// nearEnd is the share of a budget from which on the planner is told to come to an end.
+const nearEnd = 0.8
+
+// warnOfBudget tells the planner, once, that there is little left to spend.
+func (s *solver) warnOfBudget() {
+	u := &s.result.Usage
+	tokens, cost := float64(u.Input+u.Output+u.Calls.Tokens), u.Cost+u.Calls.Cost
+	if s.warned || !(s.opts.MaxTokens > 0 && tokens >= nearEnd*float64(s.opts.MaxTokens) || s.opts.MaxCost > 0 && cost >= nearEnd*s.opts.MaxCost) {
+		return
+	}
+	s.warned = true
+	s.revise("little is left of the budget: come to an end with what is known")
 }
 
 // maxBroken is how many answers of a turn may break off.
