@@ -34,7 +34,8 @@
 //
 //   - An attempt that ran out of time, or lost its connection, of a tool that may have changed
 //     something and is not idempotent, is neither repeated nor followed by the fallback, since
-//     it may have done its work: Options.Loop.Exec.OnUncertain says otherwise.
+//     it may have done its work: Options.Loop.Exec.OnUncertain says otherwise. That holds as
+//     well when a revised plan has the same call again.
 //   - A plan that waits for approval with nobody to ask waits (Paused), and is not approved.
 //   - Calls that change the world are made in the order of the plan in every mode.
 //   - A step with a plan of its own has no fallback: its steps may have.

@@ -200,7 +200,11 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 		if v, ok := settled[c.ID]; ok {
 			return &exec.Past{Content: content, Attempts: 1, Returned: &exec.Returned{Value: v}}
 		}
-		return nil
+		x.p.mu.Lock()
+		defer x.p.mu.Unlock()
+		past := x.lost[content]
+		delete(x.lost, content)
+		return past
 	}
 	o.OnCallStart = func(ctx context.Context, c *compile.Call, params json.RawMessage) (json.RawMessage, error) {
 		if step := x.step(c.ID); step != nil && x.opts.Callbacks.OnStepStart != nil {
@@ -287,6 +291,10 @@ func (x *execution) resultOf(id string) *StepResult {
 func (x *execution) saw(id string, e *exec.Event) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
+	if x.pasts[id] == nil {
+		x.pasts[id] = &exec.Past{}
+	}
+	x.pasts[id].Take(e)
 	switch e.Type {
 	case exec.CallStarted:
 		r := x.resultOf(id)
@@ -348,6 +356,22 @@ func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
 		x.takeCall(c)
 	}
 	x.state.CurrentStep, x.live = "", false
+	x.remember()
+}
+
+// remember keeps the calls whose answers were lost: when another plan makes one again, it goes
+// on as the run does with uncertain calls. The caller holds p.mu.
+func (x *execution) remember() {
+	for _, past := range x.pasts {
+		if r := past.Returned; r != nil && r.Failure != nil && r.Lost {
+			past.Returned, past.Lost = nil, true
+		}
+		if past.Returned == nil && past.Lost && past.Content != "" {
+			past.Usage = tool.Usage{} // which was counted
+			x.lost[past.Content] = past
+		}
+	}
+	x.pasts = map[string]*exec.Past{}
 }
 
 // takeCall takes what a call came to. The caller holds p.mu.

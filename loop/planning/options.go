@@ -203,9 +203,11 @@ type Options struct {
 	Synthesize   bool // it writes the final output, when not one step alone gives it
 
 	Callbacks Callbacks
-	// Loop holds the limits, records and the way in which steps are called and plans checked.
-	// Its MaxTurns is of plans, those that are made anew for a person among them. Of its Exec
-	// the schedule, timeout, retries, failures and the hooks OnCallEnd are the pattern's.
+	// Loop holds the ID, the limits, the records and events, and how plans are checked and calls
+	// made; what it says of revisions, reflection, ledgers and the cache is of other loops. Its
+	// MaxTurns is of plans that a person has made anew before one is executed, and OnPlan, whose
+	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID, Record,
+	// Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the pattern's.
 	Loop loop.Options
 }
 

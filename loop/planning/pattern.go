@@ -208,6 +208,8 @@ type execution struct {
 	live     bool                   // steps run
 	results  map[string]*StepResult // of steps that call something
 	needs    map[string][]string    // the steps that each needs, in the program that runs
+	pasts    map[string]*exec.Past  // what has happened to each in the run that goes on
+	lost     map[string]*exec.Past  // calls whose answers were lost, by their content
 	replaced []string               // steps that are not in the plan any more
 	attempts int                    // steps of the plan that have ended, since it was revised
 	failures int                    // of them
@@ -222,7 +224,8 @@ type execution struct {
 }
 
 func (p *Pattern) begin(task *loop.Task) (*execution, error) {
-	x := &execution{p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{}}
+	x := &execution{p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{},
+		pasts: map[string]*exec.Past{}, lost: map[string]*exec.Past{}}
 	if x.id == "" {
 		x.id = exec.NewID()
 	}

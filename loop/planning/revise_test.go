@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -281,6 +283,43 @@ func TestRevisePlan(t *testing.T) {
 			if !strings.Contains(asked.Messages[0].Text, want) {
 				t.Errorf("%s: no %q in %s", c.strategy, want, asked.Messages[0].Text)
 			}
+		}
+	}
+}
+
+// A step that may have done its work is not done again by another plan, unless somebody says so.
+func TestLostAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		strategy planning.Strategy
+		on       exec.Uncertain
+		effects  string
+		answers  []string
+		calls    int
+		success  bool
+	}{
+		{"replanned", planning.ReplanRemaining, exec.FailUncertain, `{"readOnly":false}`, []string{plan(do("again", "pay")), plan(do("pay", "pay")), plan(do("x", "other"))}, 1, true},
+		{"mended", planning.InsertRecovery, exec.FailUncertain, `{"readOnly":false}`, []string{plan(do("m", "other")), plan(do("m2", "other")), plan(do("m3", "other"))}, 1, false},
+		{"mended, of a tool that may be called twice", planning.InsertRecovery, exec.FailUncertain, `{"readOnly":false,"idempotent":true}`, []string{plan(do("m", "other"))}, 3, true},
+		{"somebody says so", planning.InsertRecovery, exec.RetryUncertain, `{"readOnly":false}`, []string{plan(do("m", "other"))}, 3, true},
+	} {
+		calls := 0
+		def, findings := tool.ParseDefinition([]byte(`{"type":"object","effects":`+c.effects+`}`), "pay", diag.Loc{})
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		pay := &tool.Tool{Definition: def, Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+			calls++
+			if calls < 3 {
+				return tool.Result{}, &tool.Error{Code: "reset", Message: "connection reset", Uncertain: true}
+			}
+			return tool.Result{}, nil
+		})}
+		other := tool.Func("other", "", func(context.Context, struct{}) (string, error) { return "", nil })
+		p, _ := planning.New(&planning.Options{RevisionStrategy: c.strategy, Loop: loop.Options{Exec: exec.Options{OnUncertain: c.on}}})
+		r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: tool.NewCatalogue(pay, other), Planner: loop.Say(append([]string{plan(do("pay", "pay"))}, c.answers...)...)}, "")
+		if err != nil || r.Success != c.success || calls != c.calls {
+			t.Errorf("%s: %v %q, called %d times, %s", c.name, err, r.Error, calls, statuses(r))
 		}
 	}
 }
