@@ -47,8 +47,11 @@ func (s *solver) attempt(ctx context.Context, asked int) *attempt {
 	if asked > 1 {
 		id += fmt.Sprintf(".%d", asked)
 	}
-	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch, stream: compile.NewStream(&s.compile)}
+	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
 }
+
+// maxGrowing is how many bytes of context are read again with each part of an answer that comes.
+const maxGrowing = 1 << 20
 
 // text takes a piece of the answer.
 func (a *attempt) text(piece string) {

@@ -289,6 +289,14 @@ func members(v gjson.Result) map[string]json.RawMessage {
 	return all
 }
 
+// size is how many bytes are on the whiteboard.
+func (b *board) size() (n int) {
+	for _, bl := range b.blocks {
+		n += len(bl.value)
+	}
+	return n
+}
+
 // digest is that of all that is on the whiteboard.
 func (b *board) digest() [sha256.Size]byte {
 	h := sha256.New()
