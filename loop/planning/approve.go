@@ -84,6 +84,7 @@ func (x *execution) approved(ctx context.Context, p *Plan, revision int, check f
 			if req.Plan, err = again(ctx, a.Guidance); err != nil {
 				return nil, err
 			}
+			x.propose(req.Plan)
 		case Escalate:
 			if ask = x.opts.Escalate; ask == nil {
 				return nil, &ending{exec.Paused, "the plan was escalated, and there is nobody to escalate to"}
@@ -100,6 +101,15 @@ func (x *execution) approved(ctx context.Context, p *Plan, revision int, check f
 		}
 	}
 	return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: there is no approval after %d answers", x.opts.Loop.MaxTurns)}
+}
+
+// propose makes a plan the one that waits for a person, while none is executed.
+func (x *execution) propose(p *Plan) {
+	x.p.mu.Lock()
+	defer x.p.mu.Unlock()
+	if x.state == nil {
+		x.proposed, x.p.plan = p, p
+	}
 }
 
 func withReason(what, reason string) string { return strings.TrimSuffix(what+": "+reason, ": ") }

@@ -77,7 +77,7 @@ func TestApproval(t *testing.T) {
 			if r.Status != c.status || r.Error != c.err || d.made() != c.calls || len(asked) != c.asked {
 				t.Errorf("%s: %s %q, %s, asked %d times", c.name, r.Status, r.Error, d.made(), len(asked))
 			}
-			if r.Success != (c.err == "") || c.err != "" && (len(r.StepResults) > 0 || r.Plan != nil) {
+			if r.Success != (c.err == "") || c.err != "" && (len(r.StepResults) > 0 || r.Plan == nil || r.ExecutionState != nil) {
 				t.Errorf("%s: %+v", c.name, r)
 			}
 			if strings.HasPrefix(c.name, "nobody") && time.Since(begun) != time.Duration(c.asked)*300*time.Second {

@@ -253,3 +253,66 @@ func TestFeasibility(t *testing.T) {
 		}
 	}
 }
+
+// What a Go program may give, and a planner can't.
+func TestHostilePlans(t *testing.T) {
+	var d desk
+	task := &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say()}
+	p, _ := planning.New(nil)
+	good := read(t, plan(step("a", "web_search", `{"q":"1"}`, `[]`)))
+	endless := &planning.Plan{Steps: []planning.PlanStep{{ID: "a"}}}
+	endless.Steps[0].SubPlan = endless
+	for _, c := range []struct {
+		name string
+		plan *planning.Plan
+		want string
+	}{
+		{"none", nil, "there is no plan"},
+		{"one that holds itself", endless, "plans nest more than 100 deep"},
+		{"parameters that are not JSON", &planning.Plan{Steps: []planning.PlanStep{{ID: "a", Action: "web_search", Parameters: []byte("{"), Dependencies: []string{}}}}, `the parameters of step "a" are not JSON`},
+		{"an id that is not UTF-8", &planning.Plan{Steps: []planning.PlanStep{{ID: "a\xff", Action: "web_search", Parameters: []byte(`{"q":"1"}`), Dependencies: []string{}}}}, `the id "a\xff" is not UTF-8`},
+		{"a parameter twice", &planning.Plan{Steps: []planning.PlanStep{{ID: "a", Action: "web_search", Parameters: []byte(`{"q":"1","q":"2"}`), Dependencies: []string{}}}}, "PLC102"},
+		{"deep parameters", &planning.Plan{Steps: []planning.PlanStep{{ID: "a", Action: "web_search", Parameters: []byte(`{"q":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`), Dependencies: []string{}}}}, "PLC103"},
+		{"a signal of our own", &planning.Plan{Steps: []planning.PlanStep{{ID: "†state", Action: "web_search", Parameters: []byte(`{"q":"†input"}`), Dependencies: []string{}}}}, ""},
+	} {
+		r, err := p.ExecutePlan(t.Context(), task, c.plan)
+		if err != nil || r.Success != (c.want == "") || !strings.Contains(r.Error, c.want) {
+			t.Errorf("%s: %v %+v", c.name, err, r)
+		}
+		if _, err := p.DryRun(task, c.plan); (err == nil) != (c.want == "") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if !strings.Contains(d.made(), `†state:web_search{"q":"†input"}`) {
+		t.Error(d.made())
+	}
+	if _, err := p.RevisePlan(t.Context(), task, nil, ""); err == nil {
+		t.Error("a state of nothing is revised")
+	}
+	task.Context = json.RawMessage(`[{"type":"state","_instance":"A","state":{}}]`)
+	if _, err := p.ExecutePlan(t.Context(), task, good); err == nil || !strings.Contains(err.Error(), "instances") {
+		t.Error(err)
+	}
+	task.Context = json.RawMessage(`{`)
+	if _, err := p.ExecutePlan(t.Context(), task, good); err == nil {
+		t.Error("a context that is none is used")
+	}
+}
+
+// A plan that is given is reviewed; one that the pattern made was.
+func TestFeasibilityOfGivenPlans(t *testing.T) {
+	var d desk
+	text := plan(step("a", "web_search", `{"q":"1"}`, `[]`))
+	p, _ := planning.New(&planning.Options{FeasibilityCheck: true})
+	task := &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say(text, `{"feasible":true,"problems":[]}`, `{"feasible":false,"problems":["no source"]}`)}
+	made, err := p.GeneratePlan(t.Context(), task, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := p.ExecutePlan(t.Context(), task, made); err != nil || !r.Success {
+		t.Error(err, r)
+	}
+	if r, err := p.ExecutePlan(t.Context(), task, read(t, text)); err != nil || r.Success || !strings.Contains(r.Error, "the plan is not feasible: no source") {
+		t.Error(err, r)
+	}
+}

@@ -19,6 +19,7 @@ import (
 // execute has a valid plan approved and executes it, revision by revision: each is a run of its
 // own, in which what is settled has its result and calls nothing.
 func (x *execution) execute(ctx context.Context, plan *Plan) error {
+	x.propose(plan)
 	check := func(p *Plan) error {
 		if _, findings := x.check(p, nil); findings.HasErrors() {
 			return &PlanError{Plan: p, Findings: findings}

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,8 @@ func New(opts *Options) (*Pattern, error) {
 	return &Pattern{opts: o}, nil
 }
 
-// GetPlan is a copy of the plan that was made or executed last, as it is now; nil is none.
+// GetPlan is a copy of the plan that was made, put to a person or executed last, as it is now;
+// nil is none.
 func (p *Pattern) GetPlan() *Plan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,11 +99,27 @@ func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) 
 		return nil, err
 	}
 	return x.finish(ctx, func(ctx context.Context) error {
-		if _, findings := x.check(plan, nil); findings.HasErrors() {
-			return &PlanError{Plan: plan, Findings: findings}
+		if err := x.accept(ctx, plan); err != nil {
+			return err
 		}
 		return x.execute(ctx, plan.Clone())
 	})
+}
+
+// accept checks a plan that was given, and has it reviewed unless this pattern made it.
+func (x *execution) accept(ctx context.Context, plan *Plan) error {
+	_, findings := x.check(plan, nil)
+	if !findings.HasErrors() && !bytes.Equal(encode(x.p.GetPlan()), encode(plan)) {
+		problems, err := x.review(ctx, plan)
+		if err != nil {
+			return err
+		}
+		findings = problems
+	}
+	if findings.HasErrors() {
+		return &PlanError{Plan: plan, Findings: findings}
+	}
+	return nil
 }
 
 // Execute makes a plan for a query and executes it. The error is as ExecutePlan's.
@@ -138,6 +156,12 @@ func (p *Pattern) RevisePlan(ctx context.Context, task *loop.Task, state *Execut
 	x, err := p.begin(task)
 	if err != nil {
 		return nil, err
+	}
+	if state == nil {
+		state = &ExecutionState{}
+	}
+	if findings := wellFormed(state.Plan); findings.HasErrors() {
+		return nil, &PlanError{Plan: state.Plan, Findings: findings}
 	}
 	x.restore(state)
 	plan, err := x.newPlan(ctx, x.opts.RevisionStrategy, reason)
@@ -202,6 +226,7 @@ type execution struct {
 
 	// Guarded by p.mu while steps run.
 	usage    loop.Usage
+	proposed *Plan           // that waits for a person, before any is executed
 	first    *Plan           // that was approved
 	state    *ExecutionState // its statuses and results are made when they are asked for
 	byID     map[string]*PlanStep

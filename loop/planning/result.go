@@ -149,6 +149,7 @@ func (x *execution) result(end *ending, took time.Duration) *ExecutionResult {
 	r.Usage, r.ExecutionTime = u, took
 	r.TokenUsage = TokenUsage{Prompt: u.Input + u.Calls.Input, Completion: u.Output + u.Calls.Output, Total: u.Input + u.Output + u.Calls.Tokens, Cached: u.Cached}
 	if x.state == nil {
+		r.Plan, r.FinalPlan = x.proposed.Clone(), x.proposed.Clone()
 		return r
 	}
 	if x.output == nil && end != nil && x.dry == nil {

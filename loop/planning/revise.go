@@ -131,6 +131,7 @@ func (x *execution) revise(ctx context.Context) error {
 		return x.replace(ctx, InsertRecovery, reason)
 	case DecideSkip:
 		x.skip(reason)
+		x.emit(loop.Event{Type: loop.Revised, Text: reason})
 	case DecideContinue:
 		x.goOn()
 	case DecideAbort:
@@ -178,12 +179,16 @@ func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason stri
 	return g.Decision, reason, nil
 }
 
-// skip counts the steps that failed as skipped: those that depend on them run.
+// skip counts the steps that failed as skipped: those that depend on them run. Without any
+// nothing changes.
 func (x *execution) skip(reason string) {
-	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	for _, id := range x.failed() {
+	failed := x.failed()
+	if len(failed) == 0 {
+		return
+	}
+	for _, id := range failed {
 		r := x.results[id]
 		r.Status, r.Reason = Skipped, SkippedByStrategy
 	}
@@ -250,7 +255,10 @@ func (x *execution) checkRevised(p *Plan) error {
 	x.p.mu.Lock()
 	settled, old := x.settled(), x.state.Plan
 	x.p.mu.Unlock()
-	findings := keptAsWas(old, p, settled)
+	findings := wellFormed(p)
+	if !findings.HasErrors() {
+		findings = keptAsWas(old, p, settled)
+	}
 	if !findings.HasErrors() {
 		_, findings = x.check(p, settled)
 	}

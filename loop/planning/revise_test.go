@@ -220,7 +220,7 @@ func TestOtherTriggers(t *testing.T) {
 		{"after the last step, nothing more to do", planning.Options{}, "d", "enough", abc, []string{plan()}, "enough", "a completed, b completed, c completed, d completed"},
 		{"after the last step, something more", planning.Options{}, "d", "one more", abc, []string{next}, "one more", "a completed, b completed, c completed, d completed, e completed"},
 		{"steps before what is next", planning.Options{RevisionStrategy: planning.InsertRecovery}, "a", "log in", abc, []string{plan(step("m", "archive", `{"q":"{{a.text}}"}`, `[]`))}, "log in", "a completed, b completed, c completed, d completed, m completed"},
-		{"nothing to skip", planning.Options{RevisionStrategy: planning.SkipAndContinue}, "a", "hm", abc, nil, "hm", "a completed, b completed, c completed, d completed"},
+		{"nothing to skip", planning.Options{RevisionStrategy: planning.SkipAndContinue}, "a", "hm", abc, nil, "", "a completed, b completed, c completed, d completed"},
 		{"no revision is allowed", planning.Options{AllowRevision: new(false)}, "a", "be quick", abc, nil, "", "a completed, b completed, c completed, d completed"},
 		{"the budget", planning.Options{TokenBudget: 45}, "", "", strings.ReplaceAll(abc, `"expected_output":"text"`, `"expected_output":"text","estimated_tokens":11`), nil, "", "a completed, b completed, c completed, d completed"},
 		{"over the budget", planning.Options{TokenBudget: 35}, "", "", strings.Replace(abc, `"success_criteria"`, `"estimated_total_tokens":35,"success_criteria"`, 1), nil, "", "a completed, b completed, c completed, d completed"},

@@ -164,7 +164,7 @@ type TokenUsage struct {
 // ExecutionResult is what came of a plan.
 type ExecutionResult struct {
 	Success        bool
-	Plan           *Plan // the first one that was approved
+	Plan           *Plan // the first one that was approved; else the one that was not
 	FinalPlan      *Plan // after revisions
 	StepResults    map[string]*StepResult
 	FinalOutput    *string // nil is none

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -231,10 +232,43 @@ func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.
 // check checks a plan as it is executed: by itself, and as the program that it compiles to.
 // Settled are the steps that have their results.
 func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile.Program, diag.List) {
+	if findings := wellFormed(p); findings.HasErrors() {
+		return nil, findings
+	}
 	if findings := x.shape(p, x.doneOf(p, settled), false); findings.HasErrors() {
 		return nil, findings
 	}
 	return x.compile(p, settled)
+}
+
+// wellFormed is what makes a plan that did not come as JSON none that can be written so.
+func wellFormed(p *Plan) diag.List {
+	if p == nil {
+		return diag.List{fault(diag.NotAPlan, "", "there is no plan")}
+	}
+	return wellFormedAt(p, 1)
+}
+
+// maxDepth is how deep plans may nest at all; one that holds itself nests for ever.
+const maxDepth = 100
+
+func wellFormedAt(p *Plan, depth int) (findings diag.List) {
+	if depth > maxDepth {
+		return diag.List{fault(diag.OverLimit, "", "plans nest more than %d deep", maxDepth)}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Parameters != nil && !json.Valid(s.Parameters) {
+			findings = append(findings, fault(diag.NotJSON, s.ID, "the parameters of step %q are not JSON", s.ID))
+		}
+		if !utf8.ValidString(s.ID) {
+			findings = append(findings, fault(diag.BadNotation, s.ID, "the id %q is not UTF-8", s.ID))
+		}
+		if s.SubPlan != nil {
+			findings = append(findings, wellFormedAt(s.SubPlan, depth+1)...)
+		}
+	}
+	return findings
 }
 
 // doneOf are the steps of a plan that have their results, and those whose plans have; nil when
