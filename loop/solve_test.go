@@ -167,3 +167,63 @@ func TestFailedPayment(t *testing.T) {
 		}
 	})
 }
+
+// A state that is only a schema is the blueprint by which a plan is made: its slots are where the
+// calls write.
+func TestTranslation(t *testing.T) {
+	ways(t, func(t *testing.T, piece int) {
+		s := &scene{}
+		s.task = loop.Task{
+			Context: json.RawMessage(`[{"type":"tool","tool":"Tool.detectLanguage"},{"type":"tool","tool":"Tool.isEnglish"},{"type":"tool","tool":"Tool.translateText"},
+				{"type":"input","text":"Bonjour le monde"},
+				{"type":"state","schema":{"type":"object","properties":{"language":{"type":"string"},"isEnglish":{"type":"boolean"},"translatedText":{"type":"string"}}}}]`),
+			Catalogue: s.calls.tools(t, map[string]string{
+				"detectLanguage": `{"properties":{"text":{"type":"string"},"_output":{"type":"string"}},"required":["text"]}`,
+				"isEnglish":      `{"properties":{"language":{"type":"string"},"_output":{"type":"boolean"}},"required":["language"]}`,
+				"translateText":  `{"properties":{"text":{"type":"string"},"isEnglish":{"type":"boolean"},"_output":{"type":"string"}},"required":["text"]}`,
+			}, map[string]activity{"detectLanguage": gives(`"fr"`), "isEnglish": gives(`false`), "translateText": gives(`"Hello world"`)}),
+		}
+		plan := `[{"_tool":"detectLanguage","text":"†input.text","_outputPath":"†state.language"},
+			{"_tool":"isEnglish","language":"†state.language","_outputPath":"†state.isEnglish"},
+			{"_tool":"translateText","text":"†input.text","isEnglish":"†state.isEnglish","_outputPath":"†state.translatedText"}]`
+		s.answers = []string{`{"calls":[{"_tool":"detectLanguage","text":"†input.text","_outputPath":"†state.isEnglish"}],"output":null}`, // a slot of another type
+			`{"calls":` + plan + `,"output":null}`, `{"calls":` + plan + `,"output":"†state.translatedText"}`}
+		r := s.solve(t, piece)
+		wants(t, r, exec.Completed, `"Hello world"`, `{"language":"fr","isEnglish":false,"translatedText":"Hello world"}`)
+		if len(s.calls.made) != 3 || !strings.Contains(s.asked[0], "Schema for ¶state:") || !strings.Contains(s.asked[1], "/calls/0") {
+			t.Errorf("%v\n%s", s.calls.made, s.asked[1])
+		}
+	})
+}
+
+// Comments are moderated in instances of their own, one call each; a global input is seen by all,
+// and the next turn works on one of them only.
+func TestModeration(t *testing.T) {
+	ways(t, func(t *testing.T, piece int) {
+		s := &scene{}
+		s.task = loop.Task{
+			Context: json.RawMessage(`[{"type":"input","rules":"no ads"},
+				{"type":"state","_instance":"c1","state":{"comment":"nice"}},{"type":"state","_instance":"c2","state":{"comment":"buy now"}},{"type":"state","_instance":"c3","state":{"comment":"hm"}}]`),
+			Catalogue: s.calls.tools(t, map[string]string{
+				"moderateComment": `{"properties":{"comment":{"type":"string"},"rules":{"type":"string"}}}`, "hide": `{"properties":{"comment":{"type":"string"}},"effects":{"readOnly":false}}`,
+			}, map[string]activity{"hide": gives(`true`), "moderateComment": func(params string) (string, error) {
+				return fmt.Sprint(!strings.Contains(params, "buy") && strings.Contains(params, "no ads")), nil
+			}}),
+		}
+		var calls []string
+		for _, c := range []string{"c1", "c2", "c3"} {
+			calls = append(calls, `{"_tool":"moderateComment","_instance":"`+c+`","comment":"†state.comment","rules":"†input.rules","_outputPath":"†state.fine"}`)
+		}
+		s.answers = []string{`{"calls":[` + strings.Join(calls, ",") + `],"output":null}`,
+			`{"calls":[{"_tool":"hide","_instance":"c2","comment":"†state.comment","_outputPath":"†state.hidden"}],"output":"one hidden"}`}
+		r := s.solve(t, piece)
+		if r.Status != exec.Completed || s.calls.count("moderateComment") != 3 || s.calls.count("hide") != 1 {
+			t.Errorf("%+v %v", r, s.calls.made)
+		}
+		for _, want := range []string{`{"comment":"nice","fine":true}`, `{"comment":"buy now","fine":false}`, `{"comment":"hm","fine":true}`} {
+			if !strings.Contains(s.asked[1], want) {
+				t.Errorf("the second request has no %s:\n%s", want, s.asked[1])
+			}
+		}
+	})
+}
