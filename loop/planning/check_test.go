@@ -268,7 +268,7 @@ func TestHostilePlans(t *testing.T) {
 		want string
 	}{
 		{"none", nil, "there is no plan"},
-		{"one that holds itself", endless, "plans nest more than 100 deep"},
+		{"one that holds itself", endless, "the plan has more than 100000 steps"},
 		{"parameters that are not JSON", &planning.Plan{Steps: []planning.PlanStep{{ID: "a", Action: "web_search", Parameters: []byte("{"), Dependencies: []string{}}}}, `the parameters of step "a" are not JSON`},
 		{"an id that is not UTF-8", &planning.Plan{Steps: []planning.PlanStep{{ID: "a\xff", Action: "web_search", Parameters: []byte(`{"q":"1"}`), Dependencies: []string{}}}}, `the id "a\xff" is not UTF-8`},
 		{"a parameter twice", &planning.Plan{Steps: []planning.PlanStep{{ID: "a", Action: "web_search", Parameters: []byte(`{"q":"1","q":"2"}`), Dependencies: []string{}}}}, "PLC102"},

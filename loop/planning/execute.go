@@ -92,6 +92,7 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	x.follow(prog)
 	x.p.mu.Unlock()
 	res, err := loop.Run(ctx, id, prog, x.runOptions(prog, settled), x.opts.Loop.Record)
+	x.turn++
 	if res != nil {
 		x.take(res, settled)
 		if res.Err != nil && err == nil {

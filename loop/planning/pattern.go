@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // Pattern makes plans and executes them. Its methods may be called by any goroutine, but one
@@ -218,9 +221,11 @@ type execution struct {
 	task      *loop.Task
 	query     string // for which the plan was made; "" is the goal of the task
 	id        string
+	turn      int // from 1: of a plan and its run
 	compiling compile.Options
-	given     *loop.Given     // before any step
-	schema    *schemas.Schema // of the output; nil is any
+	given     *loop.Given      // before any step
+	tools     []model.Function // that steps may call
+	schema    *schemas.Schema  // of the output; nil is any
 	emitting  sync.Mutex
 	calling   sync.Mutex // a callback
 
@@ -249,7 +254,7 @@ type execution struct {
 }
 
 func (p *Pattern) begin(task *loop.Task) (*execution, error) {
-	x := &execution{p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{},
+	x := &execution{turn: 1, p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{},
 		pasts: map[string]*exec.Past{}, lost: map[string]*exec.Past{}}
 	if x.id == "" {
 		x.id = exec.NewID()
@@ -261,6 +266,7 @@ func (p *Pattern) begin(task *loop.Task) (*execution, error) {
 	if x.given.Template || len(x.given.Instances) > 0 {
 		return nil, errors.New("planning: the context has instances, and a plan of steps works on none")
 	}
+	x.tools = available(x.given.Catalogue(), x.compiling.Models != nil)
 	x.schema, err = outputSchema(task)
 	return x, err
 }
@@ -273,6 +279,16 @@ func (x *execution) planner() loop.Planner {
 	return x.task.Planner
 }
 
+// available are the tools of a catalogue that something runs: latent ones only if there are
+// models.
+func available(c *tool.Catalogue, models bool) []model.Function {
+	return slices.DeleteFunc(loop.Functions(c), func(f model.Function) bool {
+		t, _ := c.Lookup(f.Name)
+		_, status := c.Resolve(t, "", false)
+		return status == tool.Latent && !models
+	})
+}
+
 func (x *execution) now() time.Time { return time.Now().UTC() }
 
 func (x *execution) emit(e loop.Event) {
@@ -281,7 +297,7 @@ func (x *execution) emit(e loop.Event) {
 	}
 	x.emitting.Lock()
 	defer x.emitting.Unlock()
-	e.Time, e.Turn = time.Now(), len(x.runs)+1
+	e.Time, e.Turn = time.Now(), x.turn
 	x.opts.Loop.OnEvent(&e)
 }
 

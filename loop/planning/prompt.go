@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -68,7 +67,7 @@ func (x *execution) brief(goal string) string {
 		fmt.Fprintf(&b, "\n## Input\n%s\n", clip(string(in), maxShownInput))
 	}
 	b.WriteString("\n## Tools\n")
-	for _, f := range loop.Functions(x.given.Catalogue()) {
+	for _, f := range x.tools {
 		fmt.Fprintf(&b, "%s\n", encode(f))
 	}
 	fmt.Fprintf(&b, "\n## Limits\nA plan has at most %d steps.", x.opts.MaxSteps)
@@ -114,7 +113,7 @@ func (x *execution) planSchema() json.RawMessage {
 	text := map[string]any{"type": "string"}
 	count := map[string]any{"type": []string{"integer", "null"}, "minimum": 0}
 	tools := []string{}
-	for _, f := range loop.Functions(x.given.Catalogue()) {
+	for _, f := range x.tools {
 		tools = append(tools, f.Name)
 	}
 	fallbacks := []any{}

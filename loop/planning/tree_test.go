@@ -3,11 +3,14 @@ package planning_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -161,7 +164,7 @@ func TestSolve(t *testing.T) {
 	var types []string
 	opts := &planning.Options{Loop: loop.Options{ID: "run", OnEvent: func(e *loop.Event) {
 		if e.Type != loop.Ran && e.Type != loop.Said {
-			types = append(types, string(e.Type))
+			types = append(types, fmt.Sprint(e.Type, e.Turn))
 		}
 	}}}
 	res, err := planning.Solve(context.Background(), &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: &loop.Script{Replies: []model.Reply{
@@ -175,7 +178,7 @@ func TestSolve(t *testing.T) {
 	if u.Requests != 2 || u.Input != 250 || u.Output != 30 || u.Cached != 7 || u.Calls.Tokens != 20 {
 		t.Errorf("%+v", u)
 	}
-	if got := strings.Join(types, " "); got != "asked replied planned asked replied revised planned finished" {
+	if got := strings.Join(types, " "); got != "asked1 replied1 planned1 asked2 replied2 revised2 planned2 finished2" {
 		t.Error(got)
 	}
 	if string(res.State) != `{"a":{"text":"web_search(1)"},"c":{"text":"archive(web_search(1))"}}` {
@@ -200,5 +203,22 @@ func TestLimits(t *testing.T) {
 		if err != nil || r.Error != c.want || len(d.calls) > 0 {
 			t.Errorf("%s: %v %+v", c.name, err, r)
 		}
+	}
+}
+
+// A tool that nothing runs is not offered, and not called.
+func TestLatentTools(t *testing.T) {
+	def, _ := tool.ParseDefinition([]byte(`{"type":"object"}`), "dream", diag.Loc{})
+	give := tool.Func("give", "", func(context.Context, struct{}) (string, error) { return "given", nil })
+	var asked []*model.Turn
+	s := loop.Say(plan(do("a", "dream")), plan(do("a", "give")))
+	s.OnTurn = func(turn *model.Turn) { asked = append(asked, turn) }
+	p, _ := planning.New(nil)
+	r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: tool.NewCatalogue(give, &tool.Tool{Definition: def}), Planner: s}, "")
+	if err != nil || !r.Success || len(asked) != 2 {
+		t.Fatal(err, r)
+	}
+	if first := asked[0].Messages[0].Text + string(asked[0].Schema); strings.Contains(first, "dream") || !strings.Contains(asked[1].Messages[2].Text, "PLC606") {
+		t.Error(first, asked[1].Messages[2].Text)
 	}
 }

@@ -241,31 +241,25 @@ func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile
 	return x.compile(p, settled)
 }
 
+// maxWhole is the most steps that a plan has with all plans in it: one that holds itself has
+// no end.
+const maxWhole = 100_000
+
 // wellFormed is what makes a plan that did not come as JSON none that can be written so.
-func wellFormed(p *Plan) diag.List {
+func wellFormed(p *Plan) (findings diag.List) {
 	if p == nil {
 		return diag.List{fault(diag.NotAPlan, "", "there is no plan")}
 	}
-	return wellFormedAt(p, 1)
-}
-
-// maxDepth is how deep plans may nest at all; one that holds itself nests for ever.
-const maxDepth = 100
-
-func wellFormedAt(p *Plan, depth int) (findings diag.List) {
-	if depth > maxDepth {
-		return diag.List{fault(diag.OverLimit, "", "plans nest more than %d deep", maxDepth)}
-	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	n := 0
+	for s := range p.all() {
+		if n++; n > maxWhole {
+			return diag.List{fault(diag.OverLimit, "", "the plan has more than %d steps", maxWhole)}
+		}
 		if s.Parameters != nil && !json.Valid(s.Parameters) {
 			findings = append(findings, fault(diag.NotJSON, s.ID, "the parameters of step %q are not JSON", s.ID))
 		}
 		if !utf8.ValidString(s.ID) {
 			findings = append(findings, fault(diag.BadNotation, s.ID, "the id %q is not UTF-8", s.ID))
-		}
-		if s.SubPlan != nil {
-			findings = append(findings, wellFormedAt(s.SubPlan, depth+1)...)
 		}
 	}
 	return findings
