@@ -120,15 +120,16 @@ var layers = map[string]layer{
 	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
 
 	// The solution loop.
-	"loop":          {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas diag internal/jsonscan", libraries: []string{gjson}},
-	"loop/flux":     {own: "exec loop tool/model"},
-	"loop/planning": {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag"},
+	"loop":                {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas diag internal/jsonscan", libraries: []string{gjson}},
+	"loop/agentframework": {own: "loop exec compile lang lang/dialect tool tool/model schemas diag", libraries: []string{gjson, sjson}},
+	"loop/flux":           {own: "exec loop tool/model"},
+	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag"},
 
 	// Programs.
 	"cmd/plc": {program: true,
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
-			"lang lang/dialect lang/dialect/notations loop loop/flux loop/planning " +
+			"lang lang/dialect lang/dialect/notations loop loop/agentframework loop/flux loop/planning " +
 			"tool tool/file tool/guard tool/openapi tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
 			"state dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},

@@ -192,5 +192,6 @@ type Event struct {
 	Findings diag.List        `json:"findings,omitempty"` // Faulty
 	Run      *exec.Event      `json:"run,omitempty"`      // Ran
 	Result   *Result          `json:"result,omitempty"`   // Finished
+	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised: the event of a style's own, in its shape
 	Program  *compile.Program `json:"-"`                  // Planned
 }

@@ -156,6 +156,7 @@ func styles() []style {
 		{name: "plan", solve: loop.Solve, functions: loop.Functions},
 		{name: "flux", solve: solveFlux, functions: func(c *tool.Catalogue) []model.Function { return append(loop.Functions(c), flux.Functions()...) }},
 		planningStyle(),
+		agentFrameworkStyle(),
 	}
 }
 

@@ -1,0 +1,303 @@
+package agentframework
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// outcome is what came of a step.
+type outcome struct {
+	value   json.RawMessage
+	failure string // "" is none
+	open    bool   // it waits
+}
+
+func failed(step, failure string) outcome {
+	return outcome{failure: failure, value: encode(struct {
+		Error  string `json:"error"`
+		StepID string `json:"step_id"`
+	}{failure, step})}
+}
+
+// noLimit is the time of calls that have none.
+const noLimit = 10 * 365 * 24 * time.Hour
+
+// perform does steps whose parameters are resolved, at once: tools, in one run; subagents, each as
+// an agent; skills. limit is the time of each; 0 is none. The error is for what ends the agent's
+// run, a *pausedError for calls that wait; the outcomes are then those that there are.
+func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration) ([]outcome, error) {
+	outcomes := make([]outcome, len(steps))
+	errs := make([]error, len(steps)+1)
+	var calls []model.FunctionCall
+	var at []int
+	id := r.nextID() // of the calls; whether there are any or not, so that ids do not depend on it
+	var agents sync.WaitGroup
+	for i := range steps {
+		s := &steps[i]
+		switch child := h.child(r, s); {
+		case child != nil:
+			agents.Go(func() { outcomes[i], errs[i] = h.runChild(ctx, r, s, child, limit) })
+		case s.Kind == InvokeSkill && h.skill(s.SkillName) != nil:
+			outcomes[i] = r.invoked(s, h.skill(s.SkillName).Instructions)
+		default:
+			calls, at = append(calls, model.FunctionCall{ID: s.ID, Name: s.target(), Params: string(s.Parameters)}), append(at, i)
+		}
+	}
+	called, err := h.call(ctx, id, calls, limit)
+	errs[len(steps)] = err
+	agents.Wait()
+	for n, i := range at {
+		outcomes[i].open = true
+		if n < len(called) {
+			outcomes[i] = r.outcome(&steps[i], &called[n])
+		}
+	}
+	for i := range steps {
+		if !outcomes[i].open {
+			delete(r.children, steps[i].ID)
+		}
+	}
+	return outcomes, worst(errs)
+}
+
+// worst is the error that ends the run: one that only waits goes behind others.
+func worst(errs []error) (found error) {
+	for _, err := range errs {
+		var paused *pausedError
+		switch {
+		case err == nil:
+		case found == nil, !errors.As(err, &paused):
+			found = err
+		}
+	}
+	return found
+}
+
+// target is what a step calls.
+func (s *PlanStep) target() string {
+	switch s.Kind {
+	case CallTool:
+		return s.ToolName
+	case CallSubagent:
+		return s.SubagentID
+	case InvokeSkill:
+		return s.SkillName
+	}
+	return s.CallbackIntent
+}
+
+// child is the run of the agent that a step calls: the one that waits, else a new one; nil when it
+// calls no agent.
+func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
+	if s.Kind != CallSubagent {
+		return nil
+	}
+	a := h.agent(s.SubagentID)
+	if a == nil {
+		return nil
+	}
+	if c := r.children[s.ID]; c != nil {
+		return c
+	}
+	params := Values{}
+	gjson.ParseBytes(s.Parameters).ForEach(func(name, v gjson.Result) bool {
+		params.set(name.Str, json.RawMessage(v.Raw))
+		return true
+	})
+	c := h.newRun(a, r.nextID(), r.Agent.ID, params, nil)
+	r.children[s.ID] = c
+	return c
+}
+
+// runChild runs the agent that a step calls. One that failed or is blocked is no error.
+func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentRun, limit time.Duration) (outcome, error) {
+	limited, stop := ctx, func() {}
+	if limit > 0 {
+		limited, stop = context.WithTimeout(ctx, limit)
+	}
+	defer stop()
+	result, err := h.drive(limited, c)
+	switch {
+	case err == nil:
+		return outcome{value: result.envelope()}, nil
+	case ctx.Err() == nil && limited.Err() != nil:
+		return failed(s.ID, timedOut), nil
+	}
+	return outcome{open: true}, err
+}
+
+// timedOut is the failure of a step that took too long.
+const timedOut = "timed_out"
+
+// invoked takes a skill that was invoked: what it says goes into the conversation.
+func (r *AgentRun) invoked(s *PlanStep, said string) outcome {
+	r.remind(fmt.Sprintf("<skill name=%q>\n%s\n</skill>", s.SkillName, said))
+	return outcome{value: encode("skill:" + s.SkillName + ":invoked")}
+}
+
+// outcome is what came of the call of a step.
+func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
+	f := c.Failure
+	switch {
+	case f == nil && c.Status != exec.Completed:
+		return outcome{open: true}
+	case f != nil && (f.Code == "timeout" || f.Code == "uncertain" && strings.HasPrefix(f.Message, "timeout: ")):
+		return failed(s.ID, timedOut)
+	case f != nil && s.Kind == CallSubagent && f.Code != loop.BadCall:
+		return outcome{value: envelope(f.String(), nil, Failed)}
+	case f != nil:
+		return failed(s.ID, f.String())
+	case s.Kind == CallSubagent:
+		return outcome{value: asEnvelope(orNull(c.Value))}
+	case s.Kind == InvokeSkill:
+		return r.invoked(s, text(orNull(c.Value)))
+	}
+	return outcome{value: orNull(c.Value)}
+}
+
+// asEnvelope is the result of a tool that stands for a subagent.
+func asEnvelope(v json.RawMessage) json.RawMessage {
+	p := gjson.ParseBytes(v)
+	switch {
+	case p.IsObject() && p.Get("message").Exists() && p.Get("status").Exists():
+		return v
+	case p.Type == gjson.String:
+		return envelope(p.Str, nil, Completed)
+	}
+	return envelope("", v, Completed)
+}
+
+// call makes the calls of a run. Those that do not come to their turn have no status.
+func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, limit time.Duration) ([]loop.Called, error) {
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	c := h.caller
+	switch own := c.Exec.Timeout; {
+	case limit > 0 && (own == 0 || own > limit):
+		c.Exec.Timeout = limit
+	case own == 0:
+		c.Exec.Timeout = noLimit
+	}
+	return h.run(ctx, &c, id, calls)
+}
+
+// run makes calls as the run of this id.
+func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model.FunctionCall) ([]loop.Called, error) {
+	h.budget(&c.Exec)
+	var refused error
+	if onPlan := c.Exec.OnPlan; onPlan != nil {
+		c.Exec.OnPlan = func(prog *compile.Program) error {
+			refused = onPlan(prog)
+			return refused
+		}
+	}
+	called, result, err := c.Call(ctx, id, calls)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case refused != nil && !errors.Is(refused, loop.ErrRejected):
+		return refusedCalls(calls, refused), nil
+	case err != nil:
+		return nil, err
+	case result == nil: // none of them could be made
+		return called, nil
+	}
+	h.mu.Lock()
+	h.runs = append(h.runs, id)
+	h.usage.Calls = h.usage.Calls.Plus(result.Usage)
+	h.mu.Unlock()
+	switch {
+	case result.Err != nil:
+		return nil, fmt.Errorf("agentframework: %w", result.Err)
+	case result.Status == exec.Paused:
+		return called, &pausedError{id}
+	}
+	for i := range called {
+		if f := &called[i]; f.Failure == nil && f.Status != exec.Completed { // over a budget
+			f.Failure = &exec.Failure{Code: string(f.Status), Message: f.Reason}
+		}
+	}
+	return called, nil
+}
+
+// refusedCalls are calls that somebody did not want made.
+func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
+	called := make([]loop.Called, len(calls))
+	for i := range called {
+		called[i] = loop.Called{Status: exec.Failed, Failure: &exec.Failure{Code: "rejected", Message: why.Error()}}
+	}
+	return called
+}
+
+// budget leaves calls what is left of the tokens and the cost.
+func (h *Host) budget(o *exec.Options) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u := &h.usage
+	if n := h.loop.MaxTokens; n > 0 {
+		o.MaxTokens = max(1, float64(n-u.Input-u.Output-u.Calls.Tokens))
+	}
+	if n := h.loop.MaxCost; n > 0 {
+		o.MaxCost = max(1e-9, n-u.Cost-u.Calls.Cost)
+	}
+}
+
+// asking is the tool by which a callback is put to a person, as a call that waits for approval. It
+// is the one that callbacks of plans in files call, so that whoever reads the record knows it.
+func asking() *tool.Tool {
+	known, _ := tool.Step(dialect.StepTool)
+	t := *known
+	t.Driver = "go"
+	t.Activity = tool.ActivityFunc(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+		answer := []byte(`{"approved":true}`)
+		if p := gjson.GetBytes(req.Params, "parameters"); !isEmpty(p) {
+			answer = append(append([]byte(`{"approved":true,"parameters":`), p.Raw...), '}')
+		}
+		return tool.Result{Value: answer}, nil
+	})
+	return &t
+}
+
+// ask puts a callback to whoever answers for the host. exec.ErrNobody, and a *pausedError, are that
+// nobody is there.
+func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
+	if h.opts.OnCallback != nil {
+		return h.opts.OnCallback(ctx, cb)
+	}
+	c := h.caller
+	c.Compile = compile.Options{Catalogue: tool.NewCatalogue(asking())}
+	c.Exec.Approve, c.Exec.OnPlan = exec.ApproveAll, nil
+	params := encode(struct {
+		Description string          `json:"description"`
+		Intent      string          `json:"intent"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}{cb.Message, cb.Intent, cb.Parameters})
+	called, err := h.run(ctx, &c, r.nextID(), []model.FunctionCall{{ID: CallbackKind, Name: dialect.StepTool, Params: string(params)}})
+	switch {
+	case err != nil:
+		return nil, err
+	case called[0].Failure != nil:
+		return nil, rejection(called[0].Failure.Message)
+	}
+	return orNull(called[0].Value), nil
+}
+
+// rejection is why a person gave no answer to a callback.
+type rejection string
+
+func (e rejection) Error() string { return string(e) }

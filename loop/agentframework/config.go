@@ -1,0 +1,178 @@
+package agentframework
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// The ways of resolving references that lead nowhere.
+const (
+	Lenient = "lenient" // they are "", and a warning
+	Strict  = "strict"  // the step fails
+)
+
+// PlanningConfig is the planning block of an agent. DefaultPlanning has its defaults.
+type PlanningConfig struct {
+	Enabled               bool    `json:"enabled"`
+	ParallelExecution     bool    `json:"parallel_execution"`
+	RefResolution         string  `json:"ref_resolution"`
+	MaxSteps              int     `json:"max_steps"`            // steps that are executed, over all revisions
+	MaxPlanRevisions      int     `json:"max_plan_revisions"`   // plans; the first counts
+	StepTimeoutSeconds    float64 `json:"step_timeout_seconds"` // of each step of a batch of several; 0 is none
+	ReflectAfterEachBatch bool    `json:"reflect_after_each_batch"`
+}
+
+// DefaultPlanning are the defaults, enabled: what planning_override true means where there is no
+// block.
+func DefaultPlanning() *PlanningConfig {
+	return &PlanningConfig{Enabled: true, ParallelExecution: true, RefResolution: Lenient, MaxSteps: 50, MaxPlanRevisions: 3, StepTimeoutSeconds: 60}
+}
+
+func (c *PlanningConfig) timeout() time.Duration {
+	return time.Duration(min(c.StepTimeoutSeconds*float64(time.Second), math.MaxInt64/4))
+}
+
+// ParsePlanning reads a planning block, an object of JSON; nil when there is none: null, {}, or
+// not enabled. An error says which member is wrong.
+func ParsePlanning(block json.RawMessage) (*PlanningConfig, error) {
+	raw := gjson.ParseBytes(block)
+	switch {
+	case len(block) > 0 && !gjson.ValidBytes(block):
+		return nil, errors.New("PlanningConfig: the block is not JSON")
+	case isEmpty(raw):
+		return nil, nil
+	case !raw.IsObject():
+		return nil, fmt.Errorf("PlanningConfig: the block must be an object, got %s", repr(typeName(raw)))
+	}
+	p := blockReader{values: map[string]gjson.Result{}}
+	c := DefaultPlanning()
+	c.Enabled = false
+	if err := p.names(raw); err != nil {
+		return nil, err
+	}
+	if p.boolean("enabled", &c.Enabled); p.err != nil || !c.Enabled {
+		return nil, p.err
+	}
+	p.boolean("parallel_execution", &c.ParallelExecution)
+	p.resolution(&c.RefResolution)
+	p.positive("max_steps", &c.MaxSteps)
+	p.positive("max_plan_revisions", &c.MaxPlanRevisions)
+	p.seconds("step_timeout_seconds", &c.StepTimeoutSeconds)
+	p.boolean("reflect_after_each_batch", &c.ReflectAfterEachBatch)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return c, nil
+}
+
+func blockKeys() []string {
+	return []string{"enabled", "max_plan_revisions", "max_steps", "parallel_execution", "ref_resolution", "reflect_after_each_batch", "step_timeout_seconds"}
+}
+
+// blockReader reads the members of a block up to the first that is wrong.
+type blockReader struct {
+	values map[string]gjson.Result
+	err    error
+}
+
+func (p *blockReader) names(raw gjson.Result) error {
+	var unknown []string
+	raw.ForEach(func(key, value gjson.Result) bool {
+		if !slices.Contains(blockKeys(), key.Str) && !slices.Contains(unknown, key.Str) {
+			unknown = append(unknown, key.Str)
+		}
+		p.values[key.Str] = value
+		return true
+	})
+	if unknown != nil {
+		return fmt.Errorf("PlanningConfig: unknown frontmatter key(s): %s. Supported keys: %s", reprs(unknown), reprs(blockKeys()))
+	}
+	return nil
+}
+
+// value is a member that is there, while nothing was wrong.
+func (p *blockReader) value(name string) (gjson.Result, bool) {
+	v, ok := p.values[name]
+	return v, ok && p.err == nil
+}
+
+func (p *blockReader) wrong(format string, args ...any) {
+	p.err = fmt.Errorf("PlanningConfig: "+format, args...)
+}
+
+func (p *blockReader) boolean(name string, to *bool) {
+	v, ok := p.value(name)
+	switch {
+	case !ok:
+	case !v.IsBool():
+		p.wrong("'%s' must be a boolean, got %s", name, repr(typeName(v)))
+	default:
+		*to = v.Bool()
+	}
+}
+
+func (p *blockReader) resolution(to *string) {
+	const name = "ref_resolution"
+	v, ok := p.value(name)
+	switch {
+	case !ok:
+	case v.Type != gjson.String:
+		p.wrong("'%s' must be a string, got %s", name, repr(typeName(v)))
+	case v.Str != Lenient && v.Str != Strict:
+		p.wrong("unsupported '%s' value %s. Supported: %s", name, repr(v.Str), reprs([]string{Lenient, Strict}))
+	default:
+		*to = v.Str
+	}
+}
+
+func (p *blockReader) positive(name string, to *int) {
+	v, ok := p.value(name)
+	if !ok {
+		return
+	}
+	if typeName(v) != "int" {
+		p.wrong("'%s' must be an integer, got %s", name, repr(typeName(v)))
+		return
+	}
+	n, err := strconv.ParseInt(v.Raw, 10, 0)
+	switch {
+	case strings.HasPrefix(v.Raw, "-") || n == 0 && err == nil:
+		p.wrong("'%s' must be a positive integer, got %s", name, v.Raw)
+	case err != nil: // more than any plan has
+		*to = math.MaxInt
+	default:
+		*to = int(n)
+	}
+}
+
+func (p *blockReader) seconds(name string, to *float64) {
+	v, ok := p.value(name)
+	switch {
+	case !ok:
+	case v.IsBool():
+		p.wrong("'%s' must be a number, got bool", name)
+	case v.Type != gjson.Number:
+		p.wrong("'%s' must be a number, got %s", name, repr(typeName(v)))
+	case v.Num < 0:
+		p.wrong("'%s' must be >= 0, got %s", name, float(v.Num))
+	default:
+		*to = v.Num
+	}
+}
+
+// float is a number as Python writes those that have a fraction.
+func float(f float64) string {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eIN") {
+		s += ".0"
+	}
+	return s
+}

@@ -1,0 +1,285 @@
+package agentframework
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// TurnDriver does a turn of an agent's run: one phase.
+type TurnDriver interface {
+	// RunTurn is the result that ends the run; nil goes on. The error is for what is no fault of the
+	// model.
+	RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error)
+}
+
+// selectTurnDriver is the driver of an agent: the override, else what the agent says.
+func selectTurnDriver(a *Agent, override *bool) TurnDriver {
+	plans := a.Planning != nil && a.Planning.Enabled
+	if override != nil {
+		plans = *override
+	}
+	switch {
+	case !plans:
+		return &StandardTurnDriver{}
+	case a.Planning != nil:
+		return &PlanningTurnDriver{Config: *a.Planning}
+	}
+	return &PlanningTurnDriver{Config: *DefaultPlanning()}
+}
+
+// StandardTurnDriver asks for a decision and does it.
+type StandardTurnDriver struct{}
+
+// RunTurn implements TurnDriver. A decision that can't be read ends the run, as failed.
+func (*StandardTurnDriver) RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error) {
+	d, err := host.decide(ctx, run, Known{})
+	var bad *decisionError
+	switch {
+	case errors.As(err, &bad):
+		return &AgentResult{Status: Failed, Message: bad.Error()}, nil
+	case err != nil:
+		return nil, err
+	}
+	return host.dispatch(ctx, run, d, callerID)
+}
+
+// decisionError is that a decision can't be read.
+type decisionError struct{ error }
+
+// decide is the decision that was put off, else that of the model.
+func (h *Host) decide(ctx context.Context, r *AgentRun, known Known) (*Decision, error) {
+	if d := r.decision; d != nil {
+		return d, nil
+	}
+	reply, err := h.converse(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	d, err := read(reply, known)
+	if err != nil {
+		h.emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(err.Error())}})
+		return nil, &decisionError{err}
+	}
+	return d, nil
+}
+
+// read reads a reply: a call of a function that is named for a kind of decision, else text with an
+// object in it.
+func read(reply *model.Reply, known Known) (*Decision, error) {
+	switch {
+	case reply.Stop == model.Length:
+		return nil, invalid("the answer was cut off for its length.")
+	case len(reply.Calls) > 1:
+		return nil, invalid("%d functions were called; make one decision at a time.", len(reply.Calls))
+	case len(reply.Calls) == 1:
+		c := reply.Calls[0]
+		params := c.Params
+		if strings.TrimSpace(params) == "" {
+			params = "{}"
+		}
+		payload, err := object(params)
+		if err != nil {
+			return nil, err
+		}
+		return ParseDecision(withKind(payload, c.Name), known)
+	}
+	payload, err := object(reply.Text)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecision(payload, known)
+}
+
+// object finds the object in a text.
+func object(text string) (json.RawMessage, error) {
+	doc, findings := lang.Parse(diag.NewFile("answer", []byte(text)), &lang.Options{Answer: true})
+	for _, f := range findings {
+		switch f.Code {
+		case diag.NotJSON, diag.OverLimit, diag.DuplicateMember:
+			if f.Severity == diag.Error {
+				return nil, invalid("%s.", f.Message)
+			}
+		}
+	}
+	if doc.Root.IsZero() || doc.Root.Kind() != lang.Object {
+		return nil, invalid(`payload must be a JSON object with a top-level "kind" field.`)
+	}
+	return doc.Root.AppendJSON(nil), nil
+}
+
+// withKind is an object with this kind.
+func withKind(payload json.RawMessage, kind string) json.RawMessage {
+	b := append([]byte(`{"kind":`), encode(kind)...)
+	if string(payload) != "{}" {
+		b = append(b, ',')
+	}
+	return append(b, payload[1:]...)
+}
+
+// dispatch does a decision that is not about a plan. One that has to wait is put off.
+func (h *Host) dispatch(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
+	r.decision = d
+	result, err := h.do(ctx, r, d, callerID)
+	var paused *pausedError
+	if !errors.As(err, &paused) {
+		r.decision = nil
+	}
+	return result, err
+}
+
+func (h *Host) do(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
+	switch d.Kind {
+	case FinalMessage:
+		return h.final(d), nil
+	case CallTool, CallSubagent, InvokeSkill:
+		return nil, h.single(ctx, r, d)
+	case CallSubagents:
+		return nil, h.several(ctx, r, d)
+	case CallbackKind, CallbackToCaller, RequestUserInput, RequestResolution:
+		return h.callback(ctx, r, d, callerID)
+	}
+	return nil, fmt.Errorf("agentframework: Unsupported decision kind: %s", d.Kind)
+}
+
+// final is the result of a final message.
+func (h *Host) final(d *Decision) *AgentResult {
+	return &AgentResult{Status: Completed, Message: d.Message, Response: d.Response, Decision: d}
+}
+
+// single calls a tool, a subagent or a skill, and tells the model what came of it.
+func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
+	s := PlanStep{ID: "decision", Kind: d.Kind, ToolName: d.ToolName, SubagentID: d.SubagentID, SkillName: d.SkillName, Parameters: d.Parameters}
+	if d.Kind == CallSubagent && s.SubagentID == "" {
+		s.fromParameters()
+	}
+	before := len(r.Messages)
+	o := []outcome{failed(s.ID, "call: the decision is a "+d.Kind+", and says not of what")}
+	if s.target() != "" {
+		var err error
+		if o, err = h.perform(ctx, r, []PlanStep{s}, 0); err != nil {
+			r.Messages = r.Messages[:before]
+			return err
+		}
+	}
+	said := slices.Clone(r.Messages[before:]) // of a skill
+	r.Messages = r.Messages[:before]
+	r.say(model.Assistant, d.Text)
+	r.Messages = append(r.Messages, said...)
+	if d.Kind != InvokeSkill || o[0].failure != "" {
+		r.remind(told(&s, &o[0]))
+	}
+	return nil
+}
+
+// told is what a model is told of a call that it decided on.
+func told(s *PlanStep, o *outcome) string {
+	name := map[string]string{CallTool: "tool", CallSubagent: "subagent", InvokeSkill: "skill"}[s.Kind]
+	switch {
+	case o.failure != "":
+		return fmt.Sprintf("<%s_error name=%q>\n%s\n</%s_error>", name, s.target(), o.failure, name)
+	case s.Kind == CallSubagent:
+		return text(displayed(o.value))
+	}
+	return fmt.Sprintf("<%s_result name=%q>\n%s\n</%s_result>", name, s.target(), text(o.value), name)
+}
+
+// several calls subagents, and tells the model what came of each.
+func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
+	steps := make([]PlanStep, len(d.SubagentCalls))
+	for i, c := range d.SubagentCalls {
+		steps[i] = PlanStep{ID: fmt.Sprintf("%d.%s", i, c.OutputKey), Kind: CallSubagent, SubagentID: c.SubagentID, Parameters: c.Parameters}
+	}
+	limit := time.Duration(min(d.BatchTimeoutSeconds, noLimit.Seconds()) * float64(time.Second))
+	groups := [][]PlanStep{steps}
+	if d.BatchMode != "parallel" {
+		groups = slices.Collect(slices.Chunk(steps, 1))
+	}
+	for _, g := range groups {
+		if err := h.rest(ctx, r, g, limit); err != nil {
+			return err
+		}
+	}
+	results := Values{}
+	for i := range steps {
+		results.set(d.SubagentCalls[i].OutputKey, displayed(r.done[steps[i].ID].value))
+	}
+	r.done = nil
+	r.say(model.Assistant, d.Text)
+	r.remind("<subagent_results>\n" + dumps(encode(&results), true, true) + "\n</subagent_results>")
+	return nil
+}
+
+// rest does those of the steps of a decision that were not done before it was put off.
+func (h *Host) rest(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration) error {
+	steps = slices.DeleteFunc(slices.Clone(steps), func(s PlanStep) bool { _, done := r.done[s.ID]; return done })
+	outcomes, err := h.perform(ctx, r, steps, limit)
+	if r.done == nil {
+		r.done = map[string]outcome{}
+	}
+	for i := range outcomes {
+		if !outcomes[i].open {
+			r.done[steps[i].ID] = outcomes[i]
+		}
+	}
+	return err
+}
+
+// callback asks the caller of an agent. An agent that was called by another ends with it; the
+// first one gets an answer, or waits for it.
+func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
+	cb := &Callback{AgentID: r.Agent.ID, Kind: d.Kind, Intent: d.CallbackIntent, Message: d.Message, Parameters: d.Parameters}
+	if cb.Intent == "" {
+		cb.Intent = InformationRequest
+	}
+	if hasCaller(callerID) {
+		return &AgentResult{Status: Blocked, Message: d.Message, Callback: cb, Decision: d}, nil
+	}
+	r.waits(cb)
+	answer, err := h.ask(ctx, r, cb)
+	var paused *pausedError
+	switch {
+	case err == nil:
+		r.decided(d)
+		r.answered(answer)
+		return nil, nil
+	case errors.Is(err, exec.ErrNobody), errors.As(err, &paused):
+		r.decided(d)
+		return &AgentResult{Status: Blocked, Message: d.Message, Callback: cb, Decision: d}, nil
+	case ctx.Err() != nil || h.opts.OnCallback == nil && !errors.As(err, new(rejection)):
+		return nil, err
+	}
+	r.decided(d)
+	r.waits(nil)
+	r.remind(fmt.Sprintf("<callback_rejected intent=%q>\n%s\n</callback_rejected>", cb.Intent, err))
+	return nil, nil
+}
+
+func (r *AgentRun) decided(d *Decision) { r.say(model.Assistant, d.Text) }
+
+// waits has a run wait for the answer to a callback; nil is none.
+func (r *AgentRun) waits(cb *Callback) {
+	r.awaiting = cb
+	if r.PlanState != nil {
+		r.PlanState.AwaitingCallerCallback = cb != nil
+	}
+}
+
+// answered takes the answer to the callback that a run waits for.
+func (r *AgentRun) answered(answer json.RawMessage) {
+	r.remind(fmt.Sprintf("<callback_answer intent=%q>\n%s\n</callback_answer>", r.awaiting.Intent, text(answer)))
+	r.waits(nil)
+}
+
+// hasCaller reports whether an agent was called by another.
+func hasCaller(callerID string) bool { return callerID != "" && callerID != hostID }

@@ -1,0 +1,395 @@
+package agentframework
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// Agent is a model with instructions. Its tools are those of the host.
+type Agent struct {
+	ID           string
+	Description  string          // for the agents that may call it
+	Instructions string          // what it is to do, beside how decisions are made
+	Planning     *PlanningConfig // nil does not plan
+}
+
+// Skill is a text that an agent may have itself told.
+type Skill struct {
+	Name         string
+	Description  string
+	Instructions string
+}
+
+// Callback is what an agent wants of its caller.
+type Callback struct {
+	AgentID    string          `json:"agent_id"`
+	Kind       string          `json:"kind"`
+	Intent     string          `json:"intent"`
+	Message    string          `json:"message"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// AgentStatus says how an agent's run has ended.
+type AgentStatus string
+
+// The statuses.
+const (
+	Completed AgentStatus = "completed"
+	Failed    AgentStatus = "failed"
+	Blocked   AgentStatus = "blocked" // it waits for its caller, or for the approval of a call
+)
+
+// AgentResult is what came of an agent's run.
+type AgentResult struct {
+	Status   AgentStatus     `json:"status"`
+	Message  string          `json:"message"`
+	Response json.RawMessage `json:"response"` // an object; nil, null: there is none
+	Callback *Callback       `json:"callback,omitempty"`
+	Decision *Decision       `json:"-"` // the last one
+	Run      *AgentRun       `json:"-"`
+}
+
+// envelope is the result as what a step gives.
+func (r *AgentResult) envelope() json.RawMessage {
+	response := r.Response
+	if r.Callback != nil {
+		response = encode(r.Callback)
+	}
+	return envelope(r.Message, response, r.Status)
+}
+
+func envelope(message string, response json.RawMessage, status AgentStatus) json.RawMessage {
+	return encode(struct {
+		Message  string          `json:"message"`
+		Response json.RawMessage `json:"response"`
+		Status   AgentStatus     `json:"status"`
+	}{message, orNull(response), status})
+}
+
+// AgentRun is an agent at work. It is used by one goroutine at a time.
+type AgentRun struct {
+	ID         string
+	Agent      *Agent
+	CallerID   string          // the agent that called it, or "host"
+	Parameters Values          // of the invocation; "instruction" is the goal
+	PlanState  *PlanState      // nil: there is no plan yet
+	Messages   []model.Message // the conversation
+	Planning   bool            // the agent plans
+
+	driver           TurnDriver
+	system           string
+	parseFailures    int // in a row
+	semanticFailures int // since the last plan
+	made             int // runs, and runs of subagents
+	decision         *Decision
+	awaiting         *Callback
+	children         map[string]*AgentRun // that wait, by step
+	done             map[string]outcome   // of the steps of the decision
+}
+
+func (r *AgentRun) say(role model.Role, text string) {
+	r.Messages = append(r.Messages, model.Message{Role: role, Text: text})
+}
+
+func (r *AgentRun) remind(text string) { r.say(model.User, text) }
+
+func (r *AgentRun) nextID() string {
+	r.made++
+	return fmt.Sprintf("%s-%d", r.ID, r.made)
+}
+
+// Host runs agents with the tools and the planner of a task. Its methods may be called by
+// several goroutines at once.
+type Host struct {
+	task   *loop.Task
+	opts   Options
+	loop   loop.Options
+	id     string
+	caller loop.Caller
+	params Values // of the root
+	schema *schemas.Schema
+
+	emitting sync.Mutex
+	mu       sync.Mutex // of what follows
+	usage    loop.Usage
+	runs     []string
+	made     int // runs of agents
+}
+
+// hostID is who calls the first agent.
+const hostID = "host"
+
+// NewHost is a host of agents. The error is that of a task or of options that make no sense.
+func NewHost(task *loop.Task, opts *Options) (*Host, error) {
+	h := &Host{task: task}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.opts.Loop != nil {
+		h.loop = *h.opts.Loop
+	}
+	if h.loop.MaxTurns == 0 {
+		h.loop.MaxTurns = DefaultMaxTurns
+	}
+	if h.opts.Agent.ID == "" {
+		h.opts.Agent.ID = "agent"
+	}
+	if h.id = h.loop.ID; h.id == "" {
+		h.id = exec.NewID()
+	}
+	if err := h.compile(); err != nil {
+		return nil, err
+	}
+	if task.Schema != nil {
+		s, err := schemas.Compile(task.Schema, nil)
+		if err != nil {
+			return nil, fmt.Errorf("agentframework: the schema of the output is not one: %w", err)
+		}
+		h.schema = s
+	}
+	return h, nil
+}
+
+// compile finds what tools there are, and what the first agent is given.
+func (h *Host) compile() error {
+	o := h.loop.Compile
+	o.Run = true
+	base, err := h.task.Compile(o)
+	if err != nil {
+		return err
+	}
+	o.Catalogue, o.Values = base.Catalogue(), map[string]compile.Given{}
+	for kind, v := range base.Initial {
+		o.Values[kind] = compile.Given{JSON: v}
+	}
+	h.params.set("instruction", encode(h.task.Goal))
+	gjson.ParseBytes(base.Initial["input"]).ForEach(func(name, v gjson.Result) bool {
+		h.params.set(name.Str, json.RawMessage(v.Raw))
+		return true
+	})
+	h.caller = loop.Caller{Compile: o, Exec: h.loop.Exec, Record: h.loop.Record}
+	h.caller.Exec.OnFailure = exec.Continue
+	h.caller.Exec.OnPlan = h.loop.OnPlan
+	theirs := h.loop.Exec.OnEvent
+	h.caller.Exec.OnEvent = func(e *exec.Event) {
+		if theirs != nil {
+			theirs(e)
+		}
+		h.emit(loop.Event{Type: loop.Ran, Run: e})
+	}
+	return nil
+}
+
+// agent is an agent by its id; nil is none.
+func (h *Host) agent(id string) *Agent {
+	if id == h.opts.Agent.ID {
+		return &h.opts.Agent
+	}
+	i := slices.IndexFunc(h.opts.Agents, func(a Agent) bool { return a.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &h.opts.Agents[i]
+}
+
+func (h *Host) skill(name string) *Skill {
+	i := slices.IndexFunc(h.opts.Skills, func(s Skill) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &h.opts.Skills[i]
+}
+
+// RunAgent runs an agent until it has a result. The parameters are an object, beside the goal and
+// the input of the task; nil is none. planningOverride true has it plan and false not; nil
+// leaves it to the agent. The error is for what is no fault of the model: a limit, the world.
+func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessage, planningOverride *bool) (*AgentResult, error) {
+	agent := h.agent(id)
+	if agent == nil {
+		return nil, fmt.Errorf("agentframework: there is no agent %q", id)
+	}
+	params := Values{}
+	for _, name := range h.params.names {
+		params.set(name, h.params.byID[name])
+	}
+	gjson.ParseBytes(parameters).ForEach(func(name, v gjson.Result) bool {
+		params.set(name.Str, json.RawMessage(v.Raw))
+		return true
+	})
+	h.mu.Lock()
+	h.made++
+	runID := h.id
+	if h.made > 1 {
+		runID = fmt.Sprintf("%s.%d", h.id, h.made)
+	}
+	h.mu.Unlock()
+	return h.drive(ctx, h.newRun(agent, runID, hostID, params, planningOverride))
+}
+
+// newRun is a run of an agent that has not begun.
+func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool) *AgentRun {
+	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, children: map[string]*AgentRun{}}
+	r.driver = selectTurnDriver(a, override)
+	_, r.Planning = r.driver.(*PlanningTurnDriver)
+	r.system = h.system(a, r.Planning)
+	r.remind(request(&r.Parameters))
+	return r
+}
+
+// request is what an agent is given to do.
+func request(params *Values) string {
+	instruction, _ := params.Get("instruction")
+	rest := Values{}
+	for _, name := range params.names {
+		if v := params.byID[name]; name != "instruction" && (name != "request" || string(v) != string(instruction)) {
+			rest.set(name, v) // request is how a task tells its goal
+		}
+	}
+	said := text(instruction)
+	if rest.Len() > 0 {
+		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(encode(&rest)) + "\n</parameters>")
+	}
+	if said == "" {
+		said = "Begin."
+	}
+	return said
+}
+
+// drive has the turn driver do turn after turn.
+func (h *Host) drive(ctx context.Context, r *AgentRun) (*AgentResult, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		result, err := r.driver.RunTurn(ctx, r.Agent, h, r, r.CallerID)
+		var paused *pausedError
+		switch {
+		case errors.As(err, &paused) && r.CallerID == hostID:
+			return &AgentResult{Status: Blocked, Message: paused.Error(), Run: r}, nil
+		case err != nil:
+			return nil, err
+		case result != nil:
+			result.Run = r
+			return result, nil
+		}
+	}
+}
+
+// Resume goes on with a run whose result was Blocked: with the answer to its callback, JSON, or
+// nil where it waits for the approval of a call, which was given or is asked for again.
+func (h *Host) Resume(ctx context.Context, r *AgentRun, answer json.RawMessage) (*AgentResult, error) {
+	switch {
+	case r.awaiting == nil && answer != nil:
+		return nil, errors.New("agentframework: the run waits for no answer")
+	case r.awaiting != nil && answer == nil:
+		return nil, errors.New("agentframework: the run waits for an answer")
+	case r.awaiting != nil:
+		r.answered(answer)
+	}
+	return h.drive(ctx, r)
+}
+
+// pausedError is that a call waits for somebody.
+type pausedError struct{ run string }
+
+func (e *pausedError) Error() string { return "a call waits for approval" }
+
+// limitError is an end at a limit.
+type limitError string
+
+func (e limitError) Error() string { return string(e) }
+
+// emit tells an event.
+func (h *Host) emit(e loop.Event) {
+	if h.loop.OnEvent == nil {
+		return
+	}
+	h.mu.Lock()
+	turn := h.usage.Requests
+	h.mu.Unlock()
+	h.emitting.Lock()
+	defer h.emitting.Unlock()
+	e.Time, e.Turn = time.Now(), max(1, turn)
+	h.loop.OnEvent(&e)
+}
+
+func (h *Host) warn(text string) { h.emit(loop.Event{Type: loop.Warned, Text: text}) }
+
+// converse asks the model, within the limits.
+func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) {
+	if h.task.Planner == nil {
+		return nil, limitError("the task has no planner")
+	}
+	if err := h.affordable(); err != nil {
+		return nil, err
+	}
+	t := &model.Turn{System: r.system, Messages: slices.Clone(r.Messages), Attempt: 1}
+	if h.opts.CallFunctions {
+		t.Functions = functions(h.names(), r.Planning)
+	} else {
+		t.Schema = decisionSchema(r.Planning)
+	}
+	h.emit(loop.Event{Type: loop.Asked, Request: t})
+	t.OnText = func(piece string) error {
+		h.emit(loop.Event{Type: loop.Said, Text: piece})
+		return nil
+	}
+	reply, err := h.task.Planner.Converse(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("agentframework: the planner failed: %w", err)
+	}
+	h.spend(reply)
+	h.emit(loop.Event{Type: loop.Replied, Reply: reply})
+	if reply.Stop == model.Refusal {
+		return nil, limitError(strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
+	}
+	return reply, nil
+}
+
+// affordable counts a request, or says which limit forbids it.
+func (h *Host) affordable() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u, o := &h.usage, &h.loop
+	switch {
+	case u.Requests >= o.MaxTurns:
+		return limitError(fmt.Sprintf("the model was asked %d times, and there is no result", o.MaxTurns))
+	case o.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= o.MaxTokens:
+		return limitError(fmt.Sprintf("the token budget of %d is used up", o.MaxTokens))
+	case o.MaxCost > 0 && u.Cost+u.Calls.Cost >= o.MaxCost:
+		return limitError(fmt.Sprintf("the cost budget of %g is used up", o.MaxCost))
+	}
+	u.Requests++
+	return nil
+}
+
+func (h *Host) spend(r *model.Reply) {
+	const million = 1e6
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u := &h.usage
+	u.Input += r.Input
+	u.Output += r.Output
+	u.Cached += r.Cached
+	u.Cost += (float64(r.Input)*h.loop.Prices.Input + float64(r.Output)*h.loop.Prices.Output) / million
+}
+
+// finding is a finding about an answer.
+func finding(message string) diag.Finding {
+	return diag.Finding{Code: diag.BadNotation, Severity: diag.Error, Message: message}
+}

@@ -1,0 +1,89 @@
+package agentframework
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// encode is a value as compact JSON, in which <, > and & stay what they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // texts, and JSON that was checked
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// text is a value as text: what a string says, else its JSON.
+func text(v json.RawMessage) string {
+	var s string
+	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
+		return s
+	}
+	return string(v)
+}
+
+// Values are values by name, in the order in which they came. The zero Values has none.
+type Values struct {
+	names []string
+	byID  map[string]json.RawMessage
+}
+
+// Get is the value of a name.
+func (v *Values) Get(name string) (json.RawMessage, bool) {
+	value, ok := v.byID[name]
+	return value, ok
+}
+
+// Names are those of all values, in order.
+func (v *Values) Names() []string { return slices.Clone(v.names) }
+
+// Len is how many there are.
+func (v *Values) Len() int { return len(v.names) }
+
+func (v *Values) set(name string, value json.RawMessage) {
+	if v.byID == nil {
+		v.byID = map[string]json.RawMessage{}
+	}
+	if _, ok := v.byID[name]; !ok {
+		v.names = append(v.names, name)
+	}
+	v.byID[name] = value
+}
+
+func (v *Values) remove(name string) {
+	delete(v.byID, name)
+	v.names = slices.DeleteFunc(v.names, func(n string) bool { return n == name })
+}
+
+// MarshalJSON implements json.Marshaler: an object, in order.
+func (v *Values) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, name := range v.names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, encode(name)...), ':')
+		b = append(b, v.byID[name]...)
+	}
+	return append(b, '}'), nil
+}
+
+// orNull is JSON, null where there is none.
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+// nullable is a text, null where it is "".
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,184 @@
+package agentframework
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// PlanStep is a step of a plan.
+type PlanStep struct {
+	ID             string // a letter, then letters, digits and _
+	Kind           string // CallTool, CallSubagent, InvokeSkill or CallbackKind
+	ToolName       string // of CallTool
+	SubagentID     string // of CallSubagent
+	SkillName      string // of InvokeSkill
+	CallbackIntent string // of CallbackKind
+	DependsOn      []string
+	Message        string
+	Parameters     json.RawMessage // an object, in which {{ref}}s are resolved
+}
+
+// planStep is a PlanStep as JSON.
+type planStep struct {
+	ID             string          `json:"id"`
+	Kind           string          `json:"kind"`
+	ToolName       *string         `json:"tool_name"`
+	SubagentID     *string         `json:"subagent_id"`
+	SkillName      *string         `json:"skill_name"`
+	CallbackIntent *string         `json:"callback_intent"`
+	DependsOn      []string        `json:"depends_on"`
+	Message        string          `json:"message"`
+	Parameters     json.RawMessage `json:"parameters"`
+}
+
+// MarshalJSON is the step with all of its nine members.
+func (s *PlanStep) MarshalJSON() ([]byte, error) {
+	params := s.Parameters
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	return encode(planStep{
+		s.ID, s.Kind, nullable(s.ToolName), nullable(s.SubagentID), nullable(s.SkillName), nullable(s.CallbackIntent),
+		append([]string{}, s.DependsOn...), s.Message, params,
+	}), nil
+}
+
+// stepKinds are the kinds of steps, and the members that say what they call; sorted.
+func stepKinds() []struct{ kind, target string } {
+	return []struct{ kind, target string }{
+		{CallSubagent, "subagent_id"}, {CallTool, "tool_name"}, {CallbackKind, "callback_intent"}, {InvokeSkill, "skill_name"},
+	}
+}
+
+var stepID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
+
+// planReader reads the steps of a plan, or those that are added to one.
+type planReader struct {
+	kind      string
+	completed []string
+	kept      []string // steps that stay, before those that are read
+	at        map[string]int
+}
+
+func parsePlan(list []gjson.Result, r planReader) ([]PlanStep, error) {
+	r.at = map[string]int{}
+	var steps []PlanStep
+	for i, raw := range list {
+		s, err := r.step(raw, i)
+		if err != nil {
+			return nil, err
+		}
+		r.at[s.ID] = i
+		steps = append(steps, *s)
+	}
+	return steps, nil
+}
+
+func (r *planReader) errorf(format string, args ...any) error {
+	return fmt.Errorf("Invalid "+r.kind+": "+format, args...)
+}
+
+func (r *planReader) step(raw gjson.Result, i int) (*PlanStep, error) {
+	if !raw.IsObject() {
+		return nil, r.errorf("step at index %d must be a JSON object.", i)
+	}
+	s := &PlanStep{
+		ID: str(raw.Get("id")), Kind: str(raw.Get("kind")), Message: str(raw.Get("message")),
+		ToolName: optional(raw.Get("tool_name")), SubagentID: optional(raw.Get("subagent_id")),
+		SkillName: optional(raw.Get("skill_name")), CallbackIntent: optional(raw.Get("callback_intent")),
+	}
+	if err := r.id(s.ID, i); err != nil {
+		return nil, err
+	}
+	var ok bool
+	if s.Parameters, ok = parameters(raw); !ok {
+		return nil, r.errorf("step %s 'parameters' must be a JSON object.", repr(s.ID))
+	}
+	if err := r.target(s); err != nil {
+		return nil, err
+	}
+	var err error
+	s.DependsOn, err = r.dependsOn(s.ID, raw.Get("depends_on"))
+	return s, err
+}
+
+func (r *planReader) id(id string, i int) error {
+	first, again := r.at[id]
+	switch {
+	case id == "":
+		return r.errorf("step at index %d is missing 'id'.", i)
+	case !stepID.MatchString(id):
+		return r.errorf("step id %s at index %d does not match ^[a-zA-Z][a-zA-Z0-9_]*$.", repr(id), i)
+	case again:
+		return r.errorf("duplicate step id %s at index %d (first occurrence at index %d).", repr(id), i, first)
+	case slices.Contains(r.kept, id):
+		return r.errorf("step id %s at index %d is already in the plan.", repr(id), i)
+	}
+	return nil
+}
+
+// target checks what a step calls. A subagent may also be named among the parameters.
+func (r *planReader) target(s *PlanStep) error {
+	kinds := stepKinds()
+	i := slices.IndexFunc(kinds, func(k struct{ kind, target string }) bool { return k.kind == s.Kind })
+	if i < 0 {
+		names := make([]string, len(kinds))
+		for i, k := range kinds {
+			names[i] = k.kind
+		}
+		return r.errorf("step %s has unsupported kind %s. Must be one of: %s.", repr(s.ID), repr(s.Kind), reprs(names))
+	}
+	if s.ToolName != "" && s.SubagentID != "" {
+		return r.errorf("step %s has both 'tool_name' and 'subagent_id' set; use exactly one.", repr(s.ID))
+	}
+	if s.Kind == CallSubagent && s.SubagentID == "" {
+		s.fromParameters()
+	}
+	if map[string]string{CallTool: s.ToolName, CallSubagent: s.SubagentID, InvokeSkill: s.SkillName, CallbackKind: s.CallbackIntent}[s.Kind] == "" {
+		return r.errorf("step %s has kind '%s' but is missing '%s'.", repr(s.ID), s.Kind, kinds[i].target)
+	}
+	return nil
+}
+
+// fromParameters takes the subagent from the parameters.
+func (s *PlanStep) fromParameters() {
+	v := gjson.GetBytes(s.Parameters, "subagent_id")
+	if s.SubagentID = optional(v); v.Type != gjson.String || s.SubagentID == "" {
+		s.SubagentID = ""
+		return
+	}
+	if rest, err := sjson.DeleteBytes(s.Parameters, "subagent_id"); err == nil {
+		s.Parameters = rest
+	}
+}
+
+// dependsOn reads what a step waits for: earlier steps of the same plan.
+func (r *planReader) dependsOn(id string, list gjson.Result) ([]string, error) {
+	switch {
+	case isEmpty(list):
+		return nil, nil
+	case !list.IsArray():
+		return nil, r.errorf("step %s 'depends_on' must be a list.", repr(id))
+	}
+	var deps []string
+	for _, v := range list.Array() {
+		d := str(v)
+		_, earlier := r.at[d]
+		switch {
+		case earlier || slices.Contains(r.kept, d):
+			deps = append(deps, d)
+		case slices.Contains(r.completed, d):
+			return nil, r.errorf("step %s depends_on %s which is already completed from a previous plan. "+
+				"Remove it from depends_on — its result is still accessible as {{%s}} in parameters.", repr(id), repr(d), d)
+		default:
+			return nil, r.errorf("step %s depends_on %s which is not defined in this plan. "+
+				"Only reference step IDs that appear earlier in the same plan array (no forward references).", repr(id), repr(d))
+		}
+	}
+	return deps, nil
+}

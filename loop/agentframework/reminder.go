@@ -1,0 +1,97 @@
+package agentframework
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxShown is how many characters of a result that is a text a reminder shows.
+const maxShown = 200
+
+func systemReminder(lines ...string) string {
+	return "<system_reminder>\n" + strings.Join(lines, "\n") + "\n</system_reminder>"
+}
+
+// reminder is what a model is told of its plan.
+func reminder(s *PlanState, endOfPlan bool) string {
+	type status struct {
+		ID     string `json:"id"`
+		Kind   string `json:"kind"`
+		Status string `json:"status"`
+	}
+	done := setOf(s.completedIDs())
+	statuses, shown := []status{}, Values{}
+	for i := range s.Plan {
+		st := status{s.Plan[i].ID, s.Plan[i].Kind, "pending"}
+		if done[st.ID] {
+			st.Status = "done"
+		}
+		statuses = append(statuses, st)
+	}
+	for _, id := range s.StepResults.names {
+		v, _ := s.StepResults.Get(id)
+		shown.set(id, displayed(v))
+	}
+	lines := []string{
+		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, dumps(encode(statuses), true, true)),
+		fmt.Sprintf("<step_results>\n%s\n</step_results>", dumps(encode(&shown), true, true)),
+	}
+	if id := s.PendingCallbackStepID; id != "" {
+		lines = append(lines, fmt.Sprintf(`<pending_callback step_id="%s" intent="%s">A step is awaiting your resolution. `+
+			`Emit continue_plan with parameters.resolution to answer, or submit_plan to replan.</pending_callback>`, id, s.step(id).CallbackIntent))
+	}
+	if pending := s.pending(); len(pending) > 0 {
+		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", dumps(encode(pending), false, true)))
+	}
+	if endOfPlan {
+		lines = append(lines, "<end_of_plan>true</end_of_plan>")
+	}
+	return systemReminder(lines...)
+}
+
+// displayed is a result as a reminder shows it.
+func displayed(result json.RawMessage) json.RawMessage {
+	v := gjson.ParseBytes(result)
+	switch {
+	case v.IsObject() && v.Get("message").Exists() && v.Get("status").Exists():
+		return encode(subagentEnvelope(optional(v.Get("message")), json.RawMessage(v.Get("response").Raw)))
+	case v.Type == gjson.String:
+		return encode(cut(v.Str, maxShown))
+	}
+	return result
+}
+
+// subagentEnvelope is what a model is told of the result of a subagent.
+func subagentEnvelope(message string, response json.RawMessage) string {
+	if response == nil || string(response) == "" || string(response) == "null" {
+		return message
+	}
+	message = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;").Replace(message)
+	return fmt.Sprintf("<subagent_result message=\"%s\">\n%s\n</subagent_result>", message, dumps(response, false, false))
+}
+
+func capReminder(limit, detail string) string {
+	return systemReminder(fmt.Sprintf(`<safety_cap_exceeded cap="%s">%s</safety_cap_exceeded>`, limit, detail))
+}
+
+func capMessage(detail string) string {
+	return "Planning safety cap exceeded: " + detail + ". The plan execution has been halted. Please review the plan configuration."
+}
+
+func parseReminder(err string) string {
+	return systemReminder("<plan_validation_error>"+err+"</plan_validation_error>",
+		"The plan you submitted was invalid. Please submit a corrected plan.")
+}
+
+func semanticReminder(err string) string {
+	return systemReminder("<planning_validation_error>"+err+"</planning_validation_error>",
+		"Your decision did not conform to the specification. Correct the issue described above and resubmit, matching the specification exactly.")
+}
+
+func stallReminder() string {
+	return systemReminder("All plan steps are complete (<end_of_plan> was signalled). continue_plan is not valid here. " +
+		"Emit final_message to return your result, or submit_plan if the results require additional steps.")
+}

@@ -1,0 +1,197 @@
+package agentframework
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// StepRefResolver puts values in the place of the {{ref}}s in the parameters of steps. It may
+// be called by several goroutines at once.
+type StepRefResolver interface {
+	// Resolve is the value with its references resolved. An error fails the step.
+	Resolve(value json.RawMessage, known *References) (json.RawMessage, error)
+}
+
+// References are what references lead to. The results of steps go before parameters of the same
+// name.
+type References struct {
+	InvocationParameters *Values
+	StepResults          *Values
+	RunID                string
+	AgentID              string
+	StepID               string       // whose parameters are resolved
+	Warn                 func(string) // takes what leads nowhere; nil drops it
+}
+
+// Resolver is the resolver of agent_framework: {{name.member.0}}, with spaces inside the braces. A
+// text that is one reference becomes its value, with its type; in others it is put as text: what a
+// string says, else JSON. What leads nowhere is "" and a warning, and what is no reference stays,
+// with a warning; when Strict, both are errors. The names of members are not resolved.
+type Resolver struct {
+	Strict bool
+}
+
+// The tokens: references, what looks like one, and what is read of one before a plan runs.
+var (
+	tokens    = regexp.MustCompile(`\{\{\s*(` + tokenPath + `)\s*\}\}`)
+	wholly    = regexp.MustCompile(`^\{\{\s*(` + tokenPath + `)\s*\}\}$`)
+	leftovers = regexp.MustCompile(`\{\{[^}]*\}\}`)
+	written   = regexp.MustCompile(`\{\{([^}]+?)\}\}`)
+)
+
+const tokenPath = `[a-zA-Z_][a-zA-Z0-9_]*(?:\.(?:[a-zA-Z_][a-zA-Z0-9_]*|[0-9]+))*`
+
+// Resolve implements StepRefResolver.
+func (r Resolver) Resolve(value json.RawMessage, known *References) (json.RawMessage, error) {
+	x := &resolving{known: known, strict: r.Strict}
+	x.value(gjson.ParseBytes(value), "")
+	return x.out, x.err
+}
+
+// resolving is the resolution of a value.
+type resolving struct {
+	known  *References
+	strict bool
+	out    []byte
+	err    error
+}
+
+func (x *resolving) value(v gjson.Result, path string) {
+	switch {
+	case v.IsObject():
+		x.members('{', '}', v, path)
+	case v.IsArray():
+		x.members('[', ']', v, path)
+	case v.Type == gjson.String:
+		x.out = append(x.out, x.text(v.Str, path)...)
+	default:
+		x.out = append(x.out, v.Raw...)
+	}
+}
+
+func (x *resolving) members(open, end byte, v gjson.Result, path string) {
+	x.out = append(x.out, open)
+	i := 0
+	v.ForEach(func(key, value gjson.Result) bool {
+		if i > 0 {
+			x.out = append(x.out, ',')
+		}
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if open == '{' {
+			at = strings.TrimPrefix(path+"."+key.Str, ".")
+			x.out = append(append(x.out, encode(key.Str)...), ':')
+		}
+		x.value(value, at)
+		i++
+		return true
+	})
+	x.out = append(x.out, end)
+}
+
+// text is a text with its references resolved, as JSON.
+func (x *resolving) text(s, path string) json.RawMessage {
+	if !strings.Contains(s, "{{") {
+		return encode(s)
+	}
+	if m := wholly.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+		return x.look(m[1], path)
+	}
+	s = tokens.ReplaceAllStringFunc(s, func(t string) string {
+		return text(x.look(tokens.FindStringSubmatch(t)[1], path))
+	})
+	if leftovers.MatchString(s) {
+		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", repr(path), x.where(""), repr(s))
+	}
+	return encode(s)
+}
+
+// where says whose reference it is.
+func (x *resolving) where(path string) string {
+	if path != "" {
+		path = ", path=" + path
+	}
+	return fmt.Sprintf(" (run_id=%s, agent_id=%s, step_id=%s%s)", x.known.RunID, x.known.AgentID, x.known.StepID, path)
+}
+
+// miss reports what leads nowhere.
+func (x *resolving) miss(format string, args ...any) {
+	message := "step_reference: " + fmt.Sprintf(format, args...)
+	if x.strict && x.err == nil {
+		x.err = fmt.Errorf("%s", message)
+	}
+	if x.known.Warn != nil {
+		x.known.Warn(message)
+	}
+}
+
+// look is the value that a reference leads to; "" where it leads nowhere.
+func (x *resolving) look(token, path string) json.RawMessage {
+	names := strings.Split(token, ".")
+	empty := json.RawMessage(`""`)
+	missing := func(why string) json.RawMessage {
+		x.miss("token {{%s}} %s — resolving to empty string%s", token, why, x.where(path))
+		return empty
+	}
+	root, ok := x.known.StepResults.Get(names[0])
+	if !ok {
+		root, ok = x.known.InvocationParameters.Get(names[0])
+	}
+	if !ok {
+		return missing("not found")
+	}
+	v := gjson.ParseBytes(root)
+	for _, name := range names[1:] {
+		var why string
+		if v, why = part(v, name); why != "" {
+			return missing(why)
+		}
+	}
+	return json.RawMessage(v.Raw)
+}
+
+// part is a part of a value, or why it has none.
+func part(v gjson.Result, name string) (gjson.Result, string) {
+	switch {
+	case v.IsArray() && name[0] >= '0' && name[0] <= '9':
+		list := v.Array()
+		i, err := strconv.Atoi(name)
+		if err != nil || i >= len(list) {
+			return v, fmt.Sprintf("— list index %s out of range (length=%d)", strings.TrimLeft(name[:len(name)-1], "0")+name[len(name)-1:], len(list))
+		}
+		return list[i], ""
+	case v.IsObject():
+		var found gjson.Result
+		v.ForEach(func(key, value gjson.Result) bool {
+			if key.Str == name {
+				found = value
+			}
+			return true
+		})
+		if !found.Exists() {
+			return v, fmt.Sprintf("— key %s not found in dict at this traversal level", repr(name))
+		}
+		return found, ""
+	}
+	return v, fmt.Sprintf("— cannot traverse segment %s into %s", repr(name), typeName(v))
+}
+
+// roots adds what the references in a value begin with to a set.
+func roots(v gjson.Result, into map[string]bool) {
+	switch {
+	case v.IsObject() || v.IsArray():
+		v.ForEach(func(_, value gjson.Result) bool {
+			roots(value, into)
+			return true
+		})
+	case v.Type == gjson.String:
+		for _, m := range written.FindAllStringSubmatch(v.Str, -1) {
+			root, _, _ := strings.Cut(strings.TrimSpace(m[1]), ".")
+			into[root] = true
+		}
+	}
+}

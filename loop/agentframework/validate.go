@@ -1,0 +1,114 @@
+package agentframework
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// planFault is what is wrong with a plan beyond its form: ids that were done, and references to
+// nothing; "" is nothing. A nil state is that there is no plan yet; kept are the steps that stay.
+func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values) string {
+	known, done := map[string]bool{}, []string{}
+	if s != nil {
+		done = s.completedIDs()
+	}
+	for _, list := range [][]PlanStep{steps, kept} {
+		for i := range list {
+			known[list[i].ID] = true
+		}
+	}
+	ids := slices.Collect(maps.Keys(known))
+	var faults []string
+	if f := collisions(ids, done); f != "" {
+		faults = append(faults, f)
+	}
+	for _, list := range [][]string{done, params.names} {
+		for _, id := range list {
+			known[id] = true
+		}
+	}
+	if bad := unresolvable(append(slices.Clone(kept), steps...), known); bad != nil {
+		lines := append([]string{"The " + kind + " contains {{token}} references that cannot be resolved:"}, bad...)
+		lines = append(lines, "", "Valid token roots (must match exactly):", "  Step IDs in this plan: "+reprs(ids))
+		if len(done) > 0 {
+			lines = append(lines, "  Completed step IDs from prior plan: "+reprs(done))
+		}
+		lines = append(lines, "  Invocation parameter names: "+reprs(params.names),
+			"Correct the token names to exactly match one of the above and resubmit.")
+		faults = append(faults, strings.Join(lines, "\n"))
+	}
+	return strings.Join(faults, "\n\n")
+}
+
+func collisions(ids, done []string) string {
+	var colliding []string
+	for _, id := range ids {
+		if slices.Contains(done, id) {
+			colliding = append(colliding, id)
+		}
+	}
+	if colliding == nil {
+		return ""
+	}
+	return "The following step IDs in the new plan collide with already-completed steps (completed steps are immutable history and " +
+		"cannot be redefined): " + reprs(colliding) + ". Choose different IDs for the new steps. Reference the completed results via " +
+		"{{step_id}} in parameters instead."
+}
+
+// unresolvable are lines about the references of steps that begin with nothing known.
+func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
+	for i := range steps {
+		found := map[string]bool{}
+		roots(gjson.ParseBytes(steps[i].Parameters), found)
+		for _, root := range slices.Sorted(maps.Keys(found)) {
+			if !known[root] {
+				lines = append(lines, fmt.Sprintf("  - step %s: {{%s}} — %s is not a step id in this plan, a completed step id, "+
+					"or an invocation parameter name", repr(steps[i].ID), root, repr(root)))
+			}
+		}
+	}
+	return lines
+}
+
+// removalFault is what is wrong with taking steps out of a plan; "" is nothing.
+func removalFault(remove []string, s *PlanState) string {
+	pending := s.pending()
+	var faults []string
+	for _, id := range remove {
+		switch {
+		case slices.Contains(pending, id):
+		case s.completed(id):
+			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is already completed (completed steps are immutable history).", repr(id)))
+		default:
+			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is not a step of the plan. Pending step IDs: %s.", repr(id), reprs(pending)))
+		}
+	}
+	for _, id := range pending {
+		for _, d := range s.step(id).DependsOn {
+			if slices.Contains(remove, d) && !slices.Contains(remove, id) {
+				faults = append(faults, fmt.Sprintf("The amend_plan removes %s, on which the pending step %s depends. Remove that step as well.", repr(d), repr(id)))
+			}
+		}
+	}
+	return strings.Join(faults, "\n\n")
+}
+
+// callbackFault is that a callback is no answer to steps that have failed; "" is nothing.
+func callbackFault(d *Decision, s *PlanState, endOfPlan bool) string {
+	failed := s.failed()
+	if !endOfPlan || d.Kind != CallbackKind || failed == nil {
+		return ""
+	}
+	var list []string
+	for _, f := range failed[:min(len(failed), 5)] {
+		list = append(list, repr(f[0])+": "+f[1])
+	}
+	return "You emitted 'callback' at end_of_plan, but the plan completed with step execution errors: " + strings.Join(list, "; ") + ". " +
+		"Step execution errors are system results — do not escalate them to the user as if they need to provide clarification. " +
+		"Instead: emit 'final_message' to report the plan outcome (summarise which steps failed and why), or emit 'submit_plan' " +
+		"with corrected steps to retry the failed work."
+}
