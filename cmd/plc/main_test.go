@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,10 +31,22 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
 	}
-	if _, ok := os.LookupEnv("PLC_STORE"); !ok { // those who want a record name a store
+	commands := map[string]func(){"plc": main, "mcpserver": mcpServer}
+	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil { // the tests: those who want a record name a store
 		os.Setenv("PLC_STORE", noStore)
+		heedSignals()
 	}
-	testscript.Main(m, map[string]func(){"plc": main, "mcpserver": mcpServer})
+	testscript.Main(m, commands)
+}
+
+// heedSignals has what the tests start heed signals though the tests may not, in the background or
+// under nohup: a signal that is ignored is so in new processes too, one that is caught is not.
+func heedSignals() {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -154,12 +154,23 @@ models: {default: {provider: openai, model: small, baseURL: "`+s.URL+`/v1", batc
 	write(t, filepath.Join(dir, "plan.json"), `{"type": "plan", "mode": "lazy", "plan": [
 		{"_tool": "think", "about": "a", "_outputPath": "†state.a"}, {"_tool": "think", "about": "b", "_outputPath": "†state.b"}, {"_tool": "think", "about": 3, "_errorPath": "†state.c"}]}`)
 	args := []string{"run", "plan.json", "--tools", "tools.yaml", "--yes", "--format", "json", "--max-parallel", "8"}
-	for _, more := range []string{"--model-record", "--model-replay"} {
-		got := plc(t, dir, append(args, more, "tape.jsonl")...)
-		if got.code != 0 || gjson.Get(got.stdout, "state.a").Str+gjson.Get(got.stdout, "state.b").Str != "ab" || gjson.Get(got.stdout, "state.c.code").Str != "result" ||
-			gjson.Get(got.stdout, "usage.tokens").Int() != 120 || asked.Load() != 1 {
-			t.Errorf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
+	wrong := func(got outcome) bool {
+		return got.code != 0 || gjson.Get(got.stdout, "state.a").Str+gjson.Get(got.stdout, "state.b").Str != "ab" || gjson.Get(got.stdout, "state.c.code").Str != "result" ||
+			gjson.Get(got.stdout, "usage.tokens").Int() != 120 || asked.Load() != 1
+	}
+	var got outcome
+	for try := 0; try == 0 || asked.Load() > 1 && try < 100; try++ { // on a machine that is busy they may be too far from each other
+		asked.Store(0)
+		_ = os.Remove(filepath.Join(dir, "tape.jsonl"))
+		if got = plc(t, dir, append(args, "--model-record", "tape.jsonl")...); got.code != 0 {
+			break
 		}
+	}
+	if wrong(got) {
+		t.Fatalf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
+	}
+	if got := plc(t, dir, append(args, "--model-replay", "tape.jsonl")...); wrong(got) {
+		t.Errorf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -27,8 +28,7 @@ func killServer(t *testing.T, dir string) {
 func startServer(t *testing.T, dir, address string) {
 	t.Helper()
 	n := len(lines(t, filepath.Join(dir, "docs.started")))
-	c := begunProgram(t, dir, "mcpserver", "docs", address)
-	go func() { _ = c.Wait() }()
+	begunProgram(t, dir, "mcpserver", "docs", address)
 	eventually(t, "the server listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
@@ -128,10 +128,12 @@ func TestServerAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
-// freeAddress is an address on which nobody listens.
+// freeAddress is an address on which nobody listens, and nobody will: connections of others
+// begin at 127.0.0.1, which could take a port of that one any time.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	pid := os.Getpid()
+	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+pid>>16&127, pid>>8&255, 2+pid&127))
 	if err != nil {
 		t.Fatal(err)
 	}

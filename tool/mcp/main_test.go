@@ -303,7 +303,7 @@ func names(p *Pool) []string {
 // await waits for a file to have this text.
 func await(t *testing.T, file, text string) {
 	t.Helper()
-	for range 1000 {
+	for range 6000 {
 		if got, _ := os.ReadFile(file); string(got) == text {
 			return
 		}

@@ -345,11 +345,15 @@ func TestHostileServers(t *testing.T) {
 		"twice":   `two tools named "a"`,
 	} {
 		t.Run(mode, func(t *testing.T) {
-			limit := 20 * time.Second
+			limit := time.Minute
 			if mode == "deaf" {
 				limit = 300 * time.Millisecond
 			}
 			p := open(t, &Options{StartTime: limit}, stdio(mode))
+			for len(p.Findings()) == 1 && !strings.Contains(p.Findings()[0].Message, "starting") && limit < time.Minute { // it has not even begun
+				limit *= 2
+				p = open(t, &Options{StartTime: limit}, stdio(mode))
+			}
 			found := p.Findings()
 			if len(found) != 1 || found[0].Code != diag.BadServer {
 				t.Fatalf("findings %v", found)
@@ -532,7 +536,7 @@ func TestToolsChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		var err error
-		for range 500 { // the notice may come after the answer
+		for range 6000 { // the notice may come after the answer
 			if _, err = call(t, p, "echo", `{}`); err != nil {
 				break
 			}

@@ -196,20 +196,38 @@ func mustBeGone(t testing.TB, pid int) {
 
 func groupRunning(t testing.TB, group int) bool { return alive(t, "pgid", group) }
 
-// alive reports whether ps shows a process with this id that is more than a zombie,
+// alive reports whether there is a process with this id that is more than a zombie,
 // which nobody has reaped yet but which is gone all the same.
 func alive(t testing.TB, column string, id int) bool {
 	t.Helper()
-	list, err := exec.Command("ps", "-A", "-o", column+"=", "-o", "stat=").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(list)) {
+	for line := range strings.Lines(processes(t, column)) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == strconv.Itoa(id) && !strings.HasPrefix(f[1], "Z") {
 			return true
 		}
 	}
 	return false
+}
+
+// processes are a column of each process, and its state: by /proc, where there may be no ps, or by ps.
+func processes(t testing.TB, column string) string {
+	t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	if len(files) == 0 {
+		list, err := exec.Command("ps", "-A", "-o", column+"=", "-o", "stat=").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(list)
+	}
+	var list strings.Builder
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // it may have ended
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 2 { // state, parent, group
+			fmt.Fprintln(&list, map[string]string{"pid": filepath.Base(filepath.Dir(file)), "pgid": f[2]}[column], f[0])
+		}
+	}
+	return list.String()
 }
 
 // eventually waits long before it takes a no for an answer: what it waits for comes
