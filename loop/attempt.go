@@ -30,6 +30,7 @@ type attempt struct {
 	growing growing
 	listed  [][]byte // the calls that have come
 	fed     int      // of them, those that were compiled
+	ids     []string // by which they are known, since a call that comes may take the name that another was given
 	stream  *compile.Stream
 	off     bool // no more calls are taken from the text: one has a fault
 
@@ -73,7 +74,7 @@ func (a *attempt) feed() {
 	a.fed = len(a.listed)
 	solution := `{"calls":[` + string(bytes.Join(a.listed, []byte(","))) + `],"output":null}`
 	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(solution)), nil)
-	if findings.HasErrors() {
+	if findings.HasErrors() || !a.named(doc) {
 		a.off = true
 		return
 	}
@@ -91,6 +92,20 @@ func (a *attempt) feed() {
 		err = a.start(true)
 	}
 	a.off = err != nil
+}
+
+// named notes the ids of the calls that have come; it reports false when one of those before has
+// another by now.
+func (a *attempt) named(doc *lang.Document) bool {
+	for i, id := range a.ids {
+		if doc.Calls[i].ID != id {
+			return false
+		}
+	}
+	for i := len(a.ids); i < len(doc.Calls); i++ {
+		a.ids = append(a.ids, doc.Calls[i].ID)
+	}
+	return true
 }
 
 // hold reports calls that wait until a solution is whole: all but those that surely change
@@ -211,13 +226,13 @@ func (a *attempt) compile() (*compile.Program, diag.List) {
 }
 
 // same reports whether the calls that were taken from the text as it came are those of the
-// document.
+// document, by the same ids.
 func (a *attempt) same(doc *lang.Document) bool {
-	if len(doc.Calls) < a.fed {
+	if len(doc.Calls) < len(a.ids) {
 		return false
 	}
-	for i, raw := range a.listed[:a.fed] {
-		if !equalJSON(raw, doc.Calls[i].Node.AppendJSON(nil)) {
+	for i, raw := range a.listed[:len(a.ids)] {
+		if doc.Calls[i].ID != a.ids[i] || !equalJSON(raw, doc.Calls[i].Node.AppendJSON(nil)) {
 			return false
 		}
 	}

@@ -160,6 +160,16 @@ func (b *board) block(kind, instance string) *block {
 	return bl
 }
 
+// at is the value of a kind and instance; nil is none.
+func (b *board) at(kind, instance string) json.RawMessage {
+	for _, bl := range b.blocks {
+		if bl.kind == kind && bl.instance == instance {
+			return bl.value
+		}
+	}
+	return nil
+}
+
 // emptySolution has no calls and no output.
 const emptySolution = `{"calls":[],"output":null}`
 

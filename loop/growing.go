@@ -77,8 +77,9 @@ func (g *growing) open(c byte) {
 	switch {
 	case g.depth == 2 && g.calls && c == '[':
 		g.inside = true
-	case g.depth == 3 && g.inside && c == '{':
+	case g.depth == 3 && g.inside:
 		g.start = g.at
+		g.done = c == '[' // no call: what is wrong is said when the text is whole
 	}
 }
 

@@ -21,7 +21,7 @@ type memory struct {
 	known map[string][]*made // of those before, by content and output path
 	again tool.Usage         // of what was taken over in the run that goes on, which was counted before
 	took  map[place]bool     // what the last run took over
-	fresh int                // calls that were made in the last run, and not taken over
+	fresh int                // calls whose results the last run was the first to have on its whiteboard
 }
 
 // place is where a call is in a run.
@@ -29,8 +29,9 @@ type place struct{ instance, path string }
 
 // made is a call that was made.
 type made struct {
-	past  exec.Past
-	taken bool // from another run
+	past    exec.Past
+	taken   bool // from another run
+	counted bool // as what has happened in a turn
 }
 
 func newMemory() *memory {
@@ -63,7 +64,7 @@ func (m *memory) take(c *compile.Call, instance, content string) *exec.Past {
 	m.known[key] = list[1:]
 	past := list[0].past
 	m.again = m.again.Plus(past.Usage)
-	taken := &made{past: past, taken: true}
+	taken := &made{past: past, taken: true, counted: list[0].counted}
 	m.now[place{instance, exec.PathOf(c.ID)}] = taken
 	return &past
 }
@@ -84,11 +85,15 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 		if made.taken {
 			m.took[at] = true
 		}
-		if c != nil && !made.taken && (made.past.Attempts > 0 || made.past.Returned != nil) {
+		if c != nil && kept && !made.counted && (made.past.Attempts > 0 || made.past.Returned != nil) {
+			made.counted = true
 			m.fresh++
 		}
 		if c == nil || made.past.Content == "" || !made.keep() {
 			continue // one that a delegate leads to is known by that
+		}
+		if made.past.Lost && !hold(c) {
+			continue // it changes nothing: it is made as if it had never been
 		}
 		made.past.Applied = made.past.Applied || kept && made.past.Settled == exec.Completed
 		made.taken = false

@@ -236,13 +236,17 @@ func at(path string) string {
 	return ": " + path
 }
 
-// cameOf says what became of each call of a run, a line each, in plan order.
+// cameOf says what became of each call of a run, a line each.
 func cameOf(r *exec.Result) string {
 	var b strings.Builder
 	write := func(prefix string, calls []exec.CallResult) {
 		for i := range calls {
 			c := &calls[i]
-			fmt.Fprintf(&b, "- %s%s: %s", prefix, c.ID, c.Status)
+			if c.Instance != "" && prefix == "" {
+				fmt.Fprintf(&b, "- %s: %s: %s", c.Instance, c.ID, c.Status)
+			} else {
+				fmt.Fprintf(&b, "- %s%s: %s", prefix, c.ID, c.Status)
+			}
 			switch {
 			case c.Outcome != "" && c.Error == nil:
 				fmt.Fprintf(&b, ", to %s", c.Outcome)

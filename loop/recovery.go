@@ -78,11 +78,12 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 	}
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if done[c.ID] {
+		planned, ok := a.prog.Call(c.ID)
+		if done[c.ID] || !ok {
 			continue
 		}
 		call := leftCall{members: []member{{"_id", encode(c.ID)}}, failed: c.Status == exec.Failed}
-		gjson.ParseBytes(a.prog.Calls[i].Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
+		gjson.ParseBytes(planned.Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
 			switch k.Str {
 			case "_id":
 			case "_dependsOn":

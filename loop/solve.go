@@ -361,6 +361,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	}
 	s.meter.ran(a.prog, r, s.memory.wasTaken)
 	before := s.board.digest()
+	inOrder(a.prog, r, s.board)
 	s.board.take(r)
 	s.board.plan, s.solved = a.calls(), a.solution
 	s.came, s.errors, s.notes, s.redo = cameOf(r), errorsOf(r), nil, nil

@@ -43,6 +43,9 @@ func (m *meter) asked(t *model.Turn, r *model.Reply) {
 func (m *meter) ran(prog *compile.Program, r *exec.Result, taken func(instance, id string) bool) {
 	levels := prog.Starts.Levels()
 	for i := range r.Instances {
+		if !prog.Template {
+			break // their calls are those of r.Calls that name them
+		}
 		m.levels(prog, levels, r.Instances[i].Calls, taken)
 	}
 	m.levels(prog, levels, r.Calls, taken)
