@@ -309,6 +309,7 @@ func (x *execution) saw(id string, e *exec.Event) {
 	case exec.CallReturned, exec.CallRetrying:
 		if e.Usage != nil {
 			x.resultOf(id).Tokens += e.Usage.Tokens
+			x.used += e.Usage.Tokens
 		}
 	case exec.CallSkipped:
 		r := x.resultOf(id)
@@ -419,7 +420,10 @@ func (x *execution) takeCall(c *exec.CallResult) {
 
 // follow notes which steps need which, directly or not, of a program. The caller holds p.mu.
 func (x *execution) follow(prog *compile.Program) {
-	x.needs = map[string][]string{}
+	x.needs, x.order = map[string][]string{}, nil
+	for i := range prog.Calls {
+		x.order = append(x.order, prog.Calls[i].ID)
+	}
 	for e := range prog.Edges() {
 		if e.Kind != compile.Effect {
 			x.needs[e.To.ID] = append(x.needs[e.To.ID], e.From.ID)

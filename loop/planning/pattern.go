@@ -238,6 +238,8 @@ type execution struct {
 	live     bool                   // steps run
 	results  map[string]*StepResult // of steps that call something
 	needs    map[string][]string    // the steps that each needs, in the program that runs
+	order    []string               // of the steps in it
+	used     int64                  // tokens, by steps
 	pasts    map[string]*exec.Past  // what has happened to each in the run that goes on
 	lost     map[string]*exec.Past  // calls whose answers were lost, by their content
 	replaced []string               // steps that are not in the plan any more

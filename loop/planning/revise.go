@@ -86,7 +86,7 @@ func (x *execution) overBudget() string {
 	if x.opts.TokenBudget <= 0 {
 		return ""
 	}
-	var used, left int64
+	var left int64
 	for s := range x.state.Plan.all() {
 		r := x.results[s.ID]
 		switch {
@@ -96,26 +96,17 @@ func (x *execution) overBudget() string {
 			left += s.tokens()
 		}
 	}
-	for _, r := range x.results {
-		used += r.Tokens
-	}
-	if left == 0 || used+left <= x.opts.TokenBudget {
+	if left == 0 || x.used+left <= x.opts.TokenBudget {
 		return ""
 	}
-	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", used, x.opts.TokenBudget, left)
+	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", x.used, x.opts.TokenBudget, left)
 }
 
 // spent is what the steps have used of the token budget.
-func (x *execution) spent() (n int64) {
+func (x *execution) spent() int64 {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	if x.state == nil {
-		return 0
-	}
-	for _, r := range x.results {
-		n += r.Tokens
-	}
-	return n
+	return x.used
 }
 
 // revise does what is decided about a trigger. The error is an *ending when that is the end.
@@ -130,8 +121,9 @@ func (x *execution) revise(ctx context.Context) error {
 	case DecideInsertRecovery:
 		return x.replace(ctx, InsertRecovery, reason)
 	case DecideSkip:
-		x.skip(reason)
-		x.emit(loop.Event{Type: loop.Revised, Text: reason})
+		if x.skip(reason) {
+			x.emit(loop.Event{Type: loop.Revised, Text: reason})
+		}
 	case DecideContinue:
 		x.goOn()
 	case DecideAbort:
@@ -180,19 +172,20 @@ func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason stri
 }
 
 // skip counts the steps that failed as skipped: those that depend on them run. Without any
-// nothing changes.
-func (x *execution) skip(reason string) {
+// nothing changes, which is false.
+func (x *execution) skip(reason string) bool {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	failed := x.failed()
 	if len(failed) == 0 {
-		return
+		return false
 	}
 	for _, id := range failed {
 		r := x.results[id]
 		r.Status, r.Reason = Skipped, SkippedByStrategy
 	}
 	x.note(SkipAndContinue, reason, x.state.Plan, x.state.Plan)
+	return true
 }
 
 // goOn leaves the plan as it is: what needs a step that failed is skipped.
@@ -203,15 +196,14 @@ func (x *execution) goOn() {
 	for _, id := range x.failed() {
 		gone[id] = true
 	}
-	for more := true; more; {
-		more = false
-		for id, needs := range x.needs {
-			if r := x.results[id]; gone[id] || r != nil && r.Status == Completed || !slices.ContainsFunc(needs, func(n string) bool { return gone[n] }) {
-				continue
-			}
+	for _, id := range x.order {
+		if r := x.results[id]; r != nil && r.Status == Completed || !slices.ContainsFunc(x.needs[id], func(n string) bool { return gone[n] }) {
+			continue
+		}
+		if !gone[id] {
 			r := x.resultOf(id)
 			r.Status, r.Reason = Skipped, DependencyFailure
-			gone[id], more = true, true
+			gone[id] = true
 		}
 	}
 }
@@ -294,7 +286,7 @@ func sameCall(a, b *PlanStep) bool {
 // is to be done again has no result. The caller holds p.mu.
 func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	settled := x.settled()
-	r := PlanRevision{N: x.state.RevisionCount + 1, Reason: reason, Strategy: s, At: x.now(), Added: []string{}, Removed: []string{}, Kept: []string{}}
+	r := PlanRevision{N: x.state.RevisionCount + 1, Trigger: x.trigger, Reason: reason, Strategy: s, At: x.now(), Added: []string{}, Removed: []string{}, Kept: []string{}}
 	steps, kept := plan.byID(), map[string]bool{}
 	for step := range old.all() {
 		now := steps[step.ID]
@@ -308,7 +300,7 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 			r.Kept = append(r.Kept, step.ID)
 		default:
 			r.Removed = append(r.Removed, step.ID)
-			x.forget(step.ID, now != nil)
+			x.forget(step.ID)
 		}
 	}
 	for _, id := range r.Kept {
@@ -317,6 +309,7 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	for step := range plan.all() {
 		if !kept[step.ID] {
 			r.Added = append(r.Added, step.ID)
+			delete(x.results, step.ID) // of a step that had the id before
 		}
 	}
 	x.state.RevisionCount++
@@ -329,13 +322,8 @@ func (x *execution) note(s Strategy, reason string, old, plan *Plan) {
 	}
 }
 
-// forget takes a step that was replaced out of the results, unless something came of it and no
-// other has its id. The caller holds p.mu.
-func (x *execution) forget(id string, again bool) {
-	if again {
-		delete(x.results, id)
-		return
-	}
+// forget notes that a step was replaced. The caller holds p.mu.
+func (x *execution) forget(id string) {
 	x.replaced = append(x.replaced, id)
 	if r := x.results[id]; r != nil {
 		r.Status = Revised
@@ -387,7 +375,7 @@ func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*P
 	var findings diag.List
 	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
 		was := done[s.ID]
-		if was != nil && !sameCall(was, &s) {
+		if was != nil && (!sameCall(was, &s) || !within(s.SubPlan, done)) {
 			findings = append(findings, fault(diag.BadNotation, s.ID, "step %q is done, and can't be changed; use another id", s.ID))
 		}
 		return was != nil
@@ -407,6 +395,16 @@ func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*P
 		s.Dependencies = slices.DeleteFunc(s.Dependencies, func(id string) bool { return there[id] == nil })
 	}
 	return &whole, findings
+}
+
+// within reports whether all steps of a plan are among these.
+func within(p *Plan, steps map[string]*PlanStep) bool {
+	for s := range p.all() {
+		if steps[s.ID] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // inserted is a plan with the steps of another one before the first of those that failed, each

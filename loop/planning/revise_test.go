@@ -194,7 +194,7 @@ func TestUnexpectedResult(t *testing.T) {
 		return nil
 	}}, &d, abc, plan(step("e", "archive", `{"q":"{{a.text}}"}`, `["a"]`)))
 	h := r.ExecutionState.RevisionHistory
-	if !r.Success || len(h) != 1 || n != 3 || !strings.HasPrefix(h[0].Reason, `step "b": the result is not what was expected: `) {
+	if !r.Success || len(h) != 1 || n != 3 || h[0].Trigger != planning.UnexpectedResult || !strings.HasPrefix(h[0].Reason, `step "b": the result is not what was expected: `) {
 		t.Errorf("%+v, checked %d times", r, n)
 	}
 	if b := r.StepResults["b"]; b.Status != planning.Revised || string(b.Output) != `{"text":"read_file(web_search(1))"}` || b.Attempts != 1 {
@@ -321,5 +321,15 @@ func TestLostAnswers(t *testing.T) {
 		if err != nil || r.Success != c.success || calls != c.calls {
 			t.Errorf("%s: %v %q, called %d times, %s", c.name, err, r.Error, calls, statuses(r))
 		}
+	}
+}
+
+// The id of a step that was replaced may be used again.
+func TestReplacedIDs(t *testing.T) {
+	d := desk{broken: map[string]int{"read_file": 4}}
+	bad := func(id string) string { return plan(step(id, "read_file", `{"q":"x"}`, `[]`)) }
+	r, _ := executed(t, nil, &d, bad("b"), bad("e"), plan(step("b", "archive", `{"q":"y"}`, `[]`)))
+	if !r.Success || statuses(r) != "b completed, e revised" || r.StepResults["b"].Attempts != 1 || r.StepResults["b"].Error != nil || r.StepResults["e"].Status != planning.Revised {
+		t.Errorf("%s: %s %+v", r.Error, statuses(r), r.StepResults["b"])
 	}
 }

@@ -49,6 +49,7 @@ const (
 // PlanRevision is a change of the plan while it was executed.
 type PlanRevision struct {
 	N        int       `json:"n"` // from 1
+	Trigger  Trigger   `json:"-"`
 	Reason   string    `json:"reason"`
 	Strategy Strategy  `json:"strategy"`
 	At       time.Time `json:"at"`

@@ -53,6 +53,8 @@ func TestHierarchyFails(t *testing.T) {
 		{"it goes on", planning.Options{AllowRevision: new(false), ContinueOnFailure: true}, nil, "1 failed, 1.1 completed, 1.2 failed, 2 skipped, 3 completed", "1.1 1.2 3"},
 		{"it is skipped", planning.Options{RevisionStrategy: planning.SkipAndContinue}, nil, "1 skipped, 1.1 completed, 1.2 skipped, 2 completed, 3 completed", "1.1 1.2 2 3"},
 		{"it is replaced", planning.Options{}, []string{plan(step("4", "archive", `{"q":"{{1.1.text}}"}`, `["1"]`))}, "1 completed, 1.1 completed, 1.2 revised, 2 revised, 3 revised, 4 completed", "1.1 1.2 4"},
+		{"what is done is not done otherwise", planning.Options{}, []string{plan(step("1", "", `{}`, `[]`, `"sub_plan":`+plan(step("1.3", "archive", `{"q":"y"}`, `[]`)))), plan(step("4", "archive", `{"q":"{{1.1.text}}"}`, `["1"]`))},
+			"1 completed, 1.1 completed, 1.2 revised, 2 revised, 3 revised, 4 completed", "1.1 1.2 4"},
 		{"it is mended", planning.Options{RevisionStrategy: planning.InsertRecovery}, []string{plan(step("9", "archive", `{"q":"m"}`, `[]`)), plan(step("1.m", "archive", `{"q":"m"}`, `[]`))},
 			"1 completed, 1.1 completed, 1.2 completed, 1.m completed, 2 completed, 3 completed", "1.1 1.2 1.m 1.2 2 3"},
 	} {
