@@ -171,17 +171,17 @@ type Options struct {
 
 	// Of approval.
 	RequirePlanApproval bool
-	Approver            Approver // nil is Callbacks.OnPlanApproved; without either the plan waits
-	AllowModification   *bool    // nil is true
-	ApprovalTimeout     time.Duration
-	OnApprovalTimeout   Response // "" is REJECT
+	Approver            Approver      // nil is Callbacks.OnPlanApproved; without either the plan waits
+	AllowModification   *bool         // nil is true
+	ApprovalTimeout     time.Duration // that a person has; 0 is 300 s
+	OnApprovalTimeout   Response      // "" is REJECT
 	DefaultApproval     Approval
 	Escalate            Approver // nil: the plan waits
 
 	// Of execution.
-	ExecutionMode     Mode // "" is sequential
-	MaxParallel       int  // 0 is 3
-	StepTimeout       time.Duration
+	ExecutionMode     Mode          // "" is sequential
+	MaxParallel       int           // 0 is 3
+	StepTimeout       time.Duration // of an attempt; 0 is 60 s
 	ContinueOnFailure bool
 	RetryFailedSteps  *int          // times that an action is tried again before its fallback; nil is 1
 	RetryDelay        time.Duration // before the first of them, then 1.5 times the one before, at most a minute; 0 is none

@@ -72,7 +72,7 @@ func (x *execution) failureTrigger(id string, f *exec.Failure) (Trigger, string)
 	switch {
 	case f == nil:
 		return "", ""
-	case x.opts.ContinueOnFailure && float64(x.failures) <= *x.opts.RevisionThreshold*float64(x.attempts):
+	case x.opts.ContinueOnFailure && float64(x.failures)/float64(x.attempts) <= *x.opts.RevisionThreshold:
 		return "", ""
 	case f.Code == unexpected:
 		return UnexpectedResult, fmt.Sprintf("step %q: %s", id, f.Message)

@@ -141,6 +141,7 @@ func TestThreshold(t *testing.T) {
 		at   int // steps that were attempted
 	}{
 		{"3 of 10 is not over 0.3", planning.Options{}, bad(7, 8, 9), 0, 10},
+		{"2 of 7 is not over 2/7", planning.Options{RevisionThreshold: new(2.0 / 7)}, bad(5, 6), 0, 10},
 		{"the first of all is", planning.Options{}, bad(0), 1, 1},
 		{"2 of 6 is", planning.Options{}, bad(4, 5), 1, 6},
 		{"1 of 4 is not, 2 of 5 is", planning.Options{}, bad(3, 4), 1, 5},
