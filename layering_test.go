@@ -100,6 +100,7 @@ var layers = map[string]layer{
 	"tool/model/internal/wire": {own: "tool tool/model"},
 	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{anthropicSDK, gjson}},
 	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
+	"internal/tracetest":       {},                                              // for tests
 	"internal/modeltest":       {own: "tool/model", libraries: []string{gjson}}, // for tests
 	"tool/builtin":             {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
@@ -114,6 +115,7 @@ var layers = map[string]layer{
 	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
 	"exec/law":      {}, // tests only
 	"exec/forecast": {own: "exec compile lang tool schemas state dag internal/spell"},
+	"trace":         {own: "exec tool"},
 	"approval":      {own: "compile internal/jsonscan"},
 
 	// The record of runs.
@@ -131,7 +133,7 @@ var layers = map[string]layer{
 			"exec exec/adaptive exec/forecast journal " +
 			"lang lang/dialect lang/dialect/notations loop loop/agentframework loop/flux loop/planning " +
 			"tool tool/file tool/guard tool/openapi tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
-			"state dag/draw diag internal/jsonscan internal/spell",
+			"state trace dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: "lang compile exec tool diag"},

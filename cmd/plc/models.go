@@ -74,7 +74,7 @@ func (m *models) activity(d *file.Model) (tool.Activity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.New(client, &model.Options{Prices: pricesOf(d)}), nil
+	return model.New(client, &model.Options{Prices: pricesOf(d), Provider: d.Provider, Model: d.Model}), nil
 }
 
 // provider is what speaks to a model.

@@ -424,7 +424,11 @@ func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error
 		show = newProgress(env.stderr, l.prog)
 	}
 	opts.Approver = env.answerer(f, show, k)
+	spans := env.tracer(workflowName(p.name))
+	defer env.endTrace(spans)
+	p.traced(spans)
 	opts.OnEvent = func(e *exec.Event) {
+		spans.Event(e)
 		log.write(e)
 		show.event(e)
 		k.event(e)

@@ -64,6 +64,9 @@ func (a *Activity) Close() error {
 // Call makes the request once. The header Idempotency-Key carries the key of the
 // request, unless Headers has one, but for GET, HEAD and OPTIONS. Scopes are not sent.
 //
+// When the context has a trace (tool.TraceOf), the headers traceparent and tracestate tell it, unless Headers has
+// them.
+//
 // Any 2xx is a result: JSON, or a string; an empty body is null. Errors are
 // *tool.Error. In the list, "sent" is that there was a connection to write the
 // request to, and "unsafe" that the method is none of GET, HEAD, OPTIONS, PUT and
@@ -103,6 +106,7 @@ func (a *Activity) attempt(ctx context.Context, write func(context.Context) (*ne
 		return tool.Result{}, a.failure(ctx, err, sent.Load())
 	}
 	defer func() { _ = resp.Body.Close() }()
+	tool.Annotate(ctx, "http.response.status_code", resp.StatusCode)
 	return a.answer(ctx, resp)
 }
 
@@ -134,6 +138,17 @@ func (a *Activity) newRequest(ctx context.Context, u *url.URL, key string) *neth
 	h := nethttp.Header{"Accept": {"application/json, text/plain;q=0.9, */*;q=0.5"}, "User-Agent": {"plc"}}
 	if key != "" && !a.safe() {
 		h["idempotency-key"] = []string{headerKey(key)}
+	}
+	trace := tool.TraceOf(ctx)
+	if trace.Parent != "" {
+		h.Set("Traceparent", trace.Parent)
+		if trace.State != "" {
+			h.Set("Tracestate", trace.State)
+		}
+	}
+	tool.Annotate(ctx, "http.request.method", a.method)
+	if a.url.host.Literal() && a.url.host.String() == u.Host { // and not of params
+		tool.Annotate(ctx, "server.address", u.Hostname())
 	}
 	return (&nethttp.Request{Method: a.method, URL: u, Host: u.Host, Header: h}).WithContext(ctx)
 }

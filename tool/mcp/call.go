@@ -82,13 +82,14 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, err
 	}
-	res, err := a.client.rounds(ctx, l, a.params(req), req.Progress)
+	l.annotate(ctx)
+	res, err := a.client.rounds(ctx, l, a.params(ctx, req), req.Progress)
 	if errors.Is(err, errUnsent) && ctx.Err() == nil {
 		l.gone.Store(true)
 		if l, err = a.ready(ctx); err != nil {
 			return tool.Result{}, err
 		}
-		res, err = a.client.rounds(ctx, l, a.params(req), req.Progress)
+		res, err = a.client.rounds(ctx, l, a.params(ctx, req), req.Progress)
 	}
 	if err != nil {
 		return tool.Result{}, a.failure(ctx, l, err)
@@ -98,6 +99,20 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 		return tool.Result{}, a.fail(err)
 	}
 	return tool.Result{Value: value}, nil
+}
+
+// annotate says what is spoken with a server, by the names of the conventions of OpenTelemetry
+// for MCP. The id of a session stays out of it: it may be all that a server asks for.
+func (l *link) annotate(ctx context.Context) {
+	tool.Annotate(ctx, "mcp.method.name", "tools/call")
+	transport := "pipe"
+	if l.child == nil {
+		transport = "tcp"
+	}
+	tool.Annotate(ctx, "network.transport", transport)
+	if told := l.session.InitializeResult(); told != nil {
+		tool.Annotate(ctx, "mcp.protocol.version", told.ProtocolVersion)
+	}
 }
 
 // ready is a connection over which the tool may be called.
@@ -123,13 +138,20 @@ func (a *activity) ready(ctx context.Context) (*link, error) {
 
 // params are those of the request to the server. They are made anew for each, since the
 // SDK adds to them.
-func (a *activity) params(req *tool.Request) *mcp.CallToolParams {
+func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolParams {
 	p := &mcp.CallToolParams{Name: a.name, Arguments: req.Params}
 	if len(req.Params) == 0 {
 		p.Arguments = json.RawMessage("{}")
 	}
+	p.Meta = mcp.Meta{}
 	if req.Key != "" {
-		p.Meta = mcp.Meta{keyMeta: req.Key}
+		p.Meta[keyMeta] = req.Key
+	}
+	if trace := tool.TraceOf(ctx); trace.Parent != "" { // as the conventions of OpenTelemetry for MCP have it
+		p.Meta["traceparent"] = trace.Parent
+		if trace.State != "" {
+			p.Meta["tracestate"] = trace.State
+		}
 	}
 	return p
 }
@@ -165,6 +187,7 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	case ctx.Err() != nil:
 		return driver.Stopped(ctx, true)
 	case errors.As(err, &told):
+		tool.Annotate(ctx, "rpc.response.status_code", strconv.FormatInt(told.Code, 10))
 		return a.fail(refusal(told))
 	}
 	if l.child != nil {

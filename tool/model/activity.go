@@ -30,6 +30,8 @@ var (
 // Options are how a model is used; the zero value and nil are the default.
 type Options struct {
 	Prices Prices // zero counts tokens only
+	// Provider and Model are told to whoever traces the calls (tool.Annotate); "" is not.
+	Provider, Model string
 }
 
 // New is the activity in which a model makes results.
@@ -38,6 +40,7 @@ func New(c Client, o *Options) tool.Activity {
 		o = &Options{}
 	}
 	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+		o.annotate(ctx)
 		a, err := c.Complete(ctx, requestOf(req))
 		if err != nil {
 			return tool.Result{}, err
@@ -49,6 +52,17 @@ func New(c Client, o *Options) tool.Activity {
 		res.Outcome, res.Value, err = read(a.Text, req)
 		return res, err
 	})
+}
+
+// annotate says who is asked, by the names of the conventions of OpenTelemetry.
+func (o *Options) annotate(ctx context.Context) {
+	tool.Annotate(ctx, "gen_ai.operation.name", "chat")
+	if o.Provider != "" {
+		tool.Annotate(ctx, "gen_ai.provider.name", o.Provider)
+	}
+	if o.Model != "" {
+		tool.Annotate(ctx, "gen_ai.request.model", o.Model)
+	}
 }
 
 // stopped is the failure of an answer that is none.

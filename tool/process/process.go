@@ -40,7 +40,8 @@ func (a *Activity) Params() []string {
 
 // Call runs the program once and returns when it and its process group have ended.
 // The variables PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and
-// PLC_IDEMPOTENCY_KEY tell it which attempt it is.
+// PLC_IDEMPOTENCY_KEY tell it which attempt it is; TRACEPARENT and TRACESTATE, when the context has a
+// trace (tool.TraceOf), which span is its own.
 //
 // Errors are *tool.Error. The codes:
 //
@@ -67,7 +68,7 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, err
 	}
-	env, err := a.environ(req)
+	env, err := a.environ(ctx, req)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -151,7 +152,7 @@ func orEmpty(params json.RawMessage) json.RawMessage {
 }
 
 // environ is the environment of one attempt.
-func (a *Activity) environ(req *tool.Request) ([]string, error) {
+func (a *Activity) environ(ctx context.Context, req *tool.Request) ([]string, error) {
 	env := append(slices.Clip(a.env),
 		"PLC_RUN="+req.Run,
 		"PLC_CALL="+req.Call,
@@ -160,6 +161,12 @@ func (a *Activity) environ(req *tool.Request) ([]string, error) {
 		"PLC_SEED="+strconv.FormatUint(req.Seed, 10),
 		"PLC_IDEMPOTENCY_KEY="+req.Key,
 	)
+	if trace := tool.TraceOf(ctx); trace.Parent != "" {
+		env = append(env, "TRACEPARENT="+trace.Parent)
+		if trace.State != "" {
+			env = append(env, "TRACESTATE="+trace.State)
+		}
+	}
 	for _, variable := range env[len(a.env):] {
 		if strings.Contains(variable, "\x00") {
 			return nil, driver.Refuse("%q holds a NUL byte, which no variable can", variable)

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/trace"
+)
+
+// tracer is what traces a command that runs plans, as the environment says (execution §6); nil
+// when nobody wants traces. That they can't be made is told, and keeps nothing from running.
+func (env *environment) tracer(workflow string) *trace.Tracer {
+	c, err := trace.FromEnvironment(os.Getenv)
+	if err != nil {
+		env.complain(fmt.Errorf("there is no trace: %w", err))
+	}
+	if c == nil {
+		return nil
+	}
+	c.Workflow, c.Version = workflow, version()
+	c.Client = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}}
+	return trace.New(c)
+}
+
+// endTrace sends what is left of a trace; that some of it was lost is told.
+func (env *environment) endTrace(t *trace.Tracer) {
+	if lost := t.Close(); lost != nil {
+		env.complain(fmt.Errorf("the trace is not complete: %w", lost))
+	}
+}
+
+// workflowName is the name of a plan in traces: that of its file.
+func workflowName(name string) string {
+	if name == "" || name == "-" {
+		return ""
+	}
+	return filepath.Base(name)
+}
+
+// traced has a run traced.
+func (p *prepared) traced(t *trace.Tracer) {
+	if t != nil {
+		p.opts.Middleware = append(p.opts.Middleware, t.Middleware)
+	}
+}
+
+// loopTrace makes spans of a loop: one of the whole, one of each question to the model, and those
+// of its runs. The nil loopTrace makes none.
+type loopTrace struct {
+	tracer   *trace.Tracer
+	whole    *trace.Task
+	question *trace.Task // that the model has not answered
+	model    string
+}
+
+// traceLoop has a loop traced, as the environment says; its events still go where they went.
+func (env *environment) traceLoop(opts *loop.Options, s *settings, model string) *loopTrace {
+	t := env.tracer("")
+	if t == nil {
+		return nil
+	}
+	l := &loopTrace{tracer: t, whole: t.Begin("invoke_agent", opts.ID, time.Now())}
+	if d := file.Models(s.files...)[cmp.Or(model, file.DefaultModel)]; d != nil {
+		l.model = d.Model
+	}
+	l.whole.Set("plc.solve.id", opts.ID)
+	opts.Exec.Middleware = append(opts.Exec.Middleware, t.Middleware)
+	told := opts.OnEvent
+	opts.OnEvent = func(e *loop.Event) {
+		l.event(e)
+		if told != nil {
+			told(e)
+		}
+	}
+	return l
+}
+
+func (l *loopTrace) event(e *loop.Event) {
+	switch e.Type {
+	case loop.Ran:
+		l.tracer.Event(e.Run)
+	case loop.Asked:
+		l.question.End(e.Time, "_OTHER") // it was not answered
+		l.question = l.whole.Ask(l.model, e.Time)
+	case loop.Replied:
+		if e.Reply != nil {
+			l.question.Set("gen_ai.usage.input_tokens", e.Reply.Input)
+			l.question.Set("gen_ai.usage.output_tokens", e.Reply.Output)
+		}
+		l.question.End(e.Time, "")
+		l.question = nil
+	}
+}
+
+// end ends the trace of a loop; a nil result is that it could not be solved at all.
+func (l *loopTrace) end(env *environment, res *loop.Result) {
+	if l == nil {
+		return
+	}
+	now, code := time.Now(), "_OTHER"
+	l.question.End(now, code)
+	if res != nil {
+		l.whole.Set("plc.solve.turns", res.Turns)
+		if code = ""; res.Status == exec.Failed || res.Status == exec.Cancelled {
+			code = string(res.Status)
+		}
+	}
+	l.whole.End(now, code)
+	env.endTrace(l.tracer)
+}

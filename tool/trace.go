@@ -1,0 +1,35 @@
+package tool
+
+import "context"
+
+// Trace is the trace that an attempt of a call belongs to, for those who pass it on (W3C Trace
+// Context). The zero Trace is that nobody traces.
+type Trace struct {
+	Parent string // a traceparent: the trace and the span of the attempt
+	State  string // a tracestate; "" is none
+	// Note adds an attribute to the span of the attempt, by a name of the semantic conventions of
+	// OpenTelemetry; the value is a string, an int or a bool. It never holds what params, results
+	// or secrets hold. Nil is that nobody listens. It may be called by several goroutines at once,
+	// until the activity returns.
+	Note func(name string, value any)
+}
+
+type traceKey struct{}
+
+// WithTrace is a context with a trace.
+func WithTrace(ctx context.Context, t Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// TraceOf is the trace of a context.
+func TraceOf(ctx context.Context) Trace {
+	t, _ := ctx.Value(traceKey{}).(Trace)
+	return t
+}
+
+// Annotate notes an attribute, if anybody listens.
+func Annotate(ctx context.Context, name string, value any) {
+	if note := TraceOf(ctx).Note; note != nil {
+		note(name, value)
+	}
+}

@@ -1,0 +1,286 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Bounds of what is kept and waited for.
+const (
+	queued     = 1 << 14 // spans that wait to be sent; what comes when they are as many is dropped
+	batched    = 512     // spans of a request
+	period     = 5 * time.Second
+	lastFlush  = 5 * time.Second // for what is left at the end
+	mostTries  = 3               // of a request
+	firstPause = 500 * time.Millisecond
+	maxAnswer  = 1 << 16
+)
+
+// Lost says what a collector did not get.
+type Lost struct {
+	Spans, Of int   // how many of how many
+	Dropped   int   // of Spans, those for which there was no room
+	Err       error // the first reason of the others; nil when there was none. It names the host and holds no header
+}
+
+// Error is a line that says it.
+func (l *Lost) Error() string {
+	text := fmt.Sprintf("%d of %d spans were not sent", l.Spans, l.Of)
+	if l.Dropped > 0 {
+		text += fmt.Sprintf(", %d of them since they came faster than the collector took them", l.Dropped)
+	}
+	if l.Err != nil {
+		text += ": " + l.Err.Error()
+	}
+	return text
+}
+
+// Unwrap is the first reason.
+func (l *Lost) Unwrap() error { return l.Err }
+
+// exporter sends spans, from a goroutine that runs from the first span until close.
+type exporter struct {
+	config   Config
+	client   *http.Client
+	resource attributes
+	ctx      context.Context // of all requests: done when the last flush has had its time
+	cancel   context.CancelCauseFunc
+	wake     chan struct{} // there is a batch
+	quit     chan struct{}
+	ended    chan struct{}
+
+	mu      sync.Mutex
+	queue   []span
+	started bool
+	closed  bool
+	came    int
+	lost    Lost
+}
+
+// errLate is why requests end that the last flush has no time for.
+var errLate = errors.New("the collector did not take them in time")
+
+func newExporter(c *Config) *exporter {
+	e := &exporter{config: *c, wake: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{})}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	if e.config.Timeout <= 0 {
+		e.config.Timeout = defaultTimeout
+	}
+	transport := http.RoundTripper(&http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute})
+	if c.Client != nil && c.Client.Transport != nil {
+		transport = c.Client.Transport
+	}
+	e.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resource := map[string]string{"service.name": "plc", "telemetry.sdk.name": "plc", "telemetry.sdk.language": "go"}
+	if c.Version != "" {
+		resource["service.version"] = c.Version
+	}
+	maps.Copy(resource, c.Resource)
+	for _, name := range slices.Sorted(maps.Keys(resource)) {
+		e.resource.set(name, resource[name])
+	}
+	return e
+}
+
+// add puts a span into the queue, or drops it.
+func (e *exporter) add(s span) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.came++
+	if len(e.queue) >= queued || e.closed {
+		e.lost.Dropped++
+		return
+	}
+	e.queue = append(e.queue, s)
+	if !e.started {
+		e.started = true
+		go e.work()
+	}
+	if len(e.queue) >= batched {
+		select {
+		case e.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// work sends what is there, a batch at a time, until there is nothing left after quit.
+func (e *exporter) work() {
+	defer close(e.ended)
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for open := true; open; {
+		select {
+		case <-e.wake:
+		case <-tick.C:
+		case <-e.quit:
+			open = false
+		}
+		for batch := e.take(); len(batch) > 0; batch = e.take() {
+			e.send(batch)
+		}
+	}
+}
+
+// take takes a batch out of the queue.
+func (e *exporter) take() []span {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := min(len(e.queue), batched)
+	batch := e.queue[:n:n]
+	e.queue = e.queue[n:]
+	if len(e.queue) == 0 {
+		e.queue = nil
+	}
+	return batch
+}
+
+// close sends what is left and says what was lost.
+func (e *exporter) close() *Lost {
+	e.mu.Lock()
+	started := e.started && !e.closed
+	if !e.closed {
+		e.closed = true
+		close(e.quit)
+	}
+	e.mu.Unlock()
+	if started {
+		late := time.AfterFunc(lastFlush, func() { e.cancel(errLate) })
+		<-e.ended
+		late.Stop()
+	}
+	e.cancel(nil)
+	e.client.CloseIdleConnections()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	lost := e.lost
+	lost.Spans, lost.Of = lost.Spans+lost.Dropped, e.came
+	if lost.Spans == 0 {
+		return nil
+	}
+	return &lost
+}
+
+// send sends a batch, and notes what was lost of it.
+func (e *exporter) send(batch []span) {
+	body := encode(e.resource, e.config.Version, batch)
+	pause := firstPause
+	for try := 1; ; try++ {
+		rejected, wait, err := e.post(body)
+		if err == nil && rejected == 0 {
+			return
+		}
+		if err == nil {
+			e.lose(min(rejected, len(batch)), errors.New("the collector rejected them"))
+			return
+		}
+		if wait < 0 || try == mostTries || !e.pause(max(wait, pause)) {
+			e.lose(len(batch), err)
+			return
+		}
+		pause *= 2
+	}
+}
+
+// pause waits; it reports false when there is no time for that.
+func (e *exporter) pause(d time.Duration) bool {
+	if d > lastFlush {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.quit: // the run has ended: what is not sent by then is not worth a wait
+		return false
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+func (e *exporter) lose(n int, why error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lost.Spans += n
+	if e.lost.Err == nil {
+		e.lost.Err = why
+	}
+}
+
+// post makes a request. It gives how many spans the collector rejected, or the error and how long to
+// wait before another try; below 0 there is none.
+func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(e.ctx, e.config.Timeout, errLate)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.config.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		return 0, -1, errors.New("the endpoint is no URL")
+	}
+	for name, value := range e.config.Headers {
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "plc/"+e.config.Version)
+	res, err := e.client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return 0, -1, e.at(req, context.Cause(ctx))
+		}
+		return 0, 0, e.at(req, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	switch {
+	case res.StatusCode >= 200 && res.StatusCode < 300 && err == nil:
+		return rejectedOf(answer), 0, nil
+	case res.StatusCode >= 200 && res.StatusCode < 300: // it has them
+		return 0, 0, nil
+	}
+	wait = -1
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		wait = 0
+		if s, err := strconv.ParseUint(res.Header.Get("Retry-After"), 10, 16); err == nil {
+			wait = time.Duration(s) * time.Second
+		}
+	}
+	return 0, wait, e.at(req, fmt.Errorf("status %d %s", res.StatusCode, http.StatusText(res.StatusCode)))
+}
+
+// at is an error that names the collector, without what of its URL may be a secret.
+func (e *exporter) at(req *http.Request, err error) error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	return fmt.Errorf("%s://%s: %w", req.URL.Scheme, req.URL.Host, err)
+}
+
+// rejectedOf is how many spans an answer says that were rejected.
+func rejectedOf(answer []byte) int {
+	var said struct {
+		PartialSuccess struct {
+			RejectedSpans json.Number `json:"rejectedSpans"`
+		} `json:"partialSuccess"`
+	}
+	if json.Unmarshal(answer, &said) != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(said.PartialSuccess.RejectedSpans))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

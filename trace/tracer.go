@@ -1,0 +1,493 @@
+package trace
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Tracer makes spans of what happens in runs, and sends them. Make it with New, and Close it
+// when the runs have ended. The nil Tracer traces nothing. Its methods may be called by
+// any goroutine.
+type Tracer struct {
+	out      *exporter
+	workflow string
+	parent   parent
+
+	mu   sync.Mutex
+	runs map[string]*run
+	keys map[string]*attempt // the attempts that go on, by their idempotency keys
+	over *Task
+}
+
+// New is a tracer that sends spans where the config says. It sends nothing before there is
+// something to send.
+func New(c *Config) *Tracer {
+	t := &Tracer{out: newExporter(c), workflow: c.Workflow, runs: map[string]*run{}, keys: map[string]*attempt{}, parent: parent{sampled: true}}
+	if p, err := parseParent(c.Parent); err == nil {
+		t.parent = p
+		t.parent.state = c.State
+	}
+	return t
+}
+
+// Close sends what is left, for which it takes a few seconds at most, and says what was
+// lost; nil is nothing.
+func (t *Tracer) Close() *Lost {
+	if t == nil {
+		return nil
+	}
+	return t.out.close()
+}
+
+// run is a run that goes on.
+type run struct {
+	t         *Tracer
+	root      span
+	calls     map[place]*call
+	instances map[string]*span
+}
+
+// place is a call of a run.
+type place struct{ instance, path string }
+
+// call is a call that goes on. While it is no more than one attempt, it has no span of its
+// own: that of the attempt stands for it.
+type call struct {
+	span
+	apart bool     // it has a span of its own
+	now   *attempt // that goes on, or was the last; nil before the first
+}
+
+// attempt is an attempt of a call.
+type attempt struct {
+	span
+	key    string
+	number int
+	over   bool
+}
+
+// Event takes an event; it is for exec.Options.OnEvent, and keeps nothing of the event. It
+// does not wait for anything.
+func (t *Tracer) Event(e *exec.Event) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.runs[e.Run]
+	switch {
+	case e.Type == exec.RunStarted || e.Type == exec.RunResumed:
+		t.runs[e.Run] = t.begin(e)
+	case r == nil:
+	case e.Type == exec.RunFinished || e.Type == exec.RunPaused:
+		r.finish(e)
+		delete(t.runs, e.Run)
+	case e.Type == exec.InstanceStarted:
+		r.instances[e.Instance] = r.instance(e)
+	case e.Type == exec.InstanceFinished:
+		r.instanceFinished(e)
+	case e.Call != "":
+		r.call(e)
+	}
+}
+
+// begin begins the span of a run. The trace follows from the run's id, unless there is one to
+// belong to: so that a run which is resumed goes on in its trace.
+func (t *Tracer) begin(e *exec.Event) *run {
+	r := &run{t: t, calls: map[place]*call{}, instances: map[string]*span{}}
+	r.root = span{trace: t.parent.trace, id: newSpanID(), parent: t.parent.span, remote: true, state: t.parent.state, kind: internal, begun: e.Time}
+	if t.over != nil {
+		r.root.trace, r.root.parent, r.root.remote = t.over.trace, t.over.id, false
+	}
+	if r.root.trace == (traceID{}) {
+		r.root.trace = traceOf(e.Run)
+	}
+	r.root.set("gen_ai.operation.name", "invoke_workflow")
+	r.root.name = "invoke_workflow"
+	if t.workflow != "" {
+		r.root.set("gen_ai.workflow.name", t.workflow)
+		r.root.name += " " + t.workflow
+	}
+	r.root.set("plc.run.id", e.Run)
+	if e.Type == exec.RunResumed {
+		r.root.set("plc.run.resumed", true)
+	}
+	return r
+}
+
+// traceOf is the trace that belongs to an id.
+func traceOf(id string) (trace traceID) {
+	sum := sha256.Sum256([]byte("plc " + id))
+	copy(trace[:], sum[:])
+	return trace
+}
+
+func (s *span) set(name string, value any) { s.attributes.set(name, value) }
+
+// fail marks what has failed, by a code.
+func (s *span) fail(code string) {
+	s.failed = true
+	s.set("error.type", code)
+}
+
+// under is a span below another one of the run.
+func (r *run) under(parent spanID, at time.Time) span {
+	return span{trace: r.root.trace, id: newSpanID(), parent: parent, state: r.root.state, kind: internal, begun: at}
+}
+
+// finish ends a run, and what of it goes on: what was cancelled, and what waits for a person.
+func (r *run) finish(e *exec.Event) {
+	for at, c := range r.calls {
+		status := exec.Cancelled
+		if e.Type == exec.RunPaused {
+			status = exec.Awaiting
+		}
+		r.end(at, c, e.Time, status, "")
+	}
+	for _, s := range r.instances {
+		s.set("plc.instance.status", string(e.Status))
+		r.send(s, e.Time)
+	}
+	r.root.set("plc.run.status", string(e.Status))
+	if e.Status == exec.Failed || e.Status == exec.Cancelled {
+		r.root.fail(string(e.Status))
+	}
+	r.send(&r.root, e.Time)
+}
+
+// instance begins the span of an instance of a template.
+func (r *run) instance(e *exec.Event) *span {
+	s := r.under(r.root.id, e.Time)
+	s.name = "invoke_workflow"
+	s.set("gen_ai.operation.name", "invoke_workflow")
+	s.set("plc.instance", e.Instance)
+	return &s
+}
+
+func (r *run) instanceFinished(e *exec.Event) {
+	s := r.instances[e.Instance]
+	delete(r.instances, e.Instance)
+	if s == nil || e.Replayed {
+		return
+	}
+	s.set("plc.instance.status", string(e.Status))
+	if e.Status == exec.Failed || e.Status == exec.Cancelled {
+		s.fail(string(e.Status))
+	}
+	r.send(s, e.Time)
+}
+
+// call takes an event of a call.
+func (r *run) call(e *exec.Event) {
+	at := place{e.Instance, e.Call}
+	switch e.Type {
+	case exec.CallStarted:
+		r.start(r.open(at, e), e)
+	case exec.CallRetrying:
+		c := r.open(at, e)
+		r.part(c)
+		r.close(c, e)
+	case exec.CallReturned:
+		if c := r.calls[at]; c != nil {
+			c.returned(e)
+		}
+	case exec.ApprovalAsked, exec.ApprovalGiven:
+		c := r.open(at, e)
+		r.part(c)
+		r.close(c, e)
+		c.events = append(c.events, question(e))
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		if e.Replayed {
+			r.forget(at)
+			return
+		}
+		code := ""
+		if e.Error != nil && e.Status != exec.Completed {
+			code = e.Error.Code
+		}
+		r.end(at, r.open(at, e), e.Time, e.Status, code)
+	}
+}
+
+// question is an event of a call that waits for a person, or has the answer.
+func question(e *exec.Event) event {
+	ev := event{name: "plc.approval.asked", time: e.Time}
+	if e.Type == exec.ApprovalGiven {
+		ev.name = "plc.approval.answered"
+		if e.Answer != nil {
+			ev.attributes.set("plc.approval.approved", e.Answer.Approved)
+		}
+	}
+	ev.attributes.set("plc.approval.question", string(e.Question))
+	return ev
+}
+
+// open is a call that goes on, or begins.
+func (r *run) open(at place, e *exec.Event) *call {
+	c := r.calls[at]
+	if c == nil {
+		c = &call{span: r.under(r.above(at), e.Time)}
+		c.describe(e)
+		r.calls[at] = c
+	}
+	return c
+}
+
+// describe says what is called.
+func (s *span) describe(e *exec.Event) {
+	s.set("gen_ai.operation.name", "execute_tool")
+	s.set("gen_ai.tool.name", e.Tool)
+	s.set("gen_ai.tool.call.id", e.Call)
+	if e.Instance != "" {
+		s.set("plc.instance", e.Instance)
+	}
+}
+
+// above is the span that a call is below of: that of the call which delegates to it, of its
+// instance, or of the run.
+func (r *run) above(at place) spanID {
+	for path := at.path; ; {
+		slash := strings.LastIndexByte(path, '/')
+		if slash < 0 {
+			break
+		}
+		path = path[:slash]
+		owner := path
+		if suffix := strings.IndexAny(owner[strings.LastIndexByte(owner, '/')+1:], "[#"); suffix >= 0 {
+			owner = owner[:strings.LastIndexByte(owner, '/')+1+suffix]
+		}
+		if c := r.calls[place{at.instance, owner}]; c != nil {
+			return c.innermost()
+		}
+	}
+	if s := r.instances[at.instance]; s != nil {
+		return s.id
+	}
+	return r.root.id
+}
+
+// innermost is the span of what goes on of a call.
+func (c *call) innermost() spanID {
+	if c.now != nil && !c.now.over {
+		return c.now.id
+	}
+	return c.id
+}
+
+// start starts an attempt of a call.
+func (r *run) start(c *call, e *exec.Event) {
+	if c.now != nil {
+		r.part(c)
+		r.close(c, e)
+	}
+	a := &attempt{span: r.under(c.id, e.Time), key: e.Key, number: e.Attempt}
+	a.describe(e)
+	if c.apart {
+		a.set("plc.attempt", e.Attempt)
+	} else {
+		a.parent = c.parent
+	}
+	if e.Fallback {
+		a.set("plc.fallback", true)
+	}
+	c.now = a
+	r.t.keys[a.key] = a
+}
+
+// part gives a call a span of its own, above that of its attempt.
+func (r *run) part(c *call) {
+	if c.apart {
+		return
+	}
+	c.apart = true
+	if a := c.now; a != nil {
+		a.parent = c.id
+		a.set("plc.attempt", a.number)
+	}
+}
+
+// returned takes what an attempt gave. It goes on until its write is done, unless the call
+// is apart.
+func (c *call) returned(e *exec.Event) {
+	a := c.now
+	if a == nil || a.over {
+		return
+	}
+	a.used(e.Usage)
+	if e.Cached {
+		a.set("plc.cached", true)
+	}
+	if e.Lost {
+		a.set("plc.lost", true)
+	}
+	if e.Error != nil {
+		a.fail(a.code(e.Error.Code))
+	}
+	a.ended = e.Time
+}
+
+// used adds what an attempt used up.
+func (s *span) used(u *tool.Usage) {
+	if u == nil {
+		return
+	}
+	if u.Input > 0 || u.Output > 0 {
+		s.set("gen_ai.usage.input_tokens", u.Input)
+		s.set("gen_ai.usage.output_tokens", u.Output)
+	} else if u.Tokens > 0 {
+		s.set("plc.usage.tokens", u.Tokens)
+	}
+	if u.Cost > 0 {
+		s.set("plc.usage.cost", u.Cost)
+	}
+}
+
+// code is the error.type of a code of a failure.
+func (s *span) code(code string) string {
+	switch {
+	case code == "":
+		return "_OTHER"
+	case code == "tool" && s.attributes.text("mcp.method.name") != "": // as the conventions of MCP have it
+		return "tool_error"
+	}
+	return code
+}
+
+// close ends the attempt of a call that is apart, if one goes on.
+func (r *run) close(c *call, e *exec.Event) {
+	a := c.now
+	if a == nil || a.over {
+		return
+	}
+	a.used(e.Usage)
+	if e.Error != nil {
+		a.fail(a.code(e.Error.Code))
+	}
+	r.over(a, e.Time)
+}
+
+// over ends an attempt, and sends its span.
+func (r *run) over(a *attempt, at time.Time) {
+	if !a.ended.IsZero() {
+		at = a.ended
+	}
+	r.forgetKey(a)
+	a.over = true
+	r.send(&a.span, at)
+}
+
+func (r *run) forgetKey(a *attempt) {
+	if r.t.keys[a.key] == a {
+		delete(r.t.keys, a.key)
+	}
+}
+
+// end ends a call.
+func (r *run) end(at place, c *call, when time.Time, status exec.Status, code string) {
+	delete(r.calls, at)
+	whole := &c.span
+	if a := c.now; a != nil && c.apart && !a.over {
+		if code != "" && !a.failed {
+			a.fail(a.code(code))
+		}
+		r.over(a, when)
+	} else if a != nil && !c.apart {
+		r.forgetKey(a)
+		a.over = true
+		whole = &a.span
+	}
+	whole.set("plc.call.status", string(status))
+	switch {
+	case status == exec.Cancelled:
+		whole.fail(string(status))
+	case code != "":
+		if c.now != nil {
+			code = c.now.code(code)
+		}
+		whole.fail(code)
+	}
+	r.send(whole, when)
+}
+
+// forget drops a call that the record knew of: it is in the trace already.
+func (r *run) forget(at place) {
+	if c := r.calls[at]; c != nil && c.now != nil {
+		r.forgetKey(c.now)
+	}
+	delete(r.calls, at)
+}
+
+// send hands a span over that has ended.
+func (r *run) send(s *span, at time.Time) {
+	s.ended = at
+	if s.name == "" {
+		s.name = s.title()
+	}
+	if r.t.parent.sampled {
+		r.t.out.add(*s)
+	}
+}
+
+// title is the name of the span of a call, as the conventions have it.
+func (s *span) title() string {
+	operation := s.attributes.text("gen_ai.operation.name")
+	of := s.attributes.text("gen_ai.tool.name")
+	if operation == "chat" {
+		of = s.attributes.text("gen_ai.request.model")
+	}
+	return strings.TrimSpace(operation + " " + of)
+}
+
+// Middleware tells an activity which span is its own, for it to pass on (tool.TraceOf); it
+// is for exec.Options.Middleware, of runs whose events go to Event.
+func (t *Tracer) Middleware(next tool.Activity) tool.Activity {
+	if t == nil {
+		return next
+	}
+	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
+		if c, ok := t.trace(req.Key); ok {
+			ctx = tool.WithTrace(ctx, c)
+		}
+		return next.Call(ctx, req)
+	})
+}
+
+// trace is what the attempt with this key is told.
+func (t *Tracer) trace(key string) (tool.Trace, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.keys[key]
+	if a == nil {
+		return tool.Trace{}, false
+	}
+	return tool.Trace{
+		Parent: traceparent(a.span.trace, a.id, t.parent.sampled), State: a.state,
+		Note: func(name string, value any) { t.note(a, name, value) },
+	}, true
+}
+
+// maxValue is the most bytes of an attribute that a tool notes.
+const maxValue = 256
+
+// note adds what an activity says of an attempt that goes on.
+func (t *Tracer) note(a *attempt, name string, value any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a.over {
+		return
+	}
+	if text, ok := value.(string); ok && len(text) > maxValue {
+		value = strings.ToValidUTF8(text[:maxValue], "")
+	}
+	switch name {
+	case "mcp.method.name", "gen_ai.request.model", "http.request.method":
+		a.kind = client
+	}
+	a.set(name, value)
+}
