@@ -107,6 +107,11 @@ func (c credential) add(m *http.Message) {
 	case "cookie":
 		addCookie(m, url.QueryEscape(c.name)+"="+url.QueryEscape(c.value))
 	default:
+		for name := range m.Header { // a param of the name, however it is written, does not count
+			if strings.EqualFold(name, c.name) {
+				delete(m.Header, name)
+			}
+		}
 		m.Header[c.name] = c.value
 	}
 }

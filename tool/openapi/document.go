@@ -16,14 +16,16 @@ import (
 
 // The bounds of a document.
 const (
-	maxBytes   = 32 << 20
-	maxFollow  = 16    // references to references
-	maxSchemas = 5_000 // that one operation leads to
+	maxBytes    = 32 << 20
+	maxFollow   = 16  // references to references
+	maxSchemas  = 500 // written of what one operation takes, and of what it gives: the nearest
+	maxExamined = 500 // schemas of a document that is examined for what is not as OpenAPI wants it, which takes cubic time
 )
 
 // Document is an OpenAPI document.
 type Document struct {
 	root       gjson.Result
+	components map[string]gjson.Result // by their references
 	operations []*operation
 	doubt      error
 }
@@ -51,11 +53,28 @@ func Read(text []byte) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is no OpenAPI document: %s", driver.Head([]byte(err.Error()), 300))
 	}
-	if err := parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation()); err != nil {
+	if parsed.Components != nil && len(parsed.Components.Schemas) > maxExamined {
+		// It is taken as it is.
+	} else if err := parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation()); err != nil {
 		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
 	}
+	d.readComponents()
 	d.readOperations()
 	return d, nil
+}
+
+// readComponents notes where the components are: most references lead to them.
+func (d *Document) readComponents() {
+	d.components = map[string]gjson.Result{}
+	d.root.Get("components").ForEach(func(kind, all gjson.Result) bool {
+		all.ForEach(func(name, v gjson.Result) bool {
+			if ref := "#/components/" + kind.Str + "/" + name.Str; !strings.ContainsAny(name.Str, "~/%") {
+				d.components[ref] = v
+			}
+			return true
+		})
+		return true
+	})
 }
 
 // Doubt is what is not as OpenAPI wants it, though the document could be read; nil is nothing.
@@ -72,6 +91,9 @@ func (d *Document) Operations() []string {
 
 // at is the value that a reference leads to.
 func (d *Document) at(ref string) gjson.Result {
+	if v, ok := d.components[ref]; ok {
+		return v
+	}
 	v := d.root
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok {

@@ -53,7 +53,10 @@ func (d *Document) readOperations() {
 		item.ForEach(func(method, raw gjson.Result) bool {
 			if slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch"}, method.Str) && raw.IsObject() {
 				op := d.operation(strings.ToUpper(method.Str), path.Str, item, raw)
-				if !names[op.name] { // a second one of a name can't be told from the first
+				if names[op.name] { // a second one of a name
+					op.name = op.method + " " + op.path
+				}
+				if !names[op.name] {
 					names[op.name] = true
 					d.operations = append(d.operations, op)
 				}
@@ -79,11 +82,30 @@ func (d *Document) operation(method, path string, item, raw gjson.Result) *opera
 			return true
 		})
 	}
+	for _, name := range placeholders(path) { // that nothing is said of
+		if key := "path " + name; !seen[key] {
+			seen[key] = true
+			op.parameters = append(op.parameters, parameter{param: free(name, "path_"+name, taken), name: name, in: "path", style: "simple", required: true, schema: anyText})
+		}
+	}
 	if b := d.follow(raw.Get("requestBody")); b.IsObject() {
 		op.body = &body{param: free("body", "requestBody", taken), required: b.Get("required").Bool()}
 		op.body.kind, op.body.schema = content(b)
 	}
 	return op
+}
+
+// anyText is the schema of a placeholder that nothing is said of.
+var anyText = gjson.Parse(`{"type":["string","number","boolean"]}`)
+
+// placeholders are the names in braces in a path.
+func placeholders(path string) (names []string) {
+	for _, part := range strings.Split(path, "{")[1:] {
+		if name, _, ok := strings.Cut(part, "}"); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // free is a name that is not taken yet; params do not begin with an underscore, which the
@@ -157,7 +179,16 @@ func isJSON(kind string) bool {
 
 // definition is the tool's definition.
 func (op *operation) definition(name string, effects json.RawMessage) json.RawMessage {
-	w := newSchemaWriter(op.doc, "readOnly")
+	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
+	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + whole(op.doc, "readOnly", op.input)
+	if out := whole(op.doc, "writeOnly", op.output); out != "" {
+		text += `,"outputSchema":` + out
+	}
+	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)
+}
+
+// input is the schema of the params.
+func (op *operation) input(w *schemaWriter) string {
 	var props, required []string
 	add := func(name string, schema string, must bool) {
 		props = append(props, quote(name)+":"+schema)
@@ -175,13 +206,7 @@ func (op *operation) definition(name string, effects json.RawMessage) json.RawMe
 		}
 		add(op.body.param, schema, op.body.required)
 	}
-	input := `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
-	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
-	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + input
-	if out := op.output(); out != "" {
-		text += `,"outputSchema":` + out
-	}
-	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)
+	return `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
 }
 
 // described is a schema with what a parameter says of itself.
@@ -196,8 +221,7 @@ func described(schema, about string) string {
 }
 
 // output is the schema of the result: of all good responses together; "" is not said.
-func (op *operation) output() string {
-	w := newSchemaWriter(op.doc, "writeOnly")
+func (op *operation) output(w *schemaWriter) string {
 	var all []string
 	said := true
 	op.raw.Get("responses").ForEach(func(status, v gjson.Result) bool {

@@ -8,16 +8,25 @@ import (
 )
 
 // schemaWriter writes a schema that stands by itself: what it refers to in the document comes
-// along, under $defs.
+// along, under $defs, as far as there is room: what is furthest away may be anything.
 type schemaWriter struct {
-	doc   *Document
-	only  string            // "readOnly" or "writeOnly": members that are that are not asked for
-	names map[string]string // reference → name in $defs
-	refs  []string          // references, in the order of their names
+	doc     *Document
+	only    string            // "readOnly" or "writeOnly": members that are that are not asked for
+	names   map[string]string // reference → name in $defs
+	taken   map[string]bool   // the names
+	refs    []string          // references, in the order of their names
+	written int               // schemas
+	loose   bool              // only keywords that take more values when a schema below takes more
 }
 
-func newSchemaWriter(d *Document, only string) *schemaWriter {
-	return &schemaWriter{doc: d, only: only, names: map[string]string{}}
+// whole is what write writes, with all it refers to; written anew and loosely when not all of it has room.
+func whole(d *Document, only string, write func(w *schemaWriter) string) string {
+	w := &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}}
+	text := write(w)
+	if w.written <= maxSchemas {
+		return text
+	}
+	return write(&schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, loose: true})
 }
 
 // defs writes what the schemas written so far refer to, as the members of $defs.
@@ -35,27 +44,46 @@ func (w *schemaWriter) ref(ref string) string {
 		return name
 	}
 	name := strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(ref, "#/components/schemas/"), "#/"), "/", ".")
-	for slices.ContainsFunc(w.refs, func(r string) bool { return w.names[r] == name }) {
+	for w.taken[name] {
 		name += "_"
 	}
-	w.names[ref] = name
+	w.names[ref], w.taken[name] = name, true
 	w.refs = append(w.refs, ref)
 	return name
 }
 
 // schema is a schema as JSON Schema has it.
 func (w *schemaWriter) schema(v gjson.Result) string {
-	if len(w.refs) > maxSchemas || !v.Exists() {
+	if !v.Exists() {
 		return "true"
 	}
 	if !v.IsObject() {
 		return v.Raw
 	}
-	return object(v, func(key, value gjson.Result) string { return w.keyword(v, key.Str, value) })
+	if w.written++; w.written > maxSchemas {
+		return "true"
+	}
+	text := object(v, func(key, value gjson.Result) string { return w.keyword(v, key.Str, value) })
+	if one := v.Get("oneOf"); w.loose && one.IsArray() && !v.Get("anyOf").Exists() {
+		text = strings.Replace(text[:len(text)-1]+`,"anyOf":`+list(one, w.schema)+"}", "{,", "{", 1)
+	}
+	if v.Get("nullable").Type == gjson.True && !v.Get("type").Exists() && slices.ContainsFunc(referring[:], func(k string) bool { return v.Get(k).Exists() }) {
+		return `{"anyOf":[{"type":"null"},` + text + `]}`
+	}
+	return text
 }
+
+// referring are the keywords beside which nullable is meant, though OpenAPI has it count beside a type alone.
+var referring = [...]string{"$ref", "allOf", "anyOf", "oneOf"}
+
+// strict are the keywords with which a value may fail because a schema below takes more.
+var strict = [...]string{"oneOf", "not", "if", "then", "else", "contains", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems"}
 
 // keyword is a member of a schema; "" leaves it out.
 func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result) string {
+	if w.loose && slices.Contains(strict[:], name) {
+		return ""
+	}
 	switch name {
 	case "$ref":
 		if !w.doc.at(v.Str).Exists() {
