@@ -81,7 +81,7 @@ func TestDecomposition(t *testing.T) {
 	one := plan(step("1.1", "web_search", `{"q":"x"}`, `[]`), step("1.2", "", `{}`, `["1.1"]`))
 	deep := plan(step("1.2.1", "archive", `{"q":"{{1.1.text}}"}`, `[]`))
 	var asked []*model.Turn
-	s := loop.Say(top, plan(step("x", "web_search", `{"q":"x"}`, `[]`)), one, deep)
+	s := loop.Say(strings.Replace(top, "write_file", "write_fil", 1), top, plan(step("x", "web_search", `{"q":"x"}`, `[]`)), strings.Replace(one, "web_search", "web_serch", 1), one, deep)
 	s.OnTurn = func(turn *model.Turn) { asked = append(asked, turn) }
 	var d desk
 	p, _ := planning.New(&planning.Options{Hierarchical: true, MaxDecompositionDepth: 3})
@@ -89,7 +89,10 @@ func TestDecomposition(t *testing.T) {
 	if err != nil || !r.Success || d.made() != `1.1:web_search{"q":"x"} 1.2.1:archive{"q":"web_search(x)"} 2:write_file{"text":"web_search(x)"}` {
 		t.Fatalf("%v %+v %s", err, r, d.made())
 	}
-	if len(asked) != 4 || !strings.Contains(asked[1].Messages[0].Text, `Write the plan of the step "1" of it: Do 1.`) ||
+	if len(asked) != 6 || !strings.Contains(asked[1].Messages[2].Text, `unknown tool "write_fil"`) || !strings.Contains(asked[4].Messages[2].Text, `unknown tool "web_serch"`) {
+		t.Fatalf("%+v", asked)
+	}
+	if asked = append(asked[1:4:4], asked[5]); !strings.Contains(asked[1].Messages[0].Text, `Write the plan of the step "1" of it: Do 1.`) ||
 		!strings.Contains(asked[2].Messages[2].Text, `step "x" of the plan of "1" has to have the id "1.1"`) ||
 		!strings.Contains(asked[3].Messages[0].Text, "none gets a plan of its own") {
 		t.Errorf("%+v", asked)

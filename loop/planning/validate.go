@@ -87,7 +87,12 @@ func (x *execution) complete(ctx context.Context, p *Plan, settled map[string]js
 	if findings := x.shape(p, x.doneOf(p, settled), true); findings.HasErrors() {
 		return findings, nil
 	}
-	if err := x.decompose(ctx, p, p, 1); err != nil {
+	if x.opts.Hierarchical { // its own faults first, before any plan of its steps is asked for
+		if findings := x.soFar(p, settled); findings.HasErrors() {
+			return findings, nil
+		}
+	}
+	if err := x.decompose(ctx, p, p, 1, settled); err != nil {
 		return nil, err
 	}
 	_, findings := x.check(p, settled)
@@ -100,50 +105,66 @@ func (x *execution) complete(ctx context.Context, p *Plan, settled map[string]js
 
 // decompose has the planner write the plan of each step of p that has no action, at depth of
 // the whole plan.
-func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int) error {
+func (x *execution) decompose(ctx context.Context, whole, p *Plan, depth int, settled map[string]json.RawMessage) error {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.Action == "" && s.SubPlan == nil {
-			sub, err := x.subPlan(ctx, whole, s, depth+1)
-			if err != nil {
+			if err := x.subPlan(ctx, whole, s, depth+1, settled); err != nil {
 				return err
 			}
-			s.SubPlan, s.FallbackAction = sub, nil
 		}
 		if s.SubPlan == nil {
 			continue
 		}
-		if err := x.decompose(ctx, whole, s.SubPlan, depth+1); err != nil {
+		if err := x.decompose(ctx, whole, s.SubPlan, depth+1, settled); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// subPlan has the planner write the plan of a step.
-func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth int) (*Plan, error) {
+// subPlan has the planner write the plan of a step of the whole plan.
+func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth int, settled map[string]json.RawMessage) error {
 	text := fmt.Sprintf("%s\n## Plan\n%s\n\nWrite the plan of the step %q of it: %s\nIts steps have the ids %q, %q and so on.\n",
 		x.brief(whole.Goal), whole.timeless(), s.ID, s.Description, s.ID+".1", s.ID+".2")
 	if depth == x.opts.MaxDecompositionDepth {
 		text += "Each of them calls a tool; none gets a plan of its own.\n"
 	}
-	var sub Plan
-	err := x.repaired(ctx, x.planner(), turn(x.system(), text, x.planSchema()), func(r *model.Reply) (diag.List, error) {
-		sub = Plan{}
+	s.FallbackAction = nil
+	return x.repaired(ctx, x.planner(), turn(x.system(), text, x.planSchema()), func(r *model.Reply) (diag.List, error) {
+		var sub Plan
 		findings := object(r, "plan", &sub)
 		if !findings.HasErrors() {
 			findings = append(findings, x.planShape(&sub, s.ID, depth, nil, true)...)
 		}
+		if findings.HasErrors() {
+			return findings, nil
+		}
+		if sub.Goal == "" {
+			sub.Goal = s.Description
+		}
+		sub.CreatedAt = x.now()
+		s.SubPlan = &sub
+		if findings = x.soFar(whole, settled); findings.HasErrors() {
+			s.SubPlan = nil
+		}
 		return findings, nil
 	})
-	if err != nil {
-		return nil, err
+}
+
+// soFar is what is wrong with a plan as far as it can be told while steps are still to get
+// plans.
+func (x *execution) soFar(p *Plan, settled map[string]json.RawMessage) diag.List {
+	open := map[string]bool{}
+	for s := range p.all() {
+		if s.Action == "" && s.SubPlan == nil {
+			open[s.ID] = true
+		}
 	}
-	if sub.Goal == "" {
-		sub.Goal = s.Description
-	}
-	sub.CreatedAt = x.now()
-	return &sub, nil
+	_, findings := x.compile(p, settled)
+	return slices.DeleteFunc(findings, func(f diag.Finding) bool {
+		return open[f.Call] || len(open) > 0 && f.Code == diag.UnknownCall
+	})
 }
 
 // shape is what is wrong with a plan by itself. Done are steps that have their results: they
@@ -198,11 +219,17 @@ func (x *execution) planShape(p *Plan, of string, depth int, done map[string]boo
 	if len(p.Steps) == 0 {
 		findings = append(findings, fault(diag.BadNotation, of, "the plan has no steps"))
 	}
+	if n := or(p.EstimatedTotalTokens, 0); n < 0 || n > maxEstimate {
+		findings = append(findings, fault(diag.BadNotation, of, `the "estimated_total_tokens" are %d, and have to be between 0 and %d`, n, int64(maxEstimate)))
+	}
 	if fresh > x.opts.MaxSteps {
 		findings = append(findings, fault(diag.OverLimit, of, "a plan of steps has at most %d, and this one %d", x.opts.MaxSteps, fresh))
 	}
 	return findings
 }
+
+// maxEstimate is the most tokens that anything is estimated to use, so that sums stay numbers.
+const maxEstimate = 1e12
 
 // stepShape is what is wrong with a step by itself.
 func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.List) {
@@ -214,6 +241,9 @@ func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.
 	}
 	if s.Dependencies == nil && *x.opts.RequireDependencies {
 		say(`step %q does not say its "dependencies"; [] is none`, s.ID)
+	}
+	if n := or(s.EstimatedTokens, 0); n < 0 || n > maxEstimate {
+		say(`the "estimated_tokens" of step %q are %d, and have to be between 0 and %d`, s.ID, n, int64(maxEstimate))
 	}
 	deep := depth >= x.opts.MaxDecompositionDepth
 	switch {
