@@ -114,10 +114,7 @@ func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 		return c
 	}
 	params := Values{}
-	gjson.ParseBytes(s.Parameters).ForEach(func(name, v gjson.Result) bool {
-		params.set(name.Str, json.RawMessage(v.Raw))
-		return true
-	})
+	params.add(gjson.ParseBytes(s.Parameters))
 	c := h.newRun(a, r.nextID(), r.Agent.ID, params, nil)
 	r.children[s.ID] = c
 	return c

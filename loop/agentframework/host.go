@@ -124,11 +124,12 @@ type Host struct {
 	params Values // of the root
 	schema *schemas.Schema
 
-	emitting sync.Mutex
-	mu       sync.Mutex // of what follows
-	usage    loop.Usage
-	runs     []string
-	made     int // runs of agents
+	emitting  sync.Mutex
+	mu        sync.Mutex // of what follows
+	usage     loop.Usage
+	runs      []string
+	revisions []loop.Revision
+	made      int // runs of agents
 }
 
 // hostID is who calls the first agent.
@@ -178,10 +179,7 @@ func (h *Host) compile() error {
 		o.Values[kind] = compile.Given{JSON: v}
 	}
 	h.params.set("instruction", encode(h.task.Goal))
-	gjson.ParseBytes(base.Initial["input"]).ForEach(func(name, v gjson.Result) bool {
-		h.params.set(name.Str, json.RawMessage(v.Raw))
-		return true
-	})
+	h.params.add(gjson.ParseBytes(base.Initial["input"]))
 	h.caller = loop.Caller{Compile: o, Exec: h.loop.Exec, Record: h.loop.Record}
 	h.caller.Exec.OnFailure = exec.Continue
 	h.caller.Exec.OnPlan = h.loop.OnPlan
@@ -227,10 +225,7 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	for _, name := range h.params.names {
 		params.set(name, h.params.byID[name])
 	}
-	gjson.ParseBytes(parameters).ForEach(func(name, v gjson.Result) bool {
-		params.set(name.Str, json.RawMessage(v.Raw))
-		return true
-	})
+	params.add(gjson.ParseBytes(parameters))
 	h.mu.Lock()
 	h.made++
 	runID := h.id
@@ -326,6 +321,22 @@ func (h *Host) emit(e loop.Event) {
 	defer h.emitting.Unlock()
 	e.Time, e.Turn = time.Now(), max(1, turn)
 	h.loop.OnEvent(&e)
+}
+
+// revised notes that a plan replaced another.
+func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
+	kept := []string{}
+	for i := range before {
+		if !slices.Contains(u.DroppedStepIDs, before[i].ID) {
+			kept = append(kept, before[i].ID)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.revisions = append(h.revisions, loop.Revision{
+		Turn: h.usage.Requests, At: time.Now().UTC(), Reason: why, Strategy: loop.ReplanRemaining,
+		Added: u.AddedStepIDs, Removed: u.DroppedStepIDs, Kept: kept,
+	})
 }
 
 func (h *Host) warn(text string) { h.emit(loop.Event{Type: loop.Warned, Text: text}) }

@@ -3,7 +3,10 @@ package agentframework
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+
+	"github.com/tidwall/gjson"
 )
 
 // encode is a value as compact JSON, in which <, > and & stay what they are.
@@ -70,6 +73,25 @@ func (v *Values) MarshalJSON() ([]byte, error) {
 		b = append(b, v.byID[name]...)
 	}
 	return append(b, '}'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler: the members of an object.
+func (v *Values) UnmarshalJSON(raw []byte) error {
+	object := gjson.ParseBytes(raw)
+	if !object.IsObject() {
+		return fmt.Errorf("agentframework: values are an object, not %s", typeName(object))
+	}
+	*v = Values{}
+	v.add(object)
+	return nil
+}
+
+// add takes the members of an object.
+func (v *Values) add(object gjson.Result) {
+	object.ForEach(func(name, value gjson.Result) bool {
+		v.set(name.Str, json.RawMessage(value.Raw))
+		return true
+	})
 }
 
 // orNull is JSON, null where there is none.

@@ -136,7 +136,7 @@ func (t *planning) plan(ctx context.Context) (*AgentResult, error) {
 			return t.refuse(ctx, f)
 		}
 		t.run.PlanState = &PlanState{}
-		t.install(nil, func(s *PlanState) { s.replace(d.Plan, nil) })
+		t.install(nil, d.Message, func(s *PlanState) { s.replace(d.Plan, nil) })
 		return nil, nil
 	case ContinuePlan, AmendPlan:
 		return t.refuse(ctx, fmt.Sprintf("Unsupported decision kind: %s. There is no plan yet; emit submit_plan.", d.Kind))
@@ -154,8 +154,8 @@ func (t *planning) final(ctx context.Context, d *Decision) (*AgentResult, error)
 	return t.host.final(d), nil
 }
 
-// install makes a plan the one that is executed.
-func (t *planning) install(before []PlanStep, change func(*PlanState)) {
+// install makes a plan the one that is executed, and tells it.
+func (t *planning) install(before []PlanStep, why string, change func(*PlanState)) {
 	s := t.run.PlanState
 	change(s)
 	s.unreflected = false
@@ -172,6 +172,9 @@ func (t *planning) install(before []PlanStep, change func(*PlanState)) {
 		if len(list.ids) > 0 {
 			said += fmt.Sprintf("; %s %s", list.what, strings.Join(list.ids, ", "))
 		}
+	}
+	if !u.IsInitial {
+		t.host.revised(before, why, u)
 	}
 	t.host.emit(loop.Event{Type: loop.Revised, Text: said, Detail: encode(u)})
 	t.run.remind(reminder(s, false))
@@ -276,7 +279,7 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 		if f := planFault(SubmitPlan, d.Plan, nil, s, &t.run.Parameters); f != "" {
 			return t.refuse(ctx, f)
 		}
-		return t.revise(ctx, s, d.Plan, nil)
+		return t.revise(ctx, s, d, nil)
 	case AmendPlan:
 		return t.amend(ctx, s, d)
 	case CallbackKind:
@@ -327,11 +330,11 @@ func (t *planning) amend(ctx context.Context, s *PlanState, d *Decision) (*Agent
 	if f := planFault(AmendPlan, d.Plan, kept, s, &t.run.Parameters); f != "" {
 		return t.refuse(ctx, f)
 	}
-	return t.revise(ctx, s, d.Plan, kept)
+	return t.revise(ctx, s, d, kept)
 }
 
-// revise replaces what is left of the plan by the steps that are kept and new ones.
-func (t *planning) revise(ctx context.Context, s *PlanState, steps, kept []PlanStep) (*AgentResult, error) {
+// revise replaces what is left of the plan by the steps that are kept and those of a decision.
+func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept []PlanStep) (*AgentResult, error) {
 	limit := t.Config.MaxPlanRevisions
 	t.run.semanticFailures = 0
 	if float64(s.PlanRevision)/float64(limit) >= revisionWarning {
@@ -344,6 +347,6 @@ func (t *planning) revise(ctx context.Context, s *PlanState, steps, kept []PlanS
 	for i := range kept {
 		ids[kept[i].ID] = true
 	}
-	t.install(s.Plan, func(s *PlanState) { s.replace(append(slices.Clone(kept), steps...), ids) })
+	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(append(slices.Clone(kept), d.Plan...), ids) })
 	return nil, nil
 }

@@ -94,7 +94,7 @@ func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err er
 	defer h.mu.Unlock()
 	r := &loop.Result{
 		ID: h.id, Status: exec.Failed, State: json.RawMessage("{}"), Turns: h.usage.Requests, Runs: append([]string{}, h.runs...),
-		Usage: h.usage, Revisions: []loop.Revision{},
+		Usage: h.usage, Revisions: append([]loop.Revision{}, h.revisions...),
 	}
 	if run.PlanState != nil {
 		r.State = encode(&run.PlanState.StepResults)
