@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/plc-lang/plc/internal/modeltest"
+	"github.com/plc-lang/plc/internal/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -51,6 +53,13 @@ func heedSignals() {
 
 func TestScripts(t *testing.T) {
 	all := &replays{}
+	var collectors sync.Map // of traces, by their scripts
+	// spans FILE: writes what the last collector has got, without what differs each time.
+	spans := func(ts *testscript.TestScript, _ bool, args []string) {
+		c, _ := collectors.Load(ts)
+		tree := c.(*tracetest.Collector).Tree(t, "plc.run.id", "plc.solve.id", "gen_ai.operation.name", "gen_ai.tool.name")
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(tree), 0o600))
+	}
 	t.Cleanup(func() { all.check(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -72,6 +81,12 @@ func TestScripts(t *testing.T) {
 			"json":   jsonAt,
 			"keys":   keysAt,
 			"model":  func(ts *testscript.TestScript, neg bool, args []string) { serveModel(t, ts, args) },
+			"spans":  spans,
+			"collector": func(ts *testscript.TestScript, neg bool, args []string) {
+				c := tracetest.New(t, nil)
+				collectors.Store(ts, c)
+				ts.Setenv("COLLECTOR", strings.TrimSuffix(c.URL, "/v1/traces"))
+			},
 		},
 	})
 }

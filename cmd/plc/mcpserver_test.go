@@ -117,7 +117,7 @@ func (s *mcpTest) call(name string, arguments json.RawMessage, meta map[string]a
 		fmt.Fprintln(os.Stderr, os.Environ())
 		return text(fmt.Sprint(os.Environ(), encodings(strings.Join(os.Environ(), "\n"))), true)
 	case "search":
-		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"server": s.name, "found": arguments}}
+		return map[string]any{"content": []any{}, "structuredContent": map[string]any{"server": s.name, "found": arguments, "trace": meta["traceparent"]}}
 	case s.name + "_secret":
 		return text("the token is "+os.Getenv("TOKEN")+" and that is wrong", true)
 	case s.name + "_pay":

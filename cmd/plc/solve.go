@@ -215,6 +215,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 	if log.kept() && show.show != nil {
 		fmt.Fprintf(env.stderr, "solve %s\n", opts.ID)
 	}
+	spans := env.traceLoop(opts, s, f.model)
 	env.graceful.Store(true)
 	result, err := run(c.Context(), task, opts)
 	lostEvents, lost := show.stop(), log.close()
@@ -223,6 +224,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 	} else {
 		err = env.showSolved(result, f, log) // its reason says what err does
 	}
+	spans.end(env, result)
 	return env.lose(lost, env.complainLost("events", f.events, lostEvents, err))
 }
 

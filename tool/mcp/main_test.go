@@ -170,6 +170,9 @@ func newServer(mode string) *mcp.Server {
 	add(&mcp.Tool{Name: "key"}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(fmt.Sprint(r.Params.Meta[keyMeta])), nil
 	})
+	add(&mcp.Tool{Name: "trace"}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return text(fmt.Sprint(r.Params.Meta["traceparent"], " ", r.Params.Meta["tracestate"])), nil
+	})
 	add(&mcp.Tool{Name: "environ"}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(strings.Join(os.Environ(), "\n")), nil
 	})

@@ -122,6 +122,29 @@ func TestEnvironmentOfAChild(t *testing.T) {
 	}
 }
 
+// A trace is passed on, and is not there when nobody traces.
+func TestTraceOfAChild(t *testing.T) {
+	a := program(t, "env", Config{Environ: []string{"TRACEPARENT=of-plc"}})
+	for _, c := range []struct {
+		trace tool.Trace
+		want  []string
+	}{
+		{tool.Trace{}, nil},
+		{tool.Trace{Parent: "00-1-2-01"}, []string{"TRACEPARENT=00-1-2-01"}},
+		{tool.Trace{Parent: "00-1-2-01", State: "v=1"}, []string{"TRACEPARENT=00-1-2-01", "TRACESTATE=v=1"}},
+	} {
+		result, err := a.Call(tool.WithTrace(t.Context(), c.trace), &tool.Request{Call: "c"})
+		var got []string
+		if err != nil || json.Unmarshal(result.Value, &got) != nil {
+			t.Fatalf("%s, %v", result.Value, err)
+		}
+		got = slices.DeleteFunc(got, func(v string) bool { return !strings.HasPrefix(v, "TRACE") })
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q", c.trace, got)
+		}
+	}
+}
+
 // Ordinary programs are tools without a script around them.
 func TestProgramsOfTheSystem(t *testing.T) {
 	dir := t.TempDir()
