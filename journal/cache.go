@@ -20,6 +20,9 @@ const (
 	MaxCachedResult = 16 << 20  // of one
 )
 
+// clockSlack is how far apart the clocks of those may be who share a cache.
+const clockSlack = 5 * time.Minute
+
 // cacheID is in the header of each cache ("plcc").
 const cacheID = 0x706c6363
 
@@ -149,7 +152,8 @@ func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
 	var until, used int64
 	var sum []byte
 	now := time.Now()
-	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ?", key, micros(now)).
+	// What was kept or used later than now is of a clock that has been put back since: nobody knows how old it is.
+	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ? AND used <= ?", key, micros(now), micros(now.Add(clockSlack))).
 		Scan(&until, &used, &outcome, &value, &sum)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -225,7 +229,7 @@ func (c *Cache) Clean(ctx context.Context) (int, error) {
 	if c.fault != nil {
 		return 0, c.fault
 	}
-	res, err := c.db.ExecContext(ctx, "DELETE FROM cached WHERE until <= ?", micros(time.Now()))
+	res, err := c.db.ExecContext(ctx, "DELETE FROM cached WHERE until <= ? OR used > ?", micros(time.Now()), micros(time.Now().Add(clockSlack)))
 	if err != nil {
 		return 0, c.wrap(err)
 	}

@@ -187,3 +187,24 @@ func BenchmarkCache(b *testing.B) {
 		}
 	}
 }
+
+// What is of a time to come was kept by a clock that has been put back: it may be of any age.
+func TestClockPutBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cache")
+	c := openCache(t, path)
+	c.Keep([]byte("k"), []byte(`1`), "", 24*time.Hour)
+	execute(t, path, "UPDATE cached SET used = used + 120000000") // of two minutes nothing is made
+	if _, _, ok := c.Recall([]byte("k")); !ok {
+		t.Error("clocks may differ a little")
+	}
+	execute(t, path, "UPDATE cached SET used = used + 3600000000")
+	if value, _, ok := c.Recall([]byte("k")); ok {
+		t.Errorf("%s is given", value)
+	}
+	if n, err := c.Clean(t.Context()); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if c.Fault() != nil {
+		t.Error(c.Fault())
+	}
+}

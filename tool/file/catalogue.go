@@ -177,7 +177,13 @@ func (b *builder) implement(a Activity) {
 		b.params[a.Name] = p.Params()
 	}
 	if i.Activity != nil {
-		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets), b.remembering(a.file, a.around, b.secrets, b.decides(a)...))
+		parts, secrets := b.decides(a), slices.Clone(b.secrets)
+		if p, ok := i.Activity.(*process.Activity); ok { // which may say another thing with other variables
+			basic, named := p.Inherited()
+			text, _ := json.Marshal(basic)
+			parts, secrets = append(parts, text), append(secrets, named...)
+		}
+		i.Activity = a.around.wrap(withoutSecrets(i.Activity, b.secrets), b.remembering(a.file, a.around, secrets, parts...))
 	}
 	b.made[a.Name] = i
 }

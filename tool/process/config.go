@@ -108,6 +108,8 @@ func New(cfg Config) (*Activity, error) {
 	a := &Activity{
 		dir:       cfg.Dir,
 		env:       environment(cfg),
+		basic:     Inherited(environOf(cfg), BasicEnv()),
+		named:     Inherited(environOf(cfg), cfg.InheritEnv),
 		output:    cfg.Output,
 		allowDash: slices.Clone(cfg.AllowDash),
 		okExit:    slices.Clone(cfg.OKExit),
@@ -232,16 +234,20 @@ func checkEnv(env map[string]string) error {
 
 // environment is what every child gets: what it inherits, then what is added.
 func environment(cfg Config) []string {
-	from := cfg.Environ
-	if from == nil {
-		from = os.Environ()
-	}
-	env := Inherited(from, append(BasicEnv(), cfg.InheritEnv...))
+	env := Inherited(environOf(cfg), append(BasicEnv(), cfg.InheritEnv...))
 	for name, value := range cfg.Env {
 		env = append(env, name+"="+value)
 	}
 	slices.Sort(env[len(env)-len(cfg.Env):])
 	return env
+}
+
+// environOf is what is inherited from.
+func environOf(cfg Config) []string {
+	if cfg.Environ == nil {
+		return os.Environ()
+	}
+	return cfg.Environ
 }
 
 // Inherited are the variables of an environment that names allow: as they are, or `AWS_*`

@@ -21,7 +21,8 @@ type Activity struct {
 	command       []driver.Template
 	dir           string
 	env           []string
-	stdin         string // params, request, none or template; "" is params
+	basic, named  []string // what of it is inherited
+	stdin         string   // params, request, none or template; "" is params
 	stdinTemplate driver.Template
 	output        string // json, text or lines; "" is json
 	allowDash     []string
@@ -32,6 +33,10 @@ type Activity struct {
 }
 
 var _ tool.Activity = (*Activity)(nil)
+
+// Inherited are the variables that the program inherits, as KEY=value: those that every program does, and those that
+// Config.InheritEnv names, which may be secrets. The caller must not change them.
+func (a *Activity) Inherited() (basic, named []string) { return a.basic, a.named }
 
 // Params are the names of the placeholders, sorted: the tool must declare them.
 func (a *Activity) Params() []string {

@@ -147,33 +147,52 @@ func (r *Redactor) Text(s string) string {
 }
 
 // Value is a JSON value without secrets, in whatever way its strings are escaped; a number
-// that is a secret becomes a string. What is not JSON is taken for a text. The value itself
-// is not changed. It costs one pass.
+// that is a secret becomes a string, and names of one object that come out the same are numbered. What is not JSON is
+// taken for a text. The value itself is not changed. It costs one pass, and one more where names were changed.
 func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	if r == nil || len(value) == 0 {
 		return value
 	}
+	clean, names := r.value(value, false)
+	if names == 0 || jsonscan.Check(clean, jsonscan.Limits{}) == nil {
+		return clean
+	}
+	if clean, _ = r.value(value, true); jsonscan.Check(clean, jsonscan.Limits{}) != nil && jsonscan.Check(value, jsonscan.Limits{}) == nil {
+		return json.RawMessage(`"` + redacted + `"`)
+	}
+	return clean
+}
+
+// value is Value, with names that were changed numbered if asked for; names is how many were changed.
+func (r *Redactor) value(value json.RawMessage, number bool) (_ json.RawMessage, names int) {
 	text := string(value)
 	var clean []byte // what of value is done; nil while nothing has changed
 	done := 0
 	lexer := jsonscan.Lexer{Text: value}
 	for kind := lexer.Next(); kind != jsonscan.EOF; kind = lexer.Next() {
 		if lexer.Err != nil {
-			return json.RawMessage(r.Text(text))
+			return json.RawMessage(r.Text(text)), 0
 		}
 		if kind != jsonscan.String && kind != jsonscan.Number {
 			continue
 		}
 		token := text[lexer.Start:lexer.Pos]
-		if better := r.token(token, lexer.Escaped); better != token {
-			clean = append(append(clean, text[done:lexer.Start]...), better...)
-			done = lexer.Pos
+		better := r.token(token, lexer.Escaped)
+		if better == token {
+			continue
 		}
+		if strings.HasPrefix(strings.TrimLeft(text[lexer.Pos:], " \t\r\n"), ":") {
+			if names++; number {
+				better = better[:len(better)-1] + " " + strconv.Itoa(names) + `"`
+			}
+		}
+		clean = append(append(clean, text[done:lexer.Start]...), better...)
+		done = lexer.Pos
 	}
 	if clean == nil {
-		return value
+		return value, 0
 	}
-	return append(clean, text[done:]...)
+	return append(clean, text[done:]...), names
 }
 
 // token is a string or a number of JSON without secrets.

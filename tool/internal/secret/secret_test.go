@@ -130,3 +130,18 @@ func BenchmarkValue(b *testing.B) {
 		r.Value(value)
 	}
 }
+
+// Names that come out the same stay two names: JSON with one of them twice is none.
+func TestNames(t *testing.T) {
+	r := secret.New("first-secret", "second-secret")
+	for value, want := range map[string]string{
+		`{"first-secret":1,"b":2}`:                             `{"•••":1,"b":2}`,
+		`{"first-secret":1, "second-secret" :2,"c":"x"}`:       `{"••• 1":1, "••• 2" :2,"c":"x"}`,
+		`{"first-secret":{"a":"first-secret"},"•••":1}`:        `{"••• 1":{"a":"•••"},"•••":1}`,
+		`{"first-secret":1,"second-secret":2,"••• 1":"three"}`: `"•••"`,
+	} {
+		if got := string(r.Value(json.RawMessage(value))); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}
