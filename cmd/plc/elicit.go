@@ -15,16 +15,17 @@ import (
 // answerServer puts to a person what an MCP server wants to know: each member of the
 // answer is asked for by itself.
 func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp.Answer, error) {
+	show := env.shown.Load()
 	about := fmt.Sprintf("? the MCP server %q asks: %s", q.Server, q.Message)
 	if q.URL != "" {
-		yes, _ := env.ask(ctx, nil, fmt.Sprintf("%s\n  open %s\n  done?", about, q.URL))
+		yes, _ := env.ask(ctx, show, fmt.Sprintf("%s\n  open %s\n  done?", about, q.URL))
 		return &mcp.Answer{Accept: yes}, ctx.Err()
 	}
 	question := about + "\n  answer it?"
 	for _, f := range q.Fields {
 		question += "\n  " + shownField(f)
 	}
-	yes, _ := env.ask(ctx, nil, question)
+	yes, _ := env.ask(ctx, show, question)
 	if !yes {
 		return &mcp.Answer{}, ctx.Err()
 	}
@@ -35,7 +36,7 @@ func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp
 	defer release()
 	a := &mcp.Answer{Accept: true, Content: map[string]any{}}
 	for _, f := range q.Fields {
-		value, given, err := env.askField(ctx, f)
+		value, given, err := env.askField(ctx, show, f)
 		if err != nil {
 			return nil, err
 		}
@@ -79,10 +80,10 @@ func choices(f mcp.Field) string {
 }
 
 // askField asks for one member until the answer fits; an empty line leaves it out.
-func (env *environment) askField(ctx context.Context, f mcp.Field) (value any, given bool, err error) {
+func (env *environment) askField(ctx context.Context, show *progress, f mcp.Field) (value any, given bool, err error) {
 	question := "  " + f.Name + ":"
 	for {
-		text, why := env.prompt(ctx, nil, question)
+		text, why := env.prompt(ctx, show, question)
 		if why != "" {
 			return nil, false, errors.New(why)
 		}

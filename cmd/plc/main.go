@@ -74,6 +74,7 @@ type environment struct {
 	asking    chan struct{}              // holds one while a question is put to a person
 	waiting   atomic.Int32               // questions, with the one that is put
 	line      <-chan string              // that somebody may be typing; of who holds asking
+	shown     atomic.Pointer[progress]   // of the run that goes on; nil when none is shown
 	serving   sync.Mutex                 // guards pools
 	pools     []*mcp.Pool                // the MCP servers that run
 	memory    *memory                    // of results; nil without a store

@@ -422,6 +422,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error
 	var show *progress
 	if !p.asJSON {
 		show = newProgress(env.stderr, l.prog)
+		env.shown.Store(show)
 	}
 	opts.Approver = env.answerer(f, show, k)
 	spans := env.tracer(workflowName(p.name))

@@ -31,6 +31,7 @@ func (env *environment) newSolveProgress(ctx context.Context, opts *loop.Options
 	}
 	if asJSON, _ := wantsJSON(f.format); !asJSON {
 		s.show = newProgress(env.stderr, &compile.Program{})
+		env.shown.Store(s.show)
 	}
 	opts.Exec.Approver = env.answerer(&f.runFlags, s.show, nil)
 	s.show.start(opts.Exec.Approver == nil)
