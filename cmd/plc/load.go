@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -307,7 +309,24 @@ func (env *environment) secrets() *file.Secrets {
 			ReadFile:  func(string) ([]byte, error) { return []byte("-"), nil },
 		}
 	}
-	return &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: os.ReadFile}
+	return &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: readSecret}
+}
+
+// maxSecret is how long a secret may be, in bytes.
+const maxSecret = 64 << 10
+
+// readSecret reads the file of a secret. It may be no ordinary one: a pipe of a program that knows it.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err == nil && len(text) > maxSecret {
+		err = fmt.Errorf("%s has more than %d bytes, which is no secret; name the file that holds the secret alone", path, maxSecret)
+	}
+	return text, err
 }
 
 // hintTools tells newcomers where tools come from, when a plan has unknown ones

@@ -3,6 +3,8 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
@@ -24,7 +27,8 @@ const several = ` Here are several of these objects, by number, in one: they hav
 // Batch is next with up to most requests that come at once, within 10 ms, as one. Each gets its own
 // answer, which is checked as if it had been alone, and an equal part of what the answer used up; what has no
 // answer, or not the right one, fails by itself. When the request fails, all in it do. A second attempt
-// is made alone. Put a Tape around it, not into it: then the record is the same whatever came together.
+// is made alone. A request that is refused because of what is in it (http-400, http-413, http-422, too long an answer) says
+// nothing of one of them: then each is made alone. Put a Tape around it, not into it: then the record is the same whatever came together.
 func Batch(next Client, most int) Client {
 	if most < 2 {
 		return next
@@ -44,11 +48,11 @@ type batcher struct {
 type batch struct {
 	cancel   context.CancelFunc
 	full     chan struct{} // closed when it has as many as it may
-	done     chan struct{} // closed when there are answers, or err
+	done     chan struct{} // closed when there are answers, or errs
 	requests []*Request
 	waiting  int // for an answer
 	answers  []*Answer
-	err      error
+	errs     []error // of each, when there are no answers
 }
 
 // Complete is Client's.
@@ -59,10 +63,7 @@ func (b *batcher) Complete(ctx context.Context, req *Request) (*Answer, error) {
 	in, n := b.join(ctx, req)
 	select {
 	case <-in.done:
-		if in.err != nil {
-			return nil, in.err
-		}
-		return in.answers[n], nil
+		return in.answers[n], in.errs[n]
 	case <-ctx.Done():
 		b.leave(in)
 		return nil, driver.Stopped(ctx, false)
@@ -119,16 +120,37 @@ func (b *batcher) send(ctx context.Context, in *batch, system string) {
 		delete(b.open, system)
 	}
 	b.mu.Unlock()
+	in.answers, in.errs = make([]*Answer, len(in.requests)), make([]error, len(in.requests))
 	if len(in.requests) == 1 {
-		var a *Answer
-		a, in.err = b.next.Complete(ctx, in.requests[0])
-		in.answers = []*Answer{a}
+		b.each(ctx, in)
 		return
 	}
 	a, err := b.next.Complete(ctx, together(in.requests))
-	if in.err = err; err == nil {
+	switch {
+	case err == nil:
 		in.answers = a.split(len(in.requests))
+	case ctx.Err() == nil && becauseOf(err):
+		b.each(ctx, in)
+	default:
+		for i := range in.errs {
+			in.errs[i] = err
+		}
 	}
+}
+
+// each asks for the answers one by one, at once.
+func (b *batcher) each(ctx context.Context, in *batch) {
+	var all sync.WaitGroup
+	for i, req := range in.requests {
+		all.Go(func() { in.answers[i], in.errs[i] = b.next.Complete(ctx, req) })
+	}
+	all.Wait()
+}
+
+// becauseOf reports an error that may be because of one request among several, or because of how many they are.
+func becauseOf(err error) bool {
+	var te *tool.Error
+	return errors.As(err, &te) && slices.Contains([]string{"http-400", "http-413", "http-422", driver.TooLarge}, te.Code)
 }
 
 // together is one request for several.

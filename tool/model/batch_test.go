@@ -167,3 +167,39 @@ func TestTapeAroundABatch(t *testing.T) {
 		t.Errorf("%v %v, replayed %v %v", first, used, replayed, usedAgain)
 	}
 }
+
+// strictly is a model that takes no request with 5 in it, nor one of several with 6.
+type strictly struct{ several }
+
+func (s *strictly) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
+	a, err := s.several.Complete(ctx, req)
+	if strings.Contains(req.Prompt, `"n":5`) || strings.Contains(req.Prompt, `"n":6`) && req.Answers > 1 {
+		return nil, &tool.Error{Code: "http-400", Permanent: true}
+	}
+	return a, err
+}
+
+// One request that is refused, or several that together are too much, take no others with them.
+func TestRefusedBatch(t *testing.T) {
+	for _, c := range []struct {
+		numbers []int
+		want    map[int]string
+	}{
+		{[]int{1, 2, 5}, map[int]string{1: "1", 2: "2", 5: "http-400"}},
+		{[]int{1, 6}, map[int]string{1: "1", 6: "6"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &strictly{}
+			said, _ := outcomes(t, model.Batch(s, len(c.numbers)), 1, c.numbers...)
+			if fmt.Sprint(said) != fmt.Sprint(c.want) || len(s.asked) != 1+len(c.numbers) {
+				t.Errorf("%v, want %v; %d requests", said, c.want, len(s.asked))
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // the key is wrong: that is so for all
+		s := &several{err: &tool.Error{Code: "http-401", Permanent: true}}
+		if said, _ := outcomes(t, model.Batch(s, 2), 1, 1, 2); said[1] != "http-401" || said[2] != "http-401" || len(s.asked) != 1 {
+			t.Error(said, len(s.asked))
+		}
+	})
+}
