@@ -125,13 +125,14 @@ var layers = map[string]layer{
 	"loop":                {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect tool tool/model schemas diag", libraries: []string{gjson, sjson}},
 	"loop/flux":           {own: "exec loop tool/model"},
+	"loop/tea":            {own: "exec compile diag lang lang/dialect lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag"},
 
 	// Programs.
 	"cmd/plc": {program: true,
 		own: "approval compile compile/cel " +
 			"exec exec/adaptive exec/forecast journal " +
-			"lang lang/dialect lang/dialect/notations loop loop/agentframework loop/flux loop/planning " +
+			"lang lang/dialect lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
 			"tool tool/file tool/guard tool/openapi tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
 			"state trace dag/draw diag internal/jsonscan internal/spell",
 		libraries: []string{cobra, pflag, xsys, xterm}},

@@ -1,0 +1,214 @@
+package tea
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// The defaults of the actions' parameters.
+const (
+	DefaultModel           = "gpt-4"
+	DefaultMaxDepth        = 3
+	DefaultMaxSubtasks     = 15
+	DefaultMaxConcurrent   = 3
+	DefaultMaxRetries      = 2
+	DefaultRetryDelay      = time.Second
+	DefaultMaxReplans      = 2 // of an execution
+	DefaultMetadataReplans = 3 // of a plan, in its metadata
+)
+
+// Options say how the actions work. The zero value is the default.
+type Options struct {
+	// Decompose and Execute are what Solve gives to the two actions. Their goal and plan are Solve's.
+	Decompose DecomposeParams
+	Execute   ExecuteParams
+	// Models are planners by the names of models. Any other name is the task's planner.
+	Models map[string]loop.Planner
+	// State is what the actions begin with, as it was kept before; nil is nothing. Solve goes on with its plan.
+	State *State
+	// Save keeps the state whenever a subtask or the plan has changed; nil keeps nothing. An error ends the
+	// action. It must not change the state or keep the pointer.
+	Save func(ctx context.Context, s *State) error
+	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the default.
+	Loop *loop.Options
+}
+
+// State is what the actions share: state.plan and the other variables.
+type State struct {
+	Plan           *Plan   `json:"plan,omitempty"`
+	PlanStatus     *Counts `json:"plan_status,omitempty"`
+	SubtaskResults Object  `json:"subtask_results"` // by the ids of subtasks, in the order in which they came
+	ReplanCount    int     `json:"replan_count"`
+	// FailedSubtask and FailureReason are what plan.replan tells the planner; an execution that ends with a failure sets
+	// them.
+	FailedSubtask string `json:"failed_subtask,omitempty"`
+	FailureReason string `json:"failure_reason,omitempty"`
+	// PlannerConfig is what plan.execute gives to plan.replan.
+	PlannerConfig *ReplanParams `json:"planner_config,omitempty"`
+}
+
+// Trace is what an action did: objects with step, timestamp and what else there is to say.
+type Trace []Object
+
+// Error is the answer of an action that did not succeed; its JSON is that of the system.
+type Error struct {
+	Message        string `json:"error"`
+	Success        bool   `json:"success"` // false
+	Plan           *Plan  `json:"plan,omitempty"`
+	SubtaskResults Object `json:"subtask_results,omitzero"`
+	PlanningTrace  Trace  `json:"planning_trace,omitzero"` // nil of those that come early
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// EndedError is that a subtask waits for a person, or that its run was ended: no fault of the plan, which goes
+// on when it is executed again.
+type EndedError struct {
+	Status exec.Status
+	Reason string
+}
+
+func (e *EndedError) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("tea: the execution is %s: %s", e.Status, e.Reason), ": ")
+}
+
+// Actions are plan.decompose, plan.execute, plan.replan and plan.status on one state. One of them
+// runs at a time.
+type Actions struct {
+	// State is what they share. It may be changed between actions.
+	State State
+
+	o       Options
+	loop    loop.Options
+	task    *loop.Task
+	caller  loop.Caller
+	plans   int // made so far
+	attempt int // of the subtask that is retried; 0 is none
+
+	mu     sync.Mutex // of what follows, since llm.call runs beside others
+	result *loop.Result
+}
+
+// New makes the actions of a task: its planner, and its tools as executors. A nil Options is the default.
+func New(task *loop.Task, o *Options) (*Actions, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if task.Planner == nil {
+		return nil, errors.New("tea: the task has no planner")
+	}
+	a := &Actions{o: *o, task: task, result: &loop.Result{State: json.RawMessage("{}"), Runs: []string{}, Revisions: []loop.Revision{}}}
+	if o.State != nil {
+		a.State = *o.State
+	}
+	if o.Loop != nil {
+		a.loop = *o.Loop
+	}
+	if a.loop.ID == "" {
+		a.loop.ID = exec.NewID()
+	}
+	a.result.ID = a.loop.ID
+	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record}
+	a.caller.Compile.Catalogue = task.Catalogue
+	a.caller.Exec.OnFailure = exec.Continue // what the others of a wave give counts
+	told := a.caller.Exec.OnEvent
+	a.caller.Exec.OnEvent = func(e *exec.Event) {
+		if told != nil {
+			told(e)
+		}
+		a.emit(loop.Event{Type: loop.Ran, Run: e})
+	}
+	return a, nil
+}
+
+// Call calls an action by its name, plan.decompose or actions.plan_decompose and so on, with its parameters as
+// JSON. The answer is that of the system, also of an action that did not succeed. ok is false when name is none of
+// them; the error is that of a context that is done, of a record, or an *EndedError.
+func (a *Actions) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
+	action := map[string]func(context.Context, json.RawMessage) (any, error){
+		"plan_decompose": a.decomposeJSON, "plan_execute": a.executeJSON, "plan_replan": a.replanJSON, "plan_status": a.statusJSON,
+	}[actionName(name)]
+	if action == nil {
+		return nil, false, nil
+	}
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	said, err := action(ctx, params)
+	var failed *Error
+	switch {
+	case errors.As(err, &failed):
+		return encode(failed), true, nil
+	case err != nil:
+		return nil, true, err
+	}
+	return encode(said), true, nil
+}
+
+func actionName(name string) string {
+	if rest, ok := strings.CutPrefix(name, "actions."); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(name, "plan."); ok {
+		return "plan_" + rest
+	}
+	return ""
+}
+
+// Functions are the four actions as functions for a model to call.
+func Functions() []model.Function {
+	const (
+		of   = `{"type":"object","properties":{`
+		plan = `"plan":{"type":"object","description":"The plan; the current one when it is left out."}`
+		by   = `"model":{"type":"string","default":"gpt-4"},"temperature":{"type":"number","default":0.7}`
+	)
+	return []model.Function{
+		{Name: "plan.decompose", Description: "Decomposes a goal into subtasks whose dependencies form a directed acyclic graph, and makes them the current plan.",
+			Params: json.RawMessage(of + `"goal":{"type":"string"},"strategy":{"type":"string","enum":["flat","hierarchical","iterative"],"default":"flat"},"max_depth":{"type":"integer","default":3},"max_subtasks":{"type":"integer","default":15},"prompt_template":{"type":"string"},` + by + `},"required":["goal"]}`)},
+		{Name: "plan.execute", Description: "Executes the subtasks of a plan that are not done yet, each after its dependencies, and gives their results.",
+			Params: json.RawMessage(of + plan + `,"parallel":{"type":"boolean","default":false},"max_concurrent":{"type":"integer","default":3},"subtask_executor":{"type":"object","properties":{"action":{"type":"string"},"with":{"type":"object"}}},"on_subtask_failure":{"type":"string","enum":["replan","retry","skip","abort"],"default":"abort"},"max_retries":{"type":"integer","default":2},"retry_delay":{"type":"number","default":1.0},"max_replans":{"type":"integer","default":2}}}`)},
+		{Name: "plan.replan", Description: "Plans again what is left of a plan; completed subtasks are kept.",
+			Params: json.RawMessage(of + plan + `,` + by + `}}`)},
+		{Name: "plan.status", Description: "Says how the subtasks of a plan stand, and how far it is.",
+			Params: json.RawMessage(of + plan + `,"include_completed":{"type":"boolean","default":true},"include_details":{"type":"boolean","default":false}}}`)},
+	}
+}
+
+// planID is the id of the next plan: the same when a loop with the same id is done again.
+func (a *Actions) planID(prefix string) string {
+	a.plans++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", a.loop.ID, a.plans))
+	return prefix + hex.EncodeToString(sum[:4])
+}
+
+// saved hands the state to who keeps it.
+func (a *Actions) saved(ctx context.Context) error {
+	if a.o.Save == nil {
+		return nil
+	}
+	if err := a.o.Save(context.WithoutCancel(ctx), &a.State); err != nil {
+		return fmt.Errorf("tea: the state can't be kept: %w", err)
+	}
+	return nil
+}
+
+func (a *Actions) emit(e loop.Event) {
+	if a.loop.OnEvent == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e.Time, e.Turn = time.Now(), max(1, a.plans)
+	a.loop.OnEvent(&e)
+}

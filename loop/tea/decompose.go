@@ -1,0 +1,170 @@
+package tea
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Decomposed is the answer of plan.decompose.
+type Decomposed struct {
+	Plan          *Plan  `json:"plan"`
+	PlanningTrace Trace  `json:"planning_trace"`
+	Success       bool   `json:"success"` // true
+	PlanID        string `json:"plan_id"`
+	SubtaskCount  int    `json:"subtask_count"`
+
+	// Unfinished reports that the planner said planning_complete: false: there is more to plan when this is done.
+	Unfinished bool `json:"-"`
+}
+
+// Decompose has a goal decomposed into subtasks; the plan becomes state.plan. Errors are *Errors, but that of
+// a context that is done, and of Options.Save.
+func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decomposed, error) {
+	q := *p
+	q.Strategy = cmp.Or(q.Strategy, Flat)
+	if !q.Strategy.known() {
+		return nil, unknownStrategy(q.Strategy)
+	}
+	t := newTracing()
+	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, DefaultModel))
+	answer, err := a.ask(ctx, q.Model, a.decomposePrompt(&q), "Goal: "+q.Goal, 1)
+	if err != nil {
+		return nil, t.failed(ctx, err)
+	}
+	parsed, err := answerIn(answer)
+	if err != nil {
+		return nil, t.error("Failed to parse plan: %s", err)
+	}
+	list, f, err := subtasksIn(parsed)
+	if err != nil {
+		return nil, t.raised("Plan decomposition failed: %s", err)
+	}
+	if len(list) == 0 {
+		return nil, t.error("No subtasks returned from LLM")
+	}
+	if most := orDefault(q.MaxSubtasks, DefaultMaxSubtasks); len(list) > most {
+		t.add("subtasks_truncated", "original_count", len(list), "truncated_to", most)
+		list = list[:most]
+	}
+	plan := &Plan{Goal: q.Goal, Strategy: q.Strategy}
+	if plan.Subtasks, err = newSubtasks(list, "subtask_"); err != nil {
+		return nil, t.raised("Plan decomposition failed: %s", err)
+	}
+	plan.ID = a.planID("plan_")
+	plan.complete()
+	if err := plan.Validate(); err != nil {
+		return nil, t.error("Invalid plan structure: %s", err)
+	}
+	t.add("decompose_complete", "elapsed_seconds", t.elapsed(), "subtask_count", len(plan.Subtasks), "plan_id", plan.ID)
+	a.State.Plan = plan
+	return &Decomposed{
+		Plan: plan.Clone(), PlanningTrace: t.trace, Success: true, PlanID: plan.ID, SubtaskCount: len(plan.Subtasks),
+		Unfinished: string(f["planning_complete"]) == "false",
+	}, a.saved(ctx)
+}
+
+func unknownStrategy(s Strategy) *Error {
+	return &Error{Message: fmt.Sprintf("Unknown strategy: %s. Use 'flat', 'hierarchical', or 'iterative'", s)}
+}
+
+func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (any, error) {
+	r := readParams(params).planned()
+	p := r.decompose()
+	if r.fault == nil && !r.has("goal") {
+		r.fault = message("'goal' is missing")
+	}
+	if r.fault != nil {
+		return nil, newTracing().raised("Plan decomposition failed: %s", r.fault)
+	}
+	return a.Decompose(ctx, p)
+}
+
+// decomposePrompt is the system prompt: the template as it is, or that of the strategy.
+func (a *Actions) decomposePrompt(p *DecomposeParams) string {
+	switch {
+	case p.PromptTemplate != "":
+		return p.PromptTemplate
+	case p.Strategy == Hierarchical:
+		return fmt.Sprintf(hierarchicalPrompt, orDefault(p.MaxDepth, DefaultMaxDepth), orDefault(p.MaxSubtasks, DefaultMaxSubtasks))
+	case p.Strategy == Iterative:
+		return fmt.Sprintf(iterativePrompt, a.completedList())
+	}
+	return flatPrompt
+}
+
+// completedList are the results so far, as the iterative prompt lists them.
+func (a *Actions) completedList() string {
+	var lines []string
+	for _, m := range a.State.SubtaskResults {
+		lines = append(lines, fmt.Sprintf("- %s: %s", m.Name, first(textOf(m.Value), maxListed)))
+	}
+	return cmp.Or(strings.Join(lines, "\n"), "None")
+}
+
+// subtasksIn are the subtasks of an answer, and its members.
+func subtasksIn(answer json.RawMessage) ([]json.RawMessage, fields, error) {
+	f, ok := fieldsOf(answer)
+	if !ok {
+		return nil, nil, messagef("the answer is not an object {\"subtasks\": […]} but %s", first(string(answer), 40))
+	}
+	var list []json.RawMessage
+	if truthy(f["subtasks"]) && json.Unmarshal(f["subtasks"], &list) != nil {
+		return nil, nil, message("'subtasks' is not a list")
+	}
+	return list, f, nil
+}
+
+// newSubtasks are the subtasks that a planner lists. One without an id is called after its place.
+func newSubtasks(list []json.RawMessage, prefix string) ([]*Subtask, error) {
+	subtasks := make([]*Subtask, 0, len(list))
+	for i, raw := range list {
+		f, ok := fieldsOf(raw)
+		if !ok {
+			return nil, messagef("subtask %d is not an object: %s", i+1, first(string(raw), 40))
+		}
+		s := &Subtask{ID: fmt.Sprintf("%s%d", prefix, i+1), Status: Pending}
+		if err := s.describe(f); err != nil {
+			return nil, err
+		}
+		subtasks = append(subtasks, s)
+	}
+	return subtasks, nil
+}
+
+// tracing is the trace of an action that goes on.
+type tracing struct {
+	trace Trace
+	begun time.Time
+}
+
+func newTracing() *tracing { return &tracing{trace: Trace{}, begun: time.Now()} }
+
+// add adds a step, with more members: name, value, …
+func (t *tracing) add(step string, pairs ...any) {
+	t.trace = append(t.trace, object(append([]any{"step", step, "timestamp", epoch(time.Now())}, pairs...)...))
+}
+
+func (t *tracing) elapsed() Float { return Float(time.Since(t.begun).Seconds()) }
+
+// error is a failure of the action.
+func (t *tracing) error(format string, args ...any) *Error {
+	return &Error{Message: fmt.Sprintf(format, args...), PlanningTrace: t.trace}
+}
+
+// raised is a failure of the action that the trace tells, too.
+func (t *tracing) raised(format string, err error) *Error {
+	t.add("error", "error", err.Error())
+	return t.error(format, err)
+}
+
+// failed is that a model failed: its error, unless the context is done.
+func (t *tracing) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("tea: %w", ctx.Err())
+	}
+	return t.error("%s", errorText(err))
+}

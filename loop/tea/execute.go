@@ -1,0 +1,365 @@
+package tea
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// Executed is the answer of plan.execute.
+type Executed struct {
+	Plan           *Plan  `json:"plan"`
+	SubtaskResults Object `json:"subtask_results"`
+	PlanStatus     Counts `json:"plan_status"`
+	ReplanCount    int    `json:"replan_count"`
+	PlanningTrace  Trace  `json:"planning_trace"`
+	Success        bool   `json:"success"` // nothing has failed and nothing is left
+}
+
+// Execute executes what is not done of a plan, each subtask after its dependencies. The plan becomes state.plan, as
+// far as it came, also when there is an error: an *Error, an *EndedError, or that of a context
+// that is done, of a record, or of Options.Save. Executing the plan again goes on with it.
+func (a *Actions) Execute(ctx context.Context, p *ExecuteParams) (*Executed, error) {
+	x, err := a.newExecution(p)
+	if err != nil {
+		return nil, err
+	}
+	x.sync()
+	if x.p.Parallel {
+		err = x.waves(ctx)
+	} else {
+		err = x.sequence(ctx)
+	}
+	x.sync()
+	var abort abortError
+	switch {
+	case errors.As(err, &abort):
+		a.State.FailedSubtask, a.State.FailureReason = abort.subtask, abort.why
+		return nil, &Error{Message: abort.message, Plan: x.plan.Clone(), SubtaskResults: slices.Clone(x.results), PlanningTrace: x.trace}
+	case err != nil:
+		return nil, err
+	}
+	counts := x.plan.Counts()
+	a.State.PlanStatus = &counts
+	x.add("execute_complete", "elapsed_seconds", x.elapsed(), "status_counts", counts)
+	return &Executed{
+		Plan: x.plan.Clone(), SubtaskResults: slices.Clone(x.results), PlanStatus: counts, ReplanCount: x.replans, PlanningTrace: x.trace,
+		Success: counts.Failed == 0 && counts.Pending == 0,
+	}, a.saved(ctx)
+}
+
+func (a *Actions) executeJSON(ctx context.Context, params json.RawMessage) (any, error) {
+	r := readParams(params)
+	p := r.execute()
+	var invalid invalidTypeError
+	switch {
+	case errors.As(r.fault, &invalid):
+		return nil, &Error{Message: invalid.Error()}
+	case r.fault != nil:
+		return nil, newTracing().raised("Plan execution failed: %s", r.fault)
+	}
+	return a.Execute(ctx, p)
+}
+
+// execution is a plan that is executed.
+type execution struct {
+	*tracing
+	a       *Actions
+	p       ExecuteParams // with its defaults
+	with    any           // of the executor
+	plan    *Plan
+	results Object
+	replans int
+}
+
+// abortError ends an execution.
+type abortError struct{ message, subtask, why string }
+
+func (e abortError) Error() string { return e.message }
+
+// newExecution begins to execute a plan that can be.
+func (a *Actions) newExecution(p *ExecuteParams) (*execution, error) {
+	x := &execution{tracing: newTracing(), a: a, p: p.withDefaults(), plan: a.plan(p.Plan), replans: a.State.ReplanCount}
+	if x.plan == nil {
+		return nil, &Error{Message: "No plan provided. Use plan.decompose first or provide plan parameter."}
+	}
+	if err := x.plan.sound(); err != nil {
+		return nil, x.raised("Plan execution failed: %s", err)
+	}
+	if !x.p.OnSubtaskFailure.known() {
+		return nil, unknownFailure(x.p.OnSubtaskFailure)
+	}
+	x.add("execute_start", "plan_id", x.plan.ID, "parallel", x.p.Parallel, "max_concurrent", x.p.MaxConcurrent, "failure_strategy", x.p.OnSubtaskFailure)
+	if _, err := x.plan.Order(); err != nil {
+		return nil, x.error("%s", err)
+	}
+	if x.p.MaxConcurrent == 0 && x.p.Parallel {
+		return nil, x.raised("Plan execution failed: %s", message("max_concurrent must be greater than 0"))
+	}
+	var err error
+	if x.with, err = paramsOf(x.p.SubtaskExecutor.With); err != nil {
+		return nil, x.raised("Plan execution failed: %s", err)
+	}
+	x.begin()
+	return x, nil
+}
+
+// withDefaults are the parameters with their defaults.
+func (p *ExecuteParams) withDefaults() ExecuteParams {
+	q := *p
+	q.MaxConcurrent = orDefault(p.MaxConcurrent, DefaultMaxConcurrent)
+	q.MaxRetries = orDefault(p.MaxRetries, DefaultMaxRetries)
+	q.RetryDelay = orDefault(p.RetryDelay, DefaultRetryDelay)
+	q.MaxReplans = orDefault(p.MaxReplans, DefaultMaxReplans)
+	q.OnSubtaskFailure = cmp.Or(p.OnSubtaskFailure, Abort)
+	if p.SubtaskExecutor == nil {
+		q.SubtaskExecutor = &Executor{Action: LLMCall, With: encode(map[string]string{"model": cmp.Or(p.Model, DefaultModel)})}
+	}
+	return q
+}
+
+// begin takes the results that there are, and has what was under way done again.
+func (x *execution) begin() {
+	x.results = append(Object{}, x.a.State.SubtaskResults...)
+	for _, s := range x.plan.Subtasks {
+		switch s.Status {
+		case InProgress:
+			s.Status = Pending
+		case Completed:
+			if x.results.Get(s.ID) == nil {
+				x.results.Set(s.ID, orNull(s.Result))
+			}
+		}
+	}
+}
+
+// sync puts what there is into the state.
+func (x *execution) sync() {
+	counts := x.plan.Counts()
+	s := &x.a.State
+	s.Plan, s.SubtaskResults, s.ReplanCount, s.PlanStatus = x.plan, x.results, x.replans, &counts
+}
+
+// saved keeps how the execution stands.
+func (x *execution) saved(ctx context.Context) error {
+	x.sync()
+	return x.a.saved(ctx)
+}
+
+// sequence does one subtask after the other, from the beginning again after each new plan. One that failed before
+// is done again.
+func (x *execution) sequence(ctx context.Context) error {
+	for {
+		plan := x.plan
+		if err := x.inOrder(ctx); err != nil || x.plan == plan {
+			return err
+		}
+	}
+}
+
+// inOrder does the subtasks of the plan in order, until there is another plan.
+func (x *execution) inOrder(ctx context.Context) error {
+	plan := x.plan
+	order, err := plan.Order()
+	if err != nil {
+		return err // it was checked
+	}
+	subtasks := make(map[string]*Subtask, len(order))
+	for _, s := range plan.Subtasks {
+		subtasks[s.ID] = s
+	}
+	for _, id := range order {
+		if s := subtasks[id]; !s.Status.done() {
+			if err := x.wave(ctx, []*Subtask{s}); err != nil || x.plan != plan {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// waves does what is ready, so many at once, until nothing is: it is done, or has failed subtasks before it.
+func (x *execution) waves(ctx context.Context) error {
+	for {
+		ready := x.plan.Ready()
+		if len(ready) == 0 {
+			return nil
+		}
+		if err := x.wave(ctx, ready[:min(len(ready), x.p.MaxConcurrent)]); err != nil {
+			return err
+		}
+	}
+}
+
+// wave does subtasks at once. What they gave is taken before anything is done about those that failed, in
+// their order: after an abort or another plan, nothing more is.
+func (x *execution) wave(ctx context.Context, batch []*Subtask) error {
+	now := epoch(time.Now())
+	for _, s := range batch {
+		s.Status, s.StartedAt = InProgress, &now
+	}
+	if err := x.saved(ctx); err != nil {
+		return err
+	}
+	answers, err := x.do(ctx, batch)
+	for i := range answers {
+		if s := batch[i]; answers[i].result != nil {
+			x.complete(s, answers[i].result)
+			x.add("subtask_"+s.ID+"_complete", "duration", *s.CompletedAt-*s.StartedAt)
+		}
+	}
+	if err == nil {
+		err = x.ended(answers)
+	}
+	if err == nil {
+		err = x.handleAll(ctx, batch, answers)
+	}
+	return errors.Join(err, x.saved(ctx))
+}
+
+// handleAll does about the subtasks of a wave that failed what the strategy says.
+func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []answer) (err error) {
+	plan := x.plan
+	for i, s := range batch {
+		switch {
+		case !answers[i].failed:
+		case err != nil || x.plan != plan:
+			s.end(Failed, answers[i].why)
+		default:
+			err = x.handle(ctx, s, &answers[i])
+		}
+	}
+	return err
+}
+
+// ended is that a subtask of a wave did not come to its end.
+func (x *execution) ended(answers []answer) error {
+	for i := range answers {
+		if answers[i].ended != nil {
+			return answers[i].ended
+		}
+	}
+	return nil
+}
+
+// complete takes what a subtask gave.
+func (x *execution) complete(s *Subtask, result json.RawMessage) {
+	s.end(Completed, "")
+	s.Result = result
+	x.results.Set(s.ID, result)
+}
+
+// handle does about a subtask that failed what the strategy says.
+func (x *execution) handle(ctx context.Context, s *Subtask, failed *answer) error {
+	switch x.p.OnSubtaskFailure {
+	case Skip:
+		s.end(Skipped, failed.why)
+		x.add("subtask_"+s.ID+"_skipped", "error", failed.why)
+		return nil
+	case Retry:
+		return x.retry(ctx, s, failed)
+	case Replan:
+		return x.replan(ctx, s, failed.why)
+	}
+	return x.abort(s, "_failed_abort", failed.why, failed.why)
+}
+
+// abort ends the execution.
+func (x *execution) abort(s *Subtask, step, text, why string) error {
+	s.end(Failed, text)
+	x.add("subtask_"+s.ID+step, "error", text)
+	return abortError{text, s.ID, why}
+}
+
+// retry does a subtask again, until it succeeds or the retries are used up. One that may have done its work
+// is not done again.
+func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error {
+	for failed.failed {
+		if failed.uncertain {
+			return x.abort(s, "_failed_abort", failed.why, failed.why)
+		}
+		if s.RetryCount >= x.p.MaxRetries {
+			return x.abort(s, "_max_retries", fmt.Sprintf("Max retries (%d) exceeded: %s", x.p.MaxRetries, failed.why), failed.why)
+		}
+		s.RetryCount++
+		delay := backoff(x.p.RetryDelay, s.RetryCount)
+		if err := sleep(ctx, delay); err != nil {
+			return err
+		}
+		x.add(fmt.Sprintf("subtask_%s_retry_%d", s.ID, s.RetryCount), "delay", Float(delay.Seconds()))
+		if err := x.saved(ctx); err != nil {
+			return err
+		}
+		x.a.attempt = s.RetryCount
+		answers, err := x.do(ctx, []*Subtask{s})
+		x.a.attempt = 0
+		if err == nil {
+			err = x.ended(answers)
+		}
+		if err != nil {
+			return err
+		}
+		failed = &answers[0]
+	}
+	x.complete(s, failed.result)
+	return nil
+}
+
+// backoff is the delay before retry n, from 1: it doubles each time.
+func backoff(delay time.Duration, n int) time.Duration {
+	for ; n > 1 && delay < 1<<61; n-- {
+		delay *= 2
+	}
+	return delay
+}
+
+// sleep waits, unless ctx is done.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("tea: %w", ctx.Err())
+	}
+}
+
+// replan puts another plan in the place of the one of which a subtask failed.
+func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
+	if x.replans >= x.p.MaxReplans {
+		return x.abort(s, "_max_replans", fmt.Sprintf("Max replans (%d) exceeded: %s", x.p.MaxReplans, why), why)
+	}
+	x.add("triggering_replan", "failed_subtask", s.ID, "replan_count", x.replans+1)
+	name := ""
+	if c := x.a.State.PlannerConfig; c != nil {
+		name = c.Model
+	}
+	r, err := x.a.replan(ctx, x.plan, name, s.ID, why)
+	var failed *Error
+	switch {
+	case errors.As(err, &failed):
+		text := "Replan failed: " + failed.Message
+		s.Status, s.Error = Failed, &text
+		return abortError{text, s.ID, why}
+	case err != nil:
+		return err
+	}
+	x.plan = r.Plan
+	x.replans++
+	return nil
+}
+
+// statusOf is what a run says of how it ended before its time; "" is that it did not.
+func statusOf(r *exec.Result) exec.Status {
+	if r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected {
+		return r.Status
+	}
+	return ""
+}

@@ -1,0 +1,233 @@
+package tea
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// answer is what came of a subtask: a result, a failure, or nothing yet.
+type answer struct {
+	result    json.RawMessage
+	failed    bool
+	why       string
+	uncertain bool  // it failed, and may have done its work
+	ended     error // it did not come to its end
+}
+
+// do has the executor do subtasks: a tool, as the calls of one run, or a model.
+func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) {
+	name := cmp.Or(x.p.SubtaskExecutor.Action, LLMCall)
+	params := make([]json.RawMessage, len(batch))
+	for i, s := range batch {
+		params[i] = x.params(name, s)
+	}
+	answers := make([]answer, len(batch))
+	_, known := x.a.task.Catalogue.Lookup(name)
+	var err error
+	switch {
+	case known:
+		answers, err = x.a.call(ctx, name, params)
+	case name == LLMCall:
+		answers = x.a.llmCall(ctx, params)
+	default:
+		for i := range answers {
+			answers[i] = answer{failed: true, why: fmt.Sprintf("Executor action '%s' not found", name)}
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("tea: %w", ctx.Err())
+	}
+	return answers, err
+}
+
+// call calls a tool with params, in a run of its own, within what is left of the bounds.
+func (a *Actions) call(ctx context.Context, name string, params []json.RawMessage) ([]answer, error) {
+	calls := make([]model.FunctionCall, len(params))
+	for i, p := range params {
+		calls[i] = model.FunctionCall{Name: name, Params: string(p)}
+	}
+	id := fmt.Sprintf("%s-%d", a.loop.ID, len(a.result.Runs)+1)
+	caller, u := a.caller, &a.result.Usage
+	if a.loop.MaxTokens > 0 {
+		caller.Exec.MaxTokens = max(1, float64(a.loop.MaxTokens-u.Input-u.Output-u.Calls.Tokens))
+	}
+	if a.loop.MaxCost > 0 {
+		caller.Exec.MaxCost = max(1e-9, a.loop.MaxCost-u.Cost-u.Calls.Cost)
+	}
+	called, result, err := caller.Call(ctx, id, calls)
+	if err != nil {
+		return nil, err
+	}
+	var early exec.Status
+	if result != nil {
+		a.result.Runs = append(a.result.Runs, id)
+		u.Calls = u.Calls.Plus(result.Usage)
+		early = statusOf(result)
+	}
+	answers := make([]answer, len(called))
+	for i := range called {
+		answers[i] = answerOf(&called[i], early)
+	}
+	return answers, nil
+}
+
+// answerOf is what a call comes to. early is how its run ended before its time.
+func answerOf(c *loop.Called, early exec.Status) answer {
+	switch {
+	case c.Failure != nil:
+		return answer{failed: true, why: c.Failure.Message, uncertain: c.Failure.Code == "uncertain"}
+	case c.Status != exec.Completed && early != "":
+		return answer{ended: &EndedError{early, c.Reason}}
+	case c.Status != exec.Completed:
+		return answer{failed: true, why: cmp.Or(c.Reason, "the subtask was not done")}
+	}
+	f, _ := fieldsOf(c.Value)
+	if e := f["error"]; truthy(e) {
+		return answer{failed: true, why: textOf(e)}
+	}
+	if content, ok := f["content"]; ok {
+		return answer{result: content}
+	}
+	return answer{result: orNull(c.Value)}
+}
+
+// paramsOf reads the params of an executor; nil is none.
+func paramsOf(with json.RawMessage) (any, error) {
+	if len(with) == 0 || string(with) == "null" {
+		return map[string]any{}, nil
+	}
+	if err := jsonscan.Check(with, jsonscan.Limits{}); err != nil {
+		return nil, messagef("'with' of the subtask_executor is not JSON: %s", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(with))
+	d.UseNumber() // numbers keep their digits
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, messagef("'with' of the subtask_executor is not JSON: %s", err)
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, message("'with' of the subtask_executor is not an object")
+	}
+	return v, nil
+}
+
+// params are the params of the executor for a subtask. llm.call without messages of its own is asked to do it.
+func (x *execution) params(name string, s *Subtask) json.RawMessage {
+	p := x.around(s).fill(x.with).(map[string]any)
+	if own, _ := p["messages"].([]any); name == LLMCall && len(own) == 0 {
+		p["messages"] = []map[string]string{
+			{"role": "system", "content": executeSystem},
+			{"role": "user", "content": "Subtask: " + s.Description + x.needed(s)},
+		}
+	}
+	return encode(p)
+}
+
+// needed are the results of the dependencies, as llm.call is told them.
+func (x *execution) needed(s *Subtask) string {
+	var b strings.Builder
+	for _, d := range s.Dependencies {
+		if v := x.results.Get(d); v != nil {
+			fmt.Fprintf(&b, "\nResult from '%s': %s", d, first(textOf(v), maxDependent))
+		}
+	}
+	return b.String()
+}
+
+// surroundings are the values that tokens stand for, made when one is met.
+type surroundings map[string]func() json.RawMessage
+
+func (x *execution) around(s *Subtask) surroundings {
+	state := func() json.RawMessage {
+		return encode(object("plan", x.plan, "plan_status", x.plan.Counts(), "current_subtask", s, "subtask_results", x.results, "replan_count", x.replans))
+	}
+	return surroundings{
+		"goal": func() json.RawMessage { return encode(x.plan.Goal) }, "subtask": func() json.RawMessage { return encode(s) },
+		"subtask_results": func() json.RawMessage { return encode(x.results) }, "state": state,
+	}
+}
+
+// fill is a value with the tokens in its strings replaced.
+func (r surroundings) fill(v any) any {
+	switch v := v.(type) {
+	case string:
+		return r.text(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = r.fill(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name := range v {
+			m[name] = r.fill(v[name])
+		}
+		return m
+	}
+	return v
+}
+
+var (
+	token = regexp.MustCompile(`\{\{\s*([a-z_]+)((?:\.[^\s.\[\]{}|]+|\[(?:'[^']*'|"[^"]*"|[0-9]+)\])*)\s*(\|\s*tojson\s*)?\}\}`)
+	part  = regexp.MustCompile(`\.([^.\[\]]+)|\[(?:'([^']*)'|"([^"]*)"|([0-9]+))\]`)
+)
+
+// text is a string with its tokens replaced, once; what they bring is data, and not read again. A string that is one
+// token becomes its value.
+func (r surroundings) text(s string) any {
+	if m := token.FindStringSubmatch(s); m != nil && m[0] == s && m[3] == "" {
+		if v, ok := r.value(m[1], m[2]); ok && v != nil {
+			return v
+		}
+	}
+	return token.ReplaceAllStringFunc(s, func(found string) string {
+		m := token.FindStringSubmatch(found)
+		v, ok := r.value(m[1], m[2])
+		switch {
+		case !ok:
+			return found
+		case m[3] != "":
+			return string(orNull(v))
+		case string(v) == "null":
+			return ""
+		}
+		return textOf(v)
+	})
+}
+
+// value is what a token stands for, nil when there is nothing; false when it is none of the known names.
+func (r surroundings) value(name, path string) (json.RawMessage, bool) {
+	of := r[name]
+	if of == nil {
+		return nil, false
+	}
+	v := of()
+	for _, m := range part.FindAllStringSubmatch(path, -1) {
+		v = below(v, cmp.Or(m[1], m[2], m[3], m[4]))
+	}
+	return v, true
+}
+
+// below is a member or an element of a value; nil when there is none.
+func below(v json.RawMessage, name string) json.RawMessage {
+	if f, ok := fieldsOf(v); ok {
+		return f[name]
+	}
+	var list []json.RawMessage
+	if i, err := strconv.Atoi(name); err == nil && isKind(v, '[') && json.Unmarshal(v, &list) == nil && i >= 0 && i < len(list) {
+		return list[i]
+	}
+	return nil
+}

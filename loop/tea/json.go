@@ -1,0 +1,216 @@
+package tea
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Object is a JSON object whose members keep their order, and their values their spelling.
+type Object []Member
+
+// Member is a member of an Object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Get is the value of a member; nil when there is none. It costs a walk over the members.
+func (o Object) Get(name string) json.RawMessage {
+	for i := range o {
+		if o[i].Name == name {
+			return o[i].Value
+		}
+	}
+	return nil
+}
+
+// Set gives a member a value, which can be encoded as JSON, where it stands or at the end.
+func (o *Object) Set(name string, value any) {
+	text := encode(value)
+	for i := range *o {
+		if (*o)[i].Name == name {
+			(*o)[i].Value = text
+			return
+		}
+	}
+	*o = append(*o, Member{name, text})
+}
+
+// MarshalJSON is the object with its members in order.
+func (o Object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, encode(m.Name)...), ':'), m.Value...)
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads an object; null is one without members.
+func (o *Object) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*o = nil
+		return nil
+	}
+	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
+		return err
+	}
+	v, findings := lang.ReadValue(diag.NewFile("object", text), nil)
+	if err := findings.Err(); err != nil {
+		return err
+	}
+	if v.Kind() != lang.Object {
+		return errors.New("it is not an object")
+	}
+	*o = Object{}
+	for m := range v.Members() {
+		*o = append(*o, Member{m.Name, m.Value.AppendJSON(nil)})
+	}
+	return nil
+}
+
+// object is an object of these members: name, value, name, value, …
+func object(pairs ...any) Object {
+	o := make(Object, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		o = append(o, Member{pairs[i].(string), encode(pairs[i+1])})
+	}
+	return o
+}
+
+// Float is a number that is written as Python writes a float: 1.0, not 1.
+type Float float64
+
+// MarshalJSON is the number, always with a fraction or an exponent.
+func (f Float) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+		return nil, errors.New("a number that is not finite is no JSON")
+	}
+	b := strconv.AppendFloat(nil, float64(f), 'f', -1, 64)
+	if !bytes.ContainsRune(b, '.') {
+		b = append(b, ".0"...)
+	}
+	return b, nil
+}
+
+// epoch is a time in seconds since 1970, to the microsecond.
+func epoch(t time.Time) Float { return Float(float64(t.UnixMicro()) / 1e6) }
+
+// encode is a value as compact JSON, in which <, > and & stay what they are.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // texts, finite numbers, and JSON that was checked
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// fields are the members of an object by their exact names.
+type fields map[string]json.RawMessage
+
+// fieldsOf are the members of a text that is a JSON object; false when it is none.
+func fieldsOf(text json.RawMessage) (fields, bool) {
+	var f fields
+	if !isKind(text, '{') || json.Unmarshal(text, &f) != nil {
+		return nil, false
+	}
+	return f, true
+}
+
+// has reports whether there is a member of this name that is not null.
+func (f fields) has(name string) bool { return len(f[name]) > 0 && string(f[name]) != "null" }
+
+// isKind reports whether a JSON text begins with this byte: what kind of value it is.
+func isKind(text json.RawMessage, first byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return len(text) > 0 && text[0] == first
+}
+
+// truthy is what Python takes for true; nil is not.
+func truthy(v json.RawMessage) bool {
+	switch string(v) {
+	case "", "null", "false", `""`, "[]", "{}":
+		return false
+	}
+	if n, err := strconv.ParseFloat(string(v), 64); err == nil {
+		return n != 0
+	}
+	return true
+}
+
+// wordOf is a string, or a number as it is written; false for all else.
+func wordOf(v json.RawMessage) (string, bool) {
+	var s string
+	if json.Unmarshal(v, &s) == nil && isKind(v, '"') {
+		return s, true
+	}
+	var n json.Number
+	if json.Unmarshal(v, &n) == nil && string(v) != "null" {
+		return n.String(), true
+	}
+	return "", false
+}
+
+// textOf is a value as it is told in words: a string as it is, all else as JSON.
+func textOf(v json.RawMessage) string {
+	if s, ok := wordOf(v); ok && isKind(v, '"') {
+		return s
+	}
+	return string(v)
+}
+
+// first are the first n characters of a text.
+func first(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+var fence = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)```")
+
+// answerIn is the JSON in the answer of a model: the whole of it, else its first fenced block,
+// else what stands from the first { to the last }.
+func answerIn(text string) (json.RawMessage, error) {
+	if text == "" {
+		return nil, message("Empty response from LLM")
+	}
+	tries := []string{text}
+	if m := fence.FindStringSubmatch(text); m != nil {
+		tries = append(tries, m[1])
+	}
+	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {
+		tries = append(tries, text[from:to+1])
+	}
+	for _, t := range tries {
+		if v, err := jsonscan.Compacting([]byte(strings.TrimSpace(t)), jsonscan.Limits{}); err == nil {
+			return v, nil
+		}
+	}
+	return nil, message("Could not parse JSON from response: " + first(text, 200) + "...")
+}
+
+// message is an error in the words of the system.
+type message string
+
+func (m message) Error() string { return string(m) }
+
+func messagef(format string, args ...any) message { return message(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,140 @@
+package tea
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// LLMCall is the executor that asks a model: {"action": "llm.call", "with": {"model": …, "messages": […]}}. Without messages
+// of its own it is told the subtask and what its dependencies gave. A tool of this name in the catalogue is called in its place.
+const LLMCall = "llm.call"
+
+// llmCall asks the models for subtasks, all at once.
+func (a *Actions) llmCall(ctx context.Context, params []json.RawMessage) []answer {
+	answers := make([]answer, len(params))
+	var all sync.WaitGroup
+	for i := range params {
+		all.Go(func() { answers[i] = a.callModel(ctx, params[i]) })
+	}
+	all.Wait()
+	return answers
+}
+
+// callModel is llm.call with params.
+func (a *Actions) callModel(ctx context.Context, params json.RawMessage) answer {
+	f, _ := fieldsOf(params)
+	r := &reading{fields: f}
+	name, t := r.text("model"), r.turn()
+	if r.fault != nil {
+		return answer{failed: true, why: r.fault.Error()}
+	}
+	t.Attempt = a.attempt + 1
+	text, err := a.converse(ctx, name, t)
+	switch {
+	case ctx.Err() != nil:
+		return answer{ended: &EndedError{exec.Cancelled, "the execution was cancelled"}}
+	case err != nil:
+		return answer{failed: true, why: errorText(err)}
+	}
+	return answer{result: encode(text)}
+}
+
+// turn is what the param messages asks.
+func (r *reading) turn() *model.Turn {
+	var list []json.RawMessage
+	if json.Unmarshal(r.fields["messages"], &list) != nil {
+		r.bad("messages", "a list")
+	}
+	t := &model.Turn{}
+	var system []string
+	for i, raw := range list {
+		m, _ := fieldsOf(raw)
+		content, ok := wordOf(m["content"])
+		switch role := textOf(m["role"]); {
+		case !ok:
+			r.fault = messagef("message %d of llm.call has no content that is text", i+1)
+		case role == "system":
+			system = append(system, content)
+		case role == "user" || role == "assistant":
+			t.Messages = append(t.Messages, model.Message{Role: model.Role(role), Text: content})
+		default:
+			r.fault = messagef("message %d of llm.call has the role %q; there are system, user and assistant", i+1, role)
+		}
+	}
+	if r.fault == nil && len(t.Messages) == 0 {
+		r.fault = message("llm.call has no message of a user")
+	}
+	t.System = strings.Join(system, "\n\n")
+	return t
+}
+
+// ask puts a question of the planning to a model.
+func (a *Actions) ask(ctx context.Context, name, system, user string, attempt int) (string, error) {
+	return a.converse(ctx, name, &model.Turn{
+		System: system, Messages: []model.Message{{Role: model.User, Text: user}}, Attempt: attempt,
+		OnText: func(piece string) error { a.emit(loop.Event{Type: loop.Said, Text: piece}); return nil },
+	})
+}
+
+// converse has a model answer; one that refuses gives an error.
+func (a *Actions) converse(ctx context.Context, name string, t *model.Turn) (string, error) {
+	if err := a.affordable(); err != nil {
+		return "", err
+	}
+	planner := a.task.Planner
+	if p := a.o.Models[name]; p != nil {
+		planner = p
+	}
+	a.emit(loop.Event{Type: loop.Asked, Request: t})
+	reply, err := planner.Converse(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	a.spend(reply)
+	a.emit(loop.Event{Type: loop.Replied, Reply: reply})
+	if reply.Stop == model.Refusal {
+		return "", message(strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
+	}
+	return reply.Text, nil
+}
+
+// errorText is what an error says, without the code that a tool's has.
+func errorText(err error) string {
+	var te *tool.Error
+	if errors.As(err, &te) {
+		return te.Message
+	}
+	return err.Error()
+}
+
+func (a *Actions) spend(r *model.Reply) {
+	const million = 1e6
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u := &a.result.Usage
+	u.Requests++
+	u.Input, u.Output, u.Cached = u.Input+r.Input, u.Output+r.Output, u.Cached+r.Cached
+	u.Cost += (float64(r.Input)*a.loop.Prices.Input + float64(r.Output)*a.loop.Prices.Output) / million
+}
+
+// affordable says which bound forbids more.
+func (a *Actions) affordable() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u := &a.result.Usage
+	switch tokens, cost := u.Input+u.Output+u.Calls.Tokens, u.Cost+u.Calls.Cost; {
+	case a.loop.MaxTokens > 0 && tokens >= a.loop.MaxTokens:
+		return messagef("the token budget of %d is used up", a.loop.MaxTokens)
+	case a.loop.MaxCost > 0 && cost >= a.loop.MaxCost:
+		return messagef("the cost budget of %g is used up", a.loop.MaxCost)
+	}
+	return nil
+}

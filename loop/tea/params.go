@@ -1,0 +1,266 @@
+package tea
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/internal/spell"
+)
+
+// DecomposeParams are the parameters of plan.decompose. Where a number is 0 it is the default, and below 0 it is none; in
+// JSON it is what it says.
+type DecomposeParams struct {
+	Goal           string
+	Model          string   // "" is gpt-4; see Options.Models
+	Strategy       Strategy // "" is flat
+	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
+	MaxSubtasks    int      // 0 is 15; what is over is cut off
+	PromptTemplate string   // in the place of the system prompt, as it is; "" is none
+}
+
+// ExecuteParams are the parameters of plan.execute, with numbers as in DecomposeParams.
+type ExecuteParams struct {
+	Plan             *Plan // nil is state.plan. It is not changed
+	Parallel         bool
+	MaxConcurrent    int             // subtasks of a wave, when parallel; 0 is 3
+	SubtaskExecutor  *Executor       // nil is llm.call
+	OnSubtaskFailure FailureStrategy // "" is abort
+	MaxRetries       int             // of a subtask, when it is retried; 0 is 2
+	RetryDelay       time.Duration   // before the first retry, and twice as long before each after it; 0 is 1 s
+	MaxReplans       int             // 0 is 2
+	Model            string          // of the executor llm.call when SubtaskExecutor is nil; "" is gpt-4
+}
+
+// Executor is what does subtasks: a tool of the catalogue, or llm.call.
+type Executor struct {
+	Action string `json:"action"` // "" is llm.call
+	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results }}, {{ state }} and what is below them
+	// ({{ subtask.description }}, {{ subtask_results['a'].url | tojson }}) are replaced for each subtask; a string that is nothing else becomes
+	// the value itself. What is not there is "". Nil is none.
+	With json.RawMessage `json:"with"`
+}
+
+// FailureStrategy is what an execution does about a subtask that failed.
+type FailureStrategy string
+
+// The failure strategies.
+const (
+	Abort  FailureStrategy = "abort"  // end at once
+	Skip   FailureStrategy = "skip"   // mark it as skipped, and go on, also with what depends on it
+	Retry  FailureStrategy = "retry"  // do it again, after a delay that doubles; in the end, abort
+	Replan FailureStrategy = "replan" // have what is left planned again
+)
+
+func unknownFailure(s FailureStrategy) *Error {
+	return &Error{Message: fmt.Sprintf("Unknown failure strategy: %s. Use 'replan', 'retry', 'skip', or 'abort'", s)}
+}
+
+func (s FailureStrategy) known() bool { return s == Abort || s == Skip || s == Retry || s == Replan }
+
+// ReplanParams are the parameters of plan.replan.
+type ReplanParams struct {
+	Plan  *Plan  `json:"-"`               // nil is state.plan. It is not changed
+	Model string `json:"model,omitempty"` // "" is gpt-4
+}
+
+// StatusParams are the parameters of plan.status.
+type StatusParams struct {
+	Plan           *Plan // nil is state.plan
+	IncludeDetails bool  // the subtasks
+	OmitCompleted  bool  // include_completed is false: not the completed ones among them
+}
+
+// orDefault is a number of parameters: 0 is the default, and less is 0.
+func orDefault[N int | time.Duration](n, standard N) N {
+	if n == 0 {
+		return standard
+	}
+	return max(0, n)
+}
+
+// reading are parameters that are read from JSON; the first fault stays.
+type reading struct {
+	fields
+	fault error
+}
+
+func readParams(text json.RawMessage) *reading {
+	f, ok := fieldsOf(text)
+	if !ok {
+		return &reading{fault: message("the parameters are not an object")}
+	}
+	return &reading{fields: f}
+}
+
+// planned has a nested planner: {model, strategy, …} stand for those parameters that are not there themselves.
+func (r *reading) planned() *reading {
+	planner, ok := fieldsOf(r.fields["planner"])
+	if !ok {
+		return r
+	}
+	for name, v := range planner {
+		if _, flat := r.fields[name]; !flat {
+			r.fields[name] = v
+		}
+	}
+	return r
+}
+
+func (r *reading) bad(name, want string) {
+	if r.fault == nil {
+		r.fault = messagef("'%s' is %s, not %s", name, want, first(string(r.fields[name]), 40))
+	}
+}
+
+func (r *reading) text(name string) (s string) {
+	if r.has(name) && json.Unmarshal(r.fields[name], &s) != nil {
+		r.bad(name, "a string")
+	}
+	return s
+}
+
+func (r *reading) flag(name string, standard bool) bool {
+	if r.has(name) && json.Unmarshal(r.fields[name], &standard) != nil {
+		r.bad(name, "true or false")
+	}
+	return standard
+}
+
+func (r *reading) number(name string) (n float64, given bool) {
+	if !r.has(name) {
+		return 0, false
+	}
+	if json.Unmarshal(r.fields[name], &n) != nil {
+		r.bad(name, "a number")
+	}
+	return n, true
+}
+
+// count is a whole number: -1 when none is meant, 0 when nothing is said.
+func (r *reading) count(name string) int {
+	n, given := r.number(name)
+	switch {
+	case !given:
+		return 0
+	case n != math.Trunc(n) || n > math.MaxInt32:
+		r.bad(name, "an integer")
+	case n <= 0:
+		return -1
+	}
+	return int(n)
+}
+
+// seconds is a time, as count is a number.
+func (r *reading) seconds(name string) time.Duration {
+	n, given := r.number(name)
+	switch {
+	case !given:
+		return 0
+	case n <= 0:
+		return -1
+	}
+	return secondsOf(n)
+}
+
+// secondsOf is this many seconds, at most 292 years.
+func secondsOf(n float64) time.Duration {
+	return time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
+}
+
+// plan is the plan that is given; nil when there is none, as of {} and other things that are nothing to Python.
+func (r *reading) plan() *Plan {
+	raw := r.fields["plan"]
+	if !truthy(raw) || r.fault != nil {
+		return nil
+	}
+	if !isKind(raw, '{') {
+		r.fault = invalidType(raw)
+		return nil
+	}
+	p, err := ParsePlan(raw)
+	if err != nil {
+		r.fault = err
+	}
+	return p
+}
+
+// invalidTypeError is that a plan is no object.
+type invalidTypeError struct{ message }
+
+func invalidType(raw json.RawMessage) error {
+	kind := "a number"
+	switch raw[0] {
+	case '"':
+		kind = "a string"
+	case '[':
+		kind = "a list"
+	case 't':
+		kind = "true"
+	}
+	return invalidTypeError{messagef("Invalid plan type: %s", kind)}
+}
+
+func (r *reading) decompose() *DecomposeParams {
+	return &DecomposeParams{
+		Goal: r.text("goal"), Model: r.text("model"), Strategy: Strategy(r.text("strategy")),
+		MaxDepth: r.count("max_depth"), MaxSubtasks: r.count("max_subtasks"), PromptTemplate: r.text("prompt_template"),
+	}
+}
+
+func (r *reading) execute() *ExecuteParams {
+	return &ExecuteParams{
+		Plan: r.plan(), Parallel: r.flag("parallel", false), MaxConcurrent: r.count("max_concurrent"), SubtaskExecutor: r.executor(),
+		OnSubtaskFailure: FailureStrategy(r.text("on_subtask_failure")), MaxRetries: r.count("max_retries"),
+		RetryDelay: r.seconds("retry_delay"), MaxReplans: r.count("max_replans"), Model: r.text("model"),
+	}
+}
+
+func (r *reading) executor() *Executor {
+	if !r.has("subtask_executor") {
+		return nil
+	}
+	f, ok := fieldsOf(r.fields["subtask_executor"])
+	if !ok {
+		r.bad("subtask_executor", "an object {action, with}")
+		return nil
+	}
+	e := &Executor{With: f["with"]}
+	if f.has("action") && json.Unmarshal(f["action"], &e.Action) != nil {
+		r.bad("subtask_executor", "an object whose action is a name")
+	}
+	return e
+}
+
+// ParseOptions reads the parameters of plan.decompose and plan.execute, by their names, from a JSON object, for Solve. The goal is
+// the task's. An unknown name is an error.
+func ParseOptions(raw []byte) (*Options, error) {
+	r := readParams(raw)
+	known := []string{
+		"model", "strategy", "max_depth", "max_subtasks", "prompt_template", "temperature", "planner", "parallel", "max_concurrent",
+		"subtask_executor", "on_subtask_failure", "max_retries", "retry_delay", "max_replans",
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
+		if !slices.Contains(known, name) {
+			r.fault = messagef("there is no option %q", name)
+			if near, ok := spell.Nearest(name, slices.Values(known)); ok {
+				r.fault = messagef("there is no option %q; did you mean %q?", name, near)
+			}
+		}
+	}
+	o := &Options{Execute: *r.execute()}
+	o.Decompose = *r.planned().decompose()
+	if r.fault != nil {
+		return nil, fmt.Errorf("tea: the options can't be read: %w", r.fault)
+	}
+	if s := o.Decompose.Strategy; s != "" && !s.known() {
+		return nil, fmt.Errorf("tea: %w", unknownStrategy(s))
+	}
+	if s := o.Execute.OnSubtaskFailure; s != "" && !s.known() {
+		return nil, fmt.Errorf("tea: %w", unknownFailure(s))
+	}
+	return o, nil
+}

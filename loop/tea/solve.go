@@ -1,0 +1,158 @@
+package tea
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/tea"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+)
+
+// rejectedError is that a plan was looked at and refused.
+type rejectedError struct{ why error }
+
+func (e *rejectedError) Error() string {
+	return strings.TrimSuffix("plan rejected: "+strings.TrimPrefix(e.why.Error(), "loop: "), ": ")
+}
+
+// Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again until the planner says
+// that planning is complete. A plan of Options.State that is not done is executed in the place of the first.
+//
+// The output is {"subtask_results": …, "plan_status": …}; when the task has a schema, what the planner
+// makes of the results, which meets it. The state of the result is that of the actions. See
+// loop.Solve for errors. A nil Options is the default.
+func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, error) {
+	a, err := New(task, o)
+	if err != nil {
+		return nil, err
+	}
+	if a.loop.MaxTime > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, a.loop.MaxTime)
+		defer stop()
+	}
+	err = a.conclude(ctx, a.solve(ctx))
+	r := a.result
+	r.State = encode(a.State)
+	a.emit(loop.Event{Type: loop.Finished, Result: r})
+	return r, err
+}
+
+// conclude says what the end of a loop comes to.
+func (a *Actions) conclude(ctx context.Context, err error) error {
+	var failed *Error
+	var ended *EndedError
+	var rejected *rejectedError
+	r := a.result
+	switch {
+	case err == nil:
+		r.Status = exec.Completed
+	case ctx.Err() != nil:
+		r.Status, r.Reason = exec.Cancelled, "the execution was cancelled"
+	case errors.As(err, &rejected):
+		r.Status, r.Reason = exec.Rejected, rejected.Error()
+	case errors.As(err, &ended):
+		r.Status, r.Reason = ended.Status, ended.Reason
+	case errors.As(err, &failed):
+		r.Status, r.Reason = exec.Failed, failed.Message
+	default:
+		r.Status, r.Reason = exec.Failed, strings.TrimPrefix(err.Error(), "tea: ")
+		return err
+	}
+	return nil
+}
+
+// solve decomposes and executes.
+func (a *Actions) solve(ctx context.Context) error {
+	p := a.o.Decompose
+	p.Goal = strings.TrimSpace(a.task.Goal + "\n\n" + string(a.task.Context))
+	unfinished := a.State.Plan != nil && a.State.Plan.Counts().Progress() < 1
+	for turn := 1; ; turn++ {
+		more := p.Strategy == Iterative
+		if !unfinished {
+			d, err := a.Decompose(ctx, &p)
+			if err != nil {
+				return err
+			}
+			more = more && d.Unfinished
+		}
+		unfinished = false
+		x, err := a.executed(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return a.output(ctx, p.Goal, x)
+		}
+		if turn >= orDefault(a.loop.MaxTurns, loop.DefaultMaxTurns) {
+			return &Error{Message: fmt.Sprintf("the limit of %d turns is reached", turn)}
+		}
+	}
+}
+
+// executed shows the plan and executes it. What has failed in it, or is left, is an error.
+func (a *Actions) executed(ctx context.Context) (*Executed, error) {
+	if err := a.show(); err != nil {
+		return nil, err
+	}
+	a.result.Turns++
+	p := a.o.Execute
+	p.Plan = nil
+	x, err := a.Execute(ctx, &p)
+	if err == nil && !x.Success {
+		err = &Error{Message: fmt.Sprintf("the plan is not done: %d subtasks failed, %d are pending", x.PlanStatus.Failed, x.PlanStatus.Pending)}
+	}
+	return x, err
+}
+
+// show tells of the plan, as a program of steps in words, to who wants to see it before it is executed.
+func (a *Actions) show() error {
+	text := encode(a.State.Plan)
+	doc, findings := tea.Notation().Parse(diag.NewFile("plan", text), &dialect.Options{})
+	step, _ := tool.Step(dialect.StepTool)
+	done := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil })
+	prog, more := compile.Compile(doc, &compile.Options{Catalogue: a.task.Catalogue.WithMissing(&tool.Tool{Definition: step.Definition, Activity: done})})
+	findings = append(findings, more...)
+	if !findings.HasErrors() {
+		a.emit(loop.Event{Type: loop.Planned, Program: prog})
+	}
+	if a.loop.OnPlan == nil {
+		return nil
+	}
+	if err := findings.Err(); err != nil {
+		return &rejectedError{fmt.Errorf("the plan can't be shown: %w", err)}
+	}
+	if err := a.loop.OnPlan(prog); err != nil {
+		return &rejectedError{err}
+	}
+	return nil
+}
+
+// output makes the output of the results.
+func (a *Actions) output(ctx context.Context, goal string, x *Executed) error {
+	if a.task.Schema == nil {
+		a.result.Output = encode(struct {
+			SubtaskResults Object `json:"subtask_results"`
+			PlanStatus     Counts `json:"plan_status"`
+		}{x.SubtaskResults, x.PlanStatus})
+		return nil
+	}
+	text, err := a.ask(ctx, a.o.Decompose.Model, synthesisPrompt+string(a.task.Schema), fmt.Sprintf("Goal: %s\nResults: %s", goal, encode(x.SubtaskResults)), 1)
+	if err != nil {
+		return &Error{Message: err.Error()}
+	}
+	out, err := loop.Output(text, a.task.Schema)
+	if err != nil {
+		return &Error{Message: err.Error()}
+	}
+	a.result.Output = json.RawMessage(out)
+	return nil
+}
