@@ -321,7 +321,7 @@ func apply(text string, fix *diag.Fix) string {
 // A hostile text gets an answer without being read to its end where that can't
 // help, and none overflows the stack.
 func TestExprLimits(t *testing.T) {
-	const million = 1 << 20
+	million := large(1 << 20)
 	deep := func(n int) string { return strings.Repeat("(", n) + "†a" + strings.Repeat(")", n) }
 	tests := []struct {
 		name, text, want string

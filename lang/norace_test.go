@@ -1,0 +1,6 @@
+//go:build !race
+
+package lang
+
+// raceDetector says that all takes many times as long.
+const raceDetector = false
