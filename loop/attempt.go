@@ -28,6 +28,7 @@ type attempt struct {
 	id  string // of its run
 
 	growing growing
+	pieces  int      // of the text that have come
 	listed  [][]byte // the calls that have come
 	fed     int      // of them, those that were compiled
 	ids     []string // by which they are known, since a call that comes may take the name that another was given
@@ -42,11 +43,12 @@ type attempt struct {
 	closing  func() error
 }
 
-// attempt is the answer that is asked for as the turn's first, second, ….
-func (s *solver) attempt(ctx context.Context, asked int) *attempt {
+// attempt is the turn's first answer, its second, …. One that broke off does not count: a loop that
+// is done again from its record, which does not know of it, gives the run the same id.
+func (s *solver) attempt(ctx context.Context, number int) *attempt {
 	id := fmt.Sprintf("%s-%d", s.opts.ID, s.result.Turns+1)
-	if asked > 1 {
-		id += fmt.Sprintf(".%d", asked)
+	if number > 1 {
+		id += fmt.Sprintf(".%d", number)
 	}
 	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
 }
@@ -60,7 +62,9 @@ func (a *attempt) text(piece string) {
 		a.listed = append(a.listed, call)
 		a.s.emit(Event{Type: Listed, Call: compactJSON(call)})
 	}
-	if a.off {
+	// An answer that comes in one piece is whole: it may be one of before, of which calls that change
+	// the world were made. Nothing but those is to be under their ids in the record of the run.
+	if a.pieces++; a.off || a.pieces == 1 {
 		return
 	}
 	// The cost of a step is that of all that came before.
@@ -142,13 +146,17 @@ func (a *attempt) start(open bool) error {
 	if err != nil {
 		return err
 	}
+	record := opts.Record
+	if record != nil {
+		opts.Record = &remembered{record, s.memory}
+	}
 	ctx, cancel := context.WithCancel(a.ctx)
 	h, err := exec.Start(ctx, a.prog, &opts)
 	if err != nil {
 		cancel()
 		return errors.Join(err, closing())
 	}
-	a.handle, a.cancel, a.record, a.closing = h, cancel, opts.Record, closing
+	a.handle, a.cancel, a.record, a.closing = h, cancel, record, closing
 	return nil
 }
 

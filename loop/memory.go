@@ -32,6 +32,7 @@ type made struct {
 	past    exec.Past
 	taken   bool // from another run
 	counted bool // as what has happened in a turn
+	before  bool // the record of the run knew it
 }
 
 func newMemory() *memory {
@@ -50,6 +51,45 @@ func (m *memory) watch(e *exec.Event) {
 		m.now[at] = &made{}
 	}
 	m.now[at].past.Take(e)
+}
+
+// remembered is the record of a run, of which the memory learns what it knows from before: a run
+// that goes on does not tell again what had come to its end.
+type remembered struct {
+	exec.Record
+	memory *memory
+}
+
+// Past implements exec.Record.
+func (r *remembered) Past(instance string) (map[string]*exec.Past, error) {
+	pasts, err := r.Record.Past(instance)
+	if err == nil {
+		r.memory.recall(instance, pasts)
+	}
+	return pasts, err
+}
+
+// recall takes what the record of the run that goes on knows of an instance.
+func (m *memory) recall(instance string, pasts map[string]*exec.Past) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	keys := map[string]bool{}
+	for path, past := range pasts {
+		m.now[place{instance, path}] = &made{past: *past, before: true}
+		keys[past.Key] = past.Key != ""
+	}
+	m.forget(keys)
+}
+
+// forget forgets calls by their idempotency keys: they are of the run that goes on. The caller
+// holds mu.
+func (m *memory) forget(keys map[string]bool) {
+	if len(keys) == 0 {
+		return
+	}
+	for key, list := range m.known {
+		m.known[key] = slices.DeleteFunc(list, func(made *made) bool { return keys[made.past.Key] })
+	}
 }
 
 // take gives what is known of a call: see exec.Options.Known.
@@ -82,6 +122,9 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	m.fresh, m.took = 0, map[place]bool{}
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
+		if c != nil && made.before && made.past.Attempts == 0 {
+			m.retake(made, keyOf(at.instance, made.past.Content, pathOf(c)))
+		}
 		if made.taken {
 			m.took[at] = true
 		}
@@ -103,6 +146,19 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	m.now = map[place]*made{}
 	again, m.again = m.again, tool.Usage{}
 	return again
+}
+
+// retake takes a call over again that a run had taken over when it was cut off: its record says
+// what it gave, and not that it was made. The caller holds mu.
+func (m *memory) retake(now *made, key string) {
+	list := m.known[key]
+	if now.past.Returned == nil || len(list) == 0 {
+		return
+	}
+	m.known[key] = list[1:]
+	m.again = m.again.Plus(now.past.Usage)
+	now.taken, now.counted = true, list[0].counted
+	now.past.Key, now.past.Attempts = list[0].past.Key, list[0].past.Attempts
 }
 
 // wasTaken reports whether the last run took a call over.

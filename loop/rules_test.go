@@ -210,7 +210,8 @@ func TestReadsStartEarly(t *testing.T) {
 			}
 		}
 		head := `{"calls":[{"_tool":"pay","q":1,"_outputPath":"†state.p"},{"_tool":"look","q":1,"_outputPath":"†state.l"}`
-		say(head)
+		say(head[:9])
+		say(head[9:])
 		<-looked // it hangs if the call waits for the end
 		if n := s.calls.count("pay"); n != 0 {
 			t.Errorf("paid %d times before the answer was whole", n)

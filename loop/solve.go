@@ -231,11 +231,11 @@ func (s *solver) end(status exec.Status, reason string) {
 // has come to its end.
 func (s *solver) plan(ctx context.Context) (*attempt, error) {
 	faults, try, broken := "", 1, 0
-	for asked := 1; ; asked++ {
-		if ok, err := s.mayAsk(ctx, asked == 1); !ok || err != nil {
+	for replies := 0; ; {
+		if ok, err := s.mayAsk(ctx, replies+broken == 0); !ok || err != nil {
 			return nil, err
 		}
-		a := s.attempt(ctx, asked)
+		a := s.attempt(ctx, replies+1)
 		reply, err := s.next(ctx, s.request(try, faults), a)
 		if err != nil {
 			a.abandon()
@@ -244,6 +244,7 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 			}
 			return nil, err
 		}
+		replies++
 		why, err := a.finish(reply)
 		if err == nil && why == "" && s.result.Status == "" && !s.news.there() {
 			return a, nil

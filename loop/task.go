@@ -85,7 +85,8 @@ type Options struct {
 	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
 	Exec exec.Options
 	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is
-	// an io.Closer is closed when the run has ended.
+	// an io.Closer is closed when the run has ended. When an answer breaks off half-way, the run of the
+	// next one is that of the same id.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
 	// OnPlan is called with each solution that is sound, before anything of it that changes the
 	// world is called; an error refuses it, and goes back to the planner.

@@ -36,8 +36,9 @@ type solveFlags struct {
 	resume   string
 	list     bool // the functions of the style, and no more
 
-	id   string // of a loop that goes on
-	args []string
+	id    string            // of a loop that goes on
+	given map[string]string // its flags, as they are recorded
+	args  []string
 }
 
 func solveCommand(env *environment) *cobra.Command {

@@ -71,9 +71,12 @@ func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task 
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	flags, err := recordedFlags(c.Flags())
-	if err != nil {
-		return err
+	flags := f.given
+	if flags == nil {
+		var err error
+		if flags, err = recordedFlags(c.Flags()); err != nil {
+			return err
+		}
 	}
 	given := filepath.Join(folder, l.name+".json")
 	if _, err := os.Stat(given); errors.Is(err, fs.ErrNotExist) {
@@ -82,6 +85,7 @@ func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task 
 			return err
 		}
 	}
+	var err error
 	if l.tape, err = os.OpenFile(filepath.Join(folder, l.name+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
@@ -168,8 +172,13 @@ func (l *solveLog) record(id string, prog *compile.Program) (exec.Record, error)
 	given := l.given(prog)
 	run, err := l.store.Resume(id)
 	var missing *journal.MissingError
-	if errors.As(err, &missing) {
+	switch {
+	case errors.As(err, &missing):
 		run, err = l.store.Create(id, given)
+	case err == nil: // it may have begun with a part of the answer, or with one that broke off
+		if err = run.Revise(given); err != nil {
+			err = errors.Join(err, run.Close())
+		}
 	}
 	if err != nil {
 		return nil, errors.New(trimJournal(err))
@@ -238,7 +247,7 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	if err := os.Chdir(given.Flags[folderFlag]); err != nil {
 		env.complain(fmt.Errorf("the loop goes on here, not where it was begun: %w", err))
 	}
-	again.id = given.ID
+	again.id, again.given = given.ID, given.Flags
 	return env.solve(cmd, given.Args, again)
 }
 
