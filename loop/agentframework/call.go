@@ -207,7 +207,9 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case refused != nil && !errors.Is(refused, loop.ErrRejected):
+	case errors.Is(refused, loop.ErrRejected):
+		return nil, refused
+	case refused != nil:
 		return refusedCalls(calls, refused), nil
 	case err != nil:
 		return nil, err

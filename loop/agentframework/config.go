@@ -2,7 +2,6 @@ package agentframework
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // The ways of resolving references that lead nowhere.
@@ -44,9 +45,12 @@ func (c *PlanningConfig) timeout() time.Duration {
 // not enabled. An error says which member is wrong.
 func ParsePlanning(block json.RawMessage) (*PlanningConfig, error) {
 	raw := gjson.ParseBytes(block)
+	if len(block) > 0 {
+		if err := jsonscan.Check(block, jsonscan.Limits{}); err != nil {
+			return nil, fmt.Errorf("PlanningConfig: the block can't be read: %w", err)
+		}
+	}
 	switch {
-	case len(block) > 0 && !gjson.ValidBytes(block):
-		return nil, errors.New("PlanningConfig: the block is not JSON")
 	case isEmpty(raw):
 		return nil, nil
 	case !raw.IsObject():

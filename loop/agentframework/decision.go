@@ -2,12 +2,13 @@ package agentframework
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // The kinds of decisions. A callback may also be given by its intent as kind.
@@ -85,13 +86,13 @@ type Known struct {
 func ParseDecision(payload json.RawMessage, known Known) (*Decision, error) {
 	p := gjson.ParseBytes(payload)
 	switch {
-	case !gjson.ValidBytes(payload) || !p.IsObject():
+	case jsonscan.Check(payload, jsonscan.Limits{}) != nil || !p.IsObject():
 		return nil, invalid(`payload must be a JSON object with a top-level "kind" field.`)
 	case !p.Get("kind").Exists():
 		return nil, invalid(`missing top-level "kind" field (json_object contract requires a structured decision object).`)
 	}
 	d := &Decision{
-		Message: str(p.Get("message")), SubagentID: optional(p.Get("subagent_id")), ToolName: optional(p.Get("tool_name")),
+		Message: optional(p.Get("message")), SubagentID: optional(p.Get("subagent_id")), ToolName: optional(p.Get("tool_name")),
 		SkillName: optional(p.Get("skill_name")), Text: string(payload),
 	}
 	if err := d.kind(p, known); err != nil {
@@ -147,7 +148,7 @@ func (d *Decision) batch(p gjson.Result, _ Known) error {
 	}
 	if t := p.Get("timeout_seconds"); t.Exists() && t.Type != gjson.Null {
 		if d.BatchTimeoutSeconds = t.Float(); d.BatchTimeoutSeconds <= 0 {
-			return invalid("call_subagents 'timeout_seconds'must be a positive number; got %s.", reprOf(t))
+			return invalid("call_subagents 'timeout_seconds' must be a positive number; got %s.", reprOf(t))
 		}
 	}
 	calls := p.Get("calls")
@@ -231,7 +232,7 @@ func (d *Decision) plan(p gjson.Result, known Known) error {
 	}
 	list := p.Get("plan")
 	if !list.IsArray() || isEmpty(list) {
-		return errors.New("Invalid submit_plan: 'plan' must be a non-empty list of step objects.")
+		return invalidPlan(SubmitPlan, "'plan' must be a non-empty list of step objects.")
 	}
 	var err error
 	d.Plan, err = parsePlan(list.Array(), planReader{kind: SubmitPlan, completed: known.Completed})
@@ -249,11 +250,11 @@ func (d *Decision) amendment(p gjson.Result, known Known) error {
 	}
 	switch {
 	case !isEmpty(add) && !add.IsArray():
-		return errors.New("Invalid amend_plan: 'add' must be a list of step objects.")
+		return invalidPlan(AmendPlan, "'add' must be a list of step objects.")
 	case !isEmpty(remove) && !remove.IsArray():
-		return errors.New("Invalid amend_plan: 'remove' must be a list of step ids.")
+		return invalidPlan(AmendPlan, "'remove' must be a list of step ids.")
 	case isEmpty(add) && isEmpty(remove):
-		return errors.New("Invalid amend_plan: 'add' or 'remove' must be a non-empty list.")
+		return invalidPlan(AmendPlan, "'add' or 'remove' must be a non-empty list.")
 	}
 	if !isEmpty(remove) {
 		for _, id := range remove.Array() {
@@ -263,7 +264,10 @@ func (d *Decision) amendment(p gjson.Result, known Known) error {
 	if isEmpty(add) {
 		return nil
 	}
-	kept := slices.DeleteFunc(slices.Clone(known.Pending), func(id string) bool { return slices.Contains(d.Remove, id) })
+	kept := setOf(known.Pending)
+	for _, id := range d.Remove {
+		delete(kept, id)
+	}
 	var err error
 	d.Plan, err = parsePlan(add.Array(), planReader{kind: AmendPlan, completed: known.Completed, kept: kept})
 	return err

@@ -32,7 +32,7 @@ func TestParseDecision(t *testing.T) {
 		// call_subagents.
 		{`{"kind":"call_subagents"}`, bad + `call_subagents requires 'mode' set to 'parallel' or 'sequential'; got None.`},
 		{`{"kind":"call_subagents","mode":"both"}`, bad + `call_subagents requires 'mode' set to 'parallel' or 'sequential'; got 'both'.`},
-		{`{"kind":"call_subagents","mode":"parallel","timeout_seconds":0}`, bad + `call_subagents 'timeout_seconds'must be a positive number; got 0.`},
+		{`{"kind":"call_subagents","mode":"parallel","timeout_seconds":0}`, bad + `call_subagents 'timeout_seconds' must be a positive number; got 0.`},
 		{`{"kind":"call_subagents","mode":"parallel","calls":[]}`, bad + `call_subagents 'calls' must be a non-empty list.`},
 		{`{"kind":"call_subagents","mode":"parallel","calls":[1]}`, bad + `call_subagents 'calls[0]' must be a JSON object.`},
 		{`{"kind":"call_subagents","mode":"parallel","calls":[{"subagent_id":"a"},{}]}`, bad + `call_subagents 'calls[1]' is missing 'subagent_id'.`},

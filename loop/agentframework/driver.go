@@ -141,6 +141,9 @@ func (h *Host) dispatch(ctx context.Context, r *AgentRun, d *Decision, callerID 
 func (h *Host) do(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
 	switch d.Kind {
 	case FinalMessage:
+		if f := h.outputFault(r, d); f != "" {
+			return &AgentResult{Status: Failed, Message: f, Decision: d}, nil
+		}
 		return h.final(d), nil
 	case CallTool, CallSubagent, InvokeSkill:
 		return nil, h.single(ctx, r, d)

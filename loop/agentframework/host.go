@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool/model"
@@ -221,6 +222,9 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	if agent == nil {
 		return nil, fmt.Errorf("agentframework: there is no agent %q", id)
 	}
+	if len(parameters) > 0 && (jsonscan.Check(parameters, jsonscan.Limits{}) != nil || !gjson.ParseBytes(parameters).IsObject()) {
+		return nil, errors.New("agentframework: the parameters are no object")
+	}
 	params := Values{}
 	for _, name := range h.params.names {
 		params.set(name, h.params.byID[name])
@@ -325,9 +329,9 @@ func (h *Host) emit(e loop.Event) {
 
 // revised notes that a plan replaced another.
 func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
-	kept := []string{}
+	kept, dropped := []string{}, setOf(u.DroppedStepIDs)
 	for i := range before {
-		if !slices.Contains(u.DroppedStepIDs, before[i].ID) {
+		if !dropped[before[i].ID] {
 			kept = append(kept, before[i].ID)
 		}
 	}

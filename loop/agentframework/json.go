@@ -57,9 +57,14 @@ func (v *Values) set(name string, value json.RawMessage) {
 	v.byID[name] = value
 }
 
-func (v *Values) remove(name string) {
-	delete(v.byID, name)
-	v.names = slices.DeleteFunc(v.names, func(n string) bool { return n == name })
+func (v *Values) remove(gone func(name string) bool) {
+	v.names = slices.DeleteFunc(v.names, func(name string) bool {
+		if !gone(name) {
+			return false
+		}
+		delete(v.byID, name)
+		return true
+	})
 }
 
 // MarshalJSON implements json.Marshaler: an object, in order.

@@ -61,7 +61,7 @@ var stepID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 type planReader struct {
 	kind      string
 	completed []string
-	kept      []string // steps that stay, before those that are read
+	kept      map[string]bool // steps that stay, before those that are read
 	at        map[string]int
 }
 
@@ -80,7 +80,11 @@ func parsePlan(list []gjson.Result, r planReader) ([]PlanStep, error) {
 }
 
 func (r *planReader) errorf(format string, args ...any) error {
-	return fmt.Errorf("Invalid "+r.kind+": "+format, args...)
+	return invalidPlan(r.kind, format, args...)
+}
+
+func invalidPlan(kind, format string, args ...any) error {
+	return fmt.Errorf("Invalid "+kind+": "+format, args...)
 }
 
 func (r *planReader) step(raw gjson.Result, i int) (*PlanStep, error) {
@@ -88,7 +92,7 @@ func (r *planReader) step(raw gjson.Result, i int) (*PlanStep, error) {
 		return nil, r.errorf("step at index %d must be a JSON object.", i)
 	}
 	s := &PlanStep{
-		ID: str(raw.Get("id")), Kind: str(raw.Get("kind")), Message: str(raw.Get("message")),
+		ID: str(raw.Get("id")), Kind: str(raw.Get("kind")), Message: optional(raw.Get("message")),
 		ToolName: optional(raw.Get("tool_name")), SubagentID: optional(raw.Get("subagent_id")),
 		SkillName: optional(raw.Get("skill_name")), CallbackIntent: optional(raw.Get("callback_intent")),
 	}
@@ -116,7 +120,7 @@ func (r *planReader) id(id string, i int) error {
 		return r.errorf("step id %s at index %d does not match ^[a-zA-Z][a-zA-Z0-9_]*$.", repr(id), i)
 	case again:
 		return r.errorf("duplicate step id %s at index %d (first occurrence at index %d).", repr(id), i, first)
-	case slices.Contains(r.kept, id):
+	case r.kept[id]:
 		return r.errorf("step id %s at index %d is already in the plan.", repr(id), i)
 	}
 	return nil
@@ -170,7 +174,7 @@ func (r *planReader) dependsOn(id string, list gjson.Result) ([]string, error) {
 		d := str(v)
 		_, earlier := r.at[d]
 		switch {
-		case earlier || slices.Contains(r.kept, d):
+		case earlier || r.kept[d]:
 			deps = append(deps, d)
 		case slices.Contains(r.completed, d):
 			return nil, r.errorf("step %s depends_on %s which is already completed from a previous plan. "+

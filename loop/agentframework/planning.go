@@ -246,6 +246,7 @@ func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcom
 			s.done(step, o.value, o.failure, started, finished)
 		}
 	}
+	s.refresh()
 }
 
 // resolve resolves the references of a step.
@@ -321,12 +322,8 @@ func (t *planning) amend(ctx context.Context, s *PlanState, d *Decision) (*Agent
 	if f := removalFault(d.Remove, s); f != "" {
 		return t.refuse(ctx, f)
 	}
-	var kept []PlanStep
-	for _, id := range s.pending() {
-		if !slices.Contains(d.Remove, id) {
-			kept = append(kept, *s.step(id))
-		}
-	}
+	gone := setOf(append(s.completedIDs(), d.Remove...))
+	kept := slices.DeleteFunc(slices.Clone(s.Plan), func(step PlanStep) bool { return gone[step.ID] })
 	if f := planFault(AmendPlan, d.Plan, kept, s, &t.run.Parameters); f != "" {
 		return t.refuse(ctx, f)
 	}
@@ -343,10 +340,6 @@ func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept [
 	if s.PlanRevision >= limit {
 		return t.cap(ctx, capRevisions, fmt.Sprintf("max_plan_revisions=%d exceeded", limit))
 	}
-	ids := map[string]bool{}
-	for i := range kept {
-		ids[kept[i].ID] = true
-	}
-	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(append(slices.Clone(kept), d.Plan...), ids) })
+	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(append(slices.Clone(kept), d.Plan...), stepIDs(kept)) })
 	return nil, nil
 }

@@ -141,7 +141,7 @@ func TestReadyBatch(t *testing.T) {
 		{"a reference is no dependency", `{"enabled":true}`, submit(echo("a", "1"), echo("b", "<{{a}}>")), 1, `{"a":"1","b":"<>"}`},
 		{"nor forwards", `{"enabled":true}`, submit(echo("b", "<{{a}}>"), echo("a", "1")), 1, `{"b":"<>","a":"1"}`},
 		{"strict", `{"enabled":true,"ref_resolution":"strict"}`, submit(echo("a", "1"), echo("b", "{{a.x}}", "a"), echo("c", "{{a}}", "a")), 2,
-			`{"a":"1","b":{"error":"reference: step_reference: token {{a.x}} — cannot traverse segment 'x' into str — resolving to empty string (run_id=r, agent_id=agent, step_id=b, path=msg)","step_id":"b"},"c":"1"}`},
+			`{"a":"1","b":{"error":"reference: step_reference: token {{a.x}} — cannot traverse segment 'x' into str (run_id=r, agent_id=agent, step_id=b, path=msg)","step_id":"b"},"c":"1"}`},
 		{"a result is data", `{"enabled":true}`, submit(echo("a", "†state.x"), echo("b", "{{a}} †{state.b}", "a")), 2, `{"a":"†state.x","b":"†state.x †{state.b}"}`},
 	} {
 		w := newWorld(test.plan, done).planning(t, test.block)

@@ -134,7 +134,10 @@ func (x *resolving) look(token, path string) json.RawMessage {
 	names := strings.Split(token, ".")
 	empty := json.RawMessage(`""`)
 	missing := func(why string) json.RawMessage {
-		x.miss("token {{%s}} %s — resolving to empty string%s", token, why, x.where(path))
+		if !x.strict {
+			why += " — resolving to empty string"
+		}
+		x.miss("token {{%s}} %s%s", token, why, x.where(path))
 		return empty
 	}
 	root, ok := x.known.StepResults.Get(names[0])

@@ -68,11 +68,6 @@ func (c *CompletedStep) MarshalJSON() ([]byte, error) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// completed reports whether a step was done.
-func (s *PlanState) completed(id string) bool {
-	return slices.ContainsFunc(s.CompletedSteps, func(c CompletedStep) bool { return c.StepID == id })
-}
-
 // completedIDs are the steps that were done, in order.
 func (s *PlanState) completedIDs() []string {
 	ids := make([]string, len(s.CompletedSteps))
@@ -150,14 +145,13 @@ func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string,
 	s.TotalStepsExecuted++
 }
 
-// wait takes a callback, which the model is to resolve.
+// wait takes a callback, which the model is to resolve: see refresh.
 func (s *PlanState) wait(step *PlanStep) {
 	s.StepResults.set(step.ID, encode(struct {
 		Pending bool   `json:"_callback_pending"`
 		Intent  string `json:"intent"`
 		StepID  string `json:"step_id"`
 	}{true, step.CallbackIntent, step.ID}))
-	s.refresh()
 }
 
 // resolve resolves the callback that is pending.
@@ -178,11 +172,8 @@ func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 	for i := range s.CompletedSteps {
 		plan = append(plan, s.CompletedSteps[i].Step)
 	}
-	for _, id := range s.callbacks() {
-		if !kept[id] {
-			s.StepResults.remove(id)
-		}
-	}
+	waiting := setOf(s.callbacks())
+	s.StepResults.remove(func(id string) bool { return waiting[id] && !kept[id] })
 	s.Plan = append(plan, steps...)
 	s.PlanRevision++
 	s.refresh()
@@ -199,6 +190,15 @@ func (s *PlanState) failed() (list [][2]string) {
 		}
 	}
 	return list
+}
+
+// stepIDs are the ids of steps.
+func stepIDs(steps []PlanStep) map[string]bool {
+	set := make(map[string]bool, len(steps))
+	for i := range steps {
+		set[steps[i].ID] = true
+	}
+	return set
 }
 
 func setOf(ids []string) map[string]bool {
@@ -230,9 +230,9 @@ func (s *PlanState) updated(before []PlanStep) *PlanUpdated {
 
 // without are the steps of a plan that another has not, sorted.
 func without(plan, other []PlanStep) []string {
-	ids := []string{}
+	has, ids := stepIDs(other), []string{}
 	for i := range plan {
-		if !slices.ContainsFunc(other, func(s PlanStep) bool { return s.ID == plan[i].ID }) {
+		if !has[plan[i].ID] {
 			ids = append(ids, plan[i].ID)
 		}
 	}

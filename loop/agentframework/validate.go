@@ -46,8 +46,9 @@ func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values
 
 func collisions(ids, done []string) string {
 	var colliding []string
+	history := setOf(done)
 	for _, id := range ids {
-		if slices.Contains(done, id) {
+		if history[id] {
 			colliding = append(colliding, id)
 		}
 	}
@@ -76,21 +77,21 @@ func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 
 // removalFault is what is wrong with taking steps out of a plan; "" is nothing.
 func removalFault(remove []string, s *PlanState) string {
-	pending := s.pending()
+	done, pending, gone := setOf(s.completedIDs()), setOf(s.pending()), setOf(remove)
 	var faults []string
 	for _, id := range remove {
 		switch {
-		case slices.Contains(pending, id):
-		case s.completed(id):
+		case done[id]:
 			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is already completed (completed steps are immutable history).", repr(id)))
-		default:
-			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is not a step of the plan. Pending step IDs: %s.", repr(id), reprs(pending)))
+		case !pending[id]:
+			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is not a step of the plan. Pending step IDs: %s.", repr(id), reprs(s.pending())))
 		}
 	}
-	for _, id := range pending {
-		for _, d := range s.step(id).DependsOn {
-			if slices.Contains(remove, d) && !slices.Contains(remove, id) {
-				faults = append(faults, fmt.Sprintf("The amend_plan removes %s, on which the pending step %s depends. Remove that step as well.", repr(d), repr(id)))
+	for i := range s.Plan {
+		step := &s.Plan[i]
+		for _, d := range step.DependsOn {
+			if gone[d] && pending[step.ID] && !gone[step.ID] {
+				faults = append(faults, fmt.Sprintf("The amend_plan removes %s, on which the pending step %s depends. Remove that step as well.", repr(d), repr(step.ID)))
 			}
 		}
 	}
