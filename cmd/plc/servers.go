@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -191,7 +194,7 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(output, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(output, append(visible(text), '\n'), 0o644); err != nil {
 		return fmt.Errorf("can't write the lock: %w", err)
 	}
 	env.hintf("%s has the tools of %s", output, strings.Join(serverNames(g.pool), ", "))
@@ -276,5 +279,20 @@ func toolFileOf(g *gathered) []byte {
 			fmt.Fprintf(&b, "  %s: %s\n", quote(t.Definition.Name), t.Raw)
 		}
 	}
-	return b.Bytes()
+	return visible(b.Bytes())
+}
+
+// visible is JSON in which what can't be seen, and may turn the order of what can, is written as \u202e.
+func visible(text []byte) []byte {
+	var out []byte
+	for _, r := range string(text) {
+		if r < utf8.RuneSelf || unicode.IsGraphic(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ import (
 const maxCached = 64 << 20
 
 // Cache remembers results for so long, by the tool, its params (in whatever order they are
-// written) and the scopes of the call. Only results of tools that are declared pure or read-only are kept; of
+// written), the scopes of the call and what a model is told of it. Only results of tools that are declared pure or read-only are kept; of
 // what was asked for least lately, the oldest goes when there is more than 64 MiB. A result from
 // the cache has used nothing. Errors are not kept, and two calls at the same time are two
 // calls.
@@ -38,7 +39,7 @@ type Memory interface {
 
 // CacheIn is Cache with a memory that outlives the process. What the activity is has to be in who, besides the
 // definition of the tool: all of it that decides what a call gives. In the memory a call is known by a digest
-// (SHA-256) of who, the definition, the params and the scopes.
+// (SHA-256) of who, the definition, the params, the scopes and what a model is told of it.
 func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
@@ -118,7 +119,27 @@ func keyOf(req *tool.Request) string {
 		}
 		key = append(key, 0)
 	}
-	return string(key)
+	return string(append(key, briefing(req.Brief)...))
+}
+
+// briefing is what a model is told of a call besides its params, as one text.
+func briefing(b *tool.Brief) []byte {
+	if b == nil {
+		return nil
+	}
+	parts := []string{b.Description, ""}
+	if b.Expect != nil {
+		parts[1] = string(b.Expect.Text())
+	}
+	for _, o := range b.Outcomes {
+		schema := ""
+		if o.Schema != nil {
+			schema = string(o.Schema.Text())
+		}
+		parts = append(parts, o.Name, schema)
+	}
+	text, _ := json.Marshal(parts) // texts can always be encoded
+	return text
 }
 
 func (c *cache) lookup(key string) (tool.Result, bool) {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
 )
@@ -177,6 +178,41 @@ func TestMaxOutput(t *testing.T) {
 		var te *tool.Error
 		if !errors.As(err, &te) || te.Code != "output-too-large" || !te.Permanent || te.Uncertain == e.Repeatable() {
 			t.Errorf("%+v: %+v", e, te)
+		}
+	}
+}
+
+// What a model makes of the same params depends on what it is told besides them.
+func TestCacheOfBriefedCalls(t *testing.T) {
+	expect, err := schemas.Compile([]byte(`{"minimum":1}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	briefs := []*tool.Brief{
+		nil, {}, {Description: "short"}, {Description: "long"}, {Expect: expect}, {Description: "short", Expect: expect},
+		{Outcomes: []tool.Outcome{{Name: "yes"}, {Name: "no"}}}, {Outcomes: []tool.Outcome{{Name: "good"}, {Name: "bad"}}},
+		{Outcomes: []tool.Outcome{{Name: "yes", Schema: expect}, {Name: "no"}}},
+	}
+	c := &counter{}
+	a := guard.Cache(time.Minute)(c)
+	for range 2 {
+		for i, b := range briefs {
+			req := request(`{"a":1}`, tool.Effects{ReadOnly: tool.Yes})
+			req.Brief = b
+			if res, err := a.Call(t.Context(), req); err != nil || string(res.Value) != fmt.Sprint(i+1) {
+				t.Errorf("%d: %s %v", i, res.Value, err)
+			}
+		}
+	}
+}
+
+// Numbers that no float tells apart are two.
+func TestCacheKeepsDigits(t *testing.T) {
+	c := &counter{}
+	a := guard.Cache(time.Minute)(c)
+	for i, params := range []string{`{"a":9007199254740992}`, `{"a":9007199254740993}`, `{"a":1e400}`, `{"a":1e401}`, `{"a":"1e400"}`} {
+		if res, err := a.Call(t.Context(), request(params, tool.Effects{Pure: tool.Yes})); err != nil || string(res.Value) != fmt.Sprint(i+1) {
+			t.Errorf("%s: %s %v", params, res.Value, err)
 		}
 	}
 }
