@@ -87,7 +87,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
 	fl.StringVar(&f.style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
-	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style tea or planning, a JSON file with the names that it has for them: max_subtasks, on_subtask_failure; max_steps, execution_mode and so on")
+	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style tea, agentframework or planning, a JSON file with the names that the style has for them")
 	fl.StringVar(&f.context, "context", "", "messages of a context, a JSON file; it may bring the goal along")
 	fl.StringVar(&f.schema, "schema", "", "JSON Schema of the output, a file")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))

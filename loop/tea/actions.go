@@ -40,7 +40,8 @@ type Options struct {
 	// Save keeps the state whenever a subtask or the plan has changed; nil keeps nothing. An error ends the
 	// action. It must not change the state or keep the pointer.
 	Save func(ctx context.Context, s *State) error
-	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the default.
+	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the default. Its OnPlan is
+	// shown each plan before it is executed, as a program of steps in words; an error ends the execution.
 	Loop *loop.Options
 }
 
@@ -72,7 +73,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// EndedError is that a subtask waits for a person, or that its run was ended: no fault of the plan, which goes
+// EndedError is that a subtask waits for a person, that its run was ended, or that somebody refused the plan: it goes
 // on when it is executed again.
 type EndedError struct {
 	Status exec.Status

@@ -31,6 +31,10 @@ func (a *Actions) Execute(ctx context.Context, p *ExecuteParams) (*Executed, err
 		return nil, err
 	}
 	x.sync()
+	if err := a.show(x.plan); err != nil {
+		return nil, err
+	}
+	a.result.Turns++
 	if x.p.Parallel {
 		err = x.waves(ctx)
 	} else {
@@ -353,7 +357,8 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 	}
 	x.plan = r.Plan
 	x.replans++
-	return nil
+	x.a.result.Turns++
+	return x.a.show(x.plan)
 }
 
 // statusOf is what a run says of how it ended before its time; "" is that it did not.

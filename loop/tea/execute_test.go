@@ -38,6 +38,7 @@ func TestExecuteErrors(t *testing.T) {
 	for _, test := range []struct{ params, want string }{
 		{`{}`, `{"error":"No plan provided. Use plan.decompose first or provide plan parameter.","success":false}`},
 		{`{"plan":{}}`, `{"error":"No plan provided. Use plan.decompose first or provide plan parameter.","success":false}`},
+		{`{"plan": { } }`, `{"error":"No plan provided. Use plan.decompose first or provide plan parameter.","success":false}`},
 		{`{"plan":""}`, `{"error":"No plan provided. Use plan.decompose first or provide plan parameter.","success":false}`},
 		{`{"plan":"x"}`, `{"error":"Invalid plan type: a string","success":false}`},
 		{`{"plan":[1]}`, `{"error":"Invalid plan type: a list","success":false}`},
@@ -52,6 +53,8 @@ func TestExecuteErrors(t *testing.T) {
 		{`{"plan":` + planned("a") + `,"subtask_executor":"work"}`, `{"error":"Plan execution failed: 'subtask_executor' is an object {action, with}, not \"work\"",`},
 		{`{"plan":` + planned("a") + `,"max_retries":1.5}`, `{"error":"Plan execution failed: 'max_retries' is an integer, not 1.5",`},
 		{`[]`, `{"error":"Plan execution failed: the parameters are not an object",`},
+		{`{"plan":`, `{"error":"Plan execution failed: the parameters are not JSON: `},
+		{"{\"plan\":{\"id\":\"\xff\"}}", `{"error":"Plan execution failed: the parameters are not JSON: `},
 	} {
 		if got := call(t, actions(t, &desk{}), "plan.execute", test.params); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.params, got, test.want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 )
 
@@ -89,7 +90,11 @@ type reading struct {
 }
 
 func readParams(text json.RawMessage) *reading {
-	f, ok := fieldsOf(text)
+	compact, err := jsonscan.Compacting(text, jsonscan.Limits{})
+	if err != nil {
+		return &reading{fault: messagef("the parameters are not JSON: %s", err)}
+	}
+	f, ok := fieldsOf(compact)
 	if !ok {
 		return &reading{fault: message("the parameters are not an object")}
 	}

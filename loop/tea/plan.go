@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Strategy is how a goal is decomposed.
@@ -166,6 +168,9 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON is ParsePlan.
 func (p *Plan) UnmarshalJSON(text []byte) error {
+	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
+		return messagef("the plan is not JSON: %s", err)
+	}
 	f, ok := fieldsOf(text)
 	if !ok {
 		return message("a plan is an object")

@@ -150,7 +150,6 @@ func (a *Actions) revised(old, next *Plan, reason string) {
 			r.Removed = append(r.Removed, s.ID)
 		}
 	}
-	a.result.Turns++
 	a.result.Revisions = append(a.result.Revisions, r)
 	a.emit(loop.Event{Type: loop.Revised, Text: "the plan is replaced: " + reason})
 }

@@ -16,13 +16,6 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// rejectedError is that a plan was looked at and refused.
-type rejectedError struct{ why error }
-
-func (e *rejectedError) Error() string {
-	return strings.TrimSuffix("plan rejected: "+strings.TrimPrefix(e.why.Error(), "loop: "), ": ")
-}
-
 // Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again until the planner says
 // that planning is complete. A plan of Options.State that is not done is executed in the place of the first.
 //
@@ -50,15 +43,12 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 func (a *Actions) conclude(ctx context.Context, err error) error {
 	var failed *Error
 	var ended *EndedError
-	var rejected *rejectedError
 	r := a.result
 	switch {
 	case err == nil:
 		r.Status = exec.Completed
 	case ctx.Err() != nil:
 		r.Status, r.Reason = exec.Cancelled, "the execution was cancelled"
-	case errors.As(err, &rejected):
-		r.Status, r.Reason = exec.Rejected, rejected.Error()
 	case errors.As(err, &ended):
 		r.Status, r.Reason = ended.Status, ended.Reason
 	case errors.As(err, &failed):
@@ -98,12 +88,8 @@ func (a *Actions) solve(ctx context.Context) error {
 	}
 }
 
-// executed shows the plan and executes it. What has failed in it, or is left, is an error.
+// executed executes the plan. What has failed in it, or is left, is an error.
 func (a *Actions) executed(ctx context.Context) (*Executed, error) {
-	if err := a.show(); err != nil {
-		return nil, err
-	}
-	a.result.Turns++
 	p := a.o.Execute
 	p.Plan = nil
 	x, err := a.Execute(ctx, &p)
@@ -113,25 +99,27 @@ func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	return x, err
 }
 
-// show tells of the plan, as a program of steps in words, to who wants to see it before it is executed.
-func (a *Actions) show() error {
-	text := encode(a.State.Plan)
-	doc, findings := tea.Notation().Parse(diag.NewFile("plan", text), &dialect.Options{})
+// show tells of a plan that is to be executed, as a program of steps in words, to who wants to see it.
+func (a *Actions) show(plan *Plan) error {
+	if a.loop.OnPlan == nil && a.loop.OnEvent == nil {
+		return nil
+	}
+	doc, findings := tea.Notation().Parse(diag.NewFile("plan", encode(plan)), &dialect.Options{})
 	step, _ := tool.Step(dialect.StepTool)
 	done := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil })
 	prog, more := compile.Compile(doc, &compile.Options{Catalogue: a.task.Catalogue.WithMissing(&tool.Tool{Definition: step.Definition, Activity: done})})
-	findings = append(findings, more...)
-	if !findings.HasErrors() {
+	err := append(findings, more...).Err()
+	if err == nil {
 		a.emit(loop.Event{Type: loop.Planned, Program: prog})
 	}
 	if a.loop.OnPlan == nil {
-		return nil
+		return nil // what has no faults here may still be no program
 	}
-	if err := findings.Err(); err != nil {
-		return &rejectedError{fmt.Errorf("the plan can't be shown: %w", err)}
+	if err == nil {
+		err = a.loop.OnPlan(prog)
 	}
-	if err := a.loop.OnPlan(prog); err != nil {
-		return &rejectedError{err}
+	if err != nil {
+		return &EndedError{exec.Rejected, strings.TrimSuffix("plan rejected: "+strings.TrimPrefix(err.Error(), "loop: "), ": ")}
 	}
 	return nil
 }

@@ -84,12 +84,19 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// A plan that is shown is a program of steps in words, one for each subtask.
+// Each plan is shown before it is executed, as a program of steps in words, one for each subtask.
 func TestSolveShows(t *testing.T) {
-	shown := 0
-	o := &tea.Options{Loop: &loop.Options{OnPlan: func(p *compile.Program) error { shown = len(p.Calls); return nil }}}
-	if r, _ := solve(t, &desk{}, o, "", listed(subtask("a"), subtask("b.c d", "a"))); r.Status != exec.Completed || shown != 2 {
-		t.Errorf("%s; %d calls were shown", r.Reason, shown)
+	var shown []int
+	o := &tea.Options{Execute: tea.ExecuteParams{OnSubtaskFailure: tea.Replan}, Loop: &loop.Options{OnPlan: func(p *compile.Program) error {
+		if shown = append(shown, len(p.Calls)); len(shown) == 2 {
+			return loop.ErrRejected
+		}
+		return nil
+	}}}
+	d := &desk{answers: map[string][]string{"b.c d": {"!no"}}}
+	r, _ := solve(t, d, o, "", listed(subtask("a"), subtask("b.c d", "a")), listed(subtask("x"), subtask("y"), subtask("z", "a")))
+	if r.Status != exec.Rejected || fmt.Sprint(shown) != "[2 4]" || d.made() != "a b.c d" {
+		t.Errorf("%s: %s; %v were shown; called %s", r.Status, r.Reason, shown, d.made())
 	}
 }
 
