@@ -102,7 +102,9 @@ type attributes []attribute
 // set adds an attribute, or changes it.
 func (a *attributes) set(name string, value any) {
 	switch v := value.(type) {
-	case string, int64, bool:
+	case string:
+		value = shortened(v)
+	case int64, bool:
 	case int:
 		value = int64(v)
 	case float64:
@@ -110,7 +112,7 @@ func (a *attributes) set(name string, value any) {
 			return
 		}
 	default:
-		value = fmt.Sprint(v)
+		value = shortened(fmt.Sprint(v))
 	}
 	for i := range *a {
 		if (*a)[i].name == name {
@@ -119,6 +121,16 @@ func (a *attributes) set(name string, value any) {
 		}
 	}
 	*a = append(*a, attribute{name, value})
+}
+
+// maxValue is the most bytes of a value: names and codes may be anybody's.
+const maxValue = 1024
+
+func shortened(text string) string {
+	if len(text) > maxValue {
+		text = text[:maxValue]
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
 }
 
 // text is the value of an attribute that is a string; "" is none.

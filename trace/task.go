@@ -3,7 +3,8 @@ package trace
 import "time"
 
 // Task is a span above runs, or beside them: a goal that is solved by several runs, or a
-// question to a model. The nil Task is one of a nil Tracer.
+// question to a model. The nil Task is one of a nil Tracer. One goroutine at a time uses it, and none
+// after End.
 type Task struct {
 	span
 	t *Tracer

@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -23,10 +28,18 @@ import (
 	"github.com/plc-lang/plc/trace"
 )
 
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
 type act = tool.ActivityFunc
 
 // program is a plan with tools that take anything.
 func program(t testing.TB, plan string, tools map[string]tool.Activity) *compile.Program {
+	t.Helper()
+	return programIn(t, nil, plan, tools)
+}
+
+// programIn is a program with documents to delegate to.
+func programIn(t testing.TB, documents fs.FS, plan string, tools map[string]tool.Activity) *compile.Program {
 	t.Helper()
 	var all []*tool.Tool
 	for name, a := range tools {
@@ -40,7 +53,7 @@ func program(t testing.TB, plan string, tools map[string]tool.Activity) *compile
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}
-	prog, findings := compile.Compile(doc, &compile.Options{Catalogue: tool.NewCatalogue(all...), Run: true})
+	prog, findings := compile.Compile(doc, &compile.Options{Catalogue: tool.NewCatalogue(all...), Run: true, Delegates: documents})
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}
@@ -273,6 +286,71 @@ func TestUnsampledParent(t *testing.T) {
 	traced(t, prog, &trace.Config{Endpoint: collector.URL, Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}, &exec.Options{})
 	if !strings.HasPrefix(told, "00-0af7651916cd43dd8448eb211c80319c-") || !strings.HasSuffix(told, "-00") || len(collector.Spans(t)) != 0 {
 		t.Error(told)
+	}
+}
+
+// Of many calls at once, some of which fail, and are tried again, inside of others: each span has its
+// parent in the trace, lies within it, and tools were told spans that there are.
+func TestTreeIsSound(t *testing.T) {
+	var n atomic.Int32
+	var told sync.Map
+	flaky := act(func(ctx context.Context, r *tool.Request) (tool.Result, error) {
+		told.Store(tool.TraceOf(ctx).Parent, true)
+		tool.Annotate(ctx, "long", strings.Repeat("ü", 5000))
+		if n.Add(1)%3 == 0 {
+			return tool.Result{}, errors.New("again")
+		}
+		return tool.Result{Value: json.RawMessage(`{}`)}, nil
+	})
+	pages := fstest.MapFS{
+		"page.json":  {Data: []byte(`{"calls":[{"_tool":"a","_id":"x/[1]","_retry":{"max":9,"delay":0.0001},"_outputPath":"†state.x"},{"_tool":"forEach","_id":"in","items":[{},{}],"_delegate":"inner.json","_retry":{"max":20,"delay":0.0001}}],"output":"†state.x"}`)},
+		"inner.json": {Data: []byte(`{"calls":[{"_tool":"a","_outputPath":"†state.y"}],"output":"†state.y"}`)},
+	}
+	items := strings.TrimSuffix(strings.Repeat("{},", 50), ",")
+	prog := programIn(t, pages, `[{"_tool":"forEach","_id":"each","items":[`+items+`],"_delegate":"page.json"},{"_tool":"a","_id":"one","_retry":{"max":9,"delay":0.0001}}]`, map[string]tool.Activity{"a": flaky})
+	collector := tracetest.New(t, nil)
+	res, lost := traced(t, prog, &trace.Config{Endpoint: collector.URL}, &exec.Options{})
+	if res.Status != exec.Completed || lost != nil {
+		t.Fatal(res.Status, res.Reason, lost)
+	}
+	owner := regexp.MustCompile(`(\[\d+\]|#\d+)*/[^/]*$|^[^/]*$`) // what of a path is not that of the call above
+	ids, roots, calls := map[string]*tracetest.Span{}, 0, map[string]int{}
+	for _, s := range collector.Spans(t) {
+		if ids[s.ID] != nil {
+			t.Errorf("two spans %s", s.ID)
+		}
+		ids[s.ID] = s
+	}
+	for _, s := range ids {
+		in := ids[s.Parent]
+		if in == nil {
+			roots++
+			continue
+		}
+		if s.Start.Before(in.Start) || s.End.After(in.End) {
+			t.Errorf("%v is not within %v", s, in)
+		}
+		path, _ := s.Attributes["gen_ai.tool.call.id"].(string)
+		if over, _ := in.Attributes["gen_ai.tool.call.id"].(string); over != path && over != owner.ReplaceAllString(path, "") {
+			t.Errorf("%s is below %s", path, over)
+		}
+		if s.Attributes["plc.call.status"] != nil {
+			calls[strings.Split(path, "[")[0]]++
+		}
+	}
+	if roots != 1 || calls["one"] != 1 || calls["each"] < 1+50*4 {
+		t.Errorf("%d roots, %v", roots, calls)
+	}
+	attempts := 0
+	told.Range(func(parent, _ any) bool {
+		attempts++
+		if s := ids[strings.Split(parent.(string), "-")[2]]; s == nil || s.Attributes[who] != "a" || len(s.Attributes["long"].(string)) > 1100 {
+			t.Errorf("a tool was told %v: %+v", parent, s)
+		}
+		return true
+	})
+	if attempts != int(n.Load()) {
+		t.Errorf("%d attempts, and %d spans were told", n.Load(), attempts)
 	}
 }
 

@@ -472,18 +472,12 @@ func (t *Tracer) trace(key string) (tool.Trace, bool) {
 	}, true
 }
 
-// maxValue is the most bytes of an attribute that a tool notes.
-const maxValue = 256
-
 // note adds what an activity says of an attempt that goes on.
 func (t *Tracer) note(a *attempt, name string, value any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if a.over {
 		return
-	}
-	if text, ok := value.(string); ok && len(text) > maxValue {
-		value = strings.ToValidUTF8(text[:maxValue], "")
 	}
 	switch name {
 	case "mcp.method.name", "gen_ai.request.model", "http.request.method":

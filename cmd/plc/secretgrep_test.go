@@ -23,6 +23,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/tracetest"
 )
 
 // encodings are ways in which a server may quote what it was told.
@@ -242,6 +244,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 		t.Skip("the programs are those of a shell")
 	}
 	g := newSecretGrep(t)
+	collector := tracetest.New(t, nil)
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", collector.URL)
 	works := []string{"process", "lines", "http", "httpFull", "thinkA", "thinkB", "echo", "web", "api_key", "api_inQuery", "api_cookie", "api_basic", "api_bearer"}
 	fails := []string{"processFails", "noise", "httpFails", "nobody", "thinkAFails", "thinkBFails", "echoFails", "webFails", "fail_key", "fail_inQuery", "fail_cookie", "fail_basic", "fail_bearer"}
 	g.plan(t, "works.json", works...)
@@ -287,6 +291,11 @@ func TestSecretsAreNowhere(t *testing.T) {
 	if wal, err := os.Stat(filepath.Join(g.dir, "runs.db-wal")); err != nil || wal.Size() == 0 {
 		t.Errorf("no write-ahead log was left behind: %v\n%s", err, out)
 	}
+	_, traces := collector.Requests()
+	if len(collector.Spans(t)) < 100 {
+		t.Error("there are no traces")
+	}
+	g.said.WriteString(strings.Join(traces, "\n"))
 	g.report(t)
 }
 
