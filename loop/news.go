@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 )
@@ -38,8 +40,27 @@ func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	}
 }
 
+// fits says what is wrong with messages of new information, beside the context of the task.
+func (s *solver) fits(list []json.RawMessage) error {
+	for _, m := range list {
+		switch kind := gjson.GetBytes(m, "type"); kind.Str {
+		case "tool", "plan", "meta", "advisor":
+			return fmt.Errorf("loop: new information is input, state, data and text, not a message of the type %q", kind.Str)
+		}
+	}
+	var context []json.RawMessage
+	if s.task.Context != nil && json.Unmarshal(s.task.Context, &context) != nil {
+		return nil // it was read before
+	}
+	opts := s.opts.Compile
+	task := *s.task
+	task.Context, opts.Catalogue = encode(append(context, list...)), s.task.Catalogue
+	_, _, err := newBoard(&task, &opts)
+	return err
+}
+
 // learn takes the news into the next request.
-func (s *solver) learn() error {
+func (s *solver) learn() {
 	n := &s.news
 	n.mu.Lock()
 	messages, reasons := n.messages, n.reasons
@@ -49,14 +70,15 @@ func (s *solver) learn() error {
 		s.revise(r)
 	}
 	if len(messages) == 0 {
-		return nil
+		return
 	}
 	b, err := s.board.with(messages, &s.compile)
-	if err != nil {
-		return err
+	if err != nil { // it fitted the context of the task, and does not fit what came of that
+		s.notes = append(s.notes, "there was new information, which could not be used: "+err.Error())
+		s.emit(Event{Type: Warned, Text: err.Error()})
+		return
 	}
 	s.board = b
-	return nil
 }
 
 // run runs a solution, and ends that early when there is news.

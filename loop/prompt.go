@@ -76,13 +76,16 @@ func (s *solver) context() string {
 	}
 	if len(s.errors) > 0 {
 		b.WriteString("## Errors\n")
-		for _, e := range s.errors {
+		for _, e := range s.errors[:min(len(s.errors), maxTold)] {
 			fmt.Fprintf(&b, "%s\n", e)
+		}
+		if more := len(s.errors) - maxTold; more > 0 {
+			fmt.Fprintf(&b, "and %d more errors\n", more)
 		}
 		b.WriteByte('\n')
 	}
 	for _, note := range s.notes {
-		fmt.Fprintf(&b, "Note: %s\n", note)
+		fmt.Fprintf(&b, "Note: %s\n", cut(note, maxError))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -138,6 +141,9 @@ func shownPlan(calls json.RawMessage) string {
 // maxParam is how much of a param of a plan the planner, who wrote it, is shown.
 const maxParam = 512
 
+// maxError is how much of a failure the planner is shown, and of a note.
+const maxError = 2048
+
 // project is a value of which long parts are left out, at most about limit bytes; what is
 // left out says what it is, and how to refer to it.
 func project(v json.RawMessage, path string, limit int) string {
@@ -163,6 +169,9 @@ func projected(v gjson.Result, path string, limit int) string {
 		}
 		return string(encode(head + "… (" + size("string", v.Raw) + at(path) + ")"))
 	}
+	if len(v.Raw) > maxParam {
+		return string(encode("… (" + size("number", v.Raw) + at(path) + ")"))
+	}
 	return v.Raw // a number
 }
 
@@ -175,7 +184,7 @@ func projectedObject(v gjson.Result, path string, limit int) string {
 	var out []string
 	left, used := 0, 0
 	v.ForEach(func(k, e gjson.Result) bool {
-		if used > limit {
+		if used > limit || len(k.Raw) > maxParam {
 			left++
 			return true
 		}
@@ -251,7 +260,7 @@ func cameOf(r *exec.Result) string {
 			case c.Outcome != "" && c.Error == nil:
 				fmt.Fprintf(&b, ", to %s", c.Outcome)
 			case c.Status == exec.Skipped || c.Status == exec.Cancelled || c.Status == exec.Blocked:
-				fmt.Fprintf(&b, ", %s", c.Reason)
+				fmt.Fprintf(&b, ", %s", cut(c.Reason, maxBytes))
 			}
 			if c.Outcome == "" && c.Status == exec.Completed && len(c.Result) > 0 {
 				fmt.Fprintf(&b, ", gave %s", project(c.Result, "", maxParam))
@@ -279,7 +288,7 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 			if c.Instance != "" {
 				m = append(m, member{"_instance", encode(c.Instance)})
 			}
-			list = append(list, writeObject(append(m, member{"error", encode(c.Error)})...))
+			list = append(list, writeObject(append(m, member{"error", json.RawMessage(project(encode(c.Error), "", maxError))})...))
 		}
 	}
 	add(r.Calls)

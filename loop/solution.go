@@ -98,7 +98,7 @@ func compact(findings diag.List) string {
 		if f.Fix != nil && f.Fix.Message != "" {
 			line += "; " + f.Fix.Message
 		}
-		fmt.Fprintf(&b, "%s\n", cut(line))
+		fmt.Fprintf(&b, "%s\n", cut(line, maxBytes))
 	}
 	if left > 0 {
 		fmt.Fprintf(&b, "and %d more errors\n", left)
@@ -106,12 +106,12 @@ func compact(findings diag.List) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut is the beginning of a line that is too long.
-func cut(line string) string {
-	if len(line) <= maxBytes {
+// cut is the beginning of a line that is longer than most bytes.
+func cut(line string, most int) string {
+	if len(line) <= most {
 		return line
 	}
-	return strings.ToValidUTF8(line[:maxBytes], "") + "…"
+	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
 // mend mends the solution with the fixes of its errors; it reports false when that is not

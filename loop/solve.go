@@ -69,7 +69,7 @@ func (h *Handle) Add(messages json.RawMessage) error {
 	if json.Unmarshal(messages, &list) != nil {
 		return errors.New("loop: new information is a JSON array of messages")
 	}
-	if _, _, err := newBoard(&Task{Context: messages}, &compile.Options{}); err != nil {
+	if err := h.s.fits(list); err != nil {
 		return err
 	}
 	h.s.interrupt("there is new information", list)
@@ -181,7 +181,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		return nil, err
 	}
 	s.board = board
-	s.compile.Values = nil // they are on the board now, where what comes of the turns is
+	s.compile.Values, s.compile.Schemas = nil, nil // they are on the board now, where what comes of the turns is
 	s.lazy = o.Lazy || board.lazy
 	s.compile.Lazy = s.lazy
 	tools := prog.Catalogue()
@@ -269,8 +269,8 @@ func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
 	if !s.affordable() {
 		return false, nil
 	}
-	if err := s.learn(); err != nil || s.result.Status != "" {
-		return false, err
+	if s.learn(); s.result.Status != "" {
+		return false, nil
 	}
 	s.warnOfBudget()
 	if s.opts.Ledgers != nil && (first && s.ledger == "" && s.result.Turns == 0 || s.stalled != "") {

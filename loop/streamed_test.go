@@ -151,7 +151,7 @@ func solveIn(t *testing.T, instances bool, answers []string, random *rand.Rand, 
 // that they leave when they come whole; and nothing that changes the world is called before
 // an answer is.
 func TestStreamedIsWhole(t *testing.T) {
-	n := 200
+	n := 120
 	if testing.Short() {
 		n = 30
 	}
