@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
@@ -104,11 +105,14 @@ func newRead(cfg Config) (tool.Activity, error) {
 		if err := regular(root.Stat(name)); err != nil { // before it is opened: a pipe would wait for who writes to it
 			return tool.Result{}, err
 		}
-		f, err := root.Open(name)
+		f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // nor may one that has been put there since
 		if err != nil {
 			return tool.Result{}, failure(err)
 		}
 		defer func() { _ = f.Close() }()
+		if err := regular(f.Stat()); err != nil {
+			return tool.Result{}, err
+		}
 		text, err := io.ReadAll(io.LimitReader(f, cfg.MaxBytes+1))
 		if err != nil {
 			return tool.Result{}, failure(err)
