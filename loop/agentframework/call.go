@@ -67,6 +67,9 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 		}
 	}
 	for i := range steps {
+		if ctx.Err() != nil && outcomes[i].failure != "" { // perhaps it failed for that
+			outcomes[i].open = true
+		}
 		if !outcomes[i].open {
 			delete(r.children, steps[i].ID)
 		}
@@ -204,9 +207,10 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 		}
 	}
 	called, result, err := c.Call(ctx, id, calls)
+	h.ran(id, result)
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return called, ctx.Err()
 	case errors.Is(refused, loop.ErrRejected):
 		return nil, refused
 	case refused != nil:
@@ -216,13 +220,9 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	case result == nil: // none of them could be made
 		return called, nil
 	}
-	h.mu.Lock()
-	h.runs = append(h.runs, id)
-	h.usage.Calls = h.usage.Calls.Plus(result.Usage)
-	h.mu.Unlock()
 	switch {
 	case result.Err != nil:
-		return nil, fmt.Errorf("agentframework: %w", result.Err)
+		return called, fmt.Errorf("agentframework: %w", result.Err)
 	case result.Status == exec.Paused:
 		return called, &pausedError{id}
 	}
@@ -232,6 +232,17 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 		}
 	}
 	return called, nil
+}
+
+// ran notes a run; nil was none.
+func (h *Host) ran(id string, r *exec.Result) {
+	if r == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs = append(h.runs, id)
+	h.usage.Calls = h.usage.Calls.Plus(r.Usage)
 }
 
 // refusedCalls are calls that somebody did not want made.

@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/agentframework"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -427,7 +428,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A plan of very many steps takes no more than time in proportion.
+// A plan of very many steps comes to its end.
 func TestManySteps(t *testing.T) {
 	steps := make([]string, 20_000)
 	for i := range steps {
@@ -436,6 +437,32 @@ func TestManySteps(t *testing.T) {
 	w := newWorld(submit(steps...), `{"kind":"amend_plan","remove":["s1"]}`, submit(steps...), done).planning(t, `{"enabled":true,"max_steps":100000}`)
 	if r := w.solve(t); r.Status != exec.Completed || len(w.plans) != 3 {
 		t.Errorf("%s %s", r.Status, r.Reason)
+	}
+}
+
+// What was done before the task was cancelled is in the state.
+func TestCancelled(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	w := newWorld(submit(echo("a", "1"), `{"id":"s","kind":"call_tool","tool_name":"stop"}`, echo("b", "2", "s")))
+	last := tool.Func("stop", "", func(ctx context.Context, _ struct{}) (string, error) {
+		for {
+			w.mu.Lock()
+			n := len(w.called)
+			w.mu.Unlock()
+			if n > 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond)
+		stop()
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	w.task.Catalogue = w.task.Catalogue.WithMissing(last)
+	r, err := agentframework.Solve(ctx, &w.task, &w.opts)
+	if err != nil || r.Status != exec.Cancelled || string(r.State) != `{"a":"1"}` || len(r.Runs) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -454,5 +481,25 @@ func TestRecord(t *testing.T) {
 	w.opts.Loop.Record = func(string, *compile.Program) (exec.Record, error) { return nil, errors.New("no disk") }
 	if r, err := agentframework.Solve(t.Context(), &w.task, &w.opts); err == nil || r.Status != exec.Failed || len(w.called) > 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		steps := make([]string, n)
+		for i := range steps {
+			steps[i] = echo(fmt.Sprintf("s%d", i), "{{instruction}}")
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w := newWorld(submit(steps...), done)
+				w.opts.Agent.Planning = agentframework.DefaultPlanning()
+				w.opts.Agent.Planning.MaxSteps = n
+				if r, err := agentframework.Solve(b.Context(), &w.task, &w.opts); err != nil || r.Status != exec.Completed {
+					b.Fatal(r, err)
+				}
+			}
+		})
 	}
 }

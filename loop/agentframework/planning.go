@@ -192,8 +192,12 @@ func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capp
 	if s.TotalStepsExecuted >= t.Config.MaxSteps {
 		return nil, true
 	}
-	left := max(0, t.Config.MaxSteps-s.TotalStepsExecuted-len(s.callbacks()))
-	return ready[:min(len(ready), left)], false
+	return ready[:min(len(ready), t.left(s))], false
+}
+
+// left is how many steps may still be executed, beside the callbacks that wait.
+func (t *planning) left(s *PlanState) int {
+	return max(0, t.Config.MaxSteps-s.TotalStepsExecuted-len(s.callbacks()))
 }
 
 // execute does a batch.
@@ -296,7 +300,7 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 // nothing else can be done.
 func (t *planning) goOn(ctx context.Context, s *PlanState, d *Decision) (*AgentResult, error) {
 	resolution := gjson.GetBytes(d.Parameters, "resolution")
-	ready := len(s.ready()) > 0
+	ready := len(s.ready()) > 0 && (t.left(s) > 0 || s.TotalStepsExecuted >= t.Config.MaxSteps)
 	switch {
 	case s.PendingCallbackStepID != "" && (resolution.Exists() || !ready):
 		var value json.RawMessage

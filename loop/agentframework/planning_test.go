@@ -165,6 +165,7 @@ func TestCaps(t *testing.T) {
 		{"a batch does not overshoot", `{"enabled":true,"max_steps":2}`, []string{submit(echo("a", "1"), echo("b", "1"), echo("c", "1"))}, "max_steps", "max_steps=2 exceeded (executed=2)", 2},
 		{"as many as there may be", `{"enabled":true,"max_steps":3}`, []string{chain, done}, "", "", 3},
 		{"over revisions", `{"enabled":true,"max_steps":1}`, []string{submit(echo("a", "1")), submit(echo("b", "1"))}, "max_steps", "max_steps=1 exceeded (executed=1)", 1},
+		{"callbacks that wait count", `{"enabled":true,"max_steps":1}`, []string{submit(callback("a"), echo("b", "1")), goOn}, "max_steps", "max_steps=1 exceeded (executed=1)", 0},
 		{"callbacks count", `{"enabled":true,"max_steps":2}`, []string{submit(callback("a"), echo("b", "1"), echo("c", "1")), resolved("1")}, "max_steps", "max_steps=2 exceeded (executed=2)", 1},
 		{"max_plan_revisions", `{"enabled":true,"max_plan_revisions":1}`, []string{chain, submit(echo("d", "1"))}, "max_plan_revisions", "max_plan_revisions=1 exceeded", 3},
 		{"3 are two new plans", `{"enabled":true}`, []string{submit(echo("a", "1")), submit(echo("b", "1")), submit(echo("c", "1")), submit(echo("d", "1"))}, "max_plan_revisions", "max_plan_revisions=3 exceeded", 3},

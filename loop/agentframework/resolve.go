@@ -49,7 +49,7 @@ const tokenPath = `[a-zA-Z_][a-zA-Z0-9_]*(?:\.(?:[a-zA-Z_][a-zA-Z0-9_]*|[0-9]+))
 // Resolve implements StepRefResolver.
 func (r Resolver) Resolve(value json.RawMessage, known *References) (json.RawMessage, error) {
 	x := &resolving{known: known, strict: r.Strict}
-	x.value(gjson.ParseBytes(value), "")
+	x.value(gjson.ParseBytes(value), nil)
 	return x.out, x.err
 }
 
@@ -61,59 +61,82 @@ type resolving struct {
 	err    error
 }
 
-func (x *resolving) value(v gjson.Result, path string) {
+// place is where a value stands; nil is the whole one.
+type place struct {
+	in    *place
+	name  string // of a member
+	index int    // of an element, where name is ""
+	list  bool
+}
+
+// String is the place as in a.b[0].
+func (p *place) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.list:
+		return p.in.String() + "[" + strconv.Itoa(p.index) + "]"
+	}
+	return strings.TrimPrefix(p.in.String()+"."+p.name, ".")
+}
+
+func (x *resolving) value(v gjson.Result, at *place) {
 	switch {
 	case v.IsObject():
-		x.members('{', '}', v, path)
+		x.members('{', '}', v, at)
 	case v.IsArray():
-		x.members('[', ']', v, path)
-	case v.Type == gjson.String:
-		x.out = append(x.out, x.text(v.Str, path)...)
+		x.members('[', ']', v, at)
+	case v.Type == gjson.String && strings.Contains(v.Str, "{{"):
+		x.text(v.Str, at)
 	default:
 		x.out = append(x.out, v.Raw...)
 	}
 }
 
-func (x *resolving) members(open, end byte, v gjson.Result, path string) {
+func (x *resolving) members(open, end byte, v gjson.Result, in *place) {
 	x.out = append(x.out, open)
-	i := 0
+	at := &place{in: in, list: open == '['}
 	v.ForEach(func(key, value gjson.Result) bool {
-		if i > 0 {
+		if at.index > 0 {
 			x.out = append(x.out, ',')
 		}
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if open == '{' {
-			at = strings.TrimPrefix(path+"."+key.Str, ".")
-			x.out = append(append(x.out, encode(key.Str)...), ':')
+		if !at.list {
+			at.name = key.Str
+			x.out = append(append(x.out, key.Raw...), ':')
 		}
 		x.value(value, at)
-		i++
+		at.index++
 		return true
 	})
 	x.out = append(x.out, end)
 }
 
-// text is a text with its references resolved, as JSON.
-func (x *resolving) text(s, path string) json.RawMessage {
-	if !strings.Contains(s, "{{") {
-		return encode(s)
-	}
+// text writes a text with its references resolved.
+func (x *resolving) text(s string, at *place) {
 	if m := wholly.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
-		return x.look(m[1], path)
+		x.out = append(x.out, x.look(m[1], at)...)
+		return
 	}
-	s = tokens.ReplaceAllStringFunc(s, func(t string) string {
-		return text(x.look(tokens.FindStringSubmatch(t)[1], path))
-	})
-	if leftovers.MatchString(s) {
-		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", repr(path), x.where(""), repr(s))
+	var b strings.Builder
+	rest := 0
+	for _, m := range tokens.FindAllStringSubmatchIndex(s, -1) {
+		b.WriteString(s[rest:m[0]])
+		b.WriteString(text(x.look(s[m[2]:m[3]], at)))
+		rest = m[1]
 	}
-	return encode(s)
+	b.WriteString(s[rest:])
+	s = b.String()
+	if strings.Contains(s, "{{") && leftovers.MatchString(s) {
+		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", repr(at.String()), x.where(nil), repr(s))
+	}
+	x.out = append(x.out, encode(s)...)
 }
 
 // where says whose reference it is.
-func (x *resolving) where(path string) string {
-	if path != "" {
-		path = ", path=" + path
+func (x *resolving) where(at *place) string {
+	path := ""
+	if at != nil {
+		path = ", path=" + at.String()
 	}
 	return fmt.Sprintf(" (run_id=%s, agent_id=%s, step_id=%s%s)", x.known.RunID, x.known.AgentID, x.known.StepID, path)
 }
@@ -130,14 +153,14 @@ func (x *resolving) miss(format string, args ...any) {
 }
 
 // look is the value that a reference leads to; "" where it leads nowhere.
-func (x *resolving) look(token, path string) json.RawMessage {
+func (x *resolving) look(token string, at *place) json.RawMessage {
 	names := strings.Split(token, ".")
 	empty := json.RawMessage(`""`)
 	missing := func(why string) json.RawMessage {
 		if !x.strict {
 			why += " — resolving to empty string"
 		}
-		x.miss("token {{%s}} %s%s", token, why, x.where(path))
+		x.miss("token {{%s}} %s%s", token, why, x.where(at))
 		return empty
 	}
 	root, ok := x.known.StepResults.Get(names[0])
