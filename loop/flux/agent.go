@@ -10,6 +10,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	Memory Memory
 	// Approve is asked about a plan with ApprovePlan, at the pause named plan_approval. Its answer
 	// is what Flux is resumed with: {"rejected": true}, {"steps": [...]} with other steps, or anything else, which
-	// approves.
+	// approves. The plan is its own copy. Nil, and exec.ErrNobody, have the agent pause.
 	Approve func(ctx context.Context, plan *Plan) (json.RawMessage, error)
 	// OnProgress is called with {"type": "plan", "plan": …} after each change; it must be quick and must
 	// not call the Plans.
@@ -61,14 +62,17 @@ When things change, call create_plan again: completed steps of the same names ar
 const lastWord = "You must provide your final answer now. Do not call any more tools."
 
 // Solve runs a Flux agent with planning until it answers. The answer, in words, is the output; when the
-// task has a schema, it is JSON that meets it. A nil Options is the default. See loop.Solve for
-// errors.
+// task has a schema, it is JSON that meets it. A plan that waits for somebody to approve it is Paused. A nil
+// Options is the default. See loop.Solve for errors.
 func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	if task.Planner == nil {
 		return nil, errors.New("flux: the task has no planner")
+	}
+	if name := ownTool(task.Catalogue); name != "" {
+		return nil, fmt.Errorf("flux: the tool %q of the catalogue has the name of one by which an agent plans; give it another", name)
 	}
 	plans, err := NewPlans(ctx, o)
 	if err != nil {
@@ -79,21 +83,53 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 		a.loop = *o.Loop
 	}
 	a.begin()
-	if a.loop.MaxTime > 0 {
+	if n := a.loop.MaxTime; n > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, a.loop.MaxTime)
+		ctx, stop = context.WithTimeoutCause(ctx, n, errMaxTime)
 		defer stop()
 	}
-	err = a.run(ctx)
-	if err != nil && ctx.Err() != nil {
-		a.end(exec.Cancelled, "the agent was cancelled")
-		err = nil
-	}
-	if err != nil {
-		a.end(exec.Failed, strings.TrimPrefix(err.Error(), "flux: "))
-	}
+	err = a.ended(ctx, a.run(ctx))
 	a.emit(loop.Event{Type: loop.Finished, Result: a.result})
 	return a.result, err
+}
+
+// ownTool is the first tool of a catalogue with the name of one of the six; "" is none.
+func ownTool(c *tool.Catalogue) string {
+	if c == nil {
+		return ""
+	}
+	for _, f := range Functions() {
+		if _, ok := c.Lookup(f.Name); ok {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+var (
+	errMaxTime = errors.New("over the time of the task")
+	errEnded   = errors.New("the agent has ended")
+)
+
+// ended notes why a run ended, and returns what is the world's fault.
+func (a *agent) ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errEnded):
+		return nil
+	case errors.Is(context.Cause(ctx), errMaxTime):
+		a.end(exec.Failed, fmt.Sprintf("the task took longer than %s", a.loop.MaxTime))
+		return nil
+	case ctx.Err() != nil:
+		a.end(exec.Cancelled, "the agent was cancelled")
+		return nil
+	case errors.Is(err, exec.ErrNobody):
+		a.end(exec.Paused, "the plan waits for approval, and there is nobody to ask")
+		return nil
+	}
+	a.end(exec.Failed, strings.TrimPrefix(err.Error(), "flux: "))
+	return err
 }
 
 // agent is an agent that runs.
@@ -142,8 +178,6 @@ func (a *agent) run(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case reply.Stop == model.Refusal:
-			a.end(exec.Failed, "the model refused: "+reply.Reason)
 		case len(reply.Calls) > 0 && a.calls >= a.o.maxToolCalls():
 			return a.lastWord(ctx, reply)
 		case len(reply.Calls) > 0:
@@ -186,8 +220,8 @@ func (a *agent) lastWord(ctx context.Context, reply *model.Reply) error {
 
 // ask puts the conversation to the model.
 func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, error) {
-	if u := &a.result.Usage; a.loop.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= a.loop.MaxTokens {
-		return nil, fmt.Errorf("flux: the token budget of %d is used up", a.loop.MaxTokens)
+	if err := a.affordable(ctx); err != nil {
+		return nil, err
 	}
 	turn := &model.Turn{
 		System: strings.TrimSpace(a.o.System + "\n\n" + a.o.Preamble()), Messages: a.messages, Functions: tools, Attempt: 1,
@@ -207,7 +241,27 @@ func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, 
 	u.Input, u.Output, u.Cached = u.Input+reply.Input, u.Output+reply.Output, u.Cached+reply.Cached
 	u.Cost += (float64(reply.Input)*a.loop.Prices.Input + float64(reply.Output)*a.loop.Prices.Output) / million
 	a.emit(loop.Event{Type: loop.Replied, Reply: reply})
+	if reply.Stop == model.Refusal {
+		a.end(exec.Failed, strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
+		return nil, errEnded
+	}
 	return reply, nil
+}
+
+// affordable says that no other request may be made.
+func (a *agent) affordable(ctx context.Context) error {
+	u, o := &a.result.Usage, &a.loop
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case o.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= o.MaxTokens:
+		a.end(exec.Failed, fmt.Sprintf("the token budget of %d is used up", o.MaxTokens))
+	case o.MaxCost > 0 && u.Cost+u.Calls.Cost >= o.MaxCost:
+		a.end(exec.Failed, fmt.Sprintf("the cost budget of %g is used up", o.MaxCost))
+	default:
+		return nil
+	}
+	return errEnded
 }
 
 // round makes the calls of a reply: those of the six tools one after the other, those of the
@@ -272,16 +326,15 @@ func (a *agent) call(ctx context.Context, calls []model.FunctionCall, at []int, 
 func (a *agent) answer(reply *model.Reply) {
 	if a.task.Schema == nil {
 		a.result.Output = encode(reply.Text)
-		a.end(exec.Completed, "")
-		return
-	}
-	a.result.Output, a.result.Status = nil, ""
-	if out, err := loop.Output(reply.Text, a.task.Schema); err != nil {
-		a.end(exec.Failed, err.Error())
-	} else {
+	} else if out, err := loop.Output(reply.Text, a.task.Schema); err == nil {
 		a.result.Output = out
-		a.end(exec.Completed, "")
+	} else {
+		a.end(exec.Failed, err.Error())
 	}
+	if reply.Stop == model.Length {
+		a.end(exec.Failed, "the answer was cut off for its length")
+	}
+	a.end(exec.Completed, "")
 }
 
 func (a *agent) end(status exec.Status, reason string) {

@@ -15,7 +15,8 @@
 //   - The nudge comes only while a step is pending or in progress; Options.NudgeAlways is as Flux does.
 //   - A step name may not end in a line break.
 //   - Steps that are no JSON array of objects with names have messages that say so.
-//   - A dependency that is there twice is named once as unsatisfied.
+//   - A change that the memory does not take is none.
+//   - Arguments are of the types of the tools' schemas; only the result of mark_step_done is any JSON.
 //   - In strict mode mark_step_done warns of unsatisfied dependencies, which it does not check.
 //   - The tools of one turn run one after the other, as the model wrote them; those of the catalogue
 //     beside them as parallel as their effects allow.

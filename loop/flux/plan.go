@@ -2,7 +2,9 @@ package flux
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +21,7 @@ const (
 	Failed     Status = "failed"
 )
 
-// Step is a step of a plan: a goal in words.
+// Step is a step of a plan: a goal in words. Its zero Status is Pending.
 type Step struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -29,33 +31,84 @@ type Step struct {
 	Error       *string         `json:"error,omitempty"`
 }
 
+// MarshalJSON is the step as the tools of Flux answer it.
+func (s Step) MarshalJSON() ([]byte, error) {
+	type plain Step
+	s.Status = s.status()
+	if string(s.Result) == "null" {
+		s.Result = nil
+	}
+	return marshal(plain(s))
+}
+
+func (s *Step) status() Status { return cmp.Or(s.Status, Pending) }
+
 // Plan is an agent's plan. Its JSON is what the tools of Flux answer.
 type Plan struct {
 	Steps []*Step `json:"steps"`
 }
 
+// MarshalJSON is the plan as the tools of Flux answer it.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	type plain Plan
+	p.Steps = append([]*Step{}, p.Steps...)
+	return marshal(plain(p))
+}
+
 // Parse reads a plan as its JSON has it. Nothing of it is validated, as nothing is of a plan
 // that Flux restores; a step without a status is pending.
 func Parse(text []byte) (*Plan, error) {
-	p := &Plan{}
-	if err := json.Unmarshal(text, p); err != nil {
+	m, err := membersOf(text)
+	if err != nil {
 		return nil, fmt.Errorf("flux: this is no plan: %w", err)
 	}
-	if p.Steps == nil {
-		return nil, fmt.Errorf(`flux: this is no plan: it has no "steps"`)
+	list, err := elementsOf(m["steps"])
+	if err != nil {
+		return nil, fmt.Errorf(`flux: this is no plan: "steps": %w`, err)
 	}
-	for i, s := range p.Steps {
-		if s == nil {
-			return nil, fmt.Errorf("flux: step %d of the plan is null", i)
+	p := &Plan{Steps: []*Step{}}
+	for i, raw := range list {
+		s, err := parseStep(raw)
+		if err != nil {
+			return nil, fmt.Errorf("flux: this is no plan: step %d: %w", i+1, err)
 		}
-		if s.Status == "" {
-			s.Status = Pending
-		}
-		if string(s.Result) == "null" {
-			s.Result = nil
-		}
+		p.Steps = append(p.Steps, s)
 	}
 	return p, nil
+}
+
+func parseStep(raw json.RawMessage) (*Step, error) {
+	m, err := membersOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	s := &Step{Result: m["result"]}
+	if m["name"] == nil {
+		return nil, errors.New(`it has no "name"`)
+	}
+	if string(s.Result) == "null" {
+		s.Result = nil
+	}
+	for _, f := range []struct {
+		name string
+		to   any
+	}{{"name", &s.Name}, {"description", &s.Description}, {"depends_on", &s.DependsOn}, {"status", &s.Status}, {"error", &s.Error}} {
+		if v := m[f.name]; v != nil && json.Unmarshal(v, f.to) != nil {
+			return nil, fmt.Errorf("its %q can't be %s", f.name, kindOf(v))
+		}
+	}
+	s.Status = s.status()
+	return s, nil
+}
+
+// clone is a copy with steps of its own.
+func (p *Plan) clone() *Plan {
+	c := &Plan{Steps: make([]*Step, len(p.Steps))}
+	for i, s := range p.Steps {
+		step := *s
+		c.Steps[i] = &step
+	}
+	return c
 }
 
 // Step is the step of this name; nil is none.
@@ -72,7 +125,7 @@ func (p *Plan) Step(name string) *Step {
 func (p *Plan) With(status Status) []*Step {
 	var list []*Step
 	for _, s := range p.Steps {
-		if s.Status == status {
+		if s.status() == status {
 			list = append(list, s)
 		}
 	}
@@ -96,7 +149,7 @@ func (p *Plan) Ready() []*Step {
 func (p *Plan) Satisfied(s *Step) bool {
 	return !slices.ContainsFunc(s.DependsOn, func(name string) bool {
 		on := p.Step(name)
-		return on == nil || on.Status != Completed
+		return on == nil || on.status() != Completed
 	})
 }
 
@@ -104,7 +157,7 @@ func (p *Plan) Satisfied(s *Step) bool {
 func (p *Plan) unsatisfied(s *Step) []string {
 	var list []string
 	for _, name := range s.DependsOn {
-		if on := p.Step(name); on != nil && on.Status != Completed && !slices.Contains(list, name) {
+		if on := p.Step(name); on != nil && on.status() != Completed {
 			list = append(list, name)
 		}
 	}
@@ -114,16 +167,16 @@ func (p *Plan) unsatisfied(s *Step) []string {
 // DependencyResult is the result of a step that another depends on.
 type DependencyResult struct {
 	Name  string
-	Value json.RawMessage
+	Value json.RawMessage // nil, null: it is completed without one
 }
 
-// DependencyResults are the results that there are of the steps that s depends on, in the order of
-// its list.
+// DependencyResults are the results of the completed steps that s depends on, in the order of its
+// list.
 func (p *Plan) DependencyResults(s *Step) []DependencyResult {
 	var list []DependencyResult
 	for _, name := range s.DependsOn {
 		known := slices.ContainsFunc(list, func(d DependencyResult) bool { return d.Name == name })
-		if on := p.Step(name); on != nil && on.Result != nil && !known {
+		if on := p.Step(name); on != nil && on.status() == Completed && !known {
 			list = append(list, DependencyResult{name, on.Result})
 		}
 	}
@@ -180,42 +233,31 @@ func (p *Plan) item(s *Step) string {
 	return fmt.Sprintf(`"%s" (from %s)`, s.Name, strings.Join(list, "; "))
 }
 
-// words is a result as text: a string as it is, anything else as JSON.
-func words(v json.RawMessage) string {
-	var s string
-	if json.Unmarshal(v, &s) == nil {
-		return s
-	}
-	return string(v)
-}
-
 // unfinished reports whether a step is pending or in progress.
 func (p *Plan) unfinished() bool {
-	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Status == Pending || s.Status == InProgress })
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.status() == Pending || s.status() == InProgress })
 }
 
-// encode is a value as compact JSON, in which <, > and & stay what they are.
-func encode(v any) json.RawMessage {
+// marshal is a value as compact JSON, in which <, > and & stay what they are.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, and JSON that was checked
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// encode is marshal of texts, and of JSON that was checked.
+func encode(v any) json.RawMessage {
+	raw, err := marshal(v)
+	if err != nil {
+		panic(err)
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return raw
 }
 
 // with is an object with one more member, at its end.
 func with(object json.RawMessage, name string, value any) json.RawMessage {
 	head := bytes.TrimSuffix(object, []byte("}"))
 	return append(append(append(append(slices.Clone(head), ','), encode(name)...), ':'), append(encode(value), '}')...)
-}
-
-// list is a list of names as Flux prints it.
-func list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = "'" + n + "'"
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -1,12 +1,15 @@
 package flux
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -48,7 +51,7 @@ func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flux: the plan can't be restored: %w", err)
 	}
-	if p, err := Parse(kept); kept != nil && err == nil {
+	if p, err := Parse(kept); err == nil {
 		t.plan = p
 	}
 	return t, nil
@@ -61,12 +64,7 @@ func (t *Plans) Plan() *Plan {
 	if t.plan == nil {
 		return nil
 	}
-	p := &Plan{}
-	for _, s := range t.plan.Steps {
-		step := *s
-		p.Steps = append(p.Steps, &step)
-	}
-	return p
+	return t.plan.clone()
 }
 
 // Functions are the six tools, in the order of Flux, for a model to call.
@@ -90,33 +88,63 @@ func Functions() []model.Function {
 }
 
 // Call calls one of the six tools. ok is false when name is none of them. The error is that of a plan
-// that was not taken, a *ValidationError, or of the memory or of who approves.
+// or of arguments that were not taken, a *ValidationError, or of the memory or of who approves: then the
+// plan is as it was. It wraps exec.ErrNobody when there is nobody to approve.
 func (t *Plans) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
-	var p struct {
-		Steps  json.RawMessage `json:"steps"`
-		Name   string          `json:"step_name"`
-		Result json.RawMessage `json:"result"`
-		Reason string          `json:"reason"`
-	}
-	if len(params) > 0 {
-		err = json.Unmarshal(params, &p)
-	}
-	call := map[string]func() (json.RawMessage, error){
-		"create_plan":      func() (json.RawMessage, error) { return t.CreatePlan(ctx, p.Steps) },
-		"start_step":       func() (json.RawMessage, error) { return t.StartStep(ctx, p.Name) },
-		"mark_step_done":   func() (json.RawMessage, error) { return t.MarkStepDone(ctx, p.Name, p.Result) },
-		"mark_step_failed": func() (json.RawMessage, error) { return t.MarkStepFailed(ctx, p.Name, p.Reason) },
-		"get_plan":         func() (json.RawMessage, error) { return t.GetPlan(), nil },
-		"get_ready_steps":  func() (json.RawMessage, error) { return t.GetReadySteps(), nil },
+	call := map[string]func(args) (json.RawMessage, error){
+		"create_plan": func(a args) (json.RawMessage, error) { return t.CreatePlan(ctx, a.value["steps"]) },
+		"start_step":  func(a args) (json.RawMessage, error) { return t.StartStep(ctx, a.text["step_name"]) },
+		"mark_step_done": func(a args) (json.RawMessage, error) {
+			return t.MarkStepDone(ctx, a.text["step_name"], a.value["result"])
+		},
+		"mark_step_failed": func(a args) (json.RawMessage, error) {
+			return t.MarkStepFailed(ctx, a.text["step_name"], a.text["reason"])
+		},
+		"get_plan":        func(args) (json.RawMessage, error) { return t.GetPlan(), nil },
+		"get_ready_steps": func(args) (json.RawMessage, error) { return t.GetReadySteps(), nil },
 	}[name]
 	if call == nil {
 		return nil, false, nil
 	}
+	a, err := argsOf(name, params)
 	if err != nil {
-		return nil, true, invalid("the arguments of %s are not what it takes: %s", name, err)
+		return nil, true, err
 	}
-	answer, err = call()
+	answer, err = call(a)
 	return answer, true, err
+}
+
+// args are the arguments of a tool: any values, and texts.
+type args struct {
+	value map[string]json.RawMessage
+	text  map[string]string
+}
+
+// argsOf reads the arguments of a tool, all of which have to be there.
+func argsOf(tool string, params json.RawMessage) (args, error) {
+	a := args{text: map[string]string{}}
+	names := map[string][]string{"create_plan": {"steps"}, "start_step": {"step_name"}, "mark_step_done": {"step_name", "result"}, "mark_step_failed": {"step_name", "reason"}}[tool]
+	if len(bytes.TrimSpace(params)) > 0 {
+		var err error
+		if a.value, err = membersOf(bytes.ToValidUTF8(params, []byte("\ufffd"))); err != nil {
+			return a, invalid("the arguments of %s are not what it takes: %s", tool, err)
+		}
+	}
+	for _, name := range names {
+		v := a.value[name]
+		if v == nil {
+			return a, invalid("%s takes %s, and there is no '%s'.", tool, list(names), name)
+		}
+		if name == "steps" || name == "result" {
+			continue
+		}
+		var text *string
+		if json.Unmarshal(v, &text) != nil || text == nil {
+			return a, invalid("the '%s' of %s is %s, not a string.", name, tool, kindOf(v))
+		}
+		a.text[name] = *text
+	}
+	return a, nil
 }
 
 // CreatePlan creates the plan, or replaces it, when it is sound and was not rejected; otherwise the plan
@@ -127,44 +155,57 @@ func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.Raw
 		return nil, err
 	}
 	if t.o.ApprovePlan {
-		if plan, err = t.o.approved(ctx, plan); err != nil || plan == nil {
-			return object("error", "Plan was rejected during review."), err
+		if plan, err = t.o.approved(ctx, plan); err != nil {
+			return nil, err
+		}
+		if plan == nil {
+			return object("error", "Plan was rejected during review."), nil
 		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	dropped := plan.preserve(t.plan)
-	t.plan = plan
 	answer := encode(plan)
 	if len(dropped) > 0 {
 		answer = with(answer, "warning", fmt.Sprintf("Completed steps dropped (not in new plan): %s. Their results are lost.", list(dropped)))
 	}
-	return answer, t.changed(ctx)
+	return t.change(ctx, plan, answer)
 }
 
 // approved has a plan looked at. Nil is a rejection.
 func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	if o.Approve == nil {
-		return nil, errors.New("flux: approve_plan needs somebody who approves: Options.Approve")
+		return nil, fmt.Errorf("flux: the plan waits for approval: %w", exec.ErrNobody)
 	}
-	said, err := o.Approve(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	var a struct {
-		Rejected any               `json:"rejected"`
-		Steps    []json.RawMessage `json:"steps"`
-	}
-	if json.Unmarshal(said, &a) != nil {
-		return plan, nil // anything else approves it as it is
-	}
+	said, err := o.Approve(ctx, plan.clone())
 	switch {
-	case truthy(a.Rejected):
+	case err != nil:
+		return nil, fmt.Errorf("flux: the plan could not be approved: %w", err)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(bytes.TrimSpace(said)) > 0 && !json.Valid(said):
+		return nil, errors.New("flux: the plan could not be approved: the answer is not JSON")
+	}
+	m, err := membersOf(said)
+	if err != nil {
+		return plan, nil // anything but an object approves it as it is
+	}
+	if truthy(m["rejected"]) {
 		return nil, nil
-	case a.Steps == nil:
+	}
+	if m["steps"] == nil {
 		return plan, nil
 	}
-	changed, err := stepsOf(a.Steps)
+	return o.reviewed(m["steps"])
+}
+
+// reviewed is the plan of who approves, checked in the order of Flux.
+func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
+	list, err := elementsOf(steps)
+	if err != nil {
+		return nil, invalid("The reviewed plan has no steps: %s", err)
+	}
+	changed, err := stepsOf(list)
 	if err == nil {
 		err = checkDependencies(changed)
 	}
@@ -174,8 +215,12 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	return changed, err
 }
 
-// truthy is what Python takes for true.
-func truthy(v any) bool {
+// truthy reports whether Python takes a value for true.
+func truthy(raw json.RawMessage) bool {
+	var v any
+	if raw == nil || json.Unmarshal(raw, &v) != nil {
+		return raw != nil // a number beyond all that Go reads
+	}
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -193,29 +238,32 @@ func truthy(v any) bool {
 	return true
 }
 
-// changed keeps the plan and tells of it. The caller holds mu.
-func (t *Plans) changed(ctx context.Context) error {
+// change makes a plan the one that there is, once the memory has it, tells of it and returns the answer of the
+// tool. The caller holds mu.
+func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) (json.RawMessage, error) {
 	if t.o.Memory != nil {
-		if err := t.o.Memory.Save(ctx, Key, encode(t.plan)); err != nil {
-			return fmt.Errorf("flux: the plan can't be kept: %w", err)
+		if err := t.o.Memory.Save(ctx, Key, encode(plan)); err != nil {
+			return nil, fmt.Errorf("flux: the plan can't be kept: %w", err)
 		}
 	}
+	t.plan = plan
 	if t.o.OnProgress != nil {
 		t.o.OnProgress(encode(struct {
 			Type string `json:"type"`
 			Plan *Plan  `json:"plan"`
-		}{"plan", t.plan}))
+		}{"plan", plan}))
 	}
-	return nil
+	return answer, nil
 }
 
-// find is the step of this name, or the answer that there is none.
-func (t *Plans) find(name string) (*Step, json.RawMessage) {
+// find is a copy of the plan and its step of this name, or the answer that there is none.
+func (t *Plans) find(name string) (*Plan, *Step, json.RawMessage) {
 	if t.plan == nil {
-		return nil, object("error", "No plan exists. Call create_plan first.")
+		return nil, nil, object("error", "No plan exists. Call create_plan first.")
 	}
-	if s := t.plan.Step(name); s != nil {
-		return s, nil
+	p := t.plan.clone()
+	if s := p.Step(name); s != nil {
+		return p, s, nil
 	}
 	available := ""
 	for i, s := range t.plan.Steps {
@@ -224,28 +272,28 @@ func (t *Plans) find(name string) (*Step, json.RawMessage) {
 		}
 		available += s.Name
 	}
-	return nil, object("error", fmt.Sprintf("Step '%s' not found. Available: %s", name, available))
+	return nil, nil, object("error", fmt.Sprintf("Step '%s' not found. Available: %s", name, available))
 }
 
 // StartStep marks a step as in progress.
 func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, none := t.find(name)
+	p, s, none := t.find(name)
 	if s == nil {
 		return none, nil
 	}
-	switch {
-	case s.Status == InProgress:
+	switch s.status() {
+	case InProgress:
 		return encode(s), nil
-	case s.Status == Completed || s.Status == Failed:
+	case Completed, Failed:
 		return object("error", fmt.Sprintf("Step '%s' is already %s.", name, s.Status)), nil
 	}
-	if active := t.plan.Active(); active != nil {
+	if active := p.Active(); active != nil {
 		return object("error", fmt.Sprintf(`Step "%s" is already in progress. Complete or fail it before starting another.`, active.Name)), nil
 	}
-	satisfied := t.plan.Satisfied(s)
-	unsatisfied := fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. ", name, list(t.plan.unsatisfied(s)))
+	satisfied := p.Satisfied(s)
+	unsatisfied := fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. ", name, list(p.unsatisfied(s)))
 	if !satisfied && t.o.StrictDependencies {
 		return object("error", unsatisfied+"Complete them first."), nil
 	}
@@ -254,14 +302,17 @@ func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, er
 	if !satisfied {
 		answer = with(answer, "warning", unsatisfied+"Proceeding anyway.")
 	}
-	return answer, t.changed(ctx)
+	return t.change(ctx, p, answer)
 }
 
 // MarkStepDone marks a step as completed; the first result stays.
 func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMessage) (json.RawMessage, error) {
+	if result != nil && !json.Valid(result) {
+		return nil, invalid("the result of step '%s' is not JSON.", name)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, none := t.find(name)
+	p, s, none := t.find(name)
 	switch {
 	case s == nil:
 		return none, nil
@@ -270,22 +321,22 @@ func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMe
 	case s.Status == Failed:
 		return object("error", fmt.Sprintf("Step '%s' is failed. Replan to retry.", name)), nil
 	}
-	s.Status, s.Result = Completed, result
-	if string(result) == "null" {
+	s.Status = Completed
+	if s.Result = bytes.TrimSpace(slices.Clone(result)); len(s.Result) == 0 || string(s.Result) == "null" {
 		s.Result = nil
 	}
 	answer := encode(s)
-	if t.o.StrictDependencies && !t.plan.Satisfied(s) {
-		answer = with(answer, "warning", fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. Proceeding anyway.", name, list(t.plan.unsatisfied(s))))
+	if t.o.StrictDependencies && !p.Satisfied(s) {
+		answer = with(answer, "warning", fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. Proceeding anyway.", name, list(p.unsatisfied(s))))
 	}
-	return answer, t.changed(ctx)
+	return t.change(ctx, p, answer)
 }
 
 // MarkStepFailed marks a step as failed; the first reason stays.
 func (t *Plans) MarkStepFailed(ctx context.Context, name, reason string) (json.RawMessage, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, none := t.find(name)
+	p, s, none := t.find(name)
 	switch {
 	case s == nil:
 		return none, nil
@@ -295,7 +346,7 @@ func (t *Plans) MarkStepFailed(ctx context.Context, name, reason string) (json.R
 		return encode(s), nil
 	}
 	s.Status, s.Error = Failed, &reason
-	return encode(s), t.changed(ctx)
+	return t.change(ctx, p, encode(s))
 }
 
 // GetPlan is the plan.
@@ -333,7 +384,7 @@ func resultsOf(results []DependencyResult) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(r.Name)...), ':'), r.Value...)
+		b = append(append(append(b, encode(r.Name)...), ':'), encode(r.Value)...)
 	}
 	return append(b, '}')
 }

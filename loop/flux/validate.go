@@ -1,7 +1,9 @@
 package flux
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,13 +25,6 @@ const (
 	maxNameLen = 64 // characters
 )
 
-// proposed is a step of create_plan. Its status, result and error count for nothing.
-type proposed struct {
-	Name        *string  `json:"name"`
-	Description *string  `json:"description"`
-	DependsOn   []string `json:"depends_on"`
-}
-
 // plan reads the steps of create_plan, a JSON array or a string that holds one, and checks
 // them in the order of Flux.
 func (o *Options) plan(steps json.RawMessage) (*Plan, error) {
@@ -37,8 +32,8 @@ func (o *Options) plan(steps json.RawMessage) (*Plan, error) {
 	if json.Unmarshal(steps, &text) == nil {
 		steps = json.RawMessage(text)
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(steps, &list); err != nil {
+	list, err := elementsOf(steps)
+	if err != nil {
 		return nil, invalid(`steps is a JSON array of step objects, [{"name": ..., "description": ..., "depends_on": [...]}]: %s`, err)
 	}
 	if err := o.checkCount(len(list)); err != nil {
@@ -61,26 +56,81 @@ func (o *Options) checkCount(n int) error {
 	return nil
 }
 
+// stepsOf are the steps of a proposal. Their status, result and error count for nothing.
 func stepsOf(list []json.RawMessage) (*Plan, error) {
 	p := &Plan{}
 	for i, raw := range list {
-		var s proposed
-		if err := json.Unmarshal(raw, &s); err != nil {
+		m, err := membersOf(raw)
+		if err != nil {
 			return nil, invalid("Step %d is no step object: %s", i+1, err)
 		}
-		if s.Name == nil {
+		for _, other := range []string{"status", "result", "error"} {
+			delete(m, other)
+		}
+		if m["name"] == nil {
 			return nil, invalid("Step %d has no 'name'.", i+1)
 		}
-		if err := checkName(*s.Name); err != nil {
-			return nil, err
+		step, err := parseStep(encode(m))
+		if err != nil {
+			return nil, invalid("Step %d is no step object: %s", i+1, err)
 		}
-		step := &Step{Name: *s.Name, DependsOn: s.DependsOn, Status: Pending}
-		if s.Description != nil {
-			step.Description = *s.Description
+		if err := checkName(step.Name); err != nil {
+			return nil, err
 		}
 		p.Steps = append(p.Steps, step)
 	}
 	return p, nil
+}
+
+// membersOf are the members of a JSON object, by their very names.
+func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	if err := kindIs(raw, "an object"); err != nil {
+		return nil, err
+	}
+	var m map[string]json.RawMessage
+	err := json.Unmarshal(raw, &m)
+	return m, err
+}
+
+// elementsOf are the elements of a JSON array.
+func elementsOf(raw json.RawMessage) ([]json.RawMessage, error) {
+	if err := kindIs(raw, "an array"); err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	err := json.Unmarshal(raw, &list)
+	return list, err
+}
+
+// kindIs wants JSON of a kind.
+func kindIs(raw json.RawMessage, kind string) error {
+	var any json.RawMessage
+	switch err := json.Unmarshal(raw, &any); {
+	case len(bytes.TrimSpace(raw)) == 0:
+		return errors.New("there is nothing")
+	case err != nil:
+		return err
+	case kindOf(any) != kind:
+		return fmt.Errorf("it is %s, not %s", kindOf(any), kind)
+	}
+	return nil
+}
+
+// kindOf is what a JSON value is, in words.
+func kindOf(v json.RawMessage) string {
+	switch v = bytes.TrimSpace(v); v[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
