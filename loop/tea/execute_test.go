@@ -432,6 +432,109 @@ func TestCancelAndResume(t *testing.T) {
 	}
 }
 
+// What a plan made in Go holds is checked where it is used.
+func TestUnsoundPlans(t *testing.T) {
+	for want, p := range map[string]*tea.Plan{
+		"'soon' is not a valid SubtaskStatus":          {Subtasks: []*tea.Subtask{{ID: "a", Status: "soon"}}},
+		"'deep' is not a valid PlanningStrategy":       {Strategy: "deep"},
+		"the result of subtask 'a' is not JSON":        {Subtasks: []*tea.Subtask{{ID: "a", Result: json.RawMessage("{")}}},
+		`"owner" of the metadata is not JSON`:          {Metadata: tea.Object{{Name: "owner", Value: json.RawMessage("me")}}},
+		"Plan execution failed: 'soon' is not a valid": {Subtasks: []*tea.Subtask{{ID: "a", Status: "soon"}}},
+	} {
+		_, err := actions(t, &desk{}).Execute(t.Context(), &tea.ExecuteParams{Plan: p})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := json.Marshal(&tea.Subtask{Result: json.RawMessage("{")}); err == nil {
+			t.Error("what is no JSON is marshalled")
+		}
+	}
+}
+
+// A retry that is cancelled while it waits is none: the subtask is done again next time.
+func TestCancelledDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		d := &desk{answers: map[string][]string{"a": {"!no"}}}
+		a := actions(t, d)
+		p, _ := tea.ParsePlan([]byte(planned("a")))
+		_, err := a.Execute(ctx, &tea.ExecuteParams{
+			Plan: p, OnSubtaskFailure: tea.Retry, RetryDelay: time.Hour, SubtaskExecutor: &tea.Executor{Action: "work", With: json.RawMessage(`{"do":"a"}`)},
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || d.made() != "a" || a.State.Plan.Subtasks[0].Status != tea.InProgress {
+			t.Errorf("%v; called %s; %s", err, d.made(), a.State.Plan.Subtasks[0].Status)
+		}
+	})
+}
+
+// The model of planner_config plans again; an execution goes on counting where the state stands.
+func TestPlannerConfig(t *testing.T) {
+	other := loop.Say(listed(subtask("b")))
+	d := &desk{answers: map[string][]string{"a": {"!no"}, "b": {"!nor b"}}}
+	a, err := tea.New(&loop.Task{Catalogue: d.tools(t), Planner: loop.Say()}, &tea.Options{Models: map[string]loop.Planner{"big": other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.State.PlannerConfig, a.State.ReplanCount = &tea.ReplanParams{Model: "big"}, 1
+	got := call(t, a, "plan.execute", `{"plan":`+planned("a")+`,`+worker+`,"on_subtask_failure":"replan"}`)
+	if want := `{"error":"Max replans (2) exceeded: nor b","success":false,`; !strings.HasPrefix(got, want) || d.made() != "a b" {
+		t.Errorf("called %s: %s", d.made(), got)
+	}
+	if a.State.FailedSubtask != "b" || a.State.FailureReason != "nor b" || a.State.ReplanCount != 2 {
+		t.Errorf("the state is %+v", a.State)
+	}
+}
+
+// A state that can't be kept ends the action.
+func TestSaveFails(t *testing.T) {
+	full := errors.New("the disk is full")
+	a, err := tea.New(&loop.Task{Planner: loop.Say(listed(subtask("a")), "x")}, &tea.Options{Save: func(context.Context, *tea.State) error { return full }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Decompose(t.Context(), &tea.DecomposeParams{Goal: "G"}); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := a.Call(t.Context(), "plan.execute", nil); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+}
+
+// llm.call asks all of a wave at once, and again, as another attempt, for one that is retried.
+func TestLLMCallInWaves(t *testing.T) {
+	var mu sync.Mutex
+	attempts := map[string]int{}
+	var both sync.WaitGroup
+	both.Add(2)
+	p := planner(func(_ context.Context, turn *model.Turn) (*model.Reply, error) {
+		text := turn.Messages[0].Text
+		if turn.Attempt == 1 {
+			both.Done()
+			both.Wait()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		attempts[text] = turn.Attempt
+		if text == "Subtask: a" && turn.Attempt < 3 {
+			return nil, &tool.Error{Code: "busy", Message: "try again"}
+		}
+		return &model.Reply{Text: "ok"}, nil
+	})
+	a, err := tea.New(&loop.Task{Planner: p}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := call(t, a, "plan.execute", `{"plan":`+planned("a", "b")+`,"parallel":true,"on_subtask_failure":"retry","retry_delay":0}`)
+	if !strings.Contains(got, `"subtask_results":{"b":"ok","a":"ok"}`) || attempts["Subtask: a"] != 3 || attempts["Subtask: b"] != 1 {
+		t.Errorf("%v: %s", attempts, got)
+	}
+}
+
+type planner func(context.Context, *model.Turn) (*model.Reply, error)
+
+func (p planner) Converse(ctx context.Context, t *model.Turn) (*model.Reply, error) { return p(ctx, t) }
+
 func TestReplan(t *testing.T) {
 	half := planned("a=completed", "b:a=failed", "c:b", "s=skipped")
 	const prefix = `{"error":"`

@@ -109,15 +109,22 @@ func (f Float) MarshalJSON() ([]byte, error) {
 // epoch is a time in seconds since 1970, to the microsecond.
 func epoch(t time.Time) Float { return Float(float64(t.UnixMicro()) / 1e6) }
 
-// encode is a value as compact JSON, in which <, > and & stay what they are.
+// encode is a value of texts, finite numbers and JSON that was checked, as marshal gives it.
 func encode(v any) json.RawMessage {
+	text, err := marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// marshal is a value as compact JSON, in which <, > and & stay what they are.
+func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, finite numbers, and JSON that was checked
-	}
-	return bytes.TrimSpace(b.Bytes())
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // fields are the members of an object by their exact names.

@@ -2,6 +2,7 @@ package tea
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -58,7 +59,7 @@ func (s Subtask) MarshalJSON() ([]byte, error) {
 	if s.Dependencies == nil {
 		s.Dependencies = []string{}
 	}
-	return encode(plain(s)), nil
+	return marshal(plain(s))
 }
 
 // UnmarshalJSON reads a subtask, which needs an id and a description.
@@ -163,7 +164,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	if p.Subtasks == nil {
 		p.Subtasks = []*Subtask{}
 	}
-	return encode(plain(p)), nil
+	return marshal(plain(p))
 }
 
 // UnmarshalJSON is ParsePlan.
@@ -219,7 +220,7 @@ func (p *Plan) complete() {
 func (p *Plan) count(name string) int {
 	var n float64
 	_ = json.Unmarshal(p.Metadata.Get(name), &n)
-	return int(n)
+	return int(max(0, min(n, math.MaxInt32)))
 }
 
 // Clone is a copy that shares nothing that changes.

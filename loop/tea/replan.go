@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -122,14 +123,22 @@ func (a *Actions) plan(given *Plan) *Plan {
 	return p
 }
 
-// sound reports a plan made in Go whose words are none of the system's.
+// sound reports a plan made in Go whose words are none of the system's, or whose values are no JSON.
 func (p *Plan) sound() error {
+	for _, m := range p.Metadata {
+		if err := jsonscan.Check(m.Value, jsonscan.Limits{}); err != nil {
+			return messagef("%q of the metadata is not JSON: %s", m.Name, err)
+		}
+	}
 	if p.Strategy = cmp.Or(p.Strategy, Flat); !p.Strategy.known() {
 		return messagef("'%s' is not a valid PlanningStrategy", p.Strategy)
 	}
 	for _, s := range p.Subtasks {
 		if s.Status = cmp.Or(s.Status, Pending); !s.Status.known() {
 			return messagef("'%s' is not a valid SubtaskStatus", s.Status)
+		}
+		if err := jsonscan.Check(orNull(s.Result), jsonscan.Limits{}); err != nil {
+			return messagef("the result of subtask '%s' is not JSON: %s", s.ID, err)
 		}
 	}
 	return nil
