@@ -36,6 +36,20 @@ func (s *Store) lock(run int64) (*lock, error) {
 	}
 }
 
+// Lock holds a name, which could be that of a file, beside the runs of the store: what several of
+// them belong to. The error is a *HeldError when another process, or this one, has it; unlock gives it
+// back, as the end of the process does.
+func (s *Store) Lock(name string) (unlock func(), err error) {
+	l, err := lockFile(filepath.Join(s.path+".locks", name))
+	switch {
+	case errors.Is(err, errHeld):
+		return nil, &HeldError{Run: name}
+	case err != nil:
+		return nil, err
+	}
+	return l.free, nil
+}
+
 // lockFile takes the lock of a file, which is made. A file that was deleted in between,
 // by who gave it back, is no lock any more: then another one is made.
 func lockFile(name string) (*lock, error) {

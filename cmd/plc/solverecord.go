@@ -29,6 +29,7 @@ import (
 // solveLog is the record of a loop. One without a store keeps nothing.
 type solveLog struct {
 	store *journal.Store
+	free  func() // lets other processes go on with the loop
 	tape  *os.File
 	texts []journal.Text
 	flags map[string]string // of the runs
@@ -86,6 +87,12 @@ func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task 
 		}
 	}
 	var err error
+	var held *journal.HeldError
+	if l.free, err = l.store.Lock("solve-" + l.name); errors.As(err, &held) {
+		return fmt.Errorf("another process goes on with the loop %q; wait until it has ended", l.name)
+	} else if err != nil {
+		return err
+	}
 	if l.tape, err = os.OpenFile(filepath.Join(folder, l.name+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return err
 	}
@@ -209,7 +216,9 @@ func (l *solveLog) close() error {
 	if l.store == nil {
 		return nil
 	}
-	return errors.Join(l.tape.Close(), l.store.Close())
+	err := l.tape.Close()
+	l.free()
+	return errors.Join(err, l.store.Close())
 }
 
 // resumeSolve goes on with a loop.
