@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 			env.Setenv("PLC_STORE", filepath.Join(env.WorkDir, ".store", "runs.db"))
 			all.after(t, env)
 			return nil
