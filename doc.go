@@ -12,6 +12,7 @@
 //	dag       graphs over integers; dag/draw draws them
 //	diag      findings, files, spans; text, JSON and SARIF
 //	journal   the record of runs, on disk
+//	trace     traces of runs, for OpenTelemetry
 //	loop      plc behind a model: it plans, its plans run, until there is an output
 //	cmd/plc   the command
 //

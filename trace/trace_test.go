@@ -275,6 +275,37 @@ func TestContextReachesTools(t *testing.T) {
 	}
 }
 
+// What a run that is cancelled leaves, ends with it.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	hangs := act(func(ctx context.Context, r *tool.Request) (tool.Result, error) {
+		if r.Call == "in" {
+			cancel()
+		}
+		<-ctx.Done()
+		return tool.Result{}, ctx.Err()
+	})
+	collector := tracetest.New(t, nil)
+	tr := trace.New(&trace.Config{Endpoint: collector.URL})
+	prog := programIn(t, fstest.MapFS{"d.json": {Data: []byte(`{"calls":[{"_tool":"a","_id":"in"},{"_tool":"a","_id":"never"}],"output":1}`)}},
+		`[{"_tool":"forEach","_id":"g","items":[{}],"_delegate":"d.json"}]`, map[string]tool.Activity{"a": hangs})
+	res, err := exec.Run(ctx, prog, &exec.Options{Schedule: exec.Sequential, OnEvent: tr.Event, Middleware: []tool.Middleware{tr.Middleware}})
+	if err != nil || res.Status != exec.Cancelled {
+		t.Fatal(res, err)
+	}
+	if lost := tr.Close(); lost != nil {
+		t.Error(lost)
+	}
+	want := `
+invoke_workflow [error.type=cancelled plc.run.status=cancelled ERROR]
+  execute_tool forEach [error.type=cancelled gen_ai.tool.call.id=g plc.call.status=cancelled ERROR]
+    execute_tool a [error.type=cancelled gen_ai.tool.call.id=g[0]/in plc.call.status=cancelled ERROR]
+`
+	if got := "\n" + collector.Tree(t, op, who, run); got != want {
+		t.Errorf("got%swant%s", got, want)
+	}
+}
+
 // A parent that is not sampled is passed on as that, and nothing is sent.
 func TestUnsampledParent(t *testing.T) {
 	collector := tracetest.New(t, nil)

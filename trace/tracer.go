@@ -50,7 +50,17 @@ type run struct {
 	t         *Tracer
 	root      span
 	calls     map[place]*call
-	instances map[string]*span
+	instances map[string]*instance
+}
+
+// inner are the calls that go on inside of something, and end with it at the latest: those of a
+// run inside a run that is called off have no end of their own.
+type inner map[place]*call
+
+// instance is an instance of a template that goes on.
+type instance struct {
+	span
+	inner inner
 }
 
 // place is a call of a run.
@@ -60,6 +70,8 @@ type place struct{ instance, path string }
 // own: that of the attempt stands for it.
 type call struct {
 	span
+	in    inner    // what it is one of; nil when that is the run itself
+	inner inner    // that it delegates to; nil before the first
 	apart bool     // it has a span of its own
 	now   *attempt // that goes on, or was the last; nil before the first
 }
@@ -100,7 +112,7 @@ func (t *Tracer) Event(e *exec.Event) {
 // begin begins the span of a run. The trace follows from the run's id, unless there is one to
 // belong to: so that a run which is resumed goes on in its trace.
 func (t *Tracer) begin(e *exec.Event) *run {
-	r := &run{t: t, calls: map[place]*call{}, instances: map[string]*span{}}
+	r := &run{t: t, calls: map[place]*call{}, instances: map[string]*instance{}}
 	r.root = span{trace: t.parent.trace, id: newSpanID(), parent: t.parent.span, remote: true, state: t.parent.state, kind: internal, begun: e.Time}
 	if t.over != nil {
 		r.root.trace, r.root.parent, r.root.remote = t.over.trace, t.over.id, false
@@ -150,9 +162,9 @@ func (r *run) finish(e *exec.Event) {
 		}
 		r.end(at, c, e.Time, status, "")
 	}
-	for _, s := range r.instances {
-		s.set("plc.instance.status", string(e.Status))
-		r.send(s, e.Time)
+	for _, in := range r.instances {
+		in.set("plc.instance.status", string(e.Status))
+		r.send(&in.span, e.Time)
 	}
 	r.root.set("plc.run.status", string(e.Status))
 	if e.Status == exec.Failed || e.Status == exec.Cancelled {
@@ -162,25 +174,33 @@ func (r *run) finish(e *exec.Event) {
 }
 
 // instance begins the span of an instance of a template.
-func (r *run) instance(e *exec.Event) *span {
-	s := r.under(r.root.id, e.Time)
-	s.name = "invoke_workflow"
-	s.set("gen_ai.operation.name", "invoke_workflow")
-	s.set("plc.instance", e.Instance)
-	return &s
+func (r *run) instance(e *exec.Event) *instance {
+	in := &instance{span: r.under(r.root.id, e.Time), inner: inner{}}
+	in.name = "invoke_workflow"
+	in.set("gen_ai.operation.name", "invoke_workflow")
+	in.set("plc.instance", e.Instance)
+	return in
 }
 
 func (r *run) instanceFinished(e *exec.Event) {
-	s := r.instances[e.Instance]
+	in := r.instances[e.Instance]
 	delete(r.instances, e.Instance)
-	if s == nil || e.Replayed {
+	if in == nil {
 		return
 	}
-	s.set("plc.instance.status", string(e.Status))
-	if e.Status == exec.Failed || e.Status == exec.Cancelled {
-		s.fail(string(e.Status))
+	status := exec.Cancelled
+	if e.Status == exec.Paused {
+		status = exec.Awaiting
 	}
-	r.send(s, e.Time)
+	r.endAll(in.inner, e.Time, status)
+	if e.Replayed {
+		return
+	}
+	in.set("plc.instance.status", string(e.Status))
+	if e.Status == exec.Failed || e.Status == exec.Cancelled {
+		in.fail(string(e.Status))
+	}
+	r.send(&in.span, e.Time)
 }
 
 // call takes an event of a call.
@@ -232,9 +252,13 @@ func question(e *exec.Event) event {
 func (r *run) open(at place, e *exec.Event) *call {
 	c := r.calls[at]
 	if c == nil {
-		c = &call{span: r.under(r.above(at), e.Time)}
+		above, in := r.above(at)
+		c = &call{span: r.under(above, e.Time), in: in}
 		c.describe(e)
 		r.calls[at] = c
+		if in != nil {
+			in[at] = c
+		}
 	}
 	return c
 }
@@ -250,8 +274,8 @@ func (s *span) describe(e *exec.Event) {
 }
 
 // above is the span that a call is below of: that of the call which delegates to it, of its
-// instance, or of the run.
-func (r *run) above(at place) spanID {
+// instance, or of the run. in is where it is to be noted; nil is nowhere.
+func (r *run) above(at place) (id spanID, in inner) {
 	for path := at.path; ; {
 		slash := strings.LastIndexByte(path, '/')
 		if slash < 0 {
@@ -263,13 +287,16 @@ func (r *run) above(at place) spanID {
 			owner = owner[:strings.LastIndexByte(owner, '/')+1+suffix]
 		}
 		if c := r.calls[place{at.instance, owner}]; c != nil {
-			return c.innermost()
+			if c.inner == nil {
+				c.inner = inner{}
+			}
+			return c.innermost(), c.inner
 		}
 	}
-	if s := r.instances[at.instance]; s != nil {
-		return s.id
+	if in := r.instances[at.instance]; in != nil {
+		return in.id, in.inner
 	}
-	return r.root.id
+	return r.root.id, nil
 }
 
 // innermost is the span of what goes on of a call.
@@ -369,14 +396,16 @@ func (r *run) close(c *call, e *exec.Event) {
 	if e.Error != nil {
 		a.fail(a.code(e.Error.Code))
 	}
-	r.over(a, e.Time)
+	r.over(c, e.Time, exec.Cancelled)
 }
 
-// over ends an attempt, and sends its span.
-func (r *run) over(a *attempt, at time.Time) {
+// over ends the attempt of a call, and sends its span; what goes on inside of it ends so.
+func (r *run) over(c *call, at time.Time, within exec.Status) {
+	a := c.now
 	if !a.ended.IsZero() {
 		at = a.ended
 	}
+	r.endAll(c.inner, at, within)
 	r.forgetKey(a)
 	a.over = true
 	r.send(&a.span, at)
@@ -388,16 +417,29 @@ func (r *run) forgetKey(a *attempt) {
 	}
 }
 
+// endAll ends what goes on inside of something that ends.
+func (r *run) endAll(all inner, when time.Time, status exec.Status) {
+	for at, c := range all {
+		r.end(at, c, when, status, "")
+	}
+}
+
 // end ends a call.
 func (r *run) end(at place, c *call, when time.Time, status exec.Status, code string) {
 	delete(r.calls, at)
+	delete(c.in, at)
+	within := exec.Cancelled
+	if status == exec.Awaiting {
+		within = status
+	}
 	whole := &c.span
 	if a := c.now; a != nil && c.apart && !a.over {
 		if code != "" && !a.failed {
 			a.fail(a.code(code))
 		}
-		r.over(a, when)
+		r.over(c, when, within)
 	} else if a != nil && !c.apart {
+		r.endAll(c.inner, when, within)
 		r.forgetKey(a)
 		a.over = true
 		whole = &a.span
@@ -417,10 +459,15 @@ func (r *run) end(at place, c *call, when time.Time, status exec.Status, code st
 
 // forget drops a call that the record knew of: it is in the trace already.
 func (r *run) forget(at place) {
-	if c := r.calls[at]; c != nil && c.now != nil {
+	c := r.calls[at]
+	if c == nil {
+		return
+	}
+	if c.now != nil {
 		r.forgetKey(c.now)
 	}
 	delete(r.calls, at)
+	delete(c.in, at)
 }
 
 // send hands a span over that has ended.
