@@ -202,6 +202,8 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	var refused error
 	if onPlan := c.Exec.OnPlan; onPlan != nil {
 		c.Exec.OnPlan = func(prog *compile.Program) error {
+			h.showing.Lock()
+			defer h.showing.Unlock()
 			refused = onPlan(prog)
 			return refused
 		}

@@ -126,6 +126,7 @@ type Host struct {
 	schema *schemas.Schema
 
 	emitting  sync.Mutex
+	showing   sync.Mutex // the calls of a batch, to who may refuse them
 	mu        sync.Mutex // of what follows
 	usage     loop.Usage
 	runs      []string
@@ -187,7 +188,9 @@ func (h *Host) compile() error {
 	theirs := h.loop.Exec.OnEvent
 	h.caller.Exec.OnEvent = func(e *exec.Event) {
 		if theirs != nil {
+			h.emitting.Lock() // runs of subagents go on at the same time
 			theirs(e)
+			h.emitting.Unlock()
 		}
 		h.emit(loop.Event{Type: loop.Ran, Run: e})
 	}
