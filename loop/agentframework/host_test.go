@@ -172,6 +172,15 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
+// A subagent that is called again begins anew.
+func TestSubagentAgain(t *testing.T) {
+	call := `{"kind":"call_subagent","subagent_id":"scout"}`
+	w := newWorld(call, done, call, done, done).agents(agentframework.Agent{ID: "scout"})
+	if r := w.solve(t); r.Status != exec.Completed || len(w.turns[3].Messages) != 1 {
+		t.Errorf("%s\n%v", r.Reason, w.turns[3].Messages)
+	}
+}
+
 // A subagent that plans comes to a cap with a callback to its caller.
 func TestSubagentCap(t *testing.T) {
 	c := agentframework.DefaultPlanning()
@@ -233,6 +242,7 @@ func TestApproval(t *testing.T) {
 	}{
 		{"in a batch", []string{submit(echo("a", "1"), del, echo("b", "2", "d")), done}, []string{`echo{"msg":"1"}`, `delete{}`, `echo{"msg":"2"}`}},
 		{"alone", []string{submit(del), done}, []string{`delete{}`}},
+		{"after a plan", []string{submit(echo("a", "1")), `{"kind":"call_tool","tool_name":"delete"}`, done}, []string{`echo{"msg":"1"}`, `delete{}`}},
 		{"as a decision", []string{`{"kind":"call_tool","tool_name":"delete"}`, done}, []string{`delete{}`}},
 		{"of subagents", []string{`{"kind":"call_subagents","mode":"sequential","calls":[{"subagent_id":"echo","parameters":{"msg":"1"}},{"subagent_id":"delete"}]}`, done}, []string{`echo{"msg":"1"}`, `delete{}`}},
 		{"by a subagent", []string{submit(callScout), `{"kind":"call_tool","tool_name":"echo"}`, `{"kind":"call_tool","tool_name":"delete"}`, done, done}, []string{`echo{}`, `delete{}`}},
@@ -258,6 +268,9 @@ func TestApproval(t *testing.T) {
 		r, err = h.Resume(t.Context(), r.Run, nil)
 		if err != nil || r.Status != agentframework.Completed || !slices.Equal(w.called, test.called) || len(w.turns) != len(test.decisions) {
 			t.Errorf("%s: %+v, %v, %v", test.name, r, err, w.called)
+		}
+		if n := strings.Count(w.said(), "<end_of_plan>"); test.name == "after a plan" && n != 2 { // before the decision, and before the next
+			t.Errorf("%s: %d reminders\n%s", test.name, n, w.said())
 		}
 	}
 	w := newWorld(submit(del), done)

@@ -59,7 +59,7 @@ func (d *PlanningTurnDriver) RunTurn(ctx context.Context, _ *Agent, host *Host, 
 		return t.reflect(ctx, s)
 	}
 	ready := s.ready()
-	if len(ready) == 0 || run.decision != nil {
+	if len(ready) == 0 {
 		return t.reflect(ctx, s)
 	}
 	batch, capped := t.batch(s, ready)
@@ -337,7 +337,6 @@ func (t *planning) amend(ctx context.Context, s *PlanState, d *Decision) (*Agent
 // revise replaces what is left of the plan by the steps that are kept and those of a decision.
 func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept []PlanStep) (*AgentResult, error) {
 	limit := t.Config.MaxPlanRevisions
-	t.run.semanticFailures = 0
 	if float64(s.PlanRevision)/float64(limit) >= revisionWarning {
 		t.host.warn(fmt.Sprintf("Planning: agent %s approaching max_plan_revisions cap (%d/%d)", t.run.Agent.ID, s.PlanRevision, limit))
 	}

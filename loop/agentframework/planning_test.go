@@ -69,23 +69,26 @@ func TestPlanPhase(t *testing.T) {
 }
 
 // The two counters of bad decisions. X does not parse, S breaks the rules, P is a plan, T calls a
-// tool, C continues, F ends.
+// tool, C continues, A asks the caller, F ends.
 func TestBadDecisions(t *testing.T) {
 	words := map[rune]string{
 		'X': `{"kind":"submit_plan","plan":[]}`, 'S': submit(echo("s", "{{nobody}}")), 'P': submit(echo("p%d", "1")),
-		'T': `{"kind":"call_tool","tool_name":"echo"}`, 'C': goOn, 'F': done,
+		'T': `{"kind":"call_tool","tool_name":"echo"}`, 'C': goOn, 'F': done, 'A': `{"kind":"callback"}`,
 	}
 	const parse = "Two consecutive plan validation errors: Invalid submit_plan: 'plan' must be a non-empty list of step objects."
 	const semantic = "Two consecutive planning semantic validation failures. Last error: The submit_plan contains {{token}} references that cannot be resolved:\n"
 	for _, test := range []struct{ decisions, failure string }{
 		{"XF", ""}, {"XX", parse}, {"XTXF", ""}, {"XPXF", ""}, {"XSXF", ""}, {"SF", ""}, {"SS", semantic}, {"SXS", semantic}, {"STS", semantic}, {"SPSF", ""},
-		{"PSXS", semantic}, {"PSCS", semantic}, {"PXX", parse}, {"PSPSF", ""}, {"PXCXF", ""},
+		{"PSXS", semantic}, {"PSCS", semantic}, {"PXX", parse}, {"PSPSF", ""}, {"PXCXF", ""}, {"PSASF", ""}, {"SAS", semantic},
 	} {
 		var script []string
 		for i, d := range test.decisions {
 			script = append(script, strings.ReplaceAll(words[d], "%d", fmt.Sprint(i)))
 		}
 		w := newWorld(script...)
+		w.opts.OnCallback = func(context.Context, *agentframework.Callback) (json.RawMessage, error) {
+			return json.RawMessage("1"), nil
+		}
 		r := w.solve(t)
 		want := "Planning safety cap exceeded: " + test.failure
 		switch {
@@ -289,6 +292,9 @@ func TestAmend(t *testing.T) {
 	if r := w.solve(t); string(r.State) != `{"ask":{"_callback_resolved":true,"intent":"proposal_review","resolution":7},"x":7}` {
 		t.Errorf("%s %s", r.State, r.Reason)
 	}
+	if n := len(w.turns[3].Messages); n != 8 { // the goal; the plan, the callback, reflection; the plan, reflection; x, reflection
+		t.Errorf("%d messages:\n%s", n, w.said())
+	}
 }
 
 // By default the model is asked when nothing is ready; else after each batch.
@@ -324,6 +330,11 @@ func TestReflectAfterEachBatch(t *testing.T) {
 	w.opts.Loop.Reflect, w.opts.Loop.MaxRevisions = loop.ReflectAfterBatch, -1
 	if w.solve(t); len(w.turns) != 5 {
 		t.Errorf("%d turns", len(w.turns))
+	}
+	w = newWorld(submit(echo("a", "1")), submit(echo("b", "1")), submit(echo("c", "1")))
+	w.opts.Loop.MaxRevisions = 1
+	if r := w.solve(t); !strings.Contains(r.Reason, "max_plan_revisions=2 exceeded") {
+		t.Errorf("%s", r.Reason)
 	}
 }
 
@@ -392,6 +403,15 @@ func TestStepTimeout(t *testing.T) {
 		w.task.Catalogue = w.task.Catalogue.WithMissing(slow)
 		if r := w.solve(t); string(r.State) != `{"slow":"late"}` {
 			t.Errorf("alone: %s", r.State)
+		}
+		for _, plan := range []string{submit(`{"id":"slow","kind":"call_tool","tool_name":"slow"}`), submit(`{"id":"slow","kind":"call_tool","tool_name":"slow"}`, echo("a", "1"))} {
+			w = newWorld(plan, done)
+			w.opts.Loop.Exec.Timeout = time.Second // shorter goes first
+			w.task.Catalogue = w.task.Catalogue.WithMissing(slow)
+			begun = time.Now()
+			if r := w.solve(t); time.Since(begun) != time.Second || !strings.HasPrefix(string(r.State), `{"slow":{"error":"timed_out","step_id":"slow"}`) {
+				t.Errorf("%s after %s", r.State, time.Since(begun))
+			}
 		}
 	})
 }
