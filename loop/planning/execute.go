@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -91,7 +92,7 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	x.p.mu.Lock()
 	x.follow(prog)
 	x.p.mu.Unlock()
-	res, err := loop.Run(ctx, id, prog, x.runOptions(prog, settled), x.opts.Loop.Record)
+	res, err := loop.Run(ctx, id, prog, x.runOptions(prog, settled), x.recorder(settled))
 	x.turn++
 	if res != nil {
 		x.take(res, settled)
@@ -184,10 +185,7 @@ func (s carefulSlot) Release(ok bool) {
 
 // hooks has an execution see what happens in a run.
 func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[string]json.RawMessage) {
-	ids := map[string]string{}
-	for i := range prog.Calls {
-		ids[exec.PathOf(prog.Calls[i].ID)] = prog.Calls[i].ID
-	}
+	ids := idsOf(prog)
 	theirs := *o
 	o.OnEvent = func(e *exec.Event) {
 		if id, ok := ids[e.Call]; ok && settled[id] == nil {
@@ -230,6 +228,73 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 			return ""
 		}
 		return x.stepEnded(ctx, c.ID, result, f)
+	}
+}
+
+// idsOf are the ids of the steps of a program, by their paths.
+func idsOf(prog *compile.Program) map[string]string {
+	ids := map[string]string{}
+	for i := range prog.Calls {
+		ids[exec.PathOf(prog.Calls[i].ID)] = prog.Calls[i].ID
+	}
+	return ids
+}
+
+// recorder gives the record of a run, of which the execution learns what it knows from before.
+func (x *execution) recorder(settled map[string]json.RawMessage) func(string, *compile.Program) (exec.Record, error) {
+	if x.opts.Loop.Record == nil {
+		return nil
+	}
+	return func(id string, prog *compile.Program) (exec.Record, error) {
+		rec, err := x.opts.Loop.Record(id, prog)
+		if rec == nil || err != nil {
+			return rec, err
+		}
+		return &recalled{rec, x, idsOf(prog), settled}, nil
+	}
+}
+
+// recalled is the record of a run. One that goes on does not tell again what had come to its end.
+type recalled struct {
+	exec.Record
+	x       *execution
+	ids     map[string]string
+	settled map[string]json.RawMessage
+}
+
+// Past implements exec.Record.
+func (r *recalled) Past(instance string) (map[string]*exec.Past, error) {
+	pasts, err := r.Record.Past(instance)
+	if err != nil {
+		return pasts, err
+	}
+	r.x.p.mu.Lock()
+	defer r.x.p.mu.Unlock()
+	for path, past := range pasts {
+		if id, ok := r.ids[path]; ok && r.settled[id] == nil {
+			r.x.recall(id, *past)
+		}
+	}
+	return pasts, nil
+}
+
+// Close closes the record, if it is one to be closed.
+func (r *recalled) Close() error {
+	if c, ok := r.Record.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// recall takes what the record of the run knows of a step. The caller holds p.mu.
+func (x *execution) recall(id string, past exec.Past) {
+	x.pasts[id] = &past
+	delete(x.lost, past.Content) // which it took over, if it was there
+	x.used += past.Usage.Tokens
+	if past.Attempts > 0 {
+		r := x.resultOf(id)
+		r.Tokens += past.Usage.Tokens
+		r.UsedFallback = past.Fallback && (past.Lost || past.Returned != nil)
 	}
 }
 
