@@ -415,3 +415,74 @@ func TestStepTimeout(t *testing.T) {
 		}
 	})
 }
+
+// Whatever a model decides, the run ends, within its caps, and no step is done twice.
+func FuzzSolve(f *testing.F) {
+	const a, b = "abcd", "wxyz"
+	decision := func(c, arg byte) string {
+		id, other := string(a[arg%4]), string(a[arg/4%4])
+		switch c % 12 {
+		case 0:
+			return submit(echo(id, "{{instruction}}"))
+		case 1:
+			return submit(callback(id), echo(string(b[arg%4]), "{{"+id+"}}", id))
+		case 2:
+			return submit(echo(id, "1"), echo(other, "{{"+id+".x}}", id))
+		case 3:
+			return goOn
+		case 4:
+			return resolved("1")
+		case 5:
+			return `{"kind":"amend_plan","remove":["` + id + `"]}`
+		case 6:
+			return `{"kind":"amend_plan","add":[` + echo(id, "{{"+other+"}}", other) + `]}`
+		case 7:
+			return `{"kind":"call_tool","tool_name":"` + []string{"echo", "broken", "delete", "nobody"}[arg%4] + `"}`
+		case 8:
+			return submit(`{"id":"`+id+`","kind":"call_tool","tool_name":"broken"}`, `{"id":"`+string(b[arg%4])+`","kind":"invoke_skill","skill_name":"echo"}`)
+		case 9:
+			return `{"kind":"callback"}`
+		case 10:
+			return "?"
+		}
+		return done
+	}
+	for _, s := range []string{"", "\x00\x00\x03\x00", "\x01\x00\x04\x00\x0b\x00", "\x01\x01\x06\x15\x05\x01\x04\x00\x03\x00\x03\x00", "\x08\x02\x09\x00\x0a\x00\x02\x07\x07\x02"} {
+		f.Add([]byte(s), false, uint8(5))
+		f.Add([]byte(s), true, uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, script []byte, each bool, most uint8) {
+		var decisions []string
+		for i := 0; i+1 < len(script) && i < 60; i += 2 {
+			decisions = append(decisions, decision(script[i], script[i+1]))
+		}
+		w := newWorld(append(decisions, done)...)
+		c := agentframework.DefaultPlanning()
+		c.ReflectAfterEachBatch, c.MaxSteps = each, int(most%8)+1
+		w.opts.Agent.Planning = c
+		w.opts.OnCallback = func(context.Context, *agentframework.Callback) (json.RawMessage, error) {
+			return json.RawMessage("1"), nil
+		}
+		var run *agentframework.AgentRun
+		w.opts.OnPlanUpdated = func(r *agentframework.AgentRun, _ *agentframework.PlanUpdated) { run = r }
+		r, err := agentframework.Solve(t.Context(), &w.task, &w.opts)
+		switch {
+		case len(w.turns) > len(decisions)+1: // a fault in the last decision wants another
+			return
+		case err != nil:
+			t.Fatal(err)
+		case run == nil:
+			return
+		}
+		s, seen := run.PlanState, map[string]bool{}
+		for _, c := range s.CompletedSteps {
+			if seen[c.StepID] {
+				t.Errorf("%s was done twice", c.StepID)
+			}
+			seen[c.StepID] = true
+		}
+		if s.TotalStepsExecuted > c.MaxSteps || s.TotalStepsExecuted != len(seen) || s.PlanRevision > c.MaxPlanRevisions || !json.Valid(r.State) {
+			t.Errorf("%d steps, plan %d, %+v", s.TotalStepsExecuted, s.PlanRevision, r)
+		}
+	})
+}

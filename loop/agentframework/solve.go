@@ -22,8 +22,8 @@ type Options struct {
 	Loop *loop.Options
 	// Agent is the first agent; its id is "agent" where it has none.
 	Agent Agent
-	// PlanningOverride true has the agent of Solve plan and false not; nil leaves it to Agent, and has it plan when that says
-	// nothing.
+	// PlanningOverride true has the agent of Solve plan and false not; nil leaves it to Agent, and has
+	// it plan by the defaults when that says nothing.
 	PlanningOverride *bool
 	// Agents are those that steps and decisions may call as subagents. A subagent that is none of
 	// them is the tool of that name.
@@ -34,7 +34,7 @@ type Options struct {
 	StepRefResolver StepRefResolver
 	// OnCallback answers the callbacks of the first agent, with JSON. The error exec.ErrNobody has
 	// the run wait: see Host.Resume; another rejects the callback. Nil puts it as a call of the tool
-	// callback to those who approve calls.
+	// step to those who approve calls: an answer's result, or approval, is the answer.
 	OnCallback func(ctx context.Context, c *Callback) (json.RawMessage, error)
 	// OnPlanUpdated is called with each new plan of an agent. Subagents run at the same time.
 	OnPlanUpdated func(run *AgentRun, e *PlanUpdated)
