@@ -80,7 +80,7 @@ func newPool(o Options) *pool {
 		idle:    make(chan struct{}),
 		begun:   time.Now(),
 		tools:   map[*tool.Tool]*toolLimit{},
-		workers: workers{most: runtime.GOMAXPROCS(0)},
+		workers: workers{most: max(2, runtime.GOMAXPROCS(0))},
 		ranks:   map[*compile.Program][]float64{},
 	}
 }

@@ -5,7 +5,7 @@ import "time"
 // worker is a goroutine that runs calls, one after the other. It steps aside while it waits,
 // or may wait, for what is not ours: the tool, the record, a hook. The pool sees to it that
 // there is always a worker that has not, as long as there are a slot and a ready call; and, since what
-// workers do otherwise takes processors, that there are not more than those.
+// workers do otherwise takes processors, that there are not more than those, or two.
 type worker struct {
 	reads placeReader // of the call that it runs
 	away  bool        // it stepped aside
@@ -18,7 +18,7 @@ type worker struct {
 
 // workers counts the workers of a pool. mu of the pool guards it.
 type workers struct {
-	most     int  // that are not away: the processors
+	most     int  // that are not away: the processors, or two, so that who comes back finds a place beside who was started meanwhile
 	here     int  // that are not away, with the one that is starting
 	starting bool // one was started and has not come to take a call
 }
