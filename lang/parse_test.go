@@ -158,6 +158,8 @@ var findingTable = []struct {
 	{`[{"_tool": "a"]`, []string{`PLC101 ]: "]" does not close the object that starts at line 1 (opened here: {)`}},
 	{`[{"_tool": "a"}}`, []string{`PLC101 }: "}" does not close the list that starts at line 1 (opened here: [)`}},
 	{`{["a"]}`, []string{`PLC101 [: found "[", want a name in double quotes`}},
+	{"[{\"_tool\": \"a\"}]\n[{\"_tool\": \"b\"}]\n", []string{`PLC101 [{"_tool": "b"}]: there is more text after the end of the document; plans that stand on a line each are read with plc check --jsonl (the document: [{"_tool": "a"}])`}},
+	{"[{\"_tool\": \"a\"}] [{\"_tool\": \"b\"}]", []string{`PLC101 [{"_tool": "b"}]: there is more text after the end of the document (the document: [{"_tool": "a"}])`}},
 	{`[{"_tool": "a"}] and so on `, []string{`PLC101 and so on: there is more text after the end of the document (the document: [{"_tool": "a"}])`}},
 	{`[{"_tool": "C:\users", "x": "\q"}]`, []string{`PLC101 \: \u wants four hexadecimal digits; a backslash is written \\`, `PLC101 \: "\\q" is no escape in JSON; a backslash is written \\`}},
 	{"[{\"_tool\": \"a\tb\"}]", []string{"PLC101 \"a\tb\": the control character U+0009 in a string is written \\u0009"}},

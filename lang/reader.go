@@ -247,9 +247,20 @@ func (r *reader) end(tok jsonscan.Token) {
 	r.done = true
 	if tok != jsonscan.EOF {
 		rest := diag.Span{Start: int32(r.Start), End: int32(r.Start + len(bytes.TrimRight(r.Text[r.Start:], " \t\r\n")))}
-		r.stop(rest, "there is more text after the end of the document").
-			related(r.tree.nodes[0].span(), "the document")
+		first, cure := r.tree.nodes[0].span(), ""
+		if r.isLine(first, rest) {
+			cure = "; plans that stand on a line each are read with plc check --jsonl"
+		}
+		r.stop(rest, "there is more text after the end of the document%s", cure).
+			related(first, "the document")
 	}
+}
+
+// isLine reports whether a document is a line of its own, and the rest begins as another one does.
+func (r *reader) isLine(first, rest diag.Span) bool {
+	begin := r.Text[rest.Start]
+	return (begin == '[' || begin == '{') && bytes.IndexByte(r.Text[first.Start:first.End], '\n') < 0 &&
+		bytes.IndexByte(r.Text[first.End:rest.Start], '\n') >= 0
 }
 
 // fault reports a fault of syntax after which the reader can go on.
