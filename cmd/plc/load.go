@@ -203,6 +203,9 @@ func (s *settings) compiled(src *diag.File, name string) *loaded {
 	if untold || slices.ContainsFunc(s.findings, losesTools) {
 		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
 	}
+	if s.findings.HasErrors() { // what a tool file fails to implement is a fault of its own
+		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.NobodyMakesIt })
+	}
 	findings = append(findings, more...)
 	findings.Sort()
 	if s.lines != nil && !findings.HasErrors() {

@@ -408,7 +408,7 @@ func (env *environment) makeFork(ctx context.Context, store *journal.Store, name
 	if how.Drop, err = journal.Behind(p.prog, how.Instance, how.At); err != nil {
 		return nil, errors.New(trimJournal(err))
 	}
-	if err := overwritten(p, how); err != nil {
+	if err := errors.Join(strangers(p, values), overwritten(p, how)); err != nil {
 		return nil, err
 	}
 	run, err := store.Fork(exec.NewID(), how)
@@ -416,6 +416,25 @@ func (env *environment) makeFork(ctx context.Context, store *journal.Store, name
 		return nil, err
 	}
 	return newKept(store, run), nil
+}
+
+// strangers refuses to set what is of no kind of the whiteboard: nothing would read it.
+func strangers(p *prepared, values map[string]json.RawMessage) error {
+	kinds := map[string]bool{"input": true, "state": true, "data": true}
+	for name := range p.prog.Initial {
+		kinds[name] = true
+	}
+	for _, in := range p.prog.Instances {
+		for name := range in.Own {
+			kinds[name] = true
+		}
+	}
+	for path := range values {
+		if kind, _, _ := strings.Cut(path, "."); !kinds[kind] {
+			return fmt.Errorf("--set %s: the whiteboard has no %q; it has %s", path, kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		}
+	}
+	return nil
 }
 
 // overwritten refuses to set what a call writes whose result is taken over.

@@ -102,6 +102,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.BoolVar(&f.noCache, "no-cache", false, "remember no results, whatever the tool file says")
 	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
 	fl.StringVar(&f.onFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
+	fl.StringVar(&f.onUncertain, "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip; counts with --resume as well")
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
 	addDuration(c, &f.maxTime, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
 	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
@@ -116,6 +117,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	complete(c, "reflect", "never", "end", "batch")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-failure", strategyNames()...)
+	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	completeFiles(c, "json", "context", "schema", "style-options")
 	completeFiles(c, "jsonl", "record", "replay", "events")
 }
@@ -192,7 +194,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 		return err
 	}
 	if f.list {
-		return env.writeJSON(styles()[i].functions(task.Catalogue))
+		return env.writeJSON(append([]model.Function{}, styles()[i].functions(task.Catalogue)...))
 	}
 	if task.Goal == "" && task.Context == nil {
 		return errors.New("there is nothing to solve: give a GOAL, or --context FILE")
@@ -262,7 +264,7 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	if _, err := wantsJSON(f.format); err != nil {
 		return nil, nil, nil, err
 	}
-	f.from, f.schedule, f.onUncertain, f.onTimeout = "plan", "parallel", "ask", "reject"
+	f.from, f.schedule, f.onTimeout = "plan", "parallel", "reject"
 	strategy, err := choice("on-failure", f.onFailure, strategies())
 	if err != nil {
 		return nil, nil, nil, err
@@ -351,8 +353,20 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog)
 		line += "; " + r.Reason
 	}
 	fmt.Fprintln(env.stderr, printableLines(line))
-	if r.Status == exec.Paused && log.kept() && len(r.Runs) > 0 {
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
+	if log.kept() {
+		env.hintSolve(r, f)
 	}
 	return exitOf(r.Status)
+}
+
+// hintSolve says how a loop goes on that has no output.
+func (env *environment) hintSolve(r *loop.Result, f *solveFlags) {
+	switch {
+	case r.Status == exec.Paused && len(r.Runs) > 0:
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
+	case r.Status == exec.Rejected && f.lazy && !f.yes && !env.canAsk():
+		env.hintf("plc solve --resume %s --yes approves the plan, and goes on", r.ID)
+	case r.Status == exec.Cancelled:
+		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what becomes of a call that was cut off and may have done its work", r.ID)
+	}
 }

@@ -226,6 +226,9 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	if len(args) > 0 {
 		return errors.New("--resume goes on with a goal that was given: leave the GOAL out")
 	}
+	if err := onlyResumed(c.Flags()); err != nil {
+		return err
+	}
 	path, err := storePath(f.store)
 	switch {
 	case err != nil:
@@ -250,6 +253,9 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	if f.models.replay != "" {
 		again.models = f.models
 	}
+	if c.Flags().Changed("on-uncertain") {
+		again.onUncertain = f.onUncertain
+	}
 	if err := absolute(&again.store, &again.events); err != nil {
 		return err
 	}
@@ -258,6 +264,18 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	}
 	again.id, again.given = given.ID, given.Flags
 	return env.solve(cmd, given.Args, again)
+}
+
+// onlyResumed refuses flags that a loop that goes on would not look at.
+func onlyResumed(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(fl *pflag.Flag) {
+		switch fl.Name {
+		case "resume", "yes", "on-uncertain", "format", "events", "store", "replay":
+		default:
+			err = errors.Join(err, fmt.Errorf("--%s: a loop goes on as it was given; beside --resume there may be --yes, --on-uncertain, --format, --events, --store and --replay", fl.Name))
+		}
+	})
+	return err
 }
 
 // findSolve is the loop that somebody means: its id, the beginning of it, or last.

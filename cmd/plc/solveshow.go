@@ -20,6 +20,7 @@ type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
 	events *eventLog
+	faulty bool // the last plan was
 }
 
 // newSolveProgress starts to show, and has the options tell it what there is to show.
@@ -55,6 +56,10 @@ func (s *solveProgress) event(e *loop.Event) {
 	}
 	switch e.Type {
 	case loop.Asked:
+		if s.faulty { // and there is another try
+			s.say("  the plan goes back to the model")
+			s.faulty = false
+		}
 		s.say(fmt.Sprintf("turn %d: the model is asked (%d bytes)", e.Turn, requestSize(e)))
 	case loop.Listed:
 		s.say("  + " + callLine(e.Call))
@@ -64,7 +69,7 @@ func (s *solveProgress) event(e *loop.Event) {
 				s.say(fmt.Sprintf("  ✗ %s [%s]", f.Message, f.Code))
 			}
 		}
-		s.say("  the plan goes back to the model")
+		s.faulty = true
 	case loop.Warned, loop.Revised:
 		s.say("  " + e.Text)
 	case loop.Ran:
