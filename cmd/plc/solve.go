@@ -14,7 +14,6 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
-	"github.com/plc-lang/plc/loop/flux"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -157,20 +156,11 @@ type solveFunc func(ctx context.Context, task *loop.Task, o *loop.Options) (*loo
 func styles() []style {
 	return []style{
 		{name: "plan", solve: loop.Solve, functions: loop.Functions},
-		{name: "flux", solve: solveFlux, functions: func(c *tool.Catalogue) []model.Function { return append(loop.Functions(c), flux.Functions()...) }},
+		fluxStyle(),
 		teaStyle(),
 		planningStyle(),
 		agentFrameworkStyle(),
 	}
-}
-
-// solveFlux is the loop of a Flux agent with planning.
-func solveFlux(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
-	f := &flux.Options{Planning: true, MaxToolCalls: o.MaxTurns, Loop: o}
-	if o.OnPlan != nil {
-		return nil, errors.New("a plan of Flux is guidance for its model, and calls nothing: --lazy has nothing to show; --approve all asks about each call")
-	}
-	return flux.Solve(ctx, task, f)
 }
 
 func styleNames() (names []string) {

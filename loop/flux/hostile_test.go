@@ -415,3 +415,22 @@ func TestHugePlans(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestParseOptions(t *testing.T) {
+	o, err := flux.ParseOptions([]byte(`{"planning": true, "max_plan_steps": 15, "strict_dependencies": true, "approve_plan": true, "max_tool_calls": 30, "system_prompt": "You are an analyst."}`))
+	if err != nil || !o.Planning || o.MaxPlanSteps != 15 || !o.StrictDependencies || !o.ApprovePlan || o.MaxToolCalls != 30 || o.System != "You are an analyst." {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for raw, want := range map[string]string{
+		``:                      "flux: the options can't be read: EOF",
+		`{} {}`:                 "flux: the options can't be read: there is something behind them",
+		`{"max_steps": 1}`:      `flux: the options can't be read: json: unknown field "max_steps"`,
+		`{"max_plan_steps": 1}`: `flux: "max_plan_steps" is 1, and has to be at least 2`,
+		`{"max_tool_calls": 0}`: `flux: "max_tool_calls" is 0, and has to be at least 1`,
+		`{"planning": false}`:   `flux: "planning" is false, and an agent without is no loop of plans`,
+	} {
+		if _, err := flux.ParseOptions([]byte(raw)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", raw, err, want)
+		}
+	}
+}

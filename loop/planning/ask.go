@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -146,6 +147,10 @@ func decodeFault(err error) string {
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
 		return fmt.Sprintf("%q can't be a %s", te.Field, te.Value)
+	}
+	var at *time.ParseError
+	if errors.As(err, &at) {
+		return fmt.Sprintf("%s is no time such as \"2006-01-02T15:04:05Z\"; leave \"created_at\" out", at.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

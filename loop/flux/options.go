@@ -1,0 +1,50 @@
+package flux
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ParseOptions reads options from a JSON object, by their names in Flux: "system_prompt", "planning",
+// "max_plan_steps", "strict_dependencies", "approve_plan" and "max_tool_calls". An unknown
+// name is an error, and so is a value that makes no sense.
+func ParseOptions(raw []byte) (*Options, error) {
+	var t struct {
+		SystemPrompt       string `json:"system_prompt"`
+		Planning           *bool  `json:"planning"`
+		MaxPlanSteps       *int   `json:"max_plan_steps"`
+		StrictDependencies bool   `json:"strict_dependencies"`
+		ApprovePlan        bool   `json:"approve_plan"`
+		MaxToolCalls       *int   `json:"max_tool_calls"`
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return nil, fmt.Errorf("flux: the options can't be read: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("flux: the options can't be read: there is something behind them")
+	}
+	if t.Planning != nil && !*t.Planning {
+		return nil, errors.New(`flux: "planning" is false, and an agent without is no loop of plans`)
+	}
+	o := &Options{Planning: true, System: t.SystemPrompt, StrictDependencies: t.StrictDependencies, ApprovePlan: t.ApprovePlan}
+	for _, n := range []struct {
+		name string
+		from *int
+		min  int
+		to   *int
+	}{{"max_plan_steps", t.MaxPlanSteps, minSteps, &o.MaxPlanSteps}, {"max_tool_calls", t.MaxToolCalls, 1, &o.MaxToolCalls}} {
+		if n.from == nil {
+			continue
+		}
+		if *n.from < n.min {
+			return nil, fmt.Errorf("flux: %q is %d, and has to be at least %d", n.name, *n.from, n.min)
+		}
+		*n.to = *n.from
+	}
+	return o, nil
+}
