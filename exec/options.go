@@ -74,9 +74,9 @@ type Options struct {
 	ReviseAt     float64 // the share of settled calls, failed and unhandled, at which the run pauses for a new plan; 0 is never
 	// Known gives what another run knows of a call of this content (see Event) on an instance, of
 	// which the record knows nothing: the call goes on from there, with its idempotency key. Each
-	// past is given once. It is called by the scheduler, of calls that no delegate leads to, and
-	// must be quick. Nil, and a nil past, is nothing.
-	Known func(c *compile.Call, instance, content string) *Past
+	// past is given once. path is that of the call, without the attempts of the delegates that lead to
+	// it. It is called by the scheduler and must be quick. Nil, and a nil past, is nothing.
+	Known func(c *compile.Call, instance, path, content string) *Past
 	// OnRevision is called before a run goes on with a plan that was revised; an error refuses
 	// it.
 	OnRevision func(prog *compile.Program, revision int) error

@@ -742,7 +742,7 @@ func TestKnownCalls(t *testing.T) {
 	var pay counted
 	ts := tools{"pay": pay.tool(echo)}
 	known := map[string]*exec.Past{}
-	opts := exec.Options{Known: func(_ *compile.Call, _, content string) *exec.Past {
+	opts := exec.Options{Known: func(_ *compile.Call, _, _, content string) *exec.Past {
 		past := known[content]
 		delete(known, content)
 		return past
@@ -780,7 +780,7 @@ func TestKnownCallsLeaveTheirWritesAlone(t *testing.T) {
 	var n counted
 	ts := tools{"pay": n.tool(echo)}
 	r := &tape{}
-	opts := exec.Options{ID: "r", Record: r, Known: func(c *compile.Call, _, content string) *exec.Past {
+	opts := exec.Options{ID: "r", Record: r, Known: func(c *compile.Call, _, _, content string) *exec.Past {
 		if c.Source.Tool != "pay" {
 			return nil
 		}

@@ -252,8 +252,8 @@ func (s *scheduler) match(i int32, t *trail) {
 		return
 	}
 	past := s.adopt(s.instanceOf(i), t.content)
-	if past == nil && s.opts.Known != nil && s.parent == nil {
-		past = s.opts.Known(&s.prog().Calls[i], s.instanceOf(i), t.content)
+	if past == nil && s.opts.Known != nil {
+		past = s.opts.Known(&s.prog().Calls[i], s.instanceOf(i), s.stemOf(i), t.content)
 	}
 	t.past, t.claimed = past, past != nil
 }

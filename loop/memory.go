@@ -3,7 +3,9 @@ package loop
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/plc-lang/plc/compile"
@@ -93,10 +95,15 @@ func (m *memory) forget(keys map[string]bool) {
 }
 
 // take gives what is known of a call: see exec.Options.Known.
-func (m *memory) take(c *compile.Call, instance, content string) *exec.Past {
+func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Past {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := keyOf(instance, content, pathOf(c))
+	if strings.Contains(path, "/") {
+		if key = m.keyBelow(place{instance, path}, content); key == "" {
+			return nil
+		}
+	}
 	list := m.known[key]
 	if len(list) == 0 {
 		return nil
@@ -105,8 +112,39 @@ func (m *memory) take(c *compile.Call, instance, content string) *exec.Past {
 	past := list[0].past
 	m.again = m.again.Plus(past.Usage)
 	taken := &made{past: past, taken: true, counted: list[0].counted}
-	m.now[place{instance, exec.PathOf(c.ID)}] = taken
+	m.now[place{instance, path}] = taken
 	return &past
+}
+
+// keyBelow is the key of a call that a delegate leads to: it is that call only below one of the same
+// content. "" is none. The caller holds mu.
+func (m *memory) keyBelow(at place, content string) string {
+	first, rest, _ := strings.Cut(at.path, "/")
+	top := m.now[place{at.instance, number.ReplaceAllString(first, "")}]
+	if top == nil || top.past.Content == "" {
+		return ""
+	}
+	return string(encode([]string{at.instance, content, top.past.Content, number.ReplaceAllString(rest, "")}))
+}
+
+// number is what the path of a call has of the items and attempts of delegates.
+var number = regexp.MustCompile(`\[\d+\]|#\d+`)
+
+// keepBelow keeps what became of the calls that delegates lead to which have not come to their end: these
+// are made again when they are listed again, and their calls are not. The caller holds mu.
+func (m *memory) keepBelow() {
+	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
+		made := m.now[at]
+		first, _, below := strings.Cut(at.path, "/")
+		top := m.now[place{at.instance, number.ReplaceAllString(first, "")}]
+		if !below || made.past.Content == "" || top == nil || top.past.Settled == exec.Completed || !made.keep() {
+			continue
+		}
+		if key := m.keyBelow(at, made.past.Content); key != "" {
+			made.taken, made.past.Applied = false, false
+			m.known[key] = append(m.known[key], made)
+		}
+	}
 }
 
 // end keeps what a run did, which has ended; kept says that its whiteboard is that of the next
@@ -120,6 +158,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 		calls[exec.PathOf(prog.Calls[i].ID)] = &prog.Calls[i]
 	}
 	m.fresh, m.took = 0, map[place]bool{}
+	m.keepBelow()
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
 		if c != nil && made.before && made.past.Attempts == 0 {
@@ -133,7 +172,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 			m.fresh++
 		}
 		if c == nil || made.past.Content == "" || !made.keep() {
-			continue // one that a delegate leads to is known by that
+			continue // of one that a delegate leads to see keepBelow
 		}
 		if made.past.Lost && !hold(c) {
 			continue // it changes nothing: it is made as if it had never been

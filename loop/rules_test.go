@@ -196,6 +196,30 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// A delegate that failed is made again when it is listed again; its calls that gave their results
+// are not.
+func TestDelegateThatFailed(t *testing.T) {
+	for _, again := range []string{`"text":1`, `"text":2`} {
+		s := &scene{}
+		tries := 0
+		s.task.Catalogue = s.calls.tools(t, map[string]string{"pay": `{"properties":{"n":{}},"effects":{"readOnly":false}}`, "flaky": `{"properties":{}}`, "sub": `{"properties":{"text":{}}}`},
+			map[string]activity{"pay": gives(`"paid"`), "flaky": func(string) (string, error) {
+				if tries++; tries == 1 {
+					return "", &tool.Error{Code: "busy", Message: "come back", Permanent: true}
+				}
+				return `"ok"`, nil
+			}})
+		s.opts.Compile.Delegates = fstest.MapFS{"sub.json": {Data: []byte(`{"calls":[{"_tool":"pay","n":5,"_outputPath":"†state.p"},{"_tool":"flaky","_outputPath":"†state.f"}],"output":["†state.p","†state.f"]}`)}}
+		s.answers = []string{`{"calls":[{"_tool":"sub","_id":"one","_delegate":"sub.json","text":1,"_outputPath":"†state.t"}]}`,
+			`{"calls":[{"_tool":"sub","_id":"two","_delegate":"sub.json",` + again + `,"_outputPath":"†state.t"}],"output":"†state.t"}`}
+		r := s.solve(t, 0)
+		wants(t, r, exec.Completed, `["paid","ok"]`, `{"t":["paid","ok"]}`)
+		if want := map[string]int{`"text":1`: 1, `"text":2`: 2}[again]; s.calls.count("pay") != want {
+			t.Errorf("%s: paid %d times, want %d: %v", again, s.calls.count("pay"), want, s.calls.made)
+		}
+	}
+}
+
 // Calls that only read are started while the answer is still being written; those that change
 // the world are not, until all of it is there and is sound.
 func TestReadsStartEarly(t *testing.T) {
