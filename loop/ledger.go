@@ -43,7 +43,7 @@ func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 	for try := 1; try <= 2; try++ {
 		turn := &model.Turn{
 			System: ledgerInstructions, Messages: []model.Message{{Role: model.User, Text: text}},
-			Schema: json.RawMessage(ledgerSchema), Strict: true, Attempt: try,
+			Schema: json.RawMessage(ledgerSchema), Strict: true, Attempt: s.ordinal(),
 		}
 		reply, err := s.ask(ctx, turn, nil)
 		if err != nil {

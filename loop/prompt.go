@@ -29,7 +29,7 @@ const eagerInstructions = `
 A tool that has "_output" is one that nobody but you can run: give its result as "_output" in the call.`
 
 // turn is the next request to the planner.
-func (s *solver) request(attempt int, faults string) *model.Turn {
+func (s *solver) request(faults string) *model.Turn {
 	system := instructions
 	if s.lazy {
 		system += lazyInstructions
@@ -48,7 +48,7 @@ func (s *solver) request(attempt int, faults string) *model.Turn {
 	}
 	return &model.Turn{
 		System: system, Messages: []model.Message{{Role: model.User, Text: text}},
-		Schema: s.schema, Strict: model.Strict(s.schema), Attempt: attempt,
+		Schema: s.schema, Strict: model.Strict(s.schema), Attempt: s.ordinal(),
 	}
 }
 
@@ -297,3 +297,7 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 	}
 	return list
 }
+
+// ordinal is the number of the next request: of two requests that say the same, each has an answer of
+// its own on a tape. Of an answer that broke off there is none.
+func (s *solver) ordinal() int { return s.result.Usage.Requests + 1 }

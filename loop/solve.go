@@ -236,7 +236,7 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 			return nil, err
 		}
 		a := s.attempt(ctx, replies+1)
-		reply, err := s.next(ctx, s.request(try, faults), a)
+		reply, err := s.next(ctx, s.request(faults), a)
 		if err != nil {
 			a.abandon()
 			if broken++; broken <= maxBroken && breaksOff(ctx, err) {

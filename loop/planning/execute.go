@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -196,7 +197,10 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 		}
 		x.emit(loop.Event{Type: loop.Ran, Run: e})
 	}
-	o.Known = func(c *compile.Call, _, content string) *exec.Past {
+	o.Known = func(c *compile.Call, _, path, content string) *exec.Past {
+		if strings.Contains(path, "/") { // not of the plan
+			return nil
+		}
 		if v, ok := settled[c.ID]; ok {
 			return &exec.Past{Content: content, Attempts: 1, Returned: &exec.Returned{Value: v}}
 		}
