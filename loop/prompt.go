@@ -125,7 +125,12 @@ func shownPlan(calls json.RawMessage) string {
 		return string(calls)
 	}
 	lines := []string{}
-	for _, c := range list.Array() {
+	all := list.Array()
+	for i, c := range all {
+		if i == mostShown {
+			lines = append(lines, string(encode(fmt.Sprintf("… %d more calls", len(all)-i))))
+			break
+		}
 		var members []member
 		c.ForEach(func(k, v gjson.Result) bool {
 			if k.Str != "_output" && k.Str != "_reasoningForCall" {
@@ -137,6 +142,9 @@ func shownPlan(calls json.RawMessage) string {
 	}
 	return "[" + strings.Join(lines, ",\n ") + "]"
 }
+
+// mostShown is how many calls of a plan, and of what came of them, the planner is shown.
+const mostShown = 200
 
 // maxParam is how much of a param of a plan the planner, who wrote it, is shown.
 const maxParam = 512
@@ -248,9 +256,14 @@ func at(path string) string {
 // cameOf says what became of each call of a run, a line each.
 func cameOf(r *exec.Result) string {
 	var b strings.Builder
+	told, left := 0, 0
 	write := func(prefix string, calls []exec.CallResult) {
 		for i := range calls {
 			c := &calls[i]
+			if told++; told > mostShown {
+				left++
+				continue
+			}
 			if c.Instance != "" && prefix == "" {
 				fmt.Fprintf(&b, "- %s: %s: %s", c.Instance, c.ID, c.Status)
 			} else {
@@ -271,6 +284,9 @@ func cameOf(r *exec.Result) string {
 	write("", r.Calls)
 	for i := range r.Instances {
 		write(r.Instances[i].Name+": ", r.Instances[i].Calls)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "- … and of %d more calls; those that failed are under Errors\n", left)
 	}
 	return b.String()
 }

@@ -398,6 +398,17 @@ func TestLargeStateIsNotShown(t *testing.T) {
 	}
 }
 
+// Nor does it grow with the plan.
+func TestLargePlanIsNotShown(t *testing.T) {
+	s := &scene{}
+	s.task.Catalogue = s.calls.tools(t, map[string]string{"look": `{"properties":{"q":{}},"effects":{"readOnly":true}}`}, map[string]activity{"look": gives("1")})
+	s.answers = []string{`{"calls":[` + strings.TrimSuffix(strings.Repeat(`{"_tool":"look","q":1},`, 2000), ",") + `]}`, `{"output":1}`}
+	r := s.solve(t, 0)
+	if string(r.Output) != "1" || len(s.asked[1]) > 30_000 || strings.Count(s.asked[1], "1800 more calls") != 2 {
+		t.Errorf("%s, %d bytes", r.Output, len(s.asked[1]))
+	}
+}
+
 // The first of two tools of one name does not reach the planner; a latent tool has _output in its
 // schema, one that something runs does not.
 func TestComposedSchema(t *testing.T) {
