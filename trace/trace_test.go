@@ -164,7 +164,7 @@ invoke_workflow [plc.run.status=completed]
 			}
 			_, bodies := collector.Requests()
 			for _, b := range bodies { // params, results and messages are nobody's business
-				if strings.Contains(b, "s3cret") || strings.Contains(b, "4111") {
+				if strings.Contains(b, "s3cret") || strings.Contains(b, "4111-1111") {
 					t.Errorf("a span holds what it must not: %s", b)
 				}
 			}

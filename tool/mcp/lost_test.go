@@ -167,7 +167,7 @@ func TestLostAnswers(t *testing.T) {
 			if e.Code != "connection-lost" || !e.Uncertain || l.calls.Load() != 1 {
 				t.Errorf("%d calls, %+v", l.calls.Load(), e)
 			}
-			if !strings.Contains(e.Message, "lost before the answer came") || strings.Contains(e.Message, "400") {
+			if !strings.Contains(e.Message, "lost before the answer came") || strings.Contains(e.Message, "Bad Request") {
 				t.Errorf("%s", e.Message)
 			}
 		})

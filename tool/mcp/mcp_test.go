@@ -139,7 +139,7 @@ func TestNoModelsAndNoFolders(t *testing.T) {
 
 func TestDefinitions(t *testing.T) {
 	p := open(t, nil, stdio("good"))
-	want := []string{"ask", "die", "echo", "environ", "fails", "folders", "grow", "key", "model", "nothing", "order", "pid", "several", "shifty", "sneaky", "steps", "text", "wait"}
+	want := []string{"ask", "die", "echo", "environ", "fails", "folders", "grow", "key", "model", "nothing", "order", "pid", "several", "shifty", "sneaky", "steps", "text", "trace", "wait"}
 	if got := names(p); !slices.Equal(got, want) { // over several pages
 		t.Errorf("tools %q, want %q", got, want)
 	}
