@@ -507,7 +507,7 @@ func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result, b *batc
 	case res.Status == exec.Failed && anyUnsure(res, b):
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", k.id())
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed; what is done stays done", k.id())
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", k.id())
 	case res.Status == exec.Cancelled:
 		env.hintf("plc resume %s goes on; what is done stays done", k.id())
 	}

@@ -74,7 +74,7 @@ func public(_, address string, _ syscall.RawConn) error {
 
 func privateAddress(addr string) error {
 	return &tool.Error{Code: "private-address", Permanent: true, Message: fmt.Sprintf(
-		"%s is not a public address; to allow it, name it (or localhost) in allowHosts, or set allowPrivate", addr)}
+		"%s is not a public address; to allow it, name it (or localhost) in allowHosts, for http.get and openapi in policy.hosts, or set allowPrivate", addr)}
 }
 
 // special reports whether an address is not one of the public internet: it is
