@@ -191,3 +191,66 @@ func (w *world) check(t *testing.T, seed uint64, r *planning.ExecutionResult) {
 		t.Errorf("seed %d: success %v, and %d steps of %d are completed: %s", seed, r.Success, done, all, statuses(r))
 	}
 }
+
+// Cancelled at whatever event, an execution goes on from its records and comes to what it would
+// have come to, and does nothing twice.
+func TestCancelledAnywhere(t *testing.T) {
+	answers := []string{
+		plan(step("a", "pay", `{"key":"a"}`, `[]`), step("b", "web_search", `{"q":"{{a.ref}}"}`, `["a"]`), step("c", "read_file", `{"q":"x"}`, `["b"]`), step("d", "pay", `{"key":"d"}`, `["c"]`)),
+		plan(step("e", "pay", `{"key":"{{a.ref}}e"}`, `["a"]`), step("f", "archive", `{"q":"{{e.ref}}{{b.text}}"}`, `["e","b"]`)),
+	}
+	def, findings := tool.ParseDefinition([]byte(`{"type":"object","properties":{"key":{"type":"string"}},"required":["key"],"effects":{"readOnly":false}}`), "pay", diag.Loc{})
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	for at := 0; !ended; at++ {
+		paid := map[string]int{}
+		pay := &tool.Tool{Definition: def, Activity: tool.ActivityFunc(func(_ context.Context, req *tool.Request) (tool.Result, error) {
+			var p struct{ Key string }
+			err := json.Unmarshal(req.Params, &p)
+			paid[p.Key]++
+			return tool.Result{Value: json.RawMessage(`{"ref":"` + p.Key + `"}`), Usage: tool.Usage{Tokens: 5}}, err
+		})}
+		tapes := map[string]*tape{}
+		var r *planning.ExecutionResult
+		for process := range 2 {
+			d := desk{broken: map[string]int{"read_file": 9}}
+			ctx, stop := context.WithCancel(t.Context())
+			n := 0
+			p, _ := planning.New(&planning.Options{Loop: loop.Options{ID: "r",
+				OnEvent: func(*loop.Event) {
+					if n++; n > at && process == 0 {
+						stop()
+					}
+				},
+				Record: func(id string, _ *compile.Program) (exec.Record, error) {
+					if tapes[id] == nil {
+						tapes[id] = &tape{}
+					}
+					tapes[id].before = len(tapes[id].events)
+					return tapes[id], nil
+				}}})
+			var err error
+			if r, err = p.Execute(ctx, &loop.Task{Goal: "G", Catalogue: d.tools(t).With(pay), Planner: loop.Say(answers...)}, ""); err != nil {
+				t.Fatalf("cancelled at %d: %v", at, err)
+			}
+			stop()
+			if process == 0 && r.Status != exec.Cancelled {
+				if !r.Success {
+					t.Fatalf("cancelled at %d: %+v", at, r)
+				}
+				ended = n <= at
+			}
+		}
+		lost := r.Error != "" && strings.Contains(r.Error, "it may have done its work")
+		if !r.Success && !lost || r.Success && (statuses(r) != "a completed, b completed, c revised, d revised, e completed, f completed" || r.StepResults["a"].Tokens != 5 || r.TokenUsage.Total != 30) {
+			t.Errorf("cancelled at %d: %s %q %s, %d and %d tokens", at, r.Status, r.Error, statuses(r), r.StepResults["a"].Tokens, r.TokenUsage.Total)
+		}
+		for key, n := range paid {
+			if n > 1 {
+				t.Errorf("cancelled at %d: %s was paid %d times", at, key, n)
+			}
+		}
+	}
+}
