@@ -95,7 +95,6 @@ func (r *runOnDisk) Past(instance string) (map[string]*exec.Past, error) {
 type taped struct {
 	*disk
 	answers []string
-	next    int
 	random  *rand.Rand
 }
 
