@@ -216,7 +216,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 	if result == nil {
 		err = trimLoop(err)
 	} else {
-		err = env.showSolved(result, f, log) // its reason says what err does
+		err = env.showSolved(result, f, log, err != nil) // its reason says what err does
 	}
 	spans.end(env, result)
 	return env.lose(lost, env.complainLost("events", f.events, lostEvents, err))
@@ -320,8 +320,9 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	return task, opts, s, nil
 }
 
-// showSolved shows what came of a task.
-func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog) error {
+// showSolved shows what came of a task; broken is whether something else than the model's plans or the tools
+// ended it.
+func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog, broken bool) error {
 	asJSON, _ := wantsJSON(f.format)
 	if asJSON {
 		if err := env.writeJSON(r); err != nil {
@@ -344,18 +345,20 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog)
 	}
 	fmt.Fprintln(env.stderr, printableLines(line))
 	if log.kept() {
-		env.hintSolve(r, f)
+		env.hintSolve(r, f, broken)
 	}
 	return exitOf(r.Status)
 }
 
 // hintSolve says how a loop goes on that has no output.
-func (env *environment) hintSolve(r *loop.Result, f *solveFlags) {
+func (env *environment) hintSolve(r *loop.Result, f *solveFlags, broken bool) {
 	switch {
 	case r.Status == exec.Paused && len(r.Runs) > 0:
 		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
 	case r.Status == exec.Rejected && f.lazy && !f.yes && !env.canAsk():
 		env.hintf("plc solve --resume %s --yes approves the plan, and goes on", r.ID)
+	case r.Status == exec.Failed && broken:
+		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", r.ID)
 	case r.Status == exec.Cancelled:
 		env.hintf("plc solve --resume %s goes on; what is done stays done, and --on-uncertain says what becomes of a call that was cut off and may have done its work", r.ID)
 	}
