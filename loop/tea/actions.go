@@ -57,6 +57,8 @@ type State struct {
 	FailureReason string `json:"failure_reason,omitempty"`
 	// PlannerConfig is what plan.execute gives to plan.replan.
 	PlannerConfig *ReplanParams `json:"planner_config,omitempty"`
+	// Runs is how many runs of tools have ended, so that the record of one that was cut off is found again.
+	Runs int `json:"runs,omitempty"`
 }
 
 // Trace is what an action did: objects with step, timestamp and what else there is to say.

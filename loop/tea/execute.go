@@ -284,23 +284,23 @@ func (x *execution) abort(s *Subtask, step, text, why string) error {
 // retry does a subtask again, until it succeeds or the retries are used up. One that may have done its work
 // is not done again.
 func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error {
-	for failed.failed {
+	for n := 1; failed.failed; n++ {
 		if failed.uncertain {
 			return x.abort(s, "_failed_abort", failed.why, failed.why)
 		}
-		if s.RetryCount >= x.p.MaxRetries {
+		if n > x.p.MaxRetries {
 			return x.abort(s, "_max_retries", fmt.Sprintf("Max retries (%d) exceeded: %s", x.p.MaxRetries, failed.why), failed.why)
 		}
-		s.RetryCount++
-		delay := backoff(x.p.RetryDelay, s.RetryCount)
+		s.RetryCount = n
+		delay := backoff(x.p.RetryDelay, n)
 		if err := sleep(ctx, delay); err != nil {
 			return err
 		}
-		x.add(fmt.Sprintf("subtask_%s_retry_%d", s.ID, s.RetryCount), "delay", Float(delay.Seconds()))
+		x.add(fmt.Sprintf("subtask_%s_retry_%d", s.ID, n), "delay", Float(delay.Seconds()))
 		if err := x.saved(ctx); err != nil {
 			return err
 		}
-		x.a.attempt = s.RetryCount
+		x.a.attempt = n
 		answers, err := x.do(ctx, []*Subtask{s})
 		x.a.attempt = 0
 		if err == nil {
@@ -350,7 +350,7 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 	switch {
 	case errors.As(err, &failed):
 		text := "Replan failed: " + failed.Message
-		s.Status, s.Error = Failed, &text
+		s.end(Failed, text)
 		return abortError{text, s.ID, why}
 	case err != nil:
 		return err

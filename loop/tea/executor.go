@@ -57,7 +57,7 @@ func (a *Actions) call(ctx context.Context, name string, params []json.RawMessag
 	for i, p := range params {
 		calls[i] = model.FunctionCall{Name: name, Params: string(p)}
 	}
-	id := fmt.Sprintf("%s-%d", a.loop.ID, len(a.result.Runs)+1)
+	id := fmt.Sprintf("%s-%d", a.loop.ID, a.State.Runs+1)
 	caller, u := a.caller, &a.result.Usage
 	if a.loop.MaxTokens > 0 {
 		caller.Exec.MaxTokens = max(1, float64(a.loop.MaxTokens-u.Input-u.Output-u.Calls.Tokens))
@@ -73,7 +73,9 @@ func (a *Actions) call(ctx context.Context, name string, params []json.RawMessag
 	if result != nil {
 		a.result.Runs = append(a.result.Runs, id)
 		u.Calls = u.Calls.Plus(result.Usage)
-		early = statusOf(result)
+		if early = statusOf(result); early == "" {
+			a.State.Runs++
+		}
 	}
 	answers := make([]answer, len(called))
 	for i := range called {

@@ -131,7 +131,7 @@ func (s *Subtask) describe(f fields) error {
 // end gives a subtask its last status.
 func (s *Subtask) end(status SubtaskStatus, why string) {
 	now := epoch(time.Now())
-	s.Status, s.CompletedAt = status, &now
+	s.Status, s.CompletedAt, s.Error = status, &now, nil
 	if status != Completed {
 		s.Error = &why
 	}
@@ -247,9 +247,11 @@ func (p *Plan) Subtask(id string) *Subtask {
 
 // Ready are the pending subtasks whose dependencies are all completed or skipped, in the order of the plan.
 func (p *Plan) Ready() []*Subtask {
-	done := map[string]bool{}
+	done := make(map[string]bool, len(p.Subtasks))
 	for _, s := range p.Subtasks {
-		done[s.ID] = s.Status.done()
+		if s.Status.done() {
+			done[s.ID] = true
+		}
 	}
 	var ready []*Subtask
 	for _, s := range p.Subtasks {

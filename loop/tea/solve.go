@@ -17,7 +17,8 @@ import (
 )
 
 // Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again until the planner says
-// that planning is complete. A plan of Options.State that is not done is executed in the place of the first.
+// that planning is complete. A plan of Options.State that is not done is executed in the place of the first; one of the same
+// goal that is done is not made again.
 //
 // The output is {"subtask_results": …, "plan_status": …}; when the task has a schema, what the planner
 // makes of the results, which meets it. The state of the result is that of the actions. See
@@ -64,17 +65,18 @@ func (a *Actions) conclude(ctx context.Context, err error) error {
 func (a *Actions) solve(ctx context.Context) error {
 	p := a.o.Decompose
 	p.Goal = strings.TrimSpace(a.task.Goal + "\n\n" + string(a.task.Context))
-	unfinished := a.State.Plan != nil && a.State.Plan.Counts().Progress() < 1
+	kept := a.State.Plan
+	planned := kept != nil && (kept.Counts().Progress() < 1 || kept.Goal == p.Goal && kept.Strategy != Iterative)
 	for turn := 1; ; turn++ {
 		more := p.Strategy == Iterative
-		if !unfinished {
+		if !planned {
 			d, err := a.Decompose(ctx, &p)
 			if err != nil {
 				return err
 			}
 			more = more && d.Unfinished
 		}
-		unfinished = false
+		planned = false
 		x, err := a.executed(ctx)
 		if err != nil {
 			return err
