@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,9 @@ func TestParseOptions(t *testing.T) {
 		{`{"max_revisions":-1}`, `planning: "max_revisions" is -1, and has to be at least 0`},
 		{`{"retry_failed_steps":-1}`, `planning: "retry_failed_steps" is -1, and has to be at least 0`},
 		{`{"token_budget":-1}`, `planning: "token_budget" is -1, and has to be at least 0`},
+		{`{"max_steps":"x"}`, `planning: the options can't be read: "max_steps" can't be a string`},
+		{`[]`, "planning: the options can't be read: they are no object"},
+		{`{} x`, "planning: the options can't be read: there is something behind them"},
 		{`{"planning_model":"x"}`, `planning: there is no model "x"`},
 	} {
 		_, err := planning.ParseOptions([]byte(c.raw), nil)
@@ -155,6 +159,9 @@ func TestPlannersAnswers(t *testing.T) {
 		{"an unknown member, then a plan", []model.Reply{{Text: strings.Replace(good, `"parameters"`, `"params"`, 1)}, {Text: good}}, ""},
 		{"a member of the wrong type, then a plan", []model.Reply{{Text: strings.Replace(good, `"dependencies":[]`, `"dependencies":"none"`, 1)}, {Text: good}}, ""},
 		{"a member twice, then a plan", []model.Reply{{Text: strings.Replace(good, `{"goal"`, `{"goal":"other","goal"`, 1)}, {Text: good}}, ""},
+		{"a time of no zone, then a plan", []model.Reply{{Text: strings.Replace(good, `{"goal"`, `{"created_at":"2026-01-01T10:00:00","goal"`, 1)}, {Text: good}}, ""},
+		{"a time of no zone, and no other", slices.Repeat([]model.Reply{{Text: strings.Replace(good, `{"goal"`, `{"created_at":"2026-01-01T10:00:00","goal"`, 1)}}, 4),
+			"4 answers in a row were no valid plan; the last one:\n- PLC106: the answer is no plan: 2026-01-01T10:00:00 is no time such as \"2006-01-02T15:04:05Z\"; leave \"created_at\" out"},
 		{"it refuses", []model.Reply{{Stop: model.Refusal, Reason: "no"}}, "the model refused: no"},
 		{"it never does right", []model.Reply{{Text: bad}, {Text: bad}, {Text: bad}, {Text: bad}, {Text: good}}, "4 answers in a row were no valid plan; the last one:\n- PLC201, step \"a\": unknown tool \"nothing\""},
 		{"it fails", nil, "planning: the planner failed: loop: the script has 0 replies, and was asked for one more"},

@@ -3,6 +3,7 @@ package planning
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -85,8 +86,12 @@ type executionState struct {
 // MarshalJSON is the state in the pattern's shape. Statuses and results are in the order of
 // the plan; those of steps that it has no more come behind.
 func (s *ExecutionState) MarshalJSON() ([]byte, error) {
+	results, err := ordered(s.Plan, s.StepResults)
+	if err != nil {
+		return nil, err
+	}
 	w := executionState{
-		Plan: s.Plan, StepStatuses: inOrder(s.Plan, s.StepStatuses), StepResults: inOrder(s.Plan, s.StepResults),
+		Plan: s.Plan, StepStatuses: inOrder(s.Plan, s.StepStatuses), StepResults: results,
 		RevisionCount: s.RevisionCount, RevisionHistory: append([]PlanRevision{}, s.RevisionHistory...),
 		StartedAt: s.StartedAt, CompletedAt: s.CompletedAt,
 	}
@@ -131,27 +136,38 @@ func (s *ExecutionState) clone() *ExecutionState {
 
 // inOrder is a map by the ids of steps as an object in the order of the plan.
 func inOrder[V any](p *Plan, m map[string]V) json.RawMessage {
+	raw, err := ordered(p, m)
+	if err != nil {
+		panic(err) // what steps gave, which is JSON
+	}
+	return raw
+}
+
+// ordered is inOrder of a map that may hold what is no JSON.
+func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
+	ids := []string{}
 	left := maps.Clone(m)
+	for s := range p.all() {
+		if _, ok := left[s.ID]; ok {
+			ids = append(ids, s.ID)
+			delete(left, s.ID)
+		}
+	}
 	b := bytes.NewBufferString("{")
-	write := func(id string) {
-		if b.Len() > 1 {
+	for i, id := range append(ids, slices.Sorted(maps.Keys(left))...) {
+		raw, err := marshal(m[id])
+		if err != nil {
+			return nil, fmt.Errorf("planning: the step %q: %w", id, err)
+		}
+		if i > 0 {
 			b.WriteByte(',')
 		}
 		b.Write(encode(id))
 		b.WriteByte(':')
-		b.Write(encode(m[id]))
-		delete(left, id)
-	}
-	for s := range p.all() {
-		if _, ok := left[s.ID]; ok {
-			write(s.ID)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(left)) {
-		write(id)
+		b.Write(raw)
 	}
 	b.WriteByte('}')
-	return b.Bytes()
+	return b.Bytes(), nil
 }
 
 // TokenUsage is what models used up: the planner, and those that steps call.
@@ -196,6 +212,10 @@ type ExecutionResult struct {
 
 // MarshalJSON is the result in the pattern's shape, with the error behind when there is one.
 func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
+	results, err := ordered(r.FinalPlan, r.StepResults)
+	if err != nil {
+		return nil, err
+	}
 	return marshal(struct {
 		Success        bool            `json:"success"`
 		Plan           *Plan           `json:"plan"`
@@ -207,6 +227,6 @@ func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
 		TokenUsage     TokenUsage      `json:"token_usage"`
 		ExecutionTime  float64         `json:"execution_time"` // seconds
 		Error          string          `json:"error,omitempty"`
-	}{r.Success, r.Plan, r.FinalPlan, inOrder(r.FinalPlan, r.StepResults), r.FinalOutput, r.RevisionCount,
+	}{r.Success, r.Plan, r.FinalPlan, results, r.FinalOutput, r.RevisionCount,
 		r.ExecutionState, r.TokenUsage, r.ExecutionTime.Seconds(), r.Error})
 }

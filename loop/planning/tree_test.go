@@ -144,6 +144,26 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// States and results without anything in them, and what can't be written.
+func TestOddJSON(t *testing.T) {
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{&planning.ExecutionState{}, `{"plan":null,"step_statuses":{},"step_results":{},"current_step":null,"revision_count":0,"revision_history":[],"started_at":"0001-01-01T00:00:00Z","completed_at":null}`},
+		{&planning.ExecutionState{CurrentStep: "z", StepStatuses: map[string]planning.StepStatus{"z": planning.Running, "a": planning.Blocked}, StepResults: map[string]json.RawMessage{"y": nil}},
+			`{"plan":null,"step_statuses":{"a":"blocked","z":"running"},"step_results":{"y":null},"current_step":"z","revision_count":0,"revision_history":[],"started_at":"0001-01-01T00:00:00Z","completed_at":null}`},
+		{&planning.ExecutionResult{}, `{"success":false,"plan":null,"final_plan":null,"step_results":{},"final_output":null,"revision_count":0,"execution_state":null,"token_usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"cached_tokens":0},"execution_time":0}`},
+		{&planning.StepResult{Status: planning.Skipped, Reason: planning.DependencyFailure}, `{"status":"skipped","output":null,"error":null,"attempts":0,"used_fallback":false,"started_at":null,"finished_at":null,"tokens":0,"reason":"dependency failure"}`},
+		{&planning.ExecutionState{StepResults: map[string]json.RawMessage{"a": json.RawMessage("x")}}, ""},
+		{&planning.ExecutionResult{StepResults: map[string]*planning.StepResult{"a": {Output: json.RawMessage("{")}}}, ""},
+	} {
+		if raw, err := json.Marshal(c.v); string(raw) != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%+v: %v\n%s, want\n%s", c.v, err, raw, c.want)
+		}
+	}
+}
+
 // same reports whether two JSON texts are the same but for how json.Marshal spells signs.
 func same(a, b string) bool {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(a) == b
