@@ -178,6 +178,7 @@ const (
 	Ran      EventType = "run"      // something happened in its run: Run
 	Warned   EventType = "warning"  // Text
 	Revised  EventType = "revised"  // the plan was replaced by another: Text says why
+	Kept     EventType = "kept"     // the plan that a model keeps for itself changed: Text says how it stands, Detail is it
 	Finished EventType = "finished" // Result
 )
 
@@ -186,13 +187,13 @@ type Event struct {
 	Type     EventType        `json:"type"`
 	Time     time.Time        `json:"time"`
 	Turn     int              `json:"turn"`               // from 1
-	Text     string           `json:"text,omitempty"`     // Said, Warned, Revised
+	Text     string           `json:"text,omitempty"`     // Said, Warned, Revised, Kept
 	Call     json.RawMessage  `json:"call,omitempty"`     // Listed
 	Request  *model.Turn      `json:"request,omitempty"`  // Asked
 	Reply    *model.Reply     `json:"reply,omitempty"`    // Replied
 	Findings diag.List        `json:"findings,omitempty"` // Faulty
 	Run      *exec.Event      `json:"run,omitempty"`      // Ran
 	Result   *Result          `json:"result,omitempty"`   // Finished
-	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised: the event of a style's own, in its shape
+	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised, Kept: the event of a style's own, in its shape
 	Program  *compile.Program `json:"-"`                  // Planned
 }

@@ -70,7 +70,7 @@ func (s *solveProgress) event(e *loop.Event) {
 			}
 		}
 		s.faulty = true
-	case loop.Warned, loop.Revised:
+	case loop.Warned, loop.Revised, loop.Kept:
 		s.say("  " + e.Text)
 	case loop.Ran:
 		s.show.event(e.Run)

@@ -155,6 +155,9 @@ func (a *agent) begin() {
 	a.result.ID = a.loop.ID
 	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record}
 	a.caller.Compile.Catalogue = a.task.Catalogue
+	a.plans.told = func(p *Plan, progress json.RawMessage) {
+		a.emit(loop.Event{Type: loop.Kept, Text: p.Summary(), Detail: progress})
+	}
 	told := a.caller.Exec.OnEvent
 	a.caller.Exec.OnEvent = func(e *exec.Event) {
 		if told != nil {

@@ -434,3 +434,21 @@ func TestParseOptions(t *testing.T) {
 		}
 	}
 }
+
+// Each change is told, and nothing else.
+func TestEvents(t *testing.T) {
+	var told []string
+	o := &flux.Options{Loop: &loop.Options{OnEvent: func(e *loop.Event) {
+		if e.Type == loop.Kept {
+			told = append(told, e.Text+string(e.Detail))
+		}
+	}}}
+	conversation(t, o, calls(steps(`[{"name":"a"},{"name":"b"}]`), `get_plan`, `start_step {"step_name":"a"}`, `start_step {"step_name":"a"}`, `start_step {"step_name":"b"}`, `get_ready_steps`), model.Reply{Text: "x"})
+	want := []string{
+		`[Plan: 0/2 done. Ready: "a", "b".]{"type":"plan","plan":{"steps":[{"name":"a","description":"","status":"pending"},{"name":"b","description":"","status":"pending"}]}}`,
+		`[Plan: 0/2 done. Active: "a". Ready: "b".]{"type":"plan","plan":{"steps":[{"name":"a","description":"","status":"in_progress"},{"name":"b","description":"","status":"pending"}]}}`,
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("%s", told)
+	}
+}

@@ -34,7 +34,8 @@ type Memory interface {
 type Plans struct {
 	o    *Options
 	mu   sync.Mutex
-	plan *Plan // nil is none
+	plan *Plan                                   // nil is none
+	told func(p *Plan, progress json.RawMessage) // of each change; nil is nobody
 }
 
 // NewPlans is an agent's plan, restored from the memory if there is one: what is kept there is taken when it is an
@@ -247,11 +248,15 @@ func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) 
 		}
 	}
 	t.plan = plan
+	progress := encode(struct {
+		Type string `json:"type"`
+		Plan *Plan  `json:"plan"`
+	}{"plan", plan})
 	if t.o.OnProgress != nil {
-		t.o.OnProgress(encode(struct {
-			Type string `json:"type"`
-			Plan *Plan  `json:"plan"`
-		}{"plan", plan}))
+		t.o.OnProgress(progress)
+	}
+	if t.told != nil {
+		t.told(plan, progress)
 	}
 	return answer, nil
 }
