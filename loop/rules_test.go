@@ -105,6 +105,10 @@ var rules = []struct {
 	{about: "two turns without anything end the loop", answers: []string{`{"calls":[],"output":null}`, `{"calls":[],"output":null}`}, status: exec.Failed, state: `{}`, reason: "no progress", asked: []string{"nothing happened"}},
 	{about: "so do two that list only what is done", answers: []string{`{"calls":[{"_tool":"note","v":1}]}`, `{"calls":[{"_tool":"note","v":1}]}`, `{"calls":[{"_tool":"note","v":1}]}`},
 		status: exec.Failed, state: `{}`, calls: "note", reason: "no progress"},
+	{about: "so do two that fail as the turn before", answers: []string{`{"calls":[{"_tool":"bad","q":1}]}`, `{"calls":[{"_tool":"bad","q":1}]}`, `{"calls":[{"_tool":"bad","q":1}]}`},
+		status: exec.Failed, state: `{}`, calls: "bad bad bad", reason: "no progress"},
+	{about: "so do two whose call may have been done, which is not made again", answers: []string{`{"calls":[{"_tool":"lost","q":1}]}`, `{"calls":[{"_tool":"lost","q":1}]}`, `{"calls":[{"_tool":"lost","q":1}]}`, `{"calls":[{"_tool":"lost","q":1}]}`},
+		status: exec.Failed, state: `{}`, calls: "lost", reason: "no progress"},
 	{about: "turns are bounded", opts: loop.Options{MaxTurns: 2}, context: `[{"type":"state","state":{"n":0}}]`,
 		answers: []string{`{"calls":[{"_tool":"inc","n":"†state.n","_outputPath":"†state.n"}]}`, `{"calls":[{"_tool":"inc","n":"†state.n","_outputPath":"†state.n"}]}`},
 		status:  exec.Failed, state: `{"n":2}`, calls: "inc inc", reason: "no output after 2 turns"},
@@ -138,6 +142,7 @@ func TestRules(t *testing.T) {
 		t.Run(test.about, func(t *testing.T) {
 			ways(t, func(t *testing.T, piece int) {
 				s := &scene{opts: test.opts, answers: test.answers}
+				s.opts.Exec.OnUncertain = exec.FailUncertain
 				tries := 0
 				echo := func(params string) (string, error) { return params, nil }
 				s.task.Catalogue = s.calls.tools(t, map[string]string{
@@ -149,9 +154,13 @@ func TestRules(t *testing.T) {
 					"think":  `{"properties":{"q":{},"_output":{"type":"string"}}}`,
 					"bad":    `{"properties":{"q":{}}}`,
 					"flaky":  `{"properties":{"q":{}}}`,
+					"lost":   `{"properties":{"q":{}},"effects":{"readOnly":false}}`,
 					"sub":    `{"properties":{"text":{}}}`,
 				}, map[string]activity{
 					"look": echo, "strict": echo, "pets": echo, "note": echo, "bad": failing("broken", "it is broken"),
+					"lost": func(string) (string, error) {
+						return "", &tool.Error{Code: "connection-lost", Message: "gone", Uncertain: true}
+					},
 					"inc": func(params string) (string, error) {
 						var p struct{ N int }
 						err := json.Unmarshal([]byte(params), &p)

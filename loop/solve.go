@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -365,6 +366,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	inOrder(a.prog, r, s.board)
 	s.board.take(r)
 	s.board.plan, s.solved = a.calls(), a.solution
+	failed := s.errors
 	s.came, s.errors, s.notes, s.redo = cameOf(r), errorsOf(r), nil, nil
 	switch {
 	case r.Status == exec.Paused && !r.Replan:
@@ -382,7 +384,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	} else if !r.Replan {
 		s.failure(a, r)
 	}
-	s.progress(before)
+	s.progress(before, failed)
 	return nil
 }
 
@@ -425,13 +427,15 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	return true
 }
 
-// progress notes whether anything has happened in a turn; the loop ends when nothing has for
-// the second time.
-func (s *solver) progress(before [sha256.Size]byte) {
+// progress notes whether anything has happened in a turn: a call has given its result, the
+// whiteboard is another, or what fails fails for another reason than in the turn before. The
+// loop ends when nothing has for the second time.
+func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage) {
 	if s.result.Status != "" {
 		return
 	}
-	if s.memory.fresh > 0 || len(s.errors) > 0 && s.stalls == 0 || s.board.digest() != before {
+	same := len(s.errors) > 0 && slices.EqualFunc(failed, s.errors, equalJSON)
+	if s.memory.fresh > 0 && !same || s.board.digest() != before {
 		s.stalls = 0
 		return
 	}

@@ -334,3 +334,29 @@ func TestTurnsThatCannotBeSent(t *testing.T) {
 		}
 	}
 }
+
+// A server that does not stream is asked again, once for all, without a stream.
+func TestServersThatAnswerWhole(t *testing.T) {
+	each(t, func(t *testing.T, streamed bool, open func(*modeltest.Server) model.Converser) {
+		if !streamed {
+			return
+		}
+		s := modeltest.Func(t, func(_ int, r *modeltest.Request) modeltest.Reply {
+			if r.Streams() {
+				return modeltest.Reply{Raw: `{"hello": "there"}`, Type: "application/json"}
+			}
+			return modeltest.Say("hello")
+		})
+		c := open(s)
+		for range 2 {
+			var said string
+			turn := &model.Turn{Messages: []model.Message{{Role: model.User, Text: "hi"}}, Attempt: 1, OnText: func(p string) error { said += p; return nil }}
+			if r, err := c.Converse(t.Context(), turn); err != nil || r.Text != "hello" || said != "hello" {
+				t.Errorf("%v, %+v, said %q", err, r, said)
+			}
+		}
+		if n := len(s.Requests()); n != 3 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}

@@ -38,6 +38,10 @@ func HTTPClient(key string) *http.Client {
 	return &http.Client{Transport: &transport{next: next, known: secret.New(key)}}
 }
 
+// ErrWhole is in the error of a server that does not stream: it answers whole whatever it is
+// asked for.
+var ErrWhole = errors.New("the server answers whole")
+
 type transport struct {
 	next  http.RoundTripper
 	known *secret.Redactor // the key
@@ -65,8 +69,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.known.Message(err.Error()), Err: err}
 	case req.Header.Get("Accept") == eventStream:
-		return nil, &tool.Error{Code: driver.BadOutput, Message: fmt.Sprintf(
+		e := &tool.Error{Code: driver.BadOutput, Message: fmt.Sprintf(
 			"the server was asked for a stream of events, and answers with %q: %s", shorten(mediaType(resp)), shorten(t.known.Text(string(body))))}
+		if mediaType(resp) == "application/json" {
+			e.Err = ErrWhole
+		}
+		return nil, e
 	}
 	body = t.known.Value(body)
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))

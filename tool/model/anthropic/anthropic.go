@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -29,6 +30,8 @@ const (
 type Client struct {
 	config model.Config
 	sdk    sdk.MessageService
+
+	answersWhole atomic.Bool // the server does not stream
 }
 
 // New is a client of a model. It reports a config that can't be used, and asks nobody.
@@ -49,7 +52,7 @@ func New(c model.Config) (*Client, error) {
 		opts = append(opts, option.WithAPIKey(c.APIKey))
 	}
 	// Not a whole sdk.Client: that reads the environment, and links services that nobody needs.
-	return &Client{c, sdk.NewMessageService(opts...)}, nil
+	return &Client{config: c, sdk: sdk.NewMessageService(opts...)}, nil
 }
 
 // Complete asks for a call of one tool, whose input is the answer.

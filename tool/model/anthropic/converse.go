@@ -33,10 +33,15 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 		s.answer = s.names.Unused(answer)
 	}
 	ask := c.whole
-	if turn.OnText != nil {
+	if turn.OnText != nil && !c.answersWhole.Load() {
 		ask = c.stream
 	}
-	if err := ask(ctx, c.turn(turn, s), s); err != nil {
+	err := ask(ctx, c.turn(turn, s), s)
+	if errors.Is(err, model.ErrWhole) { // nothing was said yet
+		c.answersWhole.Store(true)
+		err = c.whole(ctx, c.turn(turn, s), s)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s.reply(turn)

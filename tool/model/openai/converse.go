@@ -35,10 +35,15 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	}
 	s := &said{text: wire.NewText(turn.OnText), at: map[int]int{}}
 	ask := c.whole
-	if turn.OnText != nil {
+	if turn.OnText != nil && !c.answersWhole.Load() {
 		ask = c.stream
 	}
-	if err := ask(ctx, req, s); err != nil {
+	err := ask(ctx, req, s)
+	if errors.Is(err, model.ErrWhole) { // nothing was said yet
+		c.answersWhole.Store(true)
+		err = c.whole(ctx, req, s)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s.reply(turn, names), nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"sync/atomic"
 
 	sdk "github.com/sashabaranov/go-openai"
 
@@ -18,6 +19,8 @@ type Client struct {
 	config model.Config
 	sdk    *sdk.Client
 	hosted bool // by OpenAI
+
+	answersWhole atomic.Bool // the server does not stream
 }
 
 // New is a client of a model. It reports a config that can't be used, and asks nobody.
@@ -31,7 +34,7 @@ func New(c model.Config) (*Client, error) {
 	if c.BaseURL != "" {
 		cfg.BaseURL = c.BaseURL
 	}
-	return &Client{c, sdk.NewClientWithConfig(cfg), c.BaseURL == ""}, nil
+	return &Client{config: c, sdk: sdk.NewClientWithConfig(cfg), hosted: c.BaseURL == ""}, nil
 }
 
 // Complete asks with structured output. Servers that do not know it find the schema in the
