@@ -147,7 +147,7 @@ func (d *Decision) batch(p gjson.Result, _ Known) error {
 		return invalid("call_subagents requires 'mode' set to 'parallel' or 'sequential'; got %s.", reprOf(mode))
 	}
 	if t := p.Get("timeout_seconds"); t.Exists() && t.Type != gjson.Null {
-		if d.BatchTimeoutSeconds = t.Float(); d.BatchTimeoutSeconds <= 0 {
+		if d.BatchTimeoutSeconds = t.Num; t.Type != gjson.Number || t.Num <= 0 {
 			return invalid("call_subagents 'timeout_seconds' must be a positive number; got %s.", reprOf(t))
 		}
 	}
@@ -194,6 +194,8 @@ func (d *Decision) payload(p gjson.Result, _ Known) error {
 	case d.Kind == FinalMessage && !isEmpty(p.Get("parameters")):
 		return invalid("final_message with structured output must use 'response' (a JSON object). Setting 'parameters' on a " +
 			"final_message result is no longer supported. Move the structured payload to 'response'.")
+	case d.Kind == FinalMessage && d.Message == "" && !isEmpty(response): // nothing would be left of it
+		return invalid("'response' must be a JSON object.")
 	}
 	var ok bool
 	if d.Parameters, ok = parameters(p); !ok {

@@ -101,6 +101,14 @@ func TestOutputSchema(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	// A message that is JSON is that where the schema wants it so, since a response is an object.
+	for schema, want := range map[string]string{`{"type":"array"}`: `[1.50,2]`, `{"type":"string"}`: `"[1.50, 2]"`, `true`: `"[1.50, 2]"`} {
+		w := newWorld(`{"kind":"final_message","message":"[1.50, 2]"}`)
+		w.task.Schema = json.RawMessage(schema)
+		if r := w.solve(t); r.Status != exec.Completed || string(r.Output) != want {
+			t.Errorf("%s: %s %s", schema, r.Output, r.Reason)
+		}
+	}
 	w := newWorld(done)
 	w.task.Schema = json.RawMessage(`{"type":7}`)
 	if _, err := agentframework.Solve(t.Context(), &w.task, &w.opts); err == nil {

@@ -92,7 +92,7 @@ func (r *planReader) step(raw gjson.Result, i int) (*PlanStep, error) {
 		return nil, r.errorf("step at index %d must be a JSON object.", i)
 	}
 	s := &PlanStep{
-		ID: str(raw.Get("id")), Kind: str(raw.Get("kind")), Message: optional(raw.Get("message")),
+		ID: optional(raw.Get("id")), Kind: str(raw.Get("kind")), Message: optional(raw.Get("message")),
 		ToolName: optional(raw.Get("tool_name")), SubagentID: optional(raw.Get("subagent_id")),
 		SkillName: optional(raw.Get("skill_name")), CallbackIntent: optional(raw.Get("callback_intent")),
 	}

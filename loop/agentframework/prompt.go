@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -66,7 +67,7 @@ func (h *Host) system(a *Agent, plans bool) string {
 		entry(&b, h.opts.Skills[i].Name, h.opts.Skills[i].Description, nil)
 	}
 	if h.task.Schema != nil {
-		fmt.Fprintf(&b, "\nThe response of the final_message, or its message if there is none, is of the schema %s\n", h.task.Schema)
+		fmt.Fprintf(&b, "\nThe response of the final_message, or its message if there is none (as text, or as the JSON that it is), is of the schema %s\n", h.task.Schema)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -87,18 +88,27 @@ func (h *Host) outputFault(r *AgentRun, d *Decision) string {
 	if h.schema == nil || hasCaller(r.CallerID) {
 		return ""
 	}
-	if err := h.schema.Validate(output(d.Response, d.Message)); err != nil {
+	if err := h.schema.Validate(h.output(d.Response, d.Message)); err != nil {
 		return fmt.Sprintf("The final_message is not what its schema says: %s.", err)
 	}
 	return ""
 }
 
-// output is what a final message comes to.
-func output(response json.RawMessage, message string) json.RawMessage {
+// output is what a final message comes to: its response, else its message, as text or, where only
+// that meets the schema of the output, as the JSON that it is.
+func (h *Host) output(response json.RawMessage, message string) json.RawMessage {
 	if response != nil {
 		return response
 	}
-	return encode(message)
+	words := encode(message)
+	if h.schema == nil || h.schema.Validate(words) == nil {
+		return words
+	}
+	v := []byte(message)
+	if jsonscan.Check(v, jsonscan.Limits{}) == nil && h.schema.Validate(v) == nil {
+		return jsonscan.Compact(nil, v)
+	}
+	return words
 }
 
 // The parts of schemas.

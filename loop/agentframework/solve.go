@@ -105,7 +105,7 @@ func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err er
 		r.Reason = a.Message
 		switch a.Status {
 		case Completed:
-			r.Status, r.Reason, r.Output = exec.Completed, "", output(a.Response, a.Message)
+			r.Status, r.Reason, r.Output = exec.Completed, "", h.output(a.Response, a.Message)
 		case Blocked:
 			r.Status = exec.Paused
 		}
