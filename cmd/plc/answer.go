@@ -52,7 +52,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and no run: %w", args[0], err)
 	}
 	defer store.Close()
-	sum, err := findRun(store, args[0])
+	sum, err := findWaiting(store, args[0])
 	if err != nil {
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], err)
 	}

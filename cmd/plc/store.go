@@ -127,6 +127,22 @@ func writeStore(flag string) (*journal.Store, error) {
 	return openStore(path)
 }
 
+// findWaiting is findRun for an answer: last is the last run that waits for one, if any does.
+func findWaiting(s *journal.Store, name string) (*journal.Summary, error) {
+	if name == "last" {
+		all, err := s.Runs(journal.Filter{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			if r.Questions > 0 || r.Status == exec.Paused {
+				return r, nil
+			}
+		}
+	}
+	return findRun(s, name)
+}
+
 // findRun is the run that somebody means: its id, the beginning of it, or last.
 func findRun(s *journal.Store, name string) (*journal.Summary, error) {
 	if name == "last" {
