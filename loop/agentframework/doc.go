@@ -48,7 +48,9 @@
 //   - An exception's type is the code of the failure: "timeout: no answer within 1s".
 //   - Numbers keep their digits, and a message that is null is "".
 //   - A final message has to meet the schema of the task's output: one that does not is a semantic
-//     error of an agent that plans, and fails one that does not.
+//     error of an agent that plans, and fails one that does not. Where it has no response, its message
+//     may be JSON that meets the schema; one of which nothing would be left, since its response
+//     is no object, can't be read.
 //   - A result that a subagent's callback comes to has the callback as its response.
 //
 // Nothing is printed, logged or read from the environment: what agent_framework logs as warnings
