@@ -71,6 +71,8 @@ type Error struct {
 	Plan           *Plan  `json:"plan,omitempty"`
 	SubtaskResults Object `json:"subtask_results,omitzero"`
 	PlanningTrace  Trace  `json:"planning_trace,omitzero"` // nil of those that come early
+
+	complete bool // there are no subtasks since planning is complete
 }
 
 func (e *Error) Error() string { return e.Message }

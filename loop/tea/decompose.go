@@ -44,7 +44,9 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 		return nil, t.raised("Plan decomposition failed: %s", err)
 	}
 	if len(list) == 0 {
-		return nil, t.error("No subtasks returned from LLM")
+		none := t.error("No subtasks returned from LLM")
+		none.complete = string(f["planning_complete"]) == "true"
+		return nil, none
 	}
 	if most := orDefault(q.MaxSubtasks, DefaultMaxSubtasks); len(list) > most {
 		t.add("subtasks_truncated", "original_count", len(list), "truncated_to", most)

@@ -17,7 +17,7 @@ import (
 )
 
 // Solve decomposes the goal of a task and executes the plan; with the iterative strategy, again until the planner says
-// that planning is complete. A plan of Options.State that is not done is executed in the place of the first; one of the same
+// that planning is complete, perhaps without subtasks. A plan of Options.State that is not done is executed in the place of the first; one of the same
 // goal that is done is not made again.
 //
 // The output is {"subtask_results": …, "plan_status": …}; when the task has a schema, what the planner
@@ -67,18 +67,23 @@ func (a *Actions) solve(ctx context.Context) error {
 	p.Goal = strings.TrimSpace(a.task.Goal + "\n\n" + string(a.task.Context))
 	kept := a.State.Plan
 	planned := kept != nil && (kept.Counts().Progress() < 1 || kept.Goal == p.Goal && kept.Strategy != Iterative)
+	var x *Executed
 	for turn := 1; ; turn++ {
 		more := p.Strategy == Iterative
 		if !planned {
 			d, err := a.Decompose(ctx, &p)
-			if err != nil {
+			over := more && isComplete(err) && a.State.Plan != nil // what was planned before is all there is
+			switch {
+			case over && x != nil:
+				return a.output(ctx, p.Goal, x)
+			case err != nil && !over:
 				return err
 			}
-			more = more && d.Unfinished
+			more = more && !over && d.Unfinished
 		}
 		planned = false
-		x, err := a.executed(ctx)
-		if err != nil {
+		var err error
+		if x, err = a.executed(ctx); err != nil {
 			return err
 		}
 		if !more {
@@ -88,6 +93,12 @@ func (a *Actions) solve(ctx context.Context) error {
 			return &Error{Message: fmt.Sprintf("the limit of %d turns is reached", turn)}
 		}
 	}
+}
+
+// isComplete reports whether an error is that a planner gave no subtasks because planning is complete.
+func isComplete(err error) bool {
+	var none *Error
+	return errors.As(err, &none) && none.complete
 }
 
 // executed executes the plan. What has failed in it, or is left, is an error.
