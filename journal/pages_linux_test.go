@@ -44,9 +44,11 @@ func TestPagesOfAStep(t *testing.T) {
 			pages++
 		}
 	}
-	// A page that is full brings a new one, with the page above it and the first of the file.
-	if most := steps + 4*(bytes/4096+1); syncs > steps+1 || pages > most {
-		t.Errorf("%d steps, %d bytes: %d syncs and %d pages, want at most %d and %d", steps, bytes, syncs, pages, steps+1, most)
+	// A page that is full brings a new one, with the page above it and the first of the file. A few steps
+	// may be written in two parts, when the test is kept from running in the middle of one.
+	const parts = steps + steps/4
+	if most := parts + 4*(bytes/4096+1); syncs > parts || pages > most {
+		t.Errorf("%d steps, %d bytes: %d syncs and %d pages, want at most %d and %d", steps, bytes, syncs, pages, parts, most)
 	}
 	t.Logf("%d steps, %d bytes: %d syncs, %d pages", steps, bytes, syncs, pages)
 }
