@@ -82,6 +82,9 @@ func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (an
 	if r.fault != nil {
 		return nil, newTracing().raised("Plan decomposition failed: %s", r.fault)
 	}
+	if r.has("strategy") && p.Strategy == "" {
+		return nil, unknownStrategy("")
+	}
 	return a.Decompose(ctx, p)
 }
 

@@ -67,6 +67,8 @@ func (a *Actions) executeJSON(ctx context.Context, params json.RawMessage) (any,
 		return nil, &Error{Message: invalid.Error()}
 	case r.fault != nil:
 		return nil, newTracing().raised("Plan execution failed: %s", r.fault)
+	case r.has("on_subtask_failure") && p.OnSubtaskFailure == "":
+		return nil, unknownFailure("")
 	}
 	return a.Execute(ctx, p)
 }

@@ -43,6 +43,7 @@ func TestExecuteErrors(t *testing.T) {
 		{`{"plan":"x"}`, `{"error":"Invalid plan type: a string","success":false}`},
 		{`{"plan":[1]}`, `{"error":"Invalid plan type: a list","success":false}`},
 		{`{"plan":` + planned("a") + `,"on_subtask_failure":"ignore"}`, `{"error":"Unknown failure strategy: ignore. Use 'replan', 'retry', 'skip', or 'abort'","success":false}`},
+		{`{"plan":` + planned("a") + `,"on_subtask_failure":""}`, `{"error":"Unknown failure strategy: . Use 'replan', 'retry', 'skip', or 'abort'","success":false}`},
 		{`{"plan":{"goal":"G"},"on_subtask_failure":"ignore"}`, `{"error":"Plan execution failed: the plan has no 'id'","success":false,"planning_trace":[{"step":"error","timestamp":T,"error":"the plan has no 'id'"}]}`},
 		{`{"plan":` + planned("a:b", "b:a") + `}`, `{"error":"Cannot compute topological order: Cycle detected: a -> b -> a","success":false,"planning_trace":[{"step":"execute_start",`},
 		{`{"plan":` + planned("a:z") + `}`, `{"error":"Cannot compute topological order: Subtask 'a' depends on unknown subtask 'z'",`},

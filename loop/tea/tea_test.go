@@ -194,6 +194,8 @@ func TestDecompose(t *testing.T) {
 	ab := listed(subtask("a"), subtask("b", "a"))
 	for _, test := range []struct{ name, params, answer, want string }{
 		{"an unknown strategy, before any trace", `{"goal":"G","strategy":"deep"}`, ab, `{"error":"Unknown strategy: deep. Use 'flat', 'hierarchical', or 'iterative'","success":false}`},
+		{"a strategy without a name", `{"goal":"G","strategy":""}`, ab, `{"error":"Unknown strategy: . Use 'flat', 'hierarchical', or 'iterative'","success":false}`},
+		{"a strategy that is null", `{"goal":"G","strategy":null}`, ab, `"strategy":"flat"`},
 		{"a fenced block", `{"goal":"G"}`, "Here:\n```json\n" + ab + "\n```\nDone {x}.", `"subtask_count":2}`},
 		{"a fenced block without json", `{"goal":"G"}`, "```\n" + ab + "\n```", `"subtask_count":2}`},
 		{"the first fenced block is none, so braces", `{"goal":"G"}`, "```\nno\n```\nIt is " + ab + " so.", `"subtask_count":2}`},
