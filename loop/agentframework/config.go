@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // The ways of resolving references that lead nowhere.
@@ -54,7 +55,7 @@ func ParsePlanning(block json.RawMessage) (*PlanningConfig, error) {
 	case isEmpty(raw):
 		return nil, nil
 	case !raw.IsObject():
-		return nil, fmt.Errorf("PlanningConfig: the block must be an object, got %s", repr(typeName(raw)))
+		return nil, fmt.Errorf("PlanningConfig: the block must be an object, got %s", python.Repr(typeName(raw)))
 	}
 	p := blockReader{values: map[string]gjson.Result{}}
 	c := DefaultPlanning()
@@ -117,7 +118,7 @@ func (p *blockReader) boolean(name string, to *bool) {
 	switch {
 	case !ok:
 	case !v.IsBool():
-		p.wrong("'%s' must be a boolean, got %s", name, repr(typeName(v)))
+		p.wrong("'%s' must be a boolean, got %s", name, python.Repr(typeName(v)))
 	default:
 		*to = v.Bool()
 	}
@@ -129,9 +130,9 @@ func (p *blockReader) resolution(to *string) {
 	switch {
 	case !ok:
 	case v.Type != gjson.String:
-		p.wrong("'%s' must be a string, got %s", name, repr(typeName(v)))
+		p.wrong("'%s' must be a string, got %s", name, python.Repr(typeName(v)))
 	case v.Str != Lenient && v.Str != Strict:
-		p.wrong("unsupported '%s' value %s. Supported: %s", name, repr(v.Str), reprs([]string{Lenient, Strict}))
+		p.wrong("unsupported '%s' value %s. Supported: %s", name, python.Repr(v.Str), reprs([]string{Lenient, Strict}))
 	default:
 		*to = v.Str
 	}
@@ -143,7 +144,7 @@ func (p *blockReader) positive(name string, to *int) {
 		return
 	}
 	if typeName(v) != "int" {
-		p.wrong("'%s' must be an integer, got %s", name, repr(typeName(v)))
+		p.wrong("'%s' must be an integer, got %s", name, python.Repr(typeName(v)))
 		return
 	}
 	n, err := strconv.ParseInt(v.Raw, 10, 0)
@@ -164,7 +165,7 @@ func (p *blockReader) seconds(name string, to *float64) {
 	case v.IsBool():
 		p.wrong("'%s' must be a number, got bool", name)
 	case v.Type != gjson.Number:
-		p.wrong("'%s' must be a number, got %s", name, repr(typeName(v)))
+		p.wrong("'%s' must be a number, got %s", name, python.Repr(typeName(v)))
 	case v.Num < 0:
 		p.wrong("'%s' must be >= 0, got %s", name, float(v.Num))
 	default:

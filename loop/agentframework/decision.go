@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // The kinds of decisions. A callback may also be given by its intent as kind.
@@ -129,10 +130,10 @@ func (d *Decision) kind(p gjson.Result, known Known) error {
 	case !slices.Contains(planningKinds(), d.Kind):
 		allowed := slices.Sorted(slices.Values(append(plainKinds(), planningKinds()...)))
 		return invalid("unsupported 'kind' %s. Must be one of: %s. Callback-style intents may also be used as top-level kind "+
-			"(see agents/system.decision.md). Do not invent other kinds.", repr(raw), strings.Join(allowed, ", "))
+			"(see agents/system.decision.md). Do not invent other kinds.", python.Repr(raw), strings.Join(allowed, ", "))
 	case !known.Planning:
 		return invalid("decision kind %s is only valid for planning-enabled agents. Enable planning via 'planning: enabled: true' "+
-			"in the agent frontmatter or pass planning_override=True at call time.", repr(d.Kind))
+			"in the agent frontmatter or pass planning_override=True at call time.", python.Repr(d.Kind))
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func parameters(p gjson.Result) (json.RawMessage, bool) {
 // reprOf is a value as Python writes it in a message.
 func reprOf(v gjson.Result) string {
 	if v.Type == gjson.String {
-		return repr(v.Str)
+		return python.Repr(v.Str)
 	}
 	if s := str(v); s != "" {
 		return s

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // PlanStep is a step of a plan.
@@ -101,7 +103,7 @@ func (r *planReader) step(raw gjson.Result, i int) (*PlanStep, error) {
 	}
 	var ok bool
 	if s.Parameters, ok = parameters(raw); !ok {
-		return nil, r.errorf("step %s 'parameters' must be a JSON object.", repr(s.ID))
+		return nil, r.errorf("step %s 'parameters' must be a JSON object.", python.Repr(s.ID))
 	}
 	if err := r.target(s); err != nil {
 		return nil, err
@@ -117,11 +119,11 @@ func (r *planReader) id(id string, i int) error {
 	case id == "":
 		return r.errorf("step at index %d is missing 'id'.", i)
 	case !stepID.MatchString(id):
-		return r.errorf("step id %s at index %d does not match ^[a-zA-Z][a-zA-Z0-9_]*$.", repr(id), i)
+		return r.errorf("step id %s at index %d does not match ^[a-zA-Z][a-zA-Z0-9_]*$.", python.Repr(id), i)
 	case again:
-		return r.errorf("duplicate step id %s at index %d (first occurrence at index %d).", repr(id), i, first)
+		return r.errorf("duplicate step id %s at index %d (first occurrence at index %d).", python.Repr(id), i, first)
 	case r.kept[id]:
-		return r.errorf("step id %s at index %d is already in the plan.", repr(id), i)
+		return r.errorf("step id %s at index %d is already in the plan.", python.Repr(id), i)
 	}
 	return nil
 }
@@ -135,16 +137,16 @@ func (r *planReader) target(s *PlanStep) error {
 		for i, k := range kinds {
 			names[i] = k.kind
 		}
-		return r.errorf("step %s has unsupported kind %s. Must be one of: %s.", repr(s.ID), repr(s.Kind), reprs(names))
+		return r.errorf("step %s has unsupported kind %s. Must be one of: %s.", python.Repr(s.ID), python.Repr(s.Kind), reprs(names))
 	}
 	if s.ToolName != "" && s.SubagentID != "" {
-		return r.errorf("step %s has both 'tool_name' and 'subagent_id' set; use exactly one.", repr(s.ID))
+		return r.errorf("step %s has both 'tool_name' and 'subagent_id' set; use exactly one.", python.Repr(s.ID))
 	}
 	if s.Kind == CallSubagent && s.SubagentID == "" {
 		s.fromParameters()
 	}
 	if map[string]string{CallTool: s.ToolName, CallSubagent: s.SubagentID, InvokeSkill: s.SkillName, CallbackKind: s.CallbackIntent}[s.Kind] == "" {
-		return r.errorf("step %s has kind '%s' but is missing '%s'.", repr(s.ID), s.Kind, kinds[i].target)
+		return r.errorf("step %s has kind '%s' but is missing '%s'.", python.Repr(s.ID), s.Kind, kinds[i].target)
 	}
 	return nil
 }
@@ -167,7 +169,7 @@ func (r *planReader) dependsOn(id string, list gjson.Result) ([]string, error) {
 	case isEmpty(list):
 		return nil, nil
 	case !list.IsArray():
-		return nil, r.errorf("step %s 'depends_on' must be a list.", repr(id))
+		return nil, r.errorf("step %s 'depends_on' must be a list.", python.Repr(id))
 	}
 	var deps []string
 	for _, v := range list.Array() {
@@ -178,10 +180,10 @@ func (r *planReader) dependsOn(id string, list gjson.Result) ([]string, error) {
 			deps = append(deps, d)
 		case slices.Contains(r.completed, d):
 			return nil, r.errorf("step %s depends_on %s which is already completed from a previous plan. "+
-				"Remove it from depends_on — its result is still accessible as {{%s}} in parameters.", repr(id), repr(d), d)
+				"Remove it from depends_on — its result is still accessible as {{%s}} in parameters.", python.Repr(id), python.Repr(d), d)
 		default:
 			return nil, r.errorf("step %s depends_on %s which is not defined in this plan. "+
-				"Only reference step IDs that appear earlier in the same plan array (no forward references).", repr(id), repr(d))
+				"Only reference step IDs that appear earlier in the same plan array (no forward references).", python.Repr(id), python.Repr(d))
 		}
 	}
 	return deps, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -245,7 +246,7 @@ func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcom
 		case o.open:
 		default:
 			if o.failure != "" {
-				t.host.warn(fmt.Sprintf("Planning: step %s failed: %s", repr(step.ID), o.failure))
+				t.host.warn(fmt.Sprintf("Planning: step %s failed: %s", python.Repr(step.ID), o.failure))
 			}
 			s.done(step, o.value, o.failure, started, finished)
 		}

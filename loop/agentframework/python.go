@@ -6,55 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // Messages and reminders are contract as Python writes them: its quotes, its lists, its names
 // of types and its JSON.
 
-// repr is a text in Python's quotes.
-func repr(s string) string {
-	quote := '\''
-	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
-		quote = '"'
-	}
-	var b strings.Builder
-	b.WriteRune(quote)
-	for _, r := range s {
-		switch {
-		case r == quote || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ' || r == 0x7f || !unicode.IsPrint(r) && r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case !unicode.IsPrint(r) && r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		case !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteRune(quote)
-	return b.String()
-}
-
 // reprs is a list of texts, sorted.
 func reprs(list []string) string {
-	sorted := slices.Sorted(slices.Values(list))
-	for i, s := range sorted {
-		sorted[i] = repr(s)
-	}
-	return "[" + strings.Join(sorted, ", ") + "]"
+	return python.List(slices.Sorted(slices.Values(list)))
 }
 
 // typeName is Python's name of the type of a value.

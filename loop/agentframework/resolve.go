@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // StepRefResolver puts values in the place of the {{ref}}s in the parameters of steps. It may
@@ -127,7 +129,7 @@ func (x *resolving) text(s string, at *place) {
 	b.WriteString(s[rest:])
 	s = b.String()
 	if strings.Contains(s, "{{") && leftovers.MatchString(s) {
-		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", repr(at.String()), x.where(nil), repr(s))
+		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", python.Repr(at.String()), x.where(nil), python.Repr(s))
 	}
 	x.out = append(x.out, encode(s)...)
 }
@@ -199,11 +201,11 @@ func part(v gjson.Result, name string) (gjson.Result, string) {
 			return true
 		})
 		if !found.Exists() {
-			return v, fmt.Sprintf("— key %s not found in dict at this traversal level", repr(name))
+			return v, fmt.Sprintf("— key %s not found in dict at this traversal level", python.Repr(name))
 		}
 		return found, ""
 	}
-	return v, fmt.Sprintf("— cannot traverse segment %s into %s", repr(name), typeName(v))
+	return v, fmt.Sprintf("— cannot traverse segment %s into %s", python.Repr(name), typeName(v))
 }
 
 // roots adds what the references in a value begin with to a set.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // planFault is what is wrong with a plan beyond its form: ids that were done, and references to
@@ -68,7 +70,7 @@ func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 		for _, root := range slices.Sorted(maps.Keys(found)) {
 			if !known[root] {
 				lines = append(lines, fmt.Sprintf("  - step %s: {{%s}} — %s is not a step id in this plan, a completed step id, "+
-					"or an invocation parameter name", repr(steps[i].ID), root, repr(root)))
+					"or an invocation parameter name", python.Repr(steps[i].ID), root, python.Repr(root)))
 			}
 		}
 	}
@@ -82,16 +84,16 @@ func removalFault(remove []string, s *PlanState) string {
 	for _, id := range remove {
 		switch {
 		case done[id]:
-			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is already completed (completed steps are immutable history).", repr(id)))
+			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is already completed (completed steps are immutable history).", python.Repr(id)))
 		case !pending[id]:
-			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is not a step of the plan. Pending step IDs: %s.", repr(id), reprs(s.pending())))
+			faults = append(faults, fmt.Sprintf("The amend_plan removes %s, which is not a step of the plan. Pending step IDs: %s.", python.Repr(id), reprs(s.pending())))
 		}
 	}
 	for i := range s.Plan {
 		step := &s.Plan[i]
 		for _, d := range step.DependsOn {
 			if gone[d] && pending[step.ID] && !gone[step.ID] {
-				faults = append(faults, fmt.Sprintf("The amend_plan removes %s, on which the pending step %s depends. Remove that step as well.", repr(d), repr(step.ID)))
+				faults = append(faults, fmt.Sprintf("The amend_plan removes %s, on which the pending step %s depends. Remove that step as well.", python.Repr(d), python.Repr(step.ID)))
 			}
 		}
 	}
@@ -106,7 +108,7 @@ func callbackFault(d *Decision, s *PlanState, endOfPlan bool) string {
 	}
 	var list []string
 	for _, f := range failed[:min(len(failed), 5)] {
-		list = append(list, repr(f[0])+": "+f[1])
+		list = append(list, python.Repr(f[0])+": "+f[1])
 	}
 	return "You emitted 'callback' at end_of_plan, but the plan completed with step execution errors: " + strings.Join(list, "; ") + ". " +
 		"Step execution errors are system results — do not escalate them to the user as if they need to provide clarification. " +

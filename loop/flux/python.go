@@ -5,51 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/plc-lang/plc/internal/python"
 )
-
-// list is a list of names as Flux prints it.
-func list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = repr(n)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// repr is a text in quotes as Python prints it: in double ones when there are single ones in it
-// and no double ones.
-func repr(s string) string {
-	quote := '\''
-	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
-		quote = '"'
-	}
-	var b strings.Builder
-	b.WriteRune(quote)
-	for _, r := range s {
-		switch {
-		case r == quote || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	b.WriteRune(quote)
-	return b.String()
-}
 
 // words is a result as Python prints it: a string as it is, other values as Python writes them,
 // with the digits that numbers have. Nil is None.
@@ -80,7 +38,7 @@ func writeValue(b *strings.Builder, d *json.Decoder) error {
 	case json.Delim:
 		return writeAll(b, d, t)
 	case string:
-		b.WriteString(repr(t))
+		b.WriteString(python.Repr(t))
 	case bool:
 		b.WriteString(map[bool]string{true: "True", false: "False"}[t])
 	case nil:

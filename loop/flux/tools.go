@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -134,7 +135,7 @@ func argsOf(tool string, params json.RawMessage) (args, error) {
 	for _, name := range names {
 		v := a.value[name]
 		if v == nil {
-			return a, invalid("%s takes %s, and there is no '%s'.", tool, list(names), name)
+			return a, invalid("%s takes %s, and there is no '%s'.", tool, python.List(names), name)
 		}
 		if name == "steps" || name == "result" {
 			continue
@@ -168,7 +169,7 @@ func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.Raw
 	dropped := plan.preserve(t.plan)
 	answer := encode(plan)
 	if len(dropped) > 0 {
-		answer = with(answer, "warning", fmt.Sprintf("Completed steps dropped (not in new plan): %s. Their results are lost.", list(dropped)))
+		answer = with(answer, "warning", fmt.Sprintf("Completed steps dropped (not in new plan): %s. Their results are lost.", python.List(dropped)))
 	}
 	return t.change(ctx, plan, answer)
 }
@@ -298,7 +299,7 @@ func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, er
 		return object("error", fmt.Sprintf(`Step "%s" is already in progress. Complete or fail it before starting another.`, active.Name)), nil
 	}
 	satisfied := p.Satisfied(s)
-	unsatisfied := fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. ", name, list(p.unsatisfied(s)))
+	unsatisfied := fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. ", name, python.List(p.unsatisfied(s)))
 	if !satisfied && t.o.StrictDependencies {
 		return object("error", unsatisfied+"Complete them first."), nil
 	}
@@ -332,7 +333,7 @@ func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMe
 	}
 	answer := encode(s)
 	if t.o.StrictDependencies && !p.Satisfied(s) {
-		answer = with(answer, "warning", fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. Proceeding anyway.", name, list(p.unsatisfied(s))))
+		answer = with(answer, "warning", fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. Proceeding anyway.", name, python.List(p.unsatisfied(s))))
 	}
 	return t.change(ctx, p, answer)
 }
