@@ -243,6 +243,9 @@ func fuzz(f *testing.F, name string, keeps bool) {
 	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
 		outcome(t, n, "fuzz", []byte(text))
+		if isRecord := strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "{"); isRecord {
+			return // its other members are not of the plan
+		}
 		if keeps && at >= 0 && at <= len(text) && utf8.ValidString(text[:at]) {
 			kept(t, n, text, at)
 		}
