@@ -103,15 +103,13 @@ func initial(prog *compile.Program, b *block) json.RawMessage {
 func (b *board) add(m *lang.Message) {
 	switch m.Type {
 	case "plan":
-		b.lazy = m.Node.Str() == "lazy"
 		for _, name := range []string{"plan", "calls"} {
 			if v, ok := m.Node.Member(name); ok {
 				b.plan = callsOf(v.Value)
 			}
 		}
-		if v, ok := m.Node.Member("mode"); ok {
-			b.lazy = v.Value.Str() == "lazy"
-		}
+		mode, ok := m.Node.Member("mode") // of several plans the last one counts
+		b.lazy = ok && mode.Value.Str() == "lazy"
 	case "input", "state", "data":
 		bl := b.block(m.Kind, m.Instance)
 		if !m.Schema.IsZero() {

@@ -57,10 +57,9 @@ func (c *Called) Text() string {
 	return string(c.Value)
 }
 
-// Codes of failures of calls that were not made.
-const (
-	BadCall = "call" // it is no sound call: no such function, params that do not fit
-)
+// BadCall is the code of the failure of a call that was not made, since it is no sound one:
+// there is no such function, or the params do not fit.
+const BadCall = "call"
 
 // Call makes calls, in a run of this id, and returns what came of each, in their order, and the
 // run; nil when none of them could be made. Calls with faults are not made, and their
@@ -68,21 +67,27 @@ const (
 // model: ctx is done, the record can't be written.
 func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
 	outcomes := make([]Called, len(calls))
-	var sound []model.FunctionCall
-	var at []int
-	for i, call := range calls {
-		if f := c.fault(call); f != nil {
-			outcomes[i] = Called{Status: exec.Failed, Failure: f}
-			continue
+	var at []int // where the calls that are made stand in the list
+	for i := range calls {
+		at = append(at, i)
+	}
+	prog, findings := c.compile(calls)
+	if findings.HasErrors() {
+		var sound []model.FunctionCall
+		at = nil
+		for i, call := range calls {
+			if f := c.fault(call); f != nil {
+				outcomes[i] = Called{Status: exec.Failed, Failure: f}
+				continue
+			}
+			sound, at = append(sound, call), append(at, i)
 		}
-		sound, at = append(sound, call), append(at, i)
+		if prog, findings = c.compile(sound); len(sound) > 0 && findings.HasErrors() {
+			return nil, nil, fmt.Errorf("loop: calls that are sound each are not so together: %w", findings.Err())
+		}
 	}
-	if len(sound) == 0 {
+	if len(at) == 0 {
 		return outcomes, nil, ctx.Err()
-	}
-	prog, findings := c.compile(sound)
-	if err := findings.Err(); err != nil {
-		return nil, nil, fmt.Errorf("loop: calls that are sound each are not so together: %w", err)
 	}
 	result, err := Run(ctx, id, prog, c.Exec, c.Record)
 	if err != nil {

@@ -66,8 +66,7 @@ func (s *solver) faulty(findings diag.List) string {
 	return compact(findings)
 }
 
-// maxTold is how many findings the planner is told at once, and maxTokens about how long each
-// may be.
+// maxTold is how many findings the planner is told at once, and maxBytes how long each may be.
 const (
 	maxTold  = 20
 	maxBytes = 400 // about 100 tokens

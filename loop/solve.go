@@ -174,7 +174,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 	s.compile = o.Compile
 	s.compile.Catalogue, s.compile.Run = task.Catalogue, true
 	if s.compile.Models == nil {
-		think := model.New(completer{task.Planner, s}, &model.Options{Prices: o.Prices})
+		think := model.New(completer{task.Planner}, &model.Options{Prices: o.Prices})
 		s.compile.Models = func(string) (tool.Activity, error) { return think, nil }
 	}
 	board, prog, err := newBoard(task, &s.compile)
@@ -461,10 +461,7 @@ func (s *solver) emit(e Event) {
 }
 
 // completer is a planner as the model that makes the results of latent calls.
-type completer struct {
-	Planner
-	s *solver
-}
+type completer struct{ Planner }
 
 // Complete implements model.Client.
 func (c completer) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {

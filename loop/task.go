@@ -63,9 +63,9 @@ type Options struct {
 	// MaxRevisions is how often a plan is replaced because of a failure or of something that came
 	// from outside; 0 is no bound but MaxTurns, less is never. Then the loop ends.
 	MaxRevisions int
-	MaxRepairs   int   // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
-	MaxTokens    int64 // that planner and calls may use, together; 0 is no bound
-	MaxCost      float64
+	MaxRepairs   int           // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
+	MaxTokens    int64         // that planner and calls may use, together; 0 is no bound
+	MaxCost      float64       // that they may cost, in the unit of Prices; 0 is no bound
 	MaxTime      time.Duration // of all; 0 is no bound
 	Prices       model.Prices  // of the planner
 	MaxShown     int           // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
@@ -80,7 +80,8 @@ type Options struct {
 	// Cache keeps the plans of tasks that were solved, as templates for others alike; nil keeps
 	// none.
 	Cache Cache
-	// Compile says how solutions are checked. Its Catalogue, Values and Run are the loop's.
+	// Compile says how solutions are checked. Its Catalogue, Run and Lazy are the loop's; Values and
+	// Schemas are of the whiteboard at the beginning.
 	Compile compile.Options
 	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
 	Exec exec.Options
@@ -156,11 +157,11 @@ type Revision struct {
 
 // Usage is what a loop used up.
 type Usage struct {
-	Requests int        `json:"requests"` // to the planner
-	Input    int64      `json:"inputTokens"`
-	Output   int64      `json:"outputTokens"`
-	Cached   int64      `json:"cachedTokens"` // of Input
-	Cost     float64    `json:"cost"`         // of the planner
+	Requests int        `json:"requests"`     // to the planner
+	Input    int64      `json:"inputTokens"`  // that it read
+	Output   int64      `json:"outputTokens"` // that it wrote
+	Cached   int64      `json:"cachedTokens"` // of Input, those that its provider had kept
+	Cost     float64    `json:"cost"`         // of the planner, in the unit of Prices
 	Calls    tool.Usage `json:"calls"`        // of the calls that were run
 }
 
