@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -135,13 +136,7 @@ func (a *attempt) start(open bool) error {
 		}
 		s.emit(Event{Type: Ran, Run: e})
 	}
-	if n := s.opts.MaxTokens; n > 0 {
-		u := &s.result.Usage
-		left := max(1, float64(n-u.Input-u.Output-u.Calls.Tokens))
-		if opts.MaxTokens == 0 || left < opts.MaxTokens {
-			opts.MaxTokens = left
-		}
-	}
+	s.bound(&opts)
 	closing, err := recorder(s.opts.Record).into(&opts, a.id, a.prog)
 	if err != nil {
 		return err
@@ -158,6 +153,25 @@ func (a *attempt) start(open bool) error {
 	}
 	a.handle, a.cancel, a.record, a.closing = h, cancel, record, closing
 	return nil
+}
+
+// bound has a run use no more than is left of the budget.
+func (s *solver) bound(opts *exec.Options) {
+	u := &s.result.Usage
+	if n := s.opts.MaxTokens; n > 0 {
+		opts.MaxTokens = least(opts.MaxTokens, max(1, float64(n-u.Input-u.Output-u.Calls.Tokens)))
+	}
+	if n := s.opts.MaxCost; n > 0 {
+		opts.MaxCost = least(opts.MaxCost, max(math.SmallestNonzeroFloat64, n-u.Cost-u.Calls.Cost))
+	}
+}
+
+// least is the tighter of a bound, of which 0 is none, and another one.
+func least(bound, other float64) float64 {
+	if bound == 0 {
+		return other
+	}
+	return min(bound, other)
 }
 
 // exec is the strategy of the run.
@@ -188,6 +202,7 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	if findings.HasErrors() {
 		return s.faulty(findings), nil
 	}
+	s.tellMended(findings)
 	if faults := s.judge(answer); faults != "" || s.result.Status != "" {
 		return faults, nil
 	}

@@ -38,7 +38,6 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 	a := gjson.ParseBytes(answer)
 	d := a.Get("decision")
 	if !d.Exists() || s.opts.Reflect == ReflectNever {
-		s.rest = rest{}
 		return json.RawMessage(answer), ""
 	}
 	calls, output := slices.Clone(s.rest.calls), s.rest.output

@@ -41,6 +41,7 @@ func TestReflection(t *testing.T) {
 		{"what is left is amended", loop.ReflectAfterBatch,
 			[]string{threeSteps, `{"decision":"amend","remove":["last"],"add":[{"_tool":"note","_id":"other","v":"†state.b","_outputPath":"†state.c"}]}`, `{"decision":"continue"}`},
 			exec.Completed, `{"v":{"v":{"q":1}}}`, 3, "other"},
+		{"a faulty plan leaves what is left of the one before", loop.ReflectAfterBatch, []string{threeSteps, `{"calls":[{"_tool":"lok"}]}`, `{"decision":"continue"}`, `{"decision":"continue"}`}, exec.Completed, `{"v":{"q":1}}`, 3, ""},
 		{"a final decision leaves the rest", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"final","output":"enough"}`}, exec.Completed, `"enough"`, 1, ""},
 		{"a whole new plan is an answer as well", loop.ReflectAfterBatch, []string{threeSteps, `{"calls":[],"output":"†state.a"}`}, exec.Completed, `{"q":1}`, 1, ""},
 		{"at the end there is nothing to continue", loop.ReflectAtEnd, []string{strings.Replace(threeSteps, `"output":"†state.c"`, `"output":null`, 1), `{"decision":"continue"}`, `{"decision":"final","output":7}`},

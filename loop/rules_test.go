@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
@@ -361,6 +362,48 @@ func TestBudget(t *testing.T) {
 	}
 	if strings.Contains(s.asked[1], "little is left") || !strings.Contains(s.asked[2], "little is left of the budget") {
 		t.Errorf("asked\n%s", strings.Join(s.asked, "\n---\n"))
+	}
+}
+
+// What is mended to read an answer is told.
+func TestMendingIsTold(t *testing.T) {
+	var told []string
+	opts := &loop.Options{OnEvent: func(e *loop.Event) {
+		if e.Type == loop.Warned {
+			told = append(told, e.Text)
+		}
+	}}
+	r, err := loop.Solve(t.Context(), &loop.Task{Goal: "x", Planner: loop.Say(`{'output': "it is"}`)}, opts)
+	if err != nil || string(r.Output) != `"it is"` || len(told) == 0 {
+		t.Errorf("%v %+v, told %q", err, r, told)
+	}
+	told = nil
+	if _, err := loop.Solve(t.Context(), &loop.Task{Goal: "x", Planner: loop.Say(`{"output": "it is"}`)}, opts); err != nil || told != nil {
+		t.Errorf("%v, told %q of an answer without faults", err, told)
+	}
+}
+
+// The calls of a run use no more than is left of the budget of cost.
+func TestCostOfCalls(t *testing.T) {
+	d, findings := tool.ParseDefinition(json.RawMessage(`{"properties":{"q":{}}}`), "dear", diag.Loc{})
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	dear := &tool.Tool{Definition: d, Source: "go", Driver: "go", Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+		n++
+		return tool.Result{Value: json.RawMessage("1"), Usage: tool.Usage{Cost: 1}}, nil
+	})}
+	var list []string
+	for i := range 20 {
+		list = append(list, fmt.Sprintf(`{"_tool":"dear","_id":"c%d","q":%d}`, i, i))
+	}
+	task := &loop.Task{Goal: "x", Catalogue: tool.NewCatalogue(dear), Planner: loop.Say(`{"calls":[` + strings.Join(list, ",") + `]}`)}
+	opts := &loop.Options{MaxCost: 3}
+	opts.Exec.Schedule = exec.Sequential
+	r, err := loop.Solve(t.Context(), task, opts)
+	if err != nil || r.Status != exec.Failed || n > 4 {
+		t.Errorf("%v %s (%s), %d calls at 1 each with a budget of 3", err, r.Status, r.Reason, n)
 	}
 }
 

@@ -59,6 +59,15 @@ func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
 	return writeObject(append([]member{calls, output}, more...)...), ok
 }
 
+// tellMended tells what of an answer was mended to read it: nothing is mended silently.
+func (s *solver) tellMended(findings diag.List) {
+	for i := range findings {
+		if f := &findings[i]; f.Code == diag.Mended {
+			s.emit(Event{Type: Warned, Text: "in the answer of the model: " + f.Message})
+		}
+	}
+}
+
 // faulty tells findings, and returns what the planner is told of them.
 func (s *solver) faulty(findings diag.List) string {
 	s.result.Findings = findings
