@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -22,6 +23,9 @@ const (
 
 // clockSlack is how far apart the clocks of those may be who share a cache.
 const clockSlack = 5 * time.Minute
+
+// cacheBusy is how long another process is waited for.
+const cacheBusy = 5 * time.Second
 
 // cacheID is in the header of each cache ("plcc").
 const cacheID = 0x706c6363
@@ -82,17 +86,26 @@ func (c *Cache) open() error {
 	if err != nil {
 		return err
 	}
-	q := url.Values{"_synchronous": {"NORMAL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_busy_timeout": {"5000"}, "_txlock": {"immediate"}, "mode": {"rw"}}
+	q := url.Values{"_synchronous": {"NORMAL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_busy_timeout": {strconv.FormatInt(cacheBusy.Milliseconds(), 10)}, "_txlock": {"immediate"}, "mode": {"rw"}}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
 	if c.db, err = sql.Open("sqlite", u.String()); err != nil {
 		return err
 	}
 	c.db.SetMaxOpenConns(1)
-	return c.prepare()
+	return retry(context.Background(), cacheBusy, c.prepare)
 }
 
-// prepare makes a new file a cache, and refuses what is none.
+// prepare makes a new file a cache, and refuses what is none. It may be done again.
 func (c *Cache) prepare() error {
+	if err := c.identify(); err != nil {
+		return err
+	}
+	var mode string
+	return c.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode)
+}
+
+// identify gives a new file the tables of a cache, and refuses one that is none.
+func (c *Cache) identify() error {
 	tx, err := c.db.Begin()
 	if err != nil {
 		return err
@@ -115,11 +128,7 @@ func (c *Cache) prepare() error {
 	if _, err := tx.Exec(cacheSchema); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	var mode string
-	return c.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode)
+	return tx.Commit()
 }
 
 // wrap is an error as a *Error.

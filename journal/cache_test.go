@@ -102,6 +102,24 @@ func TestCacheIsShared(t *testing.T) {
 	all.Wait()
 }
 
+// Those who open a new cache at once all get it: the one that makes it is waited for.
+func TestCacheIsMadeByManyAtOnce(t *testing.T) {
+	for range 30 {
+		path := filepath.Join(t.TempDir(), "cache")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				c, err := journal.OpenCache(path)
+				if err != nil {
+					t.Error(err)
+				}
+				_ = c.Close()
+			})
+		}
+		all.Wait()
+	}
+}
+
 // A cache that is damaged, or is none, is not used, and says so.
 func TestCachesThatAreNone(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string) journal.Fault{

@@ -381,13 +381,19 @@ func (s *Store) writable() error {
 }
 
 // retry does what another process may be in the way of, until it is not or for
-// Options.Busy. The waits are short and uneven, so that of several processes that write
-// all the time each has its turn.
+// Options.Busy.
 func (s *Store) retry(ctx context.Context, f func() error) error {
+	return retry(ctx, s.opts.Busy, f)
+}
+
+// retry does what another process may be in the way of, until it is not or for so long. The
+// waits are short and uneven, so that of several processes that write all the time each has its
+// turn. SQLite's own waiting is no substitute: a change of the journal mode does not wait.
+func retry(ctx context.Context, most time.Duration, f func() error) error {
 	start := time.Now()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
 		err := f()
-		if !busy(err) || time.Since(start) > s.opts.Busy {
+		if !busy(err) || time.Since(start) > most {
 			return err
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait))
