@@ -81,6 +81,9 @@ func TestSections(t *testing.T) {
 	for _, sys := range []System{readyCount(), errGroup(), plc(), einoWorkflow()} {
 		right(t, System{Name: sys.Name, Build: together(sys.Build, 8)}, layered(3, 5, 0, 0))
 	}
+	for _, sys := range processes() {
+		right(t, sys, chain(3), fan(9))
+	}
 	cat, err := typed(node)
 	if err != nil {
 		t.Fatal(err)

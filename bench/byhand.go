@@ -35,39 +35,47 @@ func sequential() System {
 	}
 }
 
-// errGroup is what people write by hand: a goroutine for each node, which waits for
-// the channels of those that it needs.
+// errGroup is what people write by hand.
 func errGroup() System {
-	return System{
+	return errGroupOf(System{
 		Name: "errgroup", Does: "a goroutine a node and a channel an edge, by hand: no limits, no checks, no record",
-		Build: func(s *Shape) (Graph, error) {
-			return GraphFunc(func(ctx context.Context, w *Work) (json.RawMessage, error) {
-				values, done := make([]json.RawMessage, len(s.Needs)), make([]chan struct{}, len(s.Needs))
-				for i := range done {
-					done[i] = make(chan struct{})
-				}
-				g, ctx := errgroup.WithContext(ctx)
-				for i, needs := range s.Needs {
-					g.Go(func() error {
-						for _, n := range needs {
-							select {
-							case <-done[n]:
-							case <-ctx.Done():
-								return ctx.Err()
-							}
+	}, -1, func(_ context.Context, w *Work, i int, in []json.RawMessage) (json.RawMessage, error) {
+		return w.Do(i, in), nil
+	})
+}
+
+// errGroupOf has a goroutine for each node, which waits for the channels of those that it
+// needs; so many at once, or as many as there are if that is negative.
+func errGroupOf(sys System, limit int, do func(context.Context, *Work, int, []json.RawMessage) (json.RawMessage, error)) System {
+	sys.Build = func(s *Shape) (Graph, error) {
+		return GraphFunc(func(ctx context.Context, w *Work) (json.RawMessage, error) {
+			values, done := make([]json.RawMessage, len(s.Needs)), make([]chan struct{}, len(s.Needs))
+			for i := range done {
+				done[i] = make(chan struct{})
+			}
+			g, ctx := errgroup.WithContext(ctx)
+			g.SetLimit(limit)
+			for i, needs := range s.Needs {
+				g.Go(func() (err error) {
+					for _, n := range needs {
+						select {
+						case <-done[n]:
+						case <-ctx.Done():
+							return ctx.Err()
 						}
-						values[i] = w.Do(i, inputs(values, needs))
-						close(done[i])
-						return nil
-					})
-				}
-				if err := g.Wait(); err != nil {
-					return nil, err
-				}
-				return values[len(values)-1], nil
-			}), nil
-		},
+					}
+					values[i], err = do(ctx, w, i, inputs(values, needs))
+					close(done[i])
+					return err
+				})
+			}
+			if err := g.Wait(); err != nil {
+				return nil, err
+			}
+			return values[len(values)-1], nil
+		}), nil
 	}
+	return sys
 }
 
 // readyCount is the bound to come near: counters of what each node waits for, and

@@ -75,12 +75,17 @@ func plc() System {
 
 // program compiles a shape for a tool with these effects, and tells all findings.
 func program(s *Shape, effects tool.Effects) (*compile.Program, error) {
+	return programOf(s, effects, node)
+}
+
+// programOf is program with another activity.
+func programOf(s *Shape, effects tool.Effects, activity tool.ActivityFunc) (*compile.Program, error) {
 	def, findings := tool.ParseDefinition(json.RawMessage(definition), "node", diag.Loc{})
 	if err := findings.Err(); err != nil {
 		return nil, err
 	}
 	def.Effects = effects
-	cat := tool.NewCatalogue(&tool.Tool{Definition: def, Activity: tool.ActivityFunc(node)})
+	cat := tool.NewCatalogue(&tool.Tool{Definition: def, Activity: activity})
 	doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(plan(s))), nil)
 	prog, more := compile.Compile(doc, &compile.Options{Catalogue: cat, Run: true})
 	return prog, append(findings, more...).Err()

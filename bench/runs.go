@@ -44,6 +44,9 @@ func runSection(set *Settings, r *Report) (err error) {
 		r.say("#### %s: %v", s[0].Name, s[0].CriticalPath().Round(time.Millisecond))
 		sleepTable(r, timings)
 	}
+	if err := processTable(set, r); err != nil {
+		return err
+	}
 	r.say("### What each does for a node")
 	for i := range all {
 		r.WriteString(fmt.Sprintf("- **%s**: %s.\n", all[i].Name, all[i].Does))
