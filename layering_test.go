@@ -125,9 +125,9 @@ var layers = map[string]layer{
 	// The solution loop.
 	"loop":                {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect tool tool/model schemas diag internal/jsonscan internal/python", libraries: []string{gjson, sjson}},
-	"loop/flux":           {own: "exec loop tool tool/model internal/python"},
+	"loop/flux":           {own: "exec loop tool tool/model internal/jsonscan internal/python"},
 	"loop/tea":            {own: "exec compile diag lang lang/dialect lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
-	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag"},
+	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Programs.
 	"cmd/plc": {program: true,

@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -63,10 +63,7 @@ type CallResult struct {
 // MarshalJSON is the call in the shape of cli, "JSON shapes".
 func (c CallResult) MarshalJSON() ([]byte, error) {
 	type rest CallResult
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // an outcome may hold &&
-	err := e.Encode(struct {
+	return jsonscan.Marshal(struct {
 		rest
 		Outcome   *string    `json:"outcome"`
 		Error     *Failure   `json:"error"`
@@ -74,7 +71,6 @@ func (c CallResult) MarshalJSON() ([]byte, error) {
 		StartedAt *time.Time `json:"startedAt"`
 		EndedAt   *time.Time `json:"endedAt"`
 	}{rest(c), orNull(c.Outcome), c.Error, orNull(c.Reason), c.StartedAt, c.EndedAt})
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 func orNull(s string) *string {

@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -44,7 +45,7 @@ func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, erro
 		return nil, nil, errors.New("loop: the context is no JSON array of messages")
 	}
 	if task.Goal != "" {
-		messages = append(messages, encode(map[string]string{"type": "input", "request": task.Goal}))
+		messages = append(messages, jsonscan.Encode(map[string]string{"type": "input", "request": task.Goal}))
 	}
 	doc, findings := lang.Parse(diag.NewFile("context.json", b.request(messages, emptySolution)), nil)
 	prog, more := compile.Compile(doc, opts)
@@ -73,7 +74,7 @@ func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board,
 	for _, bl := range b.blocks {
 		all = append(all, bl.messages()...)
 	}
-	more, _, err := newBoard(&Task{Context: encode(append(all, messages...)), Schema: b.schema}, opts)
+	more, _, err := newBoard(&Task{Context: jsonscan.Encode(append(all, messages...)), Schema: b.schema}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -210,10 +211,10 @@ func (bl *block) messages() []json.RawMessage {
 		head, member = `{"type":"`+bl.kind+`"`, bl.kind
 	case "data":
 	default:
-		head += `,"kind":` + string(encode(bl.kind))
+		head += `,"kind":` + string(jsonscan.Encode(bl.kind))
 	}
 	if bl.instance != "" {
-		head += `,"_instance":` + string(encode(bl.instance))
+		head += `,"_instance":` + string(jsonscan.Encode(bl.instance))
 	}
 	var list []json.RawMessage
 	for _, s := range bl.schemas {

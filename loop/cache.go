@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -61,7 +62,7 @@ func (m *Memory) Put(key string, solution json.RawMessage) {
 // and output) and the same members of the input, whatever their values, are alike.
 func (s *solver) alike() string {
 	h := sha256.New()
-	put := func(v any) { h.Write(append(encode(v), '\n')) }
+	put := func(v any) { h.Write(append(jsonscan.Encode(v), '\n')) }
 	put(s.task.Goal)
 	put(s.schema)
 	for _, b := range s.board.blocks {

@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang/dialect/toolcalls"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -128,7 +129,7 @@ func (c *Caller) compile(calls []model.FunctionCall) (*compile.Program, diag.Lis
 		list[i] = map[string]any{"id": "c" + strconv.Itoa(i), "type": "function",
 			"function": map[string]any{"name": call.Name, "arguments": call.Params}}
 	}
-	doc, findings := toolcalls.Notation().Parse(diag.NewFile("calls", encode(list)), nil)
+	doc, findings := toolcalls.Notation().Parse(diag.NewFile("calls", jsonscan.Encode(list)), nil)
 	opts := c.Compile
 	opts.Run = true
 	prog, more := compile.Compile(doc, &opts)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
@@ -21,11 +22,11 @@ func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMe
 	}
 	items := json.RawMessage(`false`)
 	if len(calls) > 0 {
-		items = writeObject(member{"anyOf", encode(calls)})
+		items = writeObject(member{"anyOf", jsonscan.Encode(calls)})
 	}
 	out := json.RawMessage(`{}`)
 	if output != nil {
-		out = writeObject(member{"anyOf", encode([]json.RawMessage{s.embed(output), json.RawMessage(`{"type":"null"}`), reference})})
+		out = writeObject(member{"anyOf", jsonscan.Encode([]json.RawMessage{s.embed(output), json.RawMessage(`{"type":"null"}`), reference})})
 	}
 	defs := s.bundle.Defs()
 	if defs == nil {
@@ -48,7 +49,7 @@ func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMe
 		member{"properties", writeObject(append(properties, member{"calls", list}, member{"output", out})...)},
 		member{"required", required},
 		member{"additionalProperties", json.RawMessage(`false`)},
-		member{"$defs", encode(defs)},
+		member{"$defs", jsonscan.Encode(defs)},
 	)
 }
 
@@ -88,13 +89,13 @@ func (s *composer) embed(raw json.RawMessage) json.RawMessage {
 // call is the schema of a call of a tool.
 func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	d := t.Definition
-	properties := []member{{"_tool", writeObject(member{"const", encode(d.Name)})}}
+	properties := []member{{"_tool", writeObject(member{"const", jsonscan.Encode(d.Name)})}}
 	text := json.RawMessage(`{"type":"string"}`)
 	for _, name := range []string{"_id", "_reasoningForCall"} {
 		properties = append(properties, s.meta(d, name, text))
 	}
 	for _, name := range paramNames(d) {
-		properties = append(properties, member{name, writeObject(member{"anyOf", encode([]json.RawMessage{s.bundle.Add(d.Param[name]), reference})})})
+		properties = append(properties, member{name, writeObject(member{"anyOf", jsonscan.Encode([]json.RawMessage{s.bundle.Add(d.Param[name]), reference})})})
 	}
 	if _, status := c.Resolve(t, "", false); status == tool.Latent && t.Source != tool.BuiltIn && !s.lazy {
 		properties = append(properties, member{"_output", s.bundle.Add(d.Output)})
@@ -118,10 +119,10 @@ func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	}
 	call := []member{{"type", json.RawMessage(`"object"`)}}
 	if d.Description != "" {
-		call = append(call, member{"description", encode(d.Description)})
+		call = append(call, member{"description", jsonscan.Encode(d.Description)})
 	}
 	return writeObject(append(call, member{"properties", writeObject(properties...)},
-		member{"required", encode(required)}, member{"additionalProperties", encode(!d.Closed)})...)
+		member{"required", jsonscan.Encode(required)}, member{"additionalProperties", jsonscan.Encode(!d.Closed)})...)
 }
 
 // meta is an underscore member as the tool allows it: nil when the tool fixes it.

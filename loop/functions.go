@@ -3,6 +3,7 @@ package loop
 import (
 	"encoding/json"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -39,5 +40,5 @@ func functionParams(d *tool.Definition) json.RawMessage {
 		o.Properties[name] = b.Add(s)
 	}
 	o.Defs = b.Defs()
-	return encode(o)
+	return jsonscan.Encode(o)
 }

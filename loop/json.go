@@ -10,17 +10,6 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// encode is a value as compact JSON, in which <, > and & stay what they are.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, and JSON that was checked
-	}
-	return bytes.TrimSpace(b.Bytes())
-}
-
 // member is a member of an object that is written in this order.
 type member struct {
 	name  string
@@ -34,7 +23,7 @@ func writeObject(members ...member) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(m.name)...), ':'), m.value...)
+		b = append(append(append(b, jsonscan.Encode(m.name)...), ':'), m.value...)
 	}
 	return append(b, '}')
 }
@@ -63,5 +52,5 @@ func list(values []json.RawMessage) json.RawMessage {
 	if len(values) == 0 {
 		return json.RawMessage("[]")
 	}
-	return encode(values)
+	return jsonscan.Encode(values)
 }

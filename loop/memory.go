@@ -10,6 +10,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -124,7 +125,7 @@ func (m *memory) keyBelow(at place, content string) string {
 	if top == nil || top.past.Content == "" {
 		return ""
 	}
-	return string(encode([]string{at.instance, content, top.past.Content, number.ReplaceAllString(rest, "")}))
+	return string(jsonscan.Encode([]string{at.instance, content, top.past.Content, number.ReplaceAllString(rest, "")}))
 }
 
 // number is what the path of a call has of the items and attempts of delegates.
@@ -227,7 +228,7 @@ func pathOf(c *compile.Call) string {
 }
 
 func keyOf(instance, content, path string) string {
-	return string(encode([]string{instance, content, path}))
+	return string(jsonscan.Encode([]string{instance, content, path}))
 }
 
 func (a place) compare(b place) int {

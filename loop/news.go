@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // news is what comes from outside while a loop goes on.
@@ -54,7 +55,7 @@ func (s *solver) fits(list []json.RawMessage) error {
 	}
 	opts := s.opts.Compile
 	task := *s.task
-	task.Context, opts.Catalogue = encode(append(context, list...)), s.task.Catalogue
+	task.Context, opts.Catalogue = jsonscan.Encode(append(context, list...)), s.task.Catalogue
 	_, _, err := newBoard(&task, &opts)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -72,7 +73,7 @@ func (s *solver) context() string {
 		b.WriteByte('\n')
 	}
 	if len(s.rest.calls) > 0 {
-		fmt.Fprintf(&b, "What is left of it:\n%s\n\n", shownPlan(encode(s.rest.calls)))
+		fmt.Fprintf(&b, "What is left of it:\n%s\n\n", shownPlan(jsonscan.Encode(s.rest.calls)))
 	}
 	if len(s.errors) > 0 {
 		b.WriteString("## Errors\n")
@@ -128,7 +129,7 @@ func shownPlan(calls json.RawMessage) string {
 	all := list.Array()
 	for i, c := range all {
 		if i == mostShown {
-			lines = append(lines, string(encode(fmt.Sprintf("… %d more calls", len(all)-i))))
+			lines = append(lines, string(jsonscan.Encode(fmt.Sprintf("… %d more calls", len(all)-i))))
 			break
 		}
 		var members []member
@@ -175,10 +176,10 @@ func projected(v gjson.Result, path string, limit int) string {
 		for !utf8.ValidString(head) {
 			head = head[:len(head)-1]
 		}
-		return string(encode(head + "… (" + size("string", v.Raw) + at(path) + ")"))
+		return string(jsonscan.Encode(head + "… (" + size("string", v.Raw) + at(path) + ")"))
 	}
 	if len(v.Raw) > maxParam {
-		return string(encode("… (" + size("number", v.Raw) + at(path) + ")"))
+		return string(jsonscan.Encode("… (" + size("number", v.Raw) + at(path) + ")"))
 	}
 	return v.Raw // a number
 }
@@ -206,7 +207,7 @@ func projectedObject(v gjson.Result, path string, limit int) string {
 		return true
 	})
 	if left > 0 {
-		out = append(out, string(encode("…"))+":"+string(encode(fmt.Sprintf("%d more members, %s%s", left, size("object", v.Raw), at(path)))))
+		out = append(out, string(jsonscan.Encode("…"))+":"+string(jsonscan.Encode(fmt.Sprintf("%d more members, %s%s", left, size("object", v.Raw), at(path)))))
 	}
 	return "{" + strings.Join(out, ",") + "}"
 }
@@ -218,7 +219,7 @@ func projectedArray(v gjson.Result, path string, limit int) string {
 	for i, e := range list {
 		if used > limit/2 {
 			rest := fmt.Sprintf("… %d more of %d elements, %s%s", len(list)-i, len(list), size("array", v.Raw), at(path))
-			return "[" + strings.Join(append(out, string(encode(rest))), ",") + "]"
+			return "[" + strings.Join(append(out, string(jsonscan.Encode(rest))), ",") + "]"
 		}
 		below := path
 		if path != "" {
@@ -234,7 +235,7 @@ func projectedArray(v gjson.Result, path string, limit int) string {
 // step is a member's name as a step of a path.
 func step(name string) string {
 	if name == "" || strings.ContainsAny(name, ".[]\"'|&()<>*,{}† \t\r\n") {
-		return "[" + string(encode(name)) + "]"
+		return "[" + string(jsonscan.Encode(name)) + "]"
 	}
 	return "." + name
 }
@@ -300,11 +301,11 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 			if c.Error == nil || c.Status == exec.Completed {
 				continue
 			}
-			m := []member{{"call", encode(c.ID)}, {"tool", encode(c.Tool)}}
+			m := []member{{"call", jsonscan.Encode(c.ID)}, {"tool", jsonscan.Encode(c.Tool)}}
 			if c.Instance != "" {
-				m = append(m, member{"_instance", encode(c.Instance)})
+				m = append(m, member{"_instance", jsonscan.Encode(c.Instance)})
 			}
-			list = append(list, writeObject(append(m, member{"error", json.RawMessage(project(encode(c.Error), "", maxError))})...))
+			list = append(list, writeObject(append(m, member{"error", json.RawMessage(project(jsonscan.Encode(c.Error), "", maxError))})...))
 		}
 	}
 	add(r.Calls)

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // failure does what the strategy says about calls that failed unhandled.
@@ -82,7 +83,7 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 		if done[c.ID] || !ok {
 			continue
 		}
-		call := leftCall{members: []member{{"_id", encode(c.ID)}}, failed: c.Status == exec.Failed}
+		call := leftCall{members: []member{{"_id", jsonscan.Encode(c.ID)}}, failed: c.Status == exec.Failed}
 		gjson.ParseBytes(planned.Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
 			switch k.Str {
 			case "_id":
@@ -106,7 +107,7 @@ func without(list gjson.Result, done map[string]bool) json.RawMessage {
 			left = append(left, id.Str)
 		}
 	}
-	return encode(left)
+	return jsonscan.Encode(left)
 }
 
 // after is a solution with what is left behind its calls, for which those that failed wait.
@@ -119,7 +120,7 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 			for n := i + 1; id == "" || slices.Contains(left.ids, id); n++ {
 				id = fmt.Sprintf("recovery-%d", n)
 			}
-			calls = append(calls, with(c, "_id", encode(id)))
+			calls = append(calls, with(c, "_id", jsonscan.Encode(id)))
 		} else {
 			calls = append(calls, json.RawMessage(c.Raw))
 		}
@@ -132,7 +133,7 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 		}
 		calls = append(calls, writeObject(members...))
 	}
-	return writeObject(member{"calls", encode(calls)}, member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
+	return writeObject(member{"calls", jsonscan.Encode(calls)}, member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
 }
 
 // with is an object with another member, before the others.
@@ -155,9 +156,9 @@ func waiting(members []member, ids []string) []member {
 			for _, id := range gjson.ParseBytes(m.value).Array() {
 				before = append(before, id.Str)
 			}
-			members[i].value = encode(append(before, ids...))
+			members[i].value = jsonscan.Encode(append(before, ids...))
 			return members
 		}
 	}
-	return append(members, member{"_dependsOn", encode(ids)})
+	return append(members, member{"_dependsOn", jsonscan.Encode(ids)})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Reflect says when a planner looks at what has come of its plan, and decides whether the plan
@@ -99,7 +100,7 @@ func (a *attempt) firstBatch() error {
 	}
 	for i := range a.prog.Calls {
 		c := &a.prog.Calls[i]
-		raw := gjson.ParseBytes(with(gjson.ParseBytes(c.Source.Node.AppendJSON(nil)), "_id", encode(c.ID)))
+		raw := gjson.ParseBytes(with(gjson.ParseBytes(c.Source.Node.AppendJSON(nil)), "_id", jsonscan.Encode(c.ID)))
 		if done[c.ID] {
 			batch = append(batch, json.RawMessage(raw.Raw))
 		} else {

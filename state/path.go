@@ -1,11 +1,11 @@
 package state
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Segment is one step of a path. The first segment of a path is its kind, a Name.
@@ -175,11 +175,5 @@ func appendQuoted(dst []byte, s string) []byte {
 		dst = append(dst, s...)
 		return append(dst, '"')
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string always has a JSON form
-	}
-	return append(dst, bytes.TrimRight(b.Bytes(), "\n")...)
+	return append(dst, jsonscan.Encode(s)...)
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Func makes a tool of a Go function. The schemas of its params and of its result are
@@ -84,7 +85,7 @@ func define(name, description string, in, out reflect.Type) (*Definition, error)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := encodeJSON(struct {
+	raw, err := jsonscan.Marshal(struct {
 		Name         string          `json:"name"`
 		Description  string          `json:"description,omitempty"`
 		InputSchema  json.RawMessage `json:"inputSchema"`
@@ -140,19 +141,8 @@ func encode(out any) (Result, error) {
 		return res, nil
 	}
 	var err error
-	if res.Value, err = encodeJSON(out); err != nil {
+	if res.Value, err = jsonscan.Marshal(out); err != nil {
 		return Result{}, &Error{Code: "result", Message: err.Error(), Permanent: true, Err: err}
 	}
 	return res, nil
-}
-
-// encodeJSON is v as compact JSON, in which <, > and & stay what they are.
-func encodeJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -250,7 +251,7 @@ func meets[T any](t *testing.T) {
 		}
 		values := rapid.MakeCustom[T](special())
 		rapid.Check(t, func(r *rapid.T) {
-			text, err := encodeJSON(values.Draw(r, "value"))
+			text, err := jsonscan.Marshal(values.Draw(r, "value"))
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -226,15 +226,7 @@ func (env *environment) inputValue(in string) (compile.Given, error) {
 }
 
 // quote is a JSON string that says s.
-func quote(s string) []byte {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string is always encoded
-	}
-	return bytes.TrimSpace(buf.Bytes())
-}
+func quote(s string) []byte { return jsonscan.Encode(s) }
 
 // isObject reports whether an argument is meant as a JSON object and not as a
 // file's name.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
@@ -27,7 +28,7 @@ type outcome struct {
 }
 
 func failed(step, failure string) outcome {
-	return outcome{failure: failure, value: encode(struct {
+	return outcome{failure: failure, value: jsonscan.Encode(struct {
 		Error  string `json:"error"`
 		StepID string `json:"step_id"`
 	}{failure, step})}
@@ -146,7 +147,7 @@ const timedOut = "timed_out"
 // invoked takes a skill that was invoked: what it says goes into the conversation.
 func (r *AgentRun) invoked(s *PlanStep, said string) outcome {
 	r.remind(fmt.Sprintf("<skill name=%q>\n%s\n</skill>", s.SkillName, said))
-	return outcome{value: encode("skill:" + s.SkillName + ":invoked")}
+	return outcome{value: jsonscan.Encode("skill:" + s.SkillName + ":invoked")}
 }
 
 // outcome is what came of the call of a step.
@@ -294,7 +295,7 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 	c := h.caller
 	c.Compile = compile.Options{Catalogue: tool.NewCatalogue(asking())}
 	c.Exec.Approve, c.Exec.OnPlan = exec.ApproveAll, nil
-	params := encode(struct {
+	params := jsonscan.Encode(struct {
 		Description string          `json:"description"`
 		Intent      string          `json:"intent"`
 		Parameters  json.RawMessage `json:"parameters"`

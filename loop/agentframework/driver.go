@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
@@ -120,7 +121,7 @@ func object(text string) (json.RawMessage, error) {
 
 // withKind is an object with this kind.
 func withKind(payload json.RawMessage, kind string) json.RawMessage {
-	b := append([]byte(`{"kind":`), encode(kind)...)
+	b := append([]byte(`{"kind":`), jsonscan.Encode(kind)...)
 	if string(payload) != "{}" {
 		b = append(b, ',')
 	}
@@ -219,7 +220,7 @@ func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 	}
 	r.done = nil
 	r.say(model.Assistant, d.Text)
-	r.remind("<subagent_results>\n" + dumps(encode(&results), true, true) + "\n</subagent_results>")
+	r.remind("<subagent_results>\n" + dumps(jsonscan.Encode(&results), true, true) + "\n</subagent_results>")
 	return nil
 }
 

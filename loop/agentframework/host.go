@@ -69,13 +69,13 @@ type AgentResult struct {
 func (r *AgentResult) envelope() json.RawMessage {
 	response := r.Response
 	if r.Callback != nil {
-		response = encode(r.Callback)
+		response = jsonscan.Encode(r.Callback)
 	}
 	return envelope(r.Message, response, r.Status)
 }
 
 func envelope(message string, response json.RawMessage, status AgentStatus) json.RawMessage {
-	return encode(struct {
+	return jsonscan.Encode(struct {
 		Message  string          `json:"message"`
 		Response json.RawMessage `json:"response"`
 		Status   AgentStatus     `json:"status"`
@@ -180,7 +180,7 @@ func (h *Host) compile() error {
 	for kind, v := range base.Initial {
 		o.Values[kind] = compile.Given{JSON: v}
 	}
-	h.params.set("instruction", encode(h.task.Goal))
+	h.params.set("instruction", jsonscan.Encode(h.task.Goal))
 	h.params.add(gjson.ParseBytes(base.Initial["input"]))
 	h.caller = loop.Caller{Compile: o, Exec: h.loop.Exec, Record: h.loop.Record}
 	h.caller.Exec.OnFailure = exec.Continue
@@ -264,7 +264,7 @@ func request(params *Values) string {
 	}
 	said := text(instruction)
 	if rest.Len() > 0 {
-		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(encode(&rest)) + "\n</parameters>")
+		said = strings.TrimSpace(said + "\n\n<parameters>\n" + string(jsonscan.Encode(&rest)) + "\n</parameters>")
 	}
 	if said == "" {
 		said = "Begin."

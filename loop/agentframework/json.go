@@ -1,24 +1,14 @@
 package agentframework
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
-)
 
-// encode is a value as compact JSON, in which <, > and & stay what they are.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, and JSON that was checked
-	}
-	return bytes.TrimSpace(b.Bytes())
-}
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
 
 // text is a value as text: what a string says, else its JSON.
 func text(v json.RawMessage) string {
@@ -74,7 +64,7 @@ func (v *Values) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, encode(name)...), ':')
+		b = append(append(b, jsonscan.Encode(name)...), ':')
 		b = append(b, v.byID[name]...)
 	}
 	return append(b, '}'), nil

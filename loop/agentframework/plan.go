@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 )
 
@@ -44,7 +45,7 @@ func (s *PlanStep) MarshalJSON() ([]byte, error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
-	return encode(planStep{
+	return jsonscan.Encode(planStep{
 		s.ID, s.Kind, nullable(s.ToolName), nullable(s.SubagentID), nullable(s.SkillName), nullable(s.CallbackIntent),
 		append([]string{}, s.DependsOn...), s.Message, params,
 	}), nil

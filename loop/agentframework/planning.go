@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/loop"
 )
@@ -118,7 +119,7 @@ func (t *planning) cap(ctx context.Context, limit, detail string) (*AgentResult,
 	}
 	return t.host.callback(ctx, t.run, &Decision{
 		Kind: CallbackToCaller, CallbackIntent: ExecutionRecovery, Message: capMessage(detail),
-		Parameters: encode(struct {
+		Parameters: jsonscan.Encode(struct {
 			Cap    string `json:"cap"`
 			Detail string `json:"detail"`
 		}{limit, detail}),
@@ -177,7 +178,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	if !u.IsInitial {
 		t.host.revised(before, why, u)
 	}
-	t.host.emit(loop.Event{Type: loop.Revised, Text: said, Detail: encode(u)})
+	t.host.emit(loop.Event{Type: loop.Revised, Text: said, Detail: jsonscan.Encode(u)})
 	t.run.remind(reminder(s, false))
 }
 

@@ -100,7 +100,7 @@ func (h *Host) output(response json.RawMessage, message string) json.RawMessage 
 	if response != nil {
 		return response
 	}
-	words := encode(message)
+	words := jsonscan.Encode(message)
 	if h.schema == nil || h.schema.Validate(words) == nil {
 		return words
 	}
@@ -130,16 +130,16 @@ func objectOf(required []string, members ...schemaMember) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(m.name)...), ':'), m.schema...)
+		b = append(append(append(b, jsonscan.Encode(m.name)...), ':'), m.schema...)
 	}
 	b = append(b, '}')
 	if required != nil {
-		b = append(append(b, `,"required":`...), encode(required)...)
+		b = append(append(b, `,"required":`...), jsonscan.Encode(required)...)
 	}
 	return append(b, '}')
 }
 
-func enum(names []string) string { return `{"enum":` + string(encode(names)) + `}` }
+func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }
 
 // stepSchema is the schema of a step. A name is any text when there are none.
 func stepSchema(n names) string {

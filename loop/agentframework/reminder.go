@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // maxShown is how many characters of a result that is a text a reminder shows.
@@ -36,15 +38,15 @@ func reminder(s *PlanState, endOfPlan bool) string {
 		shown.set(id, displayed(v))
 	}
 	lines := []string{
-		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, dumps(encode(statuses), true, true)),
-		fmt.Sprintf("<step_results>\n%s\n</step_results>", dumps(encode(&shown), true, true)),
+		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, dumps(jsonscan.Encode(statuses), true, true)),
+		fmt.Sprintf("<step_results>\n%s\n</step_results>", dumps(jsonscan.Encode(&shown), true, true)),
 	}
 	if id := s.PendingCallbackStepID; id != "" {
 		lines = append(lines, fmt.Sprintf(`<pending_callback step_id="%s" intent="%s">A step is awaiting your resolution. `+
 			`Emit continue_plan with parameters.resolution to answer, or submit_plan to replan.</pending_callback>`, id, s.step(id).CallbackIntent))
 	}
 	if pending := s.pending(); len(pending) > 0 {
-		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", dumps(encode(pending), false, true)))
+		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", dumps(jsonscan.Encode(pending), false, true)))
 	}
 	if endOfPlan {
 		lines = append(lines, "<end_of_plan>true</end_of_plan>")
@@ -57,9 +59,9 @@ func displayed(result json.RawMessage) json.RawMessage {
 	v := gjson.ParseBytes(result)
 	switch {
 	case v.IsObject() && v.Get("message").Exists() && v.Get("status").Exists():
-		return encode(subagentEnvelope(optional(v.Get("message")), json.RawMessage(v.Get("response").Raw)))
+		return jsonscan.Encode(subagentEnvelope(optional(v.Get("message")), json.RawMessage(v.Get("response").Raw)))
 	case v.Type == gjson.String:
-		return encode(cut(v.Str, maxShown))
+		return jsonscan.Encode(cut(v.Str, maxShown))
 	}
 	return result
 }

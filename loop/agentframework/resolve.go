@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 )
 
@@ -131,7 +132,7 @@ func (x *resolving) text(s string, at *place) {
 	if strings.Contains(s, "{{") && leftovers.MatchString(s) {
 		x.miss("string at path %s still contains unresolved {{…}} after substitution — check token syntax%s: %s", python.Repr(at.String()), x.where(nil), python.Repr(s))
 	}
-	x.out = append(x.out, encode(s)...)
+	x.out = append(x.out, jsonscan.Encode(s)...)
 }
 
 // where says whose reference it is.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -97,7 +98,7 @@ func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err er
 		Usage: h.usage, Revisions: append([]loop.Revision{}, h.revisions...),
 	}
 	if run.PlanState != nil {
-		r.State = encode(&run.PlanState.StepResults)
+		r.State = jsonscan.Encode(&run.PlanState.StepResults)
 	}
 	var limit limitError
 	switch {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // PlanState is how far a plan is.
@@ -36,7 +38,7 @@ type planState struct {
 
 // MarshalJSON implements json.Marshaler.
 func (s *PlanState) MarshalJSON() ([]byte, error) {
-	return encode(planState{
+	return jsonscan.Encode(planState{
 		append([]PlanStep{}, s.Plan...), &s.StepResults, append([]CompletedStep{}, s.CompletedSteps...), s.PlanRevision,
 		s.TotalStepsExecuted, nullable(s.PendingCallbackStepID), s.AwaitingCallerCallback, s.EOPStallCount,
 	}), nil
@@ -55,7 +57,7 @@ type CompletedStep struct {
 
 // MarshalJSON is the record with its times in seconds since 1970.
 func (c *CompletedStep) MarshalJSON() ([]byte, error) {
-	return encode(struct {
+	return jsonscan.Encode(struct {
 		StepID              string          `json:"step_id"`
 		Step                *PlanStep       `json:"step"`
 		Result              json.RawMessage `json:"result"`
@@ -147,7 +149,7 @@ func (s *PlanState) done(step *PlanStep, result json.RawMessage, failure string,
 
 // wait takes a callback, which the model is to resolve: see refresh.
 func (s *PlanState) wait(step *PlanStep) {
-	s.StepResults.set(step.ID, encode(struct {
+	s.StepResults.set(step.ID, jsonscan.Encode(struct {
 		Pending bool   `json:"_callback_pending"`
 		Intent  string `json:"intent"`
 		StepID  string `json:"step_id"`
@@ -157,7 +159,7 @@ func (s *PlanState) wait(step *PlanStep) {
 // resolve resolves the callback that is pending.
 func (s *PlanState) resolve(resolution json.RawMessage, at time.Time) {
 	step := s.step(s.PendingCallbackStepID)
-	s.done(step, encode(struct {
+	s.done(step, jsonscan.Encode(struct {
 		Resolved   bool            `json:"_callback_resolved"`
 		Intent     string          `json:"intent"`
 		Resolution json.RawMessage `json:"resolution"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -328,7 +329,7 @@ func (a *agent) call(ctx context.Context, calls []model.FunctionCall, at []int, 
 // answer takes what the model says in the end.
 func (a *agent) answer(reply *model.Reply) {
 	if a.task.Schema == nil {
-		a.result.Output = encode(reply.Text)
+		a.result.Output = jsonscan.Encode(reply.Text)
 	} else if out, err := loop.Output(reply.Text, a.task.Schema); err == nil {
 		a.result.Output = out
 	} else {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Status is how a step stands.
@@ -38,7 +40,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	if string(s.Result) == "null" {
 		s.Result = nil
 	}
-	return marshal(plain(s))
+	return jsonscan.Marshal(plain(s))
 }
 
 func (s *Step) status() Status { return cmp.Or(s.Status, Pending) }
@@ -52,7 +54,7 @@ type Plan struct {
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	p.Steps = append([]*Step{}, p.Steps...)
-	return marshal(plain(p))
+	return jsonscan.Marshal(plain(p))
 }
 
 // Parse reads a plan as its JSON has it. Nothing of it is validated, as nothing is of a plan
@@ -238,26 +240,8 @@ func (p *Plan) unfinished() bool {
 	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.status() == Pending || s.status() == InProgress })
 }
 
-// marshal is a value as compact JSON, in which <, > and & stay what they are.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// encode is marshal of texts, and of JSON that was checked.
-func encode(v any) json.RawMessage {
-	raw, err := marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
-}
-
 // with is an object with one more member, at its end.
 func with(object json.RawMessage, name string, value any) json.RawMessage {
 	head := bytes.TrimSuffix(object, []byte("}"))
-	return append(append(append(append(slices.Clone(head), ','), encode(name)...), ':'), append(encode(value), '}')...)
+	return append(append(append(append(slices.Clone(head), ','), jsonscan.Encode(name)...), ':'), append(jsonscan.Encode(value), '}')...)
 }

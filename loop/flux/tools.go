@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -167,7 +168,7 @@ func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.Raw
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	dropped := plan.preserve(t.plan)
-	answer := encode(plan)
+	answer := jsonscan.Encode(plan)
 	if len(dropped) > 0 {
 		answer = with(answer, "warning", fmt.Sprintf("Completed steps dropped (not in new plan): %s. Their results are lost.", python.List(dropped)))
 	}
@@ -244,12 +245,12 @@ func truthy(raw json.RawMessage) bool {
 // tool. The caller holds mu.
 func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) (json.RawMessage, error) {
 	if t.o.Memory != nil {
-		if err := t.o.Memory.Save(ctx, Key, encode(plan)); err != nil {
+		if err := t.o.Memory.Save(ctx, Key, jsonscan.Encode(plan)); err != nil {
 			return nil, fmt.Errorf("flux: the plan can't be kept: %w", err)
 		}
 	}
 	t.plan = plan
-	progress := encode(struct {
+	progress := jsonscan.Encode(struct {
 		Type string `json:"type"`
 		Plan *Plan  `json:"plan"`
 	}{"plan", plan})
@@ -291,7 +292,7 @@ func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, er
 	}
 	switch s.status() {
 	case InProgress:
-		return encode(s), nil
+		return jsonscan.Encode(s), nil
 	case Completed, Failed:
 		return object("error", fmt.Sprintf("Step '%s' is already %s.", name, s.Status)), nil
 	}
@@ -304,7 +305,7 @@ func (t *Plans) StartStep(ctx context.Context, name string) (json.RawMessage, er
 		return object("error", unsatisfied+"Complete them first."), nil
 	}
 	s.Status = InProgress
-	answer := encode(s)
+	answer := jsonscan.Encode(s)
 	if !satisfied {
 		answer = with(answer, "warning", unsatisfied+"Proceeding anyway.")
 	}
@@ -323,7 +324,7 @@ func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMe
 	case s == nil:
 		return none, nil
 	case s.Status == Completed:
-		return encode(s), nil
+		return jsonscan.Encode(s), nil
 	case s.Status == Failed:
 		return object("error", fmt.Sprintf("Step '%s' is failed. Replan to retry.", name)), nil
 	}
@@ -331,7 +332,7 @@ func (t *Plans) MarkStepDone(ctx context.Context, name string, result json.RawMe
 	if s.Result = bytes.TrimSpace(slices.Clone(result)); len(s.Result) == 0 || string(s.Result) == "null" {
 		s.Result = nil
 	}
-	answer := encode(s)
+	answer := jsonscan.Encode(s)
 	if t.o.StrictDependencies && !p.Satisfied(s) {
 		answer = with(answer, "warning", fmt.Sprintf("Step '%s' has unsatisfied dependencies: %s. Proceeding anyway.", name, python.List(p.unsatisfied(s))))
 	}
@@ -349,10 +350,10 @@ func (t *Plans) MarkStepFailed(ctx context.Context, name, reason string) (json.R
 	case s.Status == Completed:
 		return object("error", fmt.Sprintf("Step '%s' is already completed.", name)), nil
 	case s.Status == Failed:
-		return encode(s), nil
+		return jsonscan.Encode(s), nil
 	}
 	s.Status, s.Error = Failed, &reason
-	return t.change(ctx, p, encode(s))
+	return t.change(ctx, p, jsonscan.Encode(s))
 }
 
 // GetPlan is the plan.
@@ -362,7 +363,7 @@ func (t *Plans) GetPlan() json.RawMessage {
 	if t.plan == nil {
 		return noPlan()
 	}
-	return encode(t.plan)
+	return jsonscan.Encode(t.plan)
 }
 
 // GetReadySteps are the steps that can be started.
@@ -374,7 +375,7 @@ func (t *Plans) GetReadySteps() json.RawMessage {
 	}
 	ready := []json.RawMessage{}
 	for _, s := range t.plan.Ready() {
-		entry := encode(s)
+		entry := jsonscan.Encode(s)
 		if results := t.plan.DependencyResults(s); len(results) > 0 {
 			entry = with(entry, "dependency_results", resultsOf(results))
 		}
@@ -390,7 +391,7 @@ func resultsOf(results []DependencyResult) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(r.Name)...), ':'), encode(r.Value)...)
+		b = append(append(append(b, jsonscan.Encode(r.Name)...), ':'), jsonscan.Encode(r.Value)...)
 	}
 	return append(b, '}')
 }
@@ -398,7 +399,9 @@ func resultsOf(results []DependencyResult) json.RawMessage {
 func noPlan() json.RawMessage { return object("message", "No plan exists.") }
 
 // object is an object of one member.
-func object(name string, value any) json.RawMessage { return encode(map[string]any{name: value}) }
+func object(name string, value any) json.RawMessage {
+	return jsonscan.Encode(map[string]any{name: value})
+}
 
 // Summary is the reminder; "" when there is no plan.
 func (t *Plans) Summary() string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/schemas"
@@ -228,7 +229,7 @@ func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]
 	text := fmt.Sprintf("## Goal\n%s\n\n%s", p.Goal, x.progress(p, results))
 	err := x.repaired(ctx, x.task.Planner, turn(synthesisPrompt, text, x.task.Schema), func(r *model.Reply) (diag.List, error) {
 		if x.task.Schema == nil {
-			out = encode(r.Text)
+			out = jsonscan.Encode(r.Text)
 			return nil, nil
 		}
 		var err error

@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
@@ -112,7 +113,7 @@ func (p *Pattern) ExecutePlan(ctx context.Context, task *loop.Task, plan *Plan) 
 // accept checks a plan that was given, and has it reviewed unless this pattern made it.
 func (x *execution) accept(ctx context.Context, plan *Plan) error {
 	_, findings := x.check(plan, nil)
-	if !findings.HasErrors() && !bytes.Equal(encode(x.p.GetPlan()), encode(plan)) {
+	if !findings.HasErrors() && !bytes.Equal(jsonscan.Encode(x.p.GetPlan()), jsonscan.Encode(plan)) {
 		problems, err := x.review(ctx, plan)
 		if err != nil {
 			return err

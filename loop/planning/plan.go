@@ -1,12 +1,13 @@
 package planning
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Plan is what the planner writes before anything is done: steps, and when they have done
@@ -46,7 +47,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	if p.CreatedAt.IsZero() {
 		w.CreatedAt = nil
 	}
-	return marshal(w)
+	return jsonscan.Marshal(w)
 }
 
 // timeless is a plan as JSON without its times: what a planner is asked is the same each time.
@@ -58,7 +59,7 @@ func (p *Plan) timeless() json.RawMessage {
 			s.SubPlan.CreatedAt = time.Time{}
 		}
 	}
-	return encode(c)
+	return jsonscan.Encode(c)
 }
 
 // MarshalJSON is the step with all of its members, null where there is nothing.
@@ -67,27 +68,7 @@ func (s PlanStep) MarshalJSON() ([]byte, error) {
 	if s.Parameters == nil {
 		s.Parameters = json.RawMessage("{}")
 	}
-	return marshal(plain(s))
-}
-
-// marshal is json.Marshal, in which <, > and & stay what they are.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// encode is marshal of values that are known to be JSON.
-func encode(v any) json.RawMessage {
-	raw, err := marshal(v)
-	if err != nil {
-		panic(err) // texts, times and JSON that was read
-	}
-	return raw
+	return jsonscan.Marshal(plain(s))
 }
 
 // Clone is a deep copy.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -68,7 +69,7 @@ func (x *execution) brief(goal string) string {
 	}
 	b.WriteString("\n## Tools\n")
 	for _, f := range x.tools {
-		fmt.Fprintf(&b, "%s\n", encode(f))
+		fmt.Fprintf(&b, "%s\n", jsonscan.Encode(f))
 	}
 	fmt.Fprintf(&b, "\n## Limits\nA plan has at most %d steps.", x.opts.MaxSteps)
 	if n := x.opts.TokenBudget; n > 0 {
@@ -90,7 +91,7 @@ func (x *execution) progress(p *Plan, results map[string]*StepResult) string {
 		if r == nil {
 			r = &StepResult{Status: Pending}
 		}
-		fmt.Fprintf(&b, "- %s (%s): %s", encode(s.ID), clip(s.Description, maxShownFinding), r.Status)
+		fmt.Fprintf(&b, "- %s (%s): %s", jsonscan.Encode(s.ID), clip(s.Description, maxShownFinding), r.Status)
 		switch {
 		case r.Error != nil:
 			fmt.Fprintf(&b, ": %s", clip(*r.Error, maxShownFinding))
@@ -135,7 +136,7 @@ func (x *execution) planSchema() json.RawMessage {
 		},
 		"required": []string{"id", "description", "action", "parameters", "dependencies", "expected_output", "fallback_action", "estimated_tokens"}, "additionalProperties": false,
 	}
-	return encode(map[string]any{
+	return jsonscan.Encode(map[string]any{
 		"type": "object",
 		"properties": map[string]any{
 			"goal": text, "steps": map[string]any{"type": "array", "items": step, "maxItems": x.opts.MaxSteps}, "success_criteria": text, "estimated_total_tokens": count,
@@ -158,7 +159,7 @@ func faults(l diag.List) string {
 		}
 		fmt.Fprintf(&b, "- %s", f.Code)
 		if f.Call != "" {
-			fmt.Fprintf(&b, ", step %s", encode(f.Call))
+			fmt.Fprintf(&b, ", step %s", jsonscan.Encode(f.Call))
 		}
 		fmt.Fprintf(&b, ": %s", clip(f.Message, maxShownFinding))
 		if f.Fix != nil && !strings.Contains(f.Message, "did you mean") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -216,7 +217,7 @@ func (x *execution) whole(s *PlanStep, results map[string]*StepResult) *StepResu
 		}
 		switch {
 		case r.Status == Failed && part.Status == Failed && r.Error == nil:
-			r.Error = new("step " + string(encode(id)) + " failed: " + or(part.Error, ""))
+			r.Error = new("step " + string(jsonscan.Encode(id)) + " failed: " + or(part.Error, ""))
 		case r.Status == Skipped && part.Status == Skipped && r.Reason == "":
 			r.Reason = part.Reason
 		}
@@ -243,7 +244,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 		Usage: r.Usage, Findings: r.Findings, Revisions: revisionsOf(r),
 	}
 	if r.DryRun != nil {
-		result.Output = encode(r.DryRun)
+		result.Output = jsonscan.Encode(r.DryRun)
 	}
 	if f := p.opts.Loop.OnEvent; f != nil {
 		f(&loop.Event{Type: loop.Finished, Time: time.Now(), Turn: result.Turns, Result: result})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -279,7 +280,7 @@ func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.
 
 // sameCall reports whether two steps call the same.
 func sameCall(a, b *PlanStep) bool {
-	return a.Action == b.Action && a.SubPlan == nil == (b.SubPlan == nil) && bytes.Equal(encode(a.Parameters), encode(b.Parameters))
+	return a.Action == b.Action && a.SubPlan == nil == (b.SubPlan == nil) && bytes.Equal(jsonscan.Encode(a.Parameters), jsonscan.Encode(b.Parameters))
 }
 
 // note notes that a plan was revised. What is not in the new one any more is revised, and what
@@ -358,7 +359,7 @@ func insertion(old *Plan, failed []string) string {
 	if len(failed) == 0 {
 		return "Write a plan of those steps alone that have to be done before the plan goes on. Do not list any other, and use other ids.\n"
 	}
-	text := fmt.Sprintf("Write a plan of those steps alone that mend what made %s fail: it is tried again after them, and then the plan goes on. Do not list any other, and use other ids.", encode(failed))
+	text := fmt.Sprintf("Write a plan of those steps alone that mend what made %s fail: it is tried again after them, and then the plan goes on. Do not list any other, and use other ids.", jsonscan.Encode(failed))
 	for s := range old.all() {
 		if s.SubPlan != nil && slices.ContainsFunc(s.SubPlan.Steps, func(s PlanStep) bool { return s.ID == failed[0] }) {
 			text += fmt.Sprintf(" Their ids begin with %q.", s.ID+".")

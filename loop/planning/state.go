@@ -10,6 +10,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -98,7 +99,7 @@ func (s *ExecutionState) MarshalJSON() ([]byte, error) {
 	if s.CurrentStep != "" {
 		w.CurrentStep = &s.CurrentStep
 	}
-	return marshal(w)
+	return jsonscan.Marshal(w)
 }
 
 // UnmarshalJSON reads a state.
@@ -155,14 +156,14 @@ func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
 	}
 	b := bytes.NewBufferString("{")
 	for i, id := range append(ids, slices.Sorted(maps.Keys(left))...) {
-		raw, err := marshal(m[id])
+		raw, err := jsonscan.Marshal(m[id])
 		if err != nil {
 			return nil, fmt.Errorf("planning: the step %q: %w", id, err)
 		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(encode(id))
+		b.Write(jsonscan.Encode(id))
 		b.WriteByte(':')
 		b.Write(raw)
 	}
@@ -216,7 +217,7 @@ func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(struct {
+	return jsonscan.Marshal(struct {
 		Success        bool            `json:"success"`
 		Plan           *Plan           `json:"plan"`
 		FinalPlan      *Plan           `json:"final_plan"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/planstep"
@@ -329,7 +330,7 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 			}
 		}
 	}
-	text := encode(map[string]any{"plan": p.timeless(), "step_statuses": statuses, "step_results": results})
+	text := jsonscan.Encode(map[string]any{"plan": p.timeless(), "step_statuses": statuses, "step_results": results})
 	const most = 1 << 20 // how many there may be was checked
 	calls, findings := planstep.Notation().Parse(diag.NewFile("plan.json", text), &dialect.Options{MaxCalls: most})
 	if findings.HasErrors() {

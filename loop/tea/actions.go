@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -154,11 +155,11 @@ func (a *Actions) Call(ctx context.Context, name string, params json.RawMessage)
 	var failed *Error
 	switch {
 	case errors.As(err, &failed):
-		return encode(failed), true, nil
+		return jsonscan.Encode(failed), true, nil
 	case err != nil:
 		return nil, true, err
 	}
-	return encode(said), true, nil
+	return jsonscan.Encode(said), true, nil
 }
 
 func actionName(name string) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Executed is the answer of plan.execute.
@@ -125,7 +126,7 @@ func (p *ExecuteParams) withDefaults() ExecuteParams {
 	q.MaxReplans = orDefault(p.MaxReplans, DefaultMaxReplans)
 	q.OnSubtaskFailure = cmp.Or(p.OnSubtaskFailure, Abort)
 	if p.SubtaskExecutor == nil {
-		q.SubtaskExecutor = &Executor{Action: LLMCall, With: encode(map[string]string{"model": cmp.Or(p.Model, DefaultModel)})}
+		q.SubtaskExecutor = &Executor{Action: LLMCall, With: jsonscan.Encode(map[string]string{"model": cmp.Or(p.Model, DefaultModel)})}
 	}
 	return q
 }

@@ -133,7 +133,7 @@ func (x *execution) params(name string, s *Subtask) json.RawMessage {
 			{"role": "user", "content": "Subtask: " + s.Description + x.needed(s)},
 		}
 	}
-	return encode(p)
+	return jsonscan.Encode(p)
 }
 
 // needed are the results of the dependencies, as llm.call is told them.
@@ -152,11 +152,11 @@ type surroundings map[string]func() json.RawMessage
 
 func (x *execution) around(s *Subtask) surroundings {
 	state := func() json.RawMessage {
-		return encode(object("plan", x.plan, "plan_status", x.plan.Counts(), "current_subtask", s, "subtask_results", x.results, "replan_count", x.replans))
+		return jsonscan.Encode(object("plan", x.plan, "plan_status", x.plan.Counts(), "current_subtask", s, "subtask_results", x.results, "replan_count", x.replans))
 	}
 	return surroundings{
-		"goal": func() json.RawMessage { return encode(x.plan.Goal) }, "subtask": func() json.RawMessage { return encode(s) },
-		"subtask_results": func() json.RawMessage { return encode(x.results) }, "state": state,
+		"goal": func() json.RawMessage { return jsonscan.Encode(x.plan.Goal) }, "subtask": func() json.RawMessage { return jsonscan.Encode(s) },
+		"subtask_results": func() json.RawMessage { return jsonscan.Encode(x.results) }, "state": state,
 	}
 }
 

@@ -37,7 +37,7 @@ func (o Object) Get(name string) json.RawMessage {
 
 // Set gives a member a value, which can be encoded as JSON, where it stands or at the end.
 func (o *Object) Set(name string, value any) {
-	text := encode(value)
+	text := jsonscan.Encode(value)
 	for i := range *o {
 		if (*o)[i].Name == name {
 			(*o)[i].Value = text
@@ -54,7 +54,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, encode(m.Name)...), ':'), m.Value...)
+		b = append(append(append(b, jsonscan.Encode(m.Name)...), ':'), m.Value...)
 	}
 	return append(b, '}'), nil
 }
@@ -86,7 +86,7 @@ func (o *Object) UnmarshalJSON(text []byte) error {
 func object(pairs ...any) Object {
 	o := make(Object, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
-		o = append(o, Member{pairs[i].(string), encode(pairs[i+1])})
+		o = append(o, Member{pairs[i].(string), jsonscan.Encode(pairs[i+1])})
 	}
 	return o
 }
@@ -108,24 +108,6 @@ func (f Float) MarshalJSON() ([]byte, error) {
 
 // epoch is a time in seconds since 1970, to the microsecond.
 func epoch(t time.Time) Float { return Float(float64(t.UnixMicro()) / 1e6) }
-
-// encode is a value of texts, finite numbers and JSON that was checked, as marshal gives it.
-func encode(v any) json.RawMessage {
-	text, err := marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
-// marshal is a value as compact JSON, in which <, > and & stay what they are.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
 
 // fields are the members of an object by their exact names.
 type fields map[string]json.RawMessage

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -44,7 +45,7 @@ func (a *Actions) callModel(ctx context.Context, params json.RawMessage) answer 
 	case err != nil:
 		return answer{failed: true, why: errorText(err)}
 	}
-	return answer{result: encode(text)}
+	return answer{result: jsonscan.Encode(text)}
 }
 
 // turn is what the param messages asks.

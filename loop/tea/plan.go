@@ -59,7 +59,7 @@ func (s Subtask) MarshalJSON() ([]byte, error) {
 	if s.Dependencies == nil {
 		s.Dependencies = []string{}
 	}
-	return marshal(plain(s))
+	return jsonscan.Marshal(plain(s))
 }
 
 // UnmarshalJSON reads a subtask, which needs an id and a description.
@@ -164,7 +164,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	if p.Subtasks == nil {
 		p.Subtasks = []*Subtask{}
 	}
-	return marshal(plain(p))
+	return jsonscan.Marshal(plain(p))
 }
 
 // UnmarshalJSON is ParsePlan.

@@ -101,7 +101,7 @@ func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt s
 		}
 	}
 	prompt = fmt.Sprintf(replanPrompt, plan.Goal, cmp.Or(strings.Join(completed, "\n"), "None"), cmp.Or(strings.Join(remaining, "\n"), "None"),
-		cmp.Or(failed, "None"), reason, encode(ids))
+		cmp.Or(failed, "None"), reason, jsonscan.Encode(ids))
 	return kept, prompt
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tea"
 	"github.com/plc-lang/plc/loop"
@@ -35,7 +36,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	}
 	err = a.conclude(ctx, a.solve(ctx))
 	r := a.result
-	r.State = encode(a.State)
+	r.State = jsonscan.Encode(a.State)
 	a.emit(loop.Event{Type: loop.Finished, Result: r})
 	return r, err
 }
@@ -117,7 +118,7 @@ func (a *Actions) show(plan *Plan) error {
 	if a.loop.OnPlan == nil && a.loop.OnEvent == nil {
 		return nil
 	}
-	doc, findings := tea.Notation().Parse(diag.NewFile("plan", encode(plan)), &dialect.Options{})
+	doc, findings := tea.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(plan)), &dialect.Options{})
 	step, _ := tool.Step(dialect.StepTool)
 	done := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil })
 	prog, more := compile.Compile(doc, &compile.Options{Catalogue: a.task.Catalogue.WithMissing(&tool.Tool{Definition: step.Definition, Activity: done})})
@@ -140,13 +141,13 @@ func (a *Actions) show(plan *Plan) error {
 // output makes the output of the results.
 func (a *Actions) output(ctx context.Context, goal string, x *Executed) error {
 	if a.task.Schema == nil {
-		a.result.Output = encode(struct {
+		a.result.Output = jsonscan.Encode(struct {
 			SubtaskResults Object `json:"subtask_results"`
 			PlanStatus     Counts `json:"plan_status"`
 		}{x.SubtaskResults, x.PlanStatus})
 		return nil
 	}
-	text, err := a.ask(ctx, a.o.Decompose.Model, synthesisPrompt+string(a.task.Schema), fmt.Sprintf("Goal: %s\nResults: %s", goal, encode(x.SubtaskResults)), 1)
+	text, err := a.ask(ctx, a.o.Decompose.Model, synthesisPrompt+string(a.task.Schema), fmt.Sprintf("Goal: %s\nResults: %s", goal, jsonscan.Encode(x.SubtaskResults)), 1)
 	if err != nil {
 		return &Error{Message: err.Error()}
 	}

@@ -1,8 +1,6 @@
 package file
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/plc-lang/plc/diag"
@@ -138,10 +136,4 @@ func twice(first map[string]diag.Span, e entry) *jsonscan.Error {
 }
 
 // quote is a string as JSON, in which <, > and & stay what they are.
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // strings can always be encoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
+func quote(s string) []byte { return jsonscan.Encode(s) }

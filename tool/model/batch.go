@@ -168,7 +168,7 @@ func together(requests []*Request) *Request {
 		}
 		properties[name] = bundle.Add(s)
 	}
-	schema := encode(struct {
+	schema := jsonscan.Encode(struct {
 		Type       string                     `json:"type"`
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -176,7 +176,7 @@ func together(requests []*Request) *Request {
 		Defs       map[string]json.RawMessage `json:"$defs,omitempty"`
 	}{"object", properties, names, false, bundle.Defs()})
 	return &Request{
-		System: requests[0].System + several, Prompt: string(encode(prompts)),
+		System: requests[0].System + several, Prompt: string(jsonscan.Encode(prompts)),
 		Schema: schema, Strict: Strict(schema), Attempt: 1, Answers: len(requests),
 	}
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -54,7 +53,7 @@ func requestOf(req *tool.Request) *Request {
 	if p.Outcomes != nil {
 		r.System += choose
 	}
-	r.Prompt = string(encode(p))
+	r.Prompt = string(jsonscan.Encode(p))
 	r.Schema, r.Strict = answerSchema(req)
 	return r
 }
@@ -73,17 +72,6 @@ func output(req *tool.Request) *schemas.Schema {
 		return nil
 	}
 	return req.Definition.Output
-}
-
-// encode is a value as compact JSON, in which <, > and & stay what they are.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // texts, and JSON that was checked
-	}
-	return jsonscan.Compact(nil, b.Bytes())
 }
 
 // shorten is the beginning of what a model said, fit to be shown.

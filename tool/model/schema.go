@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
@@ -58,7 +59,7 @@ func answerSchema(req *tool.Request) (schema json.RawMessage, isStrict bool) {
 		o.Properties.Value = anyOf(values)
 	}
 	o.Defs = o.bundle.Defs()
-	schema = encode(o)
+	schema = jsonscan.Encode(o)
 	return schema, Strict(schema)
 }
 

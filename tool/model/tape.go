@@ -102,7 +102,7 @@ func (t *Tape) add(text []byte) error {
 
 // key is the digest of model and request.
 func (l *line) key() string {
-	doc := encode(struct {
+	doc := jsonscan.Encode(struct {
 		Model   identity        `json:"model"`
 		Request json.RawMessage `json:"request"`
 	}{l.Model, l.Request})
@@ -125,7 +125,7 @@ type tapedClient struct {
 
 // Complete is Client's. An answer that can't be recorded is a failure.
 func (t *tapedClient) Complete(ctx context.Context, req *Request) (*Answer, error) {
-	r, err := t.tape.reply(t.id, encode(req), t.next == nil, func() (*Reply, error) {
+	r, err := t.tape.reply(t.id, jsonscan.Encode(req), t.next == nil, func() (*Reply, error) {
 		a, err := t.next.Complete(ctx, req)
 		if err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, erro
 		return nil, err
 	}
 	var live *Reply
-	r, err := t.tape.reply(t.id, encode(turn), t.next == nil, func() (*Reply, error) {
+	r, err := t.tape.reply(t.id, jsonscan.Encode(turn), t.next == nil, func() (*Reply, error) {
 		var err error
 		live, err = t.next.Converse(ctx, turn)
 		return live, err
@@ -232,7 +232,7 @@ func (t *Tape) record(l *line) (*Reply, error) {
 		same.Input, same.Output, same.Cached = l.Answer.Input, l.Answer.Output, l.Answer.Cached // what it used up
 		return same, nil
 	}
-	if _, err := t.out.Write(append(encode(l), '\n')); err != nil {
+	if _, err := t.out.Write(append(jsonscan.Encode(l), '\n')); err != nil {
 		return nil, &tool.Error{Code: "not-recorded", Message: fmt.Sprintf("the answer can't be recorded: %v", err), Permanent: true, Err: err}
 	}
 	t.answers[l.Key] = l.Answer.clone()

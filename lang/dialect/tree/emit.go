@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -51,13 +52,7 @@ func (e *Emitter) Name(name string) {
 
 // String writes a string.
 func (e *Emitter) String(s string) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string
-	}
-	e.value(strings.TrimSuffix(b.String(), "\n"))
+	e.value(string(jsonscan.Encode(s)))
 }
 
 // JSON writes a value that is JSON.

@@ -105,13 +105,7 @@ func formsOf(s string) []string {
 }
 
 // quote is a text as JSON, in which <, > and & stay what they are.
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // strings can always be encoded
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func quote(s string) string { return string(jsonscan.Encode(s)) }
 
 // unquoted is a text without its first and last byte.
 func unquoted(s string) string { return s[1 : len(s)-1] }
