@@ -1,9 +1,7 @@
 package exec
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -485,33 +483,4 @@ func board(state, data json.RawMessage, kinds map[string]json.RawMessage) [][]by
 		parts = append(parts, []byte(kind), kinds[kind])
 	}
 	return parts
-}
-
-// digest is the SHA-256 of parts, hexadecimal.
-func digest(parts ...[]byte) string {
-	h := sha256.New()
-	for _, p := range parts {
-		_ = binary.Write(h, binary.BigEndian, int64(len(p)))
-		h.Write(p)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// canonical is JSON with its members sorted and without white space; numbers stay as they
-// are written. What is not JSON stays as it is.
-func canonical(raw json.RawMessage) []byte {
-	if len(raw) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return raw
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return out
 }
