@@ -79,7 +79,7 @@ func (in *instances) feed() {
 func (in *instances) each() error {
 	doc := in.s.prog().Instances
 	for i := range doc {
-		if !in.take(&doc[i]) {
+		if !in.take(&doc[i], nil) {
 			return nil
 		}
 	}
@@ -88,8 +88,11 @@ func (in *instances) each() error {
 	}
 	in.pull()
 	for one, err := range in.s.opts.Instances {
-		if err != nil || !in.take(one) {
+		if one == nil {
 			return err
+		}
+		if !in.take(one, err) {
+			return nil
 		}
 		in.pull()
 	}
@@ -104,19 +107,25 @@ func (in *instances) pull() {
 	in.s.mu.Unlock()
 }
 
-// take starts an instance when there is room; it reports whether the run takes more.
-func (in *instances) take(one *compile.Instance) bool {
+// take starts an instance when there is room, unless there is something wrong with it; it
+// reports whether the run takes more.
+func (in *instances) take(one *compile.Instance, wrong error) bool {
 	number, ok := in.enter()
 	if !ok {
 		return false
 	}
-	before := in.s.begunBefore(one.Name)
+	if wrong != nil {
+		in.refused(number, InstanceResult{Name: one.Name, Reason: wrong.Error()}, in.names[one.Name])
+		return true
+	}
+	again := in.names[one.Name]
 	board, findings := in.begin(one)
 	if len(findings) > 0 {
-		in.refused(number, one, findings)
+		in.refused(number, InstanceResult{Name: one.Name, Reason: findings[0].Message, Findings: findings}, again)
 		return true
 	}
 	s := in.s
+	before := s.begunBefore(one.Name)
 	sub := &scheduler{pool: s.pool, board: board, lineage: lineage{
 		parent: s, depth: 1, instance: one.Name, owner: in, item: number,
 	}}
@@ -273,14 +282,16 @@ func (c *instanceCheck) member(kind, name string, v json.RawMessage) {
 	}
 }
 
-// refused ends an instance that can't start.
-func (in *instances) refused(number int, one *compile.Instance, findings diag.List) {
+// refused ends an instance that can't start. Events tell of instances by their names: of one
+// whose name is that of another they say nothing.
+func (in *instances) refused(number int, r InstanceResult, again bool) {
 	s := in.s
-	r := InstanceResult{Name: one.Name, Status: Failed, Reason: findings[0].Message, Findings: findings, Calls: []CallResult{}}
-	s.mu.Lock()
-	e := Event{Type: InstanceFinished, Instance: one.Name, Status: Failed, Reason: r.Reason}
-	s.emit(e)
-	s.mu.Unlock()
+	r.Status, r.Calls = Failed, []CallResult{}
+	if !again {
+		s.mu.Lock()
+		s.emit(Event{Type: InstanceFinished, Instance: r.Name, Status: Failed, Reason: r.Reason})
+		s.mu.Unlock()
+	}
 	in.note(number, r)
 	s.mu.Lock()
 	in.leave()

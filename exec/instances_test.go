@@ -126,6 +126,43 @@ func TestInstancesThatAreWrong(t *testing.T) {
 	}
 }
 
+// An instance that comes with an error has failed, for that reason; the others go on, also one
+// of the same name, and the run knows of it.
+func TestInstancesThatComeWithAnError(t *testing.T) {
+	ts := tools{"d": double}
+	prog := template(program(t, `[{"_tool":"d","n":"†input.n"}]`, ts, withInput(`{"n":0}`)))
+	seq := func(yield func(*compile.Instance, error) bool) {
+		_ = yield(instance("a", 0), nil) &&
+			yield(instance("a", 1), errors.New("line 2: the name of line 1")) &&
+			yield(&compile.Instance{Name: "3"}, errors.New("line 3: not JSON")) &&
+			yield(instance("b", 2), nil)
+	}
+	var ended []string
+	res := run(t, prog, &exec.Options{Instances: seq, OnEvent: func(e *exec.Event) {
+		if e.Type == exec.InstanceFinished {
+			ended = append(ended, e.Instance+" "+string(e.Status))
+		}
+	}})
+	var got []string
+	for _, r := range res.Instances {
+		got = append(got, fmt.Sprintf("%s %s %s", r.Name, r.Status, r.Reason))
+	}
+	if want := "a completed |a failed line 2: the name of line 1|3 failed line 3: not JSON|b completed "; strings.Join(got, "|") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
+	}
+	if res.Status != exec.Failed || res.Reason != "2 of 4 instances failed" {
+		t.Errorf("%s %s", res.Status, res.Reason)
+	}
+	slices.Sort(ended) // of two by one name, the event is that of the first
+	if got := strings.Join(ended, ", "); got != "3 failed, a completed, b completed" {
+		t.Errorf("events: %s", got)
+	}
+	res = run(t, prog, &exec.Options{Instances: seq, FailFast: true, Schedule: exec.Sequential})
+	if res.Reason != `instance "a": line 2: the name of line 1` || len(res.Instances) != 2 {
+		t.Errorf("%s: %d", res.Reason, len(res.Instances))
+	}
+}
+
 // However many come, few are there at once, and slots stay full.
 func TestManyInstances(t *testing.T) {
 	const n, slots = 5000, 4

@@ -48,7 +48,9 @@ type Options struct {
 
 	// Instances come while the run goes on: a template runs once for each, besides those
 	// of the document (plan-language §8). They are taken as there is room for them, so that there
-	// may be more than memory holds; after an error no more are taken, and the run fails. Nil is none.
+	// may be more than memory holds. One that comes with an error has failed for that reason, and
+	// the others go on; after an error without an instance no more are taken, and the run
+	// fails. Nil is none.
 	Instances iter.Seq2[*compile.Instance, error]
 	// OnInstance is called with the result of each instance of a template as it ends, one at a
 	// time; the run's result is then without them. Nil collects them.

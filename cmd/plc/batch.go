@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,6 @@ type batch struct {
 	closer io.Closer     // nil for standard output
 	lost   error         // of the lines
 	counts map[exec.Status]int
-	bad    int                   // lines that are no instances
 	first  []exec.InstanceResult // that did not complete, without what they hold
 	unsure bool                  // a call failed that may have done its work
 }
@@ -85,23 +85,8 @@ func (b *batch) into(ctx context.Context, opts *exec.Options) {
 	}
 	opts.FailFast, opts.OnInstance = b.failFast, b.instance
 	if b.file != nil {
-		opts.Instances = b.file.instances(ctx, b.badLine)
+		opts.Instances = b.file.instances(ctx)
 	}
-}
-
-// errFailFast ends the run at a line that is no instance.
-var errFailFast = errors.New("--fail-fast ends the run at the first failure")
-
-// badLine takes note of a line that is no instance.
-func (b *batch) badLine(name string, err error) error {
-	b.mu.Lock()
-	b.bad++
-	b.mu.Unlock()
-	b.instance(&exec.InstanceResult{Name: name, Status: exec.Failed, Reason: err.Error(), Calls: []exec.CallResult{}})
-	if b.failFast {
-		return errFailFast
-	}
-	return nil
 }
 
 // instance takes note of what became of an instance.
@@ -152,34 +137,38 @@ type batchDocument struct {
 // showBatch shows what became of a run whose instances were told one by one; it
 // returns its exit code.
 func (env *environment) showBatch(b *batch, res *exec.Result, asJSON bool) error {
-	total := 0
-	for _, n := range b.counts {
-		total += n
-	}
-	if b.bad > 0 && (res.Status == exec.Completed || isCount(res.Reason)) { // the run does not know of bad lines
-		res.Status, res.Reason = exec.Failed, fmt.Sprintf("%d of %s failed", b.counts[exec.Failed], count(total, "instance"))
-	}
-	b.counts[exec.Completed] += 0
-	b.counts[exec.Failed] += 0
 	if asJSON {
-		e := json.NewEncoder(env.stdout)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage}); err != nil {
-			return err
-		}
-		return exitOf(res.Status)
+		return cmp.Or(b.writeDocument(env.stdout, res), exitOf(res.Status))
 	}
 	env.showFindings(onlyErrors(res.Findings))
-	reason := res.Reason
-	if isCount(reason) { // the headline counts
-		reason = ""
-	}
-	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, b.counts, total, "instance", reason)))
-	showInstances(env.stderr, b.first, total-b.counts[exec.Completed])
+	b.write(env.stderr, res)
 	if b.out == nil {
 		env.hintf("--results FILE keeps what each instance gave, and --format json prints it")
 	}
 	return exitOf(res.Status)
+}
+
+// writeDocument writes the last line of plc run --format json.
+func (b *batch) writeDocument(w io.Writer, res *exec.Result) error {
+	b.counts[exec.Completed] += 0
+	b.counts[exec.Failed] += 0
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(batchDocument{res.Run, res.Status, res.Reason, b.counts, res.Findings, res.Usage})
+}
+
+// write writes how many instances came to which end, and those that did not complete.
+func (b *batch) write(w io.Writer, res *exec.Result) {
+	total := 0
+	for _, n := range b.counts {
+		total += n
+	}
+	reason := res.Reason
+	if isCount(reason) { // the headline counts
+		reason = ""
+	}
+	fmt.Fprintln(w, printable(headlineOf(res.Status, b.counts, total, "instance", reason)))
+	showInstances(w, b.first, total-b.counts[exec.Completed])
 }
 
 // isCount reports whether a reason only says how many instances failed.

@@ -104,9 +104,9 @@ type line struct {
 	err    error
 }
 
-// instances are those of the file, in order, until it or ctx ends. A line that is none is
-// an instance that failed, and the others go on: bad is told, and its error ends all.
-func (f *instanceFile) instances(ctx context.Context, bad func(name string, err error) error) iter.Seq2[*compile.Instance, error] {
+// instances are those of the file, in order, until it or ctx ends. A line that is none comes
+// with an error, and the others go on.
+func (f *instanceFile) instances(ctx context.Context) iter.Seq2[*compile.Instance, error] {
 	return func(yield func(*compile.Instance, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -117,7 +117,7 @@ func (f *instanceFile) instances(ctx context.Context, bad func(name string, err 
 		for {
 			select {
 			case l, more := <-lines:
-				if !more || !f.take(l, bad, yield) {
+				if !more || !f.take(l, yield) {
 					return
 				}
 			case <-ctx.Done():
@@ -165,20 +165,12 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 }
 
 // take passes a line on; it reports whether there may be more.
-func (f *instanceFile) take(l line, bad func(name string, err error) error, yield func(*compile.Instance, error) bool) bool {
+func (f *instanceFile) take(l line, yield func(*compile.Instance, error) bool) bool {
 	if l.err != nil {
 		yield(nil, fmt.Errorf("can't read %s: %w", f.name, l.err))
 		return false
 	}
-	in, err := f.instance(l)
-	if err == nil {
-		return yield(in, nil)
-	}
-	if err := bad(in.Name, err); err != nil {
-		yield(nil, err)
-		return false
-	}
-	return true
+	return yield(f.instance(l))
 }
 
 // instance is what a line says. There always is one, with its name as far as it is

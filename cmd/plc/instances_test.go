@@ -27,13 +27,13 @@ func readInstances(t testing.TB, text string, taken ...compile.Instance) (shown 
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := func(name string, err error) error {
-		shown = append(shown, fmt.Sprintf("%s! %s", name, strings.TrimPrefix(err.Error(), "<stdin>:")))
-		return nil
-	}
-	for in, err := range f.instances(t.Context(), bad) {
-		if err != nil {
+	for in, err := range f.instances(t.Context()) {
+		switch {
+		case in == nil:
 			t.Fatal(err)
+		case err != nil:
+			shown = append(shown, fmt.Sprintf("%s! %s", in.Name, strings.TrimPrefix(err.Error(), "<stdin>:")))
+			continue
 		}
 		var own []string
 		for _, kind := range slices.Sorted(maps.Keys(in.Own)) {
@@ -119,7 +119,7 @@ func TestInstancesAreReadAsTheyAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := 0
-	for range f.instances(t.Context(), nil) {
+	for range f.instances(t.Context()) {
 		if taken++; taken == 10 {
 			break
 		}
@@ -206,7 +206,7 @@ func TestInstancesEndWithTheContext(t *testing.T) {
 		_, _ = w.Write([]byte("{}\n"))
 		cancel()
 	}()
-	for range f.instances(ctx, nil) {
+	for range f.instances(ctx) {
 	}
 }
 
@@ -217,7 +217,7 @@ func TestInstancesThatCanNotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last error
-	for _, last = range f.instances(t.Context(), nil) {
+	for _, last = range f.instances(t.Context()) {
 	}
 	if last == nil || last.Error() != "can't read <stdin>: the disk is gone" {
 		t.Error(last)

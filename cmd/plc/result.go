@@ -119,7 +119,7 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 		return exitOf(res.Status)
 	}
 	env.showFindings(onlyErrors(res.Findings))
-	if l.prog.Template && len(res.Instances) > 0 {
+	if isTemplate(l, res) {
 		env.showEach(res)
 	} else {
 		fmt.Fprintln(env.stderr, printable(headline(res)))
@@ -169,8 +169,11 @@ func gave(l *loaded, res *exec.Result) any {
 	return json.RawMessage(append(out, '}'))
 }
 
-// showEach shows what became of the instances of a template.
-func (env *environment) showEach(res *exec.Result) {
+// isTemplate reports whether a run was one of a template, for the instances of its document.
+func isTemplate(l *loaded, res *exec.Result) bool { return l.prog.Template && len(res.Instances) > 0 }
+
+// headlineOfEach is what became of the instances of a template in one line.
+func headlineOfEach(res *exec.Result) string {
 	counts := map[exec.Status]int{}
 	for i := range res.Instances {
 		counts[res.Instances[i].Status]++
@@ -179,7 +182,12 @@ func (env *environment) showEach(res *exec.Result) {
 	if isCount(reason) { // the headline counts
 		reason = ""
 	}
-	fmt.Fprintln(env.stderr, printable(headlineOf(res.Status, counts, len(res.Instances), "instance", reason)))
+	return headlineOf(res.Status, counts, len(res.Instances), "instance", reason)
+}
+
+// showEach shows what became of the instances of a template.
+func (env *environment) showEach(res *exec.Result) {
+	fmt.Fprintln(env.stderr, printable(headlineOfEach(res)))
 	for i := range res.Instances {
 		if r := &res.Instances[i]; r.Status != exec.Completed {
 			fmt.Fprintf(env.stderr, "%s: %s\n", printable(r.Name), r.Status)

@@ -280,21 +280,34 @@ func (env *environment) replay(ctx context.Context, w *walked) error {
 	if err != nil {
 		return err
 	}
-	res := w.res
-	if w.asJSON {
-		res.Status, res.Reason = statusOf(w.sum, res)
-		_ = env.showResult(w.loaded, res, true) // its exit code is that of the run
-	} else if err := env.writeJSON(gave(w.loaded, res)); err != nil {
+	if err := env.showReplayed(w); err != nil {
 		return err
 	}
 	switch want {
 	case "":
 		return env.failed(exitFailed, "the run has not come to an end", errors.New("there is nothing to compare with; plc resume goes on with it"))
-	case res.Digest:
+	case w.res.Digest:
 		env.hintf("the whiteboard is the same as at the end of the run (SHA-256 %s); no tool was called", want[:16])
 		return nil
 	}
-	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", res.Digest, want))
+	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", w.res.Digest, want))
+}
+
+// showReplayed shows what a run gave that was replayed.
+func (env *environment) showReplayed(w *walked) error {
+	res := w.res
+	res.Status, res.Reason = statusOf(w.sum, res)
+	switch {
+	case w.batch != nil && w.asJSON:
+		return w.batch.writeDocument(env.stdout, res)
+	case w.batch != nil:
+		w.batch.write(env.stderr, res)
+		return nil
+	case w.asJSON:
+		_ = env.showResult(w.loaded, res, true) // its exit code is that of the run
+		return nil
+	}
+	return env.writeJSON(gave(w.loaded, res))
 }
 
 // endDigest is the digest of the whiteboard at the end of a run; "" when it has not come to one.

@@ -54,12 +54,20 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
 	past.timed(res, goesOn(w.sum.Status), questions)
-	if w.asJSON {
+	switch {
+	case w.asJSON && w.batch != nil:
+		return w.batch.writeDocument(env.stdout, res)
+	case w.asJSON:
 		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast})
 	}
 	out := bufio.NewWriter(env.stdout)
 	showGiven(out, w.sum, given)
-	showRecorded(out, res, past)
+	if w.batch != nil {
+		fmt.Fprintln(out)
+		w.batch.write(out, res)
+	} else {
+		showRecorded(w.loaded, out, res, past)
+	}
 	showQuestions(out, questions)
 	if err := out.Flush(); err != nil {
 		return err
@@ -228,8 +236,12 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 }
 
 // showRecorded shows the calls of a run.
-func showRecorded(w io.Writer, res *exec.Result, past runPast) {
-	fmt.Fprintf(w, "\n%s\n", printable(headline(res)))
+func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
+	line := headline(res)
+	if isTemplate(l, res) {
+		line = headlineOfEach(res)
+	}
+	fmt.Fprintf(w, "\n%s\n", printable(line))
 	for i := range res.Calls {
 		if i == maxListed {
 			fmt.Fprintf(w, "  … and %d more; --format json has them all\n", len(res.Calls)-i)

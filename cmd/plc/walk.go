@@ -25,6 +25,7 @@ type walked struct {
 	store *journal.Store
 	sum   *journal.Summary
 	res   *exec.Result
+	batch *batch // of a run whose instances came one by one; nil for any other
 }
 
 // walk finds a run, walks its record, and tells what came of it.
@@ -45,20 +46,20 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 	if err != nil {
 		return err
 	}
-	p, res, err := env.walkRun(ctx, store, sum.Run, f.instances)
+	w, err := env.walkRun(ctx, store, sum.Run, f.instances)
 	if err != nil {
 		return err
 	}
-	p.asJSON = asJSON
-	return tell(ctx, &walked{p, store, sum, res})
+	w.asJSON, w.sum = asJSON, sum
+	return tell(ctx, w)
 }
 
 // walkRun runs a recorded run from its record alone; instances are its lines, "" those that it
 // was given.
-func (env *environment) walkRun(ctx context.Context, store *journal.Store, run, instances string) (*prepared, *exec.Result, error) {
+func (env *environment) walkRun(ctx context.Context, store *journal.Store, run, instances string) (*walked, error) {
 	given, err := store.Given(run)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	env.sealed = true
 	over := map[string]string{}
@@ -67,33 +68,43 @@ func (env *environment) walkRun(ctx context.Context, store *journal.Store, run, 
 	}
 	p, err := env.recallFor(ctx, given, &resumeFlags{}, over)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if p.invalid != nil {
-		return nil, nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
+		return nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
 	}
 	reader, err := store.Reader(run)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p.opts.ID, p.opts.Record, p.opts.Replay, p.opts.Revision = run, reader, true, given.Revision
-	b := &batch{counts: map[exec.Status]int{}}
-	if p.flags.instances != "" {
-		if p.flags.lines == nil {
-			env.enter(given)
-			if err := sameInstances(given, p.flags.instances); err != nil {
-				return nil, nil, err
-			}
-		}
-		if b.file, err = env.openInstances(p.flags.instances, p.prog.Instances, p.flags.lines); err != nil {
-			return nil, nil, err
-		}
-		b.into(ctx, p.opts)
+	b, err := env.walkedBatch(given, p)
+	if err != nil {
+		return nil, err
 	}
+	b.into(ctx, p.opts)
 	env.graceful.Store(true)
 	res, err := exec.Run(ctx, p.prog, p.opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return p, res, nil
+	return &walked{prepared: p, store: store, res: res, batch: b}, nil
+}
+
+// walkedBatch is the batch that a recorded run was; nil when it was none.
+func (env *environment) walkedBatch(given *journal.Given, p *prepared) (*batch, error) {
+	if p.flags.instances == "" {
+		return nil, nil
+	}
+	if p.flags.lines == nil {
+		env.enter(given)
+		if err := sameInstances(given, p.flags.instances); err != nil {
+			return nil, err
+		}
+	}
+	file, err := env.openInstances(p.flags.instances, p.prog.Instances, p.flags.lines)
+	if err != nil {
+		return nil, err
+	}
+	return &batch{file: file, counts: map[exec.Status]int{}}, nil
 }
