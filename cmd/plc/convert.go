@@ -80,7 +80,7 @@ func (env *environment) convert(ctx context.Context, name string, f *convertFlag
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
-	f.tools.offline = true
+	f.tools.offline, f.tools.uncalled = true, true
 	g, err := env.gather(ctx, f.tools)
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func (env *environment) settings(c *cobra.Command, f *planFlags, forRun bool) (*
 	}); err != nil {
 		return nil, err
 	}
-	f.tools.offline = !forRun
+	f.tools.offline, f.tools.uncalled = !forRun, f.tools.uncalled || !forRun
 	g, err := env.gather(c.Context(), f.tools)
 	if err != nil {
 		return nil, err
@@ -281,12 +281,12 @@ func (env *environment) gather(ctx context.Context, named toolFiles) (*gathered,
 			g.findings = append(g.findings, found...)
 		}
 		tf, found := file.Read(src)
-		tf.Secrets, tf.Memory = env.secrets(), env.remembers()
+		tf.Secrets, tf.Memory = env.secrets(named), env.remembers()
 		tf.ReadFile = func(name string) ([]byte, error) { return env.readGiven(journal.Tools, name) }
 		g.files = append(g.files, tf)
 		g.findings = append(g.findings, found...)
 	}
-	configs, found, err := env.readServers(named.mcp)
+	configs, found, err := env.readServers(named)
 	if err != nil {
 		return nil, err
 	}
@@ -305,14 +305,14 @@ func (env *environment) gather(ctx context.Context, named toolFiles) (*gathered,
 }
 
 // secrets are where secrets of tool files come from.
-func (env *environment) secrets() *file.Secrets {
+func (env *environment) secrets(named toolFiles) *file.Secrets {
 	if env.sealed { // nothing is called, and nobody is told what stands for them
 		return &file.Secrets{
 			LookupEnv: func(string) (string, bool) { return "-", true },
 			ReadFile:  func(string) ([]byte, error) { return []byte("-"), nil },
 		}
 	}
-	return &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: readSecret}
+	return &file.Secrets{LookupEnv: os.LookupEnv, ReadFile: readSecret, Optional: named.uncalled}
 }
 
 // maxSecret is how long a secret may be, in bytes.

@@ -77,7 +77,7 @@ type planned struct {
 
 // plan is plc plan.
 func (env *environment) plan(c *cobra.Command, name string, f *planOptions) error {
-	f.lazy = true
+	f.lazy, f.tools.uncalled = true, true
 	p, err := env.prepare(c, name, &f.runFlags)
 	if err != nil {
 		return err

@@ -26,16 +26,16 @@ import (
 const lockName = "plc.lock.json"
 
 // readServers reads the configs of MCP clients.
-func (env *environment) readServers(names []string) ([]*file.File, diag.List, error) {
+func (env *environment) readServers(named toolFiles) ([]*file.File, diag.List, error) {
 	var files []*file.File
 	var findings diag.List
-	for _, name := range names {
+	for _, name := range named.mcp {
 		text, err := env.readGiven(journal.Tools, name)
 		if err != nil {
 			return nil, nil, err
 		}
 		f, found := file.ReadServers(diag.NewFile(shownName(name), text))
-		f.Secrets, f.Memory = env.secrets(), env.remembers()
+		f.Secrets, f.Memory = env.secrets(named), env.remembers()
 		files, findings = append(files, f), append(findings, found...)
 	}
 	return files, findings, nil
@@ -65,6 +65,15 @@ func (env *environment) startServers(ctx context.Context, named toolFiles, files
 				Message: fmt.Sprintf("MCP server %q is not in the lock; look at its tools, then plc tools lock", s.Name),
 			})
 			continue
+		}
+		if s.Lacking != nil {
+			lacking, unstarted := *s.Lacking, opts.Offline && opts.Lock != nil
+			if unstarted {
+				lacking.Severity = diag.Warning
+			}
+			if findings = append(findings, lacking); !unstarted {
+				continue
+			}
 		}
 		servers = append(servers, mcp.Server{
 			Name: s.Name, Command: s.Command, Args: s.Args, Dir: s.Dir, Env: s.Env, URL: s.URL, Headers: s.Headers,
@@ -165,7 +174,7 @@ definition is another one is refused, and check starts no servers.`,
 }
 
 func (env *environment) writeLock(ctx context.Context, named toolFiles, output string) error {
-	named.unlocked, named.lock = true, ""
+	named.unlocked, named.lock, named.uncalled = true, "", true
 	g, err := env.gatherSound(ctx, named)
 	if err != nil {
 		return err
@@ -236,6 +245,7 @@ variables to set.`,
 }
 
 func (env *environment) writeToolFile(ctx context.Context, named toolFiles, specs []string, output string) error {
+	named.uncalled = true
 	g, err := env.gatherSound(ctx, named)
 	if err != nil {
 		return err

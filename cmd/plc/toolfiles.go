@@ -19,7 +19,8 @@ type toolFiles struct {
 	mcp      []string // configs of MCP clients
 	lock     string   // of the tools of MCP servers; "" is the one that lies beside the files
 	unlocked bool     // no lock counts
-	offline  bool     // no tool will be called
+	offline  bool     // no server is started that the lock has
+	uncalled bool     // no tool will be called: secrets may be unset
 }
 
 // none reports whether no file is named.

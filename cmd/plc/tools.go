@@ -40,6 +40,7 @@ they do to the world, what runs them and where they come from, and those of the 
 			if err != nil {
 				return err
 			}
+			files.uncalled = true
 			cat, err := env.soundCatalogue(c.Context(), files)
 			if err != nil {
 				return err
@@ -217,7 +218,7 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	files.offline = true
+	files.offline, files.uncalled = true, true
 	g, err := env.gather(context.Background(), files)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

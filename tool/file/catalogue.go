@@ -25,6 +25,10 @@ import (
 type Secrets struct {
 	LookupEnv func(name string) (string, bool)
 	ReadFile  func(path string) ([]byte, error)
+
+	// Optional is for who calls nothing: a secret that can't be read is a warning, and something
+	// that is none stands for it.
+	Optional bool
 }
 
 // Catalogue joins tool files and their policies. Of two tools, activities or limits with one
@@ -294,12 +298,15 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 		if !ok || t != withSecrets() {
 			continue
 		}
-		values, err := a.secrets.resolve(e.value, func(secret string) string {
+		values, doubts, err := a.secrets.resolve(e.value, func(secret string) string {
 			b.secrets = append(b.secrets, secret)
 			return escape(secret)
 		})
 		if err != nil {
 			return fmt.Errorf("%s %w", name, err)
+		}
+		for _, doubt := range doubts {
+			b.doubt(a.driver.below(e).fault(doubt), a.Loc.File, fmt.Errorf("%q: %s %w", a.Name, name, doubt))
 		}
 		resolved.entries = slices.Clone(resolved.entries)
 		i := slices.IndexFunc(resolved.entries, func(e entry) bool { return e.name == name })
@@ -308,21 +315,52 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 	return json.Unmarshal(resolved.json(), dst)
 }
 
-// resolve is an object with the secrets in it resolved. Its errors never hold one.
-func (s *Secrets) resolve(n *node, escape func(string) string) (*node, error) {
+// doubt warns of a secret that can't be what is meant.
+func (b *builder) doubt(at value, src *diag.File, doubt error) {
+	b.findings = append(b.findings, diag.Finding{
+		Code: diag.BadMember, Severity: diag.Warning, Loc: diag.Loc{File: src, Span: at.span}, Pointer: at.pointer, Message: doubt.Error(),
+	})
+}
+
+// resolve is an object with the secrets in it resolved, and what is to be said of them, with its
+// place in the object. Its errors never hold one.
+func (s *Secrets) resolve(n *node, escape func(string) string) (_ *node, doubts []error, _ error) {
 	resolved := *n
 	resolved.entries = slices.Clone(n.entries)
 	for i, e := range resolved.entries {
 		if e.value.kind != object {
 			continue
 		}
-		secret, err := s.secret(e.value.entries[0])
+		secret, doubt, err := s.read(e.value.entries[0])
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", e.name, err)
+			return nil, nil, fmt.Errorf("%q: %w", e.name, err)
+		}
+		if doubt != nil {
+			doubts = append(doubts, driver.At(fmt.Errorf("%q: %w", e.name, doubt), e.name))
 		}
 		resolved.entries[i].value = &node{kind: text, raw: string(quote(escape(secret)))}
 	}
-	return &resolved, nil
+	return &resolved, doubts, nil
+}
+
+// standsFor is what stands for a secret that need not be read.
+const standsFor = "-"
+
+// errEmpty says of a secret that it is the empty text, which nobody means.
+var errEmpty = errors.New("is empty")
+
+// read is secret; doubt is what is to be said of it all the same.
+func (s *Secrets) read(e entry) (secret string, doubt, err error) {
+	secret, err = s.secret(e)
+	switch {
+	case err != nil && s != nil && s.Optional:
+		return standsFor, err, nil
+	case err == nil && secret == "" && e.name == "env":
+		doubt = fmt.Errorf("the environment variable %s %w", e.value.str, errEmpty)
+	case err == nil && secret == "":
+		doubt = fmt.Errorf("the file %s %w", e.value.str, errEmpty)
+	}
+	return secret, doubt, err
 }
 
 // secret is the value of {env: NAME} or {file: PATH}. The last line end of a file

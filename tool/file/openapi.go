@@ -204,11 +204,11 @@ func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credentia
 		v := s.auth.below(e)
 		name, basic := v.get("username")
 		if !basic {
-			c.Token, err = b.secretText(f, v.node)
+			c.Token, err = b.secretText(f, v)
 		} else {
 			password, _ := v.get("password")
-			if c.Username, err = b.secretText(f, name.value); err == nil && password.value != nil {
-				c.Password, err = b.secretText(f, password.value)
+			if c.Username, err = b.secretText(f, v.below(name)); err == nil && password.value != nil {
+				c.Password, err = b.secretText(f, v.below(password))
 			}
 			b.secrets = append(b.secrets, c.Encoded())
 		}
@@ -221,13 +221,16 @@ func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credentia
 }
 
 // secretText is a text as it is written, or the secret that is named there.
-func (b *builder) secretText(f *File, n *node) (string, error) {
-	if n.kind != object || len(n.entries) == 0 {
-		return n.str, nil
+func (b *builder) secretText(f *File, v value) (string, error) {
+	if v.kind != object || len(v.entries) == 0 {
+		return v.str, nil
 	}
-	secret, err := f.Secrets.secret(n.entries[0])
+	secret, doubt, err := f.Secrets.read(v.entries[0])
 	if err == nil {
 		b.secrets = append(b.secrets, secret)
+	}
+	if doubt != nil {
+		b.doubt(v, f.Source, fmt.Errorf("%s: %w", v.what(), doubt))
 	}
 	return secret, err
 }

@@ -1,7 +1,9 @@
 package file
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,13 +42,15 @@ type Server struct {
 
 	Env, Headers map[string]string   // with their secrets; set by Servers
 	Redact       func(string) string // takes the secrets out of a text; nil when there are none
+	Lacking      *diag.Finding       // a secret that can't be read, where Secrets.Optional: an error for who starts the server
 
 	env, headers *node
 	all          served   // what holds for all of its tools
 	single       []served // what holds for one of them
 	at           value
 	secrets      *Secrets
-	known        []string // the secrets
+	known        []string  // the secrets
+	doubts       diag.List // what is to be said of them
 }
 
 // ReadServers reads the config of an MCP client: {"mcpServers": {…}}. What else clients
@@ -140,8 +144,8 @@ func (r *reader) variable(v value) {
 }
 
 // Servers are the servers of files, with their secrets; of two with one name that of the
-// later file counts. One whose secrets can't be read, or that the policy does not
-// allow, is a finding and missing.
+// later file counts. One whose secrets can't be read, unless they are optional, or that the policy
+// does not allow, is a finding and missing.
 func Servers(files ...*File) ([]Server, diag.List) {
 	last := map[string]Server{}
 	var policy Policy
@@ -161,19 +165,22 @@ func Servers(files ...*File) ([]Server, diag.List) {
 			code, err = diag.NotAllowed, fmt.Errorf("its host is not among policy.hosts (%s)", strings.Join(policy.Hosts, ", "))
 		}
 		if err != nil {
-			findings = append(findings, diag.Finding{
-				Code: code, Loc: s.Loc, Pointer: s.at.pointer, Message: fmt.Sprintf("MCP server %q: %v", name, err),
-			})
+			findings = append(findings, s.finding(code, err))
 			continue
 		}
-		all = append(all, s)
+		all, findings = append(all, s), append(findings, s.doubts...)
 	}
 	return all, findings
 }
 
+// finding is what is wrong with the server.
+func (s *Server) finding(code diag.Code, err error) diag.Finding {
+	return diag.Finding{Code: code, Loc: s.Loc, Pointer: s.at.pointer, Message: fmt.Sprintf("MCP server %q: %v", s.Name, err)}
+}
+
 // resolve reads the secrets.
 func (s *Server) resolve() error {
-	s.known = nil
+	s.known, s.doubts, s.Lacking = nil, nil, nil
 	for _, part := range []struct {
 		name string
 		from *node
@@ -182,12 +189,21 @@ func (s *Server) resolve() error {
 		if part.from == nil {
 			continue
 		}
-		resolved, err := s.secrets.resolve(part.from, func(secret string) string {
+		resolved, doubts, err := s.secrets.resolve(part.from, func(secret string) string {
 			s.known = append(s.known, secret)
 			return secret
 		})
 		if err != nil {
 			return fmt.Errorf("%s %w", part.name, err)
+		}
+		for _, doubt := range doubts {
+			said := s.finding(diag.BadMember, fmt.Errorf("%s %w", part.name, doubt))
+			if !errors.Is(doubt, errEmpty) {
+				s.Lacking = cmp.Or(s.Lacking, &said)
+				continue
+			}
+			said.Severity = diag.Warning
+			s.doubts = append(s.doubts, said)
 		}
 		if err := json.Unmarshal(resolved.json(), part.into); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
