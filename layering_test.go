@@ -103,6 +103,7 @@ var layers = map[string]layer{
 	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
 	"internal/tracetest":       {},                                              // for tests
 	"internal/modeltest":       {own: "tool/model", libraries: []string{gjson}}, // for tests
+	"internal/exectest":        {own: "exec compile"},                           // for tests
 	"tool/builtin":             {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},

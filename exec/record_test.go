@@ -1,7 +1,6 @@
 package exec_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
@@ -35,12 +36,9 @@ func (r *tape) Append(e *exec.Event) int64 {
 	if r.full != nil && r.full(e) {
 		r.broken = errors.New("no space left on device")
 	}
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false) // values stay as they were written
-	err := enc.Encode(e)
+	line, err := jsonscan.Marshal(e) // values stay as they were written
 	kept := &exec.Event{}
-	if err := errors.Join(err, json.Unmarshal(line.Bytes(), kept)); err != nil {
+	if err := errors.Join(err, json.Unmarshal(line, kept)); err != nil {
 		r.broken = err
 	}
 	r.events = append(r.events, kept)
@@ -57,23 +55,7 @@ func (r *tape) Sync(seq int64) error {
 }
 
 func (r *tape) Past(instance string) (map[string]*exec.Past, error) {
-	var all map[string]*exec.Past
-	for _, e := range r.events[:r.before] {
-		if e.Instance != instance {
-			continue
-		}
-		if all == nil {
-			all = map[string]*exec.Past{}
-		}
-		if e.Call == "" {
-			continue
-		}
-		if all[e.Call] == nil {
-			all[e.Call] = &exec.Past{}
-		}
-		all[e.Call].Take(e)
-	}
-	return all, nil
+	return exectest.Past(r.events[:r.before], instance), nil
 }
 
 // after is what the next process finds when this one was killed after the last event of a

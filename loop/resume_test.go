@@ -2,92 +2,23 @@ package loop_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// disk is the records of runs and the answers of a model, as they outlive a process. The process is
-// killed after some events: what comes later is never there.
+// disk is the records of runs and the answers of a model, as they outlive a process.
 type disk struct {
+	exectest.Disk
 	mu      sync.Mutex
-	runs    map[string][]*exec.Event
 	answers map[string]string // by request
 	asked   int               // requests that the model answered
-	left    int               // events until the process is killed; below 0 it is not
-	killed  context.CancelFunc
-}
-
-var errKilled = errors.New("killed")
-
-// alive counts an event or an answer, and reports whether it comes to the disk.
-func (d *disk) alive() bool {
-	if d.left == 0 {
-		d.killed()
-		return false
-	}
-	d.left--
-	return true
-}
-
-type runOnDisk struct {
-	*disk
-	id     string
-	before int
-}
-
-func (d *disk) record(id string, _ *compile.Program) (exec.Record, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return &runOnDisk{d, id, len(d.runs[id])}, nil
-}
-
-func (r *runOnDisk) Append(e *exec.Event) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.alive() {
-		r.runs[r.id] = append(r.runs[r.id], e)
-	}
-	return 1
-}
-
-func (r *runOnDisk) Sync(int64) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.left == 0 {
-		return errKilled
-	}
-	return nil
-}
-
-func (r *runOnDisk) Past(instance string) (map[string]*exec.Past, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all map[string]*exec.Past
-	for _, e := range r.runs[r.id][:r.before] {
-		if e.Instance != instance {
-			continue
-		}
-		if all == nil {
-			all = map[string]*exec.Past{}
-		}
-		if e.Call == "" {
-			continue
-		}
-		if all[e.Call] == nil {
-			all[e.Call] = &exec.Past{}
-		}
-		all[e.Call].Take(e)
-	}
-	return all, nil
 }
 
 // taped is a model whose answers are on the disk before they are followed, by the numbers of turn
@@ -121,15 +52,14 @@ func (p *taped) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, e
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked++
-	if !p.alive() {
-		return nil, errKilled
+	if err := p.Write(func() { p.disk.answers[key] = text }); err != nil {
+		return nil, err
 	}
-	p.disk.answers[key] = text
 	return &model.Reply{Text: text}, ctx.Err()
 }
 
-// life is a process that solves a task, until it ends or is killed after so many events.
-func life(t *testing.T, d *disk, answers []string, seed uint64, left int) (r *loop.Result, made []string, err error) {
+// life is a process that solves a task, until it ends or is killed after so many writes.
+func life(t *testing.T, d *disk, answers []string, seed uint64, writes int) (r *loop.Result, made []string, err error) {
 	t.Helper()
 	var c calls
 	echo := func(params string) (string, error) { return params, nil }
@@ -140,11 +70,10 @@ func life(t *testing.T, d *disk, answers []string, seed uint64, left int) (r *lo
 		"flaky": `{"properties":{"q":{}},"effects":{"readOnly":false,"idempotent":false}}`,
 		"think": `{"properties":{"q":{},"_output":{"type":"object"}}}`,
 	}, map[string]activity{"look": echo, "note": echo, "bad": failing("broken", "it is broken"), "flaky": failing("broken", "so is this")})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	d.left, d.killed = left, cancel
+	ctx, end := d.Begin(t.Context(), writes)
+	defer end()
 	p := &taped{disk: d, answers: answers, random: rand.New(rand.NewPCG(seed, 5))}
-	r, err = loop.Solve(ctx, &loop.Task{Goal: "g", Catalogue: catalogue, Planner: p}, &loop.Options{ID: "L", Record: d.record, MaxTurns: 6})
+	r, err = loop.Solve(ctx, &loop.Task{Goal: "g", Catalogue: catalogue, Planner: p}, &loop.Options{ID: "L", Record: d.Record, MaxTurns: 6})
 	return r, c.made, err
 }
 
@@ -161,23 +90,23 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if seed%2 == 0 { // what was done is listed again
 			answers = append(answers, answers[0])
 		}
-		whole := &disk{runs: map[string][]*exec.Event{}, answers: map[string]string{}}
+		whole := &disk{answers: map[string]string{}}
 		want, once, err := life(t, whole, answers, seed, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 8 {
-			d := &disk{runs: map[string][]*exec.Event{}, answers: map[string]string{}}
+			d := &disk{answers: map[string]string{}}
 			var all []string
 			for kills := 0; ; kills++ {
-				left := random.IntN(40)
+				writes := random.IntN(40)
 				if random.IntN(4) == 0 {
-					left = -1
+					writes = -1
 				}
-				r, made, _ := life(t, d, answers, random.Uint64(), left)
+				r, made, _ := life(t, d, answers, random.Uint64(), writes)
 				lives++
 				all = append(all, made...)
-				if d.left != 0 {
+				if !d.Killed() {
 					if lost := uncertain(d); !lost && (r.Status != want.Status || string(r.Output) != string(want.Output)) {
 						t.Fatalf("seed %d: %s %s (%s), %d turns; want %s %s (%s), %d turns\n%s", seed, r.Status, r.Output, r.Reason, r.Turns, want.Status, want.Output, want.Reason, want.Turns, strings.Join(answers, "\n"))
 					}
@@ -212,11 +141,9 @@ func times(list []string, s string) (n int) {
 
 // uncertain reports whether an attempt of a call was cut off, which is told.
 func uncertain(d *disk) bool {
-	for _, events := range d.runs {
-		for _, e := range events {
-			if e.Lost || e.Attempt > 1 {
-				return true
-			}
+	for e := range d.Events {
+		if e.Lost || e.Attempt > 1 {
+			return true
 		}
 	}
 	return false

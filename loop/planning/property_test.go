@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
 	"github.com/plc-lang/plc/tool"
@@ -124,18 +124,12 @@ func TestNothingIsDoneTwice(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		w := &world{rng: rng, paid: map[string]int{}, told: map[string]bool{}, ends: rng.IntN(3), answers: map[string]string{}}
 		tools := tool.NewCatalogue(&tool.Tool{Definition: def("pay"), Activity: tool.ActivityFunc(w.pay)}, &tool.Tool{Definition: def("pay2"), Activity: tool.ActivityFunc(w.pay)})
-		tapes := map[string]*tape{}
+		var disk exectest.Disk
 		o := &planning.Options{
 			Hierarchical: true, ContinueOnFailure: rng.IntN(2) == 0, RetryFailedSteps: new(rng.IntN(3)), MaxRevisions: new(rng.IntN(5)),
 			ExecutionMode:    []planning.Mode{planning.Sequential, planning.Parallel, planning.Adaptive}[rng.IntN(3)],
 			RevisionStrategy: []planning.Strategy{planning.ReplanRemaining, planning.InsertRecovery, planning.SkipAndContinue}[rng.IntN(3)],
-			Loop: loop.Options{ID: "r", Record: func(id string, _ *compile.Program) (exec.Record, error) {
-				if tapes[id] == nil {
-					tapes[id] = &tape{}
-				}
-				tapes[id].before = len(tapes[id].events)
-				return tapes[id], nil
-			}},
+			Loop:             loop.Options{ID: "r", Record: disk.Record},
 		}
 		w.again = o.RevisionStrategy != planning.InsertRecovery
 		if rng.IntN(2) == 0 {
@@ -212,7 +206,7 @@ func TestCancelledAnywhere(t *testing.T) {
 			paid[p.Key]++
 			return tool.Result{Value: json.RawMessage(`{"ref":"` + p.Key + `"}`), Usage: tool.Usage{Tokens: 5}}, err
 		})}
-		tapes := map[string]*tape{}
+		var disk exectest.Disk
 		var r *planning.ExecutionResult
 		for process := range 2 {
 			d := desk{broken: map[string]int{"read_file": 9}}
@@ -224,13 +218,7 @@ func TestCancelledAnywhere(t *testing.T) {
 						stop()
 					}
 				},
-				Record: func(id string, _ *compile.Program) (exec.Record, error) {
-					if tapes[id] == nil {
-						tapes[id] = &tape{}
-					}
-					tapes[id].before = len(tapes[id].events)
-					return tapes[id], nil
-				}}})
+				Record: disk.Record}})
 			var err error
 			if r, err = p.Execute(ctx, &loop.Task{Goal: "G", Catalogue: d.tools(t).With(pay), Planner: loop.Say(answers...)}, ""); err != nil {
 				t.Fatalf("cancelled at %d: %v", at, err)

@@ -4,67 +4,25 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
 	"github.com/plc-lang/plc/tool"
 )
-
-// tape is the record of a run, which outlives it.
-type tape struct {
-	mu     sync.Mutex
-	events []*exec.Event
-	before int // events of the processes before
-}
-
-func (r *tape) Append(e *exec.Event) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-	return int64(len(r.events))
-}
-
-func (r *tape) Sync(int64) error { return nil }
-
-func (r *tape) Past(string) (map[string]*exec.Past, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.before == 0 {
-		return nil, nil
-	}
-	past := map[string]*exec.Past{}
-	for _, e := range r.events[:r.before] {
-		if e.Call == "" {
-			continue
-		}
-		if past[e.Call] == nil {
-			past[e.Call] = &exec.Past{}
-		}
-		past[e.Call].Take(e)
-	}
-	return past, nil
-}
 
 // A loop that ended half-way goes on from its records: what was done is not done again.
 func TestResume(t *testing.T) {
 	answers := []string{plan(step("a", "web_search", `{"q":"1"}`, `[]`), step("b", "read_file", `{"q":"2"}`, `["a"]`)),
 		plan(step("c", "archive", `{"q":"{{a.text}}"}`, `["a"]`), step("e", "write_file", `{"text":"{{c.text}}"}`, `["c"]`))}
 	d := desk{broken: map[string]int{"read_file": 2}}
-	tapes := map[string]*tape{}
-	record := func(id string, _ *compile.Program) (exec.Record, error) {
-		if tapes[id] == nil {
-			tapes[id] = &tape{}
-		}
-		tapes[id].before = len(tapes[id].events)
-		return tapes[id], nil
-	}
+	var disk exectest.Disk
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	p, _ := planning.New(&planning.Options{Loop: loop.Options{ID: "r", Record: record, Exec: exec.Options{
+	p, _ := planning.New(&planning.Options{Loop: loop.Options{ID: "r", Record: disk.Record, Exec: exec.Options{
 		Middleware: []tool.Middleware{func(next tool.Activity) tool.Activity {
 			return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
 				if req.Call == "e" && ctx.Err() == nil && len(d.calls) == 4 {
@@ -76,7 +34,7 @@ func TestResume(t *testing.T) {
 		}}}}})
 	task := &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: loop.Say(answers...)}
 	r, err := p.Execute(ctx, task, "")
-	if err != nil || r.Status != exec.Cancelled || len(tapes) != 2 {
+	if err != nil || r.Status != exec.Cancelled || disk.Runs() != 2 {
 		t.Fatalf("%v %+v", err, r)
 	}
 	was := d.made()

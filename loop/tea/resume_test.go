@@ -9,92 +9,23 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/tea"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// disk is the state and the records of runs as they outlive a process, which is killed after some writes.
+// disk is the state and the records of runs as they outlive a process.
 type disk struct {
-	mu    sync.Mutex
+	exectest.Disk
 	state json.RawMessage
-	runs  map[string][]*exec.Event
-	left  int // writes until the process is killed
-	kill  context.CancelFunc
-}
-
-var errKilled = errors.New("killed")
-
-// write reports whether what is written comes to the disk. The caller holds mu.
-func (d *disk) write() bool {
-	if d.left == 0 {
-		d.kill()
-		return false
-	}
-	d.left--
-	return true
 }
 
 func (d *disk) save(_ context.Context, s *tea.State) (err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.write() {
-		return errKilled
-	}
-	d.state, err = json.Marshal(s)
-	return err
-}
-
-func (d *disk) record(id string, _ *compile.Program) (exec.Record, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return &onDisk{d, id, len(d.runs[id])}, nil
-}
-
-type onDisk struct {
-	*disk
-	id     string
-	before int
-}
-
-func (r *onDisk) Append(e *exec.Event) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.write() {
-		r.runs[r.id] = append(r.runs[r.id], e)
-	}
-	return 1
-}
-
-func (r *onDisk) Sync(int64) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.left == 0 {
-		return errKilled
-	}
-	return nil
-}
-
-func (r *onDisk) Past(instance string) (map[string]*exec.Past, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.before == 0 {
-		return nil, nil
-	}
-	all := map[string]*exec.Past{}
-	for _, e := range r.runs[r.id][:r.before] {
-		if e.Instance != instance || e.Call == "" {
-			continue
-		}
-		if all[e.Call] == nil {
-			all[e.Call] = &exec.Past{}
-		}
-		all[e.Call].Take(e)
-	}
-	return all, nil
+	killed := d.Write(func() { d.state, err = json.Marshal(s) })
+	return errors.Join(killed, err)
 }
 
 // ledger is a tool that changes the world, and what it did; what is set to fail does so the first time.
@@ -137,13 +68,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				}
 				return &model.Reply{Text: listed(subtask(fmt.Sprint("x", turn.Attempt)), subtask(fmt.Sprint("y", turn.Attempt), fmt.Sprint("x", turn.Attempt)))}, nil
 			})
-			d := &disk{runs: map[string][]*exec.Event{}, left: left}
+			d := &disk{}
 			var status exec.Status
 			var reason string
-			for range 3 {
-				var ctx context.Context
-				ctx, d.kill = context.WithCancel(t.Context())
-				o := &tea.Options{Execute: params, Save: d.save, Loop: &loop.Options{ID: "L", Record: d.record}}
+			for _, writes := range []int{left, -1} {
+				ctx, end := d.Begin(t.Context(), writes)
+				o := &tea.Options{Execute: params, Save: d.save, Loop: &loop.Options{ID: "L", Record: d.Record}}
 				if d.state != nil {
 					o.State = &tea.State{}
 					if err := json.Unmarshal(d.state, o.State); err != nil {
@@ -151,11 +81,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 					}
 				}
 				r, _ := tea.Solve(ctx, &loop.Task{Goal: "G", Catalogue: tool.NewCatalogue(l.tool()), Planner: plans}, o)
-				d.kill()
-				if status, reason = r.Status, r.Reason; d.left != 0 {
-					break // it was not killed
+				end()
+				if status, reason = r.Status, r.Reason; !d.Killed() {
+					break
 				}
-				d.left = -1
 			}
 			for do, n := range l.did {
 				if n > 1 {
