@@ -88,23 +88,57 @@ func (n Node) Inner() *diag.File {
 	if !n.is(String) {
 		return nil
 	}
+	var in inner
+	in.add(n)
+	return diag.NewDerived(in.text, n.tree.file, in.pieces)
+}
+
+// InnerLines is Inner of a list of strings: a file with a line for each. It is nil for other
+// kinds, for an empty list, and for one with anything else in it.
+func (n Node) InnerLines() *diag.File {
+	in := inner{pieces: []diag.Piece{{From: n.Span()}}}
+	for i, e := range n.Elements() {
+		if !e.is(String) {
+			return nil
+		}
+		if i > 0 {
+			in.text = append(in.text, '\n')
+		}
+		in.add(e)
+	}
+	if len(in.pieces) == 1 {
+		return nil
+	}
+	in.pieces[0].At.End = int32(len(in.text))
+	return diag.NewDerived(in.text, n.tree.file, in.pieces)
+}
+
+// inner is a text that strings hold, and where its pieces stand.
+type inner struct {
+	text   []byte
+	pieces []diag.Piece
+}
+
+// add adds what a string says.
+func (in *inner) add(n Node) {
 	s := newSource(n.tree.file.Text, n.tree.token(n.i), nil)
-	var pieces []diag.Piece
+	start := int32(len(in.text))
+	in.text = append(in.text, s.text...)
+	in.pieces = append(in.pieces, diag.Piece{At: diag.Span{Start: start, End: int32(len(in.text))}, From: n.Span()})
+	first := len(in.pieces)
 	for i := 0; i < len(s.text); {
 		_, size := utf8.DecodeRuneInString(s.text[i:])
-		at := diag.Span{Start: int32(i), End: int32(i + size)}
+		at := diag.Span{Start: start + int32(i), End: start + int32(i+size)}
 		from := s.span(i, i+size)
-		last := len(pieces) - 1
+		last := len(in.pieces) - 1
 		switch kind := pieceKind(at, from); {
-		case kind == diag.Words && last >= 0 && pieces[last].Kind == kind && pieces[last].From.End == from.Start:
-			pieces[last].At.End, pieces[last].From.End = at.End, from.End
+		case kind == diag.Words && last >= first && in.pieces[last].Kind == kind && in.pieces[last].From.End == from.Start:
+			in.pieces[last].At.End, in.pieces[last].From.End = at.End, from.End
 		default:
-			pieces = append(pieces, diag.Piece{At: at, From: from, Kind: kind})
+			in.pieces = append(in.pieces, diag.Piece{At: at, From: from, Kind: kind})
 		}
 		i += size
 	}
-	whole := diag.Piece{At: diag.Span{End: int32(len(s.text))}, From: n.Span()}
-	return diag.NewDerived([]byte(s.text), n.tree.file, append([]diag.Piece{whole}, pieces...))
 }
 
 // pieceKind is how a character of a string is written: as it is, or as an escape.

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
@@ -78,23 +79,50 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
 }
 
-// inRecord is the text of the plan in a record; file itself if it is none.
+// inRecord is the text of the plan in a record; file itself if it is none. A list of strings,
+// in JSON or as Python prints it, is a text with a line for each.
 func (n *Notation) inRecord(file *diag.File, opts *Options) *diag.File {
-	if len(n.Fields) == 0 || !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("{")) {
+	if len(n.Fields) == 0 {
 		return file
 	}
-	record, found := lang.ReadValue(file, opts.lang())
-	if found.HasErrors() {
-		return file
-	}
-	for _, name := range n.Fields {
-		if m, ok := record.Member(name); ok {
+	switch text := bytes.TrimLeft(file.Text, "\ufeff \t\r\n"); {
+	case bytes.HasPrefix(text, []byte("[")):
+		if lines := listed(file, opts); lines != nil {
+			return lines
+		}
+	case bytes.HasPrefix(text, []byte("{")):
+		record, found := lang.ReadValue(file, opts.lang())
+		if found.HasErrors() {
+			return file
+		}
+		for _, name := range n.Fields {
+			m, ok := record.Member(name)
+			if !ok {
+				continue
+			}
 			if text := m.Value.Inner(); text != nil {
-				return text
+				return cmp.Or(listed(text, opts), text)
+			}
+			if lines := m.Value.InnerLines(); lines != nil {
+				return lines
 			}
 		}
 	}
 	return file
+}
+
+// listed is a text that is a list of strings as a text with a line for each; nil if it is none.
+func listed(file *diag.File, opts *Options) *diag.File {
+	if !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("[")) {
+		return nil
+	}
+	in := opts.lang()
+	in.Answer = true // quotes as in Python
+	list, found := lang.ReadValue(file, in)
+	if found.HasErrors() {
+		return nil
+	}
+	return list.InnerLines()
 }
 
 // ToolFile reads tools in the form that the notation has for them, and gives the same as a

@@ -6,6 +6,7 @@
 //
 //	SELECT['flights'] ;FILTER['#1', 'from denver'] ;AGGREGATE['min', '#2']
 //
+// A list of these as strings, which is how Python prints it, is read too.
 // # and the number of an earlier step, counted from 1, is the result of that step. A
 // step in words is a call of the tool step with its description; an operator is the tool of
 // its name.
@@ -168,6 +169,10 @@ func (r *reader) step(at diag.Span) {
 		r.PassOver(at)
 	case strings.EqualFold(said, "return"):
 		r.Errorf(at, diag.BadNotation, "this step returns nothing; the plan may be cut off here")
+		r.steps = append(r.steps, step{span: at, broken: true})
+	case strings.HasPrefix(said, "[") && len(r.steps) == 0:
+		r.Errorf(at, diag.BadNotation, "this is no list of operators, neither in JSON nor of Python; the plan may be cut off here")
+		r.steps = append(r.steps, step{span: at, broken: true})
 	case listItem.MatchString(said):
 		n := strings.Index(strings.ToLower(said), "return")
 		mark := dialect.Span(int(at.Start), int(at.Start)+n)
