@@ -440,6 +440,9 @@ func hex(s string, digits int) (rune, bool) {
 	return rune(n), err == nil && n <= utf8.MaxRune
 }
 
+// quotes matches text with a quote in it that is no apostrophe, which follows a letter.
+var quotes = regexp.MustCompile(`"|[^\pL\pN]'`)
+
 // bare reads text that is no literals as one argument: what stands on the line before its
 // last parenthesis. Text that begins as a literal, or has a name, is meant as one, and its
 // fault is told; one that begins with a parenthesis may be a formula.
@@ -448,7 +451,7 @@ func (p *parser) bare(start int) (value, bool) {
 	line := string(p.File.Text[start:end])
 	n := strings.LastIndexByte(line, ')')
 	text := strings.TrimSpace(line[:max(n, 0)])
-	if n < 0 || text == "" || strings.IndexByte("\"'[{", text[0]) >= 0 || text[0] == '(' && !balanced(text) || keyword.MatchString(text) || strings.ContainsAny(text, `"'`) {
+	if n < 0 || text == "" || strings.IndexByte("\"'[{", text[0]) >= 0 || text[0] == '(' && !balanced(text) || keyword.MatchString(text) || quotes.MatchString(text) {
 		return value{}, false
 	}
 	p.bad, p.at = nil, start+n+1

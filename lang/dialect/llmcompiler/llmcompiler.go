@@ -23,7 +23,7 @@ import (
 
 // Notation is the notation of LLMCompiler.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "llmcompiler", What: "an LLMCompiler plan", Read: read, Write: write, Fields: []string{"plan"}}
+	return &dialect.Notation{Name: "llmcompiler", What: "an LLMCompiler plan", Read: read, Write: write, Fields: []string{"plan", "raw_output", "output"}}
 }
 
 const endOfPlan = "<END_OF_PLAN>"
@@ -31,7 +31,9 @@ const endOfPlan = "<END_OF_PLAN>"
 var (
 	stepHead = regexp.MustCompile(`^[ \t]*(\d+)\.[ \t]*([\pL_][\pL\pN_]*)[ \t]*\(`)
 	thought  = regexp.MustCompile(`^[ \t]*Thought:`)
-	bareJoin = regexp.MustCompile(`^[ \t]*(join[ \t]*\()`)
+	// exampleEnd is the line between the examples of a prompt, at which a model stops.
+	exampleEnd = regexp.MustCompile(`^\s*###+[ \t]*(?:\r?\n|$)`)
+	bareJoin   = regexp.MustCompile(`^[ \t]*(join[ \t]*\()`)
 	// listItem is a line that is an item of a list, or a step that is not written as one.
 	listItem = regexp.MustCompile(`^[ \t]*([-*+]|\d+[.):]|#+|[\pL_][\pL\pN_]*\()`)
 )
@@ -81,7 +83,11 @@ func (r *reader) line() {
 	end := r.LineEnd(r.at)
 	line := string(r.File.Text[r.at:end])
 	if i := strings.Index(line, endOfPlan); i >= 0 && strings.TrimSpace(line[:i]) == "" {
-		r.endMark(r.at + i)
+		r.endMark(r.at + i + len(endOfPlan))
+		return
+	}
+	if r.ended && exampleEnd.MatchString(line) {
+		r.endMark(r.at)
 		return
 	}
 	if m := stepHead.FindStringSubmatchIndex(line); m != nil {
@@ -106,7 +112,8 @@ func (r *reader) next(end int) {
 
 // endMark passes over what follows the mark of the end.
 func (r *reader) endMark(at int) {
-	r.PassOver(dialect.Span(at+len(endOfPlan), len(r.File.Text)))
+	at += len(exampleEnd.Find(r.File.Text[at:]))
+	r.PassOver(dialect.Span(at, len(r.File.Text)))
 	r.at, r.ended = len(r.File.Text), true
 }
 
@@ -189,13 +196,13 @@ func (r *reader) behind(s *step) {
 	switch {
 	case rest.Len() == 0:
 	case strings.HasPrefix(text, endOfPlan):
-		r.endMark(int(rest.Start))
+		r.endMark(int(rest.Start) + len(endOfPlan))
 		return
 	case text[0] == '#':
 		s.comment = r.Trim(dialect.Span(int(rest.Start)+1, int(rest.End)))
 		if i := strings.Index(text, endOfPlan); i >= 0 {
 			s.comment = r.Trim(dialect.Span(int(rest.Start)+1, int(rest.Start)+i))
-			r.endMark(int(rest.Start) + i)
+			r.endMark(int(rest.Start) + i + len(endOfPlan))
 			return
 		}
 	case stepHead.MatchString(text) && r.parted < maxParted:

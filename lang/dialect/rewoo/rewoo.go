@@ -19,11 +19,11 @@ import (
 
 // Notation is the notation of ReWOO.
 func Notation() *dialect.Notation {
-	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write, Fields: []string{"plan"}}
+	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write, Fields: []string{"plan", "plan_string", "output"}}
 }
 
 var (
-	planHead = regexp.MustCompile(`^[ \t]*Plan:`)
+	planHead = regexp.MustCompile(`^[ \t]*Plan(?:[ \t]*\d+)?:`)
 	// stepHead is the head of a step: what it is called, its number, and the rest of
 	// the line.
 	stepHead = regexp.MustCompile(`#E(\d+)[ \t]*=[ \t]*`)
