@@ -211,7 +211,7 @@ func (s *scheduler) output(res *Result) {
 		return
 	}
 	if s.prog().OutputSchema != nil {
-		if err := s.prog().OutputSchema.Validate(v); err != nil {
+		if err := s.prog().OutputSchema.ValidateChecked(v); err != nil {
 			s.fail(res, diag.Finding{
 				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),
 				Message: fmt.Sprintf("the output breaks the request's schema: %s", err),
@@ -246,7 +246,7 @@ func (s *scheduler) checkKinds(res *Result, whose string, seen map[string]json.R
 		}
 		v := seen[kind]
 		for _, schema := range s.prog().Schemas[kind] {
-			if err := schema.Validate(v); err != nil {
+			if err := schema.ValidateChecked(v); err != nil {
 				s.fail(res, diag.Finding{
 					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog().Loc(s.prog().Document.Root.Span()),
 					Message: fmt.Sprintf("at the end %s %s breaks its schema: %s", whose, kind, err),

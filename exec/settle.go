@@ -201,12 +201,12 @@ func alternatives(p *compile.Call) string {
 // checkResult validates a result against the definition and the call's _expect.
 func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMessage) *Failure {
 	if schema := p.ResultSchema(outcome); schema != nil {
-		if err := schema.Validate(value); err != nil {
+		if err := schema.ValidateChecked(value); err != nil {
 			return &Failure{"result", fmt.Sprintf("the result of %q is not what its definition says: %s", p.Source.Tool, err)}
 		}
 	}
 	if p.Expect != nil {
-		if err := p.Expect.Validate(value); err != nil {
+		if err := p.Expect.ValidateChecked(value); err != nil {
 			return &Failure{"unexpected", fmt.Sprintf("the result is not what _expect says: %s", err)}
 		}
 	}
@@ -529,7 +529,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 		value = next
 	}
 	for _, schema := range w.Schemas {
-		if err := schema.Validate(value); err != nil {
+		if err := schema.ValidateChecked(value); err != nil {
 			return fmt.Errorf("the schema does not allow this at %s: %w", w.Path, err)
 		}
 	}

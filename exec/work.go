@@ -248,7 +248,7 @@ func (s *scheduler) checkParams(t *tool.Tool, params json.RawMessage) *Failure {
 	if t.Definition.Params == nil {
 		return nil
 	}
-	if err := t.Definition.Params.Validate(params); err != nil {
+	if err := t.Definition.Params.ValidateChecked(params); err != nil {
 		return &Failure{"params", fmt.Sprintf("the params do not fit the tool %q: %s", t.Definition.Name, err)}
 	}
 	return nil

@@ -32,6 +32,14 @@ func BenchmarkValidate(b *testing.B) {
 		benchmarkValidate(b, s, json.RawMessage(`{"path": "", "limit": 10}`), false)
 	})
 	b.Run("any", func(b *testing.B) { benchmarkValidate(b, schemas.Any(), small, true) })
+	b.Run("checked", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := s.ValidateChecked(small); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	list := mustCompile(b, `{"type": "array", "items": `+toolSchema+`}`)
 	for _, n := range []int{10, 1000, 100_000} {
 		value := "[" + string(bytes.Repeat(append(small, ','), n))

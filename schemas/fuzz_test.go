@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // seeds calls f for schemas and values of the official suite.
@@ -33,7 +35,8 @@ func seeds(f *testing.F, add func(schema, value string)) {
 	}
 }
 
-// Whatever the schema and the value: no panic, and the evaluator and the library agree.
+// Whatever the schema and the value: no panic, and the evaluator and the library agree; so does
+// ValidateChecked about what is JSON.
 func FuzzValidate(f *testing.F) {
 	seeds(f, func(schema, value string) { f.Add(schema, value) })
 	f.Add(`{"enum":[]}`, `1`)
@@ -46,6 +49,11 @@ func FuzzValidate(f *testing.F) {
 		}
 		_ = s.String()
 		err = s.Validate([]byte(value))
+		if jsonscan.Check([]byte(value), jsonscan.Limits{}) == nil {
+			if checked := s.ValidateChecked([]byte(value)); (checked == nil) != (err == nil) {
+				t.Fatalf("%s of %s: %v, but checked %v", value, schema, err, checked)
+			}
+		}
 		v, fault := parseValue([]byte(value))
 		if fault != nil {
 			if err == nil {

@@ -1,7 +1,7 @@
 package schemas
 
 import (
-	"encoding/json"
+	"bytes"
 	"slices"
 	"unicode/utf8"
 
@@ -9,8 +9,8 @@ import (
 )
 
 // Most values are valid and most schemas say plain things: types, members, elements, bounds.
-// For these a value need not be made at all. The scanner reads along the text and the
-// schema together, and says yes or does not know; then the evaluator decides.
+// For these a value need not be made at all. The scanner reads along the text, which was checked
+// before, and the schema together, and says yes or does not know; then the evaluator decides.
 
 // scanning says what the scanner can do with a node.
 type scanning uint8
@@ -42,63 +42,114 @@ func (n *node) scanning() scanning {
 	return unscanned
 }
 
-// scanner reads one text.
+// scanner reads one text: JSON that was checked, of which no object has a name twice.
 type scanner struct {
-	jsonscan.Lexer
-	names jsonscan.Names
+	text []byte
+	pos  int
 }
 
-// scan reports whether a text is surely JSON that parseValue reads and that meets n.
-func scan(n *node, raw json.RawMessage) bool {
-	s := scanner{Lexer: jsonscan.Lexer{Text: raw}}
-	return s.value(n, s.Next(), 0) && s.Next() == jsonscan.EOF && s.Err == nil
+// scan reports whether a text, which is JSON without a name twice in an object, surely is
+// one that parseValue reads and that meets n.
+func scan(n *node, valid []byte) bool {
+	s := scanner{text: valid}
+	return s.value(n, 0)
 }
 
-// text is the token that was just read.
-func (s *scanner) text() []byte { return s.Text[s.Start:s.Pos] }
+// next moves to the next byte that is no white space and returns it; 0 is the end.
+func (s *scanner) next() byte {
+	if s.pos < len(s.text) && s.text[s.pos] > ' ' { // as in compact JSON
+		return s.text[s.pos]
+	}
+	return s.skip()
+}
 
-// value reads the value that starts with a token; n is nil when anything goes.
-func (s *scanner) value(n *node, tok jsonscan.Token, depth int) bool {
-	k, ok := kindOf(tok)
-	if !ok || s.Err != nil {
+// skip is next where there is white space, or nothing.
+func (s *scanner) skip() byte {
+	for s.pos < len(s.text) && s.text[s.pos] <= ' ' {
+		s.pos++
+	}
+	if s.pos == len(s.text) {
+		return 0
+	}
+	return s.text[s.pos]
+}
+
+// value reads the value that comes next; n is nil when anything goes.
+func (s *scanner) value(n *node, depth int) bool {
+	k, ok := kindOf(s.next())
+	if !ok {
 		return false
 	}
 	if n, ok = n.at(k); !ok {
 		return false
 	}
-	if n != nil && (n.hasEnum || n.konst != nil) && !s.among(n, k) {
-		return false
-	}
 	switch k {
-	case kindNumber:
-		return s.number(n)
-	case kindString:
-		return n == nil || s.string(n)
 	case kindArray:
-		return depth < maxDepth && s.array(n, depth+1)
+		return depth < maxDepth && !n.lists() && s.array(n, depth+1)
 	case kindObject:
-		return depth < maxDepth && s.object(n, depth+1)
+		return depth < maxDepth && !n.lists() && s.object(n, depth+1)
+	case kindString:
+		text, escaped := s.string()
+		return n == nil || n.scanString(text, escaped)
+	case kindNumber:
+		return n.scanNumber(s.word()) && !n.lists()
 	}
-	return true
+	word := s.word()
+	return !n.lists() || n.lets(k, word)
 }
 
-func kindOf(tok jsonscan.Token) (kind, bool) {
-	switch tok {
-	case jsonscan.BeginObject:
+// kindOf is the kind of the value that starts with a byte.
+func kindOf(c byte) (kind, bool) {
+	switch c {
+	case '{':
 		return kindObject, true
-	case jsonscan.BeginArray:
+	case '[':
 		return kindArray, true
-	case jsonscan.String:
+	case '"':
 		return kindString, true
-	case jsonscan.Number:
-		return kindNumber, true
-	case jsonscan.True, jsonscan.False:
+	case 't', 'f':
 		return kindBoolean, true
-	case jsonscan.Null:
+	case 'n':
 		return kindNull, true
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return kindNumber, true
 	}
 	return 0, false
 }
+
+// word reads a number or a word.
+func (s *scanner) word() []byte {
+	start := s.pos
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ',', ']', '}', ' ', '\t', '\r', '\n':
+			return s.text[start:s.pos]
+		}
+		s.pos++
+	}
+	return s.text[start:]
+}
+
+// string reads a string, with its quotes, and reports whether there are escapes in it.
+func (s *scanner) string() (text []byte, escaped bool) {
+	const short = 32 // as most are, and quicker read than looked through
+	start := s.pos
+	for i := start + 1; i < len(s.text) && i < start+short && !escaped; i++ {
+		switch s.text[i] {
+		case '"':
+			s.pos = i + 1
+			return s.text[start:s.pos], false
+		case '\\':
+			escaped = true
+		}
+	}
+	s.pos = jsonscan.StringEnd(s.text, start)
+	text = s.text[start:s.pos]
+	return text, escaped || bytes.IndexByte(text, '\\') >= 0
+}
+
+// lists reports whether n says which values there are.
+func (n *node) lists() bool { return n != nil && (n.hasEnum || n.konst != nil) }
 
 // at is the plain node that decides about values of a kind for n; nil when all go. It
 // reports false when none go, or it takes more than one to decide.
@@ -139,62 +190,87 @@ func (n *node) only(k kind) *node {
 	return one
 }
 
-// among decides by n's enum and const about a value without parts.
-func (s *scanner) among(n *node, k kind) bool {
-	if k != kindString && k != kindBoolean && k != kindNull || s.Escaped && k == kindString {
-		return false
-	}
-	if n.konst != nil && !s.is(n.konst, k) {
+// lets decides by n's enum and const about the text of a value without parts that is no
+// number: a word, or a string without escapes.
+func (n *node) lets(k kind, text []byte) bool {
+	if n.konst != nil && !isText(n.konst, k, text) {
 		return false
 	}
 	if n.enumSet != nil {
-		_, there := n.enumSet[string(s.text())]
+		_, there := n.enumSet[string(text)]
 		return there
 	}
-	return !n.hasEnum || slices.ContainsFunc(n.enum, func(v value) bool { return s.is(&v, k) })
+	return !n.hasEnum || slices.ContainsFunc(n.enum, func(v value) bool { return isText(&v, k, text) })
 }
 
-// is compares the token, a string without escapes or a word, with a value.
-func (s *scanner) is(v *value, k kind) bool {
+// isText compares a value with the text of one, a string without escapes or a word.
+func isText(v *value, k kind, text []byte) bool {
 	switch {
 	case v.kind != k:
 		return false
 	case k == kindString:
-		return v.text == string(s.Text[s.Start+1:s.Pos-1])
+		return v.text == string(text[1:len(text)-1])
 	}
-	return k == kindNull || v.truth == (s.Text[s.Start] == 't')
+	return k == kindNull || v.truth == (text[0] == 't')
 }
 
-func (s *scanner) number(n *node) bool {
-	text := s.text()
-	if len(text) > 18 || slices.ContainsFunc(text, func(c byte) bool { return c|0x20 == 'e' }) {
+func (n *node) scanNumber(text []byte) bool {
+	whole := true
+	for _, c := range text {
+		switch c {
+		case 'e', 'E':
+			return false
+		case '.':
+			whole = false
+		}
+	}
+	if len(text) > 18 {
 		return false
 	}
-	return n == nil || n.validNumber(string(text))
+	return n == nil || whole && !n.lower.set && !n.upper.set && n.multiple == nil || n.validNumber(string(text))
 }
 
-func (s *scanner) string(n *node) bool {
-	if n.minLength <= 0 && n.maxLength < 0 && n.pattern == nil {
+// scanString decides about a string, which is given with its quotes.
+func (n *node) scanString(text []byte, escaped bool) bool {
+	measured := n.minLength > 0 || n.maxLength >= 0 || n.pattern != nil
+	if !measured && !n.lists() {
 		return true
 	}
-	if s.Escaped {
+	if escaped || n.lists() && !n.lets(kindString, text) {
 		return false
 	}
-	text := s.Text[s.Start+1 : s.Pos-1]
+	if text = text[1 : len(text)-1]; !measured {
+		return true
+	}
 	if length := utf8.RuneCount(text); length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 		return false
 	}
 	return n.pattern == nil || n.pattern.re == nil || n.pattern.re.Match(text)
 }
 
+// another moves to the next part of an array or object, behind the comma if it is not the first.
+// It reports false at the end, which it passes, or where there is neither.
+func (s *scanner) another(first bool, end byte) (more, ok bool) {
+	c := s.next()
+	if c == end {
+		s.pos++
+		return false, true
+	}
+	if !first {
+		if c != ',' {
+			return false, false
+		}
+		s.pos++
+	}
+	return true, true
+}
+
 func (s *scanner) array(n *node, depth int) bool {
-	tok, count := s.Next(), 0
-	for ; tok != jsonscan.EndArray; count++ {
-		if count > 0 {
-			if tok != jsonscan.Comma {
-				return false
-			}
-			tok = s.Next()
+	s.pos++
+	for count := 0; ; count++ {
+		more, ok := s.another(count == 0, ']')
+		if !more {
+			return ok && (n == nil || count >= n.minItems && (n.maxItems < 0 || count <= n.maxItems))
 		}
 		var item *node
 		if n != nil {
@@ -202,45 +278,42 @@ func (s *scanner) array(n *node, depth int) bool {
 				item = n.prefix[count]
 			}
 		}
-		if !s.value(item, tok, depth) {
+		if !s.value(item, depth) {
 			return false
 		}
-		tok = s.Next()
 	}
-	return n == nil || count >= n.minItems && (n.maxItems < 0 || count <= n.maxItems)
 }
 
 func (s *scanner) object(n *node, depth int) bool {
-	outer := s.names.Open()
-	tok, count, required := s.Next(), 0, uint64(0)
-	for ; tok != jsonscan.EndObject; count++ {
-		if count > 0 {
-			if tok != jsonscan.Comma {
-				return false
-			}
-			tok = s.Next()
+	s.pos++
+	required := uint64(0)
+	for count := 0; ; count++ {
+		more, ok := s.another(count == 0, '}')
+		if !more {
+			return ok && (n == nil || required == 1<<len(n.required)-1 && count >= n.minProps && (n.maxProps < 0 || count <= n.maxProps))
 		}
-		if tok != jsonscan.String || s.Err != nil || s.Escaped {
+		if s.next() != '"' {
 			return false
 		}
-		if _, _, twice := s.names.Add(s.Text, s.Start+1, s.Pos-1, false); twice {
-			return false
-		}
+		name, escaped := s.string()
 		var member *node
 		if n != nil {
-			name := s.Text[s.Start+1 : s.Pos-1]
+			if escaped {
+				return false
+			}
+			name = name[1 : len(name)-1]
 			required |= n.requiredBit(name)
 			if member = n.named(name); member == nil {
 				member = n.additional
 			}
 		}
-		if s.Next() != jsonscan.Colon || !s.value(member, s.Next(), depth) {
+		if s.next() != ':' {
 			return false
 		}
-		tok = s.Next()
+		if s.pos++; !s.value(member, depth) {
+			return false
+		}
 	}
-	s.names.Close(outer)
-	return n == nil || required == 1<<len(n.required)-1 && count >= n.minProps && (n.maxProps < 0 || count <= n.maxProps)
 }
 
 // requiredBit is 1 shifted by the index of a name among those that are required; 0 if it is

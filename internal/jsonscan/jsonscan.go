@@ -183,7 +183,7 @@ func Compact(dst, valid []byte) []byte {
 		case ' ', '\t', '\r', '\n':
 			i++
 		case '"':
-			end := stringEnd(valid, i)
+			end := StringEnd(valid, i)
 			dst = append(dst, valid[i:end]...)
 			i = end
 		default:
@@ -202,7 +202,7 @@ func Compacted(valid []byte) []byte {
 			dst := append(make([]byte, 0, len(valid)), valid[:i]...)
 			return slices.Clip(Compact(dst, valid[i:]))
 		case '"':
-			i = stringEnd(valid, i)
+			i = StringEnd(valid, i)
 		default:
 			i++
 		}
@@ -210,8 +210,8 @@ func Compacted(valid []byte) []byte {
 	return valid
 }
 
-// stringEnd is the end of the valid string that starts at i.
-func stringEnd(valid []byte, i int) int {
+// StringEnd is the end of the string that starts at i, behind its closing quote, in valid JSON.
+func StringEnd(valid []byte, i int) int {
 	for start := i + 1; ; {
 		quote := bytes.IndexByte(valid[i+1:], '"')
 		if quote < 0 {
