@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -136,7 +135,7 @@ func (a *attempt) start(open bool) error {
 		}
 		s.emit(Event{Type: Ran, Run: e})
 	}
-	s.bound(&opts)
+	s.opts.Bound(&opts, &s.result.Usage)
 	closing, err := recorder(s.opts.Record).into(&opts, a.id, a.prog)
 	if err != nil {
 		return err
@@ -153,25 +152,6 @@ func (a *attempt) start(open bool) error {
 	}
 	a.handle, a.cancel, a.record, a.closing = h, cancel, record, closing
 	return nil
-}
-
-// bound has a run use no more than is left of the budget.
-func (s *solver) bound(opts *exec.Options) {
-	u := &s.result.Usage
-	if n := s.opts.MaxTokens; n > 0 {
-		opts.MaxTokens = least(opts.MaxTokens, max(1, float64(n-u.Input-u.Output-u.Calls.Tokens)))
-	}
-	if n := s.opts.MaxCost; n > 0 {
-		opts.MaxCost = least(opts.MaxCost, max(math.SmallestNonzeroFloat64, n-u.Cost-u.Calls.Cost))
-	}
-}
-
-// least is the tighter of a bound, of which 0 is none, and another one.
-func least(bound, other float64) float64 {
-	if bound == 0 {
-		return other
-	}
-	return min(bound, other)
 }
 
 // exec is the strategy of the run.

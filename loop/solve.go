@@ -83,16 +83,13 @@ func (h *Handle) Replan(reason string) { h.s.interrupt(reason, nil) }
 
 // loop is the whole of it.
 func (s *solver) loop(ctx context.Context) (*Result, error) {
-	if s.opts.MaxTime > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, s.opts.MaxTime, errMaxTime)
-		defer stop()
-	}
+	ctx, stop := s.opts.Timed(ctx)
+	defer stop()
 	err := s.solve(ctx)
-	switch {
+	switch late := s.opts.Late(ctx); {
 	case ctx.Err() == nil || s.result.Status != "":
-	case errors.Is(context.Cause(ctx), errMaxTime):
-		s.end(exec.Failed, fmt.Sprintf("the task took longer than %s", s.opts.MaxTime))
+	case late != "":
+		s.end(exec.Failed, late)
 		err = nil
 	default:
 		s.end(exec.Cancelled, "the loop was cancelled")
@@ -109,8 +106,6 @@ func (s *solver) loop(ctx context.Context) (*Result, error) {
 	s.emit(Event{Type: Finished, Result: s.result})
 	return s.result, err
 }
-
-var errMaxTime = errors.New("over the time of the task")
 
 // solver is a loop that goes on.
 type solver struct {
@@ -290,8 +285,8 @@ const nearEnd = 0.8
 // warnOfBudget tells the planner, once, that there is little left to spend.
 func (s *solver) warnOfBudget() {
 	u := &s.result.Usage
-	tokens, cost := float64(u.Input+u.Output+u.Calls.Tokens), u.Cost+u.Calls.Cost
-	if s.warned || !(s.opts.MaxTokens > 0 && tokens >= nearEnd*float64(s.opts.MaxTokens) || s.opts.MaxCost > 0 && cost >= nearEnd*s.opts.MaxCost) {
+	o := &s.opts
+	if s.warned || !(o.MaxTokens > 0 && float64(u.tokens()) >= nearEnd*float64(o.MaxTokens) || o.MaxCost > 0 && u.cost() >= nearEnd*o.MaxCost) {
 		return
 	}
 	s.warned = true
@@ -310,12 +305,8 @@ func breaksOff(ctx context.Context, err error) bool {
 
 // affordable reports whether there is budget for another request.
 func (s *solver) affordable() bool {
-	u := &s.result.Usage
-	switch {
-	case s.opts.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= s.opts.MaxTokens:
-		s.end(exec.Failed, fmt.Sprintf("the token budget of %d is used up", s.opts.MaxTokens))
-	case s.opts.MaxCost > 0 && u.Cost+u.Calls.Cost >= s.opts.MaxCost:
-		s.end(exec.Failed, fmt.Sprintf("the cost budget of %g is used up", s.opts.MaxCost))
+	if spent := s.opts.Spent(&s.result.Usage); spent != "" {
+		s.end(exec.Failed, spent)
 	}
 	return s.result.Status == ""
 }
@@ -342,15 +333,10 @@ func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.
 
 // spend counts what a reply has used up.
 func (s *solver) spend(r *model.Reply) {
-	const million = 1e6
 	s.emitting.Lock()
 	defer s.emitting.Unlock()
-	u := &s.result.Usage
-	u.Requests++
-	u.Input += r.Input
-	u.Output += r.Output
-	u.Cached += r.Cached
-	u.Cost += (float64(r.Input)*s.opts.Prices.Input + float64(r.Output)*s.opts.Prices.Output) / million
+	s.result.Usage.Requests++
+	s.result.Usage.Spend(r, s.opts.Prices)
 }
 
 // take takes what came of a run, and decides whether the loop goes on.

@@ -261,13 +261,7 @@ func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 func (h *Host) budget(o *exec.Options) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	u := &h.usage
-	if n := h.loop.MaxTokens; n > 0 {
-		o.MaxTokens = max(1, float64(n-u.Input-u.Output-u.Calls.Tokens))
-	}
-	if n := h.loop.MaxCost; n > 0 {
-		o.MaxCost = max(1e-9, n-u.Cost-u.Calls.Cost)
-	}
+	h.loop.Bound(o, &h.usage)
 }
 
 // asking is the tool by which a callback is put to a person, as a call that waits for approval. It

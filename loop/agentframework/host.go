@@ -383,28 +383,20 @@ func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) 
 func (h *Host) affordable() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	u, o := &h.usage, &h.loop
-	switch {
-	case u.Requests >= o.MaxTurns:
-		return limitError(fmt.Sprintf("the model was asked %d times, and there is no result", o.MaxTurns))
-	case o.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= o.MaxTokens:
-		return limitError(fmt.Sprintf("the token budget of %d is used up", o.MaxTokens))
-	case o.MaxCost > 0 && u.Cost+u.Calls.Cost >= o.MaxCost:
-		return limitError(fmt.Sprintf("the cost budget of %g is used up", o.MaxCost))
+	if h.usage.Requests >= h.loop.MaxTurns {
+		return limitError(fmt.Sprintf("the model was asked %d times, and there is no result", h.loop.MaxTurns))
 	}
-	u.Requests++
+	if spent := h.loop.Spent(&h.usage); spent != "" {
+		return limitError(spent)
+	}
+	h.usage.Requests++
 	return nil
 }
 
 func (h *Host) spend(r *model.Reply) {
-	const million = 1e6
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	u := &h.usage
-	u.Input += r.Input
-	u.Output += r.Output
-	u.Cached += r.Cached
-	u.Cost += (float64(r.Input)*h.loop.Prices.Input + float64(r.Output)*h.loop.Prices.Output) / million
+	h.usage.Spend(r, h.loop.Prices)
 }
 
 // finding is a finding about an answer.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -58,20 +57,14 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	if err != nil {
 		return nil, err
 	}
-	limited := ctx
-	if n := h.loop.MaxTime; n > 0 {
-		var stop context.CancelFunc
-		limited, stop = context.WithTimeoutCause(ctx, n, errMaxTime)
-		defer stop()
-	}
+	limited, stop := h.loop.Timed(ctx)
+	defer stop()
 	run := h.newRun(&h.opts.Agent, h.id, hostID, h.params, o.PlanningOverride)
 	result, err := h.drive(limited, run)
 	r, err := h.result(limited, run, result, err)
 	h.emit(loop.Event{Type: loop.Finished, Result: r})
 	return r, err
 }
-
-var errMaxTime = errors.New("over the time of the task")
 
 // configOf is the planning configuration that options of a loop come to.
 func configOf(o *loop.Options) *PlanningConfig {
@@ -101,7 +94,7 @@ func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err er
 		r.State = jsonscan.Encode(&run.PlanState.StepResults)
 	}
 	var limit limitError
-	switch {
+	switch late := h.loop.Late(ctx); {
 	case err == nil:
 		r.Reason = a.Message
 		switch a.Status {
@@ -117,8 +110,8 @@ func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err er
 	case errors.Is(err, loop.ErrRejected):
 		r.Status, r.Reason = exec.Rejected, err.Error()
 		return r, nil
-	case errors.Is(context.Cause(ctx), errMaxTime):
-		r.Reason = fmt.Sprintf("the task took longer than %s", h.loop.MaxTime)
+	case late != "":
+		r.Reason = late
 		return r, nil
 	case ctx.Err() != nil:
 		r.Status, r.Reason = exec.Cancelled, "the task was cancelled"

@@ -84,11 +84,8 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 		a.loop = *o.Loop
 	}
 	a.begin()
-	if n := a.loop.MaxTime; n > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, n, errMaxTime)
-		defer stop()
-	}
+	ctx, stop := a.loop.Timed(ctx)
+	defer stop()
 	err = a.ended(ctx, a.run(ctx))
 	a.emit(loop.Event{Type: loop.Finished, Result: a.result})
 	return a.result, err
@@ -107,20 +104,15 @@ func ownTool(c *tool.Catalogue) string {
 	return ""
 }
 
-var (
-	errMaxTime = errors.New("over the time of the task")
-	errEnded   = errors.New("the agent has ended")
-)
+var errEnded = errors.New("the agent has ended")
 
 // ended notes why a run ended, and returns what is the world's fault.
 func (a *agent) ended(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+	switch late := a.loop.Late(ctx); {
+	case err == nil, errors.Is(err, errEnded):
 		return nil
-	case errors.Is(err, errEnded):
-		return nil
-	case errors.Is(context.Cause(ctx), errMaxTime):
-		a.end(exec.Failed, fmt.Sprintf("the task took longer than %s", a.loop.MaxTime))
+	case late != "":
+		a.end(exec.Failed, late)
 		return nil
 	case ctx.Err() != nil:
 		a.end(exec.Cancelled, "the agent was cancelled")
@@ -239,11 +231,8 @@ func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, 
 	if err != nil {
 		return nil, fmt.Errorf("flux: the model failed: %w", err)
 	}
-	const million = 1e6
-	u := &a.result.Usage
-	u.Requests++
-	u.Input, u.Output, u.Cached = u.Input+reply.Input, u.Output+reply.Output, u.Cached+reply.Cached
-	u.Cost += (float64(reply.Input)*a.loop.Prices.Input + float64(reply.Output)*a.loop.Prices.Output) / million
+	a.result.Usage.Requests++
+	a.result.Usage.Spend(reply, a.loop.Prices)
 	a.emit(loop.Event{Type: loop.Replied, Reply: reply})
 	if reply.Stop == model.Refusal {
 		a.end(exec.Failed, strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
@@ -254,18 +243,14 @@ func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, 
 
 // affordable says that no other request may be made.
 func (a *agent) affordable(ctx context.Context) error {
-	u, o := &a.result.Usage, &a.loop
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case o.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= o.MaxTokens:
-		a.end(exec.Failed, fmt.Sprintf("the token budget of %d is used up", o.MaxTokens))
-	case o.MaxCost > 0 && u.Cost+u.Calls.Cost >= o.MaxCost:
-		a.end(exec.Failed, fmt.Sprintf("the cost budget of %g is used up", o.MaxCost))
-	default:
-		return nil
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return errEnded
+	if spent := a.loop.Spent(&a.result.Usage); spent != "" {
+		a.end(exec.Failed, spent)
+		return errEnded
+	}
+	return nil
 }
 
 // round makes the calls of a reply: those of the six tools one after the other, those of the
@@ -308,7 +293,9 @@ func (a *agent) call(ctx context.Context, calls []model.FunctionCall, at []int, 
 		return nil
 	}
 	id := fmt.Sprintf("%s-%d", a.loop.ID, a.rounds)
-	called, r, err := a.caller.Call(ctx, id, calls)
+	caller := a.caller
+	a.loop.Bound(&caller.Exec, &a.result.Usage)
+	called, r, err := caller.Call(ctx, id, calls)
 	if err != nil {
 		return err
 	}

@@ -68,26 +68,17 @@ func (x *execution) converse(ctx context.Context, planner loop.Planner, t *model
 func (x *execution) affordable() error {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	u, o := &x.usage, &x.opts.Loop
-	switch {
-	case o.MaxTokens > 0 && u.Input+u.Output+u.Calls.Tokens >= o.MaxTokens:
-		return limitError(fmt.Sprintf("the token budget of %d is used up", o.MaxTokens))
-	case o.MaxCost > 0 && u.Cost+u.Calls.Cost >= o.MaxCost:
-		return limitError(fmt.Sprintf("the cost budget of %g is used up", o.MaxCost))
+	if spent := x.opts.Loop.Spent(&x.usage); spent != "" {
+		return limitError(spent)
 	}
 	return nil
 }
 
 func (x *execution) spend(r *model.Reply) {
-	const million = 1e6
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	u := &x.usage
-	u.Requests++
-	u.Input += r.Input
-	u.Output += r.Output
-	u.Cached += r.Cached
-	u.Cost += (float64(r.Input)*x.opts.Loop.Prices.Input + float64(r.Output)*x.opts.Loop.Prices.Output) / million
+	x.usage.Requests++
+	x.usage.Spend(r, x.opts.Loop.Prices)
 }
 
 // repaired asks until take finds nothing wrong with an answer. What is wrong goes back to the

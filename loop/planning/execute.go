@@ -127,12 +127,7 @@ func (x *execution) runOptions(prog *compile.Program, settled map[string]json.Ra
 	if !x.opts.ContinueOnFailure && !x.mayRevise() {
 		o.OnFailure = exec.Abort
 	}
-	if n := x.opts.Loop.MaxTokens; n > 0 {
-		left := max(1, float64(n-x.usage.Input-x.usage.Output-x.usage.Calls.Tokens))
-		if o.MaxTokens == 0 || left < o.MaxTokens {
-			o.MaxTokens = left
-		}
-	}
+	x.opts.Loop.Bound(&o, &x.usage)
 	x.p.mu.Unlock()
 	o.Revision, o.ReviseAt, o.MaxRevisions = 0, 0, 0
 	x.hooks(&o, prog, settled)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -307,24 +306,18 @@ func (x *execution) emit(e loop.Event) {
 // finish runs work within the time that there is, and makes the result of what came of it.
 func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*ExecutionResult, error) {
 	begun := time.Now()
-	limited := ctx
-	if n := x.opts.Loop.MaxTime; n > 0 {
-		var stop context.CancelFunc
-		limited, stop = context.WithTimeoutCause(ctx, n, errMaxTime)
-		defer stop()
-	}
+	limited, stop := x.opts.Loop.Timed(ctx)
+	defer stop()
 	end, err := x.ending(limited, work(limited))
 	return x.result(end, time.Since(begun)), err
 }
-
-var errMaxTime = errors.New("over the time of the task")
 
 // ending tells apart why there is an end: nil is a success, and the error is the world's.
 func (x *execution) ending(ctx context.Context, err error) (*ending, error) {
 	var end *ending
 	var limit limitError
 	var plan *PlanError
-	switch {
+	switch late := x.opts.Loop.Late(ctx); {
 	case err == nil:
 		return nil, nil
 	case errors.As(err, &end):
@@ -334,8 +327,8 @@ func (x *execution) ending(ctx context.Context, err error) (*ending, error) {
 	case errors.As(err, &plan):
 		x.findings = plan.Findings
 		return &ending{exec.Failed, plan.Error()}, nil
-	case errors.Is(context.Cause(ctx), errMaxTime):
-		return &ending{exec.Failed, fmt.Sprintf("the task took longer than %s", x.opts.Loop.MaxTime)}, nil
+	case late != "":
+		return &ending{exec.Failed, late}, nil
 	case ctx.Err() != nil:
 		return &ending{exec.Cancelled, "the execution was cancelled"}, nil
 	}

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"slices"
 	"time"
-
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Executed is the answer of plan.execute.
@@ -362,12 +360,4 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 	x.replans++
 	x.a.result.Turns++
 	return x.a.show(x.plan)
-}
-
-// statusOf is what a run says of how it ended before its time; "" is that it did not.
-func statusOf(r *exec.Result) exec.Status {
-	if r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected {
-		return r.Status
-	}
-	return ""
 }

@@ -59,40 +59,39 @@ func (a *Actions) call(ctx context.Context, name string, params []json.RawMessag
 	}
 	id := fmt.Sprintf("%s-%d", a.loop.ID, a.State.Runs+1)
 	caller, u := a.caller, &a.result.Usage
-	if a.loop.MaxTokens > 0 {
-		caller.Exec.MaxTokens = max(1, float64(a.loop.MaxTokens-u.Input-u.Output-u.Calls.Tokens))
-	}
-	if a.loop.MaxCost > 0 {
-		caller.Exec.MaxCost = max(1e-9, a.loop.MaxCost-u.Cost-u.Calls.Cost)
-	}
+	a.loop.Bound(&caller.Exec, u)
 	called, result, err := caller.Call(ctx, id, calls)
 	if err != nil {
 		return nil, err
 	}
-	var early exec.Status
 	if result != nil {
 		a.result.Runs = append(a.result.Runs, id)
 		u.Calls = u.Calls.Plus(result.Usage)
-		if early = statusOf(result); early == "" {
+		if !early(result) {
 			a.State.Runs++
 		}
 	}
 	answers := make([]answer, len(called))
 	for i := range called {
-		answers[i] = answerOf(&called[i], early)
+		answers[i] = answerOf(&called[i], result)
 	}
 	return answers, nil
 }
 
-// answerOf is what a call comes to. early is how its run ended before its time.
-func answerOf(c *loop.Called, early exec.Status) answer {
+// early reports whether a run ended before its time, and may go on.
+func early(r *exec.Result) bool {
+	return r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected
+}
+
+// answerOf is what a call comes to. The run is nil when there was none, since no call could be made.
+func answerOf(c *loop.Called, run *exec.Result) answer {
 	switch {
 	case c.Failure != nil:
 		return answer{failed: true, why: c.Failure.Message, uncertain: c.Failure.Code == "uncertain"}
-	case c.Status != exec.Completed && early != "":
-		return answer{ended: &EndedError{early, c.Reason}}
-	case c.Status != exec.Completed:
-		return answer{failed: true, why: cmp.Or(c.Reason, "the subtask was not done")}
+	case c.Status != exec.Completed && early(run):
+		return answer{ended: &EndedError{run.Status, c.Reason}}
+	case c.Status != exec.Completed: // a bound ended the run
+		return answer{failed: true, why: cmp.Or(run.Reason, c.Reason)}
 	}
 	f, _ := fieldsOf(c.Value)
 	if e := f["error"]; truthy(e) {

@@ -117,25 +117,18 @@ func errorText(err error) string {
 }
 
 func (a *Actions) spend(r *model.Reply) {
-	const million = 1e6
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	u := &a.result.Usage
-	u.Requests++
-	u.Input, u.Output, u.Cached = u.Input+r.Input, u.Output+r.Output, u.Cached+r.Cached
-	u.Cost += (float64(r.Input)*a.loop.Prices.Input + float64(r.Output)*a.loop.Prices.Output) / million
+	a.result.Usage.Requests++
+	a.result.Usage.Spend(r, a.loop.Prices)
 }
 
 // affordable says which bound forbids more.
 func (a *Actions) affordable() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	u := &a.result.Usage
-	switch tokens, cost := u.Input+u.Output+u.Calls.Tokens, u.Cost+u.Calls.Cost; {
-	case a.loop.MaxTokens > 0 && tokens >= a.loop.MaxTokens:
-		return messagef("the token budget of %d is used up", a.loop.MaxTokens)
-	case a.loop.MaxCost > 0 && cost >= a.loop.MaxCost:
-		return messagef("the cost budget of %g is used up", a.loop.MaxCost)
+	if spent := a.loop.Spent(&a.result.Usage); spent != "" {
+		return message(spent)
 	}
 	return nil
 }

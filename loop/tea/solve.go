@@ -29,11 +29,8 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	if a.loop.MaxTime > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, a.loop.MaxTime)
-		defer stop()
-	}
+	ctx, stop := a.loop.Timed(ctx)
+	defer stop()
 	err = a.conclude(ctx, a.solve(ctx))
 	r := a.result
 	r.State = jsonscan.Encode(a.State)
@@ -46,9 +43,11 @@ func (a *Actions) conclude(ctx context.Context, err error) error {
 	var failed *Error
 	var ended *EndedError
 	r := a.result
-	switch {
+	switch late := a.loop.Late(ctx); {
 	case err == nil:
 		r.Status = exec.Completed
+	case late != "":
+		r.Status, r.Reason = exec.Failed, late
 	case ctx.Err() != nil:
 		r.Status, r.Reason = exec.Cancelled, "the execution was cancelled"
 	case errors.As(err, &ended):

@@ -135,7 +135,7 @@ func TestSolveBounds(t *testing.T) {
 		task := &loop.Task{Goal: "G", Planner: loop.Say(listed(subtask("a"))), Catalogue: tool.NewCatalogue(slow)}
 		o := &tea.Options{Loop: &loop.Options{MaxTime: time.Second}, Execute: tea.ExecuteParams{SubtaskExecutor: &tea.Executor{Action: "work"}}}
 		r, err := tea.Solve(t.Context(), task, o)
-		if err != nil || r.Status != exec.Cancelled {
+		if err != nil || r.Status != exec.Failed || r.Reason != "the task took longer than 1s" {
 			t.Errorf("%v, %s: %s", err, r.Status, r.Reason)
 		}
 	})

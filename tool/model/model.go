@@ -76,11 +76,13 @@ type Prices struct {
 	Output float64 `json:"output"`
 }
 
+// Cost is what so many tokens cost.
+func (p Prices) Cost(input, output int64) float64 {
+	const million = 1e6
+	return (float64(input)*p.Input + float64(output)*p.Output) / million
+}
+
 // usage is what an answer used up.
 func (p Prices) usage(a *Answer) tool.Usage {
-	const million = 1e6
-	return tool.Usage{
-		Tokens: a.Input + a.Output, Input: a.Input, Output: a.Output,
-		Cost: (float64(a.Input)*p.Input + float64(a.Output)*p.Output) / million,
-	}
+	return tool.Usage{Tokens: a.Input + a.Output, Input: a.Input, Output: a.Output, Cost: p.Cost(a.Input, a.Output)}
 }

@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// Spend counts what a reply of the planner has used up, but not as a request.
+func (u *Usage) Spend(r *model.Reply, prices model.Prices) {
+	u.Input += r.Input
+	u.Output += r.Output
+	u.Cached += r.Cached
+	u.Cost += prices.Cost(r.Input, r.Output)
+}
+
+// tokens and cost are those of all: of planner and calls.
+func (u *Usage) tokens() int64 { return u.Input + u.Output + u.Calls.Tokens }
+func (u *Usage) cost() float64 { return u.Cost + u.Calls.Cost }
+
+// Spent says which of MaxTokens and MaxCost is used up, in words; "" is neither.
+func (o *Options) Spent(u *Usage) string {
+	switch {
+	case o.MaxTokens > 0 && u.tokens() >= o.MaxTokens:
+		return fmt.Sprintf("the token budget of %d is used up", o.MaxTokens)
+	case o.MaxCost > 0 && u.cost() >= o.MaxCost:
+		return fmt.Sprintf("the cost budget of %g is used up", o.MaxCost)
+	}
+	return ""
+}
+
+// Bound has a run use no more than is left of MaxTokens and MaxCost; tighter bounds of the run stay.
+func (o *Options) Bound(run *exec.Options, u *Usage) {
+	if o.MaxTokens > 0 {
+		run.MaxTokens = least(run.MaxTokens, max(1, float64(o.MaxTokens-u.tokens())))
+	}
+	if o.MaxCost > 0 {
+		run.MaxCost = least(run.MaxCost, max(math.SmallestNonzeroFloat64, o.MaxCost-u.cost()))
+	}
+}
+
+// least is the tighter of a bound, of which 0 is none, and another one.
+func least(bound, other float64) float64 {
+	if bound == 0 {
+		return other
+	}
+	return min(bound, other)
+}
+
+var errMaxTime = errors.New("over the time of the task")
+
+// Timed is a context that is done when MaxTime is over; the caller has to stop it.
+func (o *Options) Timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.MaxTime <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, o.MaxTime, errMaxTime)
+}
+
+// Late says, in words, that a context of Timed is done since MaxTime is over; "" is that it is not.
+func (o *Options) Late(timed context.Context) string {
+	if !errors.Is(context.Cause(timed), errMaxTime) {
+		return ""
+	}
+	return fmt.Sprintf("the task took longer than %s", o.MaxTime)
+}

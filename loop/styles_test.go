@@ -1,0 +1,127 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/loop/agentframework"
+	"github.com/plc-lang/plc/loop/flux"
+	"github.com/plc-lang/plc/loop/planning"
+	"github.com/plc-lang/plc/loop/tea"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// style is a loop, and an answer of its model that calls the tool "work" with n from 0 to 9, all
+// at once.
+type style struct {
+	name   string
+	solve  func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
+	answer func() model.Reply
+}
+
+// each is a text for each n, as a list.
+func each(format string) string {
+	var list []string
+	for n := range 10 {
+		list = append(list, strings.ReplaceAll(format, "N", fmt.Sprint(n)))
+	}
+	return strings.Join(list, ",")
+}
+
+func says(text string) func() model.Reply {
+	return func() model.Reply { return model.Reply{Text: text} }
+}
+
+func styles() []style {
+	return []style{
+		{"plan", loop.Solve, says(`{"calls":[` + each(`{"_tool":"work","_id":"cN","n":N}`) + `]}`)},
+		{"flux", func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
+			return flux.Solve(ctx, task, &flux.Options{Planning: true, Loop: o})
+		}, func() (r model.Reply) {
+			for n := range 10 {
+				r.Calls = append(r.Calls, model.FunctionCall{ID: fmt.Sprint("call_", n), Name: "work", Params: fmt.Sprintf(`{"n":%d}`, n)})
+			}
+			return r
+		}},
+		{"agentframework", func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
+			return agentframework.Solve(ctx, task, &agentframework.Options{Loop: o})
+		}, says(`{"kind":"submit_plan","plan":[` + each(`{"id":"sN","kind":"call_tool","tool_name":"work","parameters":{"n":N}}`) + `]}`)},
+		{"planning", func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
+			return planning.Solve(ctx, task, &planning.Options{Loop: *o, ExecutionMode: planning.Parallel, MaxParallel: 1})
+		}, says(`{"goal":"g","steps":[` + each(`{"id":"sN","action":"work","parameters":{"n":N},"dependencies":[]}`) + `]}`)},
+		{"tea", func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error) {
+			return tea.Solve(ctx, task, &tea.Options{Loop: o, Execute: tea.ExecuteParams{
+				Parallel: true, MaxConcurrent: 10, SubtaskExecutor: &tea.Executor{Action: "work", With: json.RawMessage(`{"n":"{{ subtask.id }}"}`)},
+			}})
+		}, says(`{"subtasks":[` + each(`{"id":"sN","description":"d"}`) + `]}`)},
+	}
+}
+
+// work is a tool that uses up a token and costs 1, and how often it was called.
+func work(t *testing.T) (catalogue *tool.Catalogue, made *int) {
+	t.Helper()
+	d, findings := tool.ParseDefinition(json.RawMessage(`{"properties":{"n":{}}}`), "work", diag.Loc{})
+	if err := findings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	made = new(int)
+	return tool.NewCatalogue(&tool.Tool{Definition: d, Source: "go", Driver: "go", Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+		*made++
+		return tool.Result{Value: json.RawMessage("1"), Usage: tool.Usage{Tokens: 1, Cost: 1}}, nil
+	})}), made
+}
+
+// What a loop may use up bounds what its calls do, in all styles: a run ends with the call that goes over
+// it. A tighter bound of its runs stays.
+func TestBudgetsOfCalls(t *testing.T) {
+	for _, s := range styles() {
+		for what, o := range map[string]loop.Options{
+			"cost":             {MaxCost: 3},
+			"tokens":           {MaxTokens: 3},
+			"cost of a run":    {MaxCost: 8, Exec: exec.Options{MaxCost: 3}},
+			"tokens of a run":  {MaxTokens: 8, Exec: exec.Options{MaxTokens: 3}},
+			"what a run may":   {Exec: exec.Options{MaxCost: 3}},
+			"more than a loop": {MaxCost: 3, Exec: exec.Options{MaxCost: 8}},
+		} {
+			o.Exec.Schedule, o.Exec.MaxParallel = exec.Sequential, 1
+			catalogue, made := work(t)
+			script := &loop.Script{Replies: []model.Reply{s.answer()}}
+			r, _ := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: catalogue, Planner: script}, &o)
+			if *made != 4 || r.Status != exec.Failed {
+				t.Errorf("%s: %s: %d calls of 1; %s %s", s.name, what, *made, r.Status, r.Reason)
+			}
+		}
+	}
+}
+
+// A loop that takes longer than it may has failed, and says so; one whose context is done was cancelled.
+func TestTimeIsUp(t *testing.T) {
+	for _, s := range styles() {
+		synctest.Test(t, func(t *testing.T) {
+			waits := script(func(ctx context.Context, _ *model.Turn) (*model.Reply, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
+			task := &loop.Task{Goal: "g", Catalogue: tool.NewCatalogue(), Planner: waits}
+			r, err := s.solve(t.Context(), task, &loop.Options{MaxTime: time.Minute})
+			if err != nil || r.Status != exec.Failed || r.Reason != "the task took longer than 1m0s" {
+				t.Errorf("%s: %v, %s %q", s.name, err, r.Status, r.Reason)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			r, err = s.solve(ctx, task, &loop.Options{MaxTime: time.Minute})
+			if err != nil || r.Status != exec.Cancelled || !strings.HasSuffix(r.Reason, "was cancelled") {
+				t.Errorf("%s: %v, %s %q", s.name, err, r.Status, r.Reason)
+			}
+		})
+	}
+}
