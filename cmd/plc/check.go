@@ -44,7 +44,7 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
 	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
-	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line: a plan, a string that holds one, or {\"id\": …, \"plan\": either}")
+	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line or all in a list over lines: a plan, a string that holds one, or {\"id\": …, \"plan\": either}")
 	c.Flags().BoolVar(&f.summary, "summary", false, "count the findings by code instead of showing them")
 	must(c.MarkFlagFilename("jsonl", "jsonl"))
 	c.Flags().BoolVar(&f.types, "types", false, "print the type of every reference as well (text only)")

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -84,8 +85,11 @@ func (env *environment) planFiles(names []string) iter.Seq[*checkedPlan] {
 }
 
 // planLines are the plans of a file with one a line: the plan itself, a string that holds it,
-// or {"id": …, "plan": either}.
+// or {"id": …, "plan": either}. A file that is a list over several lines has one an element.
 func planLines(src *diag.File, name string) iter.Seq[*checkedPlan] {
+	if isList(src.Text) {
+		return planElements(src, name)
+	}
 	return func(yield func(*checkedPlan) bool) {
 		at, number := 0, 0
 		for line := range bytes.Lines(src.Text) {
@@ -104,11 +108,41 @@ func planLines(src *diag.File, name string) iter.Seq[*checkedPlan] {
 	}
 }
 
+// isList reports whether a text begins with a line that only a list over several lines can
+// begin with.
+func isList(text []byte) bool {
+	first, _, more := bytes.Cut(bytes.TrimSpace(text), []byte{'\n'})
+	opens := strings.Join(strings.Fields(string(first)), "")
+	return more && (opens == "[" || opens == "[{")
+}
+
+// planElements are the plans of a file that is a list of them.
+func planElements(src *diag.File, name string) iter.Seq[*checkedPlan] {
+	return func(yield func(*checkedPlan) bool) {
+		root, findings := lang.ReadValueIn(src, diag.Span{End: int32(len(src.Text))}, &lang.Options{MaxBytes: len(src.Text)})
+		if findings.HasErrors() {
+			yield(&checkedPlan{Findings: findings, Line: 1, name: name})
+			return
+		}
+		for _, value := range root.Elements() {
+			p := planOf(src, value)
+			if p.Line, p.name = src.Position(int(value.Span().Start)).Line, name; !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 func planLine(src *diag.File, span diag.Span) *checkedPlan {
 	value, findings := lang.ReadValueIn(src, span, nil)
 	if findings.HasErrors() {
 		return &checkedPlan{Findings: findings}
 	}
+	return planOf(src, value)
+}
+
+// planOf is the plan that a value is, or has.
+func planOf(src *diag.File, value lang.Node) *checkedPlan {
 	p := &checkedPlan{}
 	if plan, ok := value.Member("plan"); ok && isWrapper(value) {
 		if id, ok := value.Member("id"); ok {

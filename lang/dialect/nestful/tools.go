@@ -49,6 +49,7 @@ func definitions(b *dialect.Builder, list tree.Value) {
 			Description: f.First("description").Value,
 			Params:      params(f),
 			Needed:      true,
+			Loose:       true,
 			Results:     results(f),
 		}
 		d.Write(b)
@@ -62,6 +63,11 @@ func results(f tree.Value) tree.Value {
 }
 
 // params are the params of a function, which may be those of an API's path and query.
-func params(f tree.Value) tree.Value {
-	return f.First("query_parameters", "parameters", "path_parameters", "arguments").Value
+func params(f tree.Value) (list []tree.Value) {
+	for _, name := range []string{"query_parameters", "parameters", "path_parameters", "arguments"} {
+		if v := f.First(name).Value; !v.IsZero() {
+			list = append(list, v)
+		}
+	}
+	return list
 }

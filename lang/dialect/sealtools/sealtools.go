@@ -6,7 +6,8 @@
 //
 // API_call_1, alone or in a text, is the second member of what getGene gives; which that
 // is the tool says. While that is not known, each label of a call is its whole result. A
-// plan may stand in a record as its calling, or be a string as Python writes it.
+// plan may stand in a record as its calling or the answer in its conversations, before its
+// query in a list of the two, or be a string as Python writes it.
 package sealtools
 
 import (
@@ -73,8 +74,12 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	case !ok:
 		return v, false
 	case v.Is(lang.Array):
-		if first := v.List(); len(first) > 0 && !first[0].Has("api") && !first[0].First(plans()...).Value.IsZero() {
-			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; write each in a file or on a line of its own", len(first))
+		list := v.List()
+		switch {
+		case len(list) == 2 && list[0].Is(lang.Array) && list[1].Is(lang.String): // a plan and its query
+			return list[0], true
+		case len(list) > 0 && !list[0].Has("api") && !list[0].First(plans()...).Value.IsZero():
+			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; write each in a file or on a line of its own", len(list))
 			return v, false
 		}
 		return v, true
@@ -82,12 +87,26 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 		r.call(v)
 		return tree.Value{}, true
 	}
+	if answer := answered(v); !answer.IsZero() {
+		return r.list(answer)
+	}
 	if m := v.First(plans()...); !m.Value.IsZero() {
 		tree.Beside(r.Builder, v, []string{"id", "query"}, plans()...)
 		return r.list(m.Value)
 	}
 	r.Errorf(v.At(), diag.BadNotation, "a Seal-Tools plan is a list of calls {\"api\": …, \"parameters\": {…}, \"responses\": […]}, and not %s", v.Describe())
 	return v, false
+}
+
+// answered is the plan in a record of a conversation, the last thing that the model says;
+// the zero Value if this is none.
+func answered(v tree.Value) (answer tree.Value) {
+	for _, turn := range v.Get("conversations").Elements() {
+		if turn.Get("from").Str() == "gpt" {
+			answer = turn.Get("value")
+		}
+	}
+	return answer
 }
 
 // plans are the members that a plan may stand in.

@@ -42,7 +42,7 @@ func definition(b *dialect.Builder, v tree.Value, seen map[string]bool) {
 		At:          v.At(),
 		Name:        name,
 		Description: v.Get("api_description"),
-		Params:      v.First("parameters").Value,
+		Params:      []tree.Value{v.Get("parameters")},
 		Required:    v.Get("required"),
 		Results:     v.First("responses").Value,
 		Loose:       true,

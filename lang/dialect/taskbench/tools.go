@@ -53,7 +53,7 @@ func definition(b *dialect.Builder, v tree.Value) {
 	for _, p := range v.Get("parameters").Elements() {
 		if name := p.Get("name"); name.Str() != "" && !taken[name.Str()] && tree.Param(b, name.Str(), name.All()) {
 			taken[name.Str()] = true
-			tree.Schema(b, p)
+			tree.LooseSchema(b, p)
 		}
 	}
 	for _, t := range v.Get("input-type").Elements() {

@@ -14,14 +14,14 @@ type Definition struct {
 	At          diag.Span
 	Name        Value
 	Description Value
-	Params      Value  // a map from names to schemas, or a schema of an object
-	Required    Value  // the names of the params that must be given; zero when the params say
-	Results     Value  // like Params
-	Effects     string // as JSON, "" for none
+	Params      []Value // each a map from names to schemas, or a schema of an object
+	Required    Value   // the names of the params that must be given; zero when the params say
+	Results     Value   // like one of Params
+	Effects     string  // as JSON, "" for none
 	// Needed reports that a param must be given unless something is said to the contrary.
 	Needed bool
-	// Loose reports that params of one text may be given as numbers, and the other way
-	// round: that types are hints.
+	// Loose reports that types are hints: that a param takes all that can be meant for its
+	// type, and that a result may be that.
 	Loose bool
 }
 
@@ -40,32 +40,52 @@ func (d *Definition) Write(b *dialect.Builder) {
 	}
 	b.Member("properties", d.At)
 	b.Object(d.At)
-	params, required := fields(d.Params)
-	if d.Needed && len(required) == 0 {
-		required = needed(params)
-	}
+	params, required := d.params()
 	for _, m := range params {
 		switch {
 		case !Param(b, m.Name, m.Key):
 		case d.Loose:
-			loose(b, m.Value)
+			LooseSchema(b, m.Value)
 		default:
 			Schema(b, m.Value)
 		}
 	}
 	if !d.Results.IsZero() {
 		b.Member("_output", d.Results.At())
-		Results(b, d.Results)
+		Results(b, d.Results, d.Loose)
 	}
 	b.Close()
-	if d.Required.Is(lang.Array) {
-		required = d.Required.strings()
-	}
 	writeRequired(b, required, d.At)
-	if d.Params.Is(lang.Object) && d.Params.Get("additionalProperties").Kind() != lang.True {
-		Closed(b, d.Params.At())
+	if len(d.Params) > 0 && !slices.ContainsFunc(d.Params, isOpen) {
+		Closed(b, d.Params[0].At())
 	}
 	b.Close()
+}
+
+// params are the params, and the names of those that must be given. The first of a name
+// counts.
+func (d *Definition) params() (list []Member, required []string) {
+	for _, v := range d.Params {
+		more, names := fields(v)
+		for _, m := range more {
+			if !slices.ContainsFunc(list, func(o Member) bool { return o.Name == m.Name }) {
+				list = append(list, m)
+			}
+		}
+		required = append(required, names...)
+	}
+	switch {
+	case d.Required.Is(lang.Array):
+		required = d.Required.strings()
+	case d.Needed && len(required) == 0 && !speaksOfDefault(d.Description.Str()):
+		required = needed(list)
+	}
+	return list, required
+}
+
+// isOpen reports whether the schema of params lets there be others than it lists.
+func isOpen(v Value) bool {
+	return !v.Is(lang.Object) || v.Get("additionalProperties").Kind() == lang.True
 }
 
 // Closed says that an object has the members that its schema lists, and no others.
@@ -136,31 +156,44 @@ func isOptional(v Value) bool {
 	if v.Has("default") || v.Has("default_value") {
 		return true
 	}
-	about := strings.ToLower(v.Get("type").Str() + " " + v.Get("description").Str())
-	return strings.Contains(about, "optional") || strings.Contains(about, "default")
+	return speaksOfDefault(v.Get("type").Str() + " " + v.Get("description").Str())
+}
+
+// speaksOfDefault reports whether words say that something may be left out.
+func speaksOfDefault(words string) bool {
+	words = strings.ToLower(words)
+	return strings.Contains(words, "optional") || strings.Contains(words, "default")
 }
 
 // Results writes the schema of a tool's result: an object with the members that are
-// described, all of which it has, and maybe others.
-func Results(b *dialect.Builder, v Value) {
-	list, ok := resultFields(v)
-	if !ok {
-		Schema(b, v)
+// described, all of which it has, and maybe others. The types of loose ones are hints.
+func Results(b *dialect.Builder, v Value, loose bool) {
+	write := Schema
+	if loose {
+		write = looseResult
+	}
+	if list, ok := resultFields(v); ok {
+		writeMembers(b, v.At(), list, write)
 		return
 	}
-	b.Object(v.At())
-	b.Member("type", v.At())
-	b.String("object", v.At())
-	b.Member("properties", v.At())
-	b.Object(v.At())
+	write(b, v)
+}
+
+// writeMembers writes the schema of an object that has all of the members.
+func writeMembers(b *dialect.Builder, at diag.Span, list []Member, write func(*dialect.Builder, Value)) {
+	b.Object(at)
+	b.Member("type", at)
+	b.String("object", at)
+	b.Member("properties", at)
+	b.Object(at)
 	names := make([]string, len(list))
 	for i, m := range list {
 		names[i] = m.Name
 		b.Member(m.Name, m.Key)
-		Schema(b, m.Value)
+		write(b, m.Value)
 	}
 	b.Close()
-	writeRequired(b, names, v.At())
+	writeRequired(b, names, at)
 	b.Close()
 }
 
@@ -205,40 +238,6 @@ func Schema(b *dialect.Builder, v Value) {
 	b.Close()
 }
 
-// loose writes the schema of a param whose type is a hint: text that is a number does for
-// one, and any scalar for text.
-func loose(b *dialect.Builder, v Value) {
-	types := typesOf(v.Get("type").Str())
-	b.Object(v.At())
-	if d := v.Get("description"); d.Is(lang.String) {
-		b.Member("description", d.All())
-		b.String(d.Str(), d.All())
-	}
-	at := v.Get("type").All()
-	if len(types) == 1 && looseTypes()[types[0]] != nil {
-		b.Member("type", at)
-		b.List(at)
-		for _, t := range looseTypes()[types[0]] {
-			b.String(t, at)
-		}
-		b.Close()
-		if types[0] == "integer" || types[0] == "number" {
-			b.Member("pattern", at)
-			b.String("[0-9]", at)
-		}
-	}
-	b.Close()
-}
-
-func looseTypes() map[string][]string {
-	return map[string][]string{
-		"string":  {"string", "number", "boolean"},
-		"integer": {"integer", "string"},
-		"number":  {"number", "string"},
-		"boolean": {"boolean", "string"},
-	}
-}
-
 // keyword writes a member of a schema, when it is one that bears on values, or is for
 // people.
 func keyword(b *dialect.Builder, m Member, properties []Member) {
@@ -250,7 +249,7 @@ func keyword(b *dialect.Builder, m Member, properties []Member) {
 			b.Member("description", m.Key)
 			b.String(m.Value.Str(), m.Value.All())
 		}
-	case "enum", "allowed_values":
+	case "enum", "allowed_values", "possible_values":
 		if m.Value.Is(lang.Array) && m.Value.Len() > 0 {
 			b.Member("enum", m.Key)
 			Words(b, m.Value)
@@ -278,18 +277,27 @@ func keyword(b *dialect.Builder, m Member, properties []Member) {
 
 // writeType writes the type of a schema, unless it is any.
 func writeType(b *dialect.Builder, m Member) {
-	words := []string{m.Value.Str()}
-	if m.Value.Is(lang.Array) {
-		words = m.Value.strings()
+	writeTypes(b, m, typesIn(m.Value))
+}
+
+// typesIn are the types of JSON that a word, or a list of words, means; nil is any.
+func typesIn(v Value) (types []string) {
+	words := []string{v.Str()}
+	if v.Is(lang.Array) {
+		words = v.strings()
 	}
-	types := []string{}
 	for _, w := range words {
 		t := typesOf(w)
 		if t == nil {
-			return
+			return nil
 		}
 		types = append(types, t...)
 	}
+	return types
+}
+
+// writeTypes writes the types of a schema, unless there are none.
+func writeTypes(b *dialect.Builder, m Member, types []string) {
 	slices.Sort(types)
 	types = slices.Compact(types)
 	if len(types) == 0 {
