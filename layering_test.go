@@ -121,7 +121,7 @@ var layers = map[string]layer{
 	"approval":      {own: "compile internal/jsonscan"},
 
 	// The record of runs.
-	"journal": {own: "exec compile", libraries: []string{sqlite, xsys}},
+	"journal": {own: "exec compile internal/jsonscan", libraries: []string{sqlite, xsys}},
 
 	// The solution loop.
 	"loop":                {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},

@@ -274,7 +274,7 @@ func byRun(items []item) []*part {
 // written, the others must not suffer: then each is written by itself.
 func (s *Store) commit(parts []*part) {
 	parts = slices.DeleteFunc(parts, func(p *part) bool {
-		if p.err == nil || len(p.events) > 0 {
+		if p.err == nil || len(p.rows) > 0 {
 			return false
 		}
 		s.settle(p, p.err)

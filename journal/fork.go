@@ -90,7 +90,7 @@ func (t *tx) copyEvents(r *Run, from int64, f *Fork) error {
 		if err := p.write(t); err != nil {
 			return err
 		}
-		p.events, p.questions = nil, nil
+		p.lines, p.rows, p.questions = nil, nil, nil
 	}
 	r.tally.status = exec.Pending
 	clear(r.tally.lengths) // the other run's
@@ -107,10 +107,9 @@ func (p *part) copy(entry *Entry, f *Fork) error {
 	if e.Call == "" || e.Instance == f.Instance && e.Call == f.At || f.Drop != nil && f.Drop(e.Instance, e.Call) {
 		return nil
 	}
-	p.last++
-	p.events = append(p.events, row{eventID(p.run.id, p.last), e.Instance, e.Call, string(e.Type), micros(e.Time), string(entry.Body)})
-	p.run.tally.add(e, p.last, p)
-	p.open = len(p.run.tally.open)
+	before := len(p.lines)
+	p.lines.addText(entry.Body)
+	p.addRow(e, p.last+1, before)
 	p.summary = p.run.tally.summary()
 	return nil
 }

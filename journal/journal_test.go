@@ -550,10 +550,13 @@ func TestCollect(t *testing.T) {
 	if err != nil || left != "r9 r8 r7 r5 r3 r2 r1 " {
 		t.Errorf("left are %s %v", left, err)
 	}
-	var texts, events int
-	s.readers.QueryRow("SELECT (SELECT count(*) FROM texts), (SELECT count(*) FROM events)").Scan(&texts, &events)
-	if texts != 8 || events != 7*51-1 {
-		t.Errorf("%d texts, %d events are left", texts, events)
+	var texts, of, events int
+	s.readers.QueryRow("SELECT (SELECT count(*) FROM texts), (SELECT count(DISTINCT run) FROM events)").Scan(&texts, &of)
+	for _, r := range runs {
+		events += len(bodies(t, s, r.Run))
+	}
+	if texts != 8 || of != 7 || events != 7*51-1 {
+		t.Errorf("%d texts, %d events of %d runs are left", texts, events, of)
 	}
 }
 

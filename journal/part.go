@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // The statements of a commit.
@@ -34,7 +34,8 @@ type part struct {
 	run       *Run
 	items     int
 	last      int64 // the number of its last event
-	events    []row
+	lines     lines // of its events
+	rows      []row
 	questions []question
 	open      int // questions, after it
 	ended     []*Ended
@@ -44,13 +45,20 @@ type part struct {
 	err       error // why what follows is not in it
 }
 
-// row is a row of events.
+// row is a row of events: a line of one, or of several of an instance that came one after the
+// other. Who asks for events has them one by one (Store.Events).
 type row struct {
-	id                   int64
-	instance, path, kind string
-	time                 int64
-	body                 string
+	id         int64 // of the last one
+	instance   string
+	path, kind string // of the only one; "" of several
+	time       int64  // of the last one
+	start, end int    // of their lines
+	alone      bool   // nothing is added to it
 }
+
+// maxRow is how many bytes a row of several events has at most. What is longer is alone: nobody has to
+// read it for the sake of another.
+const maxRow = 16 << 10
 
 // question is a question that is asked, or closed.
 type question struct {
@@ -77,31 +85,48 @@ func (p *part) add(it *item) {
 		p.ended = append(p.ended, it.ended)
 		return
 	}
-	body, err := encode(it.event)
-	if err != nil {
+	before := len(p.lines)
+	if err := p.lines.add(it.event); err != nil {
 		p.err = p.run.store.fault(err)
 		return
 	}
-	e := it.event
-	p.last = it.seq
-	p.events = append(p.events, row{eventID(p.run.id, it.seq), e.Instance, e.Call, string(e.Type), micros(e.Time), body})
-	p.run.tally.add(e, it.seq, p)
+	p.addRow(it.event, it.seq, before)
+}
+
+// addRow adds an event up whose line is behind what was there before: to the last row, or in a
+// new one. A question is found by its number, so that it is alone.
+func (p *part) addRow(e *exec.Event, seq int64, before int) {
+	r := row{eventID(p.run.id, seq), e.Instance, e.Call, string(e.Type), micros(e.Time), before, len(p.lines), e.Type == exec.ApprovalAsked}
+	if r.start > 0 {
+		r.start++ // what is between lines
+	}
+	if n := len(p.rows); n > 0 && p.rows[n-1].takes(&r) {
+		last := &p.rows[n-1]
+		last.id, last.path, last.kind, last.time, last.end = r.id, "", "", r.time, r.end
+	} else {
+		p.rows = append(p.rows, r)
+	}
+	p.last = seq
+	p.run.tally.add(e, seq, p)
 	p.open = len(p.run.tally.open)
 }
 
-// encode is an event as JSON, its values as they are.
+// takes reports whether the events of a row that comes next go into this one.
+func (r *row) takes(next *row) bool {
+	return r.instance == next.instance && !r.alone && !next.alone && next.end-r.start <= maxRow
+}
+
+// encode is JSON, with <, > and & as they are.
 func encode(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	text, err := jsonscan.Marshal(v)
+	return string(text), err
 }
 
 // eventID is the key of an event: all of a run together, in order.
 func eventID(run, seq int64) int64 { return run<<32 | seq }
+
+// seqOf is the number of the event that has this key.
+func seqOf(id int64) int64 { return id & (1<<32 - 1) }
 
 // write writes the part.
 func (p *part) write(tx *tx) error {
@@ -127,18 +152,18 @@ func (p *part) write(tx *tx) error {
 
 // writeEvents inserts the events, many in one statement: one for each costs half as much again.
 func (p *part) writeEvents(tx *tx) error {
-	rest := p.events
+	rest, texts := p.rows, string(p.lines)
 	var args []any
 	for _, insert := range tx.events {
 		for len(rest) >= insert.rows {
 			args = args[:0]
 			for i := range insert.rows {
-				e := &rest[i]
+				r := &rest[i]
 				var tally any
 				if i == len(rest)-1 && !p.turned {
 					tally = p.summary.calls
 				}
-				args = append(args, e.id, e.instance, e.path, e.kind, e.time, e.body, tally)
+				args = append(args, r.id, r.instance, r.path, r.kind, r.time, texts[r.start:r.end], tally)
 			}
 			if err := tx.run(insert.stmt, args...); err != nil {
 				return err

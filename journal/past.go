@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,24 @@ func (p past) add(e *exec.Event) {
 		p[e.Call] = &exec.Past{}
 	}
 	p[e.Call].Take(e)
+}
+
+// writeLine is how the line of a write begins.
+const writeLine = `{"type":"` + exec.Written + `"`
+
+// addRow takes the events of a row in, but for writes.
+func (p past) addRow(id int64, body []byte) error {
+	for _, entry := range entriesOf(id, body) {
+		if bytes.HasPrefix(entry.Body, []byte(writeLine)) {
+			continue
+		}
+		e, err := entry.Event()
+		if err != nil {
+			return err
+		}
+		p.add(e)
+	}
+	return nil
 }
 
 // Past implements exec.Record. It costs what the instance has, and nothing for a run that is
@@ -69,11 +88,9 @@ func (s *Store) past(ctx context.Context, run int64, instance string) (past, err
 		if body == nil {
 			continue
 		}
-		e, err := decode(id, body)
-		if err != nil {
+		if err := p.addRow(id, body); err != nil {
 			return nil, err
 		}
-		p.add(e)
 	}
 	if err := rows.Err(); err != nil || p == nil {
 		return nil, err
@@ -85,7 +102,7 @@ func (s *Store) past(ctx context.Context, run int64, instance string) (past, err
 func decode(id int64, body []byte) (*exec.Event, error) {
 	e := &exec.Event{}
 	if err := json.Unmarshal(body, e); err != nil {
-		return nil, undecodable(fmt.Sprintf("event %d", id&(1<<32-1)), err)
+		return nil, undecodable(fmt.Sprintf("event %d", seqOf(id)), err)
 	}
 	return e, nil
 }

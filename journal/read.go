@@ -1,12 +1,14 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,9 +195,9 @@ type Entry struct {
 // Event is the event, as far as this version knows it.
 func (e *Entry) Event() (*exec.Event, error) { return decode(e.Seq, e.Body) }
 
-// pageSize is how many events are read at once: no transaction lasts while who reads is
+// pageSize is how many rows of events are read at once: no transaction lasts while who reads is
 // busy with them.
-const pageSize = 256
+const pageSize = 128
 
 // Events yields the events of a run from the number from on, in order. With follow it waits
 // for more until the run has finished or ctx is done. An error comes alone and last.
@@ -265,6 +267,7 @@ func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
 	return at.Valid, err
 }
 
+// readPage reads rows of events, from the one that has the event of a number.
 func readPage(ctx context.Context, q querier, id, from int64) ([]*Entry, error) {
 	from = max(from, 0)
 	rows, err := q.QueryContext(ctx, "SELECT id, body FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
@@ -280,11 +283,26 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*Entry, error) 
 		if err := rows.Scan(&key, &body); err != nil {
 			return nil, err
 		}
-		if key < eventID(id, from) || key >= eventID(id+1, 0) { // a broken file may say anything
+		entries := entriesOf(key, body)
+		first := entries[0].Seq
+		if key < eventID(id, from) || key >= eventID(id+1, 0) || len(page) > 0 && first < from || first < 0 { // a broken file may say anything
 			return nil, undecodable("the order of the events", errors.New("they are not in it"))
 		}
-		from = key&(1<<32-1) + 1
-		page = append(page, &Entry{Seq: key & (1<<32 - 1), Body: body})
+		if first < from {
+			entries = entries[from-first:]
+		}
+		page = append(page, entries...)
+		from = seqOf(key) + 1
 	}
 	return page, rows.Err()
+}
+
+// entriesOf are the events of a row.
+func entriesOf(id int64, body []byte) []*Entry {
+	n := bytes.Count(body, []byte("\n")) + 1
+	entries := make([]*Entry, 0, n)
+	for line := range bytes.SplitSeq(body, []byte("\n")) {
+		entries = append(entries, &Entry{Seq: seqOf(id) - int64(n-1-len(entries)), Body: slices.Clip(line)})
+	}
+	return entries
 }
