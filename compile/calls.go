@@ -252,7 +252,7 @@ func (c *checker) lowerParams(d *draft) {
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
 func (c *checker) checkParams(d *draft) {
-	d.unfit = !c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params)
+	d.unfit = !c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params, nil)
 	rest := d.Source.Rest
 	if rest == nil || rest.Fallback == nil || d.Fallback == nil {
 		return
@@ -262,16 +262,16 @@ func (c *checker) checkParams(d *draft) {
 		params, args = rest.Fallback.Params, d.Fallback.Params
 	}
 	d.fixed = rest.FallbackNode.IsZero()
-	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, args)
+	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, args, nil)
 	d.fixed = false
 }
 
 // checkArgs checks params against a definition: those that are required, those
 // that are unknown, and the literals among them. It reports whether nothing was wrong.
-func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template) bool {
+func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
 	def, sound := t.Definition, true
 	for _, name := range def.Required {
-		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) {
+		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) && !beside.has(name) {
 			sound = false
 			c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(t), name).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
@@ -282,7 +282,7 @@ func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNo
 			sound = false
 		}
 	}
-	if lit, ok := args.Literal(); sound && ok && def.Params != nil && c.factsOf(t).whole {
+	if lit, ok := args.Literal(); sound && ok && beside == nil && def.Params != nil && c.factsOf(t).whole {
 		for _, v := range violations(def.Params, lit) {
 			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))

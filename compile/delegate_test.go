@@ -218,6 +218,56 @@ func TestDelegates(t *testing.T) {
 
 // TestDelegatesToRun compiles for a run, in which the input of a document is not known
 // either.
+// What _scopes copies is held against the schemas of the document, but where the document, or a
+// param, has a value there as well.
+func TestDelegateScopesAgainstSchemas(t *testing.T) {
+	const plan = `[{"type":"state","state":{"n":7,"user":{"id":1,"name":"ada"}}},{"type":"input","input":{"n":"x","m":1}},{"type":"plan","plan":[
+		{"_tool":"num","n":1,"_outputPath":"†state.made"},
+		{"_tool":"sub","_delegate":"x.json","_scopes":[%s]%s,"_outputPath":"†state.r"}]}]`
+	const doc = `[%s,{"type":"plan","plan":[{"_tool":"any","v":1}]}]`
+	for name, c := range map[string]struct {
+		scopes, params, messages string
+		want                     []string
+	}{
+		"it fits":         {`"†state.n"`, ``, `{"type":"state","schema":{"properties":{"n":{"type":"integer"}}}}`, nil},
+		"it does not":     {`"†state.n"`, ``, `{"type":"state","schema":{"properties":{"n":{"type":"string"}}}}`, []string{`plan.json PLC502: †state.n is 7, and the state of "x.json" takes string there`}},
+		"nor what a call": {`"state.made"`, ``, `{"type":"state","schema":{"properties":{"made":{"type":"string"}}}}`, []string{`plan.json PLC502: †state.made is integer, and the state of "x.json" takes string there`}},
+		"a member":        {`"†state.user.id"`, ``, `{"type":"state","schema":{"properties":{"user":{"properties":{"id":{"type":"string"}}}}}}`, []string{`plan.json PLC502: †state.user.id is 1`}},
+		"of the input":    {`"†input.n"`, ``, `{"type":"input","schema":{"properties":{"n":{"type":"integer"}}}}`, []string{`plan.json PLC502: †input.n is "x", and the input of`}},
+		"a param counts":  {`"†input.n"`, `,"n":1`, `{"type":"input","schema":{"properties":{"n":{"type":"integer"}}}}`, nil},
+		"merged":          {`"†state.user"`, ``, `{"type":"state","state":{"user":{"role":"x"}},"schema":{"properties":{"user":{"required":["role"]}}}}`, nil},
+		"a whole kind":    {`"†state"`, ``, `{"type":"state","schema":{"properties":{"n":{"type":"integer"}},"required":["late"]}}`, nil},
+		"required input":  {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{"type":"integer"}},"required":["m"],"additionalProperties":false}}`, nil},
+		"all of it":       {`"†input"`, ``, `{"type":"input","schema":{"properties":{"m":{"type":"integer"},"n":{"type":"string"}},"required":["m","n"]}}`, nil},
+		"in one message": {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{},"z":{}},"required":["m","z"],"minProperties":2}},{"type":"input","input":{"z":1}}`, nil},
+		"required still":  {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{},"z":{}},"required":["m","z"]}}`, []string{`plan.json PLC205: "z"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, findings := files{"plan.json": fmt.Sprintf(plan, c.scopes, c.params), "x.json": fmt.Sprintf(doc, c.messages)}.compile(t, nil)
+			expect(t, findings, c.want...)
+		})
+	}
+}
+
+// What a document gives is declared where its output stands.
+func TestDelegateDeclaresWhatItGives(t *testing.T) {
+	_, findings := files{
+		"plan.json": `[{"_tool":"sub","_delegate":"x.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r.text","_outputPath":"†state.q"}]`,
+		"x.json":    `{"calls":[{"_tool":"any","v":1}],"output":{"text":"a"}}`,
+	}.compile(t, nil)
+	expect(t, findings, `plan.json PLC502: †state.r.text is "a"`)
+	var declared []string
+	i := slices.IndexFunc(findings, func(f diag.Finding) bool { return f.Code == diag.NotAssignable })
+	for _, r := range findings[i].Related {
+		if r.Message == "what it gives is declared here" {
+			declared = append(declared, fmt.Sprintf("%s %s", r.Loc.File.Name, r.Loc.File.Text[r.Loc.Span.Start:r.Loc.Span.End]))
+		}
+	}
+	if want := []string{`x.json {"text":"a"}`}; !slices.Equal(declared, want) {
+		t.Errorf("declared at %q, want %q", declared, want)
+	}
+}
+
 func TestDelegatesToRun(t *testing.T) {
 	f := files{
 		"plan.json": `[{"_tool":"sub","n":4,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"forEach","items":[{"n":1}],"_delegate":"sub.json","_outputPath":"†state.q"}]`,

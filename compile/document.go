@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -47,10 +48,10 @@ type document struct {
 	name     string // below the root, or a URL
 	folder   string // of it, below the root; of a URL, the URL
 	doc      *lang.Document
-	findings diag.List    // of reading it
-	inputs   []*tool.Tool // a definition for each schema that it declares for its input
-	defaults bool         // it has an input of its own
-	contexts []string     // the types of the callers that it was compiled for
+	findings diag.List       // of reading it
+	inputs   []*tool.Tool    // a definition for each schema that it declares for its input
+	own      map[string]bool // the members of an input of its own; nil when it has none
+	contexts []string        // the types of the callers that it was compiled for
 
 	// When it can't be used: the code, why, and what of it shows that.
 	code  diag.Code
@@ -175,7 +176,12 @@ func (s *delegates) read(d *document) {
 // input takes note of what a message says of the input.
 func (d *document) input(m *lang.Message) {
 	if !m.Payload.IsZero() || len(m.Members) > 0 {
-		d.defaults = true
+		if d.own == nil {
+			d.own = map[string]bool{}
+		}
+		for name := range membersOf(m) {
+			d.own[name] = true
+		}
 	}
 	if m.Schema.IsZero() {
 		return
@@ -192,7 +198,7 @@ func (d *document) input(m *lang.Message) {
 			continue
 		}
 		def.Param[name] = sub
-		if has == schemas.Always && !holdsMember(m, name) {
+		if has == schemas.Always {
 			def.Required = append(def.Required, name)
 		}
 	}
@@ -202,17 +208,20 @@ func (d *document) input(m *lang.Message) {
 // fromDocument is the Source of what stands for the declared input of a document.
 const fromDocument = "document"
 
-func holdsMember(m *lang.Message, name string) bool {
-	if !m.Payload.IsZero() {
-		_, ok := m.Payload.Member(name)
-		return ok
-	}
-	for i := range m.Members {
-		if m.Members[i].Name == name {
-			return true
+// membersOf are the names of the members that a message gives.
+func membersOf(m *lang.Message) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, one := range m.Members {
+			if m.Payload.IsZero() && !yield(one.Name) {
+				return
+			}
+		}
+		for one := range m.Payload.Members() {
+			if !yield(one.Name) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // shownName is a document as findings show it: beside the plan as that was named.

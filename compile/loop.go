@@ -89,7 +89,7 @@ func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
 // first round of a reduce, whose result is the initial value, or null. Only a document in which
 // every call runs in every round can be told by it.
 func (t *typeCheck) firstRound(d *draft) {
-	if d.Delegate.Loop != Reduce || len(d.document.inputs) > 0 || d.document.defaults {
+	if d.Delegate.Loop != Reduce || len(d.document.inputs) > 0 || d.document.own != nil {
 		return
 	}
 	args := t.args(d)
@@ -168,11 +168,11 @@ func (t *typeCheck) takes(d *draft, from arg, in *schemas.Schema, what string) {
 	for _, decl := range d.document.inputs {
 		def := decl.Definition
 		to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true}
-		if !d.document.defaults {
+		if t.beside(d) == nil {
 			t.fit(to, loc.Span, what, def.Params, Source{Schema: in, Has: schemas.Always}, nil)
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(def.Param)) { // what is left out, the document has
+		for _, name := range slices.Sorted(maps.Keys(def.Param)) { // what is left out is there already
 			schema := def.Param[name]
 			sub, has := in.At(schemas.Step{Name: name})
 			if schema != nil && sub != nil && has != schemas.Never {
@@ -195,8 +195,8 @@ func (t *typeCheck) takesLiteral(d *draft, n lang.Node) {
 	}
 	for _, decl := range d.document.inputs {
 		def := decl.Definition
-		if d.document.defaults {
-			continue // when it runs; what is left out, the document has
+		if t.beside(d) != nil {
+			continue // when it runs; what is left out is there already
 		}
 		for _, v := range violations(def.Params, lit) {
 			at, ok := n.At(trimBelow(v.Instance, below))

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,6 +134,7 @@ func (t *typeCheck) delegate(d *draft) {
 	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, t.inputOf(d)}}, t.scoped(d)...)})
 	d.Delegate.Program = sub.prog
 	t.tell(d, sub)
+	t.checkScopes(d, sub.prog)
 	t.firstRound(d)
 	d.Delegate.result = t.loopResult(d, sub.result)
 	t.checkDeclared(d)
@@ -194,9 +196,70 @@ func (t *typeCheck) checkInput(d *draft) {
 		at = d.Source.Rest.DelegateNode
 	}
 	for _, in := range d.document.inputs {
-		t.checkArgs(d, in, d.Source.Params, at, &d.Params)
+		t.checkArgs(d, in, d.Source.Params, at, &d.Params, t.beside(d))
 		t.params(d, in, d.Source.Params, &d.Params, false)
 	}
+}
+
+// beside is what the input of a document has beside params: members of its own, and what
+// _scopes copies. It is nil when that is nothing.
+type beside []func(name string) bool
+
+func (b beside) has(name string) bool {
+	return slices.ContainsFunc(b, func(has func(string) bool) bool { return has(name) })
+}
+
+func (t *typeCheck) beside(d *draft) (all beside) {
+	if d.document.own != nil {
+		all = append(all, func(name string) bool { return d.document.own[name] })
+	}
+	for _, c := range t.scoped(d) {
+		if c.path[0].Name != "input" {
+			continue
+		}
+		all = append(all, func(name string) bool {
+			_, held := copiedAt([]copied{c}, append(slices.Clip(inputPath), state.Segment{Kind: state.Name, Name: name}))
+			return held
+		})
+	}
+	return all
+}
+
+// checkScopes checks what _scopes copies against the schemas of the document, but where that has
+// a value of its own, which is merged, or a param covers it.
+func (t *typeCheck) checkScopes(d *draft, doc *Program) {
+	for _, e := range d.Scopes {
+		p := e.read.global()
+		if e.void || len(p) == 1 || p[1].Kind != state.Name || hasMember(doc.Initial[kindOf(p)], p[1].Name) {
+			continue
+		}
+		if _, covered := paramOf(d, p[1].Name); kindOf(p) == "input" && (covered || d.Delegate.Loop != Once) {
+			continue
+		}
+		for _, s := range doc.Schemas[kindOf(p)] {
+			t.checkScope(d, e, at(s, p[1:], Source{}).Schema)
+		}
+	}
+}
+
+func (t *typeCheck) checkScope(d *draft, e *Expr, schema *schemas.Schema) {
+	from, p := t.typeOfExpr(d, e), e.read.global()
+	if from == nil || schema == nil {
+		return
+	}
+	if fit, _ := t.relation.Fit(from, schema); fit == schemas.NeverFit {
+		t.errorf(diag.NotAssignable, t.checker.at(e.read.Span), "%s is %s, and the %s of %q takes %s there", p, from, kindOf(p), d.Delegate.Name, schema).
+			inside(d, e.read.Span)
+	}
+}
+
+func hasMember(object json.RawMessage, name string) bool {
+	for n := range members(object) {
+		if n == name {
+			return true
+		}
+	}
+	return false
 }
 
 // checkDeclared checks what the document gives against what the definition of the tool

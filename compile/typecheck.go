@@ -427,7 +427,7 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 		return
 	}
 	t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, gives{s.Writer}).
-		inside(to.draft, r.Span).related(s.Writer.Tool.Definition.Loc, "declared here")
+		inside(to.draft, r.Span).related(s.Writer.declaration(), "declared here")
 }
 
 // gives is a call as one that gives something, in words that are made only for findings that
@@ -536,7 +536,16 @@ func (s Source) declaration() diag.Loc {
 			return diag.Loc{}
 		}
 	}
-	return s.Writer.Tool.Definition.Loc
+	return s.Writer.declaration()
+}
+
+// declaration is where it stands what a call gives: its tool's definition, or, when that says
+// nothing of it, the output of the document that the call delegates to.
+func (c *Call) declaration() diag.Loc {
+	if c.Rare == nil || c.Delegate == nil || c.Delegate.Program == nil || c.Tool.Definition.Output != nil {
+		return c.Tool.Definition.Loc
+	}
+	return c.Delegate.Program.Document.Output.Loc()
 }
 
 // nearMember is the first step of a path that is not found, and the declared member
@@ -596,7 +605,7 @@ func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schema
 		f := t.errorf(diag.BadResult, t.checker.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
 			d.ID, from, kindOf(w.Path), schema, w.Path, why.Reason).inside(d, w.Span)
 		if !d.givesError(outcome) {
-			f.related(d.Tool.Definition.Loc, "what it gives is declared here")
+			f.related(d.declaration(), "what it gives is declared here")
 		}
 		f.related(t.declares(kindOf(w.Path)), "the schema is here%s", pointed(why.To))
 	case fit == schemas.Unsure && t.opts.Strict:
