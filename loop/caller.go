@@ -1,12 +1,12 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -30,6 +30,10 @@ type Caller struct {
 	Exec exec.Options
 	// Record gives the record of a run; nil keeps none. See Options.Record.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
+	// Named says that the ids of calls are names by which people know them, such as those of steps:
+	// they are those of the calls in the run. Otherwise, and where an id is "" or there already, a
+	// call is called after its function.
+	Named bool
 }
 
 // Called is what came of a call: a value or a failure. Both are nil for a call that did not
@@ -68,26 +72,30 @@ const BadCall = "call"
 // model: ctx is done, the record can't be written.
 func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
 	outcomes := make([]Called, len(calls))
-	var at []int // where the calls that are made stand in the list
-	for i := range calls {
-		at = append(at, i)
+	ids := c.names(calls)
+	at := map[string]int{} // where the calls that are made stand in the list, by their ids
+	for i, id := range ids {
+		at[id] = i
 	}
-	prog, findings := c.compile(calls)
+	prog, findings := c.compile(calls, ids)
 	if findings.HasErrors() {
 		var sound []model.FunctionCall
-		at = nil
+		var theirs []string
 		for i, call := range calls {
 			if f := c.fault(call); f != nil {
 				outcomes[i] = Called{Status: exec.Failed, Failure: f}
 				continue
 			}
-			sound, at = append(sound, call), append(at, i)
+			sound, theirs = append(sound, call), append(theirs, ids[i])
 		}
-		if prog, findings = c.compile(sound); len(sound) > 0 && findings.HasErrors() {
+		if len(sound) == 0 {
+			return outcomes, nil, ctx.Err()
+		}
+		if prog, findings = c.compile(sound, theirs); findings.HasErrors() {
 			return nil, nil, fmt.Errorf("loop: calls that are sound each are not so together: %w", findings.Err())
 		}
 	}
-	if len(at) == 0 {
+	if len(calls) == 0 {
 		return outcomes, nil, ctx.Err()
 	}
 	result, err := Run(ctx, id, prog, c.Exec, c.Record)
@@ -96,15 +104,35 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	}
 	for i := range result.Calls {
 		r := &result.Calls[i]
-		n, _ := strconv.Atoi(strings.TrimPrefix(r.ID, "c"))
-		outcomes[at[n]] = Called{Value: r.Result, Failure: r.Error, Status: r.Status, Reason: r.Reason}
+		outcomes[at[r.ID]] = Called{Value: r.Result, Failure: r.Error, Status: r.Status, Reason: r.Reason}
 	}
 	return outcomes, result, nil
 }
 
+// names are the ids of calls in their run: see Named.
+func (c *Caller) names(calls []model.FunctionCall) []string {
+	names := make([]string, len(calls))
+	taken := map[string]bool{}
+	for i := range calls {
+		if id := strings.ToValidUTF8(calls[i].ID, "\ufffd"); c.Named && id != "" && !taken[id] {
+			names[i], taken[id] = id, true
+		}
+	}
+	for i := range calls {
+		function := cmp.Or(strings.ToValidUTF8(calls[i].Name, "\ufffd"), "call")
+		for n, name := 2, function; names[i] == ""; n++ {
+			if !taken[name] {
+				names[i], taken[name] = name, true
+			}
+			name = fmt.Sprintf("%s-%d", function, n)
+		}
+	}
+	return names
+}
+
 // fault is what is wrong with a call by itself; nil when it is sound.
 func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
-	_, findings := c.compile([]model.FunctionCall{call})
+	_, findings := c.compile([]model.FunctionCall{call}, []string{"call"})
 	if err := findings.Err(); err != nil {
 		return &exec.Failure{Code: BadCall, Message: messages(findings)}
 	}
@@ -122,11 +150,11 @@ func messages(l diag.List) string {
 	return strings.Join(list, "; ")
 }
 
-// compile compiles calls; their ids are c0, c1, …, since those of a model may be anything.
-func (c *Caller) compile(calls []model.FunctionCall) (*compile.Program, diag.List) {
+// compile compiles calls with these ids.
+func (c *Caller) compile(calls []model.FunctionCall, ids []string) (*compile.Program, diag.List) {
 	list := make([]any, len(calls))
 	for i, call := range calls {
-		list[i] = map[string]any{"id": "c" + strconv.Itoa(i), "type": "function",
+		list[i] = map[string]any{"id": ids[i], "type": "function",
 			"function": map[string]any{"name": call.Name, "arguments": call.Params}}
 	}
 	doc, findings := toolcalls.Notation().Parse(diag.NewFile("calls", jsonscan.Encode(list)), nil)

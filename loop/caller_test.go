@@ -3,6 +3,8 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,43 @@ func TestCallerCalls(t *testing.T) {
 		got, _, err := c.Call(t.Context(), "r", []model.FunctionCall{{ID: "any/id [0]", Name: test.name, Params: test.params}})
 		if err != nil || !strings.Contains(got[0].Text(), test.want) {
 			t.Errorf("%s(%s) = %q, %v; want %q", test.name, test.params, got[0].Text(), err, test.want)
+		}
+	}
+}
+
+// Calls are known by their functions, or by names of their own.
+func TestCallerNames(t *testing.T) {
+	for _, test := range []struct {
+		named bool
+		ids   []string
+		want  []string
+	}{
+		{false, []string{"toolu_1", "toolu_2", ""}, []string{"echo", "echo-2", "echo-3"}},
+		{true, []string{"gather", "sum up", ""}, []string{"gather", "sum up", "echo"}},
+		{true, []string{"a", "a", "echo"}, []string{"a", "echo-2", "echo"}},
+		{true, []string{"", "echo", "echo-2"}, []string{"echo-3", "echo", "echo-2"}},
+		{true, []string{"0", " ", "a/b [0]#~1\n\"†"}, []string{"0", " ", "a/b [0]#~1\n\"†"}},
+		{true, []string{"\xff", "\xfe", "\x00"}, []string{"\ufffd", "echo", "\x00"}},
+	} {
+		c := &loop.Caller{Compile: compile.Options{Catalogue: tools()}, Named: test.named}
+		var calls []model.FunctionCall
+		for i, id := range test.ids {
+			calls = append(calls, model.FunctionCall{ID: id, Name: "echo", Params: fmt.Sprintf(`{"text":"%d"}`, i)})
+		}
+		got, r, err := c.Call(t.Context(), "r", calls)
+		if err != nil {
+			t.Errorf("%q: %v", test.ids, err)
+			continue
+		}
+		made := make([]string, len(calls))
+		for i := range r.Calls {
+			made[i] = r.Calls[i].ID
+			if got[i].Text() != fmt.Sprint(i) {
+				t.Errorf("%q: call %d gave %q", test.ids, i, got[i].Text())
+			}
+		}
+		if !slices.Equal(made, test.want) {
+			t.Errorf("%q: %q, want %q", test.ids, made, test.want)
 		}
 	}
 }

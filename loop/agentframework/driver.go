@@ -163,10 +163,11 @@ func (h *Host) final(d *Decision) *AgentResult {
 
 // single calls a tool, a subagent or a skill, and tells the model what came of it.
 func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
-	s := PlanStep{ID: "decision", Kind: d.Kind, ToolName: d.ToolName, SubagentID: d.SubagentID, SkillName: d.SkillName, Parameters: d.Parameters}
+	s := PlanStep{Kind: d.Kind, ToolName: d.ToolName, SubagentID: d.SubagentID, SkillName: d.SkillName, Parameters: d.Parameters}
 	if d.Kind == CallSubagent && s.SubagentID == "" {
 		s.fromParameters()
 	}
+	s.ID = s.target()
 	before := len(r.Messages)
 	o := []outcome{failed(s.ID, "call: the decision is a "+d.Kind+", and says not of what")}
 	if s.target() != "" {

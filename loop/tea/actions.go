@@ -125,7 +125,7 @@ func New(task *loop.Task, o *Options) (*Actions, error) {
 		a.loop.ID = exec.NewID()
 	}
 	a.result.ID = a.loop.ID
-	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record}
+	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record, Named: true}
 	a.caller.Compile.Catalogue = task.Catalogue
 	a.caller.Exec.OnFailure = exec.Continue // what the others of a wave give counts
 	told := a.caller.Exec.OnEvent

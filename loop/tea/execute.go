@@ -230,6 +230,11 @@ func (x *execution) wave(ctx context.Context, batch []*Subtask) error {
 
 // handleAll does about the subtasks of a wave that failed what the strategy says.
 func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []answer) (err error) {
+	for i, s := range batch {
+		if answers[i].uncertain { // the state says so, before it is kept while others are retried
+			s.end(Failed, answers[i].why)
+		}
+	}
 	plan := x.plan
 	for i, s := range batch {
 		switch {

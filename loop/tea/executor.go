@@ -37,7 +37,7 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 	var err error
 	switch {
 	case known:
-		answers, err = x.a.call(ctx, name, params)
+		answers, err = x.a.call(ctx, name, batch, params)
 	case name == LLMCall:
 		answers = x.a.llmCall(ctx, params)
 	default:
@@ -51,11 +51,12 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 	return answers, err
 }
 
-// call calls a tool with params, in a run of its own, within what is left of the bounds.
-func (a *Actions) call(ctx context.Context, name string, params []json.RawMessage) ([]answer, error) {
+// call calls a tool for subtasks, in a run of its own, within what is left of the bounds. The calls have the
+// ids of the subtasks, by which a run that goes on knows them, whatever else is in the wave by then.
+func (a *Actions) call(ctx context.Context, name string, batch []*Subtask, params []json.RawMessage) ([]answer, error) {
 	calls := make([]model.FunctionCall, len(params))
 	for i, p := range params {
-		calls[i] = model.FunctionCall{Name: name, Params: string(p)}
+		calls[i] = model.FunctionCall{ID: batch[i].ID, Name: name, Params: string(p)}
 	}
 	id := fmt.Sprintf("%s-%d", a.loop.ID, a.State.Runs+1)
 	caller, u := a.caller, &a.result.Usage

@@ -33,6 +33,7 @@ type ledger struct {
 	mu    sync.Mutex
 	did   map[string]int
 	fails map[string]bool
+	lost  string // what it does without saying so
 }
 
 func (l *ledger) tool() *tool.Tool {
@@ -46,6 +47,9 @@ func (l *ledger) tool() *tool.Tool {
 			return "", &tool.Error{Code: "down", Message: "it broke"}
 		}
 		l.did[p.Do]++
+		if p.Do == l.lost {
+			return "", &tool.Error{Code: "connection-lost", Message: "gone", Uncertain: true}
+		}
 		return "did " + p.Do, nil
 	})
 	t.Definition.Effects.ReadOnly, t.Definition.Effects.Idempotent = tool.No, tool.No
@@ -57,14 +61,15 @@ func (l *ledger) tool() *tool.Tool {
 func TestKilledAtAnyMoment(t *testing.T) {
 	for _, params := range []tea.ExecuteParams{
 		{OnSubtaskFailure: tea.Replan}, {OnSubtaskFailure: tea.Replan, Parallel: true},
-		{OnSubtaskFailure: tea.Retry, RetryDelay: -1}, {OnSubtaskFailure: tea.Skip, Parallel: true},
+		{OnSubtaskFailure: tea.Retry, RetryDelay: -1}, {OnSubtaskFailure: tea.Retry, RetryDelay: -1, Parallel: true},
+		{OnSubtaskFailure: tea.Skip, Parallel: true},
 	} {
 		params.SubtaskExecutor = &tea.Executor{Action: "work", With: json.RawMessage(`{"do":"{{ subtask.id }}"}`)}
 		for left := range 120 {
 			l := &ledger{did: map[string]int{}, fails: map[string]bool{"b": true}}
 			plans := planner(func(_ context.Context, turn *model.Turn) (*model.Reply, error) {
 				if strings.HasPrefix(turn.Messages[0].Text, "Goal: ") {
-					return &model.Reply{Text: listed(subtask("a"), subtask("b"), subtask("c", "a"), subtask("d", "b", "c"))}, nil
+					return &model.Reply{Text: listed(subtask("a"), subtask("c", "a"), subtask("b"), subtask("d", "b", "c"))}, nil
 				}
 				return &model.Reply{Text: listed(subtask(fmt.Sprint("x", turn.Attempt)), subtask(fmt.Sprint("y", turn.Attempt), fmt.Sprint("x", turn.Attempt)))}, nil
 			})
@@ -94,6 +99,33 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			if lost := status == exec.Failed && strings.HasPrefix(reason, "lost: "); status != exec.Completed && !lost {
 				t.Errorf("%s, killed after %d writes: %s: %s", params.OnSubtaskFailure, left, status, reason)
 			}
+		}
+	}
+}
+
+// A subtask that may have done its work is not done again when others of its wave are, also when the process is
+// killed between.
+func TestLostBesideRetries(t *testing.T) {
+	for writes := range 60 {
+		l := &ledger{did: map[string]int{}, fails: map[string]bool{"a": true}, lost: "b"}
+		d := &disk{}
+		var r *loop.Result
+		for _, writes := range []int{writes, -1} {
+			ctx, end := d.Begin(t.Context(), writes)
+			o := &tea.Options{Save: d.save, Loop: &loop.Options{ID: "L", Record: d.Record, Exec: exec.Options{OnUncertain: exec.FailUncertain}}, Execute: tea.ExecuteParams{
+				OnSubtaskFailure: tea.Retry, RetryDelay: -1, Parallel: true, SubtaskExecutor: &tea.Executor{Action: "work", With: json.RawMessage(`{"do":"{{ subtask.id }}"}`)},
+			}}
+			if d.state != nil {
+				o.State = &tea.State{}
+				if err := json.Unmarshal(d.state, o.State); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, _ = tea.Solve(ctx, &loop.Task{Goal: "G", Catalogue: tool.NewCatalogue(l.tool()), Planner: loop.Say(listed(subtask("a"), subtask("b")))}, o)
+			end()
+		}
+		if l.did["b"] > 1 || l.did["a"] > 1 || r.Status == exec.Completed {
+			t.Errorf("killed after %d writes: did %v, %s: %s", writes, l.did, r.Status, r.Reason)
 		}
 	}
 }
