@@ -23,7 +23,12 @@ type attempt struct {
 	told    time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
 	request tool.Request
 
-	mu     sync.Mutex
+	mu      sync.Mutex
+	pauses  int           // that go on
+	paused  time.Time     // when the first of them began
+	without time.Duration // how long pauses took that deadlines do not know of
+	held    *deadline     // that came in a pause
+
 	own    context.Context // nil until somebody waits for it
 	cancel context.CancelCauseFunc
 	over   bool
@@ -83,6 +88,50 @@ func (a *attempt) timeOut() {
 		a.make()
 		a.cancel(errTimeout)
 	}
+}
+
+// Pause stops the time of the attempt until resume is called: a person is asked, who may
+// take long. It implements tool.Clock.
+func (a *attempt) Pause() (resume func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pauses++; a.pauses == 1 {
+		a.paused = time.Now()
+	}
+	return sync.OnceFunc(a.resume)
+}
+
+// resume ends a pause.
+func (a *attempt) resume() {
+	a.mu.Lock()
+	var held *deadline
+	if a.pauses--; a.pauses == 0 {
+		a.without += time.Since(a.paused)
+		held, a.held = a.held, nil
+	}
+	a.mu.Unlock()
+	if held != nil {
+		a.s.mu.Lock()
+		a.s.await(*held)
+		a.s.mu.Unlock()
+	}
+}
+
+// pause is how much later than at the deadline is for pauses that were; held is that one goes
+// on, and resume awaits it. It is no later a second time. The caller holds mu of the pool.
+func (d deadline) pause() (later time.Duration, held bool) {
+	a := d.attempt
+	if d.grace {
+		return 0, false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pauses > 0 {
+		a.held = &d
+		return 0, true
+	}
+	later, a.without = a.without, 0
+	return later, false
 }
 
 // end ends the attempt.
@@ -184,7 +233,16 @@ func (p *pool) late(now time.Time) (late []deadline) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.due.heap) > 0 && !p.due.heap[0].at.After(now) {
-		if d := p.due.heap.pop(); !d.ended() {
+		d := p.due.heap.pop()
+		if d.ended() {
+			continue
+		}
+		switch later, held := d.pause(); {
+		case held:
+		case later > 0:
+			d.at = d.at.Add(later)
+			p.due.heap.push(d)
+		default:
 			late = append(late, d)
 		}
 	}

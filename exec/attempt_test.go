@@ -93,3 +93,48 @@ func TestDeadlines(t *testing.T) {
 		p.mu.Unlock()
 	})
 }
+
+// The time of an attempt stands still while it pauses, and goes on afterwards.
+func TestPausedAttempts(t *testing.T) {
+	for name, c := range map[string]struct {
+		work func(a *attempt)
+		want time.Duration // when its time is over; it has 10 s
+	}{
+		"no pause":                {func(*attempt) {}, 10 * time.Second},
+		"one pause":               {func(a *attempt) { paused(a, 4*time.Second) }, 14 * time.Second},
+		"longer than its time":    {func(a *attempt) { paused(a, time.Hour) }, time.Hour + 10*time.Second},
+		"two pauses":              {func(a *attempt) { paused(a, time.Hour); time.Sleep(time.Second); paused(a, time.Minute) }, time.Hour + time.Minute + 10*time.Second},
+		"one within another":      {func(a *attempt) { resume := a.Pause(); paused(a, time.Minute); time.Sleep(time.Second); resume() }, time.Minute + 11*time.Second},
+		"resumed several times":   {func(a *attempt) { resume := a.Pause(); time.Sleep(time.Second); resume(); resume(); paused(a, time.Second) }, 12 * time.Second},
+		"begun before its end":    {func(a *attempt) { time.Sleep(9 * time.Second); paused(a, time.Minute) }, time.Minute + 10*time.Second},
+		"when its time has ended": {func(a *attempt) { time.Sleep(11 * time.Second); paused(a, time.Minute) }, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(Options{Grace: time.Hour})
+				p.root = &scheduler{pool: p, ctx: t.Context()}
+				a := &attempt{s: p.root, timeout: 10 * time.Second}
+				begun := time.Now()
+				p.mu.Lock()
+				p.expect(a, begun)
+				p.mu.Unlock()
+				worked := make(chan struct{})
+				go func() { defer close(worked); c.work(a) }()
+				<-a.Done()
+				if got := time.Since(begun); got != c.want || context.Cause(a) != errTimeout {
+					t.Errorf("after %s: %v, want %s", got, context.Cause(a), c.want)
+				}
+				<-worked
+				a.end()
+				p.mu.Lock()
+				p.disarm()
+				p.mu.Unlock()
+			})
+		})
+	}
+}
+
+func paused(a *attempt, d time.Duration) {
+	defer a.Pause()()
+	time.Sleep(d)
+}

@@ -385,6 +385,7 @@ func (s *scheduler) newAttempt(i int32, t *tool.Tool, params []byte, timeout tim
 			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
 		},
 	}
+	a.request.Clock = a
 	if s.opts.OnEvent != nil {
 		a.request.Progress = a.progress
 	}

@@ -40,6 +40,14 @@ type Request struct {
 	// It may be called by several goroutines at once, as often as one likes, until the
 	// activity returns: what comes too fast is dropped.
 	Progress func(Progress)
+	// Clock is the time that the attempt has; nil is that it can't be stopped.
+	Clock Clock
+}
+
+// Clock is the time that an attempt has. Its method may be called by several goroutines at once.
+type Clock interface {
+	// Pause stops it, while a person is asked, until what it returns is called.
+	Pause() (resume func())
 }
 
 // Progress is how far a call is.

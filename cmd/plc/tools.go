@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -317,14 +318,16 @@ func (env *environment) callTool(ctx context.Context, t *tool.Tool, params json.
 		}
 	}
 	env.graceful.Store(true)
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	limited, clock := limit(ctx, timeout)
+	defer clock.stop()
 	res, err := t.Activity.Call(limited, &tool.Request{
-		Tool: def.Name, Call: def.Name, Definition: def, Params: params, Attempt: 1,
+		Tool: def.Name, Call: def.Name, Definition: def, Params: params, Attempt: 1, Clock: clock,
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return env.failed(exitCancelled, "cancelled", err)
+	case err != nil && errors.Is(context.Cause(limited), context.DeadlineExceeded):
+		return env.failed(exitFailed, "the call failed", &tool.Error{Code: "timeout", Message: fmt.Sprintf("no answer within %s", timeout)})
 	case err != nil:
 		return env.failed(exitFailed, "the call failed", err)
 	}
@@ -340,6 +343,55 @@ func (env *environment) callTool(ctx context.Context, t *tool.Tool, params json.
 		}
 	}
 	return nil
+}
+
+// clock is the time that a call has, which stands still while a person is asked.
+type clock struct {
+	end func(error)
+
+	mu     sync.Mutex
+	timer  *time.Timer
+	left   time.Duration // when it last began to run
+	since  time.Time
+	pauses int // that go on
+}
+
+// limit is a context that ends with the time of a call.
+func limit(ctx context.Context, d time.Duration) (context.Context, *clock) {
+	limited, end := context.WithCancelCause(ctx)
+	c := &clock{end: end, left: d}
+	c.run()
+	return limited, c
+}
+
+// run lets the time go on. The caller holds mu, or is the only one.
+func (c *clock) run() {
+	c.since = time.Now()
+	c.timer = time.AfterFunc(c.left, func() { c.end(context.DeadlineExceeded) })
+}
+
+// stop ends it all.
+func (c *clock) stop() {
+	c.end(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer.Stop()
+}
+
+// Pause implements tool.Clock.
+func (c *clock) Pause() (resume func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses++; c.pauses == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.pauses--; c.pauses == 0 {
+			c.run()
+		}
+	})
 }
 
 // failed says what went wrong and is the exit code for it.

@@ -109,9 +109,10 @@ const maxRounds = 10
 
 // rounds calls a tool, and answers what the server wants to know in between. The call
 // of a round is another request of the protocol: the one before has ended, with a question.
-func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams, tell func(tool.Progress)) (*mcp.CallToolResult, error) {
+func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams, req *tool.Request) (*mcp.CallToolResult, error) {
+	defer l.timed(req.Clock)()
 	for range maxRounds {
-		done := c.listen(l, params, tell)
+		done := c.listen(l, params, req.Progress)
 		res, err := l.call(ctx, params)
 		done()
 		if err != nil || !res.NeedsInput() {
@@ -127,7 +128,7 @@ func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams
 				asked := raw(res.Meta).Get("inputRequests").Map()[id]
 				p.Meta = mcp.Meta{rawKey: asked.Get("params.requestedSchema").Raw}
 			}
-			if next.InputResponses[id], err = c.answer(ctx, params.Name, want); err != nil {
+			if next.InputResponses[id], err = c.answer(ctx, req, params.Name, want); err != nil {
 				return nil, err
 			}
 		}
@@ -137,8 +138,11 @@ func (c *Client) rounds(ctx context.Context, l *link, params *mcp.CallToolParams
 }
 
 // answer answers one question.
-func (c *Client) answer(ctx context.Context, name string, want mcp.InputRequest) (mcp.InputResponse, error) {
+func (c *Client) answer(ctx context.Context, req *tool.Request, name string, want mcp.InputRequest) (mcp.InputResponse, error) {
 	if p, ok := want.(*mcp.ElicitParams); ok {
+		if req.Clock != nil {
+			defer req.Clock.Pause()()
+		}
 		return c.elicit(ctx, name, p)
 	}
 	return nil, &tool.Error{Code: "input-required", Permanent: true, Message: "the server asks for a model or for folders, which servers are not given"}

@@ -83,13 +83,13 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 		return tool.Result{}, err
 	}
 	l.annotate(ctx)
-	res, err := a.client.rounds(ctx, l, a.params(ctx, req), req.Progress)
+	res, err := a.client.rounds(ctx, l, a.params(ctx, req), req)
 	if errors.Is(err, errUnsent) && ctx.Err() == nil {
 		l.gone.Store(true)
 		if l, err = a.ready(ctx); err != nil {
 			return tool.Result{}, err
 		}
-		res, err = a.client.rounds(ctx, l, a.params(ctx, req), req.Progress)
+		res, err = a.client.rounds(ctx, l, a.params(ctx, req), req)
 	}
 	if err != nil {
 		return tool.Result{}, a.failure(ctx, l, err)

@@ -58,6 +58,7 @@ type link struct {
 	stale   atomic.Bool   // the server's tools have changed, it says
 
 	watched sync.Map     // of func(tool.Progress), by the tokens of calls that go on
+	clocks  sync.Map     // of tool.Clock, of calls that go on, by a token
 	tokens  atomic.Int64 // that were given
 }
 
@@ -292,6 +293,7 @@ func (c *Client) sdk(l *link) *mcp.Client {
 	}
 	if c.opts.Ask != nil {
 		o.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			defer l.pause()()
 			return c.elicit(ctx, "", req.Params)
 		}
 	}

@@ -610,13 +610,17 @@ func TestQuestions(t *testing.T) {
 				t.Errorf("nobody to ask: %+v", e)
 			}
 			var asked []Question
+			clock := &stoppable{}
 			p = open(t, &Options{Ask: func(_ context.Context, q *Question) (*Answer, error) {
-				asked = append(asked, *q)
+				if asked = append(asked, *q); !clock.stopped.Load() {
+					t.Error("the time of the call goes on while a person is asked")
+				}
 				return &Answer{Accept: true, Content: map[string]any{"name": "Ada"}}, nil
 			}}, server())
-			got, err := call(t, p, "ask", `{}`)
-			if err != nil || got != `"accept Ada"` {
-				t.Errorf("%s, %v", got, err)
+			tl, _ := p.Tool("test", "ask")
+			res, err := tl.Activity.Call(t.Context(), &tool.Request{Params: json.RawMessage(`{}`), Clock: clock})
+			if got := string(res.Value); err != nil || got != `"accept Ada"` || clock.stopped.Load() {
+				t.Errorf("%s, %v; the clock stands still: %v", got, err, clock.stopped.Load())
 			}
 			if len(asked) != 1 || asked[0].Server != "test" || asked[0].Message != "who are you?" ||
 				len(asked[0].Fields) != 1 || asked[0].Fields[0].Name != "name" || !asked[0].Fields[0].Required {
@@ -624,4 +628,12 @@ func TestQuestions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stoppable is a clock that says whether it was stopped.
+type stoppable struct{ stopped atomic.Bool }
+
+func (s *stoppable) Pause() func() {
+	s.stopped.Store(true)
+	return func() { s.stopped.Store(false) }
 }

@@ -21,6 +21,31 @@ func (c *Client) listen(l *link, params *mcp.CallToolParams, tell func(tool.Prog
 	return func() { l.watched.Delete(token) }
 }
 
+// timed notes the time of a call that goes on; what it returns ends that.
+func (l *link) timed(clock tool.Clock) (done func()) {
+	if clock == nil {
+		return func() {}
+	}
+	token := l.tokens.Add(1)
+	l.clocks.Store(token, clock)
+	return func() { l.clocks.Delete(token) }
+}
+
+// pause stops the time of all calls that go on, until resume is called: a server that asks a
+// person does not always say for which of them.
+func (l *link) pause() (resume func()) {
+	var all []func()
+	l.clocks.Range(func(_, clock any) bool {
+		all = append(all, clock.(tool.Clock).Pause())
+		return true
+	})
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
+}
+
 // progressed passes on what a server says of a call. What it says of none is nothing.
 func (c *Client) progressed(l *link, p *mcp.ProgressNotificationParams) {
 	token, ok := p.ProgressToken.(string)
