@@ -417,8 +417,8 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 			return errors.New(trimJournal(err))
 		}
 		done.Runs, done.Bytes = got.Runs, got.Bytes
-		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil {
-			return err
+		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil { // the runs are gone all the same
+			fmt.Fprintf(env.stderr, "warning: the cache beside the store was left as it is: %s; to delete it loses nothing\n", printable(err.Error()))
 		}
 	}
 	switch {

@@ -123,6 +123,25 @@ func (r *reader) size(dst *int) set {
 	}
 }
 
+// byCall is what stands around a stand-in. One that answers by the call gives two calls with the same params
+// different results, so that nothing can be remembered of it.
+func (b *builder) byCall(a Activity) around {
+	if len(a.standIn.ReturnEach) == 0 || a.around.cache == 0 {
+		return a.around
+	}
+	b.forgets(a, fmt.Sprintf("nothing is remembered of %q, which answers by the call (returnEach); leave cache out", a.Name))
+	a.around.cache = 0
+	b.last[a.Name] = a
+	return a.around
+}
+
+// forgets warns of the cache of an activity.
+func (b *builder) forgets(a Activity, why string) {
+	b.findings = append(b.findings, diag.Finding{
+		Code: diag.BadMember, Severity: diag.Warning, Loc: a.Loc, Pointer: a.pointer + "/cache", Message: why,
+	})
+}
+
 // checkCaches warns of a cache that remembers nothing.
 func (b *builder) checkCaches(c *tool.Catalogue) {
 	for t := range c.Tools() {
@@ -131,9 +150,6 @@ func (b *builder) checkCaches(c *tool.Catalogue) {
 		if !ok || a.around.cache == 0 || e.Pure == tool.Yes || e.ReadOnly == tool.Yes {
 			continue
 		}
-		b.findings = append(b.findings, diag.Finding{
-			Code: diag.BadMember, Severity: diag.Warning, Loc: a.Loc, Pointer: a.pointer + "/cache",
-			Message: fmt.Sprintf("nothing is remembered of %q, which is declared neither pure nor read-only; leave cache out, or declare its effects", t.Definition.Name),
-		})
+		b.forgets(a, fmt.Sprintf("nothing is remembered of %q, which is declared neither pure nor read-only; leave cache out, or declare its effects", t.Definition.Name))
 	}
 }
