@@ -50,6 +50,7 @@ func New(secrets ...string) *Redactor {
 			}
 		}
 	}
+	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < least }) // what can't be printed is left out of some
 	if len(forms) == 0 {
 		return nil
 	}
@@ -132,12 +133,59 @@ func encodings(s string) []string {
 	return all
 }
 
-// Text is a text without secrets.
+// Text is a text without secrets. Of those that overlap nothing is left.
 func (r *Redactor) Text(s string) string {
-	if r == nil {
+	if r == nil || r.whole.Replace(s) == s {
 		return s
 	}
-	return r.whole.Replace(s)
+	var clean strings.Builder
+	done := 0
+	for _, at := range r.spans(s) {
+		clean.WriteString(s[done:at.start])
+		clean.WriteString(redacted)
+		done = at.end
+	}
+	clean.WriteString(s[done:])
+	return clean.String()
+}
+
+// span is where in a text something secret stands.
+type span struct{ start, end int }
+
+// spans are those of a text, in order, the ones that overlap as one.
+func (r *Redactor) spans(s string) []span {
+	var all []span
+	for _, form := range r.forms {
+		all = appendSpans(all, s, form)
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	merged := all[:0]
+	for _, at := range all {
+		if last := len(merged) - 1; last >= 0 && at.start < merged[last].end {
+			merged[last].end = max(merged[last].end, at.end)
+			continue
+		}
+		merged = append(merged, at)
+	}
+	return merged
+}
+
+// appendSpans adds where a form stands in a text, also where it overlaps itself.
+func appendSpans(all []span, s, form string) []span {
+	first := len(all)
+	for from := 0; ; {
+		i := strings.Index(s[from:], form)
+		if i < 0 {
+			return all
+		}
+		at := span{from + i, from + i + len(form)}
+		from = at.start + 1
+		if last := len(all) - 1; last >= first && at.start < all[last].end {
+			all[last].end = at.end
+			continue
+		}
+		all = append(all, at)
+	}
 }
 
 // Value is a JSON value without secrets, in whatever way its strings are escaped; a number
@@ -197,13 +245,13 @@ func (r *Redactor) token(token string, escaped bool) string {
 	case token[0] != '"':
 		return token
 	case !escaped:
-		if said := unquoted(token); r.whole.Replace(said) != said {
-			return `"` + r.whole.Replace(said) + `"`
+		if said := unquoted(token); r.Text(said) != said {
+			return `"` + r.Text(said) + `"`
 		}
 		return token
 	}
 	said := string(jsonscan.AppendString(nil, []byte(unquoted(token))))
-	if clean := r.whole.Replace(said); clean != said {
+	if clean := r.Text(said); clean != said {
 		return quote(clean)
 	}
 	return token
@@ -215,7 +263,7 @@ func (r *Redactor) Message(s string) string {
 	if r == nil {
 		return s
 	}
-	return r.cutEnd(r.cutStart(r.whole.Replace(s)))
+	return r.cutEnd(r.cutStart(r.Text(s)))
 }
 
 // cutStart redacts the end of a secret where a quotation begins.

@@ -88,10 +88,37 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// Of secrets that overlap, each other or themselves, nothing is left.
+func TestSecretsThatOverlap(t *testing.T) {
+	r := secret.New("abcdefgh", "efghijkl", "xabcd", "q-q-q-", "longer abcdefgh one")
+	for text, want := range map[string]string{
+		"abcdefghijkl":                     "•••",
+		"(xabcdefghijkl)":                  "(•••)",
+		"longer abcdefgh one":              "•••",
+		"abcdefgh efghijkl":                "••• •••",
+		"abcdefghxabcd":                    "••••••",
+		"q-q-q-q-q":                        "•••q",
+		"q-q-q-q-q-q-":                     "•••",
+		"xabcd and abcdefghijklm efghijkl": "••• and •••m •••",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if got := string(r.Value(json.RawMessage(`["` + text + `"]`))); got != `["`+want+`"]` {
+			t.Errorf("%q as a value: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestNothingToLookFor(t *testing.T) {
 	r := secret.New("", "abc")
 	if r != nil || r.Text("abc") != "abc" || r.Message("abc") != "abc" || string(r.Value(json.RawMessage(`"abc"`))) != `"abc"` {
 		t.Error("a short text is taken for a secret")
+	}
+	for _, blank := range []string{"\t\t\t\t", "    ", " \x00\x01a "} {
+		if got := secret.New(blank).Text("nothing of it, a b"); got != "nothing of it, a b" {
+			t.Errorf("%q: %q", blank, got)
+		}
 	}
 }
 
