@@ -125,6 +125,10 @@ func (r *reader) call(n *node) {
 		r.String(n.id, id.All())
 	}
 	tree.Params(r.Builder, n.args, r.In)
+	if m := n.First("output"); !m.Value.IsZero() {
+		r.Member("_output", m.Key)
+		tree.Words(r.Builder, m.Value)
+	}
 	if n.id != "" {
 		r.Member("_outputPath", n.Member("id").Key)
 		r.Path(n.id, id.All())

@@ -5,11 +5,15 @@
 //	  {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{\"q\": \"x\"}"}}]}
 //	{"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"q": "x"}}]}
 //
-// It is the calls, a message, an answer of the API or a conversation: the calls of a later
-// message wait for those of the one before, and results that were given are there.
+// It is the calls, a message, an answer of the API or a conversation: calls that were made
+// after results came, and those of a later message, wait for the calls before, and results
+// that were given are there. Calls that a server ran are calls as well, if they say of what.
 package toolcalls
 
 import (
+	"bytes"
+	"strings"
+
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
@@ -25,6 +29,7 @@ func Notation() *dialect.Notation {
 type call struct {
 	tree.Value
 	id, name, args tree.Value
+	input          tree.Value // the text that a custom tool takes
 	turn           int
 }
 
@@ -32,6 +37,7 @@ type reader struct {
 	*dialect.Builder
 	calls   []call
 	turn    int
+	given   bool                  // results, since the last call
 	results map[string]tree.Value // by the ids of calls
 	of      []tree.Value          // the ids that results name
 	ids     map[int][]tree.Value  // of the calls of each message
@@ -39,6 +45,10 @@ type reader struct {
 }
 
 func read(b *dialect.Builder) {
+	if text := b.File.Text[b.Start():]; bytes.HasPrefix(text, []byte("data:")) || bytes.HasPrefix(text, []byte("event:")) {
+		b.Errorf(dialect.Span(b.Start(), b.Start()+bytes.IndexByte(text, ':')), diag.BadNotation, "this is a stream of events; write the message that they make up")
+		return
+	}
 	root, ok := tree.Read(b)
 	if !ok {
 		return
@@ -88,6 +98,8 @@ func (r *reader) value(v tree.Value) {
 		r.call(v)
 	case isResult(v):
 		r.result(v)
+	case strings.HasSuffix(v.Get("type").Str(), "_call"):
+		r.Warnf(v.At(), diag.PassedOver, "%q is a call of the server's own, without a tool and arguments; it is passed over", v.Get("type").Str())
 	case v.Has("role"), v.Has("tool_calls"), v.Has("content"):
 		r.message(v)
 	case v.Has("output"): // an answer of the responses API
@@ -95,60 +107,81 @@ func (r *reader) value(v tree.Value) {
 	}
 }
 
+// isCall reports whether a value is a call: of a function, of a tool that takes text
+// (custom), or of one of the server or an MCP server.
 func isCall(v tree.Value) bool {
 	t := v.Get("type").Str()
-	return t == "tool_use" || t == "function_call" || t == "server_tool_use" || v.Get("function").Has("name") || v.Has("name", "arguments") && !v.Has("role")
+	return strings.HasSuffix(t, "tool_use") || t == "function_call" || v.Get("function").Has("name") || v.Get("custom").Has("name") ||
+		v.Has("name", "arguments") && !v.Has("role") || strings.HasSuffix(t, "_call") && v.Has("name")
 }
 
 func isResult(v tree.Value) bool {
 	t := v.Get("type").Str()
-	return t == "tool_result" || t == "function_call_output" || v.Get("role").Str() == "tool"
+	return strings.HasSuffix(t, "tool_result") || strings.HasSuffix(t, "_call_output") || v.Get("role").Str() == "tool"
 }
 
 // message reads the message of a conversation.
 func (r *reader) message(v tree.Value) {
-	if before := len(r.calls); v.Get("role").Str() == "assistant" || !v.Has("role") {
-		r.turn++
+	if role := v.Get("role").Str(); role != "assistant" && v.Has("role") {
 		r.value(v.Get("content"))
-		r.value(v.Get("tool_calls"))
-		if f := v.First("function_call").Value; f.Is(lang.Object) {
-			r.call(f)
-		}
-		if len(r.calls) == before {
-			r.turn--
-		}
 		return
 	}
+	before, given := len(r.calls), r.given
+	r.turn, r.given = r.turn+1, false
 	r.value(v.Get("content"))
+	r.value(v.Get("tool_calls"))
+	if f := v.First("function_call").Value; f.Is(lang.Object) {
+		r.call(f)
+	}
+	if len(r.calls) == before {
+		r.turn, r.given = r.turn-1, given
+	}
 }
 
 // call reads a call.
 func (r *reader) call(v tree.Value) {
 	f := v
-	if v.Has("function") {
-		f = v.Get("function")
-		tree.Known(r.Builder, f, "a function", "name", "arguments")
+	if m := v.First("function", "custom"); !m.Value.IsZero() {
+		f = m.Value
+		tree.Known(r.Builder, f, "a function", "name", "arguments", "input")
 	}
-	tree.Known(r.Builder, v, "a call", "id", "call_id", "type", "function", "index", "name", "arguments", "input", "status", "cache_control", "caller")
-	c := call{Value: v, id: v.First("call_id", "id").Value, name: f.Get("name"), args: f.First("arguments", "input").Value, turn: r.turn}
+	tree.Known(r.Builder, v, "a call", "id", "call_id", "type", "function", "custom", "index", "name", "arguments", "input", "status", "cache_control", "caller",
+		"namespace", "server_name", "server_label", "approval_request_id", "output", "error")
+	if r.given {
+		r.turn, r.given = r.turn+1, false
+	}
+	c := call{Value: v, id: v.First("call_id", "id").Value, name: f.Get("name"), turn: r.turn}
 	if !c.name.Is(lang.String) || c.name.Str() == "" {
 		r.Errorf(v.At(), diag.BadNotation, "the call has no name")
 		return
 	}
-	if c.args.Is(lang.String) && c.args.Str() == "" {
-		c.args = tree.Value{}
-	}
-	if !c.args.IsZero() {
-		c.args, _ = c.args.Inner(r.Builder)
-	}
-	if !c.args.IsZero() && !c.args.Is(lang.Object) {
-		r.Errorf(c.args.At(), diag.BadNotation, "the arguments are an object, not %s", c.args.Describe())
-		c.args = tree.Value{}
+	if strings.HasPrefix(v.Get("type").Str(), "custom") {
+		c.input = f.Get("input")
+	} else {
+		c.args = r.arguments(f.First("arguments", "input").Value)
 	}
 	r.calls = append(r.calls, c)
 	if c.id.Str() != "" {
 		r.ids[c.turn] = append(r.ids[c.turn], c.id)
 	}
+	if m := v.First("output"); !m.Value.IsZero() && v.First("error").Value.IsZero() { // a server ran it
+		r.results[c.id.Str()], r.given = m.Value, true
+	}
+}
+
+// arguments are the arguments of a call; zero if it has none, or they were reported.
+func (r *reader) arguments(v tree.Value) tree.Value {
+	if v.Is(lang.String) && v.Str() == "" {
+		return tree.Value{}
+	}
+	if !v.IsZero() {
+		v, _ = v.Inner(r.Builder)
+	}
+	if !v.IsZero() && !v.Is(lang.Object) {
+		r.Errorf(v.At(), diag.BadNotation, "the arguments are an object, not %s", v.Describe())
+		return tree.Value{}
+	}
+	return v
 }
 
 // result reads the result of a call. One that is an error is none: the call is made again.
@@ -159,10 +192,12 @@ func (r *reader) result(v tree.Value) {
 		return
 	}
 	r.of = append(r.of, id)
-	if v.Get("is_error").Kind() == lang.True {
+	r.given = true
+	m := v.First("content", "output")
+	if v.Get("is_error").Kind() == lang.True || strings.HasSuffix(m.Value.Get("type").Str(), "_error") {
 		return
 	}
-	if m := v.First("content", "output"); !m.Value.IsZero() {
+	if !m.Value.IsZero() {
 		r.results[id.Str()] = text(m.Value)
 	}
 }
@@ -186,6 +221,10 @@ func (r *reader) write(i int) {
 		r.String(id, c.id.All())
 	}
 	tree.Params(r.Builder, c.args, nil)
+	if !c.input.IsZero() {
+		r.Member("input", c.input.At())
+		tree.Write(r.Builder, c.input, nil)
+	}
 	r.dependsOn(c)
 	if result, ok := r.results[id]; ok && id != "" {
 		r.Member("_output", result.At())
