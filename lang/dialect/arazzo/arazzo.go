@@ -20,7 +20,6 @@
 package arazzo
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -48,6 +47,7 @@ type step struct {
 	id    string
 	place int
 	calls string // the workflow that it calls, "" for an operation
+	idle  bool   // it calls nothing
 	// params are its parameters, when they were found.
 	params []tree.Value
 }
@@ -63,6 +63,7 @@ type reader struct {
 	schemas *schemaWriter
 	labels  tree.Labels
 	found   map[lang.Node][]tree.Found
+	told    map[diag.Span]bool // what was passed over
 }
 
 func read(b *dialect.Builder) {
@@ -141,17 +142,18 @@ func (r *reader) step(w *workflow, v tree.Value) {
 	}
 	tree.Known(r.Builder, v, "a step", "stepId", "description", "operationId", "operationPath", "channelPath", "workflowId", "parameters",
 		"requestBody", "successCriteria", "onSuccess", "onFailure", "outputs", "timeout", "correlationId", "action", "dependsOn")
-	targets := 0
-	for _, name := range []string{"operationId", "operationPath", "channelPath", "workflowId"} {
+	n := 0
+	for _, name := range targets() {
 		if v.Has(name) {
-			targets++
+			n++
 		}
 	}
+	s.idle = n == 0
 	switch {
-	case targets == 0:
+	case n == 0:
 		r.Errorf(v.At(), diag.BadNotation, "the step %q calls nothing; it has an operationId, an operationPath or a workflowId", s.id)
-	case targets > 1:
-		r.Errorf(v.At(), diag.BadNotation, "the step %q calls more than one: of operationId, operationPath, channelPath and workflowId it has %d", s.id, targets)
+	case n > 1:
+		r.Errorf(v.At(), diag.BadNotation, "the step %q calls more than one: of operationId, operationPath, channelPath and workflowId it has %d", s.id, n)
 	}
 	if w.byID[s.id] == nil {
 		w.byID[s.id] = s
@@ -159,10 +161,17 @@ func (r *reader) step(w *workflow, v tree.Value) {
 	w.steps = append(w.steps, s)
 }
 
+// targets are the members of a step that say what it calls; the last is an extension of
+// Redocly.
+func targets() []string {
+	return []string{"operationId", "operationPath", "channelPath", "workflowId", "x-operation"}
+}
+
 // localID is the workflow that a workflowId names, without the document that it is in.
 func localID(id string) string {
 	if rest, ok := strings.CutPrefix(id, "$sourceDescriptions."); ok {
 		_, id, _ = strings.Cut(rest, ".")
+		id = strings.TrimPrefix(id, "workflows.")
 	}
 	return id
 }
@@ -193,8 +202,8 @@ func (r *reader) plan() *workflow {
 	return plan
 }
 
-// maxParameters bounds what parameters of a workflow become in its steps.
-const maxParameters = 1_000_000
+// maxShared bounds what the parameters and actions of a workflow become in its steps.
+const maxShared = 1_000_000
 
 // check finds the references of a workflow, and judges them.
 func (r *reader) check(w *workflow) {
@@ -203,8 +212,8 @@ func (r *reader) check(w *workflow) {
 	for _, s := range w.steps {
 		r.labels.Step(s.id)
 	}
-	if n := w.Get("parameters").Len(); n*len(w.steps) > maxParameters {
-		r.Errorf(w.Get("parameters").At(), diag.OverLimit, "%d parameters for each of %d steps are more than %d", n, len(w.steps), maxParameters)
+	if n := w.Get("parameters").Len() + w.Get("successActions").Len() + w.Get("failureActions").Len(); n*len(w.steps) > maxShared {
+		r.Errorf(w.Get("workflowId").At(), diag.OverLimit, "%d parameters and actions for each of %d steps are more than %d", n, len(w.steps), maxShared)
 		return
 	}
 	for _, s := range w.steps {
@@ -219,7 +228,10 @@ func (r *reader) check(w *workflow) {
 		for m := range s.Get("outputs").Members() {
 			r.output(s, m)
 		}
+		r.shape(s)
 	}
+	r.actions(w.Get("successActions"), "success")
+	r.actions(w.Get("failureActions"), "failure")
 	r.refs(w.Get("outputs"), len(w.steps))
 	r.labels.Judge(r.Builder)
 }
@@ -245,16 +257,23 @@ func (r *reader) parameters(s *step) (list []tree.Value) {
 // component is a parameter, or what a reusable object refers to; the zero Value, and
 // reported, for one that is not there.
 func (r *reader) component(p tree.Value) tree.Value {
-	ref := p.Get("reference")
-	if ref.IsZero() {
-		return p
-	}
-	name, ok := strings.CutPrefix(ref.Str(), "$components.parameters.")
-	c := r.root.Get("components").Get("parameters").Get(name)
-	if !ok || c.IsZero() {
-		r.Errorf(ref.All(), diag.NothingThere, "%s is no component of this document", ref.Str())
+	c, ok := r.reused(p, "parameters")
+	if !ok {
+		r.Errorf(p.Get("reference").All(), diag.NothingThere, "%s is no component of this document", p.Get("reference").Str())
 	}
 	return c
+}
+
+// reused is what a reusable object refers to, among the components of a kind; v itself if it
+// is none.
+func (r *reader) reused(v tree.Value, kind string) (c tree.Value, ok bool) {
+	ref := v.Get("reference")
+	if ref.IsZero() {
+		return v, true
+	}
+	name, ok := strings.CutPrefix(ref.Str(), "$components."+kind+".")
+	c = r.root.Get("components").Get(kind).Get(name)
+	return c, ok && !c.IsZero()
 }
 
 // value is the value of a parameter of a step, which a reusable object may replace.
@@ -269,6 +288,9 @@ func (r *reader) value(s *step, name string, c tree.Value) tree.Value {
 
 // write writes a workflow.
 func (r *reader) write(w *workflow) {
+	if d := w.Get("dependsOn"); d.Len() > 0 {
+		r.Warnf(d.At(), diag.PassedOver, "the plan is one workflow; those that it depends on are passed over")
+	}
 	r.Object(w.At())
 	r.context(w)
 	r.Member("calls", w.At())
@@ -294,9 +316,7 @@ func (r *reader) call(s *step) {
 	r.String(s.id, id.Value.All())
 	tree.Prose(r.Builder, "_description", s.Member("description"))
 	r.params(s)
-	if m := s.Member("dependsOn"); tree.IsNames(r.Builder, m) {
-		tree.DependsOn(r.Builder, m)
-	}
+	r.dependsOn(s)
 	r.control(s)
 	r.Member("_outputPath", id.Key)
 	r.Path(s.id, id.Value.All())
@@ -310,6 +330,9 @@ func (r *reader) tool(s *step) (name string, at diag.Span) {
 	}
 	if v := s.Get("operationId"); v.Is(lang.String) {
 		return operation(r.root, v.Str()), v.All()
+	}
+	if v := s.Get("x-operation"); v.Is(lang.Object) {
+		return strings.ToUpper(v.Get("method").Str()) + " " + v.Get("url").Str(), v.At()
 	}
 	v := s.First("operationPath", "channelPath").Value
 	if v.IsZero() {
@@ -375,107 +398,9 @@ func (r *reader) params(s *step) {
 			r.values(v)
 		}
 	}
-	if m := s.Get("requestBody").Member("payload"); !m.Value.IsZero() {
-		r.Member("body", m.Key)
-		r.body(s, m.Value)
-	}
-}
-
-// body writes a payload, with what replaces parts of it.
-func (r *reader) body(s *step, payload tree.Value) {
-	replaced := map[string]tree.Value{}
-	for _, p := range s.Get("requestBody").Get("replacements").Elements() {
-		target := p.Get("target").Str()
-		name, ok := strings.CutPrefix(target, "/")
-		if !ok || strings.Contains(name, "/") || !payload.Is(lang.Object) {
-			r.Errorf(p.At(), diag.BadNotation, "the replacement of %q is not read; only members of a payload that is an object are", target)
-			continue
-		}
-		replaced[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)] = p
-	}
-	if len(replaced) == 0 {
-		r.values(payload)
-		return
-	}
-	r.Object(payload.At())
-	for m := range payload.Members() {
-		r.Member(m.Name, m.Key)
-		if p, ok := replaced[m.Name]; ok {
-			delete(replaced, m.Name)
-			m.Value = p.Get("value")
-		}
-		r.values(m.Value)
-	}
-	for _, p := range s.Get("requestBody").Get("replacements").Elements() {
-		name := strings.TrimPrefix(p.Get("target").Str(), "/")
-		if _, ok := replaced[name]; ok {
-			r.Member(name, p.At())
-			r.values(p.Get("value"))
-			delete(replaced, name)
-		}
-	}
-	r.Close()
-}
-
-// control writes what is said of success, failure and time, as far as a plan has it.
-func (r *reader) control(s *step) {
-	r.criteria(s)
-	if t := s.Get("timeout"); t.Is(lang.NumberValue) {
-		r.Member("_timeout", t.At())
-		r.String(fmt.Sprintf("%sms", t.Word()), t.At())
-	}
-	for _, a := range s.Get("onFailure").Elements() {
-		if a.Get("type").Str() == "retry" {
-			r.retry(a)
-			continue
-		}
-		if a.Get("type").Str() != "end" {
-			r.Warnf(a.At(), diag.PassedOver, "what to do after a failure, %s, is passed over: a plan has no jumps", a.Get("type").Word())
-		}
-	}
-	for i, a := range s.Get("onSuccess").Elements() {
-		next := s.place+1 < len(r.flow.steps) && a.Get("stepId").Str() == r.flow.steps[s.place+1].id
-		if !next && (a.Get("type").Str() != "end" || s.place+1 < len(r.flow.steps) || i > 0) {
-			r.Warnf(a.At(), diag.PassedOver, "what to do after a success, %s, is passed over: a plan has no jumps", a.Get("type").Word())
-		}
-	}
-}
-
-// criteria writes the success criteria, in words; that a response is a good one every
-// call wants.
-func (r *reader) criteria(s *step) {
-	var words []string
-	var list []tree.Value
-	for _, c := range s.Get("successCriteria").Elements() {
-		text := c.Get("condition").Str()
-		if fields := strings.Fields(text); len(fields) == 3 && fields[0] == "$statusCode" && fields[1] == "==" && strings.HasPrefix(fields[2], "2") {
-			continue
-		}
-		words, list = append(words, text), append(list, c)
-	}
-	if len(words) > 0 {
-		at := tree.Join(list)
-		r.Member("_expect", at)
-		r.String(strings.Join(words, " and "), at)
-	}
-}
-
-// retry writes how often a step is tried again.
-func (r *reader) retry(a tree.Value) {
-	limit, after := a.Get("retryLimit").Word(), a.Get("retryAfter")
-	if limit == "" {
-		limit = "1"
-	}
-	r.Member("_retry", a.At())
-	r.Object(a.At())
-	r.Member("max", a.At())
-	r.JSON(limit, a.At())
-	if after.Is(lang.NumberValue) {
-		r.Member("delay", after.At())
-		tree.Scalar(r.Builder, after)
-	}
-	r.Close()
-	if a.Get("criteria").Len() > 0 {
-		r.Warnf(a.Get("criteria").At(), diag.PassedOver, "the criteria are passed over: every failure is tried again")
+	r.body(s)
+	if s.idle { // which was reported
+		r.Member("description", s.At())
+		r.Parts(s.At(), dialect.Fault(s.At()))
 	}
 }

@@ -21,6 +21,8 @@ var (
 	embedded = regexp.MustCompile(`\{(\$[^{}]*)\}`)
 	// nearHead is what nearly begins an expression.
 	nearHead = regexp.MustCompile(`^\$?\{{0,2}\$?([A-Za-z]+)\.([\w.-]+(?:#[^\s{}]*)?)\}{0,2}$`)
+	// noPath is what a path does not have: a filter, or a comparison.
+	noPath = regexp.MustCompile(`\[[^\d*'"]|[<>]|[=!]=|&&|\|\|`)
 	// bare is an expression in a text, without braces.
 	bare = regexp.MustCompile(`\$(?:steps\.[\w-]+\.outputs|inputs)\.[\w-]+(?:#/[\w/~-]*)?`)
 )
@@ -110,6 +112,10 @@ func reference(to *lang.Expr) part {
 // what a selector adds.
 func (r *reader) expression(text string, at diag.Span, user int, path []lang.Segment) part {
 	name, rest, _ := strings.Cut(text[1:], ".")
+	if !isPath(rest) {
+		r.Errorf(at, diag.BadNotation, "%s is not read; members, indexes and JSON Pointers are", text)
+		return fault
+	}
 	switch name {
 	case "inputs":
 		return reference(&lang.Expr{Kind: "input", Path: append(r.input(rest), path...)})
@@ -122,6 +128,12 @@ func (r *reader) expression(text string, at diag.Span, user int, path []lang.Seg
 	}
 	r.Errorf(at, diag.BadNotation, "%s is not read here: a plan has its input and the results of its steps", text)
 	return fault
+}
+
+// isPath reports whether what stands behind an expression is a path and no more.
+func isPath(text string) bool {
+	before, _, _ := strings.Cut(text, "#")
+	return !noPath.MatchString(before)
 }
 
 // input is the way to a member of the input, whose name may have dots in it.
@@ -214,6 +226,7 @@ func (r *reader) resolve(s *step, name string, depth int) (to *lang.Expr, why st
 		below, _ = selected(out)
 	}
 	switch {
+	case !isPath(text):
 	case strings.HasPrefix(text, "$response.body"):
 		return dialect.StateRef(s.id, append(r.path(text[len("$response.body"):]), below...)...), ""
 	case strings.HasPrefix(text, "$message.payload"):
@@ -332,8 +345,8 @@ func (r *reader) output(s *step, m tree.Member) {
 	if r.selector(m.Value) {
 		text = m.Value.Get("context").Str()
 	}
-	if !head.MatchString(text) {
-		r.Warnf(m.Value.All(), diag.NearReference, "the output %q is no expression", m.Name)
+	if !head.MatchString(text) || !isPath(text) {
+		r.Warnf(m.Value.All(), diag.NearReference, "the output %q is no expression that is read", m.Name)
 		return
 	}
 	if id, _, ok := strings.Cut(strings.TrimPrefix(text, "$steps."), ".outputs."); ok && strings.HasPrefix(text, "$steps.") {
