@@ -27,7 +27,7 @@ func (w *Whiteboard) WriteAll(at Place, paths []Path, method Method, value json.
 func (w *Whiteboard) undo(n int) {
 	touched := make(map[*kind]bool)
 	for w.log.len > n {
-		touched[w.kinds[w.log.drop().Path[0].Name]] = true
+		touched[w.kind(w.log.drop().Path[0].Name)] = true
 	}
 	for k := range touched {
 		w.again(k)

@@ -46,9 +46,12 @@ const End Place = math.MaxInt32
 // paths that it is given and hands out slices of them, so that neither may be
 // changed by anyone.
 type Whiteboard struct {
-	raws  tables
-	work  atomic.Int64     // what all reads and writes looked at; tests assert its growth
-	kinds map[string]*kind // the same from New on
+	raws tables
+	work atomic.Int64 // what all reads and writes looked at; tests assert its growth
+
+	// The kinds are the same from New on.
+	input, state, data *kind
+	others             map[string]*kind // nil is none
 
 	mu  sync.RWMutex // of log and of what is in the kinds
 	log writeLog
@@ -71,14 +74,14 @@ type record struct {
 // "data" always exist, as {} at least. The values must be valid JSON objects.
 // It costs the size of the values.
 func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
-	w := &Whiteboard{kinds: make(map[string]*kind)}
-	for _, name := range []string{"input", "state", "data"} {
-		if _, ok := initial[name]; !ok {
-			w.kinds[name] = newKind([]byte("{}"))
-		}
-	}
+	w := new(Whiteboard)
 	if err := w.begin(initial); err != nil {
 		return nil, err
+	}
+	for _, name := range usual {
+		if w.kind(name) == nil {
+			w.set(name, []byte("{}"))
+		}
 	}
 	return w, nil
 }
@@ -86,13 +89,16 @@ func New(initial map[string]json.RawMessage) (*Whiteboard, error) {
 // Fork makes a whiteboard that begins as w began, but for these kinds. It shares the
 // text of w's initial values and none of its writes, and costs the size of those given.
 func (w *Whiteboard) Fork(initial map[string]json.RawMessage) (*Whiteboard, error) {
-	f := &Whiteboard{kinds: make(map[string]*kind, len(w.kinds))}
-	for name, k := range w.kinds {
-		if _, ok := initial[name]; !ok {
-			f.kinds[name] = newKind(k.initial)
+	f := new(Whiteboard)
+	if err := f.begin(initial); err != nil {
+		return f, err
+	}
+	for name, k := range w.all() {
+		if f.kind(name) == nil {
+			f.set(name, k.initial)
 		}
 	}
-	return f, f.begin(initial)
+	return f, nil
 }
 
 // begin lays down the initial values of kinds.
@@ -102,9 +108,60 @@ func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 		if have := shapeOf(raw); have != object {
 			return fmt.Errorf("†%s is %s; a kind as a whole is always an object", name, have)
 		}
-		w.kinds[name] = newKind(raw)
+		w.set(name, raw)
 	}
 	return nil
+}
+
+// usual are the kinds that there always are, in order of their names.
+var usual = [...]string{"data", "input", "state"}
+
+// kind is the kind of a name, nil if there is none. Most are the usual ones, and quicker
+// compared than hashed.
+func (w *Whiteboard) kind(name string) *kind {
+	switch name {
+	case "state":
+		return w.state
+	case "data":
+		return w.data
+	case "input":
+		return w.input
+	}
+	return w.others[name]
+}
+
+// set makes a kind that begins with a value.
+func (w *Whiteboard) set(name string, initial []byte) {
+	k := newKind(initial)
+	switch name {
+	case "state":
+		w.state = k
+	case "data":
+		w.data = k
+	case "input":
+		w.input = k
+	default:
+		if w.others == nil {
+			w.others = make(map[string]*kind)
+		}
+		w.others[name] = k
+	}
+}
+
+// all are the kinds, in no order.
+func (w *Whiteboard) all() iter.Seq2[string, *kind] {
+	return func(yield func(string, *kind) bool) {
+		for _, name := range usual {
+			if !yield(name, w.kind(name)) {
+				return
+			}
+		}
+		for name, k := range w.others {
+			if !yield(name, k) {
+				return
+			}
+		}
+	}
 }
 
 func newKind(initial []byte) *kind {
@@ -168,7 +225,7 @@ func (w *Whiteboard) writable(path Path) (*kind, *Error) {
 	if len(path) > maxSteps {
 		return nil, tooLong(len(path)).at(path[:1])
 	}
-	k := w.kinds[path[0].Name]
+	k := w.kind(path[0].Name)
 	if k == nil {
 		return nil, &Error{Path: path[:1], Have: nothing.String(), Reason: "there is no such kind; only a data message makes one"}
 	}
@@ -187,7 +244,7 @@ func (w *Whiteboard) land(k *kind, r *record) (late bool, err *Error) {
 func (w *Whiteboard) again(k *kind) {
 	k.begin(new(node), nil)
 	for _, r := range w.inOrder() {
-		if w.kinds[r.Path[0].Name] == k {
+		if w.kind(r.Path[0].Name) == k {
 			_, err := w.land(k, &r)
 			k.leftOut = k.leftOut || err != nil
 		}
@@ -219,7 +276,7 @@ func (w *Whiteboard) Read(path Path, since, before Place) (json.RawMessage, bool
 	if since >= before || len(path) == 0 {
 		return nil, false
 	}
-	k := w.kinds[path[0].Name]
+	k := w.kind(path[0].Name)
 	if k == nil {
 		return nil, false
 	}
@@ -246,8 +303,8 @@ func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
 
 // Kinds are the kinds that exist, in order of their names.
 func (w *Whiteboard) Kinds() []string {
-	names := make([]string, 0, len(w.kinds))
-	for name := range w.kinds {
+	names := append(make([]string, 0, len(usual)+len(w.others)), usual[:]...)
+	for name := range w.others {
 		names = append(names, name)
 	}
 	slices.Sort(names)

@@ -6,6 +6,9 @@ type step struct {
 	index   int
 	element bool
 	grows   bool // the element right behind the end
+
+	in *content // of a member: where it was looked for
+	n  *node    // what was found
 }
 
 // resolve says what a segment of a write means at a place.
@@ -52,8 +55,9 @@ func (v *view) aim(root *node, r *record, steps []step) (spot, []step, *Error) {
 			err.Path, err.Method = r.Path[:i+1], r.Method
 			return s, steps, err
 		}
-		steps = append(steps, st)
 		s = v.child(p, st)
+		st.in, st.n = p.in, s.n
+		steps = append(steps, st)
 	}
 	have := v.shape(v.open(s))
 	if err := refuse(have, r.Method, shapeOf(r.Value), len(r.Path) == 1); err != nil {
@@ -79,7 +83,7 @@ func refuse(have shape, m Method, value shape, root bool) *Error {
 // land applies a write to the trie. late means that it came after what it
 // should have come before, and that the trie must be built again.
 func (v *view) land(root *node, r *record) (late bool, err *Error) {
-	var space [8]step
+	var space [4]step
 	at, steps, err := v.aim(root, r, space[:0])
 	if err != nil {
 		return false, err
@@ -90,7 +94,10 @@ func (v *view) land(root *node, r *record) (late bool, err *Error) {
 	for i, st := range steps {
 		in := n.on(r.key)
 		if !st.element {
-			n, fresh = in.member(st.name, r.key, i == len(steps)-1)
+			if in != st.in {
+				st.n = in.members[st.name]
+			}
+			n, fresh = in.member(st.n, st.name, r.key, i == len(steps)-1)
 			continue
 		}
 		if st.grows {
@@ -133,7 +140,7 @@ func (v *view) merge(s spot, k key, raw []byte, deep bool) (late bool) {
 		empty = false
 		c := v.member(p, m.name)
 		var fresh *item[cover]
-		c.n, fresh = in.member(m.name, k, !deep)
+		c.n, fresh = in.member(in.members[m.name], m.name, k, !deep)
 		if deep {
 			late = v.merge(c, k, m.value, true) || late
 		} else {

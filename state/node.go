@@ -123,11 +123,11 @@ func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late boo
 	return in != nil && in.last > k || next != nil && !next.value.firm
 }
 
-// member is the node of a member, made if need be, for what lands at k. With one that is
-// made for a value comes the room for it.
-func (in *content) member(name string, k key, value bool) (n *node, fresh *item[cover]) {
+// member is the node of a member for what lands at k: the one that there is, or one that is
+// made. With one that is made for a value comes the room for it.
+func (in *content) member(there *node, name string, k key, value bool) (n *node, fresh *item[cover]) {
 	in.object, in.last = min(in.object, k), max(in.last, k)
-	if n = in.members[name]; n == nil {
+	if n = there; n == nil {
 		n, fresh = in.make(name, k, value)
 	} else if k < n.min {
 		in.fresh.insert(k, named{name, n})

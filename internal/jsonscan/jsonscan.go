@@ -11,6 +11,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -196,6 +197,9 @@ func Compact(dst, valid []byte) []byte {
 
 // Compacted is valid JSON without white space: the text itself when it has none.
 func Compacted(valid []byte) []byte {
+	if !spaced(valid) {
+		return valid
+	}
 	for i := 0; i < len(valid); {
 		switch valid[i] {
 		case ' ', '\t', '\r', '\n':
@@ -208,6 +212,24 @@ func Compacted(valid []byte) []byte {
 		}
 	}
 	return valid
+}
+
+// spaced reports whether there is white space in valid JSON, in a string or outside. It reads
+// eight bytes at a time.
+func spaced(valid []byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(valid) >= 8; valid = valid[8:] {
+		w := binary.LittleEndian.Uint64(valid)
+		if (w-(' '+1)*ones)&^w&high != 0 { // a byte is a space or below
+			return true
+		}
+	}
+	for _, c := range valid {
+		if c <= ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // StringEnd is the end of the string that starts at i, behind its closing quote, in valid JSON.
