@@ -202,7 +202,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 	if err != nil {
 		return err
 	}
-	show, err := env.newSolveProgress(c.Context(), opts, f)
+	show, err := env.newSolveProgress(c.Context(), task, opts, f)
 	if err != nil {
 		return errors.Join(err, log.close())
 	}

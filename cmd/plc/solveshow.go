@@ -13,6 +13,7 @@ import (
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // solveProgress shows a loop while it goes on: its plans as they grow, and their runs.
@@ -20,12 +21,13 @@ type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
 	events *eventLog
+	model  loop.Planner
 	faulty bool // the last plan was
 }
 
 // newSolveProgress starts to show, and has the options tell it what there is to show.
-func (env *environment) newSolveProgress(ctx context.Context, opts *loop.Options, f *solveFlags) (*solveProgress, error) {
-	s := &solveProgress{env: env}
+func (env *environment) newSolveProgress(ctx context.Context, task *loop.Task, opts *loop.Options, f *solveFlags) (*solveProgress, error) {
+	s := &solveProgress{env: env, model: task.Planner}
 	var err error
 	if s.events, err = openEvents(f.events); err != nil {
 		return nil, err
@@ -60,7 +62,11 @@ func (s *solveProgress) event(e *loop.Event) {
 			s.say("  the plan goes back to the model")
 			s.faulty = false
 		}
-		s.say(fmt.Sprintf("turn %d: the model is asked (%d bytes)", e.Turn, requestSize(e)))
+		whom := "the model is asked"
+		if model.Recorded(s.model, e.Request) {
+			whom = "the answer is on record"
+		}
+		s.say(fmt.Sprintf("turn %d: %s (%d bytes)", e.Turn, whom, requestSize(e)))
 	case loop.Listed:
 		s.say("  + " + callLine(e.Call))
 	case loop.Faulty:

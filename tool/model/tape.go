@@ -175,6 +175,20 @@ func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, erro
 	return r, turn.OnText(r.Text)
 }
 
+// Recorded reports whether c is a converser of a Tape that has the reply to a turn, so that no model is
+// asked for it.
+func Recorded(c Converser, turn *Turn) bool {
+	t, ok := c.(*tapedConverser)
+	if !ok {
+		return false
+	}
+	l := line{Model: t.id, Request: jsonscan.Encode(turn)}
+	if _, known := t.tape.recorded(l.key()); known {
+		return true
+	}
+	return Recorded(t.next, turn)
+}
+
 func identityOf(c Config) identity { return identity{c.Model, c.Temperature, c.MaxTokens} }
 
 // reply is the recorded reply to a request, or that of ask, which is then recorded.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,6 +62,9 @@ func TestTapeOfTurns(t *testing.T) {
 	} {
 		other := turn
 		change(&other)
+		if model.Recorded(again.Converser(moved, live), &other) {
+			t.Errorf("another %s is on record", name)
+		}
 		_, err := again.Converser(moved, live).Converse(t.Context(), &other)
 		if code(err) != "no-recording" || !err.(*tool.Error).Permanent || !strings.Contains(err.Error(), "in tape.jsonl") || !strings.Contains(err.Error(), "record it anew") {
 			t.Errorf("another %s: %v", name, err)
@@ -71,6 +75,12 @@ func TestTapeOfTurns(t *testing.T) {
 	}
 	if live.asked != 1 {
 		t.Errorf("asked %d times", live.asked)
+	}
+	fresh, _ := model.ReadTape(nil, io.Discard)
+	for c, want := range map[model.Converser]bool{again.Converser(moved, nil): true, fresh.Converser(moved, again.Converser(moved, nil)): true, fresh.Converser(moved, live): false, live: false} {
+		if model.Recorded(c, &turn) != want {
+			t.Errorf("on record: %v, want %v", !want, want)
+		}
 	}
 }
 
