@@ -239,6 +239,7 @@ type writer struct {
 
 	events                                       []inserts // the largest first, the last of one row
 	summary, question, closing, instance, asking *sql.Stmt
+	begin, commit                                *sql.Stmt
 	prepared                                     []*sql.Stmt // all of them
 }
 
@@ -255,7 +256,13 @@ func (s *Store) newWriter(ctx context.Context) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{db: db}
-	if err := s.connect(ctx, w); err != nil {
+	err = s.connect(ctx, w)
+	for query, stmt := range map[string]**sql.Stmt{"BEGIN IMMEDIATE": &w.begin, "COMMIT": &w.commit} {
+		if err == nil {
+			*stmt, err = w.prepareOne(ctx, query)
+		}
+	}
+	if err != nil {
 		w.close()
 		return nil, err
 	}
@@ -351,20 +358,17 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	conn := s.writer.conn
-	if err := s.retry(ctx, func() error {
-		_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-		return err
-	}); err != nil {
+	t := &tx{s.writer, ctx}
+	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
 		return s.fault(err)
 	}
-	err := f(&tx{s.writer, ctx})
+	err := f(t)
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "COMMIT")
+		err = t.run(t.commit)
 	}
 	if err != nil {
 		// Some errors have ended the transaction already: then this one says so only.
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		_, _ = t.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	}
 	return s.fault(err)
 }

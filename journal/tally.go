@@ -1,9 +1,9 @@
 package journal
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plc-lang/plc/exec"
@@ -142,10 +142,19 @@ func (t *tally) summary() summary {
 	for _, b := range t.going {
 		calls[b.status]++
 	}
-	text, err := json.Marshal(calls)
-	if err != nil {
-		panic(err) // names and numbers
-	}
-	s.calls = string(text)
+	s.calls = counts(calls)
 	return s
+}
+
+// counts are calls by status as a JSON object. Each commit has one.
+func counts(calls map[exec.Status]int) string {
+	out := append(make(lines, 0, 64), '{')
+	for i, status := range slices.Sorted(maps.Keys(calls)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out.quote(string(status))
+		out = strconv.AppendInt(append(out, ':'), int64(calls[status]), 10)
+	}
+	return string(append(out, '}'))
 }
