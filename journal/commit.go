@@ -322,6 +322,7 @@ func (s *Store) writeParts(parts []*part) error {
 // settle tells those who wait for a part that it is on disk, or that it never will be.
 func (s *Store) settle(p *part, err error) {
 	q, r := s.queue, p.run
+	p.leave()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r.queued -= p.items

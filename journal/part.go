@@ -72,7 +72,9 @@ type question struct {
 // callKey names a call of a run.
 type callKey struct{ instance, path string }
 
-func newPart(r *Run) *part { return &part{run: r, last: r.tally.last, open: len(r.tally.open)} }
+func newPart(r *Run) *part {
+	return &part{run: r, lines: r.tally.room[:0], last: r.tally.last, open: len(r.tally.open)}
+}
 
 // add takes an item into the part. After one that can't be encoded nothing is taken, so
 // that what is on disk stays a beginning.
@@ -109,6 +111,16 @@ func (p *part) addRow(e *exec.Event, seq int64, before int) {
 	p.last = seq
 	p.run.tally.add(e, seq, p)
 	p.open = len(p.run.tally.open)
+}
+
+// maxRoom is how many bytes a run keeps for the lines of its next commit.
+const maxRoom = 64 << 10
+
+// leave gives the room of the lines back, when they are written.
+func (p *part) leave() {
+	if cap(p.lines) <= maxRoom {
+		p.run.tally.room = p.lines[:0]
+	}
 }
 
 // takes reports whether the events of a row that comes next go into this one.

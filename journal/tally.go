@@ -23,6 +23,7 @@ type tally struct {
 	going    map[callKey]begun
 	open     map[callKey]bool // questions
 	lengths  map[string][]time.Duration
+	room     lines // for those of the next commit
 }
 
 // begun is a call that was started.
