@@ -182,7 +182,7 @@ func (r *reader) unused(k *link, used map[pair]bool) {
 	case !ok:
 		r.Warnf(k.At(), diag.LinkDisagrees, "the link leads from %q to itself", source)
 		return
-	case !r.named:
+	case !r.named && !r.isLost(e.to):
 		f := r.Warnf(k.At(), diag.LinkDisagrees, "the link from %q to %q carries no data: no argument of %q is %s", source, target, target, tree.SpellNode(strconv.Itoa(e.from)))
 		if used[pair{k.target, k.source}] {
 			f.Message += "; the data goes the other way"
@@ -194,6 +194,12 @@ func (r *reader) unused(k *link, used map[pair]bool) {
 		n := &r.nodes[e.to]
 		n.after = append(n.after, e.from)
 	}
+}
+
+// isLost reports whether a reference of a node leads nowhere, which was reported: that may be
+// the one that a link is about.
+func (r *reader) isLost(node int) bool {
+	return slices.ContainsFunc(r.refs[node], func(l *tree.LabelRef) bool { return l.Faulty })
 }
 
 // order is the edge that a link without data orders: from the last of its sources that

@@ -13,6 +13,8 @@ package taskbench
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -51,8 +53,10 @@ type reader struct {
 	named bool // some arguments have names
 	// data is where each result is used first.
 	data map[edge]diag.Span
+	refs map[int][]*tree.LabelRef // of the nodes that use them
 
 	byEnd        map[string][]int // the nodes that an end of a link names
+	byName       map[string][]int // the nodes of a tool, by its plain name
 	pairsOfLinks map[pair]bool
 	ordered      map[edge]bool // by links without data
 	asked        int           // names for which a near one was looked for
@@ -65,10 +69,10 @@ func read(b *dialect.Builder) {
 	}
 	r := &reader{
 		Nodes: tree.Nodes{Builder: b, Labels: tree.Labels{Noun: "node", Spell: tree.SpellNode}, Called: called},
-		data:  map[edge]diag.Span{},
-		byEnd: map[string][]int{}, pairsOfLinks: map[pair]bool{}, ordered: map[edge]bool{},
+		data:  map[edge]diag.Span{}, refs: map[int][]*tree.LabelRef{},
+		byEnd: map[string][]int{}, byName: map[string][]int{}, pairsOfLinks: map[pair]bool{}, ordered: map[edge]bool{},
 	}
-	r.Nodes.Ref = r.ref
+	r.Nodes.Ref, r.Nodes.Meant = r.ref, r.meant
 	plan, ok := r.plan(root)
 	if !ok {
 		return
@@ -85,13 +89,15 @@ func read(b *dialect.Builder) {
 		for _, end := range r.ends(i) {
 			r.byEnd[end] = append(r.byEnd[end], i)
 		}
+		name := plainName(r.nodes[i].task)
+		r.byName[name] = append(r.byName[name], i)
 	}
 	links := plan.First("task_links", "tool_links").Value
 	r.readLinks(links)
 	for i := range r.nodes {
 		for _, a := range r.nodes[i].args {
 			r.Find(a.value, i)
-			r.taskName(a.value, i)
+			tree.Strings(a.value, func(s tree.Value) { r.taskName(s, i) })
 		}
 	}
 	r.Labels.Judge(b)
@@ -180,6 +186,7 @@ func called(number string) string { return "node-" + number }
 // ref notes who uses whose result. Nodes are a graph, so that one may use the result of
 // a later one, when a link says so as well.
 func (r *reader) ref(l *tree.LabelRef, _ string) {
+	r.refs[l.User] = append(r.refs[l.User], l)
 	from := r.Labels.Of(l.Label)
 	if from < 0 || from == l.User {
 		return
@@ -191,23 +198,49 @@ func (r *reader) ref(l *tree.LabelRef, _ string) {
 	l.Anywhere = r.declared(e)
 }
 
-// taskName warns of an argument that is nothing but the name of another node's tool.
+// taskName warns of a text that is nothing but the name of another node's tool, or says that
+// it is what that gives.
 func (r *reader) taskName(v tree.Value, user int) {
-	if !v.Is(lang.String) {
-		return
-	}
 	text := v.Str()
-	if !strings.ContainsAny(text, " _-") {
+	if tree.IsPlaceholder(text) || !strings.ContainsAny(text, " _-") {
 		return
 	}
+	want := r.meant(text, user)
 	for _, i := range r.byEnd[ofTask(text)] {
-		if r.nodes[i].task == text && i != user {
-			want := tree.SpellNode(fmt.Sprint(i))
-			r.Warnf(v.All(), diag.NearReference, "%q is just text; did you mean %s, the result of that node?", text, want).
-				Fix = dialect.Replace(v.All(), want)
-			return
+		if want == "" && r.nodes[i].task == text && i != user {
+			want = tree.SpellNode(fmt.Sprint(i))
 		}
 	}
+	if want != "" {
+		r.Warnf(v.All(), diag.NearReference, "%q is just text; did you mean %s, the result of that node?", text, want).
+			Fix = dialect.Replace(v.All(), want)
+	}
+}
+
+// outputOf is a text that says that it is what a tool gives.
+var outputOf = regexp.MustCompile(`(?i)^\s*<?\s*(?:the[ _-])?(?:output|result)s?[ _-](?:of|from)[ _-](.+?)\s*>?\s*$`)
+
+// meant is the reference that a text may mean, which says that it is what the tool of
+// another node gives; "" for any other.
+func (r *reader) meant(text string, user int) string {
+	m := outputOf.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	nodes := r.byName[plainName(m[1])]
+	before, _ := slices.BinarySearch(nodes, user)
+	switch {
+	case before > 0:
+		return tree.SpellNode(fmt.Sprint(nodes[before-1]))
+	case len(nodes) > 0 && nodes[len(nodes)-1] != user:
+		return tree.SpellNode(fmt.Sprint(nodes[len(nodes)-1]))
+	}
+	return ""
+}
+
+// plainName is a name without what people write now one way, now the other.
+func plainName(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(s))
 }
 
 // write writes the plan.

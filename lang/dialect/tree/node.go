@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,6 +19,9 @@ type Nodes struct {
 	Called func(number string) string
 	// Ref is called for each reference before it is judged, and may be nil.
 	Ref func(r *LabelRef, path string)
+	// Meant is the reference that a placeholder may mean; where it gives "", and when it is
+	// nil, that is the one to the node before.
+	Meant func(text string, user int) string
 
 	found map[lang.Node][]Found
 }
@@ -28,7 +32,7 @@ var (
 	// nearNode is what nearly is a reference.
 	nearNode = regexp.MustCompile(`(?i)<\s*(?:(?:the\s+)?(?:output|result)s?\s+(?:of|from)\s+)?node[\s_-]*(\d+)(?:[\s_.-]*(?:output|result))?\s*>|[{\[$]*\bnode[-_](\d+)\b[}\]$]*`)
 	// placeholder stands for something that is to be put in.
-	placeholder = regexp.MustCompile(`^\s*<[A-Za-z]+(?: [A-Za-z]+)+>\s*$`)
+	placeholder = regexp.MustCompile(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)
 )
 
 // SpellNode is a reference to the node of this number.
@@ -61,7 +65,11 @@ func (n *Nodes) string(v Value, user int) {
 	}
 	n.near(text[last:], last, inside, user)
 	if placeholder.MatchString(text) && !nearNode.MatchString(text) {
-		Placeholder(n.Builder, v, n.before(user))
+		meant := ""
+		if n.Meant != nil {
+			meant = n.Meant(text, user)
+		}
+		Placeholder(n.Builder, v, cmp.Or(meant, n.before(user)))
 	}
 	if len(found) > 0 {
 		n.found[v.Node] = found
