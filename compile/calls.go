@@ -278,7 +278,7 @@ func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNo
 		}
 	}
 	for i := range params {
-		if !c.checkArg(d, t, &params[i]) {
+		if !c.checkArg(d, t, params, &params[i]) {
 			sound = false
 		}
 	}
@@ -300,14 +300,14 @@ func spelled(t *tool.Tool) string {
 	return fmt.Sprintf("the tool %q", t.Definition.Name)
 }
 
-// checkArg checks one param; it reports whether nothing was wrong.
-func (c *checker) checkArg(d *draft, t *tool.Tool, m *lang.Member) bool {
+// checkArg checks one of the params; it reports whether nothing was wrong.
+func (c *checker) checkArg(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) bool {
 	def := t.Definition
 	schema := def.Param[m.Name]
 	if schema == nil && def.Params != nil {
 		sub, has := def.Params.At(schemas.Step{Name: m.Name})
 		if has == schemas.Never || has == schemas.Unknown && def.Closed {
-			c.unknownParam(d, t, m)
+			c.unknownParam(d, t, params, m)
 			return false
 		}
 		schema = sub
@@ -322,11 +322,14 @@ func (c *checker) checkArg(d *draft, t *tool.Tool, m *lang.Member) bool {
 	return c.checkLiteral(d, m, lit, schema, def)
 }
 
-func (c *checker) unknownParam(d *draft, t *tool.Tool, m *lang.Member) {
+func (c *checker) unknownParam(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) {
 	def := t.Definition
-	c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "%s has no param %q", spelled(t), m.Name).
-		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span())).
-		suggestString(m.Name, maps.Keys(def.Param))
+	f := c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "%s has no param %q", spelled(t), m.Name).
+		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span()))
+	near, ok := f.suggest(m.Name, maps.Keys(def.Param))
+	if ok && !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == near }) {
+		f.replace(quote(near))
+	}
 }
 
 // checkLiteral validates a literal; it reports whether it is valid.

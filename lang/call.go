@@ -101,7 +101,7 @@ func known() []string {
 // restMember reads an underscore member that few calls have.
 func (p *parser) restMember(c *Call, m Member) {
 	if !slices.Contains(known(), m.Name) {
-		p.unknownMember(m)
+		p.unknownMember(c.Node, m)
 		return
 	}
 	if c.Rest == nil {
@@ -151,8 +151,8 @@ func (p *parser) restMember(c *Call, m Member) {
 	}
 }
 
-// unknownMember reports an underscore member that the language does not have.
-func (p *parser) unknownMember(m Member) {
+// unknownMember reports an underscore member of an object that the language does not have.
+func (p *parser) unknownMember(in Node, m Member) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
 	near, ok := spell.Nearest(m.Name, slices.Values(known()))
 	if p.misses = p.misses || near == "_tool"; f.Loc.File == nil {
@@ -163,6 +163,9 @@ func (p *parser) unknownMember(m Member) {
 		return
 	}
 	f.Message += fmt.Sprintf("; did you mean %q?", near)
+	if _, twice := in.Member(near); twice {
+		return
+	}
 	f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
 }
 

@@ -281,7 +281,7 @@ func (p *parser) fallback(m Member) *Fallback {
 		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost":
 		default:
 			if strings.HasPrefix(x.Name, "_") {
-				p.notInFallback(x)
+				p.notInFallback(m.Value, x)
 				continue
 			}
 			params = append(params, x)
@@ -295,10 +295,10 @@ func (p *parser) fallback(m Member) *Fallback {
 	return f
 }
 
-func (p *parser) notInFallback(m Member) {
+func (p *parser) notInFallback(in Node, m Member) {
 	if slices.Contains(known(), m.Name) {
 		p.faultAt(m.Value, m.Key, diag.BadMember, "a \"_fallback\" has no %q; it has that of its call", m.Name)
 		return
 	}
-	p.unknownMember(m)
+	p.unknownMember(in, m)
 }
