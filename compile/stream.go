@@ -1,10 +1,12 @@
 package compile
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
@@ -27,8 +29,8 @@ import (
 // goroutine.
 type Stream struct {
 	opts     *Options
-	released []string // the ids of the calls that were released, in their order
-	seen     int      // calls of the document before
+	released []lang.Call // those that were released, in their order
+	seen     int         // calls of the document before
 	last     *Program
 	shared   *delegates // the documents that it delegates to, each read once
 }
@@ -82,10 +84,7 @@ func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
 func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List) {
 	part := reordered(doc, firm)
 	part.Output = lang.Node{}
-	s.released = s.released[:0]
-	for i := range part.Calls {
-		s.released = append(s.released, part.Calls[i].ID)
-	}
+	s.released = part.Calls
 	c := newChecker(part, s.opts, s.delegates(doc))
 	c.growing = true
 	prog, findings := c.compile()
@@ -115,17 +114,18 @@ func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 	}
 	var order []int32
 	out := map[string]bool{}
-	for _, id := range s.released {
-		c, ok := whole.Call(id)
-		if !ok {
+	for i := range s.released {
+		was := &s.released[i]
+		c, ok := whole.Call(was.ID)
+		if !ok || !sameText(c.Source.Node, was.Node) {
 			findings = append(findings, diag.Finding{
-				Code: diag.NotAPlan, Severity: diag.Error, Loc: doc.Root.Loc(),
-				Message: fmt.Sprintf("the call %q has been started, and is not in the plan any more", id),
+				Code: diag.NotAPlan, Severity: diag.Error, Loc: doc.Root.Loc(), Call: was.ID,
+				Message: fmt.Sprintf("the call %q has been started, and is not in the plan any more as it was", was.ID),
 			})
 			return s.last, findings
 		}
 		order = append(order, int32(c.Source.Index))
-		out[id] = true
+		out[was.ID] = true
 	}
 	for i := range whole.Calls {
 		if c := &whole.Calls[i]; !out[c.ID] {
@@ -137,6 +137,11 @@ func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 		return s.last, append(findings, more...)
 	}
 	return prog, findings
+}
+
+// sameText reports whether two values are the same but for their spelling.
+func sameText(a, b lang.Node) bool {
+	return bytes.Equal(jsonscan.Canonical(nil, a.AppendJSON(nil)), jsonscan.Canonical(nil, b.AppendJSON(nil)))
 }
 
 // firm are the calls whose place among the others no call that may still come can

@@ -230,3 +230,34 @@ func TestReplanFromOutside(t *testing.T) {
 		h.Replan("too late")
 	})
 }
+
+// What was released is known by all that it says, and not by its id alone: a plan that has another call
+// in its place is none that the run can go on with.
+func TestReleasedCallsStayAsTheyWere(t *testing.T) {
+	opts := &compile.Options{Catalogue: streamTools(nil)}
+	parse := func(text string) *lang.Document {
+		doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(text)), nil)
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	for text, sound := range map[string]bool{
+		`[{"_tool":"e","v":1},{"_tool":"w"}]`:                 true,
+		`[ {"_tool": "e", "v": 1.0}, {"_tool": "w"} ]`:        true,
+		`[{"_tool":"e","v":2},{"_tool":"w"}]`:                 false,
+		`[{"_tool":"w","_id":"e","v":1}]`:                     false,
+		`[{"_tool":"e","v":1,"_outputPath":"†state.x"}]`:      false,
+		`[{"_tool":"w"}]`:                                     false,
+		`[{"_tool":"e","v":2,"_id":"x"},{"_tool":"e","v":1}]`: false,
+	} {
+		s := compile.NewStream(opts)
+		if _, findings := s.Add(parse(`[{"_tool":"e","v":1}]`)); findings.HasErrors() {
+			t.Fatal(findings)
+		}
+		prog, findings := s.Close(parse(text))
+		if findings.HasErrors() == sound || sound != (len(prog.Calls) == 2) {
+			t.Errorf("%s: %v, %d calls", text, findings, len(prog.Calls))
+		}
+	}
+}
