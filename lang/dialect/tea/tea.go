@@ -33,7 +33,7 @@ func read(b *dialect.Builder) {
 	if !ok {
 		return
 	}
-	tree.Known(b, owner, "a plan", "id", "goal", "strategy", "subtasks", "metadata")
+	tree.Known(b, owner, "a plan", "id", "goal", "strategy", "subtasks", "metadata", "planning_complete")
 	if s := owner.First("strategy").Value; !s.IsZero() && s.Str() != "flat" && s.Str() != "hierarchical" && s.Str() != "iterative" {
 		b.Errorf(s.At(), diag.BadNotation, "%s is no strategy; it is one of flat, hierarchical, iterative", s.AppendJSON(nil))
 	}
@@ -50,14 +50,14 @@ func read(b *dialect.Builder) {
 
 // meta writes what is said of the plan as a whole.
 func meta(b *dialect.Builder, plan tree.Value) {
-	if !plan.Has("goal") && !plan.Has("id") && !plan.Has("strategy") && !plan.Has("metadata") {
+	if !plan.Has("goal") && !plan.Has("id") && !plan.Has("strategy") && !plan.Has("metadata") && !plan.Has("planning_complete") {
 		return
 	}
 	b.Member("meta", plan.At())
 	b.Object(plan.At())
 	for m := range plan.Members() {
 		switch m.Name {
-		case "id", "goal", "strategy", "metadata":
+		case "id", "goal", "strategy", "metadata", "planning_complete":
 			b.Member(m.Name, m.Key)
 			tree.Words(b, m.Value)
 		}
