@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector would sleep a second at the end of each process
 	}
-	commands := map[string]func(){"plc": main, "mcpserver": mcpServer}
+	commands := map[string]func(){"plc": func() {
+		code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		keepPeak()
+		os.Exit(code)
+	}, "mcpserver": mcpServer}
 	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil { // the tests: those who want a record name a store
 		os.Setenv("PLC_STORE", noStore)
 		heedSignals()
@@ -234,7 +238,6 @@ func member(text json.RawMessage, step string) (json.RawMessage, bool) {
 type outcome struct {
 	code           int
 	stdout, stderr string
-	maxRSS         int64 // bytes; 0 where the system doesn't say
 }
 
 // plc runs the command in a folder, without standard input.
@@ -250,7 +253,7 @@ func plc(t *testing.T, dir string, args ...string) outcome {
 	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		t.Fatalf("plc %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
-	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String(), maxRSS(c.ProcessState)}
+	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
 // write makes a file of a test.

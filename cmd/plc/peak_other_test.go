@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// keepPeak is for Linux.
+func keepPeak() {}
