@@ -15,6 +15,8 @@ import (
 type Builder struct {
 	File    *diag.File // the original
 	Options *Options
+	// Record is the record that File was in (Notation.Fields); the zero Node if it was in none.
+	Record lang.Node
 	// Profile is how the notation's system runs its plans.
 	Profile lang.Profile
 

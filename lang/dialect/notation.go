@@ -64,8 +64,9 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	if opts == nil {
 		opts = &Options{}
 	}
-	file = n.inRecord(file, opts)
+	file, record := n.inRecord(file, opts)
 	b := newBuilder(file, opts)
+	b.Record = record
 	if b.acceptable() {
 		n.Read(b)
 	}
@@ -81,19 +82,19 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 
 // inRecord is the text of the plan in a record; file itself if it is none. A list of strings,
 // in JSON or as Python prints it, is a text with a line for each.
-func (n *Notation) inRecord(file *diag.File, opts *Options) *diag.File {
+func (n *Notation) inRecord(file *diag.File, opts *Options) (text *diag.File, record lang.Node) {
 	if len(n.Fields) == 0 {
-		return file
+		return file, lang.Node{}
 	}
-	switch text := bytes.TrimLeft(file.Text, "\ufeff \t\r\n"); {
-	case bytes.HasPrefix(text, []byte("[")):
+	switch start := bytes.TrimLeft(file.Text, "\ufeff \t\r\n"); {
+	case bytes.HasPrefix(start, []byte("[")):
 		if lines := listed(file, opts); lines != nil {
-			return lines
+			return lines, lang.Node{}
 		}
-	case bytes.HasPrefix(text, []byte("{")):
+	case bytes.HasPrefix(start, []byte("{")):
 		record, found := lang.ReadValue(file, opts.lang())
 		if found.HasErrors() {
-			return file
+			return file, lang.Node{}
 		}
 		for _, name := range n.Fields {
 			m, ok := record.Member(name)
@@ -101,14 +102,14 @@ func (n *Notation) inRecord(file *diag.File, opts *Options) *diag.File {
 				continue
 			}
 			if text := m.Value.Inner(); text != nil {
-				return cmp.Or(listed(text, opts), text)
+				return cmp.Or(listed(text, opts), text), record
 			}
 			if lines := m.Value.InnerLines(); lines != nil {
-				return lines
+				return lines, record
 			}
 		}
 	}
-	return file
+	return file, lang.Node{}
 }
 
 // listed is a text that is a list of strings as a text with a line for each; nil if it is none.

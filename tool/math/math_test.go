@@ -52,6 +52,12 @@ func TestCalculate(t *testing.T) {
 		{"gcd", "12 18", "6"},
 		{"lcm", "4 6", "12"},
 		{"lcm", "0 6", "0"},
+		{"gcd", "1.75 5.6", "0.35"},
+		{"gcd", "1.5 2", "0.5"},
+		{"gcd", "-12 18", "6"},
+		{"gcd", "0 0", "0"},
+		{"lcm", "3 2.7", "27"},
+		{"lcm", "27 0.09", "27"},
 		{"max", "1 2", "2"},
 		{"min", "1 2", "1"},
 		{"log", "8", "3"},
@@ -60,6 +66,9 @@ func TestCalculate(t *testing.T) {
 		{"choose", "5 2", "10"},
 		{"choose", "2 5", "0"},
 		{"permutation", "5 2", "20"},
+		{"permutation", "2 5", "20"},
+		{"permutation", "5 0", "1"},
+		{"permutation", "5 5", "120"},
 		{"circle_area", "1", "3.141592653589793"},
 		{"degree_to_radians", "180", "3.141592653589793"},
 		{"triangle_area_three_edges", "3 4 5", "6"},
@@ -119,7 +128,7 @@ func TestUndefined(t *testing.T) {
 	for _, c := range []struct{ name, numbers string }{
 		{"divide", "1 0"}, {"inverse", "0"}, {"reminder", "1 0"}, {"speed", "1 0"}, {"power", "0 -1"}, {"power", "-1 0.5"}, {"power", "10 1e300"},
 		{"sqrt", "-1"}, {"log", "0"}, {"log", "-1"}, {"factorial", "-1"}, {"factorial", "1.5"}, {"factorial", "1e9"}, {"choose", "1e12 2"},
-		{"gcd", "1.5 2"}, {"original_price_before_loss", "100 5"}, {"triangle_area_three_edges", "1 1 5"},
+		{"original_price_before_loss", "100 5"}, {"triangle_area_three_edges", "1 1 5"},
 	} {
 		got, err := call(t, c.name, strings.Fields(c.numbers)...)
 		var failure *tool.Error

@@ -111,17 +111,16 @@ func whole(f func(x []int64) (*big.Int, error)) func([]*big.Rat) (*big.Rat, erro
 	}
 }
 
-// divisor is gcd or lcm of two whole numbers of any size.
+// divisor is gcd or lcm of two numbers, whole or not: 0.35 divides 1.75 and 5.6 without a rest.
 func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
-	if !x[0].IsInt() || !x[1].IsInt() {
-		return nil, errors.New("the numbers have to be whole")
-	}
-	a, b := new(big.Int).Abs(x[0].Num()), new(big.Int).Abs(x[1].Num())
+	denominator := new(big.Int).Mul(x[0].Denom(), x[1].Denom())
+	a := new(big.Int).Mul(new(big.Int).Abs(x[0].Num()), x[1].Denom())
+	b := new(big.Int).Mul(new(big.Int).Abs(x[1].Num()), x[0].Denom())
 	n := new(big.Int).GCD(nil, nil, a, b)
 	if multiple && n.Sign() != 0 {
 		n.Mul(a.Quo(a, n), b)
 	}
-	return new(big.Rat).SetInt(n), nil
+	return new(big.Rat).SetFrac(n, denominator), nil
 }
 
 // remainder is what is left of a division; it has the sign of the divisor.

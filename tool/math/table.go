@@ -39,11 +39,9 @@ func operations() []operation {
 		{"factorial", "n", "n!", whole(func(x []int64) (*big.Int, error) { return new(big.Int).MulRange(1, x[0]), nil })},
 		{"choose", "n k", "how many ways there are to choose k of n", whole(binomial)},
 		{"combination", "n k", "how many ways there are to choose k of n", whole(binomial)},
-		{"permutation", "n k", "how many ways there are to choose k of n in order", whole(func(x []int64) (*big.Int, error) {
-			if x[1] > x[0] {
-				return new(big.Int), nil
-			}
-			return new(big.Int).MulRange(x[0]-x[1]+1, x[0]), nil
+		{"permutation", "n k", "how many ways there are to choose k of n in order; the greater one is n", whole(func(x []int64) (*big.Int, error) {
+			n, k := max(x[0], x[1]), min(x[0], x[1])
+			return new(big.Int).MulRange(n-k+1, n), nil
 		})},
 		{"count_interval", "last first", "how many whole numbers there are from first to last", exact(func(x []*big.Rat) *big.Rat { return add(sub(x[0], x[1]), rat(1)) })},
 		{"union_prob", "p q both", "p + q - both", exact(func(x []*big.Rat) *big.Rat { return sub(add(x[0], x[1]), x[2]) })},

@@ -4,7 +4,8 @@
 //
 // #0 is the result of the first operation, n0 the first number of the problem, which the
 // plan takes from its input (--input n0=72), and const_3_6 is 3.6. The operations are the
-// tools of tool/math, and the result of the last one is the output of the plan.
+// tools of tool/math, and the result of the last one is the output of the plan. In a record
+// with the problem, its numbers are the input.
 package mathqa
 
 import (
@@ -69,6 +70,8 @@ type reader struct {
 	*dialect.Builder
 	steps   []step
 	numbers dialect.Numbering
+	problem []string // its numbers
+	lacking bool     // a number that the problem does not have is referred to
 }
 
 func read(b *dialect.Builder) {
@@ -86,6 +89,7 @@ func read(b *dialect.Builder) {
 		r.NoPlan("an operation is written add(n0,n1)|")
 	}
 	r.numbers.Judge(b)
+	r.ofProblem()
 	r.write()
 }
 
@@ -167,9 +171,61 @@ func (r *reader) arg(at diag.Span) arg {
 	return a
 }
 
+// quantity is a number in a problem, as MathQA counts them.
+var quantity = regexp.MustCompile(`[-+]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.?\d+)?`)
+
+// ofProblem finds the numbers of the problem, and warns of those that it lacks.
+func (r *reader) ofProblem() {
+	problem, ok := r.Record.Member("Problem")
+	if !ok {
+		return
+	}
+	for _, n := range quantity.FindAllString(problem.Value.Str(), -1) {
+		if n, ok := new(big.Rat).SetString(strings.ReplaceAll(n, ",", "")); ok {
+			r.problem = append(r.problem, plain(n))
+		}
+	}
+	for i := range r.steps {
+		for _, a := range r.steps[i].args {
+			if text := r.Text(a.span); input.MatchString(text) && dialect.Number(text[1:]) >= len(r.problem) {
+				r.lacking = true
+				r.Warnf(a.span, diag.NothingThere, "the problem has %s, counted from n0, and no %s", dialect.Count(len(r.problem), "number"), text)
+			}
+		}
+	}
+}
+
+// plain is a decimal fraction in JSON.
+func plain(n *big.Rat) string {
+	digits, _ := n.FloatPrec()
+	return n.FloatString(digits)
+}
+
+// context writes the numbers of the problem as the input.
+func (r *reader) context(all diag.Span) {
+	if len(r.problem) == 0 || r.lacking {
+		return
+	}
+	r.Member("context", all)
+	r.List(all)
+	r.Object(all)
+	r.Member("type", all)
+	r.String("input", all)
+	r.Member("input", all)
+	r.Object(all)
+	for i, n := range r.problem {
+		r.Member(fmt.Sprintf("n%d", i), all)
+		r.JSON(n, all)
+	}
+	r.Close()
+	r.Close()
+	r.Close()
+}
+
 func (r *reader) write() {
 	all := dialect.Span(0, len(r.File.Text))
 	r.Object(all)
+	r.context(all)
 	r.Member("calls", all)
 	r.List(all)
 	for i := range r.steps {
