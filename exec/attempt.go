@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plc-lang/plc/tool"
@@ -14,14 +15,21 @@ import (
 var errTimeout = errors.New("timed out")
 
 // attempt is an attempt of a call: the context and the request that its activity gets.
-// Most activities ask neither whether their context is done nor when, so a context that can
-// be cancelled is made when somebody does.
+// Most activities ask neither whether their context is done nor when, so what that takes is
+// made when somebody does.
 type attempt struct {
 	s       *scheduler
 	i, turn int32 // the call, and of it which attempt
 	timeout time.Duration
-	told    time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
 	request tool.Request
+	over    atomic.Bool
+	more    atomic.Pointer[attention] // nil until somebody asks
+}
+
+// attention is what it takes that somebody waits for the end of an attempt, stops its time or
+// tells how far it is.
+type attention struct {
+	told time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
 
 	mu      sync.Mutex
 	pauses  int           // that go on
@@ -31,7 +39,15 @@ type attempt struct {
 
 	own    context.Context // nil until somebody waits for it
 	cancel context.CancelCauseFunc
-	over   bool
+}
+
+// attended is the attention that an attempt is paid from now on.
+func (a *attempt) attended() *attention {
+	if m := a.more.Load(); m != nil {
+		return m
+	}
+	a.more.CompareAndSwap(nil, &attention{told: -progressPause})
+	return a.more.Load()
 }
 
 // Deadline is that of the scheduler's context.
@@ -39,30 +55,41 @@ func (a *attempt) Deadline() (time.Time, bool) { return a.s.ctx.Deadline() }
 
 // Done is closed when the attempt, its time or the run is over.
 func (a *attempt) Done() <-chan struct{} {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.make()
-	if a.over {
-		a.cancel(nil)
+	m := a.attended()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.make(a)
+	if a.over.Load() { // else its end finds the context
+		m.cancel(nil)
 	}
-	return a.own.Done()
+	return m.own.Done()
 }
 
 // make makes the context. The caller holds mu.
-func (a *attempt) make() {
-	if a.own == nil {
-		a.own, a.cancel = context.WithCancelCause(a.s.ctx)
+func (m *attention) make(a *attempt) {
+	if m.own == nil {
+		m.own, m.cancel = context.WithCancelCause(a.s.ctx)
 	}
+}
+
+// context is the one that was made, nil if none was.
+func (a *attempt) context() context.Context {
+	m := a.more.Load()
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.own
 }
 
 // Err is nil until Done is closed.
 func (a *attempt) Err() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case a.own != nil:
-		return a.own.Err()
-	case a.over:
+	over := a.over.Load()
+	if own := a.context(); own != nil {
+		return own.Err()
+	}
+	if over {
 		return context.Canceled
 	}
 	return a.s.ctx.Err()
@@ -71,101 +98,98 @@ func (a *attempt) Err() error {
 // Value is that of the scheduler's context. It leads package context to what cancels this
 // one, which is there when it looks for it.
 func (a *attempt) Value(key any) any {
-	a.mu.Lock()
-	in := a.own
-	a.mu.Unlock()
-	if in == nil {
-		in = a.s.ctx
+	if own := a.context(); own != nil {
+		return own.Value(key)
 	}
-	return in.Value(key)
+	return a.s.ctx.Value(key)
 }
 
 // timeOut ends the time of the attempt, which may go on all the same.
 func (a *attempt) timeOut() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.over {
-		a.make()
-		a.cancel(errTimeout)
+	m := a.attended()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !a.over.Load() {
+		m.make(a)
+		m.cancel(errTimeout)
 	}
 }
 
 // Pause stops the time of the attempt until resume is called: a person is asked, who may
 // take long. It implements tool.Clock.
 func (a *attempt) Pause() (resume func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.pauses++; a.pauses == 1 {
-		a.paused = time.Now()
+	m := a.attended()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pauses++; m.pauses == 1 {
+		m.paused = time.Now()
 	}
-	return sync.OnceFunc(a.resume)
+	return sync.OnceFunc(func() { a.s.resume(m) })
 }
 
-// resume ends a pause.
-func (a *attempt) resume() {
-	a.mu.Lock()
+// resume ends a pause of an attempt.
+func (p *pool) resume(m *attention) {
+	m.mu.Lock()
 	var held *deadline
-	if a.pauses--; a.pauses == 0 {
-		a.without += time.Since(a.paused)
-		held, a.held = a.held, nil
+	if m.pauses--; m.pauses == 0 {
+		m.without += time.Since(m.paused)
+		held, m.held = m.held, nil
 	}
-	a.mu.Unlock()
+	m.mu.Unlock()
 	if held != nil {
-		a.s.mu.Lock()
-		a.s.await(*held)
-		a.s.mu.Unlock()
+		p.mu.Lock()
+		p.await(*held)
+		p.mu.Unlock()
 	}
 }
 
 // pause is how much later than at the deadline is for pauses that were; held is that one goes
 // on, and resume awaits it. It is no later a second time. The caller holds mu of the pool.
 func (d deadline) pause() (later time.Duration, held bool) {
-	a := d.attempt
-	if d.grace {
+	m := d.more.Load()
+	if d.grace || m == nil {
 		return 0, false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.pauses > 0 {
-		a.held = &d
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pauses > 0 {
+		m.held = &d
 		return 0, true
 	}
-	later, a.without = a.without, 0
+	later, m.without = m.without, 0
 	return later, false
 }
 
 // end ends the attempt.
 func (a *attempt) end() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.over = true
-	if a.own != nil {
-		a.cancel(nil)
+	a.over.Store(true)
+	m := a.more.Load()
+	if m == nil {
+		return
 	}
-}
-
-func (a *attempt) ended() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.over
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.own != nil {
+		m.cancel(nil)
+	}
 }
 
 // deadline is when the time of an attempt is over, or the grace that follows.
 type deadline struct {
 	*attempt
 	grace bool
-	at    time.Time
+	at    time.Duration // into the run
 }
 
-func (d deadline) before(e deadline) bool { return d.at.Before(e.at) }
+func (d deadline) before(e deadline) bool { return d.at < e.at }
 
 // deadlines are those of a run, with one timer. Those of attempts that ended are swept out
 // when they are most. mu of the pool guards them.
 type deadlines struct {
 	heap  heap[deadline]
-	going int         // of attempts that have not ended
-	timer *time.Timer // nil until the first
-	next  time.Time   // when it rings; zero is never
+	going int           // of attempts that have not ended
+	timer *time.Timer   // nil until the first
+	next  time.Duration // into the run: when it rings; 0 is never
 }
 
 // fewDeadlines are not worth sweeping.
@@ -174,7 +198,7 @@ const fewDeadlines = 64
 // expect notes that an attempt was started. The caller holds mu.
 func (p *pool) expect(a *attempt, now time.Time) {
 	p.due.going++
-	p.await(deadline{attempt: a, at: now.Add(a.timeout)})
+	p.await(deadline{attempt: a, at: now.Sub(p.begun) + a.timeout})
 }
 
 // await adds a deadline. The caller holds mu.
@@ -184,7 +208,7 @@ func (p *pool) await(d deadline) {
 	}
 	p.due.heap.push(d)
 	if len(p.due.heap) > fewDeadlines+2*p.due.going {
-		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.ended() })
+		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.over.Load() })
 		p.due.heap.order()
 	}
 	p.arm()
@@ -193,11 +217,11 @@ func (p *pool) await(d deadline) {
 // arm sets the timer to the next deadline. The caller holds mu.
 func (p *pool) arm() {
 	due := &p.due
-	if len(due.heap) == 0 || !due.next.IsZero() && !due.heap[0].at.Before(due.next) {
+	if len(due.heap) == 0 || due.next > 0 && due.heap[0].at >= due.next {
 		return
 	}
 	due.next = due.heap[0].at
-	if wait := time.Until(due.next); due.timer == nil {
+	if wait := due.next - time.Since(p.begun); due.timer == nil {
 		due.timer = time.AfterFunc(wait, p.ring)
 	} else {
 		due.timer.Reset(wait)
@@ -214,14 +238,14 @@ func (p *pool) disarm() {
 
 // ring ends what has had its time.
 func (p *pool) ring() {
-	now := time.Now()
+	now := time.Since(p.begun)
 	for _, d := range p.late(now) {
 		if d.grace {
 			go d.overdue()
 			continue
 		}
 		d.timeOut()
-		d.grace, d.at = true, now.Add(p.opts.Grace)
+		d.grace, d.at = true, now+p.opts.Grace
 		p.mu.Lock()
 		p.await(d)
 		p.mu.Unlock()
@@ -229,24 +253,24 @@ func (p *pool) ring() {
 }
 
 // late takes the deadlines that have come, of attempts that still go on.
-func (p *pool) late(now time.Time) (late []deadline) {
+func (p *pool) late(now time.Duration) (late []deadline) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.due.heap) > 0 && !p.due.heap[0].at.After(now) {
+	for len(p.due.heap) > 0 && p.due.heap[0].at <= now {
 		d := p.due.heap.pop()
-		if d.ended() {
+		if d.over.Load() {
 			continue
 		}
 		switch later, held := d.pause(); {
 		case held:
 		case later > 0:
-			d.at = d.at.Add(later)
+			d.at += later
 			p.due.heap.push(d)
 		default:
 			late = append(late, d)
 		}
 	}
-	p.due.next = time.Time{}
+	p.due.next = 0
 	p.arm()
 	return late
 }

@@ -379,7 +379,7 @@ func brief(p *compile.Call) *tool.Brief {
 func (s *scheduler) newAttempt(i int32, t *tool.Tool, params []byte, timeout time.Duration, key string) *attempt {
 	p := &s.prog().Calls[i]
 	a := &attempt{
-		s: s, i: i, timeout: s.timeout(timeout), told: -progressPause,
+		s: s, i: i, timeout: s.timeout(timeout),
 		request: tool.Request{
 			Run: s.opts.ID, Call: p.ID, Tool: t.Definition.Name, Definition: t.Definition, Params: params,
 			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
@@ -438,15 +438,15 @@ const progressPause = 100 * time.Millisecond
 
 // progress tells how far an attempt is that goes on.
 func (a *attempt) progress(p tool.Progress) {
-	s := a.s
+	s, m := a.s, a.attended()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(a.i)
 	now := time.Since(s.begun)
-	if s.closed || c.turn != a.turn || !c.calling || now-a.told < progressPause {
+	if s.closed || c.turn != a.turn || !c.calling || now-m.told < progressPause {
 		return
 	}
-	a.told = now
+	m.told = now
 	s.emitCall(a.i, Event{Type: CallProgress, Attempt: a.request.Attempt, Progress: &p})
 }
 
@@ -482,16 +482,21 @@ func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) 
 	} else if t != nil && !fallback && t.key != "" {
 		return t.key
 	}
-	var space [512]byte
-	text := space[:0]
-	for _, part := range [...]string{s.opts.ID, s.instance, s.stemOf(int32(p.Place - 1))} {
-		text = append(strconv.AppendInt(text, int64(len(part)), 10), ':')
-		text = append(text, part...)
+	stem := s.call(i).path // if there are events
+	if stem == "" || s.stem != s.prefix {
+		stem = s.stemOf(i)
 	}
+	var space [256]byte
+	text := appendPart(appendPart(appendPart(space[:0], s.opts.ID), s.instance), stem)
 	sum := sha256.Sum256(append(text, params...))
 	var digits [32]byte
 	hex.Encode(digits[:], sum[:16])
 	return string(digits[:])
+}
+
+// appendPart appends a text behind its length, so that it is clear where it ends.
+func appendPart(dst []byte, s string) []byte {
+	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
 }
 
 func (s *scheduler) seed(i int32) uint64 {
