@@ -2,7 +2,9 @@ package compile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -273,8 +275,14 @@ func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNo
 	for _, name := range def.Required {
 		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) && !beside.has(name) {
 			sound = false
-			c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(t), name).
+			f := c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(t), name).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
+			if !f.kept() {
+				continue
+			}
+			if near, ok := f.nearest(name, undeclared(params, def)); ok {
+				f.Message += fmt.Sprintf("; did you mean it by %q?", near)
+			}
 		}
 	}
 	for i := range params {
@@ -290,6 +298,17 @@ func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNo
 		}
 	}
 	return sound
+}
+
+// undeclared are the names of params that a definition has no word of but lets pass.
+func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range params {
+			if name := params[i].Name; def.Param[name] == nil && !def.Closed && !yield(name) {
+				return
+			}
+		}
+	}
 }
 
 // spelled is a tool, or what stands for the input of a document, as findings call it.
@@ -488,6 +507,7 @@ func (c *checker) findActivity(d *draft) {
 		return
 	}
 	d.Activity, d.latent = impl.Activity, impl
+	c.checkRefused(d)
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
 		d.Effects = d.Effects.Either(d.Fallback.effects)
@@ -496,6 +516,30 @@ func (c *checker) findActivity(d *draft) {
 		r := *d.Rare
 		r.Timeout = impl.Timeout
 		d.Rare = &r
+	}
+}
+
+// checkRefused reports what the activity of a call is known to refuse.
+func (c *checker) checkRefused(d *draft) {
+	r, ok := d.Activity.(tool.Refuser)
+	if !ok {
+		return
+	}
+	for _, m := range d.Source.Params {
+		lit, known := c.literalOf(m.Value)
+		if !known {
+			continue
+		}
+		err := r.Refuses(m.Name, lit)
+		if err == nil {
+			continue
+		}
+		why := err.Error()
+		if e := (*tool.Error)(nil); errors.As(err, &e) {
+			why = e.Message
+		}
+		c.errorf(diag.NotAllowed, d.loc(m.Value), "the tool %q refuses this %s: %s", d.Tool.Definition.Name, m.Name, why).
+			inside(d, d.span(m.Value.Span()))
 	}
 }
 

@@ -239,7 +239,7 @@ func TestDelegateScopesAgainstSchemas(t *testing.T) {
 		"a whole kind":    {`"†state"`, ``, `{"type":"state","schema":{"properties":{"n":{"type":"integer"}},"required":["late"]}}`, nil},
 		"required input":  {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{"type":"integer"}},"required":["m"],"additionalProperties":false}}`, nil},
 		"all of it":       {`"†input"`, ``, `{"type":"input","schema":{"properties":{"m":{"type":"integer"},"n":{"type":"string"}},"required":["m","n"]}}`, nil},
-		"in one message": {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{},"z":{}},"required":["m","z"],"minProperties":2}},{"type":"input","input":{"z":1}}`, nil},
+		"in one message":  {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{},"z":{}},"required":["m","z"],"minProperties":2}},{"type":"input","input":{"z":1}}`, nil},
 		"required still":  {`"†input.m"`, ``, `{"type":"input","schema":{"properties":{"m":{},"z":{}},"required":["m","z"]}}`, []string{`plan.json PLC205: "z"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

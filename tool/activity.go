@@ -21,6 +21,14 @@ type ActivityFunc func(ctx context.Context, req *Request) (Result, error)
 // Call calls f.
 func (f ActivityFunc) Call(ctx context.Context, req *Request) (Result, error) { return f(ctx, req) }
 
+// Refuser is an activity that knows what it will refuse before it is called.
+type Refuser interface {
+	Activity
+	// Refuses is why a call in which a param has this value fails whatever else it says, and
+	// whenever it is made: a host outside of the allow-list. nil is that nothing is known.
+	Refuses(param string, value json.RawMessage) error
+}
+
 // Request is one attempt of a call.
 type Request struct {
 	Run     string          // the run's id

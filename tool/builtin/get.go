@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/tidwall/gjson"
@@ -20,18 +21,34 @@ func newGet(cfg Config) (tool.Activity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
-		p := driver.ReadParams(req.Params)
-		m := &http.Message{Method: "GET", Header: map[string]string{}}
-		m.URL, _ = p.Text("url")
-		if m.URL == "" {
-			return tool.Result{}, driver.Refuse("the param \"url\" is missing or empty")
-		}
-		headers, _ := p.Raw("headers")
-		gjson.Parse(headers).ForEach(func(name, value gjson.Result) bool {
-			m.Header[name.Str] = value.Str
-			return true
-		})
-		return web.Send(ctx, m)
-	}), nil
+	return &get{web}, nil
+}
+
+// get is http.get.
+type get struct{ web *http.Activity }
+
+var _ tool.Refuser = (*get)(nil)
+
+// Call asks for the URL.
+func (g *get) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
+	p := driver.ReadParams(req.Params)
+	m := &http.Message{Method: "GET", Header: map[string]string{}}
+	m.URL, _ = p.Text("url")
+	if m.URL == "" {
+		return tool.Result{}, driver.Refuse("the param \"url\" is missing or empty")
+	}
+	headers, _ := p.Raw("headers")
+	gjson.Parse(headers).ForEach(func(name, value gjson.Result) bool {
+		m.Header[name.Str] = value.Str
+		return true
+	})
+	return g.web.Send(ctx, m)
+}
+
+// Refuses is why a URL is not asked for.
+func (g *get) Refuses(param string, value json.RawMessage) error {
+	if address := gjson.ParseBytes(value); param == "url" && address.Type == gjson.String {
+		return g.web.Allows(address.Str)
+	}
+	return nil
 }

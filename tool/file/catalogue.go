@@ -205,9 +205,24 @@ func (b *builder) guardMade(a Activity) {
 		return
 	}
 	from := b.ready[a.Name]
-	i.Activity = a.around.wrap(i.Activity, b.remembering(a.file, a.around, from.secrets, append(from.parts, a.Raw)...))
+	wrapped := a.around.wrap(i.Activity, b.remembering(a.file, a.around, from.secrets, append(from.parts, a.Raw)...))
+	if r, ok := i.Activity.(tool.Refuser); ok {
+		wrapped = refuser{wrapped, r}
+	}
+	i.Activity = wrapped
 	i.Timeout, i.Raw = cmp.Or(a.Timeout, i.Timeout), joined(i.Raw, a.Raw)
 	b.made[a.Name] = i
+}
+
+// refuser is an activity with something around it, that refuses what it refuses without.
+type refuser struct {
+	tool.Activity
+	bare tool.Refuser
+}
+
+// Refuses is that of the activity.
+func (r refuser) Refuses(param string, value json.RawMessage) error {
+	return r.bare.Refuses(param, value)
 }
 
 // joined is what is written of an activity in two places.

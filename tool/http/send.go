@@ -33,6 +33,15 @@ func (a *Activity) Send(ctx context.Context, m *Message) (tool.Result, error) {
 	return b.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return b.written(ctx, m) })
 }
 
+// Allows is why Send would not ask the host of this URL; nil is that it would, or that it is no URL.
+func (a *Activity) Allows(address string) error {
+	u, err := a.extend(&Message{URL: address})
+	if err != nil {
+		return nil
+	}
+	return a.checkHost(u)
+}
+
 // written is the request of a message.
 func (a *Activity) written(ctx context.Context, m *Message) (*nethttp.Request, error) {
 	u, err := a.extend(m)
