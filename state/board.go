@@ -64,10 +64,10 @@ type kind struct {
 	leftOut bool // a write of the log does not apply any more; a later one may mend that
 }
 
-// record is a write that was applied.
+// record is a write that was applied, or is about to be.
 type record struct {
 	Entry
-	key key
+	key key // of its place, and its number in the log
 }
 
 // New makes a whiteboard that holds these objects by kind. "input", "state" and
@@ -202,12 +202,12 @@ func (w *Whiteboard) write(at Place, path Path, method Method, raw []byte) error
 		err.Method = method
 		return err
 	}
-	r := record{Entry{at, path, method, raw}, keyOf(at, uint32(w.log.len+1))}
+	r := w.log.next(Entry{at, path, method, raw})
 	late, err := w.land(k, &r)
 	if err != nil {
 		return err
 	}
-	w.log.append(r)
+	w.log.append(r.Entry)
 	if late || k.leftOut {
 		w.again(k)
 	}

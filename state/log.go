@@ -1,13 +1,32 @@
 package state
 
-import "iter"
+import (
+	"encoding/json"
+	"iter"
+)
 
 // writeLog holds writes in the order in which they came. It grows by blocks and never copies
 // what it holds.
 type writeLog struct {
-	blocks [][]record
+	blocks [][]logged
 	len    int
 }
+
+// logged is an entry with nothing in between: of many small writes it is most of what is kept.
+type logged struct {
+	path   Path
+	value  json.RawMessage
+	place  Place
+	method Method
+}
+
+func (l *logged) entry() Entry { return Entry{l.place, l.path, l.method, l.value} }
+
+// next is the write that is appended next, which it does not do.
+func (l *writeLog) next(e Entry) record { return numbered(e, l.len+1) }
+
+// numbered is the n-th write of a log, from 1.
+func numbered(e Entry, n int) record { return record{e, keyOf(e.Place, uint32(n))} }
 
 // The sizes of blocks.
 const (
@@ -15,22 +34,23 @@ const (
 	mostBlock  = 512
 )
 
-func (l *writeLog) append(r record) {
+func (l *writeLog) append(e Entry) {
 	last := len(l.blocks) - 1
 	if last < 0 || len(l.blocks[last]) == cap(l.blocks[last]) {
-		l.blocks = append(l.blocks, make([]record, 0, min(max(l.len, leastBlock), mostBlock)))
+		l.blocks = append(l.blocks, make([]logged, 0, min(max(l.len, leastBlock), mostBlock)))
 		last++
 	}
-	l.blocks[last] = append(l.blocks[last], r)
+	l.blocks[last] = append(l.blocks[last], logged{e.Path, e.Value, e.Place, e.Method})
 	l.len++
 }
 
 // all are the writes.
 func (l *writeLog) all() iter.Seq[record] {
 	return func(yield func(record) bool) {
+		n := 0
 		for _, b := range l.blocks {
 			for i := range b {
-				if !yield(b[i]) {
+				if n++; !yield(numbered(b[i].entry(), n)) {
 					return
 				}
 			}
@@ -39,15 +59,15 @@ func (l *writeLog) all() iter.Seq[record] {
 }
 
 // drop takes the last write off and returns it.
-func (l *writeLog) drop() record {
+func (l *writeLog) drop() Entry {
 	last := len(l.blocks) - 1
 	b := l.blocks[last]
-	r := b[len(b)-1]
-	b[len(b)-1] = record{}
+	e := b[len(b)-1].entry()
+	b[len(b)-1] = logged{}
 	if l.blocks[last] = b[:len(b)-1]; len(b) == 1 {
 		l.blocks[last] = nil
 		l.blocks = l.blocks[:last]
 	}
 	l.len--
-	return r
+	return e
 }

@@ -30,8 +30,9 @@ import (
 // its own place, and at the end joins that value with the content on it. Values
 // are slices of the JSON text that was written; a child that nobody wrote to is
 // found in the text of its parent. A document is so held once, whatever its size;
-// a node costs some 230 bytes, so that a merge of many small members into an
-// object weighs that much for each.
+// a node costs some 210 bytes, so that a merge of many small members into an
+// object weighs that much for each, and another value of a node some 120, with
+// its entry in the log.
 
 // key orders writes: the place in the high half, the arrival in the low one.
 type key uint64
@@ -49,9 +50,8 @@ type node struct {
 
 // cover is a value that replaces all that a node was.
 type cover struct {
-	raw  []byte
-	firm bool     // whatever was there; a merge that found no object is not
-	in   *content // what landed on it; nil is nothing
+	raw []byte
+	in  *content // what landed on it; nil is nothing
 }
 
 // content is what landed on a value.
@@ -118,9 +118,10 @@ func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late boo
 	if fresh == nil {
 		fresh = new(item[cover])
 	}
-	n.covers.add(fresh, k, cover{raw: raw, firm: firm})
+	n.covers.add(fresh, k, cover{raw: raw})
+	fresh.firm = firm
 	n.mark(k)
-	return in != nil && in.last > k || next != nil && !next.value.firm
+	return in != nil && in.last > k || next != nil && !next.firm
 }
 
 // member is the node of a member for what lands at k: the one that there is, or one that is

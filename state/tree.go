@@ -9,9 +9,10 @@ type tree[T any] struct{ root *item[T] }
 
 type item[T any] struct {
 	key         key
-	priority    uint32 // the heap order, which keeps it flat
 	left, right *item[T]
 	value       T
+	priority    uint32 // the heap order, which keeps it flat
+	firm        bool   // of a cover, where it takes no room: whatever was there; a merge that found no object is not
 }
 
 // insert adds an item behind those of its key.
