@@ -24,7 +24,8 @@ type memory struct {
 	known map[string][]*made // of those before, by content and output path
 	again tool.Usage         // of what was taken over in the run that goes on, which was counted before
 	took  map[place]bool     // what the last run took over
-	fresh int                // calls whose results the last run was the first to have on its whiteboard
+	fresh int                // calls that the last run was the first to make
+	done  int                // of them, those that gave a result
 }
 
 // place is where a call is in a run.
@@ -158,7 +159,7 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 	for i := range prog.Calls {
 		calls[exec.PathOf(prog.Calls[i].ID)] = &prog.Calls[i]
 	}
-	m.fresh, m.took = 0, map[place]bool{}
+	m.fresh, m.done, m.took = 0, 0, map[place]bool{}
 	m.keepBelow()
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made, c := m.now[at], calls[at.path]
@@ -171,6 +172,9 @@ func (m *memory) end(prog *compile.Program, kept bool) (again tool.Usage) {
 		if c != nil && kept && !made.counted && (made.past.Attempts > 0 || made.past.Returned != nil) {
 			made.counted = true
 			m.fresh++
+			if r := made.past.Returned; r != nil && r.Failure == nil {
+				m.done++
+			}
 		}
 		if c == nil || made.past.Content == "" || !made.keep() {
 			continue // of one that a delegate leads to see keepBelow

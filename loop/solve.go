@@ -413,15 +413,15 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	return true
 }
 
-// progress notes whether anything has happened in a turn: a call has given its result, the
-// whiteboard is another, or what fails fails for another reason than in the turn before. The
-// loop ends when nothing has for the second time.
+// progress notes whether anything has happened in a turn: a call has given its result, which had
+// given none, the whiteboard is another, or what fails fails for another reason than in the turn
+// before. The loop ends when nothing has for the second time.
 func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage) {
 	if s.result.Status != "" {
 		return
 	}
 	same := len(s.errors) > 0 && slices.EqualFunc(failed, s.errors, equalJSON)
-	if s.memory.fresh > 0 && !same || s.board.digest() != before {
+	if s.memory.done > 0 || s.memory.fresh > 0 && !same || s.board.digest() != before {
 		s.stalls = 0
 		return
 	}
