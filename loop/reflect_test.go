@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,6 +48,8 @@ func TestReflection(t *testing.T) {
 		{"at the end there is nothing to continue", loop.ReflectAtEnd, []string{strings.Replace(threeSteps, `"output":"†state.c"`, `"output":null`, 1), `{"decision":"continue"}`, `{"decision":"final","output":7}`},
 			exec.Completed, `7`, 3, "nothing is left of the plan"},
 		{"what can't be removed", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"amend","remove":["nobody"]}`, `{"decision":"final","output":7}`}, exec.Completed, `7`, 1, `"nobody" can't be removed`},
+		{"an amendment may have another output", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"amend","remove":["last"],"output":"†state.b"}`}, exec.Completed, `{"v":{"q":1}}`, 2, ""},
+		{"a final decision has an output", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"final"}`, `{"decision":"final","output":8}`}, exec.Completed, `8`, 1, "a final decision gives the output"},
 		{"no such decision", loop.ReflectAfterBatch, []string{threeSteps, `{"decision":"perhaps"}`, `{"decision":"final","output":7}`}, exec.Completed, `7`, 1, `not "perhaps"`},
 		{"a branch that was not taken is left out", loop.ReflectAfterBatch,
 			[]string{`{"calls":[{"_tool":"pick","_outputPath":"†state.yes || †state.no"},{"_tool":"note","_id":"y","v":"†state.yes","_outputPath":"†state.r"},{"_tool":"note","_id":"n","v":"†state.no","_outputPath":"†state.s"}],"output":"†state.s"}`, `{"decision":"continue"}`},
@@ -93,6 +96,26 @@ func TestLedgers(t *testing.T) {
 	}
 }
 
+// A turn that makes progress makes up for one that does not; a model that writes no ledger does without.
+func TestProgress(t *testing.T) {
+	look := func(q, made string) string {
+		return `{"progress":{"is_request_satisfied":false,"is_in_loop":false,"is_progress_being_made":` + made + `},"calls":[{"_tool":"look","q":` + q + `,"_outputPath":"†state.x"}]}`
+	}
+	s := noted(t)
+	s.opts.Ledgers = &loop.Ledgers{MaxStalls: 2}
+	warned := ""
+	s.opts.OnEvent = func(e *loop.Event) {
+		if e.Type == loop.Warned {
+			warned += e.Text
+		}
+	}
+	s.answers = []string{"no ledger", "none either", look("1", "false"), look("2", "false"), look("3", "true"), look("4", "false"), look("5", "true"),
+		`{"progress":{"is_request_satisfied":true,"is_in_loop":true,"is_progress_being_made":false},"output":1}`}
+	if r := s.solve(t, 0); r.Status != exec.Completed || len(r.Revisions) != 0 || warned != "the model wrote no task ledger" {
+		t.Errorf("%+v, warned %q", r, warned)
+	}
+}
+
 // The plan of a task that was solved does for another with other values, without the planner.
 func TestCache(t *testing.T) {
 	var cache loop.Memory
@@ -112,6 +135,32 @@ func TestCache(t *testing.T) {
 	s.task.Goal, s.opts.Cache, s.answers = "look it up", &cache, []string{`{"output":1}`}
 	if s.solve(t, 0); len(s.asked) != 1 {
 		t.Error("a task of another input took the plan")
+	}
+}
+
+// What a planner made up for one task, and what failed or took more than a turn, is no template for others.
+func TestWhatIsNotCached(t *testing.T) {
+	for about, answers := range map[string][]string{
+		"a result of the planner's own": {`{"calls":[{"_tool":"think","q":1,"_output":2,"_outputPath":"†state.x"}],"output":"†state.x"}`},
+		"two turns":                     {`{"calls":[{"_tool":"look","q":1}]}`, `{"output":1}`},
+		"no output":                     {`{"calls":[]}`, `{"calls":[]}`},
+	} {
+		var cache loop.Memory
+		for range 2 {
+			s := &scene{answers: answers}
+			s.task.Catalogue = s.calls.tools(t, map[string]string{"look": `{"properties":{"q":{}}}`, "think": `{"properties":{"q":{},"_output":{}}}`}, map[string]activity{"look": gives("1")})
+			s.task.Goal, s.opts.Cache = "g", &cache
+			if s.solve(t, 0); len(s.asked) != len(answers) {
+				t.Errorf("%s: asked %d times, want %d", about, len(s.asked), len(answers))
+			}
+		}
+	}
+	var cache loop.Memory
+	for i := range 1001 {
+		cache.Put(fmt.Sprint(i), json.RawMessage("1"))
+	}
+	if cache.Get("0") != nil || cache.Get("1") == nil || cache.Get("1000") == nil {
+		t.Error("a cache keeps the last 1,000 plans")
 	}
 }
 
