@@ -26,7 +26,8 @@ import (
 type Caller struct {
 	// Compile says what the tools are and how calls are checked.
 	Compile compile.Options
-	// Exec says how calls are run. Its ID and Record are the caller's.
+	// Exec says how calls are run. Its ID, Record and OnFailure are the caller's: a call that fails keeps no
+	// other from being made, and the model sees that it did.
 	Exec exec.Options
 	// Record gives the record of a run; nil keeps none. See Options.Record.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
@@ -98,7 +99,9 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	if len(calls) == 0 {
 		return outcomes, nil, ctx.Err()
 	}
-	result, err := Run(ctx, id, prog, c.Exec, c.Record)
+	opts := c.Exec
+	opts.OnFailure = exec.Continue
+	result, err := Run(ctx, id, prog, opts, c.Record)
 	if err != nil {
 		return nil, nil, err
 	}

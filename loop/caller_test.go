@@ -100,3 +100,15 @@ func TestCallerBatch(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// A call that fails keeps the others of its batch from nothing.
+func TestCallerFailures(t *testing.T) {
+	c := &loop.Caller{Compile: compile.Options{Catalogue: tools()}}
+	c.Exec.MaxParallel = 1
+	got, _, err := c.Call(t.Context(), "r", []model.FunctionCall{
+		{Name: "weather", Params: `{"name": "Atlantis"}`}, {Name: "echo", Params: `{"text": "a"}`}, {Name: "weather", Params: `{"name": "Rome"}`},
+	})
+	if err != nil || got[0].Failure == nil || got[1].Text() != "a" || got[2].Text() != "sunny in Rome" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -183,7 +183,6 @@ func (h *Host) compile() error {
 	h.params.set("instruction", jsonscan.Encode(h.task.Goal))
 	h.params.add(gjson.ParseBytes(base.Initial["input"]))
 	h.caller = loop.Caller{Compile: o, Exec: h.loop.Exec, Record: h.loop.Record, Named: true}
-	h.caller.Exec.OnFailure = exec.Continue
 	h.caller.Exec.OnPlan = h.loop.OnPlan
 	theirs := h.loop.Exec.OnEvent
 	h.caller.Exec.OnEvent = func(e *exec.Event) {

@@ -127,7 +127,6 @@ func New(task *loop.Task, o *Options) (*Actions, error) {
 	a.result.ID = a.loop.ID
 	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record, Named: true}
 	a.caller.Compile.Catalogue = task.Catalogue
-	a.caller.Exec.OnFailure = exec.Continue // what the others of a wave give counts
 	told := a.caller.Exec.OnEvent
 	a.caller.Exec.OnEvent = func(e *exec.Event) {
 		if told != nil {
