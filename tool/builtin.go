@@ -78,8 +78,16 @@ var builtIns = sync.OnceValue(func() []*Tool {
 func BuiltIns() []*Tool { return slices.Clone(builtIns()) }
 
 // WithBuiltIns is a catalogue of c's tools and those of the language. Where c has the
-// name already, c's stands.
+// name already, c's stands. It is made once, however many plans are compiled with c.
 func (c *Catalogue) WithBuiltIns() *Catalogue {
+	if c == nil {
+		return c.withBuiltIns()
+	}
+	c.once.Do(func() { c.whole = c.withBuiltIns() })
+	return c.whole
+}
+
+func (c *Catalogue) withBuiltIns() *Catalogue {
 	d := c.clone()
 	for _, t := range builtIns() {
 		if _, ok := d.given[t.Definition.Name]; !ok {

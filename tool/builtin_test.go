@@ -10,6 +10,9 @@ import (
 func TestBuiltIns(t *testing.T) {
 	own := definition(t, "repeat", `{"properties":{"song":{}}}`)
 	cat := tool.NewCatalogue(&tool.Tool{Definition: own, Source: "tools.yaml"}).WithBuiltIns()
+	if whole := cat.WithBuiltIns(); whole != cat.WithBuiltIns() {
+		t.Error("the catalogue with the tools of the language was made twice")
+	}
 	for _, b := range tool.BuiltIns() {
 		got, ok := cat.Lookup(b.Definition.Name)
 		if !ok {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
@@ -54,6 +55,9 @@ type Catalogue struct {
 	aliases    map[string]string // more names of tools
 	bound      map[string]*Tool  // given, joined with the activities
 	names      []string          // of the tools, sorted
+
+	whole *Catalogue // with the tools of the language, once somebody asked for it
+	once  sync.Once
 }
 
 // NewCatalogue makes a catalogue. Of two tools with one name the later one replaces the
