@@ -108,7 +108,7 @@ func (c *checker) unhandledOutcomes(d *draft) {
 		if len(alt.Writes) == 0 || slices.ContainsFunc(alt.Writes, func(w Write) bool { return c.isRead(d, &w) }) {
 			continue
 		}
-		c.warnf(diag.UnhandledOutcome, c.at(alt.Writes[0].Span), "nothing handles the outcome %s of %q", alt.Name(), d.ID).
+		c.warnf(diag.UnhandledOutcome, c.at(alt.Writes[0].Span), "nothing reads the outcome %s of %q, with which the run goes on as if it were handled", alt.Name(), d.ID).
 			inside(d, alt.Writes[0].Span)
 	}
 }

@@ -186,10 +186,7 @@ func (env *environment) given(f *planFlags, opts *compile.Options) error {
 // setInto sets values of a fork in those that are given.
 func setInto(given map[string]compile.Given, sets map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
-		var path state.Path
-		for step := range strings.SplitSeq(name, ".") {
-			path = append(path, state.Segment{Kind: state.Name, Name: step})
-		}
+		path := setPath(name)
 		kind := given[path[0].Name]
 		if kind.JSON == nil {
 			kind.JSON = json.RawMessage("{}")

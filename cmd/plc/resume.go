@@ -17,6 +17,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/state"
 )
 
 // resumeFlags are the flags of the commands by which a recorded run goes on: those of plc run
@@ -424,11 +425,57 @@ func (env *environment) makeFork(ctx context.Context, store *journal.Store, name
 	if err := errors.Join(strangers(p, values), overwritten(p, how)); err != nil {
 		return nil, err
 	}
+	if err := setInto(maps.Clone(p.settings.compile.Values), values); err != nil { // before there is a fork
+		return nil, err
+	}
+	env.warnUnread(p.prog, values)
 	run, err := store.Fork(exec.NewID(), how)
 	if err != nil {
 		return nil, err
 	}
 	return newKept(store, run), nil
+}
+
+// warnUnread warns of values that make no difference: neither a call nor the output reads them, and the state
+// is no output.
+func (env *environment) warnUnread(prog *compile.Program, values map[string]json.RawMessage) {
+	var reads []state.Path
+	for r := range prog.TypedReads() {
+		reads = append(reads, r.Read.Path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		path := setPath(name)
+		kept := path[0].Name == "state" && prog.Output == nil
+		if kept || slices.ContainsFunc(reads, func(r state.Path) bool { return sees(r, path) }) {
+			continue
+		}
+		names := func(yield func(string) bool) {
+			for _, r := range reads {
+				if !yield(strings.TrimPrefix(r.String(), "†")) {
+					return
+				}
+			}
+		}
+		fmt.Fprintf(env.stderr, "warning: --set %s: nothing reads it; %s\n", printable(name), meant(name, names, "the run is the same without"))
+	}
+}
+
+// sees reports whether a read sees what is set at a path, of whatever instance.
+func sees(read, path state.Path) bool {
+	kind, _, _ := strings.Cut(read[0].Name, "\x00")
+	return kind == path[0].Name && read[1:].Overlaps(path[1:])
+}
+
+// setPath is the path that --set names.
+func setPath(name string) (path state.Path) {
+	for _, step := range strings.Split(name, ".") {
+		s := state.Segment{Kind: state.Name, Name: step}
+		if n, err := strconv.Atoi(step); err == nil && len(path) > 0 {
+			s.Kind, s.Index = state.Either, n
+		}
+		path = append(path, s)
+	}
+	return path
 }
 
 // strangers refuses to set what is of no kind of the whiteboard: nothing would read it.
