@@ -210,3 +210,30 @@ func quote(text string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Stream asks for a reply in pieces, and checks that together they are its text.
+func Stream(t testing.TB, c model.Converser, turn model.Turn) (*model.Reply, error) {
+	t.Helper()
+	told := ""
+	turn.OnText = func(piece string) error { told += piece; return nil }
+	reply, err := c.Converse(t.Context(), &turn)
+	if err == nil && told != reply.Text {
+		t.Errorf("told %q of %q", told, reply.Text)
+	}
+	return reply, err
+}
+
+// BenchmarkStream streams a long text in small pieces, to a client of the server.
+func BenchmarkStream(b *testing.B, open func(*Server) model.Converser) {
+	reply := Say(strings.Repeat("four", 10000))
+	reply.Piece = 4
+	c := open(Func(b, func(int, *Request) Reply { return reply }))
+	turn := &model.Turn{Messages: []model.Message{{Role: model.User, Text: "x"}}, OnText: func(string) error { return nil }}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(reply.Text)))
+	for b.Loop() {
+		if _, err := c.Converse(b.Context(), turn); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

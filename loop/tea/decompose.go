@@ -31,7 +31,7 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 	}
 	t := newTracing()
 	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, DefaultModel))
-	answer, err := a.ask(ctx, q.Model, a.decomposePrompt(&q), "Goal: "+q.Goal, 1)
+	answer, err := a.ask(ctx, planningModel{q.Model, q.Temperature}, a.decomposePrompt(&q), "Goal: "+q.Goal, 1)
 	if err != nil {
 		return nil, t.failed(ctx, err)
 	}

@@ -33,9 +33,10 @@
 //   - A failure that leaves open whether a tool did its work (the code "uncertain") is not retried.
 //   - A subtask that waits for a person stays in_progress: *EndedError.
 //   - Dependencies that are null are none, and ids that are numbers are words. JSON with a member twice is no JSON.
+//   - Without a temperature the model's own holds, and not 0.7.
 //   - Values that are no text stand in prompts as JSON, not as Python writes them. The prompts have words of their own.
 //
-// A temperature, and further parameters of plan.decompose and plan.replan, are accepted and do nothing, since planners take none.
+// Further parameters of plan.decompose and plan.replan are accepted and do nothing.
 // A model is one of Options.Models; any other name is the task's planner.
 //
 // Nothing is printed, logged or read from the environment.

@@ -347,11 +347,11 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 		return x.abort(s, "_max_replans", fmt.Sprintf("Max replans (%d) exceeded: %s", x.p.MaxReplans, why), why)
 	}
 	x.add("triggering_replan", "failed_subtask", s.ID, "replan_count", x.replans+1)
-	name := ""
+	m := planningModel{}
 	if c := x.a.State.PlannerConfig; c != nil {
-		name = c.Model
+		m = planningModel{c.Model, c.Temperature}
 	}
-	r, err := x.a.replan(ctx, x.plan, name, s.ID, why)
+	r, err := x.a.replan(ctx, x.plan, m, s.ID, why)
 	var failed *Error
 	switch {
 	case errors.As(err, &failed):

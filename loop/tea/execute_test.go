@@ -286,7 +286,7 @@ func TestLLMCallOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := call(t, a, "plan.execute", `{"plan":`+planned("a")+`,"subtask_executor":{"with":{"model":"small","temperature":0.7,"messages":[{"role":"system","content":"S"},{"role":"user","content":"Do {{ subtask.description }} for {{ goal }}"}]}}}`)
-	if !strings.Contains(got, `"subtask_results":{"a":"done"}`) || asked.System != "S" || asked.Messages[0].Text != "Do a for G" {
+	if !strings.Contains(got, `"subtask_results":{"a":"done"}`) || asked.System != "S" || asked.Temperature == nil || *asked.Temperature != 0.7 || asked.Messages[0].Text != "Do a for G" {
 		t.Errorf("got %s; asked %+v", got, asked)
 	}
 }

@@ -34,6 +34,7 @@ func (a *Actions) callModel(ctx context.Context, params json.RawMessage) answer 
 	f, _ := fieldsOf(params)
 	r := &reading{fields: f}
 	name, t := r.text("model"), r.turn()
+	t.Temperature = r.temperature()
 	if r.fault != nil {
 		return answer{failed: true, why: r.fault.Error()}
 	}
@@ -77,10 +78,16 @@ func (r *reading) turn() *model.Turn {
 	return t
 }
 
+// planningModel is the model that plans, and how.
+type planningModel struct {
+	name        string
+	temperature *float64
+}
+
 // ask puts a question of the planning to a model.
-func (a *Actions) ask(ctx context.Context, name, system, user string, attempt int) (string, error) {
-	return a.converse(ctx, name, &model.Turn{
-		System: system, Messages: []model.Message{{Role: model.User, Text: user}}, Attempt: attempt,
+func (a *Actions) ask(ctx context.Context, m planningModel, system, user string, attempt int) (string, error) {
+	return a.converse(ctx, m.name, &model.Turn{
+		System: system, Messages: []model.Message{{Role: model.User, Text: user}}, Attempt: attempt, Temperature: m.temperature,
 		OnText: func(piece string) error { a.emit(loop.Event{Type: loop.Said, Text: piece}); return nil },
 	})
 }

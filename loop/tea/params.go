@@ -21,6 +21,7 @@ type DecomposeParams struct {
 	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
 	MaxSubtasks    int      // 0 is 15; what is over is cut off
 	PromptTemplate string   // in the place of the system prompt, as it is; "" is none
+	Temperature    *float64 // nil is that of the model
 }
 
 // ExecuteParams are the parameters of plan.execute, with numbers as in DecomposeParams.
@@ -64,8 +65,9 @@ func (s FailureStrategy) known() bool { return s == Abort || s == Skip || s == R
 
 // ReplanParams are the parameters of plan.replan.
 type ReplanParams struct {
-	Plan  *Plan  `json:"-"`               // nil is state.plan. It is not changed
-	Model string `json:"model,omitempty"` // "" is gpt-4
+	Plan        *Plan    `json:"-"`                     // nil is state.plan. It is not changed
+	Model       string   `json:"model,omitempty"`       // "" is gpt-4
+	Temperature *float64 `json:"temperature,omitempty"` // nil is that of the model
 }
 
 // StatusParams are the parameters of plan.status.
@@ -145,6 +147,15 @@ func (r *reading) number(name string) (n float64, given bool) {
 	return n, true
 }
 
+// temperature is that of a model; nil when nothing is said.
+func (r *reading) temperature() *float64 {
+	n, given := r.number("temperature")
+	if !given {
+		return nil
+	}
+	return &n
+}
+
 // count is a whole number: -1 when none is meant, 0 when nothing is said.
 func (r *reading) count(name string) int {
 	n, given := r.number(name)
@@ -213,6 +224,7 @@ func (r *reading) decompose() *DecomposeParams {
 	return &DecomposeParams{
 		Goal: r.text("goal"), Model: r.text("model"), Strategy: Strategy(r.text("strategy")),
 		MaxDepth: r.count("max_depth"), MaxSubtasks: r.count("max_subtasks"), PromptTemplate: r.text("prompt_template"),
+		Temperature: r.temperature(),
 	}
 }
 

@@ -34,7 +34,7 @@ func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, erro
 	if limit := plan.count("max_replans"); limit > 0 && plan.count("replan_count") >= limit {
 		return nil, &Error{Message: fmt.Sprintf("Maximum replans (%d) exceeded. Consider adjusting max_replans or reviewing the goal.", limit)}
 	}
-	r, err := a.replan(ctx, plan, p.Model, a.State.FailedSubtask, cmp.Or(a.State.FailureReason, "Unknown"))
+	r, err := a.replan(ctx, plan, planningModel{p.Model, p.Temperature}, a.State.FailedSubtask, cmp.Or(a.State.FailureReason, "Unknown"))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, erro
 
 func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, error) {
 	r := readParams(params).planned()
-	p := &ReplanParams{Plan: r.plan(), Model: r.text("model")}
+	p := &ReplanParams{Plan: r.plan(), Model: r.text("model"), Temperature: r.temperature()}
 	if r.fault != nil {
 		return nil, newTracing().raised("Replan failed: %s", r.fault)
 	}
@@ -52,7 +52,7 @@ func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, 
 }
 
 // replan is Replan of a plan, whatever its limit. failed is "" for None.
-func (a *Actions) replan(ctx context.Context, plan *Plan, name, failed, reason string) (*Replanned, error) {
+func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, failed, reason string) (*Replanned, error) {
 	t := newTracing()
 	var id any
 	if failed != "" {
@@ -60,7 +60,7 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, name, failed, reason s
 	}
 	t.add("replan_start", "plan_id", plan.ID, "failed_subtask", id, "failure_reason", reason)
 	kept, prompt := replanRequest(plan, failed, reason)
-	answer, err := a.ask(ctx, name, replanSystem, prompt, 1+plan.count("replan_count"))
+	answer, err := a.ask(ctx, m, replanSystem, prompt, 1+plan.count("replan_count"))
 	if err != nil {
 		return nil, t.failed(ctx, err)
 	}

@@ -342,3 +342,23 @@ func TestFunctions(t *testing.T) {
 		t.Error("plan.forget is an action")
 	}
 }
+
+// The temperature goes to the model that plans, also when it plans anew; nothing said is the model's own.
+func TestTemperature(t *testing.T) {
+	var asked []*float64
+	script := loop.Say(listed(subtask("a")), listed(subtask("b")), listed(subtask("c")))
+	script.OnTurn = func(turn *model.Turn) { asked = append(asked, turn.Temperature) }
+	a, err := tea.New(&loop.Task{Planner: script}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call(t, a, "plan.decompose", `{"goal":"G","temperature":0.2}`)
+	call(t, a, "plan.replan", `{"planner":{"temperature":0}}`)
+	call(t, a, "plan.decompose", `{"goal":"G"}`)
+	if len(asked) != 3 || *asked[0] != 0.2 || *asked[1] != 0 || asked[2] != nil {
+		t.Errorf("asked with %v", asked)
+	}
+	if got := call(t, a, "plan.decompose", `{"goal":"G","temperature":"hot"}`); !strings.Contains(got, "'temperature' is a number, not \\\"hot\\\"") {
+		t.Errorf("got %s", got)
+	}
+}

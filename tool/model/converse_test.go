@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -325,6 +326,7 @@ func TestTurnsThatCannotBeSent(t *testing.T) {
 		{Messages: hello, Schema: json.RawMessage(`{`)}, {Messages: hello, Schema: json.RawMessage(`{"type":"array"}`)}, {Messages: hello, Schema: json.RawMessage(`true`)},
 		{Messages: hello, Functions: []model.Function{{}}}, {Messages: hello, Functions: []model.Function{weather, weather}},
 		{Messages: hello, Functions: []model.Function{{Name: "x", Params: json.RawMessage(`[]`)}}},
+		{Messages: hello, Temperature: new(-0.1)}, {Messages: hello, Temperature: new(2.5)}, {Messages: hello, Temperature: new(math.NaN())},
 	} {
 		for name, open := range providers {
 			s := modeltest.New(t)

@@ -29,6 +29,8 @@ type Turn struct {
 	Schema  json.RawMessage `json:"schema,omitempty"`
 	Strict  bool            `json:"strict,omitempty"` // Schema keeps within what providers can enforce to the letter
 	Attempt int             `json:"attempt"`          // from 1: another attempt may be answered otherwise
+	// Temperature is that of this reply; nil is that of the Config.
+	Temperature *float64 `json:"temperature,omitempty"`
 	// OnText is called with the pieces of the reply's text as they come, one at a time, in the
 	// goroutine of Converse; nil takes the reply whole. Together the pieces are Reply.Text, and
 	// are never told twice, even if Converse fails. An error of it ends the reply, and is
@@ -80,6 +82,9 @@ type Reply struct {
 	Cached int64          `json:"cached,omitempty"` // tokens of Input that the provider had kept from before
 }
 
+// hottest is the highest temperature that any provider takes.
+const hottest = 2
+
 // BadTurn is the code of the failure of a turn that can't be sent.
 const BadTurn = "turn"
 
@@ -100,6 +105,9 @@ func (t *Turn) Check() error {
 	}
 	if len(t.Messages) == 0 {
 		return badTurn("it has no messages")
+	}
+	if n := t.Temperature; n != nil && !(*n >= 0 && *n <= hottest) {
+		return badTurn("its temperature is %g, and not from 0 to %d", *n, hottest)
 	}
 	for i, m := range t.Messages {
 		if m.Role != User && m.Role != Assistant && m.Role != Returned {

@@ -88,7 +88,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 }
 
 func (c *Client) request(req *model.Request) sdk.MessageNewParams {
-	p := c.settings(maxTokens)
+	p := c.settings(maxTokens, nil)
 	p.MaxTokens *= int64(max(1, req.Answers))
 	p.System = []sdk.TextBlockParam{{Text: req.System}}
 	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))}
@@ -97,10 +97,11 @@ func (c *Client) request(req *model.Request) sdk.MessageNewParams {
 	return p
 }
 
-// settings are a request with what the config says; this many tokens when it says nothing.
-func (c *Client) settings(tokens int) sdk.MessageNewParams {
+// settings are a request with what the config says; this many tokens when it says nothing, and its
+// temperature where this one is nil.
+func (c *Client) settings(tokens int, temperature *float64) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(cmp.Or(c.config.MaxTokens, tokens))}
-	if t := c.config.Temperature; t != nil {
+	if t := cmp.Or(temperature, c.config.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
 	}
 	return p

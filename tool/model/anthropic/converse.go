@@ -49,7 +49,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 
 // turn is a turn as it is sent.
 func (c *Client) turn(t *model.Turn, s *said) sdk.MessageNewParams {
-	p := c.settings(maxReply)
+	p := c.settings(maxReply, t.Temperature)
 	if !blank(t.System) {
 		p.System = []sdk.TextBlockParam{{Text: t.System}}
 	}

@@ -53,7 +53,7 @@ func TestConverseRequest(t *testing.T) {
 		stream    bool
 		want      string
 	}{
-		{nil, nil, false, head + `}`},
+		{nil, nil, false, head + `,"temperature":0.25}`},
 		{nil, nil, true, head + `,"stream":true}`},
 		{nil, conversation.Functions, false, head + `,"tools":[` + read + `,` + rest + `]}`},
 		{schema, nil, false, head + `,"tool_choice":{"name":"answer","disable_parallel_tool_use":true,"type":"tool"},"tools":[` + takes + `,"name":"answer","description":"Takes the answer."}]}`},
@@ -62,6 +62,9 @@ func TestConverseRequest(t *testing.T) {
 		s := modeltest.New(t, modeltest.Say("{}"))
 		turn := conversation
 		turn.Schema, turn.Functions = c.schema, c.functions
+		if c.schema == nil && c.functions == nil && !c.stream {
+			turn.Temperature = new(0.25)
+		}
 		if c.stream {
 			turn.OnText = func(string) error { return nil }
 		}
@@ -142,13 +145,13 @@ func TestStreams(t *testing.T) {
 		{"prose for an answer", start + text + says + end, schema, said},
 		{"an answer that is cut off", start + use(0, "t", "answer", "{}") + part(0, `{"a`) + strings.ReplaceAll(end, "end_turn", "max_tokens"), schema, model.Reply{Text: `{"a`, Stop: model.Length, Input: 35, Cached: 20, Output: 7}},
 	} {
-		got, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})), c.schema)
+		got, err := modeltest.Stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})), model.Turn{Messages: greeting, Schema: c.schema})
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.name, got, err, c.want)
 		}
 	}
 	for _, body := range []string{says, start + says + end, start + part(-1, "x")} {
-		_, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: body})), nil)
+		_, err := modeltest.Stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: body})), model.Turn{Messages: greeting})
 		if te := (*tool.Error)(nil); !errors.As(err, &te) || te.Code != "bad-output" {
 			t.Errorf("%q: %v", body, err)
 		}
@@ -163,20 +166,6 @@ func open(t testing.TB, s *modeltest.Server) *anthropic.Client {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// stream asks for a stream, and checks that its pieces are the text.
-func stream(t testing.TB, c *anthropic.Client, schema json.RawMessage) (*model.Reply, error) {
-	t.Helper()
-	told := ""
-	reply, err := c.Converse(t.Context(), &model.Turn{
-		Messages: greeting, Schema: schema,
-		OnText: func(piece string) error { told += piece; return nil },
-	})
-	if err == nil && told != reply.Text {
-		t.Errorf("told %q of %q", told, reply.Text)
-	}
-	return reply, err
 }
 
 // A piece is told before the next one comes: the server waits for it.
@@ -225,7 +214,7 @@ func FuzzStream(f *testing.F) {
 			schema = json.RawMessage(`{}`)
 		}
 		raw = body + "\n"
-		r, err := stream(t, c, schema)
+		r, err := modeltest.Stream(t, c, model.Turn{Messages: greeting, Schema: schema})
 		var te *tool.Error
 		if err != nil && (!errors.As(err, &te) || te.Uncertain) || err == nil && r == nil {
 			t.Errorf("%q is %+v, %v", body, r, err)
@@ -234,15 +223,5 @@ func FuzzStream(f *testing.F) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	reply := modeltest.Say(strings.Repeat("four", 10000))
-	reply.Piece = 4
-	c := open(b, modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply }))
-	turn := &model.Turn{Messages: greeting, OnText: func(string) error { return nil }}
-	b.ReportAllocs()
-	b.SetBytes(int64(len(reply.Text)))
-	for b.Loop() {
-		if _, err := c.Converse(b.Context(), turn); err != nil {
-			b.Fatal(err)
-		}
-	}
+	modeltest.BenchmarkStream(b, func(s *modeltest.Server) model.Converser { return open(b, s) })
 }

@@ -51,7 +51,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 
 // turn is a turn as it is sent.
 func (c *Client) turn(t *model.Turn, names *wire.Names) sdk.ChatCompletionRequest {
-	r := c.settings()
+	r := c.settings(t.Temperature)
 	system := t.System
 	if t.Schema != nil {
 		r.ResponseFormat = format(t.Schema, t.Strict)

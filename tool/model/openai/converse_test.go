@@ -47,18 +47,20 @@ func TestConverseRequest(t *testing.T) {
 		format = `"response_format":{"type":"json_schema","json_schema":{"name":"result","schema":{"type":"object","properties":{"b":{},"a":{}}},"strict":true}}`
 		system = `{"role":"system","content":"be brief\n\nAn answer meets this JSON Schema: {\"type\": \"object\", \"properties\": {\"b\": {}, \"a\": {}}}"}`
 	)
-	warm := 0.5
+	warm, hot := 0.5, 1.25
 	for _, c := range []struct {
-		stream bool
-		want   string
+		stream      bool
+		temperature *float64
+		want        string
 	}{
-		{false, `{"model":"some-model","messages":[` + system + `,` + messages + `,"max_tokens":50,"temperature":0.5,"stream":false,` + format + `,` + tools + `}`},
-		{true, `{"model":"some-model","messages":[` + system + `,` + messages + `,"max_tokens":50,"temperature":0.5,"stream":true,` + format + `,` + tools + `,"stream_options":{"include_usage":true}}`},
+		{false, &hot, `{"model":"some-model","messages":[` + system + `,` + messages + `,"max_tokens":50,"temperature":1.25,"stream":false,` + format + `,` + tools + `}`},
+		{true, nil, `{"model":"some-model","messages":[` + system + `,` + messages + `,"max_tokens":50,"temperature":0.5,"stream":true,` + format + `,` + tools + `,"stream_options":{"include_usage":true}}`},
 	} {
 		s := modeltest.New(t, modeltest.Say("{}"))
 		config := s.OpenAI()
 		config.MaxTokens, config.Temperature = 50, &warm
 		turn := conversation
+		turn.Temperature = c.temperature
 		if c.stream {
 			turn.OnText = func(string) error { return nil }
 		}
@@ -128,12 +130,15 @@ func TestStreams(t *testing.T) {
 		{"one id for all", delta(`"tool_calls":[{"index":0,"id":"x","function":{"name":"f"}},{"index":1,"id":"x","function":{"name":"g"}}]`) + end,
 			model.Reply{Calls: []model.FunctionCall{call("f", "x", ""), call("g", "call_2", "")}}},
 	} {
-		got, err := stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})))
+		got, err := modeltest.Stream(t, open(t, modeltest.New(t, modeltest.Reply{Raw: c.body})), greeting)
 		if err != nil || !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", c.name, got, err, c.want)
 		}
 	}
 }
+
+// greeting is the smallest turn.
+var greeting = model.Turn{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
 
 // open is a client of a server.
 func open(t testing.TB, s *modeltest.Server) *openai.Client {
@@ -143,20 +148,6 @@ func open(t testing.TB, s *modeltest.Server) *openai.Client {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// stream asks for a stream, and checks that its pieces are the text.
-func stream(t testing.TB, c *openai.Client) (*model.Reply, error) {
-	t.Helper()
-	told := ""
-	reply, err := c.Converse(t.Context(), &model.Turn{
-		Messages: []model.Message{{Role: model.User, Text: "hello"}},
-		OnText:   func(piece string) error { told += piece; return nil },
-	})
-	if err == nil && told != reply.Text {
-		t.Errorf("told %q of %q", told, reply.Text)
-	}
-	return reply, err
 }
 
 // A piece is told before the next one comes: the server waits for it.
@@ -199,7 +190,7 @@ func FuzzStream(f *testing.F) {
 	c := open(f, modeltest.Func(f, func(int, *modeltest.Request) modeltest.Reply { return modeltest.Reply{Raw: raw} }))
 	f.Fuzz(func(t *testing.T, body string) {
 		raw = body + "\n"
-		r, err := stream(t, c)
+		r, err := modeltest.Stream(t, c, greeting)
 		var te *tool.Error
 		if err != nil && (!errors.As(err, &te) || te.Uncertain) || err == nil && r == nil {
 			t.Errorf("%q is %+v, %v", body, r, err)
@@ -208,15 +199,5 @@ func FuzzStream(f *testing.F) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	reply := modeltest.Say(strings.Repeat("four", 10000))
-	reply.Piece = 4
-	c := open(b, modeltest.Func(b, func(int, *modeltest.Request) modeltest.Reply { return reply }))
-	turn := &model.Turn{Messages: []model.Message{{Role: model.User, Text: "x"}}, OnText: func(string) error { return nil }}
-	b.ReportAllocs()
-	b.SetBytes(int64(len(reply.Text)))
-	for b.Loop() {
-		if _, err := c.Converse(b.Context(), turn); err != nil {
-			b.Fatal(err)
-		}
-	}
+	modeltest.BenchmarkStream(b, func(s *modeltest.Server) model.Converser { return open(b, s) })
 }

@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -60,7 +61,7 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 }
 
 func (c *Client) request(req *model.Request) sdk.ChatCompletionRequest {
-	r := c.settings()
+	r := c.settings(nil)
 	r.Messages = []sdk.ChatCompletionMessage{
 		{Role: sdk.ChatMessageRoleSystem, Content: req.System + " It meets this JSON Schema: " + string(req.Schema)},
 		{Role: sdk.ChatMessageRoleUser, Content: req.Prompt},
@@ -82,10 +83,10 @@ func format(schema json.RawMessage, strict bool) *sdk.ChatCompletionResponseForm
 	}
 }
 
-// settings are a request with what the config says.
-func (c *Client) settings() sdk.ChatCompletionRequest {
+// settings are a request with what the config says, where this temperature is nil.
+func (c *Client) settings(temperature *float64) sdk.ChatCompletionRequest {
 	r := sdk.ChatCompletionRequest{Model: c.config.Model}
-	if t := c.config.Temperature; t != nil {
+	if t := cmp.Or(temperature, c.config.Temperature); t != nil {
 		// The library takes 0 for not given.
 		r.Temperature = max(float32(*t), math.SmallestNonzeroFloat32)
 	}
