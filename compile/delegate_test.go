@@ -576,6 +576,8 @@ func TestLoops(t *testing.T) {
 			{"_tool":"num","n":"†state.large","_outputPath":"†state.a"},{"_tool":"str","s":"†state.error.message","_outputPath":"†state.b"}]`, `[]`, nil},
 		"choose at fault": {`[{"_tool":"choose","value":42,"when":{"huge":"?"},"_outputPath":"†state.large || †state.small"},{"_tool":"choose","value":1,"when":{}},{"_tool":"choose","when":{"x":"?"},"_outputPath":"†state.x"}]`, `[]`,
 			[]string{"plan.json PLC208: \"huge\" fits no alternative", "plan.json PLC308", "plan.json PLC501", "plan.json PLC205", "plan.json PLC508"}},
+		"choose nearly": {`[{"_tool":"choose","value":42,"when":{"lagre":"value > 40"},"_outputPath":"†state.large || †state.small"}]`, `[]`,
+			[]string{`plan.json PLC208: "lagre" fits no alternative of the output path; did you mean "large"?`, "plan.json PLC308"}},
 		"choose from a reference": {`[{"type":"input","input":{"when":{"x":"true"}}},{"type":"plan","plan":[{"_tool":"choose","value":1,"when":"†input.when","_outputPath":"†state.x"}]}]`, `[]`,
 			[]string{"plan.json PLC508: when is a reference"}},
 		"choose does not delegate": {`[{"_tool":"choose","value":1,"when":{"x":"true"},"_delegate":"sub.json","_outputPath":"†state.x"}]`, `[]`,

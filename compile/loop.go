@@ -376,8 +376,11 @@ func (c *checker) findChooser(d *draft) {
 			what = "two alternatives"
 		}
 		d.bad = true
-		c.errorf(diag.FixedByTool, c.at(m.Key), "the outcome %q fits %s of the output path", m.Name, what).
+		f := c.errorf(diag.FixedByTool, c.at(m.Key), "the outcome %q fits %s of the output path", m.Name, what).
 			related(c.at(d.outputSpan()), "one of these happens").inside(d, m.Key)
+		if n == 0 {
+			f.suggest(m.Name, d.lastNames())
+		}
 	}
 }
 

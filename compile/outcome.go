@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -34,6 +35,19 @@ func (a *Alternative) lastName(name string) bool {
 		}
 	}
 	return false
+}
+
+// lastNames are the last names of the paths of all alternatives.
+func (c *Call) lastNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, a := range c.Alternatives {
+			for _, w := range a.Writes {
+				if last := w.Path[len(w.Path)-1]; last.Name != "" && !yield(last.Name) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (a *Alternative) spelled(name string) bool {

@@ -62,6 +62,8 @@ var faults = []struct {
 	{"value.total >", "value.total >«»", "the condition ends too soon"},
 	{"value.total > > 3", "value.total > «>» 3", `unexpected ">"`},
 	{"value.status == 'a", "value.status == «'»a", "a string that does not end"},
+	{"n < 12345678901234567890", "n < «12345678901234567890»", "a whole number beyond 64 bits; with .0 behind it it is the nearest double"},
+	{"n < -12345678901234567890", "n < «-»12345678901234567890", "a whole number beyond 64 bits"},
 	{"é == 1", "«é» == 1", `unexpected "é"`},
 	{"1", "«1»", "the condition is of the type int, and neither true nor false"},
 	{"valu.total > 1", "«valu».total > 1", `there is no "valu"; did you mean "value"?`},

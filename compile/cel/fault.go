@@ -107,6 +107,8 @@ func (t *typing) words(message, token string, called bool) string {
 		return noOverload(part(0), part(1))
 	case strings.Contains(message, "cannot be range of a comprehension"):
 		return fmt.Sprintf("%s has no elements to go through%s", part(0), asMap(part(0)))
+	case strings.HasPrefix(message, "invalid int literal"):
+		return "a whole number beyond 64 bits; with .0 behind it it is the nearest double"
 	case strings.HasSuffix(message, "does not support field selection"):
 		return fmt.Sprintf("%s has no members", part(0))
 	}
