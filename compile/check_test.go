@@ -409,3 +409,32 @@ func count(l diag.List, is func(diag.Finding) bool) int {
 	}
 	return n
 }
+
+// Another path is offered when the names that differ are near, however much the paths have in common.
+func TestReferenceThatWasMeant(t *testing.T) {
+	for _, c := range []struct{ said, written, want string }{
+		{"†state.comit", "†state.commit", "†state.commit"},
+		{"†state.user.nmae", "†state.user.name", "†state.user.name"},
+		{"†state.usr.name", "†state.user.name", "†state.user.name"},
+		{"†state.Y", "†state.y", "†state.y"},
+		{"†state.y", "†state.x", ""},
+		{"†state.ab", "†state.cd", ""},
+		{"†state.y.name", "†state.x.name", ""},
+		{"†state.order.items.a", "†state.order.items.b", ""},
+		{"†state.none", "†state.o", ""},
+	} {
+		_, findings := files{"plan.json": fmt.Sprintf(`[{"_tool":"any","v":1,"_outputPath":%q},{"_tool":"any","v":%q,"_outputPath":"†data.z"}]`, c.written, c.said)}.compile(t, nil)
+		i := slices.IndexFunc(findings, func(f diag.Finding) bool { return f.Code == diag.NothingThere })
+		if i < 0 {
+			t.Errorf("%s is found among %v", c.said, findings)
+			continue
+		}
+		got := ""
+		if fix := findings[i].Fix; fix != nil {
+			got = fix.Edits[0].Text
+		}
+		if got != c.want {
+			t.Errorf("%s, where %s is written: meant %q, want %q", c.said, c.written, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
 )
@@ -89,7 +90,34 @@ func (c *checker) suggestPath(f finding, d *draft, p state.Path) bool {
 		return false
 	}
 	c.suggestReference(f, near)
+	if said, meant := apart(p.String(), near); !isNear(said, meant) {
+		f.Fix = nil // worth asking, and not sure
+	}
 	return true
+}
+
+// apart is where two paths differ: both without the steps that they begin and end with alike.
+func apart(a, b string) (string, string) {
+	for {
+		x, restA, moreA := strings.Cut(a, ".")
+		y, restB, moreB := strings.Cut(b, ".")
+		if x != y || !moreA || !moreB {
+			break
+		}
+		a, b = restA, restB
+	}
+	for {
+		i, j := strings.LastIndexByte(a, '.'), strings.LastIndexByte(b, '.')
+		if i < 0 || j < 0 || a[i:] != b[j:] {
+			return a, b
+		}
+		a, b = a[:i], b[:j]
+	}
+}
+
+func isNear(said, meant string) bool {
+	_, near := spell.Nearest(said, slices.Values([]string{meant}))
+	return near
 }
 
 // suggestReference asks whether another path was meant by the reference that the finding is
