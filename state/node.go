@@ -203,6 +203,9 @@ func (in *content) touch(k key) {
 
 // appendsBefore is the number of appends with a key less than bound.
 func (in *content) appendsBefore(bound key) int {
+	if n := len(in.appends); n == 0 || in.appends[n-1].at < bound { // nearly always
+		return n
+	}
 	i, _ := slices.BinarySearchFunc(in.appends, bound, func(a appended, k key) int { return cmp.Compare(a.at, k) })
 	return i
 }
