@@ -70,7 +70,7 @@ const BadCall = "call"
 // Call makes calls, in a run of this id, and returns what came of each, in their order, and the
 // run; nil when none of them could be made. Calls with faults are not made, and their
 // failures say what is wrong; the others are. The error is for what is no fault of the
-// model: ctx is done, the record can't be written.
+// model: the record can't be written, or ctx was done before. A run that ends because ctx is done is Cancelled.
 func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
 	outcomes := make([]Called, len(calls))
 	ids := c.names(calls)
@@ -104,6 +104,9 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	result, err := Run(ctx, id, prog, opts, c.Record)
 	if err != nil {
 		return nil, nil, err
+	}
+	if result.Err != nil {
+		return nil, result, fmt.Errorf("loop: %w", result.Err)
 	}
 	for i := range result.Calls {
 		r := &result.Calls[i]

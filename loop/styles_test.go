@@ -3,12 +3,16 @@ package loop_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
@@ -123,5 +127,51 @@ func TestTimeIsUp(t *testing.T) {
 				t.Errorf("%s: %v, %s %q", s.name, err, r.Status, r.Reason)
 			}
 		})
+	}
+}
+
+// fullDisk is a record that can't be written.
+type fullDisk struct{}
+
+func (fullDisk) Append(*exec.Event) int64                             { return 1 }
+func (fullDisk) Sync(int64) error                                     { return errors.New("no space left on device") }
+func (fullDisk) Past(string) (map[string]*exec.Past, error)           { return nil, nil }
+func (fullDisk) record(string, *compile.Program) (exec.Record, error) { return fullDisk{}, nil }
+
+// What can't be recorded is not done, and is the error of the loop, which asks nothing more.
+func TestRecordsThatFail(t *testing.T) {
+	for _, s := range styles() {
+		catalogue, made := work(t)
+		asked := 0
+		script := &loop.Script{Replies: []model.Reply{s.answer(), s.answer(), s.answer()}, OnTurn: func(*model.Turn) { asked++ }}
+		r, err := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: catalogue, Planner: script}, &loop.Options{Record: fullDisk{}.record})
+		if err == nil || !strings.Contains(err.Error(), "no space left") || r.Status != exec.Failed || *made != 0 || asked != 1 {
+			t.Errorf("%s: %v, %s %q, %d calls, asked %d times", s.name, err, r.Status, r.Reason, *made, asked)
+		}
+	}
+}
+
+// The result of a loop has one shape, also when nothing has come of it.
+func TestResultShape(t *testing.T) {
+	for _, s := range styles() {
+		down := script(func(context.Context, *model.Turn) (*model.Reply, error) {
+			return &model.Reply{Stop: model.Refusal, Reason: "no"}, nil
+		})
+		r, err := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: tool.NewCatalogue(), Planner: down}, &loop.Options{ID: "L"})
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"id": `"L"`, "status": `"failed"`, "reason": `"the model refused: no"`, "output": "null", "runs": "[]", "revisions": "[]", "findings": "[]"} {
+			if got := gjson.GetBytes(text, name).Raw; got != want {
+				t.Errorf("%s: %s is %s, want %s", s.name, name, got, want)
+			}
+		}
+		if !gjson.GetBytes(text, "state").IsObject() {
+			t.Errorf("%s: the state is %s", s.name, r.State)
+		}
 	}
 }

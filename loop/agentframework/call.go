@@ -223,10 +223,7 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	case result == nil: // none of them could be made
 		return called, nil
 	}
-	switch {
-	case result.Err != nil:
-		return called, fmt.Errorf("agentframework: %w", result.Err)
-	case result.Status == exec.Paused:
+	if result.Status == exec.Paused {
 		return called, &pausedError{id}
 	}
 	for i := range called {

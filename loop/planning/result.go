@@ -243,6 +243,9 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 		ID: r.ID, Status: r.Status, Reason: r.Error, Output: r.Output, State: r.State, Turns: len(r.Runs), Runs: r.Runs,
 		Usage: r.Usage, Findings: r.Findings, Revisions: revisionsOf(r),
 	}
+	if result.State == nil {
+		result.State = json.RawMessage("{}")
+	}
 	if r.DryRun != nil {
 		result.Output = jsonscan.Encode(r.DryRun)
 	}
@@ -253,9 +256,10 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 }
 
 // revisionsOf are the revisions of an execution as a loop tells them.
-func revisionsOf(r *ExecutionResult) (list []loop.Revision) {
+func revisionsOf(r *ExecutionResult) []loop.Revision {
+	list := []loop.Revision{}
 	if r.ExecutionState == nil {
-		return nil
+		return list
 	}
 	strategies := map[Strategy]loop.Strategy{ReplanRemaining: loop.ReplanRemaining, InsertRecovery: loop.InsertRecovery, SkipAndContinue: loop.SkipAndContinue}
 	for _, v := range r.ExecutionState.RevisionHistory {
