@@ -70,7 +70,7 @@ func isOrdinary(v *value) bool {
 
 func isOrdinaryKeyword(m *value) bool {
 	switch m.name {
-	case "title", "description", "$comment", "format":
+	case "title", "description", "$comment", "format", "pattern":
 		return m.kind == kindString
 	case "default", "const":
 		return true

@@ -13,6 +13,7 @@ var ordinarySchemas = []string{
 	`{"type":"object","properties":{"a":{"type":["integer","null"],"description":"how many","default":3},"b":{"enum":["x","y"]}},"required":["a"],"additionalProperties":false}`,
 	`{"type":"array","items":{"anyOf":[{"const":1},{"type":"number","minimum":0,"exclusiveMaximum":1e3}]},"title":"a list"}`,
 	`{"type":"string","format":"date","examples":["2020-01-01"],"nullable":true,"$comment":"of when"}`,
+	`{"type":["number","string"],"pattern":"[0-9]"}`,
 }
 
 // faultySchemas are nearly ordinary.
