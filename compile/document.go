@@ -300,7 +300,7 @@ func (s *delegates) fetch(name string) (text []byte, code diag.Code, why string)
 	case !hasScheme(name, "https") && !hasScheme(name, "http"):
 		return nil, diag.NotAllowed, "only http and https URLs can be read"
 	case s.opts.Fetch == nil:
-		return nil, diag.NotAllowed, "no host is allowed to give documents"
+		return nil, diag.NotAllowed, "no host is allowed to give documents; --delegate-hosts names those that are"
 	}
 	text, err := atMost(s.opts.Fetch(name))
 	switch {

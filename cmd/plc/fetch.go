@@ -53,6 +53,8 @@ func refusal(err error) error {
 	case "host-not-allowed", "private-address", "insecure-redirect":
 		words, _, _ := strings.Cut(e.Message, ", or set allowPrivate")
 		return forbidden(strings.ReplaceAll(words, "allowHosts", "--delegate-hosts"))
+	case "output-too-large":
+		return fmt.Errorf("the document has more than %d MiB", http.DefaultMaxBytes>>20)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func TestFetch(t *testing.T) {
 		{u.Host, s.URL + "/%7Ba%7D.json", "braces"},
 		{u.Host, s.URL + "/away", "! the host \""},
 		{u.Host, s.URL + "/none", "! "},
-		{u.Host, s.URL + "/large", "! "},
+		{u.Host, s.URL + "/large", "! the document has more than 16 MiB"},
 		{u.Host, "file:///etc/passwd", "! url"},
 		{u.Host, "http://{host}/", "! "},
 		{"api.example", s.URL + "/plan.json", "! --delegate-hosts does not have its host"},
@@ -77,7 +77,7 @@ func TestDelegateOfURL(t *testing.T) {
 		code        int
 		out         string
 	}{
-		{"none.json", "", exitErrors, "no host is allowed to give documents"},
+		{"none.json", "", exitErrors, "no host is allowed to give documents; --delegate-hosts names those that are"},
 		{"none.json", "--delegate-hosts=other.example", exitErrors, "[PLC605]"},
 		{"policy.json", "--delegate-hosts=other.example", exitErrors, "[PLC605]"},
 		{"none.json", "--delegate-hosts=" + host, exitDone, "7\n"},
