@@ -54,8 +54,7 @@ func TestAttemptIsAContext(t *testing.T) {
 // Deadlines ring in order, one timer for all, and those of attempts that ended are swept.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(Options{})
-		p.root = &scheduler{pool: p, ctx: t.Context()}
+		p := newRun(t.Context(), &Options{}).pool
 		begun, ended := time.Now(), make(chan time.Duration)
 		for _, s := range []int{3, 1, 2} {
 			a := &attempt{s: p.root, timeout: time.Duration(s) * time.Second}
@@ -100,19 +99,24 @@ func TestPausedAttempts(t *testing.T) {
 		work func(a *attempt)
 		want time.Duration // when its time is over; it has 10 s
 	}{
-		"no pause":                {func(*attempt) {}, 10 * time.Second},
-		"one pause":               {func(a *attempt) { paused(a, 4*time.Second) }, 14 * time.Second},
-		"longer than its time":    {func(a *attempt) { paused(a, time.Hour) }, time.Hour + 10*time.Second},
-		"two pauses":              {func(a *attempt) { paused(a, time.Hour); time.Sleep(time.Second); paused(a, time.Minute) }, time.Hour + time.Minute + 10*time.Second},
-		"one within another":      {func(a *attempt) { resume := a.Pause(); paused(a, time.Minute); time.Sleep(time.Second); resume() }, time.Minute + 11*time.Second},
-		"resumed several times":   {func(a *attempt) { resume := a.Pause(); time.Sleep(time.Second); resume(); resume(); paused(a, time.Second) }, 12 * time.Second},
+		"no pause":             {func(*attempt) {}, 10 * time.Second},
+		"one pause":            {func(a *attempt) { paused(a, 4*time.Second) }, 14 * time.Second},
+		"longer than its time": {func(a *attempt) { paused(a, time.Hour) }, time.Hour + 10*time.Second},
+		"two pauses":           {func(a *attempt) { paused(a, time.Hour); time.Sleep(time.Second); paused(a, time.Minute) }, time.Hour + time.Minute + 10*time.Second},
+		"one within another":   {func(a *attempt) { resume := a.Pause(); paused(a, time.Minute); time.Sleep(time.Second); resume() }, time.Minute + 11*time.Second},
+		"resumed several times": {func(a *attempt) {
+			resume := a.Pause()
+			time.Sleep(time.Second)
+			resume()
+			resume()
+			paused(a, time.Second)
+		}, 12 * time.Second},
 		"begun before its end":    {func(a *attempt) { time.Sleep(9 * time.Second); paused(a, time.Minute) }, time.Minute + 10*time.Second},
 		"when its time has ended": {func(a *attempt) { time.Sleep(11 * time.Second); paused(a, time.Minute) }, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(Options{Grace: time.Hour})
-				p.root = &scheduler{pool: p, ctx: t.Context()}
+				p := newRun(t.Context(), &Options{Grace: time.Hour}).pool
 				a := &attempt{s: p.root, timeout: 10 * time.Second}
 				begun := time.Now()
 				p.mu.Lock()

@@ -48,11 +48,10 @@ type numbered struct {
 }
 
 // newTemplate makes the root of a template.
-func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o Options) *scheduler {
-	p := newPool(o)
-	s := &scheduler{pool: p, board: board, open: true}
-	p.root = s
-	s.ctx, s.cancel = context.WithCancelCause(p.withMaxTime(ctx))
+func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o *Options) *scheduler {
+	s := newRun(ctx, o)
+	p := s.pool
+	s.board, s.open = board, true
 	s.now.Store(&table{prog: prog})
 	s.template = &instances{
 		s: s, board: board, width: 2 * p.opts.MaxParallel,

@@ -24,13 +24,14 @@ type pool struct {
 	opts    Options
 	root    *scheduler
 	begun   time.Time
+	endless bool          // nobody cancels its context
 	idle    chan struct{} // closed when nothing goes on any more
 	written atomic.Int64  // bytes, of values on the whiteboards that there are
 
 	mu     sync.Mutex
 	ready  heap[entry]
 	tools  map[*tool.Tool]*toolLimit
-	ranks  map[*compile.Program][]float64 // how long the way below each call is
+	ranks  map[*compile.Program][]float64 // of programs below the root: how long the way below each call is
 	active int                            // calls in slots
 	workers
 	timed   int   // timers of all schedulers
@@ -45,10 +46,10 @@ type pool struct {
 	recording
 }
 
-// withDefaults are options in which nothing is left open.
-func (o Options) withDefaults() Options {
+// complete leaves nothing open.
+func (o *Options) complete(now time.Time) {
 	if o.ID == "" {
-		o.ID = newID(time.Now())
+		o.ID = newID(now)
 	}
 	if o.MaxParallel <= 0 {
 		o.MaxParallel = DefaultMaxParallel
@@ -71,18 +72,23 @@ func (o Options) withDefaults() Options {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
-	return o
 }
 
-func newPool(o Options) *pool {
-	return &pool{
-		opts:    o.withDefaults(),
+// newRun makes the pool of a run and its root, which has a context within this one and nothing
+// to run yet.
+func newRun(ctx context.Context, o *Options) *scheduler {
+	p := &pool{
+		opts:    *o,
 		idle:    make(chan struct{}),
 		begun:   time.Now(),
-		tools:   map[*tool.Tool]*toolLimit{},
 		workers: workers{most: max(2, runtime.GOMAXPROCS(0))},
-		ranks:   map[*compile.Program][]float64{},
 	}
+	p.opts.complete(p.begun)
+	ctx = p.withMaxTime(ctx)
+	s := &scheduler{pool: p}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	p.root, p.endless = s, ctx.Done() == nil
+	return s
 }
 
 // withMaxTime bounds the time of the whole run.
@@ -95,24 +101,35 @@ func (p *pool) withMaxTime(ctx context.Context) context.Context {
 	return ctx
 }
 
-// know finds which tools of a program are limited, and ranks its calls: in plan order
-// when the run is sequential, else the longest way below first. It is done once for
-// a program, however often it runs. The caller holds mu, or is alone.
-func (p *pool) know(prog *compile.Program) (rank []float64) {
+// know is rankOf, done once for a program that runs below the root, however often it does. The
+// caller holds mu.
+func (p *pool) know(prog *compile.Program) []float64 {
 	if rank, ok := p.ranks[prog]; ok {
 		return rank
 	}
+	if p.ranks == nil {
+		p.ranks = map[*compile.Program][]float64{}
+	}
+	rank := p.rankOf(prog)
+	p.ranks[prog] = rank
+	return rank
+}
+
+// rankOf finds which tools of a program are limited, and ranks its calls: in plan order when
+// the run is sequential, else the longest way below first. The caller holds mu, or is alone.
+func (p *pool) rankOf(prog *compile.Program) []float64 {
 	for i := range prog.Calls {
-		t := prog.Calls[i].Tool
-		if _, ok := p.tools[t]; !ok && p.opts.Dry == nil && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) {
+		if t := prog.Calls[i].Tool; p.opts.Dry == nil && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) && p.tools[t] == nil {
+			if p.tools == nil {
+				p.tools = map[*tool.Tool]*toolLimit{}
+			}
 			p.tools[t] = newToolLimit(t.Limits)
 		}
 	}
-	if p.opts.Schedule != Sequential {
-		rank = prog.Starts.Below(p.weight(prog))
+	if p.opts.Schedule == Sequential {
+		return nil
 	}
-	p.ranks[prog] = rank
-	return rank
+	return prog.Starts.Below(p.weight(prog))
 }
 
 // weight is how long each call of a program is expected to take; nil takes all for equal.

@@ -88,12 +88,12 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 
 // prepare makes a run that has not begun.
 func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, error) {
-	if err := runnable(prog, map[*compile.Program]bool{}); err != nil {
+	if err := runnable(prog, nil); err != nil {
 		return nil, err
 	}
-	var o Options
-	if opts != nil {
-		o = *opts
+	o := opts
+	if o == nil {
+		o = new(Options)
 	}
 	if o.OnPlan != nil {
 		if err := o.OnPlan(prog); err != nil {
@@ -133,7 +133,9 @@ func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 	if seen[prog] {
 		return nil
 	}
-	seen[prog] = true
+	if seen != nil { // as it is from the first delegate on
+		seen[prog] = true
+	}
 	if err := prog.Err(); err != nil {
 		return fmt.Errorf("exec: the plan has errors: %w", err)
 	}
@@ -141,6 +143,9 @@ func runnable(prog *compile.Program, seen map[*compile.Program]bool) error {
 		switch c := &prog.Calls[i]; {
 		case c.Result != nil || c.Choose != nil:
 		case c.Delegates():
+			if seen == nil {
+				seen = map[*compile.Program]bool{prog: true}
+			}
 			if err := runnableDelegate(c, seen); err != nil {
 				return err
 			}
@@ -162,7 +167,7 @@ func (h *Handle) Wait() *Result {
 // ready among the new ones starts at once. It is for runs that were started with
 // Options.Open; last says that no more will come. It costs the size of the program.
 func (h *Handle) Extend(prog *compile.Program, last bool) error {
-	if err := runnable(prog, map[*compile.Program]bool{}); err != nil {
+	if err := runnable(prog, nil); err != nil {
 		return err
 	}
 	s := h.s
@@ -182,8 +187,7 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	}
 	s.open = !last
 	s.publish(prog)
-	delete(s.ranks, old)
-	s.rank = s.know(prog)
+	s.rank = s.rankOf(prog)
 	s.ready.order() // the ranks of calls that are ready have changed
 	s.count()
 	s.dispatch()
@@ -215,9 +219,13 @@ var errMaxTime = errors.New("over the time budget")
 func (s *scheduler) run() *Result {
 	defer s.cancel(nil)
 	s.begin()
+	var done <-chan struct{} // which is made when somebody asks for it
+	if !s.endless {
+		done = s.ctx.Done()
+	}
 	select {
 	case <-s.idle:
-	case <-s.ctx.Done():
+	case <-done:
 		s.interrupt()
 		grace := time.NewTimer(s.opts.Grace)
 		defer grace.Stop()
@@ -292,8 +300,11 @@ func newID(now time.Time) string {
 		ms >>= 5
 	}
 	slices.Reverse(id)
-	for range 16 {
-		id = append(id, digits[rand.IntN(32)])
+	for range 2 {
+		for r, i := rand.Uint64(), 0; i < 8; i++ {
+			id = append(id, digits[r&31])
+			r >>= 5
+		}
 	}
 	return string(id)
 }

@@ -123,13 +123,11 @@ type call struct {
 }
 
 // newRoot makes the scheduler of the plan itself.
-func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o Options) *scheduler {
-	p := newPool(o)
-	s := &scheduler{pool: p, board: board, open: o.Open}
-	p.root = s
-	s.ctx, s.cancel = context.WithCancelCause(p.withMaxTime(ctx))
+func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o *Options) *scheduler {
+	s := newRun(ctx, o)
+	s.board, s.open = board, o.Open
 	s.publish(prog)
-	s.rank = s.know(prog)
+	s.rank = s.rankOf(prog)
 	return s
 }
 

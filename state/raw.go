@@ -152,11 +152,17 @@ func (t *table) hash(name string) uint32 { return uint32(maphash.String(t.seed, 
 
 // member is the value of a member of an object, nil if it has none of that name.
 func (t *tables) member(raw []byte, name string, work *int) []byte {
-	if tabled(raw) {
-		return t.table(raw, work).member(raw, name, work)
-	}
 	if len(raw) <= len("{}") {
 		return nil
+	}
+	return t.search(raw, name, work)
+}
+
+// search is member for an object that is not empty. (It takes room on the stack, which grows
+// for it in a new goroutine.)
+func (t *tables) search(raw []byte, name string, work *int) []byte {
+	if tabled(raw) {
+		return t.table(raw, work).member(raw, name, work)
 	}
 	for m := range members(raw) {
 		*work++
