@@ -68,7 +68,7 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 		return v, false
 	case v.Is(lang.Array):
 		if first := v.List(); len(first) > 0 && !first[0].Has("name") && isRecord(first[0]) {
-			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; write each in a file or on a line of its own", len(first))
+			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; plc check --jsonl reads them, a line each or in a list over several lines", len(first))
 			return v, false
 		}
 		return v, true

@@ -79,7 +79,7 @@ func (r *reader) list(root tree.Value) (tree.Value, bool) {
 	list, ok := root.Inner(r.Builder)
 	if ok && isRecords(list) {
 		if n := list.Len(); n > 1 {
-			r.Errorf(list.At(), diag.BadNotation, "there are %d plans here, each with an output; write each in a file or on a line of its own", n)
+			r.Errorf(list.At(), diag.BadNotation, "there are %d plans here, each with an output; plc check --jsonl reads them, a line each or in a list over several lines", n)
 			return list, false
 		}
 		return r.list(list.List()[0])

@@ -79,7 +79,7 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 		case len(list) == 2 && list[0].Is(lang.Array) && list[1].Is(lang.String): // a plan and its query
 			return list[0], true
 		case len(list) > 0 && !list[0].Has("api") && !list[0].First(plans()...).Value.IsZero():
-			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; write each in a file or on a line of its own", len(list))
+			r.Errorf(v.At(), diag.BadNotation, "there are %d records here, each with a plan; plc check --jsonl reads them, a line each or in a list over several lines", len(list))
 			return v, false
 		}
 		return v, true

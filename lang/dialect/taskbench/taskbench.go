@@ -120,7 +120,7 @@ func (r *reader) plan(v tree.Value) (tree.Value, bool) {
 	case v.Is(lang.Array) && v.Len() == 1:
 		return r.plan(v.List()[0])
 	case v.Is(lang.Array) && v.Len() > 1 && v.List()[0].Has("task_nodes"):
-		r.Errorf(v.At(), diag.BadNotation, "there are %d plans here; write each in a file or on a line of its own", v.Len())
+		r.Errorf(v.At(), diag.BadNotation, "there are %d plans here; plc check --jsonl reads them, a line each or in a list over several lines", v.Len())
 		return v, false
 	}
 	r.Errorf(v.At(), diag.BadNotation, "a TaskBench plan is an object with task_nodes, and this is %s without", v.Describe())
