@@ -44,9 +44,9 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
 	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
-	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line or all in a list over lines: a plan, a string that holds one, or {\"id\": …, \"plan\": either}")
+	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line or all in a list over lines: a plan, a string that holds one, or {\"id\": …, \"plan\": either}; of a table, FILE.csv, one a row")
 	c.Flags().BoolVar(&f.summary, "summary", false, "count the findings by code instead of showing them")
-	must(c.MarkFlagFilename("jsonl", "jsonl"))
+	must(c.MarkFlagFilename("jsonl", "jsonl", "json", "csv"))
 	c.Flags().BoolVar(&f.types, "types", false, "print the type of every reference as well (text only)")
 	return c
 }

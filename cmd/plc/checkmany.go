@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -84,10 +85,19 @@ func (env *environment) planFiles(names []string) iter.Seq[*checkedPlan] {
 	}
 }
 
+// plansIn are the plans of a file with many.
+func plansIn(src *diag.File, name string, fields []string) (iter.Seq[*checkedPlan], error) {
+	if isCSV(name) {
+		return planRows(src, name, fields)
+	}
+	return planLines(src, name, fields), nil
+}
+
 // planLines are the plans of a file with one a line: the plan itself, a string that holds it,
-// or {"id": …, "plan": either}. A file that is a list over several lines has one an element.
-func planLines(src *diag.File, name string) iter.Seq[*checkedPlan] {
-	if isList(src.Text) {
+// or {"id": …, "plan": either}. A file that is a list over several lines has one an element,
+// and so has any list of records in a notation that is no JSON.
+func planLines(src *diag.File, name string, fields []string) iter.Seq[*checkedPlan] {
+	if isList(src.Text) || len(fields) > 0 && listOfRecords.Match(src.Text) {
 		return planElements(src, name)
 	}
 	return func(yield func(*checkedPlan) bool) {
@@ -107,6 +117,9 @@ func planLines(src *diag.File, name string) iter.Seq[*checkedPlan] {
 		}
 	}
 }
+
+// listOfRecords is how a list of records begins.
+var listOfRecords = regexp.MustCompile(`^\s*\[\s*\{`)
 
 // isList reports whether a text begins with a line that only a list over several lines can
 // begin with.
@@ -161,13 +174,16 @@ func planOf(src *diag.File, value lang.Node) *checkedPlan {
 
 // recordID is the id of a record of a data set; nil if it has none.
 func recordID(record lang.Node) json.RawMessage {
-	for _, name := range []string{"id", "sample_id", "question_id"} {
+	for _, name := range recordIDs() {
 		if id, ok := record.Member(name); ok {
 			return id.Value.AppendJSON(nil)
 		}
 	}
 	return nil
 }
+
+// recordIDs are what data sets call the id of a record.
+func recordIDs() []string { return []string{"id", "sample_id", "question_id"} }
 
 // isWrapper reports whether an object has nothing but a plan and its id.
 func isWrapper(n lang.Node) bool {
@@ -200,7 +216,10 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *settings) er
 		if err != nil {
 			return err
 		}
-		plans, names = planLines(src, f.jsonl), []string{f.jsonl}
+		names = []string{f.jsonl}
+		if plans, err = plansIn(src, f.jsonl, s.from.fields()); err != nil {
+			return err
+		}
 	}
 	report, err := env.reportOf(f)
 	if err != nil {

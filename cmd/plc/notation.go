@@ -52,6 +52,14 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	return lang.Parse(src, &lang.Options{Answer: r.answer})
 }
 
+// fields are what data sets call a plan in this notation; none for notations in JSON.
+func (r *planReader) fields() []string {
+	if r.foreign == nil {
+		return nil
+	}
+	return r.foreign.Fields
+}
+
 // use is the catalogue of a plan in this notation: the tools that are given, and those that
 // the notation brings along.
 func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
