@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -70,11 +71,11 @@ func isOrdinary(v *value) bool {
 
 func isOrdinaryKeyword(m *value) bool {
 	switch m.name {
-	case "title", "description", "$comment", "format", "pattern":
+	case "title", "description", "$comment", "format":
 		return m.kind == kindString
 	case "default", "const":
 		return true
-	case "nullable":
+	case "nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems":
 		return m.kind == kindBoolean
 	case "enum", "examples":
 		return m.kind == kindArray
@@ -84,14 +85,28 @@ func isOrdinaryKeyword(m *value) bool {
 		return m.kind == kindArray && all(m, func(name *value) bool { return name.kind == kindString }) && allDifferent(m)
 	case "items", "additionalProperties":
 		return isOrdinary(m)
-	case "properties":
+	case "properties", "$defs":
 		return m.kind == kindObject && all(m, isOrdinary)
+	case "$ref":
+		return m.kind == kindString && isLocalPointer(m.text)
+	case "pattern":
+		return m.kind == kindString && jsonschema.Formats["regex"](m.text)
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		return m.kind == kindNumber && strings.Trim(m.text, "0123456789") == ""
 	case "anyOf", "oneOf", "allOf":
 		return m.kind == kindArray && len(m.kids) > 0 && all(m, isOrdinary)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return m.kind == kindNumber
 	}
 	return false
+}
+
+// isLocalPointer reports whether a reference is a plain pointer into the document. That it leads
+// somewhere was found out before.
+func isLocalPointer(ref string) bool {
+	return strings.HasPrefix(ref, "#/") && !strings.ContainsFunc(ref[1:], func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '/' || r > '9') && !strings.ContainsRune("$._-~", r)
+	})
 }
 
 func isType(v *value) bool {

@@ -14,6 +14,8 @@ var ordinarySchemas = []string{
 	`{"type":"array","items":{"anyOf":[{"const":1},{"type":"number","minimum":0,"exclusiveMaximum":1e3}]},"title":"a list"}`,
 	`{"type":"string","format":"date","examples":["2020-01-01"],"nullable":true,"$comment":"of when"}`,
 	`{"type":["number","string"],"pattern":"[0-9]"}`,
+	`{"$ref":"#/$defs/a.B_c~1d-9","$defs":{"a.B_c/d-9":{"type":"string","pattern":"^a{1,3}$","minLength":0,"maxLength":10,"readOnly":true,"deprecated":false},"b":{"minItems":1,"maxItems":2,"uniqueItems":true,"items":{"$ref":"#/$defs/b"}}}}`,
+	`{"minProperties":0,"maxProperties":3,"properties":{"x":{"writeOnly":true}}}`,
 }
 
 // faultySchemas are nearly ordinary.
@@ -23,6 +25,8 @@ var faultySchemas = []string{
 	`{"properties":[]}`, `{"properties":{"a":3}}`, `{"properties":{"a":{"type":"text"}}}`, `{"items":[{}]}`, `{"items":3}`,
 	`{"additionalProperties":"no"}`, `{"anyOf":[]}`, `{"oneOf":{}}`, `{"allOf":[3]}`, `{"minimum":"3"}`, `{"title":null}`,
 	`{"$id":3}`, `{"minLength":-1}`, `{"pattern":3}`, `{"multipleOf":0}`, `{"uniqueItems":1}`,
+	`{"$ref":"#/$defs/none"}`, `{"$ref":3}`, `{"$defs":[]}`, `{"$defs":{"a":3}}`, `{"$defs":{"a":{"type":"text"}}}`,
+	`{"minLength":1.5}`, `{"maxItems":"1"}`, `{"minProperties":-0.5}`, `{"readOnly":"yes"}`,
 }
 
 func TestOrdinary(t *testing.T) {
@@ -38,7 +42,7 @@ func TestOrdinary(t *testing.T) {
 		}
 		sameAsMeta(t, text)
 	}
-	for _, text := range suiteSchemas(t) {
+	for _, text := range append(suiteSchemas(t), `{"pattern":"["}`, `{"pattern":"a{2,1}"}`, `{"$defs":{"a":{"pattern":"["}}}`) {
 		sameAsMeta(t, text)
 	}
 }
