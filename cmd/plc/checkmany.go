@@ -97,12 +97,14 @@ func plansIn(src *diag.File, name string, fields []string) (iter.Seq[*checkedPla
 // or {"id": …, "plan": either}. A file that is a list over several lines has one an element,
 // and so has any list of records in a notation that is no JSON.
 func planLines(src *diag.File, name string, fields []string) iter.Seq[*checkedPlan] {
-	if isList(src.Text) || len(fields) > 0 && listOfRecords.Match(src.Text) {
-		return planElements(src, name)
+	text := bytes.TrimPrefix(src.Text, []byte("\xef\xbb\xbf"))
+	start := len(src.Text) - len(text)
+	if isList(text) || len(fields) > 0 && listOfRecords.Match(text) {
+		return planElements(src, start, name)
 	}
 	return func(yield func(*checkedPlan) bool) {
-		at, number := 0, 0
-		for line := range bytes.Lines(src.Text) {
+		at, number := start, 0
+		for line := range bytes.Lines(text) {
 			number++
 			text := bytes.TrimRight(line, "\r\n")
 			span := diag.Span{Start: int32(at), End: int32(at + len(text))}
@@ -129,10 +131,10 @@ func isList(text []byte) bool {
 	return more && (opens == "[" || opens == "[{")
 }
 
-// planElements are the plans of a file that is a list of them.
-func planElements(src *diag.File, name string) iter.Seq[*checkedPlan] {
+// planElements are the plans of a file that is a list of them, from a byte on.
+func planElements(src *diag.File, start int, name string) iter.Seq[*checkedPlan] {
 	return func(yield func(*checkedPlan) bool) {
-		root, findings := lang.ReadValueIn(src, diag.Span{End: int32(len(src.Text))}, &lang.Options{MaxBytes: len(src.Text)})
+		root, findings := lang.ReadValueIn(src, diag.Span{Start: int32(start), End: int32(len(src.Text))}, &lang.Options{MaxBytes: len(src.Text)})
 		if findings.HasErrors() {
 			yield(&checkedPlan{Findings: findings, Line: 1, name: name})
 			return
