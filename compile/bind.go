@@ -19,22 +19,20 @@ type binder struct {
 	effects effectChains
 	waits   bool // some write has to wait
 
-	places []state.Place // chunks
-	nodes  []int32
-
 	up    []int32 // scratch: the nodes from a path up to the root
 	front frontier
 }
 
-// link is what the binder knows of a node of the path index.
+// link is what the binder knows of a node of the path index. There are as many as writes,
+// in a plan of the most usual kind: it holds no pointers, and is 64 bytes.
 type link struct {
 	at, sub span
 	cover   state.Place // of the last certain write that sets exactly this path; 0 is none
 	readAt  state.Place // of the last call that reads what is at exactly this path
 	readSub state.Place // of the last call that reads what is at or below it
-	unread  []state.Place
-	dirty   bool    // unread writes are at or below it
-	below   []int32 // the children that are dirty
+	unread  queue       // the places of writes
+	below   queue       // the children that are dirty
+	dirty   bool        // unread writes are at or below it
 }
 
 // span is the chain of the writers since the last cover, and their places.
@@ -51,12 +49,9 @@ type graphs struct {
 // bind puts the calls into plan order and binds their reads.
 func (c *checker) bind(order []int32) {
 	c.permute(order)
-	b := &binder{checker: c, links: make([]link, len(c.index.nodes))}
+	b := &binder{checker: c, links: make([]link, c.index.nodes.n)}
 	if slices.ContainsFunc(c.calls, dependent) {
-		b.writers = newChains(len(c.index.nodes))
-	}
-	for i := range b.links {
-		b.links[i].at.head, b.links[i].sub.head = -1, -1
+		b.writers = make([]pathChains, c.index.nodes.n)
 	}
 	b.effects.reset()
 	for range c.calls {
@@ -198,9 +193,9 @@ func (b *binder) addCommitter(i int32, d *draft) {
 		}
 	}
 	for _, node := range nodes {
-		b.writers[node].at.add(i)
-		for n := node; n >= 0; n = b.index.up(n) {
-			b.writers[n].sub.add(i)
+		b.writers[node].at.add(&b.queues, i)
+		for n := node; n > 0; n = b.index.up(n) {
+			b.writers[n].sub.add(&b.queues, i)
 		}
 	}
 	b.up = nodes[:0]
@@ -295,11 +290,11 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	switch {
 	case i < 0 || s.empty() || s.last < read.Since:
 	case s.first >= read.Since:
-		s.wait(&b.starts, i)
+		s.wait(&b.queues, &b.starts, i)
 	default:
 		writers, ok := b.index.few(read, d.Place, maxElements, &b.front)
 		if !ok {
-			s.wait(&b.starts, i)
+			s.wait(&b.queues, &b.starts, i)
 		}
 		for _, w := range writers {
 			b.starts.Edge(int32(w)-1, i)
@@ -338,39 +333,37 @@ func (b *binder) cutoff(r *Read, above, at []int32) (cut state.Place) {
 // write puts call i at the end of the chains of the path it writes and of those above.
 func (b *binder) write(i int32, node int32) {
 	b.up = b.up[:0]
-	for n := node; n >= 0; n = b.index.up(n) {
+	for n := node; n > 0; n = b.index.up(n) {
 		b.up = append(b.up, n)
 	}
 	place, cut := state.Place(i+1), state.Place(0)
 	for _, n := range slices.Backward(b.up) {
 		cut = max(cut, b.links[n].cover)
-		b.links[n].sub.put(i, place, cut)
+		b.links[n].sub.put(&b.queues, i, place, cut)
 	}
-	b.links[node].at.put(i, place, cut)
-	b.links[node].unread = push(&b.places, b.links[node].unread, place)
+	b.links[node].at.put(&b.queues, i, place, cut)
+	b.queues.push(&b.links[node].unread, int32(place))
 	b.soil(node)
 }
 
 // soil marks a node and those above it as having unread writes.
 func (b *binder) soil(n int32) {
-	for !b.links[n].dirty {
+	for n > 0 && !b.links[n].dirty {
 		b.links[n].dirty = true
 		up := b.index.up(n)
-		if up < 0 {
-			return
-		}
-		b.links[up].below = push(&b.nodes, b.links[up].below, n)
+		b.queues.push(&b.links[up].below, n)
 		n = up
 	}
 }
 
 // put adds a writer; writers before cut are covered and left out.
-func (s *span) put(i int32, place, cut state.Place) {
+func (s *span) put(q *queues, i int32, place, cut state.Place) {
 	if s.last < cut || s.empty() {
-		s.chain = chain{head: -1, rest: s.rest[:0]}
+		q.take(&s.rest)
+		s.chain = chain{}
 		s.first = place
 	}
-	s.add(i)
+	s.add(q, i)
 	s.last = place
 }
 
@@ -379,7 +372,8 @@ func (s *span) put(i int32, place, cut state.Place) {
 func (b *binder) cover(d *draft, node int32) {
 	l := &b.links[node]
 	for _, s := range []*span{&l.at, &l.sub} {
-		*s = span{chain: chain{head: -1, first: int32(d.Place), rest: s.rest[:0]}, first: d.Place, last: d.Place}
+		b.queues.take(&s.rest)
+		*s = span{chain: chain{first: int32(d.Place)}, first: d.Place, last: d.Place}
 	}
 	b.deadWrites(d, node)
 	l.cover = d.Place

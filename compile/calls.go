@@ -506,7 +506,10 @@ func (c *checker) findActivity(d *draft) {
 		d.bad = true
 		return
 	}
-	d.Activity, d.latent = impl.Activity, impl
+	if d.Activity = impl.Activity; d.Activity == nil {
+		latent := impl
+		d.latent = &latent
+	}
 	c.checkRefused(d)
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
@@ -622,7 +625,11 @@ func (c *checker) findModel(d *draft) {
 			in(d, "/_tool")
 		return
 	}
-	m, err := c.model(d.latent)
+	var impl tool.Implementation
+	if d.latent != nil {
+		impl = *d.latent
+	}
+	m, err := c.model(impl)
 	switch {
 	case err != nil:
 		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "nothing makes this call of the latent tool %q: %v", d.Source.Tool, err).in(d, "/_tool")

@@ -1,6 +1,10 @@
 package compile
 
-import "github.com/plc-lang/plc/state"
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/state"
+)
 
 // chunks are memory that the calls of a program share: of what each has one or two
 // of, many are made at once. What is cut off a chunk is never moved.
@@ -22,10 +26,11 @@ type chunks struct {
 
 const chunkSize = 256
 
-// room makes sure that n more values fit on a chunk.
+// room makes sure that n more values fit on a chunk. A new one is as large as what the allocator
+// gives for it, of which make would waste up to an eighth.
 func room[T any](chunk *[]T, n int) {
 	if cap(*chunk)-len(*chunk) < n {
-		*chunk = make([]T, 0, max(n, chunkSize))
+		*chunk = slices.Grow([]T(nil), max(n, chunkSize))
 	}
 }
 

@@ -199,6 +199,7 @@ type checker struct {
 	blind   bool       // some output path was not understood: who writes what is not known
 
 	chunks chunks
+	queues queues // of chains
 	texts  lang.TextReader
 
 	list           string // the JSON Pointer of the list of calls, once asked for
@@ -220,13 +221,13 @@ type draft struct {
 	loop   bool    // it is on a cycle that was reported
 	bad    bool    // it has an error: what follows from it is not reported
 
-	instance *instance           // that it works on; nil is the global whiteboard
-	document *document           // that it delegates to; nil when there is none that can be used
-	survey   *survey             // of the document
-	inherits bool                // its tool fixes what it delegates to
-	latent   tool.Implementation // what the tool file says of it, when it is latent
-	unfit    bool                // its params are not what its tool takes
-	certain  bool                // it writes if it does not fail
+	inherits bool                 // its tool fixes what it delegates to
+	unfit    bool                 // its params are not what its tool takes
+	certain  bool                 // it writes if it does not fail
+	instance *instance            // that it works on; nil is the global whiteboard
+	document *document            // that it delegates to; nil when there is none that can be used
+	survey   *survey              // of the document
+	latent   *tool.Implementation // what the tool file says of it, when it is latent; nil is nothing
 }
 
 // ref is a reference of a call, with what its place says about it.

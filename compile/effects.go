@@ -20,14 +20,14 @@ type domain struct {
 }
 
 func (e *effectChains) reset() {
-	e.all, e.changes = chain{head: -1}, chain{head: -1}
+	e.all, e.changes = chain{}, chain{}
 	e.domains = map[string]*domain{}
 }
 
 func (e *effectChains) domain(name string) *domain {
 	d := e.domains[name]
 	if d == nil {
-		d = &domain{calls: chain{head: -1}, last: -1}
+		d = &domain{last: -1}
 		e.domains[name] = d
 	}
 	return d
@@ -64,7 +64,7 @@ func (b *binder) observe(i int32, name string) (waits bool) {
 	e := &b.effects
 	if name == "" {
 		waits = !e.changes.empty()
-		e.changes.wait(&b.starts, i)
+		e.changes.wait(&b.queues, &b.starts, i)
 	} else {
 		for _, d := range []*domain{e.domain(name), e.domain("")} {
 			if d.last >= 0 {
@@ -73,8 +73,8 @@ func (b *binder) observe(i int32, name string) (waits bool) {
 			}
 		}
 	}
-	e.domain(name).calls.add(i)
-	e.all.add(i)
+	e.domain(name).calls.add(&b.queues, i)
+	e.all.add(&b.queues, i)
 	return waits
 }
 
@@ -83,19 +83,19 @@ func (b *binder) change(i int32, name string) (waits bool) {
 	e := &b.effects
 	if name == "" {
 		waits = !e.all.empty()
-		e.all.wait(&b.starts, i)
+		e.all.wait(&b.queues, &b.starts, i)
 		e.reset() // whatever comes later waits for this one
 	} else {
 		own, common := e.domain(name), e.domain("")
 		waits = !own.calls.empty() || !common.calls.empty()
-		own.calls.wait(&b.starts, i)
-		common.calls.wait(&b.starts, i)
-		own.calls = chain{head: -1}
+		own.calls.wait(&b.queues, &b.starts, i)
+		common.calls.wait(&b.queues, &b.starts, i)
+		own.calls = chain{}
 	}
 	d := e.domain(name)
-	d.calls.add(i)
+	d.calls.add(&b.queues, i)
 	d.last = i
-	e.all.add(i)
-	e.changes.add(i)
+	e.all.add(&b.queues, i)
+	e.changes.add(&b.queues, i)
 	return waits
 }

@@ -29,7 +29,7 @@ func (c *checker) lint() {
 // sets it for certain.
 func (b *binder) deadWrites(d *draft, node int32) {
 	seen := state.Place(0) // of the last read of something above
-	for n := b.index.up(node); n >= 0; n = b.index.up(n) {
+	for n := b.index.up(node); n > 0; n = b.index.up(n) {
 		seen = max(seen, b.links[n].readSub)
 	}
 	type visit struct {
@@ -47,19 +47,19 @@ func (b *binder) deadWrites(d *draft, node int32) {
 		}
 		l.dirty = false
 		v.seen = max(v.seen, l.readSub)
-		for _, w := range l.unread {
-			if w != d.Place && w > max(v.seen, l.readAt) {
+		for _, w := range b.queues.take(&l.unread) {
+			if w := state.Place(w); w != d.Place && w > max(v.seen, l.readAt) {
 				b.deadWrite(&b.calls[w-1], v.node, d)
 			}
 		}
-		for _, kid := range l.below {
+		for _, kid := range b.queues.take(&l.below) {
 			stack = append(stack, visit{kid, v.seen})
 		}
-		l.unread, l.below = l.unread[:0], l.below[:0]
 	}
 	// The write of d itself is still unread.
 	l := &b.links[node]
-	l.unread, l.dirty = append(l.unread, d.Place), true
+	l.dirty = true
+	b.queues.push(&l.unread, int32(d.Place))
 }
 
 func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
@@ -116,7 +116,7 @@ func (c *checker) unhandledOutcomes(d *draft) {
 // isRead reports whether some call behind d, or the output, reads what w writes.
 func (c *checker) isRead(d *draft, w *Write) bool {
 	last := c.links[w.node].readAt
-	for n := w.node; n >= 0; n = c.index.up(n) {
+	for n := w.node; n > 0; n = c.index.up(n) {
 		last = max(last, c.links[n].readSub)
 	}
 	return last > d.Place
@@ -263,12 +263,12 @@ const (
 // nothing orders, where a bounded search is sure of it.
 func (c *checker) racingWrites() {
 	budget := searchPair + searchCall*len(c.calls)
-	for n := range c.index.nodes {
-		w := c.index.nodes[n].writers
+	for n := range int32(c.index.nodes.n) {
+		w := c.index.nodes.at(n).writers
 		for i := 1; i < len(w) && budget > 0; i++ {
 			a, b := &c.calls[w[i-1]-1], &c.calls[w[i]-1]
-			if c.certainSet(a, int32(n)) && c.certainSet(b, int32(n)) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
-				path := c.pathOf(b, int32(n))
+			if c.certainSet(a, n) && c.certainSet(b, n) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
+				path := c.pathOf(b, n)
 				loc := b.writeLoc(c, path)
 				c.warnf(diag.RacingWrites, loc, "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, path).
 					related(a.writeLoc(c, path), "also written here").inside(b, loc.Span)

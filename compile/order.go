@@ -25,58 +25,51 @@ import (
 // each level of its path, each reader asks once on each level of its own: edges are
 // linear in the text of the plan.
 
-// chain is the writers of a path, or of a path and all below, from one point on.
+// chain is the writers of a path, or of a path and all below, from one point on. The zero
+// chain is empty. There is one for each path that is written: it holds no pointers.
 type chain struct {
-	head  int32   // the junction of those before; -1 is none
-	first int32   // the first that is pending, and 1; 0 is none
-	rest  []int32 // those that are pending behind it
+	head  int32 // the junction of those before, and 1; 0 is none
+	first int32 // the first that is pending, and 1; 0 is none
+	rest  queue // those that are pending behind it
 }
 
 // add adds a writer.
-func (l *chain) add(n int32) {
+func (l *chain) add(q *queues, n int32) {
 	if l.first == 0 {
 		l.first = n + 1
 		return
 	}
-	l.rest = append(l.rest, n)
+	q.push(&l.rest, n)
 }
 
 // empty reports whether nobody is in the chain.
-func (l *chain) empty() bool { return l.head < 0 && l.first == 0 }
+func (l *chain) empty() bool { return l.head == 0 && l.first == 0 }
 
 // wait makes n wait for all in the chain.
-func (l *chain) wait(b *dag.Builder, n int32) {
+func (l *chain) wait(q *queues, b *dag.Builder, n int32) {
 	switch {
 	case l.empty():
 		return
-	case l.head < 0 && len(l.rest) == 0:
+	case l.head == 0 && l.rest == 0:
 		b.Edge(l.first-1, n)
 		return
 	case l.first > 0:
 		j := b.Virtual()
-		if l.head >= 0 {
-			b.Edge(l.head, j)
+		if l.head > 0 {
+			b.Edge(l.head-1, j)
 		}
 		b.Edge(l.first-1, j)
-		for _, p := range l.rest {
+		for _, p := range q.take(&l.rest) {
 			b.Edge(p, j)
 		}
-		l.head, l.first, l.rest = j, 0, l.rest[:0]
+		l.head, l.first = j+1, 0
 	}
-	b.Edge(l.head, n)
+	b.Edge(l.head-1, n)
 }
 
 // pathChains are the chains of a node of the path index: the writers of exactly
 // its path, and those at or below it.
 type pathChains struct{ at, sub chain }
-
-func newChains(n int) []pathChains {
-	all := make([]pathChains, n)
-	for i := range all {
-		all[i].at.head, all[i].sub.head = -1, -1
-	}
-	return all
-}
 
 // planOrder is the order in which the calls stand for one another, as indexes
 // into the list. Cycles are reported.
@@ -90,7 +83,7 @@ func (c *checker) planOrder() []int32 {
 // lookBack finds for each read whether something before it in the list writes or
 // holds it. It reports whether anything has to look forward.
 func (c *checker) lookBack() (forward bool) {
-	written := make([]struct{ at, sub bool }, len(c.index.nodes))
+	written := make([]struct{ at, sub bool }, c.index.nodes.n)
 	earlier := func(r *Read) bool {
 		above, at := c.index.around(r, &c.index.front)
 		return slices.ContainsFunc(above, func(n int32) bool { return written[n].at }) ||
@@ -107,7 +100,7 @@ func (c *checker) lookBack() (forward bool) {
 		}
 		for _, n := range d.nodes {
 			written[n].at = true
-			for a := n; a >= 0 && !written[a].sub; a = c.index.up(a) {
+			for a := n; a > 0 && !written[a].sub; a = c.index.up(a) {
 				written[a].sub = true
 			}
 		}
@@ -260,7 +253,7 @@ func (c *checker) listOrder() []int32 {
 
 // needBefore makes each read wait for the earlier writers of what it reads.
 func (c *checker) needBefore(b *dag.Builder) {
-	chains := newChains(len(c.index.nodes))
+	chains := make([]pathChains, c.index.nodes.n)
 	for i := range c.calls {
 		d := &c.calls[i]
 		for j := range d.refs {
@@ -275,7 +268,7 @@ func (c *checker) needBefore(b *dag.Builder) {
 // needAfter makes each read that looks forward wait for the later writers of
 // what it reads. It walks the list backward, so that the chains hold those that come after.
 func (c *checker) needAfter(b *dag.Builder) {
-	chains := newChains(len(c.index.nodes))
+	chains := make([]pathChains, c.index.nodes.n)
 	for i := len(c.calls) - 1; i >= 0; i-- {
 		d := &c.calls[i]
 		for j := range d.refs {
@@ -309,11 +302,11 @@ func (c *checker) waitFor(b *dag.Builder, chains []pathChains, r *Read, n int32)
 	found := false
 	for _, a := range above {
 		found = found || !chains[a].at.empty()
-		chains[a].at.wait(b, n)
+		chains[a].at.wait(&c.queues, b, n)
 	}
 	for _, a := range at {
 		found = found || !chains[a].sub.empty()
-		chains[a].sub.wait(b, n)
+		chains[a].sub.wait(&c.queues, b, n)
 	}
 	return found
 }
@@ -323,9 +316,9 @@ func (c *checker) addWriter(chains []pathChains, d *draft, n int32) {
 		if slices.Contains(d.nodes[:i], node) {
 			continue
 		}
-		chains[node].at.add(n)
-		for a := node; a >= 0; a = c.index.up(a) {
-			chains[a].sub.add(n)
+		chains[node].at.add(&c.queues, n)
+		for a := node; a > 0; a = c.index.up(a) {
+			chains[a].sub.add(&c.queues, n)
 		}
 	}
 }

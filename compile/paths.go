@@ -10,7 +10,7 @@ import (
 // writes them. A node is a path; node 0 is above all kinds. Finding what overlaps
 // a path costs its length, plus what wildcards match.
 type pathIndex struct {
-	nodes []pathNode
+	nodes pages[pathNode]
 	steps stepTable
 	// lists are kept only by nodes that have elements below them: few.
 	elements map[int32][]int32 // children that name an element of an array by its number
@@ -53,12 +53,13 @@ type pathStep struct {
 }
 
 func newPathIndex() *pathIndex {
-	return &pathIndex{
-		nodes:    make([]pathNode, 1),
+	t := &pathIndex{
 		steps:    newStepTable(),
 		elements: map[int32][]int32{},
 		wild:     map[int32][]int32{},
 	}
+	t.nodes.add(pathNode{})
+	return t
 }
 
 func step(from int32, s state.Segment) pathStep {
@@ -75,12 +76,12 @@ func (t *pathIndex) intern(p state.Path) int32 {
 		k := step(n, s)
 		next, ok := t.child(k)
 		if !ok {
-			next = int32(len(t.nodes))
-			t.nodes = append(t.nodes, pathNode{parent: n, name: k.name, kind: k.kind, index: k.index, next: t.nodes[n].kid})
-			if t.steps.add(t.nodes); n == 0 && k.name == "state" {
+			next = int32(t.nodes.n)
+			t.nodes.add(pathNode{parent: n, name: k.name, kind: k.kind, index: k.index, next: t.nodes.at(n).kid})
+			if t.steps.add(&t.nodes); n == 0 && k.name == "state" {
 				t.state = next
 			}
-			t.nodes[n].kid = next
+			t.nodes.at(n).kid = next
 			switch {
 			case s.Kind == state.Name:
 			case s.Index < 0:
@@ -156,11 +157,11 @@ func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
 	n := r.spot
 	if n > 0 {
 		at = append(at, n)
-		n = t.nodes[n].parent
+		n = t.nodes.at(n).parent
 	} else {
 		n = -1 - n
 	}
-	for ; n > 0; n = t.nodes[n].parent {
+	for ; n > 0; n = t.nodes.at(n).parent {
 		above = append(above, n)
 	}
 	f.above, f.at = above, at
@@ -233,13 +234,13 @@ func digits(name string) (int32, bool) {
 // addWriter notes that the call at this place may write the path of node n.
 // Places come in ascending order.
 func (t *pathIndex) addWriter(n int32, at state.Place) {
-	w := &t.nodes[n].writers
+	w := &t.nodes.at(n).writers
 	if k := len(*w); k > 0 && (*w)[k-1] == at {
 		return
 	}
 	*w = push(&t.places, *w, at)
-	for ; n >= 0; n = t.up(n) {
-		t.nodes[n].below++
+	for ; n > 0; n = t.up(n) {
+		t.nodes.at(n).below++
 	}
 }
 
@@ -249,7 +250,7 @@ func (t *pathIndex) up(n int32) int32 {
 	if n == 0 {
 		return -1
 	}
-	return t.nodes[n].parent
+	return t.nodes.at(n).parent
 }
 
 // writersOf are the places in [since, before) of calls that may write a path
@@ -259,7 +260,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 	above, at := t.overlapping(p, &f)
 	var places []state.Place
 	collect := func(n int32) {
-		w := t.nodes[n].writers
+		w := t.nodes.at(n).writers
 		i, _ := slices.BinarySearch(w, since)
 		j, _ := slices.BinarySearch(w, before)
 		places = append(places, w[i:j]...)
@@ -271,7 +272,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if t.nodes[n].below == 0 {
+		if t.nodes.at(n).below == 0 {
 			continue
 		}
 		collect(n)
@@ -283,7 +284,7 @@ func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.P
 
 // appendKids appends the children of a node.
 func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
-	for kid := t.nodes[n].kid; kid != 0; kid = t.nodes[kid].next {
+	for kid := t.nodes.at(n).kid; kid != 0; kid = t.nodes.at(kid).next {
 		dst = append(dst, kid)
 	}
 	return dst
@@ -296,7 +297,7 @@ func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (pla
 	above, at := t.around(r, f)
 	places = f.places[:0]
 	collect := func(n int32) bool {
-		w := t.nodes[n].writers
+		w := t.nodes.at(n).writers
 		i, _ := slices.BinarySearch(w, r.Since)
 		j, _ := slices.BinarySearch(w, before)
 		if most -= 1 + j - i; most < 0 {
@@ -314,10 +315,10 @@ func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (pla
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if t.nodes[n].below > 0 && !collect(n) {
+		if t.nodes.at(n).below > 0 && !collect(n) {
 			return nil, false
 		}
-		for kid := t.nodes[n].kid; kid != 0; kid = t.nodes[kid].next {
+		for kid := t.nodes.at(n).kid; kid != 0; kid = t.nodes.at(kid).next {
 			if len(stack) > most {
 				return nil, false
 			}

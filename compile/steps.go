@@ -35,7 +35,7 @@ func (t *pathIndex) child(k pathStep) (int32, bool) {
 	}
 	slots := t.steps.slots
 	for i := t.steps.slot(k); slots[i] != 0; i = (i + 1) & (len(slots) - 1) {
-		if n := &t.nodes[slots[i]]; n.parent == k.from && n.index == k.index && n.kind == k.kind && n.name == k.name {
+		if n := t.nodes.at(slots[i]); n.parent == k.from && n.index == k.index && n.kind == k.kind && n.name == k.name {
 			return slots[i], true
 		}
 	}
@@ -45,20 +45,21 @@ func (t *pathIndex) child(k pathStep) (int32, bool) {
 func (n *pathNode) step() pathStep { return pathStep{n.parent, n.kind, n.index, n.name} }
 
 // add adds the last node, whose step was not there.
-func (t *stepTable) add(nodes []pathNode) {
-	if 4*len(nodes) <= 3*len(t.slots) {
-		t.put(nodes, int32(len(nodes)-1))
+func (t *stepTable) add(nodes *pages[pathNode]) {
+	last := int32(nodes.n - 1)
+	if 4*nodes.n <= 3*len(t.slots) {
+		t.put(nodes, last)
 		return
 	}
 	t.slots = make([]int32, 2*len(t.slots))
 	t.shift--
-	for n := range nodes[1:] {
-		t.put(nodes, int32(n+1))
+	for n := range last {
+		t.put(nodes, n+1)
 	}
 }
 
-func (t *stepTable) put(nodes []pathNode, n int32) {
-	i := t.slot(nodes[n].step())
+func (t *stepTable) put(nodes *pages[pathNode], n int32) {
+	i := t.slot(nodes.at(n).step())
 	for t.slots[i] != 0 {
 		i = (i + 1) & (len(t.slots) - 1)
 	}

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func (m *memory) string(b []byte) string {
 // take is room for n values of a chunk, one after the other; its length is 0.
 func take[T any](chunk *[]T, n int) []T {
 	if cap(*chunk)-len(*chunk) < n {
-		*chunk = make([]T, 0, max(n, min(2*cap(*chunk), largestChunk)))
+		*chunk = slices.Grow([]T(nil), max(n, min(2*cap(*chunk), largestChunk))) // all that the allocator gives
 	}
 	k := len(*chunk)
 	*chunk = (*chunk)[:k+n]
