@@ -161,20 +161,23 @@ func (c *checker) withDefaults(d *draft) *lang.Call {
 		return d.Source
 	}
 	call := *d.Source
-	if call.OutputNode.IsZero() {
-		call.OutputPath = def.OutputPath
-	}
 	if call.MethodNode.IsZero() {
 		call.Method = def.Method
 	}
-	if def.Rest == nil {
+	fixed := call.OutputNode.IsZero() && !def.OutputNode.IsZero()
+	if !fixed && def.Rest == nil {
 		return &call
 	}
 	rest := lang.Rest{}
 	if call.Rest != nil {
 		rest = *call.Rest
 	}
-	fillRest(&rest, def.Rest)
+	if fixed {
+		rest.FixedOutput = def.OutputNode
+	}
+	if def.Rest != nil {
+		fillRest(&rest, def.Rest)
+	}
 	call.Rest = &rest
 	return &call
 }

@@ -227,8 +227,7 @@ var meaningNames = [...]string{
 func (c *Call) meaning() []string {
 	src := c.Source
 	path := ""
-	if src.OutputPath != nil {
-		w := *src.OutputPath
+	if w := src.OutputPath(); w != nil {
 		w.Angle = false
 		path = w.String()
 	}

@@ -343,8 +343,8 @@ func appendCallMember(dst []byte, c *lang.Call, m lang.Member) []byte {
 		rest = &lang.Rest{}
 	}
 	switch {
-	case m.Name == "_outputPath" && c.OutputPath != nil:
-		return appendString(dst, writeMeaning(c.OutputPath))
+	case m.Name == "_outputPath" && c.OutputPath() != nil:
+		return appendString(dst, writeMeaning(c.OutputPath()))
 	case m.Name == "_errorPath" && rest.ErrorPath != nil:
 		return appendString(dst, writeMeaning(rest.ErrorPath))
 	case m.Name == "_when" && rest.When != nil && m.Value.Kind() == lang.String:

@@ -79,7 +79,7 @@ func (d *draft) outputSpan() diag.Span {
 	if d.Source.OutputNode.IsZero() {
 		return d.Source.ToolNode.Span() // the tool fixes it
 	}
-	return d.Source.OutputPath.Span
+	return d.Source.OutputPath().Span
 }
 
 // whenSpan is where the _when of a call stands.
@@ -213,7 +213,7 @@ func (c *checker) excluded(d *draft, a, b *Read, by *draft) {
 // outcomeOf is the one outcome of a call that writes what overlaps p; -1 when
 // several do, or the call has only one.
 func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
-	if len(d.Alternatives) < 2 && d.ErrorPath == nil || d.Source.OutputPath == nil {
+	if len(d.Alternatives) < 2 && d.ErrorPath == nil || len(d.Alternatives) == 0 {
 		return -1
 	}
 	outcome := int32(-1)

@@ -109,11 +109,14 @@ type Rare struct {
 type Alternative struct {
 	Writes []Write
 
-	source *lang.Alternative
+	source *lang.Alternative // nil: it is one path, as written
 }
 
 // Name is the alternative's whole path: †state.receipt.
 func (a *Alternative) Name() string {
+	if a.source == nil {
+		return written(a.Writes[0].Path)
+	}
 	if len(a.source.Paths) == 1 {
 		return a.source.Paths[0].String()
 	}

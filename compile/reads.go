@@ -175,6 +175,16 @@ func segment(s lang.Segment) state.Segment {
 	}
 }
 
+// written is a path as package lang spells it, which quotes fewer names.
+func written(p state.Path) string {
+	kinds := [...]lang.SegmentKind{state.Name: lang.Named, state.Index: lang.Index, state.Either: lang.Number, state.Star: lang.Star}
+	e := lang.Expr{Op: lang.OpRef, Kind: p[0].Name}
+	for _, s := range p[1:] {
+		e.Path = append(e.Path, lang.Segment{Kind: kinds[s.Kind], Index: s.Index, Name: s.Name})
+	}
+	return e.String()
+}
+
 // knownKind reports a reference of a kind that does not exist.
 func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
 	if c.kinds[e.Kind] != nil {
@@ -191,13 +201,16 @@ func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
 func (c *checker) lowerWrites(d *draft) {
 	src := d.Source
 	d.Method = methodOf(src.Method)
-	if !src.OutputNode.IsZero() && src.OutputPath == nil {
-		c.blind = true
-	}
 	d.fixed = src.OutputNode.IsZero()
-	if src.OutputPath != nil {
-		for i := range src.OutputPath.Alternatives {
-			d.Alternatives = push(&c.chunks.outcomes, d.Alternatives, c.alternative(d, &src.OutputPath.Alternatives[i]))
+	switch path := c.texts.OutputPath(src); {
+	case path == nil:
+		c.blind = c.blind || !src.OutputNode.IsZero()
+	case len(path.Alternatives) == 1 && len(path.Alternatives[0].Paths) == 1 && d.instance == nil:
+		c.onePath(d, path.Alternatives[0].Paths[0])
+	default:
+		path = src.OutputPath() // its names may be asked for
+		for i := range path.Alternatives {
+			d.Alternatives = push(&c.chunks.outcomes, d.Alternatives, c.alternative(d, &path.Alternatives[i]))
 		}
 	}
 	d.fixed = false
@@ -214,6 +227,17 @@ func (c *checker) lowerWrites(d *draft) {
 	if len(alt.Writes) > 0 {
 		d.ErrorPath = &alt.Writes[0]
 	}
+}
+
+// onePath lowers an output path that is a single path, as nearly all are.
+func (c *checker) onePath(d *draft, e *lang.Expr) {
+	a := Alternative{}
+	if w, ok := c.write(d, e); ok {
+		a.Writes = push(&c.chunks.writes, nil, w)
+	} else {
+		a.source = &d.Source.OutputPath().Alternatives[0]
+	}
+	d.Alternatives = push(&c.chunks.outcomes, nil, a)
 }
 
 func methodOf(spelled string) state.Method {

@@ -77,7 +77,7 @@ func (p *parser) member(c *Call, m Member) {
 			c.IDNode = m.Value
 		}
 	case "_outputPath":
-		c.OutputPath = p.write(m)
+		p.outputPath(m)
 		c.OutputNode = m.Value
 	case "_outputMethod":
 		c.Method = p.word(m, methods())

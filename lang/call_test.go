@@ -3,6 +3,7 @@ package lang
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestCall(t *testing.T) {
 	for _, x := range []struct{ what, got, want string }{
 		{"id", c.ID + " " + c.Tool, "ab a"},
 		{"params", fmt.Sprint(c.Params[0].Name, c.Params[1].Name, len(c.Params)), "xn2"},
-		{"output path", c.OutputPath.String() + " " + c.Method, "†state.a || †state.b push"},
+		{"output path", c.OutputPath().String() + " " + c.Method, "†state.a || †state.b push"},
 		{"error path", r.ErrorPath.String(), "†state.e"},
 		{"output", fmt.Sprintf("%v %s", r.HasOutput, r.Output.AppendJSON(nil)), `true {"v":1}`},
 		{"names", strings.Join([]string{r.Instance, r.Delegate, r.Activity, r.OnFailure, r.Description, r.Reasoning}, ","), "one,sub.json,,skip,d,r"},
@@ -53,6 +54,48 @@ func TestCall(t *testing.T) {
 	}
 	if want := []string{"/0/x", "/0/n/0/t", "/0/_fallback/z"}; !slices.Equal(texts, want) {
 		t.Errorf("texts at %q, want %q", texts, want)
+	}
+}
+
+func TestOutputPath(t *testing.T) {
+	var reader TextReader
+	for _, x := range []struct{ text, want string }{
+		{`"†state.a"`, "†state.a"},
+		{`"†state.a[0].b"`, "†state.a[0].b"},
+		{`" †state.\u0061 "`, "†state.a"},
+		{`"†state.a && †state['b']"`, "†state.a && †state.b"},
+		{`"(†state.a && †state.b) <|> †state.c"`, "(†state.a *> †state.b) <|> †state.c"},
+		{`"†state.a[*]"`, ""}, {`"state.a"`, ""}, {`"†state."`, ""}, {`""`, ""}, {`1`, ""}, {`null`, ""},
+	} {
+		doc, list := parse(`[{"_tool": "a", "_outputPath": `+x.text+`}]`, nil)
+		c := &doc.Calls[0]
+		first, again, read := c.OutputPath(), c.OutputPath(), reader.OutputPath(c)
+		if list.HasErrors() != (x.want == "") || (first == nil) != (x.want == "") || (read == nil) != (first == nil) {
+			t.Fatalf("%s: %s, %v and %v", x.text, showAll(list), first, read)
+		}
+		if first == nil {
+			continue
+		}
+		if first.String() != x.want || !reflect.DeepEqual(again, first) || !reflect.DeepEqual(read, first) {
+			t.Errorf("%s: %s, %s and %s, want %s", x.text, first, again, read, x.want)
+		}
+		if first.Alternatives[0].Paths[0] == again.Alternatives[0].Paths[0] {
+			t.Errorf("%s: two answers share an expression", x.text)
+		}
+		if c.OutputNode.Text() != nil {
+			t.Errorf("%s: an output path is no text", x.text)
+		}
+	}
+}
+
+func TestOutputPathThatAToolFixes(t *testing.T) {
+	doc, _ := parse(`[{"_tool": "a"}, {"_tool": "b", "_outputPath": "†state.b"}]`, nil)
+	a, b := doc.Calls[0], doc.Calls[1]
+	a.Rest, b.Rest = &Rest{FixedOutput: b.OutputNode}, &Rest{FixedOutput: a.Node}
+	for _, c := range []*Call{&a, &b} {
+		if got := c.OutputPath().String(); got != "†state.b" {
+			t.Errorf("%s writes %s", c.ID, got)
+		}
 	}
 }
 

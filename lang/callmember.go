@@ -54,6 +54,24 @@ func (p *parser) write(m Member) *Write {
 	return w
 }
 
+// outputPath notes that a string is read as a write expression; what it says is not kept.
+func (p *parser) outputPath(m Member) {
+	if m.Value.isReference() {
+		p.tree.nodes[m.Value.i].flags |= isWrite
+		return
+	}
+	token, ok := p.expression(m, "a path such as \"†state.result\"")
+	if !ok {
+		return
+	}
+	p.forgotten.forget()
+	w, faults := readWrite(p.file.Text, token, &p.forgotten)
+	if w != nil {
+		p.tree.nodes[m.Value.i].flags |= isWrite
+	}
+	p.report(m.Value, faults)
+}
+
 func (p *parser) onePath(m Member) *Write {
 	w := p.write(m)
 	if w != nil && (len(w.Alternatives) != 1 || len(w.Alternatives[0].Paths) != 1) {

@@ -81,9 +81,8 @@ type Call struct {
 	ToolNode Node
 
 	Params     []Member // members without a leading underscore, in order
-	OutputPath *Write
-	OutputNode Node   // the value of _outputPath
-	Method     string // the value of _outputMethod as spelled, or ""
+	OutputNode Node     // the value of _outputPath: see OutputPath
+	Method     string   // the value of _outputMethod as spelled, or ""
 	MethodNode Node
 	Rest       *Rest // the members that few calls have; nil when it has none
 }
@@ -122,6 +121,24 @@ type Rest struct {
 	EstTokensNode Node
 	EstCost       float64
 	EstCostNode   Node
+	FixedOutput   Node // the _outputPath that its tool fixes, once it is known; zero when it has one itself
+}
+
+// OutputPath is the call's _outputPath, or the one that its tool fixes; nil when there is none, or
+// it was reported. It is read again each time, so that no two answers share anything; a TextReader
+// reads many.
+func (c *Call) OutputPath() *Write { return c.outputPath(nil) }
+
+func (c *Call) outputPath(m *memory) *Write {
+	n := c.OutputNode
+	if n.IsZero() && c.Rest != nil {
+		n = c.Rest.FixedOutput
+	}
+	if !n.has(isWrite) {
+		return nil
+	}
+	w, _ := readWrite(n.tree.file.Text, n.tree.token(n.i), m)
+	return w
 }
 
 // Name is a name and where it stands.

@@ -200,6 +200,12 @@ func checkText(t *testing.T, token string) {
 	if isReference(src[span.Start+1:span.End-1]) && (len(faults) > 0 || !text.Whole || text.Parts[0].Expr.Op != OpRef) {
 		t.Fatalf("%s is taken for a reference, and is %s", token, dumpText(text))
 	}
+	if isReference(src[span.Start+1 : span.End-1]) {
+		w, faults := readWrite(src, span, nil)
+		if len(faults) > 0 || len(w.Alternatives) != 1 || !reflect.DeepEqual(w.Alternatives[0].Paths, []*Expr{text.Parts[0].Expr}) {
+			t.Fatalf("%s is taken for a reference, and can't be written", token)
+		}
+	}
 	if again, _ := readText(src, span, new(memory)); !reflect.DeepEqual(again, text) {
 		t.Fatalf("%s: in a memory that many share it is %s", token, dumpText(again))
 	}

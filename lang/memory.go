@@ -79,10 +79,11 @@ func (m *memory) whole(e *Expr) *Text {
 // strings.
 func (m *memory) forget() {
 	m.exprs, m.segments, m.parts, m.texts = m.exprs[:0], m.segments[:0], m.parts[:0], m.texts[:0]
+	m.writes = m.writes[:0]
 }
 
-// TextReader reads texts one after the other, in the same memory: what it costs beside
-// Node.Text is next to nothing. The zero TextReader is ready. It is for one goroutine.
+// TextReader reads texts and output paths one after the other, in the same memory: what it costs
+// beside Node.Text and Call.OutputPath is next to nothing. The zero TextReader is ready. It is for one goroutine.
 type TextReader struct{ memory memory }
 
 // Text is Node.Text, good until the reader is used again; its strings stay.
@@ -95,11 +96,20 @@ func (r *TextReader) Text(n Node) *Text {
 	return text
 }
 
+// OutputPath is c.OutputPath, good until the reader is used again; its strings stay.
+func (r *TextReader) OutputPath(c *Call) *Write {
+	r.memory.forget()
+	return c.outputPath(&r.memory)
+}
+
 // IsReference reports whether a string is a single reference, written plainly, as nearly all
 // expressions are: its Text is Whole, and its expression an OpRef. It reports false for
 // references with escapes, or with names in quotes or beyond ASCII. It costs a look at the string.
-func (n Node) IsReference() bool {
-	if !n.has(hasText) || n.has(escaped) {
+func (n Node) IsReference() bool { return n.has(hasText) && n.isReference() }
+
+// isReference is IsReference of any value.
+func (n Node) isReference() bool {
+	if !n.is(String) || n.has(escaped|bad) {
 		return false
 	}
 	s := n.tree.inside(n.i)

@@ -51,6 +51,7 @@ const (
 	odd                         // a string in other quotes, without any, or with raw control characters
 	bad                         // reported, and no good for more
 	cut                         // an array or object that does not end
+	isWrite                     // a string that is a write expression
 )
 
 // maxNames is how many different names a tree keeps; those after them are

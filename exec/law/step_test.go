@@ -74,8 +74,8 @@ func newStep(c *lang.Call) *step {
 			}
 		}
 	}
-	if c.OutputPath != nil {
-		for _, a := range c.OutputPath.Alternatives {
+	if to := c.OutputPath(); to != nil {
+		for _, a := range to.Alternatives {
 			s.addAlternative(a)
 		}
 	}

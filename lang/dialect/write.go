@@ -48,10 +48,11 @@ func (w *Writer) Call(c *lang.Call, more ...string) {
 
 // Result notes where a call's result goes; what reads it comes after it.
 func (w *Writer) Result(c *lang.Call) {
-	if c.OutputPath == nil {
+	path := c.OutputPath()
+	if path == nil {
 		return
 	}
-	alternatives := c.OutputPath.Alternatives
+	alternatives := path.Alternatives
 	if len(alternatives) == 1 && len(alternatives[0].Paths) == 1 {
 		if to := alternatives[0].Paths[0]; to.Kind == "state" && len(to.Path) == 1 {
 			w.steps[to.String()] = c.Index

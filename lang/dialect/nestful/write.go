@@ -71,7 +71,7 @@ func renamed(doc *lang.Document) map[string]string {
 // labels are the members of the state that calls write.
 func labels(doc *lang.Document) (names []string) {
 	for i := range doc.Calls {
-		if to := doc.Calls[i].OutputPath; to != nil && len(to.Alternatives) > 0 {
+		if to := doc.Calls[i].OutputPath(); to != nil && len(to.Alternatives) > 0 {
 			if path := to.Alternatives[0].Paths[0].Path; len(path) > 0 {
 				names = append(names, path[0].Name)
 			}

@@ -174,8 +174,8 @@ func shape(doc *lang.Document) string {
 		for _, p := range c.Params {
 			out.WriteString("  " + p.Name + " = " + said(p.Value, places) + "\n")
 		}
-		if c.OutputPath != nil {
-			places[c.OutputPath.String()] = dialect.Label(i)
+		if to := c.OutputPath(); to != nil {
+			places[to.String()] = dialect.Label(i)
 		}
 	}
 	return out.String()

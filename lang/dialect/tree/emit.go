@@ -132,10 +132,11 @@ func (e *Emitter) Params(c *lang.Call, without ...string) {
 // anywhere else is refused.
 func (e *Emitter) Label(c *lang.Call) string {
 	e.Result(c)
-	if c.OutputPath == nil || len(c.OutputPath.Alternatives) == 0 {
+	to := c.OutputPath()
+	if to == nil || len(to.Alternatives) == 0 {
 		return ""
 	}
-	if p := c.OutputPath.Alternatives[0].Paths[0]; p.Kind == "state" && len(p.Path) == 1 {
+	if p := to.Alternatives[0].Paths[0]; p.Kind == "state" && len(p.Path) == 1 {
 		return e.Called(p.Path[0].Name)
 	}
 	return ""
