@@ -65,10 +65,7 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 }
 
 func (c *checker) findTool(d *draft) {
-	t, ok := c.cat.Lookup(d.Source.Tool)
-	if !ok {
-		t, ok = tool.Step(d.Source.Tool)
-	}
+	t, ok := c.tool(d.Source.Tool)
 	if d.Tool = t; !ok {
 		d.bad = true
 		f := c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
@@ -78,6 +75,21 @@ func (c *checker) findTool(d *draft) {
 		return
 	}
 	d.bad = !c.permitTool(d, t, d.Source.ToolNode)
+}
+
+// tool is the tool of this name. Most calls are of the same few, one after the other.
+func (c *checker) tool(name string) (*tool.Tool, bool) {
+	if c.lastTool.found != nil && c.lastTool.by == name {
+		return c.lastTool.found, true
+	}
+	t, ok := c.cat.Lookup(name)
+	if !ok {
+		t, ok = tool.Step(name)
+	}
+	if ok {
+		c.lastTool = last[string, *tool.Tool]{name, t}
+	}
+	return t, ok
 }
 
 // permitTool reports a tool that the policy does not permit.
@@ -106,9 +118,18 @@ func (c *checker) permitsActivity(t *tool.Tool, name string) bool {
 
 // factsOf finds out what calls need to know of a tool.
 func (c *checker) factsOf(t *tool.Tool) *toolFacts {
-	if f, ok := c.facts[t]; ok {
-		return f
+	if t == c.lastFacts.by {
+		return c.lastFacts.found
 	}
+	f, ok := c.facts[t]
+	if !ok {
+		f = c.findFacts(t)
+	}
+	c.lastFacts = last[*tool.Tool, *toolFacts]{t, f}
+	return f
+}
+
+func (c *checker) findFacts(t *tool.Tool) *toolFacts {
 	def := t.Definition
 	f := &toolFacts{forbidden: !c.permits(def.Name)}
 	c.facts[t] = f
@@ -371,6 +392,9 @@ func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s 
 
 // literalOf is the JSON of a value without expressions in it.
 func (c *checker) literalOf(n lang.Node) (json.RawMessage, bool) {
+	if n.IsReference() {
+		return nil, false
+	}
 	plain := true
 	for s := range n.TextNodes() {
 		plain = false
@@ -561,9 +585,10 @@ func picked(t *tool.Tool, activity string, node lang.Node) (name string, ok bool
 // effectsOf are the effects of a call: those its tool declares or, when it picks
 // the activity of another tool, those of either.
 func (c *checker) effectsOf(t *tool.Tool, activity string, node lang.Node) tool.Effects {
-	name, ok := picked(t, activity, node)
-	if other, found := c.cat.Lookup(name); ok && found && other != t {
-		return t.Definition.Effects.Either(other.Definition.Effects)
+	if name, ok := picked(t, activity, node); ok {
+		if other, found := c.cat.Lookup(name); found && other != t {
+			return t.Definition.Effects.Either(other.Definition.Effects)
+		}
 	}
 	return t.Definition.Effects
 }

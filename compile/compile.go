@@ -169,6 +169,11 @@ type checker struct {
 	starred map[string]bool   // whether it holds a path with [*], once asked
 	facts   map[*tool.Tool]*toolFacts
 
+	// What was asked for last: neighbours in a plan ask for the same.
+	lastTool  last[string, *tool.Tool]
+	lastFacts last[*tool.Tool, *toolFacts]
+	lastKind  last[string, *kind]
+
 	calls         []draft                 // in the order of the list, later in plan order
 	made          []Call                  // what the drafts come to, in the same order
 	byID          func() map[string]int32 // in the order of the list; most plans never ask
@@ -209,6 +214,12 @@ type checker struct {
 	links         []link   // by node of the path index, when all is bound
 	effectOrdered []int32  // calls that wait because of effects
 	callFacts     [][]fact // what each call needs to have happened
+}
+
+// last is what was found last, and what it was found by; before there is any, the zero value.
+type last[K comparable, V any] struct {
+	by    K
+	found V
 }
 
 // draft is a call on its way to become part of the program.

@@ -30,6 +30,16 @@ type kind struct {
 	payload lang.Node  // the value, when it is of one message
 }
 
+// kind is the kind of this name, once all of them are known; nil when there is none.
+func (c *checker) kind(name string) *kind {
+	if c.lastKind.found != nil && c.lastKind.by == name {
+		return c.lastKind.found
+	}
+	k := c.kinds[name]
+	c.lastKind = last[string, *kind]{name, k}
+	return k
+}
+
 // context reads the messages and what was given beside them: the kinds, their
 // initial values and schemas, the document's tools.
 func (c *checker) context() {

@@ -321,6 +321,8 @@ func (c *checker) partial(name string) bool {
 // anything its schema allows.
 func (c *checker) openInput(p state.Path) bool {
 	switch {
+	case !strings.HasPrefix(p[0].Name, "input"):
+		return false
 	case p[0].Name == "input" && c.isTemplate && c.opts.Instances:
 		return true
 	case kindOf(p) != "input" || c.kinds["input"].given || c.opts.Run:

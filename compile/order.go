@@ -185,7 +185,7 @@ func (c *checker) held(p state.Path) bool {
 	if len(p) == 1 {
 		return true
 	}
-	k := c.kinds[p[0].Name]
+	k := c.kind(p[0].Name)
 	if c.holds(p) || c.shapes != nil && c.shapes.holding(p) > 0 {
 		return true
 	}

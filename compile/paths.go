@@ -74,11 +74,16 @@ func (t *pathIndex) intern(p state.Path) int32 {
 	n := int32(0)
 	for _, s := range p {
 		k := step(n, s)
-		next, ok := t.child(k)
-		if !ok {
+		if n == 0 && t.state != 0 && k.name == "state" {
+			n = t.state
+			continue
+		}
+		slot := t.find(&k)
+		next := t.steps.slots[slot]
+		if next == 0 {
 			next = int32(t.nodes.n)
 			t.nodes.add(pathNode{parent: n, name: k.name, kind: k.kind, index: k.index, next: t.nodes.at(n).kid})
-			if t.steps.add(&t.nodes); n == 0 && k.name == "state" {
+			if t.steps.add(&t.nodes, slot); n == 0 && k.name == "state" {
 				t.state = next
 			}
 			t.nodes.at(n).kid = next

@@ -187,7 +187,7 @@ func written(p state.Path) string {
 
 // knownKind reports a reference of a kind that does not exist.
 func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
-	if c.kinds[e.Kind] != nil {
+	if c.kind(e.Kind) != nil {
 		return true
 	}
 	f := c.errorf(diag.UnknownKind, c.at(d.span(e.Span)), "there is no kind %q", e.Kind).inside(d, d.span(e.Span))
@@ -294,7 +294,7 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 		w.commit = c.index.intern(by)
 	}
 	d.nodes = append(d.nodes, w.node)
-	for i, s := range c.kinds[e.Kind].schemas {
+	for i, s := range c.kind(e.Kind).schemas {
 		sub, has := s.At(steps(w.Path[1:])...)
 		if has == schemas.Never {
 			c.notAllowed(d, e, s, c.kinds[e.Kind].locs[i])

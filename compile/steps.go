@@ -20,7 +20,7 @@ func newStepTable() stepTable {
 }
 
 // slot is where the search for a step starts.
-func (t *stepTable) slot(k pathStep) int {
+func (t *stepTable) slot(k *pathStep) int {
 	x := uint64(uint32(k.from))<<32 | uint64(uint32(k.index))<<2 | uint64(k.kind)
 	if k.name != "" {
 		x ^= maphash.String(t.seed, k.name)
@@ -33,22 +33,28 @@ func (t *pathIndex) child(k pathStep) (int32, bool) {
 	if k.from == 0 && k.name == "state" {
 		return t.state, t.state != 0 // where nearly all paths begin
 	}
+	n := t.steps.slots[t.find(&k)]
+	return n, n != 0
+}
+
+// find is the slot of the node that a step leads to, or the one where it belongs.
+func (t *pathIndex) find(k *pathStep) int {
 	slots := t.steps.slots
-	for i := t.steps.slot(k); slots[i] != 0; i = (i + 1) & (len(slots) - 1) {
+	i := t.steps.slot(k)
+	for ; slots[i] != 0; i = (i + 1) & (len(slots) - 1) {
 		if n := t.nodes.at(slots[i]); n.parent == k.from && n.index == k.index && n.kind == k.kind && n.name == k.name {
-			return slots[i], true
+			break
 		}
 	}
-	return 0, false
+	return i
 }
 
 func (n *pathNode) step() pathStep { return pathStep{n.parent, n.kind, n.index, n.name} }
 
-// add adds the last node, whose step was not there.
-func (t *stepTable) add(nodes *pages[pathNode]) {
+// add adds the last node, whose step was not there and belongs into a slot.
+func (t *stepTable) add(nodes *pages[pathNode], slot int) {
 	last := int32(nodes.n - 1)
-	if 4*nodes.n <= 3*len(t.slots) {
-		t.put(nodes, last)
+	if t.slots[slot] = last; 4*nodes.n <= 3*len(t.slots) {
 		return
 	}
 	t.slots = make([]int32, 2*len(t.slots))
@@ -59,7 +65,8 @@ func (t *stepTable) add(nodes *pages[pathNode]) {
 }
 
 func (t *stepTable) put(nodes *pages[pathNode], n int32) {
-	i := t.slot(nodes.at(n).step())
+	step := nodes.at(n).step()
+	i := t.slot(&step)
 	for t.slots[i] != 0 {
 		i = (i + 1) & (len(t.slots) - 1)
 	}

@@ -128,6 +128,9 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 
 // countExprs is the number of expressions in a value.
 func (c *checker) countExprs(n lang.Node) int {
+	if n.IsReference() {
+		return 1
+	}
 	count := 0
 	for s := range n.TextNodes() {
 		if s.IsReference() {
@@ -156,6 +159,9 @@ func (c *checker) hasExprs(n lang.Node) bool {
 // value checks a value that holds expressions against a schema, nil for any, part
 // by part. When that is wanted it returns the value's type, nil when it is not known.
 func (t *typeCheck) value(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
+	if n.IsReference() {
+		return t.whole(to, schema, wanted)
+	}
 	if !t.hasExprs(n) {
 		return t.literal(to, n, schema, wanted)
 	}
@@ -258,9 +264,6 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema, wan
 
 // textValue checks a string that holds expressions.
 func (t *typeCheck) textValue(to *target, n lang.Node, schema *schemas.Schema, wanted bool) *schemas.Schema {
-	if n.IsReference() {
-		return t.whole(to, schema, wanted)
-	}
 	text := n.Text()
 	if text.Whole {
 		return t.whole(to, schema, wanted)

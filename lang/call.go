@@ -196,15 +196,20 @@ func (p *parser) explicitIDs() {
 // taken. A call without a tool gets no name.
 func (p *parser) defaultIDs(taken map[string]int32) {
 	next := map[string]*int{} // the number that the next call of a tool tries, from 1
+	last := ""                // the tool of the call before, which nearly always has another
 	for i := range p.doc.Calls {
-		if tool := p.doc.Calls[i].Tool; next[tool] == nil {
-			n := 1
-			next[tool] = &n
+		if tool := p.doc.Calls[i].Tool; i == 0 || tool != last {
+			if last = tool; next[tool] == nil {
+				next[tool] = new(1)
+			}
 		}
 	}
+	var n *int
 	for i := range p.doc.Calls {
 		c := &p.doc.Calls[i]
-		n := next[c.Tool]
+		if i == 0 || c.Tool != last {
+			n, last = next[c.Tool], c.Tool
+		}
 		if c.IDNode.IsZero() && c.Tool != "" {
 			c.ID = p.free(c.Tool, n, taken)
 			if _, tool := next[c.ID]; tool {

@@ -57,7 +57,7 @@ func (p *parser) write(m Member) *Write {
 // outputPath notes that a string is read as a write expression; what it says is not kept.
 func (p *parser) outputPath(m Member) {
 	if m.Value.isReference() {
-		p.tree.nodes[m.Value.i].flags |= isWrite
+		p.tree.nodes[m.Value.i].flags |= isWrite | isRef
 		return
 	}
 	token, ok := p.expression(m, "a path such as \"†state.result\"")

@@ -137,6 +137,10 @@ func (c *Call) outputPath(m *memory) *Write {
 	if !n.has(isWrite) {
 		return nil
 	}
+	if n.has(isRef) {
+		w, _ := m.writeOne(m.reference(n))
+		return w
+	}
 	w, _ := readWrite(n.tree.file.Text, n.tree.token(n.i), m)
 	return w
 }

@@ -92,6 +92,9 @@ func (r *TextReader) Text(n Node) *Text {
 		return nil
 	}
 	r.memory.forget()
+	if n.has(isRef) {
+		return r.memory.whole(r.memory.reference(n))
+	}
 	text, _ := readText(n.tree.file.Text, n.tree.token(n.i), &r.memory)
 	return text
 }
@@ -104,10 +107,18 @@ func (r *TextReader) OutputPath(c *Call) *Write {
 
 // IsReference reports whether a string is a single reference, written plainly, as nearly all
 // expressions are: its Text is Whole, and its expression an OpRef. It reports false for
-// references with escapes, or with names in quotes or beyond ASCII. It costs a look at the string.
-func (n Node) IsReference() bool { return n.has(hasText) && n.isReference() }
+// references with escapes, or with names in quotes or beyond ASCII.
+func (n Node) IsReference() bool { return n.has(isRef) && n.has(hasText) }
 
-// isReference is IsReference of any value.
+// reference is what a string says that isReference.
+func (m *memory) reference(n Node) *Expr {
+	token := n.tree.token(n.i)
+	s := source{text: m.string(n.tree.file.Text[token.Start+1 : token.End-1]), start: int(token.Start) + 1, memory: m}
+	e, _ := s.scan(s.text, 0)
+	return e
+}
+
+// isReference reports whether a value is a string that is nothing but a reference, written plainly.
 func (n Node) isReference() bool {
 	if !n.is(String) || n.has(escaped|bad) {
 		return false

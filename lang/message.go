@@ -352,13 +352,13 @@ func (p *parser) texts(n Node) {
 		}
 		s := p.tree.inside(i)
 		if node.flags&escaped == 0 && isReference(p.file.Text[s.Start:s.End]) {
-			p.tree.addText(i)
+			p.tree.addText(i, isRef)
 			continue
 		}
 		p.forgotten.forget()
 		text, faults := readText(p.file.Text, p.tree.token(i), &p.forgotten)
 		if text != nil {
-			p.tree.addText(i)
+			p.tree.addText(i, 0)
 		}
 		p.report(Node{p.tree, i}, faults)
 	}

@@ -41,7 +41,7 @@ type node struct {
 }
 
 // flags are what is worth knowing of a node.
-type flags uint8
+type flags uint16
 
 const (
 	isName    flags = 1 << iota // the name of a member
@@ -52,6 +52,7 @@ const (
 	bad                         // reported, and no good for more
 	cut                         // an array or object that does not end
 	isWrite                     // a string that is a write expression
+	isRef                       // a string with a Text that is a reference, written plainly
 )
 
 // maxNames is how many different names a tree keeps; those after them are
@@ -147,9 +148,9 @@ func (t *tree) firstText(i int32) int {
 	return k
 }
 
-// addText notes that string i has a Text.
-func (t *tree) addText(i int32) {
-	t.nodes[i].flags |= hasText
+// addText notes that string i has a Text; more says what else is known of it.
+func (t *tree) addText(i int32, more flags) {
+	t.nodes[i].flags |= hasText | more
 	t.texts = append(t.texts, i)
 }
 
