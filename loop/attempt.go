@@ -256,6 +256,9 @@ func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
 	case errors.Is(err, ErrRejected):
 		s.end(exec.Rejected, err.Error())
 		return err.Error(), nil
+	case errors.Is(err, exec.ErrNobody):
+		s.end(exec.Paused, "the plan waits for approval, and there is nobody to ask")
+		return err.Error(), nil
 	default:
 		return "the plan was refused: " + err.Error(), nil
 	}

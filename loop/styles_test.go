@@ -175,3 +175,19 @@ func TestResultShape(t *testing.T) {
 		}
 	}
 }
+
+// A plan that nobody approves pauses the loop, and calls nothing. A plan of Flux calls nothing anyway.
+func TestNobodyApproves(t *testing.T) {
+	for _, s := range styles() {
+		if s.name == "flux" {
+			continue
+		}
+		catalogue, made := work(t)
+		shown := 0
+		o := &loop.Options{OnPlan: func(*compile.Program) error { shown++; return fmt.Errorf("it waits: %w", exec.ErrNobody) }}
+		r, err := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: catalogue, Planner: &loop.Script{Replies: []model.Reply{s.answer()}}}, o)
+		if err != nil || r.Status != exec.Paused || *made != 0 || shown != 1 {
+			t.Errorf("%s: %v, %s %q, %d calls, shown %d times", s.name, err, r.Status, r.Reason, *made, shown)
+		}
+	}
+}

@@ -90,7 +90,8 @@ type Options struct {
 	// next one is that of the same id.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
 	// OnPlan is called with each solution that is sound, before anything of it that changes the
-	// world is called; an error refuses it, and goes back to the planner.
+	// world is called; an error refuses it, and goes back to the planner, but ErrRejected, which ends the
+	// loop, and exec.ErrNobody, which pauses it.
 	OnPlan func(prog *compile.Program) error
 	// OnEvent is called with each event, in order, one at a time; it must be quick.
 	OnEvent func(*Event)

@@ -155,9 +155,13 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	if err != nil {
 		return err
 	}
-	if err = said; err == nil && a.RejectedAt == nil {
+	id, ofLoop := strings.CutPrefix(a.Plan, planOfLoop)
+	switch err = said; {
+	case err == nil && a.RejectedAt == nil && ofLoop && filepath.Ext(name) == planFile:
+		env.hintf("approved by %s; plc solve --resume %s goes on", a.ApprovedBy, id)
+	case err == nil && a.RejectedAt == nil:
 		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.ApprovedBy, name)
-	} else {
+	default:
 		env.hintf("rejected by %s", a.RejectedBy)
 	}
 	return err

@@ -63,6 +63,8 @@ the same way: what its calls gave is known, and they are not made again.
 Other systems' loops are there by --style: flux, tea, agentframework and planning; plan is plc's own.
 --list-functions prints the functions that a style gives to its model, as JSON.
 
+With --lazy and nobody to ask, a plan waits in a file, which plc approve FILE approves.
+
 Exit 0 with an output, 3 without one, 4 when somebody has to answer, 5 when a plan was rejected,
 130 when it was cancelled.`,
 		Example: `  plc solve "Which of our open issues is the oldest?" --tools tools.yaml
@@ -202,7 +204,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 	if err != nil {
 		return err
 	}
-	show, err := env.newSolveProgress(c.Context(), task, opts, f)
+	show, err := env.newSolveProgress(c.Context(), task, opts, f, &log.plans)
 	if err != nil {
 		return errors.Join(err, log.close())
 	}
@@ -345,18 +347,18 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog,
 	}
 	fmt.Fprintln(env.stderr, printableLines(line))
 	if log.kept() {
-		env.hintSolve(r, f, broken)
+		env.hintSolve(r, log, broken)
 	}
 	return exitOf(r.Status)
 }
 
 // hintSolve says how a loop goes on that has no output.
-func (env *environment) hintSolve(r *loop.Result, f *solveFlags, broken bool) {
+func (env *environment) hintSolve(r *loop.Result, log *solveLog, broken bool) {
 	switch {
+	case r.Status == exec.Paused && log.plans.waits != "":
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", shownName(log.plans.waits), r.ID)
 	case r.Status == exec.Paused && len(r.Runs) > 0:
 		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
-	case r.Status == exec.Rejected && f.lazy && !f.yes && !env.canAsk():
-		env.hintf("plc solve --resume %s --yes approves the plan, and goes on", r.ID)
 	case r.Status == exec.Failed && broken:
 		env.hintf("plc solve --resume %s goes on when that is mended; what is done stays done", r.ID)
 	case r.Status == exec.Cancelled:

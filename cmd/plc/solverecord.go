@@ -34,6 +34,7 @@ type solveLog struct {
 	texts []journal.Text
 	flags map[string]string // of the runs
 	name  string            // of the loop
+	plans planApprovals
 }
 
 // solveGiven is what a loop was given.
@@ -72,6 +73,7 @@ func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task 
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
+	l.plans = planApprovals{folder: folder, loop: l.name}
 	flags := f.given
 	if flags == nil {
 		var err error

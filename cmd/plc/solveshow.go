@@ -22,12 +22,13 @@ type solveProgress struct {
 	show   *progress // nil with --format json
 	events *eventLog
 	model  loop.Planner
+	plans  *planApprovals
 	faulty bool // the last plan was
 }
 
 // newSolveProgress starts to show, and has the options tell it what there is to show.
-func (env *environment) newSolveProgress(ctx context.Context, task *loop.Task, opts *loop.Options, f *solveFlags) (*solveProgress, error) {
-	s := &solveProgress{env: env, model: task.Planner}
+func (env *environment) newSolveProgress(ctx context.Context, task *loop.Task, opts *loop.Options, f *solveFlags, plans *planApprovals) (*solveProgress, error) {
+	s := &solveProgress{env: env, model: task.Planner, plans: plans}
 	var err error
 	if s.events, err = openEvents(f.events); err != nil {
 		return nil, err
@@ -117,6 +118,11 @@ func callLine(call json.RawMessage) string {
 
 // askPlan shows a whole plan and puts it to a person.
 func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, f *solveFlags) error {
+	m := prog.Manifest(nil)
+	file := s.plans.next(m)
+	if yes, err := s.plans.answered(file, m); yes || err != nil {
+		return err
+	}
 	trial := &forecast.Options{MaxParallel: f.maxParallel}
 	d, err := forecast.Run(ctx, prog, trial)
 	if err != nil {
@@ -127,14 +133,14 @@ func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, f *s
 	fmt.Fprint(s.env.stderr, text)
 	switch {
 	case f.yes:
-		return nil
+		return s.plans.approve(file, m, text)
 	case !s.env.canAsk():
-		return fmt.Errorf("%w: there is nobody to ask; --yes approves", loop.ErrRejected)
+		return s.plans.wait(file, m, text)
 	}
 	yes, why := s.env.ask(ctx, nil, "run this plan? (r and why sends it back to the model)")
 	switch {
 	case yes:
-		return nil
+		return s.plans.approve(file, m, text)
 	case len(why) > 2 && why[:2] == "r ":
 		return errors.New(why[2:])
 	case why != "":

@@ -216,6 +216,8 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 		return called, ctx.Err()
 	case errors.Is(refused, loop.ErrRejected):
 		return nil, refused
+	case errors.Is(refused, exec.ErrNobody):
+		return nil, &pausedError{id}
 	case refused != nil:
 		return refusedCalls(calls, refused), nil
 	case err != nil:

@@ -19,6 +19,11 @@ type ending struct {
 
 func (e *ending) Error() string { return e.reason }
 
+// nobody is that a plan waits, since there is nobody who approves it.
+func nobody() *ending {
+	return &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+}
+
 // permitted has a plan approved where that is wanted, and looked at by the hook OnPlan of the
 // loop, whose errors but loop.ErrRejected are guidance for another plan.
 func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
@@ -39,6 +44,8 @@ func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check 
 		case errors.Is(err, loop.ErrRejected):
 			reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), loop.ErrRejected.Error()), ": ")
 			return nil, &ending{exec.Rejected, withReason("plan rejected", reason)}
+		case errors.Is(err, exec.ErrNobody):
+			return nil, nobody()
 		}
 		if p, err = again(ctx, err.Error()); err != nil {
 			return nil, err
@@ -135,7 +142,7 @@ func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequ
 func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, retried *bool) (Approval, error) {
 	if approver == nil {
 		if approver = x.byCallback(); approver == nil {
-			return Approval{}, &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+			return Approval{}, nobody()
 		}
 	}
 	own := &ApprovalRequest{Plan: req.Plan.Clone(), Revision: req.Revision, Findings: req.Findings}
@@ -146,7 +153,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 	case ctx.Err() != nil:
 		return Approval{}, ctx.Err()
 	case errors.Is(err, exec.ErrNobody):
-		return Approval{}, &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+		return Approval{}, nobody()
 	case errors.Is(context.Cause(limited), errNoAnswer):
 		return x.unanswered(retried), nil
 	case err != nil:

@@ -117,7 +117,7 @@ func (a *Actions) show(plan *Plan) error {
 	if a.loop.OnPlan == nil && a.loop.OnEvent == nil {
 		return nil
 	}
-	doc, findings := tea.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(plan)), &dialect.Options{})
+	doc, findings := tea.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(plan.timeless())), &dialect.Options{})
 	step, _ := tool.Step(dialect.StepTool)
 	done := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil })
 	prog, more := compile.Compile(doc, &compile.Options{Catalogue: a.task.Catalogue.WithMissing(&tool.Tool{Definition: step.Definition, Activity: done})})
@@ -131,10 +131,23 @@ func (a *Actions) show(plan *Plan) error {
 	if err == nil {
 		err = a.loop.OnPlan(prog)
 	}
+	if errors.Is(err, exec.ErrNobody) {
+		return &EndedError{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+	}
 	if err != nil {
 		return &EndedError{exec.Rejected, strings.TrimSuffix("plan rejected: "+strings.TrimPrefix(err.Error(), "loop: "), ": ")}
 	}
 	return nil
+}
+
+// timeless is the plan without times: a loop that goes on shows the same.
+func (p *Plan) timeless() *Plan {
+	q := p.Clone()
+	q.Metadata = nil
+	for _, s := range q.Subtasks {
+		s.StartedAt, s.CompletedAt = nil, nil
+	}
+	return q
 }
 
 // output makes the output of the results.
