@@ -45,7 +45,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 		declared: map[string]bool{},
 		limits:   map[string]tool.Limits{}, last: map[string]Activity{},
 		made: map[string]tool.Implementation{}, params: map[string][]string{},
-		remotes: map[string]*tool.Tool{}, aliases: map[string]string{}, ready: map[string]decided{}, models: map[string][]byte{},
+		remotes: map[string]*tool.Tool{}, aliases: map[string]string{}, ready: map[string]decided{}, models: map[string][]byte{}, specs: map[specKey]*spec{},
 	}
 	for _, f := range files {
 		b.policy = b.policy.Join(f.Policy)
@@ -128,6 +128,7 @@ type builder struct {
 	told     map[string][]string   // their secrets
 	ready    map[string]decided    // what came with its activity
 	models   map[string][]byte     // as they are written
+	specs    map[specKey]*spec     // that were read
 	aliases  map[string]string     // "server.tool" of tools that go by their own names
 	limits   map[string]tool.Limits
 	last     map[string]Activity // by name, those that count
@@ -242,7 +243,7 @@ func (b *builder) decides(a Activity) [][]byte {
 		parts = append(parts, b.entries[a.server])
 	case driverOpenAPI:
 		if a.service.spec.node != nil {
-			parts = append(parts, a.file.spec(a.service.spec.str))
+			parts = append(parts, b.spec(a.file, a.service.spec.str).sum)
 		}
 	}
 	return parts

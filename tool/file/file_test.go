@@ -572,3 +572,22 @@ func FuzzYAMLIsJSON(f *testing.F) {
 		}
 	})
 }
+
+// A document is read once, however many operations and activities use it.
+func TestDocumentsAreReadOnce(t *testing.T) {
+	var paths, activities []string
+	for i := range 30 {
+		paths = append(paths, fmt.Sprintf(`"/o%d": {"get": {"operationId": "o%d", "responses": {}}}`, i, i))
+		activities = append(activities, fmt.Sprintf(`a%d: {openapi: {spec: s.json, operation: o%d}, cache: 1m}`, i, i))
+	}
+	f, findings := Read(diag.NewFile("f.yaml", []byte("openapi: [{spec: s.json, cache: 1m}]\nactivities: {"+strings.Join(activities, ", ")+"}")))
+	reads := 0
+	f.ReadFile = func(string) ([]byte, error) {
+		reads++
+		return []byte(`{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://a.example"}], "paths": {` + strings.Join(paths, ",") + `}}`), nil
+	}
+	c, _, more := Catalogue(f)
+	if findings = append(findings, more...); findings.HasErrors() || c.Len() != 30 || reads != 1 {
+		t.Errorf("%d tools, %d reads, %v", c.Len(), reads, findings)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
@@ -115,8 +116,13 @@ func (r *reader) credential(v value) {
 // operations makes the tools of a file's documents.
 func (b *builder) operations(f *File) (tools []*tool.Tool) {
 	for _, s := range f.services {
-		for _, t := range b.service(f, s) {
-			b.ready[t.Definition.Name] = decided{[][]byte{[]byte(driverOpenAPI), s.at.json(), f.spec(s.spec.str)}, b.secrets}
+		made := b.service(f, s)
+		if len(made) == 0 {
+			continue
+		}
+		from := decided{[][]byte{[]byte(driverOpenAPI), s.at.json(), b.spec(f, s.spec.str).sum}, b.secrets}
+		for _, t := range made {
+			b.ready[t.Definition.Name] = decided{slices.Clone(from.parts), from.secrets}
 			tools = append(tools, b.split(t, f, diag.Loc{File: f.Source, Span: s.at.span}))
 		}
 	}
@@ -134,7 +140,8 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 		})
 		return nil
 	}
-	doc, err := f.document(s.spec.str)
+	spec := b.spec(f, s.spec.str)
+	doc, err := spec.doc, spec.err
 	if err != nil {
 		return fail(s.spec, err)
 	}
@@ -160,36 +167,46 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 		finding.Loc, finding.Pointer = diag.Loc{File: f.Source, Span: s.spec.span}, s.spec.pointer
 		b.findings = append(b.findings, finding)
 	}
-	kept := b.remembering(f, s.around, b.secrets, []byte(driverOpenAPI), s.at.json(), f.spec(s.spec.str))
+	kept := b.remembering(f, s.around, b.secrets, []byte(driverOpenAPI), s.at.json(), spec.sum)
 	for _, t := range tools {
 		t.Activity = s.around.wrap(withoutSecrets(t.Activity, b.secrets), kept)
 	}
 	return tools
 }
 
-// document reads an OpenAPI document.
-func (f *File) document(name string) (*openapi.Document, error) {
-	if f.ReadFile == nil {
-		return nil, errors.New("files may not be read here")
-	}
-	content, err := f.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return openapi.Read(content)
+// spec is an OpenAPI document that was read, once for all that use it.
+type spec struct {
+	doc *openapi.Document
+	sum []byte // a digest; nil when it can't be read
+	err error
 }
 
-// spec is the digest of a document; nil when it can't be read.
-func (f *File) spec(name string) []byte {
+// spec reads an OpenAPI document.
+func (b *builder) spec(f *File, name string) *spec {
+	key := specKey{f, name}
+	if b.specs[key] == nil {
+		b.specs[key] = f.spec(name)
+	}
+	return b.specs[key]
+}
+
+// specKey is what names a document in a file.
+type specKey struct {
+	file *File
+	name string
+}
+
+func (f *File) spec(name string) *spec {
 	if f.ReadFile == nil {
-		return nil
+		return &spec{err: errors.New("files may not be read here")}
 	}
 	content, err := f.ReadFile(name)
 	if err != nil {
-		return nil
+		return &spec{err: err}
 	}
 	sum := sha256.Sum256(content)
-	return sum[:]
+	doc, err := openapi.Read(content)
+	return &spec{doc, sum[:], err}
 }
 
 // credentials are the secrets of a service by the names of its schemes.

@@ -17,9 +17,10 @@ import (
 // The bounds of a document.
 const (
 	maxBytes    = 32 << 20
-	maxFollow   = 16  // references to references
-	maxSchemas  = 500 // written of what one operation takes, and of what it gives: the nearest
-	maxExamined = 500 // schemas of a document that is examined for what is not as OpenAPI wants it, which takes cubic time
+	maxFollow   = 16      // references to references
+	maxSchemas  = 500     // written of what one operation takes, and of what it gives: the nearest
+	maxWritten  = 300_000 // of all operations that are asked for: of those of a service in which everything leads to everything there are fewer
+	maxExamined = 500     // schemas of a document that is examined for what is not as OpenAPI wants it, which takes cubic time
 )
 
 // Document is an OpenAPI document.

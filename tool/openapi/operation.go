@@ -177,11 +177,11 @@ func isJSON(kind string) bool {
 	return base == jsonType || strings.HasSuffix(base, "+json")
 }
 
-// definition is the tool's definition.
-func (op *operation) definition(name string, effects json.RawMessage) json.RawMessage {
+// definition is the tool's definition, with room for so many schemas in each direction.
+func (op *operation) definition(name string, effects json.RawMessage, room int) json.RawMessage {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
-	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + whole(op.doc, "readOnly", op.input)
-	if out := whole(op.doc, "writeOnly", op.output); out != "" {
+	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + whole(op.doc, "readOnly", room, op.input)
+	if out := whole(op.doc, "writeOnly", room, op.output); out != "" {
 		text += `,"outputSchema":` + out
 	}
 	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)

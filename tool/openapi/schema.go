@@ -15,18 +15,46 @@ type schemaWriter struct {
 	names   map[string]string // reference → name in $defs
 	taken   map[string]bool   // the names
 	refs    []string          // references, in the order of their names
-	written int               // schemas
+	room    int               // for schemas
+	written int               // of them
 	loose   bool              // only keywords that take more values when a schema below takes more
 }
 
+// newWriter is a writer with room for so many schemas.
+func newWriter(d *Document, only string, room int) *schemaWriter {
+	return &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, room: room}
+}
+
 // whole is what write writes, with all it refers to; written anew and loosely when not all of it has room.
-func whole(d *Document, only string, write func(w *schemaWriter) string) string {
-	w := &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}}
+func whole(d *Document, only string, room int, write func(w *schemaWriter) string) string {
+	w := newWriter(d, only, room)
 	text := write(w)
-	if w.written <= maxSchemas {
+	if w.written <= room {
 		return text
 	}
-	return write(&schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, loose: true})
+	w = newWriter(d, only, room)
+	w.loose = true
+	return write(w)
+}
+
+// roomFor is how many schemas are written of what one of these operations takes, and of what it gives: maxSchemas, or
+// as much less as all of them together are more than most, to judge by a hundred of them.
+func roomFor(ops []*operation, most int) int {
+	if len(ops)*2*maxSchemas <= most {
+		return maxSchemas
+	}
+	all, step := 0, max(len(ops)/100, 1)
+	for i := 0; i < len(ops); i += step {
+		op := ops[i]
+		in, out := newWriter(op.doc, "readOnly", maxSchemas), newWriter(op.doc, "writeOnly", maxSchemas)
+		op.input(in)
+		op.output(out)
+		all += step * (min(in.written, maxSchemas) + min(out.written, maxSchemas))
+	}
+	if all <= most {
+		return maxSchemas
+	}
+	return max(maxSchemas*most/all, 1)
 }
 
 // defs writes what the schemas written so far refer to, as the members of $defs.
@@ -60,7 +88,7 @@ func (w *schemaWriter) schema(v gjson.Result) string {
 	if !v.IsObject() {
 		return v.Raw
 	}
-	if w.written++; w.written > maxSchemas {
+	if w.written++; w.written > w.room {
 		return "true"
 	}
 	text := object(v, func(key, value gjson.Result) string { return w.keyword(v, key.Str, value) })

@@ -45,14 +45,17 @@ func (d *Document) Tools(cfg Config) ([]*tool.Tool, diag.List, error) {
 	if err := d.check(cfg); err != nil {
 		return nil, nil, err
 	}
+	var wanted []*operation
+	for _, op := range d.operations {
+		if cfg.Only == nil || slices.Contains(cfg.Only, op.name) {
+			wanted = append(wanted, op)
+		}
+	}
 	var tools []*tool.Tool
 	var findings diag.List
-	servers := map[string]*http.Activity{}
-	for _, op := range d.operations {
-		if cfg.Only != nil && !slices.Contains(cfg.Only, op.name) {
-			continue
-		}
-		t, found, err := op.tool(cfg, servers)
+	servers, room := map[string]*http.Activity{}, roomFor(wanted, maxWritten)
+	for _, op := range wanted {
+		t, found, err := op.tool(cfg, servers, room)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,12 +103,12 @@ func known(what, name string, names []string) error {
 }
 
 // tool is the tool of an operation. Operations of one server share its connections.
-func (op *operation) tool(cfg Config, servers map[string]*http.Activity) (*tool.Tool, diag.List, error) {
+func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room int) (*tool.Tool, diag.List, error) {
 	effects, err := op.effects(cfg.Effects[op.name])
 	if err != nil {
 		return nil, nil, err
 	}
-	def, findings := tool.ParseDefinition(op.definition(cfg.Prefix+op.name, effects), cfg.Prefix+op.name, diag.Loc{})
+	def, findings := tool.ParseDefinition(op.definition(cfg.Prefix+op.name, effects, room), cfg.Prefix+op.name, diag.Loc{})
 	for i := range findings { // of a document that nobody here wrote
 		findings[i].Severity, findings[i].Pointer = diag.Warning, ""
 	}
