@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,15 @@ type board struct {
 	schema json.RawMessage   // of the output; nil is any
 	plan   json.RawMessage   // the calls of the last solution, or of the context's plan message
 	lazy   bool              // the plan message says so
+
+	advisors []advisor
+}
+
+// advisor is somebody whose view the planner gives, in its answer, before it plans.
+type advisor struct {
+	id     string
+	says   string          // who it is, when it speaks, and about what
+	schema json.RawMessage // of what it says; nil is text
 }
 
 // block is the messages of one kind and instance, merged.
@@ -122,10 +132,29 @@ func (b *board) add(m *lang.Message) {
 	default:
 		raw := m.Node.AppendJSON(nil)
 		b.fixed = append(b.fixed, raw)
-		if m.Type == "text" || m.Type == "system" || m.Type == "error" {
+		switch m.Type {
+		case "text", "system", "error":
 			b.texts = append(b.texts, words(raw))
+		case "advisor":
+			b.advisors = append(b.advisors, advisorOf(raw, len(b.advisors)+1))
 		}
 	}
+}
+
+// advisorOf is the n-th advisor of a context: {"type": "advisor", "id", "role", "on", "scopes", "schema"}.
+func advisorOf(raw json.RawMessage, n int) advisor {
+	m := gjson.ParseBytes(raw)
+	a := advisor{id: cmp.Or(m.Get("id").Str, fmt.Sprintf("advisor-%d", n)), says: cmp.Or(m.Get("role").Str, m.Get("description").Str)}
+	for _, name := range []string{"on", "scopes"} {
+		if v := m.Get(name); v.Exists() {
+			a.says += fmt.Sprintf("; %s: %s", name, v.Raw)
+		}
+	}
+	a.says = strings.TrimPrefix(a.says, "; ")
+	if s := m.Get("schema"); s.IsObject() {
+		a.schema = json.RawMessage(s.Raw)
+	}
+	return a
 }
 
 // callsOf are the calls of a plan: a list, or an object that has them.

@@ -36,6 +36,10 @@ func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMe
 	list := writeObject(member{"type", json.RawMessage(`"array"`)}, member{"items", items})
 	var properties []member
 	required := json.RawMessage(`["calls","output"]`)
+	if len(s.advisors) > 0 {
+		properties = append(properties, member{"advisors", s.views()})
+		required = json.RawMessage(`["advisors","calls","output"]`)
+	}
 	if s.progress {
 		properties = append(properties, member{"progress", json.RawMessage(progressSchema)})
 	}
@@ -63,6 +67,24 @@ type composer struct {
 	progress   bool // an answer says how the work stands
 	decisions  bool // an answer may be a decision about the plan
 	predicates bool // there is who checks conditions
+	advisors   []advisor
+}
+
+// views is the schema of what the advisors say, by their ids.
+func (s *composer) views() json.RawMessage {
+	var all []member
+	ids := []string{}
+	for _, a := range s.advisors {
+		view := json.RawMessage(`{"type":"string"}`)
+		if a.schema != nil {
+			view = s.embed(a.schema)
+		}
+		if !slices.Contains(ids, a.id) {
+			all, ids = append(all, member{a.id, view}), append(ids, a.id)
+		}
+	}
+	return writeObject(member{"type", json.RawMessage(`"object"`)}, member{"properties", writeObject(all...)},
+		member{"required", jsonscan.Encode(ids)}, member{"additionalProperties", json.RawMessage(`false`)})
 }
 
 // makesSense reports whether there is what a tool of the language needs.

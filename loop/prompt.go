@@ -59,6 +59,13 @@ func (s *solver) context() string {
 	for _, t := range s.board.texts {
 		fmt.Fprintf(&b, "%s\n\n", t)
 	}
+	if len(s.board.advisors) > 0 {
+		b.WriteString("## Advisors\nBegin your answer with \"advisors\": what each of them says about the task, by its id, before you plan.\n")
+		for _, a := range s.board.advisors {
+			fmt.Fprintf(&b, "- %s: %s\n", a.id, a.says)
+		}
+		b.WriteByte('\n')
+	}
 	for _, bl := range s.board.blocks {
 		s.writeBlock(&b, bl)
 	}

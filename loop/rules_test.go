@@ -504,3 +504,28 @@ func TestComposedSchema(t *testing.T) {
 		t.Errorf("%v\n%s", err, schema)
 	}
 }
+
+// What advisors say comes first in the schema and the answer, and then the plan as ever.
+func TestAdvisors(t *testing.T) {
+	ways(t, func(t *testing.T, piece int) {
+		s := noted(t)
+		s.task.Context = json.RawMessage(`[{"type":"advisor","id":"critic","role":"You look for risks.","on":["look"],"scopes":["input"],"schema":{"type":"object","properties":{"risks":{"type":"array","items":{"type":"string"}}}}},{"type":"advisor","role":"You are brief."}]`)
+		script := loop.Say(`{"advisors":{"critic":{"risks":["calls","none"]},"advisor-2":"ok \"calls\": ["},"calls":[{"_tool":"look","q":1,"_outputPath":"†state.x"}],"output":"†state.x.q"}`)
+		script.Piece = piece
+		var asked model.Turn
+		script.OnTurn = func(turn *model.Turn) { asked = *turn }
+		s.task.Planner = script
+		r, err := loop.Solve(t.Context(), &s.task, &s.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wants(t, r, exec.Completed, `1`, `{"x":{"q":1}}`)
+		const schema = `{"type":"object","properties":{"advisors":{"type":"object","properties":{"critic":{"type":"object","properties":{"risks":{"type":"array","items":{"type":"string"}}}},"advisor-2":{"type":"string"}},"required":["critic","advisor-2"],"additionalProperties":false},"calls":`
+		if !strings.HasPrefix(string(asked.Schema), schema) || !strings.Contains(string(asked.Schema), `"required":["advisors","calls","output"]`) {
+			t.Errorf("schema %s", asked.Schema)
+		}
+		if text := asked.Messages[0].Text; !strings.Contains(text, "- critic: You look for risks.; on: [\"look\"]; scopes: [\"input\"]\n- advisor-2: You are brief.\n") {
+			t.Errorf("asked %s", text)
+		}
+	})
+}

@@ -185,7 +185,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 		_, status := tools.Resolve(t, "", false)
 		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
 	}
-	s.schema = composed(tools, task.Schema, &composer{progress: o.Ledgers != nil, decisions: o.Reflect != ReflectNever, lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
+	s.schema = composed(tools, task.Schema, &composer{advisors: board.advisors, progress: o.Ledgers != nil, decisions: o.Reflect != ReflectNever, lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
 	s.result = &Result{ID: o.ID, Runs: []string{}, Revisions: []Revision{}}
 	s.cached = s.lookUp()
 	return s, nil

@@ -122,11 +122,7 @@ func input(params string) json.RawMessage {
 	if jsonscan.Check(raw, jsonscan.Limits{}) == nil && gjson.ParseBytes(raw).IsObject() {
 		return raw
 	}
-	wrapped, err := json.Marshal(map[string]string{"_params": params})
-	if err != nil {
-		panic(err) // a text
-	}
-	return wrapped
+	return jsonscan.Encode(map[string]string{"_params": params})
 }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
