@@ -285,7 +285,7 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*Entry, error) 
 		}
 		entries := entriesOf(key, body)
 		first := entries[0].Seq
-		if key < eventID(id, from) || key >= eventID(id+1, 0) || len(page) > 0 && first < from || first < 0 { // a broken file may say anything
+		if key < eventID(id, from) || key >= eventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may say anything
 			return nil, undecodable("the order of the events", errors.New("they are not in it"))
 		}
 		if first < from {

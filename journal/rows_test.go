@@ -88,14 +88,17 @@ func TestRowsOfEvents(t *testing.T) {
 
 // Rows that claim more events than there are numbers for, or those of the row before, are a damage.
 func TestRowsThatOverlap(t *testing.T) {
-	for _, body := range []string{strings.Repeat("{}\n", 3) + "{}", strings.Repeat("{}\n", 9) + "{}"} {
+	for _, broken := range []struct {
+		seq  int
+		body string
+	}{{1, "{}\n{}"}, {4, "{}\n{}"}, {4, "{}\n{}\n{}\n{}\n{}\n{}"}} {
 		s := open(t)
 		r := create(t, s, "r1")
 		for range 4 {
 			sync1(t, r, r.Append(at(exec.CallStarted, "a")))
 		}
 		if err := s.write(t.Context(), func(tx *tx) error {
-			_, err := tx.exec("UPDATE events SET body = ? WHERE seq = 4", body)
+			_, err := tx.exec("UPDATE events SET body = ? WHERE seq = ?", broken.body, broken.seq)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -105,7 +108,7 @@ func TestRowsThatOverlap(t *testing.T) {
 			last = err
 		}
 		if e, ok := last.(*Error); !ok || e.Fault != Damaged {
-			t.Errorf("%d lines: %v", strings.Count(body, "\n")+1, last)
+			t.Errorf("%+v: %v", broken, last)
 		}
 	}
 }
