@@ -189,7 +189,7 @@ func appendSpans(all []span, s, form string) []span {
 }
 
 // Value is a JSON value without secrets, in whatever way its strings are escaped; a number
-// that is a secret becomes a string, and names of one object that come out the same are numbered. What is not JSON is
+// that is a secret, or says one, becomes a string, and names of one object that come out the same are numbered. What is not JSON is
 // taken for a text. The value itself is not changed. It costs one pass, and one more where names were changed.
 func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	if r == nil || len(value) == 0 {
@@ -240,7 +240,7 @@ func (r *Redactor) value(value json.RawMessage, number bool) (_ json.RawMessage,
 // token is a string or a number of JSON without secrets.
 func (r *Redactor) token(token string, escaped bool) string {
 	switch {
-	case token[0] != '"' && slices.Contains(r.forms, token):
+	case token[0] != '"' && r.saysNumber(token):
 		return `"` + redacted + `"`
 	case token[0] != '"':
 		return token
@@ -255,6 +255,13 @@ func (r *Redactor) token(token string, escaped bool) string {
 		return quote(clean)
 	}
 	return token
+}
+
+// saysNumber reports whether a number is a secret, or says one that is not so short that many numbers do.
+func (r *Redactor) saysNumber(number string) bool {
+	return r.whole.Replace(number) != number && slices.ContainsFunc(r.forms, func(form string) bool {
+		return number == form || len(form) >= leastEncoded && strings.Contains(number, form)
+	})
 }
 
 // Message is a message without secrets. What a message quotes may be cut, so that it

@@ -110,6 +110,19 @@ func TestSecretsThatOverlap(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	r := secret.New("12345", "87654321")
+	for value, want := range map[string]string{
+		`[12345,123456,-12345,12345.0]`:                     `["•••",123456,-12345,12345.0]`,
+		`[87654321,-87654321,87654321.0,187654321,8765432]`: `["•••","•••","•••","•••",8765432]`,
+		`{"a":87654321e2,"b":[true,null,1.5e-7]}`:           `{"a":"•••","b":[true,null,1.5e-7]}`,
+	} {
+		if got := string(r.Value(json.RawMessage(value))); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}
+
 func TestNothingToLookFor(t *testing.T) {
 	r := secret.New("", "abc")
 	if r != nil || r.Text("abc") != "abc" || r.Message("abc") != "abc" || string(r.Value(json.RawMessage(`"abc"`))) != `"abc"` {
