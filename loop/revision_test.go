@@ -122,3 +122,30 @@ func TestManyFailures(t *testing.T) {
 		t.Errorf("%d failures are told:\n%s", n, s.asked[1])
 	}
 }
+
+// Certain fixes are applied when that is allowed, and told; else they go to the planner, who is told of
+// them too.
+func TestFixesAreTold(t *testing.T) {
+	for _, allowed := range []bool{true, false} {
+		s := &scene{}
+		s.task.Catalogue = s.calls.tools(t, map[string]string{"look": `{"type":"object","properties":{"q":{}},"additionalProperties":false}`}, map[string]activity{"look": gives("1")})
+		s.answers = []string{`{"calls":[{"_tool":"look","qq":1,"_outputPath":"†state.a"}],"output":"†state.a"}`, `{"output":2}`}
+		s.opts.ApplyFixes = allowed
+		var told []string
+		s.opts.OnEvent = func(e *loop.Event) {
+			if e.Type == loop.Warned {
+				told = append(told, e.Text)
+			}
+		}
+		r := s.solve(t, 0)
+		if want := map[bool]string{true: "1", false: "2"}[allowed]; string(r.Output) != want {
+			t.Errorf("allowed %t: %s (%s)", allowed, r.Output, r.Reason)
+		}
+		if allowed != (len(told) == 1 && strings.HasPrefix(told[0], "the solution was mended: ") && strings.Contains(told[0], `"q"`)) {
+			t.Errorf("allowed %t: told %q", allowed, told)
+		}
+		if !allowed && !strings.Contains(s.asked[1], `did you mean "q"`) {
+			t.Errorf("asked %s", s.asked[1])
+		}
+	}
+}
