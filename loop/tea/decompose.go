@@ -31,17 +31,9 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 	}
 	t := newTracing()
 	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, DefaultModel))
-	answer, err := a.ask(ctx, planningModel{q.Model, q.Temperature}, a.decomposePrompt(&q), "Goal: "+q.Goal, 1)
+	list, f, err := a.listed(ctx, t, question{planningModel{q.Model, q.Temperature}, a.decomposePrompt(&q), "Goal: " + q.Goal, 1}, "plan", "Plan decomposition failed")
 	if err != nil {
-		return nil, t.failed(ctx, err)
-	}
-	parsed, err := answerIn(answer)
-	if err != nil {
-		return nil, t.error("Failed to parse plan: %s", err)
-	}
-	list, f, err := subtasksIn(parsed)
-	if err != nil {
-		return nil, t.raised("Plan decomposition failed: %s", err)
+		return nil, err
 	}
 	if len(list) == 0 {
 		none := t.error("No subtasks returned from LLM")
@@ -108,6 +100,24 @@ func (a *Actions) completedList() string {
 		lines = append(lines, fmt.Sprintf("- %s: %s", m.Name, first(textOf(m.Value), maxListed)))
 	}
 	return cmp.Or(strings.Join(lines, "\n"), "None")
+}
+
+// listed are the subtasks that a planner lists when it is asked, and the members of its answer. what is what
+// it gives, and failed what it is called when it can't be used.
+func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, failed string) ([]json.RawMessage, fields, error) {
+	answer, err := a.ask(ctx, q)
+	if err != nil {
+		return nil, nil, t.failed(ctx, err)
+	}
+	parsed, err := answerIn(answer)
+	if err != nil {
+		return nil, nil, t.error("Failed to parse "+what+": %s", err)
+	}
+	list, f, err := subtasksIn(parsed)
+	if err != nil {
+		return nil, nil, t.raised(failed+": %s", err)
+	}
+	return list, f, nil
 }
 
 // subtasksIn are the subtasks of an answer, and its members.

@@ -84,10 +84,17 @@ type planningModel struct {
 	temperature *float64
 }
 
-// ask puts a question of the planning to a model.
-func (a *Actions) ask(ctx context.Context, m planningModel, system, user string, attempt int) (string, error) {
-	return a.converse(ctx, m.name, &model.Turn{
-		System: system, Messages: []model.Message{{Role: model.User, Text: user}}, Attempt: attempt, Temperature: m.temperature,
+// question is one of the planning to a model.
+type question struct {
+	planningModel
+	system, user string
+	attempt      int
+}
+
+// ask puts a question to its model.
+func (a *Actions) ask(ctx context.Context, q question) (string, error) {
+	return a.converse(ctx, q.name, &model.Turn{
+		System: q.system, Messages: []model.Message{{Role: model.User, Text: q.user}}, Attempt: q.attempt, Temperature: q.temperature,
 		OnText: func(piece string) error { a.emit(loop.Event{Type: loop.Said, Text: piece}); return nil },
 	})
 }

@@ -60,17 +60,9 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, faile
 	}
 	t.add("replan_start", "plan_id", plan.ID, "failed_subtask", id, "failure_reason", reason)
 	kept, prompt := replanRequest(plan, failed, reason)
-	answer, err := a.ask(ctx, m, replanSystem, prompt, 1+plan.count("replan_count"))
+	list, f, err := a.listed(ctx, t, question{m, replanSystem, prompt, 1 + plan.count("replan_count")}, "replan", "Replan failed")
 	if err != nil {
-		return nil, t.failed(ctx, err)
-	}
-	parsed, err := answerIn(answer)
-	if err != nil {
-		return nil, t.error("Failed to parse replan: %s", err)
-	}
-	list, f, err := subtasksIn(parsed)
-	if err != nil {
-		return nil, t.raised("Replan failed: %s", err)
+		return nil, err
 	}
 	fresh, err := newSubtasks(list, "replan_subtask_")
 	if err != nil {

@@ -159,7 +159,8 @@ func (a *Actions) output(ctx context.Context, goal string, x *Executed) error {
 		}{x.SubtaskResults, x.PlanStatus})
 		return nil
 	}
-	text, err := a.ask(ctx, planningModel{a.o.Decompose.Model, a.o.Decompose.Temperature}, synthesisPrompt+string(a.task.Schema), fmt.Sprintf("Goal: %s\nResults: %s", goal, jsonscan.Encode(x.SubtaskResults)), 1)
+	text, err := a.ask(ctx, question{planningModel{a.o.Decompose.Model, a.o.Decompose.Temperature}, synthesisPrompt + string(a.task.Schema),
+		fmt.Sprintf("Goal: %s\nResults: %s", goal, jsonscan.Encode(x.SubtaskResults)), 1})
 	if err != nil {
 		return &Error{Message: err.Error()}
 	}
