@@ -74,6 +74,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 		b.implement(b.last[name])
 		b.checkModel(b.last[name], models)
 	}
+	b.operationNames(tools)
 	c := tool.NewCatalogue(b.remote(tools)...).WithActivities(b.made).WithAliases(b.aliases)
 	for _, f := range files {
 		b.checkLimits(c, f)
@@ -129,7 +130,7 @@ type builder struct {
 	ready    map[string]decided    // what came with its activity
 	models   map[string][]byte     // as they are written
 	specs    map[specKey]*spec     // that were read
-	aliases  map[string]string     // "server.tool" of tools that go by their own names
+	aliases  map[string]string     // "server.tool" of tools that go by their own names, "GET /path" of operations
 	limits   map[string]tool.Limits
 	last     map[string]Activity // by name, those that count
 	made     map[string]tool.Implementation

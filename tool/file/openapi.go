@@ -129,6 +129,20 @@ func (b *builder) operations(f *File) (tools []*tool.Tool) {
 	return tools
 }
 
+// operationNames notes how tools that are operations of an HTTP API are called as well: by
+// method and path, as their definitions have it in x-operation. Of several the last counts,
+// as it does of tools of one name.
+func (b *builder) operationNames(tools []*tool.Tool) {
+	for _, t := range tools {
+		var def struct {
+			Operation string `json:"x-operation"`
+		}
+		if json.Unmarshal(t.Definition.Raw, &def) == nil && def.Operation != "" {
+			b.aliases[def.Operation] = t.Definition.Name
+		}
+	}
+}
+
 // service makes the tools of a document, or findings.
 func (b *builder) service(f *File, s *service) []*tool.Tool {
 	if s.spec.node == nil || s.spec.kind != text {

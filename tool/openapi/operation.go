@@ -184,6 +184,9 @@ func (op *operation) definition(name string, effects json.RawMessage, room int) 
 	if out := whole(op.doc, "writeOnly", room, op.output); out != "" {
 		text += `,"outputSchema":` + out
 	}
+	if path := op.method + " " + op.path; name != path {
+		text += `,"x-operation":` + quote(path)
+	}
 	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)
 }
 

@@ -57,9 +57,10 @@ type operationTool struct {
 }
 
 func (t *operationTool) write(m tree.Member, seen map[string]bool) {
+	path := strings.ToUpper(t.method) + " " + t.path
 	name, at := t.op.Get("operationId").Str(), t.op.Get("operationId").All()
 	if name == "" {
-		name, at = strings.ToUpper(t.method)+" "+t.path, m.Key
+		name, at = path, m.Key
 	}
 	if seen[name] {
 		t.Errorf(at, diag.DuplicateMember, "two operations are named %q", name)
@@ -69,6 +70,10 @@ func (t *operationTool) write(m tree.Member, seen map[string]bool) {
 	t.Member(name, at)
 	t.Object(t.op.At())
 	tree.Prose(t.Builder, "description", t.op.First("summary", "description"))
+	if name != path {
+		t.Member("x-operation", m.Key) // a name by which plans may call it as well
+		t.String(path, m.Key)
+	}
 	if t.method == "get" || t.method == "head" || t.method == "options" {
 		t.Member("effects", m.Key)
 		t.JSON(`{"readOnly":true}`, m.Key)
