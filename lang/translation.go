@@ -31,6 +31,9 @@ type Profile struct {
 	// SkippedSatisfies reports that a call runs although one that it depends on was
 	// skipped.
 	SkippedSatisfies bool
+	// ResultsStand reports that a call which holds a result was made, and is not made again
+	// (plan-language §2).
+	ResultsStand bool
 }
 
 // translated takes over what the reader of another notation found, and drops what is

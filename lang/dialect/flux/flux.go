@@ -29,6 +29,7 @@ const (
 )
 
 func read(b *dialect.Builder) {
+	b.Profile = lang.Profile{ResultsStand: true}
 	root, ok := tree.Read(b)
 	if !ok {
 		return

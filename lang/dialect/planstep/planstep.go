@@ -56,7 +56,7 @@ func read(b *dialect.Builder) {
 	if !ok {
 		return
 	}
-	b.Profile = lang.Profile{LenientRefs: true}
+	b.Profile = lang.Profile{LenientRefs: true, ResultsStand: true}
 	r := &reader{Tokens: tree.Tokens{Builder: b, AnyOrder: true, Labels: tree.Labels{Spell: tree.SpellToken}, Below: map[string][]string{}},
 		max: maxSteps, inside: map[string][]string{}}
 	if b.Options.MaxCalls > 0 {

@@ -24,7 +24,7 @@ func Notation() *dialect.Notation {
 }
 
 func read(b *dialect.Builder) {
-	b.Profile = lang.Profile{SkippedSatisfies: true}
+	b.Profile = lang.Profile{SkippedSatisfies: true, ResultsStand: true}
 	root, ok := tree.Read(b)
 	if !ok {
 		return
