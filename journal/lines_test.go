@@ -97,10 +97,27 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-func BenchmarkLines(b *testing.B) {
-	e := at(exec.CallReturned, "call12", value(`{"city":"Rome","zip":"00100"}`), func(e *exec.Event) {
+// usual is an event as most are.
+func usual() *exec.Event {
+	return at(exec.CallReturned, "call12", value(`{"city":"Rome","zip":"00100"}`), func(e *exec.Event) {
 		e.Run, e.Tool, e.Attempt, e.Content = "run1", "node", 1, strings.Repeat("a", 64)
 	})
+}
+
+func TestAllocationsOfLines(t *testing.T) {
+	e, l := usual(), make(lines, 0, 1024)
+	if n := testing.AllocsPerRun(100, func() {
+		l = l[:0]
+		if err := l.add(e); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	e := usual()
 	var l lines
 	b.ReportAllocs()
 	for b.Loop() {
