@@ -2,7 +2,6 @@ package exec
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -182,7 +181,7 @@ func (s *scheduler) callResult(r *CallResult, i int) {
 
 // whiteboard puts the whiteboard as it is at the end into the result. That of a document
 // which gives an output and has no schemas nobody looks at.
-func (s *scheduler) whiteboard(res *Result) map[string]json.RawMessage {
+func (s *scheduler) whiteboard(res *Result) view {
 	if _, inner := s.owner.(*delegation); inner && s.prog().Output != nil && len(s.prog().Schemas) == 0 {
 		return nil
 	}
@@ -230,7 +229,7 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 }
 
 // checkWhole checks the final whiteboard against the schemas of its kinds.
-func (s *scheduler) checkWhole(res *Result, seen map[string]json.RawMessage) {
+func (s *scheduler) checkWhole(res *Result, seen view) {
 	if prog := s.prog(); len(prog.Instances) > 0 && !prog.Template {
 		s.checkLayers(res)
 		return
@@ -239,12 +238,12 @@ func (s *scheduler) checkWhole(res *Result, seen map[string]json.RawMessage) {
 }
 
 // checkKinds checks the values of kinds as somebody sees them.
-func (s *scheduler) checkKinds(res *Result, whose string, seen map[string]json.RawMessage) {
+func (s *scheduler) checkKinds(res *Result, whose string, seen view) {
 	for _, kind := range slices.Sorted(maps.Keys(s.prog().Schemas)) {
 		if kind == "input" {
 			continue
 		}
-		v := seen[kind]
+		v := seen.of(kind)
 		for _, schema := range s.prog().Schemas[kind] {
 			if err := schema.ValidateChecked(v); err != nil {
 				s.fail(res, diag.Finding{

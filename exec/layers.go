@@ -18,36 +18,53 @@ func (s *scheduler) kinds() []string {
 	return slices.DeleteFunc(s.board.Kinds(), func(kind string) bool { return strings.Contains(kind, "\x00") })
 }
 
+// view is what somebody sees of kinds, in order of their names.
+type view []kindValue
+
+type kindValue struct {
+	kind  string
+	value json.RawMessage
+}
+
+// of is the value of a kind, nil if it is not seen.
+func (v view) of(kind string) json.RawMessage {
+	i, ok := slices.BinarySearchFunc(v, kind, func(k kindValue, kind string) int { return strings.Compare(k.kind, kind) })
+	if !ok {
+		return nil
+	}
+	return v[i].value
+}
+
 // seen is what an instance sees of these kinds at the end: its own merged over the global
 // one. Of "" it is the global values.
-func (s *scheduler) seen(kinds []string, instance string) map[string]json.RawMessage {
-	seen := make(map[string]json.RawMessage, len(kinds))
-	for _, kind := range kinds {
-		seen[kind], _ = s.board.Snapshot(kind)
-		if instance == "" {
-			continue
+func (s *scheduler) seen(kinds []string, instance string) view {
+	seen := make(view, len(kinds))
+	for i, kind := range kinds {
+		v, _ := s.board.Snapshot(kind)
+		if instance != "" {
+			if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok {
+				v = over(v, own)
+			}
 		}
-		if own, ok := s.board.Snapshot(compile.Layer(kind, instance)); ok {
-			seen[kind] = over(seen[kind], own)
-		}
+		seen[i] = kindValue{kind, v}
 	}
 	return seen
 }
 
 // parts are the kinds as results have them: the state, the data, and the other ones.
-func parts(seen map[string]json.RawMessage) (state, data json.RawMessage, others map[string]json.RawMessage) {
-	for kind, v := range seen {
-		switch kind {
+func parts(seen view) (state, data json.RawMessage, others map[string]json.RawMessage) {
+	for _, k := range seen {
+		switch k.kind {
 		case "input":
 		case "state":
-			state = v
+			state = k.value
 		case "data":
-			data = v
+			data = k.value
 		default:
 			if others == nil {
 				others = map[string]json.RawMessage{}
 			}
-			others[kind] = v
+			others[k.kind] = k.value
 		}
 	}
 	return state, data, others

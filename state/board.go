@@ -307,7 +307,9 @@ func (w *Whiteboard) Kinds() []string {
 	for name := range w.others {
 		names = append(names, name)
 	}
-	slices.Sort(names)
+	if len(w.others) > 0 {
+		slices.Sort(names)
+	}
 	return names
 }
 
