@@ -222,7 +222,7 @@ func TestAllocationsOfARun(t *testing.T) {
 			t.Fatal(res.Reason, err)
 		}
 	})
-	if got > 55 {
+	if got > 50 {
 		t.Errorf("%v allocations", got)
 	}
 	t.Log(got)
