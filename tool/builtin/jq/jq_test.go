@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/itchyny/gojq"
 
@@ -21,9 +20,7 @@ func ask(t testing.TB, query, value string) (result, fault string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	res, err := jq.Tool().Activity.Call(ctx, &tool.Request{
+	res, err := jq.Tool().Activity.Call(t.Context(), &tool.Request{
 		Params: json.RawMessage(`{"query":` + string(q) + `,"value":` + value + `,"args":{"limit":2}}`),
 	})
 	if err != nil {
