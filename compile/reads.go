@@ -178,7 +178,8 @@ func segment(s lang.Segment) state.Segment {
 // written is a path as package lang spells it, which quotes fewer names.
 func written(p state.Path) string {
 	kinds := [...]lang.SegmentKind{state.Name: lang.Named, state.Index: lang.Index, state.Either: lang.Number, state.Star: lang.Star}
-	e := lang.Expr{Op: lang.OpRef, Kind: p[0].Name}
+	var space [8]lang.Segment
+	e := lang.Expr{Op: lang.OpRef, Kind: p[0].Name, Path: space[:0]}
 	for _, s := range p[1:] {
 		e.Path = append(e.Path, lang.Segment{Kind: kinds[s.Kind], Index: s.Index, Name: s.Name})
 	}
