@@ -54,6 +54,7 @@ func (c *checker) bind(order []int32) {
 		b.writers = make([]pathChains, c.index.nodes.n)
 	}
 	b.effects.reset()
+	b.starts.Grow(len(c.calls), c.countRefs())
 	for range c.calls {
 		if b.starts.Node(); b.writers != nil {
 			b.commits.Node()
@@ -80,6 +81,14 @@ func (c *checker) bind(order []int32) {
 		c.nothingThere(&c.calls[i])
 	}
 	c.nothingThere(&c.end)
+}
+
+// countRefs is the number of references: about as many edges does a plan have.
+func (c *checker) countRefs() (n int) {
+	for i := range c.calls {
+		n += len(c.calls[i].refs)
+	}
+	return n
 }
 
 // permute puts the calls into plan order.
@@ -131,11 +140,9 @@ func (b *binder) call(i int32, d *draft) {
 		}
 	}
 	b.addCommitter(i, d)
-	for j, node := range d.nodes {
-		if !slices.Contains(d.nodes[:j], node) {
-			b.write(i, node)
-			b.index.addWriter(node, d.Place)
-		}
+	for _, node := range b.nodesOf(d) {
+		b.write(i, node)
+		b.index.addWriter(node, d.Place)
 	}
 	if certain && d.Method == state.Set {
 		for _, w := range d.Alternatives[0].Writes {

@@ -39,7 +39,7 @@ func (c *checker) lowerCalls() {
 
 func (c *checker) lowerCall(d *draft, src *lang.Call) {
 	d.Source, d.ID, d.Rare = src, src.ID, noRare
-	d.refs, d.nodes = c.chunks.ref[:0], c.chunks.node[:0]
+	d.refs = c.chunks.ref[:0]
 	if src.Tool != "" {
 		c.findTool(d)
 	} else {
@@ -54,8 +54,8 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 	c.lowerRare(d)
 	c.lowerParams(d)
 	c.findChooser(d)
-	c.chunks.ref, c.chunks.node = d.refs, d.nodes
-	d.refs, d.nodes = keep(&c.chunks.refs, d.refs), keep(&c.chunks.nodes, d.nodes)
+	c.chunks.ref = d.refs
+	d.refs = keep(&c.chunks.refs, d.refs)
 	if d.Tool != nil {
 		c.checkParams(d)
 		c.findActivity(d)

@@ -15,13 +15,11 @@ type chunks struct {
 	writes   []Write
 	outcomes []Alternative
 	refs     []ref
-	nodes    []int32
 	holes    []hole
 
-	ref  []ref   // scratch: the references of the current call
-	node []int32 // scratch: the nodes of the paths that it writes
-	json []byte  // scratch: the text of the current template
-	hole []hole  // scratch: its holes
+	ref  []ref  // scratch: the references of the current call
+	json []byte // scratch: the text of the current template
+	hole []hole // scratch: its holes
 }
 
 const chunkSize = 256

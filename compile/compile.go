@@ -173,6 +173,7 @@ type checker struct {
 	lastTool  last[string, *tool.Tool]
 	lastFacts last[*tool.Tool, *toolFacts]
 	lastKind  last[string, *kind]
+	lastPath  state.Path // that was read: see readPath
 
 	calls         []draft                 // in the order of the list, later in plan order
 	made          []Call                  // what the drafts come to, in the same order
@@ -206,6 +207,7 @@ type checker struct {
 	chunks chunks
 	queues queues // of chains
 	texts  lang.TextReader
+	nodes  []int32 // scratch: see nodesOf
 
 	list           string // the JSON Pointer of the list of calls, once asked for
 	listed, isList bool
@@ -225,12 +227,11 @@ type last[K comparable, V any] struct {
 // draft is a call on its way to become part of the program.
 type draft struct {
 	*Call
-	refs   []ref   // its reads, in order
-	nodes  []int32 // the nodes of the paths that it may write
-	fixed  bool    // what is lowered is what the tool fixes, not the call
-	awaits bool    // it depends on a call that may still come
-	loop   bool    // it is on a cycle that was reported
-	bad    bool    // it has an error: what follows from it is not reported
+	refs   []ref // its reads, in order
+	fixed  bool  // what is lowered is what the tool fixes, not the call
+	awaits bool  // it depends on a call that may still come
+	loop   bool  // it is on a cycle that was reported
+	bad    bool  // it has an error: what follows from it is not reported
 
 	inherits bool                 // its tool fixes what it delegates to
 	unfit    bool                 // its params are not what its tool takes

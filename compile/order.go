@@ -98,7 +98,7 @@ func (c *checker) lookBack() (forward bool) {
 			c.tooWild(d)
 			return false
 		}
-		for _, n := range d.nodes {
+		for _, n := range c.nodesOf(d) {
 			written[n].at = true
 			for a := n; a > 0 && !written[a].sub; a = c.index.up(a) {
 				written[a].sub = true
@@ -166,6 +166,9 @@ func (c *checker) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 
 // holds reports whether the initial whiteboard has a value at a path.
 func (c *checker) holds(p state.Path) bool {
+	if k := c.kind(p[0].Name); k != nil && string(k.value) == "{}" && len(p) > 1 {
+		return false // as most states are at first
+	}
 	if !slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind == state.Star }) {
 		return c.board.Held(p)
 	}
@@ -312,15 +315,24 @@ func (c *checker) waitFor(b *dag.Builder, chains []pathChains, r *Read, n int32)
 }
 
 func (c *checker) addWriter(chains []pathChains, d *draft, n int32) {
-	for i, node := range d.nodes {
-		if slices.Contains(d.nodes[:i], node) {
-			continue
-		}
+	for _, node := range c.nodesOf(d) {
 		chains[node].at.add(&c.queues, n)
 		for a := node; a > 0; a = c.index.up(a) {
 			chains[a].sub.add(&c.queues, n)
 		}
 	}
+}
+
+// nodesOf are the nodes of the paths that a call may write, each once. The slice is good until
+// the next call.
+func (c *checker) nodesOf(d *draft) []int32 {
+	c.nodes = c.nodes[:0]
+	for w := range d.writes() {
+		if !slices.Contains(c.nodes, w.node) {
+			c.nodes = append(c.nodes, w.node)
+		}
+	}
+	return c.nodes
 }
 
 // writes reports whether a call may write a path that overlaps p.

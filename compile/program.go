@@ -64,22 +64,22 @@ type Call struct {
 	Source *lang.Call
 	ID     string
 	Place  state.Place
-	Tool   *tool.Tool
+	// Repeatable reports that an attempt of its tool whose answer was lost may be
+	// made again unasked (execution §2).
+	Repeatable bool
+	Method     state.Method
+	Tool       *tool.Tool
 	// Activity runs it; nil when the call is latent: see Runner.
 	Activity tool.Activity
 	// Effects are those its tool declares; when it picks the activity of another tool
 	// or has a fallback, those of either.
 	Effects tool.Effects
-	// Repeatable reports that an attempt of its tool whose answer was lost may be
-	// made again unasked (execution §2).
-	Repeatable bool
 
 	Params Template
 	When   *Expr // nil: always
 	// Alternatives are the outcomes of its output path, in order; none when the
 	// result is not written.
 	Alternatives []Alternative
-	Method       state.Method
 	ErrorPath    *Write // nil: none
 
 	*Rare
@@ -156,12 +156,12 @@ type Fallback struct {
 type Read struct {
 	Path state.Path
 	Span diag.Span
-	// Since is the place of the write that ends the binding; 0 when the initial
-	// whiteboard is seen (plan-language §5).
-	Since state.Place
 	// Under is, for a read of a call of an instance, the same path on the global
 	// whiteboard, over which what the instance has is merged; nil for others.
 	Under *Read
+	// Since is the place of the write that ends the binding; 0 when the initial
+	// whiteboard is seen (plan-language §5).
+	Since state.Place
 
 	spot int32 // where its path is in the path index, once it was found: see pathIndex.place
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"bytes"
 	"maps"
+	"slices"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -126,7 +127,7 @@ func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 }
 
 func (c *checker) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
-	out.read = Read{Path: c.path(e), Span: d.span(e.Span)}
+	out.read = Read{Path: c.readPath(d, e), Span: d.span(e.Span)}
 	if out.void = !c.knownKind(d, e); !out.void {
 		c.ofInstance(d, &out.read)
 		d.refs = append(d.refs, ref{expr: out, soft: soft || group > 0, group: group})
@@ -148,6 +149,19 @@ func (d *draft) loc(n lang.Node) diag.Loc {
 		n = d.Source.ToolNode
 	}
 	return n.Loc()
+}
+
+// readPath is path for a read. Neighbours often read the same, and then share it; those of
+// instances do not, whose paths are changed.
+func (c *checker) readPath(d *draft, e *lang.Expr) state.Path {
+	if d.instance != nil {
+		return c.path(e)
+	}
+	if last := c.lastPath; len(last) != len(e.Path)+1 || last[0].Name != e.Kind ||
+		!slices.EqualFunc(last[1:], e.Path, func(p state.Segment, s lang.Segment) bool { return p == segment(s) }) {
+		c.lastPath = c.path(e)
+	}
+	return c.lastPath
 }
 
 // path lowers a reference to a path.
@@ -294,7 +308,6 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 	if by := named(w.Path); len(by) < len(w.Path) {
 		w.commit = c.index.intern(by)
 	}
-	d.nodes = append(d.nodes, w.node)
 	for i, s := range c.kind(e.Kind).schemas {
 		sub, has := s.At(steps(w.Path[1:])...)
 		if has == schemas.Never {

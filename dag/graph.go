@@ -1,6 +1,9 @@
 package dag
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Builder collects the nodes and edges of a graph. The zero Builder is empty.
 // It may go on collecting after Build. It is not for concurrent use.
@@ -10,6 +13,11 @@ type Builder struct {
 }
 
 type edge struct{ from, to int32 }
+
+// Grow makes room for so many more nodes and edges, so that adding them moves nothing.
+func (b *Builder) Grow(nodes, edges int) {
+	b.virtual, b.edges = slices.Grow(b.virtual, nodes), slices.Grow(b.edges, edges)
+}
 
 // Node adds a node and returns its number: 0, 1, 2, …, virtual nodes included.
 func (b *Builder) Node() int32 { return b.add(false) }

@@ -33,12 +33,35 @@ func FuzzParse(f *testing.F) {
 			doc, list := Parse(diag.NewFile("plan.json", text), &Options{Answer: answer, MaxDepth: 50})
 			checkFindings(t, list, len(text))
 			checkTree(t, doc, len(text))
+			checkReader(t, doc)
 			if !doc.broken && !json.Valid(doc.Root.AppendJSON(nil)) {
 				t.Fatalf("the root is no JSON: %s", doc.Root.AppendJSON(nil))
 			}
 		}
 		checkAgainstJSON(t, text)
 	})
+}
+
+// checkReader reads all texts and output paths of a document in one memory: that must be what the
+// grammar reads.
+func checkReader(t *testing.T, doc *Document) {
+	var reader TextReader
+	for n := range doc.Root.TextNodes() {
+		want, _ := readText(doc.File.Text, n.tree.token(n.i), nil)
+		if got := reader.Text(n); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s is read as %s", n.AppendJSON(nil), dumpText(got))
+		}
+	}
+	for i := range doc.Calls {
+		n := doc.Calls[i].OutputNode
+		if !n.is(String) || n.has(bad) {
+			continue
+		}
+		want, _ := readWrite(doc.File.Text, n.tree.token(n.i), nil)
+		if got := reader.OutputPath(&doc.Calls[i]); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s is read as %s", n.AppendJSON(nil), got)
+		}
+	}
 }
 
 func checkFindings(t *testing.T, list diag.List, size int) {

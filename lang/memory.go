@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/plc-lang/plc/diag"
 )
 
 // memory is where what is read goes: many small things are made at once, and lie side by
@@ -112,9 +114,28 @@ func (n Node) IsReference() bool { return n.has(isRef) && n.has(hasText) }
 
 // reference is what a string says that isReference.
 func (m *memory) reference(n Node) *Expr {
-	token := n.tree.token(n.i)
-	s := source{text: m.string(n.tree.file.Text[token.Start+1 : token.End-1]), start: int(token.Start) + 1, memory: m}
-	e, _ := s.scan(s.text, 0)
+	in := n.tree.inside(n.i)
+	raw := n.tree.file.Text[in.Start:in.End]
+	text := m.string(raw[len(dagger):])
+	e := m.newRef(maxSegments(text))
+	at := in.Start + int32(len(dagger)) // of text[0]
+	end := plainName(raw, len(dagger)) - len(dagger)
+	e.Kind, e.KindSpan = text[:end], diag.Span{Start: at, End: at + int32(end)}
+	for i := end; i < len(text); i = end {
+		var s Segment
+		if text[i] == '.' {
+			i++
+			end = plainName(raw, i+len(dagger)) - len(dagger)
+			s = named(text[i:end])
+		} else {
+			end = indexFrom(text, ']', i) + 1
+			s.Kind = Index
+			s.Index, _ = parseIndex(text[i+1 : end-1])
+		}
+		s.Span = diag.Span{Start: at + int32(i), End: at + int32(end)}
+		e.Path = append(e.Path, s)
+	}
+	e.Span = diag.Span{Start: in.Start, End: in.End}
 	return e
 }
 
