@@ -49,7 +49,7 @@ const (
 	InsertRecovery  Strategy = "insert_recovery"   // the planner writes steps before the one that failed, which is tried again
 	SkipAndContinue Strategy = "skip_and_continue" // the step counts as skipped, and those that depend on it run with "" for its result
 	AbortPlan       Strategy = "abort"             // nothing more is done
-	AskUser         Strategy = "ask_user"          // Options.AskUser says what to do; without it the execution is aborted
+	AskUser         Strategy = "ask_user"          // Options.AskUser says what to do; without it the execution ends as paused
 )
 
 func strategies() []Strategy {
