@@ -135,6 +135,7 @@ func (a *attempt) start(open bool) error {
 		}
 		s.emit(Event{Type: Ran, Run: e})
 	}
+	opts.OnCallEnd = s.orNews(opts.OnCallEnd)
 	s.opts.Bound(&opts, &s.result.Usage)
 	closing, err := recorder(s.opts.Record).into(&opts, a.id, a.prog)
 	if err != nil {

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -23,10 +25,16 @@ type news struct {
 }
 
 // there reports whether there is any.
-func (n *news) there() bool {
+func (n *news) there() bool { return n.why() != "" }
+
+// why says why the planner is to plan anew; "" is that it is not.
+func (n *news) why() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.reasons) > 0
+	if len(n.reasons) == 0 {
+		return ""
+	}
+	return n.reasons[0]
 }
 
 // interrupt has the planner plan anew.
@@ -35,11 +43,27 @@ func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.messages = append(n.messages, messages...)
-	n.reasons = append(n.reasons, reason)
+	n.reasons = append(n.reasons, cmp.Or(reason, "another plan is wanted"))
 	if n.running != nil {
 		n.running.Replan(reason)
 	}
 }
+
+// orNews has a run pause, when a call ends, for what others want it to, or for news: of that it may not have been
+// told yet, as long as it starts.
+func (s *solver) orNews(others callEnd) callEnd {
+	return func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string {
+		if others != nil {
+			if why := others(ctx, c, result, f); why != "" {
+				return why
+			}
+		}
+		return s.news.why()
+	}
+}
+
+// callEnd is exec.Options.OnCallEnd.
+type callEnd = func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string
 
 // fits says what is wrong with messages of new information, beside the context of the task.
 func (s *solver) fits(list []json.RawMessage) error {
