@@ -54,7 +54,8 @@ func (p *parser) write(m Member) *Write {
 	return w
 }
 
-// outputPath notes that a string is read as a write expression; what it says is not kept.
+// outputPath reads a string as a write expression. What a plain reference says is not kept, as
+// nearly all are.
 func (p *parser) outputPath(m Member) {
 	if m.Value.isReference() {
 		p.tree.nodes[m.Value.i].flags |= isWrite | isRef
@@ -64,10 +65,13 @@ func (p *parser) outputPath(m Member) {
 	if !ok {
 		return
 	}
-	p.forgotten.forget()
-	w, faults := readWrite(p.file.Text, token, &p.forgotten)
+	w, faults := readWrite(p.file.Text, token, &p.memory)
 	if w != nil {
 		p.tree.nodes[m.Value.i].flags |= isWrite
+		if p.tree.writes == nil {
+			p.tree.writes = map[int32]*Write{}
+		}
+		p.tree.writes[m.Value.i] = w
 	}
 	p.report(m.Value, faults)
 }

@@ -125,8 +125,8 @@ type Rest struct {
 }
 
 // OutputPath is the call's _outputPath, or the one that its tool fixes; nil when there is none, or
-// it was reported. It is read again each time, so that no two answers share anything; a TextReader
-// reads many.
+// it was reported. It must not be changed. A single plain path, as nearly all are, is read again each
+// time; a TextReader reads many.
 func (c *Call) OutputPath() *Write { return c.outputPath(nil) }
 
 func (c *Call) outputPath(m *memory) *Write {
@@ -141,8 +141,7 @@ func (c *Call) outputPath(m *memory) *Write {
 		w, _ := m.writeOne(m.reference(n))
 		return w
 	}
-	w, _ := readWrite(n.tree.file.Text, n.tree.token(n.i), m)
-	return w
+	return n.tree.writes[n.i]
 }
 
 // Name is a name and where it stands.

@@ -101,7 +101,8 @@ func (r *TextReader) Text(n Node) *Text {
 	return text
 }
 
-// OutputPath is c.OutputPath, good until the reader is used again; its strings stay.
+// OutputPath is c.OutputPath, of which nothing may be changed, good until the reader is used again;
+// its strings stay.
 func (r *TextReader) OutputPath(c *Call) *Write {
 	r.memory.forget()
 	return c.outputPath(&r.memory)

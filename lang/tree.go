@@ -30,6 +30,8 @@ type tree struct {
 	names []string
 	index map[string]int32 // of names, while the tree is built
 	texts []int32          // the nodes that have a Text, in order
+
+	writes map[int32]*Write // of the nodes that are write expressions, but for plain references
 }
 
 // node is a value, or the name of a member.
