@@ -22,13 +22,17 @@ type chunks struct {
 	hole []hole // scratch: its holes
 }
 
-const chunkSize = 256
+// A chunk has twice the values of the one before it, within these bounds: a plan of a few calls has few.
+const (
+	leastChunk = 16
+	mostChunk  = 256
+)
 
 // room makes sure that n more values fit on a chunk. A new one is as large as what the allocator
 // gives for it, of which make would waste up to an eighth.
 func room[T any](chunk *[]T, n int) {
 	if cap(*chunk)-len(*chunk) < n {
-		*chunk = slices.Grow([]T(nil), max(n, chunkSize))
+		*chunk = slices.Grow([]T(nil), max(n, min(max(2*cap(*chunk), leastChunk), mostChunk)))
 	}
 }
 
