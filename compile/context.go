@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -213,6 +214,10 @@ func (c *checker) given() {
 		}
 		if strings.Contains(name, layerMark) || len(v.JSON) == 0 || v.JSON[0] != '{' {
 			c.errorf(diag.BadInput, c.orFile(v.Loc), "the %s must be an object", name)
+			continue
+		}
+		if err := jsonscan.Check(v.JSON, jsonscan.Limits{MaxBytes: math.MaxInt32}); err != nil {
+			c.errorf(diag.BadInput, c.orFile(v.Loc), "the %s is no JSON: %v", name, err)
 			continue
 		}
 		k.merge(v.JSON, v.Loc)

@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,17 @@ func TestDigestOfTheRest(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// What a program gives is as strict as what a document holds.
+func TestGivenIsJSON(t *testing.T) {
+	for _, text := range []string{`{"n":{"a":1,"a":2}}`, `{"a":`, "{\"a\":\"\xff\"}", `{} {}`} {
+		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(`[{"_tool":"e","v":"†input.n"}]`)), nil)
+		_, findings := compile.Compile(doc, &compile.Options{Catalogue: catalogue(t), Run: true, Values: map[string]compile.Given{"input": {JSON: json.RawMessage(text)}}})
+		if !slices.ContainsFunc(findings, func(f diag.Finding) bool { return f.Code == diag.BadInput && f.Severity == diag.Error }) {
+			t.Errorf("%s: %v", text, findings.Err())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -198,8 +199,11 @@ const fewDeadlines = 64
 // expect notes that an attempt was started. The caller holds mu.
 func (p *pool) expect(a *attempt, now time.Time) {
 	p.due.going++
-	p.await(deadline{attempt: a, at: now.Sub(p.begun) + a.timeout})
+	p.await(deadline{attempt: a, at: after(now.Sub(p.begun), a.timeout)})
 }
+
+// after is so much later, or never.
+func after(now, wait time.Duration) time.Duration { return now + min(wait, math.MaxInt64-now) }
 
 // await adds a deadline. The caller holds mu.
 func (p *pool) await(d deadline) {
@@ -245,7 +249,7 @@ func (p *pool) ring() {
 			continue
 		}
 		d.timeOut()
-		d.grace, d.at = true, now+p.opts.Grace
+		d.grace, d.at = true, after(now, p.opts.Grace)
 		p.mu.Lock()
 		p.await(d)
 		p.mu.Unlock()
@@ -264,7 +268,7 @@ func (p *pool) late(now time.Duration) (late []deadline) {
 		switch later, held := d.pause(); {
 		case held:
 		case later > 0:
-			d.at += later
+			d.at = after(d.at, later)
 			p.due.heap.push(d)
 		default:
 			late = append(late, d)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,27 @@ func TestAttemptIsAContext(t *testing.T) {
 			cancel(nil)
 		}
 	}
+}
+
+// A timeout for ever is none, and no other call's.
+func TestTimeoutForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newRun(t.Context(), &Options{Grace: math.MaxInt64}).pool
+		begun := time.Now()
+		time.Sleep(time.Second)
+		ever, short := &attempt{s: p.root, timeout: math.MaxInt64}, &attempt{s: p.root, timeout: time.Minute}
+		p.mu.Lock()
+		p.expect(ever, time.Now())
+		p.expect(short, time.Now())
+		p.mu.Unlock()
+		<-short.Done()
+		if d := time.Since(begun); d != time.Minute+time.Second || ever.Err() != nil {
+			t.Errorf("after %v; %v", d, ever.Err())
+		}
+		p.mu.Lock()
+		p.disarm()
+		p.mu.Unlock()
+	})
 }
 
 // Deadlines ring in order, one timer for all, and those of attempts that ended are swept.

@@ -22,12 +22,15 @@ func isCSV(name string) bool { return strings.EqualFold(filepath.Ext(name), ".cs
 // planRows are the plans of a table with a plan a row, in the first of the fields that is a
 // column. Findings point into the table.
 func planRows(src *diag.File, name string, fields []string) (iter.Seq[*checkedPlan], error) {
-	rows := &table{src: src, Reader: csv.NewReader(bytes.NewReader(src.Text)), at: 1}
+	text := bytes.TrimPrefix(src.Text, []byte("\ufeff"))
+	rows := &table{src: src, Reader: csv.NewReader(bytes.NewReader(text)), at: 1, start: len(src.Text) - len(text)}
 	header, err := rows.Read()
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s has no column with plans: it is empty", name)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	column := slices.IndexFunc(fields, func(f string) bool { return slices.Contains(header, f) })
 	if column < 0 {
 		return nil, fmt.Errorf("%s has no column with plans: %s", name, columnsOf(fields))
@@ -40,15 +43,17 @@ func planRows(src *diag.File, name string, fields []string) (iter.Seq[*checkedPl
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			p := &checkedPlan{name: name, err: err}
-			if err == nil {
+			p := &checkedPlan{name: name}
+			if err != nil {
+				p.err = fmt.Errorf("%s: %w", name, err)
+			} else {
 				p.file = rows.cell(column, row[column])
 				p.Line, _ = rows.FieldPos(0)
 			}
 			if err == nil && id >= 0 {
 				p.ID, _ = json.Marshal(row[id]) // it is a string
 			}
-			if !yield(p) || err != nil {
+			if !yield(p) || err != nil && !errors.Is(err, csv.ErrFieldCount) {
 				return
 			}
 		}

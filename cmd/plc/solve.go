@@ -24,16 +24,18 @@ type solveFlags struct {
 	model    string
 	style    string
 	styleOpt string // the file of its options
-	context  string
-	schema   string
-	maxTurns int
-	repairs  int
-	fixes    bool
-	whole    bool
-	reflect  string
-	ledgers  bool
-	resume   string
-	list     bool // the functions of the style, and no more
+
+	styleText json.RawMessage // what is in that; nil when there is none
+	context   string
+	schema    string
+	maxTurns  int
+	repairs   int
+	fixes     bool
+	whole     bool
+	reflect   string
+	ledgers   bool
+	resume    string
+	list      bool // the functions of the style, and no more
 
 	id    string            // of a loop that goes on
 	given map[string]string // its flags, as they are recorded
@@ -236,6 +238,7 @@ func (env *environment) styleOptions(s *style, f *solveFlags, o *loop.Options) (
 	if err != nil {
 		return nil, err
 	}
+	f.styleText = raw
 	run, err := s.options(raw, o)
 	if err != nil {
 		return nil, fmt.Errorf("--style-options: %w", err)

@@ -118,7 +118,11 @@ func callLine(call json.RawMessage) string {
 
 // askPlan shows a whole plan and puts it to a person.
 func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, f *solveFlags) error {
-	m := prog.Manifest(nil)
+	of := map[string]json.RawMessage{"style": quote(f.style)} // its options say what else is called, and how
+	if f.styleText != nil {
+		of["styleOptions"] = f.styleText
+	}
+	m := prog.Manifest(of)
 	file := s.plans.next(m)
 	if yes, err := s.plans.answered(file, m); yes || err != nil {
 		return err

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"slices"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Executed is the answer of plan.execute.

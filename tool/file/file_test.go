@@ -591,3 +591,27 @@ func TestDocumentsAreReadOnce(t *testing.T) {
 		t.Errorf("%d tools, %d reads, %v", c.Len(), reads, findings)
 	}
 }
+
+// An operation is known by its method and path, unless two services have it; no tool takes another
+// name that way.
+func TestNamesOfOperations(t *testing.T) {
+	doc := func(id string) string {
+		return `{"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://` + id + `.example"}], "paths": {
+			"/orders": {"get": {"operationId": "` + id + `Orders", "responses": {}}}, "/` + id + `": {"get": {"operationId": "` + id + `", "responses": {}}}}}`
+	}
+	f, findings := Read(diag.NewFile("f.yaml", []byte("openapi: [{spec: shop}, {spec: bank}]\ntools: {pay: {x-operation: look}}")))
+	f.ReadFile = func(name string) ([]byte, error) { return []byte(doc(name)), nil }
+	c, _, more := Catalogue(f)
+	if findings = append(findings, more...); findings.HasErrors() {
+		t.Fatal(findings.Err())
+	}
+	for name, want := range map[string]string{"GET /shop": "shop", "GET /bank": "bank", "GET /orders": "", "look": "", "shopOrders": "shopOrders"} {
+		got := ""
+		if tool, ok := c.Lookup(name); ok {
+			got = tool.Definition.Name
+		}
+		if got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

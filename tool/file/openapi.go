@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
@@ -130,17 +131,34 @@ func (b *builder) operations(f *File) (tools []*tool.Tool) {
 }
 
 // operationNames notes how tools that are operations of an HTTP API are called as well: by
-// method and path, as their definitions have it in x-operation. Of several the last counts,
-// as it does of tools of one name.
+// method and path, as their definitions have it in x-operation. What two tools have, say of two
+// services, names neither.
 func (b *builder) operationNames(tools []*tool.Tool) {
+	found := map[string]string{} // the tool, "" for several
 	for _, t := range tools {
 		var def struct {
 			Operation string `json:"x-operation"`
 		}
-		if json.Unmarshal(t.Definition.Raw, &def) == nil && def.Operation != "" {
-			b.aliases[def.Operation] = t.Definition.Name
+		if json.Unmarshal(t.Definition.Raw, &def) != nil || !isOperation(def.Operation) {
+			continue
+		}
+		if other, ok := found[def.Operation]; ok && other != t.Definition.Name {
+			found[def.Operation] = ""
+		} else {
+			found[def.Operation] = t.Definition.Name
 		}
 	}
+	for operation, name := range found {
+		if name != "" && b.aliases[operation] == "" {
+			b.aliases[operation] = name
+		}
+	}
+}
+
+// isOperation reports whether a name is a method and a path, such as "GET /orders".
+func isOperation(name string) bool {
+	method, path, ok := strings.Cut(name, " ")
+	return ok && method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.HasPrefix(path, "/")
 }
 
 // service makes the tools of a document, or findings.
