@@ -1,5 +1,5 @@
-# Seven words; each is a line that can be typed without make as well.
-.PHONY: test fuzz torture bench bench-go generate check
+# Eight words; each is a line that can be typed without make as well.
+.PHONY: test fuzz torture lsp bench bench-go generate check
 
 test: ## the tests
 	go test ./...
@@ -10,7 +10,12 @@ fuzz: ## each fuzz target for a few seconds, the large hostile inputs, and every
 	go test ./approval -args -changes 10000
 
 torture: ## kills, power cuts and broken files, by the thousand; some minutes
-	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Truncated' ./journal -torture
+	go test -timeout 30m -v -run TestStepped ./exec/law -law.stepped=20000
+	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Bytes|Truncated' ./journal/sqlite -torture
+
+lsp: ## a million random edits, and how long editors wait for findings, in 1,000 calls and 100,000
+	go test ./cmd/plc/internal/lsp -run Edits -v -lsp.edits 1000000
+	go test ./cmd/plc/internal/lsp -run XXX -bench Keystroke -benchtime 100x
 
 bench: ## docs/benchmarks.md: plc beside others; QUICK=1 is short, and to the terminal; some minutes
 	cd bench/js && npm ci --silent || echo "without what needs Node"

@@ -1,28 +1,66 @@
-// Package plc compiles and runs the plans of AI agents. This package is a map;
-// the work is done by those below it:
+// Package plc checks, previews and runs the plans of AI agents.
 //
-//	lang      text → tree: documents, calls, references, positions
-//	tool      what a plan can call: definitions, activities, the catalogue;
-//	          tool/process, http and standin run, tool/file reads tool files
-//	compile   tree + catalogue → *compile.Program: bound, checked, typed
-//	exec      *compile.Program → run: scheduler, failures, events;
-//	          exec/adaptive finds out how many calls at once are good
-//	state     the whiteboard: a log of writes ordered by place in the plan
-//	schemas   JSON Schema: validation, sub-schemas, assignability
-//	dag       graphs over integers; dag/draw draws them
-//	diag      findings, files, spans; text, JSON and SARIF
-//	journal   the record of runs, on disk
-//	trace     traces of runs, for OpenTelemetry
-//	loop      plc behind a model: it plans, its plans run, until there is an output
-//	cmd/plc   the command
+// A plan is a list of tool calls that refer to each other's results. plc treats it as a
+// program: it reports every fault with its place before anything runs, shows what would
+// happen, runs the calls as parallel as their data allows with the result of running them
+// in order, and keeps a record from which a run can be resumed, replayed and forked.
 //
-// The way of a plan is three calls:
+// An [Engine] has the tools. A [Spec] describes one run of a plan:
 //
-//	doc, findings := lang.Parse(diag.NewFile("plan.json", text), nil)
-//	prog, more := compile.Compile(doc, &compile.Options{Catalogue: tools})
-//	result, err := exec.Run(ctx, prog, nil)
+//	eng := plc.New(plc.Config{Tools: []*tool.Tool{search, book}})
+//	defer eng.Close()
+//	res, err := eng.Run(ctx, plc.Spec{Plan: plc.Text(answer)})
 //
-// examples/embed is a program that makes them. What a plan means is in
-// docs/plan-language.md, how it runs in docs/execution.md, the command in docs/cli.md,
-// and how the parts fit in docs/architecture.md.
+// Tools are Go functions ([github.com/plc-lang/plc/tool.Func]), and whatever tool files
+// and MCP configurations declare: see [Toolset].
+//
+// # From text to result
+//
+//   - [Engine.Check] reads and compiles a plan and calls no tool. [Plan.Err] returns a
+//     [*PlanError] with the findings when the plan must not run.
+//   - [Engine.Prepare] is Check for a run: secrets have to be set, and MCP servers start.
+//     [Plan.Preview] then shows what the run would do, and [Plan.Begin] begins it.
+//   - [Engine.Run] does all of this in one call.
+//
+// # Records
+//
+// With [Config].Store, every run is recorded before its effects happen. A store is a
+// [github.com/plc-lang/plc/journal.Store]: package journal/sqlite has one in a file, and package
+// journal/memory one that lasts as long as the process. This package links no database.
+//
+//	store, err := sqlite.Open("runs.db", nil)
+//	eng := plc.New(plc.Config{Store: store, Tools: tools})
+//
+// When the process ends, or the run waits for a person, [Engine.Resume] continues it from its
+// record: calls that gave a result are not made again. After a kill, the runs to resume are those
+// with the status journal.Interrupted in [Engine.Runs]. [Engine.Replay] walks a record without
+// calling anything, and [Engine.Fork] runs it again from one of its calls.
+//
+// # People
+//
+// Calls of destructive tools, and whole plans that are lazy, are put to a person: to the
+// functions in [Config], or else the run pauses with the status exec.Paused. [Engine.Questions]
+// then lists what is asked, and [Engine.Answer] answers. A lazy plan is shown by
+// [Engine.PendingPlan], and answered for by [Engine.ApprovePlan] or [Engine.RejectPlan].
+// [Engine.Resume] continues with the answers; a run that is still executed, by whatever process,
+// takes them at once.
+//
+// # Front ends
+//
+// A server, or another protocol, needs this package and a store: it begins runs with
+// [Engine.Prepare] and [Plan.Begin], lists them with [Engine.Runs], tells a client what happened
+// since the event that it saw last with [Engine.Events], and ends a run with [Engine.Cancel],
+// whichever process executes it. The example "server" does each of these.
+//
+// # Errors
+//
+// Faults of a plan are findings: a [*PlanError]. A setting that is wrong is a [*SpecError].
+// All other errors are about the world: a file, a server, the store. That a call failed is
+// none of these: it is in the result.
+//
+// # The packages below
+//
+// What a plan means is decided in package compile, how it runs in package exec. The other
+// packages are listed in docs/architecture.md; programs that only run plans need none of
+// them but tool, and journal for a store.
 package plc

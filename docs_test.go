@@ -51,7 +51,7 @@ func (b *block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/tools/*.md", "docs/decisions/*.md", "examples/*/README.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d pages, %v", pattern, len(names), err)
@@ -280,7 +280,7 @@ func TestCodes(t *testing.T) {
 }
 
 // shown is a file that a page shows in full.
-var shown = regexp.MustCompile("(?m)^\\[`([a-z/.]+)`\\]\\([^)]*\\).*:\n\n```[a-z]+\n((?s:.*?))```")
+var shown = regexp.MustCompile("(?m)^\\[`([a-z/._]+)`\\]\\([^)]*\\).*:\n\n```[a-z]+\n((?s:.*?))```")
 
 func TestShownFiles(t *testing.T) {
 	n := 0

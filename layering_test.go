@@ -36,10 +36,11 @@ const (
 	kin          = "github.com/getkin/kin-openapi"
 	gojq         = "github.com/itchyny/gojq"
 	cobra        = "github.com/spf13/cobra"
-	sqlite       = "modernc.org/sqlite"
+	sqliteLib    = "modernc.org/sqlite"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 	anthropicSDK = "github.com/anthropics/anthropic-sdk-go"
+	jsonrpc      = "github.com/sourcegraph/jsonrpc2"
 	openaiSDK    = "github.com/sashabaranov/go-openai"
 )
 
@@ -53,28 +54,29 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {},
+	".": {own: "compile compile/cel compile/report dag/draw diag exec exec/adaptive exec/forecast internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations loop state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai"},
 
 	// Leaves.
 	"internal/jsonscan": {},
 	"internal/python":   {},
 	"internal/spell":    {},
-	"internal/yamlpos":  {libraries: []string{yaml}},
-	"diag":              {},
+	"internal/display":  {},
+	"internal/texttree": {own: "internal/jsonscan", libraries: []string{yaml}},
+	"diag":              {own: "internal/display"},
 	"dag":               {},
 	"dag/draw":          {own: "dag"},
-	"schemas":           {own: "internal/jsonscan", libraries: []string{jsonschema, gjson}},
+	"schemas":           {own: "internal/jsonscan internal/spell", libraries: []string{jsonschema, gjson}},
 	"state":             {own: "internal/jsonscan", libraries: []string{gjson, sjson}},
 
 	// Text → tree.
-	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle, gjson, sjson}},
+	"lang": {own: "diag internal/jsonscan internal/spell", libraries: []string{participle}},
 
 	"lang/dialect":                {own: "diag lang internal/jsonscan"},
 	"lang/dialect/llmcompiler":    {own: "diag lang lang/dialect"},
 	"lang/dialect/mathqa":         {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":           {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":          {own: "diag lang lang/dialect"},
-	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan internal/yamlpos", libraries: []string{yaml}},
+	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan internal/texttree"},
 	"lang/dialect/mnms":           {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
 	"lang/dialect/sealtools":      {own: "diag lang lang/dialect lang/dialect/tree"},
@@ -92,61 +94,74 @@ var layers = map[string]layer{
 	"tool/internal/driver":     {own: "tool internal/jsonscan", libraries: []string{gjson}},
 	"tool/internal/secret":     {own: "tool/internal/driver internal/jsonscan"},
 	"tool/internal/group":      {libraries: []string{xsys}},
-	"tool/process":             {own: "tool tool/internal/driver tool/internal/group internal/jsonscan", libraries: []string{gjson}},
+	"tool/process":             {own: "tool tool/internal/driver tool/internal/group internal/jsonscan"},
 	"tool/mcp":                 {own: "diag schemas tool tool/process tool/internal/driver tool/internal/group internal/jsonscan internal/spell", libraries: []string{gjson, mcpSDK}},
 	"tool/http":                {own: "tool tool/internal/driver internal/jsonscan", libraries: []string{gjson}},
-	"tool/standin":             {own: "tool schemas internal/jsonscan"},
+	"tool/standin":             {own: "tool schemas"},
 	"tool/math":                {own: "diag tool"},
 	"tool/model":               {own: "tool schemas tool/internal/driver tool/internal/secret internal/jsonscan", libraries: []string{gjson}},
 	"tool/model/internal/wire": {own: "tool tool/model"},
 	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{anthropicSDK, gjson}},
 	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
 	"internal/tracetest":       {},                                              // for tests
-	"internal/modeltest":       {own: "tool/model", libraries: []string{gjson}}, // for tests
-	"internal/exectest":        {own: "exec compile"},                           // for tests
+	"tool/model/modeltest":     {own: "tool/model", libraries: []string{gjson}}, // for tests
+	"exec/exectest":            {own: "exec compile"},                           // for tests
 	"tool/builtin":             {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
-	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell", libraries: []string{kin, gjson, yaml}},
-	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell internal/yamlpos", libraries: []string{yaml}},
+	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell internal/texttree", libraries: []string{kin, gjson}},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell internal/texttree"},
 
 	// Tree + catalogue → program → run.
-	"compile":       {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson, sjson}},
-	"compile/cel":   {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
-	"exec":          {own: "compile lang tool schemas state dag diag internal/jsonscan", libraries: []string{xsync, xtime}},
-	"exec/adaptive": {own: "exec", libraries: []string{failsafe}},
-	"exec/law":      {}, // tests only
-	"exec/forecast": {own: "exec compile lang tool schemas state dag internal/spell"},
-	"trace":         {own: "exec tool"},
-	"approval":      {own: "compile internal/jsonscan"},
+	"compile":        {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson}},
+	"compile/report": {own: "compile lang tool schemas state internal/jsonscan", libraries: []string{gjson}},
+	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
+	"exec":           {own: "compile compile/report lang tool schemas state dag diag internal/display internal/jsonscan", libraries: []string{xtime}},
+	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},
+	"exec/law":       {}, // tests only
+	"exec/forecast":  {own: "exec compile lang tool schemas state dag internal/spell"},
+	"trace":          {own: "exec tool"},
+	"approval":       {own: "compile/report internal/jsonscan"},
 
 	// The record of runs.
-	"journal": {own: "exec compile internal/jsonscan", libraries: []string{sqlite, xsys}},
+	"journal":                 {own: "exec compile"},
+	"journal/internal/record": {own: "exec journal internal/jsonscan"},
+	"journal/memory":          {own: "exec journal journal/internal/record"},
+	"journal/sqlite":          {own: "exec journal journal/internal/record internal/jsonscan", libraries: []string{sqliteLib, xsys}},
+	"journal/storetest":       {own: "exec journal"}, // for tests
 
 	// The solution loop.
-	"loop":                {own: "exec compile lang lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
+	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect tool tool/model schemas diag internal/jsonscan internal/python", libraries: []string{gjson, sjson}},
-	"loop/flux":           {own: "exec loop tool tool/model internal/jsonscan internal/python"},
-	"loop/tea":            {own: "exec compile diag lang lang/dialect lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
+	"loop/flux":           {own: "compile exec lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
+	"loop/tea":            {own: "exec lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
+	// Front ends.
+	"cmd/plc/internal/gateway": {own: ". diag exec exec/forecast journal tool", libraries: []string{gjson, mcpSDK}},
+
 	// Programs.
+	"cmd/plc/internal/lsp/protocol": {},
+	"cmd/plc/internal/lsp": {
+		own:       ". cmd/plc/internal/lsp/protocol compile dag/draw diag exec/forecast lang schemas state tool tool/file tool/math internal/jsonscan internal/spell",
+		libraries: []string{jsonrpc},
+	},
 	"cmd/plc": {program: true,
-		own: "approval compile compile/cel " +
-			"exec exec/adaptive exec/forecast journal " +
-			"lang lang/dialect lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
-			"tool tool/file tool/guard tool/openapi tool/math tool/mcp tool/http tool/model tool/model/anthropic tool/model/openai " +
-			"state trace dag/draw diag internal/jsonscan internal/spell",
-		libraries: []string{cobra, pflag, xsys, xterm}},
+		own: ". compile/report approval cmd/plc/internal/lsp compile " +
+			"exec exec/forecast journal journal/sqlite " +
+			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
+			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
+			"state trace dag/draw diag internal/display internal/jsonscan cmd/plc/internal/gateway internal/spell",
+		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
-	"examples/embed":           {program: true, own: "lang compile exec tool diag"},
+	"examples/embed":           {program: true, own: ". tool"},
 	"examples/http":            {program: true},
 	"examples/pages":           {program: true},
 }
 
 // core are the packages that whoever runs plans from Go links, and coreLibraries all
 // that they may need: the five that the project is built on, and two for one purpose each.
-const core = "lang compile dag exec state schemas tool diag"
+const core = "lang compile compile/report dag exec state schemas tool diag"
 
 var coreLibraries = map[string]string{ // library → the packages that may import it
 	participle:   "lang", // and below it the readers of small notations
@@ -186,6 +201,7 @@ type sourceFile struct {
 	test      bool
 	set       *token.FileSet
 	ast       *ast.File
+	lines     []string // of its text, once asked for
 }
 
 func (f *sourceFile) at(n ast.Node) string { return f.set.Position(n.Pos()).String() }
@@ -205,7 +221,7 @@ func sourceFiles(t *testing.T) []*sourceFile {
 		case e.IsDir() || path.Ext(name) != ".go":
 			return nil
 		}
-		parsed, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -252,12 +268,20 @@ func foreign(p string) bool {
 
 func own(p string) bool { return p == module || strings.HasPrefix(p, module+"/") }
 
+// folder is the folder of a package of this module.
+func folder(p string) string {
+	if p == module {
+		return "."
+	}
+	return strings.TrimPrefix(p, module+"/")
+}
+
 func within(p string, modules []string) bool {
 	return slices.ContainsFunc(modules, func(m string) bool { return p == m || strings.HasPrefix(p, m+"/") })
 }
 
 func TestLayers(t *testing.T) {
-	seen := map[string]bool{}
+	seen, used := map[string]bool{}, map[string]bool{}
 	for _, f := range sourceFiles(t) {
 		seen[f.dir] = true
 		l, ok := layers[f.dir]
@@ -266,6 +290,9 @@ func TestLayers(t *testing.T) {
 			continue
 		}
 		for p, name := range f.imports() {
+			if !f.test {
+				used[f.dir+" "+p] = true
+			}
 			switch {
 			case name == ".":
 				t.Errorf("%s: an import by %q hides what is used of %s", f.name, name, p)
@@ -274,14 +301,62 @@ func TestLayers(t *testing.T) {
 			case f.test:
 			case foreign(p) && !within(p, l.libraries):
 				t.Errorf("%s: %s does not import %s", f.name, f.dir, p)
-			case own(p) && !slices.Contains(strings.Fields(l.own), strings.TrimPrefix(p, module+"/")):
+			case own(p) && !slices.Contains(strings.Fields(l.own), folder(p)):
 				t.Errorf("%s: %s does not import %s", f.name, f.dir, p)
 			}
 		}
 	}
-	for dir := range layers {
+	for dir, l := range layers {
 		if !seen[dir] {
 			t.Errorf("the table of layers has %s, which is not there", dir)
+		}
+		for _, lib := range l.libraries {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(used)), func(u string) bool {
+				p, ok := strings.CutPrefix(u, dir+" ")
+				return ok && within(p, []string{lib})
+			}) {
+				t.Errorf("the table of layers lets %s import %s, which it does not", dir, lib)
+			}
+		}
+	}
+}
+
+// shared are the libraries that several packages import, each with the reason. Every other one is
+// imported by one package and stands behind names of ours.
+var shared = map[string]string{
+	gjson:      "it walks over one JSON text without decoding it, as a for loop does over a list: a name of ours would only be another name for it",
+	sjson:      "it sets one member of a JSON text, where gjson reads one",
+	mcpSDK:     "tool/mcp is a client, and the gateway a server",
+	participle: "each grammar is its own: that of expressions, and those of two notations",
+	xsys:       "process groups and locks on files have nothing in common but the system",
+}
+
+// A library is imported at one place, unless it is shared for a reason.
+func TestLibrariesHaveOnePlace(t *testing.T) {
+	places := map[string][]string{}
+	for dir, l := range layers {
+		for _, lib := range l.libraries {
+			places[lib] = append(places[lib], dir)
+		}
+	}
+	for lib, dirs := range places {
+		slices.Sort(dirs)
+		switch why := shared[lib]; {
+		case len(dirs) > 1 && why == "":
+			t.Errorf("%s is imported by %s: give it one place, or say in shared why it has several", lib, strings.Join(dirs, ", "))
+		case len(dirs) == 1 && why != "":
+			t.Errorf("%s is imported by %s alone, and need not be shared", lib, dirs[0])
+		}
+	}
+}
+
+// What two packages share and no user may have imports nothing above it.
+func TestInternalIsBelow(t *testing.T) {
+	for dir, l := range layers {
+		for other := range strings.FieldsSeq(l.own) {
+			if strings.HasPrefix(dir, "internal/") && !strings.HasPrefix(other, "internal/") {
+				t.Errorf("%s imports %s", dir, other)
+			}
 		}
 	}
 }
@@ -318,21 +393,7 @@ var coreModules = []string{
 // and no others. The go command says what they link; that all files of this module and go.mod were
 // read before has the cache of tests forget its answer when one of them changes.
 func TestCoreLinksFewModules(t *testing.T) {
-	sourceFiles(t)
-	for _, name := range []string{"go.mod", "go.sum"} {
-		if _, err := os.ReadFile(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.Module.Path}}{{end}}"}
-	for dir := range strings.FieldsSeq(core) {
-		args = append(args, "./"+dir)
-	}
-	out, err := exec.Command("go", args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	linked := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+	linked := linkedModules(t, strings.Fields(core)...)
 	for _, m := range linked {
 		if !slices.Contains(coreModules, m) {
 			t.Errorf("the core links %s", m)
@@ -343,6 +404,40 @@ func TestCoreLinksFewModules(t *testing.T) {
 			t.Errorf("the core does not link %s any more", m)
 		}
 	}
+}
+
+// A program that runs plans links a database only when it imports a store that needs one.
+func TestRootLinksNoDatabase(t *testing.T) {
+	for _, m := range linkedModules(t, ".", "journal", "journal/memory", "loop", "loop/flux") {
+		if strings.HasPrefix(m, "modernc.org/") {
+			t.Errorf("it links %s", m)
+		}
+	}
+	if !slices.Contains(linkedModules(t, "journal/sqlite"), sqliteLib) {
+		t.Errorf("journal/sqlite does not link %s any more", sqliteLib)
+	}
+}
+
+// linkedModules returns the modules that a program links which imports packages. All files of this
+// module and go.mod are read before, so that the cache of tests forgets the answer when one of them
+// changes.
+func linkedModules(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	sourceFiles(t)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		if _, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.Module.Path}}{{end}}"}
+	for _, dir := range dirs {
+		args = append(args, "./"+dir)
+	}
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
 }
 
 // reach is a package and all that it may import, directly or not.

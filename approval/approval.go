@@ -2,20 +2,22 @@ package approval
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // version is that of the form of the file.
-const version = 1
+const version = 2
 
 // File is an approval, or a request for one. Its JSON is the file.
 type File struct {
@@ -36,10 +38,14 @@ type File struct {
 	UsedAt     *time.Time `json:"usedAt,omitempty"`
 	Run        string     `json:"run,omitempty"` // that used it
 
-	Blueprint string          `json:"blueprint"` // what a person is shown
-	Manifest  json.RawMessage `json:"manifest"`  // what the digest is of
+	// Manifest is the document that Digest is computed from. What an approver sees is rendered from
+	// it; the file has no other text that is shown.
+	Manifest json.RawMessage `json:"manifest"`
 
-	Seal string `json:"seal"` // digest of all the other members
+	Key       string `json:"key,omitempty"`       // the public key of Signature, base64
+	Signature string `json:"signature,omitempty"` // of whoever approved: see Sign
+
+	Seal string `json:"seal"` // digest of all the other members, or their MAC: see Read
 }
 
 // Refusal is why a plan may not run on an approval.
@@ -47,7 +53,7 @@ type Refusal struct {
 	Message string
 	// Differences are what differs between the plan that was approved and the one that
 	// would run.
-	Differences []compile.Difference
+	Differences []report.Difference
 }
 
 func (r *Refusal) Error() string { return r.Message }
@@ -56,19 +62,21 @@ func refuse(format string, args ...any) *Refusal {
 	return &Refusal{Message: fmt.Sprintf(format, args...)}
 }
 
-// Request is a request to run a plan.
-func Request(plan string, m compile.Manifest, blueprint string, now time.Time) *File {
+// Request returns a request to run a plan.
+func Request(plan string, m report.Manifest, now time.Time) *File {
 	var id [16]byte
 	rand.Read(id[:]) // which never fails
 	return &File{
 		Kind: "approval", Version: version, ID: hex.EncodeToString(id[:]), Digest: m.Digest(), Plan: plan,
-		Created: now.UTC(), Blueprint: blueprint, Manifest: json.RawMessage(m),
+		Created: now.UTC(), Manifest: json.RawMessage(m),
 	}
 }
 
 // Read reads a file. The error is for what is no approval; a *Refusal is for one that was
-// edited.
-func Read(text []byte) (*File, error) {
+// edited. With a key, the seal is an HMAC-SHA256 by it, which nobody else can make: an
+// approval with another seal is refused, and only a request that nobody has answered may have
+// one without a key. A nil key refuses those that have one.
+func Read(text, key []byte) (*File, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{MaxDepth: 2 * jsonscan.DefaultMaxDepth}); err != nil {
 		return nil, fmt.Errorf("not an approval: %w", err)
 	}
@@ -92,10 +100,18 @@ func Read(text []byte) (*File, error) {
 		return nil, refuse("the approval was edited: %s", err)
 	}
 	// What encoding/json takes for the same member, or for the same value, is not the same here.
-	if sealOf(text) != f.Seal || !bytes.Equal(text, jsonscan.Canonical(nil, f.encode())) {
+	switch keyed := strings.HasPrefix(f.Seal, macPrefix); {
+	case keyed && key == nil:
+		return nil, refuse("the approval is sealed with a key, and none is given")
+	case !keyed && key != nil && (f.ApprovedAt != nil || f.RejectedAt != nil || f.UsedAt != nil):
+		return nil, refuse("the approval is not sealed with the key")
+	case !keyed:
+		key = nil
+	}
+	if !hmac.Equal([]byte(sealOf(text, key)), []byte(f.Seal)) || !bytes.Equal(text, jsonscan.Canonical(nil, f.encode())) {
 		return nil, refuse("the approval was edited after it was written; make it anew with plc plan")
 	}
-	m := compile.Manifest(jsonscan.Canonical(nil, f.Manifest))
+	m := report.Manifest(jsonscan.Canonical(nil, f.Manifest))
 	if m.Digest() != f.Digest {
 		return nil, refuse("the approval was edited: its digest is not that of what it lists")
 	}
@@ -103,8 +119,11 @@ func Read(text []byte) (*File, error) {
 	return f, nil
 }
 
-// sealOf is the digest of a file without its seal.
-func sealOf(text []byte) string {
+// macPrefix begins a seal that is made with a key.
+const macPrefix = "hmac-sha256:"
+
+// sealOf returns the digest of a file without its seal, or its MAC with a key.
+func sealOf(text, key []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil {
 		return ""
@@ -114,14 +133,20 @@ func sealOf(text []byte) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(jsonscan.Canonical(nil, rest))
+	rest = jsonscan.Canonical(nil, rest)
+	if key != nil {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(rest)
+		return macPrefix + hex.EncodeToString(mac.Sum(nil))
+	}
+	sum := sha256.Sum256(rest)
 	return hex.EncodeToString(sum[:])
 }
 
-// JSON is the file, sealed.
-func (f *File) JSON() []byte {
+// JSON returns the file, sealed with a key; nil is none.
+func (f *File) JSON(key []byte) []byte {
 	f.Seal = ""
-	f.Seal = sealOf(f.encode())
+	f.Seal = sealOf(f.encode(), key)
 	return f.encode()
 }
 
@@ -175,8 +200,8 @@ func (f *File) open(now time.Time) error {
 	return nil
 }
 
-// Allows is nil when a plan of this manifest may run now, and else a *Refusal.
-func (f *File) Allows(m compile.Manifest, now time.Time) error {
+// Allows returns nil when a plan of this manifest may run now, and else a *Refusal.
+func (f *File) Allows(m report.Manifest, now time.Time) error {
 	if err := f.open(now); err != nil {
 		return err
 	}
@@ -187,7 +212,7 @@ func (f *File) Allows(m compile.Manifest, now time.Time) error {
 		return nil
 	}
 	r := refuse("what would run is not what was approved")
-	r.Differences = compile.Manifest(f.Manifest).Differences(m)
+	r.Differences = report.Manifest(f.Manifest).Differences(m)
 	return r
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
+	stores "github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -116,7 +117,7 @@ func plcJournal() System {
 				if err != nil {
 					return nil, nil, err
 				}
-				store, err := journal.Open(filepath.Join(dir, "runs.db"), nil)
+				store, err := stores.Open(filepath.Join(dir, "runs.db"), nil)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -124,7 +125,7 @@ func plcJournal() System {
 				return func(ctx context.Context, w *Work) (json.RawMessage, error) {
 					runs++
 					id := fmt.Sprint("run", runs)
-					record, err := store.Create(id, &journal.Given{Plan: journal.Text{Name: "plan.json", Bytes: []byte(plan(s))}})
+					record, err := store.Create(context.Background(), id, &journal.Given{Plan: journal.Text{Name: "plan.json", Bytes: []byte(plan(s))}})
 					if err != nil {
 						return nil, err
 					}

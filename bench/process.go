@@ -71,7 +71,8 @@ func plcProcess() System {
 	}
 }
 
-// processTable measures graphs whose nodes are processes: what it costs to start them is to be all that it costs.
+// processTable measures graphs whose nodes are processes: what it costs to start them is to be all
+// that it costs.
 func processTable(set *Settings, r *Report) error {
 	all := processes()
 	r.say("### Nodes that are processes")

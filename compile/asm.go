@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// String is the program as readable assembly, a line a call in plan order:
+// String returns the program as readable assembly, a line a call in plan order:
 //
 //	1  fetch    fetchUserProfile {"userName":"Alice"}       set †state.profile
 //	2  sum      summarize {"profile":†state.profile@1}      set †state.summary     after 1
@@ -65,7 +65,7 @@ func (p *Program) write(w io.Writer) (int64, error) {
 	return total, nil
 }
 
-// documents are the programs that calls delegate to, also those of these, one of each
+// documents returns the programs that calls delegate to, also those of these, one of each
 // name, in order.
 func (p *Program) documents() []*Program {
 	var all []*Program
@@ -128,7 +128,7 @@ func (c *Call) assembly(after []int32) string {
 	return b.String()
 }
 
-// String is the template with its expressions as they are bound.
+// String returns the template with its expressions as they are bound.
 func (t *Template) String() string {
 	var b strings.Builder
 	done := int32(0)
@@ -156,7 +156,7 @@ func (t *Template) String() string {
 	return b.String()
 }
 
-// String is the expression with the places that its references are bound to.
+// String returns the expression with the places that its references are bound to.
 func (e *Expr) String() string {
 	return e.spell(func(ref *Expr) string {
 		if ref.void {
@@ -166,12 +166,12 @@ func (e *Expr) String() string {
 	})
 }
 
-// plain is the expression without what its references are bound to.
-func (e *Expr) plain() string {
+// Plain returns the expression without what its references are bound to.
+func (e *Expr) Plain() string {
 	return e.spell(func(ref *Expr) string { return ref.read.Path.String() })
 }
 
-// spell is the expression with its references spelled by a function.
+// spell returns the expression with its references spelled by a function.
 func (e *Expr) spell(reference func(*Expr) string) string {
 	switch e.op {
 	case lang.OpRef:
@@ -190,7 +190,7 @@ func (e *Expr) spell(reference func(*Expr) string) string {
 	return "(" + strings.Join(parts, op) + ")"
 }
 
-// String is the reference, and behind @ the place that ends its binding.
+// String returns the reference, and behind @ the place that ends its binding.
 func (r *Read) String() string {
 	if r.Since == 0 {
 		return r.Path.String()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
@@ -66,7 +67,7 @@ func BenchmarkDigest(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				prog.Digest(nil)
+				report.Digest(prog, nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/call")
 		})

@@ -9,17 +9,20 @@ import (
 
 // binder walks the calls in plan order and gives each read its binding: the
 // writes it can see (plan-language §5). A certain write that covers a path ends
-// the binding of the reads behind it, so the chains of a path start anew there.
+// the binding of the reads behind it, so the chains of a path start again there.
 type binder struct {
-	*checker
+	*unit
+	*lowered
 	starts  dag.Builder // what calls wait for before they start
 	commits dag.Builder // what writes wait for before they are applied
 	links   []link      // by node of the path index
 	writers []pathChains
 	effects effectChains
-	waits   bool // some write has to wait
+	queues  queues // of chains
+	waits   bool   // some write has to wait
 
 	up    []int32 // scratch: the nodes from a path up to the root
+	nodes []int32 // scratch: those of the paths of a call
 	front frontier
 }
 
@@ -41,50 +44,47 @@ type span struct {
 	first, last state.Place
 }
 
-// graphs are what bind makes.
-type graphs struct {
+// bindings are what calls wait for, and what of each path was read and covered.
+type bindings struct {
 	starts, commits *dag.Graph
+	links           []link  // by node of the path index
+	effectOrdered   []int32 // calls that wait because of effects
 }
 
 // bind puts the calls into plan order and binds their reads.
-func (c *checker) bind(order []int32) {
-	c.permute(order)
-	b := &binder{checker: c, links: make([]link, c.index.nodes.n)}
-	if slices.ContainsFunc(c.calls, dependent) {
-		b.writers = make([]pathChains, c.index.nodes.n)
+func bind(u *unit, low *lowered, order *planOrder) *bindings {
+	low.permute(order)
+	b := &binder{unit: u, lowered: low, links: make([]link, low.index.nodes.n)}
+	if slices.ContainsFunc(b.calls, dependent) {
+		b.writers = make([]pathChains, b.index.nodes.n)
 	}
 	b.effects.reset()
-	b.starts.Grow(len(c.calls), c.countRefs())
-	for range c.calls {
+	b.starts.Grow(len(b.calls), low.countRefs())
+	for range b.calls {
 		if b.starts.Node(); b.writers != nil {
 			b.commits.Node()
 		}
 	}
-	for i := range c.calls {
-		b.call(int32(i), &c.calls[i])
+	for i := range b.calls {
+		b.call(int32(i), &b.calls[i])
 	}
-	c.end.Place = state.Place(len(c.calls) + 1)
-	for i := range c.end.refs {
-		b.read(-1, &c.end, &c.end.refs[i])
+	b.end.Place = state.Place(len(b.calls) + 1)
+	for i := range b.end.refs {
+		b.read(-1, &b.end, &b.end.refs[i])
 	}
-	c.links = b.links
-	c.effectOrdered = b.effects.ordered
 	starts, loop := b.starts.Build()
 	if loop != nil {
 		panic("compile: an edge against plan order")
 	}
-	c.graphs.starts = starts
+	bound := &bindings{starts: starts, links: b.links, effectOrdered: b.effects.ordered}
 	if b.waits {
-		c.graphs.commits, _ = b.commits.Build()
+		bound.commits, _ = b.commits.Build()
 	}
-	for i := range c.calls {
-		c.nothingThere(&c.calls[i])
-	}
-	c.nothingThere(&c.end)
+	return bound
 }
 
-// countRefs is the number of references: about as many edges does a plan have.
-func (c *checker) countRefs() (n int) {
+// countRefs returns the number of references: a plan has about as many edges.
+func (c *lowered) countRefs() (n int) {
 	for i := range c.calls {
 		n += len(c.calls[i].refs)
 	}
@@ -92,23 +92,23 @@ func (c *checker) countRefs() (n int) {
 }
 
 // permute puts the calls into plan order.
-func (c *checker) permute(order []int32) {
-	at := make([]int32, len(order)) // list index → plan order
+func (c *lowered) permute(order *planOrder) {
+	at := make([]int32, len(order.list)) // list index → plan order
 	moved := false
-	for i, n := range order {
+	for i, n := range order.list {
 		at[n] = int32(i)
 		moved = moved || int(n) != i
 	}
 	if moved {
-		calls, made := make([]draft, len(order)), make([]Call, len(order))
-		for i, n := range order {
+		calls, made := make([]draft, len(at)), make([]Call, len(at))
+		for i, n := range order.list {
 			calls[i], made[i] = c.calls[n], c.made[n]
 			calls[i].Call = &made[i]
 		}
 		c.calls, c.made = calls, made
 	}
-	for i, e := range c.loops {
-		c.loops[i].from, c.loops[i].to = at[e.from], at[e.to]
+	for i, e := range order.loops {
+		order.loops[i].from, order.loops[i].to = at[e.from], at[e.to]
 	}
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -135,12 +135,13 @@ func (b *binder) call(i int32, d *draft) {
 	}
 	b.order(i, d)
 	for w := range d.writes() {
-		if b.writers != nil && !independent(w, d.Method) && b.waitFor(&b.commits, b.writers, &Read{spot: w.commit}, i) {
+		if b.writers != nil && !independent(w, d.Method) && b.index.waitFor(&b.queues, &b.commits, b.writers, &Read{spot: w.commit}, i) {
 			b.waits = true
 		}
 	}
 	b.addCommitter(i, d)
-	for _, node := range b.nodesOf(d) {
+	b.nodes = d.appendNodes(b.nodes[:0])
+	for _, node := range b.nodes {
 		b.write(i, node)
 		b.index.addWriter(node, d.Place)
 	}
@@ -175,7 +176,7 @@ func dependent(d draft) bool {
 	return false
 }
 
-// named is a path as far as it goes by names. Writes to elements of one list
+// named returns a path as far as it goes by names. Writes to elements of one list
 // bear on each other even where their paths do not overlap: [1] can be written when [0] is
 // there, [-1] is what was appended last (state.Path.Conflicts). So writes are put in order by the
 // list that they go to.
@@ -309,7 +310,7 @@ func (b *binder) bindTo(i int32, d *draft, s *span, read *Read) {
 	}
 }
 
-// cutoff is the place of the last certain write that covers a path: that sets it
+// cutoff returns the place of the last certain write that covers a path: that sets it
 // or one above it (state.Path.Covers).
 func (b *binder) cutoff(r *Read, above, at []int32) (cut state.Place) {
 	if r.spot != 0 { // all that overlaps the path and is not below it covers it

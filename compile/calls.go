@@ -3,41 +3,50 @@ package compile
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
-	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
 )
 
-// toolFacts is what calls need to know of a tool, found out once.
-type toolFacts struct {
-	defaults *lang.Call // the members that the definition fixes; nil when none
-	required []string   // underscore members that a call must have
-	whole    bool       // the params have rules that no single param shows
-
-	forbidden bool // by the policy
-}
-
 // noRare is what calls without rare members share; nobody writes it.
 var noRare = &Rare{}
 
-// lowerCalls turns the calls of the document into drafts, and checks each by itself.
-func (c *checker) lowerCalls() {
-	c.calls, c.made = make([]draft, len(c.doc.Calls)), make([]Call, len(c.doc.Calls))
-	for i := range c.doc.Calls {
-		c.calls[i].Call = &c.made[i]
-		c.lowerCall(&c.calls[i], &c.doc.Calls[i])
-	}
+// lowerer turns the calls of a document into drafts.
+type lowerer struct {
+	*templates
+	*lowered
+	byID func() map[string]int32 // in the order of the list; most plans never ask
 }
 
-func (c *checker) lowerCall(d *draft, src *lang.Call) {
+// lower lowers the calls and the output of a document, and checks each by itself.
+func lower(t *templates) *lowered {
+	c := lowerCalls(t)
+	c.lowerOutput()
+	c.finalState()
+	return c.lowered
+}
+
+// lowerCalls lowers the calls of a document alone.
+func lowerCalls(t *templates) *lowerer {
+	doc := t.doc
+	c := &lowerer{templates: t, byID: sync.OnceValue(func() map[string]int32 {
+		return indexOf(len(doc.Calls), func(i int) string { return doc.Calls[i].ID })
+	})}
+	c.lowered = &lowered{end: draft{Call: &Call{}}, index: newPathIndex(), literalGroups: t.literalGroups}
+	c.calls, c.made = make([]draft, len(doc.Calls)), make([]Call, len(doc.Calls))
+	for i := range doc.Calls {
+		c.calls[i].Call = &c.made[i]
+		c.lowerCall(&c.calls[i], &doc.Calls[i])
+	}
+	return c
+}
+
+func (c *lowerer) lowerCall(d *draft, src *lang.Call) {
 	d.Source, d.ID, d.Rare = src, src.ID, noRare
 	d.refs = c.chunks.ref[:0]
 	if src.Tool != "" {
@@ -47,7 +56,7 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 	}
 	if d.Tool != nil {
 		d.Source = c.withDefaults(d)
-		c.checkFixed(d)
+		c.checkFixed(d, d.Tool)
 	}
 	c.findInstance(d)
 	c.lowerWrites(d)
@@ -57,126 +66,29 @@ func (c *checker) lowerCall(d *draft, src *lang.Call) {
 	c.chunks.ref = d.refs
 	d.refs = keep(&c.chunks.refs, d.refs)
 	if d.Tool != nil {
-		c.checkParams(d)
 		c.findActivity(d)
+		c.checkParams(d)
 		c.checkResult(d)
 		c.checkOutcomes(d)
 	}
 }
 
-func (c *checker) findTool(d *draft) {
+func (c *lowerer) findTool(d *draft) {
 	t, ok := c.tool(d.Source.Tool)
+	if other, has := c.opts.Catalogue.Lookup(d.Source.Tool); ok && has && t.Source == tool.BuiltIn && other.Source != tool.BuiltIn {
+		c.errorf(diag.ReservedName, d.Source.ToolNode.Loc(), "the catalogue has a tool %q, which is a name of the language; give it another", d.Source.Tool).in(d, "/_tool")
+	}
 	if d.Tool = t; !ok {
 		d.bad = true
 		f := c.unknownTool(d.Source.ToolNode.Loc(), d.Source.Tool).in(d, "/_tool")
 		if rest := d.Source.Rest; rest != nil && rest.Delegate != "" {
 			f.related(rest.DelegateNode.Loc(), "its tool has to be defined too, be it by {%q: {}} among the tools", d.Source.Tool)
 		}
-		return
 	}
-	d.bad = !c.permitTool(d, t, d.Source.ToolNode)
 }
 
-// tool is the tool of this name. Most calls are of the same few, one after the other.
-func (c *checker) tool(name string) (*tool.Tool, bool) {
-	if c.lastTool.found != nil && c.lastTool.by == name {
-		return c.lastTool.found, true
-	}
-	t, ok := c.cat.Lookup(name)
-	if !ok {
-		t, ok = tool.Step(name)
-	}
-	if ok {
-		c.lastTool = last[string, *tool.Tool]{name, t}
-	}
-	return t, ok
-}
-
-// permitTool reports a tool that the policy does not permit.
-func (c *checker) permitTool(d *draft, t *tool.Tool, n lang.Node) bool {
-	if !c.factsOf(t).forbidden {
-		return true
-	}
-	c.errorf(diag.NotPermitted, d.loc(n), "the policy does not permit the tool %q", t.Definition.Name).
-		inside(d, d.span(n.Span()))
-	return false
-}
-
-// permits reports whether the policy permits a name.
-func (c *checker) permits(name string) bool {
-	return !slices.Contains(c.opts.Deny, name) && (c.opts.Allow == nil || slices.Contains(c.opts.Allow, name))
-}
-
-// permitsActivity reports whether a call of t may use the activity of this name. An
-// allow-list need not name those that trusted definitions pick for their own tool.
-func (c *checker) permitsActivity(t *tool.Tool, name string) bool {
-	if t.Source != "plan" && (name == t.Definition.Activity || name == t.Definition.Name) {
-		return !slices.Contains(c.opts.Deny, name)
-	}
-	return c.permits(name)
-}
-
-// factsOf finds out what calls need to know of a tool.
-func (c *checker) factsOf(t *tool.Tool) *toolFacts {
-	if t == c.lastFacts.by {
-		return c.lastFacts.found
-	}
-	f, ok := c.facts[t]
-	if !ok {
-		f = c.findFacts(t)
-	}
-	c.lastFacts = last[*tool.Tool, *toolFacts]{t, f}
-	return f
-}
-
-func (c *checker) findFacts(t *tool.Tool) *toolFacts {
-	def := t.Definition
-	f := &toolFacts{forbidden: !c.permits(def.Name)}
-	c.facts[t] = f
-	for name, v := range members(def.Raw) {
-		switch name {
-		case "required":
-			var all []string
-			if json.Unmarshal(v, &all) == nil {
-				f.required = slices.DeleteFunc(all, func(s string) bool {
-					return !strings.HasPrefix(s, "_") || s == "_tool" || s == "_output"
-				})
-			}
-		case "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies",
-			"minProperties", "maxProperties", "propertyNames", "$ref", "$dynamicRef", "inputSchema", "parameters", "function":
-			f.whole = true
-		}
-	}
-	f.defaults = c.defaultsOf(def)
-	return f
-}
-
-// defaultsOf reads the members that a definition fixes as a call would have them.
-func (c *checker) defaultsOf(def *tool.Definition) *lang.Call {
-	text := []byte(`[{"_tool":"t"`)
-	n := len(text)
-	for name, fixed := range def.Fixed {
-		if fixed.Const == nil || name == "_tool" || name == "_activity" || name == "_id" {
-			continue
-		}
-		text = append(append(append(text, ','), appendString(nil, name)...), ':')
-		text = append(text, fixed.Const...)
-	}
-	if len(text) == n {
-		return nil
-	}
-	doc, findings := lang.Parse(diag.NewFile("tool "+def.Name, append(text, `}]`...)), nil)
-	for _, f := range findings {
-		if f.Severity == diag.Error {
-			c.errorf(diag.FixedByTool, c.orFile(def.Loc), "the tool %q fixes what no call can have: %s", def.Name, f.Message)
-			return nil
-		}
-	}
-	return &doc.Calls[0]
-}
-
-// withDefaults is the call with what its tool fixes and it leaves out.
-func (c *checker) withDefaults(d *draft) *lang.Call {
+// withDefaults returns the call with what its tool fixes and it leaves out.
+func (c *lowerer) withDefaults(d *draft) *lang.Call {
 	def := c.factsOf(d.Tool).defaults
 	if def == nil {
 		return d.Source
@@ -237,17 +149,17 @@ func fillRest(rest, def *lang.Rest) {
 	}
 }
 
-// checkFixed checks a call's underscore members against what its tool fixes or
-// limits.
-func (c *checker) checkFixed(d *draft) {
-	def := d.Tool.Definition
-	if len(def.Fixed) == 0 && len(c.factsOf(d.Tool).required) == 0 {
+// checkFixed checks a call's underscore members against what a tool fixes or
+// limits: its own, or one whose activity it picks.
+func (c *lowerer) checkFixed(d *draft, t *tool.Tool) {
+	def := t.Definition
+	if len(def.Fixed) == 0 && len(c.factsOf(t).required) == 0 {
 		return
 	}
 	own := d.Source.Node
 	for m := range own.Members() {
 		fixed, ok := def.Fixed[m.Name]
-		if !ok || fixed.Schema == nil || m.Name == "_output" {
+		if !ok || fixed.Schema == nil || m.Name == "_output" || t != d.Tool && m.Name == "_activity" {
 			continue
 		}
 		if v := violations(fixed.Schema, m.Value.AppendJSON(nil)); len(v) > 0 {
@@ -258,7 +170,7 @@ func (c *checker) checkFixed(d *draft) {
 			}
 		}
 	}
-	for _, name := range c.factsOf(d.Tool).required {
+	for _, name := range c.factsOf(t).required {
 		if _, ok := own.Member(name); ok {
 			continue
 		}
@@ -271,14 +183,20 @@ func (c *checker) checkFixed(d *draft) {
 }
 
 // lowerParams makes the template of the params.
-func (c *checker) lowerParams(d *draft) {
+func (c *lowerer) lowerParams(d *draft) {
 	d.Params = c.template(d, d.Source.Params, false)
 }
 
 // checkParams checks the params of a call, and of its own fallback, against its
 // tool's definition.
-func (c *checker) checkParams(d *draft) {
+func (c *lowerer) checkParams(d *draft) {
 	d.unfit = !c.checkArgs(d, d.Tool, d.Source.Params, d.Source.ToolNode, &d.Params, nil)
+	if d.Target != nil && d.Target.Picked && !d.bad {
+		for _, o := range d.Target.Owners {
+			d.unfit = !c.checkArgs(d, o, d.Source.Params, d.Source.ToolNode, &d.Params, nil) || d.unfit
+			c.checkFixed(d, o)
+		}
+	}
 	rest := d.Source.Rest
 	if rest == nil || rest.Fallback == nil || d.Fallback == nil {
 		return
@@ -288,139 +206,14 @@ func (c *checker) checkParams(d *draft) {
 		params, args = rest.Fallback.Params, d.Fallback.Params
 	}
 	d.fixed = rest.FallbackNode.IsZero()
-	c.checkArgs(d, d.Fallback.Tool, params, rest.Fallback.ToolNode, args, nil)
+	for _, t := range d.Fallback.Target.meets() {
+		c.checkArgs(d, t, params, rest.Fallback.ToolNode, args, nil)
+	}
 	d.fixed = false
 }
 
-// checkArgs checks params against a definition: those that are required, those
-// that are unknown, and the literals among them. It reports whether nothing was wrong.
-func (c *checker) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
-	def, sound := t.Definition, true
-	for _, name := range def.Required {
-		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) && !beside.has(name) {
-			sound = false
-			f := c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(t), name).
-				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
-			if !f.kept() {
-				continue
-			}
-			if near, ok := f.nearest(name, undeclared(params, def)); ok {
-				f.Message += fmt.Sprintf("; did you mean it by %q?", near)
-			}
-		}
-	}
-	for i := range params {
-		if !c.checkArg(d, t, params, &params[i]) {
-			sound = false
-		}
-	}
-	if lit, ok := args.Literal(); sound && ok && beside == nil && def.Params != nil && c.factsOf(t).whole {
-		for _, v := range violations(def.Params, lit) {
-			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
-				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
-			sound = false
-		}
-	}
-	return sound
-}
-
-// undeclared are the names of params that a definition has no word of but lets pass.
-func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range params {
-			if name := params[i].Name; def.Param[name] == nil && !def.Closed && !yield(name) {
-				return
-			}
-		}
-	}
-}
-
-// spelled is a tool, or what stands for the input of a document, as findings call it.
-func spelled(t *tool.Tool) string {
-	if t.Source == fromDocument {
-		return "the document " + quote(t.Definition.Name)
-	}
-	return fmt.Sprintf("the tool %q", t.Definition.Name)
-}
-
-// checkArg checks one of the params; it reports whether nothing was wrong.
-func (c *checker) checkArg(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) bool {
-	def := t.Definition
-	schema := def.Param[m.Name]
-	if schema == nil && def.Params != nil {
-		sub, has := def.Params.At(schemas.Step{Name: m.Name})
-		if has == schemas.Never || has == schemas.Unknown && def.Closed {
-			c.unknownParam(d, t, params, m)
-			return false
-		}
-		schema = sub
-	}
-	if schema == nil {
-		return true
-	}
-	lit, ok := c.literalOf(m.Value)
-	if !ok {
-		return true
-	}
-	return c.checkLiteral(d, m, lit, schema, def)
-}
-
-func (c *checker) unknownParam(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) {
-	def := t.Definition
-	f := c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "%s has no param %q", spelled(t), m.Name).
-		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span()))
-	near, ok := f.suggest(m.Name, maps.Keys(def.Param))
-	if ok && !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == near }) {
-		f.replace(quote(near))
-	}
-}
-
-// checkLiteral validates a literal; it reports whether it is valid.
-func (c *checker) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition) bool {
-	if m.Value.Span().Len() == 0 {
-		return true // nobody wrote it, which was reported
-	}
-	bad := violations(s, lit)
-	for _, v := range bad {
-		at, _ := m.Value.At(v.Instance)
-		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
-		c.errorf(diag.BadLiteral, d.loc(at), "the param %q of %q does not take this: %s", name, def.Name, v.Message).
-			related(def.Loc, "declared here%s", pointed(v.Keyword)).inside(d, d.span(at.Span()))
-	}
-	return len(bad) == 0
-}
-
-// literalOf is the JSON of a value without expressions in it.
-func (c *checker) literalOf(n lang.Node) (json.RawMessage, bool) {
-	if n.IsReference() {
-		return nil, false
-	}
-	plain := true
-	for s := range n.TextNodes() {
-		plain = false
-		if s.IsReference() {
-			return nil, false
-		}
-		t := c.texts.Text(s)
-		if len(t.Parts) == 0 {
-			return nil, false // it was not understood
-		}
-		for _, p := range t.Parts {
-			if p.Expr != nil {
-				return nil, false
-			}
-		}
-	}
-	if plain {
-		return n.AppendJSON(nil), true
-	}
-	var t Template
-	c.appendValue(nil, &t, n, false)
-	return t.Literal()
-}
-
 // lowerRare lowers the members that few calls have.
-func (c *checker) lowerRare(d *draft) {
+func (c *lowerer) lowerRare(d *draft) {
 	src := d.Source.Rest
 	if src == nil {
 		return
@@ -457,7 +250,7 @@ func (c *checker) lowerRare(d *draft) {
 	c.findDelegate(d, src)
 }
 
-func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
+func (c *lowerer) lowerDependsOn(d *draft, src *lang.Rest) {
 	if len(src.DependsOn) == 0 {
 		return
 	}
@@ -479,7 +272,7 @@ func (c *checker) lowerDependsOn(d *draft, src *lang.Rest) {
 	d.DependsOn = slices.Compact(d.DependsOn)
 }
 
-func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
+func (c *lowerer) lowerFallback(d *draft, src *lang.Rest) {
 	f := src.Fallback
 	if f == nil || f.Tool == "" { // reported by the reader
 		return
@@ -491,20 +284,20 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 		c.unknownTool(d.loc(f.ToolNode), f.Tool).inside(d, d.span(f.ToolNode.Span()))
 		return
 	}
-	if !c.permitTool(d, t, f.ToolNode) {
-		return
-	}
 	if def := c.factsOf(t).defaults; t.Source == tool.BuiltIn || def != nil && def.Rest != nil && def.Rest.Delegate != "" {
 		c.errorf(diag.BadDelegate, d.loc(f.ToolNode), "a fallback can't delegate or choose, as %q does", f.Tool).inside(d, d.span(f.ToolNode.Span()))
 		return
 	}
-	impl, _ := c.resolveActivity(d, t, f.Activity, f.ActivityNode)
-	out := &Fallback{Tool: t, Activity: impl.Activity, Timeout: f.Timeout, effects: c.effectsOf(t, f.Activity, f.ActivityNode)}
+	target, ok := c.target(d, t, f.Activity, f.ActivityNode, f.ToolNode)
+	if !ok {
+		return
+	}
+	out := &Fallback{Target: target, Tool: t, Activity: target.Activity, Timeout: f.Timeout}
 	if out.Activity == nil {
-		out.Activity, _ = c.model(impl)
+		out.Activity, _ = c.model(target)
 	}
 	if out.Timeout == 0 {
-		out.Timeout = impl.Timeout
+		out.Timeout = target.Timeout
 	}
 	if f.Own {
 		params := c.template(d, f.Params, true)
@@ -514,7 +307,7 @@ func (c *checker) lowerFallback(d *draft, src *lang.Rest) {
 }
 
 // findActivity finds what runs the call.
-func (c *checker) findActivity(d *draft) {
+func (c *lowerer) findActivity(d *draft) {
 	var name string
 	var node lang.Node
 	if r := d.Source.Rest; r != nil {
@@ -522,35 +315,49 @@ func (c *checker) findActivity(d *draft) {
 	}
 	if d.Delegate != nil {
 		c.delegateEffects(d)
+		d.bad = !c.permitted(d, d.Target, d.Source.ToolNode) || d.bad
 		if name != "" {
 			c.warnf(diag.UnknownActivity, node.Loc(), "the activity %q is not used: the call runs a document", name).in(d, "/_activity")
 		}
 		return
 	}
-	d.Effects = c.effectsOf(d.Tool, name, node)
-	impl, ok := c.resolveActivity(d, d.Tool, name, node)
+	target, ok := c.target(d, d.Tool, name, node, d.Source.ToolNode)
+	d.Target, d.Effects = target, target.Effects
 	if !ok {
 		d.bad = true
 		return
 	}
-	if d.Activity = impl.Activity; d.Activity == nil {
-		latent := impl
-		d.latent = &latent
-	}
+	d.Activity = target.Activity
 	c.checkRefused(d)
 	d.Repeatable = d.Effects.Repeatable()
 	if d.Fallback != nil {
-		d.Effects = d.Effects.Either(d.Fallback.effects)
+		d.Effects = d.Effects.Either(d.Fallback.Target.Effects)
 	}
-	if impl.Timeout != 0 && d.Timeout == 0 {
+	c.approveAsTold(d)
+	if target.Timeout != 0 && d.Timeout == 0 {
 		r := *d.Rare
-		r.Timeout = impl.Timeout
+		r.Timeout = target.Timeout
 		d.Rare = &r
 	}
 }
 
+// approveAsTold has a person approve a call when a definition says so that it has to meet, or that
+// its fallback has to.
+func (c *lowerer) approveAsTold(d *draft) {
+	told := d.Target.Approve
+	if d.Fallback != nil && !told.Needed {
+		told = d.Fallback.Target.Approve
+	}
+	if !told.Needed || d.Approve.Needed {
+		return
+	}
+	r := *d.Rare
+	r.Approve = told
+	d.Rare = &r
+}
+
 // checkRefused reports what the activity of a call is known to refuse.
-func (c *checker) checkRefused(d *draft) {
+func (c *lowerer) checkRefused(d *draft) {
 	r, ok := d.Activity.(tool.Refuser)
 	if !ok {
 		return
@@ -573,47 +380,6 @@ func (c *checker) checkRefused(d *draft) {
 	}
 }
 
-// picked is the activity that a call or else the definition of its tool picks; ok is
-// false when neither does.
-func picked(t *tool.Tool, activity string, node lang.Node) (name string, ok bool) {
-	if !node.IsZero() {
-		return activity, true
-	}
-	return t.Definition.Activity, t.Definition.HasActivity
-}
-
-// effectsOf are the effects of a call: those its tool declares or, when it picks
-// the activity of another tool, those of either.
-func (c *checker) effectsOf(t *tool.Tool, activity string, node lang.Node) tool.Effects {
-	if name, ok := picked(t, activity, node); ok {
-		if other, found := c.cat.Lookup(name); found && other != t {
-			return t.Definition.Effects.Either(other.Definition.Effects)
-		}
-	}
-	return t.Definition.Effects
-}
-
-// resolveActivity is the implementation of a call of t; a name that names
-// nothing, or what the policy forbids, is reported.
-func (c *checker) resolveActivity(d *draft, t *tool.Tool, activity string, node lang.Node) (tool.Implementation, bool) {
-	impl, status := c.cat.Resolve(t, activity, !node.IsZero())
-	name, ok := picked(t, activity, node)
-	if node.IsZero() {
-		node = d.Source.ToolNode
-	}
-	if ok && name != "" && !c.permitsActivity(t, name) {
-		c.errorf(diag.NotPermitted, d.loc(node), "the policy does not permit the activity %q", name).
-			inside(d, d.span(node.Span()))
-		return tool.Implementation{}, false
-	}
-	if status != tool.NoActivity {
-		return impl, true
-	}
-	c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", name).
-		related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(name, c.cat.Activities())
-	return tool.Implementation{}, false
-}
-
 // runs reports whether something runs the call: it is not latent.
 func (c *Call) runs() bool {
 	return c.Activity != nil || c.Choose != nil || c.Delegates()
@@ -623,7 +389,7 @@ func (c *Call) runs() bool {
 // does not: it is latent.
 func (c *Call) Delegates() bool { return c.Delegate != nil && c.Delegate.Name != Anonymous }
 
-// Runner is what makes the call's result: its activity, or the model of a latent call;
+// Runner returns what makes the call's result: its activity, or the model of a latent call;
 // nil when there is none.
 func (c *Call) Runner() tool.Activity {
 	if c.Activity == nil {
@@ -632,47 +398,8 @@ func (c *Call) Runner() tool.Activity {
 	return c.Activity
 }
 
-// model is the model of a latent tool, with what stands around it, if the program is compiled for a
-// run that has it.
-func (c *checker) model(impl tool.Implementation) (tool.Activity, error) {
-	if !c.opts.Run || c.opts.Models == nil {
-		return nil, nil
-	}
-	m, err := c.opts.Models(impl.Model)
-	if m == nil || impl.Around == nil {
-		return m, err
-	}
-	return impl.Around(m), err
-}
-
-// findModel finds what makes a latent call that holds no result. What makes something up can
-// do so again.
-func (c *checker) findModel(d *draft) {
-	if d.Delegate != nil && d.Delegate.Loop != Once {
-		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q can't delegate to %q: a model makes one call, and this is a loop", d.Source.Tool, Anonymous).
-			in(d, "/_tool")
-		return
-	}
-	var impl tool.Implementation
-	if d.latent != nil {
-		impl = *d.latent
-	}
-	m, err := c.model(impl)
-	switch {
-	case err != nil:
-		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "nothing makes this call of the latent tool %q: %v", d.Source.Tool, err).in(d, "/_tool")
-	case m == nil:
-		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file, or models: {default: …}", d.Source.Tool).
-			in(d, "/_tool")
-	default:
-		r := *d.Rare
-		r.Model = m
-		d.Rare, d.Repeatable = &r, true
-	}
-}
-
 // checkResult checks a result that the call already holds.
-func (c *checker) checkResult(d *draft) {
+func (c *lowerer) checkResult(d *draft) {
 	if d.Result == nil {
 		return
 	}
@@ -714,7 +441,7 @@ func (c *checker) checkResult(d *draft) {
 }
 
 // checkResultInState checks a known result against the schemas of where it goes.
-func (c *checker) checkResultInState(d *draft, value json.RawMessage) {
+func (c *lowerer) checkResultInState(d *draft, value json.RawMessage) {
 	if len(d.Alternatives) != 1 || d.Method != state.Set {
 		return
 	}
@@ -729,7 +456,7 @@ func (c *checker) checkResultInState(d *draft, value json.RawMessage) {
 }
 
 // checkOutcomes checks that each outcome the tool declares is one alternative of the call.
-func (c *checker) checkOutcomes(d *draft) {
+func (c *lowerer) checkOutcomes(d *draft) {
 	if len(d.Alternatives) < 2 {
 		return
 	}

@@ -362,9 +362,11 @@ func TestCheckCoversAllCodes(t *testing.T) {
 	}
 	want := []diag.Code{
 		// Are about other notations (lang/dialect).
-		diag.BadNotation, diag.PassedOver, diag.PerhapsCutOff, diag.CannotSay, diag.NearReference, diag.NotEarlier, diag.LinkDisagrees,
+		diag.BadNotation, diag.PerhapsCutOff, diag.CannotSay, diag.NotEarlier, diag.LinkDisagrees,
 		// Are about servers of tools (tool/mcp, tool/file).
 		diag.AmbiguousTool, diag.BadServer,
+		// No plan gives it: see TestPanicIsAFinding.
+		diag.InternalError,
 	}
 	slices.Sort(want)
 	if !slices.Equal(missing, want) {
@@ -410,7 +412,8 @@ func count(l diag.List, is func(diag.Finding) bool) int {
 	return n
 }
 
-// Another path is offered when the names that differ are near, however much the paths have in common.
+// Another path is offered when the names that differ are near, however much the paths have in
+// common.
 func TestReferenceThatWasMeant(t *testing.T) {
 	for _, c := range []struct{ said, written, want string }{
 		{"†state.comit", "†state.commit", "†state.commit"},

@@ -22,7 +22,8 @@ type chunks struct {
 	hole []hole // scratch: its holes
 }
 
-// A chunk has twice the values of the one before it, within these bounds: a plan of a few calls has few.
+// A chunk has twice the values of the one before it, within these bounds: a plan of a few calls has
+// few.
 const (
 	leastChunk = 16
 	mostChunk  = 256
@@ -36,7 +37,7 @@ func room[T any](chunk *[]T, n int) {
 	}
 }
 
-// one is a new value on a chunk.
+// one returns a new value on a chunk.
 func one[T any](chunk *[]T) *T {
 	room(chunk, 1)
 	n := len(*chunk)

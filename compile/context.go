@@ -31,8 +31,8 @@ type kind struct {
 	payload lang.Node  // the value, when it is of one message
 }
 
-// kind is the kind of this name, once all of them are known; nil when there is none.
-func (c *checker) kind(name string) *kind {
+// kind returns the kind of this name, once all of them are known; nil when there is none.
+func (c *premises) kind(name string) *kind {
 	if c.lastKind.found != nil && c.lastKind.by == name {
 		return c.lastKind.found
 	}
@@ -41,9 +41,41 @@ func (c *checker) kind(name string) *kind {
 	return k
 }
 
-// context reads the messages and what was given beside them: the kinds, their
-// initial values and schemas, the document's tools.
-func (c *checker) context() {
+// premises are what is known before any call is looked at: the tools, the kinds of the whiteboard
+// with their initial values and schemas, and the instances. Later phases add to them only what
+// calls need of instances: see layer.
+type premises struct {
+	*toolbox
+	kinds    map[string]*kind
+	lastKind last[string, *kind]
+
+	instances  []*instance // in the order of their first messages
+	byName     map[string]*instance
+	layers     map[string]*kind // of instances, by their names on the whiteboard
+	isTemplate bool             // the plan runs once for each instance
+	shapes     *shapes          // of a template: what its instances hold
+}
+
+// contextReader reads the messages of a document.
+type contextReader struct {
+	*premises
+	defs  []*tool.Definition // of the document
+	named []lang.Node        // tools that the document names
+}
+
+// readContext reads the messages, and the values and schemas of the options.
+func readContext(u *unit) *premises {
+	c := &contextReader{premises: &premises{
+		toolbox: newToolbox(u),
+		kinds:   map[string]*kind{},
+		byName:  map[string]*instance{},
+		layers:  map[string]*kind{},
+	}}
+	c.read()
+	return c.premises
+}
+
+func (c *contextReader) read() {
 	for _, name := range []string{"input", "state", "data"} {
 		c.kinds[name] = &kind{}
 	}
@@ -81,24 +113,8 @@ func (c *checker) context() {
 	}
 }
 
-// initialBoard makes the initial whiteboard, when it is known which kinds the calls of
-// instances use.
-func (c *checker) initialBoard() {
-	initial := make(map[string]json.RawMessage, len(c.kinds)+len(c.layers))
-	for _, kinds := range []map[string]*kind{c.kinds, c.layers} {
-		for name, k := range kinds {
-			initial[name] = k.value
-		}
-	}
-	board, err := state.New(initial)
-	if err != nil {
-		panic(err) // the values are objects that were checked
-	}
-	c.board = board
-}
-
 // dataMessage merges a message into its kind.
-func (c *checker) dataMessage(m *lang.Message) {
+func (c *contextReader) dataMessage(m *lang.Message) {
 	if strings.Contains(m.Kind, layerMark) {
 		c.errorf(diag.NotAPlan, m.Node.Loc(), "the name of a kind holds a NUL")
 		return
@@ -132,7 +148,7 @@ func (k *kind) merge(value json.RawMessage, loc diag.Loc) {
 	k.given, k.loc, k.payload = true, loc, lang.Node{}
 }
 
-// merged is the value of all parts. A whiteboard merges them in one pass.
+// merged returns the value of all parts. A whiteboard merges them in one pass.
 func (k *kind) merged() json.RawMessage {
 	switch len(k.parts) {
 	case 0:
@@ -152,20 +168,20 @@ func (k *kind) merged() json.RawMessage {
 	return value
 }
 
-// objectOf is an object of these members.
+// objectOf returns an object of these members.
 func objectOf(members []lang.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(appendString(out, m.Name), ':')
+		out = append(jsonscan.AppendQuoted(out, m.Name), ':')
 		out = m.Value.AppendJSON(out)
 	}
 	return append(out, '}')
 }
 
-// ofObject is the schema of a kind. What is of a kind is always an object; a schema
+// ofObject returns the schema of a kind. What is of a kind is always an object; a schema
 // that says nothing of the type is told so, lest its "required" bind objects only.
 func ofObject(schema json.RawMessage) json.RawMessage {
 	object := gjson.ParseBytes(schema)
@@ -180,8 +196,13 @@ func ofObject(schema json.RawMessage) json.RawMessage {
 }
 
 // schema compiles a schema that stands at a node; nil if it is not one.
-func (c *checker) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
-	s, err := schemas.Compile(text, nil)
+func (c *reporter) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
+	return c.schemaAt(n, text, "")
+}
+
+// schemaAt compiles what stands at a JSON Pointer in the text.
+func (c *reporter) schemaAt(n lang.Node, text json.RawMessage, pointer string) *schemas.Schema {
+	s, err := schemas.Compile(text, &schemas.Options{Pointer: pointer})
 	if err != nil && isDuplicate(jsonscan.Check(text, jsonscan.Limits{})) {
 		return nil // reported by the reader
 	}
@@ -189,11 +210,39 @@ func (c *checker) schema(n lang.Node, text json.RawMessage) *schemas.Schema {
 		c.badSchema(err, func(p string) diag.Loc { at, _ := n.At(p); return at.Loc() }, n)
 		return nil
 	}
+	c.unknownKeywords(n, text, false)
 	return s
 }
 
+// unknownKeywords reports the keywords that mean nothing of a schema, or a definition, at a node.
+func (c *reporter) unknownKeywords(n lang.Node, text json.RawMessage, definition bool) {
+	for _, k := range tool.UnknownKeywords(text, definition) {
+		in, _ := n.At(k.Parent)
+		m, ok := in.Member(k.Name)
+		if !ok {
+			continue // of what was added to the text
+		}
+		loc := m.Value.Loc()
+		loc.Span = m.Key
+		f := c.unknownKeyword(loc, k)
+		if f.kept() {
+			f.Pointer = in.Pointer() + "/" + jsonscan.EscapePointer(k.Name)
+		}
+		if _, twice := in.Member(k.Near); k.Near != "" && !twice {
+			f.replace(quote(k.Near))
+		}
+	}
+}
+
+func (c *reporter) unknownKeyword(loc diag.Loc, k tool.Keyword) finding {
+	if k.Near != "" {
+		return c.warnf(diag.BadSchema, loc, "the schema has a keyword %q, which means nothing; did you mean %q?", k.Name, k.Near)
+	}
+	return c.report(diag.Info, diag.BadSchema, loc, "the schema has a keyword %q, which means nothing to plc; one that is for others begins with x-", k.Name)
+}
+
 // badSchema reports a schema that does not compile, and that of a document stands at n.
-func (c *checker) badSchema(err error, locate func(pointer string) diag.Loc, n lang.Node) {
+func (c *reporter) badSchema(err error, locate func(pointer string) diag.Loc, n lang.Node) {
 	pointer, message := "", err.Error()
 	if e, ok := err.(*schemas.SchemaError); ok {
 		pointer, message = e.Pointer, e.Message
@@ -204,7 +253,7 @@ func (c *checker) badSchema(err error, locate func(pointer string) diag.Loc, n l
 }
 
 // given adds what the options give to the kinds.
-func (c *checker) given() {
+func (c *contextReader) given() {
 	for _, name := range slices.Sorted(maps.Keys(c.opts.Values)) {
 		v := c.opts.Values[name]
 		k := c.kinds[name]
@@ -230,6 +279,9 @@ func (c *checker) given() {
 			c.badSchema(err, func(string) diag.Loc { return loc }, lang.Node{})
 			continue
 		}
+		for _, k := range tool.UnknownKeywords(g.JSON, false) {
+			c.unknownKeyword(c.orFile(g.Loc), k)
+		}
 		if k := c.kinds[name]; k != nil {
 			k.schemas = append(k.schemas, s)
 			k.locs = append(k.locs, g.Loc)
@@ -237,18 +289,10 @@ func (c *checker) given() {
 	}
 }
 
-// orFile is the plan's file for what has no place of its own.
-func (c *checker) orFile(l diag.Loc) diag.Loc {
-	if l.IsZero() {
-		return c.at(diag.Span{})
-	}
-	return l
-}
-
 // checkInitial checks a kind's initial value against its schemas. An input must
 // meet them as a whole; state and data may still be incomplete, since what the
 // schema requires may come from the run (plan-language §6).
-func (c *checker) checkInitial(name string, k *kind) {
+func (c *contextReader) checkInitial(name string, k *kind) {
 	if name == "input" && !k.given && !c.opts.Run {
 		return
 	}
@@ -262,19 +306,19 @@ func (c *checker) checkInitial(name string, k *kind) {
 }
 
 // checkMembers checks the members of a kind that may still be incomplete.
-func (c *checker) checkMembers(name string, k *kind, s *schemas.Schema, decl diag.Loc) {
+func (c *contextReader) checkMembers(name string, k *kind, s *schemas.Schema, decl diag.Loc) {
 	for member, value := range members(k.value) {
 		sub, has := s.At(schemas.Step{Name: member})
 		switch {
 		case has == schemas.Never:
-			c.badInput(k, "/"+escapePointer(member), decl, "the schema of the %s does not allow %q", name, member)
+			c.badInput(k, "/"+jsonscan.EscapePointer(member), decl, "the schema of the %s does not allow %q", name, member)
 		case sub != nil:
-			c.checkValue(name, k, value, "/"+escapePointer(member), sub, decl)
+			c.checkValue(name, k, value, "/"+jsonscan.EscapePointer(member), sub, decl)
 		}
 	}
 }
 
-func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
+func (c *contextReader) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
 	for _, v := range violations(s, value) {
 		k.broken = true
 		c.badInput(k, at+v.Instance, decl, "the %s breaks its schema at %s: %s", name, orRoot(at+v.Instance), v.Message)
@@ -283,7 +327,7 @@ func (c *checker) checkValue(name string, k *kind, value json.RawMessage, at str
 
 // badInput reports what is at a JSON Pointer in the value of a kind, in its place if
 // that is known.
-func (c *checker) badInput(k *kind, pointer string, decl diag.Loc, format string, args ...any) {
+func (c *contextReader) badInput(k *kind, pointer string, decl diag.Loc, format string, args ...any) {
 	loc, n := c.orFile(k.loc), lang.Node{}
 	switch {
 	case !k.given:
@@ -310,7 +354,7 @@ func orRoot(pointer string) string {
 	return pointer
 }
 
-// violations are the ways in which a value of the document breaks a schema. A name
+// violations returns the ways in which a value of the document breaks a schema. A name
 // that stands twice in it was reported by the reader.
 func violations(s *schemas.Schema, value json.RawMessage) []schemas.Violation {
 	err := s.Validate(value)
@@ -320,6 +364,9 @@ func violations(s *schemas.Schema, value json.RawMessage) []schemas.Violation {
 	var broken *schemas.ValidationError
 	if !errors.As(err, &broken) {
 		return []schemas.Violation{{Message: err.Error()}}
+	}
+	if more := broken.MoreWords(); more != "" {
+		return append(slices.Clone(broken.Violations), schemas.Violation{Message: more})
 	}
 	return broken.Violations
 }
@@ -331,7 +378,7 @@ func isDuplicate(err error) bool {
 
 // toolMessage adds the definitions of a tool message (plan-language §1): a
 // definition, a map from names to definitions, or the name of a tool there is.
-func (c *checker) toolMessage(m *lang.Message) {
+func (c *contextReader) toolMessage(m *lang.Message) {
 	payload := m.Payload
 	switch {
 	case payload.IsZero():
@@ -349,8 +396,8 @@ func (c *checker) toolMessage(m *lang.Message) {
 	}
 }
 
-// inlineDefinition is a message whose own members are the definition, or the map.
-func (c *checker) inlineDefinition(m *lang.Message) {
+// inlineDefinition reads a message whose own members are the definition, or the map.
+func (c *contextReader) inlineDefinition(m *lang.Message) {
 	members := slices.Clone(m.Members)
 	if d, ok := m.Node.Member("description"); ok {
 		members = append(members, d)
@@ -364,12 +411,7 @@ func (c *checker) inlineDefinition(m *lang.Message) {
 	}
 }
 
-func (c *checker) hasTool(name string) bool {
-	_, ok := c.cat.Lookup(name)
-	return ok
-}
-
-func (c *checker) define(n lang.Node, raw json.RawMessage, name string) {
+func (c *contextReader) define(n lang.Node, raw json.RawMessage, name string) {
 	def, findings := tool.ParseDefinition(raw, name, n.Loc())
 	for _, f := range findings {
 		if f.Code == diag.DuplicateMember {
@@ -386,23 +428,10 @@ func (c *checker) define(n lang.Node, raw json.RawMessage, name string) {
 		c.unread[name] = true
 		return
 	}
+	c.unknownKeywords(n, raw, true)
+	if tool.IsReserved(def.Name) {
+		c.errorf(diag.ReservedName, def.Loc, "%q is a name of the language; give the tool another", def.Name)
+		return
+	}
 	c.defs = append(c.defs, def)
-}
-
-// unknownTool reports a tool that nobody defines.
-func (c *checker) unknownTool(loc diag.Loc, name string) finding {
-	if c.unread[name] || c.unread[""] {
-		return silent()
-	}
-	return c.errorf(diag.UnknownTool, loc, "unknown tool %q", name).suggestString(name, c.toolNames())
-}
-
-func (c *checker) toolNames() func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for t := range c.cat.Tools() {
-			if !yield(t.Definition.Name) {
-				return
-			}
-		}
-	}
 }

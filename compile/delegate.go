@@ -3,7 +3,9 @@ package compile
 import (
 	"context"
 	"encoding/json"
+	"math"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -18,14 +20,22 @@ type Delegate struct {
 	// "anonymous", and when the document can't be used, which was reported.
 	Program *Program
 	Loop    Loop
-	// Until ends a Repeat: a predicate over "result" and "n"; nil is never.
-	Until Predicate
+	// Until ends a Repeat: a predicate over "result" and "n"; nil is never. UntilSpan is where
+	// it stands.
+	Until     Predicate
+	UntilSpan diag.Span
 	// OneByOne says that the items of a ForEach run one after the other, whatever its
 	// concurrency, since the document changes the world.
 	OneByOne bool
+	// Most is how often the document runs at most in one attempt of the call: Unbounded when
+	// neither the plan nor a type says.
+	Most int
 
 	result *schemas.Schema // of the call; nil when nothing is known
 }
+
+// Unbounded is the Most of a loop that nothing bounds.
+const Unbounded = math.MaxInt
 
 // Loop says how often a delegate's document runs.
 type Loop uint8
@@ -42,7 +52,8 @@ const (
 // the outcome, and the param "value" is the value.
 //
 // When none holds the call fails; the last alternative takes that failure unless it is
-// the outcome of a case.
+// the outcome of a case. A condition that can't be evaluated fails the call, and no
+// alternative takes that failure.
 type Chooser struct {
 	Cases []Case
 
@@ -53,6 +64,7 @@ type Chooser struct {
 type Case struct {
 	Outcome int // the alternative
 	When    Predicate
+	Span    diag.Span // where the condition stands
 }
 
 // Predicate is a condition that was checked. It may be used by several goroutines.

@@ -339,7 +339,7 @@ func (c counted) Open(name string) (fs.File, error) {
 }
 
 func TestDelegateManyCallers(t *testing.T) {
-	const n = 100_000
+	n := fewer(100_000)
 	var b strings.Builder
 	b.WriteString("[")
 	for i := range n {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
@@ -39,7 +40,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			old, changed := diffed(t, diffBase), diffed(t, strings.Replace(diffBase, c.old, c.new, 1))
-			d := compile.Compare(old, changed)
+			d := report.Compare(old, changed)
 			got, err := json.Marshal(d)
 			if err != nil {
 				t.Fatal(err)
@@ -74,9 +75,9 @@ func TestCompareDocuments(t *testing.T) {
 		g := maps.Clone(f)
 		g["b.json"] = strings.Replace(f["b.json"], c.old, c.new, 1)
 		changed, _ := g.compile(t, nil)
-		d := compile.Compare(old, changed)
+		d := report.Compare(old, changed)
 		list := []string{}
-		add := func(d *compile.Diff) {
+		add := func(d *report.Diff) {
 			for _, change := range d.Changed {
 				list = append(list, change.Call+" "+change.What)
 			}
@@ -85,7 +86,7 @@ func TestCompareDocuments(t *testing.T) {
 			}
 		}
 		add(d)
-		slices.SortFunc(d.Documents, func(a, b compile.DocumentDiff) int { return strings.Compare(a.Document, b.Document) })
+		slices.SortFunc(d.Documents, func(a, b report.DocumentDiff) int { return strings.Compare(a.Document, b.Document) })
 		for _, doc := range d.Documents {
 			add(doc.Diff)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool/file"
@@ -18,7 +19,7 @@ func TestDigest(t *testing.T) {
 		{"nothing", "", "", ``},
 		{"white space and comments", "[\n", "[ // the plan\n\n", ``},
 		{"the order of members", `{"x": 1, "y": "†{state.b} and †state.c"}`, `{"y": "†{state.b} and †state.c", "x": 1}`, ``},
-		{"a number spelled otherwise", `"x": 1`, `"x": 10.0e-1`, ``},
+		{"a number spelled otherwise", `"x": 1`, `"x": 10.0e-1`, `call "a": v.x was 1, is {"†spelled":"10.0e-1"}`},
 		{"an escape", `and †state.c`, `\u0061nd \u2020state.c`, ``},
 		{"a dagger that may be left out", `†{state.b}`, `†{ †state.b }`, ``},
 		{"another spelling of ||", `†state.a || 'none'`, ` †state.a <|> \"none\"`, ``},
@@ -28,10 +29,10 @@ func TestDigest(t *testing.T) {
 		{"a default that is said", `"_id": "c"`, `"_id": "c", "_outputMethod": "set"`, `call "c": _outputMethod is new: "set"`},
 		{"what people are told", `"_id": "c"`, `"_id": "c", "_description": "x"`, `call "c": _description is new: "x"`},
 		{"a binding", `"†state.b", "_retry"`, `"†state.d", "_retry"`, `call "a": reads is gone, it was {"†state.b":"b"}; call "b": _outputPath was "†state.b", is "†state.d"; call "c": reads is gone, it was {"†state.a":"a"}`},
-		{"a call more", `"†input.go"}`, `"†input.go"}, {"_tool": "use"}`, `call "use" is new: {"call":{"_id":"use","_tool":"use"},"effects":"independent: true"}`},
+		{"a call more", `"†input.go"}`, `"†input.go"}, {"_tool": "use"}`, `call "use" is new: {"call":{"_id":"use","_tool":"use"},"effects":"independent: true","target":"use"}`},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			old, changed := diffed(t, diffBase).Manifest(nil), diffed(t, strings.Replace(diffBase, c.old, c.new, 1)).Manifest(nil)
+			old, changed := report.Of(diffed(t, diffBase), nil), report.Of(diffed(t, strings.Replace(diffBase, c.old, c.new, 1)), nil)
 			var got []string
 			for _, d := range old.Differences(changed) {
 				got = append(got, d.String())
@@ -48,7 +49,7 @@ func TestDigest(t *testing.T) {
 
 // What a run takes from elsewhere is bound as well, and tools and the whiteboard are.
 func TestDigestOfTheRest(t *testing.T) {
-	manifest := func(tools, state, flag string) compile.Manifest {
+	manifest := func(tools, state, flag string) report.Manifest {
 		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(`[{"_tool": "t", "_outputPath": "†state.x"}]`)), nil)
 		f, _ := file.Read(diag.NewFile("tools.json", []byte(tools)))
 		f.Secrets = &file.Secrets{LookupEnv: func(string) (string, bool) { return "never in a manifest", true }}
@@ -59,7 +60,7 @@ func TestDigestOfTheRest(t *testing.T) {
 		opts := compile.Options{Catalogue: cat}
 		opts.Values = map[string]compile.Given{"state": {JSON: json.RawMessage(state)}}
 		prog, _ := compile.Compile(doc, &opts)
-		m := prog.Manifest(map[string]json.RawMessage{"flags": json.RawMessage(`{"effects":` + flag + `}`)})
+		m := report.Of(prog, map[string]json.RawMessage{"flags": json.RawMessage(`{"effects":` + flag + `}`)})
 		if strings.Contains(string(m), "never") {
 			t.Errorf("a secret: %s", m)
 		}
@@ -68,10 +69,11 @@ func TestDigestOfTheRest(t *testing.T) {
 	const tools = `{"tools": {"t": {"description": "d", "properties": {"a": {"type": "string"}}}}, "activities": {"t": {"http": {"url": "https://a.example/x", "headers": {"X": {"env": "HOME"}}}, "timeout": "3s"}}, "limits": {"t": {"parallel": 2}}}`
 	base := manifest(tools, `{"n": 1}`, `"declared"`)
 	for _, c := range []struct {
-		is   compile.Manifest
+		is   report.Manifest
 		want string
 	}{
-		{manifest(strings.ReplaceAll(tools, " ", "\n"), `{"n": 1.0}`, `"declared"`), ``},
+		{manifest(strings.ReplaceAll(tools, " ", "\n"), `{"n": 1}`, `"declared"`), ``},
+		{manifest(tools, `{"n": 1.0}`, `"declared"`), `state: n was 1, is {"†spelled":"1.0"}`},
 		{manifest(tools, `{"n": 2}`, `"declared"`), `state: n was 1, is 2`},
 		{manifest(tools, `{"n": 1}`, `"none"`), `--effects was "declared", is "none"`},
 		{manifest(strings.Replace(tools, `"a"`, `"b"`, 1), `{"n": 1}`, `"declared"`), `tool "t": definition.properties.a is gone, it was {"type":"string"}`},

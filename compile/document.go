@@ -22,7 +22,7 @@ import (
 const Anonymous = "anonymous"
 
 // delegates is what a compilation, or a stream, knows of the documents that are
-// delegated to. The checkers of all of them share it.
+// delegated to. The units of all of them share it.
 type delegates struct {
 	opts     *Options
 	sub      Options               // of documents that are delegated to
@@ -76,7 +76,7 @@ func newDelegates(doc *lang.Document, opts *Options) *delegates {
 	return s
 }
 
-// with is a catalogue with the tools of a document as well.
+// with returns a catalogue with the tools of a document as well.
 func (s *delegates) with(cat *tool.Catalogue, doc *lang.Document, defs []*tool.Definition) *tool.Catalogue {
 	if len(defs) == 0 {
 		return cat
@@ -110,7 +110,7 @@ func (s *delegates) find(folder, spelled string) *document {
 
 func isURL(name string) bool { return strings.Contains(name, "://") }
 
-// resolve is the name below the root of a document that is named in one of this folder.
+// resolve returns the name below the root of a document that is named in one of this folder.
 // A code says that it may not be read, or that the name names nothing.
 func (s *delegates) resolve(folder, spelled string) (name string, code diag.Code, why string) {
 	switch {
@@ -208,7 +208,7 @@ func (d *document) input(m *lang.Message) {
 // fromDocument is the Source of what stands for the declared input of a document.
 const fromDocument = "document"
 
-// membersOf are the names of the members that a message gives.
+// membersOf returns the names of the members that a message gives.
 func membersOf(m *lang.Message) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, one := range m.Members {
@@ -224,7 +224,7 @@ func membersOf(m *lang.Message) iter.Seq[string] {
 	}
 }
 
-// shownName is a document as findings show it: beside the plan as that was named.
+// shownName returns a document as findings show it: beside the plan as that was named.
 func (s *delegates) shownName(name string) string {
 	if isURL(name) {
 		return name
@@ -236,7 +236,7 @@ func (s *delegates) shownName(name string) string {
 	return filepath.ToSlash(filepath.Join(s.shown, rel))
 }
 
-// text is the text of a document.
+// text returns the text of a document.
 func (s *delegates) text(name string) (text []byte, code diag.Code, why string) {
 	var err error
 	switch {

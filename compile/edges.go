@@ -28,7 +28,7 @@ type Edge struct {
 	Path     state.Path // Data: what is read
 }
 
-// Edges are the direct edges into each call, in plan order. There may be as many
+// Edges returns the direct edges into each call, in plan order. There may be as many
 // as pairs of calls; the graph of Starts holds them in linear space. In a plan with cycles,
 // which has no plan order, those that close the cycles that were reported are among them.
 func (p *Program) Edges() iter.Seq[Edge] {
@@ -85,7 +85,7 @@ func (p *Program) edgesInto(c *Call, others []int32, loops []loopEdge, yield fun
 	return true
 }
 
-// effectEdges are the pairs that only effects join, by the later call.
+// effectEdges returns the pairs that only effects join, by the later call.
 func (p *Program) effectEdges() map[int32][]int32 {
 	into := map[int32][]int32{}
 	p.Starts.Direct(func(from, to int32) bool {
@@ -99,7 +99,7 @@ func (p *Program) effectEdges() map[int32][]int32 {
 	return into
 }
 
-// reads are all references of a call that come to be bound, in order.
+// reads returns all references of a call that come to be bound, in order.
 func (c *Call) reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		bound := func(e *Expr) bool {
@@ -113,7 +113,7 @@ func (c *Call) reads() iter.Seq[*Read] {
 	}
 }
 
-// exprs are all expressions of a call.
+// exprs returns all expressions of a call.
 func (c *Call) exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {
 		if c.When != nil && !yield(c.When) {

@@ -34,7 +34,7 @@ func (e *effectChains) domain(name string) *domain {
 }
 
 // changesWorld reports whether a call is ordered as one that changes the world.
-func (c *checker) changesWorld(d *draft) bool {
+func (c *unit) changesWorld(d *draft) bool {
 	e := d.Effects
 	return e.ChangesWorld() || c.opts.Effects == StrictEffects && !e.Declared()
 }

@@ -20,11 +20,10 @@ func ExampleCompile() {
 ]`)), nil)
 	_, more := compile.Compile(doc, nil)
 	for _, f := range append(findings, more...) {
-		fmt.Println(&f)
+		fmt.Printf("%s: %s\n", f.Code, f.Message)
 	}
-	// Output:
-	// plan.json:5:15: error: unknown tool "gret"; did you mean "greet"? [PLC201]
-	// plan.json:6:33: error: nobody writes †state.bob, and nothing holds it; did you mean †state.ada? [PLC302]
+	// Output: PLC201: unknown tool "gret"; did you mean "greet"?
+	// PLC302: nobody writes †state.bob, and nothing holds it; did you mean †state.ada?
 }
 
 // The program as assembly: behind @ is the place of the write that ends the

@@ -8,9 +8,9 @@ import (
 // Work counts the nodes of the path index and the names that a compilation looks at,
 // and the nodes and edges of its graphs.
 func Work(doc *lang.Document, opts *Options) int {
-	c := newChecker(doc, opts, newDelegates(doc, opts))
-	prog, _ := c.compile()
-	return c.index.front.work + c.looks + size(prog.Starts) + size(prog.Commits)
+	c := newUnit(doc, opts, newDelegates(doc, opts))
+	prog, _, _ := c.compile()
+	return prog.paths.front.work + c.looks + size(prog.Starts) + size(prog.Commits)
 }
 
 func size(g *dag.Graph) int {

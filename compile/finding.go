@@ -3,9 +3,12 @@ package compile
 import (
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 )
 
 // maxPerCode is how many findings of one code and severity are told one by one;
@@ -18,15 +21,42 @@ type kindOfFinding struct {
 	sev  diag.Severity
 }
 
-// finding is a finding under construction. One too many has no checker: what is
+// A reporter collects the findings about one document. All phases share it.
+type reporter struct {
+	doc      *lang.Document
+	findings diag.List
+	lost     diag.Finding          // what is said of those that are too many
+	reported map[kindOfFinding]int // how many there are, also of those that are not kept
+	over     map[kindOfFinding]int // the finding that tells how many more there are
+	looks    int                   // at names, to find those that were meant
+
+	list           string // the JSON Pointer of the list of calls, once asked for
+	listed, isList bool
+}
+
+func newReporter(doc *lang.Document) *reporter {
+	return &reporter{doc: doc, reported: map[kindOfFinding]int{}, over: map[kindOfFinding]int{}}
+}
+
+func (c *reporter) at(s diag.Span) diag.Loc { return diag.Loc{File: c.doc.File, Span: s} }
+
+// orFile returns the beginning of the document for what has no place of its own.
+func (c *reporter) orFile(l diag.Loc) diag.Loc {
+	if l.IsZero() {
+		return c.at(diag.Span{})
+	}
+	return l
+}
+
+// finding is a finding under construction. One too many has no reporter: what is
 // added to it is lost and costs nothing.
 type finding struct {
 	*diag.Finding
-	*checker
+	*reporter
 }
 
 // report adds a finding. All reporting goes through here.
-func (c *checker) report(sev diag.Severity, code diag.Code, loc diag.Loc, format string, args ...any) finding {
+func (c *reporter) report(sev diag.Severity, code diag.Code, loc diag.Loc, format string, args ...any) finding {
 	f := c.keep(diag.Finding{Code: code, Severity: sev, Loc: loc})
 	if f.kept() {
 		f.Message = fmt.Sprintf(format, args...)
@@ -35,7 +65,7 @@ func (c *checker) report(sev diag.Severity, code diag.Code, loc diag.Loc, format
 }
 
 // keep adds a finding, unless there are too many like it.
-func (c *checker) keep(f diag.Finding) finding {
+func (c *reporter) keep(f diag.Finding) finding {
 	kind := kindOfFinding{f.Code, f.Severity}
 	n := c.reported[kind]
 	c.reported[kind] = n + 1
@@ -53,7 +83,7 @@ func (c *checker) keep(f diag.Finding) finding {
 
 // tooMany counts a finding that would be one too many, and reports whether it is, so that those
 // who find very many need not put it in words.
-func (c *checker) tooMany(sev diag.Severity, code diag.Code) bool {
+func (c *reporter) tooMany(sev diag.Severity, code diag.Code) bool {
 	kind := kindOfFinding{code, sev}
 	n := c.reported[kind]
 	if n <= maxPerCode {
@@ -64,24 +94,24 @@ func (c *checker) tooMany(sev diag.Severity, code diag.Code) bool {
 }
 
 // countFindings says how many findings there were too many.
-func (c *checker) countFindings() {
+func (c *reporter) countFindings() {
 	for kind, i := range c.over {
 		c.findings[i].Message = fmt.Sprintf("%s like those before", count(c.reported[kind]-maxPerCode, "more finding"))
 	}
 }
 
-func (c *checker) errorf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+func (c *reporter) errorf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
 	return c.report(diag.Error, code, loc, format, args...)
 }
 
-func (c *checker) warnf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
+func (c *reporter) warnf(code diag.Code, loc diag.Loc, format string, args ...any) finding {
 	return c.report(diag.Warning, code, loc, format, args...)
 }
 
-// silent is what to return in place of a finding that follows from a reported error.
+// silent returns what to return in place of a finding that follows from a reported error.
 func silent() finding { return finding{&diag.Finding{}, nil} }
 
-func (f finding) kept() bool { return f.checker != nil }
+func (f finding) kept() bool { return f.reporter != nil }
 
 // related adds another place; places that are nowhere are left out.
 func (f finding) related(loc diag.Loc, format string, args ...any) finding {
@@ -100,13 +130,22 @@ func (f finding) replace(text string) finding {
 	return f
 }
 
+// instead offers what a value perhaps was meant to be.
+func (f finding) instead(v schemas.Violation) finding {
+	if f.kept() && v.Instead != "" {
+		f.Message += fmt.Sprintf("; did you mean %s?", v.Instead)
+		f.replace(v.Instead)
+	}
+	return f
+}
+
 // maxLooks is at how many names a compilation looks for those that were meant: a
 // plan of a million faults and a million names has no suggestions after the first few.
 const maxLooks = 1_000_000
 
-// nearest is the name that was perhaps meant. When too many were looked at before it
+// nearest returns the name that was perhaps meant. When too many were looked at before it
 // is none.
-func (c *checker) nearest(name string, names iter.Seq[string]) (string, bool) {
+func (c *reporter) nearest(name string, names iter.Seq[string]) (string, bool) {
 	if c.looks > maxLooks {
 		return "", false
 	}
@@ -130,7 +169,7 @@ func (f finding) suggest(name string, names iter.Seq[string]) (near string, ok b
 	return near, ok
 }
 
-// suggestString is suggest for a finding at a string that is the name.
+// suggestString does what suggest does for a finding at a string that is the name.
 func (f finding) suggestString(name string, names iter.Seq[string]) finding {
 	if near, ok := f.suggest(name, names); ok {
 		f.replace(quote(near))
@@ -153,4 +192,19 @@ func (f finding) inside(d *draft, s diag.Span) finding {
 		f.Call, f.Pointer = d.ID, f.pointerAt(d, s)
 	}
 	return f
+}
+
+// suggestReference asks whether another path was meant by the reference that the finding is
+// about, and offers to put it there, with or without the dagger as that stands.
+func (c *reporter) suggestReference(f finding, near string) {
+	if !f.kept() {
+		return
+	}
+	f.Message += fmt.Sprintf("; did you mean %s?", near)
+	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
+	if !strings.HasPrefix(text, "†") && !strings.HasPrefix(text, `\u2020`) {
+		near = strings.TrimPrefix(near, "†")
+	}
+	quoted := quote(near)
+	f.replace(quoted[1 : len(quoted)-1]) // it stands inside a JSON string
 }

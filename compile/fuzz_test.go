@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,8 +54,10 @@ func FuzzCompile(f *testing.F) {
 		wellPlaced(t, c.src, findings)
 		inProgram(t, prog, findings)
 		again, findingsAgain := c.check()
-		if d := cmp.Diff(findings, findingsAgain, cmpopts.IgnoreTypes(&diag.File{})); d != "" {
-			t.Errorf("the same text has other findings:\n%s", d)
+		if !reflect.DeepEqual(findings, findingsAgain) { // in most cases, and much faster than cmp
+			if d := cmp.Diff(findings, findingsAgain, cmpopts.IgnoreTypes(&diag.File{})); d != "" {
+				t.Errorf("the same text has other findings:\n%s", d)
+			}
 		}
 		if a, b := prog.String(), again.String(); a != b {
 			t.Errorf("the same text is another program:\n%s\n%s", a, b)
@@ -116,6 +119,9 @@ func wellPlaced(t *testing.T, src *diag.File, findings diag.List) {
 	}
 	for i := range findings {
 		f := &findings[i]
+		if f.Code == diag.InternalError {
+			t.Fatal(f)
+		}
 		if !within(f.Loc) {
 			t.Errorf("a finding at %v of %d bytes: %s", f.Loc.Span, len(src.Text), f)
 		}

@@ -60,7 +60,7 @@ func measure(t *testing.T, text string, cat *tool.Catalogue) cost {
 // TestKept counts what a plan costs for each call: next to no allocations, since what is made
 // lies side by side, and what its document and program keep besides the text.
 func TestKept(t *testing.T) {
-	const n = 20_000
+	n := fewer(20_000)
 	for name, most := range map[string]struct{ allocs, bytes float64 }{
 		"chain": {0.5, 1024}, "wide": {0.5, 1024}, "ladder": {1.5, 1300}, "all to one": {7, 1300}, "literal": {5, 1000}, "deep": {0.5, 1300},
 	} {
@@ -70,10 +70,10 @@ func TestKept(t *testing.T) {
 			doc, _ := lang.Parse(diag.NewFile("plan.json", text), nil)
 			prog, _ := compile.Compile(doc, &compile.Options{Catalogue: cat})
 			after := heap()
-			if got := float64(after.Mallocs-before.Mallocs) / n; got > most.allocs {
+			if got := float64(after.Mallocs-before.Mallocs) / float64(n); got > most.allocs {
 				t.Errorf("%.2f allocations a call", got)
 			}
-			if got := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / n; got > most.bytes {
+			if got := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(n); got > most.bytes {
 				t.Errorf("%.0f bytes are kept a call", got)
 			}
 			runtime.KeepAlive(prog)

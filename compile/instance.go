@@ -26,7 +26,7 @@ type Instance struct {
 // applied as all others are, and what it sees is its layer merged over the global one: see
 // Read.Under.
 
-// Layer is what the whiteboard calls a kind of an instance: Program.Initial has it, and the
+// Layer returns what the whiteboard calls a kind of an instance: Program.Initial has it, and the
 // paths of the instance's calls begin with it. It prints as the kind. Of the global instance,
 // "", it is the kind itself.
 func Layer(kind, instance string) string {
@@ -36,15 +36,20 @@ func Layer(kind, instance string) string {
 	return kind + layerMark + instance
 }
 
+// CutLayer splits what Layer returned; found is false for a kind of the global instance.
+func CutLayer(name string) (kind, instance string, found bool) {
+	return strings.Cut(name, layerMark)
+}
+
 const layerMark = "\x00"
 
-// kindOf is the kind that a path is of, whatever the layer.
+// kindOf returns the kind that a path is of, whatever the layer.
 func kindOf(p state.Path) string {
 	kind, _, _ := strings.Cut(p[0].Name, layerMark)
 	return kind
 }
 
-// Resolve is what a read comes to, given what there is at a path of one layer of the
+// Resolve returns what a read comes to, given what there is at a path of one layer of the
 // whiteboard: of a call of an instance it looks at the instance's own layer and at the global
 // one (plan-language §8). What is present in both is merged, if both are objects; else its own
 // counts alone, also when something of its own stands above the path that is no object.
@@ -90,7 +95,7 @@ func (r *Read) hides(look func(*Read) (json.RawMessage, Presence)) bool {
 
 func isObject(v json.RawMessage) bool { return len(v) > 0 && v[0] == '{' }
 
-// overlay is an object with another merged deeply over it.
+// overlay returns an object with another merged deeply over it.
 func overlay(under, over json.RawMessage) json.RawMessage {
 	board, err := state.New(map[string]json.RawMessage{"state": under})
 	if err == nil {
@@ -103,7 +108,7 @@ func overlay(under, over json.RawMessage) json.RawMessage {
 	return value
 }
 
-// global is the path of a read as the plan spells it, whatever the layer.
+// global returns the path of a read as the plan spells it, whatever the layer.
 func (r *Read) global() state.Path {
 	if r.Under != nil {
 		return r.Under.Path
@@ -111,7 +116,7 @@ func (r *Read) global() state.Path {
 	return r.Path
 }
 
-// layers are a read and, for a call of an instance, the one under it.
+// layers returns a read and, for a call of an instance, the one under it.
 func (r *Read) layers() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		if yield(r) && r.Under != nil {
@@ -128,8 +133,8 @@ type instance struct {
 	layers  map[string]string // the names of its kinds on the whiteboard, once a call uses them
 }
 
-// instance is the instance of a name, made when it is new.
-func (c *checker) instance(name string) *instance {
+// instance returns the instance of a name, made when it is new.
+func (c *premises) instance(name string) *instance {
 	in := c.byName[name]
 	if in == nil {
 		in = &instance{name: name, own: map[string]*kind{}, layers: map[string]string{}}
@@ -139,9 +144,9 @@ func (c *checker) instance(name string) *instance {
 	return in
 }
 
-// kindOfMessage is what a message of a kind adds to: the global kind or that of an
+// kindOfMessage returns what a message of a kind adds to: the global kind or that of an
 // instance.
-func (c *checker) kindOfMessage(m *lang.Message) *kind {
+func (c *premises) kindOfMessage(m *lang.Message) *kind {
 	if m.Instance == "" {
 		return c.kinds[m.Kind]
 	}
@@ -154,7 +159,7 @@ func (c *checker) kindOfMessage(m *lang.Message) *kind {
 
 // findInstances decides how the plan treats its instances: as a template for each, or call
 // by call.
-func (c *checker) findInstances() {
+func (c *contextReader) findInstances() {
 	if len(c.instances) == 0 && !c.opts.Instances {
 		return
 	}
@@ -187,8 +192,8 @@ func (c *checker) findInstances() {
 	}
 }
 
-// firstInstance is where the first message of an instance stands.
-func (c *checker) firstInstance() diag.Loc {
+// firstInstance returns where the first message of an instance stands.
+func (c *contextReader) firstInstance() diag.Loc {
 	for i := range c.doc.Messages {
 		if m := &c.doc.Messages[i]; m.Instance != "" && m.Kind != "" {
 			return m.Node.Loc()
@@ -197,8 +202,8 @@ func (c *checker) firstInstance() diag.Loc {
 	return c.doc.Root.Loc()
 }
 
-// instanceOf is the instance that a call, or else the definition of its tool, names.
-func (c *checker) instanceOf(call *lang.Call) string {
+// instanceOf returns the instance that a call, or else the definition of its tool, names.
+func (c *premises) instanceOf(call *lang.Call) string {
 	if call.Rest != nil && call.Rest.Instance != "" {
 		return call.Rest.Instance
 	}
@@ -211,7 +216,7 @@ func (c *checker) instanceOf(call *lang.Call) string {
 }
 
 // findInstance finds the instance that a call works on.
-func (c *checker) findInstance(d *draft) {
+func (c *lowerer) findInstance(d *draft) {
 	rest := d.Source.Rest
 	if rest == nil || rest.Instance == "" {
 		return
@@ -234,8 +239,8 @@ func (c *checker) findInstance(d *draft) {
 	d.instance.unknown = true
 }
 
-// instanceNames are the names of the instances that there are.
-func (c *checker) instanceNames() iter.Seq[string] {
+// instanceNames returns the names of the instances that there are.
+func (c *premises) instanceNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, in := range c.instances {
 			if !in.unknown && !yield(in.name) {
@@ -245,8 +250,8 @@ func (c *checker) instanceNames() iter.Seq[string] {
 	}
 }
 
-// layer is the name of a kind of an instance on the whiteboard.
-func (c *checker) layer(in *instance, name string) string {
+// layer returns the name of a kind of an instance on the whiteboard.
+func (c *premises) layer(in *instance, name string) string {
 	layer, ok := in.layers[name]
 	if !ok {
 		layer = Layer(name, in.name)
@@ -260,7 +265,7 @@ func (c *checker) layer(in *instance, name string) string {
 }
 
 // ofInstance makes a read of a call one of its instance.
-func (c *checker) ofInstance(d *draft, r *Read) {
+func (c *premises) ofInstance(d *draft, r *Read) {
 	if d.instance == nil {
 		return
 	}
@@ -268,8 +273,8 @@ func (c *checker) ofInstance(d *draft, r *Read) {
 	r.Path[0].Name = c.layer(d.instance, r.Path[0].Name)
 }
 
-// allInstances are the instances as a program has them.
-func (c *checker) allInstances() []Instance {
+// allInstances returns the instances as a program has them.
+func (c *premises) allInstances() []Instance {
 	var all []Instance
 	for _, in := range c.instances {
 		own := map[string]json.RawMessage{}
@@ -285,7 +290,7 @@ func (c *checker) allInstances() []Instance {
 
 // checkInstances checks the values of instances against the schemas of their kinds: of
 // the input as they see it, of others their own members.
-func (c *checker) checkInstances() {
+func (c *contextReader) checkInstances() {
 	declared := false
 	for _, k := range c.kinds {
 		declared = declared || len(k.schemas) > 0
@@ -312,14 +317,14 @@ func (c *checker) checkInstances() {
 
 // partial reports whether the global value of a kind is only a part of what anybody
 // sees: each instance, those that come with the run, or who delegates here has more.
-func (c *checker) partial(name string) bool {
+func (c *premises) partial(name string) bool {
 	return name != "input" || c.within != nil || c.opts.Instances || len(c.instances) > 0 &&
 		!slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own[name] == nil || !in.own[name].given })
 }
 
 // openInput reports whether the input of who reads a path was not given, so that it may be
 // anything its schema allows.
-func (c *checker) openInput(p state.Path) bool {
+func (c *premises) openInput(p state.Path) bool {
 	switch {
 	case !strings.HasPrefix(p[0].Name, "input"):
 		return false
@@ -331,14 +336,6 @@ func (c *checker) openInput(p state.Path) bool {
 		return !c.layers[p[0].Name].given
 	}
 	return !c.isTemplate || !slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own["input"] != nil })
-}
-
-// heldRead is held for whoever reads: in one of the layers.
-func (c *checker) heldRead(r *Read) bool {
-	if r.Under == nil {
-		return c.held(r.Path)
-	}
-	return c.holds(r.Path) || c.held(r.Under.Path) || c.openInput(r.Path)
 }
 
 // shapes is what the instances of a template hold, without the values: how many of them
@@ -397,7 +394,7 @@ func (s *shape) add(value json.RawMessage) {
 	}
 }
 
-// holding is how many instances hold a path; of those with [*] and indexes from the end,
+// holding returns how many instances hold a path; of those with [*] and indexes from the end,
 // perhaps fewer.
 func (s *shapes) holding(p state.Path) int {
 	at := []*shape{s.kinds[p[0].Name]}
@@ -434,7 +431,7 @@ func (s *shape) step(dst []*shape, step state.Segment) []*shape {
 	return dst
 }
 
-// templateType is what the initial whiteboards of the instances give at a path.
+// templateType returns what the initial whiteboards of the instances give at a path.
 func (p *Program) templateType(path state.Path, look *lookup) (s Source, held bool) {
 	initial := p.initialValue(path, look)
 	n := p.shapes.holding(path)
@@ -456,7 +453,7 @@ func (p *Program) templateType(path state.Path, look *lookup) (s Source, held bo
 	return s, true
 }
 
-// instanceTypes is the type of what any of the instances sees at a path.
+// instanceTypes returns the type of what any of the instances sees at a path.
 func (p *Program) instanceTypes(path state.Path) *schemas.Schema {
 	var all []*schemas.Schema
 	kind := path[0].Name
@@ -482,7 +479,7 @@ func (p *Program) instanceTypes(path state.Path) *schemas.Schema {
 	return schemas.Union(all...)
 }
 
-// layeredTypes is types for a read of a call of an instance.
+// layeredTypes does what types does for a read of a call of an instance.
 func (p *Program) layeredTypes(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	own, under := p.there(r, before, look), p.there(r.Under, before, look)
 	switch {

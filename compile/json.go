@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// members are the members of a valid JSON object, in order.
+// members returns the members of a valid JSON object, in order.
 func members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		gjson.ParseBytes(object).ForEach(func(k, v gjson.Result) bool {
@@ -17,19 +17,11 @@ func members(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// elementsOf are the elements of a valid JSON array, in order.
+// elementsOf returns the elements of a valid JSON array, in order.
 func elementsOf(array json.RawMessage) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		gjson.ParseBytes(array).ForEach(func(_, v gjson.Result) bool { return yield(json.RawMessage(v.Raw)) })
 	}
-}
-
-// escapePointer is a name as a token of a JSON Pointer (RFC 6901).
-func escapePointer(name string) string {
-	if !strings.ContainsAny(name, "~/") {
-		return name
-	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // trimTool drops the "Tool." that some documents put before a tool's name.

@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,6 +29,25 @@ func TestLongPaths(t *testing.T) {
 		}
 		if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] {
 			t.Errorf("%.40s…: %v, want %v", c.call, got, c.want)
+		}
+	}
+}
+
+// Cycles that are not told one by one are counted by their calls.
+func TestManyCycles(t *testing.T) {
+	opts := &compile.Options{Catalogue: catalogue(t)}
+	for calls, want := range map[int]string{40: "", 42: "2 more calls are on cycles", 100: "60 more calls are on cycles"} {
+		_, findings := compiled(t, []byte(list(calls, func(i int) string {
+			return fmt.Sprintf(`"_tool":"e","v":"†state.y%d","_outputPath":"†state.y%d"`, i^1, i)
+		})), opts)
+		var told []string
+		for _, f := range findings {
+			if f.Code == diag.Cycle {
+				told = append(told, f.Message)
+			}
+		}
+		if more := told[20:]; strings.Join(more, "") != want {
+			t.Errorf("%d calls: %d cycles, and %q, want %q", calls, len(told), more, want)
 		}
 	}
 }

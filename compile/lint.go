@@ -10,9 +10,17 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// lint reports what is legal and perhaps not meant, and what can never happen.
-func (c *checker) lint() {
-	if c.cyclic || c.doc.Faulty() {
+// linter reports what is legal and perhaps not meant, and what can never happen.
+type linter struct {
+	*unit
+	*lowered
+	*bindings
+	callFacts [][]fact // what each call needs to have happened
+}
+
+func lint(u *unit, low *lowered, order *planOrder, bound *bindings) {
+	c := &linter{unit: u, lowered: low, bindings: bound}
+	if order.cyclic || c.doc.Faulty() {
 		return // bindings without a plan order mean nothing, nor those of calls that were not understood
 	}
 	for i := range c.calls {
@@ -68,21 +76,24 @@ func (b *binder) deadWrite(writer *draft, node int32, by *draft) {
 			continue
 		}
 		b.warnf(diag.DeadWrite, b.at(w.Span), "%q overwrites %s before anyone reads it", by.ID, w.Path).
-			related(by.writeLoc(b.checker, w.Path), "overwritten here").
+			related(by.writeLoc(b.reporter, w.Path), "overwritten here").
 			inside(writer, w.Span)
 		return
 	}
 }
 
-// outputSpan is where the output path of a call stands.
+// outputSpan returns where the output path of a call stands.
 func (d *draft) outputSpan() diag.Span {
 	if d.Source.OutputNode.IsZero() {
 		return d.Source.ToolNode.Span() // the tool fixes it
 	}
-	return d.Source.OutputPath().Span
+	if path := d.Source.OutputPath(); path != nil {
+		return path.Span
+	}
+	return d.Source.OutputNode.Span() // it was not understood
 }
 
-// whenSpan is where the _when of a call stands.
+// whenSpan returns where the _when of a call stands.
 func (d *draft) whenSpan() diag.Span {
 	if n := d.Source.Rest.WhenNode; !n.IsZero() {
 		return n.Span()
@@ -90,8 +101,8 @@ func (d *draft) whenSpan() diag.Span {
 	return d.Source.ToolNode.Span() // the tool fixes it
 }
 
-// writeLoc is where a call writes a path that overlaps p.
-func (d *draft) writeLoc(c *checker, p state.Path) diag.Loc {
+// writeLoc returns where a call writes a path that overlaps p.
+func (d *draft) writeLoc(c *reporter, p state.Path) diag.Loc {
 	for w := range d.writes() {
 		if w.Path.Overlaps(p) {
 			return c.at(w.Span)
@@ -102,7 +113,7 @@ func (d *draft) writeLoc(c *checker, p state.Path) diag.Loc {
 
 // unhandledOutcomes reports the alternatives behind the first that nobody reads.
 // The first is what the call is for, and may be meant to stay on the whiteboard.
-func (c *checker) unhandledOutcomes(d *draft) {
+func (c *linter) unhandledOutcomes(d *draft) {
 	for i := 1; i < len(d.Alternatives); i++ {
 		alt := &d.Alternatives[i]
 		if len(alt.Writes) == 0 || slices.ContainsFunc(alt.Writes, func(w Write) bool { return c.isRead(d, &w) }) {
@@ -114,7 +125,7 @@ func (c *checker) unhandledOutcomes(d *draft) {
 }
 
 // isRead reports whether some call behind d, or the output, reads what w writes.
-func (c *checker) isRead(d *draft, w *Write) bool {
+func (c *linter) isRead(d *draft, w *Write) bool {
 	last := c.links[w.node].readAt
 	for n := w.node; n > 0; n = c.index.up(n) {
 		last = max(last, c.links[n].readSub)
@@ -123,7 +134,7 @@ func (c *checker) isRead(d *draft, w *Write) bool {
 }
 
 // droppedResult reports a read-only call whose result goes nowhere.
-func (c *checker) droppedResult(d *draft) {
+func (c *linter) droppedResult(d *draft) {
 	if d.Tool == nil || d.bad || len(d.Alternatives) > 0 || !d.Source.OutputNode.IsZero() {
 		return
 	}
@@ -148,7 +159,7 @@ const (
 
 // neverRuns reports the calls that need outcomes which exclude each other, and
 // those whose _when is never true.
-func (c *checker) neverRuns() {
+func (c *linter) neverRuns() {
 	var facts [][]fact
 	if slices.ContainsFunc(c.calls, hasOutcomes) {
 		facts = make([][]fact, len(c.calls))
@@ -170,7 +181,7 @@ func (c *checker) neverRuns() {
 // hasOutcomes reports whether a call may end in several ways that others tell apart.
 func hasOutcomes(d draft) bool { return len(d.Alternatives) > 1 || d.ErrorPath != nil }
 
-func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
+func (c *linter) factsOfCall(d *draft, facts [][]fact) []fact {
 	var own []fact
 	for i := range d.refs {
 		r := &d.refs[i]
@@ -203,16 +214,16 @@ func (c *checker) factsOfCall(d *draft, facts [][]fact) []fact {
 	return own
 }
 
-func (c *checker) excluded(d *draft, a, b *Read, by *draft) {
+func (c *linter) excluded(d *draft, a, b *Read, by *draft) {
 	c.errorf(diag.NeverRuns, c.at(a.Span), "%q can never run: %s and %s come from outcomes of %q that exclude each other", d.ID, b.Path, a.Path, by.ID).
 		related(c.at(b.Span), "the other one is read here").
 		related(c.at(by.outputSpan()), "one of these happens").
 		inside(d, a.Span)
 }
 
-// outcomeOf is the one outcome of a call that writes what overlaps p; -1 when
+// outcomeOf returns the one outcome of a call that writes what overlaps p; -1 when
 // several do, or the call has only one.
-func (c *checker) outcomeOf(d *draft, p state.Path) int32 {
+func (c *linter) outcomeOf(d *draft, p state.Path) int32 {
 	if len(d.Alternatives) < 2 && d.ErrorPath == nil || len(d.Alternatives) == 0 {
 		return -1
 	}
@@ -243,7 +254,7 @@ func (t *pathIndex) written(r *Read, before state.Place) bool {
 	return !ok || len(w) > 0
 }
 
-// sole is the place of the only writer that a read is bound to, of a call at place
+// sole returns the place of the only writer that a read is bound to, of a call at place
 // before; 0 when there are others, or so many that it is not worth a look.
 func (t *pathIndex) sole(r *Read, before state.Place) state.Place {
 	if w, ok := t.few(r, before, maxSole, &t.front); ok && len(w) == 1 {
@@ -261,7 +272,7 @@ const (
 
 // racingWrites reports neighbours in plan order that set one path and that
 // nothing orders, where a bounded search is sure of it.
-func (c *checker) racingWrites() {
+func (c *linter) racingWrites() {
 	budget := searchPair + searchCall*len(c.calls)
 	for n := range int32(c.index.nodes.n) {
 		w := c.index.nodes.at(n).writers
@@ -269,15 +280,15 @@ func (c *checker) racingWrites() {
 			a, b := &c.calls[w[i-1]-1], &c.calls[w[i]-1]
 			if c.certainSet(a, n) && c.certainSet(b, n) && c.unordered(a.Place, b.Place, &budget) && !c.exclusive(a, b) {
 				path := c.pathOf(b, n)
-				loc := b.writeLoc(c, path)
+				loc := b.writeLoc(c.reporter, path)
 				c.warnf(diag.RacingWrites, loc, "%q and %q both set %s, and nothing orders them; plan order decides", a.ID, b.ID, path).
-					related(a.writeLoc(c, path), "also written here").inside(b, loc.Span)
+					related(a.writeLoc(c.reporter, path), "also written here").inside(b, loc.Span)
 			}
 		}
 	}
 }
 
-func (c *checker) pathOf(d *draft, node int32) state.Path {
+func (c *linter) pathOf(d *draft, node int32) state.Path {
 	for w := range d.writes() {
 		if w.node == node {
 			return w.Path
@@ -287,13 +298,13 @@ func (c *checker) pathOf(d *draft, node int32) state.Path {
 }
 
 // certainSet reports whether a call sets the path of a node whenever it runs.
-func (c *checker) certainSet(d *draft, node int32) bool {
+func (c *linter) certainSet(d *draft, node int32) bool {
 	return d.Method == state.Set && d.When == nil && len(d.Alternatives) == 1 &&
 		slices.ContainsFunc(d.Alternatives[0].Writes, func(w Write) bool { return w.node == node })
 }
 
 // exclusive reports whether at most one of two calls can run.
-func (c *checker) exclusive(a, b *draft) bool {
+func (c *linter) exclusive(a, b *draft) bool {
 	if c.callFacts == nil {
 		return false
 	}
@@ -308,7 +319,7 @@ func (c *checker) exclusive(a, b *draft) bool {
 }
 
 // unordered reports whether there is surely no way from call a to call b.
-func (c *checker) unordered(a, b state.Place, budget *int) bool {
+func (c *linter) unordered(a, b state.Place, budget *int) bool {
 	from, to := int32(a-1), int32(b-1)
 	seen := map[int32]bool{to: true}
 	queue := []int32{to}
@@ -319,7 +330,7 @@ func (c *checker) unordered(a, b state.Place, budget *int) bool {
 		*budget--
 		n := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		for _, p := range c.graphs.starts.Pred(n) {
+		for _, p := range c.starts.Pred(n) {
 			if p == from {
 				return false
 			}
@@ -336,7 +347,7 @@ func (c *checker) unordered(a, b state.Place, budget *int) bool {
 
 // undeclaredEffects reports calls whose tools say nothing of their effects and
 // that may overlap, and how many calls effects put in a row.
-func (c *checker) undeclaredEffects() {
+func (c *linter) undeclaredEffects() {
 	if w := c.effectOrdered; len(w) > 0 {
 		var ids []string
 		for _, i := range w[:min(len(w), 5)] {
@@ -352,9 +363,10 @@ func (c *checker) undeclaredEffects() {
 	if c.opts.Effects == StrictEffects {
 		return
 	}
-	levels := c.graphs.starts.Levels()
+	levels := c.starts.Levels()
 	first := make([]*draft, len(levels)) // by level
 	var tools []string
+	more := ""
 	var at *draft
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -367,8 +379,12 @@ func (c *checker) undeclaredEffects() {
 			continue
 		}
 		for _, x := range []*draft{other, d} {
-			if !slices.Contains(tools, x.Source.Tool) && len(tools) < 5 {
+			switch {
+			case slices.Contains(tools, x.Source.Tool):
+			case len(tools) < 5:
 				tools = append(tools, x.Source.Tool)
+			default:
+				more = " and others"
 			}
 		}
 		if at == nil {
@@ -376,7 +392,7 @@ func (c *checker) undeclaredEffects() {
 		}
 	}
 	if at != nil {
-		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s; declare effects, or use --effects strict", list(tools)).
+		c.report(diag.Info, diag.UndeclaredEffects, at.Source.ToolNode.Loc(), "calls that may overlap are of tools that declare no effects: %s%s; declare effects, or use --effects strict", list(tools), more).
 			in(at, "/_tool")
 	}
 }

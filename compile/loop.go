@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
+	"strconv"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -16,7 +18,7 @@ import (
 // The loops forEach, reduce and repeat, and choose (plan-language §9): what the document
 // gets in each round, what comes of it, and the conditions.
 
-// loopInput is the type of the input in each round, which is checked against what the
+// loopInput returns the type of the input in each round, which is checked against what the
 // document declares.
 func (t *typeCheck) loopInput(d *draft) *schemas.Schema {
 	args := t.args(d)
@@ -34,7 +36,7 @@ func (t *typeCheck) loopInput(d *draft) *schemas.Schema {
 	return nil // later rounds have what the document gives
 }
 
-// itemInput is the type of an item as the input of a round.
+// itemInput returns the type of an item as the input of a round.
 func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
 	items, _ := argOf(args, "items")
 	if items.value.Kind() == lang.Array && !t.hasExprs(items.value) {
@@ -73,7 +75,7 @@ func (t *typeCheck) takesEach(d *draft, items arg) bool {
 // maxKnownItems is how many items of a list are checked one by one before the plan runs.
 const maxKnownItems = 1000
 
-// reduceInput is the type of the input {item, result} of a round.
+// reduceInput returns the type of the input {item, result} of a round.
 func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
 	items, _ := argOf(args, "items")
 	item := schemas.Field{Name: "item", Schema: elements(items.schema)}
@@ -123,12 +125,12 @@ func (t *typeCheck) tellFirst(d *draft, sub *subProgram, given bool) {
 		if f.Message += "; in the first round, the result is the initial value"; !given {
 			f.Message += ", which is null when none is given"
 		}
-		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: t.delegateLoc(d), Message: fmt.Sprintf("called from here, by %q", d.ID)})
+		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: d.delegateLoc(), Message: fmt.Sprintf("called from here, by %q", d.ID)})
 		t.keep(f)
 	}
 }
 
-// elements is the type of the elements of a list; nil when it is not known, or when the
+// elements returns the type of the elements of a list; nil when it is not known, or when the
 // list has none: its document never runs, and nothing that it reads is missing.
 func elements(list *schemas.Schema) *schemas.Schema {
 	if list == nil {
@@ -141,7 +143,46 @@ func elements(list *schemas.Schema) *schemas.Schema {
 	return s
 }
 
-// asInput is the type of a value as an input: one that is not an object is its member
+// most returns how often the document of a call runs at most: as often as a list that is written
+// out or whose type is bounded has items, or as max says.
+func (t *typeCheck) most(d *draft) int {
+	switch d.Delegate.Loop {
+	case Once:
+		return 1
+	case Repeat:
+		if n, ok := paramOf(d, "max"); ok && n.Kind() == lang.NumberValue {
+			rounds, err := strconv.ParseFloat(string(n.AppendJSON(nil)), 64)
+			if err == nil && rounds <= maxRounds {
+				return int(max(rounds, 0))
+			}
+		}
+		return maxRounds // which the definition of repeat keeps
+	}
+	items, _ := argOf(t.args(d), "items")
+	if items.value.Kind() == lang.Array {
+		return items.value.Len()
+	}
+	return longest(items.schema)
+}
+
+// longest returns how many elements a list of a type has at most; Unbounded when its type does not
+// say. A list that can have no element n has at most n.
+func longest(list *schemas.Schema) int {
+	if list == nil {
+		return Unbounded
+	}
+	never := func(n int) bool {
+		_, has := list.At(schemas.Step{Kind: schemas.Element, Index: n})
+		return has == schemas.Never
+	}
+	n := sort.Search(maxRounds, never)
+	if n == maxRounds || !never(n) {
+		return Unbounded
+	}
+	return n
+}
+
+// asInput returns the type of a value as an input: one that is not an object is its member
 // "item".
 func (t *typeCheck) asInput(s *schemas.Schema) *schemas.Schema {
 	if s == nil {
@@ -161,7 +202,7 @@ func (t *typeCheck) takes(d *draft, from arg, in *schemas.Schema, what string) {
 	if in == nil || d.unfit {
 		return
 	}
-	loc := t.delegateLoc(d)
+	loc := d.delegateLoc()
 	if !from.value.IsZero() {
 		loc = from.value.Loc()
 	}
@@ -216,7 +257,7 @@ func trimBelow(pointer, below string) string {
 	return pointer
 }
 
-// loopResult is the type of what a call gives whose document gives this; nil when it is
+// loopResult returns the type of what a call gives whose document gives this; nil when it is
 // not known.
 func (t *typeCheck) loopResult(d *draft, result *schemas.Schema) *schemas.Schema {
 	switch d.Delegate.Loop {
@@ -254,7 +295,7 @@ func (t *typeCheck) feedsBack(d *draft, result *schemas.Schema) {
 		def := decl.Definition
 		if schema := def.Param["result"]; schema != nil {
 			to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true, at: ".result"}
-			t.fit(to, t.delegateLoc(d).Span, "the result of a round", schema, Source{Schema: result, Has: schemas.Always}, nil)
+			t.fit(to, d.delegateLoc().Span, "the result of a round", schema, Source{Schema: result, Has: schemas.Always}, nil)
 		}
 	}
 }
@@ -273,7 +314,7 @@ func (t *typeCheck) laidOver(d *draft, result *schemas.Schema) {
 				continue
 			}
 			to := &target{draft: d, decl: def.Loc, tool: def.Name, input: true, at: "." + name}
-			t.fit(to, t.delegateLoc(d).Span, "the result of a round", def.Param[name], Source{Schema: sub, Has: has}, nil)
+			t.fit(to, d.delegateLoc().Span, "the result of a round", def.Param[name], Source{Schema: sub, Has: has}, nil)
 		}
 	}
 }
@@ -288,7 +329,7 @@ func (t *typeCheck) mayCollect(d *draft) bool {
 	return false
 }
 
-// collected is the type of what stands in the list for an item that failed.
+// collected returns the type of what stands in the list for an item that failed.
 func collected() *schemas.Schema {
 	return schemas.Object(schemas.Field{Name: "error", Schema: errorObject()})
 }
@@ -300,14 +341,18 @@ func (t *typeCheck) until(d *draft, result *schemas.Schema) {
 	}
 	for _, m := range d.Source.Params {
 		if m.Name == "until" {
+			d.Delegate.UntilSpan = m.Value.Span()
 			d.Delegate.Until = t.predicate(d, m.Value, "until", map[string]*schemas.Schema{"result": result, "n": round()})
 		}
 	}
 }
 
-// round is the type of the number of a round.
+// maxRounds is the most that a repeat may have.
+const maxRounds = 1_000_000
+
+// round returns the type of the number of a round.
 func round() *schemas.Schema {
-	s, err := schemas.Compile(json.RawMessage(`{"type":"integer","minimum":1,"maximum":1000000}`), nil)
+	s, err := schemas.Compile(fmt.Appendf(nil, `{"type":"integer","minimum":1,"maximum":%d}`, maxRounds), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -354,7 +399,7 @@ func variables(vars map[string]*schemas.Schema) string {
 
 // findChooser makes a call of choose one that chooses: its conditions are checked when the
 // type of the value is known.
-func (c *checker) findChooser(d *draft) {
+func (c *lowerer) findChooser(d *draft) {
 	if d.Tool == nil || d.Tool.Source != tool.BuiltIn || d.Tool.Definition.Name != "choose" {
 		return
 	}
@@ -364,6 +409,10 @@ func (c *checker) findChooser(d *draft) {
 	when, ok := paramOf(d, "when")
 	if !ok || when.Kind() != lang.Object {
 		return // reported as a param
+	}
+	if len(d.Alternatives) == 0 && !d.Source.OutputNode.IsZero() {
+		d.bad = true
+		return // the output path was not understood, which was reported
 	}
 	for m := range when.Members() {
 		i, n := d.alternative(m.Name)
@@ -406,7 +455,7 @@ func (t *typeCheck) choices(d *draft) {
 	for m := range when.Members() {
 		p := t.predicate(d, m.Value, fmt.Sprintf("when.%s", m.Name), map[string]*schemas.Schema{"value": value.schema})
 		if i < len(d.Choose.Cases) {
-			d.Choose.Cases[i].When = p
+			d.Choose.Cases[i].When, d.Choose.Cases[i].Span = p, m.Value.Span()
 		}
 		i++
 	}

@@ -8,17 +8,24 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// checkModes checks what a plan's mode, the budget and the absence of a model
-// forbid (plan-language §10, execution §7).
-func (c *checker) checkModes() {
+// modes checks what a plan's mode, the budget and the absence of a model forbid.
+type modes struct {
+	*premises
+	*lowered
+}
+
+// checkModes checks what a plan's mode, the budget and the absence of a model forbid
+// (plan-language §10, execution §7). It reports whether the plan is lazy.
+func checkModes(p *premises, low *lowered) (lazy bool) {
+	c := &modes{p, low}
 	var whole survey
 	for i := range c.calls {
-		whole.add(c, &c.calls[i])
+		whole.add(c.unit, &c.calls[i])
 	}
-	c.lazy = c.opts.Lazy || c.doc.Mode == lang.Lazy || whole.lazy || c.within != nil && c.within.lazy
+	lazy = c.opts.Lazy || c.doc.Mode == lang.Lazy || whole.lazy || c.within != nil && c.within.lazy
 	for i := range c.calls {
 		d := &c.calls[i]
-		if rest := d.Source.Rest; c.lazy && rest != nil && rest.HasOutput {
+		if rest := d.Source.Rest; lazy && rest != nil && rest.HasOutput {
 			c.errorf(diag.LazyWithResults, rest.Output.Loc(), "a lazy plan holds no results: nothing of it has run yet").
 				in(d, "/_output")
 		}
@@ -29,7 +36,7 @@ func (c *checker) checkModes() {
 			continue // a loop of nothing, which was reported
 		}
 		switch {
-		case !c.lazy && len(d.Alternatives) > 1:
+		case !lazy && len(d.Alternatives) > 1:
 			c.errorf(diag.OpenChoice, c.at(d.outputSpan()), "nothing runs the latent tool %q, so an eager plan must say which of these outcomes happened", d.Source.Tool).
 				inside(d, d.outputSpan())
 		case c.opts.Run:
@@ -37,11 +44,12 @@ func (c *checker) checkModes() {
 		}
 	}
 	c.checkBudget(&whole)
+	return lazy
 }
 
 // checkBudget checks what a plan is estimated to use up, with the documents that it
 // delegates to.
-func (c *checker) checkBudget(s *survey) {
+func (c *modes) checkBudget(s *survey) {
 	whole, b := c.at(c.doc.Root.Span()), c.opts.Budget
 	if own := len(c.calls); b.Steps > 0 && s.calls > float64(b.Steps) {
 		more := ""
@@ -55,5 +63,27 @@ func (c *checker) checkBudget(s *survey) {
 	}
 	if b.Cost > 0 && s.cost > b.Cost {
 		c.errorf(diag.OverBudget, whole, "the plan is estimated to cost %g; the budget is %g", s.cost, b.Cost)
+	}
+}
+
+// findModel finds what makes a latent call that holds no result. What makes something up can
+// do so again.
+func (c *modes) findModel(d *draft) {
+	if d.Delegate != nil && d.Delegate.Loop != Once {
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q can't delegate to %q: a model makes one call, and this is a loop", d.Source.Tool, Anonymous).
+			in(d, "/_tool")
+		return
+	}
+	m, err := c.model(d.Target)
+	switch {
+	case err != nil:
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "nothing makes this call of the latent tool %q: %v", d.Source.Tool, err).in(d, "/_tool")
+	case m == nil:
+		c.errorf(diag.NobodyMakesIt, d.Source.ToolNode.Loc(), "the tool %q has no implementation, and there is no model to stand in for one; give it an activity in the tool file, or models: {default: …}", d.Source.Tool).
+			in(d, "/_tool")
+	default:
+		r := *d.Rare
+		r.Model = m
+		d.Rare, d.Repeatable = &r, true
 	}
 }

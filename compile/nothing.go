@@ -15,8 +15,23 @@ import (
 
 const maxPlace = state.Place(math.MaxInt32)
 
+// unbound reports the reads at whose paths nothing is, and the texts that nearly are references.
+type unbound struct {
+	*board
+	*lowered
+}
+
+func reportUnbound(b *board, low *lowered) {
+	c := &unbound{b, low}
+	for i := range c.calls {
+		c.nothingThere(&c.calls[i])
+	}
+	c.nothingThere(&c.end)
+	c.nearReferences()
+}
+
 // nothingThere reports the reads that nobody writes and nothing holds.
-func (c *checker) nothingThere(d *draft) {
+func (c *unbound) nothingThere(d *draft) {
 	for i := range d.refs {
 		r := &d.refs[i]
 		if !r.void {
@@ -29,7 +44,7 @@ func (c *checker) nothingThere(d *draft) {
 	}
 }
 
-func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
+func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 	sev := diag.Error
 	if r.soft {
 		sev = diag.Warning
@@ -38,16 +53,20 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 	if f = f.inside(d, r.expr.read.Span); !f.kept() {
 		return // what follows costs the number of paths
 	}
-	if later := c.index.writersOf(p, d.Place+1, maxPlace); d != &c.end && len(later) > 0 {
+	if later := c.index.writersOf(p, d.Place+1, maxPlace); !d.isOutput() && len(later) > 0 {
 		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
-		f.related(c.calls[later[0]-1].writeLoc(c, p), "written here")
+		f.related(c.calls[later[0]-1].writeLoc(c.reporter, p), "written here")
 		return
 	}
 	switch {
 	case kindOf(p) == "input":
 		f.Message = fmt.Sprintf("the input does not hold %s", p)
-	case c.writes(d, p):
+	case d.mayWrite(p):
 		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
+		return
+	}
+	if last := p[len(p)-1].Name; strings.Contains(last, "=") {
+		f.Message += "; a comparison is a condition of the tool choose, and stands in no reference"
 		return
 	}
 	switch {
@@ -61,7 +80,7 @@ func (c *checker) reportNothing(d *draft, r *ref, p state.Path) {
 
 // givesItem reports whether the input of a document is given as its member "item", as a loop
 // gives what is no object, and reduce each item.
-func (c *checker) givesItem() bool {
+func (c *unbound) givesItem() bool {
 	for _, p := range c.within.copied {
 		if kindOf(p.path) == "input" && p.schema != nil {
 			_, has := p.schema.At(schemas.Step{Name: "item"})
@@ -73,7 +92,7 @@ func (c *checker) givesItem() bool {
 
 // suggestPath adds the path that was perhaps meant: one that is written, or one
 // that is held, whose name is close. It reports whether there is one.
-func (c *checker) suggestPath(f finding, d *draft, p state.Path) bool {
+func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 	near, ok := c.nearest(p.String(), func(yield func(string) bool) {
 		for name := range c.writtenNames(d, p) {
 			if !yield(name) {
@@ -96,7 +115,7 @@ func (c *checker) suggestPath(f finding, d *draft, p state.Path) bool {
 	return true
 }
 
-// apart is where two paths differ: both without the steps that they begin and end with alike.
+// apart returns where two paths differ: both without the steps that they begin and end with alike.
 func apart(a, b string) (string, string) {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")
@@ -120,24 +139,9 @@ func isNear(said, meant string) bool {
 	return near
 }
 
-// suggestReference asks whether another path was meant by the reference that the finding is
-// about, and offers to put it there, with or without the dagger as that stands.
-func (c *checker) suggestReference(f finding, near string) {
-	if !f.kept() {
-		return
-	}
-	f.Message += fmt.Sprintf("; did you mean %s?", near)
-	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
-	if !strings.HasPrefix(text, "†") && !strings.HasPrefix(text, `\u2020`) {
-		near = strings.TrimPrefix(near, "†")
-	}
-	quoted := quote(near)
-	f.replace(quoted[1 : len(quoted)-1]) // it stands inside a JSON string
-}
-
-// writtenNames are the paths that calls other than d write, each with the rest of p
+// writtenNames returns the paths that calls other than d write, each with the rest of p
 // behind it where p is longer.
-func (c *checker) writtenNames(d *draft, p state.Path) iter.Seq[string] {
+func (c *unbound) writtenNames(d *draft, p state.Path) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range c.calls {
 			if &c.calls[i] == d {
@@ -152,26 +156,6 @@ func (c *checker) writtenNames(d *draft, p state.Path) iter.Seq[string] {
 					return
 				}
 			}
-		}
-	}
-}
-
-// heldNames are the paths of the initial whiteboard that differ from p by one name.
-func (c *checker) heldNames(p state.Path) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for k := len(p) - 1; k >= 1; k-- {
-			parent, ok := c.board.Read(p[:k], 0, 1)
-			if !ok || len(parent) == 0 || parent[0] != '{' {
-				continue
-			}
-			for name := range members(parent) {
-				full := append(slices.Clone(p[:k]), state.Segment{Kind: state.Name, Name: name})
-				full = append(full, p[k+1:]...)
-				if c.board.Held(full) && !yield(full.String()) {
-					return
-				}
-			}
-			return
 		}
 	}
 }

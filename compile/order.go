@@ -8,7 +8,6 @@ import (
 
 	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
 )
 
@@ -71,18 +70,39 @@ func (l *chain) wait(q *queues, b *dag.Builder, n int32) {
 // its path, and those at or below it.
 type pathChains struct{ at, sub chain }
 
-// planOrder is the order in which the calls stand for one another, as indexes
-// into the list. Cycles are reported.
-func (c *checker) planOrder() []int32 {
+// planOrder is the order in which the calls stand for one another.
+type planOrder struct {
+	list   []int32    // indexes into the list of calls; in Program.loops, places less 1
+	cyclic bool       // there is none, and this is the order of the list
+	loops  []loopEdge // of the cycles that were reported
+}
+
+// sorter finds plan order. It decides on the way which reads look forward.
+type sorter struct {
+	*unit
+	*lowered
+	board  *board
+	queues queues  // of chains
+	nodes  []int32 // scratch: see appendNodes
+	found  planOrder
+}
+
+func newSorter(b *board, low *lowered) *sorter { return &sorter{unit: b.unit, lowered: low, board: b} }
+
+// findOrder finds plan order. It reports cycles.
+func findOrder(b *board, low *lowered) *planOrder {
+	c := newSorter(b, low)
 	if c.lookBack() {
-		return c.sorted()
+		c.found.list = c.sorted()
+	} else {
+		c.found.list = c.listOrder()
 	}
-	return c.listOrder()
+	return &c.found
 }
 
 // lookBack finds for each read whether something before it in the list writes or
 // holds it. It reports whether anything has to look forward.
-func (c *checker) lookBack() (forward bool) {
+func (c *sorter) lookBack() (forward bool) {
 	written := make([]struct{ at, sub bool }, c.index.nodes.n)
 	earlier := func(r *Read) bool {
 		above, at := c.index.around(r, &c.index.front)
@@ -122,10 +142,10 @@ const maxMatched = 4_000_000
 
 // tooWild refuses a plan with too many matches. What it reads is taken for nothing,
 // so that it can be compiled at all.
-func (c *checker) tooWild(d *draft) {
+func (c *sorter) tooWild(d *draft) {
 	c.errorf(diag.OverLimit, d.Source.Node.Loc(), "references with [*], or with indexes from the end, meet more than %d elements that calls write one by one; read the list as a whole", maxMatched).
 		in(d, "")
-	c.cyclic, c.blind = true, true
+	c.found.cyclic, c.blind = true, true
 	for j := range c.end.refs {
 		c.end.refs[j].void = true
 	}
@@ -137,11 +157,11 @@ func (c *checker) tooWild(d *draft) {
 }
 
 // classify decides for each read of a call whether it looks forward.
-func (c *checker) classify(d *draft, earlier func(*Read) bool) (forward bool) {
+func (c *sorter) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	var settled map[int32]bool // groups with an operand that is there
 	for i := range d.refs {
 		r := &d.refs[i]
-		r.held = c.heldRead(&r.expr.read)
+		r.held = c.board.heldRead(&r.expr.read)
 		r.after = !r.held
 		for l := range r.expr.read.layers() {
 			c.index.place(l)
@@ -164,61 +184,13 @@ func (c *checker) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	return forward
 }
 
-// holds reports whether the initial whiteboard has a value at a path.
-func (c *checker) holds(p state.Path) bool {
-	if k := c.kind(p[0].Name); k != nil && string(k.value) == "{}" && len(p) > 1 {
-		return false // as most states are at first
-	}
-	if !slices.ContainsFunc(p, func(s state.Segment) bool { return s.Kind == state.Star }) {
-		return c.board.Held(p)
-	}
-	name := p[0].Name + p.String() // a look costs the length of the list: one for all that read it
-	held, known := c.starred[name]
-	if !known {
-		held = c.board.Held(p)
-		c.starred[name] = held
-	}
-	return held
-}
-
-// held reports whether the initial whiteboard holds a path, as far as is known
-// before the run: an input that was not given is taken to hold what its schema does
-// not forbid, and a schema's required paths are taken to be there (plan-language §5).
-func (c *checker) held(p state.Path) bool {
-	if len(p) == 1 {
-		return true
-	}
-	k := c.kind(p[0].Name)
-	if c.holds(p) || c.shapes != nil && c.shapes.holding(p) > 0 {
-		return true
-	}
-	held := c.openInput(p)
-	switch {
-	case c.within != nil:
-		if held = c.within.held(p); !held || p[0].Name != "input" {
-			return held
-		}
-	case c.opts.Run && !k.broken && !held:
-		return false
-	}
-	for _, s := range k.schemas {
-		switch _, has := s.At(steps(p[1:])...); has {
-		case schemas.Always:
-			held = true
-		case schemas.Never:
-			return false
-		}
-	}
-	return held
-}
-
-// maxLoops is how many cycles of one plan are reported.
+// maxLoops is how many cycles of one plan are reported; of the others the calls are counted.
 const maxLoops = 20
 
-// sorted is plan order when some call has to come after a later one. Calls on a
+// sorted returns plan order when some call has to come after a later one. Calls on a
 // cycle that was reported wait for nothing, so that the next cycle is found.
-func (c *checker) sorted() []int32 {
-	for range maxLoops {
+func (c *sorter) sorted() []int32 {
+	for told := 0; ; told++ {
 		var b dag.Builder
 		for range c.calls {
 			b.Node()
@@ -237,16 +209,20 @@ func (c *checker) sorted() []int32 {
 		if loop == nil {
 			return g.Order()
 		}
-		c.cyclic = true
+		c.found.cyclic = true
+		if told == maxLoops {
+			first := &c.calls[loop[0]]
+			c.errorf(diag.Cycle, first.Source.Node.Loc(), "%d more calls are on cycles", g.Cyclic()).in(first, "")
+			return c.listOrder()
+		}
 		c.cycle(loop)
 		for _, i := range loop {
 			c.calls[i].loop = true
 		}
 	}
-	return c.listOrder()
 }
 
-func (c *checker) listOrder() []int32 {
+func (c *sorter) listOrder() []int32 {
 	order := make([]int32, len(c.calls))
 	for i := range order {
 		order[i] = int32(i)
@@ -255,7 +231,7 @@ func (c *checker) listOrder() []int32 {
 }
 
 // needBefore makes each read wait for the earlier writers of what it reads.
-func (c *checker) needBefore(b *dag.Builder) {
+func (c *sorter) needBefore(b *dag.Builder) {
 	chains := make([]pathChains, c.index.nodes.n)
 	for i := range c.calls {
 		d := &c.calls[i]
@@ -270,7 +246,7 @@ func (c *checker) needBefore(b *dag.Builder) {
 
 // needAfter makes each read that looks forward wait for the later writers of
 // what it reads. It walks the list backward, so that the chains hold those that come after.
-func (c *checker) needAfter(b *dag.Builder) {
+func (c *sorter) needAfter(b *dag.Builder) {
 	chains := make([]pathChains, c.index.nodes.n)
 	for i := len(c.calls) - 1; i >= 0; i-- {
 		d := &c.calls[i]
@@ -279,7 +255,7 @@ func (c *checker) needAfter(b *dag.Builder) {
 			if !r.after || d.loop || c.waitForAll(b, chains, &r.expr.read, int32(i)) {
 				continue
 			}
-			if r.group == 0 && c.writes(d, r.expr.read.Path) {
+			if r.group == 0 && d.mayWrite(r.expr.read.Path) {
 				b.Edge(int32(i), int32(i))
 				continue
 			}
@@ -289,32 +265,32 @@ func (c *checker) needAfter(b *dag.Builder) {
 	}
 }
 
-// waitForAll is waitFor in all layers of a read.
-func (c *checker) waitForAll(b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
+// waitForAll does what waitFor does, in all layers of a read.
+func (c *sorter) waitForAll(b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
 	found := false
 	for l := range r.layers() {
-		found = c.waitFor(b, chains, l, n) || found
+		found = c.index.waitFor(&c.queues, b, chains, l, n) || found
 	}
 	return found
 }
 
 // waitFor makes call n wait for the writers in the chains that overlap a path,
 // and reports whether there are any.
-func (c *checker) waitFor(b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
-	above, at := c.index.around(r, &c.index.front)
+func (t *pathIndex) waitFor(q *queues, b *dag.Builder, chains []pathChains, r *Read, n int32) bool {
+	above, at := t.around(r, &t.front)
 	found := false
 	for _, a := range above {
 		found = found || !chains[a].at.empty()
-		chains[a].at.wait(&c.queues, b, n)
+		chains[a].at.wait(q, b, n)
 	}
 	for _, a := range at {
 		found = found || !chains[a].sub.empty()
-		chains[a].sub.wait(&c.queues, b, n)
+		chains[a].sub.wait(q, b, n)
 	}
 	return found
 }
 
-func (c *checker) addWriter(chains []pathChains, d *draft, n int32) {
+func (c *sorter) addWriter(chains []pathChains, d *draft, n int32) {
 	for _, node := range c.nodesOf(d) {
 		chains[node].at.add(&c.queues, n)
 		for a := node; a > 0; a = c.index.up(a) {
@@ -323,20 +299,25 @@ func (c *checker) addWriter(chains []pathChains, d *draft, n int32) {
 	}
 }
 
-// nodesOf are the nodes of the paths that a call may write, each once. The slice is good until
+// nodesOf returns the nodes of the paths that a call may write, each once. The slice is good until
 // the next call.
-func (c *checker) nodesOf(d *draft) []int32 {
-	c.nodes = c.nodes[:0]
-	for w := range d.writes() {
-		if !slices.Contains(c.nodes, w.node) {
-			c.nodes = append(c.nodes, w.node)
-		}
-	}
+func (c *sorter) nodesOf(d *draft) []int32 {
+	c.nodes = d.appendNodes(c.nodes[:0])
 	return c.nodes
 }
 
-// writes reports whether a call may write a path that overlaps p.
-func (c *checker) writes(d *draft, p state.Path) bool {
+// appendNodes appends the nodes of the paths that a call may write, each once.
+func (c *Call) appendNodes(dst []int32) []int32 {
+	for w := range c.writes() {
+		if !slices.Contains(dst, w.node) {
+			dst = append(dst, w.node)
+		}
+	}
+	return dst
+}
+
+// mayWrite reports whether a call may write a path that overlaps p.
+func (d *draft) mayWrite(p state.Path) bool {
 	for w := range d.writes() {
 		if w.Path.Overlaps(p) {
 			return true
@@ -345,7 +326,7 @@ func (c *checker) writes(d *draft, p state.Path) bool {
 	return false
 }
 
-// writes are the paths that a call may write.
+// writes returns the paths that a call may write.
 func (c *Call) writes() iter.Seq[*Write] {
 	return func(yield func(*Write) bool) {
 		for i := range c.Alternatives {
@@ -362,7 +343,7 @@ func (c *Call) writes() iter.Seq[*Write] {
 }
 
 // cycle reports a loop of calls, each of which waits for the one before it.
-func (c *checker) cycle(loop []int32) {
+func (c *sorter) cycle(loop []int32) {
 	ids := make([]string, 0, len(loop)+1)
 	for _, i := range append(slices.Clone(loop), loop[0]) {
 		ids = append(ids, quote(c.calls[i].ID))
@@ -380,7 +361,7 @@ func (c *checker) cycle(loop []int32) {
 		next := &c.calls[loop[(i+1)%len(loop)]]
 		loc, how, read := c.need(next, &c.calls[n], n)
 		if read != nil {
-			c.loops = append(c.loops, loopEdge{n, loop[(i+1)%len(loop)], read})
+			c.found.loops = append(c.found.loops, loopEdge{n, loop[(i+1)%len(loop)], read})
 		}
 		if i == 0 {
 			// The finding stands where the first of the list reads.
@@ -401,10 +382,10 @@ type loopEdge struct {
 }
 
 // need says where and how a call waits for another, and what it reads of it, if that is it.
-func (c *checker) need(d, on *draft, index int32) (loc diag.Loc, how string, read state.Path) {
+func (c *sorter) need(d, on *draft, index int32) (loc diag.Loc, how string, read state.Path) {
 	for i := range d.refs {
 		r := &d.refs[i].expr.read
-		if c.writes(on, r.Path) || r.Under != nil && c.writes(on, r.Under.Path) {
+		if on.mayWrite(r.Path) || r.Under != nil && on.mayWrite(r.Under.Path) {
 			return c.at(r.Span), fmt.Sprintf("reads %s, which %q writes", r.Path, on.ID), r.Path
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// alternative is the alternative that an outcome's name means: its whole path,
+// alternative returns the alternative that an outcome's name means: its whole path,
 // its last name or its 0-based index (plan-language §4), and how many fit.
 func (c *Call) alternative(name string) (index, fits int) {
 	index = -1
@@ -37,7 +37,7 @@ func (a *Alternative) lastName(name string) bool {
 	return false
 }
 
-// lastNames are the last names of the paths of all alternatives.
+// lastNames returns the last names of the paths of all alternatives.
 func (c *Call) lastNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, a := range c.Alternatives {
@@ -59,7 +59,7 @@ func (a *Alternative) spelled(name string) bool {
 	return false
 }
 
-// Chosen is the alternative that a result says happened, and the value that goes
+// Chosen returns the alternative that a result says happened, and the value that goes
 // there: `{"_outcome": NAME, "_value": V}`, or a data message that holds a value
 // at one of the paths. An index of -1 is an outcome that is not among the
 // alternatives. ok is false when the result does not choose: it is read so only
@@ -82,7 +82,7 @@ func (c *Call) Chosen(result json.RawMessage) (index int, value json.RawMessage,
 	return c.fromMessage(r)
 }
 
-// Outcome is the alternative that this name means, -1 when none or several do.
+// Outcome returns the alternative that this name means, -1 when none or several do.
 func (c *Call) Outcome(name string) int {
 	i, n := c.alternative(name)
 	if n != 1 {
@@ -124,7 +124,7 @@ func (c *Call) fromMessage(r gjson.Result) (int, json.RawMessage, bool) {
 	return 0, nil, false
 }
 
-// field is the member of an object with this name. (A gjson path would read
+// field returns the member of an object with this name. (A gjson path would read
 // names as a language.)
 func field(object gjson.Result, name string) (value gjson.Result) {
 	object.ForEach(func(k, v gjson.Result) bool {
@@ -137,7 +137,7 @@ func field(object gjson.Result, name string) (value gjson.Result) {
 	return value
 }
 
-// Declared is the alternative of this index as an outcome: by the name that the tool
+// Declared returns the alternative of this index as an outcome: by the name that the tool
 // declares for it, else by its whole path.
 func (c *Call) Declared(alternative int) tool.Outcome {
 	for _, o := range c.Tool.Definition.Outcomes {
@@ -148,7 +148,7 @@ func (c *Call) Declared(alternative int) tool.Outcome {
 	return tool.Outcome{Name: c.Alternatives[alternative].Name(), Schema: c.ResultSchema(alternative)}
 }
 
-// ResultSchema is what the tool's definition says of a result that goes to the
+// ResultSchema returns what the tool's definition says of a result that goes to the
 // alternative of this index, -1 when it is not written; nil when it says nothing.
 func (c *Call) ResultSchema(alternative int) *schemas.Schema {
 	def := c.Tool.Definition

@@ -26,5 +26,5 @@ func (p *pages[T]) add(v T) {
 	p.n++
 }
 
-// at is the ith value. It stays good, but for those of the first page, until it is full.
+// at returns the ith value. It stays good, but for those of the first page, until it is full.
 func (p *pages[T]) at(i int32) *T { return &p.pages[i>>pageBits][i&(pageSize-1)] }

@@ -100,7 +100,7 @@ func (t *pathIndex) intern(p state.Path) int32 {
 	return n
 }
 
-// exact is the node of a path, or the deepest node on the way to it; whole says
+// exact returns the node of a path, or the deepest node on the way to it; whole says
 // which.
 func (t *pathIndex) exact(p state.Path) (node int32, whole bool) {
 	n := int32(0)
@@ -153,7 +153,7 @@ func (t *pathIndex) place(r *Read) {
 	}
 }
 
-// around is overlapping for the path of a read.
+// around does what overlapping does for the path of a read.
 func (t *pathIndex) around(r *Read, f *frontier) (above, at []int32) {
 	if r.spot == 0 {
 		return t.overlapping(r.Path, f)
@@ -221,7 +221,7 @@ func (t *pathIndex) covering(dst []int32, n int32, s state.Segment) []int32 {
 	return dst
 }
 
-// digits is the number that a name of digits spells as .1 does.
+// digits returns the number that a name of digits spells as .1 does.
 func digits(name string) (int32, bool) {
 	if len(name) == 0 || len(name) > 9 || len(name) > 1 && name[0] == '0' {
 		return 0, false
@@ -249,7 +249,7 @@ func (t *pathIndex) addWriter(n int32, at state.Place) {
 	}
 }
 
-// up is the parent of a node; -1 above the root.
+// up returns the parent of a node; -1 above the root.
 func (t *pathIndex) up(n int32) int32 {
 	t.front.work++
 	if n == 0 {
@@ -258,7 +258,7 @@ func (t *pathIndex) up(n int32) int32 {
 	return t.nodes.at(n).parent
 }
 
-// writersOf are the places in [since, before) of calls that may write a path
+// writersOf returns the places in [since, before) of calls that may write a path
 // that overlaps p, ascending. It is safe for goroutines.
 func (t *pathIndex) writersOf(p state.Path, since, before state.Place) []state.Place {
 	var f frontier
@@ -295,7 +295,7 @@ func (t *pathIndex) appendKids(dst []int32, n int32) []int32 {
 	return dst
 }
 
-// few are the places that writersOf gives when it takes no more than most looks at
+// few returns the places that writersOf gives when it takes no more than most looks at
 // paths and writers to find them; ok is false when it takes more. The slice is good until
 // the frontier is used again.
 func (t *pathIndex) few(r *Read, before state.Place, most int, f *frontier) (places []state.Place, ok bool) {

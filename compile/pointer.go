@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 )
 
-// callPointer is the JSON Pointer of a call, or of the output. Asking the tree costs a walk over the
-// calls before it, so that is done once for all calls, if they stand in one list without gaps.
-func (c *checker) callPointer(d *draft) string {
-	if d == &c.end {
+// callPointer returns the JSON Pointer of a call, or of the output. Asking the tree costs a walk
+// over the calls before it, so that is done once for all calls, if they stand in one list without
+// gaps.
+func (c *reporter) callPointer(d *draft) string {
+	if d.isOutput() {
 		return c.doc.Output.Pointer()
 	}
 	if !c.listed {
@@ -28,10 +30,10 @@ func (c *checker) callPointer(d *draft) string {
 	return c.list + "/" + strconv.Itoa(d.Source.Index)
 }
 
-// pointerAt is the JSON Pointer of the value that a span stands in.
-func (c *checker) pointerAt(d *draft, s diag.Span) string {
+// pointerAt returns the JSON Pointer of the value that a span stands in.
+func (c *reporter) pointerAt(d *draft, s diag.Span) string {
 	n, pointer := c.doc.Output, c.callPointer(d)
-	if d != &c.end {
+	if !d.isOutput() {
 		n = d.Source.Node
 	}
 	for {
@@ -39,13 +41,13 @@ func (c *checker) pointerAt(d *draft, s diag.Span) string {
 		if !ok {
 			return pointer
 		}
-		n, pointer = inner, pointer+"/"+escapePointer(token)
+		n, pointer = inner, pointer+"/"+jsonscan.EscapePointer(token)
 	}
 }
 
 func within(s, outer diag.Span) bool { return s.Start >= outer.Start && s.End <= outer.End }
 
-// childAt is the member or element that a span stands in, and its name.
+// childAt returns the member or element that a span stands in, and its name.
 func childAt(n lang.Node, s diag.Span) (lang.Node, string, bool) {
 	for m := range n.Members() {
 		if within(s, m.Value.Span()) {

@@ -69,10 +69,11 @@ type Call struct {
 	Repeatable bool
 	Method     state.Method
 	Tool       *tool.Tool
-	// Activity runs it; nil when the call is latent: see Runner.
+	// Target is what the call runs; nil only when that could not be found, which was reported.
+	Target *Target
+	// Activity is that of Target; nil when the call is latent: see Runner.
 	Activity tool.Activity
-	// Effects are those its tool declares; when it picks the activity of another tool
-	// or has a fallback, those of either.
+	// Effects are those of Target; when it has a fallback, those of either.
 	Effects tool.Effects
 
 	Params Template
@@ -112,7 +113,7 @@ type Alternative struct {
 	source *lang.Alternative // nil: it is one path, as written
 }
 
-// Name is the alternative's whole path: †state.receipt.
+// Name returns the alternative's whole path: †state.receipt.
 func (a *Alternative) Name() string {
 	if a.source == nil {
 		return written(a.Writes[0].Path)
@@ -144,12 +145,11 @@ type Write struct {
 
 // Fallback is the call that stands in when a call failed.
 type Fallback struct {
+	Target   *Target
 	Tool     *tool.Tool
 	Activity tool.Activity // or the model that stands in for it
 	Params   *Template     // nil: the params of the call
 	Timeout  time.Duration
-
-	effects tool.Effects
 }
 
 // Read is a reference, bound.
@@ -175,11 +175,11 @@ const (
 	LenientRefs             // an empty string, and a warning
 )
 
-// Err is nil when the program may run: neither reading its document nor compiling
+// Err returns nil when the program may run: neither reading its document nor compiling
 // it found an error. Package exec refuses any other (plan-language §11).
 func (p *Program) Err() error { return p.fault }
 
-// Call is the call of this _id. The first time, it costs a look at all calls.
+// Call returns the call of this _id. The first time, it costs a look at all calls.
 func (p *Program) Call(id string) (*Call, bool) {
 	i, ok := p.byID()[id]
 	if !ok {
@@ -188,7 +188,7 @@ func (p *Program) Call(id string) (*Call, bool) {
 	return &p.Calls[i], true
 }
 
-// Writers are the calls that may write a path that overlaps path, at places in
+// Writers returns the calls that may write a path that overlaps path, at places in
 // [since, before), in plan order.
 func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
@@ -200,8 +200,12 @@ func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*
 	}
 }
 
-// File is the file of the plan.
+// Catalogue returns the tools that the calls of the program were looked up in: those of
+// Options.Catalogue and those of the document, after what they are allowed to change.
+func (p *Program) Catalogue() *tool.Catalogue { return p.tools }
+
+// File returns the file of the plan.
 func (p *Program) File() *diag.File { return p.Document.File }
 
-// Loc is a place in the plan's file.
+// Loc returns a place in the plan's file.
 func (p *Program) Loc(s diag.Span) diag.Loc { return diag.Loc{File: p.Document.File, Span: s} }

@@ -6,21 +6,36 @@ import (
 	"slices"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/state"
 )
 
+// templates turns values of the document into templates and expressions.
+type templates struct {
+	*premises
+	chunks        chunks
+	texts         lang.TextReader
+	lastPath      state.Path // that was read: see readPath
+	groupCount    int32
+	literalGroups map[int32]bool // see lowered
+}
+
+func newTemplates(p *premises) *templates {
+	return &templates{premises: p, literalGroups: map[int32]bool{}}
+}
+
 // template compiles params to JSON with holes, and notes their references. Soft
 // references are no error when nothing is there.
-func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
+func (c *templates) template(d *draft, params []lang.Member, soft bool) Template {
 	t := Template{c.chunks.json[:0], c.chunks.hole[:0]}
 	t.json = append(t.json, '{')
 	for i, m := range params {
 		if i > 0 {
 			t.json = append(t.json, ',')
 		}
-		t.json = append(appendString(t.json, m.Name), ':')
+		t.json = append(jsonscan.AppendQuoted(t.json, m.Name), ':')
 		c.appendValue(d, &t, m.Value, soft)
 	}
 	t.json = append(t.json, '}')
@@ -29,7 +44,7 @@ func (c *checker) template(d *draft, params []lang.Member, soft bool) Template {
 }
 
 // appendValue appends a value to a template.
-func (c *checker) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
+func (c *templates) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
 	for range n.TextNodes() { // only a value that holds expressions is taken apart
 		c.appendTexts(d, t, n, soft)
 		return
@@ -48,13 +63,13 @@ func (c *checker) appendValue(d *draft, t *Template, n lang.Node, soft bool) {
 // it would be copied.
 const longValue = 256
 
-func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
+func (c *templates) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
 	switch n.Kind() {
 	case lang.Object:
 		t.json = append(t.json, '{')
 		comma := ""
 		for m := range n.Members() {
-			t.json = append(appendString(append(t.json, comma...), m.Name), ':')
+			t.json = append(jsonscan.AppendQuoted(append(t.json, comma...), m.Name), ':')
 			c.appendValue(d, t, m.Value, soft)
 			comma = ","
 		}
@@ -74,7 +89,7 @@ func (c *checker) appendTexts(d *draft, t *Template, n lang.Node, soft bool) {
 }
 
 // appendText appends a string that holds expressions or escaped daggers.
-func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) {
+func (c *templates) appendText(d *draft, t *Template, text *lang.Text, soft bool) {
 	if text.Whole {
 		t.holes = append(t.holes, hole{at: int32(len(t.json)), expr: c.lowerExpr(d, text.Parts[0].Expr, soft)})
 		return
@@ -94,16 +109,16 @@ func (c *checker) appendText(d *draft, t *Template, text *lang.Text, soft bool) 
 	for _, p := range parts {
 		whole += p.text
 	}
-	t.json = appendString(t.json, whole)
+	t.json = jsonscan.AppendQuoted(t.json, whole)
 }
 
 // lowerExpr compiles an expression and notes its references. Soft ones stand
 // where nothing to be found is no error.
-func (c *checker) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.lower(d, e, soft, 0) }
+func (c *templates) lowerExpr(d *draft, e *lang.Expr, soft bool) *Expr { return c.lower(d, e, soft, 0) }
 
 // lower compiles an operand. The references that stand in one outermost || have a
 // group of their own, not 0: whether they look forward is decided for all together.
-func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
+func (c *templates) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 	out := one(&c.chunks.exprs)
 	out.op = e.Op
 	if e.Op != lang.OpRef {
@@ -126,7 +141,7 @@ func (c *checker) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr {
 	return out
 }
 
-func (c *checker) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
+func (c *templates) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
 	out.read = Read{Path: c.readPath(d, e), Span: d.span(e.Span)}
 	if out.void = !c.knownKind(d, e); !out.void {
 		c.ofInstance(d, &out.read)
@@ -134,7 +149,7 @@ func (c *checker) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group i
 	}
 }
 
-// span is where something of a call stands. What its tool fixes has no place in the
+// span returns where something of a call stands. What its tool fixes has no place in the
 // plan, and stands at the tool's name.
 func (d *draft) span(s diag.Span) diag.Span {
 	if d.fixed {
@@ -143,7 +158,7 @@ func (d *draft) span(s diag.Span) diag.Span {
 	return s
 }
 
-// loc is where a value of a call stands.
+// loc returns where a value of a call stands.
 func (d *draft) loc(n lang.Node) diag.Loc {
 	if d.fixed {
 		n = d.Source.ToolNode
@@ -151,22 +166,22 @@ func (d *draft) loc(n lang.Node) diag.Loc {
 	return n.Loc()
 }
 
-// readPath is path for a read. Neighbours often read the same, and then share it; those of
-// instances do not, whose paths are changed.
-func (c *checker) readPath(d *draft, e *lang.Expr) state.Path {
+// readPath lowers a reference that is read. Neighbours often read the same, and then share it;
+// those of instances do not, whose paths are changed.
+func (c *templates) readPath(d *draft, e *lang.Expr) state.Path {
 	if d.instance != nil {
-		return c.path(e)
+		return c.chunks.path(e)
 	}
 	if last := c.lastPath; len(last) != len(e.Path)+1 || last[0].Name != e.Kind ||
 		!slices.EqualFunc(last[1:], e.Path, func(p state.Segment, s lang.Segment) bool { return p == segment(s) }) {
-		c.lastPath = c.path(e)
+		c.lastPath = c.chunks.path(e)
 	}
 	return c.lastPath
 }
 
 // path lowers a reference to a path.
-func (c *checker) path(e *lang.Expr) state.Path {
-	segments := &c.chunks.segments
+func (c *chunks) path(e *lang.Expr) state.Path {
+	segments := &c.segments
 	room(segments, len(e.Path)+1)
 	start := len(*segments)
 	*segments = append(*segments, state.Segment{Kind: state.Name, Name: e.Kind})
@@ -189,7 +204,7 @@ func segment(s lang.Segment) state.Segment {
 	}
 }
 
-// written is a path as package lang spells it, which quotes fewer names.
+// written returns a path as package lang spells it, which quotes fewer names.
 func written(p state.Path) string {
 	kinds := [...]lang.SegmentKind{state.Name: lang.Named, state.Index: lang.Index, state.Either: lang.Number, state.Star: lang.Star}
 	var space [8]lang.Segment
@@ -201,7 +216,7 @@ func written(p state.Path) string {
 }
 
 // knownKind reports a reference of a kind that does not exist.
-func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
+func (c *templates) knownKind(d *draft, e *lang.Expr) bool {
 	if c.kind(e.Kind) != nil {
 		return true
 	}
@@ -213,7 +228,7 @@ func (c *checker) knownKind(d *draft, e *lang.Expr) bool {
 }
 
 // lowerWrites lowers the output path and the error path of a call.
-func (c *checker) lowerWrites(d *draft) {
+func (c *lowerer) lowerWrites(d *draft) {
 	src := d.Source
 	d.Method = methodOf(src.Method)
 	d.fixed = src.OutputNode.IsZero()
@@ -245,7 +260,7 @@ func (c *checker) lowerWrites(d *draft) {
 }
 
 // onePath lowers an output path that is a single path, as nearly all are.
-func (c *checker) onePath(d *draft, e *lang.Expr) {
+func (c *lowerer) onePath(d *draft, e *lang.Expr) {
 	a := Alternative{}
 	if w, ok := c.write(d, e); ok {
 		a.Writes = push(&c.chunks.writes, nil, w)
@@ -274,7 +289,7 @@ func methodOf(spelled string) state.Method {
 // longer ones.
 const maxSteps = 1000
 
-func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
+func (c *lowerer) alternative(d *draft, a *lang.Alternative) Alternative {
 	out := Alternative{source: a}
 	for _, e := range a.Paths {
 		if w, ok := c.write(d, e); ok {
@@ -285,7 +300,7 @@ func (c *checker) alternative(d *draft, a *lang.Alternative) Alternative {
 }
 
 // write lowers a path that is written; it reports those that can't be.
-func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
+func (c *lowerer) write(d *draft, e *lang.Expr) (Write, bool) {
 	if e.Kind == "input" {
 		c.errorf(diag.WriteToInput, c.at(d.span(e.Span)), "the input is never written; write to †state instead").inside(d, d.span(e.Span))
 		return Write{}, false
@@ -299,7 +314,7 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 		c.blind = true
 		return Write{}, false
 	}
-	w := Write{Path: c.path(e), Span: d.span(e.Span)}
+	w := Write{Path: c.chunks.path(e), Span: d.span(e.Span)}
 	if d.instance != nil {
 		w.Path[0].Name = c.layer(d.instance, e.Kind)
 	}
@@ -322,8 +337,8 @@ func (c *checker) write(d *draft, e *lang.Expr) (Write, bool) {
 }
 
 // notAllowed reports a path that the schema of its kind does not allow.
-func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl diag.Loc) {
-	path := c.path(e)
+func (c *lowerer) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl diag.Loc) {
+	path := c.chunks.path(e)
 	known := 1
 	for known < len(path) {
 		if _, has := s.At(steps(path[1 : known+1])...); has == schemas.Never {
@@ -340,9 +355,9 @@ func (c *checker) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 	}
 }
 
-func quote(s string) string { return string(appendString(nil, s)) }
+func quote(s string) string { return jsonscan.Quote(s) }
 
-// steps is a path below its kind as the schemas package takes it.
+// steps returns a path below its kind as the schemas package takes it.
 func steps(p state.Path) []schemas.Step { return appendSteps(nil, p) }
 
 func appendSteps(dst []schemas.Step, p state.Path) []schemas.Step {
@@ -355,8 +370,26 @@ func appendSteps(dst []schemas.Step, p state.Path) []schemas.Step {
 	return dst
 }
 
+// outputPointer returns where the request's schema has that of the output. A schema of the whole
+// solution, {"properties": {"calls": …, "output": …}}, has it among its properties, unless the
+// output itself has these members.
+func (c *lowerer) outputPointer() string {
+	properties, _ := c.doc.Schema.Member("properties")
+	calls, ok := properties.Value.Member("calls")
+	if _, has := properties.Value.Member("output"); !ok || !has {
+		return ""
+	}
+	if t, ok := calls.Value.Member("type"); ok && t.Value.Str() != "array" {
+		return ""
+	}
+	if _, has := c.doc.Output.Member("calls"); has {
+		return ""
+	}
+	return "/properties/output"
+}
+
 // lowerOutput compiles the solution's output; its reads stand behind all calls.
-func (c *checker) lowerOutput() {
+func (c *lowerer) lowerOutput() {
 	if c.doc.Output.IsZero() {
 		return
 	}
@@ -366,7 +399,7 @@ func (c *checker) lowerOutput() {
 	c.appendValue(end, &t, c.doc.Output, false)
 	c.output = &t
 	if !c.doc.Schema.IsZero() {
-		c.outSch = c.schema(c.doc.Schema, c.doc.Schema.AppendJSON(nil))
+		c.outSch = c.schemaAt(c.doc.Schema, c.doc.Schema.AppendJSON(nil), c.outputPointer())
 	}
 	lit, ok := t.Literal()
 	if c.outSch == nil || !ok {
@@ -375,6 +408,6 @@ func (c *checker) lowerOutput() {
 	for _, v := range violations(c.outSch, lit) {
 		at, _ := c.doc.Output.At(v.Instance)
 		c.errorf(diag.BadLiteral, at.Loc(), "the output breaks the request's schema: %s: %s", orRoot(v.Instance), v.Message).
-			related(c.doc.Schema.Loc(), "declared here")
+			instead(v).related(c.doc.Schema.Loc(), "declared here")
 	}
 }

@@ -15,12 +15,12 @@ const maxMembers = 1000
 
 // finalState reads each member of the state behind all calls, when that is the result of
 // the document: what is written there is read, by the caller.
-func (c *checker) finalState() {
+func (c *lowerer) finalState() {
 	if c.within == nil || !c.doc.Output.IsZero() {
 		return
 	}
 	c.end.Rare = noRare
-	names, ok := c.stateMembers()
+	names, ok := stateMembers(c.premises, c.lowered)
 	if !ok {
 		return
 	}
@@ -31,9 +31,9 @@ func (c *checker) finalState() {
 	}
 }
 
-// stateMembers are the names of all members that the state may have at the end; ok is false
+// stateMembers returns the names of all members that the state may have at the end; ok is false
 // when they are not known, or too many.
-func (c *checker) stateMembers() (names []string, ok bool) {
+func stateMembers(p *premises, c *lowered) (names []string, ok bool) {
 	seen := map[string]bool{}
 	add := func(name string) {
 		if !seen[name] {
@@ -51,10 +51,10 @@ func (c *checker) stateMembers() (names []string, ok bool) {
 			add(p[1].Name)
 		}
 	}
-	for name := range members(c.kinds["state"].value) {
+	for name := range members(p.kinds["state"].value) {
 		add(name)
 	}
-	for _, p := range c.within.copied {
+	for _, p := range p.within.copied {
 		path(p.path)
 	}
 	for i := range c.calls {
@@ -65,7 +65,7 @@ func (c *checker) stateMembers() (names []string, ok bool) {
 	return names, !whole && len(names) <= maxMembers
 }
 
-// resultOfAll is the type of what the document gives; nil when it is not known.
+// resultOfAll returns the type of what the document gives; nil when it is not known.
 func (t *typeCheck) resultOfAll() *schemas.Schema {
 	if t.output != nil {
 		exprs := slices.Collect(t.output.exprs())
@@ -74,7 +74,7 @@ func (t *typeCheck) resultOfAll() *schemas.Schema {
 		}
 		return t.outSch
 	}
-	if _, ok := t.stateMembers(); !ok {
+	if _, ok := stateMembers(t.premises, t.lowered); !ok {
 		return nil
 	}
 	sure := map[string]bool{}
@@ -90,18 +90,18 @@ func (t *typeCheck) resultOfAll() *schemas.Schema {
 	fields := make([]schemas.Field, len(t.final))
 	for i, e := range t.final {
 		name := e.read.Path[1].Name
-		fields[i] = schemas.Field{Name: name, Schema: t.typeOfExpr(&t.end, e), Optional: !sure[name] && !t.held(e.read.Path)}
+		fields[i] = schemas.Field{Name: name, Schema: t.typeOfExpr(&t.end, e), Optional: !sure[name] && !t.board.held(e.read.Path)}
 	}
 	return schemas.Object(fields...)
 }
 
-// held is what a caller puts at a path of the initial whiteboard, or below it.
+// held reports what a caller puts at a path of the initial whiteboard, or below it.
 func (by *caller) held(p state.Path) bool {
 	_, held := copiedAt(by.copied, p)
 	return held
 }
 
-// copiedAt is what is known of what a caller puts at a path; held is false when it
+// copiedAt returns what is known of what a caller puts at a path; held is false when it
 // puts nothing there.
 func copiedAt(all []copied, p state.Path) (s Source, held bool) {
 	for _, c := range all {

@@ -19,7 +19,7 @@ func newStepTable() stepTable {
 	return stepTable{slots: make([]int32, fewSteps), shift: 64 - 4, seed: seed, odd: maphash.String(seed, "odd") | 1}
 }
 
-// slot is where the search for a step starts.
+// slot returns where the search for a step starts.
 func (t *stepTable) slot(k *pathStep) int {
 	x := uint64(uint32(k.from))<<32 | uint64(uint32(k.index))<<2 | uint64(k.kind)
 	if k.name != "" {
@@ -28,7 +28,7 @@ func (t *stepTable) slot(k *pathStep) int {
 	return int(x * t.odd >> t.shift)
 }
 
-// child is the node that a step leads to.
+// child returns the node that a step leads to.
 func (t *pathIndex) child(k pathStep) (int32, bool) {
 	if k.from == 0 && k.name == "state" {
 		return t.state, t.state != 0 // where nearly all paths begin
@@ -37,7 +37,7 @@ func (t *pathIndex) child(k pathStep) (int32, bool) {
 	return n, n != 0
 }
 
-// find is the slot of the node that a step leads to, or the one where it belongs.
+// find returns the slot of the node that a step leads to, or the one where it belongs.
 func (t *pathIndex) find(k *pathStep) int {
 	slots := t.steps.slots
 	i := t.steps.slot(k)

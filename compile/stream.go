@@ -44,7 +44,7 @@ func NewStream(opts *Options) *Stream {
 	return &Stream{opts: opts}
 }
 
-// delegates is what is known of documents that are delegated to, for the text of the
+// delegates returns what is known of documents that are delegated to, for the text of the
 // plan as far as it is written.
 func (s *Stream) delegates(doc *lang.Document) *delegates {
 	if s.shared == nil {
@@ -58,13 +58,19 @@ func (s *Stream) delegates(doc *lang.Document) *delegates {
 // calls that are released, which begins with those released before. The findings are the
 // faults of the calls that came new; with an error among them nothing more is released,
 // and the program is the one before.
-func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
-	c := newChecker(doc, s.opts, s.delegates(doc))
+func (s *Stream) Add(doc *lang.Document) (prog *Program, found diag.List) {
+	c := newUnit(doc, s.opts, s.delegates(doc))
 	c.growing = true
-	c.context()
-	c.lowerCalls()
-	c.initialBoard()
-	c.lookBack()
+	defer c.caught(func(f diag.List) {
+		if s.last == nil {
+			s.last = c.nothing()
+		}
+		prog, found = s.last, f
+	})
+	p := readContext(c)
+	low := lowerCalls(newTemplates(p)).lowered
+	order := newSorter(newBoard(p), low)
+	order.lookBack()
 	first := s.seen
 	fresh := slices.DeleteFunc(c.findings, func(f diag.Finding) bool {
 		return f.Severity != diag.Error || first < len(doc.Calls) && first > 0 && f.Loc.Span.Start < doc.Calls[first].Node.Span().Start
@@ -76,8 +82,7 @@ func (s *Stream) Add(doc *lang.Document) (*Program, diag.List) {
 		return s.last, fresh
 	}
 	s.seen = len(doc.Calls)
-	prog, findings := s.release(doc, c.firm())
-	return prog, findings
+	return s.release(doc, order.firm())
 }
 
 // release compiles the calls of a document that are released.
@@ -85,15 +90,15 @@ func (s *Stream) release(doc *lang.Document, firm []int32) (*Program, diag.List)
 	part := reordered(doc, firm)
 	part.Output = lang.Node{}
 	s.released = part.Calls
-	c := newChecker(part, s.opts, s.delegates(doc))
+	c := newUnit(part, s.opts, s.delegates(doc))
 	c.growing = true
-	prog, findings := c.compile()
+	prog, findings, _ := c.compile()
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity != diag.Error })
 	s.last = prog
 	return prog, findings
 }
 
-// reordered is a document with these calls of its list, in this order.
+// reordered returns a document with these calls of its list, in this order.
 func reordered(doc *lang.Document, order []int32) *lang.Document {
 	part := *doc
 	part.Calls = make([]lang.Call, len(order))
@@ -108,7 +113,7 @@ func reordered(doc *lang.Document, order []int32) *lang.Document {
 // that were released, then the others in plan order. The findings are those of Compile;
 // with an error among them the others must not run, and the program is the one before.
 func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
-	whole, findings := newChecker(doc, s.opts, s.delegates(doc)).compile()
+	whole, findings, _ := newUnit(doc, s.opts, s.delegates(doc)).compile()
 	if findings.HasErrors() {
 		return s.last, findings
 	}
@@ -132,7 +137,7 @@ func (s *Stream) Close(doc *lang.Document) (*Program, diag.List) {
 			order = append(order, int32(c.Source.Index))
 		}
 	}
-	prog, more := newChecker(reordered(doc, order), s.opts, s.delegates(doc)).compile()
+	prog, more, _ := newUnit(reordered(doc, order), s.opts, s.delegates(doc)).compile()
 	if more.HasErrors() {
 		return s.last, append(findings, more...)
 	}
@@ -144,10 +149,10 @@ func sameText(a, b lang.Node) bool {
 	return bytes.Equal(jsonscan.Canonical(nil, a.AppendJSON(nil)), jsonscan.Canonical(nil, b.AppendJSON(nil)))
 }
 
-// firm are the calls whose place among the others no call that may still come can
+// firm returns the calls whose place among the others no call that may still come can
 // change: all that they need comes before them in the list and is firm itself, and they
 // commute with the calls before them that are not.
-func (c *checker) firm() []int32 {
+func (c *sorter) firm() []int32 {
 	var firm, open []int32
 	isOpen := make([]bool, len(c.calls))
 	for i := range c.calls {
@@ -166,7 +171,7 @@ func (c *checker) firm() []int32 {
 
 // commute reports whether a call may go before one that stands before it in the
 // list and still waits.
-func (c *checker) commute(waiting, d *draft) bool {
+func (c *sorter) commute(waiting, d *draft) bool {
 	for w := range waiting.writes() {
 		for i := range d.refs {
 			if w.Path.Overlaps(d.refs[i].expr.read.Path) {
@@ -190,7 +195,7 @@ func (c *checker) commute(waiting, d *draft) bool {
 }
 
 // effectsCommute reports whether effects put two calls in no order.
-func (c *checker) effectsCommute(a, b *draft) bool {
+func (c *unit) effectsCommute(a, b *draft) bool {
 	if c.opts.Effects == NoEffects || a.Tool == nil || b.Tool == nil {
 		return true
 	}

@@ -42,11 +42,11 @@ type told struct {
 	loc  diag.Loc
 }
 
-// below is the checker of a document that this one delegates to.
-func (c *checker) below(doc *document, by *caller) *checker {
-	by.cat, by.lazy = c.cat, c.lazy
+// below returns the unit of a document that this one delegates to.
+func (c *toolbox) below(doc *document, by *caller) *unit {
+	by.cat = c.cat
 	by.chain = append(slices.Clone(c.chain()), doc.name)
-	sub := newChecker(doc.doc, &c.delegates.sub, c.delegates)
+	sub := newUnit(doc.doc, &c.delegates.sub, c.delegates)
 	sub.within = by
 	return sub
 }
@@ -55,8 +55,10 @@ func (c *checker) below(doc *document, by *caller) *checker {
 // compiled. For more of them it is compiled once, for values of any type.
 const maxContexts = 16
 
-// compiled is a document compiled for a caller that puts this on its whiteboard.
-func (c *checker) compiled(doc *document, by *caller) *subProgram {
+// compiled returns a document compiled for a caller that puts this on its whiteboard.
+func (t *typeCheck) compiled(doc *document, by *caller) *subProgram {
+	c := t.toolbox
+	by.lazy = t.prog.Mode == lang.Lazy
 	types := c.delegates.typesKey(by)
 	if !slices.Contains(doc.contexts, types) {
 		if len(doc.contexts) == maxContexts {
@@ -68,13 +70,13 @@ func (c *checker) compiled(doc *document, by *caller) *subProgram {
 			doc.contexts = append(doc.contexts, types)
 		}
 	}
-	key := fmt.Sprintf("%s\x00%p\x00%t\x00%s", doc.name, c.cat, c.lazy, types)
+	key := fmt.Sprintf("%s\x00%p\x00%t\x00%s", doc.name, c.cat, by.lazy, types)
 	if s := c.delegates.programs[key]; s != nil {
 		return s
 	}
 	sub := c.below(doc, by)
-	prog, findings := sub.compile()
-	s := &subProgram{prog, slices.Concat(doc.findings, findings), sub.result}
+	prog, findings, result := sub.compile()
+	s := &subProgram{prog, slices.Concat(doc.findings, findings), result}
 	c.delegates.programs[key] = s
 	return s
 }
@@ -108,7 +110,7 @@ func (s *delegates) typeKey(t *schemas.Schema) string {
 
 // tell reports what was found in a document that a call delegates to, unless it was
 // told before.
-func (c *checker) tell(d *draft, s *subProgram) {
+func (c *typeCheck) tell(d *draft, s *subProgram) {
 	if c.toldOf[s.prog] {
 		return
 	}
@@ -120,7 +122,7 @@ func (c *checker) tell(d *draft, s *subProgram) {
 			continue
 		}
 		fresh = append(fresh, key)
-		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: c.delegateLoc(d), Message: fmt.Sprintf("called from here, by %q", d.ID)})
+		f.Related = append(slices.Clip(f.Related), diag.Related{Loc: d.delegateLoc(), Message: fmt.Sprintf("called from here, by %q", d.ID)})
 		c.keep(f)
 	}
 	for _, key := range fresh {
@@ -133,6 +135,7 @@ func (c *checker) tell(d *draft, s *subProgram) {
 func (t *typeCheck) delegate(d *draft) {
 	sub := t.compiled(d.document, &caller{copied: append([]copied{{inputPath, t.inputOf(d)}}, t.scoped(d)...)})
 	d.Delegate.Program = sub.prog
+	d.Delegate.Most = t.most(d)
 	t.tell(d, sub)
 	t.checkScopes(d, sub.prog)
 	t.firstRound(d)
@@ -143,7 +146,7 @@ func (t *typeCheck) delegate(d *draft) {
 
 var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
 
-// delegateBlind is delegate for a call of whose params nothing is known: what is found
+// delegateBlind does what delegate does for a call of whose params nothing is known: what is found
 // in the document is told all the same.
 func (t *typeCheck) delegateBlind(d *draft) {
 	by := &caller{copied: []copied{{path: inputPath}}}
@@ -153,7 +156,7 @@ func (t *typeCheck) delegateBlind(d *draft) {
 	t.tell(d, t.compiled(d.document, by))
 }
 
-// scoped is what _scopes copies to the document's whiteboard.
+// scoped returns what _scopes copies to the document's whiteboard.
 func (t *typeCheck) scoped(d *draft) []copied {
 	var all []copied
 	for _, e := range d.Scopes {
@@ -164,7 +167,7 @@ func (t *typeCheck) scoped(d *draft) []copied {
 	return all
 }
 
-// inputOf is the type of the input of the document; nil when it is not known, or the
+// inputOf returns the type of the input of the document; nil when it is not known, or the
 // document says itself what it takes, against which it is checked.
 func (t *typeCheck) inputOf(d *draft) *schemas.Schema {
 	declared := len(d.document.inputs) > 0
@@ -248,7 +251,7 @@ func (t *typeCheck) checkScope(d *draft, e *Expr, schema *schemas.Schema) {
 		return
 	}
 	if fit, _ := t.relation.Fit(from, schema); fit == schemas.NeverFit {
-		t.errorf(diag.NotAssignable, t.checker.at(e.read.Span), "%s is %s, and the %s of %q takes %s there", p, from, kindOf(p), d.Delegate.Name, schema).
+		t.errorf(diag.NotAssignable, t.at(e.read.Span), "%s is %s, and the %s of %q takes %s there", p, from, kindOf(p), d.Delegate.Name, schema).
 			inside(d, e.read.Span)
 	}
 }
@@ -274,7 +277,7 @@ func (t *typeCheck) checkDeclared(d *draft) {
 		return
 	}
 	fit, why := t.relation.Fit(given, declared)
-	loc := t.delegateLoc(d)
+	loc := d.delegateLoc()
 	switch {
 	case fit == schemas.Fits:
 		return
@@ -295,7 +298,7 @@ type arg struct {
 	schema *schemas.Schema
 }
 
-// args are the params of a call with their types.
+// args returns the params of a call with their types.
 func (t *typeCheck) args(d *draft) []arg {
 	exprs := slices.Collect(d.Params.exprs())
 	all := make([]arg, len(d.Source.Params))
@@ -313,7 +316,7 @@ func argOf(args []arg, name string) (arg, bool) {
 	return args[i], true
 }
 
-// typeOfValue is the type of a value, whose expressions are taken from exprs; nil when it
+// typeOfValue returns the type of a value, whose expressions are taken from exprs; nil when it
 // is not known.
 func (t *typeCheck) typeOfValue(d *draft, n lang.Node, exprs *[]*Expr) *schemas.Schema {
 	if !t.hasExprs(n) {

@@ -34,15 +34,15 @@ type surveyKey struct {
 // defaultDepth is how deep delegates may nest when the options do not say.
 const defaultDepth = 8
 
-func (c *checker) maxDepth() int {
+func (c *unit) maxDepth() int {
 	if c.opts.MaxDepth > 0 {
 		return c.opts.MaxDepth
 	}
 	return defaultDepth
 }
 
-// chain is the documents from the plan down to this one.
-func (c *checker) chain() []string {
+// chain returns the documents from the plan down to this one.
+func (c *unit) chain() []string {
 	if c.within == nil {
 		return []string{c.delegates.root}
 	}
@@ -51,7 +51,7 @@ func (c *checker) chain() []string {
 
 // survey surveys a document that this one delegates to. How far it looks depends on
 // where it is asked from, so what was cut is done again from further up.
-func (c *checker) survey(doc *document) *survey {
+func (c *lowerer) survey(doc *document) *survey {
 	key := surveyKey{doc, c.cat}
 	depth := len(c.chain())
 	if s := c.delegates.surveys[key]; s != nil && (!s.cut || depth >= s.depth) {
@@ -63,10 +63,9 @@ func (c *checker) survey(doc *document) *survey {
 		return s
 	}
 	sub := c.below(doc, &caller{})
-	sub.context()
-	sub.lowerCalls()
-	for i := range sub.calls {
-		s.add(sub, &sub.calls[i])
+	low := lowerCalls(newTemplates(readContext(sub)))
+	for i := range low.calls {
+		s.add(sub, &low.calls[i])
 	}
 	c.delegates.surveys[key] = s
 	return s
@@ -78,7 +77,7 @@ var nothingDone = tool.Effects{
 }
 
 // add adds a call of a document.
-func (s *survey) add(c *checker, d *draft) {
+func (s *survey) add(c *unit, d *draft) {
 	s.calls++
 	s.tokens += d.Tokens
 	s.cost += d.Cost
@@ -113,7 +112,7 @@ func (s *survey) below(b *survey, d *draft) {
 	}
 }
 
-// filled is the effects with what a hint says of others: a call that only reads
+// filled returns the effects with what a hint says of others: a call that only reads
 // destroys nothing and may be made again.
 func filled(e tool.Effects) tool.Effects {
 	if e.ReadOnly == tool.Yes {
@@ -127,7 +126,7 @@ func filled(e tool.Effects) tool.Effects {
 	return e
 }
 
-// times is how often the document of a call runs, at least and for an estimate: as often as
+// times returns how often the document of a call runs, at least and for an estimate: as often as
 // the plan tells, else never at least (a list may be empty), and once for an estimate.
 func (d *draft) times() (least, likely float64) {
 	switch d.Delegate.Loop {
@@ -143,13 +142,13 @@ func (d *draft) times() (least, likely float64) {
 
 // findDelegate finds the document that a call delegates to, and what is to be known of it
 // before plan order is made.
-func (c *checker) findDelegate(d *draft, rest *lang.Rest) {
+func (c *lowerer) findDelegate(d *draft, rest *lang.Rest) {
 	if rest.DelegateNode.IsZero() {
 		return
 	}
 	own := c.doc.Calls[d.Source.Index].Rest
 	d.inherits = own == nil || own.DelegateNode.IsZero()
-	d.Delegate = &Delegate{Name: rest.Delegate, Loop: loopOf(d.Tool)}
+	d.Delegate = &Delegate{Name: rest.Delegate, Loop: loopOf(d.Tool), Most: Unbounded}
 	if rest.Delegate == Anonymous {
 		return
 	}
@@ -165,27 +164,27 @@ func (c *checker) findDelegate(d *draft, rest *lang.Rest) {
 	}
 	if doc.code != 0 {
 		d.bad = true
-		c.errorf(doc.code, c.delegateLoc(d), "can't delegate to %q: %s", rest.Delegate, doc.why).
-			related(doc.cause, "this is what is wrong with it").inside(d, c.delegateLoc(d).Span)
+		c.errorf(doc.code, d.delegateLoc(), "can't delegate to %q: %s", rest.Delegate, doc.why).
+			related(doc.cause, "this is what is wrong with it").inside(d, d.delegateLoc().Span)
 		return
 	}
 	d.document, d.survey = doc, c.survey(doc)
 	if way := slices.Concat(c.chain(), []string{doc.name}, d.survey.deepest); len(way) > c.maxDepth()+1 {
 		d.bad, d.document = true, nil
-		c.errorf(diag.DelegateTooDeep, c.delegateLoc(d), "documents delegate more than %d deep: %s", c.maxDepth(), arrows(way)).
-			inside(d, c.delegateLoc(d).Span)
+		c.errorf(diag.DelegateTooDeep, d.delegateLoc(), "documents delegate more than %d deep: %s", c.maxDepth(), arrows(way)).
+			inside(d, d.delegateLoc().Span)
 	}
 }
 
 // reach reports a document that is on its own way down.
-func (c *checker) reach(d *draft, doc *document) bool {
+func (c *lowerer) reach(d *draft, doc *document) bool {
 	chain := c.chain()
 	i := slices.Index(chain, doc.name)
 	if i < 0 {
 		return true
 	}
-	c.errorf(diag.DelegateTooDeep, c.delegateLoc(d), "documents delegate in a circle: %s", arrows(append(slices.Clone(chain[i:]), doc.name))).
-		inside(d, c.delegateLoc(d).Span)
+	c.errorf(diag.DelegateTooDeep, d.delegateLoc(), "documents delegate in a circle: %s", arrows(append(slices.Clone(chain[i:]), doc.name))).
+		inside(d, d.delegateLoc().Span)
 	return false
 }
 
@@ -200,10 +199,10 @@ func arrows(names []string) string {
 	return strings.Join(quoted, " → ")
 }
 
-// folderOf is the folder that the delegate of a call is relative to: that of the document
+// folderOf returns the folder that the delegate of a call is relative to: that of the document
 // that names it, be it the call's or that of the definition of its tool. The definitions of
 // tool files are relative to the plan.
-func (c *checker) folderOf(d *draft) string {
+func (c *lowerer) folderOf(d *draft) string {
 	if !d.inherits {
 		return c.delegates.folders[c.doc.File]
 	}
@@ -213,15 +212,16 @@ func (c *checker) folderOf(d *draft) string {
 	return c.delegates.opts.Folder
 }
 
-// delegateLoc is where the delegate of a call stands: at the tool's name when the tool fixes it.
-func (c *checker) delegateLoc(d *draft) diag.Loc {
+// delegateLoc returns where the delegate of a call stands: at the tool's name when the tool fixes
+// it.
+func (d *draft) delegateLoc() diag.Loc {
 	if d.inherits {
 		return d.Source.ToolNode.Loc()
 	}
 	return d.Source.Rest.DelegateNode.Loc()
 }
 
-// loopOf is how often a tool runs its delegate.
+// loopOf returns how often a tool runs its delegate.
 func loopOf(t *tool.Tool) Loop {
 	if t == nil || t.Source != tool.BuiltIn {
 		return Once
@@ -238,7 +238,7 @@ func loopOf(t *tool.Tool) Loop {
 }
 
 // delegateEffects gives a call the effects of the document that it runs.
-func (c *checker) delegateEffects(d *draft) {
+func (c *lowerer) delegateEffects(d *draft) {
 	def := d.Tool.Definition
 	d.Effects = def.Effects
 	d.Repeatable = def.Effects.Repeatable()
@@ -247,7 +247,12 @@ func (c *checker) delegateEffects(d *draft) {
 		d.Repeatable = s.repeatable && def.Effects.Idempotent != tool.No
 		d.Delegate.OneByOne = s.changes && c.opts.Effects != NoEffects
 	}
+	d.Target = &Target{
+		Tool: d.Tool, Definitions: []*tool.Definition{def}, Driver: "delegate",
+		Place: tool.Place{Document: d.Delegate.Name}, Effects: d.Effects, Delegate: d.Delegate,
+	}
+	d.Target.Origin = d.Target.origin(d.Tool.Source)
 	if d.Fallback != nil {
-		d.Effects = d.Effects.Either(d.Fallback.effects)
+		d.Effects = d.Effects.Either(d.Fallback.Target.Effects)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -41,7 +42,7 @@ type operands struct {
 	args  []*Expr         // OpOr, OpAnd
 }
 
-// Eval is the value of the expression. Beside Missing and Gone it returns the
+// Eval returns the value of the expression. Beside Missing and Gone it returns the
 // read that is to blame.
 func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
 	switch e.op {
@@ -60,7 +61,7 @@ func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
 	}
 }
 
-// first is the value of the first operand that is present. When none is, it is
+// first returns the value of the first operand that is present. When none is, it is
 // gone only if all are.
 func (e *Expr) first(r Reader) (json.RawMessage, Presence, *Read) {
 	worst, blame := Gone, (*Read)(nil)
@@ -76,7 +77,7 @@ func (e *Expr) first(r Reader) (json.RawMessage, Presence, *Read) {
 	return nil, worst, blame
 }
 
-// gate is the value of the last operand when all are present.
+// gate returns the value of the last operand when all are present.
 func (e *Expr) gate(r Reader) (json.RawMessage, Presence, *Read) {
 	var (
 		value json.RawMessage
@@ -93,7 +94,7 @@ func (e *Expr) gate(r Reader) (json.RawMessage, Presence, *Read) {
 	return value, worst, blame
 }
 
-// Reads are the references of the expression, in order.
+// Reads returns the references of the expression, in order.
 func (e *Expr) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) { e.each(false, func(x *Expr, _ bool) bool { return yield(&x.read) }) }
 }
@@ -150,7 +151,7 @@ func (u *Unresolved) Error() string {
 	return fmt.Sprintf("%s is missing", u.Read.Path)
 }
 
-// Literal is the template's JSON when it has no expressions. It may be made anew each time.
+// Literal returns the template's JSON when it has no expressions. It may be made again each time.
 func (t *Template) Literal() (json.RawMessage, bool) {
 	switch {
 	case !t.isLiteral():
@@ -166,7 +167,7 @@ func (t *Template) isLiteral() bool {
 	return !slices.ContainsFunc(t.holes, func(h hole) bool { return h.expr != nil || h.text.raw == nil })
 }
 
-// Reads are the references of the template, in order.
+// Reads returns the references of the template, in order.
 func (t *Template) Reads() iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
 		for e := range t.exprs() {
@@ -177,7 +178,7 @@ func (t *Template) Reads() iter.Seq[*Read] {
 	}
 }
 
-// Gone are the references that keep the template from having a value because
+// Gone returns the references that keep the template from having a value because
 // they can't come: of an || all operands, of an && those that can't.
 func (t *Template) Gone(r Reader) iter.Seq[*Read] {
 	return func(yield func(*Read) bool) {
@@ -223,14 +224,30 @@ func (t *Template) exprs() iter.Seq[*Expr] {
 	}
 }
 
-// Resolve fills the holes. The error is an *Unresolved: the first read that is
-// gone, else the first that is missing. With lenient a missing read is an empty
-// string, and warn is called for it.
+// MaxResolved is how many bytes a template may come to when expressions are put into it: as many as
+// a document may have.
+const MaxResolved = jsonscan.DefaultMaxBytes
+
+// TooLarge says that a template has no value since that would be too large.
+type TooLarge struct{ Most int }
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("what the references come to has more than %d bytes, which is the most for one value", e.Most)
+}
+
+// Resolve fills the holes. The error is an *Unresolved: the first read that is gone, else the first
+// that is missing; or a *TooLarge when more than MaxResolved bytes would be put together. With
+// lenient a missing read is an empty string, and warn is called for it.
 func (t *Template) Resolve(r Reader, lenient bool, warn func(*Read)) (json.RawMessage, error) {
+	return t.ResolveWithin(MaxResolved, r, lenient, warn)
+}
+
+// ResolveWithin does what Resolve does, and puts together no more than most bytes.
+func (t *Template) ResolveWithin(most int, r Reader, lenient bool, warn func(*Read)) (json.RawMessage, error) {
 	if v, ok := t.Literal(); ok {
 		return v, nil
 	}
-	f := filler{reader: r, lenient: lenient, warn: warn}
+	f := filler{reader: r, lenient: lenient, warn: warn, most: most}
 	if len(t.json) == 0 && t.holes[0].expr != nil { // it is nothing else
 		v := f.eval(t.holes[0].expr)
 		if f.bad != nil {
@@ -239,13 +256,16 @@ func (t *Template) Resolve(r Reader, lenient bool, warn func(*Read)) (json.RawMe
 		return v, nil
 	}
 	out := t.fill(&f)
-	if f.bad != nil {
+	switch {
+	case f.bad != nil:
 		return nil, f.bad
+	case f.over:
+		return nil, &TooLarge{most}
 	}
 	return out, nil
 }
 
-// fill is the template with its holes filled.
+// fill returns the template with its holes filled.
 func (t *Template) fill(f *filler) []byte {
 	size := len(t.json)
 	for i := range t.holes {
@@ -268,6 +288,15 @@ type filler struct {
 	lenient bool
 	warn    func(*Read)
 	bad     *Unresolved
+	most    int  // bytes that it may come to; 0 is no bound
+	over    bool // it would come to more
+}
+
+// fits reports whether there is room for more bytes than there are. Expressions are evaluated all
+// the same: a read that finds nothing counts first.
+func (f *filler) fits(have, more int) bool {
+	f.over = f.over || f.most > 0 && have+more > f.most
+	return !f.over
 }
 
 var emptyString = json.RawMessage(`""`)
@@ -291,7 +320,10 @@ func (f *filler) eval(e *Expr) json.RawMessage {
 func (f *filler) fill(out []byte, h *hole) []byte {
 	switch {
 	case h.expr != nil:
-		return append(out, f.eval(h.expr)...)
+		if v := f.eval(h.expr); f.fits(len(out), len(v)) {
+			out = append(out, v...)
+		}
+		return out
 	case h.text.raw != nil:
 		return append(out, h.text.raw...)
 	}
@@ -301,12 +333,19 @@ func (f *filler) fill(out []byte, h *hole) []byte {
 			text.WriteString(part.text)
 			continue
 		}
-		text.WriteString(asText(f.eval(part.expr)))
+		if v := f.eval(part.expr); f.fits(len(out)+text.Len(), len(v)) {
+			text.WriteString(asText(v))
+		}
 	}
-	return appendString(out, text.String())
+	if f.over {
+		return out
+	}
+	out = jsonscan.AppendQuoted(out, text.String())
+	f.fits(len(out), 0) // with what was escaped
+	return out
 }
 
-// asText is a value as a template shows it: a string as it is, anything else as
+// asText returns a value as a template shows it: a string as it is, anything else as
 // compact JSON.
 func asText(v json.RawMessage) string {
 	if len(v) > 0 && v[0] == '"' {
@@ -316,32 +355,4 @@ func asText(v json.RawMessage) string {
 		}
 	}
 	return string(v)
-}
-
-// appendString appends a JSON string without escaping what needs no escape.
-func appendString(dst []byte, s string) []byte {
-	start := 0
-	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		}
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
 }

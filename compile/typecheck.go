@@ -15,7 +15,11 @@ import (
 // typeCheck checks what references give against what those who read them take,
 // and what tools give against the schemas of where it is written (plan-language §7).
 type typeCheck struct {
-	*checker
+	*templates
+	*lowered
+	board    *board
+	told     map[told]bool     // findings of documents
+	toldOf   map[*Program]bool // all of whose findings are told
 	prog     *Program
 	relation schemas.Relation
 	text     *schemas.Schema // the type of a template
@@ -41,7 +45,7 @@ type target struct {
 	input  bool           // it is not a param but the input of the document that is named in tool
 }
 
-// what is the target as findings call it.
+// what returns the target as findings call it.
 func (to *target) what() string {
 	at := to.at
 	for _, s := range to.inner {
@@ -60,37 +64,47 @@ func (to *target) what() string {
 	return fmt.Sprintf("the param %q of %q", to.name+at, to.tool)
 }
 
-func (c *checker) typeCheck(prog *Program) {
-	t := &typeCheck{checker: c, prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: noObject()}
-	for i := range c.calls {
-		switch d := &c.calls[i]; {
-		case !c.cyclic && d.Tool != nil && !d.bad:
+// checkTypes checks the types of all calls and of the output. It returns the type of what the
+// document gives to a caller; nil when there is no caller, or it is not known.
+func checkTypes(values *templates, low *lowered, board *board, prog *Program, cyclic bool) (result *schemas.Schema) {
+	t := &typeCheck{
+		templates: values, lowered: low, board: board, told: map[told]bool{}, toldOf: map[*Program]bool{},
+		prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: noObject(),
+	}
+	for i := range t.calls {
+		switch d := &t.calls[i]; {
+		case !cyclic && d.Tool != nil && !d.bad:
 			t.call(d)
 		case d.document != nil:
 			t.delegateBlind(d)
 		}
 	}
-	if c.cyclic {
-		return
+	if cyclic {
+		return nil
 	}
-	if c.within != nil {
-		c.result = t.resultOfAll()
+	if t.within != nil {
+		result = t.resultOfAll()
 	}
-	if c.output != nil && c.outSch != nil && c.hasExprs(c.doc.Output) {
-		to := &target{draft: &c.end, schema: c.outSch, decl: c.doc.Schema.Loc(), exprs: slices.Collect(c.output.exprs())}
-		t.value(to, c.doc.Output, c.outSch, false)
+	if t.output != nil && t.outSch != nil && t.hasExprs(t.doc.Output) {
+		to := &target{draft: &t.end, schema: t.outSch, decl: t.doc.Schema.Loc(), exprs: slices.Collect(t.output.exprs())}
+		t.value(to, t.doc.Output, t.outSch, false)
 	}
+	return result
 }
 
 func (t *typeCheck) call(d *draft) {
-	t.params(d, d.Tool, d.Source.Params, &d.Params, false)
+	for _, to := range d.Target.meets() {
+		t.params(d, to, d.Source.Params, &d.Params, false)
+	}
 	if d.Fallback != nil {
 		params, args := d.Source.Params, &d.Params
 		own := d.Fallback.Params != nil
 		if own {
 			params, args = d.Source.Rest.Fallback.Params, d.Fallback.Params
 		}
-		t.params(d, d.Fallback.Tool, params, args, own)
+		for _, to := range d.Fallback.Target.meets() {
+			t.params(d, to, params, args, own)
+		}
 	}
 	switch {
 	case d.document != nil:
@@ -126,8 +140,8 @@ func (t *typeCheck) params(d *draft, to *tool.Tool, params []lang.Member, args *
 	}
 }
 
-// countExprs is the number of expressions in a value.
-func (c *checker) countExprs(n lang.Node) int {
+// countExprs returns the number of expressions in a value.
+func (c *templates) countExprs(n lang.Node) int {
 	if n.IsReference() {
 		return 1
 	}
@@ -147,7 +161,7 @@ func (c *checker) countExprs(n lang.Node) int {
 }
 
 // hasExprs reports whether there are expressions in a value.
-func (c *checker) hasExprs(n lang.Node) bool {
+func (c *templates) hasExprs(n lang.Node) bool {
 	for s := range n.TextNodes() {
 		if s.IsReference() || slices.ContainsFunc(c.texts.Text(s).Parts, func(p lang.Part) bool { return p.Expr != nil }) {
 			return true
@@ -212,7 +226,7 @@ func (t *typeCheck) object(to *target, n lang.Node, schema *schemas.Schema, want
 		if schema != nil {
 			var has schemas.Presence
 			if sub, has = schema.At(step); has == schemas.Never {
-				t.errorf(diag.BadLiteral, t.checker.at(m.Key), "%s takes %s, which has no member %q", to.what(), schema, m.Name).
+				t.errorf(diag.BadLiteral, t.at(m.Key), "%s takes %s, which has no member %q", to.what(), schema, m.Name).
 					related(to.decl, "declared here").inside(to.draft, m.Key)
 			}
 		}
@@ -249,7 +263,7 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema, wan
 		for _, v := range violations(schema, lit) {
 			at, _ := n.At(v.Instance)
 			t.errorf(diag.BadLiteral, at.Loc(), "%s does not take this: %s", to.what(), v.Message).
-				related(to.decl, "declared here").inside(to.draft, at.Span())
+				instead(v).related(to.decl, "declared here").inside(to.draft, at.Span())
 		}
 	}
 	if !wanted {
@@ -296,7 +310,7 @@ func (t *typeCheck) whole(to *target, schema *schemas.Schema, wanted bool) *sche
 	return t.typeOfExpr(to.draft, e)
 }
 
-// typeOfExpr is the type of an expression's value; nil when it is not known.
+// typeOfExpr returns the type of an expression's value; nil when it is not known.
 func (t *typeCheck) typeOfExpr(d *draft, e *Expr) *schemas.Schema {
 	var all []*schemas.Schema
 	switch e.op {
@@ -364,7 +378,7 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 		return
 	}
 	for _, v := range violations(schema, e.value) {
-		t.errorf(diag.BadLiteral, t.checker.at(e.span), "%s does not take %s: %s", to.what(), e.value, v.Message).
+		t.errorf(diag.BadLiteral, t.at(e.span), "%s does not take %s: %s", to.what(), e.value, v.Message).
 			related(to.decl, "declared here").inside(to.draft, e.span)
 	}
 }
@@ -408,13 +422,13 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 		sev = diag.Warning
 	}
 	s := sources[0]
-	f := t.report(sev, diag.NothingThere, t.checker.at(r.Span), "nothing is ever at %s", r.Path).
+	f := t.report(sev, diag.NothingThere, t.at(r.Span), "nothing is ever at %s", r.Path).
 		inside(to.draft, r.Span)
 	if near := t.meant(r, s); near != nil {
 		t.suggestReference(f, near.String())
 	}
 	if s.Writer != nil {
-		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID).
+		f.related(t.at(s.Span), "%q writes here", s.Writer.ID).
 			related(s.declaration(), "what it gives is declared here")
 	}
 }
@@ -426,10 +440,10 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 	}
 	const format = "%s is optional in what %s; say what to take instead with ||"
 	if s.Writer == nil {
-		t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, "is given").inside(to.draft, r.Span)
+		t.warnf(diag.OptionalRead, t.at(r.Span), format, r.Path, "is given").inside(to.draft, r.Span)
 		return
 	}
-	t.warnf(diag.OptionalRead, t.checker.at(r.Span), format, r.Path, gives{s.Writer}).
+	t.warnf(diag.OptionalRead, t.at(r.Span), format, r.Path, gives{s.Writer}).
 		inside(to.draft, r.Span).related(s.Writer.declaration(), "declared here")
 }
 
@@ -442,7 +456,7 @@ func (g gives) String() string { return fmt.Sprintf("%q gives", g.ID) }
 // undeclared reports a member that an open result may have, but that is only
 // close to one that it declares.
 func (t *typeCheck) undeclared(to *target, r *Read, s Source, near state.Path) {
-	f := t.warnf(diag.OptionalRead, t.checker.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, r.Path).
+	f := t.warnf(diag.OptionalRead, t.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, r.Path).
 		inside(to.draft, r.Span).related(s.declaration(), "declared here")
 	t.suggestReference(f, near.String())
 }
@@ -473,9 +487,9 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	if n := len(why.Witness); n > 2 && n < 60 { // "" and [] say no more than the types
 		msg += fmt.Sprintf(": %s does not fit", why.Witness)
 	}
-	f := t.report(sev, code, t.checker.at(span), "%s", msg).inside(to.draft, span)
+	f := t.report(sev, code, t.at(span), "%s", msg).inside(to.draft, span)
 	if s.Writer != nil {
-		f.related(t.checker.at(s.Span), "%q writes here", s.Writer.ID)
+		f.related(t.at(s.Span), "%q writes here", s.Writer.ID)
 		f.related(s.declaration(), "what it gives is declared here")
 	}
 	if s.Writer == nil && r != nil {
@@ -509,7 +523,7 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 	t.suggestReference(f, longer.String())
 }
 
-// meant is what was perhaps meant by a path with a member that a source does not
+// meant returns what was perhaps meant by a path with a member that a source does not
 // declare; nil when none is close.
 func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	if s.Writer == nil {
@@ -528,7 +542,7 @@ func (t *typeCheck) meant(r *Read, s Source) state.Path {
 	return nil
 }
 
-// declaration is where it stands what a source gives; nowhere for error objects,
+// declaration returns where it stands what a source gives; nowhere for error objects,
 // which no tool declares.
 func (s Source) declaration() diag.Loc {
 	if s.Writer == nil {
@@ -542,16 +556,19 @@ func (s Source) declaration() diag.Loc {
 	return s.Writer.declaration()
 }
 
-// declaration is where it stands what a call gives: its tool's definition, or, when that says
+// declaration returns where it stands what a call gives: its tool's definition, or, when that says
 // nothing of it, the output of the document that the call delegates to.
 func (c *Call) declaration() diag.Loc {
-	if c.Rare == nil || c.Delegate == nil || c.Delegate.Program == nil || c.Tool.Definition.Output != nil {
-		return c.Tool.Definition.Loc
+	switch {
+	case c.Rare != nil && c.Delegate != nil && c.Delegate.Program != nil && (c.Tool == nil || c.Tool.Definition.Output == nil):
+		return c.Delegate.Program.Document.Output.Loc()
+	case c.Tool == nil:
+		return diag.Loc{} // it is unknown, and gives what stands in _output
 	}
-	return c.Delegate.Program.Document.Output.Loc()
+	return c.Tool.Definition.Loc
 }
 
-// nearMember is the first step of a path that is not found, and the declared member
+// nearMember returns the first step of a path that is not found, and the declared member
 // whose name is close to it; "" when there is none.
 func (t *typeCheck) nearMember(s *schemas.Schema, path []schemas.Step) (int, string) {
 	for i, step := range path {
@@ -605,19 +622,19 @@ func (t *typeCheck) result(d *draft, outcome int, w *Write, from, schema *schema
 	fit, why := t.relation.Fit(from, schema)
 	switch {
 	case fit == schemas.NeverFit:
-		f := t.errorf(diag.BadResult, t.checker.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
+		f := t.errorf(diag.BadResult, t.at(w.Span), "%q gives %s, and the schema of the %s takes %s at %s: %s",
 			d.ID, from, kindOf(w.Path), schema, w.Path, why.Reason).inside(d, w.Span)
 		if !d.givesError(outcome) {
 			f.related(d.declaration(), "what it gives is declared here")
 		}
 		f.related(t.declares(kindOf(w.Path)), "the schema is here%s", pointed(why.To))
 	case fit == schemas.Unsure && t.opts.Strict:
-		t.warnf(diag.PerhapsNotAssignable, t.checker.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
+		t.warnf(diag.PerhapsNotAssignable, t.at(w.Span), "%q may give %s, and the schema of the %s takes %s at %s",
 			d.ID, from, kindOf(w.Path), schema, w.Path).inside(d, w.Span)
 	}
 }
 
-// declares is where it stands what a kind holds: its schema, else its value.
+// declares returns where it stands what a kind holds: its schema, else its value.
 func (t *typeCheck) declares(kind string) diag.Loc {
 	k := t.kinds[kind]
 	if len(k.locs) > 0 && !k.locs[0].IsZero() {
@@ -626,7 +643,7 @@ func (t *typeCheck) declares(kind string) diag.Loc {
 	return k.loc
 }
 
-// pointed is where in a schema a finding is about, for people: nothing for all of it.
+// pointed returns where in a schema a finding is about, for people: nothing for all of it.
 func pointed(pointer string) string {
 	if pointer == "" {
 		return ""

@@ -29,7 +29,7 @@ type Source struct {
 // there are more, nothing is known but what a schema says.
 const maxSources = 32
 
-// Types are what a reference may come to, as read by a call at place before.
+// Types returns what a reference may come to, as read by a call at place before.
 func (p *Program) Types(r *Read, before state.Place) []Source {
 	return p.types(nil, r, before, &lookup{})
 }
@@ -41,7 +41,7 @@ type lookup struct {
 	known   map[string]initialValue // what the initial whiteboard holds, by path
 }
 
-// types is Types with a memory. It appends to all.
+// types does what Types does, with a memory. It appends to all.
 func (p *Program) types(all []Source, r *Read, before state.Place, look *lookup) []Source {
 	if r.Under != nil {
 		return p.layeredTypes(all, r, before, look)
@@ -79,7 +79,7 @@ func (p *Program) layerTypes(all []Source, r *Read, before state.Place, look *lo
 	return all
 }
 
-// declaredType is what the schemas of a kind say of a path.
+// declaredType returns what the schemas of a kind say of a path.
 func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, schemas.Presence) {
 	var (
 		found *schemas.Schema
@@ -97,7 +97,7 @@ func (p *Program) declaredType(kind string, path state.Path) (*schemas.Schema, s
 	return found, has
 }
 
-// initialType is what the initial whiteboard gives at a path: what the schema of
+// initialType returns what the initial whiteboard gives at a path: what the schema of
 // the kind says, else the value that was given. alone says that nobody writes there.
 func (p *Program) initialType(path state.Path, declared *schemas.Schema, has schemas.Presence, alone bool, look *lookup) (Source, bool) {
 	initial := p.initialValue(path, look)
@@ -126,7 +126,7 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 	return Source{}, false
 }
 
-// overlaid is what comes of a value of the document's own under one that the caller may
+// overlaid returns what comes of a value of the document's own under one that the caller may
 // put there.
 func overlaid(given Source) Source {
 	if given.Has == schemas.Always && given.Schema != nil &&
@@ -233,7 +233,7 @@ func (p *Program) writtenTypes(sources []Source, path state.Path, writers []*Cal
 	return append(sources, at(schemas.ArrayOf(schemas.Union(elements...)), rest, list)), true
 }
 
-// oneOf is a single source for a member that any of several may have given: which
+// oneOf returns a single source for a member that any of several may have given: which
 // one did is not known, so only what none of them gives is out of the question.
 func oneOf(sources []Source) []Source {
 	if len(sources) == 0 {
@@ -263,7 +263,7 @@ func (p *Program) held(path state.Path) bool {
 	return false
 }
 
-// listPath is the path that a call writes at or above another.
+// listPath returns the path that a call writes at or above another.
 func (c *Call) listPath(path state.Path) state.Path {
 	for w := range c.writes() {
 		if _, ok := below(path, w.Path); ok {
@@ -273,7 +273,7 @@ func (c *Call) listPath(path state.Path) state.Path {
 	return path
 }
 
-// at is what a value of a type has at a path below it.
+// at returns what a value of a type has at a path below it.
 func at(t *schemas.Schema, rest state.Path, s Source) Source {
 	s.Has = schemas.Unknown
 	switch {
@@ -285,7 +285,7 @@ func at(t *schemas.Schema, rest state.Path, s Source) Source {
 	return s
 }
 
-// typeAt is what a value of a type has at a path: through [*] it is a list of
+// typeAt returns what a value of a type has at a path: through [*] it is a list of
 // what the elements have.
 func typeAt(t *schemas.Schema, path state.Path) (*schemas.Schema, schemas.Presence) {
 	var few [4]schemas.Step
@@ -301,7 +301,7 @@ func typeAt(t *schemas.Schema, path state.Path) (*schemas.Schema, schemas.Presen
 	return sub, has
 }
 
-// below is the way from a path to one at or below it.
+// below returns the way from a path to one at or below it.
 func below(path, above state.Path) (state.Path, bool) {
 	if len(above) > len(path) || !slices.Equal(path[:len(above)], above) {
 		return nil, false
@@ -312,7 +312,7 @@ func below(path, above state.Path) (state.Path, bool) {
 // failed stands for the outcome of a call that failed.
 const failed = -1
 
-// outcomes are the writes of a call and the alternative that each belongs to;
+// outcomes returns the writes of a call and the alternative that each belongs to;
 // failed for the error object's.
 func (c *Call) outcomes() iter.Seq2[int, *Write] {
 	return func(yield func(int, *Write) bool) {
@@ -329,7 +329,7 @@ func (c *Call) outcomes() iter.Seq2[int, *Write] {
 	}
 }
 
-// typeOf is the type of what a call gives as an outcome; nil when nothing is said
+// typeOf returns the type of what a call gives as an outcome; nil when nothing is said
 // (plan-language §4, Types).
 func (c *Call) typeOf(outcome int) *schemas.Schema {
 	if c.Tool == nil {
@@ -378,7 +378,7 @@ var errorObject = sync.OnceValue(func() *schemas.Schema {
 	)
 })
 
-// simple is the schema of a JSON type.
+// simple returns the schema of a JSON type.
 func simple(name string) *schemas.Schema {
 	s, err := schemas.Compile(json.RawMessage(`{"type":"`+name+`"}`), nil)
 	if err != nil {
@@ -387,7 +387,7 @@ func simple(name string) *schemas.Schema {
 	return s
 }
 
-// noObject is the schema of all values but objects.
+// noObject returns the schema of all values but objects.
 func noObject() *schemas.Schema {
 	s, err := schemas.Compile(json.RawMessage(`{"type":["array","string","number","boolean","null"]}`), nil)
 	if err != nil {
@@ -403,7 +403,7 @@ type TypedRead struct {
 	Types []Source
 }
 
-// TypedReads are the references of the calls, in plan order, and of the output.
+// TypedReads returns the references of the calls, in plan order, and of the output.
 func (p *Program) TypedReads() iter.Seq[TypedRead] {
 	return func(yield func(TypedRead) bool) {
 		for i := range p.Calls {
@@ -426,7 +426,31 @@ func (p *Program) TypedReads() iter.Seq[TypedRead] {
 	}
 }
 
-// TypeAt is the reference at a byte of the plan's file, and what it may come to.
+// Reads returns all references of the calls, in plan order, and of the output, with those at whose
+// paths nothing is: what is set there makes a difference all the same.
+func (p *Program) Reads() iter.Seq[*Read] {
+	return func(yield func(*Read) bool) {
+		for i := range p.Calls {
+			for e := range p.Calls[i].exprs() {
+				for r := range e.Reads() {
+					if !yield(r) {
+						return
+					}
+				}
+			}
+		}
+		if p.Output == nil {
+			return
+		}
+		for r := range p.Output.Reads() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// TypeAt returns the reference at a byte of the plan's file, and what it may come to.
 func (p *Program) TypeAt(offset int) (TypedRead, bool) {
 	for t := range p.TypedReads() {
 		if s := t.Read.Span; int(s.Start) <= offset && offset < int(s.End) {
@@ -436,7 +460,7 @@ func (p *Program) TypeAt(offset int) (TypedRead, bool) {
 	return TypedRead{}, false
 }
 
-// String is the type in short: the types of all sources, joined by |.
+// String returns the type in short: the types of all sources, joined by |.
 func (t TypedRead) String() string {
 	var names []string
 	for _, s := range t.Types {

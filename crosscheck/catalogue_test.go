@@ -56,7 +56,7 @@ func places(s object, depth int, see func(object)) {
 	}
 }
 
-// alone is a part of a schema as a document of its own.
+// alone returns a part of a schema as a document of its own.
 func alone(part any, of object) string {
 	s := maps.Clone(part.(object))
 	for _, word := range []string{"$schema", "$defs"} {
@@ -80,7 +80,7 @@ func catalogues(t testing.TB) (all []catalogue) {
 	return all
 }
 
-// cataloguePair is what one tool of a catalogue gives, and what one takes or gives.
+// cataloguePair returns what one tool of a catalogue gives, and what one takes or gives.
 func cataloguePair(m maker, all []catalogue) (from, to string) {
 	c := all[m.IntN(len(all))]
 	to = pick(m, c.taken...)

@@ -80,7 +80,7 @@ func (c *table) row(a schemas.Answer, o opinion) string {
 	return cueWrong
 }
 
-// keyword is the last word of a pointer to what a value breaks: a keyword, or what
+// keyword returns the last word of a pointer to what a value breaks: a keyword, or what
 // stands at a name or an index, which is false.
 func keyword(pointer string) string {
 	path := strings.Split(pointer, "/")

@@ -28,7 +28,7 @@ var (
 	kinds    = []string{"string", "integer", "number", "boolean", "null", "array", "object"}
 )
 
-// schema is a random schema of the subset that CUE and plc share.
+// schema returns a random schema of the subset that CUE and plc share.
 func (m maker) schema(depth int) any {
 	n := 10
 	if depth <= 0 {
@@ -220,7 +220,7 @@ func (m maker) changeWord(word, v string) any {
 	return v
 }
 
-// pair is two schemas, mostly akin.
+// pair returns two schemas, mostly akin.
 func (m maker) pair() (from, to any) {
 	from = m.schema(3)
 	if m.chance(5) {
@@ -236,7 +236,7 @@ func (m maker) pair() (from, to any) {
 	return from, to
 }
 
-// value is a value that mostly meets a schema, or nearly so.
+// value returns a value that mostly meets a schema, or nearly so.
 func (m maker) value(schema any, depth int) any {
 	s, ok := schema.(object)
 	if !ok || len(s) == 0 || depth < 0 || m.chance(25) {
@@ -296,7 +296,7 @@ func (m maker) typed(kind string, s object, depth int) any {
 	return nil
 }
 
-// text is a string that meets a pattern, if one of ours does.
+// text returns a string that meets a pattern, if one of ours does.
 func (m maker) text(s object) any {
 	if p, ok := s["pattern"].(string); ok {
 		if re, err := regexp.Compile(p); err == nil {

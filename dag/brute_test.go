@@ -59,7 +59,7 @@ func newMatrix(n int32) matrix {
 	return m
 }
 
-// closure is the pairs with a path whose inner nodes may be passed.
+// closure returns the pairs with a path whose inner nodes may be passed.
 func closure(edges matrix, pass func(int32) bool) matrix {
 	m := newMatrix(int32(len(edges)))
 	for i := range edges {

@@ -96,16 +96,16 @@ type Graph struct {
 	work       int     // nodes and edges touched by Build, for the tests of its growth
 }
 
-// Len is the number of nodes, virtual ones included.
+// Len returns the number of nodes, virtual ones included.
 func (g *Graph) Len() int { return len(g.virtual) }
 
 // IsVirtual reports whether a node is virtual.
 func (g *Graph) IsVirtual(n int32) bool { return g.virtual[n] }
 
-// Succ are the nodes that n has edges to, ascending. The slice is the graph's own.
+// Succ returns the nodes that n has edges to, ascending. The slice is the graph's own.
 func (g *Graph) Succ(n int32) []int32 { return g.succ.row(n) }
 
-// Pred are the nodes that have edges to n, ascending. The slice is the graph's own.
+// Pred returns the nodes that have edges to n, ascending. The slice is the graph's own.
 func (g *Graph) Pred(n int32) []int32 { return g.pred.row(n) }
 
 // table is an adjacency table in compressed rows: the neighbours of n are

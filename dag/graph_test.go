@@ -239,7 +239,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// small is a random graph of up to nine nodes, with cycles if so wanted.
+// small returns a random graph of up to nine nodes, with cycles if so wanted.
 func small(t *rapid.T, cycles bool) drawn {
 	nodes := rapid.StringOfN(rapid.SampledFrom([]rune("••◦")), 0, 9, -1).Draw(t, "nodes")
 	n := int32(len([]rune(nodes)))

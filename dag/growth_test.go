@@ -44,7 +44,7 @@ func edgesOf(n int32, each func(i int32, edge func(from, to int32))) *Builder {
 	return &b
 }
 
-// junctions is rows of a hundred, each node of which waits for all of the row above.
+// junctions returns rows of a hundred, each node of which waits for all of the row above.
 func junctions(n int32) *Builder {
 	var b Builder
 	above := b.Virtual()

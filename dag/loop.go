@@ -12,7 +12,7 @@ func (g *Graph) loop() []int32 {
 	return g.shortest(start, part)
 }
 
-// smallestOnCycle is the smallest real node that lies on a cycle, or -1, and the
+// smallestOnCycle returns the smallest real node that lies on a cycle, or -1, and the
 // strongly connected components. A node is on a cycle if it has an edge to itself
 // or shares its component.
 func (g *Graph) smallestOnCycle() (int32, []int32) {
@@ -26,6 +26,17 @@ func (g *Graph) smallestOnCycle() (int32, []int32) {
 		}
 	}
 	return -1, part
+}
+
+// Cyclic returns how many real nodes are on cycles. Linear in nodes and edges.
+func (g *Graph) Cyclic() (n int) {
+	part, size := g.components()
+	for i := range int32(g.Len()) {
+		if part[i] >= 0 && !g.virtual[i] && (size[part[i]] > 1 || g.hasEdge(i, i)) {
+			n++
+		}
+	}
+	return n
 }
 
 func (g *Graph) hasEdge(from, to int32) bool {
@@ -132,7 +143,7 @@ func (t *tarjan) close(first int32) {
 	}
 }
 
-// shortest is the real nodes of a shortest cycle through start, by breadth-first
+// shortest returns the real nodes of a shortest cycle through start, by breadth-first
 // search inside its component. Virtual nodes add no length: they join the layer
 // that they are found in.
 func (g *Graph) shortest(start int32, part []int32) []int32 {

@@ -2,7 +2,7 @@ package dag
 
 import "math/bits"
 
-// Order is the topological order of the real nodes that stays closest to their
+// Order returns the topological order of the real nodes that stays closest to their
 // numbers: always the smallest node that can come next. The slice is the graph's own.
 func (g *Graph) Order() []int32 { return g.order }
 
@@ -28,7 +28,7 @@ func (g *Graph) sort() {
 	g.order = g.real(g.topo)
 }
 
-// real is the real nodes of a list, in its order.
+// real returns the real nodes of a list, in its order.
 func (g *Graph) real(nodes []int32) []int32 {
 	count := 0
 	for _, n := range nodes {

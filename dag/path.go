@@ -1,6 +1,6 @@
 package dag
 
-// Levels is the level of each node: the number of real nodes on the longest path
+// Levels returns the level of each node: the number of real nodes on the longest path
 // that ends before it. Nodes on or behind cycles have none and get -1.
 // Linear in nodes and edges.
 func (g *Graph) Levels() []int32 {
@@ -17,7 +17,7 @@ func (g *Graph) Levels() []int32 {
 	return levels
 }
 
-// length is what a node adds to a path: 1, or 0 if it is virtual.
+// length returns what a node adds to a path: 1, or 0 if it is virtual.
 func (g *Graph) length(n int32) int32 {
 	if g.virtual[n] {
 		return 0
@@ -34,7 +34,7 @@ func (g *Graph) Below(weight func(int32) float64) []float64 {
 	return below
 }
 
-// CriticalPath is the real nodes of a path of the greatest weight, and that
+// CriticalPath returns the real nodes of a path of the greatest weight, and that
 // weight; among equal ones the one with the smallest numbers, which is the first in
 // the order of words: it ends where nothing more adds weight. Without nodes it is
 // nil and 0. Linear, as Below.
@@ -59,8 +59,8 @@ func (g *Graph) CriticalPath(weight func(int32) float64) ([]int32, float64) {
 
 const unordered = -2
 
-// heaviest is Below, and for each node the next real node of its heaviest path, the
-// smallest if there are several, -1 at its end, and unordered on or behind a cycle.
+// heaviest returns what Below returns, and for each node the next real node of its heaviest path,
+// the smallest if there are several, -1 at its end, and unordered on or behind a cycle.
 func (g *Graph) heaviest(weight func(int32) float64) (below []float64, next []int32) {
 	below, next = make([]float64, g.Len()), make([]int32, g.Len())
 	for n := range next {
@@ -80,7 +80,7 @@ func (g *Graph) heaviest(weight func(int32) float64) (below []float64, next []in
 	return below, next
 }
 
-// heaviestBehind is the weight of the heaviest path behind n, 0 if none adds
+// heaviestBehind returns the weight of the heaviest path behind n, 0 if none adds
 // weight, and its first real node. A virtual node speaks for the one behind it.
 func (g *Graph) heaviestBehind(n int32, below []float64, next []int32) (float64, int32) {
 	best, to := 0.0, int32(-1)

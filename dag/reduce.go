@@ -38,7 +38,7 @@ type walk struct {
 
 func (g *Graph) walk() *walk { return &walk{g: g, seen: make([]int32, g.Len())} }
 
-// direct is the real nodes that follow from with nothing but virtual nodes between,
+// direct returns the real nodes that follow from with nothing but virtual nodes between,
 // ascending. The slice is good until the next call.
 func (w *walk) direct(from int32) []int32 {
 	w.round++
@@ -67,7 +67,7 @@ func (w *walk) direct(from int32) []int32 {
 	return w.found
 }
 
-// Reduce is the transitive reduction over the real nodes: the fewest edges with
+// Reduce returns the transitive reduction over the real nodes: the fewest edges with
 // the same paths, by from, then by to. It costs up to nodes times edges; limit is
 // the most pairs it may look at, edges followed to that end included, before it gives
 // up (ok false). Nodes on or behind cycles have no edges in it.
@@ -88,7 +88,7 @@ func (g *Graph) Reduce(limit int) (edges [][2]int32, ok bool) {
 	return edges, true
 }
 
-// places is the place of each node in topo, -1 on or behind cycles.
+// places returns the place of each node in topo, -1 on or behind cycles.
 func (g *Graph) places() []int32 {
 	place := make([]int32, g.Len())
 	for n := range place {
@@ -107,7 +107,7 @@ type reducer struct {
 	kept         []int32
 }
 
-// reduce is the successors of a node that no other successor leads to. They are
+// reduce returns the successors of a node that no other successor leads to. They are
 // taken in topological order, so what leads to one has been kept before it; and
 // nothing behind the last of them need be looked at.
 func (r *reducer) reduce(from int32) ([]int32, bool) {

@@ -8,7 +8,7 @@ import "fmt"
 // are never reused.
 type Code uint16
 
-// String is the code as it is shown: PLC302.
+// String returns the code as it is shown: PLC302.
 func (c Code) String() string { return fmt.Sprintf("PLC%03d", uint16(c)) }
 
 // MarshalText writes the code as a finding's JSON has it.
@@ -25,7 +25,8 @@ func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 //	plc check plan.json
 //
 // and --tools tools.yaml when there is such a file, unless a first section "-- args --"
-// holds other arguments. The file is long because it is a table: one entry a code.
+// holds other arguments. "Example: none" is for a code that no document gives. The file is long
+// because it is a table: one entry a code.
 const (
 	// NotJSON is text that is not JSON.
 	//
@@ -149,11 +150,12 @@ const (
 	// Cure: write it as the notation has it, here with the bracket that closes Search[ .
 	BadNotation Code = 106
 
-	// PassedOver is text round a plan in another notation that is no part of it (warning).
+	// PassedOver is text that is no part of the plan (warning).
 	//
 	// Models put sentences and code fences round the plans they write. What stands before the
 	// first step and after the last is passed over, and is reported so that no step gets lost
-	// that way.
+	// that way. So is a member of a document, or of another client's configuration, that nothing
+	// reads; unless it is nearly one that is read, this is an info, which --verbose shows.
 	//
 	// Example:
 	//
@@ -244,7 +246,8 @@ const (
 	// BareDagger is a bare † inside longer text (warning).
 	//
 	// A reference inside text is only replaced between †{ and }. Without the braces it stays
-	// text, which is seldom what was meant.
+	// text, which is seldom what was meant. In a plan that a model wrote (--from llm, plc solve) it
+	// is an error.
 	//
 	// Example:
 	//
@@ -264,17 +267,25 @@ const (
 	// NearReference is literal text that nearly is a reference (warning).
 	//
 	// The text is taken as it stands, since that is what its notation says. It looks so much
-	// like a reference that one may have been meant.
+	// like a reference that one may have been meant: in a plan of ours, a path that is written or
+	// held, without its dagger or in the marks of another notation ("state.user", "$state.user",
+	// "${state.user}", "{{state.user}}", "{state.user}"). In a plan that a model wrote (--from llm,
+	// plc solve) that is an error.
 	//
 	// Example:
 	//
-	//	-- args --
-	//	check plan.txt --from rewoo
-	//	-- plan.txt --
-	//	Plan: Look it up. #E1 = Search[cheetah]
-	//	Plan: Sum it up. #E2 = LLM[Sum up E1]
+	//	-- plan.json --
+	//	[
+	//	  {"type": "tool", "tool": {"greet": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}},
+	//	  {"type": "input", "input": {"name": "Ada"}},
+	//	  {"type": "plan", "plan": [
+	//	    {"_tool": "greet", "name": "{{input.name}}"}
+	//	  ]}
+	//	]
 	//
-	// Cure: write the reference as the notation has it, here #E1.
+	// Cure: write the reference as the notation has it, here †input.name. Text that is meant as it
+	// is needs no change; where it is an error, it is written as a literal in braces,
+	// †{'{{input.name}}'}.
 	NearReference Code = 113
 
 	// UnknownTool is a tool that nobody defines.
@@ -450,8 +461,8 @@ const (
 
 	// AmbiguousTool is a name that tools of several servers have (warning).
 	//
-	// Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name means
-	// that of the tool file, or nothing; each tool of a server can be called as server.tool.
+	// Two MCP servers, or a server and the tool file, have tools of one name. In the plan the name
+	// means that of the tool file, or nothing; each tool of a server can be called as server.tool.
 	//
 	// Example:
 	//
@@ -482,6 +493,46 @@ const (
 	// Cure: call the tool as server.tool, or say in a tool file which one the name means:
 	// activities: {search: {mcp: {server: docs, tool: search}}}.
 	AmbiguousTool Code = 210
+
+	// NotOffered is a tool of the plan over an activity that is not offered to plans.
+	//
+	// A plan may come from a model. The tools that it defines itself are latent, or have activities
+	// of which the tool file says offer: true; any other activity is there for the tools of the
+	// tool file.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"type": "tool", "tool": {"tidy": {"properties": {"_activity": {"const": "wipe"}}}}},
+	//	  {"type": "plan", "plan": [
+	//	    {"_tool": "tidy"}
+	//	  ]}
+	//	]
+	//	-- tools.yaml --
+	//	activities:
+	//	  wipe: {process: [./wipe.sh]}
+	//
+	// Cure: call the tool that has the activity, or let the tool file say that plans may have it:
+	// wipe: {process: [./wipe.sh], offer: true}.
+	NotOffered Code = 211
+
+	// ReservedName is a tool with a name of the language.
+	//
+	// The names choose, forEach, reduce and repeat mean the same in every plan. A tool of an MCP
+	// server that has one of them goes by server.choose only. The names step and join, which plans
+	// of other notations call, are for tool files to define: no plan can, and no MCP server.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"type": "tool", "tool": {"choose": {"properties": {"colour": {"type": "string"}}}}},
+	//	  {"type": "plan", "plan": []}
+	//	]
+	//
+	// Cure: give the tool another name.
+	ReservedName Code = 212
 
 	// UnknownKind is a reference to a kind that does not exist.
 	//
@@ -840,8 +891,12 @@ const (
 	// A call to a tool that is declared to change the world waits for the calls before it
 	// in plan order, and those behind it wait for it, so that no effect overtakes another.
 	//
+	// It is shown with --verbose.
+	//
 	// Example:
 	//
+	//	-- args --
+	//	check plan.json --tools tools.yaml --verbose
 	//	-- plan.json --
 	//	[
 	//	  {"_tool": "check", "_outputPath": "†state.checked"},
@@ -1238,4 +1293,16 @@ const (
 	//
 	// Cure: correct the name, here ada, or add a message with that _instance.
 	UnknownInstance Code = 703
+
+	// InternalError is a fault in plc itself.
+	//
+	// plc failed while it worked on this plan. The message names the place in the source of plc.
+	// Nothing is known of the plan, and it does not run. Of many plans that are checked together
+	// the others are not affected.
+	//
+	// Example: none
+	//
+	// Cure: report it at https://github.com/plc-lang/plc/issues, with the message, the plan, its
+	// tool file and the output of plc version.
+	InternalError Code = 901
 )

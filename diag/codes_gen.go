@@ -2,7 +2,7 @@
 
 package diag
 
-// Codes are all codes, in order. The slice is the caller's.
+// Codes returns all codes, in order. The slice is the caller's.
 func Codes() []Code {
 	return []Code{
 		NotJSON,
@@ -28,6 +28,8 @@ func Codes() []Code {
 		FixedByTool,
 		UnknownActivity,
 		AmbiguousTool,
+		NotOffered,
+		ReservedName,
 		UnknownKind,
 		NothingThere,
 		WriteToInput,
@@ -62,6 +64,7 @@ func Codes() []Code {
 		BadDelegate,
 		DelegateTooDeep,
 		UnknownInstance,
+		InternalError,
 	}
 }
 
@@ -184,8 +187,8 @@ func (c Code) page() (Page, bool) {
 			Code:     PassedOver,
 			Name:     "PassedOver",
 			Severity: Warning,
-			Summary:  "Text round a plan in another notation that is no part of it.",
-			Meaning:  "Models put sentences and code fences round the plans they write. What stands before the first step and after the last is passed over, and is reported so that no step gets lost that way.",
+			Summary:  "Text that is no part of the plan.",
+			Meaning:  "Models put sentences and code fences round the plans they write. What stands before the first step and after the last is passed over, and is reported so that no step gets lost that way. So is a member of a document, or of another client's configuration, that nothing reads; unless it is nearly one that is read, this is an info, which --verbose shows.",
 			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
 			Files: []ExampleFile{
 				{Name: "plan.txt", Text: "Here you are.\n" +
@@ -266,7 +269,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "BareDagger",
 			Severity: Warning,
 			Summary:  "A bare † inside longer text.",
-			Meaning:  "A reference inside text is only replaced between †{ and }. Without the braces it stays text, which is seldom what was meant.",
+			Meaning:  "A reference inside text is only replaced between †{ and }. Without the braces it stays text, which is seldom what was meant. In a plan that a model wrote (--from llm, plc solve) it is an error.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -285,13 +288,18 @@ func (c Code) page() (Page, bool) {
 			Name:     "NearReference",
 			Severity: Warning,
 			Summary:  "Literal text that nearly is a reference.",
-			Meaning:  "The text is taken as it stands, since that is what its notation says. It looks so much like a reference that one may have been meant.",
-			Args:     []string{"check", "plan.txt", "--from", "rewoo"},
+			Meaning:  "The text is taken as it stands, since that is what its notation says. It looks so much like a reference that one may have been meant: in a plan of ours, a path that is written or held, without its dagger or in the marks of another notation (\"state.user\", \"$state.user\", \"${state.user}\", \"{{state.user}}\", \"{state.user}\"). In a plan that a model wrote (--from llm, plc solve) that is an error.",
+			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
-				{Name: "plan.txt", Text: "Plan: Look it up. #E1 = Search[cheetah]\n" +
-					"Plan: Sum it up. #E2 = LLM[Sum up E1]\n"},
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"type\": \"tool\", \"tool\": {\"greet\": {\"properties\": {\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}},\n" +
+					"  {\"type\": \"input\", \"input\": {\"name\": \"Ada\"}},\n" +
+					"  {\"type\": \"plan\", \"plan\": [\n" +
+					"    {\"_tool\": \"greet\", \"name\": \"{{input.name}}\"}\n" +
+					"  ]}\n" +
+					"]\n"},
 			},
-			Cure: "Write the reference as the notation has it, here #E1.",
+			Cure: "Write the reference as the notation has it, here †input.name. Text that is meant as it is needs no change; where it is an error, it is written as a literal in braces, †{'{{input.name}}'}.",
 		}, true
 	case UnknownTool:
 		return Page{
@@ -489,6 +497,42 @@ func (c Code) page() (Page, bool) {
 					"}}\n"},
 			},
 			Cure: "Call the tool as server.tool, or say in a tool file which one the name means: activities: {search: {mcp: {server: docs, tool: search}}}.",
+		}, true
+	case NotOffered:
+		return Page{
+			Code:     NotOffered,
+			Name:     "NotOffered",
+			Severity: Error,
+			Summary:  "A tool of the plan over an activity that is not offered to plans.",
+			Meaning:  "A plan may come from a model. The tools that it defines itself are latent, or have activities of which the tool file says offer: true; any other activity is there for the tools of the tool file.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"type\": \"tool\", \"tool\": {\"tidy\": {\"properties\": {\"_activity\": {\"const\": \"wipe\"}}}}},\n" +
+					"  {\"type\": \"plan\", \"plan\": [\n" +
+					"    {\"_tool\": \"tidy\"}\n" +
+					"  ]}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "activities:\n" +
+					"  wipe: {process: [./wipe.sh]}\n"},
+			},
+			Cure: "Call the tool that has the activity, or let the tool file say that plans may have it: wipe: {process: [./wipe.sh], offer: true}.",
+		}, true
+	case ReservedName:
+		return Page{
+			Code:     ReservedName,
+			Name:     "ReservedName",
+			Severity: Error,
+			Summary:  "A tool with a name of the language.",
+			Meaning:  "The names choose, forEach, reduce and repeat mean the same in every plan. A tool of an MCP server that has one of them goes by server.choose only. The names step and join, which plans of other notations call, are for tool files to define: no plan can, and no MCP server.",
+			Args:     []string{"check", "plan.json"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"type\": \"tool\", \"tool\": {\"choose\": {\"properties\": {\"colour\": {\"type\": \"string\"}}}}},\n" +
+					"  {\"type\": \"plan\", \"plan\": []}\n" +
+					"]\n"},
+			},
+			Cure: "Give the tool another name.",
 		}, true
 	case UnknownKind:
 		return Page{
@@ -821,8 +865,10 @@ func (c Code) page() (Page, bool) {
 			Name:     "EffectOrder",
 			Severity: Info,
 			Summary:  "Calls that run one after the other because of effects.",
-			Meaning:  "A call to a tool that is declared to change the world waits for the calls before it in plan order, and those behind it wait for it, so that no effect overtakes another.",
-			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Meaning: "A call to a tool that is declared to change the world waits for the calls before it in plan order, and those behind it wait for it, so that no effect overtakes another.\n" +
+				"\n" +
+				"It is shown with --verbose.",
+			Args: []string{"check", "plan.json", "--tools", "tools.yaml", "--verbose"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
 					"  {\"_tool\": \"check\", \"_outputPath\": \"†state.checked\"},\n" +
@@ -1190,6 +1236,17 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Correct the name, here ada, or add a message with that _instance.",
+		}, true
+	case InternalError:
+		return Page{
+			Code:     InternalError,
+			Name:     "InternalError",
+			Severity: Error,
+			Summary:  "A fault in plc itself.",
+			Meaning:  "plc failed while it worked on this plan. The message names the place in the source of plc. Nothing is known of the plan, and it does not run. Of many plans that are checked together the others are not affected.",
+			Args:     []string{},
+			Files:    []ExampleFile{},
+			Cure:     "Report it at https://github.com/plc-lang/plc/issues, with the message, the plan, its tool file and the output of plc version.",
 		}, true
 	}
 	return Page{}, false

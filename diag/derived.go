@@ -1,6 +1,8 @@
 package diag
 
 import (
+	"bytes"
+	"encoding/json"
 	"sort"
 	"strings"
 )
@@ -31,6 +33,8 @@ const (
 	Construct PieceKind = iota // says the same in other words: places inside it are the whole of From
 	Words                      // the same bytes in another syntax: an edit has to be a plain word
 	Verbatim                   // the same bytes in the same syntax: any edit
+	InString                   // the same bytes inside a JSON string: any edit, which is written as there
+	Escape                     // one character, which an escape of a JSON string stands for: as InString
 )
 
 // sourceMap leads from a derived file to its origin.
@@ -57,12 +61,12 @@ func NewDerived(text []byte, origin *File, pieces []Piece) *File {
 	return &File{Name: origin.Name, Text: text, source: m}
 }
 
-// Part is a part of a file as a file of its own, with its places in f.
+// Part returns a part of a file as a file of its own, with its places in f.
 func (f *File) Part(s Span) *File {
 	return NewDerived(f.Text[s.Start:s.End], f, []Piece{{At: Span{0, int32(s.Len())}, From: s, Kind: Verbatim}})
 }
 
-// Origin is the file that the user has: f itself, unless it was derived.
+// Origin returns the file that the user has: f itself, unless it was derived.
 func (f *File) Origin() *File {
 	for f.source != nil {
 		f = f.source.origin
@@ -70,7 +74,7 @@ func (f *File) Origin() *File {
 	return f
 }
 
-// Origin is the place in the file that the user has: l itself in a file that was not
+// Origin returns the place in the file that the user has: l itself in a file that was not
 // derived; else what it comes from, or the smallest construct around it that comes
 // from somewhere. A place that comes from nowhere is the file as a whole. It costs a
 // binary search and the depth of the constructs.
@@ -82,7 +86,7 @@ func (l Loc) Origin() Loc {
 	return l
 }
 
-// inside is the innermost piece that s is in, or -1. A span of no bytes between two
+// inside returns the innermost piece that s is in, or -1. A span of no bytes between two
 // pieces is in the one with bytes of the origin.
 func (m *sourceMap) inside(s Span) int32 {
 	i := int32(sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].At.Start > s.Start })) - 1
@@ -91,7 +95,7 @@ func (m *sourceMap) inside(s Span) int32 {
 		p := &m.pieces[i]
 		switch {
 		case s.End > p.At.End:
-		case s.Len() > 0 || p.Kind != Construct || s.Start < p.At.End:
+		case s.Len() > 0 || p.Kind != Construct && p.Kind != Escape || s.Start < p.At.End:
 			return i
 		case outer < 0:
 			outer = i
@@ -106,7 +110,7 @@ func (m *sourceMap) from(s Span) Span {
 		return Span{}
 	}
 	p := &m.pieces[i]
-	if p.Kind == Construct {
+	if p.Kind == Construct || p.Kind == Escape {
 		return p.From
 	}
 	return p.shift(s)
@@ -118,9 +122,12 @@ func (p *Piece) shift(s Span) Span {
 	return Span{s.Start + by, s.End + by}
 }
 
-// edit is an edit as one of the origin; false when it has no exact place there, or
+// edit returns an edit as one of the origin; false when it has no exact place there, or
 // would say something else there.
 func (m *sourceMap) edit(e Edit) (Edit, bool) {
+	if e, ok := m.inString(e); ok {
+		return e, true
+	}
 	inner := e
 	if n := len(e.Text); n > 2 && e.Text[0] == '"' && e.Text[n-1] == '"' && e.Span.Len() > 2 {
 		inner = Edit{Span{e.Span.Start + 1, e.Span.End - 1}, e.Text[1 : n-1]} // a whole JSON string
@@ -137,12 +144,54 @@ func (m *sourceMap) edit(e Edit) (Edit, bool) {
 	return Edit{}, false
 }
 
+// inString returns an edit of what a JSON string says as one of the string.
+func (m *sourceMap) inString(e Edit) (Edit, bool) {
+	start, first, ok := m.edge(e.Span.Start, false)
+	end, last, ok2 := m.edge(e.Span.End, e.Span.Len() > 0)
+	if !ok || !ok2 || m.parents[first] != m.parents[last] || end < start {
+		return Edit{}, false
+	}
+	var quoted bytes.Buffer
+	enc := json.NewEncoder(&quoted)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e.Text); err != nil {
+		return Edit{}, false
+	}
+	text := bytes.TrimSpace(quoted.Bytes())
+	return Edit{Span{start, end}, string(text[1 : len(text)-1])}, true
+}
+
+// edge returns where a place between two characters of a JSON string stands: before the one behind
+// it, or, at the end of something, behind the one before it.
+func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
+	c := Span{at, at + 1}
+	if i := m.inside(c); !end && (i < 0 || m.pieces[i].Kind < InString) {
+		end = true // nothing is behind it
+	}
+	if end {
+		c = Span{at - 1, at}
+	}
+	i := m.inside(c)
+	if i < 0 {
+		return 0, 0, false
+	}
+	switch p := &m.pieces[i]; {
+	case p.Kind == InString:
+		return p.From.Start + at - p.At.Start, i, true
+	case p.Kind == Escape && end:
+		return p.From.End, i, true
+	case p.Kind == Escape:
+		return p.From.Start, i, true
+	}
+	return 0, 0, false
+}
+
 // isWord reports whether a text means the same in any notation.
 func isWord(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// Origin is the finding in the file that the user has; see Loc.Origin. Its fix is
+// Origin returns the finding in the file that the user has; see Loc.Origin. Its fix is
 // kept only if every edit has an exact place there.
 func (f Finding) Origin() Finding {
 	if f.Loc.File == nil || f.Loc.File.source == nil && !f.relatesToDerived() {

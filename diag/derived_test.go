@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// derived is the text {"f": "x†{1}"} that was made of f(x$1).
+// derived returns the text {"f": "x†{1}"} that was made of f(x$1).
 func derived() (origin, made *diag.File) {
 	origin = diag.NewFile("plan.txt", []byte("say\nf(x$1)"))
 	//                                             0123456789

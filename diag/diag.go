@@ -14,10 +14,10 @@ type Span struct{ Start, End int32 }
 // IsZero reports whether s is nowhere.
 func (s Span) IsZero() bool { return s == Span{} }
 
-// Len is the number of bytes in s.
+// Len returns the number of bytes in s.
 func (s Span) Len() int { return int(s.End - s.Start) }
 
-// Join is the smallest span that holds both s and t. The zero Span is its
+// Join returns the smallest span that holds both s and t. The zero Span is its
 // neutral element.
 func (s Span) Join(t Span) Span {
 	switch {
@@ -107,7 +107,7 @@ func (l List) HasErrors() bool {
 	return slices.ContainsFunc(l, func(f Finding) bool { return f.Severity == Error })
 }
 
-// Count is the number of findings of severity s.
+// Count returns the number of findings of severity s.
 func (l List) Count(s Severity) int {
 	n := 0
 	for i := range l {
@@ -118,7 +118,7 @@ func (l List) Count(s Severity) int {
 	return n
 }
 
-// Err is nil when the list holds no error, else an *ListError over the whole list.
+// Err returns nil when the list holds no error, else an *ListError over the whole list.
 func (l List) Err() error {
 	if !l.HasErrors() {
 		return nil
@@ -167,7 +167,7 @@ func (e *ListError) Error() string {
 	return "no errors"
 }
 
-// String is the finding on one line: file:line:col: severity: message [code].
+// String returns the finding on one line: file:line:col: severity: message [code].
 // It can be put on a terminal: control characters are shown as escapes.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s%s: %s [%s]", f.Loc.place().head(), f.Severity, visible(f.Message), f.Code)

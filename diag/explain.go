@@ -13,15 +13,15 @@ type Page struct {
 	Severity Severity      // that its findings have
 	Summary  string        // one sentence
 	Meaning  string        // paragraphs of one line each, with an empty line between
-	Args     []string      // what follows plc to get the finding: check plan.json
-	Files    []ExampleFile // a plan that has the finding, and what it needs
+	Args     []string      // what follows plc to get the finding: check plan.json; nil without an example
+	Files    []ExampleFile // a plan that has the finding, and what it needs; nil when no plan gives it
 	Cure     string
 }
 
 // ExampleFile is a file of a page's example.
 type ExampleFile struct{ Name, Text string }
 
-// Explain is the page of a code, and false when there is no such code. Each call
+// Explain returns the page of a code, and false when there is no such code. Each call
 // makes a new Page, which is the caller's.
 func Explain(c Code) (Page, bool) { return c.page() }
 
@@ -39,7 +39,7 @@ func ParseCode(s string) (Code, bool) {
 	return Code(n), ok
 }
 
-// Text is the page for a terminal, in lines of at most 80 columns where it is
+// Text returns the page for a terminal, in lines of at most 80 columns where it is
 // not an example.
 func (p Page) Text() string {
 	var b strings.Builder
@@ -47,7 +47,9 @@ func (p Page) Text() string {
 	for paragraph := range strings.SplitSeq(p.Meaning, "\n\n") {
 		fmt.Fprintf(&b, "%s\n\n", wrap(paragraph, 80))
 	}
-	b.WriteString("Example:\n\n")
+	if len(p.Files) > 0 {
+		b.WriteString("Example:\n\n")
+	}
 	for _, f := range p.Files {
 		fmt.Fprintf(&b, "    %s\n", f.Name)
 		for line := range strings.Lines(f.Text) {
@@ -55,7 +57,10 @@ func (p Page) Text() string {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "    $ plc %s\n\n%s\n", strings.Join(p.Args, " "), wrap("Cure: "+p.Cure, 80))
+	if len(p.Args) > 0 {
+		fmt.Fprintf(&b, "    $ plc %s\n\n", strings.Join(p.Args, " "))
+	}
+	b.WriteString(wrap("Cure: "+p.Cure, 80) + "\n")
 	return b.String()
 }
 

@@ -32,7 +32,7 @@ type Position struct{ Line, Column, Offset int }
 // Position may have to count through, however long the line is.
 const stride = 1024
 
-// Position is the place of a byte offset; offsets outside the file are those
+// Position returns the place of a byte offset; offsets outside the file are those
 // of its nearest end, and an offset inside a character is at that character. A
 // byte order mark is no character. The first call costs one pass over the text,
 // later ones a binary search over the lines.
@@ -44,7 +44,7 @@ func (f *File) Position(offset int) Position {
 	return Position{line, f.charactersBefore(at) - f.charactersBefore(int(f.lines[line-1])) + 1, offset}
 }
 
-// Line is the text of the line with this number, counted from 1, without its
+// Line returns the text of the line with this number, counted from 1, without its
 // line ending and byte order mark. It is nil when there is no such line.
 func (f *File) Line(n int) []byte {
 	f.once.Do(f.index)
@@ -58,12 +58,12 @@ func (f *File) Line(n int) []byte {
 	return bytes.TrimSuffix(f.Text[f.lines[n-1]:end], []byte{'\r'})
 }
 
-// lineAt is the number of the line that holds the offset.
+// lineAt returns the number of the line that holds the offset.
 func (f *File) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset })
 }
 
-// characterAt is the start of the character that the offset is in.
+// characterAt returns the start of the character that the offset is in.
 func (f *File) characterAt(offset int) int {
 	for i := offset - 1; i >= 0 && offset-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(f.Text[i]) {
@@ -87,7 +87,7 @@ func (f *File) charactersBefore(offset int) int {
 	return int(f.chars[n]) + utf8.RuneCount(f.Text[from:offset])
 }
 
-// checkpoint is the offset of the nth checkpoint: n strides into the text, or
+// checkpoint returns the offset of the nth checkpoint: n strides into the text, or
 // up to three bytes later, so that it does not split a character.
 func (f *File) checkpoint(n int) int {
 	if n == 0 {

@@ -15,7 +15,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%d fixes overlap others or lie outside the text, the first: %s", len(e.Fixes), e.Fixes[0].Message)
 }
 
-// ApplyFixes is the text with the fixes made. A fix is made whole or not at all:
+// ApplyFixes returns the text with the fixes made. A fix is made whole or not at all:
 // one of which an edit lies outside the text or overlaps an edit before it is
 // left out, and the error is then a *ConflictError beside the text with the
 // others made. Edits that meet do not overlap: insertions at one place are made in
@@ -43,7 +43,7 @@ type ownedEdit struct {
 	fix int
 }
 
-// chooseEdits are the edits to make, in order, and the fixes that they leave
+// chooseEdits returns the edits to make, in order, and the fixes that they leave
 // out. An edit of a fix that is itself left out later still counts as in the
 // way: the choice stays one sweep, and the next run finds what is left.
 func chooseEdits(size int, fixes []*Fix) (edits []ownedEdit, left []*Fix) {

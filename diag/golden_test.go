@@ -182,7 +182,7 @@ func (g *goldenFinding) finding(t *testing.T, files map[string]*diag.File) diag.
 	return f
 }
 
-// loc is the place; "none" names no file.
+// loc returns the place; "none" names no file.
 func (g *goldenPlace) loc(t *testing.T, files map[string]*diag.File) diag.Loc {
 	if g.File == "none" {
 		return diag.Loc{}

@@ -63,7 +63,7 @@ func WriteSARIF(w io.Writer, l List, opts *SARIFOptions) error {
 	return out.Flush()
 }
 
-// sarifRules are the rules of the codes that occur, by code, and where each is
+// sarifRules returns the rules of the codes that occur, by code, and where each is
 // among them.
 func sarifRules(l List) ([]sarifRule, map[Code]int) {
 	index := make(map[Code]int)
@@ -137,14 +137,14 @@ func (p *place) sarif() *sarifPhysical {
 	return &sarifPhysical{sarifArtifact{artifactURI(p.File)}, p.loc.region()}
 }
 
-// region is the span in lines and columns as well as in bytes. Its end is that
+// region returns the span in lines and columns as well as in bytes. Its end is that
 // of the last character and one more, as in SARIF.
 func (l Loc) region() sarifRegion {
 	start, end := l.File.Position(int(l.Span.Start)), l.File.Position(int(l.Span.End))
 	return sarifRegion{start.Line, start.Column, end.Line, end.Column, start.Offset, l.Span.Len()}
 }
 
-// artifactURI is the name of a file as a URI reference.
+// artifactURI returns the name of a file as a URI reference.
 func artifactURI(name string) string {
 	if u, err := url.Parse(name); err == nil && strings.Contains(name, "://") {
 		return u.String()
@@ -156,7 +156,7 @@ func artifactURI(name string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimLeft(path, "/")}).String()
 }
 
-// sarifMessage is a plain text message: braces stand for placeholders there, so
+// sarifMessage returns a plain text message: braces stand for placeholders there, so
 // that literal ones are doubled (SARIF §3.11.5).
 func sarifMessage(s string) sarifText {
 	return sarifText{strings.ReplaceAll(strings.ReplaceAll(s, "{", "{{"), "}", "}}")}

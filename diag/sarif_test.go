@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// sarifSchema is the official schema of SARIF 2.1.0; see testdata/README.md.
+// sarifSchema returns the official schema of SARIF 2.1.0; see testdata/README.md.
 func sarifSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // TextOptions say how findings are shown. The zero value is the default.
@@ -13,6 +15,7 @@ type TextOptions struct {
 	Color bool // with SGR colours; whether the place is a terminal is for the caller to know
 	Max   int  // show the first Max findings and count the rest; 0 shows all
 	Width int  // columns of a source line, without its gutter; longer ones are cut; 0 is 100
+	Wrap  int  // columns of the place; longer lines go on in lines that are marked; 0 is any number
 }
 
 // WriteText writes the findings for people: "file:line:col: error: … [PLC302]",
@@ -24,7 +27,7 @@ func WriteText(w io.Writer, l List, opts *TextOptions) error {
 	t := textWriter{out: bufio.NewWriter(w), limit: defaultWidth}
 	shown := l
 	if opts != nil {
-		t.color = opts.Color
+		t.color, t.wrap = opts.Color, opts.Wrap
 		if opts.Width > 0 {
 			t.limit = opts.Width
 		}
@@ -58,7 +61,7 @@ const (
 	dim    = "2"
 )
 
-func (s Severity) style() string {
+func (s Severity) style() display.Literal {
 	switch s {
 	case Error:
 		return red
@@ -68,7 +71,22 @@ func (s Severity) style() string {
 	return cyan
 }
 
-// tally is how many findings of each severity the list has: "3 errors, 1 warning".
+// Style returns the length of the sequence of SGR at the beginning of text if it is one that
+// WriteText writes, and otherwise 0; more is whether text is only the beginning of one.
+func Style(text []byte) (length int, more bool) {
+	for _, sgr := range []display.Literal{bold, red, yellow, cyan, green, dim, "0"} {
+		seq := "\x1b[" + string(sgr) + "m"
+		switch {
+		case bytes.HasPrefix(text, []byte(seq)):
+			return len(seq), false
+		case bytes.HasPrefix([]byte(seq), text):
+			more = true
+		}
+	}
+	return 0, more
+}
+
+// tally returns how many findings of each severity the list has: "3 errors, 1 warning".
 func (l List) tally() string {
 	var parts []string
 	for _, s := range []Severity{Error, Warning, Info} {
@@ -88,16 +106,23 @@ type textWriter struct {
 	out   *bufio.Writer
 	color bool
 	limit int
+	wrap  int
 }
 
-func (t *textWriter) printf(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
-
-// style is s between the codes that switch a style on and off.
-func (t *textWriter) style(sgr, s string) string {
-	if !t.color || s == "" {
-		return s
+func (t *textWriter) printf(format display.Literal, args ...any) {
+	text := display.Sprintf(format, args...)
+	if t.wrap > 0 {
+		text = text.Wrap(t.wrap, "  │ ")
 	}
-	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
+	_ = display.Fprint(t.out, text) // the error sticks to out
+}
+
+// style returns s between the codes that switch a style on and off.
+func (t *textWriter) style(sgr display.Literal, s string) display.Text {
+	if !t.color || s == "" {
+		return display.Line(s)
+	}
+	return display.Sprintf("\x1b[%sm%s\x1b[0m", sgr, s)
 }
 
 func (t *textWriter) finding(v view) {
@@ -113,7 +138,7 @@ func (t *textWriter) finding(v view) {
 	}
 }
 
-// head is the place as a line begins with it: "file:line:col: ".
+// head returns the place as a line begins with it: "file:line:col: ".
 func (p *place) head() string {
 	if p == nil {
 		return ""
@@ -121,7 +146,7 @@ func (p *place) head() string {
 	return fmt.Sprintf("%s:%d:%d: ", visible(p.File), p.Line, p.Column)
 }
 
-// suggestion is what a fix would do: its message, and the new text where the
+// suggestion returns what a fix would do: its message, and the new text where the
 // message does not have it already.
 func (t *textWriter) suggestion(p *proposal) string {
 	s := visible(p.Message)
@@ -138,7 +163,7 @@ func (t *textWriter) suggestion(p *proposal) string {
 // excerpt shows the lines of a span with marks under it. Of a span of several
 // lines that is the first and the last. A finding about its file as a whole has
 // none.
-func (t *textWriter) excerpt(p *place, sgr string) {
+func (t *textWriter) excerpt(p *place, sgr display.Literal) {
 	if p == nil || p.loc.Span.IsZero() {
 		return
 	}
@@ -160,13 +185,13 @@ func (t *textWriter) excerpt(p *place, sgr string) {
 	t.line(f, last, len(line)-len(bytes.TrimLeft(line, " \t")), f.offsetIn(last, end), sgr)
 }
 
-// offsetIn is where an offset is in a line, at most at its end.
+// offsetIn returns where an offset is in a line, at most at its end.
 func (f *File) offsetIn(line, offset int) int {
 	return max(0, min(offset-int(f.lines[line-1]), len(f.Line(line))))
 }
 
 // line shows one line of a file with the bytes from..to marked.
-func (t *textWriter) line(f *File, n, from, to int, sgr string) {
+func (t *textWriter) line(f *File, n, from, to int, sgr display.Literal) {
 	r := layOut(f.Line(n), from, to, t.limit)
 	gutter := fmt.Sprintf("%5d |", n)
 	source := r.text

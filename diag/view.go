@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// view is a finding as it is shown: places made of lines and columns. All three writers start from it, so that they can't drift
-// apart; its JSON is the shape of a finding (cli, "JSON shapes").
+// view is a finding as it is shown: places made of lines and columns. All three writers start from
+// it, so that they can't drift apart; its JSON is the shape of a finding (cli, "JSON shapes").
 type view struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
@@ -79,7 +79,7 @@ func (l Loc) place() *place {
 	return &place{l.File.Name, p.Line, p.Column, p.Offset, int(l.Span.End), l}
 }
 
-// clip is l with its span inside its file: findings about places that do not
+// clip returns l with its span inside its file: findings about places that do not
 // exist are our fault, and no reason to show the user nothing.
 func (l Loc) clip() Loc {
 	if l.File != nil {
@@ -90,12 +90,12 @@ func (l Loc) clip() Loc {
 	return l
 }
 
-// MarshalJSON is the finding in the shape of cli, "JSON shapes". What is not
+// MarshalJSON returns the finding in the shape of cli, "JSON shapes". What is not
 // UTF-8 is shown as U+FFFD. It costs the findings' own size and a binary search
 // for each place.
 func (f Finding) MarshalJSON() ([]byte, error) { return marshal(f.view()) }
 
-// MarshalJSON is the array of findings; a nil list is [].
+// MarshalJSON returns the array of findings; a nil list is [].
 func (l List) MarshalJSON() ([]byte, error) {
 	if l == nil {
 		return []byte("[]"), nil
@@ -103,7 +103,7 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return marshal([]Finding(l))
 }
 
-// marshal is json.Marshal without the escapes for HTML, which make < and & hard
+// marshal returns json.Marshal without the escapes for HTML, which make < and & hard
 // to read and help nobody here.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer

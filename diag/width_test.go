@@ -5,49 +5,6 @@ import (
 	"testing"
 )
 
-func TestGlyph(t *testing.T) {
-	for _, c := range []struct {
-		text, shown string
-		width, size int
-	}{
-		{"a", "a", 1, 1},
-		{" ", " ", 1, 1},
-		{"†", "†", 1, 3},
-		{"é", "é", 1, 2},
-		{"\u0301", "\u0301", 0, 2},
-		{"\u200d", "\u200d", 0, 3},
-		{"漢", "漢", 2, 3},
-		{"한", "한", 2, 3},
-		{"ア", "ア", 2, 3},
-		{"Ａ", "Ａ", 2, 3},
-		{"ｱ", "ｱ", 1, 3},
-		{"😀", "😀", 2, 4},
-		{"𠀀", "𠀀", 2, 4},
-		{"\t", `\t`, 2, 1},
-		{"\n", `\n`, 2, 1},
-		{"\r", `\r`, 2, 1},
-		{"\x00", `\u0000`, 6, 1},
-		{"\x1b", `\u001b`, 6, 1},
-		{"\x7f", `\u007f`, 6, 1},
-		{"\u0085", `\u0085`, 6, 2},
-		{"\u009b", `\u009b`, 6, 2}, // CSI in one character
-		{"\u200b", `\u200b`, 6, 3},
-		{"\u202e", `\u202e`, 6, 3},
-		{"\u2066", `\u2066`, 6, 3},
-		{"\u2028", `\u2028`, 6, 3},
-		{"\ufeff", `\ufeff`, 6, 3},
-		{"\U000e0041", `\U000e0041`, 10, 4}, // a tag: text that only programs see
-		{"\uFFFD", "\uFFFD", 1, 3},
-		{"\xff", `\xff`, 4, 1},
-		{"\xe2\x80", `\xe2`, 4, 1},
-	} {
-		shown, width, size := glyph([]byte(c.text))
-		if shown != c.shown || width != c.width || size != c.size {
-			t.Errorf("%q: %q, %d columns, %d bytes; want %q, %d, %d", c.text, shown, width, size, c.shown, c.width, c.size)
-		}
-	}
-}
-
 func TestLayOut(t *testing.T) {
 	ten := "0123456789"
 	for _, c := range []struct {

@@ -1,34 +1,54 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
-// needsApproval reports whether a person must approve a call, and why: the plan,
-// the tool or the run says so. What a plan says can only add to it (execution §3).
-func (s *scheduler) needsApproval(p *compile.Call) (string, bool) {
+// needsApproval reports whether a person must approve a call, and why.
+func (s *scheduler) needsApproval(p *compile.Call) (string, bool) { return s.opts.Approve.Asks(p) }
+
+// Asks reports whether a run that approves so puts a call to a person before it is made, and
+// why: the plan, the tool or the run says so. What a plan says can only add to it (execution §3).
+func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	switch {
 	case p.Result != nil:
 		return "", false
 	case p.Approve.Needed && p.Approve.Reason != "":
-		return p.Approve.Reason, true
+		return said(p.Approve.Reason), true
 	case p.Approve.Needed:
 		return "the plan asks for approval", true
 	case p.Delegate != nil: // the calls of its document are
 		return "", false
-	case s.opts.Approve == ApproveAll:
+	case a == ApproveAll:
 		return "every call needs approval", true
-	case s.opts.Approve == ApproveDestructive && p.Effects.Destructive == tool.Yes:
+	case a == ApproveDestructive && p.Effects.Destructive == tool.Yes:
 		return destructive(p), true
 	}
 	return "", false
+}
+
+// said is what a plan or a definition gives as a reason: in quotes, so that nobody takes it for
+// what plc says.
+func said(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return display.Sprintf("the plan asks: %q", reason).String()
+}
+
+// fallbackDestroys says that the fallback of a call is destructive.
+func fallbackDestroys(p *compile.Call) string {
+	return fmt.Sprintf("its fallback %q is destructive", p.Fallback.Tool.Definition.Name)
 }
 
 // destructive says what of a call destroys: its tool, the fallback, or the activity that
@@ -38,7 +58,7 @@ func destructive(p *compile.Call) string {
 		return fmt.Sprintf("the tool %q is destructive", own.Name)
 	}
 	if f := p.Fallback; f != nil && f.Tool.Definition.Effects.Destructive == tool.Yes {
-		return fmt.Sprintf("its fallback %q is destructive", f.Tool.Definition.Name)
+		return fallbackDestroys(p)
 	}
 	return fmt.Sprintf("what the tool %q runs is destructive", p.Source.Tool)
 }
@@ -58,7 +78,7 @@ type askPlace struct{ instance, path string }
 func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 	c := s.call(i)
 	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f), cancel: func() {}}
-	c.status, c.reason = Awaiting, reason
+	c.await(reason)
 	if s.asked == nil {
 		s.asked = map[askPlace]*asking{}
 	}
@@ -70,26 +90,34 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 		} else {
 			seq = s.given(a, *said, said)
 		}
-		go s.goOn(a, *said, seq) // when it can't be recorded the run ends by itself
+		s.drive.soon(func() {
+			_ = s.followOnceKept(a, *said, seq) // when it can't be recorded the run ends by itself
+		})
 		return
 	}
-	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: c.params, Question: kind, Digest: a.q.Digest, Error: f})
-	if s.opts.Approver == nil || s.opts.Replay {
-		return
+	s.emitCall(i, Event{Type: ApprovalAsked, Status: Awaiting, Reason: reason, Value: a.q.Params, Question: kind, Digest: a.q.Digest, Asked: a.q.Terms, Fallback: a.q.Fallback, Error: f})
+	if s.drive.attended() && !s.opts.Replay {
+		s.asking++
+		s.drive.ask(a)
 	}
-	s.asking++
-	ctx, cancel := context.WithCancel(s.ctx)
-	a.cancel = cancel
-	go s.consult(ctx, a)
 }
 
-// question is what a person is asked about a call.
+// question is what a person is asked about a call. The caller holds mu.
 func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure) *Question {
 	c, p := s.call(i), &s.prog().Calls[i]
-	return &Question{
+	q := &Question{
 		Run: s.opts.ID, Instance: s.instanceOf(i), Path: s.path(i), Call: p,
-		Kind: kind, Params: c.params, Reason: reason, Failure: f, Digest: s.questionDigest(i, c.params),
+		Kind: kind, Params: c.params, Reason: reason, Failure: f,
 	}
+	if c.fallbackFor != nil && kind != FailureQuestion {
+		q.Fallback = true
+		q.Params, _ = s.fallbackParams(p, c.params, true)
+		q.Terms = s.opts.FallbackTerms(p, q.Params)
+	} else {
+		q.Terms = s.terms(i, c.params, true)
+	}
+	q.Digest = q.Terms.Digest(q.Path)
+	return q
 }
 
 // awaited is what a call waits for.
@@ -100,73 +128,25 @@ func (s *scheduler) awaited(i int32) string {
 	return "approval"
 }
 
-// questionDigest is of what a person is shown of a call: whoever answers for other
-// params, or for another definition of the tool, answers another question.
-func (s *scheduler) questionDigest(i int32, params []byte) string {
-	p := &s.prog().Calls[i]
-	var def []byte
-	if t := p.Tool; t != nil && t.Definition != nil {
-		def = canonical(t.Definition.Raw)
-	}
-	return digest([]byte(s.path(i)), []byte(p.Source.Tool), def, canonical(params))
-}
-
 // ErrNobody is the error of an approver that has nobody to put a question to: the
 // question stays open, as if there were no approver.
 var ErrNobody = errors.New("there is nobody to ask")
-
-// errUnanswered is why the context of a question that waited too long is done.
-var errUnanswered = errors.New("nobody answered in time")
-
-// consult asks the approver, and goes on as it says.
-func (s *scheduler) consult(ctx context.Context, a *asking) {
-	defer a.cancel()
-	if t := s.opts.AnswerTimeout; t > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, t, errUnanswered)
-		defer stop()
-	}
-	answer, err := s.opts.Approver(ctx, a.q)
-	said := &answer
-	switch {
-	case context.Cause(ctx) == errUnanswered && !answer.allows():
-		answer, err = Answer{Unanswered: true, Reason: fmt.Sprintf("nobody answered within %s", s.opts.AnswerTimeout)}, nil
-		if a.q.Kind == ApprovalQuestion && s.opts.OnAnswerTimeout.allows() {
-			answer = s.opts.OnAnswerTimeout
-		}
-	case err == nil:
-		err = a.q.meant(&answer)
-	}
-	if err != nil { // asking that was interrupted or failed is a rejection, that nobody made
-		answer, said = Answer{Reason: err.Error()}, nil
-	}
-	s.mu.Lock()
-	s.asking--
-	switch {
-	case s.asked[a.q.place()] != a || s.closed, // somebody else was quicker
-		errors.Is(err, ErrNobody) && a.q.Kind != UncertainQuestion:
-		s.checkIdle()
-		s.mu.Unlock()
-	case s.ctx.Err() != nil && !answer.allows(): // nobody said no
-		s.claimQuestion(a)
-		s.mu.Unlock()
-		s.follow(a, Answer{})
-	default:
-		seq := s.given(a, answer, said)
-		s.mu.Unlock()
-		_ = s.goOn(a, answer, seq) // the run ends of it by itself
-	}
-}
 
 // Answer answers a question that waits, in place of the approver: that about the call
 // of this path (see Event) and instance. When it returns nil the answer is in the record. An
 // answer that can't be taken is an error and changes nothing: there is no such question, it
 // is another one by the answer's digest, or the params are not what the tool takes.
 func (h *Handle) Answer(path, instance string, answer Answer) error {
-	h.s.mu.Lock()
-	a := h.s.asked[askPlace{instance, path}]
-	if a == nil || h.s.closed || a.s.closed {
-		h.s.mu.Unlock()
+	return h.l.reply(askPlace{instance, path}, answer)
+}
+
+// reply takes an answer from elsewhere.
+func (p *pool) reply(place askPlace, answer Answer) error {
+	path := place.path
+	p.mu.Lock()
+	a := p.asked[place]
+	if a == nil || p.root.closed || a.s.closed {
+		p.mu.Unlock()
 		return fmt.Errorf("exec: no question about %q waits for an answer", path)
 	}
 	s := a.s
@@ -177,7 +157,7 @@ func (h *Handle) Answer(path, instance string, answer Answer) error {
 	a.cancel()
 	seq := s.given(a, answer, &answer)
 	s.mu.Unlock()
-	return s.goOn(a, answer, seq)
+	return s.followOnceKept(a, answer, seq)
 }
 
 // fits reports, as an error, that a question can't be answered so.
@@ -186,7 +166,10 @@ func (s *scheduler) fits(q *Question, a *Answer) error {
 		return err
 	}
 	if a.Params != nil {
-		if f := s.checkGiven(q.Call.Tool, a.Params); f != nil {
+		if q.Fallback {
+			return errors.New("the params of a fallback can't be changed; give a result, or skip the call")
+		}
+		if f := s.checkGiven(q.Call.Target, a.Params); f != nil {
 			return errors.New(f.Message)
 		}
 	}
@@ -211,6 +194,14 @@ func (q *Question) place() askPlace { return askPlace{q.Instance, q.Path} }
 // allows reports whether the call may go on in some way.
 func (a *Answer) allows() bool { return a.Approved || a.Skip || a.Result != nil }
 
+// unanswered is the answer to a question of this kind that nobody has answered in time.
+func (o *Options) unanswered(kind QuestionKind) Answer {
+	if kind == ApprovalQuestion && o.OnAnswerTimeout.allows() {
+		return o.OnAnswerTimeout
+	}
+	return Answer{Unanswered: true, Reason: fmt.Sprintf("nobody answered within %s", o.AnswerTimeout)}
+}
+
 // verdict is an answer in a word.
 func (a *Answer) verdict() string {
 	switch {
@@ -222,7 +213,53 @@ func (a *Answer) verdict() string {
 	return "rejected"
 }
 
-// claimQuestion takes a question that is answered; goOn comes next. The caller holds mu.
+// questions are those that wait for an answer, in plan order.
+func (p *pool) questions() []*Question {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.openQuestions()
+}
+
+// openQuestions is questions for those that hold mu.
+func (p *pool) openQuestions() (all []*Question) {
+	for _, a := range p.asked {
+		all = append(all, a.q)
+	}
+	slices.SortFunc(all, func(a, b *Question) int {
+		return cmp.Or(cmp.Compare(a.Call.Place, b.Call.Place), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Path, b.Path))
+	})
+	return all
+}
+
+// withdraw ends a question whose call was cancelled: nobody said no.
+func (p *pool) withdraw(q *Question) {
+	p.mu.Lock()
+	a := p.asked[q.place()]
+	if a == nil || a.q != q || a.s.closed || a.s.ctx.Err() == nil {
+		p.mu.Unlock()
+		return
+	}
+	a.cancel()
+	a.s.claimQuestion(a)
+	p.mu.Unlock()
+	a.s.follow(a, Answer{})
+}
+
+// answerTimedOut answers a question that nobody has answered in time, unless somebody just did.
+func (s *scheduler) answerTimedOut(a *asking) {
+	s.mu.Lock()
+	if s.asked[a.q.place()] != a || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	a.cancel()
+	answer := s.opts.unanswered(a.q.Kind)
+	seq := s.given(a, answer, &answer)
+	s.mu.Unlock()
+	_ = s.followOnceKept(a, answer, seq) // the run ends of it by itself
+}
+
+// claimQuestion takes a question that is answered; followOnceKept comes next. The caller holds mu.
 func (s *scheduler) claimQuestion(a *asking) {
 	delete(s.asked, a.q.place())
 	s.busy++
@@ -233,14 +270,14 @@ func (s *scheduler) claimQuestion(a *asking) {
 }
 
 // given takes a question that is answered, and says so; said is the answer if a person gave
-// it. goOn comes next. The caller holds mu.
+// it. followOnceKept comes next. The caller holds mu.
 func (s *scheduler) given(a *asking, answer Answer, said *Answer) (seq int64) {
 	s.claimQuestion(a)
 	return s.emitCall(a.i, Event{Type: ApprovalGiven, Reason: answer.verdict(), Answer: said, Question: a.q.Kind, Digest: a.q.Digest})
 }
 
-// goOn goes on with a call as soon as the answer is on disk.
-func (s *scheduler) goOn(a *asking, answer Answer, seq int64) error {
+// followOnceKept goes on with a call as soon as the answer is on disk.
+func (s *scheduler) followOnceKept(a *asking, answer Answer, seq int64) error {
 	if err := s.sync(seq); err != nil {
 		s.mu.Lock()
 		s.busy--
@@ -260,16 +297,17 @@ func (s *scheduler) follow(a *asking, answer Answer) {
 	s.active++ // as if it had a slot, which its end gives back
 	s.mu.Unlock()
 	s.obey(a, c, answer)
-	s.mu.Lock()
-	s.busy--
-	s.checkIdle()
-	s.dispatch()
-	s.mu.Unlock()
+	s.leaveIf(true)
 }
 
 // obey does what an answer says.
 func (s *scheduler) obey(a *asking, c *call, answer Answer) {
-	c.approved = true
+	if a.q.Fallback {
+		c.fallbackApproved = true
+	} else {
+		c.approved = true
+		c.fallbackApproved = a.q.Terms.Fallback != nil && a.q.Terms.Fallback.Params != nil
+	}
 	switch {
 	case answer.Skip:
 		s.skipAsTold(a, answer.Reason)
@@ -294,14 +332,14 @@ func (s *scheduler) obey(a *asking, c *call, answer Answer) {
 // had failed.
 func (s *scheduler) skipAsTold(a *asking, why string) {
 	reason := strings.TrimSuffix("a person skipped it: "+why, ": ")
-	s.returned(a.i, Event{Status: Skipped, Reason: reason, Error: a.q.Failure})
+	s.tellReturned(a.i, Event{Status: Skipped, Reason: reason, Error: a.q.Failure})
 	s.skip(a.i, reason, a.q.Failure != nil)
 }
 
 // again makes a call ready for its first or next attempt, with other params if there are.
 func (s *scheduler) again(a *asking, c *call, params []byte) {
 	if params != nil {
-		if f := s.checkGiven(a.q.Call.Tool, params); f != nil {
+		if f := s.checkGiven(a.q.Call.Target, params); f != nil {
 			s.failed(a.i, f)
 			return
 		}
@@ -316,7 +354,7 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 	case UncertainQuestion:
 		c.spared++
 	case FailureQuestion:
-		c.spared, c.fell = c.attempts, nil
+		c.spared, c.fallbackFor = c.attempts, nil
 	}
 	s.active--
 	s.push(a.i)
@@ -326,7 +364,8 @@ func (s *scheduler) again(a *asking, c *call, params []byte) {
 func (s *scheduler) giveUp(i int32) {
 	s.mu.Lock()
 	c, p := s.call(i), &s.prog().Calls[i]
-	c.status, c.params = Failed, nil
+	c.fail(false)
+	c.params = nil
 	s.emitCall(i, Event{Type: CallFailed, Status: Failed, Attempt: c.attempts, Error: c.failure})
 	s.abort(p, fmt.Sprintf("%q failed: %s", p.ID, c.failure))
 	s.release(i, false)

@@ -19,18 +19,19 @@ var errTimeout = errors.New("timed out")
 // Most activities ask neither whether their context is done nor when, so what that takes is
 // made when somebody does.
 type attempt struct {
-	s       *scheduler
-	i, turn int32 // the call, and of it which attempt
-	timeout time.Duration
-	request tool.Request
-	over    atomic.Bool
-	more    atomic.Pointer[attention] // nil until somebody asks
+	s        *scheduler
+	i, turn  int32 // the call, and of it which attempt
+	timeout  time.Duration
+	request  tool.Request
+	over     atomic.Bool
+	fallback bool                      // it is of the fallback of the call
+	more     atomic.Pointer[attention] // nil until somebody asks
 }
 
 // attention is what it takes that somebody waits for the end of an attempt, stops its time or
 // tells how far it is.
 type attention struct {
-	told time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
+	lastProgress time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
 
 	mu      sync.Mutex
 	pauses  int           // that go on
@@ -47,7 +48,7 @@ func (a *attempt) attended() *attention {
 	if m := a.more.Load(); m != nil {
 		return m
 	}
-	a.more.CompareAndSwap(nil, &attention{told: -progressPause})
+	a.more.CompareAndSwap(nil, &attention{lastProgress: -progressPause})
 	return a.more.Load()
 }
 
@@ -116,6 +117,12 @@ func (a *attempt) timeOut() {
 	}
 }
 
+// timedOut reports whether the time of the attempt was over before anything else ended it.
+func (a *attempt) timedOut() bool {
+	own := a.context()
+	return own != nil && context.Cause(own) == errTimeout
+}
+
 // Pause stops the time of the attempt until resume is called: a person is asked, who may
 // take long. It implements tool.Clock.
 func (a *attempt) Pause() (resume func()) {
@@ -125,11 +132,14 @@ func (a *attempt) Pause() (resume func()) {
 	if m.pauses++; m.pauses == 1 {
 		m.paused = time.Now()
 	}
-	return sync.OnceFunc(func() { a.s.resume(m) })
+	return sync.OnceFunc(func() { a.local().resume(m) })
 }
 
+// local is the driver that makes the attempt.
+func (a *attempt) local() *local { return a.s.drive.(*local) }
+
 // resume ends a pause of an attempt.
-func (p *pool) resume(m *attention) {
+func (l *local) resume(m *attention) {
 	m.mu.Lock()
 	var held *deadline
 	if m.pauses--; m.pauses == 0 {
@@ -138,9 +148,9 @@ func (p *pool) resume(m *attention) {
 	}
 	m.mu.Unlock()
 	if held != nil {
-		p.mu.Lock()
-		p.await(*held)
-		p.mu.Unlock()
+		l.mu.Lock()
+		l.await(*held)
+		l.mu.Unlock()
 	}
 }
 
@@ -196,72 +206,77 @@ type deadlines struct {
 // fewDeadlines are not worth sweeping.
 const fewDeadlines = 64
 
-// expect notes that an attempt was started. The caller holds mu.
-func (p *pool) expect(a *attempt, now time.Time) {
-	p.due.going++
-	p.await(deadline{attempt: a, at: after(now.Sub(p.begun), a.timeout)})
+func (l *local) watch(a *attempt, now time.Time) {
+	l.due.going++
+	l.await(deadline{attempt: a, at: after(now.Sub(l.begun), a.timeout)})
 }
+
+func (l *local) answered(*attempt) { l.due.going-- }
 
 // after is so much later, or never.
 func after(now, wait time.Duration) time.Duration { return now + min(wait, math.MaxInt64-now) }
 
 // await adds a deadline. The caller holds mu.
-func (p *pool) await(d deadline) {
-	if p.root.closed {
+func (l *local) await(d deadline) {
+	if l.root.closed {
 		return
 	}
-	p.due.heap.push(d)
-	if len(p.due.heap) > fewDeadlines+2*p.due.going {
-		p.due.heap = slices.DeleteFunc(p.due.heap, func(d deadline) bool { return d.over.Load() })
-		p.due.heap.order()
+	l.due.heap.push(d)
+	if len(l.due.heap) > fewDeadlines+2*l.due.going {
+		l.due.heap = slices.DeleteFunc(l.due.heap, func(d deadline) bool { return d.over.Load() })
+		l.due.heap.order()
 	}
-	p.arm()
+	l.arm()
 }
 
 // arm sets the timer to the next deadline. The caller holds mu.
-func (p *pool) arm() {
-	due := &p.due
+func (l *local) arm() {
+	due := &l.due
 	if len(due.heap) == 0 || due.next > 0 && due.heap[0].at >= due.next {
 		return
 	}
 	due.next = due.heap[0].at
-	if wait := due.next - time.Since(p.begun); due.timer == nil {
-		due.timer = time.AfterFunc(wait, p.ring)
+	if wait := due.next - time.Since(l.begun); due.timer == nil {
+		due.timer = time.AfterFunc(wait, l.ring)
 	} else {
 		due.timer.Reset(wait)
 	}
 }
 
 // disarm forgets all deadlines: the run has ended. The caller holds mu.
-func (p *pool) disarm() {
-	if p.due.timer != nil {
-		p.due.timer.Stop()
+func (l *local) disarm() {
+	if l.due.timer != nil {
+		l.due.timer.Stop()
 	}
-	p.due.heap = nil
+	l.due.heap = nil
 }
 
 // ring ends what has had its time.
-func (p *pool) ring() {
-	now := time.Since(p.begun)
-	for _, d := range p.late(now) {
+func (l *local) ring() {
+	defer l.crash()
+	now := time.Since(l.begun)
+	for _, d := range l.late(now) {
 		if d.grace {
-			go d.overdue()
+			go func() {
+				defer l.crash()
+				d.overdue()
+			}()
 			continue
 		}
 		d.timeOut()
-		d.grace, d.at = true, after(now, p.opts.Grace)
-		p.mu.Lock()
-		p.await(d)
-		p.mu.Unlock()
+		d.grace, d.at = true, after(now, l.opts.Grace)
+		l.mu.Lock()
+		l.await(d)
+		l.mu.Unlock()
 	}
 }
 
 // late takes the deadlines that have come, of attempts that still go on.
-func (p *pool) late(now time.Duration) (late []deadline) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.due.heap) > 0 && p.due.heap[0].at <= now {
-		d := p.due.heap.pop()
+func (l *local) late(now time.Duration) (late []deadline) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.due.heap) > 0 && l.due.heap[0].at <= now {
+		d := l.due.heap.pop()
 		if d.over.Load() {
 			continue
 		}
@@ -269,12 +284,12 @@ func (p *pool) late(now time.Duration) (late []deadline) {
 		case held:
 		case later > 0:
 			d.at = after(d.at, later)
-			p.due.heap.push(d)
+			l.due.heap.push(d)
 		default:
 			late = append(late, d)
 		}
 	}
-	p.due.next = 0
-	p.arm()
+	l.due.next = 0
+	l.arm()
 	return late
 }

@@ -55,13 +55,13 @@ func TestAttemptIsAContext(t *testing.T) {
 // A timeout for ever is none, and no other call's.
 func TestTimeoutForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newRun(t.Context(), &Options{Grace: math.MaxInt64}).pool
+		p := emptyRun(t, &Options{Grace: math.MaxInt64})
 		begun := time.Now()
 		time.Sleep(time.Second)
 		ever, short := &attempt{s: p.root, timeout: math.MaxInt64}, &attempt{s: p.root, timeout: time.Minute}
 		p.mu.Lock()
-		p.expect(ever, time.Now())
-		p.expect(short, time.Now())
+		p.watch(ever, time.Now())
+		p.watch(short, time.Now())
 		p.mu.Unlock()
 		<-short.Done()
 		if d := time.Since(begun); d != time.Minute+time.Second || ever.Err() != nil {
@@ -76,12 +76,12 @@ func TestTimeoutForEver(t *testing.T) {
 // Deadlines ring in order, one timer for all, and those of attempts that ended are swept.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newRun(t.Context(), &Options{}).pool
+		p := emptyRun(t, &Options{})
 		begun, ended := time.Now(), make(chan time.Duration)
 		for _, s := range []int{3, 1, 2} {
 			a := &attempt{s: p.root, timeout: time.Duration(s) * time.Second}
 			p.mu.Lock()
-			p.expect(a, begun)
+			p.watch(a, begun)
 			p.mu.Unlock()
 			go func() {
 				<-a.Done()
@@ -92,8 +92,8 @@ func TestDeadlines(t *testing.T) {
 		for range 10_000 {
 			a := &attempt{s: p.root, timeout: time.Minute}
 			p.mu.Lock()
-			p.expect(a, begun)
-			p.due.going--
+			p.watch(a, begun)
+			p.answered(a)
 			p.mu.Unlock()
 			a.end()
 		}
@@ -138,11 +138,11 @@ func TestPausedAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newRun(t.Context(), &Options{Grace: time.Hour}).pool
+				p := emptyRun(t, &Options{Grace: time.Hour})
 				a := &attempt{s: p.root, timeout: 10 * time.Second}
 				begun := time.Now()
 				p.mu.Lock()
-				p.expect(a, begun)
+				p.watch(a, begun)
 				p.mu.Unlock()
 				worked := make(chan struct{})
 				go func() { defer close(worked); c.work(a) }()
@@ -163,4 +163,11 @@ func TestPausedAttempts(t *testing.T) {
 func paused(a *attempt, d time.Duration) {
 	defer a.Pause()()
 	time.Sleep(d)
+}
+
+// emptyRun is a run of no calls.
+func emptyRun(t *testing.T, o *Options) *local {
+	l := newLocal(o)
+	l.newRun(l.within(t.Context()))
+	return l
 }

@@ -13,11 +13,16 @@ import (
 // model when nothing is left. And when an answer has taken the run over it, nothing more is
 // started: that answer, which is paid for, is kept.
 
-// wouldExceed says which budget the next attempt of a call would exceed; "" is none. The caller
-// holds mu.
-func (s *scheduler) wouldExceed(c *call, p *compile.Call) string {
-	o := &s.opts
-	if c.attempts == 0 && o.MaxSteps > 0 && s.started >= o.MaxSteps {
+// spending is what a run has used of its budgets.
+type spending struct {
+	started int // calls
+	usage   tool.Usage
+}
+
+// refuses says which budget of the options the next attempt of a call would exceed; "" is none.
+// attempts are those that it had.
+func (s *spending) refuses(o *Options, p *compile.Call, attempts int) string {
+	if attempts == 0 && o.MaxSteps > 0 && s.started >= o.MaxSteps {
 		return fmt.Sprintf("the run would start more than %d calls", o.MaxSteps)
 	}
 	if o.Dry != nil {
@@ -39,17 +44,25 @@ func (s *scheduler) wouldExceed(c *call, p *compile.Call) string {
 // rounding is what sums of costs may be off by: 0.1 and 0.2 are 0.3.
 const rounding = 1e-9
 
+// over says which budget of the options has been exceeded; "" is none.
+func (s *spending) over(o *Options) string {
+	switch most, cost := o.MaxTokens, o.MaxCost; {
+	case most > 0 && float64(s.usage.Tokens) > most:
+		return fmt.Sprintf("the run has used %d tokens; the budget is %g", s.usage.Tokens, most)
+	case cost > 0 && s.usage.Cost > cost*(1+rounding):
+		return fmt.Sprintf("the run has cost %g; the budget is %g", s.usage.Cost, cost)
+	}
+	return ""
+}
+
 // spend counts what an attempt used up. The caller holds mu.
 func (p *pool) spend(u tool.Usage) {
 	if u == (tool.Usage{}) || p.root.closed {
 		return
 	}
 	p.usage = p.usage.Plus(u)
-	switch most, cost := p.opts.MaxTokens, p.opts.MaxCost; {
-	case most > 0 && float64(p.usage.Tokens) > most:
-		p.overBudget(fmt.Sprintf("the run has used %d tokens; the budget is %g", p.usage.Tokens, most))
-	case cost > 0 && p.usage.Cost > cost*(1+rounding):
-		p.overBudget(fmt.Sprintf("the run has cost %g; the budget is %g", p.usage.Cost, cost))
+	if why := p.over(&p.opts); why != "" {
+		p.overBudget(why)
 	}
 }
 

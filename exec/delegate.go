@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
 )
@@ -31,21 +32,21 @@ type delegation struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // of its time; nil is no bound
+	timer  timer // of its time; nil is no bound
 
 	turn sync.Mutex // one goroutine at a time brings it on
 	loop loop
 	next int // the item that runs next
 
 	// mu of the pool guards the rest.
-	running int
-	paused  bool // a run in it is
-	late    bool // its time is over
-	lost    bool // what became of a call in it is not known
-	unsure  bool // it failed with a call that may have done its work
-	final   bool // it would fail again
-	runs    []SubRun
-	told    int // findings of its runs
+	running  int
+	paused   bool // a run in it is
+	late     bool // its time is over
+	lost     bool // what became of a call in it is not known
+	runs     []SubRun
+	moreRuns int          // that are not in runs
+	findings int          // findings of its runs
+	leftOut  diag.Finding // the first of them that is one too many
 }
 
 // What a call tells of its runs at most. All of them are in the events.
@@ -64,22 +65,23 @@ type fault struct {
 
 func final(code, message string) *fault { return &fault{Failure: Failure{code, message}, final: true} }
 
-// delegate starts the runs of a call that delegates. It gives the call's slot back.
-func (s *scheduler) delegate(i int32) {
+// delegate starts the runs of a call that delegates. It gives the call's slot back, and reports
+// as perform does.
+func (s *scheduler) delegate(i int32) (leave bool) {
 	d, f := s.newDelegation(i)
 	if f != nil {
-		s.attemptFailed(i, f.permanent())
-		return
+		return s.attemptFailed(i, f.permanent())
 	}
 	s.mu.Lock()
 	c := s.call(i)
 	c.sub, c.calling = d, false
+	c.lostInside, c.permanent = false, false
 	s.unhold(i, true)
 	if t := s.prog().Calls[i].Timeout; t > 0 {
-		d.timer = time.AfterFunc(t, func() { d.overdue(t) })
+		d.timer = s.drive.after(t, func() { d.overdue(t) })
 	}
 	s.mu.Unlock()
-	d.bring(func() {})
+	return d.bring(func() {})
 }
 
 // permanent is a failure of a call that would fail again.
@@ -108,11 +110,13 @@ func (s *scheduler) newDelegation(i int32) (*delegation, *Failure) {
 // _scopes copies in.
 func (d *delegation) begin(scopes json.RawMessage) *Failure {
 	initial := maps.Clone(d.to.Program.Initial)
-	for kind, v := range fields(scopes) {
+	seen := fields(scopes)
+	for _, kind := range slices.Sorted(maps.Keys(seen)) {
+		v := seen[kind]
 		if own, ok := initial[kind]; ok {
 			v = over(own, v)
 		}
-		if f := d.check(kind, v); f != nil && kind != "input" {
+		if f := d.check(kind, v); f != nil && kind != "input" && !d.s.doubts(d.i, f) {
 			return f
 		}
 		initial[kind] = v
@@ -154,8 +158,8 @@ func with(under json.RawMessage, m state.Method, v json.RawMessage) json.RawMess
 }
 
 // bring brings the loop one step on: what the step does, and then whatever may start. The
-// caller holds a slot, which is given back.
-func (d *delegation) bring(step func()) {
+// caller holds a slot, which is given back. It reports as perform does.
+func (d *delegation) bring(step func()) (leave bool) {
 	s := d.s
 	d.turn.Lock()
 	step()
@@ -167,9 +171,7 @@ func (d *delegation) bring(step func()) {
 	}
 	s.mu.Unlock()
 	d.turn.Unlock()
-	if over {
-		d.conclude()
-	}
+	return !over || d.conclude()
 }
 
 // fill starts runs until as many run as may.
@@ -201,7 +203,7 @@ func (d *delegation) room() bool {
 // start starts a run; it reports why it can't.
 func (d *delegation) start(item int, input json.RawMessage) *fault {
 	input = over(d.input, input)
-	if f := d.check("input", input); f != nil {
+	if f := d.check("input", input); f != nil && !d.s.doubts(d.i, f) {
 		return d.fault(item, f, nil)
 	}
 	board, err := d.board.Fork(map[string]json.RawMessage{"input": input})
@@ -239,16 +241,11 @@ func (d *delegation) ended(sub *scheduler, res *Result) {
 	if gone {
 		return
 	}
-	d.bring(func() { d.took(sub, res) })
-	s.mu.Lock()
-	s.busy--
-	s.checkIdle()
-	s.dispatch()
-	s.mu.Unlock()
+	s.leaveIf(d.bring(func() { d.takeRun(sub, res) }))
 }
 
-// took takes what became of a run.
-func (d *delegation) took(sub *scheduler, res *Result) {
+// takeRun takes what became of a run.
+func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	s := d.s
 	s.mu.Lock()
 	d.running--
@@ -256,8 +253,11 @@ func (d *delegation) took(sub *scheduler, res *Result) {
 	d.paused = d.paused || res.Status == Paused
 	d.note(SubRun{Item: sub.item, Status: res.Status, Reason: res.Reason, Calls: res.Calls})
 	for _, f := range res.Findings {
-		if d.told++; d.told <= mostFindings {
+		switch d.findings++; {
+		case d.findings <= mostFindings:
 			s.findings = append(s.findings, f)
+		case d.findings == mostFindings+1:
+			d.leftOut = f
 		}
 	}
 	s.mu.Unlock()
@@ -284,7 +284,7 @@ func (d *delegation) left(sub *scheduler, res *Result) {
 	d.note(SubRun{Item: sub.item, Status: res.Status, Reason: res.Reason, Calls: res.Calls})
 	c := d.s.call(d.i)
 	if res.Status == Paused && c.status == Running {
-		c.status, c.reason = Awaiting, res.Reason
+		c.await(res.Reason)
 	}
 }
 
@@ -292,13 +292,15 @@ func (d *delegation) left(sub *scheduler, res *Result) {
 func (d *delegation) note(r SubRun) {
 	if r.Item < mostRuns {
 		d.runs = append(d.runs, r)
+	} else {
+		d.moreRuns++
 	}
 }
 
 // give hands the result of a run to the loop. When the loop has come to an end with it,
 // the runs of later items are called off.
 func (d *delegation) give(item int, v json.RawMessage, f *fault) {
-	if !d.loop.took(item, v, f) {
+	if !d.loop.ended(item, v, f) {
 		d.callOff(item, context.Canceled, "an item before it failed")
 	}
 }
@@ -322,8 +324,8 @@ func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 		if inner, ok := sub.firstFailed(); ok {
 			c, p := sub.call(inner), &sub.prog().Calls[inner]
 			ft.object = errorObject{c.failure, p.Source.Tool, p.ID, c.attempts}
-			ft.unsure = c.failure.Code == "uncertain" || c.sub != nil && c.sub.unsure
-			ft.final = c.sub != nil && c.sub.final
+			ft.unsure = c.failure.Code == "uncertain" || c.lostInside
+			ft.final = c.permanent
 		}
 	}
 	return ft
@@ -347,15 +349,16 @@ func (d *delegation) callOff(after int, cause error, reason string) {
 	if !any {
 		return
 	}
-	time.AfterFunc(s.opts.Grace, func() {
+	s.drive.calledOff()
+	s.drive.after(s.opts.Grace, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, sub := range slices.Clone(s.subs) {
 			if !s.closed && mine(sub) {
-				sub.forsake()
+				sub.abandonRunning()
 			}
 		}
-		s.dispatch()
+		s.drive.wake()
 	})
 }
 
@@ -372,8 +375,8 @@ func (d *delegation) overdue(after time.Duration) {
 }
 
 // conclude ends the attempt when nothing of it runs any more. The caller holds a slot, which
-// is given back.
-func (d *delegation) conclude() {
+// is given back. It reports as perform does.
+func (d *delegation) conclude() (leave bool) {
 	s := d.s
 	p := &s.prog().Calls[d.i]
 	if d.timer != nil {
@@ -382,26 +385,34 @@ func (d *delegation) conclude() {
 	d.cancel(nil)
 	s.mu.Lock()
 	slices.SortFunc(d.runs, func(a, b SubRun) int { return a.Item - b.Item })
+	if more := d.findings - mostFindings; more > 0 {
+		d.leftOut.Message = fmt.Sprintf("%d more findings of the runs of %q", more, p.ID)
+		s.findings = append(s.findings, d.leftOut)
+	}
 	paused, late, lost := d.paused || s.stopped.status == Paused, d.late, d.lost
 	s.mu.Unlock()
 	v, f, done := d.loop.value()
 	switch {
-	case done && f == nil:
+	case done && f == nil && !late:
 		s.succeed(d.i, tool.Result{Value: v})
-	case done && f.unsure && s.ctx.Err() == nil:
-		d.unsure = true
+	case done && f != nil && f.unsure && s.ctx.Err() == nil:
+		s.call(d.i).lostInside = true
 		s.failed(d.i, &f.Failure)
-	case done:
-		d.final = f.final
-		s.attemptFailed(d.i, &tool.Error{Code: f.Code, Message: f.Message, Permanent: f.final})
+	case done && f != nil:
+		s.call(d.i).permanent = f.final
+		if undecided(p, &f.Failure) {
+			s.condition(d.i, d.to.UntilSpan, &f.Failure)
+		}
+		return s.attemptFailed(d.i, &tool.Error{Code: f.Code, Message: f.Message, Permanent: f.final})
 	case late && s.ctx.Err() == nil:
-		s.attemptFailed(d.i, &tool.Error{
+		return s.attemptFailed(d.i, &tool.Error{
 			Code: "timeout", Message: fmt.Sprintf("%q: no result within %s", d.to.Name, p.Timeout),
 			Uncertain: lost, Err: errTimeout,
 		})
 	default:
 		s.interrupted(d.i, paused)
 	}
+	return true
 }
 
 // interrupted leaves a call whose runs were stopped with the scheduler: a paused one may go on
@@ -413,32 +424,73 @@ func (s *scheduler) interrupted(i int32, paused bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.call(i).status = Pending
+	s.call(i).notStarted()
 	s.release(i, true)
 }
 
-// choose takes the first outcome whose condition holds.
-func (s *scheduler) choose(i int32, p *compile.Call, params json.RawMessage) {
+// choose takes the first outcome whose condition holds. It reports as perform does.
+func (s *scheduler) choose(i int32, p *compile.Call, params json.RawMessage) (leave bool) {
 	value := fields(params)["value"]
-	for _, c := range p.Choose.Cases {
-		ok, err := holds(s.ctx, c.When, map[string]json.RawMessage{"value": value})
+	if s.opts.Dry != nil {
+		t := &Trial{Instance: s.instanceOf(i), Path: s.path(i), Call: p, Request: &tool.Request{Call: p.ID, Params: params}}
+		res, err := s.opts.Dry(s.ctx, t)
 		if err != nil {
-			s.attemptFailed(i, (&Failure{"condition", fmt.Sprintf("the condition of %s: %s", p.Alternatives[c.Outcome].Name(), err)}).permanent())
-			return
+			return s.attemptFailed(i, err)
+		}
+		if res.Outcome != "" {
+			s.succeed(i, tool.Result{Value: value, Outcome: res.Outcome})
+			return true
+		}
+	}
+	for _, c := range p.Choose.Cases {
+		ok, err := s.holds(s.ctx, c.When, map[string]json.RawMessage{"value": value})
+		if err != nil {
+			f := &Failure{conditionFailed, fmt.Sprintf("the condition of %s: %s", p.Alternatives[c.Outcome].Name(), err)}
+			s.condition(i, c.Span, f)
+			return s.attemptFailed(i, f.permanent())
 		}
 		if ok {
 			s.succeed(i, tool.Result{Value: value, Outcome: p.Alternatives[c.Outcome].Name()})
-			return
+			return true
 		}
 	}
-	s.attemptFailed(i, (&Failure{"choice", "none of its conditions holds"}).permanent())
+	f := &Failure{"choice", "none of its conditions holds"}
+	if len(p.Choose.Cases) > 0 && s.doubts(i, f) {
+		s.succeed(i, tool.Result{Value: value, Outcome: p.Alternatives[p.Choose.Cases[0].Outcome].Name()})
+		return true
+	}
+	return s.attemptFailed(i, f.permanent())
 }
 
-// holds evaluates a condition; a panic of it is an error.
-func holds(ctx context.Context, p compile.Predicate, vars map[string]json.RawMessage) (ok bool, err error) {
+// conditionFailed is the code of a call whose condition can't be evaluated. Other failures of
+// a choose or a repeat have other codes, whatever happens in the runs of a repeat.
+const conditionFailed = "condition"
+
+// undecided reports whether a call failed because a condition of its own can't be evaluated.
+func undecided(p *compile.Call, f *Failure) bool {
+	own := p.Choose != nil || p.Delegates() && p.Delegate.Loop == compile.Repeat
+	return own && f.Code == conditionFailed
+}
+
+// condition reports a condition of a call that can't be evaluated, at its place.
+func (s *scheduler) condition(i int32, at diag.Span, f *Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.findings = append(s.findings, diag.Finding{
+		Code: diag.BadCondition, Severity: diag.Error, Loc: s.prog().Loc(at),
+		Call: s.prog().Calls[i].ID, Message: f.Message,
+	})
+}
+
+// holds evaluates a condition; a panic of it is an error. In a dry run, whose values are made
+// up, a condition that can't be evaluated is assumed to hold.
+func (s *scheduler) holds(ctx context.Context, p compile.Predicate, vars map[string]json.RawMessage) (ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			ok, err = false, fmt.Errorf("panic: %v", r)
+		}
+		if err != nil && s.opts.Dry != nil && ctx.Err() == nil {
+			ok, err = true, nil
 		}
 	}()
 	return p.Holds(ctx, vars)

@@ -356,6 +356,9 @@ func TestTimeOfADelegate(t *testing.T) {
 		ts := tools{"one": gives("1"), "slow": takes(time.Minute), "stubborn": func(context.Context, *tool.Request) (tool.Result, error) {
 			time.Sleep(time.Hour)
 			return tool.Result{}, nil
+		}, "late": func(context.Context, *tool.Request) (tool.Result, error) {
+			time.Sleep(93 * time.Second)
+			return tool.Result{}, nil
 		}}
 		for _, c := range []struct {
 			inner string
@@ -363,6 +366,7 @@ func TestTimeOfADelegate(t *testing.T) {
 		}{
 			{`[{"_tool":"slow"},{"_tool":"slow","_dependsOn":["slow"]}]`, 90 * time.Second},
 			{`[{"_tool":"stubborn"}]`, 90*time.Second + 10*time.Second},
+			{`[{"_tool":"late"}]`, 93 * time.Second}, // it has come to its end all the same, and too late
 		} {
 			begun := time.Now()
 			sub := document(t, c.inner, ts)
@@ -386,7 +390,7 @@ func TestPauseInside(t *testing.T) {
 	prog := nest(program(t, `[{"_tool":"one","_id":"each","items":[1,2,3],"concurrency":2,"_outputPath":"†state.x"},{"_tool":"e","_id":"after","v":"†state.x"},{"_tool":"one","_id":"beside"}]`, ts),
 		map[string]*compile.Delegate{"each": {Name: "sub.json", Program: sub, Loop: compile.ForEach}})
 	res := run(t, prog, nil)
-	if res.Status != exec.Paused || statuses(res) != "each:awaiting after:pending beside:completed" || !strings.Contains(res.Reason, `"each[0]/pay" waits for approval: costs money`) {
+	if res.Status != exec.Paused || statuses(res) != "each:awaiting after:pending beside:completed" || !strings.Contains(res.Reason, `"each[0]/pay" waits for approval: the plan asks: "costs money"`) {
 		t.Errorf("%s: %s; %s", res.Status, res.Reason, statuses(res))
 	}
 	if runs := res.Calls[0].Runs; len(runs) != 2 || runs[0].Status != exec.Paused || runs[1].Calls[0].Status != exec.Awaiting || runs[1].Calls[1].Status != exec.Completed {
@@ -495,7 +499,7 @@ func TestManyItems(t *testing.T) {
 	prog := nest(program(t, `[{"_tool":"one","_id":"x","items":"†input.items","_outputPath":"†state.x"}]`, ts, withInput(`{"items":[`+strings.TrimSuffix(strings.Repeat("7,", n), ",")+`]}`)),
 		map[string]*compile.Delegate{"x": {Name: "sub.json", Program: sub, Loop: compile.ForEach}})
 	res := run(t, prog, nil)
-	if res.Status != exec.Completed || len(res.State) != len(`{"x":[]}`)+2*n-1 || len(res.Calls[0].Runs) != 1000 {
+	if res.Status != exec.Completed || len(res.State) != len(`{"x":[]}`)+2*n-1 || len(res.Calls[0].Runs) != 1000 || res.Calls[0].MoreRuns != n-1000 {
 		t.Errorf("%s %s: %d bytes, %d runs", res.Status, res.Reason, len(res.State), len(res.Calls[0].Runs))
 	}
 }

@@ -13,7 +13,13 @@
 // when Run returns nothing that it started is left running, except an activity that
 // ignores its context for longer than the grace: it is abandoned, and the result says so.
 //
-// The scheduler is a counter per call, the reversed edges of the program, a heap
-// of what is ready and one lock: see schedule.go. A Program may be run by many
-// goroutines at once; a Run's methods may be called by any goroutine.
+// A Stepper runs a program without goroutines, clocks or I/O, for an engine that makes the
+// attempts itself and must come to the same again.
+//
+// The scheduler is a counter per call, the reversed edges of the program, a heap of what is ready
+// and one lock. Read life.go (a call from its beginning to its end), schedule.go (how calls come
+// to run), driver.go (what a scheduler does not do itself), then local.go and step.go (who does).
+// In the order of a call: perform.go, prepare.go, start.go, retry.go, fallback.go, approve.go,
+// settle.go. A Program may be run by many goroutines at once; a Handle's methods may be called by
+// any goroutine.
 package exec

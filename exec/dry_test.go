@@ -30,3 +30,18 @@ func TestDryCallsNothing(t *testing.T) {
 		t.Errorf("%s\nwant %s", res.State, want)
 	}
 }
+
+// A question about a call whose fallback reads what is not there is asked all the same.
+func TestAskingOfAFallbackThatCantBeTold(t *testing.T) {
+	prog := program(t, `[{"_tool": "look", "_outputPath": "†state.ok || †state.bad"},
+		{"_tool": "send", "_approve": true, "_fallback": {"_tool": "look", "v": "†state.bad"}}]`, tools{
+		"look": func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil },
+		"send": func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil },
+	})
+	res := run(t, prog, &exec.Options{Approver: func(context.Context, *exec.Question) (exec.Answer, error) {
+		return exec.Answer{Approved: true}, nil
+	}})
+	if res.Status != exec.Completed {
+		t.Errorf("%s: %s", res.Status, res.Reason)
+	}
+}

@@ -41,32 +41,34 @@ const (
 // a delegate that runs again by the attempt: "each[3]/load", "pay#2/charge". In an id itself
 // the characters ~ / [ # are written ~0 ~1 ~2 ~3.
 type Event struct {
-	Type     EventType       `json:"type"`
-	Time     time.Time       `json:"time"`
-	Run      string          `json:"run"`
-	Instance string          `json:"instance,omitempty"`
-	Call     string          `json:"call,omitempty"`
-	Tool     string          `json:"tool,omitempty"`
-	Attempt  int             `json:"attempt,omitempty"`
-	Status   Status          `json:"status,omitempty"`
-	Path     string          `json:"path,omitempty"`     // Written
-	Method   string          `json:"method,omitempty"`   // Written
-	Value    json.RawMessage `json:"value,omitempty"`    // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
-	Key      string          `json:"key,omitempty"`      // CallStarted: the attempt's idempotency key
-	Outcome  string          `json:"outcome,omitempty"`  // CallReturned: the outcome that the tool chose
-	Usage    *tool.Usage     `json:"usage,omitempty"`    // CallReturned, CallRetrying: of the last attempt
-	Progress *tool.Progress  `json:"progress,omitempty"` // CallProgress
-	Answer   *Answer         `json:"answer,omitempty"`   // ApprovalGiven
-	Question QuestionKind    `json:"question,omitempty"` // ApprovalAsked, ApprovalGiven
-	Digest   string          `json:"digest,omitempty"`   // ApprovalAsked: of the question; RunFinished: of the whiteboard
-	Content  string          `json:"content,omitempty"`  // of a run that is recorded: digest of the call's tool and params
-	Fallback bool            `json:"fallback,omitempty"` // CallStarted: of its fallback; CallRetrying: which comes next
-	Cached   bool            `json:"cached,omitempty"`   // CallReturned: nothing was called, the result was remembered
-	Lost     bool            `json:"lost,omitempty"`     // CallReturned: it failed and may have done its work
-	Applied  bool            `json:"applied,omitempty"`  // CallReturned: see Past
-	Replayed bool            `json:"replayed,omitempty"` // the record had it already: it is told again, and not kept
-	Revision int             `json:"revision,omitempty"` // RunResumed, PlanRevised: of the plan, from 1
-	Error    *Failure        `json:"error,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	Delay    time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
+	Type      EventType       `json:"type"`
+	Time      time.Time       `json:"time"`
+	Run       string          `json:"run"`
+	Instance  string          `json:"instance,omitempty"`
+	Call      string          `json:"call,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Attempt   int             `json:"attempt,omitempty"`
+	Status    Status          `json:"status,omitempty"`
+	Path      string          `json:"path,omitempty"`      // Written; Warned: of a reference that found nothing
+	Method    string          `json:"method,omitempty"`    // Written
+	Value     json.RawMessage `json:"value,omitempty"`     // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
+	Key       string          `json:"key,omitempty"`       // CallStarted: the attempt's idempotency key
+	Outcome   string          `json:"outcome,omitempty"`   // CallReturned: the outcome that the tool chose
+	Usage     *tool.Usage     `json:"usage,omitempty"`     // CallReturned, CallRetrying: of the last attempt
+	Progress  *tool.Progress  `json:"progress,omitempty"`  // CallProgress
+	Asked     *Terms          `json:"asked,omitempty"`     // ApprovalAsked: what the digest is of
+	Answer    *Answer         `json:"answer,omitempty"`    // ApprovalGiven
+	Question  QuestionKind    `json:"question,omitempty"`  // ApprovalAsked, ApprovalGiven
+	Digest    string          `json:"digest,omitempty"`    // ApprovalAsked: of the question; RunFinished: of the whiteboard
+	Content   string          `json:"content,omitempty"`   // of a run that is recorded: digest of the call's tool and params
+	Fallback  bool            `json:"fallback,omitempty"`  // CallStarted, ApprovalAsked: of its fallback; CallRetrying: which comes next
+	Cached    bool            `json:"cached,omitempty"`    // CallReturned: nothing was called, the result was remembered
+	Lost      bool            `json:"lost,omitempty"`      // CallReturned: it failed and may have done its work
+	Permanent bool            `json:"permanent,omitempty"` // CallReturned: a call that delegates failed, and would fail again
+	Applied   bool            `json:"applied,omitempty"`   // CallReturned: see Past
+	Replayed  bool            `json:"replayed,omitempty"`  // the record had it already: it is told again, and not kept
+	Revision  int             `json:"revision,omitempty"`  // RunResumed, PlanRevised: of the plan, from 1
+	Error     *Failure        `json:"error,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Delay     time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
 }

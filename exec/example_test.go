@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -51,6 +52,33 @@ func ExampleRun() {
 	}
 	fmt.Println(res.Status, string(res.State))
 	// Output: completed {"weather":{"degrees":21.5},"told":"It has 21.5 degrees."}
+}
+
+// An engine that keeps its own time makes the attempts. Here they are made one after the other, and
+// nothing waits for a retry or a person.
+func ExampleStepper() {
+	prog := exampleProgram(`[
+		{"_tool": "weather", "city": "Rome", "_outputPath": "†state.weather"},
+		{"_tool": "tell", "text": "It has †{state.weather.degrees} degrees.", "_outputPath": "†state.told"}]`)
+	m, err := exec.NewStepper(prog, &exec.Options{ID: "run-1", Seed: 1}, nil, time.Now())
+	if err != nil {
+		panic(err)
+	}
+	for m.Result() == nil {
+		for _, a := range m.Next() {
+			fmt.Println(a.ID, string(a.Request.Params))
+			res, err := a.Make(context.Background(), a.Activity())
+			m.Advance(time.Now())
+			if err := m.Answer(a.ID, res, err); err != nil {
+				panic(err)
+			}
+		}
+	}
+	fmt.Println(m.Result().Status, string(m.Result().State))
+	// Output:
+	// weather@1 {"city":"Rome"}
+	// tell@1 {"text":"It has 21.5 degrees."}
+	// completed {"weather":{"degrees":21.5},"told":"It has 21.5 degrees."}
 }
 
 // A failure takes the last alternative of the output path; what reads the first

@@ -369,6 +369,10 @@ func TestTimeouts(t *testing.T) {
 		time.Sleep(time.Hour)
 		return tool.Result{Value: json.RawMessage(`"late"`)}, nil
 	}
+	late := func(context.Context, *tool.Request) (tool.Result, error) {
+		time.Sleep(1500 * time.Millisecond)
+		return tool.Result{Value: json.RawMessage(`"late"`)}, nil
+	}
 	for _, c := range []struct {
 		name, plan, def string
 		act             act
@@ -383,6 +387,9 @@ func TestTimeouts(t *testing.T) {
 		{"what may be repeated is retried", `"_timeout":"1s","_retry":{"max":1,"delay":"1s","jitter":false}`, `"effects":{"readOnly":true}`, slow, exec.Options{}, "timeout", 2, 3 * time.Second},
 		{"what may not is uncertain and is not", `"_timeout":"1s","_retry":1`, `"title":"t"`, slow, exec.Options{}, "uncertain", 1, time.Second},
 		{"unless the run says so", `"_timeout":"1s","_retry":{"max":1,"delay":"1s","jitter":false}`, `"title":"t"`, slow, exec.Options{OnUncertain: exec.RetryUncertain}, "timeout", 2, 3 * time.Second},
+		{"what comes after it is dropped", `"_timeout":"100ms"`, `"effects":{"readOnly":true}`, late, exec.Options{}, "timeout", 1, 1500 * time.Millisecond},
+		{"and is tried again where that does no harm", `"_timeout":"100ms","_retry":{"max":1,"delay":"1s","jitter":false}`, `"effects":{"idempotent":true}`, late, exec.Options{}, "timeout", 2, 4 * time.Second},
+		{"and is uncertain where it may have done its work", `"_timeout":"100ms","_retry":1`, `"effects":{"readOnly":false}`, late, exec.Options{}, "uncertain", 1, 1500 * time.Millisecond},
 		{"a tool that ignores it is abandoned", `"_timeout":"1s"`, `"effects":{"readOnly":true}`, deaf, exec.Options{Grace: 2 * time.Second}, "timeout", 1, 3 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -404,6 +411,47 @@ func TestTimeouts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A run waits neither for a tool that ignores the end of its time nor for its fallback that does.
+func TestFallbackIsAbandoned(t *testing.T) {
+	deaf := func(context.Context, *tool.Request) (tool.Result, error) {
+		time.Sleep(time.Hour)
+		return tool.Result{Value: json.RawMessage(`1`)}, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		prog := program(t, `[{"_tool":"t","_timeout":"1s","_fallback":{"_tool":"b","_timeout":"1s"},"_outputPath":"†state.x"}]`,
+			tools{`t "effects":{"readOnly":true}`: deaf, `b "effects":{"readOnly":true}`: deaf})
+		begun := time.Now()
+		res, err := exec.Run(t.Context(), prog, &exec.Options{Grace: 2 * time.Second})
+		if took := time.Since(begun); err != nil || took != 6*time.Second || res.Calls[0].Error == nil || res.Calls[0].Error.Code != "timeout" {
+			t.Errorf("after %s: %+v, %v", took, res.Calls[0].Error, err)
+		}
+		time.Sleep(3 * time.Hour) // what was abandoned ends
+	})
+}
+
+// A slot is given back when a late answer was dropped, what it cost counts, and a fallback or a
+// delegate takes no late answer either.
+func TestLateAnswers(t *testing.T) {
+	late := func(context.Context, *tool.Request) (tool.Result, error) {
+		time.Sleep(time.Second)
+		return tool.Result{Value: json.RawMessage(`1`), Usage: tool.Usage{Tokens: 3}}, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		prog := program(t, `[{"_id":"a","_tool":"late","_timeout":"100ms","_onFailure":"continue"},
+			{"_id":"b","_tool":"f","_fallback":{"_tool":"late","_timeout":"100ms"},"_outputPath":"†state.b","_onFailure":"continue"},
+			{"_id":"c","_tool":"t","_outputPath":"†state.c"}]`,
+			tools{`late "effects":{"readOnly":true}`: late, "f": fails("down"), "t": gives("1")})
+		begun := time.Now()
+		res := run(t, prog, &exec.Options{MaxParallel: 1})
+		if took := time.Since(begun); took != 2*time.Second || string(res.State) != `{"c":1}` || res.Usage.Tokens != 6 {
+			t.Errorf("after %s: %s, %+v", took, res.State, res.Usage)
+		}
+		if a, b := res.Calls[0], res.Calls[1]; a.Error == nil || a.Error.Code != "timeout" || b.Error == nil || b.Error.Code != "down" {
+			t.Errorf("%+v, %+v", a, b)
+		}
+	})
 }
 
 func TestUncertainCallHasNoFallback(t *testing.T) {
@@ -488,7 +536,7 @@ func TestLimits(t *testing.T) {
 				return takes(time.Second)(ctx, req)
 			}})
 			for i := range prog.Calls {
-				prog.Calls[i].Tool.Limits = limits
+				prog.Calls[i].Target.Limits = limits
 			}
 			begun := time.Now()
 			if res := run(t, prog, opts); res.Status != exec.Completed {

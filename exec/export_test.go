@@ -4,5 +4,5 @@ package exec
 func (h *Handle) Here() int {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
-	return h.s.here
+	return h.l.here
 }

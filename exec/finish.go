@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,9 +14,6 @@ import (
 func (s *scheduler) finish() *Result {
 	s.mu.Lock()
 	s.closed = true
-	if s.parent == nil {
-		s.disarm()
-	}
 	s.mu.Unlock()
 	// From here on nobody else changes anything: what was abandoned drops its answer.
 	for _, sub := range s.subs {
@@ -50,10 +46,7 @@ func (s *scheduler) finish() *Result {
 // of it is on disk.
 func (s *scheduler) finishRecord(res *Result) {
 	res.Replan = s.replan && res.Status == Paused
-	for _, a := range s.asked {
-		res.Questions = append(res.Questions, a.q)
-	}
-	slices.SortFunc(res.Questions, func(a, b *Question) int { return cmp.Compare(a.Call.Place, b.Call.Place) })
+	res.Questions = s.openQuestions()
 	e := Event{Type: RunFinished, Status: res.Status, Reason: res.Reason}
 	if res.Status == Paused {
 		e.Type = RunPaused
@@ -109,8 +102,12 @@ func (s *scheduler) status() (Status, string) {
 func (s *scheduler) unfinished(run Status) {
 	if run == Paused || run == Completed {
 		for i := range s.calls() {
-			if c := s.calls()[i]; c.status == Ready {
-				c.status = Pending
+			c := s.calls()[i]
+			if c.status == Ready {
+				c.notStarted()
+			}
+			if c.status == Pending {
+				s.leftStarted(int32(i), c)
 			}
 		}
 		return
@@ -121,14 +118,33 @@ func (s *scheduler) unfinished(run Status) {
 		switch {
 		case c.settled || c.status == Cancelled:
 		case c.status == Awaiting && c.failure != nil:
-			c.status, c.reason = Failed, ""
+			c.fail(false)
+			c.reason = ""
 		case c.parked != nil:
-			c.status, c.reason = Cancelled, "it has run, but its write waits for calls before it that never will"
+			c.cancel(c.failure, "it has run, but its write waits for calls before it that never will")
 		case behind[i]:
-			c.status, c.reason = Blocked, "what it needs failed"
+			c.block()
 		default:
-			c.status, c.reason = Cancelled, "it had not started when the run ended"
+			c.cancel(c.failure, "it had not started when the run ended")
+			s.leftStarted(int32(i), c)
 		}
+	}
+}
+
+// leftStarted says of a call that was not taken, when another process had started it, that its
+// answer is not known.
+func (s *scheduler) leftStarted(i int32, c *call) {
+	s.mu.Lock()
+	past := s.lostBefore(i)
+	s.mu.Unlock()
+	if past == nil {
+		return
+	}
+	c.attempts = max(c.attempts, past.Attempts)
+	c.reason = "it was started, and its answer was lost; the run ended before it was called again"
+	if !repeatable(&s.prog().Calls[i], past.Fallback) {
+		c.failure = uncertainty(lostFailure())
+		c.reason = "it was started, and its answer was lost"
 	}
 }
 
@@ -162,11 +178,11 @@ func (s *scheduler) callResult(r *CallResult, i int) {
 	r.ID, r.Instance, r.Tool = p.ID, s.instanceOf(int32(i)), p.Source.Tool
 	r.Status, r.Handled, r.Attempts = c.status, c.handled, c.attempts
 	r.Error, r.Reason, r.Result = c.failure, c.reason, c.result
-	if c.status == Completed || c.status == Pending {
+	if c.status == Completed || c.status == Pending && (c.failure == nil || c.failure.Code != "uncertain") {
 		r.Error = nil
 	}
 	if c.sub != nil {
-		r.Delegate, r.Runs = p.Delegate.Name, c.sub.runs
+		r.Delegate, r.Runs, r.MoreRuns = p.Delegate.Name, c.sub.runs, c.sub.moreRuns
 	}
 	if c.outcome >= 0 {
 		r.Outcome = p.Alternatives[c.outcome].Name()
@@ -196,20 +212,25 @@ func (s *scheduler) output(res *Result) {
 		return
 	}
 	place := state.Place(len(s.calls()) + 1)
-	v, err := s.prog().Output.Resolve(&placeReader{s: s, before: place}, s.prog().Refs == compile.LenientRefs,
+	v, err := s.prog().Output.ResolveWithin(s.maxValue(), &placeReader{s: s, before: place}, s.prog().Refs == compile.LenientRefs || s.opts.Dry != nil,
 		func(r *compile.Read) {
 			f := s.finding(-1, r)
 			f.Message = fmt.Sprintf("nothing is at %s; an empty string stands for it", r.Path)
 			s.findings = append(s.findings, f)
 		})
-	if err != nil {
-		u := err.(*compile.Unresolved)
+	if u, ok := err.(*compile.Unresolved); err != nil && !ok {
+		s.fail(res, diag.Finding{
+			Code: diag.OverLimit, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),
+			Message: fmt.Sprintf("the output can't be made: %s", err),
+		})
+		return
+	} else if ok {
 		f := s.finding(-1, u.Read)
 		f.Severity, f.Message = diag.Error, fmt.Sprintf("the output can't be made: nothing is at %s", u.Read.Path)
 		s.fail(res, f)
 		return
 	}
-	if s.prog().OutputSchema != nil {
+	if s.prog().OutputSchema != nil && s.opts.Dry == nil {
 		if err := s.prog().OutputSchema.ValidateChecked(v); err != nil {
 			s.fail(res, diag.Finding{
 				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),

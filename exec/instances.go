@@ -48,9 +48,8 @@ type numbered struct {
 }
 
 // newTemplate makes the root of a template.
-func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o *Options) *scheduler {
-	s := newRun(ctx, o)
-	p := s.pool
+func newTemplate(ctx context.Context, prog *compile.Program, board *state.Whiteboard, p *pool) *scheduler {
+	s := p.newRun(ctx)
 	s.board, s.open = board, true
 	s.now.Store(&table{prog: prog})
 	s.template = &instances{
@@ -75,7 +74,8 @@ func (in *instances) feed() {
 	s.checkIdle()
 }
 
-func (in *instances) each() error {
+func (in *instances) each() (err error) {
+	defer trap("Instances", &err)
 	doc := in.s.prog().Instances
 	for i := range doc {
 		if !in.take(&doc[i], nil) {
@@ -132,7 +132,7 @@ func (in *instances) take(one *compile.Instance, wrong error) bool {
 	sub.publish(s.prog())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !in.goOn() || !before && (s.stopped.status != "" || s.opts.Replay) {
+	if !in.mayStart() || !before && (s.stopped.status != "" || s.opts.Replay) {
 		sub.cancel(nil)
 		in.live--
 		in.came--
@@ -143,9 +143,9 @@ func (in *instances) take(one *compile.Instance, wrong error) bool {
 	return true
 }
 
-// goOn reports whether instances may still start; in a run that stops, those that the
+// mayStart reports whether instances may still start; in a run that stops, those that the
 // record knows. The caller holds mu.
-func (in *instances) goOn() bool {
+func (in *instances) mayStart() bool {
 	return !in.s.closed && (in.s.stopped.status == "" || in.s.catchesUp())
 }
 
@@ -156,7 +156,7 @@ func (in *instances) enter() (number int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in.pulling = false
-	for in.live >= in.width && in.goOn() {
+	for in.live >= in.width && in.mayStart() {
 		in.full, s.open = true, false // if all of those that run wait for a person, so does the run
 		s.checkIdle()
 		if s.closed {
@@ -164,7 +164,7 @@ func (in *instances) enter() (number int, ok bool) {
 		}
 		in.room.Wait()
 	}
-	if !in.goOn() {
+	if !in.mayStart() {
 		return 0, false
 	}
 	in.live++
@@ -314,7 +314,7 @@ func (in *instances) ended(sub *scheduler, res *Result) {
 	s.emit(Event{Type: InstanceFinished, Instance: sub.instance, Status: res.Status, Reason: res.Reason})
 	delete(s.pasts, sub.instance)
 	gone := s.closed // abandoned
-	s.dispatch()
+	s.drive.wake()
 	s.mu.Unlock()
 	if gone {
 		return
@@ -324,7 +324,7 @@ func (in *instances) ended(sub *scheduler, res *Result) {
 	in.leave()
 	s.busy--
 	s.checkIdle()
-	s.dispatch()
+	s.drive.wake()
 	s.mu.Unlock()
 }
 

@@ -89,8 +89,8 @@ func (s *scheduler) layers(res *Result) {
 	}
 }
 
-// judge says how an instance ended by its calls: the first that failed unhandled fails it;
-// else, when the run was cut short, so was an instance that has calls which did not come to their end.
+// judge says how an instance ended by its calls: the first that failed unhandled fails it; else,
+// when the run was cut short, so was an instance that has calls which did not come to their end.
 func (r *InstanceResult) judge(run Status) {
 	for _, c := range r.Calls {
 		if c.Status == Failed && !c.Handled {

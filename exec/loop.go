@@ -18,8 +18,8 @@ import (
 type loop interface {
 	// next is the input of the next run; false when none can start now.
 	next() (input json.RawMessage, ok bool)
-	// took takes what a run gave. It reports whether the runs of later items still matter.
-	took(item int, v json.RawMessage, f *fault) (more bool)
+	// ended takes what a run gave. It reports whether the runs of later items still matter.
+	ended(item int, v json.RawMessage, f *fault) (more bool)
 	// value is what comes of the runs; done is false when they were cut short.
 	value() (v json.RawMessage, f *fault, done bool)
 }
@@ -33,7 +33,11 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 	var items []json.RawMessage
 	if d.to.Loop != compile.Repeat {
 		if err := json.Unmarshal(args["items"], &items); err != nil || items == nil {
-			return nil, 0, errors.New("the items are no list")
+			f := &Failure{"params", "the items are no list"}
+			if !s.doubts(d.i, f) {
+				return nil, 0, errors.New(f.Message)
+			}
+			items = []json.RawMessage{json.RawMessage("null")} // one, of which nothing is known
 		}
 	}
 	switch d.to.Loop {
@@ -47,10 +51,17 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 		return &reduce{items: items, result: initial}, 1, nil
 	default:
 		n, ok := count(args["max"])
-		if !ok {
-			return nil, 0, errors.New("max is not a number of rounds")
+		f := &Failure{"params", "max is not a number of rounds"}
+		switch {
+		case ok && s.opts.Dry != nil:
+			n = min(n, mostRuns)
+		case ok:
+		case s.doubts(d.i, f):
+			n = 1
+		default:
+			return nil, 0, errors.New(f.Message)
 		}
-		return &repeat{ctx: s.ctx, max: n, until: d.to.Until, input: args["initial"]}, 1, nil
+		return &repeat{ctx: s.ctx, holds: s.holds, max: n, until: d.to.Until, input: args["initial"], dry: s.opts.Dry != nil}, 1, nil
 	}
 }
 
@@ -105,7 +116,7 @@ func (l *once) next() (json.RawMessage, bool) {
 	return input, input != nil
 }
 
-func (l *once) took(_ int, v json.RawMessage, f *fault) bool {
+func (l *once) ended(_ int, v json.RawMessage, f *fault) bool {
 	if l.result = v; f != nil {
 		l.failed = f
 	}
@@ -146,7 +157,7 @@ func (l *forEach) next() (json.RawMessage, bool) {
 	return asInput(item), true
 }
 
-func (l *forEach) took(item int, v json.RawMessage, f *fault) bool {
+func (l *forEach) ended(item int, v json.RawMessage, f *fault) bool {
 	if item >= l.end {
 		return true
 	}
@@ -205,7 +216,7 @@ func (l *reduce) next() (json.RawMessage, bool) {
 	return fmt.Appendf(nil, `{"item":%s,"result":%s}`, l.items[l.at-1], l.result), true
 }
 
-func (l *reduce) took(_ int, v json.RawMessage, f *fault) bool {
+func (l *reduce) ended(_ int, v json.RawMessage, f *fault) bool {
 	l.taken++
 	if l.result = v; f != nil {
 		l.failed = f
@@ -220,6 +231,7 @@ func (l *reduce) value() (json.RawMessage, *fault, bool) {
 // repeat runs the document until a condition holds.
 type repeat struct {
 	ctx    context.Context
+	holds  func(context.Context, compile.Predicate, map[string]json.RawMessage) (bool, error)
 	max    int
 	until  compile.Predicate // nil: never
 	input  json.RawMessage   // of the first round; nil is none
@@ -228,6 +240,7 @@ type repeat struct {
 	rounds int
 	done   bool
 	failed *fault
+	dry    bool // the condition holds at last, whatever was made up
 }
 
 func (l *repeat) next() (json.RawMessage, bool) {
@@ -245,7 +258,7 @@ func (l *repeat) next() (json.RawMessage, bool) {
 	return input, true
 }
 
-func (l *repeat) took(_ int, v json.RawMessage, f *fault) bool {
+func (l *repeat) ended(_ int, v json.RawMessage, f *fault) bool {
 	l.rounds++
 	l.result = v
 	if f != nil {
@@ -259,13 +272,13 @@ func (l *repeat) took(_ int, v json.RawMessage, f *fault) bool {
 
 // judge asks the condition about the result of a round.
 func (l *repeat) judge() {
-	ok, err := holds(l.ctx, l.until, map[string]json.RawMessage{
+	ok, err := l.holds(l.ctx, l.until, map[string]json.RawMessage{
 		"result": l.result, "n": json.RawMessage(strconv.Itoa(l.rounds)),
 	})
 	switch {
 	case err != nil:
-		l.failed = final("condition", fmt.Sprintf("round %d: until: %s", l.rounds, err))
-	case ok:
+		l.failed = final(conditionFailed, fmt.Sprintf("round %d: until: %s", l.rounds, err))
+	case ok, l.dry && l.rounds >= l.max:
 		l.done = true
 	case l.rounds >= l.max:
 		l.failed = final("exhausted", fmt.Sprintf("until did not hold within %d rounds, the most that max allows", l.max))

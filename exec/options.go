@@ -26,7 +26,7 @@ type Options struct {
 	MaxTokens   float64       // that calls may use; 0 is no bound. Like MaxSteps and MaxCost: a run that would go over pauses when OnFailure is Ask, else it fails
 	MaxCost     float64       // that calls may cost; 0 is no bound
 	MaxTime     time.Duration // of the whole run; 0 is no bound
-	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 1 GiB
+	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 256 MiB
 	Open        bool          // more calls may come: see Handle.Extend
 	// Hold reports, of an open run, the calls that wait until no more calls come; nil holds
 	// none. It is called by the scheduler and must be quick.
@@ -59,6 +59,10 @@ type Options struct {
 	// the others go on.
 	FailFast bool
 
+	// Covered are the calls that were shown exactly to whoever approved the plan as a whole, by
+	// Terms.Cover: they are not asked about again, unless every call is.
+	Covered map[string]bool
+
 	// Record keeps what happens, and knows what happened before (execution §5). Nil keeps
 	// nothing.
 	Record Record
@@ -76,15 +80,18 @@ type Options struct {
 	ReviseAt     float64 // the share of settled calls, failed and unhandled, at which the run pauses for a new plan; 0 is never
 	// Known gives what another run knows of a call of this content (see Event) on an instance, of
 	// which the record knows nothing: the call goes on from there, with its idempotency key. Each
-	// past is given once. path is that of the call, without the attempts of the delegates that lead to
-	// it. It is called by the scheduler and must be quick. Nil, and a nil past, is nothing.
+	// past is given once. path is that of the call, without the attempts of the delegates that lead
+	// to it. It is called by the scheduler and must be quick. Nil, and a nil past, is nothing.
 	Known func(c *compile.Call, instance, path, content string) *Past
 	// OnRevision is called before a run goes on with a plan that was revised; an error refuses
 	// it.
 	OnRevision func(prog *compile.Program, revision int) error
 
-	// Dry makes it a dry run: it stands for every activity, and no rate of a tool is
-	// kept (execution §4). It is called by several goroutines at once. Nil runs them.
+	// Dry makes it a dry run: it stands for every activity, and no rate of a tool is kept
+	// (execution §4). It is called by several goroutines at once. It may name the outcome of a
+	// choose; when it names none the conditions decide. A failure that comes of values that were
+	// made up, and not of Dry, fails no call: an event of the type Warned says it. Nil runs the
+	// activities.
 	Dry func(ctx context.Context, t *Trial) (tool.Result, error)
 
 	// Duration is how long a call is expected to take, in any one unit; nil takes all
@@ -190,9 +197,11 @@ type Question struct {
 	Call     *compile.Call
 	Kind     QuestionKind
 	Params   json.RawMessage // as they would be given to the tool
-	Reason   string          // why it is asked
+	Terms    *Terms          // all that is done when the answer is yes
+	Fallback bool            // it is the fallback of the call that would be called
+	Reason   string          // why it is asked; what the plan says stands in quotes
 	Failure  *Failure        // of Uncertain and Failed
-	// Digest is of what is asked: the call, its tool and its params (hexadecimal SHA-256).
+	// Digest is that of Terms.
 	Digest string
 }
 

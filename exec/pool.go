@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,28 +20,23 @@ import (
 // pool is what the schedulers of a run share. What mu guards is marked; the rest
 // does not change, or is safe by itself.
 type pool struct {
+	drive   driver
 	opts    Options
 	root    *scheduler
 	begun   time.Time
-	endless bool          // nobody cancels its context
-	idle    chan struct{} // closed when nothing goes on any more
-	written atomic.Int64  // bytes, of values on the whiteboards that there are
+	written atomic.Int64 // bytes, of values on the whiteboards that there are
+	crashed atomic.Pointer[PanicError]
 
 	mu     sync.Mutex
 	ready  heap[entry]
-	tools  map[*tool.Tool]*toolLimit
+	tools  map[*compile.Target]*toolLimit
+	limits map[string]*toolLimit          // the same, by their names
 	ranks  map[*compile.Program][]float64 // of programs below the root: how long the way below each call is
 	active int                            // calls in slots
-	workers
-	timed   int   // timers of all schedulers
-	made    int64 // schedulers
-	started int   // calls started, for the budget
-	usage   tool.Usage
-	block   eventBlock
-	event   Event // with ReuseEvents: the only one
-	due     deadlines
-	moment  time.Time // of all that happens while mu is held; zero is the time of each
-	latest  time.Time // of what has happened
+	timed  int                            // timers of all schedulers
+	made   int64                          // schedulers
+	spending
+	telling
 	recording
 }
 
@@ -74,36 +68,25 @@ func (o *Options) complete(now time.Time) {
 	}
 }
 
-// newRun makes the pool of a run and its root, which has a context within this one and nothing
-// to run yet.
-func newRun(ctx context.Context, o *Options) *scheduler {
-	p := &pool{
-		opts:    *o,
-		idle:    make(chan struct{}),
-		begun:   time.Now(),
-		workers: workers{most: max(2, runtime.GOMAXPROCS(0))},
-	}
+// newPool makes the pool of a run. It has no root yet.
+func newPool(o *Options, d driver) *pool {
+	p := &pool{drive: d, opts: *o, begun: d.now()}
 	p.opts.complete(p.begun)
-	ctx = p.withMaxTime(ctx)
+	p.guardHooks()
+	return p
+}
+
+// newRun makes the root of a run, which has a context within this one and nothing to run yet.
+func (p *pool) newRun(ctx context.Context) *scheduler {
 	s := &scheduler{pool: p}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	p.root, p.endless = s, ctx.Done() == nil
+	p.root = s
 	return s
 }
 
-// withMaxTime bounds the time of the whole run.
-func (p *pool) withMaxTime(ctx context.Context) context.Context {
-	if p.opts.MaxTime <= 0 {
-		return ctx
-	}
-	ctx, stop := context.WithTimeoutCause(ctx, p.opts.MaxTime, errMaxTime)
-	context.AfterFunc(ctx, stop)
-	return ctx
-}
-
-// know is rankOf, done once for a program that runs below the root, however often it does. The
+// rankOnce is rankOf, done once for a program that runs below the root, however often it does. The
 // caller holds mu.
-func (p *pool) know(prog *compile.Program) []float64 {
+func (p *pool) rankOnce(prog *compile.Program) []float64 {
 	if rank, ok := p.ranks[prog]; ok {
 		return rank
 	}
@@ -119,12 +102,17 @@ func (p *pool) know(prog *compile.Program) []float64 {
 // the run is sequential, else the longest way below first. The caller holds mu, or is alone.
 func (p *pool) rankOf(prog *compile.Program) []float64 {
 	for i := range prog.Calls {
-		if t := prog.Calls[i].Tool; p.opts.Dry == nil && (t.Limits.Parallel > 0 || t.Limits.PerSecond > 0) && p.tools[t] == nil {
-			if p.tools == nil {
-				p.tools = map[*tool.Tool]*toolLimit{}
-			}
-			p.tools[t] = newToolLimit(t.Limits)
+		t := prog.Calls[i].Target
+		if p.opts.Dry != nil || t.Limits == (tool.Limits{}) || p.tools[t] != nil {
+			continue
 		}
+		if p.tools == nil {
+			p.tools, p.limits = map[*compile.Target]*toolLimit{}, map[string]*toolLimit{}
+		}
+		if p.limits[t.Limiter] == nil {
+			p.limits[t.Limiter] = newToolLimit(t.Limits)
+		}
+		p.tools[t] = p.limits[t.Limiter]
 	}
 	if p.opts.Schedule == Sequential {
 		return nil

@@ -77,9 +77,11 @@ type Returned struct {
 	Outcome string
 	Usage   tool.Usage
 	Failure *Failure
-	Lost    bool   // it failed because its answer was lost: it may have done its work
-	Skipped bool   // a person said so, or --on-uncertain
-	Reason  string // of Skipped
+	Lost    bool // it failed because its answer was lost: it, or a call in it, may have done its work
+	// Permanent reports that it delegates, and that another run of its document would fail as well.
+	Permanent bool
+	Skipped   bool   // a person said so, or --on-uncertain
+	Reason    string // of Skipped
 }
 
 // Take notes the next event of the call. The values in it are kept.
@@ -100,7 +102,7 @@ func (p *Past) Take(e *Event) {
 	case CallReturned:
 		p.use(e.Usage)
 		p.Lost, p.Settled, p.Applied = false, "", e.Applied
-		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Skipped: e.Status == Skipped, Reason: e.Reason}
+		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
 			p.Returned.Usage = *e.Usage
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
@@ -508,7 +508,8 @@ func TestAnotherPlan(t *testing.T) {
 	told := 0
 	opts := exec.Options{ID: "r", Record: r.after(""), Revision: 1, OnRevision: func(_ *compile.Program, n int) error { told = n; return nil }}
 	res = run(t, revised, &opts)
-	// "one" is another call now, and what it did is not what "two" does: that is asked for by the name.
+	// "one" is another call now, and what it did is not what "two" does: that is asked for by the
+	// name.
 	if res.Status != exec.Completed || string(res.State) != `{"l":{"n":1},"q":{"n":1},"p":{"n":2}}` || told != 1 {
 		t.Errorf("%s %s %s", res.Status, res.Reason, res.State)
 	}

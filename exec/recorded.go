@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/tool"
@@ -46,7 +45,7 @@ type recording struct {
 	unsound  int                         // calls that failed unhandled
 	finished int                         // calls that came to their end
 	replan   bool                        // the run pauses for a new plan
-	err      error                       // the record can't be written, or read
+	err      error                       // why the run ended that is of none of its calls: its record, a hook that panicked
 	boards   [sha256.Size]byte           // digests of the whiteboards of instances, all together
 }
 
@@ -125,7 +124,7 @@ func (p *pool) pastsOf(instance string) map[string]*Past {
 	if !ok {
 		var err error
 		if past, err = p.opts.Record.Past(instance); err != nil {
-			p.broke(err)
+			p.failRecord(err)
 		}
 		p.pasts[instance] = past
 	}
@@ -142,12 +141,9 @@ func (p *pool) begunBefore(instance string) bool {
 	return p.pastsOf(instance) != nil
 }
 
-// broke ends the run because of its record. The caller holds mu.
-func (p *pool) broke(err error) {
-	if p.err == nil {
-		p.err = &RecordError{err}
-		p.root.halt(Failed, p.err.Error())
-	}
+// failRecord ends the run because of its record. The caller holds mu.
+func (p *pool) failRecord(err error) {
+	p.breakOff(&RecordError{err})
 }
 
 // known reports whether a call will end as the record says, without its tool. The caller
@@ -172,7 +168,33 @@ func (s *scheduler) mayTake(i int32) bool {
 	case s.mayStart(i):
 		return true
 	}
-	return s.catchesUp() && s.known(i)
+	return s.catchesUp() && (s.known(i) || s.stopped.status == Failed && s.isUncertain(i))
+}
+
+// lostBefore is what is known of a call that another process started and of which the record has
+// no answer; nil is any other. The caller holds mu.
+func (s *scheduler) lostBefore(i int32) *Past {
+	past := s.pastOf(i)
+	if past == nil || !past.Lost || past.Returned != nil || s.prog().Calls[i].Delegates() && !past.Fallback {
+		return nil
+	}
+	return past
+}
+
+// isUncertain reports whether a call was started by another process, has no answer and is not
+// made again unless somebody says so, who has not yet. The caller holds mu.
+func (s *scheduler) isUncertain(i int32) bool {
+	past := s.lostBefore(i)
+	return past != nil && past.Answer == nil && s.opts.OnUncertain != RetryUncertain && !repeatable(&s.prog().Calls[i], past.Fallback)
+}
+
+// repeatable reports whether an attempt of a call, or of its fallback, may be made again when its
+// answer was lost.
+func repeatable(p *compile.Call, fallback bool) bool {
+	if fallback && p.Fallback != nil {
+		return p.Fallback.Target.Effects.Repeatable()
+	}
+	return p.Repeatable
 }
 
 // catchesUp reports whether calls that the record knows are taken in a scheduler that stops.
@@ -182,7 +204,7 @@ func (s *scheduler) catchesUp() bool {
 
 // recall goes on with a call, whose params are resolved, where the record left it. It reports
 // whether there is more to do.
-func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
+func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) {
 	if s.opts.Record == nil && s.opts.Known == nil {
 		return true
 	}
@@ -204,14 +226,18 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 		return false
 	}
 	if !p.Delegates() || past.Fallback { // else its attempts are made again, of what the record knows of their calls
-		c.attempts, c.spared = past.Attempts, past.Attempts-past.Failed
+		c.resume(past.Attempts, past.Attempts-past.Failed)
 	}
-	c.approved = past.Approved != "" && past.Approved == s.questionDigest(i, past.shown)
+	if past.Approved != "" {
+		terms := s.terms(i, past.shown, false)
+		c.approved = past.Approved == terms.Digest(s.path(i))
+		c.fallbackApproved = c.approved && terms.Fallback != nil && terms.Fallback.Params != nil
+	}
 	if past.Params != nil {
 		c.edit(past.Params)
 	}
 	if past.Fallback {
-		c.fell, t.fallback = past.Failure, past.Key
+		c.fallbackFor, t.fallback = past.Failure, past.Key
 	} else {
 		t.key = past.Key
 	}
@@ -219,10 +245,10 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (goOn bool) {
 	if r := past.Returned; r != nil {
 		c.spared, lost = c.attempts, r.Lost
 		if !lost || !past.Fallback { // else the call itself had failed for good, and its fallback is what is made again
-			c.fell = nil
+			c.fallbackFor = nil
 		}
 	}
-	if p.Delegates() && c.fell == nil { // its calls know better
+	if p.Delegates() && c.fallbackFor == nil { // its calls know better
 		lost = false
 	}
 	return !lost || s.repeats(i, p)
@@ -258,7 +284,7 @@ func (s *scheduler) match(i int32, t *trail) {
 
 // retries reports whether a call is tried again that failed before.
 func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
-	if r.Failure == nil || r.Skipped || !s.opts.RetryFailed || s.opts.Replay || s.handles(p) {
+	if r.Failure == nil || r.Skipped || !s.opts.RetryFailed || s.opts.Replay || s.handles(p, r.Failure) {
 		return false
 	}
 	return s.strategyOf(p) != Skip
@@ -267,16 +293,16 @@ func (s *scheduler) retries(r *Returned, p *compile.Call) bool {
 // repeats goes on with a call whose last attempt has no answer. It reports whether the call
 // is made again.
 func (s *scheduler) repeats(i int32, p *compile.Call) bool {
-	c := s.call(i)
-	repeatable := p.Repeatable
-	if c.fell != nil && p.Fallback != nil {
-		repeatable = p.Fallback.Tool.Definition.Effects.Repeatable()
-	}
-	if repeatable || s.opts.OnUncertain == RetryUncertain {
+	if repeatable(p, s.call(i).fallbackFor != nil) || s.opts.OnUncertain == RetryUncertain {
 		return true
 	}
-	s.uncertain(i, &Failure{"lost", "the process that called it ended before the answer came"})
+	s.uncertain(i, lostFailure())
 	return false
+}
+
+// lostFailure is that of an attempt whose process ended.
+func lostFailure() *Failure {
+	return &Failure{"lost", "the process that called it ended before the answer came"}
 }
 
 // giveBack ends a call as the record says.
@@ -290,12 +316,13 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	if c.trail.claimed {
 		e := r.event()
 		e.Applied = c.trail.past.Applied
-		s.returned(i, e)
+		s.tellReturned(i, e)
 	}
 	switch {
 	case r.Skipped:
 		s.skip(i, r.Reason, r.Failure != nil)
 	case r.Failure != nil:
+		c.lostInside, c.permanent = p.Delegates() && r.Lost, r.Permanent
 		s.conclude(i, writing{outcome: -1, failure: r.Failure})
 	default:
 		s.accepted(i, p, tool.Result{Value: r.Value, Outcome: r.Outcome, Usage: r.Usage}, true)
@@ -304,7 +331,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 
 // event is the event that says what was returned.
 func (r *Returned) event() Event {
-	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Reason: r.Reason}
+	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Reason: r.Reason}
 	if r.Usage != (tool.Usage{}) {
 		e.Usage = &r.Usage
 	}
@@ -314,8 +341,8 @@ func (r *Returned) event() Event {
 	return e
 }
 
-// returned says what came of a call, before its write waits for its turn.
-func (s *scheduler) returned(i int32, event Event) {
+// tellReturned says what came of a call, before its write waits for its turn.
+func (s *scheduler) tellReturned(i int32, event Event) {
 	if !s.tellsReturned(i) {
 		return
 	}
@@ -324,20 +351,23 @@ func (s *scheduler) returned(i int32, event Event) {
 	s.settlesAnew(i)
 	c := s.call(i)
 	event.Type, event.Attempt = CallReturned, c.attempts
+	if event.Error != nil {
+		event.Lost, event.Permanent = event.Lost || c.lostInside, c.permanent
+	}
 	if u := c.used(); u != nil {
 		event.Usage = u
 	}
 	s.emitCall(i, event)
 }
 
-// gave is returned for the result of a tool. The caller holds mu.
-func (s *scheduler) gave(i int32, res *tool.Result) {
+// tellResult is tellReturned for the result of a tool. The caller holds mu.
+func (s *scheduler) tellResult(i int32, res *tool.Result) {
 	if !s.tellsReturned(i) {
 		return
 	}
 	s.settlesAnew(i)
 	c := s.call(i)
-	e := s.tell(CallReturned, "")
+	e := s.callEvent(CallReturned, "")
 	e.Value, e.Outcome, e.Attempt, e.Usage, e.Cached = res.Value, res.Outcome, c.attempts, c.used(), res.Cached
 	s.sendCall(i, e)
 }
@@ -405,7 +435,7 @@ func (p *pool) sync(seq int64) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.broke(err)
+	p.failRecord(err)
 	return p.err
 }
 
@@ -423,7 +453,7 @@ func (s *scheduler) intend(i int32, seq int64, a *attempt) bool {
 	defer s.mu.Unlock()
 	if err == nil {
 		if a != nil {
-			s.expect(a, time.Now())
+			s.drive.watch(a, s.drive.now())
 		}
 		return true
 	}
@@ -431,13 +461,13 @@ func (s *scheduler) intend(i int32, seq int64, a *attempt) bool {
 		return false
 	}
 	c := s.call(i)
-	c.status, c.reason = Cancelled, "its tool was not called: "+err.Error()
+	c.cancel(c.failure, "its tool was not called: "+err.Error())
 	s.release(i, true)
 	return false
 }
 
-// told reports whether an event about a call is in the record already.
-func (s *scheduler) told(i int32, e *Event) bool {
+// inRecord reports whether an event about a call is in the record already.
+func (s *scheduler) inRecord(i int32, e *Event) bool {
 	past := s.pastOf(i)
 	if past == nil || past.Settled == "" || s.opts.Revision > 0 {
 		return false

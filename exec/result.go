@@ -53,9 +53,11 @@ type CallResult struct {
 	StartedAt *time.Time `json:"startedAt"`
 	EndedAt   *time.Time `json:"endedAt"`
 
-	// Delegate is the document that the call ran, and Runs what became of each run of it.
+	// Delegate is the document that the call ran, and Runs what became of each run of it: of the
+	// first 1,000 items of a loop. MoreRuns is the number of the others, which only the events tell.
 	Delegate string   `json:"delegate,omitempty"`
 	Runs     []SubRun `json:"runs,omitempty"`
+	MoreRuns int      `json:"moreRuns,omitempty"`
 
 	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
 }
@@ -102,7 +104,8 @@ type Result struct {
 	// Digest is that of the whiteboard at the end, with those of all instances (hexadecimal
 	// SHA-256), for replays to compare; "" without a record.
 	Digest string `json:"-"`
-	// Err is a *RecordError when the record could not be written; else nil.
+	// Err is a *RecordError when the record could not be written, a *PanicError when exec or a
+	// hook panicked; else nil.
 	Err error `json:"-"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -18,7 +19,7 @@ const (
 	DefaultMaxParallel = 64
 	DefaultTimeout     = 60 * time.Second
 	DefaultGrace       = 10 * time.Second
-	DefaultMaxBytes    = 1 << 30
+	DefaultMaxBytes    = 256 << 20
 
 	DefaultMaxRevisions = 3
 )
@@ -30,7 +31,7 @@ func Run(ctx context.Context, prog *compile.Program, opts *Options) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	return h.s.run(), nil
+	return h.l.run(), nil
 }
 
 // Events runs a program and yields what happens, in order, until the run has
@@ -67,6 +68,7 @@ func Events(ctx context.Context, prog *compile.Program, opts *Options) iter.Seq2
 // Handle is a run that goes on. Its methods may be called by any goroutine.
 type Handle struct {
 	s      *scheduler
+	l      *local
 	done   chan struct{}
 	result *Result
 }
@@ -81,7 +83,7 @@ func Start(ctx context.Context, prog *compile.Program, opts *Options) (*Handle, 
 	h.done = make(chan struct{})
 	go func() {
 		defer close(h.done)
-		h.result = h.s.run()
+		h.result = h.l.run()
 	}()
 	return h, nil
 }
@@ -96,12 +98,12 @@ func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle
 		o = new(Options)
 	}
 	if o.OnPlan != nil {
-		if err := o.OnPlan(prog); err != nil {
+		if err := admitted("OnPlan", func() error { return o.OnPlan(prog) }); err != nil {
 			return nil, fmt.Errorf("exec: the plan was refused: %w", err)
 		}
 	}
 	if o.OnRevision != nil && o.Revision > 0 {
-		if err := o.OnRevision(prog, o.Revision); err != nil {
+		if err := admitted("OnRevision", func() error { return o.OnRevision(prog, o.Revision) }); err != nil {
 			return nil, fmt.Errorf("exec: the revised plan was refused: %w", err)
 		}
 	}
@@ -116,7 +118,8 @@ func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle
 	case o.Instances != nil:
 		return nil, errors.New("exec: instances are for templates, and the program was not compiled as one")
 	}
-	h := &Handle{s: root(ctx, prog, board, o)}
+	l := newLocal(o)
+	h := &Handle{s: root(l.within(ctx), prog, board, l.pool), l: l}
 	if err := h.s.load(); err != nil {
 		h.s.cancel(nil)
 		return nil, err
@@ -170,7 +173,11 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	if err := runnable(prog, nil); err != nil {
 		return err
 	}
-	s := h.s
+	return h.s.extend(prog, last)
+}
+
+// extend goes on with a longer program that can run.
+func (s *scheduler) extend(prog *compile.Program, last bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open || s.closed || s.template != nil {
@@ -190,7 +197,7 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 	s.rank = s.rankOf(prog)
 	s.ready.order() // the ranks of calls that are ready have changed
 	s.count()
-	s.dispatch()
+	s.drive.wake()
 	s.checkIdle()
 	return nil
 }
@@ -199,14 +206,19 @@ func (h *Handle) Extend(prog *compile.Program, last bool) error {
 // running calls have ended it is paused, as with the strategy Replan. A run that has ended, or
 // ends, is left alone.
 func (h *Handle) Replan(reason string) {
-	h.s.mu.Lock()
-	defer h.s.mu.Unlock()
-	if h.s.closed {
+	h.s.pauseForPlan(reason)
+}
+
+// pauseForPlan ends the run for another plan.
+func (s *scheduler) pauseForPlan(reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return
 	}
-	h.s.open = false
-	h.s.revise(reason)
-	h.s.checkIdle()
+	s.open = false
+	s.revise(reason)
+	s.checkIdle()
 }
 
 // ID is the run's id.
@@ -215,42 +227,17 @@ func (h *Handle) ID() string { return h.s.opts.ID }
 // errMaxTime is why the context of a run that took too long is done.
 var errMaxTime = errors.New("over the time budget")
 
-// run drives the scheduler to its end.
-func (s *scheduler) run() *Result {
-	defer s.cancel(nil)
-	s.begin()
-	var done <-chan struct{} // which is made when somebody asks for it
-	if !s.endless {
-		done = s.ctx.Done()
-	}
-	select {
-	case <-s.idle:
-	case <-done:
-		s.interrupt()
-		grace := time.NewTimer(s.opts.Grace)
-		defer grace.Stop()
-		select {
-		case <-s.idle:
-		case <-grace.C:
-			s.mu.Lock()
-			s.abandonAll()
-			s.mu.Unlock()
-		}
-	}
-	return s.finish()
-}
-
 // begin makes ready what waits for nothing.
 func (s *scheduler) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emitBegin()
 	if s.template != nil {
-		go s.template.feed()
+		s.drive.soon(s.template.feed)
 		return
 	}
 	s.count()
-	s.dispatch()
+	s.drive.wake()
 	s.checkIdle()
 }
 
@@ -283,8 +270,19 @@ func (s *scheduler) stopWithContext() {
 	case errors.Is(context.Cause(s.root.ctx), errMaxTime):
 		s.overBudget(fmt.Sprintf("the run took longer than %s", s.opts.MaxTime))
 	default:
-		s.root.halt(Cancelled, "the run was cancelled")
+		reason := "the run was cancelled"
+		if why, ok := errors.AsType[*CancelError](context.Cause(s.root.ctx)); ok {
+			reason = why.Error()
+		}
+		s.root.halt(Cancelled, reason)
 	}
+}
+
+// A CancelError is a cause of the end of a run's context that says why (context.WithCancelCause).
+type CancelError struct{ Reason string }
+
+func (e *CancelError) Error() string {
+	return strings.TrimSuffix("the run was cancelled: "+e.Reason, ": ")
 }
 
 // NewID is a new id for a run: see Options.ID.

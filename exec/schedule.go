@@ -15,12 +15,6 @@ import (
 // calls that wait run side by side, and for calls that never wait hardly more goroutines are made
 // than there are processors.
 //
-//	           ┌─────────────── a timer: retry, rate ───────────────┐
-//	           ↓                                                    │
-//	pending → ready → running ─→ its write waits its turn ─→ completed, failed
-//	   │         │       └─→ awaiting (a person) → ready
-//	   └─────────┴──→ skipped, blocked, cancelled
-//
 // A write waits, outside any slot, until the earlier calls that may write what
 // it overlaps have settled (plan-language §6).
 
@@ -62,38 +56,14 @@ func newToolLimit(l tool.Limits) *toolLimit {
 	return t
 }
 
-// free notes that a node waits for nothing more: a call becomes ready, a
-// junction frees what waits for it. The caller holds mu.
-func (s *scheduler) free(n int32) {
-	if int(n) < len(s.calls()) {
-		s.push(n)
-		return
-	}
-	stack := []int32{n}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, next := range s.prog().Starts.Succ(n) {
-			if s.starts[next]--; s.starts[next] > 0 {
-				continue
-			}
-			if int(next) < len(s.calls()) {
-				s.push(next)
-			} else {
-				stack = append(stack, next)
-			}
-		}
-	}
-}
-
 // push makes a call ready, unless it is held until no more calls come: count finds it then.
 func (s *scheduler) push(i int32) {
 	if s.open && s.opts.Hold != nil && s.opts.Hold(&s.prog().Calls[i]) {
 		return
 	}
 	c := s.call(i)
-	c.status = Ready
-	s.sendCall(i, s.tell(CallReady, Ready))
+	c.ready()
+	s.sendCall(i, s.callEvent(CallReady, Ready))
 	s.enqueue(i)
 }
 
@@ -110,7 +80,7 @@ func (p *pool) take() (entry, bool) {
 		s, i := e.s, e.i
 		s.waiting--
 		if s.closed || !s.mayTake(i) {
-			p.wake(p.tools[s.prog().Calls[i].Tool]) // its place is for another
+			p.wake(p.tools[s.prog().Calls[i].Target]) // its place is for another
 			s.checkIdle()
 			continue
 		}
@@ -139,7 +109,7 @@ func (p *pool) inTurn() bool { return p.opts.Schedule == Sequential && p.timed >
 
 // admit takes a place of the call's tool; without one the call waits for it.
 func (s *scheduler) admit(i int32) bool {
-	t := s.tools[s.prog().Calls[i].Tool]
+	t := s.tools[s.prog().Calls[i].Target]
 	if t == nil || s.known(i) {
 		return true
 	}
@@ -150,7 +120,8 @@ func (s *scheduler) admit(i int32) bool {
 	}
 	c := s.call(i)
 	if t.rate != nil && !c.ticket {
-		if wait := t.rate.Reserve().Delay(); wait > 0 {
+		now := s.drive.now()
+		if wait := t.rate.ReserveN(now, 1).DelayFrom(now); wait > 0 {
 			c.ticket = true
 			s.after(i, wait)
 			return false
@@ -193,10 +164,10 @@ func (p *pool) wake(t *toolLimit) {
 // after makes a call ready when some time has passed. The caller holds mu.
 func (s *scheduler) after(i int32, wait time.Duration) {
 	if s.timers == nil {
-		s.timers = map[int32]*time.Timer{}
+		s.timers = map[int32]timer{}
 	}
 	s.timed++
-	s.timers[i] = time.AfterFunc(wait, func() {
+	s.timers[i] = s.drive.after(wait, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if _, ok := s.timers[i]; !ok {
@@ -205,7 +176,7 @@ func (s *scheduler) after(i int32, wait time.Duration) {
 		delete(s.timers, i)
 		s.timed--
 		s.enqueue(i)
-		s.dispatch()
+		s.drive.wake()
 	})
 }
 
@@ -228,32 +199,15 @@ func (s *scheduler) unhold(i int32, ok bool) {
 // appends to queue the calls whose parked writes may now be applied. The caller holds mu.
 func (s *scheduler) settle(i int32, queue []int32) []int32 {
 	c := s.call(i)
-	c.settled = true
-	if c.status != Skipped {
-		c.ended = s.instant()
+	c.settle(s.instant())
+	s.freed = s.starts.settle(i, s.freed[:0])
+	for _, next := range s.freed {
+		s.push(next)
 	}
-	for _, n := range s.prog().Starts.Succ(i) {
-		if s.starts[n]--; s.starts[n] == 0 {
-			s.free(n)
-		}
-	}
-	if s.prog().Commits == nil {
-		return queue
-	}
-	stack := []int32{i}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, next := range s.prog().Commits.Succ(n) {
-			if s.commits[next]--; s.commits[next] > 0 {
-				continue
-			}
-			switch {
-			case int(next) >= len(s.calls()):
-				stack = append(stack, next)
-			case s.call(next).parked != nil:
-				queue = append(queue, next)
-			}
+	s.freed = s.commits.settle(i, s.freed[:0])
+	for _, next := range s.freed {
+		if s.call(next).parked != nil {
+			queue = append(queue, next)
 		}
 	}
 	return queue

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool"
@@ -29,23 +27,39 @@ type scheduler struct {
 	bytes  atomic.Int64 // of values, on its whiteboard
 
 	// mu guards the rest.
-	open     bool    // more calls may come
-	starts   []int32 // of a node: how many it still waits for
-	commits  []int32 // of a call: how many its write still waits for
-	rank     []float64
-	waiting  int                   // calls that are ready: for a slot, or a place of their tool
-	busy     int                   // goroutines that bring it on: it is not idle
-	asking   int                   // calls whose approver was called
-	timers   map[int32]*time.Timer // of calls that wait for a retry or their rate
-	subs     []*scheduler          // that run below it
-	stalled  int                   // of subs: those that only a person can bring on
-	stuck    bool                  // it is one of those
-	above    bool                  // it was stopped by one above it
+	open    bool      // more calls may come
+	starts  countdown // to when calls may start
+	commits countdown // to when they may write
+	freed   []int32   // room for the calls that a settled one frees
+	rank    []float64
+	traffic
+	ending
+	findings diag.List
+}
+
+// traffic is what goes on in a scheduler: why it has not come to its end.
+type traffic struct {
+	waiting int             // calls that are ready: for a slot, or a place of their tool
+	busy    int             // calls that are brought on, or whose answer is awaited
+	asking  int             // calls that somebody is asked about
+	timers  map[int32]timer // of calls that wait for a retry or their rate
+	subs    []*scheduler    // that run below it
+	stalled int             // of subs: those that only a person can bring on
+	stuck   bool            // it is one of those
+}
+
+// quiet reports whether nothing goes on but what a ready call or a person may begin.
+func (t *traffic) quiet() bool {
+	return t.busy == 0 && t.asking == 0 && len(t.timers) == 0 && len(t.subs) == t.stalled
+}
+
+// ending is how a scheduler comes to its end.
+type ending struct {
 	stopped  stop
-	closed   bool
+	above    bool        // it was stopped by one above it
 	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
 	lost     bool        // what became of a call is not known
-	findings diag.List
+	closed   bool        // it has come to its end
 }
 
 // lineage says where in the run a scheduler is.
@@ -91,41 +105,33 @@ type stop struct {
 // call is the state of one call. mu of the pool guards it, except that the
 // worker that runs the call owns params, result and failure until it settles.
 type call struct {
-	status   Status
-	attempts int
-	outcome  int32 // the alternative that was written; -1 is none
-	turn     int32 // of the attempt that runs; an answer of an older one is dropped
-	failure  *Failure
-	reason   string
-	begun    time.Time
-	ended    time.Time
-	result   []byte
+	life
+	result []byte
 
 	written []compile.Write // what was applied
 	path    string          // as events have it; "" until there is one
 
-	handled   bool
-	settled   bool
-	edited    bool        // a person or a hook changed its params
-	byFailure bool        // skipped because something failed
-	approved  bool        // a person said yes
-	ticket    bool        // its rate lets it start
-	calling   bool        // its tool is being called, and the answer is waited for
-	parked    *writing    // waits for earlier writers
-	params    []byte      // resolved and valid
-	spared    int         // attempts that do not count as retries
-	fell      *Failure    // its fallback is next: why
-	trail     *trail      // in the record; nil when nothing is kept
-	slot      Slot        // of the limiter
-	limited   *toolLimit  // holds a place of its tool
-	spent     *tool.Usage // by its last attempt, and not told yet
-	sub       *delegation
+	outcome          int32       // the alternative that was written; -1 is none
+	lostInside       bool        // it delegates, and failed with a call that may have done its work
+	permanent        bool        // it delegates, and would fail again
+	edited           bool        // a person or a hook changed its params
+	approved         bool        // a person said yes
+	fallbackApproved bool        // and to its fallback
+	ticket           bool        // its rate lets it start
+	parked           *writing    // waits for earlier writers
+	params           []byte      // resolved and valid
+	fallbackFor      *Failure    // its fallback is next: why
+	trail            *trail      // in the record; nil when nothing is kept
+	slot             Slot        // of the limiter
+	limited          *toolLimit  // holds a place of its tool
+	spent            *tool.Usage // by its last attempt, and not told yet
+	sub              *delegation
 }
 
 // newRoot makes the scheduler of the plan itself.
-func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard, o *Options) *scheduler {
-	s := newRun(ctx, o)
-	s.board, s.open = board, o.Open
+func newRoot(ctx context.Context, prog *compile.Program, board *state.Whiteboard, p *pool) *scheduler {
+	s := p.newRun(ctx)
+	s.board, s.open = board, p.opts.Open
 	s.publish(prog)
 	s.rank = s.rankOf(prog)
 	return s
@@ -137,9 +143,9 @@ func (s *scheduler) enter() {
 	s.made++
 	s.number, s.at = s.made, len(p.subs)
 	p.subs = append(p.subs, s)
-	s.rank = s.know(s.prog())
+	s.rank = s.rankOnce(s.prog())
 	s.count()
-	s.dispatch()
+	s.drive.wake()
 	s.checkIdle()
 }
 
@@ -160,52 +166,18 @@ func (s *scheduler) publish(prog *compile.Program) {
 	s.now.Store(t)
 }
 
-// count counts anew what each node still waits for, and makes ready the calls
-// that wait for nothing more. Linear in the program.
+// count counts what each node still waits for, and makes ready the calls that wait for nothing
+// more. Linear in the program. The caller holds mu.
 func (s *scheduler) count() {
-	g := s.prog().Starts
-	s.starts = waits(g, s.calls(), func(i int32) {
-		if c := s.call(i); c.status == Pending {
-			s.push(i)
-		}
-	})
-	s.commits = nil
+	s.starts, s.commits = newCountdown(s.prog().Starts, s.calls()), countdown{}
 	if g := s.prog().Commits; g != nil {
-		s.commits = waits(g, s.calls(), func(int32) {})
+		s.commits = newCountdown(g, s.calls())
 	}
-}
-
-// waits counts for each node of a graph the predecessors that have not come: calls
-// that have not settled, junctions that still wait. come is called for the calls that
-// wait for none.
-func waits(g *dag.Graph, calls []*call, come func(int32)) []int32 {
-	left := make([]int32, g.Len())
-	var stack []int32
-	for n := range left {
-		if left[n] = int32(len(g.Pred(int32(n)))); left[n] == 0 && n >= len(calls) {
-			stack = append(stack, int32(n))
+	for i, c := range s.calls() {
+		if c.status == Pending && s.starts.free(int32(i)) {
+			s.push(int32(i))
 		}
 	}
-	for i, c := range calls {
-		if c.settled {
-			stack = append(stack, int32(i))
-		}
-	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, next := range g.Succ(n) {
-			if left[next]--; left[next] == 0 && int(next) >= len(calls) {
-				stack = append(stack, next)
-			}
-		}
-	}
-	for i := range calls {
-		if left[i] == 0 {
-			come(int32(i))
-		}
-	}
-	return left
 }
 
 // idEscapes keep what stands in an id apart from what paths are made of.
@@ -218,115 +190,6 @@ func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s
 // stemOf is the call's path without the attempts of those that lead to it: the name
 // under which keys and seeds are made, so that another attempt makes the same ones.
 func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
-
-// emit sends an event, if anybody listens. The caller holds mu.
-func (p *pool) emit(event Event) (seq int64) {
-	if !p.tells() {
-		return 0
-	}
-	e := p.newEvent()
-	*e = event
-	return p.send(e)
-}
-
-// send sends an event that is in its block. The caller holds mu.
-func (p *pool) send(e *Event) (seq int64) {
-	e.Time, e.Run = p.instant(), p.opts.ID
-	seq = p.keep(e)
-	if p.opts.OnEvent != nil {
-		p.opts.OnEvent(e)
-	}
-	return seq
-}
-
-// newEvent is an event to fill in and send. The caller holds mu.
-func (p *pool) newEvent() *Event {
-	if p.opts.ReuseEvents && p.opts.Record == nil {
-		p.event = Event{}
-		return &p.event
-	}
-	return p.block.next()
-}
-
-// instant is the time of what happens. The caller holds mu.
-func (p *pool) instant() time.Time {
-	if p.moment.IsZero() {
-		p.latest = time.Now()
-		return p.latest
-	}
-	return p.moment
-}
-
-// stamp says when all that happens until moment is zeroed does: at the time given, but not
-// before what has happened. The caller holds mu.
-func (p *pool) stamp(at time.Time) time.Time {
-	if at.Before(p.latest) {
-		at = p.latest
-	}
-	p.moment, p.latest = at, at
-	return at
-}
-
-// eventBlock makes room for events, which are large and of which each call has several,
-// for many at once. Whoever keeps one keeps those of its block.
-type eventBlock struct {
-	free []Event
-	size int
-}
-
-const maxEventBlock = 64
-
-func (b *eventBlock) next() *Event {
-	if len(b.free) == 0 {
-		b.size = min(max(8, 2*b.size), maxEventBlock)
-		b.free = make([]Event, b.size)
-	}
-	e := &b.free[0]
-	b.free = b.free[1:]
-	return e
-}
-
-// emitCall sends an event about a call, and returns its number in the record. The
-// caller holds mu.
-func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
-	if !s.tells() {
-		return 0
-	}
-	e := s.newEvent()
-	*e = event
-	return s.sendCall(i, e)
-}
-
-// tell is emitCall for the events of every call, which are filled in where they are. It is
-// nil when nobody listens; else sendCall comes next.
-func (s *scheduler) tell(t EventType, status Status) *Event {
-	if !s.tells() {
-		return nil
-	}
-	e := s.newEvent()
-	e.Type, e.Status = t, status
-	return e
-}
-
-// sendCall sends an event about a call that is in its block; nil is none. The caller holds mu.
-func (s *scheduler) sendCall(i int32, e *Event) (seq int64) {
-	if e == nil {
-		return 0
-	}
-	c := s.call(i)
-	if c.path == "" {
-		c.path = s.path(i)
-	}
-	e.Call, e.Instance = c.path, s.instanceOf(i)
-	if e.Tool == "" {
-		e.Tool = s.prog().Calls[i].Source.Tool
-	}
-	if t := c.trail; t != nil && e.Type != Written {
-		e.Content = t.content
-	}
-	e.Replayed = s.told(i, e)
-	return s.send(e)
-}
 
 // halt makes that nothing new starts, here and below; the first reason stays. The caller
 // holds mu.
@@ -385,11 +248,11 @@ func (s *scheduler) abort(p *compile.Call, why string) {
 }
 
 // behind reports whether a call stands behind one that aborted its run.
-func (s *scheduler) behind(i int32) bool { return s.failedAt > 0 && state.Place(i+1) > s.failedAt }
+func (e *ending) behind(i int32) bool { return e.failedAt > 0 && state.Place(i+1) > e.failedAt }
 
-// mayStart reports whether a call may still start. The caller holds mu.
-func (s *scheduler) mayStart(i int32) bool {
-	return !s.closed && s.stopped.status == "" && !s.behind(i)
+// mayStart reports whether a call may still start.
+func (e *ending) mayStart(i int32) bool {
+	return !e.closed && e.stopped.status == "" && !e.behind(i)
 }
 
 // firstFailed is the first call in plan order that failed unhandled.
@@ -408,16 +271,16 @@ func (s *scheduler) whole() bool {
 	return true
 }
 
-// forsake gives up on the calls in a scheduler that was cancelled, and below it, so that it
+// abandonRunning gives up on the calls in a scheduler that was cancelled, and below it, so that it
 // comes to its end. The caller holds mu.
-func (s *scheduler) forsake() {
+func (s *scheduler) abandonRunning() {
 	for _, sub := range slices.Clone(s.subs) {
-		sub.forsake()
+		sub.abandonRunning()
 	}
 	for i, c := range s.calls() {
 		if c.calling {
-			s.abandon(c)
-			c.calling, c.ended = false, time.Now()
+			s.abandon(int32(i), c)
+			c.ended = s.drive.now()
 			s.lost = s.lost || !s.prog().Calls[i].Repeatable
 			s.release(int32(i), false)
 			s.busy--
@@ -427,10 +290,17 @@ func (s *scheduler) forsake() {
 }
 
 // abandon gives up on a call. The caller holds mu.
-func (s *scheduler) abandon(c *call) {
-	c.turn++
-	c.status = Cancelled
-	c.reason = fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
+func (s *scheduler) abandon(i int32, c *call) {
+	reason := fmt.Sprintf("it did not end within %s of being cancelled, and was abandoned", s.opts.Grace)
+	if s.crashed.Load() != nil {
+		reason = "it was abandoned: the run broke off with an internal error"
+	}
+	f := c.failure
+	if c.sub == nil && !repeatable(&s.prog().Calls[i], c.fallbackFor != nil) {
+		f = uncertainty(&Failure{"cancelled", reason})
+	}
+	c.giveUp()
+	c.cancel(f, reason)
 }
 
 // abandonAll gives up on the calls that did not end within the grace, here and below.
@@ -439,7 +309,7 @@ func (s *scheduler) abandonAll() {
 	s.closed = true
 	for i := range s.calls() {
 		if c := s.calls()[i]; c.status == Running {
-			s.abandon(c)
+			s.abandon(int32(i), c)
 		}
 	}
 	for _, sub := range s.subs {
@@ -451,7 +321,7 @@ func (s *scheduler) abandonAll() {
 // person can bring it on. The caller holds mu.
 func (s *scheduler) checkIdle() {
 	going := s.stopped.status == ""
-	if s.closed || s.busy > 0 || s.asking > 0 || len(s.timers) > 0 || len(s.subs) > s.stalled || going && s.open {
+	if s.closed || !s.quiet() || going && s.open {
 		return
 	}
 	if (going || s.catchesUp()) && (s.waiting > 0 || s.open && s.template != nil) {
@@ -460,7 +330,7 @@ func (s *scheduler) checkIdle() {
 	switch {
 	case s.parent == nil:
 		s.closed = true
-		close(s.idle)
+		s.drive.ended()
 	case going && s.awaits():
 		if !s.stuck {
 			s.stuck = true
@@ -499,12 +369,12 @@ func (s *scheduler) leave() {
 	p.subs = p.subs[:len(p.subs)-1]
 	s.active++
 	p.busy++
-	go func() {
+	s.drive.soon(func() {
 		res := s.finish()
 		s.written.Add(-s.bytes.Load())
 		s.cancel(nil)
 		s.owner.ended(s, res)
-	}()
+	})
 }
 
 // PathOf is the id of a call as a step of a path: see Event.

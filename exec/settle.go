@@ -27,6 +27,7 @@ type writing struct {
 type placeReader struct {
 	s      *scheduler
 	before state.Place
+	held   bool // whoever reads holds mu
 }
 
 // Read implements compile.Reader (plan-language §5, Branches).
@@ -42,7 +43,7 @@ func (r *placeReader) look(read *compile.Read) (json.RawMessage, compile.Presenc
 	if v, ok := r.s.board.Read(read.Path, read.Since, r.before); ok {
 		return v, compile.Present
 	}
-	if read.Since == 0 && r.s.board.Held(read.Path) || r.s.wrote(read, r.before) {
+	if read.Since == 0 && r.s.board.Held(read.Path) || r.wrote(read) || r.given(read) {
 		return nil, compile.Missing
 	}
 	return nil, compile.Gone
@@ -50,10 +51,13 @@ func (r *placeReader) look(read *compile.Read) (json.RawMessage, compile.Presenc
 
 // wrote reports whether one of the calls that a read is bound to wrote what
 // overlaps its path.
-func (s *scheduler) wrote(read *compile.Read, before state.Place) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.prog().Writers(read.Path, read.Since, before) {
+func (r *placeReader) wrote(read *compile.Read) bool {
+	s := r.s
+	if !r.held {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	for w := range s.prog().Writers(read.Path, read.Since, r.before) {
 		c := s.call(int32(w.Place - 1))
 		for _, p := range c.written {
 			if p.Path.Overlaps(read.Path) {
@@ -80,29 +84,31 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 // accepted takes the result of a call as the hook has it, or as the record knows it.
 func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
 	w, f := s.judge(p, &res)
-	if f != nil {
+	if f != nil && !s.doubts(i, f) {
 		s.failed(i, f)
 		return
 	}
 	if !recorded && s.tells() {
 		s.mu.Lock()
-		s.gave(i, &res)
+		s.tellResult(i, &res)
 		s.mu.Unlock()
 	}
 	s.conclude(i, w)
 }
 
-// took is dropped and succeed in one, for runs without hooks: what can be said of the
+// takeAnswer is dropped and succeed in one, for runs without hooks: what can be said of the
 // answer before it is known whether anybody waits for it is said first, so that the lock is taken
 // once. It reports as perform does.
-func (s *scheduler) took(a *attempt, res *tool.Result, by *worker) bool {
+func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	i := a.i
 	p := &s.prog().Calls[i]
 	value, f := s.accept(i, p, res.Value)
 	res.Value = value
 	var w writing
 	if f == nil {
-		w, f = s.judge(p, res)
+		if w, f = s.judge(p, res); f != nil && s.doubts(i, f) {
+			f = nil
+		}
 	}
 	s.mu.Lock()
 	if s.drops(a, res.Usage) {
@@ -114,12 +120,9 @@ func (s *scheduler) took(a *attempt, res *tool.Result, by *worker) bool {
 		s.failed(i, f)
 		return true
 	}
-	w.at = s.stamp(time.Now())
-	if by != nil {
-		by.back(s.pool)
-		by.quick = w.at.Sub(by.since) < quickCall
-	}
-	s.gave(i, res)
+	w.at = s.stamp(s.drive.now())
+	by.returned(w.at)
+	s.tellResult(i, res)
 	parked := s.park(i, w)
 	s.moment = time.Time{}
 	s.mu.Unlock()
@@ -201,28 +204,42 @@ func alternatives(p *compile.Call) string {
 // checkResult validates a result against the definition and the call's _expect.
 func (s *scheduler) checkResult(p *compile.Call, outcome int, value json.RawMessage) *Failure {
 	if schema := p.ResultSchema(outcome); schema != nil {
-		if err := schema.ValidateChecked(value); err != nil {
+		if err := schema.ValidateWithin(s.ctx, value); err != nil {
+			if s.ctx.Err() != nil {
+				return calledOff
+			}
 			return &Failure{"result", fmt.Sprintf("the result of %q is not what its definition says: %s", p.Source.Tool, err)}
 		}
 	}
 	if p.Expect != nil {
-		if err := p.Expect.ValidateChecked(value); err != nil {
+		if err := p.Expect.ValidateWithin(s.ctx, value); err != nil {
+			if s.ctx.Err() != nil {
+				return calledOff
+			}
 			return &Failure{"unexpected", fmt.Sprintf("the result is not what _expect says: %s", err)}
 		}
 	}
 	return nil
 }
 
+// calledOff stands for a failure that is not known, as the run was called off while it was looked
+// for.
+var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled while a value was validated"}
+
 // failed takes the failure of a call. It is handled when the plan says where its
 // error goes (plan-language §4); else the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) {
-	s.returned(i, Event{Error: f})
+	if f == calledOff {
+		s.cancelled(i, nil)
+		return
+	}
+	s.tellReturned(i, Event{Error: f})
 	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
 // failedLost takes the failure of a call that may have done its work.
 func (s *scheduler) failedLost(i int32, f *Failure) {
-	s.returned(i, Event{Error: f, Lost: true})
+	s.tellReturned(i, Event{Error: f, Lost: true})
 	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
@@ -230,7 +247,7 @@ func (s *scheduler) failedLost(i int32, f *Failure) {
 func (s *scheduler) skip(i int32, reason string, byFailure bool) {
 	s.mu.Lock()
 	c := s.call(i)
-	c.status, c.reason, c.byFailure = Skipped, reason, byFailure
+	c.skip(reason, byFailure)
 	s.emitCall(i, Event{Type: CallSkipped, Status: Skipped, Reason: reason})
 	s.release(i, true)
 	queue := s.settle(i, nil)
@@ -261,7 +278,7 @@ func (s *scheduler) conclude(i int32, w writing) {
 // mu.
 func (s *scheduler) park(i int32, w writing) bool {
 	s.release(i, w.failure == nil)
-	if s.commits == nil || s.commits[i] == 0 {
+	if s.commits.free(i) {
 		return false
 	}
 	kept := w // which moves to the heap, and not every write
@@ -294,7 +311,7 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 		} else {
 			err = s.write(p, written, p.Method, w.value)
 		}
-		if err != nil {
+		if err != nil && !s.doubts(i, writeFailure(err)) {
 			w = writing{outcome: -1, failure: writeFailure(err)}
 		}
 	}
@@ -305,7 +322,7 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.at.IsZero() {
-		w.at = time.Now()
+		w.at = s.drive.now()
 	}
 	s.stamp(w.at)
 	c := s.call(i)
@@ -314,7 +331,7 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 	c.result = w.value
 	c.failure = w.failure
 	for _, to := range written {
-		if e := s.tell(Written, ""); e != nil {
+		if e := s.callEvent(Written, ""); e != nil {
 			e.Path, e.Method, e.Value = to.Path.String(), p.Method.String(), w.value
 			s.sendCall(i, e)
 		}
@@ -358,8 +375,8 @@ func (s *scheduler) writeAgain(p *compile.Call, paths []compile.Write, value jso
 func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) bool {
 	s.finished++
 	if c.failure == nil {
-		c.status = Completed
-		if e := s.tell(CallCompleted, Completed); e != nil {
+		c.complete()
+		if e := s.callEvent(CallCompleted, Completed); e != nil {
 			e.Attempt = c.attempts
 			s.sendCall(i, e)
 		}
@@ -370,7 +387,7 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 		s.ask(i, FailureQuestion, fmt.Sprintf("it failed: %s", c.failure), c.failure)
 		return false
 	}
-	c.status, c.handled = Failed, handled
+	c.fail(handled)
 	if !handled {
 		s.strategy(c, p)
 	}
@@ -400,8 +417,7 @@ func (s *scheduler) strategy(c *call, p *compile.Call) {
 	}
 	switch s.strategyOf(p) {
 	case Skip:
-		c.status, c.byFailure = Skipped, true
-		c.reason = fmt.Sprintf("it failed: %s: %s", c.failure.Code, c.failure.Message)
+		c.skip(fmt.Sprintf("it failed: %s: %s", c.failure.Code, c.failure.Message), true)
 	case Continue:
 	case Replan:
 		s.revise(why)
@@ -420,11 +436,14 @@ func (s *scheduler) revise(why string) {
 	s.root.halt(Paused, why+"; a new plan is needed")
 }
 
-// handles reports whether a failure of a call is written somewhere, unless the write
-// fails too.
-func (s *scheduler) handles(p *compile.Call) bool {
+// handles reports whether this failure of a call is written somewhere, unless the write
+// fails too. A condition that can't be evaluated decides nothing, so no alternative takes it.
+func (s *scheduler) handles(p *compile.Call, f *Failure) bool {
+	if p.ErrorPath != nil || s.errorIsResult(p) {
+		return true
+	}
 	n := len(p.Alternatives)
-	return p.ErrorPath != nil || s.errorIsResult(p) || n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1)
+	return n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1) && !undecided(p, f)
 }
 
 // errorIsResult reports whether the failure of a call is what it gives, as in the system
@@ -438,7 +457,7 @@ func (s *scheduler) errorIsResult(p *compile.Call) bool {
 // outcomes. handled reports whether that was done.
 func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome int, written []compile.Write, handled bool) {
 	switch n := len(p.Alternatives); {
-	case !s.handles(p):
+	case !s.handles(p, w.failure):
 		return -1, nil, false
 	case p.ErrorPath != nil:
 		outcome, written = -1, []compile.Write{*p.ErrorPath}
@@ -489,12 +508,15 @@ func (o errorObject) json() json.RawMessage {
 	return raw
 }
 
+// maxValue is how many bytes one value may have that is put together from others.
+func (s *scheduler) maxValue() int { return int(min(s.opts.MaxBytes, compile.MaxResolved)) }
+
 // write writes a value to all paths or, when one of them can't take it, to none.
 func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method, value json.RawMessage) error {
 	size := int64(len(value)) * int64(len(paths))
 	s.bytes.Add(size)
 	if s.written.Add(size) > s.opts.MaxBytes {
-		return fmt.Errorf("the run has written more than %d bytes", s.opts.MaxBytes)
+		return fmt.Errorf("the whiteboards would hold more than %d bytes of written values, which is the most that this run may write", s.opts.MaxBytes)
 	}
 	for i := range paths {
 		if err := s.allowed(p, &paths[i], m, value); err != nil {

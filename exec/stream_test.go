@@ -231,8 +231,8 @@ func TestReplanFromOutside(t *testing.T) {
 	})
 }
 
-// What was released is known by all that it says, and not by its id alone: a plan that has another call
-// in its place is none that the run can go on with.
+// What was released is known by all that it says, and not by its id alone: a plan that has another
+// call in its place is none that the run can go on with.
 func TestReleasedCallsStayAsTheyWere(t *testing.T) {
 	opts := &compile.Options{Catalogue: streamTools(nil)}
 	parse := func(text string) *lang.Document {

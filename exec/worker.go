@@ -1,12 +1,19 @@
 package exec
 
-import "time"
+import (
+	"time"
 
-// worker is a goroutine that runs calls, one after the other. It steps aside while it waits,
-// or may wait, for what is not ours: the tool, the record, a hook. The pool sees to it that
-// there is always a worker that has not, as long as there are a slot and a ready call; and, since what
+	"github.com/plc-lang/plc/state"
+)
+
+// worker is a goroutine that runs calls, one after the other. It steps aside while it waits, or may
+// wait, for what is not ours: the tool, the record, a hook. The pool sees to it that there is
+// always a worker that has not, as long as there are a slot and a ready call; and, since what
 // workers do otherwise takes processors, that there are not more than those, or two.
+//
+// A nil worker is whoever else brings a call on: a timer, a person's answer.
 type worker struct {
+	l     *local
 	reads placeReader // of the call that it runs
 	away  bool        // it stepped aside
 	since time.Time   // when it did so last, for a tool
@@ -16,20 +23,20 @@ type worker struct {
 	more  bool // there is a next one
 }
 
-// workers counts the workers of a pool. mu of the pool guards it.
+// workers counts the workers of a run. mu of the pool guards it.
 type workers struct {
 	most     int  // that are not away: the processors, or two, so that who comes back finds a place beside who was started meanwhile
 	here     int  // that are not away, with the one that is starting
 	starting bool // one was started and has not come to take a call
 }
 
-// dispatch starts a worker if one is wanted, and there seem to be a slot and a ready call for
-// it. It starts the next one when it runs. The caller holds mu.
-func (p *pool) dispatch() {
-	if !p.starting && p.here < p.workers.most && len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
-		p.starting = true
-		p.here++
-		go p.serve()
+// wake starts a worker if one is wanted, and there seem to be a slot and a ready call for
+// it. It starts the next one when it runs.
+func (l *local) wake() {
+	if !l.starting && l.here < l.workers.most && len(l.ready) > 0 && l.active < l.opts.MaxParallel && !l.inTurn() {
+		l.starting = true
+		l.here++
+		go l.serve()
 	}
 }
 
@@ -38,26 +45,27 @@ func (p *pool) dispatch() {
 // caller's end comes first, and with it what follows from it above. The caller holds mu.
 func (p *pool) spread(busy bool) {
 	if p.opts.MaxParallel > 1 && (busy || len(p.ready) > 1) {
-		p.dispatch()
+		p.drive.wake()
 	}
 }
 
 // serve is a worker that was started.
-func (p *pool) serve() {
-	w := new(worker)
-	p.mu.Lock()
-	p.starting = false
-	w.take(p)
-	p.mu.Unlock()
+func (l *local) serve() {
+	defer l.crash()
+	w := &worker{l: l}
+	l.mu.Lock()
+	l.starting = false
+	w.take()
+	l.mu.Unlock()
 	for w.more {
 		w.moved = false
 		s := w.next.s
-		goOn := s.perform(w.next.i, w)
+		leave := s.perform(w.next.i, w)
 		if w.moved {
 			continue
 		}
-		if !goOn {
-			w.stepAside(p) // and does not come back
+		if !leave {
+			w.stepAside() // and does not come back
 			return
 		}
 		s.mu.Lock()
@@ -70,9 +78,9 @@ func (p *pool) serve() {
 func (w *worker) moveOn(s *scheduler) {
 	s.busy--
 	s.checkIdle() // first: what follows from its end comes before what is ready
-	w.back(s.pool)
+	w.back()
 	w.moved = true
-	w.take(s.pool)
+	w.take()
 }
 
 // quickCall is what it costs about to start a worker. Those whose calls take longer are kept
@@ -81,42 +89,70 @@ const quickCall = 20 * time.Microsecond
 
 // take takes the next call; without one, or when there are others enough, the worker ends. The
 // caller holds mu.
-func (w *worker) take(p *pool) {
+func (w *worker) take() {
+	l := w.l
 	w.more = false
-	if p.here <= p.workers.most || !w.quick {
-		w.next, w.more = p.take()
+	if l.here <= l.workers.most || !w.quick {
+		w.next, w.more = l.pool.take()
 	}
 	w.quick = false
 	if !w.more {
-		p.here--
+		l.here--
 		return
 	}
-	p.dispatch()
+	l.wake()
 }
 
 // back notes that the worker waits no more. The caller holds mu.
-func (w *worker) back(p *pool) {
+func (w *worker) back() {
 	if w.away {
 		w.away = false
-		p.here++
+		w.l.here++
 	}
 }
 
 // stepAside is aside for those that do not hold mu.
-func (w *worker) stepAside(p *pool) {
-	p.mu.Lock()
-	p.aside(w)
-	p.mu.Unlock()
+func (w *worker) stepAside() {
+	if w == nil {
+		return
+	}
+	w.l.mu.Lock()
+	w.aside()
+	w.l.mu.Unlock()
 }
 
 // aside notes that a worker will wait, and starts another one when nobody else is here. The
 // caller holds mu.
-func (p *pool) aside(w *worker) {
-	if w.away {
+func (w *worker) aside() {
+	if w == nil || w.away {
 		return
 	}
 	w.away = true
-	if p.here--; p.here == 0 {
-		p.dispatch()
+	if w.l.here--; w.l.here == 0 {
+		w.l.wake()
 	}
+}
+
+// called notes when a worker calls a tool. The caller holds mu.
+func (w *worker) called(now time.Time) {
+	if w != nil {
+		w.since = now
+	}
+}
+
+// returned notes when its tool has returned, and that it waits no more. The caller holds mu.
+func (w *worker) returned(now time.Time) {
+	if w != nil {
+		w.back()
+		w.quick = now.Sub(w.since) < quickCall
+	}
+}
+
+// reader returns a reader of the whiteboard as of a place.
+func (w *worker) reader(s *scheduler, before state.Place) *placeReader {
+	if w == nil {
+		return &placeReader{s: s, before: before}
+	}
+	w.reads = placeReader{s: s, before: before}
+	return &w.reads
 }

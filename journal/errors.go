@@ -3,12 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
 	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Fault says what is wrong with a store's file.
@@ -26,13 +21,14 @@ const (
 	Denied                // permission is missing
 	Absent                // it is not there, and was not to be made
 	Closed                // the store, or the run, was closed
+	Aliased               // its file has several names, and this is not the one by which it was made
 )
 
 // cure is what to do about a fault.
 func (f Fault) cure() (what, cure string) {
 	switch f {
 	case Damaged:
-		return "is damaged", "restore it from a copy, or move it away and a new one is made"
+		return "is damaged", "plc runs repair shows what can be kept; or restore it from a copy"
 	case Foreign:
 		return "is not a store of runs", "name another file"
 	case Newer:
@@ -49,13 +45,15 @@ func (f Fault) cure() (what, cure string) {
 		return "does not exist", "name the store that has the run"
 	case Closed:
 		return "was closed", "open it again"
+	case Aliased:
+		return "is a second name of a store", "name that one, or make a copy; a link by name is safe (ln -s)"
 	}
 	return "can't be used", "see to its disk, or name another file"
 }
 
-// Error is a fault of a store's file.
+// An Error is a fault of a store as a whole: of its file, its disk or its server.
 type Error struct {
-	Path  string // of the file
+	Path  string // of the file; else how the store is called
 	Fault Fault
 	Err   error // the cause; nil when the fault says all
 }
@@ -72,18 +70,19 @@ func (e *Error) Error() string {
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// HeldError is that of a run which another process, or another part of this one,
-// holds.
+// A HeldError is the error for a run, or a loop, that somebody else holds.
 type HeldError struct {
 	Run    string
 	Holder Holder // zero when it is just being taken
 }
 
-// Holder is the process that holds a run.
+// A Holder is the process that holds a run.
 type Holder struct {
 	PID   int
 	Host  string
 	Since time.Time
+	// Until is when the hold ends unless it is renewed; zero is with the process.
+	Until time.Time
 }
 
 func (e *HeldError) Error() string {
@@ -94,83 +93,45 @@ func (e *HeldError) Error() string {
 		e.Run, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
 }
 
-// MissingError is that of a run which the store does not have.
+// A LostError is the error for a run that was held until somebody else took the hold over, or it
+// could not be renewed. What was appended since then is not written.
+type LostError struct{ Run string }
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("journal: the run %q is not held any more; resume it", e.Run)
+}
+
+// A CutError is the error for a run whose record was damaged and repaired. What it did after the
+// events that could be kept is not known, so it can't be resumed.
+type CutError struct{ Run, Reason string }
+
+func (e *CutError) Error() string {
+	return fmt.Sprintf("journal: the run %q can't go on: %s; look at it with plc show, and run its plan again", e.Run, e.Reason)
+}
+
+// A MissingError is the error for a run, or a loop, that the store doesn't have.
 type MissingError struct{ Run string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("journal: there is no run %q in the store", e.Run)
 }
 
-// ExistsError is that of a new run whose id the store has already.
+// An ExistsError is the error for a new run, or loop, whose id the store has already.
 type ExistsError struct{ Run string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("journal: the run %q is in the store already; resume it, or give the new one another id", e.Run)
 }
 
-// fault wraps an error of the database, of the file or of reading its content.
-// Errors that are typed already stay as they are.
-func (s *Store) fault(err error) error {
-	var own *Error
-	if err == nil || errors.As(err, &own) || typed(err) {
-		return err
-	}
-	return &Error{Path: s.path, Fault: faultOf(err), Err: err}
-}
+// ErrBroken is wrapped by the errors of what is not as it was written.
+var ErrBroken = errors.New("not what was written")
 
-// typed reports whether an error is one of this package's about runs.
-func typed(err error) bool {
+// Typed reports whether an error is one of this package's.
+func Typed(err error) bool {
+	var own *Error
 	switch err.(type) {
-	case *HeldError, *MissingError, *ExistsError, *AnswerError, *ApprovalError:
+	case *HeldError, *LostError, *CutError, *MissingError, *ExistsError, *AnswerError, *ApprovalError:
 		return true
 	}
-	return false
-}
-
-func faultOf(err error) Fault {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return Full
-	case errors.Is(err, syscall.EROFS):
-		return ReadOnly
-	case errors.Is(err, fs.ErrPermission):
-		return Denied
-	case errors.Is(err, fs.ErrNotExist):
-		return Absent
-	case errors.Is(err, errDecode):
-		return Damaged
-	}
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return Unusable
-	}
-	switch e.Code() & 0xff { // extended codes have the plain one in their lowest byte
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return Locked
-	case sqlite3.SQLITE_CORRUPT:
-		return Damaged
-	case sqlite3.SQLITE_NOTADB:
-		return Foreign
-	case sqlite3.SQLITE_READONLY:
-		return ReadOnly
-	case sqlite3.SQLITE_FULL:
-		return Full
-	case sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		return Denied
-	}
-	return Unusable
-}
-
-// busy reports whether another process was writing.
-func busy(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
-}
-
-// errDecode is what a row that is not what was written there is an instance of.
-var errDecode = errors.New("not what was written")
-
-// undecodable is the error of a row whose content is broken.
-func undecodable(what string, err error) error {
-	return fmt.Errorf("%s is %w: %w", what, errDecode, err)
+	return errors.As(err, &own)
 }

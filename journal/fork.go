@@ -1,12 +1,10 @@
 package journal
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
@@ -25,93 +23,9 @@ type Fork struct {
 	Drop func(instance, path string) bool
 }
 
-// Fork makes a run of this id and holds it: it was given the same as another and knows what that one's
-// calls did, but for the call from which on it is done again, and those that depend on it.
-// Their events are copied as they are, with the id of the run in which they happened.
-func (s *Store) Fork(run string, f *Fork) (*Run, error) {
-	given, err := s.Given(f.Run)
-	if err != nil {
-		return nil, err
-	}
-	given.Created = time.Time{}
-	var r *Run
-	var held *lock
-	err = s.write(context.Background(), func(tx *tx) error {
-		from, err := s.find(tx.ctx, tx.conn, f.Run)
-		if err != nil {
-			return err
-		}
-		r, held, err = s.makeFork(tx, run, given, f)
-		if err != nil {
-			return err
-		}
-		return tx.copyEvents(r, from, f)
-	})
-	if err != nil {
-		held.drop()
-		return nil, err
-	}
-	return s.enlist(r)
-}
-
-// makeFork makes the row of a fork and what it was given, and holds it.
-func (s *Store) makeFork(tx *tx, run string, g *Given, f *Fork) (*Run, *lock, error) {
-	id, err := insertRun(tx, run, g, &Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: f.Set})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := insertTexts(tx, id, g.texts()); err != nil {
-		return nil, nil, err
-	}
-	held, err := s.hold(tx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.newRun(id, run, held), held, nil
-}
-
-// copyEvents copies what the calls did that a fork does not do again.
-func (t *tx) copyEvents(r *Run, from int64, f *Fork) error {
-	p := newPart(r)
-	for next := int64(0); ; {
-		page, err := readPage(t.ctx, t.conn, from, next)
-		if err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, entry := range page {
-			next = entry.Seq + 1
-			if err := p.copy(entry, f); err != nil {
-				return err
-			}
-		}
-		if err := p.write(t); err != nil {
-			return err
-		}
-		p.lines, p.rows, p.questions = nil, nil, nil
-	}
-	r.tally.status = exec.Pending
-	clear(r.tally.lengths) // the other run's
-	r.appended, r.committed, r.asking = p.last, p.last, p.open
-	return nil
-}
-
-// copy takes an event of the run that is forked into the part.
-func (p *part) copy(entry *Entry, f *Fork) error {
-	e, err := entry.Event()
-	if err != nil {
-		return err
-	}
-	if e.Call == "" || e.Instance == f.Instance && e.Call == f.At || f.Drop != nil && f.Drop(e.Instance, e.Call) {
-		return nil
-	}
-	before := len(p.lines)
-	p.lines.addText(entry.Body)
-	p.addRow(e, p.last+1, before)
-	p.summary = p.run.tally.summary()
-	return nil
+// Keeps reports whether an event of the other run is taken over.
+func (f *Fork) Keeps(e *exec.Event) bool {
+	return e.Call != "" && (e.Instance != f.Instance || e.Call != f.At) && (f.Drop == nil || !f.Drop(e.Instance, e.Call))
 }
 
 // Behind is a Fork.Drop: whether a call waits, directly or not, for the one at a path, for its

@@ -2,413 +2,121 @@ package journal
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"io/fs"
-	"math/rand/v2"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
+	"encoding/json"
+	"iter"
 	"time"
+
+	"github.com/plc-lang/plc/exec"
 )
 
-// Options say how a store is opened. The zero value is the default.
-type Options struct {
-	// Delay is how long an event that nobody waits for may be in memory only; 0 is 10 ms.
-	Delay time.Duration
-	// Busy is how long to wait for another process that is writing; 0 is 30 s.
-	Busy time.Duration
-	// ReadOnly reads only, and makes no file.
-	ReadOnly bool
+// A Store keeps the records of runs. Its methods may be called by any goroutine. Errors are
+// *Error for the store itself, *HeldError, *MissingError, *ExistsError, *CutError, *AnswerError
+// and *ApprovalError for what is in it; each says what to do. Package storetest checks
+// implementations.
+type Store interface {
+	// Create makes a run of this id and holds it. When Create returns, all that the run was
+	// given is durable. The error is an *ExistsError when the store has the run.
+	Create(ctx context.Context, run string, g *Given) (Run, error)
+	// Resume holds a run that the store has. Answers that were put while nobody held it are
+	// events of it from then on. The error is a *MissingError when the store doesn't have the
+	// run, a *HeldError when it is held, and a *CutError when a repair kept a part of it only.
+	Resume(ctx context.Context, run string) (Run, error)
+	// Fork makes a run of this id and holds it. It was given the same as another and has that
+	// one's events of calls, but for those that f leaves out, with the id of the run in which
+	// they happened.
+	Fork(ctx context.Context, run string, f *Fork) (Run, error)
 
-	vfs string // of tests: what writes the file
+	// Summary returns the summary of one run.
+	Summary(ctx context.Context, run string) (*Summary, error)
+	// Runs returns the runs that a filter admits, the newest first. It reads the events of none.
+	Runs(ctx context.Context, f Filter) ([]*Summary, error)
+	// Given returns what a run was given.
+	Given(ctx context.Context, run string) (*Given, error)
+	// Events yields the events of a run from the number from on, in order; the first is 1. With
+	// follow it waits for more, whichever process writes them, until the run has finished or ctx
+	// is done. An error comes alone and last.
+	Events(ctx context.Context, run string, from int64, follow bool) iter.Seq2[*Entry, error]
+	// Reader returns a run's record for reading: Append keeps nothing, and Past tells what it is
+	// when it is asked for. Somebody else may hold the run.
+	Reader(ctx context.Context, run string) (exec.Record, error)
+	// Durations returns how long the last calls of a tool took that gave a result, the oldest
+	// first, MaxDurations at most. They are added when a run pauses, ends or is closed.
+	Durations(ctx context.Context, tool string) ([]time.Duration, error)
+
+	// Questions returns the open questions of a run, by instance and path.
+	Questions(ctx context.Context, run string) ([]*Question, error)
+	// Answer puts an answer to an open question. When it returns nil, the answer is durable, and
+	// whoever holds the run gets it (Run.Answers), or the next one who does. Of several answers
+	// the first counts. The error is an *AnswerError when no question is open, it was answered
+	// already, or what is asked is not what answer.Digest names; "" is whatever is asked.
+	Answer(ctx context.Context, run, instance, path string, answer exec.Answer) error
+	// Cancel asks whoever holds a run to end it (Run.WaitCancel). The request stays until the
+	// run has finished, so whoever resumes a run that has paused meanwhile gets it.
+	Cancel(ctx context.Context, run, reason string) error
+
+	// Approve approves a plan as a whole, by the digest of what was shown, for one run that
+	// begins before it expires; the zero time is never.
+	Approve(ctx context.Context, digest string, expires time.Time) error
+	// UseApproval uses an approval up for a run. Of several runs that ask at once, one gets it;
+	// a run that has used one gets it again. The error is an *ApprovalError when there is none.
+	UseApproval(ctx context.Context, digest, run string) error
+
+	// Collect deletes runs, and what no other run was given.
+	Collect(ctx context.Context, c *Collect) (Collected, error)
+
+	// CreateLoop makes the record of a loop of this id and holds it. The error is an
+	// *ExistsError when the store has the loop.
+	CreateLoop(ctx context.Context, loop string, given json.RawMessage) (Loop, error)
+	// ResumeLoop holds a loop. The error is a *MissingError or a *HeldError.
+	ResumeLoop(ctx context.Context, loop string) (Loop, error)
+	// Loops returns the ids of all loops, the newest first.
+	Loops(ctx context.Context) ([]string, error)
+
+	// Close makes all that was appended durable, gives back what is still held, and closes the
+	// store. The error says what could not be written.
+	Close() error
 }
 
-// The defaults of Options.
-const (
-	DefaultDelay = 10 * time.Millisecond
-	DefaultBusy  = 30 * time.Second
-)
+// A Run is the record of a run that is held. Its methods may be called by any goroutine.
+type Run interface {
+	// Append, Sync and Past are those of exec.Record. Once something could not be written,
+	// nothing that comes after it is, and each Sync returns the error. For a store whose holds
+	// can be lost, as leases are, that is a *LostError.
+	exec.Record
 
-// Store is a file of runs. Close it after the runs that were made or resumed by it.
-type Store struct {
-	path   string
-	opts   Options
-	frozen bool // nobody can write it, not even the file that readers share
-
-	readers *sql.DB
-	writing sync.Mutex // held while the writer is used
-	writer  *writer    // nil when read only
-
-	queue *queue
-	watch *watch
+	// ID returns the id of the run.
+	ID() string
+	// Answers yields the answers that are put to questions of the run, by any process, until ctx
+	// is done or the run is closed; each once, beginning with those that were put before.
+	Answers(ctx context.Context) iter.Seq2[*Answer, error]
+	// Withdraw opens a question again whose answer can't be followed.
+	Withdraw(ctx context.Context, a *Answer) error
+	// WaitCancel waits until somebody cancels the run (Store.Cancel), or did so before, and
+	// returns the reason. The error is not nil when ctx is done or the run is closed before.
+	WaitCancel(ctx context.Context) (reason string, err error)
+	// Revise replaces the plan for those who resume the run from now on; what was given before
+	// is kept. Of g, the plan, the texts that come with it and the digest of the program count.
+	Revise(ctx context.Context, g *Given) error
+	// Close makes all that was appended durable and gives the run back. The error says what
+	// could not be written. A second Close does nothing.
+	Close() error
 }
 
-// Open opens the store in this file, and makes it with its folder when it is not
-// there, readable for its owner only. An error is a *Error.
-func Open(path string, opts *Options) (*Store, error) {
-	s := &Store{path: path}
-	if opts != nil {
-		s.opts = *opts
-	}
-	if s.opts.Delay == 0 {
-		s.opts.Delay = DefaultDelay
-	}
-	if s.opts.Busy == 0 {
-		s.opts.Busy = DefaultBusy
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, s.fault(err)
-	}
-	s.path = abs
-	if err := s.open(context.Background()); err != nil {
-		s.closeFile()
-		return nil, s.fault(err)
-	}
-	return s, nil
+// A Loop is the record of a solution loop that is held: what it was given, and what models,
+// people and callbacks answered, in order. The runs of its turns are runs of the store. Its
+// methods may be called by any goroutine.
+type Loop interface {
+	// ID returns the id of the loop.
+	ID() string
+	// Given returns what the loop was given.
+	Given() json.RawMessage
+	// Entries returns what was appended, in order.
+	Entries(ctx context.Context) ([]json.RawMessage, error)
+	// Append adds an entry, which is durable when Append returns nil.
+	Append(ctx context.Context, entry json.RawMessage) error
+	// Close gives the loop back.
+	Close() error
 }
 
-// open opens the file: first for writing, since only a writer can mend what a process
-// that was killed left behind.
-func (s *Store) open(ctx context.Context) error {
-	if err := s.prepareFile(); err != nil {
-		return err
-	}
-	readers, err := sql.Open("sqlite", s.source(false))
-	if err != nil {
-		return err
-	}
-	s.readers = readers
-	s.readers.SetMaxOpenConns(8)
-	s.readers.SetMaxIdleConns(8)
-	if s.opts.ReadOnly {
-		return s.check(ctx)
-	}
-	if s.writer, err = s.newWriter(ctx); err != nil {
-		return err
-	}
-	if err := s.migrate(ctx); err != nil {
-		return err
-	}
-	if err := s.writer.prepare(ctx); err != nil {
-		return err
-	}
-	s.watch = newWatch(s)
-	s.queue = newQueue()
-	go s.commitAll()
-	return nil
-}
-
-// check reads the version of a store that is opened for reading only.
-func (s *Store) check(ctx context.Context) error {
-	conn, err := s.readers.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	version, err := s.version(ctx, conn)
-	switch {
-	case err != nil:
-		return err
-	case version < len(schemas()):
-		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("its version is an older one, and has to be brought to this one")}
-	}
-	s.watch = newWatch(s)
-	return nil
-}
-
-// prepareFile makes the file unless it is there, and finds out what the database would
-// only call a file that can't be opened. It leaves a file that exists alone: to close it
-// would take the database's locks from other stores of this process.
-func (s *Store) prepareFile() error {
-	at, err := os.Stat(s.path)
-	switch {
-	case err == nil && at.IsDir():
-		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is a folder")}
-	case err == nil && !at.Mode().IsRegular():
-		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is not a plain file")}
-	case err == nil && 0 < at.Size() && at.Size() < smallest && !exists(s.path+"-journal") && !exists(s.path+"-wal"):
-		return &Error{Path: s.path, Fault: Foreign, Err: errors.New("it is shorter than any")}
-	case err == nil && s.opts.ReadOnly:
-		s.frozen = !exists(s.path+"-wal") && access(filepath.Dir(s.path), true) != nil
-		return access(s.path, false)
-	case err == nil:
-		return access(s.path, true)
-	case !errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly:
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // another process was faster
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	syncFolders(s.path)
-	return f.Close()
-}
-
-// smallest is the size of the smallest database. SQLite takes a shorter file for an empty
-// one, and writes over it, unless it was cut off there and says so in a file beside it.
-const smallest = 512
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// syncFolders makes the name of a new file durable, and that of its folder, where the system
-// can do that.
-func syncFolders(path string) {
-	dir := filepath.Dir(path)
-	for _, name := range []string{dir, filepath.Dir(dir)} {
-		if d, err := os.Open(name); err == nil {
-			_ = d.Sync()
-			d.Close()
-		}
-	}
-}
-
-// source is what a connection is opened by.
-func (s *Store) source(write bool) string {
-	q := url.Values{"_synchronous": {"FULL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_error_rc": {"1"}}
-	switch {
-	case write: // it waits by itself: see Store.retry
-		q.Set("_busy_timeout", "0")
-	default:
-		q.Set("_busy_timeout", "10000")
-		q.Set("_query_only", "1")
-	}
-	if s.opts.ReadOnly {
-		q.Set("mode", "ro")
-	} else {
-		q.Set("mode", "rw")
-	}
-	if s.frozen {
-		q.Set("immutable", "1")
-	}
-	if s.opts.vfs != "" {
-		q.Set("vfs", s.opts.vfs)
-	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: q.Encode()}
-	return u.String()
-}
-
-// Close waits until all that was appended is on disk, gives the runs that are still
-// held back, and closes the file. The error is that of what could not be written.
-func (s *Store) Close() error {
-	var err error
-	if s.queue != nil {
-		for _, r := range s.queue.open() {
-			err = errors.Join(err, r.Close())
-		}
-		s.queue.close()
-		<-s.queue.done
-	}
-	return errors.Join(err, s.fault(s.closeFile()))
-}
-
-func (s *Store) closeFile() error {
-	var errs []error
-	if s.watch != nil {
-		s.watch.close()
-	}
-	if s.readers != nil {
-		errs = append(errs, s.readers.Close())
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.writer != nil { // last, so that it brings all into the main file
-		errs = append(errs, s.writer.close())
-		s.writer = nil
-		os.Remove(s.path + ".locks") // if no run is held by others
-	}
-	return errors.Join(errs...)
-}
-
-// writer is the connection that writes.
-type writer struct {
-	db   *sql.DB
-	conn *sql.Conn
-
-	events                                       []inserts // the largest first, the last of one row
-	summary, question, closing, instance, asking *sql.Stmt
-	begin, commit                                *sql.Stmt
-	prepared                                     []*sql.Stmt // all of them
-}
-
-// inserts is a statement that inserts so many rows of events.
-type inserts struct {
-	rows int
-	stmt *sql.Stmt
-}
-
-// newWriter opens the connection that writes.
-func (s *Store) newWriter(ctx context.Context) (*writer, error) {
-	db, err := sql.Open("sqlite", s.source(true))
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{db: db}
-	err = s.connect(ctx, w)
-	for query, stmt := range map[string]**sql.Stmt{"BEGIN IMMEDIATE": &w.begin, "COMMIT": &w.commit} {
-		if err == nil {
-			*stmt, err = w.prepareOne(ctx, query)
-		}
-	}
-	if err != nil {
-		w.close()
-		return nil, err
-	}
-	return w, nil
-}
-
-// connect connects the writer, and has the file keep a write-ahead log. Another program's
-// database is not to be changed, not even in that.
-func (s *Store) connect(ctx context.Context, w *writer) error {
-	mode := ""
-	err := s.retry(ctx, func() (err error) {
-		if w.conn == nil {
-			if w.conn, err = w.db.Conn(ctx); err != nil {
-				return err
-			}
-		}
-		if _, err := s.version(ctx, w.conn); err != nil {
-			return err
-		}
-		return w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-	})
-	if err == nil && mode != "wal" {
-		return &Error{Path: s.path, Fault: Unusable, Err: errors.New("its file system can't share memory between processes")}
-	}
-	return err
-}
-
-// prepare prepares the statements of the commits.
-func (w *writer) prepare(ctx context.Context) error {
-	for query, stmt := range map[string]**sql.Stmt{
-		updateRun: &w.summary, upsertQuestion: &w.question,
-		closeQuestion: &w.closing, upsertInstance: &w.instance, countQuestions: &w.asking,
-	} {
-		var err error
-		if *stmt, err = w.prepareOne(ctx, query); err != nil {
-			return err
-		}
-	}
-	for _, rows := range []int{16, 4, 1} {
-		stmt, err := w.prepareOne(ctx, insertEvents+eventRow+strings.Repeat(", "+eventRow, rows-1))
-		if err != nil {
-			return err
-		}
-		w.events = append(w.events, inserts{rows, stmt})
-	}
-	return nil
-}
-
-func (w *writer) prepareOne(ctx context.Context, query string) (*sql.Stmt, error) {
-	stmt, err := w.conn.PrepareContext(ctx, query)
-	if err == nil {
-		w.prepared = append(w.prepared, stmt)
-	}
-	return stmt, err
-}
-
-// close closes the statements as well: a connection that has any stays open in SQLite.
-func (w *writer) close() error {
-	var errs []error
-	for _, stmt := range w.prepared {
-		errs = append(errs, stmt.Close())
-	}
-	if w.conn != nil {
-		errs = append(errs, w.conn.Close())
-	}
-	return errors.Join(append(errs, w.db.Close())...)
-}
-
-// tx is a transaction of the writer.
-type tx struct {
-	*writer
-	ctx context.Context
-}
-
-func (t *tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.conn.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-func (t *tx) run(s *sql.Stmt, args ...any) error {
-	_, err := s.ExecContext(t.ctx, args...)
-	return err
-}
-
-// write does f in a transaction: all that it does is on disk when write returns nil, and
-// nothing of it is there otherwise. While another process writes, it waits.
-func (s *Store) write(ctx context.Context, f func(*tx) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if err := s.writable(); err != nil {
-		return err
-	}
-	t := &tx{s.writer, ctx}
-	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
-		return s.fault(err)
-	}
-	err := f(t)
-	if err == nil {
-		err = t.run(t.commit)
-	}
-	if err != nil {
-		// Some errors have ended the transaction already: then this one says so only.
-		_, _ = t.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-	}
-	return s.fault(err)
-}
-
-// writable reports, as an error, that there is no writer. The caller holds writing.
-func (s *Store) writable() error {
-	switch {
-	case s.opts.ReadOnly:
-		return &Error{Path: s.path, Fault: ReadOnly, Err: errors.New("it was opened for reading only")}
-	case s.writer == nil:
-		return &Error{Path: s.path, Fault: Closed}
-	}
-	return nil
-}
-
-// retry does what another process may be in the way of, until it is not or for
-// Options.Busy.
-func (s *Store) retry(ctx context.Context, f func() error) error {
-	return retry(ctx, s.opts.Busy, f)
-}
-
-// retry does what another process may be in the way of, until it is not or for so long. The
-// waits are short and uneven, so that of several processes that write all the time each has its
-// turn. SQLite's own waiting is no substitute: a change of the journal mode does not wait.
-func retry(ctx context.Context, most time.Duration, f func() error) error {
-	start := time.Now()
-	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
-		err := f()
-		if !busy(err) || time.Since(start) > most {
-			return err
-		}
-		timer := time.NewTimer(wait/2 + rand.N(wait))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
-	}
-}
-
-// micros is how times are kept.
-func micros(t time.Time) int64 { return t.UnixMicro() }
+// MaxDurations is how many durations a store keeps of each tool.
+const MaxDurations = 256

@@ -173,6 +173,7 @@ func (p *parser) unknownMember(in Node, m Member) {
 // none.
 func (p *parser) explicitIDs() {
 	taken := map[string]int32{}
+	var tried map[string]bool // every name that is written, once a free one is asked for
 	for i := range p.doc.Calls {
 		c := &p.doc.Calls[i]
 		if c.IDNode.IsZero() {
@@ -184,11 +185,40 @@ func (p *parser) explicitIDs() {
 			continue
 		}
 		p.call = c
-		p.fault(c.IDNode, diag.DuplicateID, "two calls have the \"_id\" %q", c.ID).
+		f := p.fault(c.IDNode, diag.DuplicateID, "two calls have the \"_id\" %q", c.ID).
 			related(p.doc.Calls[first].IDNode.Span(), "first written here")
+		if f.Loc.File == nil {
+			continue // one of too many
+		}
+		free := p.freeID(c.ID, &tried)
+		taken[free] = int32(i)
+		f.fix(fmt.Sprintf("call this one %q", free), diag.Edit{Span: c.IDNode.Span(), Text: string(appendQuoted(nil, free, '"'))})
 	}
 	p.call = nil
 	p.defaultIDs(taken)
+}
+
+// freeID is a name like this one that no call has or asks to depend on.
+func (p *parser) freeID(id string, tried *map[string]bool) string {
+	if *tried == nil {
+		*tried = map[string]bool{}
+		for i := range p.doc.Calls {
+			c := &p.doc.Calls[i]
+			(*tried)[c.ID] = true
+			if c.Rest != nil {
+				for _, d := range c.Rest.DependsOn {
+					(*tried)[d.Name] = true
+				}
+			}
+		}
+	}
+	for n := 2; ; n++ {
+		free := fmt.Sprintf("%s-%d", id, n)
+		if !(*tried)[free] {
+			(*tried)[free] = true
+			return free
+		}
+	}
 }
 
 // defaultIDs names the calls without an _id: by their tool, with a number from its

@@ -42,7 +42,16 @@ type Document struct {
 	broken  bool // not all of it could be read
 	faulty  bool // it has errors
 	answer  bool // it stands inside a model's answer
+	model   bool // a model wrote it
+	foreign bool // it was made of a plan in another notation
 }
+
+// Model reports whether a model wrote the document, which then is told of text that nearly is a
+// reference as of an error: it can mend that, and nobody else looks at it.
+func (d *Document) Model() bool { return d.model }
+
+// Translated reports whether the document was made of a plan in another notation.
+func (d *Document) Translated() bool { return d.foreign }
 
 // Faulty reports whether errors were found when the document was read: it must
 // not run.
@@ -125,8 +134,8 @@ type Rest struct {
 }
 
 // OutputPath is the call's _outputPath, or the one that its tool fixes; nil when there is none, or
-// it was reported. It must not be changed. A single plain path, as nearly all are, is read again each
-// time; a TextReader reads many.
+// it was reported. It must not be changed. A single plain path, as nearly all are, is read again
+// each time; a TextReader reads many.
 func (c *Call) OutputPath() *Write { return c.outputPath(nil) }
 
 func (c *Call) outputPath(m *memory) *Write {

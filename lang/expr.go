@@ -2,6 +2,7 @@ package lang
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
@@ -85,6 +86,9 @@ type Alternative struct {
 	Span  diag.Span
 	Paths []*Expr // OpRefs
 }
+
+// refers reports whether there is a reference in the expression.
+func (e *Expr) refers() bool { return e.Op == OpRef || slices.ContainsFunc(e.Args, (*Expr).refers) }
 
 // ParseRead parses a read expression such as "†state.a || 'x'", the whole of s
 // but for white space around it. Spans are offsets into s. The error is an

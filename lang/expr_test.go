@@ -182,8 +182,8 @@ var mistakes = []struct{ text, want string }{
 	{"†a «|» †b", `a lone "|"; did you mean "||"?`},
 	{"†a ||«|» †b", `a lone "|"; did you mean "||"?`},
 	{"†a «&» †b", `a lone "&"; did you mean "&&"?`},
-	{"†a «<» †b", `a lone "<"; did you mean "<|>"?`},
-	{"†a «>» †b", `a lone ">"; did you mean "<|>"?`},
+	{"†a «<» †b", `a lone "<"; did you mean "<|>"? (the tool choose tests conditions)`},
+	{"†a «>» †b", `a lone ">"; did you mean "<|>"? (the tool choose tests conditions)`},
 	{"†a «*» †b", `a lone "*"; did you mean "*>"?`},
 	{"†a «or» †b", `"or" is no operator; did you mean "||"? a name with a space or a sign goes in ["…"], a reference inside text in †{…}`},
 	{"†a «and» more", `"and" is no operator; did you mean "&&"? a name with a space or a sign goes in ["…"], a reference inside text in †{…}`},
@@ -373,7 +373,7 @@ func TestNameCharacters(t *testing.T) {
 	}
 }
 
-func TestSimpleReferencesAreFast(t *testing.T) {
+func TestSimpleExpressionsAreFast(t *testing.T) {
 	tests := []struct {
 		text string
 		bare bool
@@ -384,9 +384,19 @@ func TestSimpleReferencesAreFast(t *testing.T) {
 		{"state.a", true, true},
 		{"true.a", true, true},
 		{"state.a", false, false},
-		{"true", true, false},
-		{"5", true, false},
-		{"†a || †b", false, false},
+		{"true", true, true},
+		{"-1.5e+3", false, true},
+		{"'it'", false, true},
+		{`'it\'s'`, false, false},
+		{"†a || †b||'x'", false, true},
+		{"†a.b <|> null || 3", false, true},
+		{"†a *> †b[0]", false, true},
+		{"a && b", true, true},
+		{"a && b", false, false},
+		{"†a || †b && †c", false, false},
+		{"†a || (†b)", false, false},
+		{"†a || ", false, false},
+		{"†a †b", false, false},
 		{`†state["\n"]`, false, false},
 	}
 	for _, test := range tests {

@@ -14,24 +14,74 @@ const dagger = "†"
 // grammar's limits may count.
 const maxSimple = 1 << 20
 
-// simple reads text[from:to] when it is a single reference, without escapes in
-// its names: nearly every expression of nearly every plan. It gives what the
-// grammar gives, at a hundredth of the cost, or nil when the grammar has to
-// decide. (A cache of what was read would gain nothing: the spans differ each
-// time, and finding an entry costs as much as reading the reference.)
+// simple reads text[from:to] when it is a reference or a literal without escapes,
+// or several of them joined by one operator: nearly every expression of nearly every
+// plan. It gives what the grammar gives, at a hundredth of the cost, or nil when the
+// grammar has to decide. (A cache of what was read would gain nothing: the spans
+// differ each time, and finding an entry costs as much as reading the reference.)
 func (s source) simple(from, to int, bare bool) *Expr {
 	t := s.text[:to]
 	if to-from > maxSimple {
 		return nil
 	}
-	if !strings.HasPrefix(t[from:], dagger) && (!bare || isLiteral(t[from:])) {
-		return nil
+	first, end := s.operand(t, from, bare)
+	if first == nil || end == to {
+		return first
 	}
-	e, end := s.scan(t, from)
-	if end != to {
-		return nil
+	e := &Expr{Args: []*Expr{first}}
+	for end < to {
+		op, angle, next := operator(t, spaceEnd(t, end))
+		if op == OpRef || e.Op != OpRef && op != e.Op {
+			return nil
+		}
+		var arg *Expr
+		if arg, end = s.operand(t, spaceEnd(t, next), bare); arg == nil {
+			return nil
+		}
+		e.Op, e.Angle, e.Args = op, e.Angle || angle, append(e.Args, arg)
 	}
+	e.Span = s.span(from, to)
 	return e
+}
+
+// operand reads the reference or literal at t[i:]; it gives nil if the grammar has to.
+func (s source) operand(t string, i int, bare bool) (e *Expr, end int) {
+	if i < len(t) && (t[i] == '"' || t[i] == '\'') {
+		n := strings.IndexByte(t[i+1:], t[i])
+		if n < 0 || strings.IndexByte(t[i+1:i+1+n], '\\') >= 0 {
+			return nil, i
+		}
+		end = i + n + len(`""`)
+		return &Expr{Op: OpLiteral, Span: s.span(i, end), Value: appendQuoted(nil, t[i+1:end-1], '"')}, end
+	}
+	if e, end = s.scan(t, i); e == nil || strings.HasPrefix(t[i:], dagger) {
+		return e, end
+	}
+	if word := t[i:end]; isLiteral(word) {
+		return &Expr{Op: OpLiteral, Span: s.span(i, end), Value: json.RawMessage(word)}, end
+	} else if !bare {
+		return nil, i
+	}
+	return e, end
+}
+
+// operator reads the operator at t[i:]; OpRef stands for none.
+func operator(t string, i int) (op Op, angle bool, end int) {
+	for _, o := range [...]struct {
+		text  string
+		op    Op
+		angle bool
+	}{{"||", OpOr, false}, {"&&", OpAnd, false}, {"<|>", OpOr, true}, {"*>", OpAnd, true}} {
+		if strings.HasPrefix(t[i:], o.text) {
+			return o.op, o.angle, i + len(o.text)
+		}
+	}
+	return OpRef, false, i
+}
+
+// spaceEnd is where the white space at t[i:] ends.
+func spaceEnd(t string, i int) int {
+	return len(t) - len(strings.TrimLeftFunc(t[i:], unicode.IsSpace))
 }
 
 // scan reads the longest reference at t[from:], with or without a dagger. It
@@ -54,6 +104,9 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 		}
 		e.Path, end = append(e.Path, seg), next
 	}
+	if len(e.Path) == 0 {
+		e.Path = nil
+	}
 	e.Span = s.span(from, end)
 	return e, end
 }
@@ -62,7 +115,7 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 // up to a few, so that its path is allocated once.
 func maxSegments(t string) int {
 	n := 0
-	for i := 0; i < len(t) && n < 16 && t[i] != ' ' && t[i] != dagger[0]; i++ {
+	for i := 0; i < len(t) && n < 16 && t[i] != ' ' && t[i] != '|' && t[i] != dagger[0]; i++ {
 		if t[i] == '.' || t[i] == '[' {
 			n++
 		}

@@ -71,11 +71,77 @@ func (m *misfit) fits() bool {
 
 // explain gives the place of the mistake in the text, and what is wrong there.
 func (m *misfit) explain() (from, to int, message string) {
+	if m.found.name == "Dagger" && m.prev.name == "Word" && (m.prev.value == "!" || m.prev.value == "not") {
+		return m.prev.from, m.prev.from + len(m.prev.value), m.choose(m.prev.value)
+	}
+	if sign := m.comparison(); sign != "" {
+		return m.found.from, m.found.from + len(sign), m.choose(sign)
+	}
 	at, message := m.found, m.stray()
 	if message == "" {
 		at, message = m.misplaced()
 	}
 	return at.from, at.from + len(at.value), message
+}
+
+// comparison is the sign of a comparison where the expression goes wrong; "" if it is something
+// else.
+func (m *misfit) comparison() string {
+	operand := m.endsPath() || m.prev.name == "String" || m.prev.name == "Close"
+	for _, sign := range []string{"===", "!==", "==", "!=", "<=", ">=", "=", "<", ">"} {
+		behind, ok := strings.CutPrefix(m.rest, sign)
+		if behind = strings.TrimSpace(behind); !ok || !operand || m.reason != "" {
+			continue
+		}
+		if behind == "" || len(sign) == 1 && sign != "=" && strings.ContainsAny(behind[:1], "<|>&*") || sign[0] != '=' && strings.HasPrefix(behind, dagger) && len(sign) == 1 {
+			return "" // perhaps an operator that was cut short
+		}
+		return sign
+	}
+	return ""
+}
+
+// choose says how a condition is written, in full where it is of one reference.
+func (m *misfit) choose(sign string) string {
+	const cure = "an expression has no %q; the tool choose tests conditions"
+	value := m.value()
+	right := strings.TrimSpace(strings.TrimPrefix(m.rest, sign))
+	if value == "" || sign == "!" || sign == "not" || strings.ContainsAny(right, "†|&()") {
+		return fmt.Sprintf(cure+", and _when its outcome", sign)
+	}
+	if sign == "=" || sign == "===" {
+		sign = "=="
+	}
+	if sign == "!==" {
+		sign = "!="
+	}
+	if _, literal := simpleLiteral(right); !literal {
+		return fmt.Sprintf(cure+", and _when its outcome", sign)
+	}
+	when := appendQuoted(nil, "value "+sign+" "+right, '"')
+	return fmt.Sprintf(cure+`: {"_tool": "choose", "value": %s, "when": {"yes": %s}, "_outputPath": "†state.yes || †state.no"}, and here †state.yes`,
+		sign, appendQuoted(nil, value, '"'), when)
+}
+
+// simpleLiteral is a number, true, false, null or a string in quotes.
+func simpleLiteral(s string) (string, bool) {
+	e, err := ParseRead(s)
+	return s, err == nil && e.Op == OpLiteral
+}
+
+// value is what stands before the mistake when that is one reference.
+func (m *misfit) value() string {
+	text := ""
+	for i, t := range m.before {
+		if i > 0 && t.name == "Dagger" || t.name != "Dagger" && t.name != "Name" && t.name != "Word" && t.name != "Dot" && t.name != "Index" && t.name != "Quoted" {
+			return ""
+		}
+		text += t.value
+	}
+	if !strings.HasPrefix(text, dagger) {
+		return ""
+	}
+	return text
 }
 
 // misplaced words a token that would be right elsewhere.
@@ -204,7 +270,7 @@ func (m *misfit) stray() string {
 	case "|", "&":
 		return fmt.Sprintf("a lone %q; did you mean %q?", c, c+c)
 	case "<", ">":
-		return fmt.Sprintf(`a lone %q; did you mean "<|>"?`, c)
+		return fmt.Sprintf(`a lone %q; did you mean "<|>"? (the tool choose tests conditions)`, c)
 	case "*":
 		return `a lone "*"; did you mean "*>"?`
 	case `"`, "'":

@@ -72,7 +72,7 @@ func checkFindings(t *testing.T, list diag.List, size int) {
 	}
 	for i := range list {
 		f := &list[i]
-		if inside(f.Loc.Span); f.Message == "" || f.Loc.File == nil || f.Code == 0 {
+		if inside(f.Loc.Span); f.Message == "" || f.Loc.File == nil || f.Code == 0 || f.Code == diag.InternalError {
 			t.Fatalf("an empty finding %+v", f)
 		}
 		for _, r := range f.Related {

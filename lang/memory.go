@@ -85,7 +85,8 @@ func (m *memory) forget() {
 }
 
 // TextReader reads texts and output paths one after the other, in the same memory: what it costs
-// beside Node.Text and Call.OutputPath is next to nothing. The zero TextReader is ready. It is for one goroutine.
+// beside Node.Text and Call.OutputPath is next to nothing. The zero TextReader is ready. It is for
+// one goroutine.
 type TextReader struct{ memory memory }
 
 // Text is Node.Text, good until the reader is used again; its strings stay.

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,6 +162,7 @@ func (p *parser) plan(message Node) {
 	if !ok {
 		m, ok = message.Member("calls")
 	}
+	p.unread(message, "the plan message", "type", "mode", "description", "_call", "_date", "_outputMethod", cmp.Or(m.Name, "plan"))
 	switch v := m.Value; {
 	case !ok:
 		p.noPlan(message, "the plan message has no \"plan\"; it wants a list of calls")
@@ -194,7 +196,46 @@ func (p *parser) wantsOne(m Member, words []string) {
 	}
 }
 
+// words are the members that documents have, wherever they stand.
+func words() []string {
+	return []string{"type", "mode", "plan", "calls", "output", "context", "schema", "solution"}
+}
+
+// unread reports the members of an object that nothing reads. One that is a word of the language,
+// or nearly one that the object can have, is a slip; any other may be for somebody else. What was
+// made of another notation has what plc put there.
+func (p *parser) unread(n Node, what string, known ...string) {
+	for m := range n.Members() {
+		if p.doc.foreign || slices.Contains(known, m.Name) {
+			continue
+		}
+		f := p.add(diag.Info, m.Key, diag.PassedOver, "%s has no member %q, so nothing reads it; it has %s", what, m.Name, strings.Join(known, ", "))
+		if f.Loc.File == nil {
+			continue
+		}
+		p.place(f, m.Value)
+		near, ok := spell.Nearest(m.Name, slices.Values(known))
+		switch {
+		case slices.Contains(words(), m.Name):
+			f.Severity = diag.Warning
+		case ok && !strings.HasPrefix(near, "_"):
+			f.Severity = diag.Warning
+			f.Message += fmt.Sprintf("; did you mean %q?", near)
+			if n.get(near).IsZero() {
+				f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
+			}
+		}
+	}
+}
+
+// solution reads a solution that is an object of its own.
 func (p *parser) solution(s Node) {
+	p.unread(s, "the solution", "calls", "output", "meta")
+	p.solve(s)
+}
+
+// solve reads the calls and the output of a solution.
+func (p *parser) solve(s Node) {
 	if output := s.get("output"); !output.is(Null) {
 		p.doc.Output = output
 		p.texts(output)
@@ -222,12 +263,21 @@ func (p *parser) request(root Node) {
 	if !root.get("calls").IsZero() && solution.IsZero() {
 		solution = root
 	}
+	known := []string{"context", "schema", "solution"}
+	if solution.i == root.i && !solution.IsZero() {
+		known = []string{"context", "schema", "calls", "output", "meta"}
+	}
+	p.unread(root, "the request", append(known, "type", "description")...)
 	switch {
 	case solution.is(Object):
 		if !plan.IsZero() {
 			p.mode(plan)
 		}
-		p.solution(solution)
+		if solution.i == root.i {
+			p.solve(solution)
+		} else {
+			p.solution(solution)
+		}
 	case solution.Kind() != Null:
 		p.noPlan(solution, "\"solution\" wants an object {\"calls\": […]}, not %s", describe(solution))
 	case !plan.IsZero():
@@ -367,6 +417,9 @@ func (p *parser) texts(n Node) {
 // report reports what is wrong with an expression.
 func (p *parser) report(n Node, faults []fault) {
 	for _, x := range faults {
+		if x.Code == diag.BareDagger && p.doc.model {
+			x.Severity = diag.Error
+		}
 		f := p.add(x.Severity, x.Span, x.Code, "%s", x.Message)
 		if f.Fix = x.Fix; f.Loc.File != nil {
 			p.place(f, n)

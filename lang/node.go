@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"iter"
 	"strconv"
 	"strings"
@@ -185,6 +186,27 @@ func (n Node) Pointer() string {
 		return ""
 	}
 	return string(n.tree.appendPointer(nil, 0, n.i))
+}
+
+// Removal is the edit that takes a member out of its object, with one comma beside it; ok is false
+// when a comment stands where that would be.
+func (m *Member) Removal() (edit diag.Edit, ok bool) {
+	text := m.Value.tree.file.Text
+	from, to := int(m.Key.Start), int(m.Value.Span().End)
+	behind := to + len(text[to:]) - len(bytes.TrimLeft(text[to:], " \t\r\n"))
+	before := len(bytes.TrimRight(text[:from], " \t\r\n"))
+	switch {
+	case m.Key.Len() == 0 || behind == len(text) || before == 0:
+		return diag.Edit{}, false
+	case text[behind] == ',':
+		to = behind + 1
+		to += len(text[to:]) - len(bytes.TrimLeft(text[to:], " \t\r\n"))
+	case text[behind] == '}' && text[before-1] == ',':
+		from = before - 1
+	case text[behind] != '}' || text[before-1] != '{':
+		return diag.Edit{}, false
+	}
+	return diag.Edit{Span: diag.Span{Start: int32(from), End: int32(to)}}, true
 }
 
 // Text is what a string value says when it holds an expression, an escaped

@@ -16,6 +16,9 @@ type Options struct {
 	// reported as diag.Mended; no value, no end of a string and no end of a call is
 	// ever made up.
 	Answer bool
+	// Model says that a model wrote the plan: a bare dagger in a text is an error. Answer implies
+	// it.
+	Model bool
 
 	// Translation says that the text was made of a plan in another notation; nil if not.
 	Translation *Translation
@@ -29,7 +32,14 @@ type Options struct {
 // read is there beside the findings. A nil Options is the default. Findings are in
 // the order of the text, at most 100 of each code and then one that tells how many
 // more there are. It costs time and memory linear in the text.
-func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
+//
+// It does not panic: a fault of its own is a finding as well (PLC901), and the document is empty.
+func Parse(file *diag.File, opts *Options) (doc *Document, found diag.List) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, found = &Document{File: file, broken: true, faulty: true}, diag.List{diag.Panic(file, p)}
+		}
+	}()
 	p := newParser(file, opts)
 	if len(file.Text) > p.limits.MaxBytes {
 		p.errorf(diag.Span{}, diag.OverLimit, "the text has %d bytes, more than %d", len(file.Text), p.limits.MaxBytes)
@@ -39,7 +49,7 @@ func Parse(file *diag.File, opts *Options) (*Document, diag.List) {
 		p.text()
 	}
 	p.doc.broken = p.has(diag.NotJSON, diag.OverLimit, diag.NotAPlan)
-	found := p.sorted(p.doc.Calls)
+	found = p.sorted(p.doc.Calls)
 	if opts != nil {
 		found = p.translated(opts.Translation, found)
 	}
@@ -55,6 +65,7 @@ type parser struct {
 	limits   jsonscan.Limits
 	maxCalls int
 	mend     bool
+	trial    bool // of a text that was changed to see whether it becomes a plan
 
 	// While the calls are read:
 	prefix  []byte   // the JSON Pointer of the list of calls
@@ -74,7 +85,7 @@ func newParser(file *diag.File, opts *Options) *parser {
 	}
 	p := &parser{
 		findings: newFindings(file),
-		doc:      &Document{File: file, answer: opts.Answer},
+		doc:      &Document{File: file, answer: opts.Answer, model: opts.Model || opts.Answer, foreign: opts.Translation != nil},
 		limits:   jsonscan.Limits{MaxBytes: opts.MaxBytes, MaxDepth: opts.MaxDepth}.OrDefault(),
 		maxCalls: opts.MaxCalls,
 		mend:     opts.Answer,
@@ -96,6 +107,7 @@ func (p *parser) text() {
 	if root.IsZero() && p.foreign(r) {
 		return
 	}
+	p.offerRepair(r)
 	p.use(r, root)
 }
 

@@ -360,7 +360,8 @@ func TestLineEndings(t *testing.T) {
 	}
 }
 
-// large is a size, or, for the race detector, an eighth of it: a long text is read by one goroutine.
+// large is a size, or, for the race detector, an eighth of it: a long text is read by one
+// goroutine.
 func large(n int) int {
 	if raceDetector {
 		return n / 8

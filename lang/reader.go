@@ -41,6 +41,7 @@ type reader struct {
 	maxDepth int
 	mend     bool
 	one      bool // reads one value and not what follows
+	strict   bool // ends at the first fault
 	done     bool
 }
 
@@ -265,10 +266,12 @@ func (r *reader) isLine(first, rest diag.Span) bool {
 
 // fault reports a fault of syntax after which the reader can go on.
 func (r *reader) fault(span diag.Span, format string, args ...any) *finding {
-	if r.faults++; r.faults == maxFaults {
-		r.done = true
+	f := r.errorf(span, diag.NotJSON, format, args...)
+	if r.faults++; r.faults == maxFaults && !r.done {
+		r.errorf(span, diag.NotJSON, "reading ended here, after %d faults of syntax; what follows was not read", maxFaults)
 	}
-	return r.errorf(span, diag.NotJSON, format, args...)
+	r.done = r.done || r.strict || r.faults >= maxFaults
+	return f
 }
 
 // stop reports a fault of syntax that is the last one to be found.

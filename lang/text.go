@@ -17,8 +17,14 @@ func readText(src []byte, span diag.Span, m *memory) (*Text, []fault) {
 		return nil, nil
 	}
 	s := newSource(src, span, m)
-	if from, to := s.trim(0, len(s.text)); isWhole(s.text[from:to]) {
+	from, to := s.trim(0, len(s.text))
+	switch t := s.text[from:to]; {
+	case isWhole(t):
 		return s.whole(from, to)
+	case strings.HasPrefix(t, "(") && strings.Contains(t, dagger):
+		if text, faults, ok := s.group(from, to); ok {
+			return text, faults
+		}
 	}
 	r := &textReader{source: s}
 	for m := range marks(s.text) {
@@ -43,6 +49,19 @@ func (s source) whole(from, to int) (*Text, []fault) {
 		return &Text{}, []fault{*f}
 	}
 	return s.memory.whole(e), nil
+}
+
+// group reads a text that begins with a parenthesis; ok is false when it is no expression with a
+// reference in it, and so is text.
+func (s source) group(from, to int) (text *Text, faults []fault, ok bool) {
+	switch e, f := s.read(from, to, false); {
+	case f != nil && f.Code == diag.MixedOperators:
+		return &Text{}, []fault{*f}, true
+	case f != nil || !e.refers():
+		return nil, nil, false
+	default:
+		return s.memory.whole(e), nil, true
+	}
 }
 
 // mark is a dagger of a text that is no expression as a whole.
@@ -241,7 +260,11 @@ func formatText(src []byte, span diag.Span, t *Text) []byte {
 	case t == nil || len(t.Parts) == 0:
 		return token
 	case t.Whole:
-		return appendQuoted(nil, t.Parts[0].Expr.String(), '"')
+		expr := t.Parts[0].Expr.String()
+		if !strings.HasPrefix(expr, dagger) && !strings.HasPrefix(expr, "(") {
+			expr = "(" + expr + ")" // or it would be text
+		}
+		return appendQuoted(nil, expr, '"')
 	}
 	s := newSource(src, span, nil)
 	out := make([]byte, 0, len(token))

@@ -54,6 +54,17 @@ var texts = []struct {
 	{`"«\u2020» 1892"`, "", "", `"†" wants a kind right after it, as in †state; text that starts with † is written ††`},
 	{`"\ud83d\ude42"`, "nil", "", ""},
 
+	// Expressions that begin with a parenthesis.
+	{`"(†a || †b) && †c"`, "= (&& (|| a b) c)", "", ""},
+	{`" ( \u2020a ) "`, "= a", `"†a"`, ""},
+	{`"('x' && †a) || 5"`, `= (|| (&& "x" a) 5)`, "", ""},
+	{`"('x' || †a)"`, `= (|| "x" a)`, "", ""},
+	{`"(†a || †b «&&» †c)"`, "", "", "the operators are mixed without parentheses; did you mean †a || (†b && †c) or (†a || †b) && †c?"},
+	{`"('†a')"`, "nil", "", ""},
+	{`"(see †{a})"`, `"(see "{a}")"`, "", ""},
+	{`"(the dagger †)"`, "nil", "", ""},
+	{`"(«†state.a») was seen"`, "nil", "", "†state.a inside longer text is just text; did you mean †{state.a}?"},
+
 	// Literals that start with a dagger.
 	{`"††state.x"`, `"†state.x"`, "", ""},
 	{`"\u2020\u2020state.x"`, `"†state.x"`, "", ""},

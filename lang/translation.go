@@ -135,7 +135,7 @@ func (in *inner) add(n Node) {
 		from := s.span(i, i+size)
 		last := len(in.pieces) - 1
 		switch kind := pieceKind(at, from); {
-		case kind == diag.Words && last >= first && in.pieces[last].Kind == kind && in.pieces[last].From.End == from.Start:
+		case kind == diag.InString && last >= first && in.pieces[last].Kind == kind && in.pieces[last].From.End == from.Start:
 			in.pieces[last].At.End, in.pieces[last].From.End = at.End, from.End
 		default:
 			in.pieces = append(in.pieces, diag.Piece{At: at, From: from, Kind: kind})
@@ -147,9 +147,9 @@ func (in *inner) add(n Node) {
 // pieceKind is how a character of a string is written: as it is, or as an escape.
 func pieceKind(at, from diag.Span) diag.PieceKind {
 	if at.Len() == from.Len() {
-		return diag.Words
+		return diag.InString
 	}
-	return diag.Construct
+	return diag.Escape
 }
 
 // Insides is Inside for many places of one string, at the cost of one pass over it.

@@ -46,11 +46,11 @@ type attempt struct {
 // attempt is the turn's first answer, its second, …. One that broke off does not count: a loop that
 // is done again from its record, which does not know of it, gives the run the same id.
 func (s *solver) attempt(ctx context.Context, number int) *attempt {
-	id := fmt.Sprintf("%s-%d", s.opts.ID, s.result.Turns+1)
+	id := fmt.Sprintf("%s-%d", s.Loop.ID, s.result.Turns+1)
 	if number > 1 {
 		id += fmt.Sprintf(".%d", number)
 	}
-	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.opts.Whole || s.redo != nil || s.opts.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
+	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.Loop.Whole || s.redo != nil || s.Loop.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
 }
 
 // maxGrowing is how many bytes of context are read again with each part of an answer that comes.
@@ -60,10 +60,11 @@ const maxGrowing = 1 << 20
 func (a *attempt) text(piece string) {
 	for _, call := range a.growing.add(piece) {
 		a.listed = append(a.listed, call)
-		a.s.emit(Event{Type: Listed, Call: compactJSON(call)})
+		a.s.Emit(Event{Type: Listed, Call: compactJSON(call)})
 	}
-	// An answer that comes in one piece is whole: it may be one of before, of which calls that change
-	// the world were made. Nothing but those is to be under their ids in the record of the run.
+	// An answer that comes in one piece is whole: it may be one of before, of which calls that
+	// change the world were made. Nothing but those is to be under their ids in the record of the
+	// run.
 	if a.pieces++; a.off || a.pieces == 1 {
 		return
 	}
@@ -77,7 +78,7 @@ func (a *attempt) text(piece string) {
 func (a *attempt) feed() {
 	a.fed = len(a.listed)
 	solution := `{"calls":[` + string(bytes.Join(a.listed, []byte(","))) + `],"output":null}`
-	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(solution)), nil)
+	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(solution)), &lang.Options{Model: true})
 	if findings.HasErrors() || !a.named(doc) {
 		a.off = true
 		return
@@ -121,23 +122,23 @@ func hold(c *compile.Call) bool {
 // start starts the run of a.prog.
 func (a *attempt) start(open bool) error {
 	s := a.s
-	opts := s.opts.Exec
+	opts := s.Loop.Exec
 	opts.ID, opts.Open, opts.Known = a.id, open, s.memory.take
 	if open {
 		opts.Hold = hold
 	}
-	opts.OnFailure = s.opts.OnFailure.exec()
+	opts.OnFailure = s.Loop.OnFailure.exec()
 	told := opts.OnEvent
 	opts.OnEvent = func(e *exec.Event) {
 		s.memory.watch(e)
 		if told != nil {
 			told(e)
 		}
-		s.emit(Event{Type: Ran, Run: e})
+		s.Emit(Event{Type: Ran, Run: e})
 	}
 	opts.OnCallEnd = s.orNews(opts.OnCallEnd)
-	s.opts.Bound(&opts, &s.result.Usage)
-	closing, err := recorder(s.opts.Record).into(&opts, a.id, a.prog)
+	s.bound(&opts)
+	closing, err := recorder(s.Loop.Record).into(&opts, a.id, a.prog)
 	if err != nil {
 		return err
 	}
@@ -172,11 +173,7 @@ func (st Strategy) exec() exec.Strategy {
 // answer that is no sound solution; "" for one that is.
 func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 	s := a.s
-	switch reply.Stop {
-	case model.Refusal:
-		s.end(exec.Failed, "the model refused: "+reply.Reason)
-		return "it was refused", nil
-	case model.Length:
+	if reply.Stop == model.Length {
 		return "it was cut off for its length: give fewer or shorter calls", nil
 	}
 	answer, findings := answerOf(reply.Text)
@@ -204,7 +201,7 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 			a.prog = prog
 			return a.accept(prog)
 		}
-		if !s.opts.ApplyFixes || mended || !a.mend(found) {
+		if !s.Loop.ApplyFixes || mended || !a.mend(found) {
 			return s.faulty(found), nil
 		}
 	}
@@ -212,7 +209,7 @@ func (a *attempt) finish(reply *model.Reply) (faults string, err error) {
 
 // compile compiles the whole solution, beside what runs of it.
 func (a *attempt) compile() (*compile.Program, diag.List) {
-	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(string(a.solution))), nil)
+	doc, findings := lang.Parse(diag.NewFile("solution.json", a.s.board.document(string(a.solution))), &lang.Options{Model: true})
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -247,22 +244,55 @@ func (a *attempt) same(doc *lang.Document) bool {
 func (a *attempt) accept(prog *compile.Program) (faults string, err error) {
 	s := a.s
 	s.result.Findings = nil
-	s.emit(Event{Type: Planned, Program: prog})
-	if s.opts.OnPlan == nil {
-		return "", a.firstBatch()
+	err = s.Show(prog)
+	var said *verdict
+	for edits := 0; errors.As(err, &said) && said.Edited != nil && edits < s.Loop.MaxTurns; edits++ {
+		err = a.edit(said.Edited)
 	}
-	switch err := s.opts.OnPlan(prog); {
+	switch {
 	case err == nil:
 		return "", a.firstBatch()
 	case errors.Is(err, ErrRejected):
 		s.end(exec.Rejected, err.Error())
 		return err.Error(), nil
 	case errors.Is(err, exec.ErrNobody):
-		s.end(exec.Paused, "the plan waits for approval, and there is nobody to ask")
+		s.end(exec.Paused, waitsForApproval)
 		return err.Error(), nil
+	case s.Loop.OnPlan != nil && !errors.As(err, new(*verdict)):
+		return "", err
 	default:
 		return "the plan was refused: " + err.Error(), nil
 	}
+}
+
+// edit takes the solution that a person wants instead, and has it looked at. When it is faulty,
+// that is told, and the solution that there was is looked at again.
+func (a *attempt) edit(solution json.RawMessage) error {
+	was := a.solution
+	a.abandon() // what was taken from the text as it came is of another plan
+	solution, findings := answerOf(string(solution))
+	var prog *compile.Program
+	if !findings.HasErrors() {
+		a.solution = solution
+		prog, findings = a.compile()
+	}
+	if findings.HasErrors() {
+		a.solution = was
+		a.s.Emit(Event{Type: Faulty, Findings: findings})
+	} else {
+		a.prog = prog
+	}
+	return a.s.Show(a.prog)
+}
+
+// SolutionOf returns the solution, {"calls": […], "output": …}, that a program of Options.OnPlan
+// was made from; nil for a program of another style.
+func SolutionOf(prog *compile.Program) json.RawMessage {
+	v := gjson.GetBytes(prog.File().Text, "solution")
+	if !v.IsObject() {
+		return nil
+	}
+	return json.RawMessage(v.Raw)
 }
 
 // Reviser is an exec.Record that takes the whole of a program of which the run began with a
@@ -289,7 +319,7 @@ func (a *attempt) wait() (*exec.Result, error) {
 	r := a.handle.Wait()
 	a.cancel()
 	a.handle = nil
-	return r, a.closing()
+	return r, errors.Join(replaced(a.record, r), a.closing())
 }
 
 // extend goes on with the whole program.

@@ -141,7 +141,8 @@ func (b *board) add(m *lang.Message) {
 	}
 }
 
-// advisorOf is the n-th advisor of a context: {"type": "advisor", "id", "role", "on", "scopes", "schema"}.
+// advisorOf is the n-th advisor of a context: {"type": "advisor", "id", "role", "on", "scopes",
+// "schema"}.
 func advisorOf(raw json.RawMessage, n int) advisor {
 	m := gjson.ParseBytes(raw)
 	a := advisor{id: cmp.Or(m.Get("id").Str, fmt.Sprintf("advisor-%d", n)), says: cmp.Or(m.Get("role").Str, m.Get("description").Str)}

@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Spend counts what a reply of the planner has used up, but not as a request.
-func (u *Usage) Spend(r *model.Reply, prices model.Prices) {
+// spend counts what a reply of the planner has used up, but not as a request.
+func (u *Usage) spend(r *model.Reply, prices model.Prices) {
 	u.Input += r.Input
 	u.Output += r.Output
 	u.Cached += r.Cached
@@ -22,8 +22,8 @@ func (u *Usage) Spend(r *model.Reply, prices model.Prices) {
 func (u *Usage) tokens() int64 { return u.Input + u.Output + u.Calls.Tokens }
 func (u *Usage) cost() float64 { return u.Cost + u.Calls.Cost }
 
-// Spent says which of MaxTokens and MaxCost is used up, in words; "" is neither.
-func (o *Options) Spent(u *Usage) string {
+// spent says which of MaxTokens and MaxCost is used up, in words; "" is neither.
+func (o *Options) spent(u *Usage) string {
 	switch {
 	case o.MaxTokens > 0 && u.tokens() >= o.MaxTokens:
 		return fmt.Sprintf("the token budget of %d is used up", o.MaxTokens)
@@ -33,8 +33,9 @@ func (o *Options) Spent(u *Usage) string {
 	return ""
 }
 
-// Bound has a run use no more than is left of MaxTokens and MaxCost; tighter bounds of the run stay.
-func (o *Options) Bound(run *exec.Options, u *Usage) {
+// bound has a run use no more than is left of MaxTokens and MaxCost; tighter bounds of the run
+// stay.
+func (o *Options) bound(run *exec.Options, u *Usage) {
 	if o.MaxTokens > 0 {
 		run.MaxTokens = least(run.MaxTokens, max(1, float64(o.MaxTokens-u.tokens())))
 	}
@@ -53,16 +54,16 @@ func least(bound, other float64) float64 {
 
 var errMaxTime = errors.New("over the time of the task")
 
-// Timed is a context that is done when MaxTime is over; the caller has to stop it.
-func (o *Options) Timed(ctx context.Context) (context.Context, context.CancelFunc) {
+// timed is a context that is done when MaxTime is over; the caller has to stop it.
+func (o *Options) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.MaxTime <= 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, o.MaxTime, errMaxTime)
 }
 
-// Late says, in words, that a context of Timed is done since MaxTime is over; "" is that it is not.
-func (o *Options) Late(timed context.Context) string {
+// late says, in words, that a context of timed is done since MaxTime is over; "" is that it is not.
+func (o *Options) late(timed context.Context) string {
 	if !errors.Is(context.Cause(timed), errMaxTime) {
 		return ""
 	}

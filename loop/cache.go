@@ -63,7 +63,7 @@ func (m *Memory) Put(key string, solution json.RawMessage) {
 func (s *solver) alike() string {
 	h := sha256.New()
 	put := func(v any) { h.Write(append(jsonscan.Encode(v), '\n')) }
-	put(s.task.Goal)
+	put(s.Task.Goal)
 	put(s.schema)
 	for _, b := range s.board.blocks {
 		put(b.kind)
@@ -77,11 +77,11 @@ func (s *solver) alike() string {
 
 // lookUp is the solution that the cache has for a task like this; nil is none.
 func (s *solver) lookUp() json.RawMessage {
-	if s.opts.Cache == nil {
+	if s.Loop.Cache == nil {
 		return nil
 	}
 	s.key = s.alike()
-	return s.opts.Cache.Get(s.key)
+	return s.Loop.Cache.Get(s.key)
 }
 
 // next is the next answer: that of the cache, once, else the planner's.
@@ -91,15 +91,15 @@ func (s *solver) next(ctx context.Context, turn *model.Turn, a *attempt) (*model
 	}
 	reply := &model.Reply{Text: string(s.cached)}
 	s.cached = nil
-	s.emit(Event{Type: Warned, Text: "the plan is that of a task like this one"})
-	s.emit(Event{Type: Replied, Reply: reply})
+	s.Emit(Event{Type: Warned, Text: "the plan is that of a task like this one"})
+	s.Emit(Event{Type: Replied, Reply: reply})
 	return reply, nil
 }
 
 // remember keeps the plan of a task that was solved in one turn, in which nothing failed and the
 // planner made no result itself: it is good for other values too.
 func (s *solver) remember(r *exec.Result) {
-	if s.opts.Cache == nil || s.result.Turns != 1 || r.Status != exec.Completed || len(s.errors) > 0 {
+	if s.Loop.Cache == nil || s.result.Turns != 1 || r.Status != exec.Completed || len(s.errors) > 0 {
 		return
 	}
 	for _, c := range gjson.GetBytes(s.solved, "calls").Array() {
@@ -107,5 +107,5 @@ func (s *solver) remember(r *exec.Result) {
 			return
 		}
 	}
-	s.opts.Cache.Put(s.key, s.solved)
+	s.Loop.Cache.Put(s.key, s.solved)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -26,8 +27,8 @@ import (
 type Caller struct {
 	// Compile says what the tools are and how calls are checked.
 	Compile compile.Options
-	// Exec says how calls are run. Its ID, Record and OnFailure are the caller's: a call that fails keeps no
-	// other from being made, and the model sees that it did.
+	// Exec says how calls are run. Its ID, Record and OnFailure are the caller's: a call that fails
+	// keeps no other from being made, and the model sees that it did.
 	Exec exec.Options
 	// Record gives the record of a run; nil keeps none. See Options.Record.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
@@ -35,6 +36,8 @@ type Caller struct {
 	// they are those of the calls in the run. Otherwise, and where an id is "" or there already, a
 	// call is called after its function.
 	Named bool
+
+	kernel *Kernel // of the loop whose runs these are; nil is none
 }
 
 // Called is what came of a call: a value or a failure. Both are nil for a call that did not
@@ -68,9 +71,9 @@ func (c *Called) Text() string {
 const BadCall = "call"
 
 // Call makes calls, in a run of this id, and returns what came of each, in their order, and the
-// run; nil when none of them could be made. Calls with faults are not made, and their
-// failures say what is wrong; the others are. The error is for what is no fault of the
-// model: the record can't be written, or ctx was done before. A run that ends because ctx is done is Cancelled.
+// run; nil when none of them could be made. Calls with faults are not made, and their failures say
+// what is wrong; the others are. The error is for what is no fault of the model: the record can't
+// be written, or ctx was done before. A run that ends because ctx is done is Cancelled.
 func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall) ([]Called, *exec.Result, error) {
 	outcomes := make([]Called, len(calls))
 	ids := c.names(calls)
@@ -101,7 +104,13 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	}
 	opts := c.Exec
 	opts.OnFailure = exec.Continue
-	result, err := Run(ctx, id, prog, opts, c.Record)
+	var result *exec.Result
+	var err error
+	if c.kernel != nil {
+		result, err = c.kernel.Run(ctx, id, prog, opts, c.Record)
+	} else {
+		result, err = run(ctx, id, prog, opts, c.Record)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,16 +179,25 @@ func (c *Caller) compile(calls []model.FunctionCall, ids []string) (*compile.Pro
 	return prog, append(findings, more...)
 }
 
-// Run runs a program as the run of this id, with the record that record gives for it; a nil
+// run runs a program as the run of this id, with the record that record gives for it; a nil
 // record keeps none. See Options.Record.
-func Run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record func(id string, prog *compile.Program) (exec.Record, error)) (*exec.Result, error) {
+func run(ctx context.Context, id string, prog *compile.Program, opts exec.Options, record func(id string, prog *compile.Program) (exec.Record, error)) (*exec.Result, error) {
 	opts.ID = id
 	closing, err := recorder(record).into(&opts, id, prog)
 	if err != nil {
 		return nil, err
 	}
 	result, err := exec.Run(ctx, prog, &opts)
-	return result, errors.Join(err, closing())
+	return result, errors.Join(err, replaced(opts.Record, result), closing())
+}
+
+// replaced notes in the record of a run that pauses for another plan that it has ended: the loop
+// goes on with a run of its own for that plan.
+func replaced(rec exec.Record, r *exec.Result) error {
+	if rec == nil || r == nil || !r.Replan || r.Err != nil {
+		return nil
+	}
+	return rec.Sync(rec.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: r.Run, Status: exec.Cancelled, Reason: r.Reason, Digest: r.Digest}))
 }
 
 // recorder gives the record of a run: see Options.Record.

@@ -3,7 +3,11 @@ package loop
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
@@ -22,38 +26,38 @@ func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMe
 	}
 	items := json.RawMessage(`false`)
 	if len(calls) > 0 {
-		items = writeObject(member{"anyOf", jsonscan.Encode(calls)})
+		items = writeObject(Member{"anyOf", jsonscan.Encode(calls)})
 	}
 	out := json.RawMessage(`{}`)
 	if output != nil {
-		out = writeObject(member{"anyOf", jsonscan.Encode([]json.RawMessage{s.embed(output), json.RawMessage(`{"type":"null"}`), reference})})
+		out = writeObject(Member{"anyOf", jsonscan.Encode([]json.RawMessage{s.embed(referring(output)), json.RawMessage(`{"type":"null"}`), reference})})
 	}
 	defs := s.bundle.Defs()
 	if defs == nil {
 		defs = map[string]json.RawMessage{}
 	}
 	defs["reference"] = json.RawMessage(`{"type":"string","pattern":"^†","description":"a reference to a value: †state.x, †input.x"}`)
-	list := writeObject(member{"type", json.RawMessage(`"array"`)}, member{"items", items})
-	var properties []member
+	list := writeObject(Member{"type", json.RawMessage(`"array"`)}, Member{"items", items})
+	var properties []Member
 	required := json.RawMessage(`["calls","output"]`)
 	if len(s.advisors) > 0 {
-		properties = append(properties, member{"advisors", s.views()})
+		properties = append(properties, Member{"advisors", s.views()})
 		required = json.RawMessage(`["advisors","calls","output"]`)
 	}
 	if s.progress {
-		properties = append(properties, member{"progress", json.RawMessage(progressSchema)})
+		properties = append(properties, Member{"progress", json.RawMessage(progressSchema)})
 	}
 	if s.decisions {
-		properties = append(properties, member{"decision", json.RawMessage(`{"enum":["continue","amend","final"]}`)},
-			member{"add", list}, member{"remove", json.RawMessage(`{"type":"array","items":{"type":"string"}}`)})
+		properties = append(properties, Member{"decision", json.RawMessage(`{"enum":["continue","amend","final"]}`)},
+			Member{"add", list}, Member{"remove", json.RawMessage(`{"type":"array","items":{"type":"string"}}`)})
 		required = json.RawMessage(`[]`)
 	}
 	return writeObject(
-		member{"type", json.RawMessage(`"object"`)},
-		member{"properties", writeObject(append(properties, member{"calls", list}, member{"output", out})...)},
-		member{"required", required},
-		member{"additionalProperties", json.RawMessage(`false`)},
-		member{"$defs", jsonscan.Encode(defs)},
+		Member{"type", json.RawMessage(`"object"`)},
+		Member{"properties", writeObject(append(properties, Member{"calls", list}, Member{"output", out})...)},
+		Member{"required", required},
+		Member{"additionalProperties", json.RawMessage(`false`)},
+		Member{"$defs", jsonscan.Encode(defs)},
 	)
 }
 
@@ -72,7 +76,7 @@ type composer struct {
 
 // views is the schema of what the advisors say, by their ids.
 func (s *composer) views() json.RawMessage {
-	var all []member
+	var all []Member
 	ids := []string{}
 	for _, a := range s.advisors {
 		view := json.RawMessage(`{"type":"string"}`)
@@ -80,11 +84,72 @@ func (s *composer) views() json.RawMessage {
 			view = s.embed(a.schema)
 		}
 		if !slices.Contains(ids, a.id) {
-			all, ids = append(all, member{a.id, view}), append(ids, a.id)
+			all, ids = append(all, Member{a.id, view}), append(ids, a.id)
 		}
 	}
-	return writeObject(member{"type", json.RawMessage(`"object"`)}, member{"properties", writeObject(all...)},
-		member{"required", jsonscan.Encode(ids)}, member{"additionalProperties", json.RawMessage(`false`)})
+	return writeObject(Member{"type", json.RawMessage(`"object"`)}, Member{"properties", writeObject(all...)},
+		Member{"required", jsonscan.Encode(ids)}, Member{"additionalProperties", json.RawMessage(`false`)})
+}
+
+// referring returns a schema in which a reference may stand for each value below the top, so that
+// an output or a param can be put together: {"total": "†state.total"}. Definitions that the schema
+// refers to stay as they are.
+func referring(schema json.RawMessage) json.RawMessage {
+	return json.RawMessage(referringIn(gjson.ParseBytes(schema), false))
+}
+
+// referringIn is referring for a schema in another one; below says that a reference may stand for
+// it.
+func referringIn(v gjson.Result, below bool) string {
+	text := v.Raw
+	if v.IsObject() {
+		var members []string
+		v.ForEach(func(key, m gjson.Result) bool {
+			value := m.Raw
+			switch key.Str {
+			case "properties", "patternProperties":
+				value = each(m, true)
+			case "$defs", "definitions":
+				value = each(m, false)
+			case "anyOf", "allOf":
+				value = each(m, false)
+			case "oneOf": // of which a reference would meet several
+				if !v.Get("anyOf").Exists() {
+					key.Raw, value = `"anyOf"`, each(m, false)
+				}
+			case "items", "prefixItems", "additionalProperties":
+				if m.IsArray() {
+					value = each(m, true)
+				} else {
+					value = referringIn(m, true)
+				}
+			}
+			members = append(members, key.Raw+":"+value)
+			return true
+		})
+		text = "{" + strings.Join(members, ",") + "}"
+	}
+	if !below || v.Type == gjson.False || v.Type == gjson.True {
+		return text
+	}
+	return `{"anyOf":[` + text + `,{"type":"string","pattern":"^†"}]}`
+}
+
+// each is an object or list of schemas, each as referringIn has it.
+func each(v gjson.Result, below bool) string {
+	var all []string
+	v.ForEach(func(key, m gjson.Result) bool {
+		text := referringIn(m, below)
+		if v.IsObject() {
+			text = key.Raw + ":" + text
+		}
+		all = append(all, text)
+		return true
+	})
+	if v.IsArray() {
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	return "{" + strings.Join(all, ",") + "}"
 }
 
 // makesSense reports whether there is what a tool of the language needs.
@@ -108,23 +173,30 @@ func (s *composer) embed(raw json.RawMessage) json.RawMessage {
 	return s.bundle.Add(compiled)
 }
 
+// thought reports whether a model does the work of a tool.
+func thought(c *tool.Catalogue, t *tool.Tool) bool {
+	x, _ := compile.NewTarget(c, t, nil)
+	return x.Latent() && t.Source != tool.BuiltIn
+}
+
 // call is the schema of a call of a tool.
 func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	d := t.Definition
-	properties := []member{{"_tool", writeObject(member{"const", jsonscan.Encode(d.Name)})}}
+	properties := []Member{{"_tool", writeObject(Member{"const", jsonscan.Encode(d.Name)})}}
 	text := json.RawMessage(`{"type":"string"}`)
 	for _, name := range []string{"_id", "_reasoningForCall"} {
 		properties = append(properties, s.meta(d, name, text))
 	}
 	for _, name := range paramNames(d) {
-		properties = append(properties, member{name, writeObject(member{"anyOf", jsonscan.Encode([]json.RawMessage{s.bundle.Add(d.Param[name]), reference})})})
+		properties = append(properties, Member{name, writeObject(Member{"anyOf", jsonscan.Encode([]json.RawMessage{referring(s.bundle.Add(d.Param[name])), reference})})})
 	}
-	if _, status := c.Resolve(t, "", false); status == tool.Latent && t.Source != tool.BuiltIn && !s.lazy {
-		properties = append(properties, member{"_output", s.bundle.Add(d.Output)})
+	if thought(c, t) && !s.lazy {
+		properties = append(properties, Member{"_output", s.bundle.Add(d.Output)})
 	}
 	properties = append(properties, s.meta(d, "_outputPath", reference), s.meta(d, "_errorPath", reference),
 		s.meta(d, "_when", reference), s.meta(d, "_dependsOn", json.RawMessage(`{"type":"array","items":{"type":"string"}}`)))
-	for _, name := range []string{"_outputMethod", "_scopes", "_delegate"} {
+	properties = append(properties, s.meta(d, "_outputMethod", json.RawMessage(`{"enum":["set","merge","assign","push","concat"]}`)))
+	for _, name := range []string{"_scopes", "_delegate"} {
 		if f := d.Fixed[name]; f != nil {
 			properties = append(properties, s.meta(d, name, text))
 		}
@@ -132,32 +204,32 @@ func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	if s.instances {
 		properties = append(properties, s.meta(d, "_instance", text))
 	}
-	properties = slices.DeleteFunc(properties, func(m member) bool { return m.value == nil })
+	properties = slices.DeleteFunc(properties, func(m Member) bool { return m.Value == nil })
 	required := append([]string{"_tool"}, d.Required...)
 	for _, name := range sortedKeys(d.Fixed) {
 		if f := d.Fixed[name]; f.Required && f.Const == nil && name[0] == '_' && name != "_tool" {
 			required = append(required, name)
 		}
 	}
-	call := []member{{"type", json.RawMessage(`"object"`)}}
+	call := []Member{{"type", json.RawMessage(`"object"`)}}
 	if d.Description != "" {
-		call = append(call, member{"description", jsonscan.Encode(d.Description)})
+		call = append(call, Member{"description", jsonscan.Encode(d.Description)})
 	}
-	return writeObject(append(call, member{"properties", writeObject(properties...)},
-		member{"required", jsonscan.Encode(required)}, member{"additionalProperties", jsonscan.Encode(!d.Closed)})...)
+	return writeObject(append(call, Member{"properties", writeObject(properties...)},
+		Member{"required", jsonscan.Encode(required)}, Member{"additionalProperties", jsonscan.Encode(!d.Closed)})...)
 }
 
 // meta is an underscore member as the tool allows it: nil when the tool fixes it.
-func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) member {
+func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) Member {
 	switch f := d.Fixed[name]; {
 	case f == nil:
-		return member{name, usual}
+		return Member{name, usual}
 	case f.Const != nil:
-		return member{name, nil}
+		return Member{name, nil}
 	case f.Schema != nil:
-		return member{name, s.bundle.Add(f.Schema)}
+		return Member{name, s.bundle.Add(f.Schema)}
 	}
-	return member{name, usual}
+	return Member{name, usual}
 }
 
 // paramNames are the params of a tool: those that are required, then the others by name.

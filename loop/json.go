@@ -7,25 +7,18 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// member is a member of an object that is written in this order.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// writeObject is an object of these members, in order.
-func writeObject(members ...member) json.RawMessage {
-	b := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, jsonscan.Encode(m.name)...), ':'), m.value...)
-	}
-	return append(b, '}')
+// membersOf returns the members of an object, in order.
+func membersOf(object gjson.Result) (all []Member) {
+	object.ForEach(func(k, v gjson.Result) bool {
+		all = append(all, Member{k.Str, json.RawMessage(v.Raw)})
+		return true
+	})
+	return all
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -12,11 +12,11 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Ledgers has a loop keep two ledgers, in the manner of Magentic-One: a task ledger, of the
-// facts that are given, to look up, to derive and guessed, and the plan in words, which is made before the
-// first turn and anew when the loop stalls; and a progress ledger, which is part of each answer
-// after the first. The loop and not the model decides that there is no progress. The zero
-// value is the default.
+// Ledgers has a loop keep two ledgers, in the manner of Magentic-One: a task ledger, of the facts
+// that are given, to look up, to derive and guessed, and the plan in words, which is made before
+// the first turn and anew when the loop stalls; and a progress ledger, which is part of each answer
+// after the first. The loop and not the model decides that there is no progress. The zero value is
+// the default.
 type Ledgers struct {
 	MaxStalls int // turns without progress, less those with it, that have a new task ledger made; 0 is 3
 	MaxResets int // task ledgers that are made anew, after which the loop ends; 0 is 2
@@ -54,7 +54,7 @@ func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 			return nil
 		}
 	}
-	s.emit(Event{Type: Warned, Text: "the model wrote no task ledger"})
+	s.Emit(Event{Type: Warned, Text: "the model wrote no task ledger"})
 	return nil
 }
 
@@ -70,7 +70,7 @@ func objectIn(text string) string {
 // judge takes the progress ledger of an answer. When the work has stalled, what it returns has the
 // planner make another plan, on another task ledger.
 func (s *solver) judge(answer json.RawMessage) (faults string) {
-	if s.opts.Ledgers == nil || s.result.Turns == 0 {
+	if s.Loop.Ledgers == nil || s.result.Turns == 0 {
 		return ""
 	}
 	p := gjson.GetBytes(answer, "progress")
@@ -81,12 +81,12 @@ func (s *solver) judge(answer json.RawMessage) (faults string) {
 		s.flat = max(0, s.flat-1)
 		return ""
 	}
-	if s.flat++; s.flat < orDefault(s.opts.Ledgers.MaxStalls, 3) {
+	if s.flat++; s.flat < orDefault(s.Loop.Ledgers.MaxStalls, 3) {
 		return ""
 	}
 	s.flat = 0
 	why := p.Get("reason").Str
-	if s.resets++; s.resets > orDefault(s.opts.Ledgers.MaxResets, 2) {
+	if s.resets++; s.resets > orDefault(s.Loop.Ledgers.MaxResets, 2) {
 		s.end(exec.Failed, fmt.Sprintf("it gives up: there was no progress with %d plans; %s", s.resets, why))
 		return ""
 	}

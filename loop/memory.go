@@ -118,8 +118,8 @@ func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Pas
 	return &past
 }
 
-// keyBelow is the key of a call that a delegate leads to: it is that call only below one of the same
-// content. "" is none. The caller holds mu.
+// keyBelow is the key of a call that a delegate leads to: it is that call only below one of the
+// same content. "" is none. The caller holds mu.
 func (m *memory) keyBelow(at place, content string) string {
 	first, rest, _ := strings.Cut(at.path, "/")
 	top := m.now[place{at.instance, number.ReplaceAllString(first, "")}]
@@ -132,8 +132,8 @@ func (m *memory) keyBelow(at place, content string) string {
 // number is what the path of a call has of the items and attempts of delegates.
 var number = regexp.MustCompile(`\[\d+\]|#\d+`)
 
-// keepBelow keeps what became of the calls that delegates lead to which have not come to their end: these
-// are made again when they are listed again, and their calls are not. The caller holds mu.
+// keepBelow keeps what became of the calls that delegates lead to which have not come to their end:
+// these are made again when they are listed again, and their calls are not. The caller holds mu.
 func (m *memory) keepBelow() {
 	for _, at := range slices.SortedFunc(maps.Keys(m.now), place.compare) {
 		made := m.now[at]

@@ -49,8 +49,8 @@ func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	}
 }
 
-// orNews has a run pause, when a call ends, for what others want it to, or for news: of that it may not have been
-// told yet, as long as it starts.
+// orNews has a run pause, when a call ends, for what others want it to, or for news: of that it may
+// not have been told yet, as long as it starts.
 func (s *solver) orNews(others callEnd) callEnd {
 	return func(ctx context.Context, c *compile.Call, result json.RawMessage, f *exec.Failure) string {
 		if others != nil {
@@ -74,12 +74,12 @@ func (s *solver) fits(list []json.RawMessage) error {
 		}
 	}
 	var context []json.RawMessage
-	if s.task.Context != nil && json.Unmarshal(s.task.Context, &context) != nil {
+	if s.Task.Context != nil && json.Unmarshal(s.Task.Context, &context) != nil {
 		return nil // it was read before
 	}
-	opts := s.opts.Compile
-	task := *s.task
-	task.Context, opts.Catalogue = jsonscan.Encode(append(context, list...)), s.task.Catalogue
+	opts := s.Loop.Compile
+	task := *s.Task
+	task.Context, opts.Catalogue = jsonscan.Encode(append(context, list...)), s.Task.Catalogue
 	_, _, err := newBoard(&task, &opts)
 	return err
 }
@@ -100,7 +100,7 @@ func (s *solver) learn() {
 	b, err := s.board.with(messages, &s.compile)
 	if err != nil { // it fitted the context of the task, and does not fit what came of that
 		s.notes = append(s.notes, "there was new information, which could not be used: "+err.Error())
-		s.emit(Event{Type: Warned, Text: err.Error()})
+		s.Emit(Event{Type: Warned, Text: err.Error()})
 		return
 	}
 	s.board = b
@@ -128,13 +128,13 @@ func (s *solver) run(a *attempt) (*exec.Result, error) {
 // revise notes that the plan is to be replaced, and why. The loop ends when it was too often.
 func (s *solver) revise(reason string) {
 	s.notes = append(s.notes, "plan anew: "+reason)
-	s.emit(Event{Type: Revised, Text: reason})
-	if most := s.opts.MaxRevisions; most < 0 || most > 0 && len(s.result.Revisions) >= most {
+	s.Emit(Event{Type: Revised, Text: reason})
+	if most := s.Loop.MaxRevisions; most < 0 || most > 0 && len(s.result.Revisions) >= most {
 		s.end(exec.Failed, fmt.Sprintf("%s; the plan was revised %d times, and may not be again", reason, len(s.result.Revisions)))
 		return
 	}
 	if s.revision == nil {
-		s.revision = &Revision{Strategy: s.opts.OnFailure, Added: []string{}, Removed: []string{}, Kept: []string{}}
+		s.revision = &Revision{Strategy: s.Loop.OnFailure, Added: []string{}, Removed: []string{}, Kept: []string{}}
 	} else {
 		reason = s.revision.Reason + "; " + reason
 	}

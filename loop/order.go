@@ -102,18 +102,18 @@ func membersInOrder(v, before json.RawMessage, paths []state.Path) json.RawMessa
 			rank[stepName(p)] = i
 		}
 	}
-	var all, moved []member
+	var all, moved []Member
 	was := members(gjson.ParseBytes(before))
 	object.ForEach(func(k, e gjson.Result) bool {
-		all = append(all, member{k.Str, membersInOrder(json.RawMessage(e.Raw), was[k.Str], below(paths, k.Str))})
+		all = append(all, Member{k.Str, membersInOrder(json.RawMessage(e.Raw), was[k.Str], below(paths, k.Str))})
 		if _, ok := rank[k.Str]; ok && was[k.Str] == nil {
 			moved = append(moved, all[len(all)-1])
 		}
 		return true
 	})
-	slices.SortStableFunc(moved, func(a, b member) int { return cmp.Compare(rank[a.name], rank[b.name]) })
+	slices.SortStableFunc(moved, func(a, b Member) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	for i := range all {
-		if _, ok := rank[all[i].name]; ok && was[all[i].name] == nil {
+		if _, ok := rank[all[i].Name]; ok && was[all[i].Name] == nil {
 			all[i], moved = moved[0], moved[1:]
 		}
 	}

@@ -22,7 +22,8 @@ type Planner interface {
 // goroutines.
 type Script struct {
 	Replies []model.Reply
-	// Piece is into how many bytes long pieces a reply is cut for model.Turn.OnText; 0 gives it whole.
+	// Piece is into how many bytes long pieces a reply is cut for model.Turn.OnText; 0 gives it
+	// whole.
 	Piece int
 	// OnTurn is called with each request, before its reply is given; nil is not.
 	OnTurn func(turn *model.Turn)

@@ -37,10 +37,10 @@ func (s *solver) request(faults string) *model.Turn {
 	} else if s.latent {
 		system += eagerInstructions
 	}
-	if s.opts.Ledgers != nil {
+	if s.Loop.Ledgers != nil {
 		system += progressInstructions
 	}
-	if s.opts.Reflect != ReflectNever {
+	if s.Loop.Reflect != ReflectNever {
 		system += reflectInstructions
 	}
 	text := s.context()
@@ -139,10 +139,10 @@ func shownPlan(calls json.RawMessage) string {
 			lines = append(lines, string(jsonscan.Encode(fmt.Sprintf("… %d more calls", len(all)-i))))
 			break
 		}
-		var members []member
+		var members []Member
 		c.ForEach(func(k, v gjson.Result) bool {
 			if k.Str != "_output" && k.Str != "_reasoningForCall" {
-				members = append(members, member{k.Str, json.RawMessage(project(json.RawMessage(v.Raw), "", maxParam))})
+				members = append(members, Member{k.Str, json.RawMessage(project(json.RawMessage(v.Raw), "", maxParam))})
 			}
 			return true
 		})
@@ -308,11 +308,11 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 			if c.Error == nil || c.Status == exec.Completed {
 				continue
 			}
-			m := []member{{"call", jsonscan.Encode(c.ID)}, {"tool", jsonscan.Encode(c.Tool)}}
+			m := []Member{{"call", jsonscan.Encode(c.ID)}, {"tool", jsonscan.Encode(c.Tool)}}
 			if c.Instance != "" {
-				m = append(m, member{"_instance", jsonscan.Encode(c.Instance)})
+				m = append(m, Member{"_instance", jsonscan.Encode(c.Instance)})
 			}
-			list = append(list, writeObject(append(m, member{"error", json.RawMessage(project(jsonscan.Encode(c.Error), "", maxError))})...))
+			list = append(list, writeObject(append(m, Member{"error", json.RawMessage(project(jsonscan.Encode(c.Error), "", maxError))})...))
 		}
 	}
 	add(r.Calls)
@@ -322,6 +322,6 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 	return list
 }
 
-// ordinal is the number of the next request: of two requests that say the same, each has an answer of
-// its own on a tape. Of an answer that broke off there is none.
+// ordinal is the number of the next request: of two requests that say the same, each has an answer
+// of its own on a tape. Of an answer that broke off there is none.
 func (s *solver) ordinal() int { return s.result.Usage.Requests + 1 }

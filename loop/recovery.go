@@ -18,7 +18,7 @@ func (s *solver) failure(a *attempt, r *exec.Result) {
 	if s.result.Status != "" || len(failed) == 0 {
 		return
 	}
-	switch s.opts.OnFailure {
+	switch s.Loop.OnFailure {
 	case Abort:
 		s.end(exec.Failed, r.Reason)
 	case InsertRecovery:
@@ -62,7 +62,7 @@ type remainder struct {
 }
 
 type leftCall struct {
-	members []member
+	members []Member
 	failed  bool
 }
 
@@ -83,14 +83,14 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 		if done[c.ID] || !ok {
 			continue
 		}
-		call := leftCall{members: []member{{"_id", jsonscan.Encode(c.ID)}}, failed: c.Status == exec.Failed}
+		call := leftCall{members: []Member{{"_id", jsonscan.Encode(c.ID)}}, failed: c.Status == exec.Failed}
 		gjson.ParseBytes(planned.Source.Node.AppendJSON(nil)).ForEach(func(k, v gjson.Result) bool {
 			switch k.Str {
 			case "_id":
 			case "_dependsOn":
-				call.members = append(call.members, member{k.Str, without(v, done)})
+				call.members = append(call.members, Member{k.Str, without(v, done)})
 			default:
-				call.members = append(call.members, member{k.Str, json.RawMessage(v.Raw)})
+				call.members = append(call.members, Member{k.Str, json.RawMessage(v.Raw)})
 			}
 			return true
 		})
@@ -133,32 +133,26 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 		}
 		calls = append(calls, writeObject(members...))
 	}
-	return writeObject(member{"calls", jsonscan.Encode(calls)}, member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
+	return writeObject(Member{"calls", jsonscan.Encode(calls)}, Member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
 }
 
 // with is an object with another member, before the others.
 func with(object gjson.Result, name string, value json.RawMessage) json.RawMessage {
-	members := []member{{name, value}}
-	object.ForEach(func(k, v gjson.Result) bool {
-		if k.Str != name {
-			members = append(members, member{k.Str, json.RawMessage(v.Raw)})
-		}
-		return true
-	})
-	return writeObject(members...)
+	members := slices.DeleteFunc(membersOf(object), func(m Member) bool { return m.Name == name })
+	return writeObject(append([]Member{{name, value}}, members...)...)
 }
 
 // waiting are the members of a call that also waits for the calls of these ids.
-func waiting(members []member, ids []string) []member {
+func waiting(members []Member, ids []string) []Member {
 	for i, m := range members {
-		if m.name == "_dependsOn" {
+		if m.Name == "_dependsOn" {
 			var before []string
-			for _, id := range gjson.ParseBytes(m.value).Array() {
+			for _, id := range gjson.ParseBytes(m.Value).Array() {
 				before = append(before, id.Str)
 			}
-			members[i].value = jsonscan.Encode(append(before, ids...))
+			members[i].Value = jsonscan.Encode(append(before, ids...))
 			return members
 		}
 	}
-	return append(members, member{"_dependsOn", jsonscan.Encode(ids)})
+	return append(members, Member{"_dependsOn", jsonscan.Encode(ids)})
 }

@@ -38,7 +38,7 @@ type rest struct {
 func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faults string) {
 	a := gjson.ParseBytes(answer)
 	d := a.Get("decision")
-	if !d.Exists() || s.opts.Reflect == ReflectNever {
+	if !d.Exists() || s.Loop.Reflect == ReflectNever {
 		return json.RawMessage(answer), ""
 	}
 	calls, output := slices.Clone(s.rest.calls), s.rest.output
@@ -73,7 +73,7 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 	if output == nil {
 		output = json.RawMessage("null")
 	}
-	return writeObject(member{"calls", list(calls)}, member{"output", output}), ""
+	return writeObject(Member{"calls", list(calls)}, Member{"output", output}), ""
 }
 
 // firstBatch leaves of a solution, when the planner looks at each batch, only the calls that need
@@ -81,7 +81,7 @@ func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faul
 func (a *attempt) firstBatch() error {
 	s := a.s
 	s.rest = rest{}
-	if s.opts.Reflect != ReflectAfterBatch || a.prog.Template {
+	if s.Loop.Reflect != ReflectAfterBatch || a.prog.Template {
 		return nil
 	}
 	waits := map[string]bool{}
@@ -108,7 +108,7 @@ func (a *attempt) firstBatch() error {
 		}
 	}
 	s.rest.output = json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)
-	a.solution = writeObject(member{"calls", list(batch)}, member{"output", json.RawMessage("null")})
+	a.solution = writeObject(Member{"calls", list(batch)}, Member{"output", json.RawMessage("null")})
 	prog, findings := a.compile()
 	if err := findings.Err(); err != nil {
 		return fmt.Errorf("loop: a plan is sound, and its first batch is not: %w", err)
@@ -119,13 +119,13 @@ func (a *attempt) firstBatch() error {
 
 // independent is a call that waits for none that are done.
 func independent(call gjson.Result, done map[string]bool) json.RawMessage {
-	var members []member
+	var members []Member
 	call.ForEach(func(k, v gjson.Result) bool {
 		value := json.RawMessage(v.Raw)
 		if k.Str == "_dependsOn" {
 			value = without(v, done)
 		}
-		members = append(members, member{k.Str, value})
+		members = append(members, Member{k.Str, value})
 		return true
 	})
 	return writeObject(members...)
@@ -134,7 +134,7 @@ func independent(call gjson.Result, done map[string]bool) json.RawMessage {
 // dropUnreachable leaves out of what is continued the calls that read what none of the calls
 // before has written: they are on a branch that was not taken.
 func (a *attempt) dropUnreachable(answer json.RawMessage, findings diag.List) bool {
-	if gjson.GetBytes(answer, "decision").Str != "continue" || a.s.opts.Reflect == ReflectNever {
+	if gjson.GetBytes(answer, "decision").Str != "continue" || a.s.Loop.Reflect == ReflectNever {
 		return false
 	}
 	gone := map[string]bool{}
@@ -155,6 +155,6 @@ func (a *attempt) dropUnreachable(answer json.RawMessage, findings diag.List) bo
 	for _, id := range sortedKeys(gone) {
 		a.s.notes = append(a.s.notes, fmt.Sprintf("%q was skipped: what it reads was not written", id))
 	}
-	a.solution = writeObject(member{"calls", list(left)}, member{"output", json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)})
+	a.solution = writeObject(Member{"calls", list(left)}, Member{"output", json.RawMessage(gjson.GetBytes(a.solution, "output").Raw)})
 	return true
 }

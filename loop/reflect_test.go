@@ -96,7 +96,8 @@ func TestLedgers(t *testing.T) {
 	}
 }
 
-// A turn that makes progress makes up for one that does not; a model that writes no ledger does without.
+// A turn that makes progress makes up for one that does not; a model that writes no ledger does
+// without.
 func TestProgress(t *testing.T) {
 	look := func(q, made string) string {
 		return `{"progress":{"is_request_satisfied":false,"is_in_loop":false,"is_progress_being_made":` + made + `},"calls":[{"_tool":"look","q":` + q + `,"_outputPath":"†state.x"}]}`
@@ -138,7 +139,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// What a planner made up for one task, and what failed or took more than a turn, is no template for others.
+// What a planner made up for one task, and what failed or took more than a turn, is no template for
+// others.
 func TestWhatIsNotCached(t *testing.T) {
 	for about, answers := range map[string][]string{
 		"a result of the planner's own": {`{"calls":[{"_tool":"think","q":1,"_output":2,"_outputPath":"†state.x"}],"output":"†state.x"}`},

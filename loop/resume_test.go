@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )

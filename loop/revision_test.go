@@ -43,8 +43,8 @@ func TestSomebodyWantsAnotherPlan(t *testing.T) {
 	}
 }
 
-// failures is a scene of a plan of n calls, of which the first bad ones fail, one after the other, and
-// then an output.
+// failures is a scene of a plan of n calls, of which the first bad ones fail, one after the other,
+// and then an output.
 func failures(t *testing.T, n, bad int) *scene {
 	s := &scene{}
 	s.task.Catalogue = s.calls.tools(t, map[string]string{"bad": `{"properties":{"q":{}}}`, "note": `{"properties":{"q":{}}}`}, map[string]activity{"bad": failing("broken", "it is broken"), "note": gives("1")})
@@ -92,7 +92,8 @@ func TestMaxRevisions(t *testing.T) {
 	}
 }
 
-// Faults go back in lines of fewer than 120 tokens each, a token for four bytes, and not more than 20 of them.
+// Faults go back in lines of fewer than 120 tokens each, a token for four bytes, and not more than
+// 20 of them.
 func TestFaultsAreCompact(t *testing.T) {
 	s := noted(t)
 	long := strings.Repeat("lük", 400)
@@ -123,8 +124,8 @@ func TestManyFailures(t *testing.T) {
 	}
 }
 
-// Certain fixes are applied when that is allowed, and told; else they go to the planner, who is told of
-// them too.
+// Certain fixes are applied when that is allowed, and told; else they go to the planner, who is
+// told of them too.
 func TestFixesAreTold(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
 		s := &scene{}

@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -502,6 +503,20 @@ func TestComposedSchema(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	if err != nil || strings.TrimSpace(string(want)) != string(schema) {
 		t.Errorf("%v\n%s", err, schema)
+	}
+	compiled, err := schemas.Compile(schema, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, ok := range map[string]bool{
+		`{"calls":[],"output":{"x":"†state.total"}}`:                                       true,
+		`{"calls":[],"output":{"x":3}}`:                                                    false,
+		`{"calls":[{"_tool":"run","a":"†input.a","_outputMethod":"merge"}],"output":null}`: true,
+		`{"calls":[{"_tool":"run","a":"†input.a","_outputMethod":"add"}],"output":null}`:   false,
+	} {
+		if err := compiled.Validate(json.RawMessage(answer)); (err == nil) != ok {
+			t.Errorf("%s: %v", answer, err)
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 func answerOf(text string) (json.RawMessage, diag.List) {
 	file := diag.NewFile("answer", []byte(text))
 	doc, findings := lang.Parse(file, &lang.Options{Answer: true})
-	// What its calls say is checked beside the context; here it counts whether there is a text of a solution.
+	// What its calls say is checked beside the context; here it counts whether there is a text of a
+	// solution.
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool {
 		return f.Severity == diag.Error && f.Code != diag.NotJSON && f.Code != diag.OverLimit && f.Code != diag.DuplicateMember
 	})
@@ -27,7 +28,7 @@ func answerOf(text string) (json.RawMessage, diag.List) {
 	}
 	switch v := doc.Root; {
 	case v.Kind() == lang.Array && doc.Form == lang.CallList:
-		return writeObject(member{"calls", v.AppendJSON(nil)}, member{"output", json.RawMessage("null")}), findings
+		return writeObject(Member{"calls", v.AppendJSON(nil)}, Member{"output", json.RawMessage("null")}), findings
 	case v.Kind() == lang.Object:
 		if answer, ok := answerIn(v); ok {
 			return answer, findings
@@ -41,29 +42,29 @@ func answerOf(text string) (json.RawMessage, diag.List) {
 
 // answerIn is an object as an answer; ok is false when it is none.
 func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
-	calls, output := member{"calls", json.RawMessage("[]")}, member{"output", json.RawMessage("null")}
-	var more []member
+	calls, output := Member{"calls", json.RawMessage("[]")}, Member{"output", json.RawMessage("null")}
+	var more []Member
 	for m := range v.Members() {
 		switch m.Name {
 		case "plan", "calls":
-			calls.value, ok = callsOf(m.Value), true
+			calls.Value, ok = callsOf(m.Value), true
 		case "output":
-			output.value, ok = m.Value.AppendJSON(nil), true
+			output.Value, ok = m.Value.AppendJSON(nil), true
 		case "decision":
 			ok = true
 			fallthrough
 		case "progress", "add", "remove":
-			more = append(more, member{m.Name, m.Value.AppendJSON(nil)})
+			more = append(more, Member{m.Name, m.Value.AppendJSON(nil)})
 		}
 	}
-	return writeObject(append([]member{calls, output}, more...)...), ok
+	return writeObject(append([]Member{calls, output}, more...)...), ok
 }
 
 // tellMended tells what of an answer was mended to read it: nothing is mended silently.
 func (s *solver) tellMended(findings diag.List) {
 	for i := range findings {
 		if f := &findings[i]; f.Code == diag.Mended {
-			s.emit(Event{Type: Warned, Text: "in the answer of the model: " + f.Message})
+			s.Emit(Event{Type: Warned, Text: "in the answer of the model: " + f.Message})
 		}
 	}
 }
@@ -71,7 +72,7 @@ func (s *solver) tellMended(findings diag.List) {
 // faulty tells findings, and returns what the planner is told of them.
 func (s *solver) faulty(findings diag.List) string {
 	s.result.Findings = findings
-	s.emit(Event{Type: Faulty, Findings: findings})
+	s.Emit(Event{Type: Faulty, Findings: findings})
 	return compact(findings)
 }
 
@@ -123,7 +124,7 @@ func cut(line string, most int) string {
 }
 
 // mend mends the solution with the fixes of its errors; it reports false when that is not
-// certain: one has none, or would have another tool called.
+// certain: one has none, would have another tool called, or makes a reference of a text.
 func (a *attempt) mend(findings diag.List) bool {
 	var fixes []*diag.Fix
 	var told []string
@@ -133,7 +134,7 @@ func (a *attempt) mend(findings diag.List) bool {
 		if f.Severity != diag.Error {
 			continue
 		}
-		if f.Fix == nil || f.Code == diag.UnknownTool || strings.HasSuffix(f.Pointer, "/_tool") {
+		if f.Fix == nil || f.Code == diag.UnknownTool || f.Code == diag.BareDagger || f.Code == diag.NearReference || strings.HasSuffix(f.Pointer, "/_tool") {
 			return false
 		}
 		fixes, told = append(fixes, f.Fix), append(told, f.Message+"; "+f.Fix.Message)
@@ -144,6 +145,6 @@ func (a *attempt) mend(findings diag.List) bool {
 	}
 	a.solution = json.RawMessage(gjson.GetBytes(mended, "solution").Raw)
 	a.abandon()
-	a.s.emit(Event{Type: Warned, Text: "the solution was mended: " + strings.Join(told, "; ")})
+	a.s.Emit(Event{Type: Warned, Text: "the solution was mended: " + strings.Join(told, "; ")})
 	return true
 }

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -81,37 +78,20 @@ func (h *Handle) Add(messages json.RawMessage) error {
 // runs comes to its end, nothing new starts.
 func (h *Handle) Replan(reason string) { h.s.interrupt(reason, nil) }
 
-// loop is the whole of it.
+// loop makes turns until the loop has ended.
 func (s *solver) loop(ctx context.Context) (*Result, error) {
-	ctx, stop := s.opts.Timed(ctx)
-	defer stop()
-	err := s.solve(ctx)
-	switch late := s.opts.Late(ctx); {
-	case ctx.Err() == nil || s.result.Status != "":
-	case late != "":
-		s.end(exec.Failed, late)
-		err = nil
-	default:
-		s.end(exec.Cancelled, "the loop was cancelled")
-		err = nil
-	}
-	if err != nil {
-		s.end(exec.Failed, strings.TrimPrefix(err.Error(), "loop: "))
-	}
-	s.result.State = s.board.block("state", "").value
-	if s.result.State == nil {
-		s.result.State = json.RawMessage("{}")
-	}
-	s.result.Tokens = s.meter.tokens(len(s.result.Output))
-	s.emit(Event{Type: Finished, Result: s.result})
-	return s.result, err
+	return s.Solve(ctx, func(ctx context.Context) error {
+		err := s.solve(ctx)
+		s.SetTurn(s.result.Turns)
+		s.result.State = s.board.block("state", "").value
+		s.result.Tokens = s.meter.tokens(len(s.result.Output))
+		return err
+	})
 }
 
 // solver is a loop that goes on.
 type solver struct {
-	task    *Task
-	opts    Options
-	result  *Result
+	*Kernel
 	board   *board
 	memory  *memory
 	schema  json.RawMessage // of a solution
@@ -140,27 +120,16 @@ type solver struct {
 	ids      []string        // of the calls of the last plan
 	revision *Revision       // that is to come; nil is none
 	news     news            // what came from outside since the last request
-
-	emitting sync.Mutex
 }
 
 func newSolver(task *Task, given *Options) (*solver, error) {
-	s := &solver{task: task, memory: newMemory()}
-	if given != nil {
-		s.opts = *given
-	}
-	o := &s.opts
 	if task.Planner == nil {
 		return nil, errors.New("loop: the task has no planner")
 	}
-	if o.ID == "" {
-		o.ID = exec.NewID()
-	}
+	s := &solver{Kernel: NewKernel("loop", task, given), memory: newMemory()}
+	o := &s.Loop
 	if o.MaxTurns == 0 {
 		o.MaxTurns = DefaultMaxTurns
-	}
-	if o.MaxRepairs == 0 {
-		o.MaxRepairs = DefaultMaxRepairs
 	}
 	s.shown = o.MaxShown
 	if s.shown <= 0 {
@@ -169,7 +138,7 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 	s.compile = o.Compile
 	s.compile.Catalogue, s.compile.Run = task.Catalogue, true
 	if s.compile.Models == nil {
-		think := model.New(completer{task.Planner}, &model.Options{Prices: o.Prices})
+		think := model.New(completer{s.Kernel}, &model.Options{Prices: o.Prices})
 		s.compile.Models = func(string) (tool.Activity, error) { return think, nil }
 	}
 	board, prog, err := newBoard(task, &s.compile)
@@ -181,12 +150,10 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 	s.lazy = o.Lazy || board.lazy
 	s.compile.Lazy = s.lazy
 	tools := prog.Catalogue()
-	for t := range tools.Tools() {
-		_, status := tools.Resolve(t, "", false)
-		s.latent = s.latent || status == tool.Latent && t.Source != tool.BuiltIn
+	for t := range tools.Listed() {
+		s.latent = s.latent || thought(tools, t)
 	}
 	s.schema = composed(tools, task.Schema, &composer{advisors: board.advisors, progress: o.Ledgers != nil, decisions: o.Reflect != ReflectNever, lazy: s.lazy, instances: len(prog.Instances) > 0, delegates: s.compile.Delegates != nil, predicates: s.compile.Predicates != nil})
-	s.result = &Result{ID: o.ID, Runs: []string{}, Revisions: []Revision{}}
 	s.cached = s.lookUp()
 	return s, nil
 }
@@ -194,8 +161,8 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 // solve makes turns until the loop has come to its end.
 func (s *solver) solve(ctx context.Context) error {
 	for s.result.Status == "" {
-		if s.result.Turns >= s.opts.MaxTurns {
-			s.end(exec.Failed, fmt.Sprintf("there is no output after %d turns", s.opts.MaxTurns))
+		if s.result.Turns >= s.Loop.MaxTurns {
+			s.end(exec.Failed, fmt.Sprintf("there is no output after %d turns", s.Loop.MaxTurns))
 			return nil
 		}
 		a, err := s.plan(ctx)
@@ -252,7 +219,7 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 		case why == "": // the planner did not know of the news
 			faults = ""
 			continue
-		case try > max(0, s.opts.MaxRepairs):
+		case try > max(0, s.Loop.MaxRepairs):
 			s.end(exec.Failed, fmt.Sprintf("%d answers in a row were no sound solution; the last one: %s", try, why))
 			return nil, nil
 		}
@@ -262,14 +229,11 @@ func (s *solver) plan(ctx context.Context) (*attempt, error) {
 
 // mayAsk makes ready what a request says; ok is false when the loop has come to its end.
 func (s *solver) mayAsk(ctx context.Context, first bool) (ok bool, err error) {
-	if !s.affordable() {
-		return false, nil
-	}
 	if s.learn(); s.result.Status != "" {
 		return false, nil
 	}
 	s.warnOfBudget()
-	if s.opts.Ledgers != nil && (first && s.ledger == "" && s.result.Turns == 0 || s.stalled != "") {
+	if s.Loop.Ledgers != nil && (first && s.ledger == "" && s.result.Turns == 0 || s.stalled != "") {
 		why := s.stalled
 		s.stalled = ""
 		if err := s.writeTaskLedger(ctx, why); err != nil {
@@ -285,7 +249,7 @@ const nearEnd = 0.8
 // warnOfBudget tells the planner, once, that there is little left to spend.
 func (s *solver) warnOfBudget() {
 	u := &s.result.Usage
-	o := &s.opts
+	o := &s.Loop
 	if s.warned || !(o.MaxTokens > 0 && float64(u.tokens()) >= nearEnd*float64(o.MaxTokens) || o.MaxCost > 0 && u.cost() >= nearEnd*o.MaxCost) {
 		return
 	}
@@ -303,45 +267,22 @@ func breaksOff(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.As(err, &e) && !e.Permanent && (e.Code == "connection-lost" || e.Code == "timeout")
 }
 
-// affordable reports whether there is budget for another request.
-func (s *solver) affordable() bool {
-	if spent := s.opts.Spent(&s.result.Usage); spent != "" {
-		s.end(exec.Failed, spent)
-	}
-	return s.result.Status == ""
-}
-
 // ask puts a request to the planner. What it says while it says it goes to a, which may be nil.
 func (s *solver) ask(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
-	turn.OnText = func(piece string) error {
-		s.emit(Event{Type: Said, Text: piece})
-		if a != nil {
-			a.text(piece)
-		}
-		return nil
+	if a != nil {
+		turn.OnText = func(piece string) error { a.text(piece); return nil }
 	}
-	s.emit(Event{Type: Asked, Request: turn})
-	reply, err := s.task.Planner.Converse(ctx, turn)
-	if err != nil {
-		return nil, fmt.Errorf("loop: the planner failed: %w", err)
+	reply, err := s.Ask(ctx, turn)
+	if err == nil {
+		s.meter.asked(turn, reply)
 	}
-	s.spend(reply)
-	s.meter.asked(turn, reply)
-	s.emit(Event{Type: Replied, Reply: reply})
-	return reply, nil
-}
-
-// spend counts what a reply has used up.
-func (s *solver) spend(r *model.Reply) {
-	s.emitting.Lock()
-	defer s.emitting.Unlock()
-	s.result.Usage.Requests++
-	s.result.Usage.Spend(r, s.opts.Prices)
+	return reply, err
 }
 
 // take takes what came of a run, and decides whether the loop goes on.
 func (s *solver) take(a *attempt, r *exec.Result) error {
 	s.result.Turns++
+	s.SetTurn(s.result.Turns + 1)
 	s.result.Runs = append(s.result.Runs, r.Run)
 	s.count(r, a.prog, true)
 	if r.Err != nil {
@@ -377,17 +318,17 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 // count counts what a run has used up, and keeps what it did.
 func (s *solver) count(r *exec.Result, prog *compile.Program, kept bool) {
 	again := s.memory.end(prog, kept)
-	s.emitting.Lock()
-	defer s.emitting.Unlock()
-	u := &s.result.Usage.Calls
-	*u = u.Plus(r.Usage).Plus(tool.Usage{Tokens: -again.Tokens, Input: -again.Input, Output: -again.Output, Cost: -again.Cost})
+	s.Update(func(all *Result) {
+		u := &all.Usage.Calls
+		*u = u.Plus(r.Usage).Plus(tool.Usage{Tokens: -again.Tokens, Input: -again.Input, Output: -again.Output, Cost: -again.Cost})
+	})
 }
 
 // output takes the output of a run; it reports false when it can't be made.
 func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	out, findings := r.Output, r.Findings
 	if prog.Template {
-		var all []member
+		var all []Member
 		for i := range r.Instances {
 			in := &r.Instances[i]
 			findings = append(findings, in.Findings...)
@@ -395,7 +336,7 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 				out = nil
 				break
 			}
-			all = append(all, member{in.Name, in.Output})
+			all = append(all, Member{in.Name, in.Output})
 			out = writeObject(all...)
 		}
 	}
@@ -432,28 +373,15 @@ func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage) {
 	s.notes = append(s.notes, "nothing happened in the last turn: give calls that have not been made, or the output")
 }
 
-// emit tells an event.
-func (s *solver) emit(e Event) {
-	if s.opts.OnEvent == nil {
-		return
-	}
-	s.emitting.Lock()
-	defer s.emitting.Unlock()
-	e.Time, e.Turn = time.Now(), s.result.Turns+1
-	if e.Type == Finished {
-		e.Turn = s.result.Turns
-	}
-	s.opts.OnEvent(&e)
-}
-
-// completer is a planner as the model that makes the results of latent calls.
-type completer struct{ Planner }
+// completer is the planner of a loop as the model that makes the results of latent calls. What it
+// uses up is counted with the calls.
+type completer struct{ *Kernel }
 
 // Complete implements model.Client.
 func (c completer) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
-	reply, err := c.Converse(ctx, &model.Turn{
+	reply, err := c.converse(ctx, "", c.Task.Planner, func(bool) {}, &model.Turn{
 		System: req.System, Messages: []model.Message{{Role: model.User, Text: req.Prompt}},
-		Schema: req.Schema, Strict: req.Strict, Attempt: req.Attempt,
+		Schema: req.Schema, Strict: req.Strict, Attempt: req.Attempt, Place: req.Place,
 	})
 	if err != nil {
 		return nil, err

@@ -101,8 +101,8 @@ func wants(t *testing.T, r *loop.Result, status exec.Status, output, state strin
 	}
 }
 
-// The refund of the † dialect: both calls of the first plan are made, and the one that is listed again
-// is not made again.
+// The refund of the † dialect: both calls of the first plan are made, and the one that is listed
+// again is not made again.
 func TestRefund(t *testing.T) {
 	ways(t, func(t *testing.T, piece int) {
 		s := &scene{}

@@ -84,8 +84,8 @@ func work(t *testing.T) (catalogue *tool.Catalogue, made *int) {
 	})}), made
 }
 
-// What a loop may use up bounds what its calls do, in all styles: a run ends with the call that goes over
-// it. A tighter bound of its runs stays.
+// What a loop may use up bounds what its calls do, in all styles: a run ends with the call that
+// goes over it. A tighter bound of its runs stays.
 func TestBudgetsOfCalls(t *testing.T) {
 	for _, s := range styles() {
 		for what, o := range map[string]loop.Options{
@@ -107,7 +107,8 @@ func TestBudgetsOfCalls(t *testing.T) {
 	}
 }
 
-// A loop that takes longer than it may has failed, and says so; one whose context is done was cancelled.
+// A loop that takes longer than it may has failed, and says so; one whose context is done was
+// cancelled.
 func TestTimeIsUp(t *testing.T) {
 	for _, s := range styles() {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestTimeIsUp(t *testing.T) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			})
-			task := &loop.Task{Goal: "g", Catalogue: tool.NewCatalogue(), Planner: waits}
+			catalogue, _ := work(t)
+			task := &loop.Task{Goal: "g", Catalogue: catalogue, Planner: waits}
 			r, err := s.solve(t.Context(), task, &loop.Options{MaxTime: time.Minute})
 			if err != nil || r.Status != exec.Failed || r.Reason != "the task took longer than 1m0s" {
 				t.Errorf("%s: %v, %s %q", s.name, err, r.Status, r.Reason)
@@ -157,7 +159,8 @@ func TestResultShape(t *testing.T) {
 		down := script(func(context.Context, *model.Turn) (*model.Reply, error) {
 			return &model.Reply{Stop: model.Refusal, Reason: "no"}, nil
 		})
-		r, err := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: tool.NewCatalogue(), Planner: down}, &loop.Options{ID: "L"})
+		catalogue, _ := work(t)
+		r, err := s.solve(t.Context(), &loop.Task{Goal: "g", Catalogue: catalogue, Planner: down}, &loop.Options{ID: "L"})
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
@@ -176,7 +179,8 @@ func TestResultShape(t *testing.T) {
 	}
 }
 
-// A plan that nobody approves pauses the loop, and calls nothing. A plan of Flux calls nothing anyway.
+// A plan that nobody approves pauses the loop, and calls nothing. A plan of Flux calls nothing
+// anyway.
 func TestNobodyApproves(t *testing.T) {
 	for _, s := range styles() {
 		if s.name == "flux" {

@@ -2,6 +2,9 @@ package loop
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -24,6 +27,16 @@ type Task struct {
 	// Catalogue is the tools that there are, beside those of Context.
 	Catalogue *tool.Catalogue
 	Planner   Planner
+}
+
+// Text is the task in words, for loops whose models read no whiteboard: the goal, the context, and
+// the values that are given beside it, by kind.
+func (t *Task) Text(values map[string]compile.Given) string {
+	parts := []string{t.Goal, string(t.Context)}
+	for _, kind := range sortedKeys(values) {
+		parts = append(parts, fmt.Sprintf("%s: %s", kind, values[kind].JSON))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
 // Given is what there is at the beginning of a task: what is on the whiteboard
@@ -68,11 +81,14 @@ type Options struct {
 	MaxCost      float64       // that they may cost, in the unit of Prices; 0 is no bound
 	MaxTime      time.Duration // of all; 0 is no bound
 	Prices       model.Prices  // of the planner
-	MaxShown     int           // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
-	OnFailure    Strategy      // what an unhandled failure does to the plan
-	Lazy         bool          // a whole plan first, which makes no results up, and then its run
-	Whole        bool          // nothing is started before a solution is whole
-	ApplyFixes   bool          // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
+	// ModelPrices are those of other models that a style asks, by the names that Kernel.AskModel
+	// gets; one that is not there has those of the planner.
+	ModelPrices map[string]model.Prices
+	MaxShown    int      // bytes of a kind's value that the planner is shown; 0 is 2048. Of longer ones it sees parts and sizes
+	OnFailure   Strategy // what an unhandled failure does to the plan
+	Lazy        bool     // a whole plan first, which makes no results up, and then its run
+	Whole       bool     // nothing is started before a solution is whole
+	ApplyFixes  bool     // mend a faulty solution with the fixes of its findings, if that makes it sound and calls no other tools; it is told
 	// Reflect says when the planner looks at what has come of its plan.
 	Reflect Reflect
 	// Ledgers has the loop keep a task ledger and a progress ledger; nil keeps none.
@@ -80,19 +96,26 @@ type Options struct {
 	// Cache keeps the plans of tasks that were solved, as templates for others alike; nil keeps
 	// none.
 	Cache Cache
-	// Compile says how solutions are checked. Its Catalogue, Run and Lazy are the loop's; Values and
-	// Schemas are of the whiteboard at the beginning.
+	// Compile says how solutions are checked. Its Catalogue, Run and Lazy are the loop's; Values
+	// and Schemas are of the whiteboard at the beginning.
 	Compile compile.Options
 	// Exec says how calls are run. Its ID, Record, OnFailure, Open, Hold and Known are the loop's.
 	Exec exec.Options
-	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is
-	// an io.Closer is closed when the run has ended. When an answer breaks off half-way, the run of the
-	// next one is that of the same id.
+	// Record gives the record of a run, a new one or one of before; nil keeps none. One that is an
+	// io.Closer is closed when the run has ended. When an answer breaks off half-way, the run of
+	// the next one is that of the same id.
 	Record func(id string, prog *compile.Program) (exec.Record, error)
+	// Answers is the record of what models, people, callbacks and memories answered; nil keeps
+	// none. A loop that is done again with it, the same ID and a Record asks none of them again.
+	Answers Answers
 	// OnPlan is called with each solution that is sound, before anything of it that changes the
-	// world is called; an error refuses it, and goes back to the planner, but ErrRejected, which ends the
-	// loop, and exec.ErrNobody, which pauses it.
+	// world is called; an error refuses it, and goes back to the planner, but ErrRejected, which
+	// ends the loop, exec.ErrNobody, which pauses it, and an *EditedError, which puts another plan
+	// in its place. What it says is kept by Answers.
 	OnPlan func(prog *compile.Program) error
+	// PlanOf is what else than the plan the answer of OnPlan holds for: with another PlanOf it is
+	// asked again. See compile.Program.Manifest.
+	PlanOf map[string]json.RawMessage
 	// OnEvent is called with each event, in order, one at a time; it must be quick.
 	OnEvent func(*Event)
 }
@@ -143,6 +166,8 @@ type Result struct {
 	Revisions []Revision `json:"revisions"`
 	// Findings are those of the last solution, when it was faulty.
 	Findings diag.List `json:"findings"`
+	// Detail is the result in the shape of the style's own system; nil when it has none.
+	Detail json.RawMessage `json:"detail,omitempty"`
 }
 
 // Revision is that a plan replaced another. Calls are told by their ids.
@@ -197,5 +222,6 @@ type Event struct {
 	Run      *exec.Event      `json:"run,omitempty"`      // Ran
 	Result   *Result          `json:"result,omitempty"`   // Finished
 	Detail   json.RawMessage  `json:"detail,omitempty"`   // Revised, Kept: the event of a style's own, in its shape
+	Recorded bool             `json:"recorded,omitempty"` // Asked: the answer is on record
 	Program  *compile.Program `json:"-"`                  // Planned
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Tokens compares what a loop's requests and answers came to with what a plain loop would have
-// used for the same calls, in which the model calls functions, gets each result whole, and all of it again
-// with each request. Both are estimated, a token for four bytes.
+// Tokens compares what a loop's requests and answers came to with what a plain loop would have used
+// for the same calls, in which the model calls functions, gets each result whole, and all of it
+// again with each request. Both are estimated, a token for four bytes.
 type Tokens struct {
 	Used  int64 `json:"used"`
 	Plain int64 `json:"plain"`

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -31,7 +32,7 @@ type Answer struct {
 	Reason   string
 	From, To string
 	// Witness is a value that the one schema admits and the other refuses, when the
-	// verdict is No: it was validated against both.
+	// verdict is No: it was validated against both. Nil when it would have more than 64 KiB.
 	Witness json.RawMessage
 }
 
@@ -64,7 +65,12 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 	switch {
 	case r.status == empty:
 		return Answer{Verdict: Yes}
-	case r.witness != nil:
+	case r.status == found && r.witness.huge():
+		return Answer{
+			Verdict: No, From: from.node.pointer, To: to.node.pointer,
+			Reason: fmt.Sprintf("%s is not %s; a value that shows it has more than %d KiB", from, to, maxMade>>10),
+		}
+	case r.witness != nil && !r.witness.huge():
 		if a := refuted(from, to, r.witness); a.Verdict == No {
 			return a
 		}
@@ -101,10 +107,10 @@ func enumerated(from, to *Schema) (a Answer, decided bool) {
 	return Answer{Verdict: Yes}, len(to.Warnings()) == 0
 }
 
-// admits is Validate without words.
+// admits does what Validate does, without words.
 func (s *Schema) admits(v *value) bool {
 	verdict := evaluate(s.node, v)
-	return verdict == yes || s.refute(v, verdict, 0) == nil
+	return verdict == yes || s.refute(context.Background(), v, verdict, 0) == nil
 }
 
 // same reports whether two schemas are the same text.
@@ -113,7 +119,7 @@ func (s *Schema) same(t *Schema) bool {
 		s.node.pointer == t.node.pointer && bytes.Equal(s.node.doc.raw, t.node.doc.raw)
 }
 
-// refuted is the answer No, if the witness is one.
+// refuted returns the answer No, if the witness is one.
 func refuted(from, to *Schema, witness *value) Answer {
 	raw := json.RawMessage(witness.appendJSON(nil))
 	if from.Validate(raw) != nil {
@@ -179,7 +185,7 @@ type Relation struct {
 	fits    map[[2]*node]Fit // of those that are No
 }
 
-// Assignable is as the function of the same name, and costs next to nothing when the
+// Assignable answers as the function of the same name, and costs next to nothing when the
 // same was asked before.
 func (r *Relation) Assignable(from, to *Schema) Answer {
 	key := [2]*node{from.node, to.node}

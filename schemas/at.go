@@ -38,7 +38,7 @@ func (p Presence) String() string {
 	return [...]string{"unknown", "always", "optional", "never"}[p]
 }
 
-// At is the schema of what a value of s has at a path, and whether it has it.
+// At returns the schema of what a value of s has at a path, and whether it has it.
 // The schema is nil when nothing is known of it, or nothing can be there. It looks
 // through $ref, allOf, anyOf, oneOf, const, enum, properties, patternProperties,
 // additionalProperties, items and prefixItems: what it returns admits all that can
@@ -72,7 +72,7 @@ type spot struct {
 	presence Presence
 }
 
-// then is the spot b within a, as seen from where a was seen.
+// then returns the spot b within a, as seen from where a was seen.
 func (a spot) then(b spot) spot {
 	switch {
 	case b.presence == Never || a.presence == Never:
@@ -86,7 +86,7 @@ func (a spot) then(b spot) spot {
 	return b
 }
 
-// meet is the spot of values that are both; join that of values that are either.
+// meet returns the spot of values that are both; join that of values that are either.
 func meet(a, b spot) spot {
 	out := spot{node: bothNodes(a.node, b.node)}
 	switch {
@@ -126,7 +126,7 @@ func weaker(p Presence) Presence {
 	return p
 }
 
-// types are those of the values into which a step can go.
+// types returns those of the values into which a step can go.
 func (s Step) types() typeSet {
 	switch s.Kind {
 	case Member:
@@ -137,7 +137,7 @@ func (s Step) types() typeSet {
 	return only(kindArray)
 }
 
-// unsure is what remains of Always when the value may have another type.
+// unsure returns what remains of Always when the value may have another type.
 func (s Step) unsure() Presence {
 	if s.Kind == Every {
 		return Unknown
@@ -225,7 +225,7 @@ func (n *node) memberStep(name string) spot {
 	return spot{out, Unknown}
 }
 
-// member is the schema of the members of a name by n's own keywords, nil if they say
+// member returns the schema of the members of a name by n's own keywords, nil if they say
 // nothing; declared is set when properties or patternProperties know the name.
 func (n *node) member(name string) (schema *node, declared bool) {
 	if schema = n.property(name); schema != nil {
@@ -233,10 +233,10 @@ func (n *node) member(name string) (schema *node, declared bool) {
 	}
 	unread := false
 	for i := range n.patterns {
-		re := n.patterns[i].pattern.re
-		if re == nil {
+		p := n.patterns[i].pattern
+		if p.re == nil {
 			unread = true
-		} else if re.MatchString(name) {
+		} else if p.match(name) == yes {
 			schema, declared = bothNodes(schema, n.patterns[i].node), true
 		}
 	}
@@ -267,7 +267,7 @@ func (n *node) elementStep(index int) spot {
 	return spot{out, presence}
 }
 
-// element is the schema of the elements at an index by n's own keywords.
+// element returns the schema of the elements at an index by n's own keywords.
 func (n *node) element(index int) (*node, Presence) {
 	if index >= 0 {
 		for i, c := range n.prefix[:min(index, len(n.prefix))] {
@@ -291,7 +291,7 @@ func (n *node) element(index int) (*node, Presence) {
 	return out, Unknown
 }
 
-// anyElement is the schema of all elements together; any is false when there are none.
+// anyElement returns the schema of all elements together; any is false when there are none.
 func (n *node) anyElement() (out *node, any bool) {
 	list := n.prefix
 	if n.rest == nil {
@@ -321,7 +321,7 @@ func (n *node) everyStep() spot {
 	return spot{out, Always}
 }
 
-// bothNodes is the conjunction of two schemas, of which nil is any value.
+// bothNodes returns the conjunction of two schemas, of which nil is any value.
 func bothNodes(a, b *node) *node {
 	switch {
 	case a == nil || a == b || admitsAll(a):
@@ -335,7 +335,7 @@ func bothNodes(a, b *node) *node {
 	return n
 }
 
-// eitherNode is the union of two schemas, of which nil is any value.
+// eitherNode returns the union of two schemas, of which nil is any value.
 func eitherNode(a, b *node) *node {
 	switch {
 	case a == nil || b == nil:
@@ -394,5 +394,5 @@ func (v *value) every() spot {
 	return spot{n, Always}
 }
 
-// schemaOf is the Schema of a node.
+// schemaOf returns the Schema of a node.
 func schemaOf(n *node) *Schema { return &n.schema }

@@ -35,7 +35,7 @@ func newAutomaton(prog *syntax.Prog, neg bool, reps []rune, spend func(int) bool
 	return a
 }
 
-// state is the number of a state.
+// state returns the number of a state.
 func (a *automaton) state(pcs []uint32, prev rune, matched bool) int32 {
 	if matched {
 		pcs, prev = nil, 0
@@ -54,6 +54,7 @@ func (a *automaton) state(pcs []uint32, prev rune, matched bool) int32 {
 	if i, ok := a.index[key.String()]; ok {
 		return i
 	}
+	a.spend((len(pcs) + len(a.reps)) / 128) // what it takes to keep it
 	i := int32(len(a.states))
 	a.states = append(a.states, machineState{pcs: pcs, prev: prev, matched: matched, accept: -1, next: make([]int32, len(a.reps))})
 	for c := range a.reps {
@@ -74,7 +75,7 @@ func sortOf(r rune) rune {
 	return ' '
 }
 
-// step is the state after a rune of class c.
+// step returns the state after a rune of class c.
 func (a *automaton) step(from int32, c int) int32 {
 	s := a.states[from]
 	if s.matched || len(s.pcs) == 0 {
@@ -88,13 +89,15 @@ func (a *automaton) step(from int32, c int) int32 {
 	runes, matched := a.closure(s.pcs, syntax.EmptyOpContext(s.prev, r))
 	var pcs []uint32
 	for _, pc := range runes {
-		if inst := &a.prog.Inst[pc]; inst.MatchRune(r) && !slices.Contains(pcs, inst.Out) {
+		if inst := &a.prog.Inst[pc]; inst.MatchRune(r) {
 			pcs = append(pcs, inst.Out)
 		}
 	}
-	if !a.anchor && !slices.Contains(pcs, uint32(a.prog.Start)) {
+	if !a.anchor {
 		pcs = append(pcs, uint32(a.prog.Start))
 	}
+	slices.Sort(pcs)
+	pcs = slices.Compact(pcs)
 	to := a.state(pcs, sortOf(r), matched)
 	a.states[from].next[c] = to
 	return to

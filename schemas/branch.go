@@ -15,6 +15,7 @@ type branch struct {
 	listed   bool    // finite is set
 	facted   *factIndex
 	affirmed []*node // of nodes, those that hold
+	denied   []*told // of which none holds, which is put off until more is known
 }
 
 // choice is a disjunction of conjunctions.
@@ -32,6 +33,9 @@ func (b *branch) assert(l literal) bool {
 	switch l.op {
 	case opNode:
 		return b.assertNode(l.node, l.neg)
+	case opNone:
+		b.denied = append(b.denied, l.told)
+		return true
 	case opNotValue:
 		if b.kind == kindArray || b.kind == kindObject {
 			return b.decide(b.differs(l.value))
@@ -47,6 +51,7 @@ func (b *branch) assert(l literal) bool {
 }
 
 func (b *branch) assertNode(n *node, neg bool) bool {
+	b.charge(len(b.nodes) + len(b.affirmed))
 	no, all := n.may, n.full
 	if neg {
 		no, all = ^n.full, ^n.may
@@ -149,7 +154,7 @@ func (n *node) atom() literal {
 	return literal{op: opAtom, text: n.opaque, node: n}
 }
 
-// unions are the choices between schemas in what n says.
+// unions returns the choices between schemas in what n says.
 func unions(n *node) (out []choice) {
 	if len(n.anyOf) > 0 {
 		var c choice
@@ -161,7 +166,11 @@ func unions(n *node) (out []choice) {
 	if len(n.oneOf) > 0 {
 		var c choice
 		for i := range n.oneOf {
-			c = append(c, onlyOne(n.oneOf, i))
+			if n.oneTold != nil {
+				c = append(c, []literal{isNode(n.oneOf[i], false)})
+			} else {
+				c = append(c, onlyOne(n.oneOf, i))
+			}
 		}
 		out = append(out, c)
 	}
@@ -174,7 +183,7 @@ func unions(n *node) (out []choice) {
 	return out
 }
 
-// conditions are the other choices in what n says.
+// conditions returns the other choices in what n says.
 func (b *branch) conditions(n *node) (out []choice) {
 	if b.kind == kindObject {
 		for i := range n.dependents {
@@ -216,7 +225,7 @@ func branchOf(cond *node, condNeg bool, n *node, neg bool) []literal {
 	return out
 }
 
-// refutations are the ways in which a value breaks n.
+// refutations returns the ways in which a value breaks n.
 func (b *branch) refutations(n *node) (out choice) {
 	if n.opaque != "" {
 		out = append(out, []literal{n.atom().negated()})
@@ -249,10 +258,14 @@ func (b *branch) refutations(n *node) (out choice) {
 }
 
 func (b *branch) refuteChoices(n *node, out choice) choice {
-	if len(n.anyOf) > 0 {
+	if n.anyTold != nil {
+		out = append(out, []literal{{op: opNone, told: n.anyTold}})
+	} else if len(n.anyOf) > 0 {
 		out = append(out, none(n.anyOf))
 	}
-	if len(n.oneOf) > 0 {
+	if n.oneTold != nil {
+		out = append(out, []literal{{op: opNone, told: n.oneTold}})
+	} else if len(n.oneOf) > 0 {
 		out = append(out, none(n.oneOf))
 		for i := range n.oneOf {
 			for j := range i {
@@ -296,7 +309,7 @@ func none(list []*node) (out []literal) {
 	return out
 }
 
-// differs are the ways in which an array or object differs from v.
+// differs returns the ways in which an array or object differs from v.
 func (b *branch) differs(v *value) (out choice) {
 	if v.kind != b.kind {
 		return choice{nil}
@@ -326,32 +339,31 @@ func (b *branch) differs(v *value) (out choice) {
 func (b *branch) known(l *literal) verdict {
 	switch l.op {
 	case opHas:
+		b.charge(1 + len(b.facts) - b.index().upto)
 		if has := b.index().has(b.facts, l.text); has != doubt {
 			return verdictOf((has == yes) != l.neg)
 		}
 	case opAtom:
-		for i := range b.facts {
-			if f := &b.facts[i]; f.op == opAtom && f.text == l.text && f.node == l.node {
-				return verdictOf(f.neg == l.neg)
-			}
-		}
+		return b.said(l, func(f *literal) bool { return f.text == l.text && f.node == l.node })
 	case opMatch:
-		for i := range b.facts {
-			f := &b.facts[i]
-			if f.op == opMatch && f.pat.text == l.pat.text {
-				return verdictOf(f.neg == l.neg)
-			}
-		}
+		return b.said(l, func(f *literal) bool { return f.pat.text == l.pat.text })
 	case opUnique:
-		for i := range b.facts {
-			if f := &b.facts[i]; f.op == opUnique {
-				return verdictOf(f.neg == l.neg)
-			}
-		}
+		return b.said(l, func(*literal) bool { return true })
 	case opMinItems, opMinProps, opMinLength:
 		return b.knownCount(l, l.op+1, 1)
 	case opMaxItems, opMaxProps, opMaxLength:
 		return b.knownCount(l, l.op-1, -1)
+	}
+	return doubt
+}
+
+// said tells whether a fact says the same as a literal, or the opposite.
+func (b *branch) said(l *literal, same func(f *literal) bool) verdict {
+	b.charge(1 + len(b.facts))
+	for i := range b.facts {
+		if f := &b.facts[i]; f.op == l.op && same(f) {
+			return verdictOf(f.neg == l.neg)
+		}
 	}
 	return doubt
 }
@@ -364,6 +376,7 @@ func (b *branch) knownCount(l *literal, opposite op, sign int) verdict {
 	if sign < 0 && l.count < 0 {
 		return no
 	}
+	b.charge(1 + len(b.facts))
 	for i := range b.facts {
 		f := &b.facts[i]
 		if f.op == opposite && (l.count-f.count)*sign > 0 {
@@ -408,6 +421,7 @@ func (b *branch) glance(l *literal) verdict {
 }
 
 func (b *branch) glanceNode(n *node, neg bool) verdict {
+	b.charge(1 + len(b.nodes) + len(b.affirmed))
 	no, all := n.may, n.full
 	if neg {
 		no, all = ^n.full, ^n.may
@@ -460,17 +474,22 @@ func (b *branch) glanceElement(l *literal) verdict {
 	return doubt
 }
 
-// memberGoal is what the facts say of a member.
+// memberGoal returns what the facts say of a member.
 func (b *branch) memberGoal(name string) (goal []signed) {
 	ix := b.index()
 	goal = append(goal, ix.singles[name]...)
 	for i := range ix.wide {
-		if f := &ix.wide[i]; f.class.contains(name) {
+		f := &ix.wide[i]
+		if b.charge(f.class.cost()); f.class.contains(name) {
 			goal = append(goal, signed{f.node, f.neg})
 		}
 	}
 	for i := ix.upto; i < len(b.facts); i++ {
-		if f := &b.facts[i]; f.op == opAllMembers && f.class.contains(name) {
+		f := &b.facts[i]
+		if b.charge(1); f.op != opAllMembers {
+			continue
+		}
+		if b.charge(f.class.cost()); f.class.contains(name) {
 			goal = append(goal, signed{f.node, f.neg})
 		}
 	}
@@ -486,7 +505,7 @@ type factIndex struct {
 	present map[string]bool
 }
 
-// index is one of nearly all facts, for objects that have many.
+// index returns one of nearly all facts, for objects that have many.
 func (b *branch) index() *factIndex {
 	const few = 24
 	if b.facted == nil {
@@ -530,6 +549,15 @@ func (b *branch) search() result {
 		return b.among(b.root, b.finite, b.kind)
 	}
 	next, ok := b.simplify()
+	for ok && len(b.denied) > 0 && !b.listed {
+		said := false
+		if said, ok = b.deny(next < 0 || !b.todo[next].union); !said {
+			break
+		}
+		if ok {
+			next, ok = b.simplify()
+		}
+	}
 	if !ok {
 		return result{}
 	}
@@ -547,8 +575,9 @@ func (b *branch) search() result {
 			return out.or(result{status: unknown})
 		}
 		child := *b
+		b.charge(len(b.nodes) + len(b.facts) + len(b.todo))
 		child.nodes, child.facts, child.todo = slices.Clip(b.nodes), slices.Clip(b.facts), slices.Clone(b.todo)
-		child.affirmed = slices.Clip(b.affirmed)
+		child.affirmed, child.denied = slices.Clip(b.affirmed), slices.Clip(b.denied)
 		if child.all(alternative) {
 			if out = out.or(child.search()); out.status == found {
 				break
@@ -556,6 +585,31 @@ func (b *branch) search() result {
 		}
 	}
 	return out
+}
+
+// deny says of the lists of which none holds what the facts leave of them: at most one schema where
+// it is known which value decides. It says all of the others only when there is no better choice
+// to make first. It reports whether it said something; ok is false when the branch is known to be
+// empty.
+func (b *branch) deny(all bool) (said, ok bool) {
+	denied := b.denied
+	b.denied = nil
+	for _, t := range denied {
+		list := t.list
+		if i := slices.IndexFunc(b.affirmed, func(a *node) bool { return t.valueOf(a) != nil }); i >= 0 {
+			list = nil
+			if c := t.by[string(t.valueOf(b.affirmed[i]).appendCanonical(nil))]; c != nil {
+				list = []*node{c}
+			}
+		} else if !all {
+			b.denied = append(b.denied, t)
+			continue
+		}
+		if said = true; !b.all(none(list)) {
+			return true, false
+		}
+	}
+	return said, true
 }
 
 // simplify drops choices that are made and alternatives that cannot be, and returns

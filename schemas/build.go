@@ -2,9 +2,6 @@ package schemas
 
 import (
 	"fmt"
-	"regexp"
-	"regexp/syntax"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +22,7 @@ type builder struct {
 	*document
 	err      *SchemaError
 	patterns map[string]*pattern
+	insts    int // of the patterns
 	weights  map[*node]int
 }
 
@@ -34,7 +32,7 @@ func (b *builder) fail(pointer, format string, args ...any) {
 	}
 }
 
-// schema is the node of the schema at v.
+// schema returns the node of the schema at v.
 func (b *builder) schema(v *value, pointer, base string) *node {
 	switch v.kind {
 	case kindBoolean:
@@ -85,7 +83,7 @@ type keywords struct {
 
 func (k *keywords) at(word string) string { return k.place.pointer + "/" + word }
 
-// get is the value of a keyword that a draft since the given one knows, nil if absent.
+// get returns the value of a keyword that a draft since the given one knows, nil if absent.
 func (k *keywords) get(word string, since int) *value {
 	if k.draft < since {
 		return nil
@@ -138,7 +136,7 @@ func (k *keywords) references() {
 	}
 }
 
-// dynamicName is the name under which document.dynamic lists the possible targets.
+// dynamicName returns the name under which document.dynamic lists the possible targets.
 func dynamicName(ref string) string {
 	_, name, _ := strings.Cut(ref, "#")
 	return name
@@ -317,22 +315,6 @@ func (k *keywords) lengths() {
 	}
 }
 
-// pattern compiles a regular expression. One that RE2 cannot read is a warning.
-func (k *keywords) pattern(text, pointer string) *pattern {
-	if p := k.builder.patterns[text]; p != nil {
-		return p
-	}
-	p := &pattern{text: text}
-	var err error
-	if p.re, err = regexp.Compile(text); err != nil {
-		k.warnings = append(k.warnings, SchemaError{pointer, "this pattern is not enforced: " + err.Error()})
-	} else if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
-		p.prog, _ = syntax.Compile(tree.Simplify())
-	}
-	k.builder.patterns[text] = p
-	return p
-}
-
 func (k *keywords) sub(word string, since int) *node {
 	v := k.get(word, since)
 	if v == nil {
@@ -453,15 +435,16 @@ func (k *keywords) strings(word string, v *value) []string {
 		k.fail(k.at(word), "%s is a list of names%s", word, requiredCure(word, v))
 		return nil
 	}
-	names := make([]string, len(v.kids))
+	names, seen := make([]string, len(v.kids)), make(map[string]bool, len(v.kids))
 	for i := range v.kids {
 		if v.kids[i].kind != kindString {
 			k.fail(k.at(word), "%s is a list of names, not of %ss", word, v.kids[i].kind)
 		}
-		if slices.Contains(names[:i], v.kids[i].text) {
+		if seen[v.kids[i].text] {
 			k.fail(k.at(word), "%s names %q twice", word, v.kids[i].text)
 		}
 		names[i] = v.kids[i].text
+		seen[names[i]] = true
 	}
 	return names
 }
@@ -501,7 +484,7 @@ func (b *builder) finish(n *node) {
 
 const beingWeighed = -1
 
-// weigh is the number of schemas that are applied to one value for n's sake.
+// weigh returns the number of schemas that are applied to one value for n's sake.
 func (b *builder) weigh(n *node) int {
 	switch w := b.weights[n]; w {
 	case 0:

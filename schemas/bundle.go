@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Bundle puts schemas of several documents into one, for models and other readers that take
@@ -20,9 +22,10 @@ type Bundle struct {
 	defs []json.RawMessage
 }
 
-// Add is the schema as it is to be written into the new document; nil is the schema of
-// anything. One that names itself or its parts ($id, $anchor and the dynamic ones), which
-// can't stand in another document, is that of anything as well. It costs the size of the schema's document.
+// Add returns the schema as it is to be written into the new document; nil is the schema of
+// anything. One that names itself or its parts ($id, $anchor and the dynamic ones), which can't
+// stand in another document, is that of anything as well. It costs the size of the schema's
+// document.
 func (b *Bundle) Add(s *Schema) json.RawMessage {
 	if s == nil {
 		return json.RawMessage("{}")
@@ -45,7 +48,7 @@ func (b *Bundle) Add(s *Schema) json.RawMessage {
 	return appendRef(nil, "#/$defs/"+name+pointer)
 }
 
-// Defs are the $defs of the new document, by name; nil when it needs none.
+// Defs returns the $defs of the new document, by name; nil when it needs none.
 func (b *Bundle) Defs() map[string]json.RawMessage {
 	if len(b.defs) == 0 {
 		return nil
@@ -62,7 +65,7 @@ func has(schema json.RawMessage, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(schema, []byte(strconv.Quote(w))) })
 }
 
-// Text is the schema as it is written in its document: JSON at its Pointer.
+// Text returns the schema as it is written in its document: JSON at its Pointer.
 func (s *Schema) Text() json.RawMessage {
 	doc, pointer := s.JSON()
 	v := gjson.ParseBytes(doc)
@@ -77,7 +80,7 @@ func (s *Schema) Text() json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// below is the member or element of this name.
+// below returns the member or element of this name.
 func below(v gjson.Result, name string) (found gjson.Result) {
 	n := 0
 	v.ForEach(func(k, e gjson.Result) bool {
@@ -109,7 +112,7 @@ func appendLed(dst []byte, v gjson.Result, root string) []byte {
 			dst = append(append(dst, k.Raw...), ':')
 		}
 		if k.Str == "$ref" && strings.HasPrefix(e.Str, "#") {
-			dst = appendString(dst, root+e.Str[1:])
+			dst = jsonscan.AppendQuoted(dst, root+e.Str[1:])
 		} else {
 			dst = appendLed(dst, e, root)
 		}
@@ -119,5 +122,5 @@ func appendLed(dst []byte, v gjson.Result, root string) []byte {
 }
 
 func appendRef(dst []byte, to string) []byte {
-	return append(appendString(append(dst, `{"$ref":`...), to), '}')
+	return append(jsonscan.AppendQuoted(append(dst, `{"$ref":`...), to), '}')
 }

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// String is the schema as a short type for people: "integer 0..10",
+// String returns the schema as a short type for people: "integer 0..10",
 // `{id: string, tags?: string[]}`, `"red" | "green"`. What is long or deep is cut.
 func (s *Schema) String() string { return s.node.describe() }
 
@@ -302,14 +304,14 @@ func (n *node) renderObject(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = p.node.appendRender(append(appendString(dst, p.name), ':'))
+		dst = p.node.appendRender(append(jsonscan.AppendQuoted(dst, p.name), ':'))
 	}
 	dst = append(dst, `},"required":[`...)
 	for i, name := range n.required {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, name)
+		dst = jsonscan.AppendQuoted(dst, name)
 	}
 	return append(dst, `],"additionalProperties":false}`...)
 }

@@ -129,7 +129,7 @@ func (d *document) scanAnchors(v *value, base string) {
 	}
 }
 
-// identifier is the URL and the anchor that v's $id gives it.
+// identifier returns the URL and the anchor that v's $id gives it.
 func (d *document) identifier(v *value) (id, anchor string) {
 	word := "$id"
 	if d.draft == 4 {
@@ -146,7 +146,7 @@ func (d *document) identifier(v *value) (id, anchor string) {
 	return id, anchor
 }
 
-// find is the schema that a reference made at base leads to. It is nil with foreign
+// find returns the schema that a reference made at base leads to. It is nil with foreign
 // set when the reference leaves the document.
 func (d *document) find(base, ref string) (v *value, pointer, newBase string, foreign bool) {
 	full, ok := resolveURL(base, ref)
@@ -192,7 +192,7 @@ func (d *document) pointerOf(v *value) string {
 	return ""
 }
 
-// child is the member or element that a token of a JSON Pointer names.
+// child returns the member or element that a token of a JSON Pointer names.
 func (v *value) child(token string) *value {
 	switch v.kind {
 	case kindObject:

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"context"
 	"unicode/utf8"
 )
 
@@ -26,7 +27,9 @@ func verdictOf(b bool) verdict {
 // doubt about what only the library knows, and when it has no steps left.
 type evaluator struct {
 	steps int
-	doc   *document // whose schema is being evaluated; nil: one made of others
+	poll  int             // below so many steps the context is looked at
+	ctx   context.Context // nil is none
+	doc   *document       // whose schema is being evaluated; nil: one made of others
 }
 
 // A hostile schema that applies itself twice to each member needs 2^depth steps. An
@@ -38,7 +41,16 @@ const (
 
 func evaluate(n *node, v *value) verdict { return newEvaluator(n, 0).valid(n, v) }
 
-// newEvaluator is one for values of a text of some bytes.
+// evaluateWithin does what evaluate does with the steps that are left for several evaluations.
+func evaluateWithin(left *int, n *node, v *value) verdict {
+	e := &evaluator{steps: min(*left, evalSteps), doc: n.doc}
+	before := e.steps
+	out := e.valid(n, v)
+	*left = max(0, *left-(before-e.steps))
+	return out
+}
+
+// newEvaluator returns one for values of a text of some bytes.
 func newEvaluator(n *node, bytes int) *evaluator {
 	return &evaluator{steps: evalSteps + evalStepsPerByte*bytes, doc: n.doc}
 }
@@ -55,6 +67,49 @@ func (e *evaluator) enter(n *node, v *value) verdict {
 	return out
 }
 
+// within makes that an evaluation stops soon after a context is done.
+func (e *evaluator) within(ctx context.Context) *evaluator {
+	if ctx.Done() != nil {
+		e.ctx, e.poll = ctx, e.steps+1
+	}
+	return e
+}
+
+// pollSteps are the steps after which the context is looked at again.
+const pollSteps = 4096
+
+// goOn reports whether there are steps left, and leaves none when the context is done.
+func (e *evaluator) goOn() bool {
+	if e.steps >= 0 && e.ctx != nil {
+		if e.ctx.Err() != nil {
+			e.steps = -1
+		}
+		e.poll = max(0, e.steps-pollSteps)
+	}
+	return e.steps >= 0
+}
+
+// spend takes steps for work that is not the evaluation of a schema; it reports false when there
+// are none left, or the context is done.
+func (e *evaluator) spend(n int) bool {
+	e.steps -= n
+	return e.steps >= e.poll || e.goOn()
+}
+
+// matchSteps is what matching a pattern costs.
+const matchSteps = 4
+
+// longText is the least length of a text before whose matching the context is looked at.
+const longText = 1 << 10
+
+// match matches a pattern, which for a long text may take as long as very many steps.
+func (e *evaluator) match(p *pattern, text string) verdict {
+	if len(text) >= longText && !e.goOn() {
+		return doubt
+	}
+	return p.match(text)
+}
+
 func (e *evaluator) valid(n *node, v *value) verdict {
 	if n.full.has(v.kind) {
 		return yes
@@ -62,7 +117,7 @@ func (e *evaluator) valid(n *node, v *value) verdict {
 	if n.may.excludes(v.kind) {
 		return no
 	}
-	if e.steps--; e.steps < 0 {
+	if !e.spend(1) {
 		return doubt
 	}
 	if e.doc == nil && n.doc != nil {
@@ -87,7 +142,7 @@ func (e *evaluator) own(n *node, v *value) verdict {
 	case kindNumber:
 		return verdictOf(n.validNumber(v.text))
 	case kindString:
-		return n.validString(v.text)
+		return e.validString(n, v.text)
 	case kindArray:
 		return e.array(n, v)
 	case kindObject:
@@ -130,15 +185,15 @@ func (b *bound) admits(x number, sign int) bool {
 	return c > 0 || c == 0 && !b.strict
 }
 
-func (n *node) validString(s string) verdict {
+func (e *evaluator) validString(n *node, s string) verdict {
 	if n.minLength > 0 || n.maxLength >= 0 {
 		length := utf8.RuneCountInString(s)
 		if length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 			return no
 		}
 	}
-	if n.pattern != nil && n.pattern.re != nil && !n.pattern.re.MatchString(s) {
-		return no
+	if n.pattern != nil {
+		return e.match(n.pattern, s)
 	}
 	return yes
 }
@@ -229,6 +284,9 @@ func (e *evaluator) object(n *node, v *value) verdict {
 		}
 	}
 	for i := range n.dependents {
+		if !e.spend(1 + (len(v.kids)+len(n.dependents[i].names))/8) {
+			return doubt
+		}
 		if out = min(out, e.dependent(&n.dependents[i], v)); out == no {
 			return no
 		}
@@ -243,10 +301,19 @@ func (e *evaluator) member(n *node, m *value) verdict {
 		out = e.valid(p, m)
 	}
 	for i := range n.patterns {
-		e.steps--
-		if re := n.patterns[i].pattern.re; re != nil && re.MatchString(m.name) {
+		p := n.patterns[i].pattern
+		if p.re == nil {
+			continue
+		}
+		if !e.spend(matchSteps) {
+			return doubt
+		}
+		switch e.match(p, m.name) {
+		case yes:
 			declared = true
 			out = min(out, e.valid(n.patterns[i].node, m))
+		case doubt:
+			return doubt
 		}
 	}
 	if !declared && n.additional != nil {
@@ -375,7 +442,7 @@ func (e *evaluator) unevaluated(n *node, v *value) verdict {
 // mark marks the members or elements that n, which v meets, evaluates. It reports
 // false when it is in doubt. At the top, unevaluated* itself does not count.
 func (e *evaluator) mark(n *node, v *value, seen []bool, top bool) bool {
-	if n.opaque != "" {
+	if n.opaque != "" || !e.spend(len(v.kids)*(1+matchSteps*len(n.patterns))) {
 		return false
 	}
 	for i := range v.kids {
@@ -410,7 +477,7 @@ func (n *node) evaluatesName(name string) bool {
 		return true
 	}
 	for i := range n.patterns {
-		if re := n.patterns[i].pattern.re; re != nil && re.MatchString(name) {
+		if p := n.patterns[i].pattern; p.re != nil && p.match(name) == yes {
 			return true
 		}
 	}

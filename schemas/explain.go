@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/spell"
 )
 
 // explainer words why a value breaks a schema. It looks into what does not hold
@@ -13,18 +16,43 @@ import (
 type explainer struct {
 	*evaluator
 	found []Violation
+	known map[Violation]bool // of found, once they are many
 }
 
-func (e *explainer) full() bool { return len(e.found) >= maxViolations }
+func (e *explainer) full() bool { return len(e.found) >= maxFound }
 
 func (e *explainer) add(n *node, at, word, format string, args ...any) {
-	v := Violation{at, n.keyword(word), fmt.Sprintf(format, args...)}
-	if !e.full() && !slices.Contains(e.found, v) {
+	e.addInstead(n, at, word, "", format, args...)
+}
+
+// addInstead does what add does, with what was perhaps meant.
+func (e *explainer) addInstead(n *node, at, word, instead, format string, args ...any) {
+	if !e.full() {
+		e.keep(Violation{at, n.keyword(word), fmt.Sprintf(format, args...), instead})
+	}
+}
+
+// keep adds a violation that was not found before.
+func (e *explainer) keep(v Violation) {
+	if len(e.found) <= maxViolations {
+		if !slices.Contains(e.found, v) {
+			e.found = append(e.found, v)
+		}
+		return
+	}
+	if e.known == nil {
+		e.known = make(map[Violation]bool, len(e.found))
+		for _, f := range e.found {
+			e.known[f] = true
+		}
+	}
+	if !e.full() && !e.known[v] {
+		e.known[v] = true
 		e.found = append(e.found, v)
 	}
 }
 
-// keyword is the pointer to a keyword of n, to n itself for "".
+// keyword returns the pointer to a keyword of n, to n itself for "".
 func (n *node) keyword(word string) string {
 	if word == "" {
 		return n.pointer
@@ -41,7 +69,7 @@ func (e *explainer) explain(n *node, v *value, at string) {
 		if n.types == noTypes {
 			e.add(n, at, "", "must not be there")
 		} else {
-			e.add(n, at, "type", "expected %s, but got %s", n.typeWords(), gotType(v))
+			e.addInstead(n, at, "type", n.unquoted(v), "expected %s, but got %s", n.typeWords(), gotType(v))
 		}
 		return
 	}
@@ -92,7 +120,7 @@ func gotType(v *value) string {
 
 func (e *explainer) values(n *node, v *value, at string) {
 	if n.konst != nil && !n.konst.equal(v) {
-		e.add(n, at, "const", "expected %s, but got %s", n.konst.short(), v.short())
+		e.addInstead(n, at, "const", nearestOf([]value{*n.konst}, v), "expected %s, but got %s", n.konst.short(), v.short())
 	}
 	if n.hasEnum && !n.among(v) {
 		words := make([]string, 0, 8)
@@ -106,17 +134,81 @@ func (e *explainer) values(n *node, v *value, at string) {
 		if len(words) == 0 {
 			words = []string{"nothing, which no value is"}
 		}
-		e.add(n, at, "enum", "expected %s, but got %s", orList(words), v.short())
+		e.addInstead(n, at, "enum", nearestOf(n.enum, v), "expected %s, but got %s", orList(words), v.short())
 	}
 }
 
-// short is the value as JSON, cut after some forty characters.
+// nearestOf returns the JSON of the string among these that v, a misspelt one, is nearest to; "" is
+// none.
+func nearestOf(list []value, v *value) string {
+	if v.kind != kindString {
+		return ""
+	}
+	near, ok := spell.Nearest(v.text, func(yield func(string) bool) {
+		for i := range list {
+			if list[i].kind == kindString && !yield(list[i].text) {
+				return
+			}
+		}
+	})
+	if !ok {
+		return ""
+	}
+	return string((&value{kind: kindString, text: near}).appendJSON(nil))
+}
+
+// unquoted returns what the string v says, where that is a number or a truth value that n takes,
+// and "" otherwise.
+func (n *node) unquoted(v *value) string {
+	if v.kind != kindString || len(v.text) > maxDigits {
+		return ""
+	}
+	inside, err := parseValue([]byte(v.text))
+	if err != nil || inside.kind != kindNumber && inside.kind != kindBoolean || n.types.excludes(inside.kind) {
+		return ""
+	}
+	if inside.kind == kindNumber && n.integer && !numberOf(inside.text).isInt() {
+		return ""
+	}
+	return v.text
+}
+
+// short returns the value as JSON, cut after some forty characters.
 func (v *value) short() string {
-	s := string(v.appendJSON(nil))
-	if utf8.RuneCountInString(s) <= 40 {
+	const most = 40
+	s := string(v.appendStart(nil, utf8.UTFMax*most))
+	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
-	return string([]rune(s)[:37]) + "…"
+	return string([]rune(s)[:most-3]) + "…"
+}
+
+// appendStart appends the value as JSON, or the beginning of that once there are more than some
+// bytes.
+func (v *value) appendStart(dst []byte, most int) []byte {
+	if v.kind != kindArray && v.kind != kindObject {
+		if short := *v; len(v.text) > most {
+			short.text = v.text[:most]
+			return short.appendJSON(dst)
+		}
+		return v.appendJSON(dst)
+	}
+	brackets := pick(v.kind == kindArray, "[]", "{}")
+	dst = append(dst, brackets[0])
+	for i := range v.kids {
+		if len(dst) > most {
+			return dst
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if v.kind == kindObject {
+			name := v.kids[i].name
+			dst = append(jsonscan.AppendQuoted(dst, name[:min(len(name), most)]), ':')
+		}
+		dst = v.kids[i].appendStart(dst, most)
+	}
+	return append(dst, brackets[1])
 }
 
 func (e *explainer) number(n *node, v *value, at string) {
@@ -142,7 +234,7 @@ func pick(cond bool, a, b string) string {
 func (e *explainer) string(n *node, v *value, at string) {
 	length := utf8.RuneCountInString(v.text)
 	e.count(n, at, length, n.minLength, n.maxLength, "minLength", "maxLength", "character")
-	if n.pattern != nil && n.pattern.re != nil && !n.pattern.re.MatchString(v.text) {
+	if n.pattern != nil && e.match(n.pattern, v.text) == no {
 		e.add(n, at, "pattern", "expected a match of %q, but got %s", n.pattern.text, v.short())
 	}
 }
@@ -221,9 +313,12 @@ func equalPair(list []value) (i, j int) {
 }
 
 func (e *explainer) object(n *node, v *value, at string) {
-	for _, name := range n.required {
-		if v.member(name) == nil {
-			e.add(n, at, "required", "missing required member %q", name)
+	if !v.hasAll(n.required) {
+		have := v.names()
+		for _, name := range n.required {
+			if !have[name] && !e.full() {
+				e.add(n, at, "required", "missing required member %q", name)
+			}
 		}
 	}
 	e.count(n, at, len(v.kids), n.minProps, n.maxProps, "minProperties", "maxProperties", "member")
@@ -245,7 +340,7 @@ func (e *explainer) member(n *node, m *value, at string) {
 		e.explain(p, m, at)
 	}
 	for i := range n.patterns {
-		if re := n.patterns[i].pattern.re; re != nil && re.MatchString(m.name) {
+		if p := n.patterns[i].pattern; p.re != nil && p.match(m.name) == yes {
 			declared = true
 			e.explain(n.patterns[i].node, m, at)
 		}
@@ -263,7 +358,7 @@ func (e *explainer) member(n *node, m *value, at string) {
 	inner := &explainer{evaluator: e.evaluator}
 	inner.explain(n.names, &value{kind: kindString, text: m.name}, "")
 	for _, f := range inner.found {
-		e.found = append(e.found, Violation{at, f.Keyword, fmt.Sprintf("the name %q is not allowed: %s", m.name, f.Message)})
+		e.keep(Violation{Instance: at, Keyword: f.Keyword, Message: fmt.Sprintf("the name %q is not allowed: %s", m.name, f.Message)})
 	}
 }
 
@@ -271,8 +366,9 @@ func (e *explainer) dependent(n *node, d *dependent, v *value, at string) {
 	if v.member(d.name) == nil {
 		return
 	}
+	have := v.names()
 	for _, name := range d.names {
-		if v.member(name) == nil {
+		if !have[name] && !e.full() {
 			e.add(n, at, d.word+"/"+escapePointer(d.name), "missing member %q, which is required where %q is", name, d.name)
 		}
 	}
@@ -344,7 +440,7 @@ func (e *explainer) furthest(n *node, word string, list []*node, v *value, at st
 		if len(inner.found) == 0 {
 			continue
 		}
-		if score < 1<<12 {
+		if score < wrongType {
 			types = false
 		} else {
 			words = append(words, typesOf(c))
@@ -359,18 +455,19 @@ func (e *explainer) furthest(n *node, word string, list []*node, v *value, at st
 		e.add(n, at, word, "expected %s, but got %s", orList(unique(words)), gotType(v))
 	default:
 		for _, f := range found {
-			if !e.full() && !slices.Contains(e.found, f) {
-				e.found = append(e.found, f)
-			}
+			e.keep(f)
 		}
 	}
 }
+
+// wrongType is the weight of a value of the wrong type, more than that of all else together.
+const wrongType = maxFound << 7
 
 // weight tells how far from meeting an alternative a violation is.
 func weight(f Violation, at string) int {
 	switch word := f.Keyword[strings.LastIndexByte(f.Keyword, '/')+1:]; {
 	case word == "type" && f.Instance == at:
-		return 1 << 12
+		return wrongType
 	case word == "const" || word == "enum":
 		return 1 << 6
 	}

@@ -62,7 +62,7 @@ const (
 
 type fullMaker struct{ left int }
 
-// fullOf is the schema of the values that have what n declares: each member, and
+// fullOf returns the schema of the values that have what n declares: each member, and
 // in lists an element.
 func (m *fullMaker) fullOf(n *node, depth int) *node {
 	f := newNode(allTypes)

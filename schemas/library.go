@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // library is the validator that decides, behind its guards: it opens nothing, its
@@ -49,11 +51,26 @@ func (l *library) schema(pointer string) (s *jsonschema.Schema, fault *SchemaErr
 		}
 		l.compiled = make(map[string]*jsonschema.Schema)
 	}
-	if s, err = l.compiler.Compile(baseURL + "#" + urlPointer(pointer)); err != nil {
+	if s, err = l.compiler.Compile(baseURL + "#" + urlPointer(rewritten(pointer))); err != nil {
 		return nil, compileError(pointer, err)
 	}
 	l.compiled[pointer] = s
 	return s, nil
+}
+
+// rewritten returns a pointer into the document as the library gets it, where patterns of members
+// are those of RE2.
+func rewritten(pointer string) string {
+	if !strings.Contains(pointer, "/patternProperties/") {
+		return pointer
+	}
+	tokens := strings.Split(pointer, "/")
+	for i := range tokens {
+		if i > 0 && tokens[i-1] == "patternProperties" {
+			tokens[i] = escapePointer(fromECMA(unescapePointer(tokens[i])))
+		}
+	}
+	return strings.Join(tokens, "/")
 }
 
 // urlPointer writes a pointer as the library wants it in a URL.
@@ -65,7 +82,7 @@ func urlPointer(pointer string) string {
 	return strings.Join(tokens, "/")
 }
 
-// plainPointer is the inverse: the library escapes the tokens of its pointers.
+// plainPointer returns the inverse: the library escapes the tokens of its pointers.
 func plainPointer(s string) string {
 	if p, err := url.PathUnescape(s); err == nil {
 		return p
@@ -114,7 +131,7 @@ func (l *library) validate(pointer string, v *value) (err error) {
 	return s.Validate(v.plain())
 }
 
-// plain is the value as the library and encoding/json have it.
+// plain returns the value as the library and encoding/json have it.
 func (v *value) plain() any {
 	switch v.kind {
 	case kindBoolean:
@@ -139,9 +156,9 @@ func (v *value) plain() any {
 	return nil
 }
 
-// forLibrary is the document as the library gets it: what is never asserted is gone
-// (format, content, patterns that RE2 cannot read), nullable is written out, counts
-// fit an int. When a pointer picks a schema, or there are very many, only what is
+// forLibrary returns the document as the library gets it: what is never asserted is gone (format,
+// content, patterns that RE2 cannot read), other patterns are those of RE2, nullable is written
+// out, counts fit an int. When a pointer picks a schema, or there are very many, only what is
 // reached is there.
 func (b *builder) forLibrary(whole bool) (*library, *SchemaError) {
 	limit := maxReached
@@ -164,7 +181,7 @@ type rewriter struct {
 	out  []byte
 }
 
-// reached is the set of schemas that have a node, and what is above them.
+// reached returns the set of schemas that have a node, and what is above them.
 func (b *builder) reached() (keep map[*value]bool, schemas int) {
 	keep = map[*value]bool{&b.root: true}
 	for _, p := range b.places {
@@ -210,6 +227,11 @@ func (w *rewriter) list(v *value) {
 
 // object writes the members for which drop does not report true.
 func (w *rewriter) object(v *value, write func(m *value), drop func(m *value) bool) {
+	w.named(v, func(m *value) string { return m.name }, write, drop)
+}
+
+// named does what object does, with other names.
+func (w *rewriter) named(v *value, name func(m *value) string, write func(m *value), drop func(m *value) bool) {
 	w.out = append(w.out, '{')
 	first := true
 	for i := range v.kids {
@@ -221,7 +243,7 @@ func (w *rewriter) object(v *value, write func(m *value), drop func(m *value) bo
 			w.out = append(w.out, ',')
 		}
 		first = false
-		w.out = append(appendString(w.out, m.name), ':')
+		w.out = append(jsonscan.AppendQuoted(w.out, name(m)), ':')
 		write(m)
 	}
 	w.out = append(w.out, '}')
@@ -265,7 +287,7 @@ func (w *rewriter) keyword(schema, m *value) {
 	switch m.name {
 	case "$schema":
 		if schema == &w.root {
-			w.out = appendString(w.out, draftURL(w.draft))
+			w.out = jsonscan.AppendQuoted(w.out, draftURL(w.draft))
 			return
 		}
 	case "type":
@@ -278,9 +300,14 @@ func (w *rewriter) keyword(schema, m *value) {
 			w.object(m, w.write, func(d *value) bool { return !w.keep[d] })
 			return
 		}
+	case "pattern":
+		if m.kind == kindString {
+			w.out = jsonscan.AppendQuoted(w.out, fromECMA(m.text))
+			return
+		}
 	case "patternProperties":
 		if m.kind == kindObject {
-			w.object(m, w.write, func(d *value) bool {
+			w.named(m, func(d *value) string { return fromECMA(d.name) }, w.write, func(d *value) bool {
 				p := w.patterns[d.name]
 				return p != nil && p.re == nil
 			})

@@ -9,6 +9,7 @@ const (
 	opNode     op = iota // the value meets node
 	opNotValue           // the value is not value
 	opAtom               // something that cannot be decided, by key
+	opNone               // the value meets none of told
 
 	opLower // numbers: at least num, more if strict
 	opUpper
@@ -51,6 +52,7 @@ type literal struct {
 	text   string
 	pat    *pattern
 	class  *class
+	told   *told
 }
 
 const noEnd = 1 << 60
@@ -73,28 +75,31 @@ func (c *class) contains(name string) bool {
 	case c.single:
 		return c.name == name
 	case c.match != nil:
-		return c.match.re.MatchString(name)
+		return c.match.match(name) == yes
 	}
 	if c.of != nil && c.of.property(name) != nil || slices.Contains(c.names, name) {
 		return false
 	}
 	for _, p := range c.pats {
-		if p.re.MatchString(name) {
+		if p.match(name) == yes {
 			return false
 		}
 	}
 	return true
 }
 
+// cost returns what asking whether the class has a name costs, in small things that are looked at.
+func (c *class) cost() int { return 1 + len(c.names)/8 + 16*len(c.pats) }
+
 // eval decides a literal that is about a string, or a node, for one value.
-func (l *literal) eval(v *value) verdict {
+func (l *literal) eval(left *int, v *value) verdict {
 	out := doubt
 	switch l.op {
 	case opNode:
-		out = evaluate(l.node, v)
+		out = evaluateWithin(left, l.node, v)
 	case opMatch:
 		if l.pat.re != nil {
-			out = verdictOf(l.pat.re.MatchString(v.text))
+			out = l.pat.match(v.text)
 		}
 	case opNotValue:
 		return verdictOf(!l.value.equal(v))
@@ -258,7 +263,7 @@ func (p *prover) classesOf(n *node) *classes {
 func (p *prover) classOf(n *node, i int) *class { return &p.classesOf(n).props[i] }
 func (p *prover) restClass(n *node) *class      { return p.classesOf(n).rest }
 
-// negated is the negation of an assertion.
+// negated returns the negation of an assertion.
 func (l literal) negated() literal {
 	switch l.op {
 	case opLower:

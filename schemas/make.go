@@ -5,13 +5,13 @@ import "encoding/json"
 // Schemas that no document says, for the types of references: each part keeps its own
 // document and draft.
 
-// Any is the schema of all values.
+// Any returns the schema of all values.
 func Any() *Schema { return made(newNode(allTypes)) }
 
-// Nothing is the schema that no value meets.
+// Nothing returns the schema that no value meets.
 func Nothing() *Schema { return made(newNode(noTypes)) }
 
-// Const is the schema of one value. The error is about its JSON, or about numbers
+// Const returns the schema of one value. The error is about its JSON, or about numbers
 // that are out of bounds.
 func Const(raw json.RawMessage) (*Schema, error) {
 	v, err := parseValue(raw)
@@ -21,7 +21,7 @@ func Const(raw json.RawMessage) (*Schema, error) {
 	return made(constNode(&v)), nil
 }
 
-// Union is the schema of the values that meet one of several; of none it is Nothing.
+// Union returns the schema of the values that meet one of several; of none it is Nothing.
 func Union(list ...*Schema) *Schema {
 	if len(list) == 0 {
 		return Nothing()
@@ -33,7 +33,7 @@ func Union(list ...*Schema) *Schema {
 	return schemaOf(n)
 }
 
-// eitherFlat is eitherNode that keeps a union of many flat.
+// eitherFlat does what eitherNode does, and keeps a union of many flat.
 func eitherFlat(a, b *node) *node {
 	if a == nil || b == nil || a.doc != nil || len(a.anyOf) == 0 || admitsAll(b) {
 		return eitherNode(a, b)
@@ -44,7 +44,7 @@ func eitherFlat(a, b *node) *node {
 	return n
 }
 
-// ArrayOf is the schema of the arrays of elements that meet s.
+// ArrayOf returns the schema of the arrays of elements that meet s.
 func ArrayOf(s *Schema) *Schema {
 	n := newNode(only(kindArray))
 	n.rest, n.restWord = s.node, "items"
@@ -58,7 +58,7 @@ type Field struct {
 	Optional bool
 }
 
-// Object is the schema of the objects with these members and no others. Names are
+// Object returns the schema of the objects with these members and no others. Names are
 // different.
 func Object(fields ...Field) *Schema {
 	n := newNode(only(kindObject))
@@ -84,7 +84,7 @@ func Object(fields ...Field) *Schema {
 	return made(n)
 }
 
-// made is the schema of a new node.
+// made returns the schema of a new node.
 func made(n *node) *Schema {
 	n.masks()
 	return schemaOf(n)

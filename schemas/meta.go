@@ -90,7 +90,7 @@ func isOrdinaryKeyword(m *value) bool {
 	case "$ref":
 		return m.kind == kindString && isLocalPointer(m.text)
 	case "pattern":
-		return m.kind == kindString && jsonschema.Formats["regex"](m.text)
+		return m.kind == kindString && jsonschema.Formats["regex"](fromECMA(m.text))
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
 		return m.kind == kindNumber && strings.Trim(m.text, "0123456789") == ""
 	case "anyOf", "oneOf", "allOf":

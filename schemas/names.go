@@ -2,7 +2,7 @@ package schemas
 
 import "iter"
 
-// Names are the names of the members that the schema declares, in the order of
+// Names returns the names of the members that the schema declares, in the order of
 // its document, through $ref, allOf, anyOf and oneOf. A name may come twice.
 func (s *Schema) Names() iter.Seq[string] {
 	return func(yield func(string) bool) { s.node.declared(map[*node]bool{}, yield) }

@@ -1,8 +1,8 @@
 package schemas
 
 import (
-	"regexp"
-	"regexp/syntax"
+	"slices"
+	"strings"
 )
 
 // typeSet is a set of the six types, a bit each.
@@ -56,6 +56,7 @@ type node struct {
 	additional         *node
 	names              *node
 	required           []string
+	requiredSet        map[string]bool // of required, when there are many
 	dependents         []dependent
 	minProps, maxProps int
 
@@ -77,7 +78,9 @@ type node struct {
 
 	may, full typeSet  // see masks
 	scan      scanning // see scan.go
-	tags      []tag
+	tags      []tag    // by name, at most maxTags
+	anyTold   *told    // of anyOf and oneOf: what tells the forms apart, nil if nothing plain does
+	oneTold   *told
 }
 
 // tag is a member that objects must have, with the one value that it must have: what
@@ -97,14 +100,6 @@ type bound struct {
 type property struct {
 	name string
 	node *node
-}
-
-// pattern is a regular expression. When RE2 cannot read it, re and prog are nil and
-// it is not enforced.
-type pattern struct {
-	text string
-	re   *regexp.Regexp
-	prog *syntax.Prog
 }
 
 type patternProperty struct {
@@ -129,7 +124,7 @@ func newNode(types typeSet) *node {
 	return n
 }
 
-// property is the schema that properties gives a name, nil if none.
+// property returns the schema that properties gives a name, nil if none.
 func (n *node) property(name string) *node {
 	if n.byName != nil {
 		if i, ok := n.byName[name]; ok {
@@ -147,12 +142,10 @@ func (n *node) property(name string) *node {
 
 // requires reports whether n itself lists the member as required.
 func (n *node) requires(name string) bool {
-	for _, r := range n.required {
-		if r == name {
-			return true
-		}
+	if n.requiredSet != nil {
+		return n.requiredSet[name]
 	}
-	return false
+	return slices.Contains(n.required, name)
 }
 
 // inPlace calls f for each schema that n applies to the same value, with the
@@ -196,6 +189,12 @@ func (n *node) inside(f func(child *node)) {
 // masks fills in may, the types of which n may admit a value, and full, those of
 // which it certainly admits all. The children in place must have theirs.
 func (n *node) masks() {
+	if len(n.required) > 16 {
+		n.requiredSet = make(map[string]bool, len(n.required))
+		for _, name := range n.required {
+			n.requiredSet[name] = true
+		}
+	}
 	n.tag()
 	may, full := n.types, n.types
 	full &^= n.constrained()
@@ -221,10 +220,12 @@ func (n *node) masks() {
 			anyMay, anyFull = anyMay|c.may, anyFull|c.full
 		}
 		may, full = may&anyMay, full&anyFull
+		n.anyTold = tell(n.anyOf)
 	}
 	if len(n.oneOf) > 0 {
 		m, f := oneOfMasks(n.oneOf)
 		may, full = may&m, full&f
+		n.oneTold = tell(n.oneOf)
 	}
 	if n.not != nil {
 		may, full = may&^n.not.full, full&^n.not.may
@@ -236,22 +237,96 @@ func (n *node) masks() {
 	n.may, n.full, n.scan = may, full, n.scanning()
 }
 
+// maxTags bounds the tags of a node, since each adds those of what it refers to.
+const maxTags = 16
+
 // tag collects the tags of n and of what it refers to.
 func (n *node) tag() {
 	n.tags = nil
+	add := func(t tag) {
+		i, there := slices.BinarySearchFunc(n.tags, t.name, func(t tag, name string) int { return strings.Compare(t.name, name) })
+		if !there && len(n.tags) < maxTags {
+			n.tags = slices.Insert(n.tags, i, t)
+		}
+	}
 	for _, name := range n.required {
 		if p := n.property(name); p != nil && p.konst != nil {
-			n.tags = append(n.tags, tag{name, p.konst})
+			add(tag{name, p.konst})
 		} else if p != nil && p.hasEnum && len(p.enum) == 1 {
-			n.tags = append(n.tags, tag{name, &p.enum[0]})
+			add(tag{name, &p.enum[0]})
 		}
 	}
 	if n.ref != nil {
-		n.tags = append(n.tags, n.ref.tags...)
+		for _, t := range n.ref.tags {
+			add(t)
+		}
 	}
 	for _, c := range n.allOf {
-		n.tags = append(n.tags, c.tags...)
+		for _, t := range c.tags {
+			add(t)
+		}
 	}
+}
+
+// tagged returns the value of the tag of a name, nil if there is none.
+func (n *node) tagged(name string) *value {
+	for i := range n.tags {
+		if n.tags[i].name == name {
+			return n.tags[i].value
+		}
+	}
+	return nil
+}
+
+// told is a list of many schemas of which no value meets two: each asks for a value of its own, of
+// one tag in objects or, when tag is "", as a whole.
+type told struct {
+	list []*node
+	tag  string
+	by   map[string]*node // by the canonical text of the value
+}
+
+// minTold is the length from which a list is looked at as a whole.
+const minTold = 8
+
+// tell finds what tells the schemas of a list apart, nil if nothing plain does.
+func tell(list []*node) *told {
+	if len(list) < minTold {
+		return nil
+	}
+	if list[0].konst != nil {
+		return tellBy("", list)
+	}
+	for _, tag := range list[0].tags {
+		if t := tellBy(tag.name, list); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+func tellBy(tag string, list []*node) *told {
+	t := &told{list, tag, make(map[string]*node, len(list))}
+	for _, c := range list {
+		v := t.valueOf(c)
+		if v == nil || tag != "" && c.may != only(kindObject) {
+			return nil
+		}
+		key := string(v.appendCanonical(nil))
+		if t.by[key] != nil {
+			return nil
+		}
+		t.by[key] = c
+	}
+	return t
+}
+
+// valueOf returns the value that n asks for, nil if it asks for none.
+func (t *told) valueOf(n *node) *value {
+	if t.tag == "" {
+		return n.konst
+	}
+	return n.tagged(t.tag)
 }
 
 // disjoint reports whether it is plain that no value of a kind meets both schemas.
@@ -259,13 +334,17 @@ func disjoint(a, b *node, k kind) bool {
 	if a.may.excludes(k) || b.may.excludes(k) || a.konst != nil && b.konst != nil && !a.konst.equal(b.konst) {
 		return true
 	}
-	if k == kindObject {
-		for _, x := range a.tags {
-			for _, y := range b.tags {
-				if x.name == y.name && !x.value.equal(y.value) {
-					return true
-				}
-			}
+	for i, j := 0, 0; k == kindObject && i < len(a.tags) && j < len(b.tags); {
+		x, y := a.tags[i], b.tags[j]
+		switch {
+		case x.name < y.name:
+			i++
+		case x.name > y.name:
+			j++
+		case !x.value.equal(y.value):
+			return true
+		default:
+			i, j = i+1, j+1
 		}
 	}
 	return false
@@ -303,7 +382,7 @@ func (n *node) condMasks() (may, full typeSet) {
 	return may, full
 }
 
-// constrained is the set of types on which n's own keywords say something.
+// constrained returns the set of types on which n's own keywords say something.
 func (n *node) constrained() (t typeSet) {
 	if n.integer || n.lower.set || n.upper.set || n.multiple != nil {
 		t |= only(kindNumber)

@@ -62,7 +62,7 @@ func (a number) cmp(b number) int {
 	return a.rat().Cmp(b.rat())
 }
 
-// rat is a new big.Rat for small numbers, the shared one for others: read only.
+// rat returns a new big.Rat for small numbers, the shared one for others: read only.
 func (a number) rat() *big.Rat {
 	if a.big != nil {
 		return a.big
@@ -80,7 +80,7 @@ func (a number) multipleOf(b number) bool {
 	return new(big.Rat).Quo(a.rat(), b.rat()).IsInt()
 }
 
-// String is the number as JSON. Every number here has a finite decimal expansion, as
+// String returns the number as JSON. Every number here has a finite decimal expansion, as
 // sums, products and common multiples of decimals do; others are cut.
 func (a number) String() string {
 	r := a.rat()

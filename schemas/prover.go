@@ -72,8 +72,9 @@ package schemas
 // with more than one possible target are atoms: the same one cannot be true and false,
 // and nothing else is known of it. A witness that relies on one is shaky. Work is
 // counted in steps, and without any left everything is unknown. Unknown and shaky
-// never become a Yes, and a No always has a witness that Validate confirmed: by the
-// evaluator and the library, which know nothing of all this.
+// never become a Yes, and a No has a witness that Validate confirmed: by the
+// evaluator and the library, which know nothing of all this; unless the witness would be too large
+// to be made, and nothing about it was in doubt.
 
 import (
 	"encoding/binary"
@@ -96,7 +97,7 @@ type result struct {
 	witness *value // of found and shaky
 }
 
-// or is the result of a union.
+// or returns the result of a union.
 func (r result) or(s result) result {
 	if s.status > r.status {
 		return s
@@ -113,6 +114,9 @@ type signed struct {
 // prover answers goals. It is used by one goroutine.
 type prover struct {
 	steps   int // left
+	small   int // work that is less than a step
+	room    int // left for what values are made of, in bytes
+	work    int // steps left for trying values
 	ids     map[*node]uint32
 	memo    map[string]*entry
 	depth   int
@@ -126,7 +130,43 @@ type prover struct {
 	large   bool // something was not looked at because the values would be too large
 }
 
-// tooLarge is the answer when values would be too large to look for.
+// What a question may make: values of at most maxMade bytes, since a value shares its parts and
+// its text can be larger than memory; of all of them, and in trying them, at most maxRoom bytes and
+// maxTried steps of evaluation.
+const (
+	maxMade  = 64 << 10
+	maxRoom  = 16 << 20
+	maxTried = 4 << 20
+)
+
+// makes takes the room for the parts of a value; it reports false when there is none left.
+func (p *prover) makes(parts int) bool {
+	const each = 64 // bytes of a value
+	p.room -= parts * each
+	return p.room >= 0
+}
+
+// made returns the answer with a list or object that was made, unless that is too large.
+func (p *prover) made(sure status, v value) result {
+	if v = v.made(); v.huge() {
+		return p.hugeOne(sure, v.kind)
+	} else if !p.makes(len(v.kids)) {
+		return p.tooLarge()
+	}
+	return result{sure, &v}
+}
+
+// hugeOne returns the answer that there is a value, which is too large to be made: one without
+// content stands for it, that makes what it becomes a part of huge as well.
+func (p *prover) hugeOne(sure status, k kind) result {
+	p.large = true
+	return result{sure, &value{kind: k, size: maxMade + 1}}
+}
+
+// huge reports whether a value is, or has a part that is, one that was not made.
+func (v *value) huge() bool { return v.bytes() > maxMade }
+
+// tooLarge returns the answer when values would be too large to look for.
 func (p *prover) tooLarge() result {
 	p.large = true
 	return result{status: unknown}
@@ -146,7 +186,7 @@ const (
 
 func newProver(steps int) *prover {
 	return &prover{
-		steps: steps, low: closed, ids: make(map[*node]uint32), memo: make(map[string]*entry),
+		steps: steps, room: maxRoom, work: maxTried, low: closed, ids: make(map[*node]uint32), memo: make(map[string]*entry),
 		classes: make(map[*node]*classes), unions: make(map[string]*node), consts: make(map[*value]*node),
 	}
 }
@@ -155,6 +195,13 @@ func newProver(steps int) *prover {
 func (p *prover) spend(n int) bool {
 	p.steps -= n
 	return p.steps >= 0
+}
+
+// charge takes a step for every 64 small things that were looked at or copied.
+func (p *prover) charge(n int) {
+	p.small += n
+	p.steps -= p.small / 64
+	p.small %= 64
 }
 
 func (p *prover) id(n *node) uint32 {
@@ -252,7 +299,7 @@ func (p *prover) trivial(goal []signed) (result, bool) {
 	return result{}, false
 }
 
-// kindsOfGoal are the types of the values that may meet a goal.
+// kindsOfGoal returns the types of the values that may meet a goal.
 func kindsOfGoal(goal []signed) typeSet {
 	types := allTypes
 	for _, s := range goal {
@@ -314,7 +361,7 @@ func (p *prover) among(root []literal, values []value, k kind) result {
 		}
 		verdict := yes
 		for j := range root {
-			if verdict = min(verdict, root[j].eval(v)); verdict == no {
+			if verdict = min(verdict, root[j].eval(&p.work, v)); verdict == no {
 				break
 			}
 		}
@@ -328,7 +375,7 @@ func (p *prover) among(root []literal, values []value, k kind) result {
 	return out
 }
 
-// constOf is the schema of one value.
+// constOf returns the schema of one value.
 func (p *prover) constOf(v *value) *node {
 	n := p.consts[v]
 	if n == nil {
@@ -338,7 +385,7 @@ func (p *prover) constOf(v *value) *node {
 	return n
 }
 
-// anyOf is the union of some schemas, the same for the same ones.
+// anyOf returns the union of some schemas, the same for the same ones.
 func (p *prover) anyOf(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var pairs = flag.Int("pairs", 3000, "random pairs of schemas to try")
+var pairs = flag.Int("pairs", 800, "random pairs of schemas to try")
 
 // maker makes random schemas and values out of few names, numbers and patterns, so
 // that they have to do with one another.

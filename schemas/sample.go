@@ -13,29 +13,54 @@ import (
 // Sample makes a value that meets the schema: of examples, default, const and enum
 // where there are any, else built from the keywords. The same seed gives the same
 // value. Every sample is validated. The error is that none was found: there may be
-// none, or it takes more than a few milliseconds. plan-language §10
+// none, or it takes more than a few milliseconds. A sample has at most 64 KiB, unless the schema
+// gives it as a whole; the error is ErrTooLarge when that is too little. plan-language §10
 func Sample(s *Schema, seed uint64) (json.RawMessage, error) {
-	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096}
+	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096, room: 8 * maxMade, work: maxTried, proofs: maxRoom}
 	for range 8 {
 		if v, ok := m.value(s.node, 0); ok && s.admits(&v) {
 			return v.appendJSON(nil), nil
 		}
+		if m.large || m.room < 0 {
+			break
+		}
 	}
-	r := newProver(DefaultSteps).solve([]signed{{node: s.node}})
+	p := newProver(DefaultSteps)
+	r := p.solve([]signed{{node: s.node}})
 	switch {
 	case r.witness != nil && s.admits(r.witness):
 		return r.witness.appendJSON(nil), nil
 	case r.status == empty:
 		return nil, errors.New("no value meets the schema")
+	case p.large || m.large || m.room < 0:
+		return nil, fmt.Errorf("no sample found for %s: %w", s, ErrTooLarge)
 	}
 	return nil, fmt.Errorf("no sample found for %s", s)
 }
+
+// ErrTooLarge says that the values of a schema are too large for one to be made up.
+var ErrTooLarge = fmt.Errorf("its values have more than %d KiB, which is the most that is made up", maxMade>>10)
 
 // sampler builds values from schemas. What it builds may break them, where keywords
 // depend on one another: whoever asks checks.
 type sampler struct {
 	*rand.Rand
-	steps int
+	steps  int
+	room   int  // left for what samples are made of, in bytes of JSON
+	work   int  // steps left for trying values
+	proofs int  // left for what the prover makes, in bytes
+	large  bool // the prover found that values would be too large
+}
+
+// admits reports whether a value may meet a schema, and whether it surely does.
+func (m *sampler) admits(n *node, v *value) verdict { return evaluateWithin(&m.work, n, v) }
+
+// made takes the room for a value that was made; it reports false when there is none left, or it is
+// too large.
+func (m *sampler) made(v value) (value, bool) {
+	v = v.made()
+	m.room -= 5 + len(v.text) + 8*len(v.kids)
+	return v, m.room >= 0 && int(v.size) <= maxMade
 }
 
 // value builds a value for n.
@@ -53,8 +78,14 @@ func (m *sampler) value(n *node, depth int) (value, bool) {
 			return value{}, false
 		}
 		v, ok := m.build(k, parts, depth)
-		if ok && evaluate(n, &v) != no {
+		if ok {
+			v, ok = m.made(v)
+		}
+		if ok && m.admits(n, &v) != no {
 			return v, true
+		}
+		if m.room < 0 {
+			return value{}, false
 		}
 	}
 	return m.proved(n)
@@ -62,10 +93,17 @@ func (m *sampler) value(n *node, depth int) (value, bool) {
 
 const maxSampleDepth = 24
 
-// proved is a value that the prover finds.
+// proved returns a value that the prover finds.
 func (m *sampler) proved(n *node) (value, bool) {
 	m.steps -= 256
-	if r := newProver(2000).solve([]signed{{node: n}}); r.witness != nil {
+	if m.large {
+		return value{}, false // it is about to be asked for the whole
+	}
+	p := newProver(2000)
+	p.room, p.work = m.proofs, m.work
+	r := p.solve([]signed{{node: n}})
+	m.proofs, m.work, m.large = p.room, p.work, m.large || p.large
+	if r.witness != nil {
 		return *r.witness, true
 	}
 	return value{}, false
@@ -113,15 +151,15 @@ func (m *sampler) pick(list []*node) int {
 	return -1
 }
 
-// given is a value that the schema itself gives.
+// given returns a value that the schema itself gives.
 func (m *sampler) given(n *node, parts []*node) (value, bool) {
 	var lists [3][]value // by preference
 	for _, p := range parts {
 		if p.konst != nil {
 			lists[0] = append(lists[0], *p.konst)
 		}
-		lists[1] = append(lists[1], p.examples...)
-		lists[2] = append(lists[2], p.enum...)
+		lists[1] = joined(lists[1], p.examples)
+		lists[2] = joined(lists[2], p.enum)
 	}
 	for _, list := range lists {
 		if len(list) == 0 {
@@ -129,13 +167,24 @@ func (m *sampler) given(n *node, parts []*node) (value, bool) {
 		}
 		first := m.IntN(len(list))
 		for i := range list {
-			if v := list[(first+i)%len(list)]; evaluate(n, &v) == yes {
+			if m.steps--; m.steps < 0 {
+				return value{}, false
+			}
+			if v := list[(first+i)%len(list)]; m.admits(n, &v) == yes {
 				v.name = ""
 				return v, true
 			}
 		}
 	}
 	return value{}, false
+}
+
+// joined appends, and copies nothing as long as there is one list.
+func joined(a, b []value) []value {
+	if len(a) == 0 {
+		return slices.Clip(b)
+	}
+	return append(a, b...)
 }
 
 // kind chooses a type that all parts admit, rather not null.
@@ -181,7 +230,7 @@ func (m *sampler) build(k kind, parts []*node, depth int) (value, bool) {
 	return value{kind: kindNull}, true
 }
 
-// number is a small integer where that will do.
+// number returns a small integer where that will do.
 func (m *sampler) number(parts []*node) value {
 	var s numberSolver
 	for _, p := range parts {
@@ -258,7 +307,7 @@ func (m *sampler) string(parts []*node) (value, bool) {
 	}
 	if pattern {
 		v := value{kind: kindString, text: text}
-		if !slices.ContainsFunc(parts, func(p *node) bool { return p.validString(text) == no }) {
+		if !slices.ContainsFunc(parts, func(p *node) bool { return new(evaluator).validString(p, text) == no }) {
 			return v, true
 		}
 		return value{}, false // the prover knows
@@ -314,7 +363,9 @@ func (m *sampler) array(parts []*node, depth int) (value, bool) {
 			}
 			return value{}, false
 		}
-		v.kids = append(v.kids, e)
+		if v.kids = append(v.kids, e); m.room < 0 {
+			return value{}, false
+		}
 	}
 	return v, true
 }
@@ -343,8 +394,13 @@ func (m *sampler) object(parts []*node, depth int) (value, bool) {
 		}
 	}
 	v := value{kind: kindObject}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) || !required[name] && (depth >= 4 || m.IntN(4) == 0 && len(v.kids) >= low) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if !required[name] && (depth >= 4 || m.IntN(4) == 0 && len(v.kids) >= low) {
 			continue
 		}
 		e, ok := m.member(parts, name, depth)

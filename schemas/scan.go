@@ -21,7 +21,7 @@ const (
 	through                   // it says nothing but what one list of others in place says
 )
 
-// scanning is what the scanner can do with n.
+// scanning returns what the scanner can do with n.
 func (n *node) scanning() scanning {
 	lists := 0
 	for _, list := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
@@ -63,7 +63,7 @@ func (s *scanner) next() byte {
 	return s.skip()
 }
 
-// skip is next where there is white space, or nothing.
+// skip does what next does where there is white space, or nothing.
 func (s *scanner) skip() byte {
 	for s.pos < len(s.text) && s.text[s.pos] <= ' ' {
 		s.pos++
@@ -98,7 +98,7 @@ func (s *scanner) value(n *node, depth int) bool {
 	return !n.lists() || n.lets(k, word)
 }
 
-// kindOf is the kind of the value that starts with a byte.
+// kindOf returns the kind of the value that starts with a byte.
 func kindOf(c byte) (kind, bool) {
 	switch c {
 	case '{':
@@ -151,7 +151,7 @@ func (s *scanner) string() (text []byte, escaped bool) {
 // lists reports whether n says which values there are.
 func (n *node) lists() bool { return n != nil && (n.hasEnum || n.konst != nil) }
 
-// at is the plain node that decides about values of a kind for n; nil when all go. It
+// at returns the plain node that decides about values of a kind for n; nil when all go. It
 // reports false when none go, or it takes more than one to decide.
 func (n *node) at(k kind) (*node, bool) {
 	for n != nil && !n.full.has(k) {
@@ -169,7 +169,7 @@ func (n *node) at(k kind) (*node, bool) {
 	return nil, true
 }
 
-// only is the one of the schemas in place that can admit values of a kind, nil if there are
+// only returns the one of the schemas in place that can admit values of a kind, nil if there are
 // several.
 func (n *node) only(k kind) *node {
 	if n.ref != nil {
@@ -245,7 +245,7 @@ func (n *node) scanString(text []byte, escaped bool) bool {
 	if length := utf8.RuneCount(text); length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 		return false
 	}
-	return n.pattern == nil || n.pattern.re == nil || n.pattern.re.Match(text)
+	return n.pattern == nil || n.pattern.re == nil || !n.pattern.slow(len(text)) && n.pattern.re.Match(text)
 }
 
 // another moves to the next part of an array or object, behind the comma if it is not the first.
@@ -316,7 +316,7 @@ func (s *scanner) object(n *node, depth int) bool {
 	}
 }
 
-// requiredBit is 1 shifted by the index of a name among those that are required; 0 if it is
+// requiredBit returns 1 shifted by the index of a name among those that are required; 0 if it is
 // none of them.
 func (n *node) requiredBit(name []byte) (bits uint64) {
 	for i, r := range n.required {
@@ -327,7 +327,7 @@ func (n *node) requiredBit(name []byte) (bits uint64) {
 	return bits
 }
 
-// named is property for a name that is not a string.
+// named does what property does for a name that is not a string.
 func (n *node) named(name []byte) *node {
 	if n.byName != nil {
 		if i, ok := n.byName[string(name)]; ok {

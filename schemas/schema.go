@@ -85,7 +85,7 @@ func newBuilder(raw []byte, root value) (*builder, *SchemaError) {
 	return &builder{document: d, patterns: make(map[string]*pattern), weights: make(map[*node]int)}, nil
 }
 
-// base is the URL of the root.
+// base returns the URL of the root.
 func (d *document) base() string {
 	if p := d.places[&d.root]; p != nil {
 		return p.base
@@ -98,7 +98,7 @@ func (b *builder) release() {
 	b.document.places, b.ids, b.anchors, b.dynamic = nil, nil, nil, nil
 }
 
-// draftOf is the draft that a $schema names, 0 if none.
+// draftOf returns the draft that a $schema names, 0 if none.
 func draftOf(schema string) int {
 	u := strings.TrimPrefix(strings.TrimPrefix(schema, "http://"), "https://")
 	u = strings.TrimSuffix(strings.TrimSuffix(u, "/"), "#")
@@ -131,7 +131,7 @@ func isMetaSchema(base, ref string) bool {
 	return ok && draftOf(u) != 0
 }
 
-// JSON is the document that the schema was compiled from, with its Pointer. For a
+// JSON returns the document that the schema was compiled from, with its Pointer. For a
 // schema that At, Union, ArrayOf or Object made of several it is a rendering for
 // people.
 func (s *Schema) JSON() (doc json.RawMessage, pointer string) {

@@ -113,29 +113,38 @@ func (a *arraySolver) counted(n *node) *counted {
 // maxSearched is up to which length arrays are searched for.
 const maxSearched = 256
 
-// uniform is the shortest array when there is nothing to choose: all elements that it
+// uniform returns the shortest array when there is nothing to choose: all elements that it
 // must have are there, each as any at its place.
 func (a *arraySolver) uniform() result {
-	v, sure := value{kind: kindArray}, found
+	v, sure, size := value{kind: kindArray}, found, 0
 	for i := range a.low {
+		e := value{}
 		if i > a.lone && len(v.kids) > 0 && i <= maxWitnessLength { // as the one before
-			v.kids = append(v.kids, v.kids[len(v.kids)-1])
-			continue
+			e = v.kids[len(v.kids)-1]
+		} else {
+			r := a.element(i, nil)
+			if r.status <= unknown {
+				return r
+			}
+			sure, e = min(sure, r.status), *r.witness
 		}
-		r := a.element(i, nil)
-		if r.status <= unknown {
-			return r
-		}
-		if i > maxWitnessLength {
+		size += e.bytes()
+		switch huge := size > maxMade || i > maxWitnessLength; {
+		case huge && i > a.lone: // the others are as this one
+			return a.hugeOne(sure, kindArray)
+		case i > maxWitnessLength:
 			return a.tooLarge()
+		case !huge:
+			v.kids = append(v.kids, e)
 		}
-		sure = min(sure, r.status)
-		v.kids = append(v.kids, *r.witness)
 	}
-	return result{sure, &v}
+	if size > maxMade {
+		return a.hugeOne(sure, kindArray)
+	}
+	return a.made(sure, v)
 }
 
-// tooLong is the answer when arrays are too long to search for: it may still be that
+// tooLong returns the answer when arrays are too long to search for: it may still be that
 // no element is possible early on.
 func (a *arraySolver) tooLong() result {
 	for i := range min(a.low, a.lone+1, 64) {
@@ -146,7 +155,7 @@ func (a *arraySolver) tooLong() result {
 	return a.tooLarge()
 }
 
-// goalAt is what each element at an index meets.
+// goalAt returns what each element at an index meets.
 func (a *arraySolver) goalAt(i int) (goal []signed) {
 	for _, f := range a.eaches {
 		if f.count <= i && i < f.to {
@@ -242,7 +251,7 @@ func (a *arraySolver) next(elements []element, met uint64, counts []int, sure st
 	return out
 }
 
-// step is what the element at i meets in one of the ways to choose from the open facts
+// step returns what the element at i meets in one of the ways to choose from the open facts
 // and the counted schemas; counted is nil when too many would be counted.
 func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (goal []signed, now uint64, counted []int) {
 	now = met
@@ -266,7 +275,7 @@ func (a *arraySolver) step(i, ways int, open []int, met uint64, counts []int) (g
 	return goal, now, counted
 }
 
-// elementOrTwin is element, but at the second of two places that must be equal it
+// elementOrTwin does what element does, but at the second of two places that must be equal it
 // answers for both.
 func (a *arraySolver) elementOrTwin(elements []element, i int, goal []signed) result {
 	if i == a.same[1] {
@@ -312,8 +321,11 @@ func (a *arraySolver) finish(elements []element, sure status) result {
 	if i, j := a.same[0], a.same[1]; j >= 0 {
 		v.kids[i] = v.kids[j]
 	}
+	if v = v.made(); a.unique && v.huge() {
+		return a.tooLarge()
+	}
 	if !a.unique || new(evaluator).distinct(v.kids) {
-		return result{sure, &v}
+		return a.made(sure, v)
 	}
 	return a.different(elements, sure)
 }
@@ -345,7 +357,7 @@ func (a *arraySolver) different(elements []element, sure status) result {
 	for _, c := range chosen {
 		v.kids = append(v.kids, *c)
 	}
-	return result{sure, &v}
+	return a.made(sure, v)
 }
 
 // assign gives the i-th element a value, moving others to other values where that
@@ -380,7 +392,7 @@ func (a *arraySolver) several(goal []signed, n int) (list []value, status status
 		if r.status == empty {
 			break
 		}
-		if r.witness == nil {
+		if r.witness == nil || r.witness.huge() {
 			return nil, unknown
 		}
 		status = min(status, r.status)

@@ -64,7 +64,7 @@ func narrower(a, b bound, sign int) bound {
 	return a
 }
 
-// commonMultiple is the least positive number that is a multiple of both.
+// commonMultiple returns the least positive number that is a multiple of both.
 func commonMultiple(a, b *big.Rat) *big.Rat {
 	if a == nil {
 		return b
@@ -146,7 +146,7 @@ func (s *numberSolver) dense() result {
 // maxHalvings is more than the digits that numbers may have allow.
 const maxHalvings = 256
 
-// commonDivisor is the greatest number of which both are multiples.
+// commonDivisor returns the greatest number of which both are multiples.
 func commonDivisor(a, b *big.Rat) *big.Rat {
 	x := new(big.Int).Mul(a.Num(), b.Denom())
 	y := new(big.Int).Mul(b.Num(), a.Denom())
@@ -183,7 +183,7 @@ func (s *numberSolver) lattice(p *prover) result {
 	}
 }
 
-// ends are the multiples of step to begin and to end with, nil for no end, and the
+// ends returns the multiples of step to begin and to end with, nil for no end, and the
 // direction.
 func (s *numberSolver) ends() (first, last *big.Int, down bool) {
 	var low, high *big.Int

@@ -127,7 +127,7 @@ func (o *objectSolver) mention() {
 	}
 }
 
-// member is the one of a name, and whether there can be such a member.
+// member returns the one of a name, and whether there can be such a member.
 func (o *objectSolver) member(name string) (member, status) {
 	m := member{name: name, goal: o.memberGoal(name)}
 	status := o.nameAllowed(name)
@@ -156,14 +156,14 @@ func (o *objectSolver) nameAllowed(name string) status {
 	out := found
 	v := value{kind: kindString, text: name}
 	for _, f := range o.names {
-		out = min(out, statusOf(literalOn(f, &v)))
+		out = min(out, statusOf(o.literalOn(f, &v)))
 	}
 	return out
 }
 
 // literalOn decides a fact about names for one name.
-func literalOn(f *literal, v *value) verdict {
-	verdict := evaluate(f.node, v)
+func (p *prover) literalOn(f *literal, v *value) verdict {
+	verdict := evaluateWithin(&p.work, f.node, v)
 	if f.neg {
 		return verdict.not()
 	}
@@ -270,8 +270,9 @@ func hasMember(members []member, name string) bool {
 // applies tells whether a fact about some member may be met by the one of a name.
 func (o *objectSolver) applies(f *literal, name string) status {
 	if f.op == opSomeName {
-		return statusOf(literalOn(f, &value{kind: kindString, text: name}))
+		return statusOf(o.literalOn(f, &value{kind: kindString, text: name}))
 	}
+	o.charge(f.class.cost())
 	if f.class.contains(name) {
 		return found
 	}
@@ -324,13 +325,14 @@ func (o *objectSolver) fill(members []member, sure status) result {
 		m.name = members[i].name
 		v.kids = append(v.kids, m)
 	}
-	return result{min(sure, weak), &v}
+	return o.made(min(sure, weak), v)
 }
 
 // fillFresh adds fresh members; weak is unknown when there may be more of them, shaky
 // when some may not be possible.
 func (o *objectSolver) fillFresh(members []member) (all []member, weak status) {
 	weak = found
+	members = slices.Clip(members)
 	o.findCells()
 	if o.shaky {
 		weak = unknown
@@ -348,12 +350,12 @@ func (o *objectSolver) fillFresh(members []member) (all []member, weak status) {
 			if name.status == empty {
 				break
 			}
-			if name.witness == nil || !o.spend(1) {
+			// fresh looks at all members again.
+			if name.witness == nil || !o.spend(1) || !o.makes(len(members)) {
 				weak = unknown
 				break
 			}
-			m := member{name: name.witness.text, value: *o.solveMember(cell.goal).witness}
-			members = append(slices.Clip(members), m)
+			members = append(members, member{name: name.witness.text, value: *o.solveMember(cell.goal).witness})
 			weak = min(weak, cell.status, name.status)
 		}
 	}
@@ -401,7 +403,7 @@ func (o *objectSolver) findCells() {
 	var pats []*pattern
 	for _, list := range [...][]*literal{o.alls, o.somes} {
 		for _, f := range list {
-			if f.class == nil {
+			if f.class == nil || len(pats) > maxCellWays {
 				continue
 			}
 			for _, p := range append(slices.Clip(f.class.pats), f.class.match) {
@@ -470,7 +472,7 @@ func (o *objectSolver) split(c cell, pats []*pattern, some int) {
 	}
 }
 
-// fresh is a name of a cell that is not a member yet.
+// fresh returns a name of a cell that is not a member yet.
 func (o *objectSolver) fresh(c *cell, members []member) result {
 	literals := slices.Clip(c.literals)
 	for i := range members {
@@ -503,7 +505,7 @@ func (o *objectSolver) nameFor(literals []literal) result {
 	return r
 }
 
-// freshName is a name that is not one of some: there always is one.
+// freshName returns a name that is not one of some: there always is one.
 func freshName(not []literal) result {
 	for i := 0; ; i++ {
 		name := "other"

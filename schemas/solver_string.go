@@ -18,6 +18,9 @@ func (b *branch) solveString() result {
 		return result{}
 	}
 	if s.low > maxWitnessLength {
+		if len(s.progs) == 0 {
+			return s.hugeOne(found, kindString)
+		}
 		return s.tooLarge()
 	}
 	if len(s.progs) == 0 {

@@ -28,7 +28,7 @@ func (n *node) unevaluated(k kind) *node {
 	return nil
 }
 
-// evaluatedRest is what unevaluated* of n says, or with neg the ways to break it.
+// evaluatedRest returns what unevaluated* of n says, or with neg the ways to break it.
 func (b *branch) evaluatedRest(n, rest *node, neg bool) (out choice) {
 	cases, ok := b.cases(n, true)
 	if !ok {
@@ -150,7 +150,7 @@ func cross(a, b []evaluated) (out []evaluated) {
 	return out
 }
 
-// ownEvaluated is what n's own keywords evaluate.
+// ownEvaluated returns what n's own keywords evaluate.
 func (b *branch) ownEvaluated(n *node, top bool) (e evaluated) {
 	if b.kind == kindObject {
 		e.all = n.additional != nil || !top && n.restProps != nil

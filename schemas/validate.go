@@ -1,8 +1,11 @@
 package schemas
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -10,25 +13,52 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Validating goes by four steps. The scanner (scan.go) settles the values that plainly meet
-// plain schemas while it reads them, once they are known to be JSON. The evaluator, one
-// pass over the value without short cuts in meaning, settles nearly all others that are
-// valid. What it refuses or is in doubt about goes to the library, whose word counts. But the library cannot
-// be interrupted, so its work is counted beforehand. The words of the violations are
-// the evaluator's (explain.go) and only where it was in doubt the library's.
+// Validating goes by four steps. The scanner (scan.go) settles the values that plainly meet plain
+// schemas while it reads them, once they are known to be JSON. The evaluator, one pass over the
+// value without short cuts in meaning, settles nearly all others that are valid. What it refuses or
+// is in doubt about goes to the library, whose word counts. But the library cannot be interrupted,
+// so its work is counted beforehand. The words of the violations are the evaluator's (explain.go)
+// and only where it was in doubt the library's.
 
 // Violation is one way in which a value breaks a schema.
 type Violation struct {
 	Instance string // JSON Pointer into the value
 	Keyword  string // JSON Pointer into the schema document, the keyword last
 	Message  string // "expected integer, but got string"
+	Instead  string // the JSON of what was perhaps meant, such as the nearest value of an enum; "" is unknown
 }
 
-// ValidationError says how a value breaks a schema: at most 20 violations, the
-// most telling first.
-type ValidationError struct{ Violations []Violation }
+// ValidationError says how a value breaks a schema: at most 20 violations, the most telling first,
+// and how many there are besides. These are counted up to 980.
+type ValidationError struct {
+	Violations []Violation
+	More       int
+}
 
-const maxViolations = 20
+// How many violations are told, and how many are found at most.
+const (
+	maxViolations = 20
+	maxFound      = 1000
+)
+
+// newValidationError returns the error of at most maxFound violations.
+func newValidationError(found []Violation) *ValidationError {
+	told := min(len(found), maxViolations)
+	return &ValidationError{slices.Clip(found[:told]), len(found) - told}
+}
+
+// MoreWords says how many violations there are that are not told; "" is none.
+func (e *ValidationError) MoreWords() string {
+	switch e.More {
+	case 0:
+		return ""
+	case 1:
+		return "1 more violation"
+	case maxFound - maxViolations:
+		return fmt.Sprintf("%d or more others", e.More)
+	}
+	return fmt.Sprintf("%d more violations", e.More)
+}
 
 func (e *ValidationError) Error() string {
 	var b strings.Builder
@@ -41,11 +71,14 @@ func (e *ValidationError) Error() string {
 		}
 		b.WriteString(v.Message)
 	}
+	if more := e.MoreWords(); more != "" {
+		b.WriteString("; and " + more)
+	}
 	return b.String()
 }
 
 func refuse(message string) *ValidationError {
-	return &ValidationError{[]Violation{{Message: message}}}
+	return newValidationError([]Violation{{Message: message}})
 }
 
 // Validate checks a value, which is JSON. The error is a *ValidationError, also for
@@ -61,30 +94,46 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if jsonscan.Check(raw, jsonscan.Limits{}) == nil && scan(s.node, raw) {
 		return nil
 	}
-	return s.validate(raw)
+	return s.validate(context.Background(), raw)
 }
 
-// ValidateChecked is Validate for a value that is known to be JSON without a name twice in an
-// object, and costs about half of it. What comes of other values is not said.
+// ValidateChecked does what Validate does for a value that is known to be JSON without a name twice
+// in an object, and costs about half of it. What comes of other values is not said.
 func (s *Schema) ValidateChecked(valid json.RawMessage) error {
 	if admitsAll(s.node) || scan(s.node, valid) {
 		return nil
 	}
-	return s.validate(valid)
+	return s.validate(context.Background(), valid)
 }
 
-// validate is Validate for what the scanner does not know to be valid.
-func (s *Schema) validate(raw json.RawMessage) error {
+// ValidateWithin does what ValidateChecked does, and stops soon after a context is done, with its
+// error.
+func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) error {
+	if admitsAll(s.node) || scan(s.node, valid) {
+		return nil
+	}
+	return s.validate(ctx, valid)
+}
+
+// validate does what Validate does for what the scanner does not know to be valid.
+func (s *Schema) validate(ctx context.Context, raw json.RawMessage) error {
 	v, err := parseValue(raw)
 	if err != nil {
 		return refuse(err.Error())
 	}
-	verdict := newEvaluator(s.node, len(raw)).valid(s.node, &v)
+	verdict := newEvaluator(s.node, len(raw)).within(ctx).valid(s.node, &v)
 	if verdict == yes {
 		return nil
 	}
-	if err := s.refute(&v, verdict, len(raw)); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
+	}
+	broken := s.refute(ctx, &v, verdict, len(raw))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if broken != nil {
+		return broken
 	}
 	return nil
 }
@@ -99,7 +148,7 @@ const (
 
 // refute finds the violations of a value that the evaluator does not find valid; nil
 // if the library does. The value was read from a text of some bytes.
-func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
+func (s *Schema) refute(ctx context.Context, v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
 	doc := s.node.doc
 	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.library.size <= maxAskedSchemas)
@@ -109,13 +158,13 @@ func (s *Schema) refute(v *value, mine verdict, bytes int) *ValidationError {
 			return nil
 		}
 	case mine == doubt:
-		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again")
+		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again, or a pattern is too large for so long a text")
 	}
-	e := &explainer{evaluator: newEvaluator(s.node, bytes)}
+	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(ctx)}
 	if e.explain(s.node, v, ""); len(e.found) == 0 {
 		return libraryViolations(broken)
 	}
-	return &ValidationError{e.found}
+	return newValidationError(e.found)
 }
 
 // libraryViolations words the library's error by its leaves.
@@ -127,19 +176,19 @@ func libraryViolations(err error) *ValidationError {
 		}
 		return refuse(strings.ReplaceAll(err.Error(), baseURL, ""))
 	}
-	out := &ValidationError{}
+	var found []Violation
 	var collect func(e *jsonschema.ValidationError)
 	collect = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 && len(out.Violations) < maxViolations {
+		if len(e.Causes) == 0 && len(found) < maxFound {
 			_, keyword, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-			out.Violations = append(out.Violations, Violation{plainPointer(e.InstanceLocation), plainPointer(keyword), e.Message})
+			found = append(found, Violation{Instance: plainPointer(e.InstanceLocation), Keyword: plainPointer(keyword), Message: e.Message})
 		}
 		for _, c := range e.Causes {
 			collect(c)
 		}
 	}
 	collect(broken)
-	return out
+	return newValidationError(found)
 }
 
 // The library may apply maxWork schemas for one value, and for long ones maxWorkPerByte
@@ -159,6 +208,19 @@ func tooMuchWork(n *node, v *value, bytes int) bool {
 
 func count(n *node, v *value, left *int) {
 	*left -= 1 + len(v.kids) + len(n.enum)/8
+	if v.kind == kindString && n.pattern != nil && n.pattern.slow(len(v.text)) {
+		*left = -1 // the library would match it all the same
+	}
+	if *left -= len(n.patterns) * len(v.kids); *left < 0 {
+		return
+	}
+	for i := range n.patterns {
+		for j := range v.kids {
+			if n.patterns[i].pattern.slow(len(v.kids[j].name)) {
+				*left = -1
+			}
+		}
+	}
 	if *left < 0 || n.may == noTypes {
 		return
 	}
@@ -171,7 +233,6 @@ func count(n *node, v *value, left *int) {
 			count(c, &v.kids[i], left)
 		}
 	}
-	*left -= len(n.patterns) * len(v.kids)
 }
 
 // insideAt lists the schemas that n may apply to the i-th member or element of v.
@@ -195,7 +256,7 @@ func (n *node) insideAt(v *value, i int) []*node {
 	name := v.kids[i].name
 	add(n.property(name))
 	for _, p := range n.patterns {
-		if p.pattern.re != nil && p.pattern.re.MatchString(name) {
+		if p.pattern.re != nil && p.pattern.match(name) == yes {
 			add(p.node)
 		}
 	}

@@ -262,3 +262,17 @@ func TestString(t *testing.T) {
 		}
 	}
 }
+
+// What is not listed is counted.
+func TestViolationsAreCounted(t *testing.T) {
+	s := mustCompile(t, `{"items":{"type":"string"}}`)
+	for _, c := range []struct {
+		broken int
+		want   string
+	}{{1, ""}, {20, ""}, {21, "1 more violation"}, {70, "50 more violations"}, {999, "979 more violations"}, {1000, "980 or more others"}, {5000, "980 or more others"}} {
+		err := s.Validate([]byte("[" + strings.Repeat("1,", c.broken-1) + "1]")).(*schemas.ValidationError)
+		if got := err.MoreWords(); got != c.want || got != "" && !strings.HasSuffix(err.Error(), "; and "+got) {
+			t.Errorf("%d: %q, want %q", c.broken, got, c.want)
+		}
+	}
+}

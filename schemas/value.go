@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func (k kind) String() string {
 type value struct {
 	kind  kind
 	truth bool
+	size  int32   // of its JSON text in bytes, about; 0 when it is not known: see bytes
 	name  string  // when it is a member of an object
 	text  string  // a number as it was written, a string decoded
 	kids  []value // elements or members, in order
@@ -74,7 +76,7 @@ func (p *parser) fail(format string, args ...any) value {
 	return value{}
 }
 
-// unexpected is the error for a token that cannot stand where it does.
+// unexpected returns the error for a token that cannot stand where it does.
 func (p *parser) unexpected(tok jsonscan.Token, want string) value {
 	if p.Err != nil {
 		return p.fail("not JSON: %s", p.Err.Message)
@@ -104,10 +106,14 @@ func (p *parser) value(tok jsonscan.Token, depth int) value {
 		if depth == maxDepth {
 			return p.fail("nested more than %d deep", maxDepth)
 		}
+		start := p.Start
+		read := p.object
 		if tok == jsonscan.BeginArray {
-			return p.array(depth + 1)
+			read = p.array
 		}
-		return p.object(depth + 1)
+		v := read(depth + 1)
+		v.size = int32(min(p.Pos-start, math.MaxInt32))
+		return v
 	}
 	return p.unexpected(tok, "a value")
 }
@@ -162,7 +168,7 @@ func (p *parser) after(end jsonscan.Token) jsonscan.Token {
 	return tok
 }
 
-// string is what the string token just read says.
+// string returns what the string token just read says.
 func (p *parser) string() string {
 	if p.Escaped {
 		return string(jsonscan.AppendString(nil, p.Text[p.Start+1:p.Pos-1]))
@@ -219,6 +225,27 @@ func wild(text string) bool {
 	return exponent != "" && (err != nil || e > maxExponent || e < -maxExponent)
 }
 
+// bytes returns the size of the value's JSON text, about. A list or object of which it is not known
+// is measured, which costs as much as it has parts of which it is not known either.
+func (v *value) bytes() int {
+	if v.size > 0 {
+		return int(v.size)
+	}
+	size := 5 + len(v.text)
+	for i := range v.kids {
+		size = min(size+3+len(v.kids[i].name)+v.kids[i].bytes(), math.MaxInt32)
+	}
+	return size
+}
+
+// made returns a value made of others, which may share their parts: its text may be far larger than
+// the memory that it takes.
+func (v value) made() value {
+	v.size = 0
+	v.size = int32(v.bytes())
+	return v
+}
+
 // member finds a member of an object, nil when it has none of that name.
 func (v *value) member(name string) *value {
 	for i := range v.kids {
@@ -237,11 +264,17 @@ func (v *value) hasAll(names []string) bool {
 	if len(names)*len(v.kids) <= 1024 {
 		return !slices.ContainsFunc(names, func(name string) bool { return v.member(name) == nil })
 	}
-	have := make(map[string]struct{}, len(v.kids))
+	have := v.names()
+	return !slices.ContainsFunc(names, func(name string) bool { return !have[name] })
+}
+
+// names returns the set of the names of an object's members.
+func (v *value) names() map[string]bool {
+	have := make(map[string]bool, len(v.kids))
 	for i := range v.kids {
-		have[v.kids[i].name] = struct{}{}
+		have[v.kids[i].name] = true
 	}
-	return !slices.ContainsFunc(names, func(name string) bool { _, there := have[name]; return !there })
+	return have
 }
 
 // appendJSON appends the value as compact JSON.
@@ -254,7 +287,7 @@ func (v *value) appendJSON(dst []byte) []byte {
 	case kindNumber:
 		return append(dst, v.text...)
 	case kindString:
-		return appendString(dst, v.text)
+		return jsonscan.AppendQuoted(dst, v.text)
 	case kindArray:
 		return v.appendKids(dst, '[', ']')
 	}
@@ -268,28 +301,11 @@ func (v *value) appendKids(dst []byte, open, end byte) []byte {
 			dst = append(dst, ',')
 		}
 		if v.kind == kindObject {
-			dst = append(appendString(dst, v.kids[i].name), ':')
+			dst = append(jsonscan.AppendQuoted(dst, v.kids[i].name), ':')
 		}
 		dst = v.kids[i].appendJSON(dst)
 	}
 	return append(dst, end)
-}
-
-// appendString appends a JSON string: only what must be is escaped.
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"')
 }
 
 // equal compares as JSON Schema does: numbers by value, members in any order.
@@ -317,6 +333,16 @@ func (v *value) equal(w *value) bool {
 }
 
 func (v *value) equalMembers(w *value) bool {
+	if len(v.kids) > 64 { // without going through all of w for each member
+		byName := make(map[string]*value, len(w.kids))
+		for i := range w.kids {
+			byName[w.kids[i].name] = &w.kids[i]
+		}
+		return !slices.ContainsFunc(v.kids, func(m value) bool {
+			other := byName[m.name]
+			return other == nil || !m.equal(other)
+		})
+	}
 	for i := range v.kids {
 		// The same place first: most objects that are compared agree in order.
 		if w.kids[i].name == v.kids[i].name {
@@ -353,7 +379,7 @@ func (v *value) appendCanonical(dst []byte) []byte {
 		slices.SortFunc(sorted, func(a, b value) int { return strings.Compare(a.name, b.name) })
 		dst = append(dst, '{')
 		for i := range sorted {
-			dst = append(appendString(dst, sorted[i].name), ':')
+			dst = append(jsonscan.AppendQuoted(dst, sorted[i].name), ':')
 			dst = append(sorted[i].appendCanonical(dst), ',')
 		}
 		return append(dst, '}')

@@ -58,7 +58,7 @@ func applyAt(doc []byte, below Path, depth int, method Method, value []byte) ([]
 	return put(doc, name, child), nil
 }
 
-// empty is what a segment makes of nothing: a list for [0] alone.
+// empty returns what a segment makes of nothing: a list for [0] alone.
 func empty(seg Segment) []byte {
 	switch {
 	case seg.Kind == Index && seg.Index == 0:
@@ -69,7 +69,7 @@ func empty(seg Segment) []byte {
 	return []byte("{}")
 }
 
-// pick is the child of a container that a segment names, nil if there is none
+// pick returns the child of a container that a segment names, nil if there is none
 // yet, and its name or index as text.
 func pick(doc []byte, seg Segment) (string, []byte, *Error) {
 	have := shapeOf(doc)
@@ -101,7 +101,7 @@ func pick(doc []byte, seg Segment) (string, []byte, *Error) {
 	return seg.Name, nil, nil
 }
 
-// combine is the value that a method makes of what is there.
+// combine returns the value that a method makes of what is there.
 func combine(doc []byte, method Method, value []byte) ([]byte, *Error) {
 	have, written := shapeOf(doc), shapeOf(value)
 	switch method {
@@ -163,7 +163,7 @@ func put(doc []byte, name string, value []byte) []byte {
 	return out
 }
 
-// putUnnamed is put for the member "".
+// putUnnamed does what put does for the member "".
 func putUnnamed(doc, value []byte) []byte {
 	i := len("{")
 	for m := range members(doc) {

@@ -25,7 +25,7 @@ const (
 	Concat        // append many
 )
 
-// String is the method as a plan spells it.
+// String returns the method as a plan spells it.
 func (m Method) String() string {
 	return [...]string{"set", "merge", "assign", "push", "concat"}[m]
 }
@@ -116,7 +116,7 @@ func (w *Whiteboard) begin(initial map[string]json.RawMessage) error {
 // usual are the kinds that there always are, in order of their names.
 var usual = [...]string{"data", "input", "state"}
 
-// kind is the kind of a name, nil if there is none. Most are the usual ones, and quicker
+// kind returns the kind of a name, nil if there is none. Most are the usual ones, and quicker
 // compared than hashed.
 func (w *Whiteboard) kind(name string) *kind {
 	switch name {
@@ -148,7 +148,7 @@ func (w *Whiteboard) set(name string, initial []byte) {
 	}
 }
 
-// all are the kinds, in no order.
+// all returns the kinds, in no order.
 func (w *Whiteboard) all() iter.Seq2[string, *kind] {
 	return func(yield func(string, *kind) bool) {
 		for _, name := range usual {
@@ -214,7 +214,7 @@ func (w *Whiteboard) write(at Place, path Path, method Method, raw []byte) error
 	return nil
 }
 
-// writable is the kind of a path that may be written.
+// writable returns the kind of a path that may be written.
 func (w *Whiteboard) writable(path Path) (*kind, *Error) {
 	if len(path) == 0 {
 		return nil, &Error{Have: nothing.String(), Reason: "a path must start with a kind"}
@@ -239,7 +239,7 @@ func (w *Whiteboard) land(k *kind, r *record) (late bool, err *Error) {
 	return late, err
 }
 
-// again builds the trie of a kind anew from the log. A write that can't be
+// again builds the trie of a kind again from the log. A write that can't be
 // applied any more is left out.
 func (w *Whiteboard) again(k *kind) {
 	k.begin(new(node), nil)
@@ -251,12 +251,12 @@ func (w *Whiteboard) again(k *kind) {
 	}
 }
 
-// inOrder is the log in order of places, those of one place as they came.
+// inOrder returns the log in order of places, those of one place as they came.
 func (w *Whiteboard) inOrder() []record {
 	return slices.SortedFunc(w.log.all(), func(a, b record) int { return cmp.Compare(a.key, b.key) })
 }
 
-// Read is the value at path as a reader at place before sees it that is bound
+// Read returns the value at path as a reader at place before sees it that is bound
 // to the writes since since (plan-language §5 and §6): the writes at places in
 // [since, before), on top of the initial whiteboard only if since is 0. It
 // reports false when there is nothing.
@@ -295,13 +295,13 @@ func (w *Whiteboard) Held(path Path) bool {
 	return ok
 }
 
-// Snapshot is a kind as a whole, as it is now; false if there is no such kind.
+// Snapshot returns a kind as a whole, as it is now; false if there is no such kind.
 // It costs the size of the kind.
 func (w *Whiteboard) Snapshot(kind string) (json.RawMessage, bool) {
 	return w.Read(Path{{Name: kind}}, 0, End)
 }
 
-// Kinds are the kinds that exist, in order of their names.
+// Kinds returns the kinds that exist, in order of their names.
 func (w *Whiteboard) Kinds() []string {
 	names := append(make([]string, 0, len(usual)+len(w.others)), usual[:]...)
 	for name := range w.others {
@@ -321,7 +321,7 @@ type Entry struct {
 	Value  json.RawMessage // compact
 }
 
-// Log is the writes in order of their places, those of one place in the order in
+// Log returns the writes in order of their places, those of one place in the order in
 // which they came. Writes that come meanwhile are not in it. It costs n log n.
 func (w *Whiteboard) Log() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {

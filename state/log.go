@@ -22,10 +22,10 @@ type logged struct {
 
 func (l *logged) entry() Entry { return Entry{l.place, l.path, l.method, l.value} }
 
-// next is the write that is appended next, which it does not do.
+// next returns the write that is appended next, which it does not do.
 func (l *writeLog) next(e Entry) record { return numbered(e, l.len+1) }
 
-// numbered is the n-th write of a log, from 1.
+// numbered returns the n-th write of a log, from 1.
 func numbered(e Entry, n int) record { return record{e, keyOf(e.Place, uint32(n))} }
 
 // The sizes of blocks.
@@ -44,7 +44,7 @@ func (l *writeLog) append(e Entry) {
 	l.len++
 }
 
-// all are the writes.
+// all returns the writes.
 func (l *writeLog) all() iter.Seq[record] {
 	return func(yield func(record) bool) {
 		n := 0

@@ -95,7 +95,7 @@ func (n *node) mark(k key) {
 	n.last = max(n.last, k)
 }
 
-// on is the content that what lands at k belongs to.
+// on returns the content that what lands at k belongs to.
 func (n *node) on(k key) *content {
 	in := &n.under
 	if c := n.covers.before(k); c != nil {
@@ -124,7 +124,7 @@ func (n *node) cover(fresh *item[cover], k key, raw []byte, firm bool) (late boo
 	return in != nil && in.last > k || next != nil && !next.firm
 }
 
-// member is the node of a member for what lands at k: the one that there is, or one that is
+// member returns the node of a member for what lands at k: the one that there is, or one that is
 // made. With one that is made for a value comes the room for it.
 func (in *content) member(there *node, name string, k key, value bool) (n *node, fresh *item[cover]) {
 	in.object, in.last = min(in.object, k), max(in.last, k)
@@ -162,7 +162,7 @@ func (in *content) make(name string, k key, value bool) (n *node, fresh *item[co
 	return n, fresh
 }
 
-// element is the node of an element, made if need be, for what lands at k.
+// element returns the node of an element, made if need be, for what lands at k.
 func (in *content) element(i int, k key) *node {
 	in.list, in.last = min(in.list, k), max(in.last, k)
 	n := in.elements[i]
@@ -201,7 +201,7 @@ func (in *content) touch(k key) {
 	in.touches = append(in.touches, k)
 }
 
-// appendsBefore is the number of appends with a key less than bound.
+// appendsBefore returns the number of appends with a key less than bound.
 func (in *content) appendsBefore(bound key) int {
 	if n := len(in.appends); n == 0 || in.appends[n-1].at < bound { // nearly always
 		return n
@@ -210,7 +210,7 @@ func (in *content) appendsBefore(bound key) int {
 	return i
 }
 
-// first is the first key from since on of what made n be there.
+// first returns the first key from since on of what made n be there.
 func (n *node) first(since key) key {
 	if n.min >= since {
 		return n.min

@@ -108,7 +108,7 @@ func (s Segment) wanders() bool {
 	return s.Kind == Star || s.Kind != Name && s.Index < 0
 }
 
-// String is the path as a plan spells it: †state.users[0]["odd name"]
+// String returns the path as a plan spells it: †state.users[0]["odd name"]
 // (plan-language §3). The empty path is "†". What stands in a kind behind a NUL, which tells
 // layers of one kind apart, is left out.
 func (p Path) String() string {

@@ -35,7 +35,7 @@ func (s shape) String() string {
 	return [...]string{"nothing", "an object", "a list", "a string", "a number", "a boolean", "null"}[s]
 }
 
-// shapeOf is the shape of a value; nil is nothing.
+// shapeOf returns the shape of a value; nil is nothing.
 func shapeOf(raw []byte) shape {
 	if len(raw) == 0 {
 		return nothing
@@ -55,13 +55,13 @@ func shapeOf(raw []byte) shape {
 	return number
 }
 
-// parsed is a container for gjson. The bytes are not copied, which is safe
+// parsed returns a container for gjson. The bytes are not copied, which is safe
 // because they never change: a copy of 100 MB for a look at one member is not.
 func parsed(raw []byte) gjson.Result {
 	return gjson.Parse(unsafe.String(unsafe.SliceData(raw), len(raw)))
 }
 
-// cut is the text of a child. Its capacity ends with it, so that no append
+// cut returns the text of a child. Its capacity ends with it, so that no append
 // writes into the parent.
 func cut(raw []byte, child gjson.Result) []byte {
 	end := child.Index + len(child.Raw)
@@ -74,7 +74,7 @@ type member struct {
 	key, value []byte
 }
 
-// members are the members of an object, in order.
+// members returns the members of an object, in order.
 func members(raw []byte) iter.Seq[member] {
 	return func(yield func(member) bool) {
 		parsed(raw).ForEach(func(k, v gjson.Result) bool {
@@ -83,7 +83,7 @@ func members(raw []byte) iter.Seq[member] {
 	}
 }
 
-// elements are the elements of a list, in order.
+// elements returns the elements of a list, in order.
 func elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		parsed(raw).ForEach(func(_, v gjson.Result) bool { return yield(cut(raw, v)) })
@@ -114,7 +114,7 @@ type row struct{ hash, key, end uint32 }
 
 func tabled(raw []byte) bool { return len(raw) >= tableFrom && len(raw) <= math.MaxUint32 }
 
-// table is the table of a container; work grows by its children when it is made.
+// table returns the table of a container; work grows by its children when it is made.
 func (t *tables) table(raw []byte, work *int) *table {
 	id := unsafe.SliceData(raw)
 	made, ok := t.of.Load(id)
@@ -150,7 +150,7 @@ func (t *table) fill(raw []byte) {
 
 func (t *table) hash(name string) uint32 { return uint32(maphash.String(t.seed, name)) }
 
-// member is the value of a member of an object, nil if it has none of that name.
+// member returns the value of a member of an object, nil if it has none of that name.
 func (t *tables) member(raw []byte, name string, work *int) []byte {
 	if len(raw) <= len("{}") {
 		return nil
@@ -158,8 +158,8 @@ func (t *tables) member(raw []byte, name string, work *int) []byte {
 	return t.search(raw, name, work)
 }
 
-// search is member for an object that is not empty. (It takes room on the stack, which grows
-// for it in a new goroutine.)
+// search does what member does for an object that is not empty. (It takes room on the stack, which
+// grows for it in a new goroutine.)
 func (t *tables) search(raw []byte, name string, work *int) []byte {
 	if tabled(raw) {
 		return t.table(raw, work).member(raw, name, work)
@@ -187,7 +187,7 @@ func (t *table) member(raw []byte, name string, work *int) []byte {
 	return nil
 }
 
-// element is an element of a list, nil if there is none.
+// element returns an element of a list, nil if there is none.
 func (t *tables) element(raw []byte, i int, work *int) []byte {
 	if tabled(raw) {
 		*work++
@@ -214,7 +214,7 @@ func (t *table) element(raw []byte, i int) []byte {
 	return raw[start:end:end]
 }
 
-// count is the length of a list.
+// count returns the length of a list.
 func (t *tables) count(raw []byte, work *int) int {
 	if tabled(raw) {
 		return len(t.table(raw, work).ends)

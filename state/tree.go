@@ -18,7 +18,7 @@ type item[T any] struct {
 // insert adds an item behind those of its key.
 func (t *tree[T]) insert(k key, value T) { t.add(new(item[T]), k, value) }
 
-// add is insert with an item to use. It goes in above the first item of less priority on the
+// add inserts with an item to use. It goes in above the first item of less priority on the
 // way to its place, and what was there is split between its two sides.
 func (t *tree[T]) add(it *item[T], k key, value T) {
 	it.key, it.priority, it.value = k, rand.Uint32(), value
@@ -43,7 +43,7 @@ func (t *tree[T]) add(it *item[T], k key, value T) {
 	*left, *right = nil, nil
 }
 
-// before is the last item with a key less than bound, nil if there is none.
+// before returns the last item with a key less than bound, nil if there is none.
 func (t *tree[T]) before(bound key) *item[T] {
 	var found *item[T]
 	for n := t.root; n != nil; {
@@ -56,7 +56,7 @@ func (t *tree[T]) before(bound key) *item[T] {
 	return found
 }
 
-// from is the first item with a key of at least bound, nil if there is none.
+// from returns the first item with a key of at least bound, nil if there is none.
 func (t *tree[T]) from(bound key) *item[T] {
 	var found *item[T]
 	for n := t.root; n != nil; {

@@ -48,7 +48,7 @@ func (v *view) open(s spot) place {
 	return p
 }
 
-// shape is what is at a place. With no value in force what landed there says it,
+// shape returns what is at a place. With no value in force what landed there says it,
 // the first if they disagree.
 func (v *view) shape(p place) shape {
 	switch {
@@ -62,7 +62,7 @@ func (v *view) shape(p place) shape {
 	return list
 }
 
-// member is the spot of a member of an object, or of nothing.
+// member returns the spot of a member of an object, or of nothing.
 func (v *view) member(p place, name string) spot {
 	var s spot
 	if p.in != nil {
@@ -76,7 +76,7 @@ func (v *view) member(p place, name string) spot {
 
 func (v *view) covered(n *node) bool { return n != nil && n.covers.before(v.bound) != nil }
 
-// element is the spot of an element of a list, or of nothing.
+// element returns the spot of an element of a list, or of nothing.
 func (v *view) element(p place, i int) spot {
 	var s spot
 	if p.in != nil {
@@ -94,7 +94,7 @@ func (v *view) element(p place, i int) spot {
 	return s
 }
 
-// appends are the appends in the view.
+// appends returns the appends in the view.
 func (v *view) appends(p place) []appended {
 	if p.in == nil {
 		return nil
@@ -114,7 +114,7 @@ func (v *view) appendedElement(runs []appended, i int) []byte {
 	return runs[j].raw
 }
 
-// span is the indexes [from, to) of a list. It starts at 0, but without the value
+// span returns the indexes [from, to) of a list. It starts at 0, but without the value
 // that the list began with only the elements that were appended are known.
 func (v *view) span(p place) (from, to int) {
 	if runs := v.appends(p); len(runs) > 0 {
@@ -130,7 +130,7 @@ func (v *view) span(p place) (from, to int) {
 	return 0, to
 }
 
-// step is the spot that a segment leads to; false if it certainly leads nowhere.
+// step returns the spot that a segment leads to; false if it certainly leads nowhere.
 func (v *view) step(p place, seg Segment) (spot, bool) {
 	switch have := v.shape(p); {
 	case have == object && (seg.Kind == Name || seg.Kind == Either):
@@ -148,7 +148,7 @@ func (v *view) step(p place, seg Segment) (spot, bool) {
 	return spot{}, false
 }
 
-// find is the spot at a path without [*].
+// find returns the spot at a path without [*].
 func (v *view) find(s spot, path Path) (spot, bool) {
 	for _, seg := range path {
 		next, ok := v.step(v.open(s), seg)
@@ -163,7 +163,7 @@ func (v *view) find(s spot, path Path) (spot, bool) {
 // bytesPerStep is how many copied bytes count as one step of work.
 const bytesPerStep = 64
 
-// value is the value at path below s: a slice of the text that was written when
+// value returns the value at path below s: a slice of the text that was written when
 // it is whole there, as nearly all are.
 func (v *view) value(s spot, path Path) ([]byte, bool) {
 	size := 0
@@ -276,7 +276,7 @@ func (v *view) touched(p place) bool {
 	return slices.ContainsFunc(p.in.touches, func(k key) bool { return v.since <= k && k < v.bound })
 }
 
-// roughSize is about how many bytes members take, when each has one value.
+// roughSize returns about how many bytes members take, when each has one value.
 func (v *view) roughSize(list []*named) int {
 	size := 0
 	for _, m := range list {
@@ -288,7 +288,7 @@ func (v *view) roughSize(list []*named) int {
 	return size
 }
 
-// newMembers are the members that only writes made, in order of the first in view.
+// newMembers returns the members that only writes made, in order of the first in view.
 func (v *view) newMembers(p place, seen map[*node]bool) []*named {
 	var all []*named
 	if v.since == 0 && p.in.last < v.bound { // all of them, nearly always
@@ -355,7 +355,7 @@ func (v *view) renderRuns(dst []byte, p place) []byte {
 	return dst
 }
 
-// elements are the spots of the elements of a list, in order.
+// elements returns the spots of the elements of a list, in order.
 func (v *view) elements(p place) iter.Seq[spot] {
 	return func(yield func(spot) bool) {
 		i := 0

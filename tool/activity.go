@@ -71,8 +71,9 @@ type Brief struct {
 	Description string // the call's _description
 	// Expect is the call's _expect, which the result has to meet as well; nil is none.
 	Expect *schemas.Schema
-	// Outcomes are the alternatives of the call's output path, when there are several:
-	// the result names the one that happened. Their names are those that the tool declares, else the whole paths.
+	// Outcomes are the alternatives of the call's output path, when there are several: the result
+	// names the one that happened. Their names are those that the tool declares, else the whole
+	// paths.
 	Outcomes []Outcome
 }
 
@@ -85,7 +86,8 @@ type Result struct {
 	// for the value to say (`{"_outcome": …, "_value": …}`), else the first.
 	Outcome string
 	Usage   Usage
-	// Cached reports that the result is that of an earlier call, which was remembered: nothing was called.
+	// Cached reports that the result is that of an earlier call, which was remembered: nothing was
+	// called.
 	Cached bool
 }
 
@@ -97,7 +99,7 @@ type Usage struct {
 	Cost   float64 `json:"cost"` // in the unit of the budget
 }
 
-// Plus is what both used up.
+// Plus returns what both used up.
 func (u Usage) Plus(more Usage) Usage {
 	return Usage{
 		Tokens: u.Tokens + more.Tokens, Input: u.Input + more.Input, Output: u.Output + more.Output,

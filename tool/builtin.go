@@ -73,12 +73,22 @@ var builtIns = sync.OnceValue(func() []*Tool {
 	return tools
 })
 
-// BuiltIns are the tools that the language itself has: forEach, reduce, repeat and
+// BuiltIns returns the tools that the language itself has: forEach, reduce, repeat and
 // choose (plan-language §9). Their Source is BuiltIn. Package compile knows them in every plan.
 func BuiltIns() []*Tool { return slices.Clone(builtIns()) }
 
-// WithBuiltIns is a catalogue of c's tools and those of the language. Where c has the
-// name already, c's stands. It is made once, however many plans are compiled with c.
+// IsBuiltIn reports whether a name is that of a tool of the language. No other tool can have it.
+func IsBuiltIn(name string) bool { return slices.Contains(builtInNames[:], name) }
+
+// IsReserved reports whether a name means the same in every plan, whatever a document or an MCP
+// server offers: those of IsBuiltIn, and step and join, which only a tool file can define.
+func IsReserved(name string) bool {
+	_, step := Step(name)
+	return step || IsBuiltIn(name)
+}
+
+// WithBuiltIns returns a catalogue of c's tools and those of the language, which no tool of c can
+// stand in for. It is made once, however many plans are compiled with c.
 func (c *Catalogue) WithBuiltIns() *Catalogue {
 	if c == nil {
 		return c.withBuiltIns()
@@ -90,9 +100,7 @@ func (c *Catalogue) WithBuiltIns() *Catalogue {
 func (c *Catalogue) withBuiltIns() *Catalogue {
 	d := c.clone()
 	for _, t := range builtIns() {
-		if _, ok := d.given[t.Definition.Name]; !ok {
-			d.given[t.Definition.Name] = t
-		}
+		d.given[t.Definition.Name] = t
 	}
 	return d.bind()
 }

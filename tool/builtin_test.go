@@ -18,12 +18,6 @@ func TestBuiltIns(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not there", b.Definition.Name)
 		}
-		if b.Definition.Name == "repeat" {
-			if got.Source != "tools.yaml" {
-				t.Errorf("repeat is of %q, want that of the tool file", got.Source)
-			}
-			continue
-		}
 		if got.Source != tool.BuiltIn || got.Activity != nil || !got.Definition.Closed {
 			t.Errorf("%s: source %q, activity %v, closed %v", got.Definition.Name, got.Source, got.Activity, got.Definition.Closed)
 		}

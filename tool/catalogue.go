@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
 )
+
+// Document is the Source of the tools that a document defines, which nobody trusts.
+const Document = "plan"
 
 // Tool is a definition with what runs it.
 type Tool struct {
@@ -23,6 +27,13 @@ type Tool struct {
 	// Raw is what the activity is, as Implementation.Raw has it; nil when only its
 	// name can be told.
 	Raw json.RawMessage
+	// Place is where the activity does its work, as far as that is declared.
+	Place Place
+	// Later reads the whole definition: Definition has only what it takes to list the tool. Nil
+	// when Definition is whole, as in all tools that Catalogue.Lookup returns.
+	Later *Later
+	// Findings are about the tool, and matter only to who uses it.
+	Findings diag.List
 }
 
 // Limits bound the calls of one tool.
@@ -44,6 +55,17 @@ type Implementation struct {
 	// Raw is the activity as the tool file has it, with secrets by their names; nil
 	// for those of Go.
 	Raw json.RawMessage
+	// Place is where it does its work, as far as that is declared.
+	Place Place
+	// Source says who declares it: "go", the name of the tool file, "mcp:docs".
+	Source string
+	// Declared is the definition of the tool that it calls, where others declare that: the
+	// definition by an MCP server. Nil is none.
+	Declared json.RawMessage
+	// Effects are those of the activity itself, besides those of the tools that have it.
+	Effects Effects
+	// Offered says that plans may define tools over it.
+	Offered bool
 }
 
 // Catalogue is the tools that a plan may call and the activities that run them.
@@ -52,9 +74,12 @@ type Implementation struct {
 type Catalogue struct {
 	given      map[string]*Tool // as they were given
 	activities map[string]Implementation
-	aliases    map[string]string // more names of tools
-	bound      map[string]*Tool  // given, joined with the activities
-	names      []string          // of the tools, sorted
+	aliases    map[string]string       // more names of tools
+	bound      map[string]*Tool        // given, joined with the activities
+	names      []string                // of the tools, sorted
+	later      map[string]func() *Tool // the tools of bound that have a Later, with their whole definitions
+	owners     map[string][]*Tool      // by the activity, those that trusted definitions give it to
+	aliasesOf  map[string][]string     // by the tool, sorted
 
 	whole *Catalogue // with the tools of the language, once somebody asked for it
 	once  sync.Once
@@ -64,7 +89,7 @@ type Catalogue struct {
 // earlier.
 func NewCatalogue(tools ...*Tool) *Catalogue { return (*Catalogue)(nil).With(tools...) }
 
-// With is a catalogue of c's tools, its activities and more tools, which replace
+// With returns a catalogue of c's tools, its activities and more tools, which replace
 // c's of the same name.
 func (c *Catalogue) With(tools ...*Tool) *Catalogue {
 	d := c.clone()
@@ -74,7 +99,7 @@ func (c *Catalogue) With(tools ...*Tool) *Catalogue {
 	return d.bind()
 }
 
-// WithActivities is a catalogue of c's tools and more activities by name: those
+// WithActivities returns a catalogue of c's tools and more activities by name: those
 // of tools that have none get theirs; others are there for _activity to name.
 func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalogue {
 	d := c.clone()
@@ -82,7 +107,7 @@ func (c *Catalogue) WithActivities(activities map[string]Implementation) *Catalo
 	return d.bind()
 }
 
-// WithAliases is a catalogue in which Lookup finds tools by more names (alias to name).
+// WithAliases returns a catalogue in which Lookup finds tools by more names (alias to name).
 // An alias that is a tool's name counts for nothing. What names an activity, a limit or a
 // permission means tools by their own names.
 func (c *Catalogue) WithAliases(aliases map[string]string) *Catalogue {
@@ -91,12 +116,11 @@ func (c *Catalogue) WithAliases(aliases map[string]string) *Catalogue {
 	return d.bind()
 }
 
-// AddDocument is a catalogue with the definitions of a document as well. They
+// AddDocument returns a catalogue with the definitions of a document as well. They
 // may come from a model: they only add tools; where c has the name already, c's
 // stands, and what the document says of effects counts only towards more care
 // (plan-language §1). Of two definitions with one name the later one counts
-// alone. A definition that picks an activity of another tool (_activity) takes
-// over the effects of that tool, so that a new name is no way around them.
+// alone.
 func (c *Catalogue) AddDocument(defs ...*Definition) *Catalogue {
 	d := c.clone()
 	for _, def := range last(defs) {
@@ -104,12 +128,8 @@ func (c *Catalogue) AddDocument(defs ...*Definition) *Catalogue {
 			d.given[t.Definition.Name] = t.withEffects(t.Definition.Effects.MoreCareful(def.Effects))
 			continue
 		}
-		t := &Tool{Definition: def, Source: "plan"}
-		var known Effects
-		if owner, ok := c.Lookup(def.activity()); ok {
-			known = owner.Definition.Effects
-		}
-		d.given[def.Name] = t.withEffects(known.MoreCareful(def.Effects))
+		t := &Tool{Definition: def, Source: Document}
+		d.given[def.Name] = t.withEffects(Effects{}.MoreCareful(def.Effects))
 	}
 	return d.bind()
 }
@@ -123,7 +143,8 @@ func last(defs []*Definition) map[string]*Definition {
 	return m
 }
 
-// Lookup is the tool of this name, with the activity that runs it unless a call says otherwise.
+// Lookup returns the tool of this name, with the activity that runs it unless a call says
+// otherwise.
 func (c *Catalogue) Lookup(name string) (*Tool, bool) {
 	if c == nil {
 		return nil, false
@@ -132,10 +153,13 @@ func (c *Catalogue) Lookup(name string) (*Tool, bool) {
 	if other, alias := c.aliases[name]; !ok && alias {
 		t, ok = c.bound[other]
 	}
-	return t, ok
+	if !ok {
+		return nil, false
+	}
+	return c.complete(t), true
 }
 
-// named is the tool of this name or alias as it was given.
+// named returns the tool of this name or alias as it was given.
 func (c *Catalogue) named(name string) (*Tool, bool) {
 	t, ok := c.given[name]
 	if other, alias := c.aliases[name]; !ok && alias {
@@ -144,18 +168,41 @@ func (c *Catalogue) named(name string) (*Tool, bool) {
 	return t, ok
 }
 
-// Implementation is the activity of this name: that of the tool of this name
+// Implementation returns the activity of this name: that of the tool of this name
 // which came with one (of Go, of an MCP server), else the activity that was added
 // under it.
 func (c *Catalogue) Implementation(name string) (Implementation, bool) {
 	if c == nil {
 		return Implementation{}, false
 	}
-	if t, ok := c.given[name]; ok && t.Activity != nil {
-		return t.implementation(), true
+	if t, ok := c.named(name); ok && t.Activity != nil {
+		return c.implementationOf(t), true
 	}
 	i, ok := c.activities[name]
 	return i, ok
+}
+
+// canonical returns the name of an activity for which an alias may stand.
+func (c *Catalogue) canonical(name string) string {
+	if c == nil {
+		return name
+	}
+	if other, alias := c.aliases[name]; alias && c.given[name] == nil {
+		return other
+	}
+	return name
+}
+
+// implementationOf returns what runs a tool that came with its activity. One that has that of the
+// catalogue has what is said of it there.
+func (c *Catalogue) implementationOf(t *Tool) Implementation {
+	name := t.Definition.activity()
+	if given, ok := c.given[t.Definition.Name]; !ok || given.Activity == nil {
+		if i, ok := c.activities[name]; ok {
+			return i
+		}
+	}
+	return t.implementation()
 }
 
 // Status says what Resolve found.
@@ -168,7 +215,23 @@ const (
 	NoActivity                // it names an activity that does not exist (PLC209)
 )
 
-// Resolve is what runs a call of t (plan-language §2). explicit says that the call has an
+// Resolved is what Catalogue.Resolve found.
+type Resolved struct {
+	Status Status
+	// Name is that of the activity; "" is none.
+	Name string
+	// Implementation is the activity. A latent one may say which model to use.
+	Implementation
+	// Owners are the tools of the catalogue that have the activity, by name: the one of its name,
+	// and those whose definitions pick it. Definitions of documents make no owner. They are as
+	// Catalogue.Listed has them.
+	Owners []*Tool
+	// Picked reports that t has the activity by the call's choice or a document's, and not because
+	// a trusted definition gives it to t.
+	Picked bool
+}
+
+// Resolve returns what runs a call of t (plan-language §2). explicit says that the call has an
 // _activity, which is then activity. What counts is, in this order: the
 // call's _activity, that of t's definition, the name of t. An _activity of "" makes the call
 // latent; one that names nothing is NoActivity, since a slip of the pen must
@@ -176,43 +239,54 @@ const (
 // latent. A latent status may still come with an implementation, which says
 // which model to use.
 //
-// The effects of a call that picks the activity of another tool are those of both:
-// see Lookup and Effects.MoreCareful.
-func (c *Catalogue) Resolve(t *Tool, activity string, explicit bool) (Implementation, Status) {
+// Outside of this package only compile.NewTarget calls it: what runs is decided once.
+func (c *Catalogue) Resolve(t *Tool, activity string, explicit bool) Resolved {
+	own, fixed := c.canonical(t.Definition.activity()), t.Definition.HasActivity
 	if !explicit {
-		activity, explicit = t.Definition.activity(), t.Definition.HasActivity
+		activity = own
 	}
-	if !explicit && t.Activity != nil {
-		return t.implementation(), Implemented
-	}
-	if activity == "" {
-		return Implementation{}, Latent
-	}
-	i, ok := c.Implementation(activity)
+	activity = c.canonical(activity)
+	r := Resolved{Name: activity, Picked: explicit && activity != own || t.Source == Document}
+	explicit = explicit || fixed
+	ok := true
 	switch {
-	case ok && i.Activity != nil:
-		return i, Implemented
-	case ok || !explicit:
-		return i, Latent
+	case activity == own && !fixed && t.Activity != nil:
+		r.Implementation = c.implementationOf(t)
+	case activity == "":
+		return r
+	default:
+		r.Implementation, ok = c.Implementation(activity)
 	}
-	return Implementation{}, NoActivity
+	if reflect.ValueOf(r.Place).IsZero() {
+		r.Place = PlaceOf(r.Raw)
+	}
+	switch {
+	case r.Activity != nil:
+		r.Status = Implemented
+	case !ok && explicit:
+		r.Status = NoActivity
+		return r
+	case !ok:
+		r.Name = ""
+		return r
+	}
+	r.Owners = c.owners[activity]
+	return r
 }
 
-// Tools are the tools by name.
+// Tools returns the tools by name, with their whole definitions. Listed costs less where there are
+// many.
 func (c *Catalogue) Tools() iter.Seq[*Tool] {
 	return func(yield func(*Tool) bool) {
-		if c == nil {
-			return
-		}
-		for _, name := range c.names {
-			if !yield(c.bound[name]) {
+		for t := range c.Listed() {
+			if !yield(c.complete(t)) {
 				return
 			}
 		}
 	}
 }
 
-// Activities are the names of the activities that were added by name, sorted.
+// Activities returns the names of the activities that were added by name, sorted.
 // Those of tools that came with their own are not among them.
 func (c *Catalogue) Activities() iter.Seq[string] {
 	if c == nil {
@@ -221,7 +295,7 @@ func (c *Catalogue) Activities() iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(c.activities)))
 }
 
-// Len is the number of tools.
+// Len returns the number of tools.
 func (c *Catalogue) Len() int {
 	if c == nil {
 		return 0
@@ -243,19 +317,37 @@ func (c *Catalogue) clone() *Catalogue {
 // were given stay as they are, so that one can be bound anew when an activity
 // comes later.
 func (c *Catalogue) bind() *Catalogue {
-	c.bound = make(map[string]*Tool, len(c.given))
+	c.bound, c.later = make(map[string]*Tool, len(c.given)), map[string]func() *Tool{}
 	for name, t := range c.given {
-		c.bound[name] = t.bound(c)
+		bound := t.bound(c)
+		c.bound[name] = bound
+		if bound.Later != nil {
+			c.later[name] = sync.OnceValue(bound.Whole)
+		}
 	}
 	c.names = slices.Sorted(maps.Keys(c.bound))
+	c.owners, c.aliasesOf = map[string][]*Tool{}, map[string][]string{}
+	for _, alias := range slices.Sorted(maps.Keys(c.aliases)) {
+		c.aliasesOf[c.aliases[alias]] = append(c.aliasesOf[c.aliases[alias]], alias)
+	}
+	for _, name := range c.names {
+		t := c.bound[name]
+		if t.Source == Document || t.Source == BuiltIn {
+			continue
+		}
+		activity := c.canonical(t.Definition.activity())
+		if activity != "" {
+			c.owners[activity] = append(c.owners[activity], t)
+		}
+	}
 	return c
 }
 
-// bound is t with its activity as c has it; t itself when nothing changes.
+// bound returns t with its activity as c has it; t itself when nothing changes.
 func (t *Tool) bound(c *Catalogue) *Tool {
-	i, _ := c.Resolve(t, "", false)
+	i := c.Resolve(t, "", false)
 	u := *t
-	u.Activity, u.Driver = i.Activity, i.Driver
+	u.Activity, u.Driver, u.Place = i.Activity, i.Driver, i.Place
 	if u.Timeout == 0 {
 		u.Timeout = i.Timeout
 	}
@@ -268,7 +360,7 @@ func (t *Tool) bound(c *Catalogue) *Tool {
 func (t *Tool) implementation() Implementation {
 	return Implementation{
 		Activity: t.Activity, Driver: t.Driver, Limits: t.Limits, Timeout: t.Timeout, Loc: t.Definition.Loc,
-		Raw: t.Raw,
+		Raw: t.Raw, Place: t.Place, Source: t.Source, Declared: t.Definition.Raw,
 	}
 }
 

@@ -43,7 +43,7 @@ type Definition struct {
 	order []string // the declared params
 }
 
-// Positional are the declared params in the order in which a notation may give them
+// Positional returns the declared params in the order in which a notation may give them
 // without their names: those that are required, then the others, both as they are
 // declared.
 func (d *Definition) Positional() []string {
@@ -77,7 +77,7 @@ type Fixed struct {
 	Required bool
 }
 
-// activity is the name of the activity that runs the tool when the call says nothing.
+// activity returns the name of the activity that runs the tool when the call says nothing.
 func (d *Definition) activity() string {
 	if d.HasActivity {
 		return d.Activity

@@ -12,7 +12,7 @@ const (
 	No
 )
 
-// String is the hint as people read it.
+// String returns the hint as people read it.
 func (h Hint) String() string {
 	switch h {
 	case Yes:
@@ -51,7 +51,7 @@ func (e Effects) Repeatable() bool {
 	return e.ReadOnly == Yes || e.Pure == Yes || e.Idempotent == Yes
 }
 
-// MoreCareful is e with what a source that is not trusted (a document, an MCP
+// MoreCareful returns e with what a source that is not trusted (a document, an MCP
 // server) says of the effects. Only what makes us more careful counts
 // (plan-language §1, §7): that the tool writes, destroys, reaches out, can't be
 // repeated, is not pure or not independent. What the source is silent about, and
@@ -71,7 +71,7 @@ func (e Effects) MoreCareful(said Effects) Effects {
 	return e
 }
 
-// careful is the hint that counts when only one answer makes us more careful.
+// careful returns the hint that counts when only one answer makes us more careful.
 func careful(trusted, said, answer Hint) Hint {
 	if said == answer {
 		return answer
@@ -79,7 +79,7 @@ func careful(trusted, said, answer Hint) Hint {
 	return trusted
 }
 
-// With is e with what somebody declares who is trusted, and knows better: his
+// With returns e with what somebody declares who is trusted, and knows better: his
 // hints count in place of e's. What e has besides is left out where it can't be true with them.
 func (e Effects) With(said Effects) Effects {
 	drop := func(known *Hint, value Hint, when bool) {
@@ -100,7 +100,7 @@ func (e Effects) With(said Effects) Effects {
 	}
 }
 
-// Either is the effects of a call that may do what e or what other says: both have
+// Either returns the effects of a call that may do what e or what other says: both have
 // to promise what makes us less careful, one is enough for what makes us more
 // careful. Domains count only when they are the same.
 func (e Effects) Either(other Effects) Effects {
@@ -116,7 +116,7 @@ func (e Effects) Either(other Effects) Effects {
 	return e
 }
 
-// either is what two hints come to together, of which the careful one wins and
+// either returns what two hints come to together, of which the careful one wins and
 // the other needs both.
 func either(a, b, careful Hint) Hint {
 	switch {

@@ -20,7 +20,7 @@ type member struct {
 	among []string // it is one of these
 }
 
-// members are the underscore members that a definition may constrain
+// members returns the underscore members that a definition may constrain
 // (plan-language §2).
 func members() map[string]member {
 	text := member{text: true}
@@ -66,7 +66,7 @@ func (p *parser) knownMember(name string, src source) (m member, ok bool) {
 	return m, ok
 }
 
-// only is the one value that a schema allows, nil if there may be more.
+// only returns the one value that a schema allows, nil if there may be more.
 func only(schema gjson.Result) json.RawMessage {
 	if c := schema.Get("const"); c.Exists() {
 		return json.RawMessage(c.Raw)
@@ -225,7 +225,7 @@ func hintOf(v gjson.Result) Hint {
 	return No
 }
 
-// nearest is the end of a message about an unknown name.
+// nearest returns the end of a message about an unknown name.
 func nearest[V any](word string, known map[string]V) string {
 	if best, ok := spell.Nearest(word, maps.Keys(known)); ok {
 		return "; did you mean " + strconv.Quote(best) + "?"

@@ -65,7 +65,7 @@ type chosen interface {
 func (c Chosen[T]) outcome() (string, any) { return c.Outcome, c.Value }
 func (c Chosen[T]) value() reflect.Type    { return reflect.TypeFor[T]() }
 
-// resultType is the type of the result of a function that returns Out.
+// resultType returns the type of the result of a function that returns Out.
 func resultType[Out any]() reflect.Type {
 	var out Out
 	if c, ok := any(out).(chosen); ok {
@@ -98,7 +98,7 @@ func define(name, description string, in, out reflect.Type) (*Definition, error)
 	return def, findings.Err()
 }
 
-// schemaOr is the schema of a type; that of struct{} is given.
+// schemaOr returns the schema of a type; that of struct{} is given.
 func schemaOr(t reflect.Type, empty string) (json.RawMessage, error) {
 	if t == reflect.TypeFor[struct{}]() {
 		return json.RawMessage(empty), nil
@@ -124,7 +124,7 @@ func protect[In, Out any](ctx context.Context, in In, f func(context.Context, In
 	defer func() {
 		if v := recover(); v != nil {
 			err = &Error{
-				Code: "panic", Message: fmt.Sprint(v), Permanent: true,
+				Code: "panic", Message: fmt.Sprint(v), Permanent: true, Uncertain: true,
 				Err: fmt.Errorf("%v\n\n%s", v, debug.Stack()),
 			}
 		}

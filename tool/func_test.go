@@ -213,7 +213,7 @@ type (
 	}
 )
 
-// special are generators for types that rapid can't make by itself.
+// special returns generators for types that rapid can't make by itself.
 func special() rapid.MakeConfig {
 	types := map[reflect.Type]*rapid.Generator[any]{}
 	add := func(values ...any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf is the schema of what encoding/json makes of values of t. The library
+// schemaOf returns the schema of what encoding/json makes of values of t. The library
 // that infers it goes by kinds; where encoding/json does otherwise it is told the
 // schema of the type: of those that write themselves, of bytes, of maps (nil is
 // null), of structs whose fields it would read differently, and of what JSON does
@@ -43,7 +43,7 @@ func (in *inferrer) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: in.known})
 }
 
-// known are the types whose schema their methods and kinds do not show.
+// known returns the types whose schema their methods and kinds do not show.
 func known() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
@@ -52,7 +52,7 @@ func known() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// anything is a schema that allows all values. It lists the types, because the library
+// anything returns a schema that allows all values. It lists the types, because the library
 // takes a pointer to a type without any for null.
 func anything() *jsonschema.Schema {
 	return &jsonschema.Schema{Types: []string{"null", "boolean", "number", "string", "array", "object"}}
@@ -106,7 +106,7 @@ func (in *inferrer) parts(t reflect.Type) {
 	}
 }
 
-// writesItself is the schema of a type that has methods to be written to or read
+// writesItself returns the schema of a type that has methods to be written to or read
 // from JSON, else nil. Text is a string; JSON may be anything, and so may
 // a type that has only one direction, or has its methods on the pointer, where it depends
 // on the place of a value whether they are used.
@@ -152,7 +152,7 @@ func (in *inferrer) regular(t reflect.Type) bool {
 	return true
 }
 
-// unnamed is a struct type with the fields of t and no name.
+// unnamed returns a struct type with the fields of t and no name.
 func unnamed(t reflect.Type) reflect.Type {
 	var fields []reflect.StructField
 	for _, f := range reflect.VisibleFields(t) {

@@ -17,7 +17,7 @@ import (
 
 // The limits of a definition: a param may have a compiled schema of its own.
 const (
-	maxParams = 256
+	maxParams = 4096
 	maxBytes  = 4 << 20
 )
 
@@ -68,7 +68,7 @@ type source struct {
 	shown string          // JSON Pointer of the schema in the definition
 }
 
-// member is the schema below s at a name.
+// member returns the schema below s at a name.
 func (s source) member(name string) source {
 	name = "/" + escape(name)
 	return source{s.doc, s.at + name, s.shown + name}
@@ -129,6 +129,7 @@ func (p *parser) definition(v gjson.Result) {
 	}
 	f := formOf(v)
 	f.doc = forParams(f.params)
+	p.besideProperties(f)
 	p.names(f)
 	p.params(f)
 	if s := f.top.Get("outputSchema"); s.Exists() {
@@ -137,6 +138,23 @@ func (p *parser) definition(v gjson.Result) {
 	p.outcomes(f)
 	p.annotations(f.top.Get("annotations"), f.prefix+"/annotations")
 	p.effects(v.Get("effects"))
+}
+
+// besideProperties warns of underscore members that stand where nothing reads them.
+func (p *parser) besideProperties(f form) {
+	places := []source{{doc: json.RawMessage(f.top.Raw), shown: f.prefix}}
+	if f.shown != f.prefix {
+		places = append(places, source{doc: json.RawMessage(f.params.Raw), shown: f.shown})
+	}
+	for _, at := range places {
+		gjson.ParseBytes(at.doc).ForEach(func(key, _ gjson.Result) bool {
+			if name := key.Str; strings.HasPrefix(name, "_") && name != "_meta" && name != "_outcomes" {
+				p.report(diag.BadSchema, diag.Warning, at.member(name).shown,
+					"%q means nothing here; what is fixed for calls stands in \"properties\", as in {%q: {\"const\": …}}", name, name)
+			}
+			return true
+		})
+	}
 }
 
 // form is the form of a definition.
@@ -191,7 +209,7 @@ func (p *parser) names(f form) {
 	}
 }
 
-// text is a member that must be a string.
+// text returns a member that must be a string.
 func (p *parser) text(f form, member string) string {
 	m := f.top.Get(member)
 	if m.Exists() && m.Type != gjson.String {
@@ -254,7 +272,7 @@ func (p *parser) property(src source, name string, value gjson.Result) bool {
 	return true
 }
 
-// param is the schema of a param. Most are found inside of the schema of all
+// param returns the schema of a param. Most are found inside of the schema of all
 // params, which is compiled already; one that says nothing needs no document.
 func (p *parser) param(src source, name string, value gjson.Result) *schemas.Schema {
 	if s, _ := p.def.Params.At(schemas.Step{Name: name}); s != nil {
@@ -317,7 +335,7 @@ func noType(doc json.RawMessage, pointer string) string {
 	return ""
 }
 
-// forParams is the schema document of the params: the given one where that is
+// forParams returns the schema document of the params: the given one where that is
 // possible. Underscore members may stay among the properties, since params never
 // have them; but calls must not be asked for them as if they were params, and
 // the outcomes, which may be no schema, go to the top.
@@ -341,7 +359,7 @@ func forParams(given gjson.Result) json.RawMessage {
 	return json.RawMessage(doc)
 }
 
-// rewrite is an object with some members changed; the rest is kept to the byte.
+// rewrite returns an object with some members changed; the rest is kept to the byte.
 func rewrite(v gjson.Result, change map[string]func(gjson.Result) string) string {
 	return collect(v, func(key, value gjson.Result) string {
 		if f := change[key.Str]; f != nil {
@@ -351,7 +369,7 @@ func rewrite(v gjson.Result, change map[string]func(gjson.Result) string) string
 	})
 }
 
-// without is an object without one of its members.
+// without returns an object without one of its members.
 func without(v gjson.Result, name string) string {
 	if !v.IsObject() {
 		return v.Raw
@@ -364,7 +382,7 @@ func without(v gjson.Result, name string) string {
 	})
 }
 
-// withoutUnderscore is an array of names without those of underscore members.
+// withoutUnderscore returns an array of names without those of underscore members.
 func withoutUnderscore(v gjson.Result) string {
 	if !v.IsArray() {
 		return v.Raw
@@ -377,7 +395,7 @@ func withoutUnderscore(v gjson.Result) string {
 	})
 }
 
-// collect is an object or array of the texts that f makes of each entry, those
+// collect returns an object or array of the texts that f makes of each entry, those
 // that are not empty.
 func collect(v gjson.Result, f func(key, value gjson.Result) string) string {
 	var kept []string
@@ -393,12 +411,12 @@ func collect(v gjson.Result, f func(key, value gjson.Result) string) string {
 	return "{" + strings.Join(kept, ",") + "}"
 }
 
-// escape is a name as a token of a JSON Pointer (RFC 6901).
+// escape returns a name as a token of a JSON Pointer (RFC 6901).
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// kindOf is what a value is, with its article.
+// kindOf returns what a value is, with its article.
 func kindOf(v gjson.Result) string {
 	switch {
 	case v.IsObject():

@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// Signature is the tool on one line, as people write functions:
+// Signature returns the tool on one line, as people write functions:
 //
 //	fetchUserProfile(userName: string, limit?: integer) → {email: string}
 //
@@ -39,7 +39,7 @@ func (d *Definition) Signature() string {
 	return s
 }
 
-// typeName is a schema as people write types.
+// typeName returns a schema as people write types.
 func typeName(s *schemas.Schema) string {
 	if s == nil {
 		return "any"

@@ -29,7 +29,7 @@ var steps = sync.OnceValue(func() []*Tool {
 	}
 })
 
-// Step is the tool of this name that plans of other notations call without defining it:
+// Step returns the tool of this name that plans of other notations call without defining it:
 // step, which is latent and does what its description says, or join, which waits and gives
 // null. Package compile takes it where nobody else defines one of that name.
 func Step(name string) (*Tool, bool) {
@@ -40,7 +40,7 @@ func Step(name string) (*Tool, bool) {
 	return steps()[i], true
 }
 
-// WithMissing is a catalogue of c's tools and of those of the given ones whose names c
+// WithMissing returns a catalogue of c's tools and of those of the given ones whose names c
 // does not have.
 func (c *Catalogue) WithMissing(tools ...*Tool) *Catalogue {
 	d := c.clone()

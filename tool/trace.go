@@ -16,12 +16,12 @@ type Trace struct {
 
 type traceKey struct{}
 
-// WithTrace is a context with a trace.
+// WithTrace returns a context with a trace.
 func WithTrace(ctx context.Context, t Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// TraceOf is the trace of a context.
+// TraceOf returns the trace of a context.
 func TraceOf(ctx context.Context) Trace {
 	t, _ := ctx.Value(traceKey{}).(Trace)
 	return t

@@ -77,7 +77,7 @@ func FromEnvironment(get func(name string) string) (*Config, error) {
 	return c, nil
 }
 
-// either is the variable for traces, or else that for everything.
+// either returns the variable for traces, or else that for everything.
 func either(get func(string) string, name string) string {
 	if v := get("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
 		return v
@@ -108,7 +108,7 @@ func exporters(list string) (wanted, error) {
 	return no, fmt.Errorf("OTEL_TRACES_EXPORTER %q: plc has otlp and none", list)
 }
 
-// endpoint is the URL of traces; "" is that none is said.
+// endpoint returns the URL of traces; "" is that none is said.
 func endpoint(get func(string) string) (string, error) {
 	variable, path := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""
 	text := get(variable)

@@ -14,7 +14,7 @@
 // (tool.TraceOf), and takes what they have to say of it. Params, results and messages of
 // failures are never part of a span.
 //
-// Spans are sent as OTLP/JSON by one goroutine. Nothing waits for it: of what comes faster than it goes
-// out, or that no collector takes, the spans are dropped and counted. A Tracer may be used
-// for several runs, at once too.
+// Spans are sent as OTLP/JSON by one goroutine. Nothing waits for it: of what comes faster than it
+// goes out, or that no collector takes, the spans are dropped and counted. A Tracer may be used for
+// several runs, at once too.
 package trace

@@ -34,7 +34,7 @@ type Lost struct {
 	Err       error // the first reason of the others; nil when there was none. It names the host and holds no header
 }
 
-// Error is a line that says it.
+// Error returns a line that says it.
 func (l *Lost) Error() string {
 	text := fmt.Sprintf("%d of %d spans were not sent", l.Spans, l.Of)
 	if l.Dropped > 0 {
@@ -219,8 +219,8 @@ func (e *exporter) lose(n int, why error) {
 	}
 }
 
-// post makes a request. It gives how many spans the collector rejected, or the error and how long to
-// wait before another try; below 0 there is none.
+// post makes a request. It gives how many spans the collector rejected, or the error and how long
+// to wait before another try; below 0 there is none.
 func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(e.ctx, e.config.Timeout, errLate)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/trace"
 )
 
-// many is a plan of n calls that take no time.
+// many returns a plan of n calls that take no time.
 func many(n int) string {
 	calls := make([]string, n)
 	for i := range calls {
@@ -25,7 +25,7 @@ func many(n int) string {
 	return "[" + strings.Join(calls, ",") + "]"
 }
 
-// answers is a collector that answers the first requests so, and takes the others.
+// answers returns a collector that answers the first requests so, and takes the others.
 func answers(t *testing.T, first ...func(w http.ResponseWriter, r *http.Request)) (*tracetest.Collector, *atomic.Int32) {
 	var n atomic.Int32
 	return tracetest.New(t, func(w http.ResponseWriter, r *http.Request) bool {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What follows is OTLP in JSON (opentelemetry-proto, ExportTraceServiceRequest): ids are hexadecimal,
-// 64-bit numbers are strings.
+// What follows is OTLP in JSON (opentelemetry-proto, ExportTraceServiceRequest): ids are
+// hexadecimal, 64-bit numbers are strings.
 
 type otlpRequest struct {
 	ResourceSpans []otlpResourceSpans `json:"resourceSpans"`
@@ -77,7 +77,7 @@ const (
 	flagRemote    = 0x200
 )
 
-// encode is a request with these spans.
+// encode returns a request with these spans.
 func encode(resource attributes, version string, spans []span) []byte {
 	scope := otlpScopeSpans{Scope: otlpScope{"github.com/plc-lang/plc", version}, Spans: make([]otlpSpan, len(spans))}
 	for i := range spans {

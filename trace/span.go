@@ -133,7 +133,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// text is the value of an attribute that is a string; "" is none.
+// text returns the value of an attribute that is a string; "" is none.
 func (a attributes) text(name string) string {
 	for _, at := range a {
 		if s, ok := at.value.(string); ok && at.name == name {

@@ -2,9 +2,9 @@ package trace
 
 import "time"
 
-// Task is a span above runs, or beside them: a goal that is solved by several runs, or a
-// question to a model. The nil Task is one of a nil Tracer. One goroutine at a time uses it, and none
-// after End.
+// Task is a span above runs, or beside them: a goal that is solved by several runs, or a question
+// to a model. The nil Task is one of a nil Tracer. One goroutine at a time uses it, and none after
+// End.
 type Task struct {
 	span
 	t *Tracer

@@ -32,13 +32,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type act = tool.ActivityFunc
 
-// program is a plan with tools that take anything.
+// program returns a plan with tools that take anything.
 func program(t testing.TB, plan string, tools map[string]tool.Activity) *compile.Program {
 	t.Helper()
 	return programIn(t, nil, plan, tools)
 }
 
-// programIn is a program with documents to delegate to.
+// programIn returns a program with documents to delegate to.
 func programIn(t testing.TB, documents fs.FS, plan string, tools map[string]tool.Activity) *compile.Program {
 	t.Helper()
 	var all []*tool.Tool
@@ -320,8 +320,8 @@ func TestUnsampledParent(t *testing.T) {
 	}
 }
 
-// Of many calls at once, some of which fail, and are tried again, inside of others: each span has its
-// parent in the trace, lies within it, and tools were told spans that there are.
+// Of many calls at once, some of which fail, and are tried again, inside of others: each span has
+// its parent in the trace, lies within it, and tools were told spans that there are.
 func TestTreeIsSound(t *testing.T) {
 	var n atomic.Int32
 	var told sync.Map

@@ -25,7 +25,7 @@ type Tracer struct {
 	over *Task
 }
 
-// New is a tracer that sends spans where the config says. It sends nothing before there is
+// New returns a tracer that sends spans where the config says. It sends nothing before there is
 // something to send.
 func New(c *Config) *Tracer {
 	t := &Tracer{out: newExporter(c), workflow: c.Workflow, runs: map[string]*run{}, keys: map[string]*attempt{}, parent: parent{sampled: true}}
@@ -133,7 +133,7 @@ func (t *Tracer) begin(e *exec.Event) *run {
 	return r
 }
 
-// traceOf is the trace that belongs to an id.
+// traceOf returns the trace that belongs to an id.
 func traceOf(id string) (trace traceID) {
 	sum := sha256.Sum256([]byte("plc " + id))
 	copy(trace[:], sum[:])
@@ -148,7 +148,7 @@ func (s *span) fail(code string) {
 	s.set("error.type", code)
 }
 
-// under is a span below another one of the run.
+// under returns a span below another one of the run.
 func (r *run) under(parent spanID, at time.Time) span {
 	return span{trace: r.root.trace, id: newSpanID(), parent: parent, state: r.root.state, kind: internal, begun: at}
 }
@@ -235,7 +235,7 @@ func (r *run) call(e *exec.Event) {
 	}
 }
 
-// question is an event of a call that waits for a person, or has the answer.
+// question returns an event of a call that waits for a person, or has the answer.
 func question(e *exec.Event) event {
 	ev := event{name: "plc.approval.asked", time: e.Time}
 	if e.Type == exec.ApprovalGiven {
@@ -248,7 +248,7 @@ func question(e *exec.Event) event {
 	return ev
 }
 
-// open is a call that goes on, or begins.
+// open returns a call that goes on, or begins.
 func (r *run) open(at place, e *exec.Event) *call {
 	c := r.calls[at]
 	if c == nil {
@@ -273,7 +273,7 @@ func (s *span) describe(e *exec.Event) {
 	}
 }
 
-// above is the span that a call is below of: that of the call which delegates to it, of its
+// above returns the span that a call is below of: that of the call which delegates to it, of its
 // instance, or of the run. in is where it is to be noted; nil is nowhere.
 func (r *run) above(at place) (id spanID, in inner) {
 	for path := at.path; ; {
@@ -299,7 +299,7 @@ func (r *run) above(at place) (id spanID, in inner) {
 	return r.root.id, nil
 }
 
-// innermost is the span of what goes on of a call.
+// innermost returns the span of what goes on of a call.
 func (c *call) innermost() spanID {
 	if c.now != nil && !c.now.over {
 		return c.now.id
@@ -375,7 +375,7 @@ func (s *span) used(u *tool.Usage) {
 	}
 }
 
-// code is the error.type of a code of a failure.
+// code returns the error.type of a code of a failure.
 func (s *span) code(code string) string {
 	switch {
 	case code == "":
@@ -481,7 +481,7 @@ func (r *run) send(s *span, at time.Time) {
 	}
 }
 
-// title is the name of the span of a call, as the conventions have it.
+// title returns the name of the span of a call, as the conventions have it.
 func (s *span) title() string {
 	operation := s.attributes.text("gen_ai.operation.name")
 	of := s.attributes.text("gen_ai.tool.name")
@@ -505,7 +505,7 @@ func (t *Tracer) Middleware(next tool.Activity) tool.Activity {
 	})
 }
 
-// trace is what the attempt with this key is told.
+// trace returns what the attempt with this key is told.
 func (t *Tracer) trace(key string) (tool.Trace, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
@@ -22,6 +24,7 @@ type answerFlags struct {
 	store    string
 	as       string
 	yes      bool // of approve: without asking
+	key      string
 	all      bool
 	instance string
 	params   string
@@ -52,11 +55,11 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and no run: %w", args[0], err)
 	}
 	defer store.Close()
-	sum, err := findWaiting(store, args[0])
+	sum, err := findWaiting(ctx, store, args[0])
 	if err != nil {
 		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], err)
 	}
-	all, err := store.Questions(sum.Run)
+	all, err := store.Questions(ctx, sum.Run)
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (env *environment) value(arg string) (json.RawMessage, error) {
 }
 
 // answerAll puts an answer to questions; on a terminal a person is asked for each.
-func (env *environment) answerAll(ctx context.Context, store *journal.Store, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
+func (env *environment) answerAll(ctx context.Context, store journal.Store, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
 	given := answer.Params != nil || answer.Result != nil || answer.Skip || !answer.Approved
 	var defs func(string) *tool.Definition
 	if answer.Params != nil || answer.Result != nil || !given && !f.yes && env.canAsk() {
@@ -150,28 +153,46 @@ func (env *environment) answerAll(ctx context.Context, store *journal.Store, sum
 			return err
 		}
 	}
-	rejected := false
+	rejected, waits := false, false
 	for _, q := range open {
-		a, shown := *answer, questionOf(q)
+		a := *answer
+		shown, err := questionOf(q)
+		if err != nil && answer.Approved {
+			return fmt.Errorf("%s: %w", q.Path, err)
+		}
+		if err != nil {
+			shown = &asked{path: q.Path}
+		}
 		if defs != nil {
 			shown.definition = defs(q.Tool)
 		}
 		if err := shown.fits(&a); err != nil {
 			return fmt.Errorf("%s: %w", q.Path, err)
 		}
-		if !given && !f.yes && env.canAsk() {
+		if err == nil && !given && (f.yes || !env.canAsk()) {
+			text, _ := shown.text()
+			show(env.stderr, text)
+		}
+		if !given && !f.yes && !env.canAsk() {
+			waits = true
+			continue
+		}
+		if !given && !f.yes {
 			var err error
 			if a, err = env.askCall(ctx, nil, shown); err != nil {
 				return exit(exitCancelled)
 			}
 		}
 		a.Digest = q.Digest
-		if err := store.Answer(sum.Run, q.Instance, q.Path, a); err != nil {
+		if err := store.Answer(ctx, sum.Run, q.Instance, q.Path, a); err != nil {
 			return errors.New(trimJournal(err))
 		}
 		said := saidIn(&a)
 		rejected = rejected || said == "rejected" && !(given && !answer.Approved)
-		fmt.Fprintf(env.stderr, "%s %s\n", printable(q.Path), said)
+		showf(env.stderr, "%s %s\n", display.Name(q.Path), said)
+	}
+	if waits {
+		return env.nobody()
 	}
 	if sum.Holder == nil {
 		goOn := "plc resume " + sum.Run
@@ -184,6 +205,12 @@ func (env *environment) answerAll(ctx context.Context, store *journal.Store, sum
 		return exit(exitRejected)
 	}
 	return nil
+}
+
+// nobody is the end of a command that has nobody to ask.
+func (env *environment) nobody() error {
+	env.complain(errors.New("there is nobody to ask; --yes approves"))
+	return exit(exitPaused)
 }
 
 // saidIn is an answer in a word.
@@ -202,70 +229,68 @@ func saidIn(a *exec.Answer) string {
 }
 
 // definitions are those of the tools of a recorded run, for answers to be checked by.
-func (env *environment) definitions(ctx context.Context, store *journal.Store, run string) (func(name string) *tool.Definition, error) {
-	p, err := env.sealedPlan(ctx, store, run)
+func (env *environment) definitions(ctx context.Context, store journal.Store, run string) (func(name string) *tool.Definition, error) {
+	p, err := env.recordedPlan(ctx, store, run)
 	if err != nil {
 		return nil, err
 	}
 	return func(name string) *tool.Definition {
-		t, _ := p.settings.compile.Catalogue.Lookup(name)
+		t, _ := p.Checker().Catalogue.Lookup(name)
 		return definitionOf(t)
 	}, nil
 }
 
-// sealedPlan is the plan of a recorded run, of which nothing is run.
-func (env *environment) sealedPlan(ctx context.Context, store *journal.Store, run string) (*prepared, error) {
-	given, err := store.Given(run)
+// recordedPlan is the plan of a recorded run, of which nothing is run.
+func (env *environment) recordedPlan(ctx context.Context, store journal.Store, run string) (*plc.Plan, error) {
+	p, err := env.engine(func() (journal.Store, error) { return store, nil }).PlanOf(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, env.showFaulty(ctx, err)
 	}
-	env.sealed = true
-	defer func() { env.sealed, env.texts.known = false, nil }()
-	p, err := env.recallFor(ctx, given, &resumeFlags{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if p.invalid != nil {
-		return nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
-	}
-	p.program = given.Program
 	return p, nil
 }
 
 // answerPlan answers for a lazy plan as a whole that waits to be approved.
-func (env *environment) answerPlan(ctx context.Context, store *journal.Store, sum *journal.Summary, f *answerFlags, approve bool) error {
-	if sum.Status != exec.Paused || sum.Reason != waitsForApproval {
+func (env *environment) answerPlan(ctx context.Context, store journal.Store, sum *journal.Summary, f *answerFlags, approve bool) error {
+	if sum.Status != exec.Paused || sum.Reason != plc.WaitsForApproval {
 		return fmt.Errorf("no question of the run %s is open (it is %s)", sum.Run, sum.Status)
 	}
-	p, err := env.sealedPlan(ctx, store, sum.Run)
+	p, err := env.recordedPlan(ctx, store, sum.Run)
 	if err != nil {
 		return err
 	}
-	if p.prog.Mode != lang.Lazy {
+	if p.Program.Mode != lang.Lazy {
 		return fmt.Errorf("no question of the run %s is open", sum.Run)
 	}
 	reason := f.reason
-	if approve && !f.yes && env.canAsk() {
-		d, _, err := p.dryRun(ctx)
+	if approve && p.Checker().Policy.ApprovalKeys != nil {
+		return errors.New(wantsSigned)
+	}
+	if approve {
+		preview, err := p.Preview(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(env.stderr, blueprint(p.name, d, p.forecast, maxListed))
-		approve, reason = env.ask(ctx, nil, "approve this plan?")
+		show(env.stderr, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed))
+		if !f.yes && !env.canAsk() {
+			return env.nobody()
+		}
+	}
+	if approve && !f.yes {
+		approve, reason = env.ask(ctx, nil, display.Lit("approve this plan?"))
 		if ctx.Err() != nil {
 			return exit(exitCancelled)
 		}
 		if !approve {
-			if err := env.rejectPlan(store, sum.Run, reason, f.as); err != nil {
+			if err := env.rejectPlan(ctx, store, sum.Run, reason, f.as); err != nil {
 				return err
 			}
 			return exit(exitRejected)
 		}
 	}
 	if !approve {
-		return env.rejectPlan(store, sum.Run, reason, f.as)
+		return env.rejectPlan(ctx, store, sum.Run, reason, f.as)
 	}
-	if err := store.Approve(p.program, time.Time{}); err != nil {
+	if err := store.Approve(ctx, p.RecordedDigest(), time.Time{}); err != nil {
 		return errors.New(trimJournal(err))
 	}
 	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), sum.Run)
@@ -273,8 +298,8 @@ func (env *environment) answerPlan(ctx context.Context, store *journal.Store, su
 }
 
 // rejectPlan ends a run of a lazy plan that was not approved.
-func (env *environment) rejectPlan(store *journal.Store, run, reason, as string) error {
-	held, err := store.Resume(run)
+func (env *environment) rejectPlan(ctx context.Context, store journal.Store, run, reason, as string) error {
+	held, err := store.Resume(ctx, run)
 	if err != nil {
 		return errors.New(trimJournal(err))
 	}

@@ -41,7 +41,7 @@ func TestAnswersAtTheTerminal(t *testing.T) {
 		{"plan.json", nil, [][2]string{{prompt, `e`}, {`a JSON object on one line:$`, `{"n": 8}`}}, exitDone, `"n": 8`},
 		{"plan.json", nil, [][2]string{{prompt, `e {"n": "x"}`}, {`\? a: the params do not fit: [\s\S]*` + prompt, `y`}}, exitDone, `"n": 1`},
 		{"plan.json", nil, [][2]string{{prompt, `v [1, 2]`}}, exitDone, `"a": \[`},
-		{"plan.json", nil, [][2]string{{prompt, `?`}, {`  \+ +another call first[\s\S]*` + prompt, `s no need`}}, exitDone, `a person skipped it: no need`},
+		{"plan.json", nil, [][2]string{{prompt, `?`}, {`  \+ .*then another call first\n[\s\S]*` + prompt, `s no need`}}, exitDone, `a person skipped it: no need`},
 		{"plan.json", nil, [][2]string{{prompt, `No, thanks`}}, exitFailed, `a person rejected the call: No, thanks`},
 		{"fails.json", []string{"--on-failure", "ask"}, [][2]string{
 			{`try it again\? ` + prompt, `y`}, {`(oops[\s\S]*){4}try it again\? ` + prompt, `v 5`}}, exitDone, `"a": 5`},
@@ -142,5 +142,56 @@ func TestApproveOfARunAtTheTerminal(t *testing.T) {
 	}
 	if o := recorded(t, dir, "resume", "last"); o.code != exitDone || !strings.Contains(o.stdout, `"n": 3`) {
 		t.Errorf("exit %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// A long value is cut in a question, with its length and digest; + shows it whole, a page at a time,
+// and the answer comes after that.
+func TestLongParamsAtTheTerminal(t *testing.T) {
+	const long = 6000
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), "tools: {pay: {properties: {note: {type: string}}, effects: {destructive: true}}}\nactivities: {pay: {echo: true}}\n")
+	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "pay", "note": "`+strings.Repeat("x", long)+`the-end"}]`)
+	term := size{160, 50}.on(t, dir, "", nil, "run", "plan.json", "--tools", "tools.yaml", "--store", "none")
+	term.until(t, `the params are cut: \d+ bytes, SHA-256 [0-9a-f]{64}\n  call it\? .*, \+ params as a whole \(page 1 of 2\)`)
+	if strings.Contains(term.shows(), "the-end") {
+		t.Error("the value is shown as a whole at once")
+	}
+	term.typeIn(t, "+\n")
+	term.until(t, `page 2 of 2`)
+	if strings.Contains(term.shows(), "the-end") {
+		t.Error("the first page has the end of the value")
+	}
+	term.typeIn(t, "+\n")
+	term.until(t, `the-end"\n(.*\n)*  call it\? y yes, n no, e edit, v value, s skip, \? help:$`)
+	shown := term.shows()
+	if n := strings.Count(shown[strings.Index(shown, "page 1 of 2"):], "x"); n < long || n > long+20 {
+		t.Errorf("the pages have %d of %d characters", n, long)
+	}
+	term.typeIn(t, "y\n")
+	if code, shown := term.end(t); code != exitDone {
+		t.Errorf("exit %d\n%s", code, shown)
+	}
+}
+
+// A long value of a plan is cut as well when the plan is to be approved, and + shows all of it first.
+func TestLongPlanAtTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), "tools: {pay: {properties: {note: {type: string}}, effects: {destructive: true}}}\nactivities: {pay: {echo: true}}\n")
+	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "pay", "note": "`+strings.Repeat("x", 6000)+`the-end"}]`)
+	if o := runPLC(t, dir, "plan", "plan.json", "--tools", "tools.yaml", "-o", "a.json"); o.code != exitDone {
+		t.Fatalf("exit %d\n%s", o.code, o.stderr)
+	}
+	term := size{160, 50}.on(t, dir, "", nil, "approve", "a.json")
+	for page := 1; ; page++ {
+		term.until(t, `\+ shows it as a whole \(page `+strconv.Itoa(page)+` of \d+\)`)
+		if strings.Contains(term.shows(), "the-end") {
+			break
+		}
+		term.typeIn(t, "+\n")
+	}
+	term.typeIn(t, "y\n")
+	if code, shown := term.end(t); code != exitDone || !strings.Contains(shown, "bytes, SHA-256 ") {
+		t.Errorf("exit %d\n%s", code, shown)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
-	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 func approveCommand(env *environment) *cobra.Command {
@@ -28,8 +31,8 @@ shown, and a person is asked; --yes approves at once. The file then says who app
 when, and plc run --approval runs the plan, once, if nothing has changed.
 
 RUN is a run of the record, by its id, the beginning of it, or last, and CALL one of its calls that
-wait for somebody; of several it has to be named, or --all. On a terminal what is asked is
-shown first. With --params the call is made with other params, --result stands for its result
+wait for somebody; of several it has to be named, or --all. What is asked is shown, and a person
+is asked; --yes says yes. With --params the call is made with other params, --result stands for its result
 and nothing is called, and --skip skips it. A call that failed, or whose answer was lost, is made
 again. A run that goes on takes the answer at once; one that is paused when it is resumed. A run of a lazy
 plan that waits is approved as a whole.
@@ -52,6 +55,7 @@ approved any more.`,
 	fl := c.Flags()
 	fl.StringVar(&f.as, "as", "", "who approves; the default is the name of the user")
 	fl.BoolVar(&f.yes, "yes", false, "approve without asking")
+	fl.StringVar(&f.key, "key", "", "sign the approval of a file with this key (ed25519, PEM), for policies with approvalKeys")
 	fl.StringVar(&f.params, "params", "", "make the call with these params: a JSON object, or a file that holds one")
 	fl.StringVar(&f.result, "result", "", "take this for the result of the call: JSON, or a file that holds it")
 	fl.BoolVar(&f.skip, "skip", false, "skip the call")
@@ -102,22 +106,43 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		return errors.New("--params, --result, --skip and --all are for calls of a run, and this is a file")
 	}
 	as := f.as
-	return env.changeApproval(name, func(a *approval.File) error {
-		if f.yes {
-			return a.Approve(person(as), time.Now())
+	var key ed25519.PrivateKey
+	if f.key != "" {
+		text, err := env.readFile(f.key)
+		if err == nil {
+			key, err = approval.ParsePrivateKey(text)
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", shownName(f.key), err)
+		}
+	}
+	approve := func(a *approval.File) error {
+		err := a.Approve(person(as), time.Now())
+		if err == nil && key != nil {
+			a.Sign(key)
+		}
+		return err
+	}
+	return env.changeApproval(name, func(a *approval.File) error {
 		draft := *a
 		if err := draft.Approve(person(as), time.Now()); err != nil {
 			return err
 		}
-		if !env.canAsk() {
-			env.complain(errors.New("there is nobody to ask; --yes approves"))
-			return exit(exitPaused)
+		text, whole := shownManifest(a.Plan, report.Manifest(a.Manifest))
+		show(env.stderr, text)
+		switch {
+		case f.yes:
+			return approve(a)
+		case !env.canAsk():
+			return env.nobody()
 		}
-		fmt.Fprint(env.stderr, printableLines(a.Blueprint))
-		approved, why := env.ask(ctx, nil, "approve this plan?")
+		var pages []display.Text
+		if !whole {
+			pages = pagesOf(display.IndentedJSON(a.Manifest, ""), widthOf(env.stderr))
+		}
+		approved, why := env.askWhole(ctx, display.Lit("approve this plan?"), pages)
 		if approved {
-			return a.Approve(person(as), time.Now())
+			return approve(a)
 		}
 		if err := a.Reject(person(as), why, time.Now()); err != nil {
 			return err
@@ -143,7 +168,7 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	}
 	said := err
 	if err = settle(name, a); err == nil {
-		err = replaceFile(name, a.JSON())
+		err = replaceFile(name, a.JSON(approvalKey()))
 	}
 	if err == nil && a.RejectedAt == nil {
 		err = notRejected(name, a) // in between
@@ -167,12 +192,20 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	return err
 }
 
+// approvalKey is the key that approvals are sealed with; nil is none.
+func approvalKey() []byte {
+	if key := os.Getenv("PLC_APPROVAL_KEY"); key != "" {
+		return []byte(key)
+	}
+	return nil
+}
+
 func (env *environment) readApproval(name string) (*approval.File, error) {
 	text, err := env.readFile(name)
 	if err != nil {
 		return nil, err
 	}
-	a, err := approval.Read(text)
+	a, err := approval.Read(text, approvalKey())
 	var refusal *approval.Refusal
 	if err != nil && !errors.As(err, &refusal) {
 		return nil, fmt.Errorf("%s: %w", shownName(name), err)
@@ -180,32 +213,25 @@ func (env *environment) readApproval(name string) (*approval.File, error) {
 	return a, err
 }
 
-// manifest is all that would execute: what the program has, and what a run takes
-// from the tool files and the flags.
-func (p *prepared) manifest() compile.Manifest {
-	extra := p.settings.bound(p.boundFlags())
-	if p.flags.lines != nil {
-		extra["lines"] = p.boundLines()
-	}
-	return p.prog.Manifest(extra)
-}
-
 // checkApproval makes sure that what would run is what was approved. What it returns
 // stands for the result when it is not.
-func (env *environment) checkApproval(p *prepared) (*approval.File, *exec.Result, error) {
+func (env *environment) checkApproval(p *prepared, r *plc.Run) (*approval.File, *exec.Result, error) {
 	a, err := p.approval, p.refusal
 	if err == nil {
-		err = a.Allows(p.manifest(), time.Now())
+		err = a.Allows(p.Manifest(), time.Now())
+	}
+	if keys := p.settings.Policy.ApprovalKeys; err == nil && keys != nil {
+		err = a.SignedBy(keys)
 	}
 	var refusal *approval.Refusal
 	if !errors.As(err, &refusal) {
 		return a, nil, err
 	}
-	return nil, env.refused(p, refusal), nil
+	return nil, env.refused(p, r, refusal), nil
 }
 
 // refused is the result of a plan that was not approved as it is.
-func (env *environment) refused(p *prepared, r *approval.Refusal) *exec.Result {
+func (env *environment) refused(p *prepared, run *plc.Run, r *approval.Refusal) *exec.Result {
 	const most = 5 // that stand in the reason
 	var all []string
 	for _, d := range r.Differences {
@@ -219,11 +245,11 @@ func (env *environment) refused(p *prepared, r *approval.Refusal) *exec.Result {
 		reason += fmt.Sprintf("; and %d more", len(all)-most)
 		if !p.asJSON {
 			for _, d := range all {
-				fmt.Fprintln(env.stderr, printable("  "+d))
+				showf(env.stderr, "  %s\n", d)
 			}
 		}
 	}
-	return notRun(p.loaded, exec.Rejected, reason)
+	return run.NotRun(exec.Rejected, reason)
 }
 
 // use marks an approval as used, before anything runs: by a file beside it that can be made
@@ -233,13 +259,14 @@ func (env *environment) use(name string, a *approval.File, run string) error {
 		return err
 	}
 	a.Use(run, time.Now())
-	return replaceFile(name, a.JSON())
+	return replaceFile(name, a.JSON(approvalKey()))
 }
 
 // rejectedMark is what the mark of an approval says that was rejected, instead of a run.
 const rejectedMark = "rejected"
 
-// mark says once and for all what became of an approval, a run or rejectedMark: the first one holds.
+// mark says once and for all what became of an approval, a run or rejectedMark: the first one
+// holds.
 func mark(name string, a *approval.File, what string) error {
 	path, err := markPath(name, a)
 	if err != nil {
@@ -288,7 +315,7 @@ func notRejected(name string, a *approval.File) error {
 func markPath(name string, a *approval.File) (string, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return "", readError(err)
+		return "", plc.ReadError(err)
 	}
 	return filepath.Join(filepath.Dir(real), ".plc-used-"+a.ID), nil
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // canAsk reports whether there is a person to ask: one who sees the question and
@@ -17,17 +17,31 @@ func (env *environment) canAsk() bool {
 
 // ask puts a question to a person, who says yes, or anything else: that is a no and
 // the reason. An end of input or of ctx is a no as well. show draws nothing meanwhile.
-func (env *environment) ask(ctx context.Context, show *progress, question string) (yes bool, why string) {
+func (env *environment) ask(ctx context.Context, show *progress, question display.Text) (yes bool, why string) {
 	release, ok := env.hold(ctx)
 	if !ok {
 		return false, interrupted
 	}
 	defer release()
-	line, why := env.prompt(ctx, show, question+" y is yes, anything else is no, and why:")
+	line, why := env.prompt(ctx, show, display.Sprintf("%s y is yes, anything else is no, and why:", question))
 	if why != "" {
 		return false, why
 	}
 	return verdictOfLine(line)
+}
+
+// askWhole is ask of what has pages, which + shows.
+func (env *environment) askWhole(ctx context.Context, question display.Text, pages []display.Text) (yes bool, why string) {
+	for page := 0; ; page++ {
+		if page == len(pages) {
+			return env.ask(ctx, nil, question)
+		}
+		more := display.Sprintf("%s + shows it as a whole (page %d of %d),", question, page+1, len(pages))
+		if yes, why = env.ask(ctx, nil, more); yes || why != "+" {
+			return yes, why
+		}
+		show(env.stderr, pages[page])
+	}
 }
 
 // Why there is no line.
@@ -58,7 +72,7 @@ func (env *environment) hold(ctx context.Context) (release func(), ok bool) {
 //
 // What was typed before the question can't be meant as an answer, and is thrown away.
 // Nothing is read but for a question: a run in the background would be stopped for it.
-func (env *environment) prompt(ctx context.Context, show *progress, question string) (line, why string) {
+func (env *environment) prompt(ctx context.Context, show *progress, question display.Text) (line, why string) {
 	defer show.pause()()
 	flushInput(env.stdin)
 	select { // a line that was meant for a question that was answered elsewhere
@@ -66,7 +80,7 @@ func (env *environment) prompt(ctx context.Context, show *progress, question str
 		env.line = nil
 	default:
 	}
-	fmt.Fprintf(env.stderr, "%s ", printableLines(question))
+	showf(env.stderr, "%s ", question)
 	lines := env.readLine()
 	select {
 	case line, ok := <-lines:
@@ -78,7 +92,7 @@ func (env *environment) prompt(ctx context.Context, show *progress, question str
 	case <-ctx.Done():
 		why = interrupted
 	}
-	fmt.Fprintln(env.stderr)
+	showf(env.stderr, "%s\n", display.Text{})
 	return "", why
 }
 

@@ -3,30 +3,34 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
 // approver puts calls to the person at the terminal, with all that they would be called with.
 // Somebody elsewhere may be quicker.
-func (env *environment) approver(show *progress, k *kept) func(context.Context, *exec.Question) (exec.Answer, error) {
+func (env *environment) approver(show *progress, r *plc.Run) func(context.Context, *exec.Question) (exec.Answer, error) {
 	return func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
 		a, err := env.askCall(ctx, show, &asked{
-			path: q.Path, instance: q.Instance, tool: q.Call.Source.Tool, kind: q.Kind, reason: q.Reason, params: q.Params,
+			path: q.Path, instance: q.Instance, terms: q.Terms, fallback: q.Fallback, kind: q.Kind, reason: q.Reason,
 			failure: q.Failure, definition: definitionOf(q.Call.Tool),
 		})
-		if k == nil || err != nil {
+		if err != nil {
 			return a, err
 		}
-		return k.put(ctx, q, a)
+		return r.Put(ctx, q, a)
 	}
 }
 
@@ -39,38 +43,124 @@ func definitionOf(t *tool.Tool) *tool.Definition {
 
 // asked is a question about a call, as a person is shown it.
 type asked struct {
-	path, instance, tool string
-	kind                 exec.QuestionKind
-	reason               string
-	params               json.RawMessage
-	failure              *exec.Failure
-	definition           *tool.Definition // nil: params and results are not checked here
+	path, instance string
+	terms          *exec.Terms
+	fallback       bool // the terms are those of the fallback of the call
+	kind           exec.QuestionKind
+	reason         string
+	failure        *exec.Failure
+	definition     *tool.Definition // nil: params and results are not checked here
 }
 
-// String is the question with what a call would be made with.
-func (q *asked) String() string {
-	var b strings.Builder
-	name := q.path
-	if q.instance != "" {
-		name = q.instance + ": " + name
-	}
-	fmt.Fprintf(&b, "? %s (%s): %s\n", name, q.tool, q.reason)
+// text is the question, with all that the call would do. Long params are cut, and whole says
+// that the other pages have something to show.
+func (q *asked) text() (text display.Text, whole bool) {
+	var b display.Builder
+	b.Line("? %s (%s): %s", q.name(), display.Name(q.terms.Tool), q.reason)
 	if q.failure != nil && q.reason != q.failure.Message {
-		fmt.Fprintf(&b, "  %s\n", q.failure)
+		b.Line("  %s", q.failure)
 	}
-	if q.params != nil {
-		var params bytes.Buffer
-		if json.Indent(&params, q.params, "  ", "  ") != nil {
-			params.Reset()
-			params.Write(q.params)
+	if q.fallback {
+		b.Line("  this is the fallback: the call itself has failed")
+	}
+	whole = showTerms(&b, q.terms)
+	if f := q.terms.Fallback; f != nil {
+		b.Line("  when it has failed, its fallback %s:", display.Name(f.Tool))
+		switch {
+		case f.Params == nil:
+			b.Line("  with params that are not known yet: when it changes the world, it is asked about then")
+			whole = showTerms(&b, f) && whole
+		case string(f.Params) == string(q.terms.Params):
+			b.Line("  with the same params")
+			same := *f
+			same.Params = nil
+			showTerms(&b, &same)
+		default:
+			whole = showTerms(&b, f) && whole
 		}
-		fmt.Fprintf(&b, "  %s\n", params.Bytes())
 	}
-	return b.String()
+	return b.Text(), whole
+}
+
+// How much of the params a question shows at once.
+const (
+	paramLines = 40
+	pageRows   = 40
+)
+
+// showTerms shows what runs, how often and with which params; it reports whether that is all.
+func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
+	if t.Target != "" {
+		b.Line("  runs %s (%s)", t.Target, t.Origin)
+	}
+	switch {
+	case t.Retries > 0 && t.Timeout != "":
+		b.Line("  at most %s after the first attempt, %s each", count(t.Retries, "attempt"), t.Timeout)
+	case t.Retries > 0:
+		b.Line("  at most %s after the first", count(t.Retries, "attempt"))
+	case t.Timeout != "" && t.Timeout != exec.DefaultTimeout.String():
+		b.Line("  for at most %s", t.Timeout)
+	}
+	if t.Params == nil {
+		return true
+	}
+	whole = true
+	lines := display.IndentedJSON(t.Params, "  ").Lines()
+	for i, line := range lines {
+		if i == paramLines {
+			b.Line("  … %s more", count(len(lines)-i, "line"))
+			whole = false
+			break
+		}
+		if n := len(line.String()); line.Columns() > maxValue {
+			line, whole = display.Sprintf("%s (%d bytes)", line.Cut(maxValue), n), false
+		}
+		if i == 0 {
+			line = display.Sprintf("  %s", line)
+		}
+		b.Line("%s", line)
+	}
+	if !whole {
+		b.Line("  the params are cut: %d bytes, SHA-256 %x", len(t.Params), sha256.Sum256(t.Params))
+	}
+	return whole
+}
+
+// pages are the params as a whole, in pages of rows that fit into so many columns.
+func (q *asked) pages(width int) (pages []display.Text) {
+	var b display.Builder
+	b.Line("  params %s", display.IndentedJSON(q.terms.Params, "  "))
+	if f := q.terms.Fallback; f != nil && f.Params != nil {
+		b.Line("  params of its fallback %s", display.IndentedJSON(f.Params, "  "))
+	}
+	return pagesOf(b.Text(), width)
+}
+
+// pagesOf are the pages of a text, of rows that fit into so many columns; 0 is any number.
+func pagesOf(text display.Text, width int) (pages []display.Text) {
+	if width > 0 {
+		text = text.Wrap(width, onward)
+	}
+	rows := text.Lines()
+	if rows[len(rows)-1] == (display.Text{}) {
+		rows = rows[:len(rows)-1]
+	}
+	for page := range slices.Chunk(rows, pageRows) {
+		pages = append(pages, display.Sprintf("%s\n", display.Join(page, "\n")))
+	}
+	return pages
+}
+
+// name is the call that the question is about.
+func (q *asked) name() display.Text {
+	if q.instance != "" {
+		return display.Sprintf("%s: %s", display.Name(q.instance), display.Name(q.path))
+	}
+	return display.Name(q.path)
 }
 
 // choices are the answers that there are.
-func (q *asked) choices(others int32) string {
+func (q *asked) choices(others int32, page, pages int) string {
 	s := "call it?"
 	switch q.kind {
 	case exec.UncertainQuestion:
@@ -79,28 +169,31 @@ func (q *asked) choices(others int32) string {
 		s = "try it again?"
 	}
 	s += " y yes, n no, e edit, v value, s skip"
-	if others > 0 {
+	switch {
+	case page < pages:
+		s += fmt.Sprintf(", + params as a whole (page %d of %d)", page+1, pages)
+	case others > 0:
 		s += fmt.Sprintf(", + next (of %d more)", others)
 	}
 	return s + ", ? help:"
 }
 
 // help is what the answers mean.
-func (q *asked) help() string {
-	no := "it fails with the code rejected"
+func (q *asked) help() display.Text {
+	no := display.Lit("it fails with the code rejected")
 	switch q.kind {
 	case exec.UncertainQuestion:
-		no = "it fails for good"
+		no = display.Lit("it fails for good")
 	case exec.FailureQuestion:
-		no = "it has failed for good, and the run ends"
+		no = display.Lit("it has failed for good, and the run ends")
 	}
-	return `  y            make the call
-  n [WHY]      do not: ` + no + `; any other text is a no, and why
+	return display.Sprintf(`  y            make the call
+  n [WHY]      do not: %s; any other text is a no, and why
   e [PARAMS]   make it with other params: a JSON object, or without it your $EDITOR or a line to type
   v [RESULT]   do not, and take this JSON value for its result
   s [WHY]      skip it
-  +            another call first
-`
+  +            the params as a whole, a page at a time; then another call first
+`, no)
 }
 
 // askCall puts a question about a call until there is an answer that can be taken.
@@ -110,8 +203,13 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		return exec.Answer{}, context.Cause(ctx)
 	}
 	defer func() { release() }()
-	for text := q.String(); ; {
-		line, why := env.prompt(ctx, show, text+"  "+q.choices(env.waiting.Load()-1))
+	text, whole := q.text()
+	var pages []display.Text
+	if !whole {
+		pages = q.pages(widthOf(env.stderr))
+	}
+	for page := 0; ; {
+		line, why := env.prompt(ctx, show, display.Sprintf("%s  %s", text, q.choices(env.waiting.Load()-1, page, len(pages))))
 		if why == interrupted {
 			return exec.Answer{}, context.Cause(ctx)
 		}
@@ -120,12 +218,17 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		}
 		switch line = strings.TrimSpace(line); line {
 		case "+":
+			if page < len(pages) {
+				text = pages[page]
+				page++
+				continue
+			}
 			release()
 			if release, ok = env.hold(ctx); !ok {
 				release = func() {}
 				return exec.Answer{}, context.Cause(ctx)
 			}
-			text = q.String()
+			text, _ = q.text()
 			continue
 		case "?":
 			text = q.help()
@@ -141,7 +244,7 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		if ctx.Err() != nil {
 			return exec.Answer{}, context.Cause(ctx)
 		}
-		text = fmt.Sprintf("? %s: %s\n", q.path, err)
+		text = said(display.Sprintf("? %s: ", q.name()), err.Error())
 	}
 }
 
@@ -160,8 +263,11 @@ func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, 
 	case "s", "skip":
 		return exec.Answer{Skip: true, Reason: rest}, nil
 	case "e", "edit":
+		if q.fallback {
+			return exec.Answer{}, errors.New("the params of a fallback can't be changed; give a result, or skip the call")
+		}
 		if rest == "" || strings.HasPrefix(rest, "{") {
-			params, err := env.edited(ctx, show, rest, q.params, "its params, a JSON object on one line:")
+			params, err := env.edited(ctx, show, rest, q.terms.Params, "its params, a JSON object on one line:")
 			return exec.Answer{Approved: true, Params: params}, err
 		}
 	case "v", "value", "result":
@@ -211,7 +317,7 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 			return nil, err
 		}
 	} else {
-		typed, why := env.prompt(ctx, show, "  "+what)
+		typed, why := env.prompt(ctx, show, display.Sprintf("  %s", what))
 		if why != "" {
 			return nil, errors.New(why)
 		}

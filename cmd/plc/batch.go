@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,15 +14,14 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool"
 )
 
 // batch is a run of a template whose instances are told one by one, as they end: there
 // may be more of them than memory holds. The nil batch tells nothing.
 type batch struct {
-	file     *instanceFile // nil: only the plan names instances
-	failFast bool
-	show     *progress
+	show *progress
 
 	mu     sync.Mutex
 	out    *bufio.Writer // of lines of JSON; nil for none
@@ -37,7 +35,7 @@ type batch struct {
 // wantsBatch reports whether the flags ask for a batch, and the plan can be one.
 func wantsBatch(prog *compile.Program, f *runFlags) (bool, error) {
 	switch {
-	case f.instances == "" && f.results == "":
+	case f.spec.Instances.Name == "" && f.results == "":
 		return false, nil
 	case f.expect != "":
 		return false, errors.New("--expect is for a plan that runs once, without --instances and --results")
@@ -52,15 +50,9 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 	if wants, err := wantsBatch(prog, f); !wants || err != nil {
 		return nil, err
 	}
-	b := &batch{failFast: f.failFast, show: show, counts: map[exec.Status]int{}}
-	var err error
-	if f.instances != "" {
-		if show != nil {
-			show.batch = true
-		}
-		if b.file, err = env.openInstances(f.instances, prog.Instances, f.lines); err != nil {
-			return nil, err
-		}
+	b := &batch{show: show, counts: map[exec.Status]int{}}
+	if f.spec.Instances.Name != "" && show != nil {
+		show.batch = true
 	}
 	switch {
 	case f.results != "":
@@ -76,17 +68,6 @@ func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progr
 		b.out = bufio.NewWriter(env.stdout)
 	}
 	return b, nil
-}
-
-// into adds the batch to the options of a run.
-func (b *batch) into(ctx context.Context, opts *exec.Options) {
-	if b == nil {
-		return
-	}
-	opts.FailFast, opts.OnInstance = b.failFast, b.instance
-	if b.file != nil {
-		opts.Instances = b.file.instances(ctx)
-	}
 }
 
 // instance takes note of what became of an instance.
@@ -167,7 +148,7 @@ func (b *batch) write(w io.Writer, res *exec.Result) {
 	if isCount(reason) { // the headline counts
 		reason = ""
 	}
-	fmt.Fprintln(w, printable(headlineOf(res.Status, b.counts, total, "instance", reason)))
+	showf(w, "%s\n", headlineOf(res.Status, b.counts, total, "instance", reason))
 	showInstances(w, b.first, total-b.counts[exec.Completed])
 }
 
@@ -180,13 +161,13 @@ func isCount(reason string) bool {
 func showInstances(w io.Writer, list []exec.InstanceResult, all int) {
 	width := 0
 	for i := range list {
-		width = max(width, columns(cut(printable(list[i].Name), maxIDs)))
+		width = max(width, display.Name(list[i].Name).Cut(maxIDs).Columns())
 	}
 	for i := range list {
 		r := &list[i]
-		fmt.Fprintf(w, "  %s  %s  %s\n", pad(cut(printable(r.Name), maxIDs), width), r.Status, cut(printable(r.Reason), maxReason))
+		showf(w, "  %s  %s  %s\n", display.Name(r.Name).Cut(maxIDs).Pad(width), r.Status, display.Line(r.Reason).Cut(maxReason))
 	}
 	if more := all - len(list); more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
+		showf(w, "  … and %d more\n", more)
 	}
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
@@ -17,35 +19,70 @@ const (
 	maxPath   = 12  // calls of the critical path
 )
 
-// blueprint is what a plan would do, for people, at most so many calls of it: see
-// forecast.DryRun. 0 is all.
-func blueprint(name string, d *forecast.DryRun, f *forecast.Forecast, most int) string {
-	b := &blueprintWriter{}
-	b.line("%s: %s would run; nothing has run yet", shownName(name), count(f.Calls, "call"))
+// blueprint renders what a plan may do. It lists at most the first most calls; 0 lists all.
+func blueprint(name string, d *forecast.DryRun, f *forecast.Forecast, most int) display.Text {
+	return new(blueprintWriter).write(name, d, f, most)
+}
+
+// fullBlueprint is the blueprint of all calls with long values as a whole.
+func fullBlueprint(name string, d *forecast.DryRun, f *forecast.Forecast) display.Text {
+	return (&blueprintWriter{full: true}).write(name, d, f, 0)
+}
+
+// blueprintWriter writes one blueprint.
+type blueprintWriter struct {
+	display.Builder
+	full bool // nothing is cut
+}
+
+func (b *blueprintWriter) write(name string, d *forecast.DryRun, f *forecast.Forecast, most int) display.Text {
+	b.line("%s: %s would run; nothing has run yet", shownName(name), atMost(f.Calls, "call"))
 	b.line("")
 	for i := range d.Calls {
 		if most > 0 && i == most {
-			b.line("  … and %d more; plc plan --format json has them all", len(d.Calls)-i)
+			b.line("  … and %d more; plc plan --full has them all", len(d.Calls)-i)
 			break
 		}
 		b.call(i+1, &d.Calls[i])
 	}
 	if d.Output != nil {
-		b.line("  output  %s", withMark(d.Output, d.OutputMark))
+		b.line("  output  %s", b.withMark(d.Output, d.OutputMark))
 	}
 	if d.Status != exec.Completed {
-		b.line("  with these values the run would end %s: %s", d.Status, d.Reason)
+		b.line("  the assumed path ends %s: %s", d.Status, d.Reason)
 	}
 	b.effects(f)
 	b.forecast(f)
-	return b.String()
+	return b.Text()
 }
 
-// blueprintWriter writes one blueprint.
-type blueprintWriter struct{ strings.Builder }
+func (b *blueprintWriter) line(format display.Literal, args ...any) { b.Line(format, args...) }
 
-func (b *blueprintWriter) line(format string, args ...any) {
-	b.WriteString(strings.TrimRight(printable(fmt.Sprintf(format, args...)), " ") + "\n")
+// value is a text on one line. A long one has its length and digest, and is cut unless all is
+// shown.
+func (b *blueprintWriter) value(text string) string {
+	shown := display.Line(text)
+	if json.Valid([]byte(text)) {
+		shown = display.JSON([]byte(text))
+	}
+	if shown.Columns() <= maxValue {
+		return shown.String()
+	}
+	if !b.full {
+		shown = shown.Cut(maxValue)
+	}
+	return fmt.Sprintf("%s (%d bytes, SHA-256 %x)", shown, len(text), sha256.Sum256([]byte(text)))
+}
+
+// atMost is a bound in words.
+func atMost(n forecast.Count, noun string) string {
+	switch n {
+	case 0:
+		return "no " + noun
+	case forecast.Unbounded:
+		return "any number of " + noun + "s"
+	}
+	return "at most " + count(int(n), noun)
 }
 
 func (b *blueprintWriter) call(n int, c *forecast.Call) {
@@ -56,34 +93,97 @@ func (b *blueprintWriter) call(n int, c *forecast.Call) {
 	b.line("%3d  %s  %s (%s)", n, name, c.Tool, effectWords(c.Effect))
 	b.purpose(c)
 	if !c.WouldRun() && c.Mark == "" {
-		b.line("       %s: %s", c.Status, c.Reason)
-		return
+		why := c.Reason
+		if c.Error != nil {
+			why = c.Error.String()
+		}
+		may := ""
+		if c.Possible {
+			may = "may run; on the assumed path "
+		}
+		b.line("       %s%s: %s", may, c.Status, why)
+		if c.Outcomes != nil {
+			b.line("       outcomes: %s", strings.Join(c.Outcomes, " or "))
+		}
 	}
 	b.params(c)
-	if c.Approval != "" {
-		b.line("       asks a person: %s", c.Approval)
+	b.terms(c)
+	if c.WouldRun() || c.Mark != "" {
+		b.assumed(c)
 	}
+}
+
+// assumed writes what the dry run assumes of a call: its runs, its outcome and its result.
+func (b *blueprintWriter) assumed(c *forecast.Call) {
 	switch {
 	case c.Runs > 0:
 		why := ""
 		if c.Marks["items"] == forecast.Sampled {
 			why = ": as many times as the list that was made up has items"
 		}
-		b.line("       runs its document %s%s", count(c.Runs, "time"), why)
+		b.line("       assumed: runs its document %s%s", count(c.Runs, "time"), why)
+		if c.MoreRuns > 0 {
+			b.line("       the calls of the last %s are not listed", count(c.MoreRuns, "run"))
+		}
 	case c.Outcomes != nil && c.Error != nil:
 		b.line("       assumed to fail: %s", c.Error.Message)
 	case c.Error != nil:
 		b.line("       with these values it would fail: %s", c.Error)
 	}
+	for _, d := range c.Doubts {
+		b.line("       not known: %s", b.value(d))
+	}
 	if c.Outcomes != nil && c.Outcome != "" {
 		b.line("       assumed: %s, of %s", c.Outcome, strings.Join(c.Outcomes, " or "))
 	}
 	if c.Result != nil && c.Error == nil && c.Outcome != "" {
-		b.line("       → %s = %s", c.Outcome, withMark(c.Result, c.Mark))
+		b.line("       → %s = %s", c.Outcome, b.withMark(c.Result, c.Mark))
 	}
 }
 
-// purpose is what the plan says a call is for.
+// terms writes how a call is made, whichever path the run takes.
+func (b *blueprintWriter) terms(c *forecast.Call) {
+	if c.When != "" {
+		b.line("       only when: %s", b.value(c.When))
+	}
+	if c.Activity != "" {
+		b.line("       runs %s", b.value(c.Words))
+	}
+	switch {
+	case c.Covered:
+		b.line("       approved with the plan, since it is shown exactly: %s", b.value(c.Approval))
+	case c.Approval != "":
+		b.line("       asks a person: %s", b.value(c.Approval))
+	}
+	switch {
+	case c.Repeats == nil:
+	case *c.Repeats == 0:
+		b.line("       never runs its document")
+	default:
+		b.line("       runs its document %s", atMost(*c.Repeats, "time"))
+	}
+	if c.Timeout != "" {
+		b.line("       each attempt has %s", c.Timeout)
+	}
+	if c.Retries > 0 {
+		b.line("       if it fails: %s more", atMost(forecast.Count(c.Retries), "attempt"))
+	}
+	if f := c.Fallback; f != nil {
+		same := ""
+		if f.Written == nil {
+			same = ", with the same params"
+		}
+		b.line("       if it fails for good: %s (%s), by %s%s", f.Tool, effectWords(f.Effect), b.value(f.Words), same)
+		for _, p := range f.Params {
+			b.line("         %s: %s", p.Name, b.value(string(p.Value.AppendJSON(nil))))
+		}
+	}
+	if c.OnFailure != "" {
+		b.line("       on failure: %s", c.OnFailure)
+	}
+}
+
+// purpose writes what the plan says a call is for.
 func (b *blueprintWriter) purpose(c *forecast.Call) {
 	rest := c.Source().Source.Rest
 	if rest == nil {
@@ -91,35 +191,36 @@ func (b *blueprintWriter) purpose(c *forecast.Call) {
 	}
 	for _, text := range []string{rest.Description, rest.Reasoning} {
 		if text != "" {
-			b.line("       # %s", cut(printable(text), maxValue))
+			b.line("       # %s", b.value(text))
 		}
 	}
 }
 
-// params are the params as they would be and, where the plan has not the value itself, how
-// they are made.
+// params writes the params of a call: their values on the assumed path and, for values that are not
+// in the plan itself, the expression too. If the call is not on that path, it writes them as they
+// stand in the plan.
 func (b *blueprintWriter) params(c *forecast.Call) {
 	values := map[string]json.RawMessage{}
 	_ = json.Unmarshal(c.Params, &values) // an object, or nothing
-	file := c.Source().Source.Node.Loc().File
-	for _, p := range c.Source().Source.Params {
-		value, ok := values[p.Name]
-		if !ok {
-			continue
-		}
-		shown := withMark(value, c.Marks[p.Name])
-		if span := p.Value.Span(); file != nil && c.Marks[p.Name] != "" {
-			if text := string(file.Text[span.Start:span.End]); strings.Contains(text, "†") || strings.Contains(text, `\u2020`) {
-				shown = fmt.Sprintf("%s = %s", cut(printable(text), maxValue), shown)
+	for _, p := range c.Terms.Params {
+		text := string(p.Value.AppendJSON(nil))
+		shown := b.value(text)
+		if value, ok := values[p.Name]; ok {
+			shown = b.withMark(value, c.Marks[p.Name])
+			if strings.Contains(text, "†") || strings.Contains(text, `\u2020`) {
+				shown = b.value(text) + " = " + shown
 			}
 		}
 		b.line("       %s: %s", p.Name, shown)
 	}
 }
 
-// withMark is a value and where it comes from.
-func withMark(v json.RawMessage, m forecast.Mark) string {
-	text := cut(printable(string(jsonscan.Compact(nil, v))), maxValue)
+// withMark returns a value with a note on where it comes from.
+func (b *blueprintWriter) withMark(v json.RawMessage, m forecast.Mark) string {
+	if m == forecast.Unknown {
+		return "not known before it runs"
+	}
+	text := b.value(string(jsonscan.Compact(nil, v)))
 	if m == forecast.Known || m == "" {
 		return text
 	}
@@ -133,55 +234,87 @@ func effectWords(k forecast.EffectKind) string {
 	}[k]
 }
 
-// effects says what would be changed, and where.
+// effects writes which tools may change the world, and which others may be called.
 func (b *blueprintWriter) effects(f *forecast.Forecast) {
 	b.line("")
 	if len(f.Effects) == 0 {
-		b.line("effects: none is declared, and no tool is silent about them")
-		return
+		b.line("effects: none; all tools that may be called are declared to change nothing")
+	} else {
+		b.line("effects that may happen:")
 	}
-	b.line("effects:")
-	for _, e := range f.Effects {
-		where := e.At
-		if where == "" {
-			where = e.Driver
-		}
-		if where != "" {
-			where = ", by " + cut(printable(where), maxValue)
-		}
-		if e.Domain != "" {
-			where += ", in the domain " + e.Domain
-		}
-		names := strings.Join(e.Calls, ", ")
-		if e.Count > len(e.Calls) {
-			names += fmt.Sprintf(" and %d more", e.Count-len(e.Calls))
-		}
-		b.line("  %s  %s%s: %s", e.Tool, effectWords(e.Kind), where, names)
+	for i := range f.Effects {
+		b.effect(&f.Effects[i])
 	}
+	if len(f.Reads) > 0 {
+		b.line("what may be called besides:")
+	}
+	for i := range f.Reads {
+		b.effect(&f.Reads[i])
+	}
+	for _, touched := range []struct {
+		what  string
+		names []string
+	}{{"programs", f.Programs}, {"MCP servers", f.Servers}, {"hosts", f.Hosts}, {"folders", f.Paths}} {
+		if len(touched.names) > 0 {
+			b.line("no %s but: %s", touched.what, strings.Join(touched.names, ", "))
+		}
+	}
+}
+
+func (b *blueprintWriter) effect(e *forecast.Effect) {
+	domain := ""
+	if e.Domain != "" {
+		domain = ", in the domain " + e.Domain
+	}
+	names := strings.Join(e.Calls, ", ")
+	if e.More > 0 {
+		names += fmt.Sprintf(" and %d more", e.More)
+	}
+	assumed := "not assumed"
+	if e.Assumed > 0 {
+		assumed = fmt.Sprintf("%d assumed", e.Assumed)
+	}
+	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, effectWords(e.Kind), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
 }
 
 func (b *blueprintWriter) forecast(f *forecast.Forecast) {
 	b.line("")
+	b.line("forecast: %s, %s, %s", atMost(f.Calls, "call"), atMost(f.Attempts, "attempt"), atMost(f.Approvals, "approval"))
+	b.estimates(f)
 	path := f.CriticalPath
 	way := strings.Join(path[:min(maxPath, len(path))], " → ")
 	if len(path) > maxPath {
 		way += fmt.Sprintf(" … (%d calls)", len(path))
 	}
-	b.line("forecast: %s, at most %d at once, %s of a person", count(f.Calls, "call"), f.PeakParallelism, count(f.Approvals, "answer"))
+	b.line("  assumed        %s, at most %d at once, %s", count(f.Assumed.Calls, "call"), f.PeakParallelism, count(f.Assumed.Approvals, "approval"))
 	b.line("  critical path  %s", way)
 	switch {
 	case f.Time != nil:
 		b.line("  time           %.3g s, or %.3g s in the worst of 20 runs", f.Time.P50, f.Time.P95)
 	case len(f.Unknown) > 0:
-		b.line("  time           not known: there is no record of how long %s takes", cut(strings.Join(f.Unknown, ", "), maxValue))
-	}
-	if f.Tokens > 0 || f.Cost > 0 {
-		b.line("  estimated      %g tokens, cost %g", f.Tokens, f.Cost)
+		b.line("  time           not known: there is no record of how long %s takes", b.value(strings.Join(f.Unknown, ", ")))
 	}
 }
 
-// branchList is the combinations of outcomes, for people.
-func branchList(all *forecast.Branches) string {
+// estimates writes how many tokens the run may use, and what it may cost.
+func (b *blueprintWriter) estimates(f *forecast.Forecast) {
+	if f.Tokens == 0 && f.Cost == 0 {
+		return
+	}
+	amount := func(name string, most forecast.Amount, assumed float64) string {
+		if !most.Bounded() {
+			return fmt.Sprintf("%s at least %g, without a bound", name, assumed)
+		}
+		return fmt.Sprintf("%s at most %g, %g assumed", name, float64(most), assumed)
+	}
+	b.line("  estimated      %s; %s", amount("tokens", f.Tokens, f.Assumed.Tokens), amount("cost", f.Cost, f.Assumed.Cost))
+	if len(f.Unestimated) > 0 {
+		b.line("  not estimated  %s", b.value(strings.Join(f.Unestimated, ", ")))
+	}
+}
+
+// branchList renders the combinations of outcomes.
+func branchList(all *forecast.Branches) display.Text {
 	b := &blueprintWriter{}
 	b.line("")
 	b.line("branches:")
@@ -201,5 +334,5 @@ func branchList(all *forecast.Branches) string {
 	if all.More {
 		b.line("  … and more than these %d", len(all.Combinations))
 	}
-	return b.String()
+	return b.Text()
 }

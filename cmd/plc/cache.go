@@ -4,13 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool/guard"
 )
 
@@ -20,17 +21,17 @@ const cacheSuffix = "-cache"
 // memory is the cache beside a store. It is opened when a call asks it.
 type memory struct {
 	path   string
-	warnf  func(format string, args ...any)
+	warnf  func(format display.Literal, args ...any)
 	once   sync.Once
-	opened *journal.Cache
+	opened *sqlite.Cache
 	folder string // the current one: what programs and paths mean depends on it
 	warn   sync.Once
 }
 
 var _ guard.Memory = (*memory)(nil)
 
-// memoryBeside sets the memory to that of the store that a flag names; nil without a store, when results are remembered
-// as long as the process lives.
+// memoryBeside sets the memory to that of the store that a flag names; nil without a store, when
+// results are remembered as long as the process lives.
 func (env *environment) memoryBeside(storeFlag string) error {
 	path, err := storePath(storeFlag)
 	if path == "" || err != nil {
@@ -39,17 +40,17 @@ func (env *environment) memoryBeside(storeFlag string) error {
 	if path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	env.memory = &memory{path: path + cacheSuffix, warnf: func(format string, args ...any) {
-		fmt.Fprintf(env.stderr, "warning: "+format+"\n", args...)
+	env.memory = &memory{path: path + cacheSuffix, warnf: func(format display.Literal, args ...any) {
+		showf(env.stderr, "warning: %s\n", display.Sprintf(format, args...))
 	}}
 	return nil
 }
 
 // cache opens the file.
-func (m *memory) cache() *journal.Cache {
+func (m *memory) cache() *sqlite.Cache {
 	m.once.Do(func() {
 		m.folder, _ = os.Getwd()
-		m.opened, _ = journal.OpenCache(m.path)
+		m.opened, _ = sqlite.OpenCache(m.path)
 	})
 	return m.opened
 }
@@ -76,7 +77,7 @@ func (m *memory) Keep(key, value []byte, outcome string, keep time.Duration) {
 }
 
 // tell says once that the cache is of no use.
-func (m *memory) tell(c *journal.Cache) {
+func (m *memory) tell(c *sqlite.Cache) {
 	if err := c.Fault(); err != nil {
 		m.warn.Do(func() {
 			m.warnf("results are not remembered: %s; plc gc deletes a cache that is damaged", trimJournal(err))
@@ -92,28 +93,8 @@ func (m *memory) close() {
 	}
 }
 
-// forgetful is a memory that remembers nothing.
-type forgetful struct{}
-
-// Recall implements guard.Memory.
-func (forgetful) Recall([]byte) ([]byte, string, bool) { return nil, "", false }
-
-// Keep implements guard.Memory.
-func (forgetful) Keep(_, _ []byte, _ string, _ time.Duration) {}
-
-// remembers is where results are remembered; nil is in memory.
-func (env *environment) remembers() guard.Memory {
-	switch {
-	case env.forget:
-		return forgetful{}
-	case env.memory == nil || env.sealed:
-		return nil
-	}
-	return env.memory
-}
-
-// cleanCache deletes what is too old from the cache beside a store, or the cache if it is damaged. It
-// reports how many results went.
+// cleanCache deletes what is too old from the cache beside a store, or the cache if it is damaged.
+// It reports how many results went.
 func cleanCache(ctx context.Context, storeFlag string) (int, error) {
 	path, err := storePath(storeFlag)
 	if path == "" || err != nil {
@@ -123,12 +104,12 @@ func cleanCache(ctx context.Context, storeFlag string) (int, error) {
 	if _, err := os.Stat(path); err != nil {
 		return 0, nil // there is none
 	}
-	c, _ := journal.OpenCache(path)
+	c, _ := sqlite.OpenCache(path)
 	n, err := c.Clean(ctx)
 	_ = c.Close()
 	var fault *journal.Error
 	if errors.As(err, &fault) && (fault.Fault == journal.Damaged || fault.Fault == journal.Foreign) {
-		return 0, journal.RemoveCache(path)
+		return 0, sqlite.RemoveCache(path)
 	}
 	if err != nil {
 		return 0, errors.New(trimJournal(err))

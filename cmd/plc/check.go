@@ -1,11 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 )
@@ -41,7 +42,7 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	}
 	f.add(c)
 	f.addVerdict(c)
-	c.Flags().BoolVar(&f.lazy, "lazy", false, "take the plan as lazy")
+	c.Flags().BoolVar(&f.spec.Lazy, "lazy", false, "take the plan as lazy")
 	addFormat(c, &f.format, "text, json (a line a finding) or sarif", "sarif")
 	c.Flags().BoolVar(&f.fix, "fix", false, "apply the fixes to the files, and say which")
 	c.Flags().StringVar(&f.jsonl, "jsonl", "", "check the plans of this file, one a line or all in a list over lines: a plan, a string that holds one, or {\"id\": …, \"plan\": either}; of a table, FILE.csv, one a row")
@@ -64,17 +65,16 @@ func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) e
 	case (f.fix || f.types) && (f.jsonl != "" || f.summary):
 		return errors.New("--fix and --types are for plans one by one, without --jsonl and --summary")
 	}
-	s, err := env.settings(c, &f.planFlags, false)
+	s, err := env.settings(c, &f.planFlags, plc.ToCheck)
 	if err != nil {
 		return err
 	}
-	if f.instances != "" {
-		src, err := env.lineSource(f.instances)
-		if err != nil {
+	if f.spec.Instances.Name != "" {
+		if err := s.CheckLines(); err != nil {
 			return err
 		}
-		s.lines = func(prog *compile.Program) diag.List { return checkInstances(src, prog) }
 	}
+	defer env.hintUnused(s, f.spec.Verbose)
 	if !f.fix && !f.types {
 		return env.checkMany(names, f, s)
 	}
@@ -88,7 +88,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if err != nil {
 		return err
 	}
-	all, unread := s.findings, 0
+	all, unread := s.Findings, 0
 	for _, name := range names {
 		findings, err := env.checkFile(name, f, s)
 		if err != nil {
@@ -107,7 +107,7 @@ func (env *environment) checkEach(names []string, f *checkFlags, s *settings) er
 	if unread > 0 {
 		return exit(exitUsage)
 	}
-	return verdict(all, f.strict)
+	return verdict(all, f.spec.Strict)
 }
 
 // checkFile checks one plan and, when that is wanted, applies the fixes.
@@ -130,7 +130,7 @@ func (env *environment) types(prog *compile.Program) {
 	for t := range prog.TypedReads() {
 		at := prog.Loc(t.Read.Span).Origin()
 		p := at.File.Position(int(at.Span.Start))
-		fmt.Fprintf(env.stdout, "%s:%d:%d: %s: %s\n", printable(at.File.Name), p.Line, p.Column, printable(t.Read.Path.String()), printable(t.String()))
+		showf(env.stdout, "%s:%d:%d: %s: %s\n", at.File.Name, p.Line, p.Column, t.Read.Path, t)
 	}
 }
 
@@ -142,30 +142,42 @@ func (l *loaded) found() diag.List {
 	return l.findings
 }
 
-// fix applies the fixes of a plan's findings to its file, says which, and checks it
-// again. What has two readings is left to a person.
+// maxFixes is how often the fixes of a plan are applied: some show only when others were made.
+const maxFixes = 20
+
+// fix applies the fixes of a plan's findings to its file, says which, and checks it again, until
+// there are none. What has two readings is left to a person.
 func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error) {
-	var fixes []*diag.Fix
-	for i := range l.findings {
-		f := l.findings[i].Origin()
-		if f.Fix == nil || f.Loc.File != l.prog.File().Origin() || f.Code == diag.MixedOperators {
-			continue
+	for range maxFixes {
+		next, err := env.fixOnce(name, s, l)
+		if err != nil || next == l {
+			return l, err
 		}
+		l = next
+	}
+	return l, nil
+}
+
+// fixOnce is fix once; it gives l itself when there was nothing to do.
+func (env *environment) fixOnce(name string, s *settings, l *loaded) (*loaded, error) {
+	var fixes []*diag.Fix
+	for _, f := range l.Fixes() {
 		fixes = append(fixes, f.Fix)
 		p := f.Loc.File.Position(int(f.Loc.Span.Start))
-		fmt.Fprintf(env.stderr, "%s:%d:%d: %s: %s\n", printable(name), p.Line, p.Column, f.Code, printable(f.Fix.Message))
+		showf(env.stderr, "%s:%d:%d: %s: %s\n", name, p.Line, p.Column, f.Code, f.Fix.Message)
 	}
 	if len(fixes) == 0 {
 		return l, nil
 	}
-	text, left := diag.ApplyFixes(l.prog.File().Origin().Text, fixes)
+	before := l.prog.File().Origin().Text
+	text, _ := diag.ApplyFixes(before, fixes) // one that overlaps others is made the next time
+	if bytes.Equal(text, before) {
+		return l, nil
+	}
 	if err := replaceFile(name, text); err != nil {
 		return l, err
 	}
-	fmt.Fprintf(env.stderr, "%s: fixed\n", printable(name))
-	if left != nil {
-		env.hintf("%s: %s; --fix again applies them", name, left)
-	}
+	showf(env.stderr, "%s: fixed\n", name)
 	return env.load(name, s)
 }
 
@@ -192,8 +204,8 @@ func findingsWriter(env *environment, format string) (func(diag.List) error, err
 func (env *environment) summary(errs, warnings, plans int) {
 	switch {
 	case errs+warnings > 0:
-		fmt.Fprintf(env.stderr, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
+		showf(env.stderr, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
 	case plans > 0:
-		fmt.Fprintf(env.stderr, "%s: nothing wrong\n", count(plans, "plan"))
+		showf(env.stderr, "%s: nothing wrong\n", count(plans, "plan"))
 	}
 }

@@ -67,7 +67,7 @@ func (s *settings) checkAll(plans iter.Seq[*checkedPlan]) iter.Seq[*checkedPlan]
 
 func (p *checkedPlan) check(s *settings) {
 	if p.err == nil && p.file != nil {
-		p.Findings = append(p.Findings, s.compiled(p.file, p.name).findings...)
+		p.Findings = append(p.Findings, s.CheckFile(p.file, p.name).Findings...)
 	}
 	p.Errors, p.Warnings = p.Findings.Count(diag.Error), p.Findings.Count(diag.Warning)
 	p.file = nil
@@ -77,12 +77,22 @@ func (p *checkedPlan) check(s *settings) {
 func (env *environment) planFiles(names []string) iter.Seq[*checkedPlan] {
 	return func(yield func(*checkedPlan) bool) {
 		for _, name := range names {
-			src, err := env.source(name)
+			src, err := env.planSource(name)
 			if !yield(&checkedPlan{file: src, name: name, err: err}) {
 				return
 			}
 		}
 	}
+}
+
+// planSource reads a plan. One that is too large is cut one byte after the most that a plan may
+// have: the reader of plans reports it.
+func (env *environment) planSource(name string) (*diag.File, error) {
+	text, err := env.readText(name)
+	if err != nil {
+		return nil, err
+	}
+	return diag.NewFile(shownName(name), text), nil
 }
 
 // plansIn are the plans of a file with many.
@@ -148,7 +158,12 @@ func planElements(src *diag.File, start int, name string) iter.Seq[*checkedPlan]
 	}
 }
 
-func planLine(src *diag.File, span diag.Span) *checkedPlan {
+func planLine(src *diag.File, span diag.Span) (plan *checkedPlan) {
+	defer func() {
+		if p := recover(); p != nil {
+			plan = &checkedPlan{Findings: diag.List{diag.Panic(src, p)}}
+		}
+	}()
 	value, findings := lang.ReadValueIn(src, span, nil)
 	if findings.HasErrors() {
 		return &checkedPlan{Findings: findings}
@@ -219,7 +234,7 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *settings) er
 			return err
 		}
 		names = []string{f.jsonl}
-		if plans, err = plansIn(src, f.jsonl, s.from.fields()); err != nil {
+		if plans, err = plansIn(src, f.jsonl, s.Fields()); err != nil {
 			return err
 		}
 	}
@@ -227,8 +242,8 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *settings) er
 	if err != nil {
 		return err
 	}
-	total := newTally(s.findings)
-	report.list(s.findings)
+	total := newTally(s.Findings)
+	report.list(s.Findings)
 	unread := false
 	for p := range s.checkAll(plans) {
 		if p.err != nil {
@@ -249,7 +264,7 @@ func (env *environment) checkMany(names []string, f *checkFlags, s *settings) er
 	if unread {
 		return exit(exitUsage)
 	}
-	if total.errors > 0 || f.strict && total.warnings > 0 {
+	if total.errors > 0 || f.spec.Strict && total.warnings > 0 {
 		return exit(exitErrors)
 	}
 	return nil
@@ -371,11 +386,11 @@ func (env *environment) summaryReport(format string) *checkReport {
 
 // writeSummary writes how often each code was found.
 func writeSummary(w io.Writer, t *tally) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s, %d with errors\n", count(t.plans, "plan"), t.faulty)
+	out := newBuffered(w)
+	showf(out, "%s, %d with errors\n", count(t.plans, "plan"), t.faulty)
 	for _, c := range t.byCode() {
 		page, _ := diag.Explain(c.Code)
-		fmt.Fprintf(out, "  %s %-7s %7d in %d plans  %s\n", c.Code, c.Severity, c.Findings, c.Plans, page.Summary)
+		showf(out, "  %s %-7s %7d in %d plans  %s\n", c.Code, c.Severity, c.Findings, c.Plans, page.Summary)
 	}
 	return out.Flush()
 }

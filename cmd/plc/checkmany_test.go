@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// panics are predicates whose check panics on the condition "boom".
 // A byte order mark is skipped, before lines and before a list of plans, and places stay those of
 // the file.
 func TestManyPlansBehindAMark(t *testing.T) {
@@ -21,7 +22,7 @@ func TestManyPlansBehindAMark(t *testing.T) {
 		{"list", "[\n  [],\n  {\"calls\": []}\n]\n", exitDone, []string{`{"line":2,"errors":0,`, `{"line":3,"errors":0,`}},
 	} {
 		write(t, filepath.Join(dir, "plans.jsonl"), mark+c.text)
-		got := plc(t, dir, "check", "--jsonl", "plans.jsonl", "--format", "json")
+		got := runPLC(t, dir, "check", "--jsonl", "plans.jsonl", "--format", "json")
 		for _, want := range c.want {
 			if got.code != c.code || !strings.Contains(got.stdout, want) {
 				t.Errorf("%s: exit %d, no %s in\n%s%s", c.name, got.code, want, got.stdout, got.stderr)

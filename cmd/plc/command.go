@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/spell"
 )
 
@@ -43,8 +44,9 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.AddCommand(
 		checkCommand(env), runCommand(env), solveCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
 		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env),
-		diffCommand(env), convertCommand(env), explainCommand(env), toolsCommand(env), versionCommand(env),
+		diffCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), toolsCommand(env), mcpCommand(env), versionCommand(env),
 	)
+	addProject(env, root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	giveExamples(root)
@@ -162,6 +164,45 @@ func notNegative(c *cobra.Command) (err error) {
 	return err
 }
 
+// byteSize is the value of a flag: a number of bytes, or of KiB, MiB or GiB.
+type byteSize struct{ n *int64 }
+
+// addSize adds a flag that is a size.
+func addSize(c *cobra.Command, n *int64, name, usage string) {
+	c.Flags().Var(byteSize{n}, name, usage)
+}
+
+func (f byteSize) Set(text string) error {
+	unit := int64(1)
+	for shift, name := range []string{"KiB", "MiB", "GiB"} {
+		if digits, ok := strings.CutSuffix(text, name); ok {
+			text, unit = strings.TrimSpace(digits), 1<<(10*(shift+1))
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return errors.New("it is a number of bytes, or a size like 64KiB, 256MiB or 1GiB")
+	}
+	*f.n = n * unit
+	return nil
+}
+
+func (f byteSize) String() string {
+	if f.n == nil || *f.n == 0 {
+		return ""
+	}
+	n, unit := *f.n, ""
+	for _, name := range []string{"KiB", "MiB", "GiB"} {
+		if n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, name
+	}
+	return strconv.FormatInt(n, 10) + unit
+}
+
+func (byteSize) Type() string { return "size" }
+
 // duration is the value of a flag: a duration, or a number of seconds, as in plans.
 type duration struct{ d *time.Duration }
 
@@ -235,6 +276,6 @@ func wantsJSON(format string) (bool, error) {
 }
 
 // hintf says on standard error what to do next.
-func (env *environment) hintf(format string, args ...any) {
-	fmt.Fprintf(env.stderr, "hint: %s\n", printable(fmt.Sprintf(format, args...)))
+func (env *environment) hintf(format display.Literal, args ...any) {
+	showf(env.stderr, "hint: %s\n", display.Sprintf(format, args...))
 }

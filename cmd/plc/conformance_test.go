@@ -211,7 +211,7 @@ func (c *aCase) run(t *testing.T) []string {
 	if c.Cmd == "run" && !slices.Contains(c.Args, "--store") {
 		args = append(args, "--store", filepath.Join(dir, "runs.db"))
 	}
-	return verdictOf(&c.Want, plc(t, dir, append(args, c.Args...)...), c.Cmd)
+	return verdictOf(&c.Want, runPLC(t, dir, append(args, c.Args...)...), c.Cmd)
 }
 
 // verdictOf says what of an outcome is not as it is wanted.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect/notations"
@@ -66,10 +67,6 @@ func toNames() []string {
 
 // convert is plc convert.
 func (env *environment) convert(ctx context.Context, name string, f *convertFlags) error {
-	from, err := readerOf(f.from)
-	if err != nil {
-		return err
-	}
 	asJSON, err := wantsJSON(f.format)
 	switch {
 	case err != nil:
@@ -80,18 +77,17 @@ func (env *environment) convert(ctx context.Context, name string, f *convertFlag
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
-	f.tools.offline, f.tools.uncalled = true, true
-	g, err := env.gather(ctx, f.tools)
+	spec := plc.Spec{Plan: plc.File(name).From(f.from), Toolset: f.tools.Toolset}
+	s, err := env.checker(ctx, env.engine(nil), &planFlags{spec: spec}, plc.ToCheck)
 	if err != nil {
 		return err
 	}
-	findings := g.findings
-	src, err := env.source(name)
+	findings := s.Findings
+	src, err := env.planSource(name)
 	if err != nil {
 		return err
 	}
-	from.use(g.tools)
-	doc, found := from.parse(src)
+	doc, found := s.Parse(src)
 	var out []byte
 	if findings = append(findings, found...); !found.HasErrors() {
 		var more diag.List

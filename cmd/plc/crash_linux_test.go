@@ -36,7 +36,7 @@ func begunProgram(t *testing.T, dir, name string, args ...string) *exec.Cmd {
 // recorded runs plc with the store of a folder.
 func recorded(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
-	return plc(t, dir, append(args, "--store", filepath.Join(dir, "runs.db"))...)
+	return runPLC(t, dir, append(args, "--store", filepath.Join(dir, "runs.db"))...)
 }
 
 // kill ends plc, and nothing that it started, as a power cut would.
@@ -146,6 +146,53 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
+// Each call that was under way when plc was killed is uncertain, wherever it is listed.
+func TestUncertainEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "plan.json"), `[{"_id": "a", "_tool": "book", "call": "a"}, {"_id": "b", "_tool": "book", "call": "b"}, {"_id": "c", "_tool": "book", "call": "c"},
+		{"_id": "look", "_tool": "look"}, {"_id": "d", "_tool": "book", "call": "d", "_dependsOn": ["a", "b", "c", "look"]}]`)
+	write(t, filepath.Join(dir, "tools.yaml"), strings.Replace(ledgerTools, "activities:", "  look: {effects: {readOnly: true}}\nactivities:\n  look: {process: {command: [sh, -c, \"echo look >> ledger; while test -e gate-a; do sleep 0.01; done; echo true\"], stdin: none}}", 1))
+	for _, call := range []string{"a", "b", "c"} {
+		write(t, filepath.Join(dir, "gate-"+call), "")
+	}
+	c := begun(t, dir, "run", "plan.json", "--tools", "tools.yaml")
+	eventually(t, "all are under way", func() bool { return len(lines(t, filepath.Join(dir, "ledger"))) == 4 })
+	if o := recorded(t, dir, "show", "last"); strings.Count(o.stdout, "  running: it was started") != 4 {
+		t.Errorf("while it runs: %s", o.stdout)
+	}
+	kill(t, c)
+	for _, call := range []string{"a", "b", "c"} {
+		if err := os.Remove(filepath.Join(dir, "gate-"+call)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := recorded(t, dir, "show", "last"); strings.Count(o.stdout, "  uncertain: ") != 4 || !strings.Contains(o.stdout, "d  book  pending") {
+		t.Errorf("show: %s", o.stdout)
+	}
+	if o := recorded(t, dir, "runs", "--format", "json"); !strings.Contains(o.stdout, `"uncertain": 4`) {
+		t.Errorf("runs: %s", o.stdout)
+	}
+	o := recorded(t, dir, "resume", "last")
+	if o.code != exitFailed || strings.Count(o.stderr, "uncertain: lost: ") < 3 || strings.Contains(o.stderr, "look  cancelled: it had not started") {
+		t.Errorf("resume: exit %d, %s", o.code, o.stderr)
+	}
+	if o := recorded(t, dir, "show", "last", "--format", "json"); strings.Count(o.stdout, `"code": "uncertain"`) != 3 || strings.Count(o.stdout, "it had not started") != 0 {
+		t.Errorf("show: %s", o.stdout)
+	}
+	if o := recorded(t, dir, "runs", "--format", "json"); !strings.Contains(o.stdout, `"failed": 3`) {
+		t.Errorf("runs: %s", o.stdout)
+	}
+	if o := recorded(t, dir, "events", "last"); strings.Count(o.stdout, "callFailed") != 3 {
+		t.Errorf("events: %s", o.stdout)
+	}
+	if got := strings.Count(strings.Join(lines(t, filepath.Join(dir, "ledger")), " "), " "); got > 4 {
+		t.Errorf("%d more were made", got)
+	}
+	if o := recorded(t, dir, "resume", "last", "--on-uncertain", "skip"); o.code != exitDone || strings.Contains(strings.Join(lines(t, filepath.Join(dir, "ledger")), ""), "d") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+}
+
 // Ctrl-C leaves a record that can be resumed, and says so.
 func TestResumeAfterInterrupt(t *testing.T) {
 	dir := t.TempDir()
@@ -198,7 +245,7 @@ policy: {hosts: ["127.0.0.1"]}
 	if o := recorded(t, dir, "run", "plan.json", "--tools", "tools.yaml"); o.code != exitPaused {
 		t.Fatalf("exit %d: %s", o.code, o.stderr)
 	}
-	if o := recorded(t, dir, "approve", "last", "c"); o.code != exitDone {
+	if o := recorded(t, dir, "approve", "last", "c", "--yes"); o.code != exitDone {
 		t.Fatalf("exit %d: %s", o.code, o.stderr)
 	}
 	if o := recorded(t, dir, "resume", "last"); o.code != exitFailed || !strings.Contains(o.stderr, "exit") {

@@ -1,25 +1,28 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 func diffCommand(env *environment) *cobra.Command {
 	var flags planFlags
 	var format string
+	var exitCode bool
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say what changes in meaning between two plans",
 		Long: `Say what changes in meaning between two plans: calls added, removed and changed, what
 waits for what, and the calls that change the world. White space, comments and the order of
-members are no difference. Exit 0 whether they differ or not, 1 when one has errors.`,
+members are no difference. Exit 0 whether they differ or not, 1 when one has errors or,
+with --exit-code, when they differ.`,
 		Example: `  plc diff old.json new.json --tools tools.yaml
   plc diff old.json new.json --format json
   git show HEAD:plan.json | plc diff - plan.json`,
@@ -35,19 +38,25 @@ members are no difference. Exit 0 whether they differ or not, 1 when one has err
 			case err != nil:
 				return err
 			case asJSON:
-				return env.writeJSON(d)
+				err = env.writeJSON(d)
+			default:
+				err = env.showDiff(d)
 			}
-			return env.showDiff(d)
+			if err == nil && exitCode && !d.IsEmpty() {
+				return exit(exitErrors)
+			}
+			return err
 		},
 	}
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 when the plans differ")
 	flags.add(c)
 	addFormat(c, &format, "text or json")
 	return c
 }
 
 // compare compiles two plans and finds what differs in meaning.
-func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) (*compile.Diff, error) {
-	s, err := env.settings(c, f, false)
+func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) (*report.Diff, error) {
+	s, err := env.settings(c, f, plc.ToCheck)
 	if err != nil {
 		return nil, err
 	}
@@ -62,26 +71,26 @@ func (env *environment) compare(c *cobra.Command, names []string, f *planFlags) 
 		}
 		progs[i] = l.prog
 	}
-	return compile.Compare(progs[0], progs[1]), nil
+	return report.Compare(progs[0], progs[1]), nil
 }
 
 // showDiff shows a difference to people.
-func (env *environment) showDiff(d *compile.Diff) error {
-	out := bufio.NewWriter(env.stdout)
+func (env *environment) showDiff(d *report.Diff) error {
+	out := newBuffered(env.stdout)
 	if d.IsEmpty() {
-		fmt.Fprintln(out, "no difference in meaning")
+		showf(out, "no difference in meaning\n")
 	}
 	writeDiff(out, d)
 	for _, doc := range d.Documents {
-		fmt.Fprintf(out, "in %s:\n", printable(doc.Document))
+		showf(out, "in %s:\n", display.Name(doc.Document))
 		writeDiff(out, doc.Diff)
 	}
 	return out.Flush()
 }
 
 // writeDiff writes what differs in one document.
-func writeDiff(out io.Writer, d *compile.Diff) {
-	line := func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
+func writeDiff(out io.Writer, d *report.Diff) {
+	line := func(format display.Literal, args ...any) { showf(out, "%s\n", display.Sprintf(format, args...)) }
 	for _, id := range d.Removed {
 		line("- call %s", id)
 	}
@@ -118,7 +127,7 @@ func list(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-func label(e compile.EdgeChange) string {
+func label(e report.EdgeChange) string {
 	if e.Path == "" {
 		return e.Kind
 	}

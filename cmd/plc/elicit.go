@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/mcp"
 )
 
@@ -16,18 +16,9 @@ import (
 // answer is asked for by itself.
 func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp.Answer, error) {
 	show := env.shown.Load()
-	about := fmt.Sprintf("? the MCP server %q asks: %s", q.Server, q.Message)
-	if q.URL != "" {
-		yes, _ := env.ask(ctx, show, fmt.Sprintf("%s\n  open %s\n  done?", about, q.URL))
+	yes, _ := env.ask(ctx, show, aboutServer(q))
+	if !yes || q.URL != "" {
 		return &mcp.Answer{Accept: yes}, ctx.Err()
-	}
-	question := about + "\n  answer it?"
-	for _, f := range q.Fields {
-		question += "\n  " + shownField(f)
-	}
-	yes, _ := env.ask(ctx, show, question)
-	if !yes {
-		return &mcp.Answer{}, ctx.Err()
 	}
 	release, ok := env.hold(ctx)
 	if !ok {
@@ -47,41 +38,59 @@ func (env *environment) answerServer(ctx context.Context, q *mcp.Question) (*mcp
 	return a, nil
 }
 
-// shownField is what a person has to know of a member of an answer.
-func shownField(f mcp.Field) string {
-	text := f.Name + ": " + f.Type
+// aboutServer renders the question of an MCP server, with the fields of the answer.
+func aboutServer(q *mcp.Question) display.Text {
+	var b display.Builder
+	b.Line("? the MCP server %q asks: %q", q.Server, q.Message)
+	if q.URL != "" {
+		b.Line("  open %q", q.URL)
+		return display.Sprintf("%s  done?", b.Text())
+	}
+	for _, f := range q.Fields {
+		b.Line("    %s", shownField(f))
+	}
+	return display.Sprintf("%s  answer it?", b.Text())
+}
+
+// shownField describes a field of an answer: its type, choices, description and default.
+func shownField(f mcp.Field) display.Text {
+	name := display.Name(f.Name)
+	text := display.Sprintf("%s: %s", name, f.Type)
 	if f.Choices != nil {
-		text = f.Name + ": one of " + choices(f)
+		text = display.Sprintf("%s: one of %s", name, choices(f))
 	}
 	if f.Type == "array" {
-		text = f.Name + ": some of " + choices(f) + ", with commas between"
+		text = display.Sprintf("%s: some of %s, with commas between", name, choices(f))
 	}
 	if f.Description != "" {
-		text += ", " + f.Description
+		text = display.Sprintf("%s, %q", text, f.Description)
 	}
 	switch {
 	case f.Default != nil:
-		text += fmt.Sprintf(" (may be left empty, which is %s)", f.Default)
+		text = display.Sprintf("%s (may be left empty, which is %s)", text, display.JSON(f.Default))
 	case !f.Required:
-		text += " (may be left empty)"
+		text = display.Sprintf("%s (may be left empty)", text)
 	}
 	return text
 }
 
-// choices are those of a member, with what they mean.
-func choices(f mcp.Field) string {
-	all := slices.Clone(f.Choices)
+// choices lists the choices of a field, with their titles.
+func choices(f mcp.Field) display.Text {
+	all := make([]display.Text, len(f.Choices))
+	for i, c := range f.Choices {
+		all[i] = display.Name(c)
+	}
 	for i, title := range f.Titles {
-		if title != "" && title != all[i] {
-			all[i] += " (" + title + ")"
+		if title != "" && title != f.Choices[i] {
+			all[i] = display.Sprintf("%s (%q)", all[i], title)
 		}
 	}
-	return strings.Join(all, ", ")
+	return display.Join(all, ", ")
 }
 
 // askField asks for one member until the answer fits; an empty line leaves it out.
 func (env *environment) askField(ctx context.Context, show *progress, f mcp.Field) (value any, given bool, err error) {
-	question := "  " + f.Name + ":"
+	question := display.Sprintf("  %s:", display.Name(f.Name))
 	for {
 		text, why := env.prompt(ctx, show, question)
 		if why != "" {
@@ -94,7 +103,7 @@ func (env *environment) askField(ctx context.Context, show *progress, f mcp.Fiel
 		if value, ok := readField(f, text); ok && f.Check(value) == nil {
 			return value, true, nil
 		}
-		question = "  that is not " + shownField(f) + "\n  " + f.Name + ":"
+		question = display.Sprintf("  that is not %s\n  %s:", shownField(f), display.Name(f.Name))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -22,15 +23,15 @@ func expects(flag string) json.RawMessage {
 }
 
 // meets reports, of a run that completed, that it did not give what was expected.
-func (env *environment) meets(flag string, l *loaded, res *exec.Result) error {
+func (env *environment) meets(f *runFlags, l *loaded, res *exec.Result) error {
 	var got bytes.Buffer
 	e := json.NewEncoder(&got)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(gave(l, res)); err != nil {
 		return err
 	}
-	want := expects(flag)
-	if sameValue(got.Bytes(), want) {
+	want := expects(f.expect)
+	if sameValue(got.Bytes(), want, f.within) {
 		return nil
 	}
 	env.complain(fmt.Errorf("the run gave %s, and %s was expected", cut(strings.TrimSpace(got.String()), maxColumns), cut(string(want), maxColumns)))
@@ -42,11 +43,11 @@ const maxColumns = 200
 
 // sameValue reports whether two JSON values are equal, whatever the order of members; a
 // number is equal when it is after rounding to the decimals that are wanted, or to a
-// float64.
-func sameValue(got, want []byte) bool {
+// float64, or when it is no further away than within.
+func sameValue(got, want []byte, within float64) bool {
 	a, errA := decoded(got)
 	b, errB := decoded(want)
-	return errors.Join(errA, errB) == nil && same(a, b)
+	return errors.Join(errA, errB) == nil && same(a, b, within)
 }
 
 func decoded(text []byte) (v any, err error) {
@@ -55,18 +56,18 @@ func decoded(text []byte) (v any, err error) {
 	return v, d.Decode(&v)
 }
 
-func same(got, want any) bool {
+func same(got, want any, within float64) bool {
 	switch want := want.(type) {
 	case json.Number:
 		n, ok := got.(json.Number)
-		return ok && sameNumber(n.String(), want.String())
+		return ok && (sameNumber(n.String(), want.String()) || isNear(n, want, within))
 	case []any:
 		list, ok := got.([]any)
 		if !ok || len(list) != len(want) {
 			return false
 		}
 		for i := range want {
-			if !same(list[i], want[i]) {
+			if !same(list[i], want[i], within) {
 				return false
 			}
 		}
@@ -77,13 +78,20 @@ func same(got, want any) bool {
 			return false
 		}
 		for name, value := range want {
-			if member, ok := object[name]; !ok || !same(member, value) {
+			if member, ok := object[name]; !ok || !same(member, value, within) {
 				return false
 			}
 		}
 		return true
 	}
 	return got == want
+}
+
+// isNear reports whether two numbers differ by no more than within, which may be 0 for not at all.
+func isNear(got, want json.Number, within float64) bool {
+	a, errA := got.Float64()
+	b, errB := want.Float64()
+	return errA == nil && errB == nil && within > 0 && math.Abs(a-b) <= within
 }
 
 func sameNumber(got, want string) bool { return sameRounded(got, want) || sameFloat(got, want) }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 func explainCommand(env *environment) *cobra.Command {
@@ -40,7 +41,7 @@ func explainCommand(env *environment) *cobra.Command {
 func (env *environment) listCodes() {
 	for _, code := range diag.Codes() {
 		page, _ := diag.Explain(code)
-		fmt.Fprintf(env.stdout, "%s  %s\n", code, page.Summary)
+		showf(env.stdout, "%s  %s\n", code, page.Summary)
 	}
 }
 
@@ -57,6 +58,6 @@ func (env *environment) explain(word string) error {
 		return fmt.Errorf("there is no code %q; %s", word, meant(word, names, "plc explain lists them"))
 	}
 	page, _ := diag.Explain(code)
-	fmt.Fprint(env.stdout, page.Text())
+	show(env.stdout, display.Block("", page.Text()))
 	return nil
 }

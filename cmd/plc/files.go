@@ -2,38 +2,20 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"unicode/utf8"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
-	"github.com/plc-lang/plc/journal"
-	"github.com/plc-lang/plc/state"
 )
-
-// source reads a plan. One that is too large is cut, one byte past what a plan
-// may have: the reader of plans reports it.
-func (env *environment) source(name string) (*diag.File, error) {
-	text, ok, err := env.texts.recorded(journal.Plan, name)
-	if !ok {
-		text, err = env.readText(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return diag.NewFile(shownName(name), text), nil
-}
 
 // shownName is what findings call a file.
 func shownName(name string) string {
@@ -41,19 +23,6 @@ func shownName(name string) string {
 		return "<stdin>"
 	}
 	return name
-}
-
-// readGiven reads a file that a run is given, not its plan, and takes note of it for the
-// record; of a run that goes on, the record has it.
-func (env *environment) readGiven(role journal.Role, name string) ([]byte, error) {
-	text, ok, err := env.texts.recorded(role, name)
-	if !ok {
-		text, err = env.readFile(name)
-	}
-	if err == nil {
-		env.texts.keep(role, name, "", text)
-	}
-	return text, err
 }
 
 // readFile reads a file that is not a plan.
@@ -73,6 +42,20 @@ func (env *environment) readText(name string) ([]byte, error) {
 
 // readUpTo reads so many bytes of a file at most.
 func (env *environment) readUpTo(name string, most int64) ([]byte, error) {
+	f, err := env.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, plc.ReadError(err)
+	}
+	return text, nil
+}
+
+// open opens a file, or standard input for "-", and notes that it is read.
+func (env *environment) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		if env.stdinRead {
 			return nil, errors.New("standard input can be read only once: give one of the files by its name")
@@ -81,19 +64,14 @@ func (env *environment) readUpTo(name string, most int64) ([]byte, error) {
 		if f, ok := env.stdin.(*os.File); ok {
 			env.remember(f)
 		}
-		return io.ReadAll(io.LimitReader(env.stdin, most))
+		return io.NopCloser(env.stdin), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, readError(err)
+		return nil, plc.ReadError(err)
 	}
-	defer f.Close()
 	env.remember(f)
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return nil, readError(err)
-	}
-	return text, nil
+	return f, nil
 }
 
 // remember notes which file is read, for it not to be written over.
@@ -116,8 +94,8 @@ func (env *environment) keepsRead(flag, name string) error {
 }
 
 // canWrite reports, as an error, that a file can't be written. One that is there is left as it is,
-// one that is not is not there afterwards; what is no plain file is not tried, since that may wait, or be
-// told to somebody.
+// one that is not is not there afterwards; what is no plain file is not tried, since that may wait,
+// or be told to somebody.
 func canWrite(name string) error {
 	info, err := os.Stat(name)
 	if name == "" || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -135,93 +113,6 @@ func canWrite(name string) error {
 	return err
 }
 
-// readError says of a file that it can't be read, and why.
-func readError(err error) error {
-	var pe *fs.PathError
-	switch {
-	case errors.Is(err, syscall.EISDIR) && errors.As(err, &pe):
-		return fmt.Errorf("can't read %s: it is a directory; name the files in it, as in %s", pe.Path, filepath.Join(pe.Path, "*.json"))
-	case errors.As(err, &pe):
-		return fmt.Errorf("can't read %s: %w", pe.Path, pe.Err)
-	}
-	return err
-}
-
-// given reads the values and schemas that flags give.
-func (env *environment) given(f *planFlags, opts *compile.Options) error {
-	for _, in := range f.input {
-		v, err := env.inputValue(in)
-		if err != nil {
-			return err
-		}
-		if old, ok := opts.Values["input"]; ok {
-			if v, err = mergeInput(old, v); err != nil {
-				return err
-			}
-		}
-		opts.Values["input"] = v
-	}
-	for _, g := range []struct {
-		name string
-		role journal.Role
-		kind string
-		into map[string]compile.Given
-	}{
-		{f.state, journal.State, "state", opts.Values},
-		{f.inputSchema, journal.Schema, "input", opts.Schemas},
-		{f.stateSchema, journal.Schema, "state", opts.Schemas},
-	} {
-		if g.name == "" {
-			continue
-		}
-		v, err := env.givenJSON(g.role, g.name)
-		if err != nil {
-			return err
-		}
-		g.into[g.kind] = v
-	}
-	return setInto(opts.Values, env.sets)
-}
-
-// setInto sets values of a fork in those that are given.
-func setInto(given map[string]compile.Given, sets map[string]json.RawMessage) error {
-	for _, name := range slices.Sorted(maps.Keys(sets)) {
-		path := setPath(name)
-		kind := given[path[0].Name]
-		if kind.JSON == nil {
-			kind.JSON = json.RawMessage("{}")
-		}
-		v, err := state.Apply(kind.JSON, path[1:], state.Set, sets[name])
-		if err != nil {
-			return fmt.Errorf("--set %s: %w", name, err)
-		}
-		kind.JSON = v
-		given[path[0].Name] = kind
-	}
-	return nil
-}
-
-// inputValue is what one --input gives: an object, key=value or a file. The value
-// is JSON when it is JSON, and a string otherwise.
-func (env *environment) inputValue(in string) (compile.Given, error) {
-	key, text, ok := strings.Cut(in, "=")
-	switch {
-	case !utf8.ValidString(in):
-		return compile.Given{}, fmt.Errorf("--input %q is not UTF-8", in)
-	case isObject(in):
-		return inline(in)
-	case !ok || strings.ContainsAny(key, `/\`):
-		return env.givenJSON(journal.Input, in)
-	case key == "":
-		return compile.Given{}, fmt.Errorf("--input %s: there is no name before the =", in)
-	}
-	value := []byte(text)
-	if jsonscan.Check(value, jsonscan.Limits{}) != nil {
-		value = quote(text)
-	}
-	return inline("{" + string(quote(key)) + ":" + string(value) + "}")
-}
-
 // quote is a JSON string that says s.
 func quote(s string) []byte { return jsonscan.Encode(s) }
 
@@ -231,17 +122,12 @@ func isObject(arg string) bool { return strings.HasPrefix(strings.TrimSpace(arg)
 
 // inline is a JSON value that is given in an argument.
 func inline(arg string) (compile.Given, error) {
-	return jsonValue(diag.NewFile("<argument>", []byte(arg)))
+	return plc.ReadJSON(diag.NewFile("<argument>", []byte(arg)))
 }
 
 // jsonFile reads a JSON file.
 func (env *environment) jsonFile(name string) (compile.Given, error) {
 	return jsonText(name, env.readFile)
-}
-
-// givenJSON reads a JSON file that a run is given.
-func (env *environment) givenJSON(role journal.Role, name string) (compile.Given, error) {
-	return jsonText(name, func(name string) ([]byte, error) { return env.readGiven(role, name) })
 }
 
 // jsonText is the JSON value in a file.
@@ -250,39 +136,7 @@ func jsonText(name string, read func(name string) ([]byte, error)) (compile.Give
 	if err != nil {
 		return compile.Given{}, err
 	}
-	return jsonValue(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
-}
-
-// jsonValue is the JSON value that a file holds.
-func jsonValue(f *diag.File) (compile.Given, error) {
-	err := jsonscan.Check(f.Text, jsonscan.Limits{})
-	var se *jsonscan.Error
-	if errors.As(err, &se) {
-		p := f.Position(se.Offset)
-		err = fmt.Errorf("%s:%d:%d: %s", f.Name, p.Line, p.Column, se.Message)
-	}
-	if err != nil {
-		return compile.Given{}, err
-	}
-	return compile.Given{JSON: jsonscan.Compact(nil, f.Text), Loc: diag.Loc{File: f}}, nil
-}
-
-// mergeInput lays one input over another, deeply.
-func mergeInput(a, b compile.Given) (compile.Given, error) {
-	for _, g := range []compile.Given{a, b} {
-		if g.JSON[0] != '{' {
-			return compile.Given{}, fmt.Errorf("%s: an input is a JSON object, and so are all that are merged", g.Loc.File.Name)
-		}
-	}
-	merged, err := state.Apply(a.JSON, nil, state.Merge, b.JSON)
-	if err != nil {
-		return compile.Given{}, err
-	}
-	loc := a.Loc
-	if !b.Loc.IsZero() {
-		loc = b.Loc
-	}
-	return compile.Given{JSON: merged, Loc: loc}, nil
+	return plc.ReadJSON(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 }
 
 // replaceFile writes a file whole or not at all. Its mode stays, and a link to it
@@ -290,11 +144,11 @@ func mergeInput(a, b compile.Given) (compile.Given, error) {
 func replaceFile(name string, text []byte) error {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return readError(err)
+		return plc.ReadError(err)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return readError(err)
+		return plc.ReadError(err)
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), ".plc-*")
 	if err != nil {

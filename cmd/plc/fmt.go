@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect/notations"
 )
 
 // fmtFlags are the flags of plc fmt.
@@ -43,22 +46,21 @@ written, mended where it has to be; standard error says where.`,
 // formatAll is plc fmt. A file with a fault does not keep the others from being
 // formatted; the worst decides the exit code.
 func (env *environment) formatAll(names []string, f *fmtFlags) error {
-	from, err := readerOf(f.from)
-	if err != nil {
-		return err
-	}
 	if f.write && f.check {
 		return errors.New("-w changes files and --check only lists them: give one of the two")
 	}
-	if from.foreign != nil {
-		return fmt.Errorf("fmt keeps a plan in its notation, and has no form for %s; plc convert --from %s writes it in ours", from.foreign.What, f.from)
+	if foreign, ok := notations.Lookup(f.from); ok {
+		return fmt.Errorf("fmt keeps a plan in its notation, and has no form for %s; plc convert --from %s writes it in ours", foreign.What, f.from)
 	}
-	if f.write && from.answer {
+	if !slices.Contains(plc.Notations(), f.from) {
+		return fmt.Errorf("--from %q: it is one of %s", f.from, strings.Join(plc.Notations(), ", "))
+	}
+	if f.write && f.from == "llm" {
 		return errors.New("-w would overwrite a model's answer with its plan: leave -w out and redirect the output instead, as in plc fmt --from llm answer.txt > plan.json")
 	}
 	worst := exit(exitDone)
 	for _, name := range names {
-		code, err := env.format(name, f, from)
+		code, err := env.format(name, f)
 		if err != nil {
 			env.complain(err)
 			code = exitUsage
@@ -72,15 +74,18 @@ func (env *environment) formatAll(names []string, f *fmtFlags) error {
 }
 
 // format formats one file.
-func (env *environment) format(name string, f *fmtFlags, from *planReader) (exit, error) {
+func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 	if f.write && name == "-" {
 		return 0, errors.New("-w writes to files, and standard input is none")
 	}
-	src, err := env.source(name)
+	src, err := env.planSource(name)
 	if err != nil {
 		return 0, err
 	}
-	doc, findings := from.parse(src)
+	doc, findings, err := plc.Parse(src, f.from)
+	if err != nil {
+		return 0, err
+	}
 	out, err := lang.Format(doc)
 	if err != nil {
 		env.showFindings(findings)
@@ -92,7 +97,7 @@ func (env *environment) format(name string, f *fmtFlags, from *planReader) (exit
 	case f.check && same, f.write && same:
 		return exitDone, nil
 	case f.check:
-		fmt.Fprintln(env.stdout, name)
+		showf(env.stdout, "%s\n", name)
 		return exitErrors, nil
 	case f.write:
 		return exitDone, replaceFile(name, out)

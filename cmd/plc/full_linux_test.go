@@ -24,14 +24,14 @@ activities: {put: {echo: true}}
 	}
 	write(t, filepath.Join(dir, "plan.json"), "["+strings.Join(calls, ",\n")+"]")
 	store := filepath.Join(disk, "runs.db")
-	o := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--store", store)
+	o := runPLC(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--store", store)
 	if o.code == 0 || !strings.Contains(o.stderr, "make room, then resume the run") {
 		t.Fatalf("exit %d\n%s", o.code, o.stderr)
 	}
 	if err := unix.Mount("plc", disk, "tmpfs", unix.MS_REMOUNT, "size=100m"); err != nil {
 		t.Fatal(err)
 	}
-	if o := plc(t, dir, "resume", "last", "--store", store); o.code != 0 || !strings.Contains(o.stderr, "completed: 100 of 100 calls completed") {
+	if o := runPLC(t, dir, "resume", "last", "--store", store); o.code != 0 || !strings.Contains(o.stderr, "completed: 100 of 100 calls completed") {
 		t.Errorf("resume: exit %d\n%s", o.code, o.stderr)
 	}
 }

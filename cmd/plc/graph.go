@@ -2,13 +2,11 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/dag/draw"
-	"github.com/plc-lang/plc/tool"
 )
 
 func graphCommand(env *environment) *cobra.Command {
@@ -33,7 +31,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 			if err != nil {
 				return err
 			}
-			s, err := env.settings(c, &flags, false)
+			s, err := env.settings(c, &flags, plc.ToCheck)
 			if err != nil {
 				return err
 			}
@@ -41,7 +39,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 			if err != nil {
 				return err
 			}
-			if err := write(env.stdout, drawing(l.prog, depth)); err != nil {
+			if err := write(env.stdout, plc.Draw(l.prog, depth)); err != nil {
 				return err
 			}
 			return env.refuse(s, l, args[0])
@@ -62,92 +60,4 @@ func (env *environment) refuse(s *settings, l *loaded, name string) error {
 	env.showFindings(l.findings)
 	env.hintTools(s, l.findings, name)
 	return exit(exitErrors)
-}
-
-// maxDrawn is how many calls of delegates' documents are drawn. A document that many calls
-// delegate to is drawn with each of them.
-const maxDrawn = 500
-
-// drawing is the graph of a program as it is drawn, with the documents of delegates down
-// to a depth.
-func drawing(p *compile.Program, depth int) *draw.Graph {
-	room := maxDrawn
-	return drawingOf(p, depth, &room)
-}
-
-func drawingOf(p *compile.Program, depth int, room *int) *draw.Graph {
-	g := &draw.Graph{Nodes: make([]draw.Node, len(p.Calls))}
-	for i := range p.Calls {
-		c := &p.Calls[i]
-		n := draw.Node{ID: c.ID, Detail: detail(c), Kind: nodeKind(c)}
-		if c.Rare != nil {
-			n.Group = strings.ReplaceAll(c.Instance, "/", "∕")
-			n.Inside = inside(c.Delegate, depth, room)
-		}
-		g.Nodes[i] = n
-	}
-	critical := criticalEdges(p)
-	for e := range p.Edges() {
-		from, to := int(e.From.Place)-1, int(e.To.Place)-1
-		edge := draw.Edge{From: from, To: to, Kind: draw.Kind(e.Kind), Critical: critical[[2]int{from, to}], Closes: from >= to}
-		if e.Kind == compile.Data {
-			edge.Label = e.Path.String()
-		}
-		g.Edges = append(g.Edges, edge)
-	}
-	return g
-}
-
-// inside is what a delegate runs; nil when it is not to be drawn.
-func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
-	if d == nil || d.Program == nil || depth == 0 || len(d.Program.Calls) > *room {
-		return nil
-	}
-	*room -= len(d.Program.Calls)
-	g := drawingOf(d.Program, depth-1, room)
-	g.Title = d.Name
-	for t := range d.Program.TypedReads() {
-		if t.Call != nil && t.Read.Path[0].Name == "input" {
-			g.Nodes[t.Call.Place-1].Input = true
-		}
-	}
-	return g
-}
-
-// detail is the call's tool, where its id does not say it, and the document that it runs.
-func detail(c *compile.Call) string {
-	var words []string
-	if c.ID != c.Source.Tool {
-		words = append(words, c.Source.Tool)
-	}
-	if c.Rare != nil && c.Delegate != nil {
-		words = append(words, c.Delegate.Name)
-	}
-	return strings.Join(words, " ")
-}
-
-func nodeKind(c *compile.Call) string {
-	switch {
-	case c.Tool == nil:
-		return ""
-	case c.Rare != nil && c.Delegate != nil:
-		return draw.Delegate
-	case c.Effects.ChangesWorld():
-		return draw.Changes
-	case c.Effects.ReadOnly == tool.Yes || c.Effects.Pure == tool.Yes:
-		return draw.ReadOnly
-	case c.Activity == nil:
-		return draw.Latent
-	}
-	return ""
-}
-
-// criticalEdges are the pairs of neighbours on the critical path.
-func criticalEdges(p *compile.Program) map[[2]int]bool {
-	path, _ := p.Starts.CriticalPath(nil)
-	edges := map[[2]int]bool{}
-	for i := 1; i < len(path); i++ {
-		edges[[2]int{int(path[i-1]), int(path[i])}] = true
-	}
-	return edges
 }

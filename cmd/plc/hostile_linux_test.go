@@ -193,7 +193,7 @@ func (h *hostile) test(t *testing.T) {
 	}
 	held := filepath.Join(t.TempDir(), "peak")
 	t.Setenv(peakFile, held)
-	o := plc(t, dir, args...)
+	o := runPLC(t, dir, args...)
 	mib := peak(t, held)
 	said := o.stdout + o.stderr
 	if o.code != h.code {

@@ -3,17 +3,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
-	"github.com/plc-lang/plc/tool/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // The exit codes (cli).
@@ -42,8 +46,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(env.stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(env.watchSignals())
-	env.closeServers()
+	err := env.command(root)
+	env.closeEngines()
 	if env.memory != nil {
 		env.memory.close()
 	}
@@ -61,6 +65,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
+// command runs the command. A panic is an error that says how to report it.
+func (env *environment) command(root *cobra.Command) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			show(env.stderr, display.Block("", string(debug.Stack())))
+			err = errors.New(diag.Panic(nil, p).Message)
+		}
+	}()
+	return root.ExecuteContext(env.watchSignals())
+}
+
 // environment is what a command may touch of the outside.
 type environment struct {
 	stdin     io.Reader
@@ -68,24 +83,22 @@ type environment struct {
 	read      []os.FileInfo // the files that were read
 	stdout    *output
 	stderr    io.Writer
-	texts     texts                      // that were read for a run, or that its record has
-	sets      map[string]json.RawMessage // values of the whiteboard at the start, by their paths
-	sealed    bool                       // secrets are not looked up: no tool is called
-	asking    chan struct{}              // holds one while a question is put to a person
-	waiting   atomic.Int32               // questions, with the one that is put
-	line      <-chan string              // that somebody may be typing; of who holds asking
-	shown     atomic.Pointer[progress]   // of the run that goes on; nil when none is shown
-	serving   sync.Mutex                 // guards pools
-	pools     []*mcp.Pool                // the MCP servers that run
-	memory    *memory                    // of results; nil without a store
-	forget    bool                       // no results are remembered
+	asking    chan struct{}            // holds one while a question is put to a person
+	waiting   atomic.Int32             // questions, with the one that is put
+	line      <-chan string            // that somebody may be typing; of who holds asking
+	shown     atomic.Pointer[progress] // of the run that goes on; nil when none is shown
+	serving   sync.Mutex               // guards engines
+	engines   []*plc.Engine            // to be closed
+	noProject bool                     // of --no-project
+	trust     bool                     // of --trust
+	memory    *memory                  // of results; nil without a store
 	// graceful says that what goes on ends by itself when its context is done.
 	graceful atomic.Bool
 }
 
 // complain says on standard error what went wrong.
 func (env *environment) complain(err error) {
-	fmt.Fprintf(env.stderr, "plc: %s\n", printableLines(err.Error()))
+	show(env.stderr, said(display.Lit("plc: "), err.Error()))
 }
 
 // watchSignals makes that a signal ends the process with exit 130. A run is only
@@ -109,9 +122,26 @@ func (env *environment) watchSignals() context.Context {
 		if env.graceful.Load() {
 			<-signals
 		} else {
-			env.closeServers()
+			env.closeEngines()
 		}
 		os.Exit(exitCancelled)
 	}()
 	return ctx
+}
+
+// keepEngine notes an engine that has to be closed.
+func (env *environment) keepEngine(e *plc.Engine) {
+	env.serving.Lock()
+	defer env.serving.Unlock()
+	env.engines = append(env.engines, e)
+}
+
+// closeEngines ends the MCP servers that were started.
+func (env *environment) closeEngines() {
+	env.serving.Lock()
+	defer env.serving.Unlock()
+	for _, e := range env.engines {
+		_ = e.Close()
+	}
+	env.engines = nil
 }

@@ -21,8 +21,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/plc-lang/plc/internal/modeltest"
 	"github.com/plc-lang/plc/internal/tracetest"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -240,8 +240,8 @@ type outcome struct {
 	stdout, stderr string
 }
 
-// plc runs the command in a folder, without standard input.
-func plc(t *testing.T, dir string, args ...string) outcome {
+// runPLC runs the command in a folder, without standard input.
+func runPLC(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -254,6 +254,16 @@ func plc(t *testing.T, dir string, args ...string) outcome {
 		t.Fatalf("plc %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
 	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// runHere runs the command in this process, in a folder: for tests that run it often. They can't be
+// parallel.
+func runHere(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	t.Chdir(dir)
+	var stdout, stderr bytes.Buffer
+	code := run(args, strings.NewReader(""), &stdout, &stderr)
+	return outcome{code, stdout.String(), stderr.String()}
 }
 
 // write makes a file of a test.

@@ -13,9 +13,9 @@ import (
 
 // mcpServer is an MCP server for scripts: mcpserver NAME [ADDRESS], on standard input and output or
 // over HTTP, with the tools search, secret, pay, form and whatever description the file NAME.txt
-// has for search. pay writes a line to paid.txt; when there is a file deadly, the server ends then
-// without an answer; while there is a file stuck, it gives none. form asks a person. The one called echo has tools that
-// tell its environment.
+// has for search, with the members of NAME.json over the definition. pay writes a line to paid.txt;
+// when there is a file deadly, the server ends then without an answer; while there is a file stuck,
+// it gives none. form asks a person. The one called echo has tools that tell its environment.
 func mcpServer() {
 	s := mcpTest{name: os.Args[1], out: func(text string) { fmt.Println(text) }}
 	fmt.Fprintln(os.Stderr, s.name, "is starting")
@@ -98,8 +98,21 @@ func (s *mcpTest) tools() []any {
 		return []any{map[string]any{"name": "echo", "inputSchema": object()}, map[string]any{"name": "echoFails", "inputSchema": object()}}
 	}
 	hints := func(readOnly bool) any { return map[string]any{"readOnlyHint": readOnly, "destructiveHint": false} }
+	search := map[string]any{"name": "search", "description": strings.TrimSpace(string(description)), "inputSchema": object("query"), "annotations": hints(true)}
+	if changed, err := os.ReadFile(s.name + ".json"); err == nil {
+		if err := json.Unmarshal(changed, &search); err != nil {
+			panic(err)
+		}
+	}
+	if s.name == "lang" { // names of the language
+		var all []any
+		for _, name := range []string{"choose", "forEach", "reduce", "repeat", "step", "join"} {
+			all = append(all, map[string]any{"name": name, "inputSchema": object(), "annotations": hints(true)})
+		}
+		return all
+	}
 	return []any{
-		map[string]any{"name": "search", "description": strings.TrimSpace(string(description)), "inputSchema": object("query"), "annotations": hints(true)},
+		search,
 		map[string]any{"name": s.name + "_secret", "inputSchema": object("why"), "annotations": hints(true)},
 		map[string]any{"name": s.name + "_pay", "inputSchema": object("to"), "annotations": hints(false)},
 		map[string]any{"name": s.name + "_form", "inputSchema": object(), "annotations": hints(true)},
@@ -109,6 +122,9 @@ func (s *mcpTest) tools() []any {
 func (s *mcpTest) call(name string, arguments json.RawMessage, meta map[string]any) any {
 	text := func(s string, isError bool) any {
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": s}}, "isError": isError}
+	}
+	if s.name == "lang" {
+		return text("the server's "+name, false)
 	}
 	switch name {
 	case "echo":

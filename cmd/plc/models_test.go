@@ -14,10 +14,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/modeltest"
 	toolfile "github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/tool/model"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 )
 
 // modelServer speaks as both providers do. It answers a call by the param "about".
@@ -88,14 +89,14 @@ models:
 func TestModelsMakeLatentCalls(t *testing.T) {
 	var asked atomic.Int32
 	dir := withModels(t, modelServer(t, &asked))
-	got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--format", "json")
+	got := runPLC(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--format", "json")
 	if want := `{"thought":"rain","n":4,"mused":"rain in 4"}`; got.code != 0 || gjson.Get(got.stdout, "state|@ugly").Raw != want {
 		t.Fatalf("exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	if u := gjson.Get(got.stdout, "usage|@ugly").Raw; u != `{"tokens":240,"inputTokens":200,"outputTokens":40,"cost":0.3}` {
 		t.Errorf("usage %s", u)
 	}
-	got = plc(t, dir, "run", "choice.json", "--tools", "tools.yaml", "--yes", "--input", "day=monday", "--input", "secret=1", "--format", "json")
+	got = runPLC(t, dir, "run", "choice.json", "--tools", "tools.yaml", "--yes", "--input", "day=monday", "--input", "secret=1", "--format", "json")
 	if want := `{"no":{"why":"rain","seen":{"input":{"day":"monday"}}},"after":"rain!"}`; got.code != 0 || gjson.Get(got.stdout, "state|@ugly").Raw != want {
 		t.Errorf("exit %d: %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -121,7 +122,7 @@ func TestCallOfALatentTool(t *testing.T) {
 		{[]string{"think", `{"about": 1}`}, 3, "the answer is not what the definition"},
 		{[]string{"think", `{}`, "--model-replay", "none.jsonl"}, 2, "can't be used"},
 	} {
-		got := plc(t, dir, append(append([]string{"tools", "call"}, c.args...), "--tools", "tools.yaml")...)
+		got := runPLC(t, dir, append(append([]string{"tools", "call"}, c.args...), "--tools", "tools.yaml")...)
 		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) {
 			t.Errorf("%q: exit %d: %s%s", c.args, got.code, got.stdout, got.stderr)
 		}
@@ -131,7 +132,8 @@ func TestCallOfALatentTool(t *testing.T) {
 	}
 }
 
-// Calls that are ready at once go in one request, when that is wanted; a recording has each by itself.
+// Calls that are ready at once go in one request, when that is wanted; a recording has each by
+// itself.
 func TestLatentCallsTogether(t *testing.T) {
 	var asked atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,32 +164,33 @@ models: {default: {provider: openai, model: small, baseURL: "`+s.URL+`/v1", batc
 	for try := 0; try == 0 || asked.Load() > 1 && try < 100; try++ { // on a machine that is busy they may be too far from each other
 		asked.Store(0)
 		_ = os.Remove(filepath.Join(dir, "tape.jsonl"))
-		if got = plc(t, dir, append(args, "--model-record", "tape.jsonl")...); got.code != 0 {
+		if got = runPLC(t, dir, append(args, "--model-record", "tape.jsonl")...); got.code != 0 {
 			break
 		}
 	}
 	if wrong(got) {
 		t.Fatalf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
 	}
-	if got := plc(t, dir, append(args, "--model-replay", "tape.jsonl")...); wrong(got) {
+	if got := runPLC(t, dir, append(args, "--model-replay", "tape.jsonl")...); wrong(got) {
 		t.Errorf("exit %d, asked %d times: %s%s", got.code, asked.Load(), got.stdout, got.stderr)
 	}
 }
 
-// What a model answered is remembered like the result of any tool, and what it fails with is guarded.
+// What a model answered is remembered like the result of any tool, and what it fails with is
+// guarded.
 func TestGuardsOfLatentCalls(t *testing.T) {
 	var asked atomic.Int32
 	dir := withModels(t, modelServer(t, &asked))
 	write(t, filepath.Join(dir, "more.yaml"), `activities: {think: {latent: true, cache: 10m, maxOutput: 20}}`)
 	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "rain", "_outputPath": "†state.a"}, {"_tool": "think", "about": "rain", "_outputPath": "†state.b"}]`)
 	for range 2 {
-		got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml", "--store", "runs.db", "--schedule", "sequential")
+		got := runPLC(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml", "--store", "runs.db", "--schedule", "sequential")
 		if n := asked.Load(); got.code != 0 || n != 1 || !strings.Contains(got.stdout, `"b": "rain"`) {
 			t.Errorf("exit %d, asked %d times: %s%s", got.code, n, got.stdout, got.stderr)
 		}
 	}
 	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "0123456789012345678901234567890"}]`)
-	got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml")
+	got := runPLC(t, dir, "run", "p.json", "--tools", "tools.yaml", "--tools", "more.yaml")
 	if got.code != 3 || !strings.Contains(got.stderr, "output-too-large") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
@@ -198,10 +201,10 @@ func TestModelRecordings(t *testing.T) {
 	var asked atomic.Int32
 	dir := withModels(t, modelServer(t, &asked))
 	args := []string{"run", "plan.json", "--tools", "tools.yaml", "--format", "json"}
-	first := plc(t, dir, append(args, "--model-record", "answers.jsonl")...)
-	again := plc(t, dir, append(args, "--model-record", "answers.jsonl")...)
+	first := runPLC(t, dir, append(args, "--model-record", "answers.jsonl")...)
+	again := runPLC(t, dir, append(args, "--model-record", "answers.jsonl")...)
 	os.Unsetenv("MODEL_KEY")
-	replayed := plc(t, dir, append(args, "--model-replay", "answers.jsonl")...)
+	replayed := runPLC(t, dir, append(args, "--model-replay", "answers.jsonl")...)
 	for _, o := range []outcome{first, again, replayed} {
 		for _, what := range []string{"state", "usage", "status"} {
 			if got, want := gjson.Get(o.stdout, what).Raw, gjson.Get(first.stdout, what).Raw; o.code != 0 || got != want {
@@ -217,18 +220,18 @@ func TestModelRecordings(t *testing.T) {
 		t.Errorf("the recording: %v\n%s", err, tape)
 	}
 	write(t, filepath.Join(dir, "other.json"), `[{"_tool": "think", "about": "snow"}]`)
-	got := plc(t, dir, "run", "other.json", "--tools", "tools.yaml", "--model-replay", "answers.jsonl")
+	got := runPLC(t, dir, "run", "other.json", "--tools", "tools.yaml", "--model-replay", "answers.jsonl")
 	if got.code != 3 || !strings.Contains(got.stderr, "no-recording") {
 		t.Errorf("a request that was not recorded: exit %d: %s", got.code, got.stderr)
 	}
 	for _, c := range [][]string{
 		{"--model-replay", "none.jsonl"}, {"--model-replay", "tools.yaml"},
 	} {
-		if got := plc(t, dir, append(args, c...)...); got.code != 1 || !strings.Contains(got.stdout, "PLC606") {
+		if got := runPLC(t, dir, append(args, c...)...); got.code != 1 || !strings.Contains(got.stdout, "PLC606") {
 			t.Errorf("%v: exit %d: %s", c, got.code, got.stderr)
 		}
 	}
-	if got := plc(t, dir, append(args, "--model-replay", "answers.jsonl", "--model-record", "x")...); got.code != 2 {
+	if got := runPLC(t, dir, append(args, "--model-replay", "answers.jsonl", "--model-record", "x")...); got.code != 2 {
 		t.Errorf("both: exit %d: %s", got.code, got.stderr)
 	}
 }
@@ -251,32 +254,32 @@ func TestModelFailures(t *testing.T) {
 		{`[{"_tool": "forEach", "items": [1], "_delegate": "anonymous"}]`, nil, 1, "this is a loop"},
 	} {
 		write(t, filepath.Join(dir, "p.json"), c.plan)
-		got := plc(t, dir, append([]string{"run", "p.json", "--tools", "tools.yaml"}, c.args...)...)
+		got := runPLC(t, dir, append([]string{"run", "p.json", "--tools", "tools.yaml"}, c.args...)...)
 		if got.code != c.code || !strings.Contains(got.stderr+got.stdout, c.says) {
 			t.Errorf("%s: exit %d, %s%s", c.plan, got.code, got.stdout, got.stderr)
 		}
 	}
 	before := asked.Load()
 	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "nonsense", "_retry": {"max": 2, "delay": 0.001}}]`)
-	plc(t, dir, "run", "p.json", "--tools", "tools.yaml")
+	runPLC(t, dir, "run", "p.json", "--tools", "tools.yaml")
 	if n := asked.Load() - before; n != 3 {
 		t.Errorf("with two retries the model was asked %d times", n)
 	}
 	t.Setenv("MODEL_KEY", "wrong-secret-key")
-	got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--events", "e.jsonl")
+	got := runPLC(t, dir, "run", "plan.json", "--tools", "tools.yaml", "--events", "e.jsonl")
 	events, _ := os.ReadFile(filepath.Join(dir, "e.jsonl"))
 	if all := got.stdout + got.stderr + string(events); got.code != 3 || !strings.Contains(all, "http-401") || strings.Contains(all, "wrong-secret") {
 		t.Errorf("a wrong key: exit %d: %s", got.code, all)
 	}
 	os.Unsetenv("MODEL_KEY")
-	if got := plc(t, dir, "run", "plan.json", "--tools", "tools.yaml"); got.code != 1 || !strings.Contains(got.stderr, "PLC606") || !strings.Contains(got.stderr, "MODEL_KEY is not set") {
+	if got := runPLC(t, dir, "run", "plan.json", "--tools", "tools.yaml"); got.code != 1 || !strings.Contains(got.stderr, "PLC606") || !strings.Contains(got.stderr, "MODEL_KEY is not set") {
 		t.Errorf("no key: exit %d: %s", got.code, got.stderr)
 	}
-	if got := plc(t, dir, "check", "plan.json", "--tools", "tools.yaml"); got.code != 0 {
+	if got := runPLC(t, dir, "check", "plan.json", "--tools", "tools.yaml"); got.code != 0 {
 		t.Errorf("a check wants the key: %s", got.stderr)
 	}
 	write(t, filepath.Join(dir, "p.json"), `[{"_tool": "think", "about": "x", "_output": "known", "_outputPath": "†state.x"}]`)
-	if got := plc(t, dir, "run", "p.json", "--tools", "tools.yaml"); got.code != 0 || !strings.Contains(got.stdout, "known") {
+	if got := runPLC(t, dir, "run", "p.json", "--tools", "tools.yaml"); got.code != 0 || !strings.Contains(got.stdout, "known") {
 		t.Errorf("a result that is there: exit %d: %s", got.code, got.stderr)
 	}
 }
@@ -296,13 +299,13 @@ models:
 		t.Fatal(err)
 	}
 	file.Secrets = &toolfile.Secrets{LookupEnv: os.LookupEnv}
-	ask := func(f modelFlags, name, text string) (string, error) {
+	ask := func(f plc.ModelTapes, name, text string) (string, error) {
 		t.Helper()
-		m, err := newModels([]*toolfile.File{file}, f)
+		m, err := (&plc.Tools{Files: []*toolfile.File{file}}).Models(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := m.planner(name)
+		p, err := m.Planner(name)
 		if err != nil {
 			return "", err
 		}
@@ -316,7 +319,7 @@ models:
 		}
 		return told, err
 	}
-	recording, replay := modelFlags{record: tape}, modelFlags{replay: tape}
+	recording, replay := plc.ModelTapes{Record: tape}, plc.ModelTapes{Replay: tape}
 	for _, name := range []string{"", "other", "default"} {
 		want := map[string]string{"": "one", "default": "one", "other": "two"}[name]
 		if got, err := ask(recording, name, "hello"); err != nil || got != want {
@@ -331,21 +334,21 @@ models:
 		t.Errorf("replayed: %q, %v", got, err)
 	}
 	for _, c := range []struct {
-		flags      modelFlags
+		flags      plc.ModelTapes
 		name, text string
 		want       string
 	}{
 		{replay, "", "another", "there is no recorded answer in " + tape},
-		{modelFlags{}, "", "hello", "MODEL_KEY is not set"},
-		{modelFlags{}, "othr", "hello", "did you mean other?"},
-		{modelFlags{}, "x", "hello", `declare it under "models"`},
+		{plc.ModelTapes{}, "", "hello", "MODEL_KEY is not set"},
+		{plc.ModelTapes{}, "othr", "hello", "did you mean other?"},
+		{plc.ModelTapes{}, "x", "hello", `declare it under "models"`},
 	} {
 		if _, err := ask(c.flags, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, %q: %v", c.name, c.text, err)
 		}
 	}
-	m, _ := newModels([]*toolfile.File{file}, modelFlags{})
-	if p := m.prices(""); p != (model.Prices{Input: 1, Output: 2}) || m.prices("x") != (model.Prices{}) {
+	m, _ := (&plc.Tools{Files: []*toolfile.File{file}}).Models(plc.ModelTapes{})
+	if p := m.Prices(""); p != (model.Prices{Input: 1, Output: 2}) || m.Prices("x") != (model.Prices{}) {
 		t.Errorf("the prices are %v", p)
 	}
 }
@@ -367,7 +370,7 @@ models: {default: {provider: `+provider+`, model: some-model, baseURL: "`+url+`"
 tools: {look: {properties: {q: {}}, required: [q], effects: {readOnly: true}}}
 activities: {look: {echo: true}}
 `)
-			got := plc(t, dir, "solve", "look", "--tools", "tools.yaml", "--input", "who=†me", "--store", "none", "--format", "json")
+			got := runPLC(t, dir, "solve", "look", "--tools", "tools.yaml", "--input", "who=†me", "--store", "none", "--format", "json")
 			want := `{"seen":"†me","as":"Grüezi \"†\" 👩‍🚀"}`
 			if got.code != 0 || gjson.Get(got.stdout, "output|@ugly").Raw != want || len(s.Requests()) != 3 {
 				t.Errorf("%s, in pieces of %d: exit %d after %d requests: %s%s", provider, piece, got.code, len(s.Requests()), got.stdout, got.stderr)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,22 +9,22 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // output is standard output. It remembers that writing failed, so that nobody
 // else has to look: what was lost is told once, at the end. Its Write never fails.
 type output struct {
-	w    io.Writer
-	safe bool   // w is a terminal: what could act on it is shown as an escape
-	rest []byte // the beginning of a character
-	err  error
+	w      io.Writer
+	safe   bool           // w is a terminal: what could act on it is shown as an escape
+	rest   []byte         // the beginning of a character or of one of our styles
+	glyphs display.Glyphs // that were written
+	err    error
 }
 
 func newOutput(w io.Writer) *output { return &output{w: w, safe: isAnyTerminal(w)} }
@@ -39,27 +40,24 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escaped is text with the control characters of C1, and those that turn the direction
-// of text or can't be seen, as escapes of JSON, in which alone they are still to be
-// found: in JSON they mean the same. Those of C0 are our own colours and line ends.
+// escaped is text in which what could draw is an escape of JSON: in JSON, in which alone it is
+// still to be found, it means the same. Line breaks, tabs and our own styles are kept.
 func (o *output) escaped(p []byte) []byte {
 	text := append(o.rest, p...)
 	var out []byte
 	for len(text) > 0 && utf8.FullRune(text) {
-		r, size := utf8.DecodeRune(text)
-		switch {
-		case r == '\u200c', r == '\u200d': // part of how words and emoji are spelled
-			out = append(out, text[:size]...)
-		case r == utf8.RuneError && size == 1:
-			out = utf8.AppendRune(out, r)
-		case r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)):
-			for _, u := range utf16.Encode([]rune{r}) {
-				out = fmt.Appendf(out, `\u%04x`, u)
+		if text[0] == '\x1b' {
+			style, more := diag.Style(text)
+			if more {
+				break
 			}
-		default:
-			out = append(out, text[:size]...)
+			if style > 0 {
+				out, text = append(out, text[:style]...), text[style:]
+				continue
+			}
 		}
-		text = text[size:]
+		shown, size := o.glyphs.NextJSON(string(text[:min(len(text), utf8.UTFMax)]))
+		out, text = append(out, shown...), text[size:]
 	}
 	o.rest = text
 	return out
@@ -96,7 +94,7 @@ const (
 // writeText writes findings for people, most of them at most. What a terminal does
 // not take can't be told anywhere else.
 func writeText(w io.Writer, l diag.List, most int) {
-	_ = diag.WriteText(w, l, &diag.TextOptions{Color: colored(w), Max: most})
+	_ = diag.WriteText(w, l, &diag.TextOptions{Color: colored(w), Max: most, Wrap: widthOf(w)})
 }
 
 // colored reports whether w is a terminal that wants colour.
@@ -114,62 +112,62 @@ func isAnyTerminal(file any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printable is text on one line, without what could take over a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return ' '
-		case r == '\u200c', r == '\u200d': // part of how words and emoji are spelled
-			return r
-		case !unicode.IsGraphic(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+// cut is the beginning of s, on one line, that fits into n columns.
+func cut(s string, n int) string { return display.Line(s).Cut(n).String() }
+
+// show writes a text for people. On a terminal lines that are too long are wrapped here: what
+// comes from outside can't begin a row. That a terminal is gone can't be told anywhere else.
+func show(w io.Writer, t display.Text) {
+	if width := widthOf(w); width > 0 {
+		t = t.Wrap(width, onward)
+	}
+	_ = display.Fprint(w, t)
 }
 
-// printableLines is text without what could take over a terminal, its lines kept.
-func printableLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = printable(l)
-	}
-	return strings.Join(lines, "\n")
+// showf is show of a text that is formatted as display.Sprintf does.
+func showf(w io.Writer, format display.Literal, args ...any) {
+	show(w, display.Sprintf(format, args...))
 }
 
-// columns is how many columns of a terminal s may take up. Terminals differ; it
-// is rather too many.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
+// buffered is a writer with a buffer for texts that are shown.
+type buffered struct {
+	*bufio.Writer
+	width int // of the terminal; 0 is none
 }
 
-func runeColumns(r rune) int {
-	if r < 0x1100 || 0x2000 <= r && r < 0x2300 { // the latter: punctuation, arrows, mathematics
-		return 1
+func newBuffered(w io.Writer) *buffered { return &buffered{bufio.NewWriter(w), widthOf(w)} }
+
+// widthOf is how many columns a terminal has; 0 for what is none.
+func widthOf(w io.Writer) int {
+	switch o := w.(type) {
+	case *buffered:
+		return o.width
+	case *output:
+		w = o.w
 	}
-	return 2
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 2 {
+		return 80
+	}
+	return width - 1
 }
 
-// cut is the beginning of s that fits into n columns.
-func cut(s string, n int) string {
-	if columns(s) <= n {
-		return s
-	}
-	for i, r := range s {
-		if n -= runeColumns(r); n < 1 {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+// onward begins the lines in which something goes on that did not fit into one.
+const onward = "  │ "
 
-// pad is s with spaces up to n columns.
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-columns(s))) }
+// said is a text from outside after a head of ours; what has several lines goes on below.
+func said(head display.Text, text string) display.Text {
+	first, rest, more := strings.Cut(strings.TrimRight(text, "\n"), "\n")
+	out := display.Sprintf("%s%s\n", head, first)
+	if more {
+		out = display.Sprintf("%s%s", out, display.Block(onward, rest))
+	}
+	return out
+}
 
 func count(n int, noun string) string {
 	if n == 1 {

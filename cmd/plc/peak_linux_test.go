@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// peakFile names the file into which plc, when it is run by a test, writes the most memory that it held. What the
-// system says of a process that has ended (ru_maxrss) counts what the process held that started it, too.
+// peakFile names the file into which plc, when it is run by a test, writes the most memory that it
+// held. What the system says of a process that has ended (ru_maxrss) counts what the process held
+// that started it, too.
 const peakFile = "PLC_TEST_PEAK"
 
 // keepPeak writes the file, when there is to be one.

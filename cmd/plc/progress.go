@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -39,7 +40,7 @@ type progress struct {
 	skipped int
 	ends    map[exec.Status]int // of instances
 	told    int                 // lines that were made
-	lines   []string            // that are not written yet
+	lines   []display.Text      // that are not written yet
 
 	wake  chan struct{} // there are lines
 	quit  chan struct{}
@@ -48,7 +49,7 @@ type progress struct {
 
 // attempt is an attempt of a call that goes on, or that is waited for.
 type attempt struct {
-	call   string
+	call   display.Text
 	number int
 	since  time.Time
 	waits  string // for what; "" when it goes on
@@ -135,7 +136,7 @@ func (p *progress) flush(due bool) {
 	p.mu.Lock()
 	lines, standing := p.lines, p.standing()
 	p.lines = nil
-	var live []string
+	var live []display.Text
 	if p.screen != nil {
 		live = p.live()
 	}
@@ -144,13 +145,13 @@ func (p *progress) flush(due bool) {
 	defer p.out.Unlock()
 	switch {
 	case p.screen != nil:
-		p.screen.draw(lines, append(live, "  "+standing))
+		p.screen.draw(lines, append(live, display.Sprintf("  %s", standing)))
 		return
 	case due && (p.total > fewCalls || p.batch):
-		lines = append(lines, "· "+standing)
+		lines = append(lines, display.Sprintf("· %s", standing))
 	}
 	for _, l := range lines {
-		fmt.Fprintln(p.w, l)
+		showf(p.w, "%s\n", l)
 	}
 }
 
@@ -190,7 +191,7 @@ func (p *progress) instance(r *exec.InstanceResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ends[r.Status]++; r.Status != exec.Completed {
-		p.sayf("✗", red, "%s: %s: %s", r.Name, r.Status, r.Reason)
+		p.sayf("✗", red, "%s: %s: %s", display.Name(r.Name), r.Status, r.Reason)
 	}
 }
 
@@ -206,7 +207,7 @@ func (p *progress) goOn() int {
 }
 
 // live are the calls that go on, the longest first. The caller holds mu.
-func (p *progress) live() []string {
+func (p *progress) live() []display.Text {
 	all := make([]attempt, 0, len(p.running))
 	for _, a := range p.running {
 		all = append(all, a)
@@ -215,23 +216,23 @@ func (p *progress) live() []string {
 		if d := a.since.Compare(b.since); d != 0 {
 			return d
 		}
-		return strings.Compare(a.call, b.call)
+		return strings.Compare(a.call.String(), b.call.String())
 	})
-	var lines []string
+	var lines []display.Text
 	for i, a := range all {
 		if i == maxLive {
-			lines = append(lines, fmt.Sprintf("       … and %d more", len(all)-maxLive))
+			lines = append(lines, display.Sprintf("       … and %d more", len(all)-maxLive))
 			break
 		}
-		line := fmt.Sprintf("%5s  %s", time.Since(a.since).Truncate(time.Second), printable(a.call))
+		line := display.Sprintf("%5s  %s", time.Since(a.since).Truncate(time.Second), a.call)
 		if a.number > 1 {
-			line += fmt.Sprintf(", attempt %d", a.number)
+			line = display.Sprintf("%s, attempt %d", line, a.number)
 		}
 		if a.waits != "" {
-			line += ", waits " + a.waits
+			line = display.Sprintf("%s, waits %s", line, a.waits)
 		}
 		if a.far != "" {
-			line += ", " + printable(a.far)
+			line = display.Sprintf("%s, %s", line, a.far)
 		}
 		lines = append(lines, line)
 	}
@@ -259,7 +260,7 @@ func (p *progress) note(text string) {
 }
 
 // say says a line that is no warning.
-func (p *progress) say(line string) {
+func (p *progress) say(line display.Text) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sayf("·", "2", "%s", line)
@@ -272,20 +273,21 @@ func (p *progress) event(e *exec.Event) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	call := e.Call
+	call := display.Name(e.Call)
 	if e.Instance != "" {
-		call = e.Instance + ": " + call
+		call = display.Sprintf("%s: %s", display.Name(e.Instance), call)
 	}
+	key := call.String()
 	switch e.Type {
 	case exec.CallStarted:
-		p.running[call] = attempt{call: call, number: e.Attempt, since: e.Time}
+		p.running[key] = attempt{call: call, number: e.Attempt, since: e.Time}
 	case exec.CallProgress:
-		if a, ok := p.running[call]; ok {
+		if a, ok := p.running[key]; ok {
 			a.far = howFar(e.Progress)
-			p.running[call] = a
+			p.running[key] = a
 		}
 	case exec.CallRetrying:
-		p.running[call] = attempt{call: call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
+		p.running[key] = attempt{call: call, number: e.Attempt + 1, since: e.Time, waits: "to try again"}
 		if e.Fallback {
 			p.sayf("↻", yellow, "%s: attempt %d failed: %s; its fallback is next", call, e.Attempt, e.Error.Message)
 			break
@@ -294,7 +296,7 @@ func (p *progress) event(e *exec.Event) {
 	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
 		p.end(e, call)
 	case exec.ApprovalAsked:
-		p.running[call] = attempt{call: call, since: e.Time, waits: waitsFor(e.Question)}
+		p.running[key] = attempt{call: call, since: e.Time, waits: waitsFor(e.Question)}
 		if p.nobody {
 			p.sayf("?", yellow, "%s waits %s: %s", call, waitsFor(e.Question), e.Reason)
 		}
@@ -325,8 +327,8 @@ func waitsFor(k exec.QuestionKind) string {
 
 // end takes note of the end of a call. Those of a delegate's document are not counted, and
 // of a batch only instances are told. The caller holds mu.
-func (p *progress) end(e *exec.Event, call string) {
-	took := p.leave(e, call)
+func (p *progress) end(e *exec.Event, call display.Text) {
+	took := p.leave(e, call.String())
 	one := 1
 	if strings.Contains(e.Call, "/") {
 		one = 0
@@ -367,17 +369,18 @@ const (
 )
 
 // sayf makes a line that stays. The caller holds mu.
-func (p *progress) sayf(mark, sgr, format string, args ...any) {
+func (p *progress) sayf(mark, sgr, format display.Literal, args ...any) {
 	p.told++
 	if p.told > maxTold {
 		return
 	}
+	shown := display.Lit(mark)
 	if p.color {
-		mark = "\x1b[" + sgr + "m" + mark + "\x1b[0m"
+		shown = display.Sprintf("\x1b[%sm%s\x1b[0m", sgr, mark)
 	}
-	p.lines = append(p.lines, mark+" "+cut(printable(fmt.Sprintf(format, args...)), maxLine))
+	p.lines = append(p.lines, display.Sprintf("%s %s", shown, display.Sprintf(format, args...).Cut(maxLine)))
 	if p.told == maxTold {
-		p.lines = append(p.lines, "… what else does not go well is only counted")
+		p.lines = append(p.lines, display.Lit("… what else does not go well is only counted"))
 	}
 	select {
 	case p.wake <- struct{}{}:

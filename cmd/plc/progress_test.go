@@ -25,11 +25,11 @@ func TestHowFarACallIs(t *testing.T) {
 		want  string
 	}{
 		{far(1, 4, ""), "load, 1 of 4"},
-		{far(2.5, 4, "half\x1b[2J"), "load, 2.5 of 4: half�[2J"},
+		{far(2.5, 4, "half\x1b[2J"), "load, 2.5 of 4: half\\u001b[2J"},
 		{far(3, 0, "more"), "load, 3: more"},
 	} {
 		p.event(c.event)
-		if got := p.live(); len(got) != 1 || !strings.HasSuffix(got[0], c.want) {
+		if got := p.live(); len(got) != 1 || !strings.HasSuffix(got[0].String(), c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/sqlite"
 )
 
 // replays counts what is replayed of the runs that scripts leave. Each run in each store that
@@ -60,7 +64,7 @@ func isStore(path string) bool {
 
 // store replays the runs of a store.
 func (r *replays) store(t *testing.T, name, dir, path string) {
-	s, err := journal.Open(path, nil)
+	s, err := sqlite.Open(path, nil)
 	var fault *journal.Error
 	if errors.As(err, &fault) && (fault.Fault == journal.Foreign || fault.Fault == journal.Newer || fault.Fault == journal.Damaged) {
 		r.count(&r.broken)
@@ -71,22 +75,22 @@ func (r *replays) store(t *testing.T, name, dir, path string) {
 		return
 	}
 	defer s.Close()
-	runs, err := s.Runs(journal.Filter{})
+	runs, err := s.Runs(t.Context(), journal.Filter{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
 	for _, run := range runs {
-		want, err := endDigest(t.Context(), s, run.Run)
+		want, err := journal.EndDigest(t.Context(), s, run.Run)
 		switch {
 		case err != nil:
 			t.Errorf("%s: the run %s of %s: %v", name, run.Run, run.Plan, err)
 		case want == "":
 			r.count(&r.open)
-		case !hasLines(s, run.Run):
+		case !hasLines(t, s, run.Run):
 			r.count(&r.without)
 		default:
 			r.count(&r.replayed)
-			if o := plc(t, dir, "replay", run.Run, "--store", path); o.code != 0 {
+			if o := runPLC(t, dir, "replay", run.Run, "--no-project", "--store", path); o.code != 0 {
 				t.Errorf("%s: replay of the run %s of %s (%s): exit %d\n%s", name, run.Run, run.Plan, run.Status, o.code, o.stderr)
 			}
 		}
@@ -94,14 +98,19 @@ func (r *replays) store(t *testing.T, name, dir, path string) {
 }
 
 // hasLines reports whether the lines of a run's instances are where they were, if it has any.
-func hasLines(s *journal.Store, run string) bool {
-	g, err := s.Given(run)
+func hasLines(t *testing.T, s journal.Store, run string) bool {
+	g, err := s.Given(t.Context(), run)
 	if err != nil {
 		return true // the replay says it
 	}
 	for _, t := range g.Texts {
 		if t.Role == journal.Instances {
-			digest, _, err := fileDigest(filepath.Join(g.Flags[folderFlag], t.Name))
+			_, folder, err := plc.ReadSettings(g)
+			if err != nil {
+				return true
+			}
+			text, err := os.ReadFile(filepath.Join(folder, t.Name))
+			digest := fmt.Sprintf("%x", sha256.Sum256(text))
 			return err == nil && digest == t.Digest
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // invalidPlan is the status of a plan with errors: there is no run.
@@ -70,33 +71,12 @@ func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool
 		if !l.findings.HasErrors() {
 			reason = "the plan has warnings, which --strict counts as errors"
 		}
-		return env.showResult(l, notRun(l, invalidPlan, reason), true)
+		return env.showResult(l, l.NotRun("", invalidPlan, reason), true)
 	}
 	env.showFindings(l.findings)
 	env.summary(l.findings.Count(diag.Error), l.findings.Count(diag.Warning), 1)
 	env.hintTools(s, l.findings, name)
 	return verdict
-}
-
-// notRun is the result of a plan of which nothing ran.
-func notRun(l *loaded, status exec.Status, reason string) *exec.Result {
-	res := &exec.Result{
-		Status: status, Reason: reason, Findings: l.findings, Calls: []exec.CallResult{},
-		State: kind(l, "state"), Data: kind(l, "data"),
-	}
-	for i := range l.prog.Calls {
-		c := &l.prog.Calls[i]
-		res.Calls = append(res.Calls, exec.CallResult{ID: c.ID, Tool: c.Source.Tool, Status: exec.Pending})
-	}
-	return res
-}
-
-// kind is what the initial whiteboard has of a kind, {} at least.
-func kind(l *loaded, name string) json.RawMessage {
-	if v := l.prog.Initial[name]; v != nil {
-		return v
-	}
-	return json.RawMessage("{}")
 }
 
 func withoutInfo(l diag.List) diag.List {
@@ -122,7 +102,7 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 	if isTemplate(l, res) {
 		env.showEach(res)
 	} else {
-		fmt.Fprintln(env.stderr, printable(headline(res)))
+		showf(env.stderr, "%s\n", headline(res))
 		showCalls(env.stderr, res.Calls)
 	}
 	if err := env.writeJSON(gave(l, res)); err != nil {
@@ -187,10 +167,10 @@ func headlineOfEach(res *exec.Result) string {
 
 // showEach shows what became of the instances of a template.
 func (env *environment) showEach(res *exec.Result) {
-	fmt.Fprintln(env.stderr, printable(headlineOfEach(res)))
+	showf(env.stderr, "%s\n", headlineOfEach(res))
 	for i := range res.Instances {
 		if r := &res.Instances[i]; r.Status != exec.Completed {
-			fmt.Fprintf(env.stderr, "%s: %s\n", printable(r.Name), r.Status)
+			showf(env.stderr, "%s: %s\n", display.Name(r.Name), r.Status)
 			showCalls(env.stderr, r.Calls)
 		}
 	}
@@ -236,15 +216,16 @@ const (
 // row is calls that came to the same end for the same reason.
 type row struct {
 	fate, why string
-	ids       []string
+	ids       []display.Text
 }
 
 // showCalls shows the calls that did not complete, and why, in plan order.
 func showCalls(w io.Writer, calls []exec.CallResult) {
 	rows := unfinished(calls)
 	var width [2]int
+	var b display.Builder
 	for _, r := range rows[:min(maxRows, len(rows))] {
-		width[0], width[1] = max(width[0], columns(r.names())), max(width[1], columns(r.fate))
+		width[0], width[1] = max(width[0], r.names().Columns()), max(width[1], display.Line(r.fate).Columns())
 	}
 	more := 0
 	for i, r := range rows {
@@ -252,12 +233,12 @@ func showCalls(w io.Writer, calls []exec.CallResult) {
 			more += len(r.ids)
 			continue
 		}
-		line := fmt.Sprintf("  %s  %s  %s", pad(r.names(), width[0]), pad(r.fate, width[1]), r.why)
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		b.Line("  %s  %s  %s", r.names().Pad(width[0]), display.Line(r.fate).Pad(width[1]), r.why)
 	}
 	if more > 0 {
-		fmt.Fprintf(w, "  … and %d more; --format json has them all\n", more)
+		b.Line("  … and %d more; --format json has them all", more)
 	}
+	show(w, b.Text())
 }
 
 // unfinished are the calls that did not complete; those with the same reason share a row.
@@ -269,25 +250,25 @@ func unfinished(calls []exec.CallResult) []*row {
 		if c.Status == exec.Completed {
 			continue
 		}
-		key := [2]string{fate(c), cut(printable(why(c)), maxReason)}
+		key := [2]string{fate(c), display.Line(why(c)).Cut(maxReason).String()}
 		r, ok := known[key]
 		if !ok {
 			r = &row{fate: key[0], why: key[1]}
 			known[key] = r
 			rows = append(rows, r)
 		}
-		r.ids = append(r.ids, printable(nameOf(c)))
+		r.ids = append(r.ids, nameOf(c))
 	}
 	return rows
 }
 
 // names are the calls of a row, as many as fit.
-func (r *row) names() string {
-	s := cut(r.ids[0], maxIDs)
+func (r *row) names() display.Text {
+	s := r.ids[0].Cut(maxIDs)
 	for i, id := range r.ids[1:] {
-		longer := s + ", " + id
-		if columns(longer) > maxIDs {
-			return fmt.Sprintf("%s and %d more", s, len(r.ids)-1-i)
+		longer := display.Sprintf("%s, %s", s, id)
+		if longer.Columns() > maxIDs {
+			return display.Sprintf("%s and %d more", s, len(r.ids)-1-i)
 		}
 		s = longer
 	}
@@ -295,11 +276,14 @@ func (r *row) names() string {
 }
 
 // nameOf is how a call is named: with its instance, if it works on one.
-func nameOf(c *exec.CallResult) string {
-	if c.Instance != "" {
-		return c.ID + " of " + c.Instance
+func nameOf(c *exec.CallResult) display.Text { return callName(c.ID, c.Instance) }
+
+// callName is how a call is named that may work on an instance.
+func callName(call, instance string) display.Text {
+	if instance != "" {
+		return display.Sprintf("%s of %s", display.Name(call), display.Name(instance))
 	}
-	return c.ID
+	return display.Name(call)
 }
 
 func fate(c *exec.CallResult) string {
@@ -315,7 +299,7 @@ func why(c *exec.CallResult) string {
 	switch {
 	case c.Error != nil && c.Status != exec.Skipped:
 		s = c.Error.Code + ": " + c.Error.Message
-	case c.Status == exec.Pending:
+	case c.Status == exec.Pending && c.Attempts == 0:
 		s = "it has not started"
 	}
 	if c.Attempts > 1 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/state"
 )
@@ -27,34 +28,53 @@ type resumeFlags struct {
 	plan string
 }
 
-// resumable are the flags that are given to a run that goes on.
-var resumable = [...]string{
-	"schedule", "max-parallel", "max-steps", "max-tokens", "max-cost", "max-time", "timeout", "on-failure", "on-uncertain", "approve", "approve-timeout", "on-timeout",
-	"max-revisions", "revise-at", "fail-fast", "instances", "model-record", "model-replay", "no-cache",
+// resumable are the settings that may change when a run is resumed, by their flags.
+var resumable = map[string]func(to, from *plc.Spec){
+	"schedule":        func(to, from *plc.Spec) { to.Schedule = from.Schedule },
+	"max-parallel":    func(to, from *plc.Spec) { to.Limits.Parallel = from.Limits.Parallel },
+	"max-steps":       func(to, from *plc.Spec) { to.Limits.Steps = from.Limits.Steps },
+	"max-tokens":      func(to, from *plc.Spec) { to.Limits.Tokens = from.Limits.Tokens },
+	"max-cost":        func(to, from *plc.Spec) { to.Limits.Cost = from.Limits.Cost },
+	"max-time":        func(to, from *plc.Spec) { to.Limits.Time = from.Limits.Time },
+	"max-state":       func(to, from *plc.Spec) { to.Limits.State = from.Limits.State },
+	"timeout":         func(to, from *plc.Spec) { to.Limits.Timeout = from.Limits.Timeout },
+	"on-failure":      func(to, from *plc.Spec) { to.OnFailure = from.OnFailure },
+	"on-uncertain":    func(to, from *plc.Spec) { to.OnUncertain = from.OnUncertain },
+	"approve":         func(to, from *plc.Spec) { to.Approvals.Calls = from.Approvals.Calls },
+	"approve-timeout": func(to, from *plc.Spec) { to.Approvals.Timeout = from.Approvals.Timeout },
+	"on-timeout":      func(to, from *plc.Spec) { to.Approvals.OnTimeout = from.Approvals.OnTimeout },
+	"max-revisions":   func(to, from *plc.Spec) { to.Revisions.Max = from.Revisions.Max },
+	"revise-at":       func(to, from *plc.Spec) { to.Revisions.At = from.Revisions.At },
+	"fail-fast":       func(to, from *plc.Spec) { to.FailFast = from.FailFast },
+	"instances":       func(to, from *plc.Spec) { to.Instances = from.Instances },
+	"model-record":    func(to, from *plc.Spec) { to.ModelTapes = from.ModelTapes },
+	"model-replay":    func(to, from *plc.Spec) { to.ModelTapes = from.ModelTapes },
+	"no-cache":        func(to, from *plc.Spec) { to.NoCache = from.NoCache },
 }
 
-// add adds the flags that all these commands have.
+// addTo adds the flags that all these commands have.
 func (f *resumeFlags) addTo(c *cobra.Command) {
 	all := &cobra.Command{}
-	var defaults runFlags
-	defaults.addAll(all)
-	for _, name := range resumable {
+	f.addAll(all)
+	for name := range resumable {
 		c.Flags().AddFlag(all.Flags().Lookup(name))
 	}
-	f.addTelling(c)
+	for _, name := range []string{"format", "events", "store", "expect", "expect-within", "results"} {
+		c.Flags().AddFlag(all.Flags().Lookup(name))
+	}
 	c.Flags().Lookup("store").Usage = "the store that has the run; the default is $PLC_STORE, else a file in the user's state directory"
 	c.Flags().BoolVar(&f.yes, "yes", false, "approve what would be asked")
 }
 
-// over are the flags that are given anew, as the record has flags.
-func (f *resumeFlags) over(c *cobra.Command) map[string]string {
-	over := map[string]string{}
-	for _, name := range resumable {
-		if fl := c.Flags().Lookup(name); fl.Changed {
-			over[name] = fl.Value.String()
+// edit changes the settings of a run as the flags say that were given.
+func (f *resumeFlags) edit(c *cobra.Command) func(*plc.Spec) {
+	return func(s *plc.Spec) {
+		for name, set := range resumable {
+			if c.Flags().Changed(name) {
+				set(s, &f.spec)
+			}
 		}
 	}
-	return over
 }
 
 func resumeCommand(env *environment) *cobra.Command {
@@ -89,7 +109,38 @@ the same keep what they gave, the others are checked, and made.`,
 
 // resume is plc resume.
 func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) error {
-	if err := errors.Join(notNegative(c), absolute(&f.plan, &f.events, &f.results)); err != nil {
+	if err := f.finish(c); err != nil {
+		return err
+	}
+	if err := absolute(&f.plan, &f.events, &f.results, &f.spec.Instances.Name); err != nil {
+		return err
+	}
+	change := plc.Change{Edit: f.edit(c), OnRevision: func(d *report.Diff) {
+		if f.format != "json" {
+			env.showRevision(d)
+		}
+	}}
+	if f.plan != "" {
+		text, err := env.readText(f.plan) // before the folder changes
+		if err != nil {
+			return err
+		}
+		change.Plan = plc.Source{Name: f.plan, Text: string(text)}
+	}
+	return env.withStore(c.Context(), name, f, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+		if sum.Status != exec.Rejected {
+			if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
+				return nil, err
+			}
+		}
+		return e.Continue(c.Context(), sum.Run, change)
+	})
+}
+
+// withStore continues the run of this name, or a fork of it, that begin holds.
+func (env *environment) withStore(ctx context.Context, name string, f *resumeFlags, begin func(*plc.Engine, *journal.Summary) (*plc.Run, error)) error {
+	asJSON, err := wantsJSON(f.format)
+	if err != nil {
 		return err
 	}
 	store, err := writeStore(f.store)
@@ -99,150 +150,60 @@ func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) er
 	if err := env.memoryBeside(f.store); err != nil {
 		return errors.Join(err, store.Close())
 	}
-	sum, err := findRun(store, name)
+	sum, err := findRun(ctx, store, name)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	if sum.Status == exec.Rejected {
-		env.complain(fmt.Errorf("the run %s was rejected (%s); run its plan again", sum.Run, sum.Reason))
-		if err := store.Close(); err != nil {
-			return err
-		}
-		return exit(exitRejected)
-	}
-	run, err := store.Resume(sum.Run)
+	r, err := begin(env.engine(func() (journal.Store, error) { return store, nil }), sum)
 	if err != nil {
-		return errors.Join(errors.New(trimJournal(err)), store.Close())
+		return errors.Join(env.notContinued(ctx, f, asJSON, err), store.Close())
 	}
-	k := newKept(store, run)
-	k.resumed = true
-	err = env.goOn(c, k, sum, f)
-	return env.lose(k.close(), err)
-}
-
-// goOn goes on with a run that is held.
-func (env *environment) goOn(c *cobra.Command, k *kept, sum *journal.Summary, f *resumeFlags) error {
-	given, err := k.store.Given(k.id())
-	if err != nil {
-		return err
-	}
-	over := f.over(c)
-	if err := absoluteFlag(over, "instances"); err != nil {
-		return err
-	}
-	var revised []byte
-	if f.plan != "" {
-		if revised, err = env.readText(f.plan); err != nil {
-			return err
-		}
-	}
-	env.enter(given)
-	p, err := env.recallFor(c.Context(), given, f, over)
-	if err != nil {
-		return err
-	}
-	if p.flags.instances != "" && p.flags.lines == nil {
-		if err := sameInstances(given, p.flags.instances); err != nil {
-			return err
-		}
-	}
-	p.opts.RetryFailed = sum.Status == exec.Failed
-	p.opts.Revision, p.program = given.Revision, given.Program
-	if f.plan != "" {
-		if p, err = env.revise(c.Context(), k, p, given, f, over, revised); err != nil {
-			return err
-		}
-	}
-	if p.invalid != nil {
-		return env.invalid(p.settings, p.loaded, p.name, p.asJSON, p.invalid)
-	}
+	f.spec = r.Plan().Spec()
+	s := &settings{r.Plan().Checker(), r.Plan().Checker().Options()}
+	l := newLoaded(r.Plan())
+	l.findings = r.Plan().AllFindings()
+	p := env.newPrepared(l, s, f.spec.Plan.Name, &f.runFlags, asJSON)
 	if err := env.usable(p); err != nil {
-		return err
+		return errors.Join(err, r.Close(), store.Close())
 	}
-	p.opts.ID = k.id()
-	return env.start(c.Context(), p, k)
+	return env.start(ctx, p, r)
 }
 
-// absoluteFlag makes the name of a file in a flag hold in another folder.
-func absoluteFlag(flags map[string]string, name string) error {
-	value := flags[name]
-	err := absolute(&value)
-	if value != "" {
-		flags[name] = value
+// notContinued says why a run does not go on.
+func (env *environment) notContinued(ctx context.Context, f *resumeFlags, asJSON bool, err error) error {
+	var rejected *plc.RejectedError
+	var faulty *plc.PlanError
+	switch {
+	case errors.As(err, &rejected):
+		env.complain(err)
+		return exit(exitRejected)
+	case errors.As(err, &faulty):
+		s := &settings{faulty.Plan.Checker(), faulty.Plan.Checker().Options()}
+		l := newLoaded(faulty.Plan)
+		l.findings = faulty.Findings
+		return env.invalid(s, l, faulty.Plan.Name, asJSON, exit(exitErrors))
+	}
+	return asFlag(ctx, trimmed(err))
+}
+
+// enterRun makes the folder in which a run was begun the current one.
+func (env *environment) enterRun(ctx context.Context, e *plc.Engine, run string) error {
+	_, folder, err := e.Begun(ctx, run)
+	if err == nil {
+		env.enter(folder)
 	}
 	return err
 }
 
-// recallFor is recall with what this process is to tell.
-func (env *environment) recallFor(ctx context.Context, g *journal.Given, f *resumeFlags, over map[string]string) (*prepared, error) {
-	format := map[string]string{"format": "text"}
-	if f.format != "" {
-		format["format"] = f.format
-	}
-	maps.Copy(format, over)
-	again := &runFlags{}
-	p, err := env.recall(ctx, g, again, format)
-	if err != nil {
-		return nil, err
-	}
-	again.yes, again.events, again.results, again.expect = f.yes, f.events, f.results, f.expect
-	return p, nil
-}
-
-// revise replaces the plan of a run by another, which is ready to run then.
-func (env *environment) revise(ctx context.Context, k *kept, old *prepared, g *journal.Given, f *resumeFlags, over map[string]string, text []byte) (*prepared, error) {
-	most := old.flags.maxRevisions
-	if most == 0 {
-		most = exec.DefaultMaxRevisions
-	}
-	if g.Revision >= most {
-		return nil, fmt.Errorf("the plan was revised %s, which is the most; --max-revisions allows more", times(g.Revision))
-	}
-	next := *g
-	next.Plan = journal.Text{Role: journal.Plan, Name: f.plan, Bytes: text}
-	next.Texts = nil
-	for _, t := range g.Texts {
-		if t.Role != journal.Document { // those of the other plan are read anew
-			next.Texts = append(next.Texts, t)
-		}
-	}
-	env.texts.kept, env.texts.fresh = nil, true
-	p, err := env.recallFor(ctx, &next, f, over)
-	if err != nil || p.invalid != nil {
-		return p, err
-	}
-	if !p.asJSON {
-		env.showRevision(compile.Compare(old.prog, p.prog))
-	}
-	given, err := env.whatIsGiven(p)
-	if err != nil {
-		return nil, err
-	}
-	p.opts.Revision, p.program, p.opts.RetryFailed = g.Revision+1, given.Program, true
-	if err := k.run.Revise(&journal.Given{Plan: given.Plan, Texts: documentsOf(given), Program: given.Program}); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func documentsOf(g *journal.Given) (docs []journal.Text) {
-	for _, t := range g.Texts {
-		if t.Role == journal.Document {
-			docs = append(docs, t)
-		}
-	}
-	return docs
-}
-
 // showRevision shows what differs in meaning.
-func (env *environment) showRevision(d *compile.Diff) {
-	out := bufio.NewWriter(env.stderr)
+func (env *environment) showRevision(d *report.Diff) {
+	out := newBuffered(env.stderr)
 	if d.IsEmpty() {
-		fmt.Fprintln(out, "no difference in meaning")
+		showf(out, "no difference in meaning\n")
 	}
 	writeDiff(out, d)
 	for _, doc := range d.Documents {
-		fmt.Fprintf(out, "in %s:\n", printable(doc.Document))
+		showf(out, "in %s:\n", display.Name(doc.Document))
 		writeDiff(out, doc.Diff)
 	}
 	_ = out.Flush() // a terminal that is gone can't be told
@@ -276,22 +237,18 @@ byte; exit 3 when it is not, or when the run has not come to an end.`,
 }
 
 // replay is plc replay.
-func (env *environment) replay(ctx context.Context, w *walked) error {
-	want, err := endDigest(ctx, w.store, w.sum.Run)
-	if err != nil {
-		return err
-	}
+func (env *environment) replay(_ context.Context, w *walked) error {
 	if err := env.showReplayed(w); err != nil {
 		return err
 	}
-	switch want {
+	switch w.Recorded {
 	case "":
 		return env.failed(exitFailed, "the run has not come to an end", errors.New("there is nothing to compare with; plc resume goes on with it"))
 	case w.res.Digest:
-		env.hintf("the whiteboard is the same as at the end of the run (SHA-256 %s); no tool was called", want[:16])
+		env.hintf("the whiteboard is the same as at the end of the run (SHA-256 %s); no tool was called", w.Recorded[:16])
 		return nil
 	}
-	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", w.res.Digest, want))
+	return env.failed(exitFailed, "the whiteboard is not the same", fmt.Errorf("its digest is %s, and was %s", w.res.Digest, w.Recorded))
 }
 
 // showReplayed shows what a run gave that was replayed.
@@ -309,26 +266,6 @@ func (env *environment) showReplayed(w *walked) error {
 		return nil
 	}
 	return env.writeJSON(gave(w.loaded, res))
-}
-
-// endDigest is the digest of the whiteboard at the end of a run; "" when it has not come to one.
-func endDigest(ctx context.Context, store *journal.Store, run string) (digest string, err error) {
-	for entry, err := range store.Events(ctx, run, 0, false) {
-		if err != nil {
-			return "", err
-		}
-		e, err := entry.Event()
-		if err != nil {
-			return "", err
-		}
-		switch e.Type {
-		case exec.RunFinished, exec.RunPaused:
-			digest = e.Digest
-		case exec.RunStarted, exec.RunResumed:
-			digest = ""
-		}
-	}
-	return digest, nil
 }
 
 func forkCommand(env *environment) *cobra.Command {
@@ -351,100 +288,62 @@ The calls that are made again have their effects again.`,
 			if at == "" {
 				return errors.New("fork wants --at CALL, the call from which on the run is done again")
 			}
-			return env.fork(c, args[0], &f, &journal.Fork{At: at, Instance: instance}, set)
+			return env.fork(c, args[0], &f, plc.Fork{At: at, Instance: instance}, set)
 		},
 	}
 	f.addTo(c)
 	c.Flags().StringVar(&at, "at", "", "the first call to be made again, by its path as in plc show")
 	c.Flags().StringVar(&instance, "instance", "", "the instance that the call works on")
 	c.Flags().StringArrayVar(&set, "set", nil, "path=value, a value of the whiteboard at the start, as in state.user.name=Ada (repeatable)")
-	must(c.RegisterFlagCompletionFunc("at", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	must(c.RegisterFlagCompletionFunc("at", func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		s, err := readStore(f.store)
 		if err != nil || len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer s.Close()
-		run, err := findRun(s, args[0])
+		run, err := findRun(c.Context(), s, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return knownCalls(s, run.Run), cobra.ShellCompDirectiveNoFileComp
+		return knownCalls(c.Context(), s, run.Run), cobra.ShellCompDirectiveNoFileComp
 	}))
 	return c
 }
 
 // fork is plc fork.
-func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how *journal.Fork, set []string) error {
-	if err := errors.Join(notNegative(c), absolute(&f.events, &f.results)); err != nil {
+func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how plc.Fork, set []string) error {
+	if err := f.finish(c); err != nil {
 		return err
 	}
-	values, err := setValues(set)
-	if err != nil {
+	if err := absolute(&f.events, &f.results, &f.spec.Instances.Name); err != nil {
 		return err
 	}
-	store, err := writeStore(f.store)
-	if err != nil {
-		return err
+	var err error
+	if how.Set, err = plc.ParseSet(set); err != nil {
+		return asFlag(c.Context(), err)
 	}
-	if err := env.memoryBeside(f.store); err != nil {
-		return errors.Join(err, store.Close())
-	}
-	k, err := env.makeFork(c.Context(), store, name, how, values)
-	if err != nil {
-		return errors.Join(err, store.Close())
-	}
-	sum, err := store.Run(k.id())
-	if err == nil {
-		err = env.goOn(c, k, sum, f)
-	}
-	return env.lose(k.close(), err)
+	return env.withStore(c.Context(), name, f, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
+		how.Run = sum.Run
+		if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
+			return nil, err
+		}
+		r, err := e.Fork(c.Context(), how, plc.Change{Edit: f.edit(c)})
+		if err == nil {
+			env.warnUnread(r.Plan().Program, how.Set)
+		}
+		return r, err
+	})
 }
 
-// makeFork makes a fork of a run, and holds it.
-func (env *environment) makeFork(ctx context.Context, store *journal.Store, name string, how *journal.Fork, values map[string]json.RawMessage) (*kept, error) {
-	sum, err := findRun(store, name)
-	if err != nil {
-		return nil, err
-	}
-	given, err := store.Given(sum.Run)
-	if err != nil {
-		return nil, err
-	}
-	p, err := env.sealedPlan(ctx, store, sum.Run)
-	if err != nil {
-		return nil, err
-	}
-	how.Run, how.Set = sum.Run, values
-	if given.Fork != nil {
-		how.Set = maps.Clone(given.Fork.Set)
-		maps.Copy(how.Set, values)
-	}
-	if how.Drop, err = journal.Behind(p.prog, how.Instance, how.At); err != nil {
-		return nil, errors.New(trimJournal(err))
-	}
-	if err := errors.Join(strangers(p, values), overwritten(p, how)); err != nil {
-		return nil, err
-	}
-	if err := setInto(maps.Clone(p.settings.compile.Values), values); err != nil { // before there is a fork
-		return nil, err
-	}
-	env.warnUnread(p.prog, values)
-	run, err := store.Fork(exec.NewID(), how)
-	if err != nil {
-		return nil, err
-	}
-	return newKept(store, run), nil
-}
-
-// warnUnread warns of values that make no difference: neither a call nor the output reads them, and the state
-// is no output.
+// warnUnread warns of values that make no difference: neither a call nor the output reads them, and
+// the state is no output.
 func (env *environment) warnUnread(prog *compile.Program, values map[string]json.RawMessage) {
 	var reads []state.Path
-	for r := range prog.TypedReads() {
-		reads = append(reads, r.Read.Path)
+	for r := range prog.Reads() {
+		reads = append(reads, r.Path)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		path := setPath(name)
+		path := plc.SetPath(name)
 		kept := path[0].Name == "state" && prog.Output == nil
 		if kept || slices.ContainsFunc(reads, func(r state.Path) bool { return sees(r, path) }) {
 			continue
@@ -456,7 +355,7 @@ func (env *environment) warnUnread(prog *compile.Program, values map[string]json
 				}
 			}
 		}
-		fmt.Fprintf(env.stderr, "warning: --set %s: nothing reads it; %s\n", printable(name), meant(name, names, "the run is the same without"))
+		showf(env.stderr, "warning: --set %s: nothing reads it; %s\n", name, meant(name, names, "the run is the same without"))
 	}
 }
 
@@ -464,71 +363,4 @@ func (env *environment) warnUnread(prog *compile.Program, values map[string]json
 func sees(read, path state.Path) bool {
 	kind, _, _ := strings.Cut(read[0].Name, "\x00")
 	return kind == path[0].Name && read[1:].Overlaps(path[1:])
-}
-
-// setPath is the path that --set names.
-func setPath(name string) (path state.Path) {
-	for _, step := range strings.Split(name, ".") {
-		s := state.Segment{Kind: state.Name, Name: step}
-		if n, err := strconv.Atoi(step); err == nil && len(path) > 0 {
-			s.Kind, s.Index = state.Either, n
-		}
-		path = append(path, s)
-	}
-	return path
-}
-
-// strangers refuses to set what is of no kind of the whiteboard: nothing would read it.
-func strangers(p *prepared, values map[string]json.RawMessage) error {
-	kinds := map[string]bool{"input": true, "state": true, "data": true}
-	for name := range p.prog.Initial {
-		kinds[name] = true
-	}
-	for _, in := range p.prog.Instances {
-		for name := range in.Own {
-			kinds[name] = true
-		}
-	}
-	for path := range values {
-		if kind, _, _ := strings.Cut(path, "."); !kinds[kind] {
-			return fmt.Errorf("--set %s: the whiteboard has no %q; it has %s", path, kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
-		}
-	}
-	return nil
-}
-
-// overwritten refuses to set what a call writes whose result is taken over.
-func overwritten(p *prepared, how *journal.Fork) error {
-	for path := range how.Set {
-		for i := range p.prog.Calls {
-			call := &p.prog.Calls[i]
-			if call.ID == how.At || how.Drop(how.Instance, call.ID) {
-				continue
-			}
-			for _, a := range call.Alternatives {
-				if name := strings.TrimPrefix(a.Name(), "†"); name == path || strings.HasPrefix(path, name+".") {
-					return fmt.Errorf("--set %s: the call %q writes there, and its result is taken over; fork at it, or set what it reads", path, call.ID)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// setValues are the values of --set, by their paths.
-func setValues(set []string) (map[string]json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	for _, s := range set {
-		path, text, ok := strings.Cut(strings.TrimPrefix(s, "†"), "=")
-		steps := strings.Split(path, ".")
-		if !ok || len(steps) < 2 || slices.Contains(steps, "") || strings.ContainsAny(path, "[]\"*") {
-			return nil, fmt.Errorf("--set %s: it is path=value, as in state.user.name=Ada", s)
-		}
-		value := []byte(text)
-		if jsonscan.Check(value, jsonscan.Limits{}) != nil {
-			value = quote(text)
-		}
-		values[path] = value
-	}
-	return values, nil
 }

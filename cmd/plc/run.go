@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/exec/adaptive"
-	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
 )
@@ -23,30 +23,15 @@ import (
 // runFlags are the flags of plc run besides those of the plan.
 type runFlags struct {
 	planFlags
-	format      string
-	yes         bool
-	schedule    string
-	maxParallel int
-	onFailure   string
-	onUncertain string
-	approve     string
-	maxTime     time.Duration
-	timeout     time.Duration
-	events      string
-	seed        uint64
-	store       string
-	expect      string
-	results     string
-	failFast    bool
-	approval    string
-	lines       []byte // of --instances, when they had to be known before the run
-	branch      []string
-
-	approveTimeout time.Duration
-	onTimeout      string
-	maxRevisions   int
-	reviseAt       float64
-	noCache        bool
+	format   string
+	yes      bool
+	events   string
+	store    string
+	expect   string
+	within   float64 // of --expect: by how much numbers may differ
+	results  string
+	approval string
+	branch   []string
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -99,14 +84,14 @@ func (f *runFlags) addAll(c *cobra.Command) {
 // addRun adds what is of a run only.
 func (f *runFlags) addRun(c *cobra.Command) {
 	fl := c.Flags()
-	fl.BoolVar(&f.lazy, "lazy", false, "show the plan, what it would do and a forecast, and ask before anything runs")
+	fl.BoolVar(&f.spec.Lazy, "lazy", false, "show the plan, what it would do and a forecast, and ask before anything runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.StringVar(&f.approval, "approval", "", "run on this approval, a file of plc plan that plc approve approved")
-	addDuration(c, &f.approveTimeout, "approve-timeout", "how long to wait for an answer, from this terminal or of plc approve elsewhere, as in 10m; 0 is for ever, where there is somebody to ask")
-	fl.StringVar(&f.onTimeout, "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve")
-	fl.IntVar(&f.maxRevisions, "max-revisions", exec.DefaultMaxRevisions, "how often the plan may be replaced by another")
-	fl.Float64Var(&f.reviseAt, "revise-at", 0, "pause for another plan when this share of the settled calls has failed, as in 0.3; 0 is never")
-	fl.BoolVar(&f.noCache, "no-cache", false, "remember no results, whatever the tool file says")
+	addDuration(c, &f.spec.Approvals.Timeout, "approve-timeout", "how long to wait for an answer, from this terminal or of plc approve elsewhere, as in 10m; 0 is for ever, where there is somebody to ask")
+	fl.StringVar((*string)(&f.spec.Approvals.OnTimeout), "on-timeout", "reject", "what holds for a call that nobody has answered in time: reject or approve")
+	fl.IntVar(&f.spec.Revisions.Max, "max-revisions", exec.DefaultMaxRevisions, "how often the plan may be replaced by another")
+	fl.Float64Var(&f.spec.Revisions.At, "revise-at", 0, "pause for another plan when this share of the settled calls has failed, as in 0.3; 0 is never")
+	fl.BoolVar(&f.spec.NoCache, "no-cache", false, "remember no results, whatever the tool file says")
 	complete(c, "on-timeout", "reject", "approve")
 	completeFiles(c, "json", "approval")
 }
@@ -117,6 +102,7 @@ func (f *runFlags) addTelling(c *cobra.Command) {
 	addFormat(c, &f.format, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the run is kept: a path, or none")
+	fl.Float64Var(&f.within, "expect-within", 0, "by how much the numbers of --expect may differ from those of the run")
 	fl.StringVar(&f.expect, "expect", "", "exit 3 unless the run gives this: JSON, or a string; a number is rounded to as many decimals")
 	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
 	completeFiles(c, "jsonl", "events", "results")
@@ -126,75 +112,35 @@ func (f *runFlags) addTelling(c *cobra.Command) {
 func (f *runFlags) addMeaning(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringArrayVar(&f.branch, "branch", nil, "CALL=NAME, an outcome that the dry run assumes (repeatable)")
-	fl.StringVar(&f.schedule, "schedule", "parallel", "parallel, sequential or adaptive")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
-	fl.StringVar(&f.onFailure, "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
-	fl.StringVar(&f.onUncertain, "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
-	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
-	addDuration(c, &f.maxTime, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
-	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
-	fl.BoolVar(&f.failFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
-	f.models.add(c)
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
+	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")
+	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
+	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
+	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
+	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
+	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
+	f.spec.Limits.State = exec.DefaultMaxBytes
+	addSize(c, &f.spec.Limits.State, "max-state", "most that all calls may write to the whiteboards, as in 64MiB")
+	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
+	fl.BoolVar(&f.spec.FailFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
+	addModelTapes(c, &f.spec.ModelTapes)
+	fl.Uint64Var(&f.spec.Seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	complete(c, "approve", "all", "destructive", "none")
 }
 
-// options are the executor's options that the flags say.
-func (f *runFlags) options() (*exec.Options, error) {
-	o := &exec.Options{MaxParallel: f.maxParallel, MaxSteps: f.maxSteps, MaxTokens: f.maxTokens, MaxCost: f.maxCost, MaxTime: f.maxTime, Timeout: f.timeout, Seed: f.seed}
-	var err error
-	if o.Schedule, err = choice("schedule", f.schedule, map[string]exec.Schedule{
-		"parallel": exec.Parallel, "sequential": exec.Sequential, "adaptive": exec.Adaptive,
-	}); err != nil {
-		return nil, err
-	}
-	if o.Schedule == exec.Sequential && f.maxParallel > 1 {
-		return nil, errors.New("--schedule sequential runs one call at a time: leave --max-parallel out")
-	}
-	if o.Schedule == exec.Adaptive {
-		o.Limiter = adaptive.New(o.MaxParallel)
-	}
-	if o.OnFailure, err = choice("on-failure", f.onFailure, map[string]exec.Strategy{
-		"abort": exec.Abort, "skip": exec.Skip, "continue": exec.Continue, "ask": exec.Ask, "replan": exec.Replan,
-	}); err != nil {
-		return nil, err
-	}
-	if o.OnUncertain, err = choice("on-uncertain", f.onUncertain, map[string]exec.Uncertain{
-		"ask": exec.AskUncertain, "retry": exec.RetryUncertain, "fail": exec.FailUncertain, "skip": exec.SkipUncertain,
-	}); err != nil {
-		return nil, err
-	}
-	if o.OnAnswerTimeout.Approved, err = choice("on-timeout", f.onTimeout, map[string]bool{"reject": false, "approve": true}); err != nil {
-		return nil, err
-	}
-	if f.reviseAt > 1 {
-		return nil, fmt.Errorf("--revise-at %g: it is a share of the calls, from 0 to 1", f.reviseAt)
-	}
-	o.AnswerTimeout, o.MaxRevisions, o.ReviseAt = f.approveTimeout, f.maxRevisions, f.reviseAt
-	o.Approve, err = approve(f.approve)
-	return o, err
-}
-
-func approve(value string) (exec.Approve, error) {
-	return choice("approve", value, map[string]exec.Approve{
-		"all": exec.ApproveAll, "destructive": exec.ApproveDestructive, "none": exec.ApproveNone,
-	})
-}
-
 // runPlan is plc run.
 func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) error {
-	f.lazy = f.lazy || f.approval != ""
+	f.spec.Lazy = f.spec.Lazy || f.approval != ""
 	if err := env.memoryBeside(f.store); err != nil {
 		return err
 	}
-	p, err := env.prepare(c, name, f)
+	p, err := env.prepare(c, name, f, func() (journal.Store, error) { return openStore(f.store) })
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(f.instances); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(f.spec.Instances.Name); err == nil && info.Mode().IsRegular() {
 		env.read = append(env.read, info) // which is read as the run goes on
 	}
 	if err := env.keepsRead("events", f.events); err != nil {
@@ -209,16 +155,11 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if !p.asJSON {
 		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
 	}
-	store, err := openStore(f.store)
+	r, err := p.Begin(c.Context())
 	if err != nil {
 		return err
 	}
-	k, err := env.begin(c, p, store)
-	if err != nil {
-		return errors.Join(err, closeStore(store))
-	}
-	err = env.start(c.Context(), p, k)
-	return env.lose(k.close(), err)
+	return env.start(c.Context(), p, r)
 }
 
 // usable makes sure, before anything is recorded, that a run can use the files that its flags
@@ -228,8 +169,8 @@ func (env *environment) usable(p *prepared) error {
 	if _, err := wantsBatch(p.prog, f); err != nil {
 		return err
 	}
-	if f.instances != "" && f.lines == nil {
-		if err := env.canReadLines(f.instances); err != nil {
+	if name := f.spec.Instances.Name; name != "" && p.prog.Mode != lang.Lazy {
+		if err := env.canReadLines(name); err != nil {
 			return err
 		}
 	}
@@ -253,15 +194,33 @@ func (env *environment) usable(p *prepared) error {
 	return p.refusal
 }
 
-func closeStore(s *journal.Store) error {
-	if s == nil {
+// canReadLines reports, as an error, that a file of instances can't be read. What is no plain
+// file is not tried: its writer would notice.
+func (env *environment) canReadLines(name string) error {
+	if name == "-" {
+		if env.stdinRead {
+			return errors.New("standard input can be read only once: give one of the files by its name")
+		}
 		return nil
 	}
-	return s.Close()
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return plc.ReadError(err)
+	case info.IsDir():
+		return fmt.Errorf("can't read %s: it is a directory; name a file with a JSON object a line", name)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return plc.ReadError(err)
+	}
+	return file.Close()
 }
 
-// lose says that the record is not complete; the exit code is err's if there is one.
-func (env *environment) lose(lost, err error) error {
+// reportLostRecord says that the record is not complete; the exit code is err's if there is one.
+func (env *environment) reportLostRecord(lost, err error) error {
 	if lost == nil {
 		return err
 	}
@@ -272,109 +231,144 @@ func (env *environment) lose(lost, err error) error {
 	return err
 }
 
-// start runs a plan that may run, when it is lazy as soon as somebody has said yes to it.
-func (env *environment) start(ctx context.Context, p *prepared, k *kept) error {
-	if k != nil && !p.asJSON {
-		fmt.Fprintf(env.stderr, "run %s\n", k.id())
+// start runs a plan that may run, when it is lazy as soon as somebody has said yes to it, and
+// closes its record.
+func (env *environment) start(ctx context.Context, p *prepared, r *plc.Run) error {
+	if r.Recorded() && !p.asJSON {
+		showf(env.stderr, "run %s\n", r.ID())
 	}
-	if p.prog.Mode == lang.Lazy {
-		stop, err := env.allowed(ctx, p, k)
-		if err != nil {
-			k.fail(err)
+	err := env.execute(ctx, p, r)
+	lost := r.Close()
+	if store, storeErr := p.Checker.Store(); storeErr == nil && store != nil {
+		lost = errors.Join(lost, store.Close())
+	}
+	return env.reportLostRecord(lost, err)
+}
+
+// execute runs a program that may run.
+func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) error {
+	l, f := p.loaded, p.flags
+	var show *progress
+	if !p.asJSON {
+		show = newProgress(env.stderr, l.prog)
+		env.shown.Store(show)
+	}
+	r.Approver = env.answerer(f, show, r)
+	spans := env.tracer(workflowName(p.name))
+	defer env.endTrace(spans)
+	if spans != nil {
+		r.Options.Middleware = append(r.Options.Middleware, spans.Middleware)
+	}
+	var log *eventLog
+	r.OnEvent = func(e *exec.Event) {
+		spans.Event(e)
+		log.write(e)
+		show.event(e)
+	}
+	r.OnRefused = func(err error) { show.note(trimJournal(err)) }
+	r.Allow = p.allow(env)
+	var b *batch
+	stop := func() {}
+	r.OnStart = func() (err error) {
+		if log, err = openEvents(f.events); err != nil {
 			return err
 		}
-		if stop != nil {
-			k.end(stop)
-			err := env.showResult(p.loaded, stop, p.asJSON)
-			env.hintNext(p, k, stop, nil)
+		if b, err = env.newBatch(l.prog, f, show, p.asJSON); err != nil {
 			return err
 		}
-	}
-	err := env.execute(ctx, p, k)
-	return err
-}
-
-// allowed makes sure that somebody has said yes to a lazy plan (plan-language §10). What it
-// returns stands for the result when the plan is not to run now; nil is a yes.
-func (env *environment) allowed(ctx context.Context, p *prepared, k *kept) (*exec.Result, error) {
-	if p.approvedBefore(k) {
-		return nil, nil
-	}
-	if k != nil {
-		if err := env.learn(ctx, p, k.store); err != nil {
-			return nil, err
+		if b != nil {
+			r.OnInstance = b.instance
 		}
-	}
-	d, _, err := p.dryRun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch f := p.flags; {
-	case f.approval != "":
-		return env.allowedBy(p, k, f.approval)
-	case f.yes:
-		return nil, k.approve(p)
-	}
-	stop := env.askPlan(ctx, p, k, d)
-	if stop == nil {
-		err = k.approve(p)
-	}
-	return stop, err
-}
-
-// approvedBefore reports whether the store has an approval of a plan for this run, which is
-// then used up.
-func (p *prepared) approvedBefore(k *kept) bool {
-	return k != nil && k.resumed && k.store.UseApproval(p.program, k.id()) == nil
-}
-
-// approve takes note that a person said yes to a plan, for the run to go on by it if it is cut
-// off.
-func (k *kept) approve(p *prepared) error {
-	if k == nil {
+		env.graceful.Store(true)
+		show.start(r.Approver == nil)
+		stop = show.stop
 		return nil
 	}
-	if err := k.store.Approve(p.program, time.Time{}); err != nil {
-		return err
+	cancelled := context.AfterFunc(ctx, show.cancelled)
+	res, err := r.Do(ctx)
+	cancelled()
+	stop()
+	lost, lostResults := log.close(), b.close()
+	if err != nil {
+		return asFlag(ctx, err)
 	}
-	return k.store.UseApproval(p.program, k.id())
+	if b != nil {
+		err = env.showBatch(b, res, p.asJSON)
+	} else {
+		err = env.showResult(l, res, p.asJSON)
+	}
+	env.hintNext(p, r, res, b)
+	if err == nil && f.expect != "" {
+		err = env.meets(f, l, res)
+	}
+	err = env.complainLost("events", f.events, lost, err)
+	return env.complainLost("results", f.results, lostResults, err)
 }
 
+// answerer is who answers the questions of a run; nil is nobody.
+func (env *environment) answerer(f *runFlags, show *progress, r *plc.Run) func(context.Context, *exec.Question) (exec.Answer, error) {
+	switch {
+	case f.yes:
+		return approveAll
+	case env.canAsk():
+		return env.approver(show, r)
+	case f.spec.Approvals.Timeout > 0: // somebody elsewhere may answer until then
+		return func(ctx context.Context, _ *exec.Question) (exec.Answer, error) {
+			<-ctx.Done()
+			return exec.Answer{}, ctx.Err()
+		}
+	}
+	return nil
+}
+
+// allow decides about a lazy plan: see plc.Hooks.
+func (p *prepared) allow(env *environment) func(context.Context, *plc.Run, *plc.Preview) (*exec.Result, error) {
+	return func(ctx context.Context, r *plc.Run, preview *plc.Preview) (*exec.Result, error) {
+		p.forecast = preview.Forecast
+		switch f := p.flags; {
+		case f.approval != "":
+			return env.allowedBy(ctx, p, r, f.approval)
+		case p.settings.Policy.ApprovalKeys != nil:
+			return r.NotRun(exec.Rejected, wantsSigned), nil
+		case f.yes:
+			return nil, nil
+		}
+		return env.askPlan(ctx, p, r, preview), nil
+	}
+}
+
+// wantsSigned says how a lazy plan is approved under a policy with approvalKeys.
+const wantsSigned = "the policy wants an approval that is signed: plc plan FILE -o APPROVAL writes a request, plc approve APPROVAL --key KEY signs it, and plc run --approval APPROVAL uses it"
+
 // allowedBy runs a plan on an approval, which is then used up.
-func (env *environment) allowedBy(p *prepared, k *kept, name string) (*exec.Result, error) {
-	a, stop, err := env.checkApproval(p)
+func (env *environment) allowedBy(ctx context.Context, p *prepared, r *plc.Run, name string) (*exec.Result, error) {
+	a, stop, err := env.checkApproval(p, r)
 	if stop != nil || err != nil {
 		return stop, err
 	}
-	if p.opts.ID == "" {
-		p.opts.ID = exec.NewID()
-	}
-	err = k.useOnce(a, p.opts.ID)
-	if err == nil {
-		err = env.use(name, a, p.opts.ID)
+	if err = useOnce(ctx, p, r, a); err == nil {
+		err = env.use(name, a, r.ID())
 	}
 	var refusal *approval.Refusal
 	if errors.As(err, &refusal) {
-		return env.refused(p, refusal), nil
-	}
-	if err == nil {
-		err = k.approve(p)
+		return env.refused(p, r, refusal), nil
 	}
 	return nil, err
 }
 
 // useOnce uses an approval up that is a file: the store knows it by its id, so that a copy of the
 // file is refused as well.
-func (k *kept) useOnce(a *approval.File, run string) error {
-	if k == nil {
-		return nil
+func useOnce(ctx context.Context, p *prepared, r *plc.Run, a *approval.File) error {
+	store, err := p.Checker.Store()
+	if store == nil || err != nil {
+		return err
 	}
 	key := "file " + a.ID
-	err := k.store.UseApproval(key, run)
+	err = store.UseApproval(ctx, key, r.ID())
 	var refused *journal.ApprovalError
 	if errors.As(err, &refused) && refused.Used == "" { // it was approved without this store
-		if err = k.store.Approve(key, time.Time{}); err == nil {
-			err = k.store.UseApproval(key, run)
+		if err = store.Approve(ctx, key, time.Time{}); err == nil {
+			err = store.UseApproval(ctx, key, r.ID())
 		}
 	}
 	if errors.As(err, &refused) {
@@ -384,18 +378,19 @@ func (k *kept) useOnce(a *approval.File, run string) error {
 }
 
 // askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
-func (env *environment) askPlan(ctx context.Context, p *prepared, k *kept, d *forecast.DryRun) *exec.Result {
+func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, preview *plc.Preview) *exec.Result {
 	if !env.canAsk() {
+		show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
 		if p.flags.store == noStore {
-			return notRun(p.loaded, exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
+			return r.NotRun(exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
 		}
-		if k == nil {
+		if !r.Recorded() {
 			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
 		}
-		return notRun(p.loaded, exec.Paused, waitsForApproval)
+		return r.NotRun(exec.Paused, plc.WaitsForApproval)
 	}
-	fmt.Fprint(env.stderr, blueprint(p.name, d, p.forecast, maxListed))
-	yes, why := env.ask(ctx, nil, "run this plan? (e to edit it)")
+	show(env.stderr, blueprint(p.name, preview.DryRun, p.forecast, maxListed))
+	yes, why := env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
 	switch {
 	case yes:
 		return nil
@@ -405,111 +400,27 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, k *kept, d *fo
 	case why != "":
 		why = ": " + why
 	}
-	return notRun(p.loaded, exec.Rejected, "the plan was not approved"+why)
-}
-
-// waitsForApproval is why a lazy plan has not run.
-const waitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
-
-// execute runs a program that may run.
-func (env *environment) execute(ctx context.Context, p *prepared, k *kept) error {
-	l, f, opts := p.loaded, p.flags, p.opts
-	log, err := openEvents(f.events)
-	if err != nil {
-		k.fail(err)
-		return err
-	}
-	var show *progress
-	if !p.asJSON {
-		show = newProgress(env.stderr, l.prog)
-		env.shown.Store(show)
-	}
-	opts.Approver = env.answerer(f, show, k)
-	spans := env.tracer(workflowName(p.name))
-	defer env.endTrace(spans)
-	p.traced(spans)
-	opts.OnEvent = func(e *exec.Event) {
-		spans.Event(e)
-		log.write(e)
-		show.event(e)
-		k.event(e)
-	}
-	opts.ReuseEvents = true
-	b, err := env.newBatch(l.prog, f, show, p.asJSON)
-	if err != nil {
-		k.fail(err)
-		return err
-	}
-	b.into(ctx, opts)
-	k.into(opts)
-	res, err := env.runToEnd(ctx, p, show, k)
-	lost, lostResults := log.close(), b.close()
-	if err != nil {
-		k.fail(err)
-		return err
-	}
-	res.Findings = append(l.findings, res.Findings...)
-	if b != nil {
-		err = env.showBatch(b, res, p.asJSON)
-	} else {
-		err = env.showResult(l, res, p.asJSON)
-	}
-	env.hintNext(p, k, res, b)
-	if err == nil && f.expect != "" {
-		err = env.meets(f.expect, l, res)
-	}
-	err = env.complainLost("events", f.events, lost, err)
-	return env.complainLost("results", f.results, lostResults, err)
-}
-
-// runToEnd runs a program, shows how it goes, and takes answers from elsewhere.
-func (env *environment) runToEnd(ctx context.Context, p *prepared, show *progress, k *kept) (*exec.Result, error) {
-	env.graceful.Store(true)
-	show.start(p.opts.Approver == nil)
-	defer show.stop()
-	defer context.AfterFunc(ctx, show.cancelled)()
-	h, err := exec.Start(ctx, p.prog, p.opts)
-	if err != nil {
-		return nil, err
-	}
-	defer k.listen(ctx, h, func(err error) { show.note(trimJournal(err)) })()
-	return h.Wait(), nil
-}
-
-// answerer is who answers the questions of a run; nil is nobody.
-func (env *environment) answerer(f *runFlags, show *progress, k *kept) func(context.Context, *exec.Question) (exec.Answer, error) {
-	switch {
-	case f.yes:
-		return approveAll
-	case env.canAsk():
-		return env.approver(show, k)
-	case f.approveTimeout > 0: // somebody elsewhere may answer until then
-		return func(ctx context.Context, _ *exec.Question) (exec.Answer, error) {
-			<-ctx.Done()
-			return exec.Answer{}, ctx.Err()
-		}
-	}
-	return nil
+	return r.NotRun(exec.Rejected, "the plan was not approved"+why)
 }
 
 // hintNext says how a run goes on that did not complete.
-func (env *environment) hintNext(p *prepared, k *kept, res *exec.Result, b *batch) {
-	if k == nil || p.asJSON {
+func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *batch) {
+	if !r.Recorded() || p.asJSON {
 		return
 	}
 	var fault *journal.Error
 	switch {
 	case errors.As(res.Err, &fault):
 	case res.Status == exec.Paused && res.Replan:
-		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", k.id())
+		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", r.ID())
 	case res.Status == exec.Paused:
-		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", k.id())
+		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", r.ID())
 	case res.Status == exec.Failed && anyUnsure(res, b):
-		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", k.id())
+		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", r.ID())
 	case res.Status == exec.Failed:
-		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", k.id())
+		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", r.ID())
 	case res.Status == exec.Cancelled:
-		env.hintf("plc resume %s goes on; what is done stays done", k.id())
+		env.hintf("plc resume %s goes on; what is done stays done", r.ID())
 	}
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 )
 
 // runStatuses are the statuses that runs may have.
 func runStatuses() []string {
-	return []string{"completed", "failed", "paused", "cancelled", "rejected", "running", "pending", "interrupted"}
+	return []string{"completed", "failed", "paused", "cancelled", "rejected", "running", "pending", "interrupted", "damaged"}
 }
 
 // statusesOf are the values of --status.
@@ -57,7 +58,7 @@ process is gone, and that did not end, is interrupted; plc resume goes on with i
 			if err != nil {
 				return err
 			}
-			return env.runs(store, format, journal.Filter{Status: only, Limit: limit})
+			return env.runs(c.Context(), store, format, journal.Filter{Status: only, Limit: limit})
 		},
 	}
 	addStore(c, &store, "the store that has the runs")
@@ -65,6 +66,7 @@ process is gone, and that did not end, is interrupted; plc resume goes on with i
 	c.Flags().StringSliceVar(&status, "status", nil, "only runs with this status: "+strings.Join(runStatuses(), ", "))
 	c.Flags().IntVar(&limit, "limit", 50, "most runs; 0 is all")
 	complete(c, "status", runStatuses()...)
+	c.AddCommand(repairCommand(env))
 	return c
 }
 
@@ -109,7 +111,7 @@ func entryOf(r *journal.Summary) runEntry {
 }
 
 // runs is plc runs.
-func (env *environment) runs(storeFlag, format string, f journal.Filter) error {
+func (env *environment) runs(ctx context.Context, storeFlag, format string, f journal.Filter) error {
 	asJSON, err := wantsJSON(format)
 	if err != nil {
 		return err
@@ -122,7 +124,7 @@ func (env *environment) runs(storeFlag, format string, f journal.Filter) error {
 		return err
 	default:
 		defer store.Close()
-		if all, err = store.Runs(f); err != nil {
+		if all, err = store.Runs(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -146,7 +148,7 @@ func (env *environment) runTable(all []*journal.Summary, limit int) error {
 	for _, r := range all {
 		rows = append(rows, []string{
 			r.Run, string(r.Status), callsOf(r), strconv.Itoa(r.Questions), took(r), r.Created.Local().Format("2006-01-02 15:04:05"),
-			cut(printable(shownName(r.Plan)), maxIDs),
+			display.Line(shownName(r.Plan)).Cut(maxIDs).String(),
 		})
 	}
 	err := env.table(rows)
@@ -161,16 +163,18 @@ func (env *environment) table(rows [][]string) error {
 	width := make([]int, len(rows[0]))
 	for _, r := range rows {
 		for i, cell := range r {
-			width[i] = max(width[i], columns(cell))
+			width[i] = max(width[i], display.Line(cell).Columns())
 		}
 	}
-	out := bufio.NewWriter(env.stdout)
+	out := newBuffered(env.stdout)
 	for _, r := range rows {
-		var line strings.Builder
+		var line display.Builder
+		cells := make([]display.Text, len(r))
 		for i, cell := range r {
-			line.WriteString(pad(cell, width[i]+2))
+			cells[i] = display.Line(cell).Pad(width[i] + 2)
 		}
-		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+		line.Line("%s", display.Join(cells, ""))
+		show(out, line.Text())
 	}
 	return out.Flush()
 }
@@ -223,7 +227,7 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 				return err
 			}
 			defer s.Close()
-			run, err := findRun(s, args[0])
+			run, err := findRun(c.Context(), s, args[0])
 			if err != nil {
 				return err
 			}
@@ -236,7 +240,7 @@ has ended. With --format json each event is a line of JSON, as plc run --events 
 	return c
 }
 
-func (env *environment) events(c *cobra.Command, s *journal.Store, run string, follow, asJSON bool) error {
+func (env *environment) events(c *cobra.Command, s journal.Store, run string, follow, asJSON bool) error {
 	env.graceful.Store(true)
 	var last time.Time
 	for entry, err := range s.Events(c.Context(), run, 0, follow) {
@@ -244,7 +248,7 @@ func (env *environment) events(c *cobra.Command, s *journal.Store, run string, f
 			return err
 		}
 		if asJSON {
-			fmt.Fprintf(env.stdout, "%s\n", entry.Body)
+			showf(env.stdout, "%s\n", display.JSON(entry.Body))
 			continue
 		}
 		e, err := entry.Event()
@@ -254,7 +258,7 @@ func (env *environment) events(c *cobra.Command, s *journal.Store, run string, f
 		if env.stdout.err != nil { // nobody reads it any more
 			return nil
 		}
-		fmt.Fprintln(env.stdout, printable(eventLine(e, last)))
+		showf(env.stdout, "%s\n", eventLine(e, last))
 		last = e.Time
 	}
 	if c.Context().Err() != nil {
@@ -400,7 +404,7 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 		return err
 	case dry:
 		defer store.Close()
-		all, err := store.Runs(what.Filter)
+		all, err := store.Runs(c.Context(), what.Filter)
 		if err != nil {
 			return err
 		}
@@ -418,7 +422,7 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 		}
 		done.Runs, done.Bytes = got.Runs, got.Bytes
 		if done.Cached, err = cleanCache(c.Context(), storeFlag); err != nil { // the runs are gone all the same
-			fmt.Fprintf(env.stderr, "warning: the cache beside the store was left as it is: %s; to delete it loses nothing\n", printable(err.Error()))
+			showf(env.stderr, "warning: the cache beside the store was left as it is: %s; to delete it loses nothing\n", err)
 		}
 	}
 	switch {
@@ -426,11 +430,11 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 		return env.writeJSON(done)
 	case dry:
 		for _, run := range done.Would {
-			fmt.Fprintln(env.stdout, run)
+			showf(env.stdout, "%s\n", run)
 		}
-		fmt.Fprintf(env.stderr, "%s would be deleted\n", count(done.Runs, "run"))
+		showf(env.stderr, "%s would be deleted\n", count(done.Runs, "run"))
 	default:
-		fmt.Fprintf(env.stderr, "%s deleted; the store is %d KiB smaller\n", count(done.Runs, "run"), done.Bytes>>10)
+		showf(env.stderr, "%s deleted; the store is %d KiB smaller\n", count(done.Runs, "run"), done.Bytes>>10)
 	}
 	return nil
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // screen is the live list at the bottom of a terminal: some lines that are drawn
@@ -20,7 +20,7 @@ import (
 // nothing to restore, however the process ends.
 type screen struct {
 	file  *os.File
-	shown []string // the list as it was drawn
+	shown []display.Text // the list as it was drawn
 }
 
 // Between these a terminal that knows them shows nothing, so that it does not flicker.
@@ -30,28 +30,31 @@ const (
 )
 
 // draw writes lines that stay and draws the list anew.
-func (s *screen) draw(stay, list []string) {
+func (s *screen) draw(stay, list []display.Text) {
 	width, height := s.size()
 	if most := max(1, height-2); len(list) > most {
 		list = list[len(list)-most:]
 	}
 	for i, l := range list {
-		list[i] = cut(l, width-1)
+		list[i] = l.Cut(width - 1)
 	}
 	if len(stay) == 0 && slices.Equal(list, s.shown) {
 		return
 	}
-	var b strings.Builder
-	b.WriteString(beginFrame)
+	var b display.Builder
+	b.Add(display.Lit(beginFrame))
 	if up := min(s.rows(width), height-1); up > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", up)
+		b.Add(display.Sprintf("\x1b[%dA", up))
 	}
-	b.WriteString("\r\x1b[J")
-	for _, l := range slices.Concat(stay, list) {
-		b.WriteString(l + "\n")
+	b.Add(display.Lit("\r\x1b[J"))
+	for _, l := range stay {
+		b.Line("%s", l.Wrap(width-1, onward))
 	}
-	b.WriteString(endFrame)
-	_, _ = s.file.WriteString(b.String()) // a terminal that is gone can't be told
+	for _, l := range list {
+		b.Line("%s", l)
+	}
+	b.Add(display.Lit(endFrame))
+	_ = display.Fprint(s.file, b.Text()) // a terminal that is gone can't be told
 	s.shown = list
 }
 
@@ -59,7 +62,7 @@ func (s *screen) draw(stay, list []string) {
 func (s *screen) rows(width int) int {
 	n := 0
 	for _, l := range s.shown {
-		n += max(1, (columns(l)+width-1)/width)
+		n += max(1, (l.Columns()+width-1)/width)
 	}
 	return n
 }

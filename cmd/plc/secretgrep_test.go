@@ -36,8 +36,8 @@ func encodings(text string) []string {
 	}
 }
 
-// echo is a server that tells all that it is told, in all of these ways: to HTTP, as an MCP server, and
-// as a model. What it heard it remembers.
+// echo is a server that tells all that it is told, in all of these ways: to HTTP, as an MCP server,
+// and as a model. What it heard it remembers.
 type echo struct {
 	mu    sync.Mutex
 	heard strings.Builder
@@ -95,7 +95,8 @@ func (e *echo) mcp(w http.ResponseWriter, body, said []byte) {
 }
 
 // secretTools is a tool file with a secret in every place that may have one, each for a tool that
-// tells it and one that fails with it. %s is the server, %d its port, and the rest are files of secrets.
+// tells it and one that fails with it. %s is the server, %d its port, and the rest are files of
+// secrets.
 const secretTools = `
 tools:
   thinkA: {properties: {}, effects: {readOnly: true}}
@@ -199,7 +200,7 @@ func newSecretGrep(t *testing.T) *secretGrep {
 // plc runs a command, and keeps what it says.
 func (g *secretGrep) plc(t *testing.T, args ...string) outcome {
 	t.Helper()
-	o := plc(t, g.dir, args...)
+	o := runPLC(t, g.dir, args...)
 	fmt.Fprintf(&g.said, "%v\n%s%s", args, o.stdout, o.stderr)
 	return o
 }

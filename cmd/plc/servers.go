@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,141 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/journal"
-	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/mcp"
 )
-
-// lockName is the name of a lock that is found by itself, beside a file with servers.
-const lockName = "plc.lock.json"
-
-// readServers reads the configs of MCP clients.
-func (env *environment) readServers(named toolFiles) ([]*file.File, diag.List, error) {
-	var files []*file.File
-	var findings diag.List
-	for _, name := range named.mcp {
-		text, err := env.readGiven(journal.Tools, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		f, found := file.ReadServers(diag.NewFile(shownName(name), text))
-		f.Secrets, f.Memory = env.secrets(named), env.remembers()
-		files, findings = append(files, f), append(findings, found...)
-	}
-	return files, findings, nil
-}
-
-// startServers starts the MCP servers of files, if there are any: they run until the command
-// ends. With a lock that has them all, and when no tool will be called, none is started.
-func (env *environment) startServers(ctx context.Context, named toolFiles, files []*file.File) (*mcp.Pool, diag.List, error) {
-	declared, findings := file.Servers(files...)
-	if len(declared) == 0 {
-		return nil, findings, nil
-	}
-	opts := &mcp.Options{Environ: os.Environ(), Version: version(), Offline: named.offline || env.sealed}
-	if env.canAsk() {
-		opts.Ask = env.answerServer
-	}
-	lock, recorded, err := env.lock(named, files)
-	if err != nil {
-		return nil, nil, err
-	}
-	opts.Lock = lock
-	var servers []mcp.Server
-	for _, s := range declared {
-		if opts.Lock != nil && !opts.Lock.Has(s.Name) {
-			findings = append(findings, diag.Finding{
-				Code: diag.BadServer, Loc: s.Loc,
-				Message: fmt.Sprintf("MCP server %q is not in the lock; look at its tools, then plc tools lock", s.Name),
-			})
-			continue
-		}
-		if s.Lacking != nil {
-			lacking, unstarted := *s.Lacking, opts.Offline && opts.Lock != nil
-			if unstarted {
-				lacking.Severity = diag.Warning
-			}
-			if findings = append(findings, lacking); !unstarted {
-				continue
-			}
-		}
-		servers = append(servers, mcp.Server{
-			Name: s.Name, Command: s.Command, Args: s.Args, Dir: s.Dir, Env: s.Env, URL: s.URL, Headers: s.Headers,
-			Trust: s.Trust, Redact: s.Redact, Loc: s.Loc,
-		})
-	}
-	graceful := env.graceful.Swap(true) // a signal ends what is being started
-	pool := mcp.Open(ctx, servers, opts)
-	env.keepServers(pool)
-	env.graceful.Store(graceful)
-	if ctx.Err() != nil {
-		return nil, nil, exit(exitCancelled)
-	}
-	if told, err := pool.Lock(); err == nil && !recorded { // so that the run goes on with these
-		text, err := json.Marshal(told)
-		if err != nil {
-			return nil, nil, err
-		}
-		env.texts.keep(journal.Tools, toldText, "", text)
-	}
-	return pool, append(findings, pool.Findings()...), nil
-}
-
-// toldText is the name under which a record has the definitions of the tools of MCP
-// servers, as a lock.
-const toldText = "(tools of MCP servers)"
-
-// keepServers makes that servers are ended with the command.
-func (env *environment) keepServers(pool *mcp.Pool) {
-	env.serving.Lock()
-	defer env.serving.Unlock()
-	env.pools = append(env.pools, pool)
-}
-
-// closeServers ends the servers that were started.
-func (env *environment) closeServers() {
-	env.serving.Lock()
-	defer env.serving.Unlock()
-	for _, p := range env.pools {
-		p.Close()
-	}
-	env.pools = nil
-}
-
-// lock is what servers are held to: what the record of the run has, or the lock that is named,
-// or the one that lies beside a file with servers; nil when there is none.
-func (env *environment) lock(named toolFiles, files []*file.File) (lock *mcp.Lock, recorded bool, err error) {
-	text, recorded, err := env.texts.recorded(journal.Tools, toldText)
-	name := toldText
-	if !recorded {
-		if name = lockFile(named, files); name == "" {
-			return nil, false, nil
-		}
-		text, err = env.readFile(name)
-	}
-	if err == nil {
-		lock, err = mcp.ReadLock(text)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
-	return lock, recorded, err
-}
-
-// lockFile is the name of the lock; "" when there is none.
-func lockFile(named toolFiles, files []*file.File) string {
-	if named.lock != "" || named.unlocked {
-		return named.lock
-	}
-	for _, f := range files {
-		beside := filepath.Join(filepath.Dir(f.Source.Name), lockName)
-		if _, err := os.Stat(beside); len(f.Servers) > 0 && !errors.Is(err, fs.ErrNotExist) {
-			return beside
-		}
-	}
-	return ""
-}
 
 // toolsLockCommand is plc tools lock.
 func toolsLockCommand(env *environment, files *toolFiles) *cobra.Command {
@@ -174,15 +42,15 @@ definition is another one is refused, and check starts no servers.`,
 }
 
 func (env *environment) writeLock(ctx context.Context, named toolFiles, output string) error {
-	named.unlocked, named.lock, named.uncalled = true, "", true
-	g, err := env.gatherSound(ctx, named)
+	named.Unlocked, named.Lock = true, ""
+	g, err := env.gatherSound(ctx, named, plc.ToPreview)
 	if err != nil {
 		return err
 	}
-	if g.pool == nil {
+	if g.Servers == nil {
 		return errors.New("there are no MCP servers to lock; name a file that has some with --mcp or --tools")
 	}
-	l, err := g.pool.Lock()
+	l, err := g.Servers.Lock()
 	if err != nil {
 		return err
 	}
@@ -190,9 +58,9 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 		return env.writeJSON(l)
 	}
 	if output == "" {
-		for _, f := range g.files {
+		for _, f := range g.Files {
 			if len(f.Servers) > 0 {
-				output = filepath.Join(filepath.Dir(f.Source.Name), lockName)
+				output = filepath.Join(filepath.Dir(f.Source.Name), plc.LockName)
 			}
 		}
 	}
@@ -206,7 +74,7 @@ func (env *environment) writeLock(ctx context.Context, named toolFiles, output s
 	if err := os.WriteFile(output, append(visible(text), '\n'), 0o644); err != nil {
 		return fmt.Errorf("can't write the lock: %w", err)
 	}
-	env.hintf("%s has the tools of %s", output, strings.Join(serverNames(g.pool), ", "))
+	env.hintf("%s has the tools of %s", output, strings.Join(serverNames(g.Servers), ", "))
 	return nil
 }
 
@@ -245,54 +113,49 @@ variables to set.`,
 }
 
 func (env *environment) writeToolFile(ctx context.Context, named toolFiles, specs []string, output string) error {
-	named.uncalled = true
-	g, err := env.gatherSound(ctx, named)
+	g, err := env.gatherSound(ctx, named, plc.ToPreview)
 	if err != nil {
 		return err
 	}
-	if g.pool == nil && len(specs) == 0 {
+	if g.Servers == nil && len(specs) == 0 {
 		return errors.New("there are neither MCP servers nor documents; name some with --mcp or --openapi")
 	}
 	text, err := env.servicesOf(specs)
 	if err != nil {
 		return err
 	}
-	if g.pool != nil {
+	if g.Servers != nil {
 		text = append(toolFileOf(g), text...)
 	}
 	if output == "" {
 		_, err := env.stdout.Write(text)
 		return err
 	}
-	f, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fmt.Errorf("can't write the tool file: %w", err)
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	return createFile(output, text)
 }
 
 // toolFileOf is a tool file with the servers and their tools. JSON stands in it where what
 // is written has to be what it was.
-func toolFileOf(g *gathered) []byte {
+func toolFileOf(g *plc.Tools) []byte {
 	var b bytes.Buffer
 	b.WriteString("mcpServers:\n")
-	for _, f := range g.files {
+	for _, f := range g.Files {
 		for _, s := range f.Servers {
 			fmt.Fprintf(&b, "  %s: %s\n", quote(s.Name), s.Raw)
 		}
 	}
 	b.WriteString("activities:\n")
-	for t := range g.tools.Tools() {
+	for t := range g.Catalogue.Tools() {
 		if t.Driver == mcp.Driver {
-			fmt.Fprintf(&b, "  # %s; %s\n", printable(t.Definition.Signature()), effectsText(t.Definition.Effects))
+			fmt.Fprintf(&b, "  # %s; %s\n", display.Line(t.Definition.Signature()), effectsText(t.Definition.Effects))
 			fmt.Fprintf(&b, "  %s: %s\n", quote(t.Definition.Name), t.Raw)
 		}
 	}
-	return visible(b.Bytes())
+	return display.AppendJSON(nil, b.Bytes())
 }
 
-// visible is JSON in which what can't be seen, and may turn the order of what can, is written as \u202e.
+// visible is JSON in which what can't be seen, and may turn the order of what can, is written as
+// \u202e.
 func visible(text []byte) []byte {
 	var out []byte
 	for _, r := range string(text) {

@@ -39,8 +39,8 @@ func startServer(t *testing.T, dir, address string) {
 	})
 }
 
-// A server is killed in the middle of a call: the call may have done its work, so that it is not made
-// again before somebody says so; what was done before is not done again.
+// A server is killed in the middle of a call: the call may have done its work, so that it is not
+// made again before somebody says so; what was done before is not done again.
 func TestServerKilledInTheMiddleOfACall(t *testing.T) {
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestServerAsksAtTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "servers.json"), `{"mcpServers": {"docs": {"command": "mcpserver", "args": ["docs"], "trust": true}}}`)
 	write(t, filepath.Join(dir, "plan.json"), `[{"_tool": "docs_form", "_outputPath": "†state.said"}]`)
-	const question = `\? the MCP server "docs" asks: who_are_you\? \[2J\n  answer it\?\n  name: string\n  age: integer, in_years \(may be left empty\)\n` +
-		`  size: one of s \(small\), l \(large\) \(may be left empty, which is "s"\)\n  tags: some of x, y, with commas between \(may be left empty\)`
+	const question = `\? the MCP server "docs" asks: "who_are_you\? \[2J"\n    name: string\n    age: integer, "in_years" \(may be left empty\)\n` +
+		`    size: one of s \("small"\), l \("large"\) \(may be left empty, which is "s"\)\n    tags: some of x, y, with commas between \(may be left empty\)\n  answer it\?`
 	start := func() *terminal {
 		term := wideTerminal.on(t, dir, "", nil, "run", "plan.json", "--mcp", "servers.json", "--format", "text")
 		term.until(t, question)

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
-// servicesOf is the part of a tool file that has OpenAPI documents: their operations and what these do as
-// comments, and the secrets that they ask for by names of variables. JSON stands in it where what is
-// written has to be what it was.
+// servicesOf is the part of a tool file that has OpenAPI documents: their operations and what these
+// do as comments, and the secrets that they ask for by names of variables. JSON stands in it where
+// what is written has to be what it was.
 func (env *environment) servicesOf(specs []string) ([]byte, error) {
 	var b bytes.Buffer
 	if len(specs) > 0 {
@@ -38,10 +39,10 @@ func (env *environment) servicesOf(specs []string) ([]byte, error) {
 
 func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
 	fmt.Fprintf(b, "  - spec: %s\n", quote(name))
-	tools, _, err := doc.Tools(openapi.Config{})
+	tools, err := doc.Tools(openapi.Config{})
 	if err != nil { // the server that it names is none
 		const nowhere = "https://server.invalid"
-		if tools, _, err = doc.Tools(openapi.Config{Server: nowhere}); err != nil {
+		if tools, err = doc.Tools(openapi.Config{Server: nowhere}); err != nil {
 			return err
 		}
 		fmt.Fprintf(b, "    server: %s # say which it is: the document does not\n", nowhere)
@@ -52,13 +53,14 @@ func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
 	}
 	b.WriteString("    only: # what is left out can't be called\n")
 	for _, t := range tools {
-		fmt.Fprintf(b, "      # %s; %s\n      - %s\n", printable(t.Definition.Signature()), effectsText(t.Definition.Effects), quote(t.Definition.Name))
+		fmt.Fprintf(b, "      # %s; %s\n      - %s\n", display.Line(t.Whole().Definition.Signature()), effectsText(t.Definition.Effects), quote(t.Definition.Name))
 	}
 	b.WriteString("    effects: {} # where methods mislead, as in {searchPets: {readOnly: true}}\n")
 	return nil
 }
 
-// writeSchemes writes the secrets that a document asks for; those that are only an alternative as comments.
+// writeSchemes writes the secrets that a document asks for; those that are only an alternative as
+// comments.
 func writeSchemes(b *bytes.Buffer, file string, schemes []openapi.Scheme) {
 	if len(schemes) == 0 {
 		return

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -40,40 +42,59 @@ Nothing is called for that: the plan is walked with what the record has.`,
 
 // show is plc show.
 func (env *environment) show(ctx context.Context, w *walked) error {
-	given, err := w.store.Given(w.sum.Run)
+	given, err := w.store.Given(ctx, w.sum.Run)
 	if err != nil {
 		return err
 	}
-	questions, err := w.store.Questions(w.sum.Run)
+	questions, err := w.store.Questions(ctx, w.sum.Run)
 	if err != nil {
 		return err
 	}
 	res, past := w.res, runPast{}
 	if len(res.Calls)+len(res.Instances) > 0 { // else it is a run of very many instances, none of which is shown
-		past = pastOf(w.store, w.sum.Run)
+		past = pastOf(ctx, w.store, w.sum.Run)
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
-	past.timed(res, goesOn(w.sum.Status), questions)
+	past.timed(res, w.sum, questions)
 	switch {
 	case w.asJSON && w.batch != nil:
 		return w.batch.writeDocument(env.stdout, res)
 	case w.asJSON:
 		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast})
 	}
-	out := bufio.NewWriter(env.stdout)
+	out := newBuffered(env.stdout)
 	showGiven(out, w.sum, given)
 	if w.batch != nil {
-		fmt.Fprintln(out)
+		showf(out, "%s\n", display.Text{})
 		w.batch.write(out, res)
 	} else {
 		showRecorded(w.loaded, out, res, past)
 	}
 	showQuestions(out, questions)
+	if w.sum.Status == exec.Paused && w.sum.Reason == plc.WaitsForApproval {
+		if err := env.showWaiting(ctx, out, w.store, w.sum.Run); err != nil {
+			return err
+		}
+	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.stdout, "\nwhiteboard:")
+	showf(env.stdout, "\nwhiteboard:\n")
 	return env.writeJSON(map[string]any{"state": res.State, "data": res.Data, "output": res.Output})
+}
+
+// showWaiting shows what a plan would do that waits to be approved as a whole.
+func (env *environment) showWaiting(ctx context.Context, out io.Writer, store journal.Store, run string) error {
+	p, err := env.recordedPlan(ctx, store, run)
+	if err != nil {
+		return err
+	}
+	preview, err := p.Preview(ctx)
+	if err != nil {
+		return err
+	}
+	show(out, display.Sprintf("\nplc approve %s approves this:\n%s", run, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed)))
+	return nil
 }
 
 // statusOf is what became of a run: what its record says, since a walk of it ends where it ends.
@@ -93,12 +114,14 @@ type callPast struct {
 }
 
 // runPast is what the record knows of calls, by instance and path.
-type runPast map[askedAt]*callPast
+type runPast map[callAt]*callPast
 
-func pastOf(store *journal.Store, run string) runPast {
+type callAt struct{ instance, path string }
+
+func pastOf(ctx context.Context, store journal.Store, run string) runPast {
 	past := runPast{}
-	for e := range callEvents(store, run) {
-		at := askedAt{e.Instance, e.Call}
+	for e := range callEvents(ctx, store, run) {
+		at := callAt{e.Instance, e.Call}
 		c := past[at]
 		if c == nil {
 			c = &callPast{tool: e.Tool}
@@ -110,6 +133,8 @@ func pastOf(store *journal.Store, run string) runPast {
 				c.started = e.Time
 			}
 			c.attempts, c.ended = max(c.attempts, e.Attempt), time.Time{}
+		case exec.CallRetrying:
+			c.ended = e.Time
 		case exec.CallReturned:
 			c.ended, c.gave = e.Time, e.Value
 		case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
@@ -122,7 +147,7 @@ func pastOf(store *journal.Store, run string) runPast {
 // goesOn reports whether a run may still go on.
 func goesOn(s exec.Status) bool {
 	switch s {
-	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected:
+	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, journal.Cut:
 		return false
 	}
 	return true
@@ -130,11 +155,11 @@ func goesOn(s exec.Status) bool {
 
 // timed gives the calls of a run the times of the record and, when it goes on, the status that
 // they have now.
-func (p runPast) timed(res *exec.Result, goesOn bool, open []*journal.Question) {
+func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Question) {
 	each := func(instance string, calls []exec.CallResult) {
 		p.into(instance, calls)
-		if goesOn {
-			p.standing(instance, calls, open)
+		if goesOn(sum.Status) {
+			p.standing(instance, calls, open, sum.Holder != nil)
 		}
 	}
 	each("", res.Calls)
@@ -151,7 +176,7 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[askedAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, pathOf(c.ID)}]
 		if past == nil {
 			continue
 		}
@@ -166,21 +191,32 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 }
 
 // standing gives the calls of a run that has not ended the status that they have now: the walk
-// of its record left them.
-func (p runPast) standing(instance string, calls []exec.CallResult, open []*journal.Question) {
+// of its record left them. One that was started and has no answer runs while a process holds the
+// run, and is uncertain when none does.
+func (p runPast) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
 	for i := range calls {
 		c := &calls[i]
-		if c.Status != exec.Cancelled && c.Status != exec.Blocked {
+		if c.Status != exec.Cancelled && c.Status != exec.Blocked && c.Status != exec.Pending {
 			continue
 		}
 		name := instance
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[askedAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, pathOf(c.ID)}]
 		c.Status, c.Reason = exec.Pending, ""
-		if past != nil && !past.started.IsZero() && past.ended.IsZero() {
-			c.Status, c.Reason = exec.Running, "it was started, and its answer is not in the record"
+		inner, delegates := p.inside(name, pathOf(c.ID))
+		switch {
+		case !past.unanswered():
+			c.Error = nil
+		case held:
+			c.Status, c.Reason, c.Error = exec.Running, "it was started, and its answer is not in the record yet", nil
+		case delegates && inner == "":
+			c.Reason, c.Error = "it was started; what its calls gave is in the record", nil
+		case delegates:
+			c.Status, c.Reason = journal.Uncertain, fmt.Sprintf("%s was started, and its answer is not in the record", inner)
+		default:
+			c.Status, c.Reason = journal.Uncertain, "it was started, and its answer is not in the record"
 		}
 		for _, q := range open {
 			if q.Path == pathOf(c.ID) && q.Instance == name {
@@ -190,6 +226,33 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 	}
 }
 
+// unanswered reports whether a call was started and has no answer.
+func (c *callPast) unanswered() bool { return c != nil && !c.started.IsZero() && c.ended.IsZero() }
+
+// inside reports whether calls were started below a path, and names one of them that runs no
+// others and has no answer; "" is none.
+func (p runPast) inside(instance, path string) (unanswered string, any bool) {
+	for at, c := range p {
+		if at.instance != instance || !isBelow(at.path, path) {
+			continue
+		}
+		any = true
+		if !c.unanswered() || unanswered != "" && unanswered < at.path {
+			continue
+		}
+		if _, delegates := p.inside(instance, at.path); !delegates {
+			unanswered = at.path
+		}
+	}
+	return unanswered, any
+}
+
+// isBelow reports whether a path is that of a call which the one at another path leads to.
+func isBelow(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
+}
+
 // pathOf is the path of a call of the plan itself.
 func pathOf(id string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3").Replace(id)
@@ -197,8 +260,8 @@ func pathOf(id string) string {
 
 // showGiven shows what a run was given.
 func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s %s\n", name, cut(printable(fmt.Sprintf(format, args...)), maxLine))
+	line := func(name string, format display.Literal, args ...any) {
+		showf(w, "%-10s %s\n", name, display.Sprintf(format, args...).Cut(maxLine))
 	}
 	line("run", "%s", sum.Run)
 	status := string(sum.Status)
@@ -224,14 +287,15 @@ func showGiven(w io.Writer, sum *journal.Summary, g *journal.Given) {
 	for _, t := range g.Texts {
 		line(string(t.Role), "%s", shownName(t.Name))
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.Flags)) {
-		switch name {
-		case folderFlag:
-			line("folder", "%s", g.Flags[name])
-		case "seed", "tools":
-		default:
-			line("flag", "--%s %s", name, g.Flags[name])
-		}
+	spec, folder, err := plc.ReadSettings(g)
+	if err != nil {
+		line("settings", "%s", err)
+		return
+	}
+	line("folder", "%s", folder)
+	spec.Plan, spec.Toolset, spec.Seed = plc.Source{}, plc.Toolset{}, 0
+	if text := encoded(spec); string(text) != `{"plan":{}}` {
+		line("settings", "%s", bytes.Replace(text, []byte(`"plan":{},`), nil, 1))
 	}
 }
 
@@ -241,10 +305,10 @@ func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
 	if isTemplate(l, res) {
 		line = headlineOfEach(res)
 	}
-	fmt.Fprintf(w, "\n%s\n", printable(line))
+	showf(w, "\n%s\n", line)
 	for i := range res.Calls {
 		if i == maxListed {
-			fmt.Fprintf(w, "  … and %d more; --format json has them all\n", len(res.Calls)-i)
+			showf(w, "  … and %d more; --format json has them all\n", len(res.Calls)-i)
 			break
 		}
 		showCall(w, res.Calls[i].Instance, &res.Calls[i], past)
@@ -253,10 +317,10 @@ func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
 	for i := range res.Instances {
 		r := &res.Instances[i]
 		if n += len(r.Calls); n > maxListed {
-			fmt.Fprintf(w, "  … and %d more; --format json has them all\n", len(res.Instances)-i)
+			showf(w, "  … and %d more; --format json has them all\n", len(res.Instances)-i)
 			break
 		}
-		fmt.Fprintf(w, "%s: %s\n", printable(r.Name), r.Status)
+		showf(w, "%s: %s\n", display.Name(r.Name), r.Status)
 		for j := range r.Calls {
 			showCall(w, r.Name, &r.Calls[j], past)
 		}
@@ -264,19 +328,19 @@ func showRecorded(l *loaded, w io.Writer, res *exec.Result, past runPast) {
 }
 
 func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
-	line := fmt.Sprintf("  %s  %s  %s", nameOf(c), c.Tool, fate(c))
+	line := display.Sprintf("  %s  %s  %s", nameOf(c), display.Name(c.Tool), fate(c))
 	if c.Attempts > 1 {
-		line += fmt.Sprintf(", %d attempts", c.Attempts)
+		line = display.Sprintf("%s, %d attempts", line, c.Attempts)
 	}
 	if c.StartedAt != nil && c.EndedAt != nil {
-		line += fmt.Sprintf(" (%s)", shortly(c.EndedAt.Sub(*c.StartedAt)))
+		line = display.Sprintf("%s (%s)", line, shortly(c.EndedAt.Sub(*c.StartedAt)))
 	}
-	if p := past[askedAt{instance, pathOf(c.ID)}]; p != nil && p.gave != nil {
-		line += " → " + cut(string(jsonscan.Compact(nil, p.gave)), maxColumns)
+	if p := past[callAt{instance, pathOf(c.ID)}]; p != nil && p.gave != nil {
+		line = display.Sprintf("%s → %s", line, display.JSON(p.gave).Cut(maxColumns))
 	} else if why := why(c); c.Status != exec.Completed && why != "" {
-		line += ": " + why
+		line = display.Sprintf("%s: %s", line, why)
 	}
-	fmt.Fprintln(w, cut(printable(line), maxLine))
+	showf(w, "%s\n", line.Cut(maxLine))
 }
 
 // showQuestions shows what waits for an answer.
@@ -284,19 +348,31 @@ func showQuestions(w io.Writer, all []*journal.Question) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s open; plc approve and plc reject answer:\n", count(len(all), "question"))
+	showf(w, "\n%s open; plc approve and plc reject answer:\n", count(len(all), "question"))
 	for i, q := range all {
 		if i == maxRows {
-			fmt.Fprintf(w, "… and %d more\n", len(all)-i)
+			showf(w, "… and %d more\n", len(all)-i)
 			break
 		}
-		fmt.Fprint(w, printableLines(questionOf(q).String()))
+		asked, err := questionOf(q)
+		if err != nil {
+			show(w, said(display.Sprintf("? %s: ", display.Name(q.Path)), err.Error()))
+			continue
+		}
+		text, _ := asked.text()
+		show(w, text)
 	}
 }
 
-// questionOf is an open question, as a person is shown it.
-func questionOf(q *journal.Question) *asked {
-	return &asked{
-		path: q.Path, instance: q.Instance, tool: q.Tool, kind: q.Kind, reason: q.Reason, params: q.Params, failure: q.Failure,
+// questionOf is an open question, as a person is shown it: all of it is what its digest is of.
+func questionOf(q *journal.Question) (*asked, error) {
+	switch {
+	case q.Terms == nil:
+		return nil, errors.New("the record does not have what was asked: plc resume asks again")
+	case q.Terms.Digest(q.Path) != q.Digest:
+		return nil, errors.New("the question in the record is not what was asked: plc resume asks again")
 	}
+	return &asked{
+		path: q.Path, instance: q.Instance, terms: q.Terms, fallback: q.Fallback, kind: q.Kind, reason: q.Reason, failure: q.Failure,
+	}, nil
 }

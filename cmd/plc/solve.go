@@ -1,20 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/loop"
-	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -22,6 +23,7 @@ import (
 type solveFlags struct {
 	runFlags
 	model    string
+	strategy string // of --on-failure
 	style    string
 	styleOpt string // the file of its options
 
@@ -35,10 +37,14 @@ type solveFlags struct {
 	reflect   string
 	ledgers   bool
 	resume    string
-	list      bool // the functions of the style, and no more
+	list      bool           // the functions of the style, and no more
+	read      []journal.Text // for the records of the runs
+
+	changed func(flag string) bool // whether a flag was given
 
 	id    string            // of a loop that goes on
 	given map[string]string // its flags, as they are recorded
+	log   *solveLog         // its record
 	args  []string
 }
 
@@ -90,8 +96,8 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
 	fl.StringVar(&f.style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
-	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style tea, agentframework or planning, a JSON file with the names that the style has for them")
-	fl.StringVar(&f.context, "context", "", "messages of a context, a JSON file; it may bring the goal along")
+	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style flux, tea, agentframework or planning, a JSON file with the names that the style has for them")
+	fl.StringVar(&f.context, "context", "", "messages of a context, or a request {schema, context}, in a file; it may bring the goal along")
 	fl.StringVar(&f.schema, "schema", "", "JSON Schema of the output, a file")
 	fl.IntVar(&f.maxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))
 	fl.IntVar(&f.repairs, "max-repairs", loop.DefaultMaxRepairs, "how often in a row a faulty plan goes back to the model")
@@ -99,18 +105,18 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	fl.BoolVar(&f.whole, "whole", false, "start nothing before a plan is whole")
 	fl.StringVar(&f.reflect, "reflect", "never", "when the model looks at what has come of its plan and decides whether it goes on: never (each answer is a plan), end or batch")
 	fl.BoolVar(&f.ledgers, "ledgers", false, "keep a task ledger and a progress ledger, and have another plan made when the work stalls")
-	fl.IntVar(&f.maxRevisions, "max-revisions", 0, "how often a plan may be replaced because of a failure; 0 is no bound")
-	fl.BoolVar(&f.lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
+	fl.IntVar(&f.spec.Revisions.Max, "max-revisions", 0, "how often a plan may be replaced because of a failure; 0 is no bound")
+	fl.BoolVar(&f.spec.Lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
-	fl.BoolVar(&f.noCache, "no-cache", false, "remember no results, whatever the tool file says")
-	fl.StringVar(&f.approve, "approve", "destructive", "calls to put to a person: all, destructive or none; the default is the tool file's policy, if it has one")
-	fl.StringVar(&f.onFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
-	fl.StringVar(&f.onUncertain, "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip; counts with --resume as well")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "most calls at once (default 64)")
-	addDuration(c, &f.maxTime, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
-	addDuration(c, &f.timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
-	fl.StringVar(&f.models.record, "record", "", "record the answers of models in this file; what it has already is not asked again")
-	fl.StringVar(&f.models.replay, "replay", "", "take the answers of models from this file, and ask none")
+	fl.BoolVar(&f.spec.NoCache, "no-cache", false, "remember no results, whatever the tool file says")
+	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
+	fl.StringVar(&f.strategy, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
+	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip; counts with --resume as well")
+	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
+	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
+	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
+	fl.StringVar(&f.spec.ModelTapes.Record, "record", "", "record the answers of models in this file; what it has already is not asked again")
+	fl.StringVar(&f.spec.ModelTapes.Replay, "replay", "", "take the answers of models from this file, and ask none")
 	fl.StringVar(&f.resume, "resume", "", "go on with a loop, by its id or last, as it was given")
 	fl.BoolVar(&f.list, "list-functions", false, "print the functions that the style gives to its model, and no more")
 	addFormat(c, &f.format, "text or json (one document)")
@@ -128,8 +134,8 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 // addBudget adds the bounds of what may be used up.
 func (f *planFlags) addBudget(c *cobra.Command) {
 	fl := c.Flags()
-	fl.Float64Var(&f.maxTokens, "max-tokens", 0, "most tokens that the model and the calls may use; 0 is no bound")
-	fl.Float64Var(&f.maxCost, "max-cost", 0, "most that they may cost; 0 is no bound")
+	fl.Float64Var(&f.spec.Limits.Tokens, "max-tokens", 0, "most tokens that the model and the calls may use; 0 is no bound")
+	fl.Float64Var(&f.spec.Limits.Cost, "max-cost", 0, "most that they may cost; 0 is no bound")
 }
 
 // strategies are the values of --on-failure.
@@ -144,74 +150,53 @@ func strategyNames() []string {
 	return []string{"replan_remaining", "insert_recovery", "skip_and_continue", "abort", "ask_user"}
 }
 
-// style is a loop that solves tasks.
-type style struct {
-	name      string
-	solve     solveFunc
-	functions func(c *tool.Catalogue) []model.Function             // that it gives to its model
-	options   func(raw []byte, o *loop.Options) (solveFunc, error) // with its own options; nil has none
-	refs      string                                               // of its runs, when not those of the flag
-}
-
-// solveFunc solves a task.
-type solveFunc func(ctx context.Context, task *loop.Task, o *loop.Options) (*loop.Result, error)
-
-// styles are those of --style.
-func styles() []style {
-	return []style{
-		{name: "plan", solve: loop.Solve, functions: loop.Functions},
-		fluxStyle(),
-		teaStyle(),
-		planningStyle(),
-		agentFrameworkStyle(),
-	}
-}
-
-func styleNames() (names []string) {
-	for _, s := range styles() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 // solve is plc solve.
 func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) error {
 	if f.resume != "" {
 		return env.resumeSolve(c, args, f)
 	}
-	i := slices.IndexFunc(styles(), func(s style) bool { return s.name == f.style })
-	if i < 0 {
-		return fmt.Errorf("--style %q: it is one of %s", f.style, strings.Join(styleNames(), ", "))
+	f.changed = func(flag string) bool { return f.given == nil && c.Flags().Changed(flag) } // what goes on was looked at
+	style, err := f.styleOf()
+	if err != nil {
+		return err
 	}
-	task, opts, s, err := env.task(c, args, f)
+	task, opts, s, models, err := env.task(c, args, f)
 	if err != nil {
 		return err
 	}
 	if f.list {
-		return env.writeJSON(append([]model.Function{}, styles()[i].functions(task.Catalogue)...))
+		return env.writeJSON(append([]model.Function{}, style.functions(task.Catalogue)...))
 	}
-	if task.Goal == "" && task.Context == nil {
+	if task.Goal == "" && task.Context == nil && !(style.name == "tea" && f.spec.Values.State.Name != "") { // whose state may hold a plan
 		return errors.New("there is nothing to solve: give a GOAL, or --context FILE")
 	}
-	if s.findings.HasErrors() {
-		env.showFindings(s.findings)
+	if s.Findings.HasErrors() {
+		env.showFindings(s.Findings)
 		return exit(exitErrors)
 	}
-	run, err := env.styleOptions(&styles()[i], f, opts)
+	with := &styling{env: env, flags: f, loop: opts, models: models}
+	if f.styleOpt != "" {
+		if with.raw, err = env.value(f.styleOpt); err != nil {
+			return err
+		}
+		f.styleText = with.raw
+	}
+	run, err := style.prepare(with)
 	if err != nil {
 		return err
 	}
-	f.args = args
-	log, err := openSolve(env, c, f, task, opts)
+	f.args, f.read = args, s.Given()
+	log, err := openSolve(c, f, opts)
 	if err != nil {
 		return err
 	}
-	show, err := env.newSolveProgress(c.Context(), task, opts, f, &log.plans)
+	show, err := env.newSolveProgress(c.Context(), opts, f, s.Policy, &log.plans)
 	if err != nil {
 		return errors.Join(err, log.close())
 	}
+	with.show = show
 	if log.kept() && show.show != nil {
-		fmt.Fprintf(env.stderr, "solve %s\n", opts.ID)
+		showf(env.stderr, "solve %s\n", opts.ID)
 	}
 	spans := env.traceLoop(opts, s, f.model)
 	env.graceful.Store(true)
@@ -223,27 +208,7 @@ func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) er
 		err = env.showSolved(result, f, log, err != nil) // its reason says what err does
 	}
 	spans.end(env, result)
-	return env.lose(lost, env.complainLost("events", f.events, lostEvents, err))
-}
-
-// styleOptions is what solves a task in a style, with the options that it is given.
-func (env *environment) styleOptions(s *style, f *solveFlags, o *loop.Options) (solveFunc, error) {
-	if f.styleOpt == "" {
-		return s.solve, nil
-	}
-	if s.options == nil {
-		return nil, fmt.Errorf("--style-options: the style %q has none; its flags are those of plc solve", s.name)
-	}
-	raw, err := env.value(f.styleOpt)
-	if err != nil {
-		return nil, err
-	}
-	f.styleText = raw
-	run, err := s.options(raw, o)
-	if err != nil {
-		return nil, fmt.Errorf("--style-options: %w", err)
-	}
-	return run, nil
+	return env.reportLostRecord(lost, env.complainLost("events", f.events, lostEvents, err))
 }
 
 // trimLoop is an error of the loop as commands say it.
@@ -255,40 +220,33 @@ func trimLoop(err error) error {
 }
 
 // task is what the flags say that is to be solved, and how.
-func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*loop.Task, *loop.Options, *settings, error) {
+func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*loop.Task, *loop.Options, *settings, *plc.Models, error) {
 	if _, err := wantsJSON(f.format); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	f.from, f.schedule, f.onTimeout = "plan", "parallel", "reject"
-	strategy, err := choice("on-failure", f.onFailure, strategies())
+	strategy, err := choice("on-failure", f.strategy, strategies())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	env.forget = f.noCache
 	if err := env.memoryBeside(f.store); err != nil {
-		return nil, nil, nil, err
-	}
-	s, err := env.settings(c, &f.planFlags, true)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if s.policy.Approve != "" && !c.Flags().Changed("approve") {
-		f.approve = s.policy.Approve
+		return nil, nil, nil, nil, err
 	}
 	reflect, err := choice("reflect", f.reflect, map[string]loop.Reflect{"never": loop.ReflectNever, "end": loop.ReflectAtEnd, "batch": loop.ReflectAfterBatch})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	run := f.runFlags
-	run.maxRevisions = exec.DefaultMaxRevisions
-	run.onFailure, run.maxTime, run.maxTokens, run.maxCost = "continue", 0, 0, 0
-	ex, err := run.options()
+	s, err := env.settings(c, &f.planFlags, plc.ToRun)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
+	ex, err := f.turnSpec().Options(s.Policy)
+	if err != nil {
+		return nil, nil, nil, nil, asFlag(c.Context(), err)
+	}
+	l := &f.spec.Limits
 	opts := &loop.Options{
-		ID: cmp.Or(f.id, exec.NewID()), MaxTurns: f.maxTurns, MaxRepairs: f.repairs, MaxTokens: int64(f.maxTokens), MaxCost: f.maxCost, MaxTime: f.maxTime,
-		OnFailure: strategy, MaxRevisions: f.maxRevisions, Reflect: reflect, Lazy: f.lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
+		ID: cmp.Or(f.id, exec.NewID()), MaxTurns: f.maxTurns, MaxRepairs: f.repairs, MaxTokens: int64(l.Tokens), MaxCost: l.Cost, MaxTime: l.Time,
+		OnFailure: strategy, MaxRevisions: f.spec.Revisions.Max, Reflect: reflect, Lazy: f.spec.Lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
 	}
 	if f.ledgers {
 		opts.Ledgers = &loop.Ledgers{}
@@ -296,37 +254,61 @@ func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*l
 	if f.repairs == 0 {
 		opts.MaxRepairs = -1
 	}
-	if root, err := os.OpenRoot("."); err == nil {
-		opts.Compile.Delegates = &documents{folder: root.FS(), texts: s.texts}
-	}
+	opts.Compile.Delegates = s.Documents(".")
 	task := &loop.Task{Goal: strings.Join(args, " "), Catalogue: s.compile.Catalogue}
 	if f.list {
-		return task, opts, s, nil
+		return task, opts, s, nil, nil
 	}
-	for _, read := range []struct {
-		name string
-		into *json.RawMessage
-	}{{f.context, &task.Context}, {f.schema, &task.Schema}} {
-		if read.name == "" {
-			continue
-		}
-		if *read.into, err = env.value(read.name); err != nil {
-			return nil, nil, nil, err
+	if f.context != "" {
+		if task.Context, task.Schema, err = env.context(f.context); err != nil {
+			return nil, nil, nil, nil, err
 		}
 	}
-	m, err := newModels(s.files, f.models)
+	if f.schema != "" {
+		if task.Schema, err = env.value(f.schema); err != nil {
+			return nil, nil, nil, nil, err
+		}
+	}
+	m, err := s.Models(f.spec.ModelTapes)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	if task.Planner, err = m.planner(f.model); err != nil {
-		return nil, nil, nil, err
+	if task.Planner, err = m.Planner(f.model); err != nil {
+		return nil, nil, nil, nil, err
 	}
-	opts.Prices = m.prices(f.model)
-	return task, opts, s, nil
+	opts.Prices = m.Prices(f.model)
+	return task, opts, s, m, nil
 }
 
-// showSolved shows what came of a task; broken is whether something else than the model's plans or the tools
-// ended it.
+// context reads the context of a task, and the schema of the output that stands with it, from a
+// file or, as --context has it, from text.
+func (env *environment) context(arg string) (context, schema json.RawMessage, err error) {
+	text, name := []byte(arg), "--context"
+	if !isRun(arg) || arg == "-" {
+		if text, err = env.readFile(arg); err != nil {
+			return nil, nil, err
+		}
+		name = shownName(arg)
+	}
+	context, schema, findings := loop.ParseContext(diag.NewFile(name, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	env.showFindings(findings)
+	if findings.HasErrors() {
+		return nil, nil, exit(exitErrors)
+	}
+	return context, schema, nil
+}
+
+// turnSpec describes the runs of the loop's turns: what the loop is given and may use up is not
+// theirs.
+func (f *solveFlags) turnSpec() *plc.Spec {
+	s := f.spec
+	s.Plan, s.Values, s.Lazy, s.OnFailure, s.Revisions = plc.Source{}, plc.Values{}, false, plc.Continue, plc.Revisions{}
+	s.Limits.Time, s.Limits.Tokens, s.Limits.Cost = 0, 0, 0
+	return &s
+}
+
+// showSolved shows what came of a task; broken is whether something else than the model's plans or
+// the tools ended it.
 func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog, broken bool) error {
 	asJSON, _ := wantsJSON(f.format)
 	if asJSON {
@@ -336,7 +318,7 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog,
 		return exitOf(r.Status)
 	}
 	if r.Output != nil {
-		fmt.Fprintf(env.stdout, "%s\n", indented(r.Output))
+		showf(env.stdout, "%s\n", display.IndentedJSON(r.Output, ""))
 	}
 	line := fmt.Sprintf("%s: %s, %s to the model", r.Status, count(r.Turns, "turn"), count(r.Usage.Requests, "request"))
 	if n := r.Usage.Input + r.Usage.Output; n > 0 {
@@ -348,7 +330,7 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog,
 	if r.Reason != "" {
 		line += "; " + r.Reason
 	}
-	fmt.Fprintln(env.stderr, printableLines(line))
+	showf(env.stderr, "%s\n", line)
 	if log.kept() {
 		env.hintSolve(r, log, broken)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plc-lang/plc/internal/modeltest"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 )
 
 // exampleGoal and examplePlan are what the page of examples/solve shows.

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,27 +14,29 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// A loop is kept beside the store of its runs, in the folder solve: ID.json is what it was
-// given, ID.jsonl the answers of its model, each on disk before it is followed. The runs of its
-// turns, ID-1, ID-2, …, are in the store. So it goes on by being done again: the model is not
-// asked what it has answered, and no call is made that gave its result.
+// A loop is kept in the store of its runs: what it was given, and what its models, people and
+// callbacks answered, each on disk before it is followed. The runs of its turns are ID-1, ID-2, ….
+// So it goes on by being done again: the model is not asked what it has answered, and no call is
+// made that gave its result.
 
 // solveLog is the record of a loop. One without a store keeps nothing.
 type solveLog struct {
-	store *journal.Store
-	free  func() // lets other processes go on with the loop
-	tape  *os.File
-	texts []journal.Text
-	flags map[string]string // of the runs
-	name  string            // of the loop
-	plans planApprovals
+	store    journal.Store
+	loop     journal.Loop // nil until it is held
+	texts    []journal.Text
+	settings json.RawMessage // of the runs
+	name     string          // of the loop
+	plans    planApprovals
+	closed   bool
 }
 
 // solveGiven is what a loop was given.
@@ -51,96 +53,79 @@ const solveLabel = "solve"
 // solveFolder is where loops are kept beside a store.
 func solveFolder(store string) string { return filepath.Join(filepath.Dir(store), "solve") }
 
-// openSolve opens the record of a loop, a new one or one of before, and gives its task and options to it.
-func openSolve(env *environment, c *cobra.Command, f *solveFlags, task *loop.Task, opts *loop.Options) (*solveLog, error) {
+// openSolve opens the record of a loop, a new one or one that was begun before, and gives it to
+// its options.
+func openSolve(c *cobra.Command, f *solveFlags, opts *loop.Options) (*solveLog, error) {
 	l := &solveLog{name: opts.ID}
 	path, err := storePath(f.store)
 	if path == "" || err != nil {
 		return l, err
 	}
-	if l.store, err = openStore(f.store); err != nil {
+	if f.log != nil {
+		l = f.log
+	} else if l.store, err = openStore(f.store); err != nil {
 		return nil, err
 	}
-	if err := l.open(env, c, f, task, path); err != nil {
-		return nil, errors.Join(err, l.store.Close())
+	if err := l.open(c, f, opts, path); err != nil {
+		return nil, errors.Join(err, l.close())
 	}
 	opts.Record = l.record
 	return l, nil
 }
 
-func (l *solveLog) open(env *environment, c *cobra.Command, f *solveFlags, task *loop.Task, path string) error {
-	folder := solveFolder(path)
+func (l *solveLog) open(c *cobra.Command, f *solveFlags, opts *loop.Options, path string) error {
+	ctx, folder := c.Context(), solveFolder(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	l.plans = planApprovals{folder: folder, loop: l.name}
-	flags := f.given
-	if flags == nil {
-		var err error
-		if flags, err = recordedFlags(c.Flags()); err != nil {
+	if l.loop == nil {
+		flags, err := recordedFlags(c.Flags())
+		if err != nil {
 			return err
 		}
-	}
-	given := filepath.Join(folder, l.name+".json")
-	if _, err := os.Stat(given); errors.Is(err, fs.ErrNotExist) {
-		text := encoded(solveGiven{ID: l.name, Args: f.args, Flags: flags, Created: time.Now()})
-		if err := writeSynced(given, append(text, '\n')); err != nil {
-			return err
+		given := encoded(solveGiven{ID: l.name, Args: f.args, Flags: flags, Created: time.Now()})
+		if l.loop, err = l.store.CreateLoop(ctx, l.name, given); err != nil {
+			return trimmed(err)
 		}
 	}
-	var err error
-	var held *journal.HeldError
-	if l.free, err = l.store.Lock("solve-" + l.name); errors.As(err, &held) {
-		return fmt.Errorf("another process goes on with the loop %q; wait until it has ended", l.name)
-	} else if err != nil {
-		return err
-	}
-	if l.tape, err = os.OpenFile(filepath.Join(folder, l.name+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-		return err
-	}
-	if err := cutLastLine(l.tape); err != nil {
-		return err
-	}
-	tape, err := model.ReadTape(l.tape, synced{l.tape})
+	entries, err := l.loop.Entries(ctx)
 	if err != nil {
-		return fmt.Errorf("the answers of the model, %s: %w", shownName(l.tape.Name()), err)
+		return trimmed(err)
 	}
-	task.Planner = tape.Converser(model.Config{Model: "solve"}, task.Planner)
-	for _, t := range env.texts.kept {
+	var tape bytes.Buffer
+	for _, e := range entries {
+		tape.Write(append(e, '\n'))
+	}
+	if opts.Answers, err = model.ReadTape(&tape, entryWriter{ctx, l.loop}); err != nil {
+		return fmt.Errorf("the answers of the model: %w", err)
+	}
+	for _, t := range f.read {
 		if t.Role == journal.Tools {
 			l.texts = append(l.texts, t)
 		}
 	}
-	l.flags = runFlagsOf(flags)
+	turn := f.turnSpec()
 	for _, s := range styles() {
 		if s.name == f.style && s.refs != "" {
-			l.flags["refs"] = s.refs
+			turn.Refs = plc.Refs(s.refs)
 		}
 	}
-	return nil
+	l.settings, err = turn.Settings()
+	return err
 }
 
-// runFlagsOf are the flags of a loop that its runs have as well: what was given beside it stands
-// in their documents.
-func runFlagsOf(flags map[string]string) map[string]string {
-	var f runFlags
-	run := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	c := &cobra.Command{Use: "run"}
-	f.addAll(c)
-	c.Flags().VisitAll(run.AddFlag)
-	all := map[string]string{"on-failure": "continue"}
-	for name, value := range flags {
-		switch name {
-		case folderFlag:
-			all[name] = value
-		case "input", "state", "input-schema", "state-schema", "on-failure", "lazy", "max-time", "max-tokens", "max-cost":
-		default:
-			if run.Lookup(name) != nil {
-				all[name] = value
-			}
-		}
+// entryWriter appends each line to a loop.
+type entryWriter struct {
+	ctx  context.Context
+	loop journal.Loop
+}
+
+func (w entryWriter) Write(line []byte) (int, error) {
+	if err := w.loop.Append(context.WithoutCancel(w.ctx), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+		return 0, err
 	}
-	return all
+	return len(line), nil
 }
 
 // writeSynced writes a file whole, or not at all.
@@ -156,36 +141,20 @@ func writeSynced(name string, text []byte) error {
 	return os.Rename(name+".new", name)
 }
 
-// cutLastLine takes off a file the beginning of a line that was never written to its end.
-func cutLastLine(f *os.File) error {
-	text, err := os.ReadFile(f.Name())
-	if err != nil {
-		return err
-	}
-	return f.Truncate(int64(bytes.LastIndexByte(text, '\n') + 1))
-}
-
-// synced is a file whose writes are on disk when they return.
-type synced struct{ *os.File }
-
-func (s synced) Write(p []byte) (int, error) {
-	n, err := s.File.Write(p)
-	return n, errors.Join(err, s.Sync())
-}
-
 // kept reports whether there is a record.
 func (l *solveLog) kept() bool { return l.store != nil }
 
 // record is the record of the run of a turn: see loop.Options.Record.
 func (l *solveLog) record(id string, prog *compile.Program) (exec.Record, error) {
 	given := l.given(prog)
-	run, err := l.store.Resume(id)
+	ctx := context.Background()
+	run, err := l.store.Resume(ctx, id)
 	var missing *journal.MissingError
 	switch {
 	case errors.As(err, &missing):
-		run, err = l.store.Create(id, given)
+		run, err = l.store.Create(ctx, id, given)
 	case err == nil: // it may have begun with a part of the answer, or with one that broke off
-		if err = run.Revise(given); err != nil {
+		if err = run.Revise(ctx, given); err != nil {
 			err = errors.Join(err, run.Close())
 		}
 	}
@@ -200,26 +169,31 @@ func (l *solveLog) given(prog *compile.Program) *journal.Given {
 	file := prog.File()
 	return &journal.Given{
 		Plan:  journal.Text{Role: journal.Plan, Name: file.Name, Bytes: file.Text},
-		Texts: l.texts, Program: prog.Digest(nil), Flags: l.flags, Labels: map[string]string{solveLabel: l.name},
+		Texts: l.texts, Program: report.Digest(prog, nil), Settings: l.settings, Labels: map[string]string{solveLabel: l.name},
 	}
 }
 
 // turnRecord is the record of the run of a turn.
 type turnRecord struct {
-	*journal.Run
+	journal.Run
 	log *solveLog
 }
 
 // Revise implements loop.Reviser.
-func (r *turnRecord) Revise(prog *compile.Program) error { return r.Run.Revise(r.log.given(prog)) }
+func (r *turnRecord) Revise(prog *compile.Program) error {
+	return r.Run.Revise(context.Background(), r.log.given(prog))
+}
 
-// close closes the record.
+// close closes the record, once.
 func (l *solveLog) close() error {
-	if l.store == nil {
+	if l.store == nil || l.closed {
 		return nil
 	}
-	err := l.tape.Close()
-	l.free()
+	l.closed = true
+	var err error
+	if l.loop != nil {
+		err = l.loop.Close()
+	}
 	return errors.Join(err, l.store.Close())
 }
 
@@ -231,17 +205,11 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	if err := onlyResumed(c.Flags()); err != nil {
 		return err
 	}
-	path, err := storePath(f.store)
-	switch {
-	case err != nil:
-		return err
-	case path == "":
-		return errNoStore
-	}
-	given, err := findSolve(solveFolder(path), f.resume)
+	log, given, err := findSolve(c.Context(), f)
 	if err != nil {
 		return err
 	}
+	defer log.close() // if the loop does not come to that
 	again := &solveFlags{}
 	cmd := &cobra.Command{Use: "solve"}
 	again.addGiven(cmd)
@@ -252,11 +220,11 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 		return err
 	}
 	again.yes, again.format, again.events, again.store = f.yes, f.format, f.events, f.store
-	if f.models.replay != "" {
-		again.models = f.models
+	if f.spec.ModelTapes.Replay != "" {
+		again.spec.ModelTapes = f.spec.ModelTapes
 	}
 	if c.Flags().Changed("on-uncertain") {
-		again.onUncertain = f.onUncertain
+		again.spec.OnUncertain = f.spec.OnUncertain
 	}
 	if err := absolute(&again.store, &again.events); err != nil {
 		return err
@@ -264,7 +232,7 @@ func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFla
 	if err := os.Chdir(given.Flags[folderFlag]); err != nil {
 		env.complain(fmt.Errorf("the loop goes on here, not where it was begun: %w", err))
 	}
-	again.id, again.given = given.ID, given.Flags
+	again.id, again.given, again.log = given.ID, given.Flags, log
 	return env.solve(cmd, given.Args, again)
 }
 
@@ -280,17 +248,29 @@ func onlyResumed(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// findSolve is the loop that somebody means: its id, the beginning of it, or last.
-func findSolve(folder, name string) (*solveGiven, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+// findSolve holds the loop that somebody means: its id, the beginning of it, or last.
+func findSolve(ctx context.Context, f *solveFlags) (*solveLog, *solveGiven, error) {
+	store, err := writeStore(f.store)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	l := &solveLog{store: store}
+	given, err := l.find(ctx, f.resume)
+	if err != nil {
+		return nil, nil, errors.Join(err, l.close())
+	}
+	return l, given, nil
+}
+
+func (l *solveLog) find(ctx context.Context, name string) (*solveGiven, error) {
+	all, err := l.store.Loops(ctx)
+	if err != nil {
+		return nil, trimmed(err)
 	}
 	var found []string
-	for _, file := range files { // by their ids, which are in the order of time
-		id := strings.TrimSuffix(filepath.Base(file), ".json")
+	for _, id := range all {
 		if name == "last" || strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(name)) {
-			found = append(found, file)
+			found = append(found, id)
 		}
 	}
 	switch {
@@ -299,13 +279,16 @@ func findSolve(folder, name string) (*solveGiven, error) {
 	case len(found) > 1 && name != "last":
 		return nil, fmt.Errorf("%d loops begin with %q; give more of the id", len(found), name)
 	}
-	text, err := os.ReadFile(found[len(found)-1])
-	if err != nil {
-		return nil, err
+	l.name = found[0]
+	var held *journal.HeldError
+	if l.loop, err = l.store.ResumeLoop(ctx, l.name); errors.As(err, &held) {
+		return nil, fmt.Errorf("another process goes on with the loop %q; wait until it has ended", l.name)
+	} else if err != nil {
+		return nil, trimmed(err)
 	}
-	var given solveGiven
-	if err := json.Unmarshal(text, &given); err != nil {
-		return nil, fmt.Errorf("%s is broken: %w", shownName(found[len(found)-1]), err)
+	given := &solveGiven{}
+	if err := json.Unmarshal(l.loop.Given(), given); err != nil {
+		return nil, fmt.Errorf("the record of the loop %q is broken: %w", l.name, err)
 	}
-	return &given, nil
+	return given, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,11 +8,14 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
-	"github.com/plc-lang/plc/tool/model"
+	"github.com/plc-lang/plc/tool/file"
 )
 
 // solveProgress shows a loop while it goes on: its plans as they grow, and their runs.
@@ -21,14 +23,16 @@ type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
 	events *eventLog
-	model  loop.Planner
 	plans  *planApprovals
-	faulty bool // the last plan was
+	flags  *solveFlags
+	policy file.Policy
+	of     map[string]json.RawMessage // what an approval holds for, beside the plan
+	faulty bool                       // the last plan was
 }
 
 // newSolveProgress starts to show, and has the options tell it what there is to show.
-func (env *environment) newSolveProgress(ctx context.Context, task *loop.Task, opts *loop.Options, f *solveFlags, plans *planApprovals) (*solveProgress, error) {
-	s := &solveProgress{env: env, model: task.Planner, plans: plans}
+func (env *environment) newSolveProgress(ctx context.Context, opts *loop.Options, f *solveFlags, policy file.Policy, plans *planApprovals) (*solveProgress, error) {
+	s := &solveProgress{env: env, plans: plans, flags: f, policy: policy}
 	var err error
 	if s.events, err = openEvents(f.events); err != nil {
 		return nil, err
@@ -40,8 +44,23 @@ func (env *environment) newSolveProgress(ctx context.Context, task *loop.Task, o
 	opts.Exec.Approver = env.answerer(&f.runFlags, s.show, nil)
 	s.show.start(opts.Exec.Approver == nil)
 	opts.OnEvent = s.event
+	s.of = map[string]json.RawMessage{"style": quote(f.style)} // its options say what else is called, and how
+	if f.styleText != nil {
+		s.of["styleOptions"] = f.styleText
+	}
 	if opts.Lazy {
-		opts.OnPlan = func(prog *compile.Program) error { return s.askPlan(ctx, prog, f) }
+		opts.PlanOf = s.of
+		opts.OnPlan = func(prog *compile.Program) error {
+			var plan json.RawMessage // of other styles, whose plans are shown in words, it can't be changed
+			if f.style == "plan" {
+				plan = loop.SolutionOf(prog)
+			}
+			edited, err := s.askPlan(ctx, prog, &opts.Exec, plan)
+			if err == nil && edited != nil {
+				return &loop.EditedError{Solution: edited}
+			}
+			return err
+		}
 	}
 	return s, nil
 }
@@ -60,25 +79,34 @@ func (s *solveProgress) event(e *loop.Event) {
 	switch e.Type {
 	case loop.Asked:
 		if s.faulty { // and there is another try
-			s.say("  the plan goes back to the model")
+			s.say(display.Lit("  the plan goes back to the model"))
 			s.faulty = false
 		}
 		whom := "the model is asked"
-		if model.Recorded(s.model, e.Request) {
+		if e.Recorded {
 			whom = "the answer is on record"
 		}
-		s.say(fmt.Sprintf("turn %d: %s (%d bytes)", e.Turn, whom, requestSize(e)))
+		s.say(display.Sprintf("turn %d: %s (%d bytes)", e.Turn, whom, requestSize(e)))
 	case loop.Listed:
-		s.say("  + " + callLine(e.Call))
+		s.say(display.Sprintf("  + %s", callLine(e.Call)))
 	case loop.Faulty:
-		for i, f := range e.Findings {
-			if f.Severity == diag.Error && i < maxWarned {
-				s.say(fmt.Sprintf("  ✗ %s [%s]", f.Message, f.Code))
+		told := 0
+		for _, f := range e.Findings {
+			if f.Severity != diag.Error {
+				continue
+			}
+			if told++; told <= maxWarned {
+				s.say(display.Sprintf("  ✗ %s [%s]", f.Message, f.Code))
 			}
 		}
+		if more := told - maxWarned; more > 0 {
+			s.say(display.Sprintf("  ✗ and %s", count(more, "more error")))
+		}
 		s.faulty = true
+	case loop.Planned:
+		s.faulty = false
 	case loop.Warned, loop.Revised, loop.Kept:
-		s.say("  " + e.Text)
+		s.say(display.Sprintf("  %s", e.Text))
 	case loop.Ran:
 		s.show.event(e.Run)
 	}
@@ -92,7 +120,7 @@ func requestSize(e *loop.Event) (n int) {
 	return n + len(e.Request.System)
 }
 
-func (s *solveProgress) say(line string) {
+func (s *solveProgress) say(line display.Text) {
 	if s.show != nil {
 		s.show.say(line)
 	}
@@ -116,48 +144,67 @@ func callLine(call json.RawMessage) string {
 	return name + " {" + strings.Join(params, ", ") + "}" + to
 }
 
-// askPlan shows a whole plan and puts it to a person.
-func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, f *solveFlags) error {
-	of := map[string]json.RawMessage{"style": quote(f.style)} // its options say what else is called, and how
-	if f.styleText != nil {
-		of["styleOptions"] = f.styleText
+// askPlan shows a whole plan, which would run with the options o, and asks a person whether it may.
+// The person may change it: edited is then the new plan. A nil plan can't be changed.
+func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, o *exec.Options, plan json.RawMessage) (edited json.RawMessage, err error) {
+	m := report.Of(prog, s.of)
+	name := s.plans.next(m)
+	keys := s.policy.ApprovalKeys
+	if yes, err := s.plans.answered(name, m, keys); yes || err != nil {
+		return nil, err
 	}
-	m := prog.Manifest(of)
-	file := s.plans.next(m)
-	if yes, err := s.plans.answered(file, m); yes || err != nil {
-		return err
-	}
-	trial := &forecast.Options{MaxParallel: f.maxParallel}
+	trial := forecast.OptionsOf(o)
+	trial.Hosts, trial.Paths = s.policy.Hosts, s.policy.Paths
 	d, err := forecast.Run(ctx, prog, trial)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text := blueprint(prog.File().Name, d, forecast.Of(prog, d, trial), maxListed)
 	defer s.show.pause()()
-	fmt.Fprint(s.env.stderr, text)
+	show(s.env.stderr, text)
 	switch {
-	case f.yes:
-		return s.plans.approve(file, m, text)
+	case keys != nil: // an answer given here is not signed
+		return nil, s.plans.wait(name, m, keys)
+	case s.flags.yes:
+		return nil, s.plans.approve(name, m)
 	case !s.env.canAsk():
-		return s.plans.wait(file, m, text)
+		return nil, s.plans.wait(name, m, nil)
 	}
-	yes, why := s.env.ask(ctx, nil, "run this plan? (r and why sends it back to the model)")
-	switch {
-	case yes:
-		return s.plans.approve(file, m, text)
-	case len(why) > 2 && why[:2] == "r ":
-		return errors.New(why[2:])
-	case why != "":
-		return fmt.Errorf("%w: %s", loop.ErrRejected, why)
+	edited, err = s.askLook(ctx, plan)
+	if err == nil && edited == nil {
+		err = s.plans.approve(name, m)
 	}
-	return loop.ErrRejected
+	return edited, err
 }
 
-// indented is a value for people.
-func indented(v json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, v, "", "  ") != nil {
-		return string(v)
+// askAgain puts a plan to a person, who had changed it and made it faulty.
+func (s *solveProgress) askAgain(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error) {
+	defer s.show.pause()()
+	s.env.showFindings(findings)
+	edited, err = s.askLook(ctx, plan)
+	if err == nil && edited == nil {
+		err = fmt.Errorf("%w: as it was changed it can't run", loop.ErrRejected)
 	}
-	return b.String()
+	return edited, err
+}
+
+// askLook asks a person who has been shown a plan.
+func (s *solveProgress) askLook(ctx context.Context, plan json.RawMessage) (edited json.RawMessage, err error) {
+	question := display.Lit("run this plan? (r and why sends it back to the model)")
+	if plan != nil {
+		question = display.Lit("run this plan? (r and why sends it back to the model; e changes it)")
+	}
+	yes, why := s.env.ask(ctx, nil, question)
+	given, edits := strings.CutPrefix(why, "e")
+	switch {
+	case yes:
+		return nil, nil
+	case plan != nil && edits && (given == "" || given[0] == ' '):
+		return s.env.edited(ctx, nil, strings.TrimSpace(given), plan, "the plan, as JSON:")
+	case len(why) > 2 && why[:2] == "r ":
+		return nil, errors.New(why[2:])
+	case why != "":
+		return nil, fmt.Errorf("%w: %s", loop.ErrRejected, why)
+	}
+	return nil, loop.ErrRejected
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/sqlite"
 )
 
 // noStore is the value of --store that keeps nothing.
@@ -59,12 +61,12 @@ func stateFolder() (string, error) {
 }
 
 // openStore opens the store for writing; nil is none.
-func openStore(flag string) (*journal.Store, error) {
+func openStore(flag string) (journal.Store, error) {
 	path, err := storePath(flag)
 	if path == "" || err != nil {
 		return nil, err
 	}
-	s, err := journal.Open(path, nil)
+	s, err := sqlite.Open(path, nil)
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -79,6 +81,14 @@ func storeError(err error) error {
 // trimJournal is an error of the store as commands say it.
 func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "journal: ") }
 
+// trimmed is an error of the store as commands say it; others stay as they are.
+func trimmed(err error) error {
+	if strings.HasPrefix(err.Error(), "journal: ") {
+		return errors.New(trimJournal(err))
+	}
+	return err
+}
+
 // errNoRuns is that there is no store yet.
 var errNoRuns = errors.New("no run was recorded yet")
 
@@ -87,7 +97,7 @@ var errNoStore = errors.New("--store none has no runs; name the store that has t
 
 // readStore opens the store to read it: it is neither made nor changed. Where there is none
 // the error is errNoRuns.
-func readStore(flag string) (*journal.Store, error) {
+func readStore(flag string) (journal.Store, error) {
 	path, err := storePath(flag)
 	switch {
 	case err != nil:
@@ -101,10 +111,10 @@ func readStore(flag string) (*journal.Store, error) {
 		}
 		return nil, errNoRuns
 	}
-	s, err := journal.Open(path, &journal.Options{ReadOnly: true})
+	s, err := sqlite.Open(path, &sqlite.Options{ReadOnly: true})
 	var fault *journal.Error
 	if errors.As(err, &fault) && fault.Fault == journal.ReadOnly { // it is of an older version
-		s, err = journal.Open(path, nil)
+		s, err = sqlite.Open(path, nil)
 	}
 	if err != nil {
 		return nil, errors.New(trimJournal(err))
@@ -113,7 +123,7 @@ func readStore(flag string) (*journal.Store, error) {
 }
 
 // writeStore opens the store that has runs, to change them.
-func writeStore(flag string) (*journal.Store, error) {
+func writeStore(flag string) (journal.Store, error) {
 	path, err := storePath(flag)
 	switch {
 	case err != nil:
@@ -128,9 +138,9 @@ func writeStore(flag string) (*journal.Store, error) {
 }
 
 // findWaiting is findRun for an answer: last is the last run that waits for one, if any does.
-func findWaiting(s *journal.Store, name string) (*journal.Summary, error) {
+func findWaiting(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 	if name == "last" {
-		all, err := s.Runs(journal.Filter{})
+		all, err := s.Runs(ctx, journal.Filter{})
 		if err != nil {
 			return nil, err
 		}
@@ -140,13 +150,13 @@ func findWaiting(s *journal.Store, name string) (*journal.Summary, error) {
 			}
 		}
 	}
-	return findRun(s, name)
+	return findRun(ctx, s, name)
 }
 
 // findRun is the run that somebody means: its id, the beginning of it, or last.
-func findRun(s *journal.Store, name string) (*journal.Summary, error) {
+func findRun(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 	if name == "last" {
-		all, err := s.Runs(journal.Filter{Limit: 1})
+		all, err := s.Runs(ctx, journal.Filter{Limit: 1})
 		if err == nil && len(all) == 0 {
 			err = errNoRuns
 		}
@@ -155,12 +165,12 @@ func findRun(s *journal.Store, name string) (*journal.Summary, error) {
 		}
 		return all[0], nil
 	}
-	run, err := s.Run(name)
+	run, err := s.Summary(ctx, name)
 	var missing *journal.MissingError
 	if !errors.As(err, &missing) {
 		return run, err
 	}
-	all, err := s.Runs(journal.Filter{})
+	all, err := s.Runs(ctx, journal.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -180,54 +190,55 @@ func findRun(s *journal.Store, name string) (*journal.Summary, error) {
 }
 
 // completeRuns offers the newest runs as the first argument, and calls of them as the second.
-func completeRuns(store *string, calls func(s *journal.Store, run string) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func completeRuns(store *string, calls func(ctx context.Context, s journal.Store, run string) []string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 1 || len(args) == 1 && calls == nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		ctx := c.Context()
 		s, err := readStore(*store)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		defer s.Close()
 		if len(args) == 1 {
-			run, err := findRun(s, args[0])
+			run, err := findRun(ctx, s, args[0])
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return calls(s, run.Run), cobra.ShellCompDirectiveNoFileComp
+			return calls(ctx, s, run.Run), cobra.ShellCompDirectiveNoFileComp
 		}
-		all, err := s.Runs(journal.Filter{Limit: 100})
+		all, err := s.Runs(ctx, journal.Filter{Limit: 100})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ids := []string{"last\tthe newest run"}
 		for _, r := range all {
-			ids = append(ids, fmt.Sprintf("%s\t%s, %s", r.Run, r.Status, printable(r.Plan)))
+			ids = append(ids, fmt.Sprintf("%s\t%s, %s", r.Run, r.Status, display.Line(r.Plan)))
 		}
 		return ids, cobra.ShellCompDirectiveDefault
 	}
 }
 
 // askedCalls are the calls of a run that wait for somebody.
-func askedCalls(s *journal.Store, run string) (calls []string) {
-	all, err := s.Questions(run)
+func askedCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
+	all, err := s.Questions(ctx, run)
 	if err != nil {
 		return nil
 	}
 	for _, q := range all {
-		calls = append(calls, q.Path+"\t"+printable(q.Reason))
+		calls = append(calls, display.Sprintf("%s\t%s", q.Path, q.Reason).String())
 	}
 	return calls
 }
 
 // knownCalls are the calls of a run that came to something.
-func knownCalls(s *journal.Store, run string) (calls []string) {
+func knownCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	seen := map[string]bool{}
-	for e := range callEvents(s, run) {
+	for e := range callEvents(ctx, s, run) {
 		if !seen[e.Call] {
 			seen[e.Call] = true
-			calls = append(calls, e.Call+"\t"+printable(e.Tool))
+			calls = append(calls, display.Sprintf("%s\t%s", e.Call, e.Tool).String())
 		}
 		if len(calls) == 1000 {
 			break
@@ -237,9 +248,9 @@ func knownCalls(s *journal.Store, run string) (calls []string) {
 }
 
 // callEvents are the events of a run that are about calls, as far as they can be read.
-func callEvents(s *journal.Store, run string) func(yield func(*exec.Event) bool) {
+func callEvents(ctx context.Context, s journal.Store, run string) func(yield func(*exec.Event) bool) {
 	return func(yield func(*exec.Event) bool) {
-		for entry, err := range s.Events(context.Background(), run, 0, false) {
+		for entry, err := range s.Events(ctx, run, 0, false) {
 			if err != nil {
 				return
 			}

@@ -190,7 +190,7 @@ func TestLiveList(t *testing.T) {
 	dir := terminalDir(t)
 	term := narrowTerminal.on(t, dir, "", nil, "run", "live.json", "--tools", "tools.yaml")
 	// Calls that go on are below what has happened, cut to the width.
-	term.until(t, `^✓ quick \(.*\)\n✗ broken: refused: no�\[2J way .*\n`+
+	term.until(t, `^✓ quick \(.*\)\n✗ broken: refused: no\\u001b\[2J\\nway .*\n`+
 		`( +\S+s  (slow|long-long.*…|中文.*…)\n){3}  2 of 5 done, 3 running, 1 failed, \S+s$`)
 	write(t, filepath.Join(dir, "go"), "")
 	code, shown := term.end(t)
@@ -199,16 +199,16 @@ func TestLiveList(t *testing.T) {
 	}
 	// At the end nothing of the list is left.
 	wantScreen(t, shown,
-		`✓ quick \(\S+\)`, `✗ broken: refused: no�\[2J way \(\S+\)`,
+		`✓ quick \(\S+\)`, `✗ broken: refused: no\\u001b\[2J\\nway \(\S+\)`,
 		`(✓ [\s\S]+ \(\S+\)\n){2,}✓ [\s\S]+ \(\S+\)`,
-		`failed: 4 of 5 calls completed, 1 failed`, `  broken  failed  refused: no�\[2J way`,
+		`failed: 4 of 5 calls completed, 1 failed`, `  broken  failed  refused: no\\u001b\[2J\\nway`,
 		`\{`, `  "quick": "done"`, `\}`)
 	term.wantFrames(t)
 }
 
 func TestLiveListSaysWhatIsWaitedFor(t *testing.T) {
 	term := narrowTerminal.on(t, terminalDir(t), "", nil, "run", "waits.json", "--tools", "tools.yaml")
-	term.until(t, `^↻ broken: attempt 1 failed: .*; again in 1h0m0s\n`+
+	term.until(t, `^↻ broken: attempt 1 failed: .*; again in 1h0m\n  │ 0s\n`+
 		` +\S+s  broken, attempt 2, waits to try again\n  0 of 1 done, 0 running, \S+s$`)
 	term.typeIn(t, "\x03")
 	if code, shown := term.end(t); code != exitCancelled {
@@ -232,7 +232,7 @@ func TestJSONCannotActOnATerminal(t *testing.T) {
 			}
 		}
 	}
-	if o := plc(t, dir, run...); !strings.Contains(o.stdout, "\u009b2J\u202e†") {
+	if o := runPLC(t, dir, run...); !strings.Contains(o.stdout, "\u009b2J\u202e†") {
 		t.Errorf("to a pipe: %q", o.stdout)
 	}
 }
@@ -286,7 +286,7 @@ func TestManyFailuresAreBounded(t *testing.T) {
 	for _, want := range []string{
 		"… what else does not go well is only counted\n",
 		"failed: 0 of 1000 calls completed, 1000 failed\n",
-		" more  failed  refused: no�[2J way\n",
+		" more  failed  refused: no\\u001b[2J\\nway\n",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("there is no %q in\n%s", want, shown)
@@ -338,7 +338,7 @@ func TestInterruptAtTheTerminal(t *testing.T) {
 }
 
 func TestApprovalAtTheTerminal(t *testing.T) {
-	const question = `\? drop \(drop\): the tool "drop" is destructive\n  \{\n    "table": "users"\n  \}\n  call it\? y yes, n no, e edit, v value, s skip, \? help:`
+	const question = `\? drop \(drop\): the tool "drop" is destructive\n  runs a stand-in, which calls nothing \(the tool file "tools\.yaml"\)\n  \{\n    "table": "users"\n  \}\n  call it\? y yes, n no, e edit, v value, s skip, \? help:`
 	for _, c := range []struct {
 		typed string
 		code  int
@@ -389,7 +389,7 @@ func TestLazyPlanAtTheTerminal(t *testing.T) {
 		"\x03":    {exitCancelled, `(?s).*`},
 	} {
 		term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "lazy.json", "--tools", "tools.yaml")
-		term.until(t, `^forecast: 1 call(.*\n)*run this plan\? \(e to edit it\) y is yes, anything else is no, and why:$`)
+		term.until(t, `^forecast: at most 1 call(.*\n)*run this plan\? \(e to edit it\) y is yes, anything else is no, and why:$`)
 		term.typeIn(t, typed)
 		code, shown := term.end(t)
 		if code != want.code {
@@ -419,7 +419,7 @@ func TestApproveAtTheTerminal(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		term := wideTerminal.on(t, dir, "", nil, "approve", "a.json", "--as", "ada")
-		term.until(t, `^forecast: 1 call(.*\n)*approve this plan\? y is yes, anything else is no, and why:$`)
+		term.until(t, `^lazy\.json: 1 call may run; SHA-256 [0-9a-f]{64}\n(.*\n)*approve this plan\? y is yes, anything else is no, and why:$`)
 		term.typeIn(t, typed)
 		code, shown := term.end(t)
 		if code != want.code {

@@ -7,37 +7,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/lang/dialect/notations"
 )
 
 // toolFiles are the tool files that flags name, and the notations that they are in.
 type toolFiles struct {
-	list []toolFile
-	next *dialect.Notation // of the files named from now on; nil: our own
-
-	mcp      []string // configs of MCP clients
-	lock     string   // of the tools of MCP servers; "" is the one that lies beside the files
-	unlocked bool     // no lock counts
-	offline  bool     // no server is started that the lock has
-	uncalled bool     // no tool will be called: secrets may be unset
-}
-
-// none reports whether no file is named.
-func (f *toolFiles) none() bool { return len(f.list) == 0 && len(f.mcp) == 0 }
-
-// toolFile is a tool file.
-type toolFile struct {
-	name string
-	from *dialect.Notation // nil: our own
+	plc.Toolset
+	next string // the notation of the files named from now on; "" is plc's own
 }
 
 // addTools adds the flags that name tool files.
 func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	fl.Var((*toolsFlag)(files), "tools", "tool file, JSON or YAML, or math for the tools that calculate (repeatable; of two tools of one name the later counts)")
 	fl.Var((*toolsFromFlag)(files), "tools-from", "notation of the --tools before it, or after it if there are none: "+strings.Join(catalogueNames(), ", "))
-	fl.StringArrayVar(&files.mcp, "mcp", nil, "MCP servers whose tools may be called: a file with {\"mcpServers\": …} (repeatable)")
-	fl.StringVar(&files.lock, "lock", "", "lock of the tools of MCP servers, a file of plc tools lock (default plc.lock.json beside the file that has the servers)")
+	fl.StringArrayVar(&files.MCP, "mcp", nil, "MCP servers whose tools may be called: a file with {\"mcpServers\": …} (repeatable)")
+	fl.StringVar(&files.Lock, "lock", "", "lock of the tools of MCP servers, a file of plc tools lock (default plc.lock.json beside the file that has the servers)")
+	fl.StringArrayVar(&files.Deny, "deny", nil, "tools that may not be used, by name or pattern, besides those of policies (repeatable)")
 	for _, name := range []string{"mcp", "lock"} {
 		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt)))
 	}
@@ -59,7 +45,7 @@ func catalogueNames() (names []string) {
 type toolsFlag toolFiles
 
 func (f *toolsFlag) Set(name string) error {
-	f.list = append(f.list, toolFile{name, f.next})
+	f.Files = append(f.Files, plc.File(name).From(f.next))
 	return nil
 }
 
@@ -70,12 +56,8 @@ func (f *toolsFlag) Type() string { return "stringArray" }
 // GetSlice is the flag as a record keeps it: a notation, "" for our own, and a name, for each
 // file. With Append and Replace it is a pflag.SliceValue.
 func (f *toolsFlag) GetSlice() (all []string) {
-	for _, t := range f.list {
-		notation := ""
-		if t.from != nil {
-			notation = t.from.Name
-		}
-		all = append(all, notation, t.name)
+	for _, t := range f.Files {
+		all = append(all, t.Notation, t.Name)
 	}
 	return all
 }
@@ -85,17 +67,9 @@ func (f *toolsFlag) Append(name string) error { return f.Set(name) }
 
 // Replace gives the flag what GetSlice gave.
 func (f *toolsFlag) Replace(all []string) error {
-	f.list = nil
+	f.Files = nil
 	for i := 0; i+1 < len(all); i += 2 {
-		t := toolFile{name: all[i+1]}
-		if all[i] != "" {
-			n, ok := notations.Lookup(all[i])
-			if !ok {
-				return fmt.Errorf("there is no notation %q", all[i])
-			}
-			t.from = n
-		}
-		f.list = append(f.list, t)
+		f.Files = append(f.Files, plc.File(all[i+1]).From(all[i]))
 	}
 	return nil
 }
@@ -108,12 +82,12 @@ func (f *toolsFromFlag) Set(name string) error {
 	if !ok || n.Catalogue == nil {
 		return fmt.Errorf("it is one of %s", strings.Join(catalogueNames(), ", "))
 	}
-	if len(f.list) == 0 {
-		f.next = n
+	if len(f.Files) == 0 {
+		f.next = name
 	}
-	for i := range f.list {
-		if f.list[i].from == nil {
-			f.list[i].from = n
+	for i := range f.Files {
+		if f.Files[i].Notation == "" {
+			f.Files[i].Notation = name
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -21,33 +23,32 @@ func toolsCommand(env *environment) *cobra.Command {
 	var files toolFiles
 	var format string
 	c := &cobra.Command{
-		Use:   "tools",
+		Use:   "tools [PATTERN…]",
 		Short: "List the tools, with their types, effects and where they come from",
 		Long: `List the tools that tool files define, with the types of their params and results, what
 they do to the world, what runs them and where they come from, and those of the language
-(forEach, reduce, repeat and choose).`,
+(forEach, reduce, repeat and choose). Patterns, like 'db.*', are of the names that are listed.`,
 		Example: `  plc tools --tools tools.yaml
   plc tools --tools tools.yaml --format json
   plc tools --mcp servers.json
   plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("there is no command %q of plc tools; to call a tool: plc tools call NAME", args[0])
-			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			asJSON, err := wantsJSON(format)
 			if err != nil {
 				return err
 			}
-			files.uncalled = true
 			cat, err := env.soundCatalogue(c.Context(), files)
 			if err != nil {
 				return err
 			}
 			none := cat.Len() == 0
 			cat = cat.WithBuiltIns()
+			if cat, err = named(cat, args); err != nil {
+				return err
+			}
 			if asJSON {
 				return env.toolsJSON(cat)
 			}
@@ -65,46 +66,65 @@ they do to the world, what runs them and where they come from, and those of the 
 
 // soundCatalogue reads tool files that must have no errors.
 func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*tool.Catalogue, error) {
-	g, err := env.gatherSound(ctx, files)
+	g, err := env.gatherSound(ctx, files, plc.ToPreview)
 	if err != nil {
 		return nil, err
 	}
-	return g.tools, nil
+	return g.Catalogue, nil
 }
 
 // gatherSound is gather of files that must have no errors; what is found is shown.
-func (env *environment) gatherSound(ctx context.Context, files toolFiles) (*gathered, error) {
-	g, err := env.gather(ctx, files)
+func (env *environment) gatherSound(ctx context.Context, files toolFiles, purpose plc.Purpose) (*plc.Tools, error) {
+	g, err := env.gather(ctx, files, purpose)
 	if err != nil {
 		return nil, err
 	}
-	env.showFindings(g.findings)
-	if g.findings.HasErrors() {
+	env.showFindings(g.Findings)
+	if g.Findings.HasErrors() {
 		return nil, exit(exitErrors)
 	}
 	return g, nil
+}
+
+// named returns the tools of a catalogue whose names match a pattern; without patterns all.
+func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
+	if len(patterns) == 0 {
+		return cat, nil
+	}
+	var found []*tool.Tool
+	for t := range cat.Tools() {
+		if slices.ContainsFunc(cat.Names(t), func(name string) bool {
+			return slices.ContainsFunc(patterns, func(p string) bool { return tool.Matches(p, name) })
+		}) {
+			found = append(found, t)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("there is no tool %q; %s", patterns[0], meant(patterns[0], toolNames(cat), "plc tools lists them; to call one: plc tools call NAME"))
+	}
+	return tool.NewCatalogue(found...), nil
 }
 
 // toolsText shows tools to people, those of the language last.
 func (env *environment) toolsText(cat *tool.Catalogue) error {
 	list := slices.Collect(cat.Tools())
 	slices.SortStableFunc(list, func(a, b *tool.Tool) int { return ofLanguage(a) - ofLanguage(b) })
-	out := bufio.NewWriter(env.stdout)
+	out := newBuffered(env.stdout)
 	for _, t := range list {
 		def := t.Definition
-		fmt.Fprintln(out, printable(def.Signature()))
+		showf(out, "%s\n", def.Signature())
 		if def.Description != "" {
-			fmt.Fprintf(out, "    %s\n", printable(strings.TrimSpace(def.Description)))
+			showf(out, "    %s\n", strings.Join(strings.Fields(def.Description), " "))
 		}
 		effects := effectsText(def.Effects)
 		if t.Source == tool.BuiltIn && def.Effects.Pure != tool.Yes {
 			effects = "does what its document does"
 		}
-		fmt.Fprintf(out, "    %s; %s", effects, driverText(t))
+		showf(out, "    %s; %s", effects, driverText(t))
 		if t.Source != "" && t.Source != tool.BuiltIn {
-			fmt.Fprintf(out, "; from %s", printable(t.Source))
+			showf(out, "; from %s", display.Name(t.Source))
 		}
-		fmt.Fprintln(out)
+		showf(out, "%s\n", display.Text{})
 	}
 	return out.Flush()
 }
@@ -182,19 +202,20 @@ func declared(e tool.Effects) map[string]any {
 
 func toolsCallCommand(env *environment, files *toolFiles) *cobra.Command {
 	var timeout time.Duration
-	var answers modelFlags
+	var answers plc.ModelTapes
 	c := &cobra.Command{
-		Use:   "call NAME [PARAMS]",
+		Use:   "call NAME [PARAMS | KEY=VALUE…]",
 		Short: "Call one tool",
 		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard
-input; without any, {}. The params are validated first, the result afterwards. The tool
+input; without any, {}. Or each param is KEY=VALUE, JSON or else a string. The params are validated first, the result afterwards. The tool
 is really called; there is no plan, no retry and no question first, and nothing is remembered.
 A latent tool is put to its model.
 
 Exit 1 when the params don't fit, 3 when the call failed.`,
 		Example: `  plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml
+  plc tools call getWeather city=Rome days=3 --tools tools.yaml
   plc tools call getWeather params.json --tools tools.yaml`,
-		Args: wants(1, 2, "the name of a tool, and its params"),
+		Args: wants(1, -1, "the name of a tool, and its params"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return env.completeCall(*files, args)
 		},
@@ -205,7 +226,7 @@ Exit 1 when the params don't fit, 3 when the call failed.`,
 			return env.callNamed(c.Context(), *files, args, timeout, answers)
 		},
 	}
-	answers.add(c)
+	addModelTapes(c, &answers)
 	addDuration(c, &timeout, "timeout", "longest that the call may take (default that of the tool, else 60s)")
 	return c
 }
@@ -219,26 +240,24 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	files.offline, files.uncalled = true, true
-	g, err := env.gather(context.Background(), files)
+	g, err := env.gather(context.Background(), files, plc.ToCheck)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var names []string
-	for t := range g.tools.Tools() {
-		names = append(names, t.Definition.Name+"\t"+printable(t.Definition.Description))
+	for t := range g.Catalogue.Listed() {
+		names = append(names, display.Sprintf("%s\t%s", t.Definition.Name, t.Definition.Description).String())
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // callNamed is plc tools call.
-func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration, answers modelFlags) error {
-	env.forget = true
-	g, err := env.gatherSound(ctx, files)
+func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration, answers plc.ModelTapes) error {
+	g, err := env.gatherSound(ctx, files, plc.ToRun)
 	if err != nil {
 		return err
 	}
-	cat := g.tools
+	cat := g.Catalogue
 	t, ok := cat.Lookup(args[0])
 	switch {
 	case !ok && cat.Len() == 0:
@@ -251,8 +270,8 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 		}
 	}
 	params := json.RawMessage(`{}`)
-	if len(args) == 2 {
-		if params, err = env.params(args[1]); err != nil {
+	if len(args) > 1 {
+		if params, err = env.callParams(args[1:]); err != nil {
 			return err
 		}
 	}
@@ -266,34 +285,60 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 }
 
 // latent is a latent tool with its model.
-func latent(t *tool.Tool, g *gathered, answers modelFlags) (*tool.Tool, error) {
-	all, err := newModels(g.files, answers)
+func latent(t *tool.Tool, g *plc.Tools, answers plc.ModelTapes) (*tool.Tool, error) {
+	all, err := g.Models(answers)
 	if err != nil {
 		return nil, err
 	}
-	impl, _ := g.tools.Resolve(t, "", false)
-	m, err := all.named(impl.Model)
+	x, _ := compile.NewTarget(g.Catalogue, t, nil)
+	m, err := all.Named(x.Place.Model)
 	switch {
 	case err != nil:
 		return nil, err
 	case m == nil:
 		return nil, fmt.Errorf("the tool %q is latent: no activity of the tool files runs it, and there is no model to stand in for one", t.Definition.Name)
-	case impl.Around != nil:
-		m = impl.Around(m)
 	}
 	made := *t
-	made.Activity, made.Timeout = m, impl.Timeout
+	made.Activity, made.Timeout = x.Around(m), x.Timeout
 	return &made, nil
 }
 
 func toolNames(cat *tool.Catalogue) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for t := range cat.Tools() {
+		for t := range cat.Listed() {
 			if !yield(t.Definition.Name) {
 				return
 			}
 		}
 	}
+}
+
+// callParams reads the params of a call: KEY=VALUE each, or all as one JSON object or file.
+func (env *environment) callParams(args []string) (json.RawMessage, error) {
+	if len(args) == 1 && (isObject(args[0]) || !strings.Contains(args[0], "=")) {
+		return env.params(args[0])
+	}
+	members := map[string]json.RawMessage{}
+	for _, arg := range args {
+		src, err := plc.ParseInput(arg)
+		if err != nil {
+			return nil, err
+		}
+		var member map[string]json.RawMessage
+		if src.Text == "" || isObject(arg) || json.Unmarshal([]byte(src.Text), &member) != nil {
+			if len(args) == 1 {
+				return env.params(arg)
+			}
+			return nil, fmt.Errorf("%q: several params are KEY=VALUE each", arg)
+		}
+		for name, value := range member {
+			if members[name] != nil {
+				return nil, fmt.Errorf("the param %q is given twice", name)
+			}
+			members[name] = value
+		}
+	}
+	return json.Marshal(members)
 }
 
 // params reads params: a JSON object as it is, or a file.
@@ -400,6 +445,6 @@ func (env *environment) failed(code exit, what string, err error) error {
 	if te := (*tool.Error)(nil); errors.As(err, &te) {
 		text = te.Error()
 	}
-	fmt.Fprintf(env.stderr, "%s: %s\n", what, printableLines(text))
+	show(env.stderr, said(display.Sprintf("%s: ", what), text))
 	return code
 }

@@ -44,13 +44,6 @@ func workflowName(name string) string {
 	return filepath.Base(name)
 }
 
-// traced has a run traced.
-func (p *prepared) traced(t *trace.Tracer) {
-	if t != nil {
-		p.opts.Middleware = append(p.opts.Middleware, t.Middleware)
-	}
-}
-
 // loopTrace makes spans of a loop: one of the whole, one of each question to the model, and those
 // of its runs. The nil loopTrace makes none.
 type loopTrace struct {
@@ -67,7 +60,7 @@ func (env *environment) traceLoop(opts *loop.Options, s *settings, model string)
 		return nil
 	}
 	l := &loopTrace{tracer: t, whole: t.Begin("invoke_agent", opts.ID, time.Now())}
-	if d := file.Models(s.files...)[cmp.Or(model, file.DefaultModel)]; d != nil {
+	if d := file.Models(s.Files...)[cmp.Or(model, file.DefaultModel)]; d != nil {
 		l.model = d.Model
 	}
 	l.whole.Set("plc.solve.id", opts.ID)

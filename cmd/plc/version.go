@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ func versionCommand(env *environment) *cobra.Command {
 		Short:   "Print the version",
 		Example: "  plc version",
 		Args:    wants(0, 0, "no arguments"),
-		Run:     func(*cobra.Command, []string) { fmt.Fprintf(env.stdout, "plc version %s\n", version()) },
+		Run:     func(*cobra.Command, []string) { showf(env.stdout, "plc version %s\n", version()) },
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // view is what a terminal shows, with what has scrolled off above. It knows the few
@@ -65,7 +67,7 @@ func (v *view) lineFeed() {
 
 // put shows a character; at the end of a row it wraps.
 func (v *view) put(r rune) {
-	n := runeColumns(r)
+	n := display.Line(string(r)).Columns()
 	if v.column+n > v.width {
 		v.column = 0
 		v.lineFeed()
@@ -128,7 +130,7 @@ func (v *view) String() string {
 }
 
 func TestScreenRows(t *testing.T) {
-	s := &screen{shown: []string{"", "ten chars.", "中文中文中", "eleven char"}}
+	s := &screen{shown: []display.Text{{}, display.Lit("ten chars."), display.Lit("中文中文中"), display.Lit("eleven char")}}
 	for width, want := range map[int]int{80: 4, 10: 5, 5: 8, 4: 10} {
 		if got := s.rows(width); got != want {
 			t.Errorf("%d columns: %d rows, want %d", width, got, want)
@@ -150,34 +152,15 @@ func TestCut(t *testing.T) {
 		{"中文中文", 5, "中文…"},
 		{"ab", 1, "…"},
 	} {
-		if got := cut(c.s, c.n); got != c.want || columns(got) > c.n {
+		if got := cut(c.s, c.n); got != c.want || display.Line(got).Columns() > c.n {
 			t.Errorf("cut(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
 		}
 	}
 }
 
-func TestPrintable(t *testing.T) {
-	for s, want := range map[string]string{
-		"plain, ünïcode, 中文, †": "plain, ünïcode, 中文, †",
-		"two\nlines\tand tabs":  "two lines and tabs",
-		"\x1b[2J\x07\x9b":       "�[2J��",
-		"\u009b2J\u0085":        "�2J�",
-		"left\u202eright\u2066": "left�right�",
-		"a\xffb":                "a�b",
-		"\u200d\u200c":          "\u200d\u200c",
-	} {
-		if got := printable(s); got != want {
-			t.Errorf("printable(%q) = %q, want %q", s, got, want)
-		}
-	}
-	if got := printableLines("a\nb\x1bc"); got != "a\nb�c" {
-		t.Errorf("lines: %q", got)
-	}
-}
-
 func TestOutputIsSafeOnATerminal(t *testing.T) {
-	const said = "†ünï 中 \x1b[1m\n\u009b2J \u202e\u2066 \u200d \U000e0041 \x9b."
-	const want = "†ünï 中 \x1b[1m\n" + `\u009b2J \u202e\u2066 ` + "\u200d " + `\udb40\udc41` + " �."
+	const said = "†ünï 中 \x1b[1m\n\u009b2J \u202e\u2066 \u200d \U000e0041 \x9b\x1b[2J\x1b[8m\r."
+	const want = "†ünï 中 \x1b[1m\n" + `\u009b2J \u202e\u2066 ` + `\u200d \udb40\udc41 \ufffd\u001b[2J\u001b[8m\u000d.`
 	for size := 1; size < 8; size++ { // of what is written at once
 		var b strings.Builder
 		o := &output{w: &b, safe: true}

@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
@@ -21,11 +26,13 @@ func (f *walkFlags) addTo(c *cobra.Command, formats string) {
 
 // walked is a recorded run that was run again from its record alone.
 type walked struct {
-	*prepared
-	store *journal.Store
-	sum   *journal.Summary
-	res   *exec.Result
-	batch *batch // of a run whose instances came one by one; nil for any other
+	*loaded
+	*plc.Replayed
+	store  journal.Store
+	sum    *journal.Summary
+	res    *exec.Result
+	asJSON bool
+	batch  *batch // of a run whose instances came one by one; nil for any other
 }
 
 // walk finds a run, walks its record, and tells what came of it.
@@ -42,69 +49,45 @@ func (env *environment) walk(ctx context.Context, name string, f *walkFlags, tel
 		return err
 	}
 	defer store.Close()
-	sum, err := findRun(store, name)
+	sum, err := findRun(ctx, store, name)
 	if err != nil {
 		return err
 	}
-	w, err := env.walkRun(ctx, store, sum.Run, f.instances)
+	e := env.engine(func() (journal.Store, error) { return store, nil })
+	spec, folder, err := e.Begun(ctx, sum.Run)
 	if err != nil {
 		return err
 	}
-	w.asJSON, w.sum = asJSON, sum
+	w := &walked{store: store, sum: sum, asJSON: asJSON}
+	var each func(*exec.InstanceResult)
+	if spec.Instances.Name != "" {
+		env.enter(folder)
+		w.batch = &batch{counts: map[exec.Status]int{}}
+		each = w.batch.instance
+	}
+	env.graceful.Store(true)
+	if w.Replayed, err = e.Replay(ctx, sum.Run, plc.File(f.instances), each); err != nil {
+		return env.showFaulty(ctx, err)
+	}
+	w.loaded, w.res = newLoaded(w.Replayed.Plan), w.Result
 	return tell(ctx, w)
 }
 
-// walkRun runs a recorded run from its record alone; instances are its lines, "" those that it
-// was given.
-func (env *environment) walkRun(ctx context.Context, store *journal.Store, run, instances string) (*walked, error) {
-	given, err := store.Given(run)
-	if err != nil {
-		return nil, err
+// showFaulty shows the faults of a recorded plan that can't run, if err has any.
+func (env *environment) showFaulty(ctx context.Context, err error) error {
+	var faulty *plc.PlanError
+	if !errors.As(err, &faulty) {
+		return asFlag(ctx, err)
 	}
-	env.sealed = true
-	over := map[string]string{}
-	if instances != "" {
-		over["instances"] = instances
-	}
-	p, err := env.recallFor(ctx, given, &resumeFlags{}, over)
-	if err != nil {
-		return nil, err
-	}
-	if p.invalid != nil {
-		return nil, env.invalid(p.settings, p.loaded, p.name, false, p.invalid)
-	}
-	reader, err := store.Reader(run)
-	if err != nil {
-		return nil, err
-	}
-	p.opts.ID, p.opts.Record, p.opts.Replay, p.opts.Revision = run, reader, true, given.Revision
-	b, err := env.walkedBatch(given, p)
-	if err != nil {
-		return nil, err
-	}
-	b.into(ctx, p.opts)
-	env.graceful.Store(true)
-	res, err := exec.Run(ctx, p.prog, p.opts)
-	if err != nil {
-		return nil, err
-	}
-	return &walked{prepared: p, store: store, res: res, batch: b}, nil
+	env.showFindings(faulty.Findings)
+	env.summary(faulty.Findings.Count(diag.Error), faulty.Findings.Count(diag.Warning), 1)
+	return exit(exitErrors)
 }
 
-// walkedBatch is the batch that a recorded run was; nil when it was none.
-func (env *environment) walkedBatch(given *journal.Given, p *prepared) (*batch, error) {
-	if p.flags.instances == "" {
-		return nil, nil
+// enter makes the folder in which a run was begun the current one, so that tools find what
+// they found there.
+func (env *environment) enter(folder string) {
+	if err := os.Chdir(folder); err != nil {
+		env.complain(fmt.Errorf("the run goes on here, not where it was begun: %w", err))
 	}
-	if p.flags.lines == nil {
-		env.enter(given)
-		if err := sameInstances(given, p.flags.instances); err != nil {
-			return nil, err
-		}
-	}
-	file, err := env.openInstances(p.flags.instances, p.prog.Instances, p.flags.lines)
-	if err != nil {
-		return nil, err
-	}
-	return &batch{file: file, counts: map[exec.Status]int{}}, nil
 }

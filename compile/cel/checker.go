@@ -81,7 +81,7 @@ func (t *typing) predicate(env *lib.Env, tree *lib.Ast) (compile.Predicate, erro
 	return &predicate{prog: prog, vars: t.vars, uses: variables(tree.NativeRep(), t.vars)}, nil
 }
 
-// variables are those that a condition reads.
+// variables returns those that a condition reads.
 func variables(tree *ast.AST, vars map[string]*shape) []string {
 	used := map[string]bool{}
 	for _, r := range tree.ReferenceMap() {

@@ -30,7 +30,7 @@ func checkCalls(source string, tree *ast.AST) error {
 	return found
 }
 
-// callFault is what is wrong with a call; "" is nothing.
+// callFault returns what is wrong with a call; "" is nothing.
 func callFault(tree *ast.AST, call ast.CallExpr) string {
 	name, args := call.FunctionName(), call.Args()
 	if costly(name) {
@@ -51,7 +51,7 @@ func callFault(tree *ast.AST, call ast.CallExpr) string {
 	return ""
 }
 
-// memberFault is what is wrong with "a in b".
+// memberFault returns what is wrong with "a in b".
 func memberFault(a, b *types.Type) string {
 	switch b.Kind() {
 	case types.DynKind, types.AnyKind, types.TypeParamKind:
@@ -82,7 +82,7 @@ func mayEqual(a, b *types.Type) bool {
 	return ka == kb
 }
 
-// group is the kind of a type, one for all numbers, one for all objects and one for all
+// group returns the kind of a type, one for all numbers, one for all objects and one for all
 // of which nothing is known.
 func group(t *types.Type) types.Kind {
 	switch k := t.Kind(); k {
@@ -97,5 +97,5 @@ func group(t *types.Type) types.Kind {
 	}
 }
 
-// typeWords is the type of a value for people.
+// typeWords returns the type of a value for people.
 func typeWords(name string) string { return strings.TrimSuffix(name, "_type") }

@@ -20,7 +20,7 @@ func fault(source string, start, end int, format string, args ...any) *compile.P
 	return &compile.PredicateError{Start: min(start, len(source)), End: min(end, len(source)), Message: fmt.Sprintf(format, args...)}
 }
 
-// firstFault is the first of the library's errors, in our words.
+// firstFault returns the first of the library's errors, in our words.
 func (t *typing) firstFault(source string, issues *lib.Issues) error {
 	all := issues.Errors()
 	first := slices.MinFunc(all, func(a, b *common.Error) int {
@@ -35,7 +35,7 @@ func (t *typing) firstFault(source string, issues *lib.Issues) error {
 	return fault(source, start, end, "%s", t.words(first.Message, source[start:end], strings.HasPrefix(source[end:], "(")))
 }
 
-// offset is a location of the library, whose columns count characters, in bytes.
+// offset returns a location of the library, whose columns count characters, in bytes.
 func offset(source string, at common.Location) int {
 	pos := 0
 	for range at.Line() - 1 {
@@ -52,7 +52,7 @@ func offset(source string, at common.Location) int {
 	return max(pos, 0)
 }
 
-// token is the word or sign at a place. An error about a call stands at its parenthesis and
+// token returns the word or sign at a place. An error about a call stands at its parenthesis and
 // means the name before it, one about a member at its dot and means the name behind it.
 func token(source string, start int) (int, int) {
 	rest := source[start:]
@@ -71,7 +71,7 @@ func token(source string, start int) (int, int) {
 	return start, start + wordLen(source[start:])
 }
 
-// wordLen is how long the name or operator at the start of a text is, one character at least.
+// wordLen returns how long the name or operator at the start of a text is, one character at least.
 func wordLen(text string) int {
 	for _, part := range []func(rune) bool{isName, isOperator} {
 		if n := strings.IndexFunc(text, func(r rune) bool { return !part(r) }); n > 0 {
@@ -91,7 +91,7 @@ func isName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // undefinedField begins the message about a member that an object never has.
 const undefinedField = "undefined field"
 
-// words are a message of the library in ours, about a token and whether it is called.
+// words returns a message of the library in ours, about a token and whether it is called.
 func (t *typing) words(message, token string, called bool) string {
 	part := func(n int) string { return quoted(message, n) }
 	switch {
@@ -115,7 +115,7 @@ func (t *typing) words(message, token string, called bool) string {
 	return lowered(message)
 }
 
-// quoted is the n-th part of a message that stands in quotes.
+// quoted returns the n-th part of a message that stands in quotes.
 func quoted(message string, n int) string {
 	parts := strings.Split(message, "'")
 	if i := 2*n + 1; i < len(parts) {
@@ -177,7 +177,7 @@ func noOverload(function, of string) string {
 	return fmt.Sprintf("%q does not take %s%s", strings.TrimPrefix(name, "@"), of, cure)
 }
 
-// asMap is the cure for an object in the place of a map.
+// asMap returns the cure for an object in the place of a map.
 func asMap(of string) string {
 	if strings.Contains(of, "{") {
 		return "; dyn(…) makes a map of an object"
@@ -185,7 +185,7 @@ func asMap(of string) string {
 	return ""
 }
 
-// runtimeWords are what the library says of an evaluation in our words.
+// runtimeWords returns what the library says of an evaluation in our words.
 func runtimeWords(err error) string {
 	m := err.Error()
 	switch {

@@ -12,7 +12,7 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// language is what conditions may say: the standard library, less what depends on where it
+// language returns what conditions may say: the standard library, less what depends on where it
 // is evaluated, with strings, math, lists and sets, whose versions are fixed.
 func language() []lib.EnvOption {
 	return []lib.EnvOption{
@@ -32,8 +32,8 @@ func language() []lib.EnvOption {
 	}
 }
 
-// excluded are the functions of the standard library that are not there: those that look
-// up a time zone in the system's table, and those that are declared anew.
+// excluded returns the functions of the standard library that are not there: those that look
+// up a time zone in the system's table, and those that are declared again.
 func excluded() []*env.Function {
 	fs := []*env.Function{{Name: operators.Equals}, {Name: operators.NotEquals}, {Name: operators.In}, {Name: operators.OldIn}}
 	for _, f := range stdlib.Functions() {
@@ -52,13 +52,13 @@ func costly(name string) bool {
 	return name == "replace" || name == "join" || name == "distinct" || name == "format"
 }
 
-// equality is == or != over any two values. The standard one wants both to be of one type,
+// equality defines == or != over any two values. The standard one wants both to be of one type,
 // so that a number could not be compared with 1; checkEquality tells what can never be equal.
 func equality(name, overload string) lib.EnvOption {
 	return lib.Function(name, lib.Overload(overload, []*lib.Type{lib.DynType, lib.DynType}, lib.BoolType))
 }
 
-// membership is in, which also asks for a member of an object by its name.
+// membership defines in, which also asks for a member of an object by its name.
 func membership() lib.EnvOption {
 	return lib.Function(operators.In,
 		lib.Overload(overloads.InList, []*lib.Type{lib.DynType, lib.DynType}, lib.BoolType,

@@ -35,7 +35,7 @@ type basic struct {
 	cel    *types.Type // nil: an object
 }
 
-// basics are the types, a narrower one before a wider one.
+// basics returns the types, a narrower one before a wider one.
 func basics() (list []basic) {
 	for _, b := range []struct {
 		name string
@@ -69,7 +69,7 @@ func (t *typing) options() []lib.EnvOption {
 	return opts
 }
 
-// shape is the type of the values of a schema; of those that may be of several it is dyn.
+// shape returns the type of the values of a schema; of those that may be of several it is dyn.
 func (t *typing) shape(s *schemas.Schema) *shape {
 	dyn := &shape{cel: types.DynType}
 	if s == nil || schemas.Assignable(s, schemas.Nothing(), nil).Verdict == schemas.Yes {
@@ -92,7 +92,7 @@ func (t *typing) shape(s *schemas.Schema) *shape {
 	return dyn
 }
 
-// object is the type of an object. Its name, which findings show, is the schema in short.
+// object returns the type of an object. Its name, which findings show, is the schema in short.
 func (t *typing) object(s *schemas.Schema) *shape {
 	name := s.String()
 	for {
@@ -111,7 +111,7 @@ func (t *typing) object(s *schemas.Schema) *shape {
 	return o
 }
 
-// field is a member of an object; nil when there never is one.
+// field returns a member of an object; nil when there never is one.
 func (t *typing) field(o *shape, name string) *shape {
 	f, known := o.fields[name]
 	if !known {
@@ -132,7 +132,7 @@ func (t *typing) FindStructType(name string) (*types.Type, bool) {
 	return nil, false
 }
 
-// FindStructFieldNames are the members that a schema declares.
+// FindStructFieldNames returns the members that a schema declares.
 func (t *typing) FindStructFieldNames(name string) (names []string, ok bool) {
 	o := t.objects[name]
 	if o == nil {
@@ -144,7 +144,7 @@ func (t *typing) FindStructFieldNames(name string) (names []string, ok bool) {
 	return names, true
 }
 
-// FindStructFieldType is the type of a member. It has no accessors: values are maps.
+// FindStructFieldType returns the type of a member. It has no accessors: values are maps.
 func (t *typing) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	o := t.objects[name]
 	if o == nil {

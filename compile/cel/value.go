@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// read is a JSON value for CEL, of a shape that may be any.
+// read returns a JSON value for CEL, of a shape that may be any.
 func read(raw json.RawMessage, s *shape) (ref.Val, error) {
 	if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 		return nil, fmt.Errorf("not a JSON value: %w", err)
@@ -24,7 +24,7 @@ func read(raw json.RawMessage, s *shape) (ref.Val, error) {
 	return value(gjson.ParseBytes(raw), s), nil
 }
 
-// value is a JSON value that was checked. A container is read when it is looked into.
+// value returns a JSON value that was checked. A container is read when it is looked into.
 func value(v gjson.Result, s *shape) ref.Val {
 	switch v.Type {
 	case gjson.String:
@@ -55,7 +55,7 @@ func list(v gjson.Result, s *shape) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, all)
 }
 
-// number is an int when it is a whole number that fits, else a double: the nearest, or an
+// number returns an int when it is a whole number that fits, else a double: the nearest, or an
 // infinity when there is none near.
 func number(text string, double bool) ref.Val {
 	if double {
@@ -79,7 +79,7 @@ func nearest(text string) types.Double {
 // exponent and still is an int.
 const maxDigits = 64
 
-// whole is the integer that a number is which is written with a point or an exponent.
+// whole returns the integer that a number is which is written with a point or an exponent.
 func whole(text string) (int64, bool) {
 	if _, exp, ok := strings.Cut(strings.ToLower(text), "e"); len(text) > maxDigits || ok && len(exp) > 3 {
 		return 0, false
@@ -120,7 +120,7 @@ func (o *object) members() map[string]ref.Val {
 	return o.values
 }
 
-// Find is a member by its name.
+// Find returns a member by its name.
 func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -130,7 +130,7 @@ func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	return v, ok
 }
 
-// Get is a member by its name, or an error.
+// Get returns a member by its name, or an error.
 func (o *object) Get(key ref.Val) ref.Val {
 	if v, ok := o.Find(key); ok {
 		return v
@@ -144,7 +144,7 @@ func (o *object) Contains(key ref.Val) ref.Val {
 	return types.Bool(ok)
 }
 
-// Size is the number of members.
+// Size returns the number of members.
 func (o *object) Size() ref.Val { return types.Int(len(o.members())) }
 
 // Iterator goes over the names in the order of the text.
@@ -168,7 +168,7 @@ func (o *object) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// ConvertToNative is for values that leave CEL, which none does.
+// ConvertToNative would convert values that leave CEL, which none does.
 func (o *object) ConvertToNative(t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("an object can't become a %s", t)
 }
@@ -184,8 +184,8 @@ func (o *object) ConvertToType(t ref.Type) ref.Val {
 	return types.NewErr("an object can't become a %s", t.TypeName())
 }
 
-// Type is map.
+// Type returns map.
 func (o *object) Type() ref.Type { return types.MapType }
 
-// Value is the object's members.
+// Value returns the object's members.
 func (o *object) Value() any { return o.members() }

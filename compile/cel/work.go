@@ -14,7 +14,7 @@ const scanned = 10
 // step, or for as many as the outermost list has elements.
 type work struct{}
 
-// CallCost is the cost of a call, or nil when the library counts well.
+// CallCost returns the cost of a call, or nil when the library counts well.
 func (work) CallCost(function, overload string, args []ref.Val, _ ref.Val) *uint64 {
 	cost := uint64(1)
 	switch function {
@@ -40,7 +40,7 @@ func (work) CallCost(function, overload string, args []ref.Val, _ ref.Val) *uint
 	return &cost
 }
 
-// text is the cost of going through a text, and 0 for any other value.
+// text returns the cost of going through a text, and 0 for any other value.
 func text(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -51,7 +51,7 @@ func text(v ref.Val) uint64 {
 	return 0
 }
 
-// depth is the cost of going through all that is in a value. It looks no further than most.
+// depth returns the cost of going through all that is in a value. It looks no further than most.
 func depth(v ref.Val, most uint64) uint64 {
 	var in traits.Iterator
 	var members traits.Mapper

@@ -47,7 +47,7 @@ func (l *layout) components() []*component {
 	return all
 }
 
-// find is the smallest item known to be joined to i. It shortens the way there.
+// find returns the smallest item known to be joined to i. It shortens the way there.
 func find(root []int32, i int32) int32 {
 	for root[i] != i {
 		root[i] = root[root[i]]
@@ -113,7 +113,7 @@ func (l *layout) shelve(components []*component, left, top, width, height float6
 	return nil
 }
 
-// shelfWidth is how wide a shelf is: as the widest component, or so that all come out
+// shelfWidth returns how wide a shelf is: as the widest component, or so that all come out
 // somewhat wider than high.
 func shelfWidth(components []*component) float64 {
 	width, area := 0.0, 0.0

@@ -53,7 +53,7 @@ const (
 	Effect
 )
 
-// String is the kind's name in lower case.
+// String returns the kind's name in lower case.
 func (k Kind) String() string {
 	switch k {
 	case Data:
@@ -66,7 +66,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// name is what a node is called in a drawing.
+// name returns what a node is called in a drawing.
 func (n *Node) name() string {
 	if n.Label != "" {
 		return n.Label
@@ -77,7 +77,7 @@ func (n *Node) name() string {
 // closing marks the edges that close a cycle.
 const closing = "↺"
 
-// name is what an edge is called in a drawing.
+// name returns what an edge is called in a drawing.
 func (e *Edge) name() string {
 	if !e.Closes {
 		return e.Label
@@ -134,7 +134,7 @@ func survey(g *Graph) (*sheet, error) {
 	return s, nil
 }
 
-// surveyFlat is survey for writers that draw what is inside of nodes in boxes.
+// surveyFlat returns survey for writers that draw what is inside of nodes in boxes.
 func surveyFlat(g *Graph) (*sheet, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func build(nodes int, edges [][2]int32, turned []bool) (*dag.Graph, []int32) {
 	return b.Build()
 }
 
-// byLevel is the nodes of each level, in topological order.
+// byLevel returns the nodes of each level, in topological order.
 func (s *sheet) byLevel() [][]int32 {
 	var levels [][]int32
 	for _, n := range s.order {
@@ -191,7 +191,7 @@ func (s *sheet) byLevel() [][]int32 {
 	return levels
 }
 
-// criticalNodes is the nodes of the critical path, in topological order.
+// criticalNodes returns the nodes of the critical path, in topological order.
 func (s *sheet) criticalNodes() []int32 {
 	path := []int32{}
 	for _, n := range s.order {
@@ -224,7 +224,7 @@ func (g *Graph) root() *group {
 	return root
 }
 
-// path is the names of the boxes that a node is in.
+// path returns the names of the boxes that a node is in.
 func (n *Node) path() []string {
 	if n.Group == "" {
 		return nil

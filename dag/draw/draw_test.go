@@ -162,7 +162,7 @@ func FuzzWriters(f *testing.F) {
 	})
 }
 
-// fuzzGraph is a graph of six nodes, some in groups, with edges by pairs of bytes.
+// fuzzGraph returns a graph of six nodes, some in groups, with edges by pairs of bytes.
 func fuzzGraph(label, other, group string, edges []byte) *draw.Graph {
 	g := &draw.Graph{Title: label + other}
 	for i := range 6 {

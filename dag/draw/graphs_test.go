@@ -68,7 +68,7 @@ func branches() *draw.Graph {
 	}
 }
 
-// inside is a plan that maps another one over pages, which delegates once more.
+// inside returns a plan that maps another one over pages, which delegates once more.
 func inside() *draw.Graph {
 	return &draw.Graph{
 		Nodes: []draw.Node{
@@ -93,7 +93,7 @@ func inside() *draw.Graph {
 	}
 }
 
-// fan is one call that n calls need, and one that needs them all.
+// fan returns one call that n calls need, and one that needs them all.
 func fan(n int) *draw.Graph {
 	g := &draw.Graph{Title: "fan", Nodes: []draw.Node{{ID: "plan"}, {ID: "merge"}}}
 	for i := range n {
@@ -142,7 +142,7 @@ func cycle() *draw.Graph {
 	return g
 }
 
-// ofLabels is a graph with each label in every place.
+// ofLabels returns a graph with each label in every place.
 func ofLabels(labels []string) *draw.Graph {
 	g := &draw.Graph{Title: labels[0]}
 	kinds := []string{draw.ReadOnly, draw.Changes, draw.Latent, draw.Delegate}
@@ -159,7 +159,7 @@ func ofLabels(labels []string) *draw.Graph {
 	return g
 }
 
-// ladder is n calls of which each needs the ones before it by several ways.
+// ladder returns n calls of which each needs the ones before it by several ways.
 func ladder(n int) *draw.Graph {
 	g := &draw.Graph{Title: "ladder"}
 	for i := range n {

@@ -2,7 +2,7 @@ package draw
 
 import "strings"
 
-// flat is the graph with what is inside of its nodes beside them, each in a box with
+// flat returns the graph with what is inside of its nodes beside them, each in a box with
 // its own node. Ids tell the way: each/load. The edges of the graph are sound.
 func (g *Graph) flat() *Graph {
 	if !g.nested() {
@@ -53,7 +53,7 @@ func (f *Graph) addInside(head int, g *Graph, n *Node, depth int) {
 	}
 }
 
-// nest is a box within a box.
+// nest returns a box within a box.
 func nest(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -34,7 +34,7 @@ func escapeWith(s string, special func(rune) string) string {
 	return b.String()
 }
 
-// quoted is how the characters that end or escape a string in double quotes are
+// quoted returns how the characters that end or escape a string in double quotes are
 // written, in YAML and in DOT.
 func quoted(r rune) string {
 	switch r {
@@ -60,7 +60,7 @@ func hidden(r rune) bool {
 	return false
 }
 
-// columns is how wide a label is in a font whose characters are all as wide.
+// columns returns how wide a label is in a font whose characters are all as wide.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -81,8 +81,8 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// isWide is the blocks of characters that take two columns: the wide ones of Unicode's
-// East Asian Width, rounded to blocks.
+// isWide reports whether a character takes two columns: whether it is in one of the blocks that
+// have the wide ones of Unicode's East Asian Width.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x1100:
@@ -125,7 +125,7 @@ func wrap(s string, cols, lines int) []string {
 	return out
 }
 
-// fit is how many bytes of a line go into so many columns: up to the last good
+// fit returns how many bytes of a line go into so many columns: up to the last good
 // place to break in the second half of them (behind punctuation, inside camelCase), or as many as
 // there is room for, one character at least.
 func fit(s string, cols int) int {

@@ -64,7 +64,7 @@ func (a *assignment) fits(it *item, layer int32) bool {
 	return it.kind == labelItem || a.width[layer] == 0 || a.width[layer]+it.w <= a.limit
 }
 
-// highest is the first layer below all that a member has links from.
+// highest returns the first layer below all that a member has links from.
 func (a *assignment) highest(i int32) int32 {
 	layer := int32(0)
 	for _, p := range a.graph.Pred(i) {
@@ -75,7 +75,7 @@ func (a *assignment) highest(i int32) int32 {
 	return layer
 }
 
-// apart is how many layers a link between two items needs.
+// apart returns how many layers a link between two items needs.
 func (a *assignment) apart(above, below *item) int32 {
 	if above.kind == labelItem || below.kind == labelItem {
 		return 1
@@ -107,7 +107,7 @@ func (a *assignment) lower(i int32) {
 	a.width[it.layer] += it.w + gapX
 }
 
-// graph is the members and their links.
+// graph returns the members and their links.
 func (c *component) graph() *dag.Graph {
 	var b dag.Builder
 	local := make(map[int32]int32, len(c.members))
@@ -125,7 +125,7 @@ func (c *component) graph() *dag.Graph {
 	return g
 }
 
-// widthLimit is how wide a layer may be: wide enough for most plans to have their
+// widthLimit returns how wide a layer may be: wide enough for most plans to have their
 // levels as layers, and else for a drawing that is wider than high, but not by much.
 func (c *component) widthLimit() float64 {
 	area := 0.0
@@ -192,12 +192,12 @@ func (l *layout) countLong() map[trunk]int {
 	return long
 }
 
-// span is the number of layers between the ends of a link.
+// span returns the number of layers between the ends of a link.
 func (l *layout) span(k *link) int {
 	return int(l.items[k.to.item].layer-l.items[k.from.item].layer) - 1
 }
 
-// bends is the bends of a link in the layers between its ends, from top to bottom.
+// bends returns the bends of a link in the layers between its ends, from top to bottom.
 // They are shared as the head of this package says.
 func (l *layout) bends(i int32, long map[trunk]int) []int32 {
 	k := &l.links[i]
@@ -224,7 +224,7 @@ func (l *layout) bends(i int32, long map[trunk]int) []int32 {
 	return bends
 }
 
-// hop is the hop between two ends, one for all links that take it by way of a bend.
+// hop returns the hop between two ends, one for all links that take it by way of a bend.
 func (l *layout) hop(joined map[[2]end]int32, from, to end, critical bool) int32 {
 	key := [2]end{from, to}
 	up, down := l.items[from.item].kind, l.items[to.item].kind
@@ -240,7 +240,7 @@ func (l *layout) hop(joined map[[2]end]int32, from, to end, critical bool) int32
 	return i
 }
 
-// pull is how strongly a hop wants to be straight: most between two bends, where a
+// pull returns how strongly a hop wants to be straight: most between two bends, where a
 // kink would show most, and more on the critical path.
 func pull(up, down itemKind, critical bool) float64 {
 	p := 1.0
@@ -256,7 +256,7 @@ func pull(up, down itemKind, critical bool) float64 {
 	return p
 }
 
-// offset is where a port lies on the item of its group, from the middle.
+// offset returns where a port lies on the item of its group, from the middle.
 func (l *layout) offset(e end) float64 {
 	if e.port == noPort {
 		return 0

@@ -234,7 +234,7 @@ func (p *picture) turn() {
 	}
 }
 
-// common is the innermost layout that holds two nodes, and the items they are in.
+// common returns the innermost layout that holds two nodes, and the items they are in.
 func (p *picture) common(a, b int) (l *layout, from, to int32) {
 	la, lb := p.home[a], p.home[b]
 	from, to = p.place[a], p.place[b]
@@ -313,7 +313,7 @@ func (p *picture) connect(l *layout) {
 	}
 }
 
-// tie is where an edge of a node is tied to an item of a layout: the node, or a
+// tie returns where an edge of a node is tied to an item of a layout: the node, or a
 // port of the group that the node is in.
 func (p *picture) tie(l *layout, node int, port int32) end {
 	home := p.home[node]
@@ -343,7 +343,7 @@ func (p *picture) join(l *layout, e *Edge, r *route) []piece {
 	return []piece{l.link(from, middle, e, r.turned), l.link(middle, to, e, r.turned)}
 }
 
-// link is the link between two ends, made unless it is there.
+// link returns the link between two ends, made unless it is there.
 func (l *layout) link(from, to end, e *Edge, turned bool) piece {
 	key := linkKey{from, to, e.Kind, turned}
 	i, ok := l.linked[key]
@@ -356,7 +356,7 @@ func (l *layout) link(from, to end, e *Edge, turned bool) piece {
 	return piece{l, i}
 }
 
-// port is the port of an item inside, made unless it is there.
+// port returns the port of an item inside, made unless it is there.
 func (l *layout) port(key portKey) int32 {
 	i, ok := l.ports[key]
 	if !ok {

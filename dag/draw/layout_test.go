@@ -134,7 +134,7 @@ func onBorder(r rect, p point) bool {
 	return p.x >= r.x && p.x <= r.x+r.w && (p.y == r.y || p.y == r.y+r.h)
 }
 
-// along is a point of the curve between two points, as Bézier drew it.
+// along returns a point of the curve between two points, as Bézier drew it.
 func along(p, q point, t float64) point {
 	u := 1 - t
 	x := p.x*(u*u*u+3*u*u*t) + q.x*(3*u*t*t+t*t*t)

@@ -22,7 +22,7 @@ const (
 	keyHeight = 22.0
 )
 
-// legend is the signs that the drawing uses, placed in rows of a width, and their height.
+// legend returns the signs that the drawing uses, placed in rows of a width, and their height.
 func (v *svg) legend(width float64) ([]key, float64) {
 	keys := v.signs()
 	x, y := 0.0, 0.0

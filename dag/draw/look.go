@@ -18,7 +18,7 @@ type look struct {
 	dot          string    // shape and style
 }
 
-// nodeKinds are the kinds that a legend names, in its order.
+// nodeKinds returns the kinds that a legend names, in its order.
 func nodeKinds() []string { return []string{ReadOnly, Changes, Latent, Delegate} }
 
 func nodeLook(kind string) look {
@@ -47,7 +47,7 @@ type edgeLook struct {
 	dot     string
 }
 
-// edgeKinds are all kinds, in the order of a legend.
+// edgeKinds returns all kinds, in the order of a legend.
 func edgeKinds() []Kind { return []Kind{Data, Order, Effect} }
 
 func (k Kind) look() edgeLook {
@@ -60,7 +60,7 @@ func (k Kind) look() edgeLook {
 	return edgeLook{"#46525e", 1.5, "", "butt", "data", "→", "-->", "solid"}
 }
 
-// statusColor is the colour of a call's status (execution §1).
+// statusColor returns the colour of a call's status (execution §1).
 func statusColor(status string) string {
 	switch status {
 	case "completed":

@@ -96,7 +96,7 @@ func (c *component) sweep(down, flip bool) {
 	}
 }
 
-// mean is the mean place of an item's neighbours above or below, its own if it has none.
+// mean returns the mean place of an item's neighbours above or below, its own if it has none.
 func (c *component) mean(i int32, above bool) float64 {
 	it := &c.items[i]
 	hops := it.down
@@ -113,7 +113,7 @@ func (c *component) mean(i int32, above bool) float64 {
 	return sum / float64(len(hops))
 }
 
-// far is the place in its layer of the upper or lower end of a hop, ports on one
+// far returns the place in its layer of the upper or lower end of a hop, ports on one
 // item apart.
 func (c *component) far(h int32, above bool) float64 {
 	at, x := c.hops[h].down, c.hops[h].downX
@@ -155,7 +155,7 @@ func (c *component) swap(layer int32) bool {
 	return swapped
 }
 
-// crossed is how many hops of two items cross when a is left of b. Pairs are
+// crossed returns how many hops of two items cross when a is left of b. Pairs are
 // counted up to a bound: beyond it the sweeps have to do.
 func (c *component) crossed(a, b int32, above bool) int {
 	ha, hb := c.items[a].down, c.items[b].down
@@ -177,7 +177,7 @@ func (c *component) crossed(a, b int32, above bool) int {
 	return n
 }
 
-// crossings is how many pairs of hops cross in all, counted with a tree of sums.
+// crossings returns how many pairs of hops cross in all, counted with a tree of sums.
 func (c *component) crossings() int {
 	total := 0
 	for i := 0; i+1 < len(c.layers); i++ {
@@ -190,7 +190,7 @@ func (c *component) crossings() int {
 	return total
 }
 
-// lowerEnds is the places of the lower ends of an item's hops, from left to right
+// lowerEnds returns the places of the lower ends of an item's hops, from left to right
 // along its lower side.
 func (c *component) lowerEnds(i int32) []float64 {
 	down := slices.Clone(c.items[i].down)

@@ -40,7 +40,7 @@ func (c *component) lineUp() {
 	}
 }
 
-// apart is how far the middles of two items, side by side, must be apart.
+// apart returns how far the middles of two items, side by side, must be apart.
 func (c *component) apart(a, b int32) float64 {
 	ia, ib := &c.items[a], &c.items[b]
 	gap := gapX
@@ -102,7 +102,7 @@ func join(a, b block) block {
 	return block{want, weight, a.first}
 }
 
-// wish is where an item's neighbours want it, and how strongly.
+// wish returns where an item's neighbours want it, and how strongly.
 func (c *component) wish(n int32) (want, weight float64) {
 	it := &c.items[n]
 	for _, h := range it.up {
@@ -145,7 +145,7 @@ func (c *component) labelWish(n int32) (want, weight float64) {
 	return c.items[k.up].x + k.upX, 1
 }
 
-// unkinkRun is unkink for the bends below one.
+// unkinkRun does what unkink does for the bends below one.
 func (c *component) unkinkRun(n int32, seen map[int32]bool) {
 	var run []int32
 	lo, hi := math.Inf(-1), math.Inf(1)
@@ -162,7 +162,7 @@ func (c *component) unkinkRun(n int32, seen map[int32]bool) {
 	c.alignRun(run, lo, hi)
 }
 
-// nextBend is the bend below a bend on the same line, or -1.
+// nextBend returns the bend below a bend on the same line, or -1.
 func (c *component) nextBend(n int32) int32 {
 	for _, h := range c.items[n].down {
 		if d := c.hops[h].down; c.items[d].kind == bendItem {
@@ -172,7 +172,7 @@ func (c *component) nextBend(n int32) int32 {
 	return -1
 }
 
-// room is how far an item may move before it meets its neighbours.
+// room returns how far an item may move before it meets its neighbours.
 func (c *component) room(n int32) (lo, hi float64) {
 	layer, pos := c.layers[c.items[n].layer], int(c.items[n].pos)
 	lo, hi = math.Inf(-1), math.Inf(1)
@@ -247,7 +247,7 @@ func (c *component) rows() {
 	c.h = y
 }
 
-// gap is the distance of a layer from the one above.
+// gap returns the distance of a layer from the one above.
 func (c *component) gap(layer int) float64 {
 	gap, far := gapY, 0.0
 	switch {

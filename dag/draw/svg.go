@@ -76,7 +76,7 @@ func (k fontKind) font() font {
 	return font{11, 6.65, 14}
 }
 
-// textWidthOf is the width of a label in pixels.
+// textWidthOf returns the width of a label in pixels.
 func textWidthOf(s string, k fontKind) float64 {
 	return math.Ceil(float64(columns(s)) * k.font().column)
 }
@@ -169,7 +169,7 @@ func (v *svg) write() {
 	v.printf("</svg>\n")
 }
 
-// num is a number with at most one decimal.
+// num returns a number with at most one decimal.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
@@ -215,7 +215,7 @@ func (v *svg) boxes(l *layout) {
 	}
 }
 
-// ground is the colour that a layout is drawn on.
+// ground returns the colour that a layout is drawn on.
 func (l *layout) ground() string {
 	switch {
 	case l.depth == 0:

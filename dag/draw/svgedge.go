@@ -61,7 +61,7 @@ func arrow(t tip) string {
 	return "M" + num(t.at.x) + " " + num(t.at.y) + "l-4.5 " + num(back) + "h9z"
 }
 
-// course is the way of an edge, downwards: pairs of points with a curve between the two of a
+// course returns the way of an edge, downwards: pairs of points with a curve between the two of a
 // pair and a straight line from pair to pair; and its tip, which the line stops short of.
 func (v *svg) course(edge int32) ([]point, tip) {
 	r := &v.picture.edges[edge]
@@ -89,7 +89,7 @@ func (v *svg) course(edge int32) ([]point, tip) {
 	return append(points, stop), t
 }
 
-// points is the two ends of each hop of a link, downwards.
+// points returns the two ends of each hop of a link, downwards.
 func (p piece) points() []point {
 	l := p.layout
 	var points []point
@@ -103,7 +103,7 @@ func (p piece) points() []point {
 	return points
 }
 
-// border is where a link leaves its upper item, or arrives at its lower one.
+// border returns where a link leaves its upper item, or arrives at its lower one.
 func (p piece) border(upper bool) point {
 	l := p.layout
 	hops := l.links[p.link].hops
@@ -117,7 +117,7 @@ func (p piece) border(upper bool) point {
 	return point{l.x + it.x + k.downX, l.y + it.y - it.h/2}
 }
 
-// curve is the path of an edge: between the ends of a hop it leaves and arrives
+// curve returns the path of an edge: between the ends of a hop it leaves and arrives
 // upright, so it keeps to the gap between two layers.
 func curve(points []point) string {
 	var b bytes.Buffer

@@ -14,8 +14,8 @@ const (
 	maxTargets = 24
 )
 
-// Text writes the graph for a terminal: the calls by level, each with what it gives
-// and to whom. A star marks the critical path, ↺ an edge that closes a cycle. Arrows to many nodes name the first
+// Text writes the graph for a terminal: the calls by level, each with what it gives and to whom. A
+// star marks the critical path, ↺ an edge that closes a cycle. Arrows to many nodes name the first
 // 24 of them and count the rest; JSON has them all.
 //
 //	level 1
@@ -100,7 +100,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// idWidth is the column for the names of a level; long ones stick out.
+// idWidth returns the column for the names of a level; long ones stick out.
 func (t *text) idWidth(level []int32) int {
 	width := 0
 	for _, n := range level {
@@ -125,7 +125,7 @@ func (t *text) node(n int32, pad int) {
 	t.arrows(n)
 }
 
-// about is what is said of a node behind its name.
+// about returns what is said of a node behind its name.
 func (t *text) about(node *Node) string {
 	var parts []string
 	if node.Label != "" && node.Label != node.ID {

@@ -1,4 +1,4 @@
-// Embed compiles and runs a plan from Go, with two Go functions as its tools.
+// Embed runs a plan from Go, with two Go functions as its tools.
 package main
 
 import (
@@ -7,10 +7,7 @@ import (
 	"log"
 	"strings"
 
-	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -38,18 +35,14 @@ func count(_ context.Context, in words) (map[string]int, error) {
 }
 
 func main() {
-	tools := tool.NewCatalogue(
+	eng := plc.New(plc.Config{Tools: []*tool.Tool{
 		tool.Func("split", "The words of a text.", split),
 		tool.Func("count", "How often each word is there.", count),
-	)
-	doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
-	prog, more := compile.Compile(doc, &compile.Options{Catalogue: tools, Run: true})
-	if err := append(findings, more...).Err(); err != nil {
+	}})
+	defer eng.Close()
+	res, err := eng.Run(context.Background(), plc.Spec{Plan: plc.Text(plan)})
+	if err != nil {
 		log.Fatal(err) // a plan with an error never runs
 	}
-	result, err := exec.Run(context.Background(), prog, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Status, string(result.State))
+	fmt.Println(res.Status, string(res.State))
 }

@@ -47,7 +47,7 @@ func (l *Limiter) Acquire() (exec.Slot, bool) {
 	return slot{p}, true
 }
 
-// Limit is how many calls may go on at once just now.
+// Limit returns how many calls may go on at once just now.
 func (l *Limiter) Limit() int { return l.limiter.Limit() }
 
 type slot struct{ permit adaptivelimiter.Permit }

@@ -66,7 +66,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, asked: map[site]string{}, given: map[site]json.RawMessage{}}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
 }
 
 // combine is what a dry run did, and the branches that it did not take: for each call

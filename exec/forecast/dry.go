@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	Approve     exec.Approve // which calls a run would put to a person
 	MaxParallel int          // calls at once; 0 is exec.DefaultMaxParallel
+	MaxBytes    int64        // see exec.Options
 	Seed        uint64       // of what is made up; 0 is 1, so that two dry runs agree
 	// Branch are the outcomes that are assumed, by the calls' paths (see exec.Event), in which the
 	// items of loops may be left out. An outcome is named as a tool names it, or by the
@@ -31,9 +33,26 @@ type Options struct {
 	Recorded func(t *exec.Trial) (value json.RawMessage, ok bool)
 	// Instances are those that come when the program runs (exec.Options.Instances); nil has none.
 	Instances iter.Seq2[*compile.Instance, error]
+	// MostInstances is how many come at most when the program is run, of which Instances may be
+	// the first; 0 is not known.
+	MostInstances int
+	// Hosts and Paths are those that the policy permits.
+	Hosts, Paths []string
+	// Retry is that of calls that say nothing (exec.Options.Retry); nil is none.
+	Retry *lang.Retry
 	// Durations are how long calls like this one took in runs that were recorded; nil, and
 	// none, is not known.
 	Durations func(c *compile.Call) []time.Duration
+}
+
+// OptionsOf returns the options for a program that will run with o: what o says about approvals,
+// retries, the state and how many calls run at once.
+func OptionsOf(o *exec.Options) *Options {
+	f := &Options{Approve: o.Approve, MaxParallel: o.MaxParallel, MaxBytes: o.MaxBytes, Retry: o.Retry}
+	if o.Schedule == exec.Sequential {
+		f.MaxParallel = 1
+	}
+	return f
 }
 
 // Mark says where a value of a dry run comes from.
@@ -44,15 +63,15 @@ const (
 	Known    Mark = "known"    // the plan, the input or the whiteboard has it
 	Recorded Mark = "recorded" // a run before had it
 	Sampled  Mark = "sampled"  // it was made up
+	Unknown  Mark = "unknown"  // nothing that fits could be made up
 )
 
 // weaker is the mark of what is made of both.
 func (m Mark) weaker(n Mark) Mark {
-	if m == Sampled || n == Sampled {
-		return Sampled
-	}
-	if m == Recorded || n == Recorded {
-		return Recorded
+	for _, weak := range []Mark{Unknown, Sampled, Recorded} {
+		if m == weak || n == weak {
+			return weak
+		}
 	}
 	return Known
 }
@@ -61,7 +80,8 @@ func (m Mark) weaker(n Mark) Mark {
 type DryRun struct {
 	Status exec.Status `json:"status"`
 	Reason string      `json:"reason,omitempty"`
-	// Calls are all calls in plan order, each followed by those that it delegates to.
+	// Calls are all calls in plan order, each followed by those that it delegates to. A
+	// document that does not run on the assumed path is there once, its calls pending.
 	Calls      []Call          `json:"calls"`
 	Output     json.RawMessage `json:"output"`
 	OutputMark Mark            `json:"outputMark,omitempty"`
@@ -77,15 +97,22 @@ type Call struct {
 	Status   exec.Status     `json:"status"` // that it would end with
 	Reason   string          `json:"reason,omitempty"`
 	Error    *exec.Failure   `json:"error,omitempty"`
-	Params   json.RawMessage `json:"params"`          // nil: it would not run
-	Marks    map[string]Mark `json:"marks,omitempty"` // of each param
+	Doubts   []string        `json:"doubts,omitempty"` // what does not fit of the values that were made up, and is passed over
+	Params   json.RawMessage `json:"params"`           // nil: it does not run on the assumed path
+	Marks    map[string]Mark `json:"marks,omitempty"`  // of each param
 	Result   json.RawMessage `json:"result"`
 	Mark     Mark            `json:"mark,omitempty"` // of the result
 	Outcome  string          `json:"outcome,omitempty"`
 	Outcomes []string        `json:"outcomes,omitempty"` // those there are, when there are several
-	Approval string          `json:"approval,omitempty"` // why a person would be asked
+	Approval string          `json:"approval,omitempty"` // why a person is asked before it is made
 	Effect   EffectKind      `json:"effect"`
-	Runs     int             `json:"runs,omitempty"` // of what it delegates to
+	Runs     int             `json:"runs,omitempty"`     // of what it delegates to
+	MoreRuns int             `json:"moreRuns,omitempty"` // of these, the last ones, whose calls are not listed
+	Possible bool            `json:"possible"`           // it may run, on this path or another
+	// Covered says that who approves the plan as a whole approves this call: it would be made with
+	// exactly what is shown (Cover).
+	Covered bool `json:"covered,omitempty"`
+	*Terms
 
 	call *compile.Call
 }
@@ -93,8 +120,46 @@ type Call struct {
 // Source is the call of the program.
 func (c *Call) Source() *compile.Call { return c.call }
 
-// WouldRun reports whether its tool, or what it delegates to, would be called.
+// WouldRun reports whether its tool, or what it delegates to, is called on the assumed path.
 func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
+
+// exact are the terms of a call under the options if its params are known, and not made up or
+// recorded; otherwise nil.
+func (c *Call) exact(opts *exec.Options) *exec.Terms {
+	if c.Params == nil {
+		return nil
+	}
+	for _, m := range c.Marks {
+		if m != Known {
+			return nil
+		}
+	}
+	var fallback json.RawMessage
+	if c.call.Rare != nil && c.call.Fallback != nil {
+		if fallback = c.Params; c.call.Fallback.Params != nil {
+			fallback, _ = c.call.Fallback.Params.Literal()
+		}
+	}
+	return opts.Terms(c.call, c.Params, fallback)
+}
+
+// Cover marks the calls, of the first so many, that a run with the options would put to a person
+// and that are shown exactly, and returns them for exec.Options.Covered. 0 is all.
+func (d *DryRun) Cover(opts *exec.Options, most int) map[string]bool {
+	all := map[string]bool{}
+	for i := range d.Calls {
+		c := &d.Calls[i]
+		_, later := opts.Approve.AsksFallback(c.call)
+		if most > 0 && i >= most || opts.Approve == exec.ApproveAll || c.Approval == "" && !later {
+			continue
+		}
+		if t := c.exact(opts); t != nil {
+			c.Covered = c.Approval != ""
+			all[t.Cover(c.Instance, c.Path)] = true
+		}
+	}
+	return all
+}
 
 // works reports whether a tool would be called: not that of a call that delegates, even if
 // its document does not run once.
@@ -122,8 +187,8 @@ type walk struct {
 
 	mu     sync.Mutex
 	trials map[site]*trial
-	asked  map[site]string
-	given  map[site]json.RawMessage // the params of calls that delegate
+	given  map[site]json.RawMessage // the params of what started
+	doubts map[site][]*exec.Event   // what did not fit of what was made up
 }
 
 // site is a call of a run.
@@ -133,10 +198,11 @@ type site struct{ instance, path string }
 type trial struct {
 	params, value json.RawMessage
 	mark          Mark
+	why           string // why no value that fits could be made up, if so
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
-	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, asked: map[site]string{}, given: map[site]json.RawMessage{}}
+	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -175,7 +241,7 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
-		ID: "dry", MaxParallel: w.opts.MaxParallel, OnFailure: exec.Continue, Seed: w.opts.Seed,
+		ID: "dry", MaxParallel: w.opts.MaxParallel, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
 		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, OnEvent: w.note, Instances: w.opts.Instances,
 	})
 	if err != nil {
@@ -185,8 +251,10 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 		return nil, err
 	}
 	d := &DryRun{Status: res.Status, Reason: res.Reason, Output: res.Output, Calls: []Call{}}
-	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks}
-	r.program(frame{prog: w.prog, mark: Known}, res.Calls)
+	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, told: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}
+	if !w.prog.Template { // which runs for its instances only
+		r.program(frame{prog: w.prog, mark: Known}, res.Calls)
+	}
 	for i := range res.Instances {
 		if len(res.Calls) > 0 {
 			break // calls name their instances, and are all there
@@ -201,35 +269,39 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	return d, nil
 }
 
-// approve says yes, and notes that it was asked.
-func (w *walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error) {
+// approve says yes.
+func (*walk) approve(_ context.Context, q *exec.Question) (exec.Answer, error) {
 	if q.Kind != exec.ApprovalQuestion && q.Kind != "" {
 		return exec.Answer{Skip: true}, nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.asked[site{q.Instance, q.Path}] = q.Reason
 	return exec.Answer{Approved: true}, nil
 }
 
-// note takes down the params of what is started.
+// note takes down the params of what is started, and what does not fit.
 func (w *walk) note(e *exec.Event) {
-	if e.Type == exec.CallStarted {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.given[site{e.Instance, e.Call}] = e.Value
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := site{e.Instance, e.Call}
+	switch e.Type {
+	case exec.CallStarted:
+		w.given[at] = e.Value
+	case exec.Warned:
+		w.doubts[at] = append(w.doubts[at], e)
 	}
 }
 
 // try stands for a tool.
 func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
+	if t.Call.Rare != nil && t.Call.Choose != nil {
+		return w.choose(t)
+	}
 	at := &trial{params: t.Request.Params, mark: Sampled}
 	w.mu.Lock()
 	w.trials[site{t.Instance, t.Path}] = at // it is told of when the run has ended
 	w.mu.Unlock()
 	outcome, fails := w.branch(t)
 	if fails {
-		return tool.Result{}, &tool.Error{Code: "assumed", Message: "it is assumed to fail", Permanent: true}
+		return tool.Result{}, assumedToFail()
 	}
 	name := ""
 	if len(t.Call.Alternatives) > 1 {
@@ -241,8 +313,34 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 			return tool.Result{Value: v}, nil
 		}
 	}
-	at.value = w.sample(t, outcome)
+	if at.value, at.why = w.sample(t, outcome); at.why != "" {
+		at.mark = Unknown
+	}
 	return tool.Result{Value: at.value, Outcome: name}, nil
+}
+
+// choose takes the outcome that is assumed of a choose; else its conditions decide.
+func (w *walk) choose(t *exec.Trial) (tool.Result, error) {
+	if !w.assumes(t.Path) {
+		return tool.Result{}, nil
+	}
+	outcome, fails := w.branch(t)
+	chosen := slices.ContainsFunc(t.Call.Choose.Cases, func(c compile.Case) bool { return c.Outcome == outcome })
+	if fails && !chosen {
+		return tool.Result{}, assumedToFail()
+	}
+	return tool.Result{Outcome: t.Call.Alternatives[outcome].Name()}, nil
+}
+
+func assumedToFail() error {
+	return &tool.Error{Code: "assumed", Message: "it is assumed to fail", Permanent: true}
+}
+
+// assumes reports whether the options name the outcome of a call.
+func (w *walk) assumes(path string) bool {
+	_, exact := w.opts.Branch[path]
+	_, ok := w.opts.Branch[withoutItems(path)]
+	return exact || ok
 }
 
 // branch is the outcome that is assumed of a call.

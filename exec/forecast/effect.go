@@ -1,9 +1,6 @@
 package forecast
 
 import (
-	"encoding/json"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
@@ -36,91 +33,56 @@ func effectOf(e tool.Effects) EffectKind {
 	return Undeclared
 }
 
-// Effect is what the calls of one tool would change outside.
+// effectOfCall is what a call does, its fallback aside.
+func effectOfCall(c *compile.Call) EffectKind {
+	if c.Target == nil {
+		return effectOf(c.Effects)
+	}
+	return effectOf(c.Target.Effects)
+}
+
+// Effect is what calls of one tool may do outside.
 type Effect struct {
 	Tool   string     `json:"tool"`
 	Kind   EffectKind `json:"effect"`
 	Domain string     `json:"domain,omitempty"`
-	// Driver is the kind of activity, At where it acts: a method and a host, a command;
-	// "" when that can't be told.
-	Driver string   `json:"driver,omitempty"`
-	At     string   `json:"at,omitempty"`
-	Count  int      `json:"count"` // of calls
-	Calls  []string `json:"calls"` // the first of them, at most maxNamed
+	// Driver is the kind of activity, At where it acts in short, such as a method and a host, or a
+	// command; "" when that can't be told.
+	Words   string     `json:"target"` // what does it
+	Driver  string     `json:"driver,omitempty"`
+	At      string     `json:"at,omitempty"`
+	Place   tool.Place `json:"place,omitzero"`
+	Most    Count      `json:"most"`    // attempts at most
+	Assumed int        `json:"assumed"` // calls on the assumed path
+	Calls   []string   `json:"calls"`   // the first calls that may have it, without the items of loops, at most maxNamed
+	More    int        `json:"more"`    // calls that are not named
+
+	activity string // that does it; "" when it has no name
 }
 
 // maxNamed is how many calls of an effect are named.
 const maxNamed = 20
 
-// effects are the effects of the calls that would run, those of one tool together, in
-// the order of their first calls.
-func effects(w map[*compile.Call]*compile.Program, calls []Call) []Effect {
-	type key struct {
-		tool string
-		kind EffectKind
-		at   string
-	}
-	all := []Effect{}
-	index := map[key]int{}
-	for i := range calls {
-		c := &calls[i]
-		if !c.WouldRun() || c.Runs > 0 || c.Effect == Pure || c.Effect == Reads {
-			continue
-		}
-		impl := w[c.call].Implementation(c.call)
-		k := key{c.Tool, c.Effect, place(impl.Raw)}
-		at, ok := index[k]
-		if !ok {
-			at = len(all)
-			index[k] = at
-			all = append(all, Effect{Tool: c.Tool, Kind: c.Effect, Domain: c.call.Effects.Domain, Driver: impl.Driver, At: k.at, Calls: []string{}})
-		}
-		all[at].Count++
-		if len(all[at].Calls) < maxNamed {
-			name := c.Path
-			if c.Instance != "" {
-				name += " of " + c.Instance
-			}
-			all[at].Calls = append(all[at].Calls, name)
-		}
-	}
-	return all
+// effectKey tells effects apart.
+type effectKey struct {
+	tool, domain, words string
+	kind                EffectKind
 }
 
-// place is where an activity of a tool file acts: "POST api.example", "git push".
-func place(raw json.RawMessage) string {
-	var a struct {
-		Process json.RawMessage
-		HTTP    struct{ Method, URL string }
-		MCP     struct{ Server, Tool string }
-	}
-	if json.Unmarshal(raw, &a) != nil {
-		return ""
-	}
+// ofModel reports whether a model makes what has this target.
+func ofModel(t *compile.Target) bool { return t != nil && t.Driver == "latent" }
+
+// place is where an activity acts, in short: "POST api.example", "git push".
+func place(p tool.Place) string {
 	switch {
-	case a.Process != nil:
-		return command(a.Process)
-	case a.HTTP.URL != "":
-		host := a.HTTP.URL
-		if u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(host)); err == nil && u.Host != "" && !strings.Contains(host, "{") {
-			host = u.Host
+	case p.Server != "":
+		return p.Server + "/" + p.Tool
+	case p.URL != "":
+		host := p.URL
+		if p.Host != "" && !strings.Contains(p.URL, "{") {
+			host = p.Host
 		}
-		return strings.TrimSpace(strings.ToUpper(a.HTTP.Method) + " " + host)
-	case a.MCP.Server != "":
-		return a.MCP.Server + "/" + a.MCP.Tool
+		return p.Method + " " + host
 	}
-	return ""
-}
-
-// command is the command of a process, as a list or in an object.
-func command(raw json.RawMessage) string {
-	var words []string
-	if json.Unmarshal(raw, &words) != nil {
-		var c struct{ Command []string }
-		if json.Unmarshal(raw, &c) != nil {
-			return ""
-		}
-		words = c.Command
-	}
-	return strings.Join(slices.Clip(words), " ")
+	return strings.Join(p.Program, " ")
 }

@@ -9,21 +9,26 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Forecast is what a run would come to. Its JSON is the member "forecast" of plc run
-// --format json.
+// Forecast is what a run may come to at most, and what it would come to on the path that the dry
+// run assumes. Its JSON is the member "forecast" of plc run --format json.
 type Forecast struct {
-	Calls     int `json:"calls"`     // that would run
-	Approvals int `json:"approvals"` // that a person would be asked for
-	// CriticalPath are the calls of the longest way through the plan, by their paths: nothing
+	Bound
+	Assumed Assumed `json:"assumed"`
+	// CriticalPath are the calls of the longest way through the assumed path: nothing
 	// makes the run shorter but making them shorter.
 	CriticalPath []string `json:"criticalPath"`
 	// Time is nil when of some tool it is not known how long it takes; those are in Unknown.
 	Time            *Time    `json:"time"`
 	Unknown         []string `json:"unknown"`
 	PeakParallelism int      `json:"peakParallelism"`
-	Tokens          float64  `json:"tokens"` // as the plan estimates them
-	Cost            float64  `json:"cost"`
-	Effects         []Effect `json:"effects"` // what would be changed, or may be
+}
+
+// Assumed is what happens on the assumed path.
+type Assumed struct {
+	Calls     int     `json:"calls"`
+	Approvals int     `json:"approvals"`
+	Tokens    float64 `json:"tokens"` // as the plan estimates them
+	Cost      float64 `json:"cost"`
 }
 
 // Time is how long a run would take, without the time that people take to answer.
@@ -39,21 +44,22 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	if opts == nil {
 		opts = &Options{}
 	}
-	w := walk{of: map[*compile.Call]*compile.Program{}}
-	w.know(prog)
-	f := &Forecast{CriticalPath: []string{}, Unknown: []string{}, Effects: effects(w.of, dry.Calls)}
+	f := &Forecast{Bound: *BoundOf(prog, opts), CriticalPath: []string{}, Unknown: []string{}}
 	for i := range dry.Calls {
 		c := &dry.Calls[i]
-		if c.Approval != "" {
-			f.Approvals++
+		if c.Approval != "" && c.WouldRun() {
+			f.Assumed.Approvals++
 		}
 		if !c.works() {
 			continue
 		}
-		f.Calls++
+		f.Assumed.Calls++
 		if c.call.Rare != nil {
-			f.Tokens += c.call.Tokens
-			f.Cost += c.call.Cost
+			f.Assumed.Tokens += c.call.Tokens
+			f.Assumed.Cost += c.call.Cost
+		}
+		if at, ok := f.of[c.call]; ok {
+			f.effect(at).Assumed++
 		}
 	}
 	graph, _ := dry.jobs.b.Build()

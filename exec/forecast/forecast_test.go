@@ -29,7 +29,7 @@ func program(t testing.TB, plan string, defs map[string]string, change ...func(*
 		if err := findings.Err(); err != nil {
 			t.Fatal(err)
 		}
-		tools = append(tools, &tool.Tool{Definition: def, Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+		tools = append(tools, &tool.Tool{Definition: def, Driver: "go", Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
 			t.Errorf("%s was called", name)
 			return tool.Result{}, nil
 		}), Limits: tool.Limits{PerSecond: 1e-6}})
@@ -189,7 +189,7 @@ each[3]/load completed [of:sampled] sampled
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	f := forecast.Of(prog, d, nil)
-	if f.Calls != 5 || f.PeakParallelism != 2 || len(f.CriticalPath) != 3 {
+	if f.Assumed.Calls != 5 || f.Calls != 5 || f.PeakParallelism != 2 || len(f.CriticalPath) != 3 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -215,8 +215,12 @@ func TestForecast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"calls":5,"approvals":1,"criticalPath":["a","b1","pay"],"time":null,"unknown":["a","b","pay"],"peakParallelism":3,"tokens":15,"cost":0.5,` +
-		`"effects":[{"tool":"pay","effect":"destructive","domain":"money","count":1,"calls":["pay"]}]}`
+	const want = `{"calls":6,"attempts":6,"approvals":1,"tokens":15,"cost":100.5,"unestimated":[],` +
+		`"effects":[{"tool":"pay","effect":"destructive","domain":"money","target":"a Go function","driver":"go","most":1,"assumed":1,"calls":["pay"],"more":0}],` +
+		`"reads":[{"tool":"a","effect":"reads","target":"a Go function","driver":"go","most":1,"assumed":1,"calls":["a"],"more":0},` +
+		`{"tool":"b","effect":"reads","target":"a Go function","driver":"go","most":4,"assumed":3,"calls":["b1","b2","b3","never"],"more":0}],` +
+		`"programs":[],"servers":[],"hosts":[],"paths":[],` +
+		`"assumed":{"calls":5,"approvals":1,"tokens":15,"cost":0.5},"criticalPath":["a","b1","pay"],"time":null,"unknown":["a","b","pay"],"peakParallelism":3}`
 	if string(text) != want {
 		t.Errorf("%s\nwant %s", text, want)
 	}
@@ -284,6 +288,17 @@ third of "" {"of":3}
 `
 	if f := forecast.Of(prog, d, nil); got != want || f.Calls != 3 || f.PeakParallelism != 3 {
 		t.Errorf("%s%+v", got, f)
+	}
+}
+
+// A template with an output runs for its instances only.
+func TestTemplateWithAnOutput(t *testing.T) {
+	prog := program(t, `{"context": [{"type": "state", "_instance": "a", "n": 1}, {"type": "state", "_instance": "b", "n": 2}], "solution": {"calls": [
+		{"_tool": "load", "of": "†state.n", "_outputPath": "†state.x"}, {"_tool": "load", "of": "†state.x", "_outputPath": "†state.x"}], "output": "†state.x"}}`,
+		map[string]string{"load": `{"effects": {"readOnly": true}}`})
+	d := dry(t, prog, nil)
+	if f := forecast.Of(prog, d, nil); len(d.Calls) != 4 || f.Assumed.Calls != 4 || f.Calls != 4 {
+		t.Errorf("%s%+v", shown(d), f)
 	}
 }
 

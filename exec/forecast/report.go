@@ -1,7 +1,9 @@
 package forecast
 
 import (
+	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
@@ -19,6 +21,8 @@ type reporter struct {
 	jobs       *jobs
 	budget     int
 	outputMark Mark
+	told       map[*compile.Program]bool // whose calls are in the dry run
+	terms      map[*compile.Call]*Terms
 }
 
 // frame is a run of one program: the plan itself, an instance of it, or what a call
@@ -36,6 +40,7 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 	marks := make([]Mark, len(calls)) // of what each wrote; "" wrote nothing
 	spans := make([]span, len(calls))
 	weakest = f.mark
+	r.told[f.prog] = true
 	for i := range calls {
 		res, c := &calls[i], &f.prog.Calls[i]
 		at := len(r.dry.Calls)
@@ -45,6 +50,7 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 			mark, spans[i] = r.delegate(f, d, at, res)
 		} else {
 			spans[i] = r.jobs.add(r.dry.Calls[at].works(), at)
+			r.untaken(f, c, r.dry.Calls[at].Path)
 		}
 		r.dry.Calls[at].Mark = mark
 		if mark != "" {
@@ -68,17 +74,29 @@ func (r *reporter) program(f frame, calls []exec.CallResult) (weakest Mark, all 
 func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []Mark) Call {
 	out := Call{
 		Path: f.prefix + exec.PathOf(c.ID), Instance: f.instance, Tool: res.Tool, Status: res.Status, Reason: res.Reason,
-		Error: res.Error, Outcome: res.Outcome, Outcomes: outcomesOf(c), Effect: effectOf(c.Effects), call: c,
+		Error: res.Error, Outcome: res.Outcome, Outcomes: outcomesOf(c), Effect: effectOfCall(c), call: c,
+		Possible: possible(c), Terms: r.termsOf(c),
 	}
 	if res.Instance != "" {
 		out.Instance = res.Instance
 	}
+	out.Approval = r.approval(c)
 	key := site{out.Instance, out.Path}
-	out.Approval = r.asked[key]
+	t := r.trials[key]
+	if t != nil && t.why != "" {
+		out.Doubts = append(out.Doubts, t.why)
+	}
+	for _, e := range r.doubts[key] {
+		if t != nil && t.why != "" && e.Error != nil && e.Error.Code == "result" {
+			continue // of a value that nobody takes for the result
+		}
+		out.Doubts = append(out.Doubts, e.Reason)
+	}
 	if params, ok := r.given[key]; ok {
 		out.Params, out.Marks = params, r.paramMarks(f, c, marks)
+		r.unknown(c, &out, r.doubts[key])
 	}
-	switch t := r.trials[key]; {
+	switch {
 	case t != nil:
 		out.Result, out.Mark = res.Result, t.mark
 	case c.Rare != nil && c.Rare.Result != nil && res.Status == exec.Completed:
@@ -92,6 +110,43 @@ func (r *reporter) call(f frame, c *compile.Call, res *exec.CallResult, marks []
 	return out
 }
 
+// untaken reports the calls of a document that a call would delegate to on another path.
+func (r *reporter) untaken(f frame, c *compile.Call, path string) {
+	d := delegateOf(c)
+	if d == nil || d.Program == nil || r.told[d.Program] || d.Most == 0 {
+		return
+	}
+	r.told[d.Program] = true
+	for i := range d.Program.Calls {
+		inner := &d.Program.Calls[i]
+		call := Call{
+			Path: path + "/" + exec.PathOf(inner.ID), Instance: f.instance, Tool: inner.Source.Tool, Status: exec.Pending,
+			Reason: fmt.Sprintf("%q does not run on the assumed path", d.Name), Outcomes: outcomesOf(inner),
+			Effect: effectOfCall(inner), Possible: possible(inner), Approval: r.approval(inner), Terms: r.termsOf(inner), call: inner,
+		}
+		r.dry.Calls = append(r.dry.Calls, call)
+		r.untaken(f, inner, call.Path)
+	}
+}
+
+// approval is why a person is asked before a call is made; "" asks nobody.
+func (r *reporter) approval(c *compile.Call) string {
+	reason, _ := r.opts.Approve.Asks(c)
+	return reason
+}
+
+// possible reports whether a call may run at all: not when the plan holds its result.
+func possible(c *compile.Call) bool { return c.Rare == nil || c.Result == nil }
+
+func (r *reporter) termsOf(c *compile.Call) *Terms {
+	t := r.terms[c]
+	if t == nil {
+		t = termsOf(c, &r.opts)
+		r.terms[c] = t
+	}
+	return t
+}
+
 // delegate reports what a call delegates to.
 func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.CallResult) (Mark, span) {
 	given := f.mark
@@ -99,7 +154,8 @@ func (r *reporter) delegate(f frame, d *compile.Delegate, at int, res *exec.Call
 		given = given.weaker(m)
 	}
 	path, instance := r.dry.Calls[at].Path, r.dry.Calls[at].Instance
-	r.dry.Calls[at].Runs = len(res.Runs)
+	r.dry.Calls[at].Runs = len(res.Runs) + res.MoreRuns
+	r.dry.Calls[at].MoreRuns = res.MoreRuns
 	weakest := given
 	var runs []span
 	for i := range res.Runs {
@@ -124,18 +180,50 @@ func (r *reporter) paramMarks(f frame, c *compile.Call, marks []Mark) map[string
 	for _, m := range c.Source.Params {
 		all[m.Name] = Known
 	}
-	i := 0 // reads and params are in the order of the text
-	for read := range c.Params.Reads() {
-		for i < len(c.Source.Params) && c.Source.Params[i].Value.Span().End < read.Span.End {
-			i++
-		}
-		if i == len(c.Source.Params) {
-			break
-		}
-		name := c.Source.Params[i].Name
+	for read, name := range paramReads(c) {
 		all[name] = all[name].weaker(r.readMark(f, read, c.Place, marks))
 	}
 	return all
+}
+
+// unknown marks the params that were made up and do not fit, or of which what they read is not
+// there.
+func (r *reporter) unknown(c *compile.Call, out *Call, doubts []*exec.Event) {
+	if len(doubts) == 0 {
+		return
+	}
+	var values map[string]json.RawMessage
+	_ = json.Unmarshal(out.Params, &values) // an object
+	missing := map[string]bool{}
+	for _, e := range doubts {
+		missing[e.Path] = true
+	}
+	for read, name := range paramReads(c) {
+		if missing[read.Path.String()] {
+			out.Marks[name] = Unknown
+		}
+	}
+	for name, mark := range out.Marks {
+		schema := c.Tool.Definition.Param[name]
+		if mark == Sampled && schema != nil && schema.Validate(values[name]) != nil {
+			out.Marks[name] = Unknown
+		}
+	}
+}
+
+// paramReads are the reads of a call's params, each with the name of the param.
+func paramReads(c *compile.Call) iter.Seq2[*compile.Read, string] {
+	return func(yield func(*compile.Read, string) bool) {
+		i, params := 0, c.Source.Params // reads and params are in the order of the text
+		for read := range c.Params.Reads() {
+			for i < len(params) && params[i].Value.Span().End < read.Span.End {
+				i++
+			}
+			if i == len(params) || !yield(read, params[i].Name) {
+				return
+			}
+		}
+	}
 }
 
 // readMark is where what a read sees comes from.
@@ -151,7 +239,7 @@ func (r *reporter) readMark(f frame, read *compile.Read, before state.Place, mar
 		if m := marks[w.Place-1]; m != "" {
 			mark = mark.weaker(m)
 		}
-		if mark == Sampled {
+		if mark == Sampled || mark == Unknown {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"encoding/json"
+	"errors"
 	"hash/fnv"
 	"slices"
 
@@ -69,13 +70,17 @@ func (n need) rank() int {
 
 func (n needs) call(prog *compile.Program, c *compile.Call, budget *int) {
 	i, params := 0, c.Source.Params
+	at := -1 // the param that schema is of
+	var schema *schemas.Schema
 	for read := range c.Params.Reads() {
 		for i < len(params) && params[i].Value.Span().End < read.Span.End {
 			i++
 		}
-		var schema *schemas.Schema
-		if i < len(params) && isReference(params[i].Value) {
-			schema = c.Tool.Definition.Param[params[i].Name]
+		if at != i { // reading a param again for each of its reads would be quadratic
+			at, schema = i, nil
+			if i < len(params) && isReference(params[i].Value) {
+				schema = c.Tool.Definition.Param[params[i].Name]
+			}
 		}
 		n.read(prog, read, c.Place, schema, budget)
 	}
@@ -124,8 +129,9 @@ func within(read, write state.Path, m state.Method) (state.Path, bool) {
 	return rel, true
 }
 
-// sample makes up a result: the one among a few that fits best what is known of it.
-func (w *walk) sample(t *exec.Trial, outcome int) json.RawMessage {
+// sample makes up a result: the one among a few that fits best what is known of it. When even that
+// does not meet the schema of the result, it says why.
+func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why string) {
 	s := sampler{call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
 	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // its fallback
 		s.schema = t.Request.Definition.Output
@@ -144,11 +150,17 @@ func (w *walk) sample(t *exec.Trial, outcome int) json.RawMessage {
 				best, most = v, score
 			}
 			if all {
-				return best
+				return best, ""
 			}
 		}
 	}
-	return best
+	switch {
+	case s.schema == nil || s.schema.Validate(best) == nil:
+		return best, ""
+	case s.large:
+		return best, "no result that fits could be made up: " + schemas.ErrTooLarge.Error()
+	}
+	return best, "no result that fits could be made up"
 }
 
 // sampler makes up results of one call.
@@ -157,6 +169,7 @@ type sampler struct {
 	schema  *schemas.Schema
 	needs   []need
 	outcome int
+	large   bool // a value that fits would be too large
 }
 
 // candidates are values that may do: of the schema of the result, of what is expected, of
@@ -174,7 +187,9 @@ func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 			if schema == nil {
 				continue
 			}
-			if v, err := schemas.Sample(schema, seed); err == nil {
+			v, err := schemas.Sample(schema, seed)
+			s.large = s.large || errors.Is(err, schemas.ErrTooLarge)
+			if err == nil {
 				if !yield(v) || !yield(s.shaped(v, seed)) {
 					return
 				}

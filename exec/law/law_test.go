@@ -335,7 +335,11 @@ func compare(p *plan, r *reading, way way, res *exec.Result, tr *trace) error {
 			return fmt.Errorf("%s, output:\n%s\nby the reference %s:\n%s", res.Status, got, status, want)
 		}
 	}
-	return p.inOrder(r, way, tr)
+	place := map[string]int{}
+	for _, s := range r.order {
+		place[s.ID] = int(s.place)
+	}
+	return p.inOrder(place, way, tr)
 }
 
 // open is a call that s is bound to or depends on and that has not settled.
@@ -376,12 +380,8 @@ func (r *reading) result() (json.RawMessage, exec.Status) {
 }
 
 // inOrder checks that no call overlapped or overtook one that it is ordered
-// against by its effects; in sequence, any.
-func (p *plan) inOrder(r *reading, way way, tr *trace) error {
-	place := map[string]int{}
-	for _, s := range r.order {
-		place[s.ID] = int(s.place)
-	}
+// against by its effects; in sequence, any. Calls are at these places.
+func (p *plan) inOrder(place map[string]int, way way, tr *trace) error {
 	for i, a := range tr.spans {
 		for _, b := range tr.spans[i+1:] {
 			a.call, b.call = outermost(a.call), outermost(b.call)

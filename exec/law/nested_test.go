@@ -50,7 +50,7 @@ func (m *maker) delegates(i int, c *planned) {
 	case "repeat":
 		param("max", m.pick("1", "2", "3"))
 		if m.one(2) {
-			param("until", m.pick(`"n >= 1"`, `"n >= 2"`, `"n >= 4"`))
+			param("until", m.pick(`"n >= 1"`, `"n >= 2"`, `"n >= 4"`, `"broken"`))
 		}
 		if m.one(2) {
 			param("initial", m.pick(`{"item":`+m.value(i, 1)+`}`, `{}`, `7`))
@@ -69,7 +69,7 @@ func (m *maker) items(i int) string {
 // chooses makes a call one of choose.
 func (m *maker) chooses(i int, c *planned) {
 	c.Tool, m.outputs[i] = "choose", okOrErr
-	when := m.pick(`{"ok":"case 0","err":"case 1"}`, `{"ok":"case 0"}`, `{"err":"case 2","ok":"case 1"}`)
+	when := m.pick(`{"ok":"case 0","err":"case 1"}`, `{"ok":"case 0"}`, `{"err":"case 2","ok":"case 1"}`, `{"ok":"broken 0"}`)
 	c.Params = []member{{"value", m.value(i, 0)}, {"when", when}}
 }
 
@@ -159,7 +159,8 @@ func asked(call, tool, question string) string {
 	return call + " " + tool
 }
 
-// predicates are conditions: "n >= 2", and "case 1", which one in three values is.
+// predicates are conditions: "n >= 2", and "case 1", which one in three values is; "broken 1" can't
+// be evaluated for one in three values, and "broken" never.
 type predicates struct{}
 
 type condition string
@@ -174,8 +175,15 @@ func (c condition) Holds(_ context.Context, vars map[string]json.RawMessage) (bo
 		n, err := strconv.Atoi(string(vars["n"]))
 		return n >= least, err
 	}
-	k, _ := strings.CutPrefix(string(c), "case ")
-	return fmt.Sprint(digest("", "", sorted(blind(canonical(vars["value"]))))%3) == k, nil
+	kind, k, _ := strings.Cut(string(c), " ")
+	if kind == "broken" && k == "" {
+		return false, errors.New("broken")
+	}
+	fits := fmt.Sprint(digest("", "", sorted(blind(canonical(vars["value"]))))%3) == k
+	if kind == "broken" && fits {
+		return false, errors.New("broken")
+	}
+	return fits, nil
 }
 
 // The reference.
@@ -203,7 +211,11 @@ func (r *reading) choose(params json.RawMessage) (json.RawMessage, string, *fail
 			name = map[string]string{"ok": "err", "err": "ok"}[name] // in the order of the plan
 		}
 		if c, ok := when[name]; ok {
-			if holds, _ := condition(unquote(string(c))).Holds(context.Background(), args); holds {
+			holds, err := condition(unquote(string(c))).Holds(context.Background(), args)
+			if err != nil {
+				return nil, "", &failure{code: "condition", permanent: true}
+			}
+			if holds {
 				return args["value"], name, nil
 			}
 		}
@@ -282,7 +294,11 @@ func (d *delegation) repeat(args map[string]json.RawMessage) (json.RawMessage, *
 			continue
 		}
 		vars := map[string]json.RawMessage{"n": json.RawMessage(fmt.Sprint(n))}
-		if holds, _ := condition(unquote(string(args["until"]))).Holds(context.Background(), vars); holds {
+		holds, failed := condition(unquote(string(args["until"]))).Holds(context.Background(), vars)
+		if failed != nil {
+			return nil, &failure{code: "condition", permanent: true}
+		}
+		if holds {
 			return result, nil
 		}
 	}

@@ -282,7 +282,7 @@ func (r *reading) writeError(s *step, attempts int, err *failure) bool {
 	to, spelled := []state.Path{s.errorPath}, ""
 	if s.errorPath == nil {
 		last := len(s.alternatives) - 1
-		if last < 1 || r.outcomes(s.Tool) || s.casesLast() {
+		if last < 1 || r.outcomes(s.Tool) || s.casesLast() || err.code == "condition" {
 			return false
 		}
 		to, spelled = s.alternatives[last], s.spelled[last]

@@ -229,7 +229,8 @@ type trace struct {
 	asked  map[string]string // what each tool was asked, by call and tool
 	clock  int
 	jitter uint64
-	record *memory // nil when nothing is recorded
+	record *memory           // nil when nothing is recorded
+	seeds  map[string]uint64 // of attempts, by their keys; nil keeps none
 }
 
 // A span is one attempt, from its start to its end.
@@ -258,9 +259,15 @@ func (t *trace) ask(req *tool.Request) {
 	defer t.mu.Unlock()
 	q := question(req.Params, req.Scopes)
 	t.asked[asked(req.Call, req.Tool, q)] = q
+	if t.seeds != nil {
+		t.seeds[req.Key] = req.Seed
+	}
 }
 
 type traceKey struct{}
+
+// countKey is of how many attempts of the call had an answer, with this one.
+type countKey struct{}
 
 // catalogue has the tools of a plan. They take a while that the trace says.
 func (p *plan) catalogue() *tool.Catalogue {
@@ -294,6 +301,9 @@ func (p *plan) activity(ctx context.Context, req *tool.Request) (tool.Result, er
 	n := req.Attempt
 	if t.record != nil {
 		n = t.record.attempt(req)
+	}
+	if counted, ok := ctx.Value(countKey{}).(int); ok {
+		n = counted
 	}
 	value, outcome, err := p.attempt(req.Call, req.Tool, req.Params, req.Scopes, n)
 	b := p.behavior(req.Call, req.Tool)

@@ -2,6 +2,8 @@ package jsonscan
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +117,7 @@ func (c *canonizer) object(dst []byte, i int32) []byte {
 	return append(dst, '}')
 }
 
-// str is what a string says.
+// str returns what a string says.
 func (c *canonizer) str(n canonNode) []byte {
 	inside := c.text[n.start+1 : n.end-1]
 	if !n.escaped {
@@ -143,7 +145,7 @@ func compareUTF16(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// runeAround is the character that the byte at i belongs to.
+// runeAround returns the character that the byte at i belongs to.
 func runeAround(s []byte, i int) rune {
 	for i > 0 && !utf8.RuneStart(s[i]) {
 		i--
@@ -216,4 +218,10 @@ func appendDecimal(dst, digits []byte, point int) []byte {
 		dst = append(dst, '+')
 	}
 	return strconv.AppendInt(dst, int64(point-1), 10)
+}
+
+// Digest returns the SHA-256 of a valid JSON text in canonical form, in hexadecimal.
+func Digest(valid []byte) string {
+	sum := sha256.Sum256(Canonical(nil, valid))
+	return hex.EncodeToString(sum[:])
 }

@@ -3,9 +3,11 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 )
 
-// Marshal is json.Marshal, but that <, > and & stay what they are.
+// Marshal returns json.Marshal, but that <, > and & stay what they are.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -16,12 +18,51 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Encode is Marshal of what has a JSON form whatever it holds: texts, finite numbers, JSON that
-// was checked. It panics where there is none.
+// Encode does what Marshal does, of what has a JSON form whatever it holds: texts, finite numbers,
+// JSON that was checked. It panics where there is none.
 func Encode(v any) json.RawMessage {
 	text, err := Marshal(v)
 	if err != nil {
 		panic(err)
 	}
 	return text
+}
+
+// AppendQuoted appends a JSON string without escaping what needs no escape.
+func AppendQuoted(dst []byte, s string) []byte {
+	start := 0
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, c)
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// Quote returns a string as AppendQuoted writes it.
+func Quote(s string) string { return string(AppendQuoted(nil, s)) }
+
+// EscapePointer returns a name as a token of a JSON Pointer (RFC 6901).
+func EscapePointer(name string) string {
+	if !strings.ContainsAny(name, "~/") {
+		return name
+	}
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -29,7 +29,7 @@ type Limits struct {
 	MaxDepth int // 0 is 256
 }
 
-// OrDefault is l with its zeros replaced by the defaults.
+// OrDefault returns l with its zeros replaced by the defaults.
 func (l Limits) OrDefault() Limits {
 	if l.MaxBytes <= 0 {
 		l.MaxBytes = DefaultMaxBytes
@@ -49,6 +49,7 @@ const (
 	Syntax    Kind = iota // not JSON, or not UTF-8
 	Duplicate             // a member name twice
 	Limit                 // over a limit
+	Foreign               // of another notation, which is no fault there, and nothing that JSON has
 )
 
 // Error says what is wrong with a text.
@@ -77,7 +78,8 @@ func Check(text []byte, lim Limits) error {
 	return nil
 }
 
-// Compacting is Check, and the text without white space: itself when it has none.
+// Compacting does what Check does, and returns the text without white space: itself when it has
+// none.
 func Compacting(text []byte, lim Limits) ([]byte, error) {
 	lim = lim.OrDefault()
 	if len(text) > lim.MaxBytes {
@@ -195,7 +197,7 @@ func Compact(dst, valid []byte) []byte {
 	return dst
 }
 
-// Compacted is valid JSON without white space: the text itself when it has none.
+// Compacted returns valid JSON without white space: the text itself when it has none.
 func Compacted(valid []byte) []byte {
 	if !spaced(valid) {
 		return valid
@@ -232,7 +234,8 @@ func spaced(valid []byte) bool {
 	return false
 }
 
-// StringEnd is the end of the string that starts at i, behind its closing quote, in valid JSON.
+// StringEnd returns the end of the string that starts at i, behind its closing quote, in valid
+// JSON.
 func StringEnd(valid []byte, i int) int {
 	for start := i + 1; ; {
 		quote := bytes.IndexByte(valid[i+1:], '"')

@@ -153,18 +153,18 @@ func TestLimits(t *testing.T) {
 }
 
 func TestHostileNames(t *testing.T) {
-	same := []byte("{" + strings.Repeat(`"a":1,`, 1_000_000) + `"b":1}`)
+	same := []byte("{" + strings.Repeat(`"a":1,`, 200_000) + `"b":1}`)
 	var e *Error
 	if !errors.As(Check(same, Limits{}), &e) || e.Offset != 7 {
-		t.Errorf("a million names that are the same: %+v", e)
+		t.Errorf("200,000 names that are the same: %+v", e)
 	}
 	var b bytes.Buffer
-	for i := range 1_000_000 {
+	for i := range 200_000 {
 		fmt.Fprintf(&b, `%c"n%d":1`, "{,"[min(i, 1)], i)
 	}
 	b.WriteString("}")
 	if err := Check(b.Bytes(), Limits{}); err != nil {
-		t.Errorf("a million names: %v", err)
+		t.Errorf("200,000 names: %v", err)
 	}
 }
 

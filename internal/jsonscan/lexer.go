@@ -172,7 +172,7 @@ func (l *Lexer) comment() bool {
 	return l.Err == nil
 }
 
-// commentEnd is the length of the comment that text starts with, up to but
+// commentEnd returns the length of the comment that text starts with, up to but
 // without the end of the line; ok says whether it is complete.
 func commentEnd(text []byte) (end int, ok bool) {
 	if text[1] == '/' {

@@ -67,7 +67,7 @@ func (s *Names) Add(text []byte, start, end int, escaped bool) (firstStart, firs
 	return int(old.start), int(old.end), true
 }
 
-// add is the first name that is the same as n, nil when there was none.
+// add returns the first name that is the same as n, nil when there was none.
 func (s *Names) add(text []byte, n name) (first *name) {
 	if s.n-s.base >= fewNames {
 		return s.addHashed(text, n)
@@ -104,7 +104,7 @@ func same(text []byte, a, b *name) bool {
 	return bytes.Equal(a.decoded(text), b.decoded(text))
 }
 
-// decoded is what the name says.
+// decoded returns what the name says.
 func (n *name) decoded(text []byte) []byte {
 	if !n.escaped {
 		return text[n.start:n.end]
@@ -112,7 +112,7 @@ func (n *name) decoded(text []byte) []byte {
 	return AppendString(nil, text[n.start:n.end])
 }
 
-// table is the table of the innermost object, nil when it has none. An object
+// table returns the table of the innermost object, nil when it has none. An object
 // around it that has one has names before s.base, so the base tells them apart.
 func (s *Names) table() *table {
 	if k := len(s.tables); k > 0 && s.tables[k-1].base == s.base {

@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// Repr is a text in quotes: in double ones when there are single ones in it and no double ones.
+// Repr returns a text in quotes: in double ones when there are single ones in it and no double
+// ones.
 func Repr(s string) string {
 	quote := '\''
 	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
@@ -41,7 +42,7 @@ func Repr(s string) string {
 	return b.String()
 }
 
-// List is a list of texts.
+// List returns a list of texts.
 func List(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, t := range texts {

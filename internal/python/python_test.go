@@ -21,3 +21,20 @@ func TestRepr(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestPrint(t *testing.T) {
+	const value = `{"a": [1.50, true, null, "it's é†"], "b": {}, "c": [], "d": "x\n\u0001\ud83d\ude00"}`
+	for name, c := range map[string]struct{ got, want string }{
+		"str":           {Str([]byte(value)), `{'a': [1.50, True, None, "it's é†"], 'b': {}, 'c': [], 'd': 'x\n\x01😀'}`},
+		"str of a text": {Str([]byte(`"it's"`)), `it's`},
+		"str of none":   {Str(nil), `None`},
+		"dumps":         {Dumps([]byte(value), false, false), `{"a": [1.50, true, null, "it's é†"], "b": {}, "c": [], "d": "x\n\u0001😀"}`},
+		"ascii":         {Dumps([]byte(value), false, true), `{"a": [1.50, true, null, "it's \u00e9\u2020"], "b": {}, "c": [], "d": "x\n\u0001\ud83d\ude00"}`},
+		"indent":        {Dumps([]byte(`{"a":[1,{"b":2}],"c":{}}`), true, true), "{\n  \"a\": [\n    1,\n    {\n      \"b\": 2\n    }\n  ],\n  \"c\": {}\n}"},
+		"no JSON":       {Dumps([]byte(`[1,`), true, true), `[1,`},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", name, c.got, c.want)
+		}
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Nearest is the candidate that is nearest to word by the number of letters
+// Nearest returns the candidate that is nearest to word by the number of letters
 // added, left out, replaced or swapped with their neighbour, whatever their case;
 // among equals the first in alphabetical order. It is none when even the nearest
 // is too far off for the length of word, or when nothing but word itself is there.
@@ -30,7 +30,7 @@ func Nearest(word string, candidates iter.Seq[string]) (string, bool) {
 	return best, found
 }
 
-// tolerance is how many edits a word of this length may be off.
+// tolerance returns how many edits a word of this length may be off.
 func tolerance(word string) int {
 	if len(word) < 2 {
 		return 0
@@ -53,7 +53,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// letterSet is the set of the bytes of s, folded, each modulo 64.
+// letterSet returns the set of the bytes of s, folded, each modulo 64.
 func letterSet(s string) (set uint64) {
 	for i := range len(s) {
 		set |= 1 << (lower(s[i]) & 63)
@@ -69,7 +69,7 @@ type table struct {
 	last, prev, row []int
 }
 
-// distance is the number of edits between a and b (optimal string alignment), or
+// distance returns the number of edits between a and b (optimal string alignment), or
 // more than limit as soon as it is.
 func (r *table) distance(a, b []byte, limit int) int {
 	if len(r.row) <= len(b) {

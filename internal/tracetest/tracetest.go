@@ -158,7 +158,7 @@ func values(all []attribute) map[string]any {
 	return m
 }
 
-// Spans are those that came, in that order. What came and is no trace is an error of the test.
+// Spans returns those that came, in that order. What came and is no trace is an error of the test.
 func (c *Collector) Spans(t testing.TB) []*Span {
 	t.Helper()
 	c.mu.Lock()
@@ -169,15 +169,15 @@ func (c *Collector) Spans(t testing.TB) []*Span {
 	return slices.Clone(c.spans)
 }
 
-// Requests are the requests that came, and their bodies.
+// Requests returns the requests that came, and their bodies.
 func (c *Collector) Requests() ([]*http.Request, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.requests), slices.Clone(c.bodies)
 }
 
-// Tree are the spans as lines, each below its parent and by their begin, with attributes by name but
-// for those left out. A span whose parent did not come is at the top.
+// Tree returns the spans as lines, each below its parent and by their begin, with attributes by
+// name but for those left out. A span whose parent did not come is at the top.
 func (c *Collector) Tree(t testing.TB, without ...string) string {
 	t.Helper()
 	all := c.Spans(t)

@@ -30,7 +30,7 @@ func newBuilder(file *diag.File, opts *Options) *Builder {
 	return &Builder{File: file, Options: opts, report: report{file: file}}
 }
 
-// Text is the part of the original at a span.
+// Text returns the part of the original at a span.
 func (b *Builder) Text(s diag.Span) string { return string(b.File.Text[s.Start:s.End]) }
 
 // Object opens an object that says what from does; Close ends it.
@@ -95,7 +95,7 @@ func (b *Builder) String(s string, from diag.Span) { b.quoted(s, from) }
 func (b *Builder) quoted(s string, from diag.Span) {
 	b.begin(from)
 	b.out = append(b.out, '"')
-	if b.Text(from) == s && plain(s) {
+	if int(from.End-from.Start) == len(s) && b.Text(from) == s && plain(s) {
 		b.piece(from, diag.Words)
 		b.out = append(b.out, s...)
 		b.end()
@@ -137,12 +137,12 @@ func (b *Builder) Path(label string, from diag.Span) {
 	b.quoted(StateRef(label).String(), from)
 }
 
-// StateRef is a reference to the result with this label, or to what is below it.
+// StateRef returns a reference to the result with this label, or to what is below it.
 func StateRef(label string, below ...lang.Segment) *lang.Expr {
 	return &lang.Expr{Kind: "state", Path: append([]lang.Segment{Member(label)}, below...)}
 }
 
-// Member is the segment of a path for a name of another notation: .1 and .name, or
+// Member returns the segment of a path for a name of another notation: .1 and .name, or
 // ["…"] for a name with signs in it. A number is an index where the value is a list.
 func Member(name string) lang.Segment {
 	s := lang.Segment{Kind: lang.Named, Name: name}

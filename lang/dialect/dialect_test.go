@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// plain is a notation whose text is one param: parts with bars between, in which <x> is a
+// plain returns a notation whose text is one param: parts with bars between, in which <x> is a
 // reference to x.
 func plain() *dialect.Notation {
 	return &dialect.Notation{Name: "plain", Read: func(b *dialect.Builder) {
@@ -37,7 +37,7 @@ func plain() *dialect.Notation {
 	}}
 }
 
-// said is what the text of the plan says, with references between ⟨ and ⟩.
+// said returns what the text of the plan says, with references between ⟨ and ⟩.
 func said(t *testing.T, doc *lang.Document) string {
 	t.Helper()
 	value := doc.Calls[0].Params[0].Value
@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// meant is what a text of the plain notation says.
+// meant returns what a text of the plain notation says.
 func meant(text string) string {
 	var out strings.Builder
 	for part := range strings.SplitSeq(text, "|") {
@@ -93,7 +93,7 @@ func meant(text string) string {
 }
 
 func FuzzParts(f *testing.F) {
-	for _, s := range []string{"†|<a>", "††{|†", " †{<a>", "a|†|{b}"} {
+	for _, s := range []string{"†|<a>", "††{|†", " †{<a>", "a|†|{b}", "(†state.a)", " |(|†a || †b)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

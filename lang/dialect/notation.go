@@ -49,6 +49,11 @@ type Options struct {
 	// not known. It may be nil.
 	Results func(tool string) ([]string, bool)
 
+	// Kinds are the kinds of what a tool takes and of what it gives, such as "text" and
+	// "audio", as its definition has them in x-kinds; nil when they are not known. It may
+	// be nil.
+	Kinds func(tool string) (takes, gives []string)
+
 	MaxBytes int // the size of the text; 0 is 64 MiB
 	MaxDepth int // of nesting; 0 is 256
 	MaxCalls int // of the plan; 0 is 1,000,000
@@ -68,7 +73,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	b := newBuilder(file, opts)
 	b.Record = record
 	if b.acceptable() {
-		n.Read(b)
+		n.read(b)
 	}
 	if len(b.out) == 0 {
 		b.out = append(b.out, "[]"...)
@@ -80,7 +85,18 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
 }
 
-// inRecord is the text of the plan in a record; file itself if it is none. A list of strings,
+// read reads a plan; a panic is a finding (PLC901), and nothing was read.
+func (n *Notation) read(b *Builder) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.out, b.pieces, b.open = nil, nil, nil
+			b.found = append(b.found, diag.Panic(b.File, p))
+		}
+	}()
+	n.Read(b)
+}
+
+// inRecord returns the text of the plan in a record; file itself if it is none. A list of strings,
 // in JSON or as Python prints it, is a text with a line for each.
 func (n *Notation) inRecord(file *diag.File, opts *Options) (text *diag.File, record lang.Node) {
 	if len(n.Fields) == 0 {
@@ -112,7 +128,8 @@ func (n *Notation) inRecord(file *diag.File, opts *Options) (text *diag.File, re
 	return file, lang.Node{}
 }
 
-// listed is a text that is a list of strings as a text with a line for each; nil if it is none.
+// listed returns a text that is a list of strings as a text with a line for each; nil if it is
+// none.
 func listed(file *diag.File, opts *Options) *diag.File {
 	if !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("[")) {
 		return nil

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/plc-lang/plc/diag"
@@ -32,6 +33,10 @@ type NumberRef struct {
 	Number int       // -1 for one that is beyond all bounds
 	User   int       // the place of the step that refers, from 0
 
+	Anywhere bool // it may be a later step as well, but never the step itself
+	Declared bool // the plan says elsewhere that it means this step
+	Prose    bool // it stands in a longer text, which no fix changes
+
 	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
 	// reported.
 	Faulty bool
@@ -60,11 +65,18 @@ func (n *Numbering) Reaches(number, user int) bool {
 	return len(places) > 0 && places[0] < user
 }
 
+// leads reports whether a reference would lead to a step that it may lead to, if it had this
+// number.
+func (n *Numbering) leads(r *NumberRef, number int) bool {
+	places := n.steps[number]
+	return n.Reaches(number, r.User) || r.Anywhere && len(places) > 0 && places[0] != r.User
+}
+
 // Judge reports the references that lead nowhere.
 func (n *Numbering) Judge(b *Builder) {
 	var bad []*NumberRef
 	for _, r := range n.refs {
-		if r.Faulty = !n.Reaches(r.Number, r.User); r.Faulty {
+		if r.Faulty = !n.leads(r, r.Number); r.Faulty {
 			bad = append(bad, r)
 		}
 	}
@@ -72,26 +84,29 @@ func (n *Numbering) Judge(b *Builder) {
 		return
 	}
 	by := n.shift()
-	if by != 0 && len(n.refs) > 1 {
+	if by != 0 && len(n.refs) > 1 && 2*len(bad) > len(n.refs) {
 		n.offByOne(b, bad, by)
 		return
 	}
 	for _, r := range bad {
 		f := n.misses(b, r)
 		if by != 0 {
-			f.Message += "; did you mean " + n.spell(r.Number+by) + "?"
-			f.Fix = n.fix(by)
+			want := n.spell(r.Number + by)
+			f.Message += "; did you mean " + want + "?"
+			if !r.Prose {
+				f.Fix = &diag.Fix{Message: "replace it by " + want, Edits: []diag.Edit{n.edit(r, by)}}
+			}
 		}
 	}
 }
 
-// shift is what has to be added to every number for all references to be right: 1, -1,
-// or 0 if there is no such.
+// shift returns what has to be added to every number for all references to be right: 1, -1,
+// or 0 if there is no such, or if one is known to be right as it is.
 func (n *Numbering) shift() int {
 	for _, by := range []int{-1, 1} {
 		all := true
 		for _, r := range n.refs {
-			all = all && r.Number >= 0 && n.Reaches(r.Number+by, r.User)
+			all = all && r.Number >= 0 && n.leads(r, r.Number+by) && !(r.Declared && !r.Faulty)
 		}
 		if all {
 			return by
@@ -108,7 +123,12 @@ func (n *Numbering) offByOne(b *Builder, bad []*NumberRef, by int) {
 	for _, r := range bad[1:min(len(bad), maxRelated)] {
 		f.Related = append(f.Related, diag.Related{Loc: diag.Loc{File: b.File, Span: r.At}, Message: n.spell(r.Number) + " is " + n.what(r)})
 	}
-	f.Fix = n.fix(by)
+	if more := len(bad) - maxRelated; more > 0 {
+		f.Message += fmt.Sprintf("; %d more references are not listed", more)
+	}
+	if !slices.ContainsFunc(n.refs, func(r *NumberRef) bool { return r.Prose }) {
+		f.Fix = n.fix(by)
+	}
 }
 
 // maxRelated is how many places of one finding are shown.
@@ -120,17 +140,16 @@ func (n *Numbering) fix(by int) *diag.Fix {
 	if by > 0 {
 		what = "count all references from one more"
 	}
-	if len(n.refs) == 1 {
-		return &diag.Fix{
-			Message: "replace it by " + n.spell(n.refs[0].Number+by),
-			Edits:   []diag.Edit{{Span: n.refs[0].Digits, Text: strconv.Itoa(n.refs[0].Number + by)}},
-		}
-	}
 	fix := &diag.Fix{Message: what}
 	for _, r := range n.refs {
-		fix.Edits = append(fix.Edits, diag.Edit{Span: r.Digits, Text: strconv.Itoa(r.Number + by)})
+		fix.Edits = append(fix.Edits, n.edit(r, by))
 	}
 	return fix
+}
+
+// edit adds to the number of a reference.
+func (n *Numbering) edit(r *NumberRef, by int) diag.Edit {
+	return diag.Edit{Span: r.Digits, Text: strconv.Itoa(r.Number + by)}
 }
 
 // misses reports one reference that leads nowhere.
@@ -155,7 +174,7 @@ func (n *Numbering) what(r *NumberRef) string {
 	return fmt.Sprintf("a later %s", n.noun())
 }
 
-// all are the numbers that there are: "$1 to $3".
+// all returns the numbers that there are: "$1 to $3".
 func (n *Numbering) all() string {
 	if n.least == n.most {
 		return "only " + n.spell(n.least)
@@ -180,7 +199,7 @@ func (n *Numbering) spell(number int) string {
 // Has reports whether a step has this number.
 func (n *Numbering) Has(number int) bool { return len(n.steps[number]) > 0 }
 
-// Count is a number of things: "no arguments", "1 argument", "2 arguments".
+// Count returns a number of things: "no arguments", "1 argument", "2 arguments".
 func Count(n int, noun string) string {
 	switch n {
 	case 0:
@@ -191,5 +210,5 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Label is what a step of this number is called.
+// Label returns what a step of this number is called.
 func Label(number int) string { return strconv.Itoa(number) }

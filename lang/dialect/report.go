@@ -65,7 +65,7 @@ func (r *report) Found() bool { return r.found.HasErrors() }
 // Add takes over findings about the original, as of lang.ReadValue.
 func (r *report) Add(found diag.List) { r.found = append(r.found, found...) }
 
-// Replace is the fix that puts text in place of a span of the original.
+// Replace returns the fix that puts text in place of a span of the original.
 func Replace(at diag.Span, text string) *diag.Fix {
 	return &diag.Fix{Message: fmt.Sprintf("replace it by %s", text), Edits: []diag.Edit{{Span: at, Text: text}}}
 }

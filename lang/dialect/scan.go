@@ -11,10 +11,10 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// Span is text[from:to] as a span.
+// Span returns text[from:to] as a span.
 func Span(from, to int) diag.Span { return diag.Span{Start: int32(from), End: int32(to)} }
 
-// Trim is a span without the white space at its ends.
+// Trim returns a span without the white space at its ends.
 func (b *Builder) Trim(s diag.Span) diag.Span {
 	text := b.Text(s)
 	left := strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -22,7 +22,7 @@ func (b *Builder) Trim(s diag.Span) diag.Span {
 	return diag.Span{Start: start, End: start + int32(len(strings.TrimRightFunc(left, unicode.IsSpace)))}
 }
 
-// LineEnd is the end of the line that text[i] is on, without the line's ending.
+// LineEnd returns the end of the line that text[i] is on, without the line's ending.
 func (b *Builder) LineEnd(i int) int {
 	text := b.File.Text
 	n := bytes.IndexByte(text[i:], '\n')

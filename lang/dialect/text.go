@@ -23,14 +23,14 @@ const (
 	faultPart
 )
 
-// Literal is text of the original that says s: the bytes at the span as they are, or
+// Literal returns text of the original that says s: the bytes at the span as they are, or
 // what an escape there stands for.
 func Literal(s string, from diag.Span) Part { return Part{from: from, literal: s} }
 
-// Ref is a reference of the original.
+// Ref returns a reference of the original.
 func Ref(to *lang.Expr, from diag.Span) Part { return Part{from: from, ref: to, kind: refPart} }
 
-// Fault is a reference of the original that was reported: nothing more is said of it.
+// Fault returns a reference of the original that was reported: nothing more is said of it.
 func Fault(from diag.Span) Part { return Part{from: from, kind: faultPart} }
 
 const dagger = "†"
@@ -48,6 +48,12 @@ func (b *Builder) text(from diag.Span, parts []Part, mayBeWhole bool) {
 	b.begin(from)
 	b.out = append(b.out, '"')
 	w := textWriter{Builder: b, first: true}
+	for _, p := range parts {
+		if said := strings.TrimSpace(p.literal); said != "" || p.kind != literalPart {
+			w.group = strings.HasPrefix(said, "(")
+			break
+		}
+	}
 	whole := mayBeWhole && len(parts) == 1 && parts[0].kind == refPart
 	for i, p := range parts {
 		switch {
@@ -89,6 +95,7 @@ func (b *Builder) sure(from diag.Span, expr string) {
 type textWriter struct {
 	*Builder
 	first bool // there was only white space before
+	group bool // the string begins with a parenthesis, and may be an expression as a whole
 }
 
 // text writes a literal part; rest are the parts after it.
@@ -113,14 +120,15 @@ func (w *textWriter) text(p Part, rest []Part) {
 	}
 }
 
-// daggers are n literal daggers in a row, behind is what follows in their part, and
+// daggers returns n literal daggers in a row, behind is what follows in their part, and
 // rest are the parts after it. What they would mean depends on where they stand
-// (plan-language §3): first in their string, before a brace, before a reference. Where
+// (plan-language §3): first in their string, before a brace, before a reference, in a string that
+// begins with a parenthesis. Where
 // one more is not enough, each is written as a literal in braces.
 func (w *textWriter) daggers(n int, behind string, rest []Part) string {
 	brace := strings.HasPrefix(behind, "{")
 	switch {
-	case behind == "" && len(rest) > 0, brace && w.first && n > 1:
+	case behind == "" && len(rest) > 0, brace && w.first && n > 1, w.group:
 		return strings.Repeat("†{'†'}", n)
 	case brace, w.first:
 		return strings.Repeat(dagger, n+1)

@@ -25,7 +25,7 @@ func NewWriter(doc *lang.Document, what string) *Writer {
 	return &Writer{Doc: doc, what: what, steps: map[string]int{}}
 }
 
-// Found is what can't be said.
+// Found returns what can't be said.
 func (w *Writer) Found() diag.List { return w.found }
 
 // Refuse reports what can't be said.
@@ -62,7 +62,7 @@ func (w *Writer) Result(c *lang.Call) {
 	w.Refuse(c.OutputNode.Loc(), "an output path other than one member of the state")
 }
 
-// Ref is the place of the call whose result an expression is.
+// Ref returns the place of the call whose result an expression is.
 func (w *Writer) Ref(e *lang.Expr) (place int, ok bool) {
 	if e.Op == lang.OpRef {
 		if place, ok = w.steps[e.String()]; ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,9 @@ import (
 // outcome is what came of a step.
 type outcome struct {
 	value   json.RawMessage
-	failure string // "" is none
-	open    bool   // it waits
+	failure string    // "" is none
+	open    bool      // it waits
+	blocked *AgentRun // the subagent that waits for an answer; nil is none
 }
 
 func failed(step, failure string) outcome {
@@ -54,6 +56,8 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 			agents.Go(func() { outcomes[i], errs[i] = h.runChild(ctx, r, s, child, limit) })
 		case s.Kind == InvokeSkill && h.skill(s.SkillName) != nil:
 			outcomes[i] = r.invoked(s, h.skill(s.SkillName).Instructions)
+		case s.Kind == CallTool && !r.Agent.mayCall(s.ToolName):
+			outcomes[i] = failed(s.ID, fmt.Sprintf("permission: the agent %q may not call the tool %q", r.Agent.ID, s.ToolName))
 		default:
 			calls, at = append(calls, model.FunctionCall{ID: s.ID, Name: s.target(), Params: string(s.Parameters)}), append(at, i)
 		}
@@ -73,6 +77,9 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 		}
 		if !outcomes[i].open {
 			delete(r.children, steps[i].ID)
+		}
+		if c := outcomes[i].blocked; c != nil {
+			r.blocked[c.Agent.ID] = c
 		}
 	}
 	return outcomes, worst(errs)
@@ -104,8 +111,8 @@ func (s *PlanStep) target() string {
 	return s.CallbackIntent
 }
 
-// child is the run of the agent that a step calls: the one that waits, else a new one; nil when it
-// calls no agent.
+// child is the run of the agent that a step calls: the one that waits, or that the step answers,
+// else a new one; nil when it calls no agent.
 func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 	if s.Kind != CallSubagent {
 		return nil
@@ -119,10 +126,24 @@ func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 	}
 	params := Values{}
 	params.add(gjson.ParseBytes(s.Parameters))
+	if c := r.blocked[a.ID]; c != nil {
+		if answer, ok := params.Get(resolution); ok {
+			delete(r.blocked, a.ID)
+			c.answered(answer)
+			r.children[s.ID] = c
+			return c
+		}
+	}
 	c := h.newRun(a, r.nextID(), r.Agent.ID, params, nil)
 	r.children[s.ID] = c
 	return c
 }
+
+// resolution is the parameter by which an agent answers a subagent that waits.
+const resolution = "resolution"
+
+// mayCall reports whether an agent may call a tool.
+func (a *Agent) mayCall(tool string) bool { return a.Tools == nil || slices.Contains(a.Tools, tool) }
 
 // runChild runs the agent that a step calls. One that failed or is blocked is no error.
 func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentRun, limit time.Duration) (outcome, error) {
@@ -133,6 +154,8 @@ func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentR
 	defer stop()
 	result, err := h.drive(limited, c)
 	switch {
+	case err == nil && result.Callback != nil:
+		return outcome{value: result.envelope(), blocked: c}, nil
 	case err == nil:
 		return outcome{value: result.envelope()}, nil
 	case ctx.Err() == nil && limited.Err() != nil:
@@ -199,18 +222,14 @@ func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, 
 
 // run makes calls as the run of this id.
 func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model.FunctionCall) ([]loop.Called, error) {
-	h.budget(&c.Exec)
 	var refused error
 	if onPlan := c.Exec.OnPlan; onPlan != nil {
 		c.Exec.OnPlan = func(prog *compile.Program) error {
-			h.showing.Lock()
-			defer h.showing.Unlock()
 			refused = onPlan(prog)
 			return refused
 		}
 	}
 	called, result, err := c.Call(ctx, id, calls)
-	h.ran(id, result)
 	switch {
 	case ctx.Err() != nil:
 		return called, ctx.Err()
@@ -236,17 +255,6 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	return called, nil
 }
 
-// ran notes a run; nil was none.
-func (h *Host) ran(id string, r *exec.Result) {
-	if r == nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.runs = append(h.runs, id)
-	h.usage.Calls = h.usage.Calls.Plus(r.Usage)
-}
-
 // refusedCalls are calls that somebody did not want made.
 func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 	called := make([]loop.Called, len(calls))
@@ -254,13 +262,6 @@ func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 		called[i] = loop.Called{Status: exec.Failed, Failure: &exec.Failure{Code: "rejected", Message: why.Error()}}
 	}
 	return called
-}
-
-// budget leaves calls what is left of the tokens and the cost.
-func (h *Host) budget(o *exec.Options) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.loop.Bound(o, &h.usage)
 }
 
 // asking is the tool by which a callback is put to a person, as a call that waits for approval. It
@@ -283,7 +284,7 @@ func asking() *tool.Tool {
 // nobody is there.
 func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
 	if h.opts.OnCallback != nil {
-		return h.opts.OnCallback(ctx, cb)
+		return h.answer(ctx, r, cb)
 	}
 	c := h.caller
 	c.Compile = compile.Options{Catalogue: tool.NewCatalogue(asking())}
@@ -301,6 +302,28 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 		return nil, rejection(called[0].Failure.Message)
 	}
 	return orNull(called[0].Value), nil
+}
+
+// answer is what Options.OnCallback says, once.
+func (h *Host) answer(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
+	type said struct {
+		Answer   json.RawMessage `json:"answer,omitempty"`
+		Rejected *string         `json:"rejected,omitempty"`
+	}
+	a, err := loop.Once(h.k, "on_callback", h.place(r), cb, func() (said, error) {
+		answer, err := h.opts.OnCallback(ctx, cb)
+		switch {
+		case err == nil:
+			return said{Answer: orNull(answer)}, nil
+		case ctx.Err() != nil || errors.Is(err, exec.ErrNobody):
+			return said{}, err
+		}
+		return said{Rejected: new(err.Error())}, nil
+	})
+	if err == nil && a.Rejected != nil {
+		return nil, rejection(*a.Rejected)
+	}
+	return a.Answer, err
 }
 
 // rejection is why a person gave no answer to a callback.

@@ -130,7 +130,8 @@ func TestDecisionKinds(t *testing.T) {
 	}
 }
 
-// A step has nine members as JSON; a subagent may stand among its parameters, where its own goes first.
+// A step has nine members as JSON; a subagent may stand among its parameters, where its own goes
+// first.
 func TestPlanStep(t *testing.T) {
 	for _, test := range []struct{ step, want string }{
 		{`{"id":"a","kind":"call_tool","tool_name":"t"}`,

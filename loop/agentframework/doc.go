@@ -23,9 +23,10 @@
 // result, goes into the conversation.
 //
 // A step of kind callback is for the model, which resolves it with continue_plan. A decision
-// callback is for whoever called the agent: a subagent ends with it, blocked, and the model of its
-// caller sees that; the first agent gets an answer by Options.OnCallback, or as the approval of a
-// call of the tool step, or waits for it: see Host.Resume.
+// callback is for whoever called the agent: a subagent is blocked, the model of its caller sees
+// that, and the subagent goes on when it is called again with the parameter "resolution"; the first
+// agent gets an answer by Options.OnCallback, or as the approval of a call of the tool step, or
+// waits for it: see Host.Resume.
 //
 // In these things it is deliberately not as agent_framework is:
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
@@ -19,8 +20,8 @@ import (
 
 // TurnDriver does a turn of an agent's run: one phase.
 type TurnDriver interface {
-	// RunTurn is the result that ends the run; nil goes on. The error is for what is no fault of the
-	// model.
+	// RunTurn is the result that ends the run; nil goes on. The error is for what is no fault of
+	// the model.
 	RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error)
 }
 
@@ -69,7 +70,7 @@ func (h *Host) decide(ctx context.Context, r *AgentRun, known Known) (*Decision,
 	}
 	d, err := read(reply, known)
 	if err != nil {
-		h.emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(err.Error())}})
+		h.k.Emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(err.Error())}})
 		return nil, &decisionError{err}
 	}
 	return d, nil
@@ -221,7 +222,7 @@ func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 	}
 	r.done = nil
 	r.say(model.Assistant, d.Text)
-	r.remind("<subagent_results>\n" + dumps(jsonscan.Encode(&results), true, true) + "\n</subagent_results>")
+	r.remind("<subagent_results>\n" + python.Dumps(jsonscan.Encode(&results), true, true) + "\n</subagent_results>")
 	return nil
 }
 
@@ -240,14 +241,16 @@ func (h *Host) rest(ctx context.Context, r *AgentRun, steps []PlanStep, limit ti
 	return err
 }
 
-// callback asks the caller of an agent. An agent that was called by another ends with it; the
-// first one gets an answer, or waits for it.
+// callback asks the caller of an agent. An agent that was called by another is blocked, and goes on
+// when that calls it again with a resolution; the first one gets an answer, or waits for it.
 func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID string) (*AgentResult, error) {
 	cb := &Callback{AgentID: r.Agent.ID, Kind: d.Kind, Intent: d.CallbackIntent, Message: d.Message, Parameters: d.Parameters}
 	if cb.Intent == "" {
 		cb.Intent = InformationRequest
 	}
 	if hasCaller(callerID) {
+		r.decided(d)
+		r.waits(cb)
 		return &AgentResult{Status: Blocked, Message: d.Message, Callback: cb, Decision: d}, nil
 	}
 	r.waits(cb)

@@ -14,19 +14,19 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Agent is a model with instructions. Its tools are those of the host.
+// Agent is a model with instructions.
 type Agent struct {
 	ID           string
 	Description  string          // for the agents that may call it
 	Instructions string          // what it is to do, beside how decisions are made
 	Planning     *PlanningConfig // nil does not plan
+	Tools        []string        // that it may call; nil is all of the host
 }
 
 // Skill is a text that an agent may have itself told.
@@ -99,7 +99,8 @@ type AgentRun struct {
 	made             int // runs, and runs of subagents
 	decision         *Decision
 	awaiting         *Callback
-	children         map[string]*AgentRun // that wait, by step
+	children         map[string]*AgentRun // that wait for a call, by step
+	blocked          map[string]*AgentRun // that wait for an answer of this agent, by agent
 	done             map[string]outcome   // of the steps of the decision
 }
 
@@ -117,21 +118,14 @@ func (r *AgentRun) nextID() string {
 // Host runs agents with the tools and the planner of a task. Its methods may be called by
 // several goroutines at once.
 type Host struct {
-	task   *loop.Task
+	k      *loop.Kernel
 	opts   Options
-	loop   loop.Options
-	id     string
 	caller loop.Caller
 	params Values // of the root
 	schema *schemas.Schema
 
-	emitting  sync.Mutex
-	showing   sync.Mutex // the calls of a batch, to who may refuse them
-	mu        sync.Mutex // of what follows
-	usage     loop.Usage
-	runs      []string
-	revisions []loop.Revision
-	made      int // runs of agents
+	mu   sync.Mutex
+	made int // runs of agents
 }
 
 // hostID is who calls the first agent.
@@ -139,21 +133,16 @@ const hostID = "host"
 
 // NewHost is a host of agents. The error is that of a task or of options that make no sense.
 func NewHost(task *loop.Task, opts *Options) (*Host, error) {
-	h := &Host{task: task}
+	h := &Host{}
 	if opts != nil {
 		h.opts = *opts
 	}
-	if h.opts.Loop != nil {
-		h.loop = *h.opts.Loop
-	}
-	if h.loop.MaxTurns == 0 {
-		h.loop.MaxTurns = DefaultMaxTurns
+	h.k = loop.NewKernel("agentframework", task, h.opts.Loop)
+	if h.k.MaxRequests = h.k.Loop.MaxTurns; h.k.MaxRequests == 0 {
+		h.k.MaxRequests = DefaultMaxTurns
 	}
 	if h.opts.Agent.ID == "" {
 		h.opts.Agent.ID = "agent"
-	}
-	if h.id = h.loop.ID; h.id == "" {
-		h.id = exec.NewID()
 	}
 	if err := h.compile(); err != nil {
 		return nil, err
@@ -170,9 +159,9 @@ func NewHost(task *loop.Task, opts *Options) (*Host, error) {
 
 // compile finds what tools there are, and what the first agent is given.
 func (h *Host) compile() error {
-	o := h.loop.Compile
+	o := h.k.Loop.Compile
 	o.Run = true
-	base, err := h.task.Compile(o)
+	base, err := h.k.Task.Compile(o)
 	if err != nil {
 		return err
 	}
@@ -180,18 +169,12 @@ func (h *Host) compile() error {
 	for kind, v := range base.Initial {
 		o.Values[kind] = compile.Given{JSON: v}
 	}
-	h.params.set("instruction", jsonscan.Encode(h.task.Goal))
+	h.params.set("instruction", jsonscan.Encode(h.k.Task.Goal))
 	h.params.add(gjson.ParseBytes(base.Initial["input"]))
-	h.caller = loop.Caller{Compile: o, Exec: h.loop.Exec, Record: h.loop.Record, Named: true}
-	h.caller.Exec.OnPlan = h.loop.OnPlan
-	theirs := h.loop.Exec.OnEvent
-	h.caller.Exec.OnEvent = func(e *exec.Event) {
-		if theirs != nil {
-			h.emitting.Lock() // runs of subagents go on at the same time
-			theirs(e)
-			h.emitting.Unlock()
-		}
-		h.emit(loop.Event{Type: loop.Ran, Run: e})
+	h.caller = h.k.Caller(o)
+	h.caller.Named = true
+	if h.k.Loop.OnPlan != nil {
+		h.caller.Exec.OnPlan = h.k.Permit
 	}
 	return nil
 }
@@ -234,9 +217,9 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	params.add(gjson.ParseBytes(parameters))
 	h.mu.Lock()
 	h.made++
-	runID := h.id
+	runID := h.k.Loop.ID
 	if h.made > 1 {
-		runID = fmt.Sprintf("%s.%d", h.id, h.made)
+		runID = fmt.Sprintf("%s.%d", runID, h.made)
 	}
 	h.mu.Unlock()
 	return h.drive(ctx, h.newRun(agent, runID, hostID, params, planningOverride))
@@ -244,7 +227,7 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 
 // newRun is a run of an agent that has not begun.
 func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool) *AgentRun {
-	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, children: map[string]*AgentRun{}}
+	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, children: map[string]*AgentRun{}, blocked: map[string]*AgentRun{}}
 	r.driver = selectTurnDriver(a, override)
 	_, r.Planning = r.driver.(*PlanningTurnDriver)
 	r.system = h.system(a, r.Planning)
@@ -310,25 +293,6 @@ type pausedError struct{ run string }
 
 func (e *pausedError) Error() string { return "a call waits for approval" }
 
-// limitError is an end at a limit.
-type limitError string
-
-func (e limitError) Error() string { return string(e) }
-
-// emit tells an event.
-func (h *Host) emit(e loop.Event) {
-	if h.loop.OnEvent == nil {
-		return
-	}
-	h.mu.Lock()
-	turn := h.usage.Requests
-	h.mu.Unlock()
-	h.emitting.Lock()
-	defer h.emitting.Unlock()
-	e.Time, e.Turn = time.Now(), max(1, turn)
-	h.loop.OnEvent(&e)
-}
-
 // revised notes that a plan replaced another.
 func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
 	kept, dropped := []string{}, setOf(u.DroppedStepIDs)
@@ -337,66 +301,28 @@ func (h *Host) revised(before []PlanStep, why string, u *PlanUpdated) {
 			kept = append(kept, before[i].ID)
 		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.revisions = append(h.revisions, loop.Revision{
-		Turn: h.usage.Requests, At: time.Now().UTC(), Reason: why, Strategy: loop.ReplanRemaining,
-		Added: u.AddedStepIDs, Removed: u.DroppedStepIDs, Kept: kept,
+	h.k.Update(func(r *loop.Result) {
+		r.Revisions = append(r.Revisions, loop.Revision{
+			Turn: r.Usage.Requests, At: time.Now().UTC(), Reason: why, Strategy: loop.ReplanRemaining,
+			Added: u.AddedStepIDs, Removed: u.DroppedStepIDs, Kept: kept,
+		})
 	})
 }
 
-func (h *Host) warn(text string) { h.emit(loop.Event{Type: loop.Warned, Text: text}) }
-
-// converse asks the model, within the limits.
+// converse asks the model.
 func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) {
-	if h.task.Planner == nil {
-		return nil, limitError("the task has no planner")
-	}
-	if err := h.affordable(); err != nil {
-		return nil, err
-	}
-	t := &model.Turn{System: r.system, Messages: slices.Clone(r.Messages), Attempt: 1}
+	t := &model.Turn{System: r.system, Messages: slices.Clone(r.Messages), Attempt: 1, Place: h.place(r)}
 	if h.opts.CallFunctions {
 		t.Functions = functions(h.names(), r.Planning)
 	} else {
 		t.Schema = decisionSchema(r.Planning)
 	}
-	h.emit(loop.Event{Type: loop.Asked, Request: t})
-	t.OnText = func(piece string) error {
-		h.emit(loop.Event{Type: loop.Said, Text: piece})
-		return nil
-	}
-	reply, err := h.task.Planner.Converse(ctx, t)
-	if err != nil {
-		return nil, fmt.Errorf("agentframework: the planner failed: %w", err)
-	}
-	h.spend(reply)
-	h.emit(loop.Event{Type: loop.Replied, Reply: reply})
-	if reply.Stop == model.Refusal {
-		return nil, limitError(strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
-	}
-	return reply, nil
+	h.k.SetTurn(h.k.Usage().Requests + 1)
+	return h.k.Ask(ctx, t)
 }
 
-// affordable counts a request, or says which limit forbids it.
-func (h *Host) affordable() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.usage.Requests >= h.loop.MaxTurns {
-		return limitError(fmt.Sprintf("the model was asked %d times, and there is no result", h.loop.MaxTurns))
-	}
-	if spent := h.loop.Spent(&h.usage); spent != "" {
-		return limitError(spent)
-	}
-	h.usage.Requests++
-	return nil
-}
-
-func (h *Host) spend(r *model.Reply) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.usage.Spend(r, h.loop.Prices)
-}
+// place is a run among those of the host.
+func (h *Host) place(r *AgentRun) string { return strings.TrimPrefix(r.ID, h.k.Loop.ID) }
 
 // finding is a finding about an answer.
 func finding(message string) diag.Finding {

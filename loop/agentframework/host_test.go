@@ -180,6 +180,35 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
+// A subagent that asks its caller goes on with the answer when it is called again; its result is
+// then that of the whole.
+func TestSubagentAnswered(t *testing.T) {
+	asks := `{"kind":"callback","intent":"information_request","message":"whose?"}`
+	answers := `{"kind":"call_subagent","subagent_id":"scout","parameters":{"resolution":"hers"}}`
+	w := newWorld(submit(callScout), asks, answers, `{"kind":"final_message","message":"hers it is"}`, done).agents(agentframework.Agent{ID: "scout"})
+	r := w.solve(t)
+	scout := w.turns[3].Messages
+	if r.Status != exec.Completed || len(scout) != 3 || !strings.Contains(scout[2].Text, "hers") || !strings.HasPrefix(scout[0].Text, "look at move") {
+		t.Errorf("%s %s\n%v", r.Status, r.Reason, scout)
+	}
+	if told := w.turns[4].Messages; !strings.Contains(told[len(told)-1].Text, "hers it is") && !strings.Contains(told[len(told)-2].Text, "hers it is") {
+		t.Errorf("its caller was told %v", told)
+	}
+}
+
+// An agent calls only the tools that it may.
+func TestToolsOfAgents(t *testing.T) {
+	call := `{"kind":"call_tool","tool_name":"delete","parameters":{}}`
+	w := newWorld(submit(callScout), call, done, done).agents(agentframework.Agent{ID: "scout", Tools: []string{"echo"}})
+	r := w.solve(t)
+	if r.Status != exec.Completed || slices.Contains(w.called, "delete{}") || strings.Contains(w.turns[1].System, "- delete") {
+		t.Errorf("%s %s, called %v", r.Status, r.Reason, w.called)
+	}
+	if told := w.turns[2].Messages; !strings.Contains(told[len(told)-1].Text, `permission: the agent "scout" may not call the tool "delete"`) {
+		t.Errorf("%v", told)
+	}
+}
+
 // A subagent that is called again begins anew.
 func TestSubagentAgain(t *testing.T) {
 	call := `{"kind":"call_subagent","subagent_id":"scout"}`

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // text is a value as text: what a string says, else its JSON.
@@ -59,15 +59,11 @@ func (v *Values) remove(gone func(name string) bool) {
 
 // MarshalJSON implements json.Marshaler: an object, in order.
 func (v *Values) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, name := range v.names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(b, jsonscan.Encode(name)...), ':')
-		b = append(b, v.byID[name]...)
+	var o loop.Object
+	for _, name := range v.names {
+		o = append(o, loop.Member{Name: name, Value: v.byID[name]})
 	}
-	return append(b, '}'), nil
+	return o.JSON(), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler: the members of an object.

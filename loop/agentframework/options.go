@@ -12,6 +12,7 @@ type agentOptions struct {
 	Description  string          `json:"description"`
 	Instructions string          `json:"instructions"`
 	Planning     json.RawMessage `json:"planning"`
+	Tools        []string        `json:"tools"`
 }
 
 func (a *agentOptions) agent() (Agent, error) {
@@ -19,12 +20,12 @@ func (a *agentOptions) agent() (Agent, error) {
 	if err != nil {
 		return Agent{}, fmt.Errorf("agentframework: the agent %q: %w", a.ID, err)
 	}
-	return Agent{ID: a.ID, Description: a.Description, Instructions: a.Instructions, Planning: p}, nil
+	return Agent{ID: a.ID, Description: a.Description, Instructions: a.Instructions, Planning: p, Tools: a.Tools}, nil
 }
 
 // ParseOptions reads options as JSON: the members of the first agent, {"id", "description",
-// "instructions", "planning"}, beside "planning_override", "agents", a list of others, "skills",
-// a list of {"name", "description", "instructions"}, and "call_functions".
+// "instructions", "planning", "tools"}, beside "planning_override", "agents", a list of others,
+// "skills", a list of {"name", "description", "instructions"}, and "call_functions".
 func ParseOptions(raw []byte) (*Options, error) {
 	var t struct {
 		agentOptions

@@ -74,7 +74,8 @@ func (d *PlanningTurnDriver) RunTurn(ctx context.Context, _ *Agent, host *Host, 
 	return nil, t.execute(ctx, s, batch)
 }
 
-// decide is the decision of the model; nil with a result, or without one, when it could not be read.
+// decide is the decision of the model; nil with a result, or without one, when it could not be
+// read.
 func (t *planning) decide(ctx context.Context) (*Decision, *AgentResult, error) {
 	known := Known{Planning: true}
 	if s := t.run.PlanState; s != nil {
@@ -101,7 +102,7 @@ func (t *planning) decide(ctx context.Context) (*Decision, *AgentResult, error) 
 
 // refuse takes a decision that breaks the rules.
 func (t *planning) refuse(ctx context.Context, fault string) (*AgentResult, error) {
-	t.host.emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(fault)}})
+	t.host.k.Emit(loop.Event{Type: loop.Faulty, Findings: diag.List{finding(fault)}})
 	t.run.semanticFailures++
 	if t.run.semanticFailures >= maxSemantic {
 		t.run.semanticFailures = 0
@@ -178,7 +179,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	if !u.IsInitial {
 		t.host.revised(before, why, u)
 	}
-	t.host.emit(loop.Event{Type: loop.Revised, Text: said, Detail: jsonscan.Encode(u)})
+	t.host.k.Emit(loop.Event{Type: loop.Revised, Text: said, Detail: jsonscan.Encode(u)})
 	t.run.remind(reminder(s, false))
 }
 
@@ -189,7 +190,7 @@ func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capp
 	}
 	projected := s.TotalStepsExecuted + len(ready)
 	if float64(projected)/float64(t.Config.MaxSteps) > stepsWarning {
-		t.host.warn(fmt.Sprintf("Planning: agent %s approaching max_steps cap (%d/%d)", t.run.Agent.ID, projected, t.Config.MaxSteps))
+		t.host.k.Warn(fmt.Sprintf("Planning: agent %s approaching max_steps cap (%d/%d)", t.run.Agent.ID, projected, t.Config.MaxSteps))
 	}
 	if s.TotalStepsExecuted >= t.Config.MaxSteps {
 		return nil, true
@@ -247,7 +248,7 @@ func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcom
 		case o.open:
 		default:
 			if o.failure != "" {
-				t.host.warn(fmt.Sprintf("Planning: step %s failed: %s", python.Repr(step.ID), o.failure))
+				t.host.k.Warn(fmt.Sprintf("Planning: step %s failed: %s", python.Repr(step.ID), o.failure))
 			}
 			s.done(step, o.value, o.failure, started, finished)
 		}
@@ -263,7 +264,7 @@ func (t *planning) resolve(s *PlanState, step *PlanStep) (json.RawMessage, error
 	}
 	return r.Resolve(step.Parameters, &References{
 		InvocationParameters: &t.run.Parameters, StepResults: &s.StepResults,
-		RunID: t.run.ID, AgentID: t.run.Agent.ID, StepID: step.ID, Warn: t.host.warn,
+		RunID: t.run.ID, AgentID: t.run.Agent.ID, StepID: step.ID, Warn: t.host.k.Warn,
 	})
 }
 
@@ -312,7 +313,7 @@ func (t *planning) goOn(ctx context.Context, s *PlanState, d *Decision) (*AgentR
 		s.resolve(value, time.Now())
 	case !ready:
 		s.EOPStallCount++
-		t.host.warn(fmt.Sprintf("Planning: agent %s emitted continue_plan at end_of_plan (stall %d/%d) — injecting reminder to finalize",
+		t.host.k.Warn(fmt.Sprintf("Planning: agent %s emitted continue_plan at end_of_plan (stall %d/%d) — injecting reminder to finalize",
 			t.run.Agent.ID, s.EOPStallCount, maxStalls))
 		if s.EOPStallCount >= maxStalls {
 			return t.cap(ctx, capStall, "Agent emitted continue_plan 3 times after end_of_plan with no pending steps. Expected final_message or submit_plan.")
@@ -340,7 +341,7 @@ func (t *planning) amend(ctx context.Context, s *PlanState, d *Decision) (*Agent
 func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept []PlanStep) (*AgentResult, error) {
 	limit := t.Config.MaxPlanRevisions
 	if float64(s.PlanRevision)/float64(limit) >= revisionWarning {
-		t.host.warn(fmt.Sprintf("Planning: agent %s approaching max_plan_revisions cap (%d/%d)", t.run.Agent.ID, s.PlanRevision, limit))
+		t.host.k.Warn(fmt.Sprintf("Planning: agent %s approaching max_plan_revisions cap (%d/%d)", t.run.Agent.ID, s.PlanRevision, limit))
 	}
 	if s.PlanRevision >= limit {
 		return t.cap(ctx, capRevisions, fmt.Sprintf("max_plan_revisions=%d exceeded", limit))

@@ -48,8 +48,10 @@ func (h *Host) system(a *Agent, plans bool) string {
 	b.WriteString("\n\nTools:\n")
 	none := true
 	for _, f := range loop.Functions(h.caller.Compile.Catalogue) {
-		entry(&b, f.Name, f.Description, f.Params)
-		none = false
+		if a.mayCall(f.Name) {
+			entry(&b, f.Name, f.Description, f.Params)
+			none = false
+		}
 	}
 	if none {
 		b.WriteString("none\n")
@@ -60,14 +62,17 @@ func (h *Host) system(a *Agent, plans bool) string {
 		}
 		entry(&b, h.opts.Agents[i].ID, h.opts.Agents[i].Description, nil)
 	}
+	if len(h.opts.Agents) > 0 {
+		b.WriteString("A subagent whose status is \"blocked\" waits for you: call it again with {\"resolution\": ANSWER} as its parameters, and it goes on.\n")
+	}
 	for i := range h.opts.Skills {
 		if i == 0 {
 			b.WriteString("\nSkills:\n")
 		}
 		entry(&b, h.opts.Skills[i].Name, h.opts.Skills[i].Description, nil)
 	}
-	if h.task.Schema != nil {
-		fmt.Fprintf(&b, "\nThe response of the final_message, or its message if there is none (as text, or as the JSON that it is), is of the schema %s\n", h.task.Schema)
+	if h.k.Task.Schema != nil {
+		fmt.Fprintf(&b, "\nThe response of the final_message, or its message if there is none (as text, or as the JSON that it is), is of the schema %s\n", h.k.Task.Schema)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -125,18 +130,15 @@ type schemaMember struct{ name, schema string }
 
 // objectOf is the schema of an object of these members, in order.
 func objectOf(required []string, members ...schemaMember) json.RawMessage {
-	b := []byte(`{"type":"object","properties":{`)
-	for i, m := range members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, jsonscan.Encode(m.name)...), ':'), m.schema...)
+	var properties loop.Object
+	for _, m := range members {
+		properties.Set(m.name, json.RawMessage(m.schema))
 	}
-	b = append(b, '}')
+	schema := loop.ObjectOf("type", "object", "properties", properties)
 	if required != nil {
-		b = append(append(b, `,"required":`...), jsonscan.Encode(required)...)
+		schema.Set("required", required)
 	}
-	return append(b, '}')
+	return schema.JSON()
 }
 
 func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }
@@ -193,7 +195,8 @@ func namesOf(c *tool.Catalogue) (n names) {
 }
 
 // Functions are the decisions of an agent that plans as functions that a model may call, one at a
-// time; the tools that call_tool and steps may name are those of a catalogue. See Options.CallFunctions.
+// time; the tools that call_tool and steps may name are those of a catalogue. See
+// Options.CallFunctions.
 func Functions(c *tool.Catalogue) []model.Function { return functions(namesOf(c), true) }
 
 func functions(n names, plans bool) []model.Function {

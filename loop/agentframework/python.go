@@ -2,8 +2,6 @@ package agentframework
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -76,100 +74,6 @@ func isEmpty(v gjson.Result) bool {
 		return v.Str == ""
 	}
 	return v.Type != gjson.True
-}
-
-// dumper writes values as Python's json.dumps does. Numbers keep their digits.
-type dumper struct {
-	bytes.Buffer
-	indent bool // by two spaces; else on one line
-	ascii  bool // everything else is escaped
-}
-
-// dumps is a value by indent=2 or, without, on one line.
-func dumps(v json.RawMessage, indent, ascii bool) string {
-	d := &dumper{indent: indent, ascii: ascii}
-	d.value(gjson.ParseBytes(v), 0)
-	return d.String()
-}
-
-func (d *dumper) value(v gjson.Result, depth int) {
-	switch {
-	case v.IsObject():
-		d.list('{', '}', v, depth)
-	case v.IsArray():
-		d.list('[', ']', v, depth)
-	case v.Type == gjson.String:
-		d.text(v.Str)
-	default:
-		d.WriteString(v.Raw)
-	}
-}
-
-func (d *dumper) list(open, end byte, v gjson.Result, depth int) {
-	d.WriteByte(open)
-	first := true
-	v.ForEach(func(key, value gjson.Result) bool {
-		d.separate(first, depth+1)
-		first = false
-		if open == '{' {
-			d.text(key.Str)
-			d.WriteString(": ")
-		}
-		d.value(value, depth+1)
-		return true
-	})
-	if !first && d.indent {
-		d.newLine(depth)
-	}
-	d.WriteByte(end)
-}
-
-func (d *dumper) separate(first bool, depth int) {
-	if !first {
-		d.WriteByte(',')
-	}
-	switch {
-	case d.indent:
-		d.newLine(depth)
-	case !first:
-		d.WriteByte(' ')
-	}
-}
-
-func (d *dumper) newLine(depth int) {
-	d.WriteByte('\n')
-	for range depth {
-		d.WriteString("  ")
-	}
-}
-
-func (d *dumper) text(s string) {
-	d.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			d.WriteByte('\\')
-			d.WriteRune(r)
-		case r == '\n':
-			d.WriteString(`\n`)
-		case r == '\r':
-			d.WriteString(`\r`)
-		case r == '\t':
-			d.WriteString(`\t`)
-		case r == '\f':
-			d.WriteString(`\f`)
-		case r == '\b':
-			d.WriteString(`\b`)
-		case r < ' ' || d.ascii && r >= 0x7f && r < 0x10000:
-			fmt.Fprintf(d, `\u%04x`, r)
-		case d.ascii && r >= 0x10000:
-			r -= 0x10000
-			fmt.Fprintf(d, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			d.WriteRune(r)
-		}
-	}
-	d.WriteByte('"')
 }
 
 // cut is the first n characters of a text.

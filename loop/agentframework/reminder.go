@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // maxShown is how many characters of a result that is a text a reminder shows.
@@ -38,15 +39,15 @@ func reminder(s *PlanState, endOfPlan bool) string {
 		shown.set(id, displayed(v))
 	}
 	lines := []string{
-		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, dumps(jsonscan.Encode(statuses), true, true)),
-		fmt.Sprintf("<step_results>\n%s\n</step_results>", dumps(jsonscan.Encode(&shown), true, true)),
+		fmt.Sprintf("<plan_state revision=\"%d\">\n%s\n</plan_state>", s.PlanRevision, python.Dumps(jsonscan.Encode(statuses), true, true)),
+		fmt.Sprintf("<step_results>\n%s\n</step_results>", python.Dumps(jsonscan.Encode(&shown), true, true)),
 	}
 	if id := s.PendingCallbackStepID; id != "" {
 		lines = append(lines, fmt.Sprintf(`<pending_callback step_id="%s" intent="%s">A step is awaiting your resolution. `+
 			`Emit continue_plan with parameters.resolution to answer, or submit_plan to replan.</pending_callback>`, id, s.step(id).CallbackIntent))
 	}
 	if pending := s.pending(); len(pending) > 0 {
-		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", dumps(jsonscan.Encode(pending), false, true)))
+		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", python.Dumps(jsonscan.Encode(pending), false, true)))
 	}
 	if endOfPlan {
 		lines = append(lines, "<end_of_plan>true</end_of_plan>")
@@ -72,7 +73,7 @@ func subagentEnvelope(message string, response json.RawMessage) string {
 		return message
 	}
 	message = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;").Replace(message)
-	return fmt.Sprintf("<subagent_result message=\"%s\">\n%s\n</subagent_result>", message, dumps(response, false, false))
+	return fmt.Sprintf("<subagent_result message=\"%s\">\n%s\n</subagent_result>", message, python.Dumps(response, false, false))
 }
 
 func capReminder(limit, detail string) string {

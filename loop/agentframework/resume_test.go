@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/agentframework"
 	"github.com/plc-lang/plc/tool"
 )
 
-// A process that is killed at any moment and begins anew with the decisions and the records that were
-// kept does nothing twice, whatever was planned again.
+// A process that is killed at any moment and begins anew with the decisions and the records that
+// were kept does nothing twice, whatever was planned again.
 func TestKilledAtAnyMoment(t *testing.T) {
 	pay := func(id string, deps ...string) string {
 		b, _ := json.Marshal(map[string]any{"id": id, "kind": "call_tool", "tool_name": "pay", "parameters": map[string]any{"to": id}, "depends_on": deps})

@@ -3,7 +3,6 @@ package agentframework
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -15,15 +14,16 @@ const DefaultMaxTurns = 100
 
 // Options say how agents are run. The zero value is the default.
 type Options struct {
-	// Loop has the limits, how calls are checked, run and recorded, and who is told of events. Of it
-	// count ID, MaxTurns (times that the model is asked, with that of subagents), MaxTokens,
-	// MaxCost, MaxTime, Prices, Compile, Exec, Record, OnPlan (of the calls of each batch) and OnEvent;
-	// Solve takes Reflect and MaxRevisions over into a default planning configuration. Nil is the default.
+	// Loop has the limits, how calls are checked, run and recorded, and who is told of events. Of
+	// it count ID, MaxTurns (times that the model is asked, with that of subagents), MaxTokens,
+	// MaxCost, MaxTime, Prices, Compile, Exec, Record, OnPlan (of the calls of each batch) and
+	// OnEvent; Solve takes Reflect and MaxRevisions over into a default planning configuration. Nil
+	// is the default.
 	Loop *loop.Options
 	// Agent is the first agent; its id is "agent" where it has none.
 	Agent Agent
-	// PlanningOverride true has the agent of Solve plan and false not; nil leaves it to Agent, and has
-	// it plan by the defaults when that says nothing.
+	// PlanningOverride true has the agent of Solve plan and false not; nil leaves it to Agent, and
+	// has it plan by the defaults when that says nothing.
 	PlanningOverride *bool
 	// Agents are those that steps and decisions may call as subagents. A subagent that is none of
 	// them is the tool of that name.
@@ -33,8 +33,8 @@ type Options struct {
 	// StepRefResolver resolves the references of steps; nil is a Resolver.
 	StepRefResolver StepRefResolver
 	// OnCallback answers the callbacks of the first agent, with JSON. The error exec.ErrNobody has
-	// the run wait: see Host.Resume; another rejects the callback. Nil puts it as a call of the tool
-	// step to those who approve calls: an answer's result, or approval, is the answer.
+	// the run wait: see Host.Resume; another rejects the callback. Nil puts it as a call of the
+	// tool step to those who approve calls: an answer's result, or approval, is the answer.
 	OnCallback func(ctx context.Context, c *Callback) (json.RawMessage, error)
 	// OnPlanUpdated is called with each new plan of an agent. Subagents run at the same time.
 	OnPlanUpdated func(run *AgentRun, e *PlanUpdated)
@@ -57,13 +57,26 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	if err != nil {
 		return nil, err
 	}
-	limited, stop := h.loop.Timed(ctx)
-	defer stop()
-	run := h.newRun(&h.opts.Agent, h.id, hostID, h.params, o.PlanningOverride)
-	result, err := h.drive(limited, run)
-	r, err := h.result(limited, run, result, err)
-	h.emit(loop.Event{Type: loop.Finished, Result: r})
-	return r, err
+	run := h.newRun(&h.opts.Agent, h.k.Loop.ID, hostID, h.params, o.PlanningOverride)
+	return h.k.Solve(ctx, func(ctx context.Context) error {
+		a, err := h.drive(ctx, run)
+		h.k.Update(func(r *loop.Result) {
+			r.Turns = r.Usage.Requests
+			if run.PlanState != nil {
+				r.State = jsonscan.Encode(&run.PlanState.StepResults)
+			}
+			if err == nil && a.Status == Completed {
+				r.Output = h.output(a.Response, a.Message)
+			}
+		})
+		switch {
+		case err != nil || a.Status == Completed:
+			return err
+		case a.Status == Blocked:
+			return loop.Ended(exec.Paused, "%s", a.Message)
+		}
+		return loop.Ended(exec.Failed, "%s", a.Message)
+	})
 }
 
 // configOf is the planning configuration that options of a loop come to.
@@ -80,43 +93,4 @@ func configOf(o *loop.Options) *PlanningConfig {
 		c.MaxPlanRevisions = 1
 	}
 	return c
-}
-
-// result is what came of a run, as that of a loop.
-func (h *Host) result(ctx context.Context, run *AgentRun, a *AgentResult, err error) (*loop.Result, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := &loop.Result{
-		ID: h.id, Status: exec.Failed, State: json.RawMessage("{}"), Turns: h.usage.Requests, Runs: append([]string{}, h.runs...),
-		Usage: h.usage, Revisions: append([]loop.Revision{}, h.revisions...),
-	}
-	if run.PlanState != nil {
-		r.State = jsonscan.Encode(&run.PlanState.StepResults)
-	}
-	var limit limitError
-	switch late := h.loop.Late(ctx); {
-	case err == nil:
-		r.Reason = a.Message
-		switch a.Status {
-		case Completed:
-			r.Status, r.Reason, r.Output = exec.Completed, "", h.output(a.Response, a.Message)
-		case Blocked:
-			r.Status = exec.Paused
-		}
-		return r, nil
-	case errors.As(err, &limit):
-		r.Reason = limit.Error()
-		return r, nil
-	case errors.Is(err, loop.ErrRejected):
-		r.Status, r.Reason = exec.Rejected, err.Error()
-		return r, nil
-	case late != "":
-		r.Reason = late
-		return r, nil
-	case ctx.Err() != nil:
-		r.Status, r.Reason = exec.Cancelled, "the task was cancelled"
-		return r, nil
-	}
-	r.Reason = err.Error()
-	return r, err
 }

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang/dialect/flux"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
@@ -26,12 +27,16 @@ type Options struct {
 	System string
 	// Memory keeps the plan; nil keeps it as long as the agent runs.
 	Memory Memory
+	// MemoryFile is the name of a file that options in JSON want for a memory; the package opens
+	// none.
+	MemoryFile string
 	// Approve is asked about a plan with ApprovePlan, at the pause named plan_approval. Its answer
-	// is what Flux is resumed with: {"rejected": true}, {"steps": [...]} with other steps, or anything else, which
-	// approves. The plan is its own copy. Nil, and exec.ErrNobody, have the agent pause.
+	// is what Flux is resumed with: {"rejected": true}, {"steps": [...]} with other steps, or
+	// anything else, which approves. The plan is its own copy. Nil, and exec.ErrNobody, have the
+	// agent pause.
 	Approve func(ctx context.Context, plan *Plan) (json.RawMessage, error)
-	// OnProgress is called with {"type": "plan", "plan": …} after each change; it must be quick and must
-	// not call the Plans.
+	// OnProgress is called with {"type": "plan", "plan": …} after each change; it must be quick and
+	// must not call the Plans.
 	OnProgress func(json.RawMessage)
 	// NudgeAlways nudges a model that says nothing whenever there is a plan, also one that is done.
 	NudgeAlways bool
@@ -62,9 +67,10 @@ When things change, call create_plan again: completed steps of the same names ar
 
 const lastWord = "You must provide your final answer now. Do not call any more tools."
 
-// Solve runs a Flux agent with planning until it answers. The answer, in words, is the output; when the
-// task has a schema, it is JSON that meets it. A plan that waits for somebody to approve it is Paused. A nil
-// Options is the default. See loop.Solve for errors.
+// Solve runs a Flux agent with planning until it answers. The answer, in words, is the output; when
+// the task has a schema, it is JSON that meets it. The state of the result is {"plan": …}, the plan
+// as it is in the end. A plan that waits for somebody to approve it is Paused. A nil Options is the
+// default. See loop.Solve for errors.
 func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, error) {
 	if o == nil {
 		o = &Options{}
@@ -75,20 +81,78 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	if name := ownTool(task.Catalogue); name != "" {
 		return nil, fmt.Errorf("flux: the tool %q of the catalogue has the name of one by which an agent plans; give it another", name)
 	}
-	plans, err := NewPlans(ctx, o)
+	k := loop.NewKernel("flux", task, o.Loop)
+	plans, err := NewPlans(ctx, recorded(k, o))
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{o: o, task: task, plans: plans, result: &loop.Result{State: json.RawMessage("{}"), Runs: []string{}, Revisions: []loop.Revision{}}}
-	if o.Loop != nil {
-		a.loop = *o.Loop
+	a := &agent{Kernel: k, o: o, plans: plans, messages: []model.Message{{Role: model.User, Text: task.Text(k.Loop.Compile.Values)}}}
+	a.plans.told = func(p *Plan, progress json.RawMessage) {
+		a.Emit(loop.Event{Type: loop.Kept, Text: p.Summary(), Detail: progress})
 	}
-	a.begin()
-	ctx, stop := a.loop.Timed(ctx)
-	defer stop()
-	err = a.ended(ctx, a.run(ctx))
-	a.emit(loop.Event{Type: loop.Finished, Result: a.result})
-	return a.result, err
+	compiling := k.Loop.Compile
+	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // what calls are given is data, and no whiteboard
+	a.caller = k.Caller(compiling)
+	a.tools = append(loop.Functions(task.Catalogue), Functions()...)
+	return k.Solve(ctx, func(ctx context.Context) error {
+		err := a.run(ctx)
+		k.Update(func(r *loop.Result) {
+			if p := plans.Plan(); p != nil {
+				r.State = object("plan", p)
+			}
+		})
+		return err
+	})
+}
+
+// recorded is options whose memory and whose approvals are in the record of a loop.
+func recorded(k *loop.Kernel, o *Options) *Options {
+	own := *o
+	if o.Memory != nil {
+		own.Memory = &recordedMemory{o.Memory, k}
+	}
+	approve := o.Approve
+	if approve == nil && k.Loop.OnPlan != nil {
+		approve = func(_ context.Context, plan *Plan) (json.RawMessage, error) { return shown(k, plan) }
+	}
+	if approve != nil {
+		own.Approve = func(ctx context.Context, plan *Plan) (json.RawMessage, error) {
+			return loop.Once(k, "plan_approval", "", plan, func() (json.RawMessage, error) { return approve(ctx, plan) })
+		}
+	}
+	return &own
+}
+
+// recordedMemory is a memory of which a loop that is done again finds what it found the first time.
+type recordedMemory struct {
+	Memory
+	k *loop.Kernel
+}
+
+// Load implements Memory.
+func (m *recordedMemory) Load(ctx context.Context, key string) (json.RawMessage, error) {
+	return loop.Once(m.k, "memory", key, "load", func() (json.RawMessage, error) { return m.Memory.Load(ctx, key) })
+}
+
+// shown puts a plan to loop.Options.OnPlan, as a program of steps in words.
+func shown(k *loop.Kernel, plan *Plan) (json.RawMessage, error) {
+	prog, err := plan.Program(k.Task.Catalogue)
+	if err != nil {
+		return nil, err
+	}
+	switch err := k.Permit(prog); {
+	case err == nil:
+		return json.RawMessage(`{"approved":true}`), nil
+	case errors.Is(err, loop.ErrRejected), errors.Is(err, exec.ErrNobody):
+		return nil, err
+	default:
+		return jsonscan.Encode(map[string]any{"rejected": true, "reason": err.Error()}), nil
+	}
+}
+
+// Program is the plan as a program of steps in words, which a person is shown: see loop.Words.
+func (p *Plan) Program(tools *tool.Catalogue) (*compile.Program, error) {
+	return loop.Words(tools, flux.Notation(), jsonscan.Encode(p))
 }
 
 // ownTool is the first tool of a catalogue with the name of one of the six; "" is none.
@@ -104,79 +168,35 @@ func ownTool(c *tool.Catalogue) string {
 	return ""
 }
 
-var errEnded = errors.New("the agent has ended")
-
-// ended notes why a run ended, and returns what is the world's fault.
-func (a *agent) ended(ctx context.Context, err error) error {
-	switch late := a.loop.Late(ctx); {
-	case err == nil, errors.Is(err, errEnded):
-		return nil
-	case late != "":
-		a.end(exec.Failed, late)
-		return nil
-	case ctx.Err() != nil:
-		a.end(exec.Cancelled, "the agent was cancelled")
-		return nil
-	case errors.Is(err, exec.ErrNobody):
-		a.end(exec.Paused, "the plan waits for approval, and there is nobody to ask")
-		return nil
-	}
-	a.end(exec.Failed, strings.TrimPrefix(err.Error(), "flux: "))
-	return err
-}
-
 // agent is an agent that runs.
 type agent struct {
+	*loop.Kernel
 	o      *Options
-	loop   loop.Options
-	task   *loop.Task
 	plans  *Plans
 	caller loop.Caller
 	tools  []model.Function
-	result *loop.Result
 
 	messages []model.Message
 	calls    int // of tools so far
 	rounds   int
 	nudged   bool // the last request was a nudge
-}
-
-func (a *agent) begin() {
-	if a.loop.ID == "" {
-		a.loop.ID = exec.NewID()
-	}
-	a.result.ID = a.loop.ID
-	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record}
-	a.caller.Compile.Catalogue = a.task.Catalogue
-	a.plans.told = func(p *Plan, progress json.RawMessage) {
-		a.emit(loop.Event{Type: loop.Kept, Text: p.Summary(), Detail: progress})
-	}
-	told := a.caller.Exec.OnEvent
-	a.caller.Exec.OnEvent = func(e *exec.Event) {
-		if told != nil {
-			told(e)
-		}
-		a.emit(loop.Event{Type: loop.Ran, Run: e})
-	}
-	a.tools = append(loop.Functions(a.task.Catalogue), Functions()...)
-	text := a.task.Goal
-	if a.task.Context != nil {
-		text = strings.TrimSpace(text + "\n\n" + string(a.task.Context))
-	}
-	a.messages = []model.Message{{Role: model.User, Text: text}}
+	refused  int  // answers in a row that were not what the schema says
 }
 
 // run asks the model and makes its calls until it answers.
 func (a *agent) run(ctx context.Context) error {
-	for a.result.Status == "" {
-		reply, err := a.ask(ctx, a.tools)
+	tools := a.tools
+	for {
+		reply, err := a.ask(ctx, tools)
 		if err != nil {
 			return err
 		}
 		switch {
-		case len(reply.Calls) > 0 && a.calls >= a.o.maxToolCalls():
-			return a.lastWord(ctx, reply)
-		case len(reply.Calls) > 0:
+		case len(reply.Calls) > 0 && tools != nil && a.calls >= a.o.maxToolCalls():
+			a.say(model.Assistant, reply.Text)
+			a.say(model.User, lastWord)
+			tools = nil
+		case len(reply.Calls) > 0 && tools != nil:
 			a.nudged = false
 			if err := a.round(ctx, reply); err != nil {
 				return err
@@ -186,10 +206,11 @@ func (a *agent) run(ctx context.Context) error {
 			a.say(model.Assistant, reply.Text)
 			a.say(model.User, "Continue working on your plan. "+a.plans.Summary())
 		default:
-			a.answer(reply)
+			if again, err := a.answer(reply); !again {
+				return err
+			}
 		}
 	}
-	return nil
 }
 
 // mayNudge reports whether a model that says nothing is told to go on: once, after a round of
@@ -203,60 +224,22 @@ func (a *agent) say(role model.Role, text string) {
 	a.messages = append(a.messages, model.Message{Role: role, Text: text})
 }
 
-// lastWord has the model answer without calls.
-func (a *agent) lastWord(ctx context.Context, reply *model.Reply) error {
-	a.say(model.Assistant, reply.Text)
-	a.say(model.User, lastWord)
-	reply, err := a.ask(ctx, nil)
-	if err == nil {
-		a.answer(reply)
-	}
-	return err
-}
-
 // ask puts the conversation to the model.
 func (a *agent) ask(ctx context.Context, tools []model.Function) (*model.Reply, error) {
-	if err := a.affordable(ctx); err != nil {
-		return nil, err
-	}
 	turn := &model.Turn{
 		System: strings.TrimSpace(a.o.System + "\n\n" + a.o.Preamble()), Messages: a.messages, Functions: tools, Attempt: 1,
-		OnText: func(piece string) error { a.emit(loop.Event{Type: loop.Said, Text: piece}); return nil },
 	}
-	if a.task.Schema != nil {
-		turn.System += "\nThe answer is JSON that meets this schema: " + string(a.task.Schema)
+	if a.Task.Schema != nil {
+		turn.System += "\nThe answer is JSON that meets this schema: " + string(a.Task.Schema)
 	}
-	a.emit(loop.Event{Type: loop.Asked, Request: turn})
-	reply, err := a.task.Planner.Converse(ctx, turn)
-	if err != nil {
-		return nil, fmt.Errorf("flux: the model failed: %w", err)
-	}
-	a.result.Usage.Requests++
-	a.result.Usage.Spend(reply, a.loop.Prices)
-	a.emit(loop.Event{Type: loop.Replied, Reply: reply})
-	if reply.Stop == model.Refusal {
-		a.end(exec.Failed, strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
-		return nil, errEnded
-	}
-	return reply, nil
-}
-
-// affordable says that no other request may be made.
-func (a *agent) affordable(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if spent := a.loop.Spent(&a.result.Usage); spent != "" {
-		a.end(exec.Failed, spent)
-		return errEnded
-	}
-	return nil
+	return a.Ask(ctx, turn)
 }
 
 // round makes the calls of a reply: those of the six tools one after the other, those of the
 // catalogue together; and reminds the model of its plan, once.
 func (a *agent) round(ctx context.Context, reply *model.Reply) error {
 	a.rounds++
+	a.SetTurn(a.rounds + 1)
 	a.calls += len(reply.Calls)
 	a.messages = append(a.messages, model.Message{Role: model.Assistant, Text: reply.Text, Calls: reply.Calls})
 	answers := make([]model.Message, len(reply.Calls))
@@ -292,51 +275,40 @@ func (a *agent) call(ctx context.Context, calls []model.FunctionCall, at []int, 
 	if len(calls) == 0 {
 		return nil
 	}
-	id := fmt.Sprintf("%s-%d", a.loop.ID, a.rounds)
-	caller := a.caller
-	a.loop.Bound(&caller.Exec, &a.result.Usage)
-	called, r, err := caller.Call(ctx, id, calls)
+	called, r, err := a.caller.Call(ctx, fmt.Sprintf("%s-%d", a.Loop.ID, a.rounds), calls)
 	if err != nil {
 		return err
 	}
 	if r != nil {
-		a.result.Runs = append(a.result.Runs, id)
-		a.result.Turns++
-		a.result.Usage.Calls = a.result.Usage.Calls.Plus(r.Usage)
+		a.Update(func(r *loop.Result) { r.Turns++ })
 	}
 	for n, i := range at {
 		answers[i].Text, answers[i].Error = called[n].Text(), called[n].Failure != nil
 		if called[n].Status == exec.Awaiting {
-			a.end(exec.Paused, called[n].Reason)
+			err = loop.Ended(exec.Paused, "%s", called[n].Reason)
 		}
 	}
-	return nil
+	return err
 }
 
-// answer takes what the model says in the end.
-func (a *agent) answer(reply *model.Reply) {
-	if a.task.Schema == nil {
-		a.result.Output = jsonscan.Encode(reply.Text)
-	} else if out, err := loop.Output(reply.Text, a.task.Schema); err == nil {
-		a.result.Output = out
-	} else {
-		a.end(exec.Failed, err.Error())
-	}
+// answer takes what the model says in the end. An answer that is not what the schema says goes back
+// to the model: again is true.
+func (a *agent) answer(reply *model.Reply) (again bool, err error) {
 	if reply.Stop == model.Length {
-		a.end(exec.Failed, "the answer was cut off for its length")
+		a.Update(func(r *loop.Result) { r.Output = jsonscan.Encode(reply.Text) })
+		return false, loop.Ended(exec.Failed, "the answer was cut off for its length")
 	}
-	a.end(exec.Completed, "")
-}
-
-func (a *agent) end(status exec.Status, reason string) {
-	if a.result.Status == "" {
-		a.result.Status, a.result.Reason = status, reason
+	out := jsonscan.Encode(reply.Text)
+	if a.Task.Schema != nil {
+		if out, err = loop.Output(reply.Text, a.Task.Schema); err != nil {
+			if a.refused++; a.refused > max(0, a.Loop.MaxRepairs) {
+				return false, loop.Ended(exec.Failed, "%s", err)
+			}
+			a.say(model.Assistant, reply.Text)
+			a.say(model.User, fmt.Sprintf("That can't be used: %s. Answer again, with all of it.", err))
+			return true, nil
+		}
 	}
-}
-
-func (a *agent) emit(e loop.Event) {
-	if a.loop.OnEvent != nil {
-		e.Time, e.Turn = time.Now(), a.rounds+1
-		a.loop.OnEvent(&e)
-	}
+	a.Update(func(r *loop.Result) { r.Output = out })
+	return false, nil
 }

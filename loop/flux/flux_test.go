@@ -1,13 +1,16 @@
 package flux_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/flux"
@@ -243,7 +246,8 @@ func conversation(t *testing.T, o *flux.Options, replies ...model.Reply) (*loop.
 	return r, turns[len(turns)-1], turns
 }
 
-// The agent of the Flux documentation: it plans, works through its steps with its tools, and answers.
+// The agent of the Flux documentation: it plans, works through its steps with its tools, and
+// answers.
 func TestAgent(t *testing.T) {
 	r, last, turns := conversation(t, &flux.Options{MaxToolCalls: 30},
 		calls(steps(ab)), calls(`start_step {"step_name":"a"}`, `search {"q":"x"}`),
@@ -317,12 +321,91 @@ func TestBadModels(t *testing.T) {
 	}
 }
 
+// An answer that breaks the schema of the output goes back to the model, as often as repairs are
+// allowed.
 func TestOutputSchema(t *testing.T) {
-	for text, want := range map[string]string{"```json\n{\"n\": 1}\n```": `{"n":1}`, "prose": "", `{"n":"x"}`: ""} {
-		task := &loop.Task{Goal: "x", Catalogue: search(), Planner: loop.Say(text), Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
-		r, err := flux.Solve(t.Context(), task, nil)
-		if err != nil || string(r.Output) != want || (r.Status == exec.Completed) != (want != "") {
-			t.Errorf("%s: %v %+v", text, err, r)
+	for _, test := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{"```json\n{\"n\": 1}\n```"}, `{"n":1}`},
+		{[]string{"prose", `{"n":"x"}`, `{"n": 2}`}, `{"n":2}`},
+		{[]string{"prose", `{"n":"x"}`, "prose"}, ""},
+	} {
+		script := loop.Say(test.texts...)
+		var last *model.Turn
+		script.OnTurn = func(t *model.Turn) { last = t }
+		task := &loop.Task{Goal: "x", Catalogue: search(), Planner: script, Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+		r, err := flux.Solve(t.Context(), task, &flux.Options{Loop: &loop.Options{MaxRepairs: 2}})
+		if err != nil || string(r.Output) != test.want || (r.Status == exec.Completed) != (test.want != "") {
+			t.Errorf("%q: %v %+v", test.texts, err, r)
+		}
+		if n := len(last.Messages); n != 2*len(test.texts)-1 || n > 1 && !strings.HasPrefix(last.Messages[n-1].Text, "That can't be used: ") {
+			t.Errorf("%q: the last request is %+v", test.texts, last.Messages)
+		}
+	}
+}
+
+// A loop that is done again from its record asks nobody again, also when the memory has another
+// plan by then, and ends as it did.
+func TestDoneAgain(t *testing.T) {
+	var file bytes.Buffer
+	asked, approved := 0, 0
+	m := &memory{values: map[string]json.RawMessage{}}
+	var ends []string
+	var approves []int
+	for range 2 {
+		tape, err := model.ReadTape(bytes.NewReader(file.Bytes()), &file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := &loop.Script{Replies: []model.Reply{
+			calls(steps(ab)), calls(`start_step {"step_name":"a"}`, `search {"q":"1"}`), calls(`mark_step_done {"step_name":"a","result":"r"}`), {Text: "done"},
+		}, OnTurn: func(*model.Turn) { asked++ }}
+		r, err := flux.Solve(t.Context(), &loop.Task{Goal: "x", Catalogue: search(), Planner: script}, &flux.Options{
+			Planning: true, ApprovePlan: true, Memory: m, Loop: &loop.Options{ID: "L", Answers: tape},
+			Approve: func(_ context.Context, p *flux.Plan) (json.RawMessage, error) {
+				approved++
+				return json.RawMessage(`{"steps":[{"name":"a"},{"name":"c","depends_on":["a"]}]}`), nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, fmt.Sprintf("%s %s %s", r.Status, r.Output, r.State))
+		approves = append(approves, approved)
+	}
+	if want := `completed "done" {"plan":{"steps":[{"name":"a","description":"","status":"completed","result":"r"},{"name":"c","description":"","depends_on":["a"],"status":"pending"}]}}`; ends[0] != want || ends[1] != want {
+		t.Errorf("it ended as\n%s", strings.Join(ends, "\n"))
+	}
+	if asked != 4 || approved != 1 {
+		t.Errorf("the model was asked %d times for 4 replies, and the person %v times", asked, approves)
+	}
+}
+
+// A plan is put to OnPlan as a program of steps where nobody else approves. What it refuses goes
+// back to the model; what it rejects ends the loop.
+func TestPlanOnPlan(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want exec.Status
+		told string
+	}{
+		{nil, exec.Completed, `"status":"pending"`}, {errors.New("not like that"), exec.Completed, "Plan was rejected during review."},
+		{loop.ErrRejected, exec.Rejected, ""}, {exec.ErrNobody, exec.Paused, ""},
+	} {
+		var shown []string
+		script := &loop.Script{Replies: []model.Reply{calls(steps(ab)), {Text: "done"}}}
+		var last *model.Turn
+		script.OnTurn = func(t *model.Turn) { last = t }
+		r, err := flux.Solve(t.Context(), &loop.Task{Goal: "x", Planner: script}, &flux.Options{ApprovePlan: true, Loop: &loop.Options{OnPlan: func(prog *compile.Program) error {
+			for i := range prog.Calls {
+				shown = append(shown, prog.Calls[i].ID)
+			}
+			return test.err
+		}}})
+		if err != nil || r.Status != test.want || strings.Join(shown, " ") != "a b" || test.told != "" && !strings.Contains(last.Messages[2].Text, test.told) {
+			t.Errorf("%v: %v %+v, shown %v, told %+v", test.err, err, r, shown, last.Messages)
 		}
 	}
 }

@@ -58,7 +58,8 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// Null is nothing, of two members of a name the last counts, and status, result and error for nothing.
+// Null is nothing, of two members of a name the last counts, and status, result and error for
+// nothing.
 func TestSloppySteps(t *testing.T) {
 	for list, want := range map[string]string{
 		`[{"name":"x","name":"a","description":null,"depends_on":null},{"name":"b","status":5,"result":{},"error":[]}]`: `{"steps":[{"name":"a","description":"","status":"pending"},{"name":"b","description":"","status":"pending"}]}`,
@@ -71,7 +72,8 @@ func TestSloppySteps(t *testing.T) {
 	}
 }
 
-// Names of plans that are restored may be anything; lists of them, and results, are as Python prints them.
+// Names of plans that are restored may be anything; lists of them, and results, are as Python
+// prints them.
 func TestPython(t *testing.T) {
 	kept := `{"steps":[
 		{"name":"it's","status":"completed","result":{"a":[1,2.50,true,null,"x'y"],"b":{}}},
@@ -310,7 +312,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Of whatever goroutines, calls leave a plan in which one step at most is active, and what is completed stays.
+// Of whatever goroutines, calls leave a plan in which one step at most is active, and what is
+// completed stays.
 func TestConcurrent(t *testing.T) {
 	m := &memory{values: map[string]json.RawMessage{}}
 	plans, _ := flux.NewPlans(t.Context(), &flux.Options{Memory: m, OnProgress: func(json.RawMessage) {}})

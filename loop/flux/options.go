@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// ParseOptions reads options from a JSON object, by their names in Flux: "system_prompt", "planning",
-// "max_plan_steps", "strict_dependencies", "approve_plan" and "max_tool_calls". An unknown
-// name is an error, and so is a value that makes no sense.
+// ParseOptions reads options from a JSON object, by their names in Flux: "system_prompt",
+// "planning", "max_plan_steps", "strict_dependencies", "approve_plan", "max_tool_calls" and
+// "memory", the name of a file. An unknown name is an error, and so is a value that makes no sense.
 func ParseOptions(raw []byte) (*Options, error) {
 	var t struct {
 		SystemPrompt       string `json:"system_prompt"`
@@ -19,6 +19,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 		StrictDependencies bool   `json:"strict_dependencies"`
 		ApprovePlan        bool   `json:"approve_plan"`
 		MaxToolCalls       *int   `json:"max_tool_calls"`
+		Memory             string `json:"memory"`
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -31,7 +32,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 	if t.Planning != nil && !*t.Planning {
 		return nil, errors.New(`flux: "planning" is false, and an agent without is no loop of plans`)
 	}
-	o := &Options{Planning: true, System: t.SystemPrompt, StrictDependencies: t.StrictDependencies, ApprovePlan: t.ApprovePlan}
+	o := &Options{Planning: true, System: t.SystemPrompt, StrictDependencies: t.StrictDependencies, ApprovePlan: t.ApprovePlan, MemoryFile: t.Memory}
 	for _, n := range []struct {
 		name string
 		from *int

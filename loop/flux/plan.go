@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/python"
 )
 
 // Status is how a step stands.
@@ -229,7 +230,7 @@ func (p *Plan) item(s *Step) string {
 	}
 	list := make([]string, len(results))
 	for i, r := range results {
-		text := []rune(words(r.Value))
+		text := []rune(python.Str(r.Value))
 		list[i] = r.Name + ": " + string(text[:min(len(text), mostResult)])
 	}
 	return fmt.Sprintf(`"%s" (from %s)`, s.Name, strings.Join(list, "; "))

@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
+	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -40,8 +41,8 @@ type Plans struct {
 	told func(p *Plan, progress json.RawMessage) // of each change; nil is nobody
 }
 
-// NewPlans is an agent's plan, restored from the memory if there is one: what is kept there is taken when it is an
-// object with steps, without validation. A nil Options is the default.
+// NewPlans is an agent's plan, restored from the memory if there is one: what is kept there is
+// taken when it is an object with steps, without validation. A nil Options is the default.
 func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	if o == nil {
 		o = &Options{}
@@ -90,9 +91,9 @@ func Functions() []model.Function {
 	}
 }
 
-// Call calls one of the six tools. ok is false when name is none of them. The error is that of a plan
-// or of arguments that were not taken, a *ValidationError, or of the memory or of who approves: then the
-// plan is as it was. It wraps exec.ErrNobody when there is nobody to approve.
+// Call calls one of the six tools. ok is false when name is none of them. The error is that of a
+// plan or of arguments that were not taken, a *ValidationError, or of the memory or of who
+// approves: then the plan is as it was. It wraps exec.ErrNobody when there is nobody to approve.
 func (t *Plans) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	call := map[string]func(args) (json.RawMessage, error){
 		"create_plan": func(a args) (json.RawMessage, error) { return t.CreatePlan(ctx, a.value["steps"]) },
@@ -150,19 +151,24 @@ func argsOf(tool string, params json.RawMessage) (args, error) {
 	return a, nil
 }
 
-// CreatePlan creates the plan, or replaces it, when it is sound and was not rejected; otherwise the plan
-// before stays. Completed steps of the same names are kept as they were.
+// CreatePlan creates the plan, or replaces it, when it is sound and was not rejected; otherwise the
+// plan before stays. Completed steps of the same names are kept as they were.
 func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.RawMessage, error) {
 	plan, err := t.o.plan(steps)
 	if err != nil {
 		return nil, err
 	}
 	if t.o.ApprovePlan {
-		if plan, err = t.o.approved(ctx, plan); err != nil {
-			return nil, err
+		var rejected rejectedError
+		if plan, err = t.o.approved(ctx, plan); errors.As(err, &rejected) {
+			answer := object("error", "Plan was rejected during review.")
+			if string(rejected) != "null" {
+				answer = with(answer, "reason", json.RawMessage(rejected))
+			}
+			return answer, nil
 		}
-		if plan == nil {
-			return object("error", "Plan was rejected during review."), nil
+		if err != nil {
+			return nil, err
 		}
 	}
 	t.mu.Lock()
@@ -175,13 +181,20 @@ func (t *Plans) CreatePlan(ctx context.Context, steps json.RawMessage) (json.Raw
 	return t.change(ctx, plan, answer)
 }
 
-// approved has a plan looked at. Nil is a rejection.
+// rejectedError is that a plan was rejected, and why, as JSON.
+type rejectedError string
+
+func (e rejectedError) Error() string { return string(e) }
+
+// approved has a plan looked at. The error is a rejectedError when the model may make another plan.
 func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	if o.Approve == nil {
 		return nil, fmt.Errorf("flux: the plan waits for approval: %w", exec.ErrNobody)
 	}
 	said, err := o.Approve(ctx, plan.clone())
 	switch {
+	case errors.Is(err, loop.ErrRejected):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("flux: the plan could not be approved: %w", err)
 	case ctx.Err() != nil:
@@ -194,7 +207,7 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 		return plan, nil // anything but an object approves it as it is
 	}
 	if truthy(m["rejected"]) {
-		return nil, nil
+		return nil, rejectedError(jsonscan.Encode(m["reason"]))
 	}
 	if m["steps"] == nil {
 		return plan, nil
@@ -241,8 +254,8 @@ func truthy(raw json.RawMessage) bool {
 	return true
 }
 
-// change makes a plan the one that there is, once the memory has it, tells of it and returns the answer of the
-// tool. The caller holds mu.
+// change makes a plan the one that there is, once the memory has it, tells of it and returns the
+// answer of the tool. The caller holds mu.
 func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) (json.RawMessage, error) {
 	if t.o.Memory != nil {
 		if err := t.o.Memory.Save(ctx, Key, jsonscan.Encode(plan)); err != nil {
@@ -386,14 +399,11 @@ func (t *Plans) GetReadySteps() json.RawMessage {
 
 // resultsOf are results by the names of their steps, in order.
 func resultsOf(results []DependencyResult) json.RawMessage {
-	b := []byte{'{'}
-	for i, r := range results {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, jsonscan.Encode(r.Name)...), ':'), jsonscan.Encode(r.Value)...)
+	var o loop.Object
+	for _, r := range results {
+		o.Set(r.Name, r.Value)
 	}
-	return append(b, '}')
+	return o.JSON()
 }
 
 func noPlan() json.RawMessage { return object("message", "No plan exists.") }

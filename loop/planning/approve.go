@@ -4,46 +4,37 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 )
 
-// ending is an end of an execution that is no success.
-type ending struct {
-	status exec.Status
-	reason string
-}
-
-func (e *ending) Error() string { return e.reason }
-
 // nobody is that a plan waits, since there is nobody who approves it.
-func nobody() *ending {
-	return &ending{exec.Paused, "the plan waits for approval, and there is nobody to ask"}
+func nobody() error {
+	return loop.Ended(exec.Paused, "the plan waits for approval, and there is nobody to ask")
 }
 
 // permitted has a plan approved where that is wanted, and looked at by the hook OnPlan of the
 // loop, whose errors but loop.ErrRejected are guidance for another plan.
 func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
-	look := x.opts.Loop.OnPlan
 	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
 		var err error
-		if p, err = x.approved(ctx, p, revision, check, again); err != nil || look == nil {
+		if p, err = x.approved(ctx, p, revision, check, again); err != nil || x.k.Loop.OnPlan == nil {
 			return p, err
 		}
 		prog, findings := x.compile(p, x.settledNow())
 		if findings.HasErrors() {
 			return nil, &PlanError{Plan: p, Findings: findings}
 		}
-		err = look(prog)
+		err = x.k.Permit(prog)
 		switch {
 		case err == nil:
 			return p, nil
 		case errors.Is(err, loop.ErrRejected):
 			reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), loop.ErrRejected.Error()), ": ")
-			return nil, &ending{exec.Rejected, withReason("plan rejected", reason)}
+			return nil, loop.Ended(exec.Rejected, "plan rejected: %s", reason)
 		case errors.Is(err, exec.ErrNobody):
 			return nil, nobody()
 		}
@@ -51,7 +42,7 @@ func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check 
 			return nil, err
 		}
 	}
-	return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: %d plans were refused", x.opts.Loop.MaxTurns)}
+	return nil, loop.Ended(exec.Rejected, "plan rejected: %d plans were refused", x.opts.Loop.MaxTurns)
 }
 
 // settledNow is settled, of an execution that may not have begun; nil then.
@@ -66,7 +57,7 @@ func (x *execution) settledNow() map[string]json.RawMessage {
 
 // approved puts a plan to a person, where that is wanted, and returns the plan that may be
 // executed: the same, a person's, or one that the planner made with a person's guidance. The
-// error is an *ending when there is none. Again makes a plan anew, with guidance.
+// error is a *loop.End when there is none. Again makes a plan anew, with guidance.
 func (x *execution) approved(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	if !x.opts.RequirePlanApproval {
 		return p, nil
@@ -94,20 +85,20 @@ func (x *execution) approved(ctx context.Context, p *Plan, revision int, check f
 			x.propose(req.Plan)
 		case Escalate:
 			if ask = x.opts.Escalate; ask == nil {
-				return nil, &ending{exec.Paused, "the plan was escalated, and there is nobody to escalate to"}
+				return nil, loop.Ended(exec.Paused, "the plan was escalated, and there is nobody to escalate to")
 			}
 		case Abort:
-			return nil, &ending{exec.Cancelled, withReason("the plan was aborted", a.Reason)}
+			return nil, loop.Ended(exec.Cancelled, "the plan was aborted: %s", a.Reason)
 		case Skip:
-			return nil, &ending{exec.Rejected, "plan skipped"}
+			return nil, loop.Ended(exec.Rejected, "plan skipped")
 		case Retry:
 		case Reject, "":
-			return nil, &ending{exec.Rejected, withReason("plan rejected", a.Reason)}
+			return nil, loop.Ended(exec.Rejected, "plan rejected: %s", a.Reason)
 		default:
-			return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: %q is no response", a.Response)}
+			return nil, loop.Ended(exec.Rejected, "plan rejected: %q is no response", a.Response)
 		}
 	}
-	return nil, &ending{exec.Rejected, fmt.Sprintf("plan rejected: there is no approval after %d answers", x.opts.Loop.MaxTurns)}
+	return nil, loop.Ended(exec.Rejected, "plan rejected: there is no approval after %d answers", x.opts.Loop.MaxTurns)
 }
 
 // propose makes a plan the one that waits for a person, while none is executed.
@@ -119,15 +110,13 @@ func (x *execution) propose(p *Plan) {
 	}
 }
 
-func withReason(what, reason string) string { return strings.TrimSuffix(what+": "+reason, ": ") }
-
 // modified takes the plan of a person: nil when it is faulty, and the person is to be asked again.
 func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequest) (*Plan, error) {
 	if !*x.opts.AllowModification {
-		return nil, &ending{exec.Rejected, "plan rejected: it may not be modified"}
+		return nil, loop.Ended(exec.Rejected, "plan rejected: it may not be modified")
 	}
 	if p == nil {
-		return nil, &ending{exec.Rejected, "plan rejected: the modification has no plan"}
+		return nil, loop.Ended(exec.Rejected, "plan rejected: the modification has no plan")
 	}
 	err := check(p)
 	var pe *PlanError
@@ -145,21 +134,33 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 			return Approval{}, nobody()
 		}
 	}
-	own := &ApprovalRequest{Plan: req.Plan.Clone(), Revision: req.Revision, Findings: req.Findings}
-	limited, stop := context.WithTimeoutCause(ctx, x.opts.ApprovalTimeout, errNoAnswer)
-	defer stop()
-	a, err := approver(limited, own)
-	switch {
-	case ctx.Err() != nil:
-		return Approval{}, ctx.Err()
-	case errors.Is(err, exec.ErrNobody):
-		return Approval{}, nobody()
-	case errors.Is(context.Cause(limited), errNoAnswer):
-		return x.unanswered(retried), nil
-	case err != nil:
-		return Approval{Response: Reject, Reason: err.Error()}, nil
-	}
-	return a, nil
+	question := struct {
+		Plan     json.RawMessage `json:"plan"` // without times, which are others when the loop is done again
+		Revision int             `json:"revision"`
+		Findings diag.List       `json:"findings"`
+	}{req.Plan.timeless(), req.Revision, req.Findings}
+	return loop.Once(x.k, "plan_approval", "", question, func() (Approval, error) {
+		own := &ApprovalRequest{Plan: req.Plan.Clone(), Revision: req.Revision, Findings: req.Findings}
+		if !req.Findings.HasErrors() {
+			own.Program, _ = x.compile(req.Plan, x.settledNow()) // it was checked
+			o := x.stepOptions()
+			own.Exec = &o
+		}
+		limited, stop := context.WithTimeoutCause(ctx, x.opts.ApprovalTimeout, errNoAnswer)
+		defer stop()
+		a, err := approver(limited, own)
+		switch {
+		case ctx.Err() != nil:
+			return Approval{}, ctx.Err()
+		case errors.Is(err, exec.ErrNobody):
+			return Approval{}, nobody()
+		case errors.Is(context.Cause(limited), errNoAnswer):
+			return x.unanswered(retried), nil
+		case err != nil:
+			return Approval{Response: Reject, Reason: err.Error()}, nil
+		}
+		return a, nil
+	})
 }
 
 var errNoAnswer = errors.New("nobody answered in time")

@@ -34,83 +34,23 @@ func (e *PlanError) Error() string {
 	return fmt.Sprintf("%d answers in a row were no valid plan; the last one:\n%s", e.Tries, why)
 }
 
-// limitError is an end at a limit of the loop.
-type limitError string
+// PlanningModel is the name by which Options.PlanningModel is known to loop.Options.ModelPrices,
+// and to the record of a loop.
+const PlanningModel = "planning_model"
 
-func (e limitError) Error() string { return string(e) }
-
-// converse puts a request to a planner, within the limits.
-func (x *execution) converse(ctx context.Context, planner loop.Planner, t *model.Turn) (*model.Reply, error) {
-	if planner == nil {
-		return nil, limitError("the task has no planner")
+// repaired asks until take finds nothing wrong with an answer; see loop.Kernel.AskUntil. A plan is
+// written by the planning model, if there is one; all else by the planner of the task.
+func (x *execution) repaired(ctx context.Context, plans bool, t *model.Turn, take func(*model.Reply) (diag.List, error)) error {
+	name, planner := "", x.k.Task.Planner
+	if plans && x.opts.PlanningModel != nil {
+		name, planner = PlanningModel, x.opts.PlanningModel
 	}
-	if err := x.affordable(); err != nil {
-		return nil, err
+	err := x.k.AskUntil(ctx, name, planner, t, take)
+	var faulty *loop.FaultyError
+	if errors.As(err, &faulty) {
+		return &PlanError{Findings: faulty.Findings, Tries: faulty.Tries}
 	}
-	x.emit(loop.Event{Type: loop.Asked, Request: t})
-	t.OnText = func(piece string) error {
-		x.emit(loop.Event{Type: loop.Said, Text: piece})
-		return nil
-	}
-	reply, err := planner.Converse(ctx, t)
-	if err != nil {
-		return nil, fmt.Errorf("planning: the planner failed: %w", err)
-	}
-	x.spend(reply)
-	x.emit(loop.Event{Type: loop.Replied, Reply: reply})
-	if reply.Stop == model.Refusal {
-		return nil, limitError(strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
-	}
-	return reply, nil
-}
-
-// affordable says which limit forbids another request.
-func (x *execution) affordable() error {
-	x.p.mu.Lock()
-	defer x.p.mu.Unlock()
-	if spent := x.opts.Loop.Spent(&x.usage); spent != "" {
-		return limitError(spent)
-	}
-	return nil
-}
-
-func (x *execution) spend(r *model.Reply) {
-	x.p.mu.Lock()
-	defer x.p.mu.Unlock()
-	x.usage.Requests++
-	x.usage.Spend(r, x.opts.Loop.Prices)
-}
-
-// repaired asks until take finds nothing wrong with an answer. What is wrong goes back to the
-// planner, with the answer, a bounded number of times.
-func (x *execution) repaired(ctx context.Context, planner loop.Planner, t *model.Turn, take func(*model.Reply) (diag.List, error)) error {
-	asked := t.Messages
-	for try := 1; ; try++ {
-		t.Attempt = try
-		reply, err := x.converse(ctx, planner, t)
-		if err != nil {
-			return err
-		}
-		findings, err := x.taken(reply, take)
-		if err != nil || !findings.HasErrors() {
-			return err
-		}
-		x.emit(loop.Event{Type: loop.Faulty, Findings: findings})
-		if try > max(0, x.opts.Loop.MaxRepairs) {
-			return &PlanError{Findings: findings, Tries: try}
-		}
-		again := *t
-		again.Messages = append(slices.Clone(asked), model.Message{Role: model.Assistant, Text: clip(reply.Text, maxShownInput)},
-			model.Message{Role: model.User, Text: "That can't be used:\n" + faults(findings) + "Answer again, with all of it."})
-		t = &again
-	}
-}
-
-func (x *execution) taken(reply *model.Reply, take func(*model.Reply) (diag.List, error)) (diag.List, error) {
-	if reply.Stop == model.Length {
-		return diag.List{fault(diag.PerhapsCutOff, "", "the answer was cut off for its length")}, nil
-	}
-	return take(reply)
+	return err
 }
 
 // object finds the JSON value in an answer, which may stand in prose, and reads it into v.
@@ -171,7 +111,7 @@ func (x *execution) review(ctx context.Context, p *Plan) (diag.List, error) {
 	}
 	var answer reviewed
 	text := x.brief(p.Goal) + "\n## Plan\n" + string(p.timeless()) + "\n"
-	err := x.repaired(ctx, x.task.Planner, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), func(r *model.Reply) (diag.List, error) {
+	err := x.repaired(ctx, false, turn(reviewPrompt, text, json.RawMessage(reviewSchema)), func(r *model.Reply) (diag.List, error) {
 		answer = reviewed{}
 		findings := object(r, "review", &answer)
 		if !findings.HasErrors() && answer.Feasible == nil {
@@ -197,9 +137,18 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 	if !x.opts.JudgeSuccess || p.SuccessCriteria == "" {
 		return "", nil
 	}
-	var answer judged
 	text := fmt.Sprintf("## Goal\n%s\n\n## Success criteria\n%s\n\n%s", p.Goal, p.SuccessCriteria, x.progress(p, results))
-	err = x.repaired(ctx, x.task.Planner, turn(judgePrompt, text, json.RawMessage(judgeSchema)), func(r *model.Reply) (diag.List, error) {
+	met, reason, err := x.judgement(ctx, turn(judgePrompt, text, json.RawMessage(judgeSchema)))
+	if err != nil || met {
+		return "", err
+	}
+	return strings.TrimSuffix("the success criteria are not met: "+reason, ": "), nil
+}
+
+// judgement asks whether something is as it should be, and if not, why.
+func (x *execution) judgement(ctx context.Context, t *model.Turn) (met bool, reason string, err error) {
+	var answer judged
+	err = x.repaired(ctx, false, t, func(r *model.Reply) (diag.List, error) {
 		answer = judged{}
 		findings := object(r, "judgement", &answer)
 		if !findings.HasErrors() && answer.Met == nil {
@@ -207,10 +156,26 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 		}
 		return findings, nil
 	})
-	if err != nil || *answer.Met {
-		return "", err
+	return err == nil && *answer.Met, answer.Reason, err
+}
+
+// judgeStep asks whether the result of a step is what the step says to expect. The error says why
+// it is not.
+func (x *execution) judgeStep(ctx context.Context, s *PlanStep, result json.RawMessage) error {
+	if !x.opts.JudgeSteps || s.ExpectedOutput == "" {
+		return nil
 	}
-	return strings.TrimSuffix("the success criteria are not met: "+answer.Reason, ": "), nil
+	text := fmt.Sprintf("## Step\n%s\n\n## Expected output\n%s\n\n## Result\n%s\n", s.Description, s.ExpectedOutput, clip(string(result), maxShownInput))
+	t := turn(stepPrompt, text, json.RawMessage(judgeSchema))
+	t.Place = s.ID
+	met, reason, err := x.judgement(ctx, t)
+	switch {
+	case err != nil:
+		return fmt.Errorf("it could not be judged: %w", err)
+	case !met:
+		return errors.New(strings.TrimSpace(reason))
+	}
+	return nil
 }
 
 // synthesize asks for the final output, from the results of the steps. With a schema it is a
@@ -218,13 +183,13 @@ func (x *execution) judge(ctx context.Context, p *Plan, results map[string]*Step
 func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]*StepResult) (json.RawMessage, error) {
 	var out json.RawMessage
 	text := fmt.Sprintf("## Goal\n%s\n\n%s", p.Goal, x.progress(p, results))
-	err := x.repaired(ctx, x.task.Planner, turn(synthesisPrompt, text, x.task.Schema), func(r *model.Reply) (diag.List, error) {
-		if x.task.Schema == nil {
+	err := x.repaired(ctx, false, turn(synthesisPrompt, text, x.k.Task.Schema), func(r *model.Reply) (diag.List, error) {
+		if x.k.Task.Schema == nil {
 			out = jsonscan.Encode(r.Text)
 			return nil, nil
 		}
 		var err error
-		if out, err = loop.Output(r.Text, x.task.Schema); err != nil {
+		if out, err = loop.Output(r.Text, x.k.Task.Schema); err != nil {
 			return diag.List{fault(diag.BadLiteral, "", "%s", err)}, nil
 		}
 		return nil, nil

@@ -87,14 +87,13 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	if findings.HasErrors() {
 		return nil, &PlanError{Plan: plan, Findings: findings}
 	}
-	x.emit(loop.Event{Type: loop.Planned, Program: prog})
-	id := fmt.Sprintf("%s-%d", x.id, len(x.runs)+1)
-	x.runs = append(x.runs, id)
+	x.k.Emit(loop.Event{Type: loop.Planned, Program: prog})
 	x.p.mu.Lock()
 	x.follow(prog)
 	x.p.mu.Unlock()
-	res, err := loop.Run(ctx, id, prog, x.runOptions(prog, settled), x.recorder(settled))
+	res, err := x.k.Run(ctx, fmt.Sprintf("%s-%d", x.k.Loop.ID, x.turn), prog, x.runOptions(prog, settled), x.recorder(settled))
 	x.turn++
+	x.k.SetTurn(x.turn)
 	if res != nil {
 		x.take(res, settled)
 		if res.Err != nil && err == nil {
@@ -108,8 +107,8 @@ func (x *execution) doneAll(plan *Plan, settled map[string]json.RawMessage) bool
 	return !slices.ContainsFunc(plan.Steps, func(s PlanStep) bool { return !x.isDone(&s, settled) })
 }
 
-// runOptions are how the steps of a program are called.
-func (x *execution) runOptions(prog *compile.Program, settled map[string]json.RawMessage) exec.Options {
+// stepOptions returns how each step is called, whatever comes of the others.
+func (x *execution) stepOptions() exec.Options {
 	o := x.opts.Loop.Exec
 	o.MaxParallel, o.Limiter = x.opts.MaxParallel, nil
 	switch x.opts.ExecutionMode {
@@ -122,12 +121,17 @@ func (x *execution) runOptions(prog *compile.Program, settled map[string]json.Ra
 	}
 	o.Timeout = x.opts.StepTimeout
 	o.Retry = x.retries()
+	return o
+}
+
+// runOptions are how the steps of a program are called.
+func (x *execution) runOptions(prog *compile.Program, settled map[string]json.RawMessage) exec.Options {
+	o := x.stepOptions()
 	o.OnFailure = exec.Continue
 	x.p.mu.Lock()
 	if !x.opts.ContinueOnFailure && !x.mayRevise() {
 		o.OnFailure = exec.Abort
 	}
-	x.opts.Loop.Bound(&o, &x.usage)
 	x.p.mu.Unlock()
 	o.Revision, o.ReviseAt, o.MaxRevisions = 0, 0, 0
 	x.hooks(&o, prog, settled)
@@ -190,7 +194,6 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 		if theirs.OnEvent != nil {
 			theirs.OnEvent(e)
 		}
-		x.emit(loop.Event{Type: loop.Ran, Run: e})
 	}
 	o.Known = func(c *compile.Call, _, path, content string) *exec.Past {
 		if strings.Contains(path, "/") { // not of the plan
@@ -310,10 +313,17 @@ func (x *execution) checked(ctx context.Context, c *compile.Call, result json.Ra
 		}
 	}
 	step := x.step(c.ID)
-	if step == nil || x.opts.CheckResult == nil {
+	if step == nil {
 		return changed, nil
 	}
-	if err := x.opts.CheckResult(ctx, step, result); err != nil {
+	var err error
+	if x.opts.CheckResult != nil {
+		err = x.opts.CheckResult(ctx, step, result)
+	}
+	if err == nil {
+		err = x.judgeStep(ctx, step, result)
+	}
+	if err != nil {
 		x.keep(c.ID, result)
 		return nil, &tool.Error{Code: unexpected, Message: fmt.Sprintf("the result is not what was expected: %s", err), Permanent: true, Err: err}
 	}
@@ -413,7 +423,6 @@ func (x *execution) stepEnded(ctx context.Context, id string, result json.RawMes
 func (x *execution) take(res *exec.Result, settled map[string]json.RawMessage) {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
-	x.usage.Calls = x.usage.Calls.Plus(res.Usage)
 	x.board = res.State
 	for i := range res.Calls {
 		c := &res.Calls[i]
@@ -545,7 +554,7 @@ func (x *execution) unfinished() error {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	if why := x.firstFault(); why != "" {
-		return &ending{exec.Failed, why}
+		return loop.Ended(exec.Failed, "%s", why)
 	}
 	return nil
 }
@@ -578,7 +587,7 @@ func (x *execution) ended(ctx context.Context, res *exec.Result) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case res.Status != exec.Failed:
-		return &ending{res.Status, res.Reason}
+		return loop.Ended(res.Status, "%s", res.Reason)
 	}
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -589,5 +598,5 @@ func (x *execution) ended(ctx context.Context, res *exec.Result) error {
 	if x.state.RevisionCount > 0 && x.exhausted() {
 		why += fmt.Sprintf("; the plan was revised %d times, and may not be again", x.state.RevisionCount)
 	}
-	return &ending{exec.Failed, why}
+	return loop.Ended(exec.Failed, "%s", why)
 }

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -35,8 +37,8 @@ type Mode string
 const (
 	Sequential Mode = "sequential" // one at a time, in the order of the plan as far as dependencies allow
 	Parallel   Mode = "parallel"   // all that are ready, up to MaxParallel
-	// Adaptive is one at a time until two are ready at once, then as Parallel; after a failure it is
-	// one at a time again until one succeeds.
+	// Adaptive is one at a time until two are ready at once, then as Parallel; after a failure it
+	// is one at a time again until one succeeds.
 	Adaptive Mode = "adaptive"
 )
 
@@ -125,9 +127,11 @@ type Approval struct {
 
 // ApprovalRequest is a plan that waits for a person.
 type ApprovalRequest struct {
-	Plan     *Plan     // which is the approver's own copy
-	Revision int       // 0 is the first plan
-	Findings diag.List // what is wrong with the plan that the last answer had, when it was a faulty one
+	Plan     *Plan            // which is the approver's own copy
+	Revision int              // 0 is the first plan
+	Findings diag.List        // what is wrong with the plan that the last answer had, when it was a faulty one
+	Program  *compile.Program // the plan as it would be executed; nil when it is faulty
+	Exec     *exec.Options    // how its steps would be called; nil when it is faulty
 }
 
 // Approver puts a plan to a person. It ends soon after its context is done.
@@ -200,6 +204,10 @@ type Options struct {
 	// AskUser puts a trigger to a person, for the strategy ask_user.
 	AskUser func(ctx context.Context, state *ExecutionState, reason string) (Guidance, error)
 
+	// JudgeSteps has the task's planner judge what a step gave by its ExpectedOutput; a result that
+	// it does not accept fails the step, as one that CheckResult does not accept.
+	JudgeSteps bool
+
 	// Of the end.
 	JudgeSuccess bool // the task's planner judges the success criteria
 	Synthesize   bool // it writes the final output, when not one step alone gives it
@@ -208,8 +216,9 @@ type Options struct {
 	// Loop holds the ID, the limits, the records and events, and how plans are checked and calls
 	// made; what it says of revisions, reflection, ledgers and the cache is of other loops. Its
 	// MaxTurns is of plans that a person has made anew before one is executed, and OnPlan, whose
-	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID, Record,
-	// Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the pattern's.
+	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID,
+	// Record, Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the
+	// pattern's.
 	Loop loop.Options
 }
 
@@ -331,6 +340,7 @@ type optionTable struct {
 	MaxRevisions          *int      `json:"max_revisions"`
 	RevisionStrategy      Strategy  `json:"revision_strategy"`
 	RevisionThreshold     *float64  `json:"revision_threshold"`
+	JudgeSteps            bool      `json:"judge_steps"`
 	JudgeSuccess          bool      `json:"judge_success"`
 	Synthesize            bool      `json:"synthesize"`
 }
@@ -360,7 +370,7 @@ func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*
 		RequirePlanApproval: t.RequirePlanApproval, AllowModification: t.AllowModification, OnApprovalTimeout: t.ApprovalTimeoutAction,
 		DefaultApproval: or(t.DefaultApproval, Approval{}), ExecutionMode: t.ExecutionMode, ContinueOnFailure: t.ContinueOnFailure,
 		RetryFailedSteps: t.RetryFailedSteps, DryRun: t.DryRun, AllowRevision: t.AllowRevision, MaxRevisions: t.MaxRevisions,
-		RevisionStrategy: t.RevisionStrategy, RevisionThreshold: t.RevisionThreshold, JudgeSuccess: t.JudgeSuccess, Synthesize: t.Synthesize,
+		RevisionStrategy: t.RevisionStrategy, RevisionThreshold: t.RevisionThreshold, JudgeSteps: t.JudgeSteps, JudgeSuccess: t.JudgeSuccess, Synthesize: t.Synthesize,
 	}
 	for _, n := range []struct {
 		name string

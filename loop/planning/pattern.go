@@ -217,20 +217,17 @@ func dryRun(prog *compile.Program) *DryRun {
 // execution is the making of a plan, and its execution.
 type execution struct {
 	p         *Pattern
+	k         *loop.Kernel
 	opts      *Options
-	task      *loop.Task
 	query     string // for which the plan was made; "" is the goal of the task
-	id        string
-	turn      int // from 1: of a plan and its run
+	turn      int    // from 1: of a plan and its run
 	compiling compile.Options
 	given     *loop.Given      // before any step
 	tools     []model.Function // that steps may call
 	schema    *schemas.Schema  // of the output; nil is any
-	emitting  sync.Mutex
-	calling   sync.Mutex // a callback
+	calling   sync.Mutex       // a callback
 
 	// Guarded by p.mu while steps run.
-	usage    loop.Usage
 	proposed *Plan           // that waits for a person, before any is executed
 	first    *Plan           // that was approved
 	state    *ExecutionState // its statuses and results are made when they are asked for
@@ -248,7 +245,6 @@ type execution struct {
 	trigger  Trigger                // why the run pauses; "" does not
 	why      string
 	warned   bool // the token budget has been a trigger for this plan
-	runs     []string
 	board    json.RawMessage
 	output   json.RawMessage
 	dry      *DryRun
@@ -256,12 +252,10 @@ type execution struct {
 }
 
 func (p *Pattern) begin(task *loop.Task) (*execution, error) {
-	x := &execution{turn: 1, p: p, opts: &p.opts, task: task, id: p.opts.Loop.ID, results: map[string]*StepResult{},
+	x := &execution{turn: 1, p: p, k: loop.NewKernel("planning", task, &p.opts.Loop), opts: &p.opts, results: map[string]*StepResult{},
 		pasts: map[string]*exec.Past{}, lost: map[string]*exec.Past{}}
-	if x.id == "" {
-		x.id = exec.NewID()
-	}
 	var err error
+	x.k.Faults = faults
 	if x.compiling, x.given, err = compilation(task, &p.opts.Loop); err != nil {
 		return nil, err
 	}
@@ -273,64 +267,29 @@ func (p *Pattern) begin(task *loop.Task) (*execution, error) {
 	return x, err
 }
 
-// planner is who writes plans.
-func (x *execution) planner() loop.Planner {
-	if x.opts.PlanningModel != nil {
-		return x.opts.PlanningModel
-	}
-	return x.task.Planner
-}
-
 // available are the tools of a catalogue that something runs: latent ones only if there are
 // models.
 func available(c *tool.Catalogue, models bool) []model.Function {
 	return slices.DeleteFunc(loop.Functions(c), func(f model.Function) bool {
 		t, _ := c.Lookup(f.Name)
-		_, status := c.Resolve(t, "", false)
-		return status == tool.Latent && !models
+		x, _ := compile.NewTarget(c, t, nil)
+		return x.Latent() && !models
 	})
 }
 
 func (x *execution) now() time.Time { return time.Now().UTC() }
 
-func (x *execution) emit(e loop.Event) {
-	if x.opts.Loop.OnEvent == nil {
-		return
-	}
-	x.emitting.Lock()
-	defer x.emitting.Unlock()
-	e.Time, e.Turn = time.Now(), x.turn
-	x.opts.Loop.OnEvent(&e)
-}
-
 // finish runs work within the time that there is, and makes the result of what came of it.
 func (x *execution) finish(ctx context.Context, work func(context.Context) error) (*ExecutionResult, error) {
 	begun := time.Now()
-	limited, stop := x.opts.Loop.Timed(ctx)
+	limited, stop := x.k.Timed(ctx)
 	defer stop()
-	end, err := x.ending(limited, work(limited))
-	return x.result(end, time.Since(begun)), err
-}
-
-// ending tells apart why there is an end: nil is a success, and the error is the world's.
-func (x *execution) ending(ctx context.Context, err error) (*ending, error) {
-	var end *ending
-	var limit limitError
+	err := work(limited)
 	var plan *PlanError
-	switch late := x.opts.Loop.Late(ctx); {
-	case err == nil:
-		return nil, nil
-	case errors.As(err, &end):
-		return end, nil
-	case errors.As(err, &limit):
-		return &ending{exec.Failed, limit.Error()}, nil
-	case errors.As(err, &plan):
+	if errors.As(err, &plan) {
 		x.findings = plan.Findings
-		return &ending{exec.Failed, plan.Error()}, nil
-	case late != "":
-		return &ending{exec.Failed, late}, nil
-	case ctx.Err() != nil:
-		return &ending{exec.Cancelled, "the execution was cancelled"}, nil
+		err = loop.Ended(exec.Failed, "%s", plan)
 	}
-	return &ending{exec.Failed, err.Error()}, err
+	end, err := x.k.Ending(limited, err)
+	return x.result(end, time.Since(begun)), err
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
 	"github.com/plc-lang/plc/tool"
@@ -59,8 +59,8 @@ func (w *world) pay(_ context.Context, req *tool.Request) (tool.Result, error) {
 	return tool.Result{Value: json.RawMessage(`{"ref":"` + p.Key + `"}`)}, nil
 }
 
-// Converse writes a plan of new payments, and of some that are not known to have been made, by old ids
-// or new ones. What it is asked again it answers as before.
+// Converse writes a plan of new payments, and of some that are not known to have been made, by old
+// ids or new ones. What it is asked again it answers as before.
 func (w *world) Converse(_ context.Context, t *model.Turn) (*model.Reply, error) {
 	asked, err := json.Marshal(t)
 	if err != nil {
@@ -110,8 +110,8 @@ func (w *world) plan() string {
 	return plan(steps...)
 }
 
-// Nothing is done twice: by attempts, fallbacks, revisions, or after the process ended half-way; and what
-// is told to be done was.
+// Nothing is done twice: by attempts, fallbacks, revisions, or after the process ended half-way;
+// and what is told to be done was.
 func TestNothingIsDoneTwice(t *testing.T) {
 	def := func(name string) *tool.Definition {
 		d, findings := tool.ParseDefinition([]byte(`{"type":"object","properties":{"key":{"type":"string"}},"required":["key"],"effects":{"readOnly":false}}`), name, diag.Loc{})

@@ -1,17 +1,20 @@
 package planning_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model"
 )
 
 // A loop that ended half-way goes on from its records: what was done is not done again.
@@ -51,6 +54,58 @@ func TestResume(t *testing.T) {
 	}
 	if got := statuses(r); got != "a completed, b revised, c completed, e completed" {
 		t.Error(got)
+	}
+}
+
+// What a person and the callbacks answered is in the record: a loop that is done again does not ask
+// them again, and makes the calls that they allowed.
+func TestAskedOnce(t *testing.T) {
+	var file bytes.Buffer
+	var asked []string
+	first := []string{plan(step("a", "web_search", `{"q":"1"}`, `[]`), step("b", "read_file", `{"q":"2"}`, `["a"]`)),
+		plan(step("c", "archive", `{"q":"{{a.text}}"}`, `["a"]`))}
+	changed := &planning.Plan{Goal: "G", Steps: []planning.PlanStep{
+		{ID: "a", Action: "web_search", Parameters: json.RawMessage(`{"q":"else"}`), Dependencies: []string{}},
+		{ID: "b", Action: "read_file", Parameters: json.RawMessage(`{"q":"2"}`), Dependencies: []string{"a"}},
+	}}
+	for life := range 2 {
+		tape, err := model.ReadTape(bytes.NewReader(file.Bytes()), &file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := desk{broken: map[string]int{"read_file": 2}}
+		script := loop.Say(first...)
+		script.OnTurn = func(*model.Turn) { asked = append(asked, "model") }
+		p, _ := planning.New(&planning.Options{
+			RequirePlanApproval: true,
+			Approver: func(_ context.Context, req *planning.ApprovalRequest) (planning.Approval, error) {
+				asked = append(asked, "approver")
+				if req.Revision == 0 {
+					return planning.Approval{Response: planning.Modify, Plan: changed}, nil
+				}
+				return planning.Approval{Response: planning.Approve}, nil
+			},
+			RevisionStrategy: planning.AskUser,
+			AskUser: func(context.Context, *planning.ExecutionState, string) (planning.Guidance, error) {
+				asked = append(asked, "user")
+				return planning.Guidance{Decision: planning.DecideReplan, Text: "use the archive"}, nil
+			},
+			Callbacks: planning.Callbacks{OnPlanGenerated: func(context.Context, *planning.Plan) (*planning.Plan, error) {
+				asked = append(asked, "generated")
+				return nil, nil
+			}},
+			Loop: loop.Options{ID: "r", Answers: tape, OnPlan: func(*compile.Program) error {
+				asked = append(asked, "onplan")
+				return nil
+			}},
+		})
+		r, err := p.Execute(t.Context(), &loop.Task{Goal: "G", Catalogue: d.tools(t), Planner: script}, "")
+		if err != nil || !r.Success || !strings.Contains(d.made(), `c:archive{"q":"web_search(else)"}`) {
+			t.Errorf("life %d: %v %+v, made %s", life, err, r, d.made())
+		}
+		if want := "model generated approver onplan user model approver onplan"; strings.Join(asked, " ") != want {
+			t.Errorf("life %d: asked %v", life, asked)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (x *execution) conclude(ctx context.Context) error {
 		return err
 	}
 	if why != "" {
-		return &ending{exec.Failed, why}
+		return loop.Ended(exec.Failed, "%s", why)
 	}
 	if x.output = x.sink(); x.output == nil && (x.opts.Synthesize || x.schema != nil) {
 		x.output, err = x.synthesize(ctx, plan, results)
@@ -139,21 +139,18 @@ func (x *execution) sink() json.RawMessage {
 	return out
 }
 
-// result is what came of it all; end is why it is no success, nil is one.
-func (x *execution) result(end *ending, took time.Duration) *ExecutionResult {
-	r := &ExecutionResult{Success: end == nil, Status: exec.Completed, StepResults: map[string]*StepResult{},
-		ID: x.id, Runs: append([]string{}, x.runs...), Findings: x.findings, DryRun: x.dry}
-	if end != nil {
-		r.Status, r.Error = end.status, end.reason
-	}
-	u := x.usage
-	r.Usage, r.ExecutionTime = u, took
+// result is what came of it all, which ended like this.
+func (x *execution) result(end loop.End, took time.Duration) *ExecutionResult {
+	r := &ExecutionResult{Success: end.Status == exec.Completed, Status: end.Status, Error: end.Reason,
+		StepResults: map[string]*StepResult{}, ExecutionTime: took, Findings: x.findings, DryRun: x.dry}
+	x.k.Update(func(k *loop.Result) { r.ID, r.Runs, r.Usage = k.ID, append([]string{}, k.Runs...), k.Usage })
+	u := r.Usage
 	r.TokenUsage = TokenUsage{Prompt: u.Input + u.Calls.Input, Completion: u.Output + u.Calls.Output, Total: u.Input + u.Output + u.Calls.Tokens, Cached: u.Cached}
 	if x.state == nil {
 		r.Plan, r.FinalPlan = x.proposed.Clone(), x.proposed.Clone()
 		return r
 	}
-	if x.output == nil && end != nil && x.dry == nil {
+	if x.output == nil && !r.Success && x.dry == nil {
 		x.output = x.sink()
 	}
 	x.p.mu.Lock()
@@ -243,6 +240,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 		ID: r.ID, Status: r.Status, Reason: r.Error, Output: r.Output, State: r.State, Turns: len(r.Runs), Runs: r.Runs,
 		Usage: r.Usage, Findings: r.Findings, Revisions: revisionsOf(r),
 	}
+	result.Detail, _ = jsonscan.Marshal(r) // what a plan of Go code has as parameters may be no JSON
 	if result.State == nil {
 		result.State = json.RawMessage("{}")
 	}

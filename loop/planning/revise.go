@@ -110,7 +110,7 @@ func (x *execution) spent() int64 {
 	return x.used
 }
 
-// revise does what is decided about a trigger. The error is an *ending when that is the end.
+// revise does what is decided about a trigger. The error is a *loop.End when that is the end.
 func (x *execution) revise(ctx context.Context) error {
 	d, reason, err := x.decide(ctx)
 	if err != nil {
@@ -123,12 +123,12 @@ func (x *execution) revise(ctx context.Context) error {
 		return x.replace(ctx, InsertRecovery, reason)
 	case DecideSkip:
 		if x.skip(reason) {
-			x.emit(loop.Event{Type: loop.Revised, Text: reason})
+			x.k.Emit(loop.Event{Type: loop.Revised, Text: reason})
 		}
 	case DecideContinue:
 		x.goOn()
 	case DecideAbort:
-		return &ending{exec.Failed, withReason("the execution was aborted", reason)}
+		return loop.Ended(exec.Failed, "the execution was aborted: %s", reason)
 	default:
 		return fmt.Errorf("planning: %q is no decision about a revision", d)
 	}
@@ -142,7 +142,7 @@ func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason stri
 	state := x.snapshot()
 	x.p.mu.Unlock()
 	if f := x.opts.Callbacks.OnRevisionNeeded; f != nil {
-		if d, err = f(ctx, state, reason); err != nil {
+		if d, err = loop.Once(x.k, "on_revision_needed", "", reason, func() (RevisionDecision, error) { return f(ctx, state, reason) }); err != nil {
 			return "", "", fmt.Errorf("planning: the callback on_revision_needed failed: %w", err)
 		}
 	}
@@ -153,16 +153,16 @@ func (x *execution) decide(ctx context.Context) (d RevisionDecision, reason stri
 		return d, reason, nil
 	}
 	if x.opts.AskUser == nil {
-		return "", "", &ending{exec.Paused, withReason("there is nobody to ask what to do", reason)}
+		return "", "", loop.Ended(exec.Paused, "there is nobody to ask what to do: %s", reason)
 	}
-	g, err := x.opts.AskUser(ctx, state, reason)
+	g, err := loop.Once(x.k, "ask_user", "", reason, func() (Guidance, error) { return x.opts.AskUser(ctx, state, reason) })
 	switch {
 	case errors.Is(err, exec.ErrNobody):
-		return "", "", &ending{exec.Paused, withReason("there is nobody to ask what to do", reason)}
+		return "", "", loop.Ended(exec.Paused, "there is nobody to ask what to do: %s", reason)
 	case err != nil:
 		return "", "", fmt.Errorf("planning: the user could not be asked: %w", err)
 	case g.Decision == DecideAskUser:
-		return "", "", &ending{exec.Paused, withReason("the user has not decided what to do", reason)}
+		return "", "", loop.Ended(exec.Paused, "the user has not decided what to do: %s", reason)
 	case g.Decision == "":
 		g.Decision = DecideReplan
 	}
@@ -209,7 +209,8 @@ func (x *execution) goOn() {
 	}
 }
 
-// failed are the steps that failed and call something, in the order of the plan. The caller holds p.mu.
+// failed are the steps that failed and call something, in the order of the plan. The caller holds
+// p.mu.
 func (x *execution) failed() (ids []string) {
 	for s := range x.state.Plan.all() {
 		if r := x.results[s.ID]; s.SubPlan == nil && r != nil && r.Status == Failed {
@@ -233,7 +234,7 @@ func (x *execution) replace(ctx context.Context, s Strategy, reason string) erro
 	if plan, err = x.permitted(ctx, plan, x.revisions()+1, check, again); err != nil {
 		return err
 	}
-	defer x.emit(loop.Event{Type: loop.Revised, Text: reason})
+	defer x.k.Emit(loop.Event{Type: loop.Revised, Text: reason})
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
 	old := x.state.Plan

@@ -203,6 +203,21 @@ func TestUnexpectedResult(t *testing.T) {
 	}
 }
 
+// A result that the planner does not accept as the expected output.
+func TestJudgedSteps(t *testing.T) {
+	var d desk
+	const met = `{"met": true, "reason": ""}`
+	r, s := executed(t, &planning.Options{JudgeSteps: true}, &d, abc, met, `{"met": false, "reason": "it is empty"}`,
+		plan(step("e", "archive", `{"q":"{{a.text}}"}`, `["a"]`)), met)
+	h := r.ExecutionState.RevisionHistory
+	if !r.Success || len(h) != 1 || h[0].Trigger != planning.UnexpectedResult || h[0].Reason != `step "b": the result is not what was expected: it is empty` {
+		t.Errorf("%+v: %s", r, r.Error)
+	}
+	if _, err := s.Converse(t.Context(), &model.Turn{}); err == nil {
+		t.Error("a step was not judged")
+	}
+}
+
 // What becomes known, what a person wants and what the budget allows.
 func TestOtherTriggers(t *testing.T) {
 	next := plan(step("e", "archive", `{"q":"{{a.text}}"}`, `["a"]`))

@@ -1,7 +1,6 @@
 package planning
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -154,21 +153,15 @@ func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
 			delete(left, s.ID)
 		}
 	}
-	b := bytes.NewBufferString("{")
-	for i, id := range append(ids, slices.Sorted(maps.Keys(left))...) {
+	var o loop.Object
+	for _, id := range append(ids, slices.Sorted(maps.Keys(left))...) {
 		raw, err := jsonscan.Marshal(m[id])
 		if err != nil {
 			return nil, fmt.Errorf("planning: the step %q: %w", id, err)
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(jsonscan.Encode(id))
-		b.WriteByte(':')
-		b.Write(raw)
+		o = append(o, loop.Member{Name: id, Value: raw})
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return o.JSON(), nil
 }
 
 // TokenUsage is what models used up: the planner, and those that steps call.

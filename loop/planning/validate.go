@@ -23,7 +23,7 @@ import (
 // generate has the planner write a plan, until there is a valid one.
 func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan, error) {
 	if query == "" {
-		query = x.task.Goal
+		query = x.k.Task.Goal
 	}
 	for _, r := range x.requested() {
 		guidance = strings.TrimPrefix(guidance+"\n"+r.text, "\n")
@@ -40,7 +40,7 @@ func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan
 	if x.opts.Callbacks.OnPlanGenerated == nil {
 		return p, nil
 	}
-	changed, err := x.opts.Callbacks.OnPlanGenerated(ctx, p.Clone())
+	changed, err := loop.Once(x.k, "on_plan_generated", "", p.timeless(), func() (*Plan, error) { return x.opts.Callbacks.OnPlanGenerated(ctx, p.Clone()) })
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("planning: the callback on_plan_generated failed: %w", err)
@@ -57,7 +57,7 @@ func (x *execution) generate(ctx context.Context, query, guidance string) (*Plan
 // Around is made of the plan that it gives: the plan that is checked; nil is the plan itself.
 func (x *execution) write(ctx context.Context, t *model.Turn, goal string, settled map[string]json.RawMessage, around func(*Plan) (*Plan, diag.List)) (*Plan, error) {
 	var last *Plan
-	err := x.repaired(ctx, x.planner(), t, func(r *model.Reply) (diag.List, error) {
+	err := x.repaired(ctx, true, t, func(r *model.Reply) (diag.List, error) {
 		var p Plan
 		if findings := object(r, "plan", &p); findings.HasErrors() {
 			return findings, nil
@@ -132,7 +132,7 @@ func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth
 		text += "Each of them calls a tool; none gets a plan of its own.\n"
 	}
 	s.FallbackAction = nil
-	return x.repaired(ctx, x.planner(), turn(x.system(), text, x.planSchema()), func(r *model.Reply) (diag.List, error) {
+	return x.repaired(ctx, true, turn(x.system(), text, x.planSchema()), func(r *model.Reply) (diag.List, error) {
 		var sub Plan
 		findings := object(r, "plan", &sub)
 		if !findings.HasErrors() {

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/model"
@@ -31,18 +29,24 @@ const (
 
 // Options say how the actions work. The zero value is the default.
 type Options struct {
-	// Decompose and Execute are what Solve gives to the two actions. Their goal and plan are Solve's.
+	// Decompose and Execute are what Solve gives to the two actions. Their goal and plan are
+	// Solve's.
 	Decompose DecomposeParams
 	Execute   ExecuteParams
 	// Models are planners by the names of models. Any other name is the task's planner.
 	Models map[string]loop.Planner
-	// State is what the actions begin with, as it was kept before; nil is nothing. Solve goes on with its plan.
+	// State is what the actions begin with, as it was kept before; nil is that of
+	// Loop.Compile.Values. Solve goes on with its plan.
 	State *State
-	// Save keeps the state whenever a subtask or the plan has changed; nil keeps nothing. An error ends the
-	// action. It must not change the state or keep the pointer.
+	// Action is the one action that Solve does, plan.decompose, plan.execute, plan.replan or
+	// plan.status, whose answer is then the output; "" is all that the goal needs.
+	Action string
+	// Save keeps the state whenever a subtask or the plan has changed; nil keeps nothing. An error
+	// ends the action. It must not change the state or keep the pointer.
 	Save func(ctx context.Context, s *State) error
-	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the default. Its OnPlan is
-	// shown each plan before it is executed, as a program of steps in words; an error ends the execution.
+	// Loop says how calls are checked, run and recorded, the bounds, and what is told; nil is the
+	// default. Its OnPlan is shown each plan before it is executed, as a program of steps in words;
+	// an error ends the execution.
 	Loop *loop.Options
 }
 
@@ -52,13 +56,16 @@ type State struct {
 	PlanStatus     *Counts `json:"plan_status,omitempty"`
 	SubtaskResults Object  `json:"subtask_results"` // by the ids of subtasks, in the order in which they came
 	ReplanCount    int     `json:"replan_count"`
-	// FailedSubtask and FailureReason are what plan.replan tells the planner; an execution that ends with a failure sets
-	// them.
+	// FailedSubtask and FailureReason are what plan.replan tells the planner; an execution that
+	// ends with a failure sets them.
 	FailedSubtask string `json:"failed_subtask,omitempty"`
 	FailureReason string `json:"failure_reason,omitempty"`
 	// PlannerConfig is what plan.execute gives to plan.replan.
 	PlannerConfig *ReplanParams `json:"planner_config,omitempty"`
-	// Runs is how many runs of tools have ended, so that the record of one that was cut off is found again.
+	// Uncertain are the subtasks that failed and may have done their work: they are not done again.
+	Uncertain []string `json:"uncertain,omitempty"`
+	// Runs is how many runs of tools have ended, so that the record of one that was cut off is
+	// found again.
 	Runs int `json:"runs,omitempty"`
 }
 
@@ -78,16 +85,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// EndedError is that a subtask waits for a person, that its run was ended, or that somebody refused the plan: it goes
-// on when it is executed again.
-type EndedError struct {
-	Status exec.Status
-	Reason string
-}
-
-func (e *EndedError) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("tea: the execution is %s: %s", e.Status, e.Reason), ": ")
-}
+// EndedError is that a subtask waits for a person, that its run was ended, or that somebody refused
+// the plan: it goes on when it is executed again.
+type EndedError = loop.End
 
 // Actions are plan.decompose, plan.execute, plan.replan and plan.status on one state. One of them
 // runs at a time.
@@ -95,18 +95,15 @@ type Actions struct {
 	// State is what they share. It may be changed between actions.
 	State State
 
+	k       *loop.Kernel
 	o       Options
-	loop    loop.Options
-	task    *loop.Task
 	caller  loop.Caller
 	plans   int // made so far
 	attempt int // of the subtask that is retried; 0 is none
-
-	mu     sync.Mutex // of what follows, since llm.call runs beside others
-	result *loop.Result
 }
 
-// New makes the actions of a task: its planner, and its tools as executors. A nil Options is the default.
+// New makes the actions of a task: its planner, and its tools as executors. A nil Options is the
+// default.
 func New(task *loop.Task, o *Options) (*Actions, error) {
 	if o == nil {
 		o = &Options{}
@@ -114,32 +111,25 @@ func New(task *loop.Task, o *Options) (*Actions, error) {
 	if task.Planner == nil {
 		return nil, errors.New("tea: the task has no planner")
 	}
-	a := &Actions{o: *o, task: task, result: &loop.Result{State: json.RawMessage("{}"), Runs: []string{}, Revisions: []loop.Revision{}}}
+	a := &Actions{k: loop.NewKernel("tea", task, o.Loop), o: *o}
 	if o.State != nil {
 		a.State = *o.State
-	}
-	if o.Loop != nil {
-		a.loop = *o.Loop
-	}
-	if a.loop.ID == "" {
-		a.loop.ID = exec.NewID()
-	}
-	a.result.ID = a.loop.ID
-	a.caller = loop.Caller{Compile: a.loop.Compile, Exec: a.loop.Exec, Record: a.loop.Record, Named: true}
-	a.caller.Compile.Catalogue = task.Catalogue
-	told := a.caller.Exec.OnEvent
-	a.caller.Exec.OnEvent = func(e *exec.Event) {
-		if told != nil {
-			told(e)
+	} else if v := a.k.Loop.Compile.Values["state"].JSON; v != nil {
+		if err := json.Unmarshal(v, &a.State); err != nil {
+			return nil, fmt.Errorf("tea: the state can't be used: %w", err)
 		}
-		a.emit(loop.Event{Type: loop.Ran, Run: e})
 	}
+	compiling := a.k.Loop.Compile
+	compiling.Catalogue, compiling.Values, compiling.Schemas = task.Catalogue, nil, nil // what calls are given is data, and no whiteboard
+	a.caller = a.k.Caller(compiling)
+	a.caller.Named = true
 	return a, nil
 }
 
-// Call calls an action by its name, plan.decompose or actions.plan_decompose and so on, with its parameters as
-// JSON. The answer is that of the system, also of an action that did not succeed. ok is false when name is none of
-// them; the error is that of a context that is done, of a record, or an *EndedError.
+// Call calls an action by its name, plan.decompose or actions.plan_decompose and so on, with its
+// parameters as JSON. The answer is that of the system, also of an action that did not succeed. ok
+// is false when name is none of them; the error is that of a context that is done, of a record, or
+// an *EndedError.
 func (a *Actions) Call(ctx context.Context, name string, params json.RawMessage) (answer json.RawMessage, ok bool, err error) {
 	action := map[string]func(context.Context, json.RawMessage) (any, error){
 		"plan_decompose": a.decomposeJSON, "plan_execute": a.executeJSON, "plan_replan": a.replanJSON, "plan_status": a.statusJSON,
@@ -193,7 +183,8 @@ func Functions() []model.Function {
 // planID is the id of the next plan: the same when a loop with the same id is done again.
 func (a *Actions) planID(prefix string) string {
 	a.plans++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", a.loop.ID, a.plans))
+	a.k.SetTurn(a.plans)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", a.k.Loop.ID, a.plans))
 	return prefix + hex.EncodeToString(sum[:4])
 }
 
@@ -206,14 +197,4 @@ func (a *Actions) saved(ctx context.Context) error {
 		return fmt.Errorf("tea: the state can't be kept: %w", err)
 	}
 	return nil
-}
-
-func (a *Actions) emit(e loop.Event) {
-	if a.loop.OnEvent == nil {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e.Time, e.Turn = time.Now(), max(1, a.plans)
-	a.loop.OnEvent(&e)
 }

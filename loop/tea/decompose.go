@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // Decomposed is the answer of plan.decompose.
@@ -17,12 +20,13 @@ type Decomposed struct {
 	PlanID        string `json:"plan_id"`
 	SubtaskCount  int    `json:"subtask_count"`
 
-	// Unfinished reports that the planner said planning_complete: false: there is more to plan when this is done.
+	// Unfinished reports that the planner said planning_complete: false: there is more to plan when
+	// this is done.
 	Unfinished bool `json:"-"`
 }
 
-// Decompose has a goal decomposed into subtasks; the plan becomes state.plan. Errors are *Errors, but that of
-// a context that is done, and of Options.Save.
+// Decompose has a goal decomposed into subtasks; the plan becomes state.plan. Errors are *Errors,
+// but that of a context that is done, and of Options.Save.
 func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decomposed, error) {
 	q := *p
 	q.Strategy = cmp.Or(q.Strategy, Flat)
@@ -31,7 +35,11 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 	}
 	t := newTracing()
 	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, DefaultModel))
-	list, f, err := a.listed(ctx, t, question{planningModel{q.Model, q.Temperature}, a.decomposePrompt(&q), "Goal: " + q.Goal, 1}, "plan", "Plan decomposition failed")
+	prompt, err := a.decomposePrompt(&q)
+	if err != nil {
+		return nil, t.raised("Plan decomposition failed: %s", err)
+	}
+	list, f, err := a.listed(ctx, t, question{planningModel{q.Model, q.Temperature}, prompt, "Goal: " + q.Goal, 1}, "plan", "Plan decomposition failed")
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +88,18 @@ func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (an
 	return a.Decompose(ctx, p)
 }
 
-// decomposePrompt is the system prompt: the template as it is, or that of the strategy.
-func (a *Actions) decomposePrompt(p *DecomposeParams) string {
+// decomposePrompt is the system prompt: the template with its tokens filled in, or that of the
+// strategy.
+func (a *Actions) decomposePrompt(p *DecomposeParams) (string, error) {
+	if p.PromptTemplate != "" {
+		r := a.given(p.Goal)
+		return textOf(jsonscan.Encode(r.text(p.PromptTemplate))), r.fault
+	}
+	return a.strategyPrompt(p), nil
+}
+
+func (a *Actions) strategyPrompt(p *DecomposeParams) string {
 	switch {
-	case p.PromptTemplate != "":
-		return p.PromptTemplate
 	case p.Strategy == Hierarchical:
 		return fmt.Sprintf(hierarchicalPrompt, orDefault(p.MaxDepth, DefaultMaxDepth), orDefault(p.MaxSubtasks, DefaultMaxSubtasks))
 	case p.Strategy == Iterative:
@@ -102,8 +117,8 @@ func (a *Actions) completedList() string {
 	return cmp.Or(strings.Join(lines, "\n"), "None")
 }
 
-// listed are the subtasks that a planner lists when it is asked, and the members of its answer. what is what
-// it gives, and failed what it is called when it can't be used.
+// listed are the subtasks that a planner lists when it is asked, and the members of its answer.
+// what is what it gives, and failed what it is called when it can't be used.
 func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, failed string) ([]json.RawMessage, fields, error) {
 	answer, err := a.ask(ctx, q)
 	if err != nil {
@@ -160,7 +175,7 @@ func newTracing() *tracing { return &tracing{trace: Trace{}, begun: time.Now()} 
 
 // add adds a step, with more members: name, value, …
 func (t *tracing) add(step string, pairs ...any) {
-	t.trace = append(t.trace, object(append([]any{"step", step, "timestamp", epoch(time.Now())}, pairs...)...))
+	t.trace = append(t.trace, loop.ObjectOf(append([]any{"step", step, "timestamp", epoch(time.Now())}, pairs...)...))
 }
 
 func (t *tracing) elapsed() Float { return Float(time.Since(t.begun).Seconds()) }

@@ -1,5 +1,5 @@
-// Package tea is the planning of The Edge Agent: the actions plan.decompose, plan.execute, plan.replan and
-// plan.status on one state.
+// Package tea is the planning of The Edge Agent: the actions plan.decompose, plan.execute,
+// plan.replan and plan.status on one state.
 //
 //	actions, err := tea.New(&loop.Task{Catalogue: tools, Planner: planner}, nil)
 //	if err != nil {
@@ -10,12 +10,14 @@
 //	}
 //	done, err := actions.Execute(ctx, &tea.ExecuteParams{Parallel: true, OnSubtaskFailure: tea.Replan})
 //
-// A plan is subtasks in words, whose dependencies form a directed acyclic graph. An executor does them: llm.call, which asks
-// a model, or a tool of the catalogue, whose params may hold tokens ({{ subtask.description }}). What a tool does for a
-// wave of subtasks, or for one that is retried, is a run of its own: its calls are checked, approved, limited and recorded as any.
+// A plan is subtasks in words, whose dependencies form a directed acyclic graph. An executor does
+// them: llm.call, which asks a model, or a tool of the catalogue, whose params may hold tokens ({{
+// subtask.description }}). What a tool does for a wave of subtasks, or for one that is retried, is
+// a run of its own: its calls are checked, approved, limited and recorded as any.
 //
-// Names, defaults, JSON shapes and messages are those of the Python implementation, with the members of objects in the order of its
-// documents. In some things it is not what that does, on purpose:
+// Names, defaults, JSON shapes and messages are those of the Python implementation, with the
+// members of objects in the order of its documents. In some things it is not what that does, on
+// purpose:
 //
 //   - An execution that goes one by one begins anew with the order of the new plan after a replan. There, the old order is
 //     followed, and new subtasks are never done.

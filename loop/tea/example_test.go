@@ -10,7 +10,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A goal is decomposed by a model, and its subtasks are done by a tool that is told what each is about.
+// A goal is decomposed by a model, and its subtasks are done by a tool that is told what each is
+// about.
 func Example() {
 	search := tool.Func("search", "Searches for sources.", func(_ context.Context, p struct {
 		For  string `json:"for"`

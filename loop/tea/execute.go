@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // Executed is the answer of plan.execute.
@@ -22,9 +23,10 @@ type Executed struct {
 	Success        bool   `json:"success"` // nothing has failed and nothing is left
 }
 
-// Execute executes what is not done of a plan, each subtask after its dependencies. The plan becomes state.plan, as
-// far as it came, also when there is an error: an *Error, an *EndedError, or that of a context
-// that is done, of a record, or of Options.Save. Executing the plan again goes on with it.
+// Execute executes what is not done of a plan, each subtask after its dependencies. The plan
+// becomes state.plan, as far as it came, also when there is an error: an *Error, an *EndedError, or
+// that of a context that is done, of a record, or of Options.Save. Executing the plan again goes on
+// with it.
 func (a *Actions) Execute(ctx context.Context, p *ExecuteParams) (*Executed, error) {
 	x, err := a.newExecution(p)
 	if err != nil {
@@ -34,7 +36,7 @@ func (a *Actions) Execute(ctx context.Context, p *ExecuteParams) (*Executed, err
 	if err := a.show(x.plan); err != nil {
 		return nil, err
 	}
-	a.result.Turns++
+	a.k.Update(func(r *loop.Result) { r.Turns++ })
 	if x.p.Parallel {
 		err = x.waves(ctx)
 	} else {
@@ -112,6 +114,11 @@ func (a *Actions) newExecution(p *ExecuteParams) (*execution, error) {
 	if x.with, err = paramsOf(x.p.SubtaskExecutor.With); err != nil {
 		return nil, x.raised("Plan execution failed: %s", err)
 	}
+	if _, tool := a.lookup(LLMCall); !tool && cmp.Or(x.p.SubtaskExecutor.Action, LLMCall) == LLMCall {
+		if err := checkLLM(x.with.(map[string]any)); err != nil {
+			return nil, x.raised("Plan execution failed: %s", err)
+		}
+	}
 	x.begin()
 	return x, nil
 }
@@ -130,19 +137,30 @@ func (p *ExecuteParams) withDefaults() ExecuteParams {
 	return q
 }
 
-// begin takes the results that there are, and has what was under way done again.
+// begin takes the results that there are, and has what was under way or has failed done again,
+// unless it may have done its work.
 func (x *execution) begin() {
 	x.results = append(Object{}, x.a.State.SubtaskResults...)
 	for _, s := range x.plan.Subtasks {
 		switch s.Status {
-		case InProgress:
-			s.Status = Pending
+		case InProgress, Failed:
+			if s.Status == InProgress || !x.uncertain(s) {
+				s.Status = Pending
+			}
 		case Completed:
 			if x.results.Get(s.ID) == nil {
 				x.results.Set(s.ID, orNull(s.Result))
 			}
 		}
 	}
+}
+
+// doubt notes that a subtask failed and may have done its work.
+func (x *execution) doubt(s *Subtask) { x.a.State.Uncertain = append(x.a.State.Uncertain, s.ID) }
+
+// uncertain reports whether a subtask failed and may have done its work.
+func (x *execution) uncertain(s *Subtask) bool {
+	return slices.Contains(x.a.State.Uncertain, s.ID)
 }
 
 // sync puts what there is into the state.
@@ -158,8 +176,8 @@ func (x *execution) saved(ctx context.Context) error {
 	return x.a.saved(ctx)
 }
 
-// sequence does one subtask after the other, from the beginning again after each new plan. One that failed before
-// is done again.
+// sequence does one subtask after the other, from the beginning again after each new plan. One that
+// failed before is done again.
 func (x *execution) sequence(ctx context.Context) error {
 	for {
 		plan := x.plan
@@ -181,7 +199,10 @@ func (x *execution) inOrder(ctx context.Context) error {
 		subtasks[s.ID] = s
 	}
 	for _, id := range order {
-		if s := subtasks[id]; !s.Status.done() {
+		if s := subtasks[id]; s.Status == Failed && x.uncertain(s) {
+			why := textOf(jsonscan.Encode(s.Error))
+			return x.abort(s, "_failed_abort", why, why)
+		} else if !s.Status.done() {
 			if err := x.wave(ctx, []*Subtask{s}); err != nil || x.plan != plan {
 				return err
 			}
@@ -190,7 +211,8 @@ func (x *execution) inOrder(ctx context.Context) error {
 	return nil
 }
 
-// waves does what is ready, so many at once, until nothing is: it is done, or has failed subtasks before it.
+// waves does what is ready, so many at once, until nothing is: it is done, or has failed subtasks
+// before it.
 func (x *execution) waves(ctx context.Context) error {
 	for {
 		ready := x.plan.Ready()
@@ -203,8 +225,8 @@ func (x *execution) waves(ctx context.Context) error {
 	}
 }
 
-// wave does subtasks at once. What they gave is taken before anything is done about those that failed, in
-// their order: after an abort or another plan, nothing more is.
+// wave does subtasks at once. What they gave is taken before anything is done about those that
+// failed, in their order: after an abort or another plan, nothing more is.
 func (x *execution) wave(ctx context.Context, batch []*Subtask) error {
 	now := epoch(time.Now())
 	for _, s := range batch {
@@ -234,6 +256,7 @@ func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []a
 	for i, s := range batch {
 		if answers[i].uncertain { // the state says so, before it is kept while others are retried
 			s.end(Failed, answers[i].why)
+			x.doubt(s)
 		}
 	}
 	plan := x.plan
@@ -288,11 +311,12 @@ func (x *execution) abort(s *Subtask, step, text, why string) error {
 	return abortError{text, s.ID, why}
 }
 
-// retry does a subtask again, until it succeeds or the retries are used up. One that may have done its work
-// is not done again.
+// retry does a subtask again, until it succeeds or the retries are used up. One that may have done
+// its work is not done again.
 func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error {
 	for n := 1; failed.failed; n++ {
 		if failed.uncertain {
+			x.doubt(s)
 			return x.abort(s, "_failed_abort", failed.why, failed.why)
 		}
 		if n > x.p.MaxRetries {
@@ -364,6 +388,6 @@ func (x *execution) replan(ctx context.Context, s *Subtask, why string) error {
 	}
 	x.plan = r.Plan
 	x.replans++
-	x.a.result.Turns++
+	x.a.k.Update(func(r *loop.Result) { r.Turns++ })
 	return x.a.show(x.plan)
 }

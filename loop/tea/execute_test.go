@@ -81,10 +81,10 @@ var rules = []struct {
 		planned("a=completed", "b=skipped", "c=failed", "d=in_progress:"), ``, nil, nil, "none", "", "", `Plan execution failed: 'in_progress:' is not a valid SubtaskStatus`},
 	{"one by one, what failed or was under way is done again",
 		planned("a=completed", "b=skipped", "c=failed", "d=in_progress"), ``, nil, nil, "a=completed b=skipped c=completed d=completed", "c d", "", `"success":true`},
-	{"in parallel, what was under way is done again, and what failed is not",
-		planned("a=completed", "c=failed", "d=in_progress", "e:d"), `"parallel":true`, nil, nil, "a=completed c=failed d=completed e=completed", "d e", "", `"success":false`},
-	{"in parallel, what needs what failed is left",
-		planned("c=failed", "d:c", "e"), `"parallel":true`, nil, nil, "c=failed d=pending e=completed", "e", "execute_start subtask_e_complete execute_complete", `"plan_status":{"total":3,"pending":1,"in_progress":0,"completed":1,"failed":1,"skipped":0},"replan_count":0`},
+	{"in parallel, what was under way or failed is done again",
+		planned("a=completed", "c=failed", "d=in_progress", "e:d"), `"parallel":true`, nil, nil, "a=completed c=completed d=completed e=completed", "c d e", "", `"success":true`},
+	{"in parallel, what needs what failed before is done after it",
+		planned("c=failed", "d:c", "e"), `"parallel":true`, nil, nil, "c=completed d=completed e=completed", "c e d", "execute_start subtask_c_complete subtask_e_complete subtask_d_complete execute_complete", `"plan_status":{"total":3,"pending":0,"in_progress":0,"completed":3,"failed":0,"skipped":0},"replan_count":0`},
 	{"an empty plan", planned(), ``, nil, nil, "", "", "execute_start execute_complete", `"subtask_results":{},"plan_status":{"total":0,`},
 
 	{"abort ends at once, without plan_status",
@@ -208,11 +208,13 @@ func TestWaves(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	for _, test := range []struct{ do, want string }{
-		{`plain {{ other.x }} {{ }} {{goal`, `plain {{ other.x }} {{ }} {{goal`},
+		{`plain {{ }} {{goal`, `plain {{ }} {{goal`},
+		{`{{ subtask_results.z }}!`, `!`}, // it was skipped
+		{`{{ other.x }}`, `!{{ other.x }} stands for nothing; there are goal, input, state, subtask, subtask_results`},
 		{`{{goal}}: {{ subtask.id }} of {{ subtask_results.a }}`, `G {{ subtask.id }}: b of {{ goal }}`},
 		{`{{ subtask_results['a'] | tojson }}`, `"{{ goal }}"`},
-		{`{{ subtask_results["nobody"].x }}!`, `!`},
-		{`{{ subtask.dependencies[0] }}{{ subtask.dependencies[7] }}`, `a`},
+		{`{{ subtask_results["nobody"].x }}!`, `!{{ subtask_results["nobody"].x }} leads to nothing`},
+		{`{{ subtask.dependencies[0] }}`, `a`}, {`{{ subtask.dependencies[7] }}`, `!{{ subtask.dependencies[7] }} leads to nothing`},
 		{`{{ state.current_subtask.id }} {{ state.plan.id }} {{ state.replan_count }}`, `b plan_1 0`},
 		{`{{ subtask.dependencies }} done`, `["a"] done`},
 		{`{{ subtask.description }}`, `b`},
@@ -220,11 +222,13 @@ func TestTokens(t *testing.T) {
 		d := &desk{answers: map[string][]string{"a": {`"{{ goal }}"`}}}
 		a := actions(t, d)
 		a.State.SubtaskResults.Set("a", "{{ goal }}")
-		p, _ := tea.ParsePlan([]byte(planned("a=completed", "b:a")))
+		p, _ := tea.ParsePlan([]byte(planned("a=completed", "z=skipped", "b:a")))
 		p.Goal = "G {{ subtask.id }}" // data, not read again
 		with, _ := json.Marshal(map[string]string{"do": test.do})
 		if _, err := a.Execute(t.Context(), &tea.ExecuteParams{Plan: p, SubtaskExecutor: &tea.Executor{Action: "work", With: with}}); err != nil {
-			t.Errorf("%s: %s", test.do, err)
+			if want, faulty := strings.CutPrefix(test.want, "!"); !faulty || err.Error() != want || d.made() != "" {
+				t.Errorf("%s: %s", test.do, err)
+			}
 		} else if d.made() != test.want {
 			t.Errorf("%s is %s, want %s", test.do, d.made(), test.want)
 		}
@@ -245,11 +249,11 @@ func TestTokenIsValue(t *testing.T) {
 	}
 	p, _ := tea.ParsePlan([]byte(planned("a=completed", "b:a")))
 	p.Subtasks[0].Result = json.RawMessage(`{"n":1.500,"l":["†state.secret"]}`)
-	with := json.RawMessage(`{"all":"{{ subtask_results.a }}","n":0.10,"deep":[{"l":"{{ subtask_results.a.l[0] }}"}],"none":"{{ goal.x }}"}`)
+	with := json.RawMessage(`{"all":"{{ subtask_results.a }}","n":0.10,"deep":[{"l":"{{ subtask_results.a.l[0] }}"}]}`)
 	if _, err := a.Execute(t.Context(), &tea.ExecuteParams{Plan: p, SubtaskExecutor: &tea.Executor{Action: "echo", With: with}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"all":{"n":1.500,"l":["†state.secret"]},"deep":[{"l":"†state.secret"}],"n":0.10,"none":""}`; got != want {
+	if want := `{"all":{"n":1.500,"l":["†state.secret"]},"deep":[{"l":"†state.secret"}],"n":0.10}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -385,7 +389,8 @@ func TestUncertainIsNotRetried(t *testing.T) {
 	}
 }
 
-// An execution that is cancelled leaves what was under way so, and is gone on with from what was kept.
+// An execution that is cancelled leaves what was under way so, and is gone on with from what was
+// kept.
 func TestCancelAndResume(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,18 +30,24 @@ type answer struct {
 // do has the executor do subtasks: a tool, as the calls of one run, or a model.
 func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) {
 	name := cmp.Or(x.p.SubtaskExecutor.Action, LLMCall)
+	answers := make([]answer, len(batch))
 	params := make([]json.RawMessage, len(batch))
 	for i, s := range batch {
-		params[i] = x.params(name, s)
+		var err error
+		if params[i], err = x.params(name, s); err != nil { // nothing of the wave is done
+			for i := range answers {
+				answers[i] = answer{failed: true, why: err.Error()}
+			}
+			return answers, nil
+		}
 	}
-	answers := make([]answer, len(batch))
-	_, known := x.a.task.Catalogue.Lookup(name)
+	_, known := x.a.lookup(name)
 	var err error
 	switch {
 	case known:
 		answers, err = x.a.call(ctx, name, batch, params)
 	case name == LLMCall:
-		answers = x.a.llmCall(ctx, params)
+		answers = x.a.llmCall(ctx, batch, params)
 	default:
 		for i := range answers {
 			answers[i] = answer{failed: true, why: fmt.Sprintf("Executor action '%s' not found", name)}
@@ -51,26 +59,21 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 	return answers, err
 }
 
-// call calls a tool for subtasks, in a run of its own, within what is left of the bounds. The calls have the
-// ids of the subtasks, by which a run that goes on knows them, whatever else is in the wave by then.
+// call calls a tool for subtasks, in a run of its own, within what is left of the bounds. The calls
+// have the ids of the subtasks, by which a run that goes on knows them, whatever else is in the
+// wave by then.
 func (a *Actions) call(ctx context.Context, name string, batch []*Subtask, params []json.RawMessage) ([]answer, error) {
 	calls := make([]model.FunctionCall, len(params))
 	for i, p := range params {
 		calls[i] = model.FunctionCall{ID: batch[i].ID, Name: name, Params: string(p)}
 	}
-	id := fmt.Sprintf("%s-%d", a.loop.ID, a.State.Runs+1)
-	caller, u := a.caller, &a.result.Usage
-	a.loop.Bound(&caller.Exec, u)
-	called, result, err := caller.Call(ctx, id, calls)
+	id := fmt.Sprintf("%s-%d", a.k.Loop.ID, a.State.Runs+1)
+	called, result, err := a.caller.Call(ctx, id, calls)
 	if err != nil {
 		return nil, err
 	}
-	if result != nil {
-		a.result.Runs = append(a.result.Runs, id)
-		u.Calls = u.Calls.Plus(result.Usage)
-		if !early(result) {
-			a.State.Runs++
-		}
+	if result != nil && !early(result) {
+		a.State.Runs++
 	}
 	answers := make([]answer, len(called))
 	for i := range called {
@@ -84,13 +87,14 @@ func early(r *exec.Result) bool {
 	return r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected
 }
 
-// answerOf is what a call comes to. The run is nil when there was none, since no call could be made.
+// answerOf is what a call comes to. The run is nil when there was none, since no call could be
+// made.
 func answerOf(c *loop.Called, run *exec.Result) answer {
 	switch {
 	case c.Failure != nil:
 		return answer{failed: true, why: c.Failure.Message, uncertain: c.Failure.Code == "uncertain"}
 	case c.Status != exec.Completed && early(run):
-		return answer{ended: &EndedError{run.Status, c.Reason}}
+		return answer{ended: loop.Ended(run.Status, "%s", c.Reason)}
 	case c.Status != exec.Completed: // a bound ended the run
 		return answer{failed: true, why: cmp.Or(run.Reason, c.Reason)}
 	}
@@ -124,16 +128,18 @@ func paramsOf(with json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// params are the params of the executor for a subtask. llm.call without messages of its own is asked to do it.
-func (x *execution) params(name string, s *Subtask) json.RawMessage {
-	p := x.around(s).fill(x.with).(map[string]any)
+// params are the params of the executor for a subtask. llm.call without messages of its own is
+// asked to do it.
+func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
+	r := x.around(s)
+	p := r.fill(x.with).(map[string]any)
 	if own, _ := p["messages"].([]any); name == LLMCall && len(own) == 0 {
 		p["messages"] = []map[string]string{
 			{"role": "system", "content": executeSystem},
 			{"role": "user", "content": "Subtask: " + s.Description + x.needed(s)},
 		}
 	}
-	return jsonscan.Encode(p)
+	return jsonscan.Encode(p), r.fault
 }
 
 // needed are the results of the dependencies, as llm.call is told them.
@@ -147,21 +153,56 @@ func (x *execution) needed(s *Subtask) string {
 	return b.String()
 }
 
-// surroundings are the values that tokens stand for, made when one is met.
-type surroundings map[string]func() json.RawMessage
+// filling puts values in the place of tokens, and notes the first token that stands for nothing.
+type filling struct {
+	values map[string]func() json.RawMessage // made when a token is met
+	absent func(name, path string) bool      // nothing is there, and that is no fault; nil is that it always is one
+	fault  error
+}
 
-func (x *execution) around(s *Subtask) surroundings {
-	state := func() json.RawMessage {
-		return jsonscan.Encode(object("plan", x.plan, "plan_status", x.plan.Counts(), "current_subtask", s, "subtask_results", x.results, "replan_count", x.replans))
+// around are the values for a subtask.
+func (x *execution) around(s *Subtask) *filling {
+	r := x.a.given(x.plan.Goal)
+	r.values["subtask"] = func() json.RawMessage { return jsonscan.Encode(s) }
+	r.values["subtask_results"] = func() json.RawMessage { return jsonscan.Encode(x.results) }
+	given := r.values["state"]
+	r.values["state"] = func() json.RawMessage {
+		var all Object
+		_ = all.UnmarshalJSON(given())
+		for _, m := range loop.ObjectOf("plan", x.plan, "plan_status", x.plan.Counts(), "current_subtask", s, "subtask_results", x.results, "replan_count", x.replans) {
+			all.Set(m.Name, m.Value)
+		}
+		return jsonscan.Encode(all)
 	}
-	return surroundings{
-		"goal": func() json.RawMessage { return jsonscan.Encode(x.plan.Goal) }, "subtask": func() json.RawMessage { return jsonscan.Encode(s) },
-		"subtask_results": func() json.RawMessage { return jsonscan.Encode(x.results) }, "state": state,
+	r.absent = func(name, path string) bool { // a subtask that is not done has no result
+		m := part.FindStringSubmatch(path)
+		if name != "subtask_results" || m == nil {
+			return false
+		}
+		of := x.plan.Subtask(cmp.Or(m[1], m[2], m[3], m[4]))
+		return of != nil && of.Status != Completed
 	}
+	return r
+}
+
+// given are the values that there are without a subtask: the goal, and the input and the state that
+// the task has.
+func (a *Actions) given(goal string) *filling {
+	kind := func(name string) func() json.RawMessage {
+		return func() json.RawMessage {
+			if v := a.k.Loop.Compile.Values[name].JSON; v != nil {
+				return v
+			}
+			return json.RawMessage("{}")
+		}
+	}
+	return &filling{values: map[string]func() json.RawMessage{
+		"goal": func() json.RawMessage { return jsonscan.Encode(goal) }, "input": kind("input"), "state": kind("state"),
+	}}
 }
 
 // fill is a value with the tokens in its strings replaced.
-func (r surroundings) fill(v any) any {
+func (r *filling) fill(v any) any {
 	switch v := v.(type) {
 	case string:
 		return r.text(v)
@@ -186,9 +227,9 @@ var (
 	part  = regexp.MustCompile(`\.([^.\[\]]+)|\[(?:'([^']*)'|"([^"]*)"|([0-9]+))\]`)
 )
 
-// text is a string with its tokens replaced, once; what they bring is data, and not read again. A string that is one
-// token becomes its value.
-func (r surroundings) text(s string) any {
+// text is a string with its tokens replaced, once; what they bring is data, and not read again. A
+// string that is one token becomes its value.
+func (r *filling) text(s string) any {
 	if m := token.FindStringSubmatch(s); m != nil && m[0] == s && m[3] == "" {
 		if v, ok := r.value(m[1], m[2]); ok && v != nil {
 			return v
@@ -209,17 +250,28 @@ func (r surroundings) text(s string) any {
 	})
 }
 
-// value is what a token stands for, nil when there is nothing; false when it is none of the known names.
-func (r surroundings) value(name, path string) (json.RawMessage, bool) {
-	of := r[name]
+// value is what a token stands for, nil when there is nothing; false, and a fault, when nothing has
+// its name.
+func (r *filling) value(name, path string) (json.RawMessage, bool) {
+	of := r.values[name]
 	if of == nil {
+		r.wrong("{{ %s }} stands for nothing; there are %s", name+path, strings.Join(slices.Sorted(maps.Keys(r.values)), ", "))
 		return nil, false
 	}
 	v := of()
 	for _, m := range part.FindAllStringSubmatch(path, -1) {
 		v = below(v, cmp.Or(m[1], m[2], m[3], m[4]))
 	}
+	if v == nil && (r.absent == nil || !r.absent(name, path)) {
+		r.wrong("{{ %s }} leads to nothing", name+path)
+	}
 	return v, true
+}
+
+func (r *filling) wrong(format string, args ...any) {
+	if r.fault == nil {
+		r.fault = messagef(format, args...)
+	}
 }
 
 // below is a member or an element of a value; nil when there is none.

@@ -11,85 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
-	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/loop"
 )
 
 // Object is a JSON object whose members keep their order, and their values their spelling.
-type Object []Member
-
-// Member is a member of an Object.
-type Member struct {
-	Name  string
-	Value json.RawMessage
-}
-
-// Get is the value of a member; nil when there is none. It costs a walk over the members.
-func (o Object) Get(name string) json.RawMessage {
-	for i := range o {
-		if o[i].Name == name {
-			return o[i].Value
-		}
-	}
-	return nil
-}
-
-// Set gives a member a value, which can be encoded as JSON, where it stands or at the end.
-func (o *Object) Set(name string, value any) {
-	text := jsonscan.Encode(value)
-	for i := range *o {
-		if (*o)[i].Name == name {
-			(*o)[i].Value = text
-			return
-		}
-	}
-	*o = append(*o, Member{name, text})
-}
-
-// MarshalJSON is the object with its members in order.
-func (o Object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, jsonscan.Encode(m.Name)...), ':'), m.Value...)
-	}
-	return append(b, '}'), nil
-}
-
-// UnmarshalJSON reads an object; null is one without members.
-func (o *Object) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*o = nil
-		return nil
-	}
-	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
-		return err
-	}
-	v, findings := lang.ReadValue(diag.NewFile("object", text), nil)
-	if err := findings.Err(); err != nil {
-		return err
-	}
-	if v.Kind() != lang.Object {
-		return errors.New("it is not an object")
-	}
-	*o = Object{}
-	for m := range v.Members() {
-		*o = append(*o, Member{m.Name, m.Value.AppendJSON(nil)})
-	}
-	return nil
-}
-
-// object is an object of these members: name, value, name, value, …
-func object(pairs ...any) Object {
-	o := make(Object, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		o = append(o, Member{pairs[i].(string), jsonscan.Encode(pairs[i+1])})
-	}
-	return o
-}
+type Object = loop.Object
 
 // Float is a number that is written as Python writes a float: 1.0, not 1.
 type Float float64

@@ -14,23 +14,24 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// LLMCall is the executor that asks a model: {"action": "llm.call", "with": {"model": …, "messages": […]}}. Without messages
-// of its own it is told the subtask and what its dependencies gave. A tool of this name in the catalogue is called in its place.
+// LLMCall is the executor that asks a model: {"action": "llm.call", "with": {"model": …,
+// "messages": […]}}. Without messages of its own it is told the subtask and what its dependencies
+// gave. A tool of this name in the catalogue is called in its place.
 const LLMCall = "llm.call"
 
 // llmCall asks the models for subtasks, all at once.
-func (a *Actions) llmCall(ctx context.Context, params []json.RawMessage) []answer {
+func (a *Actions) llmCall(ctx context.Context, batch []*Subtask, params []json.RawMessage) []answer {
 	answers := make([]answer, len(params))
 	var all sync.WaitGroup
 	for i := range params {
-		all.Go(func() { answers[i] = a.callModel(ctx, params[i]) })
+		all.Go(func() { answers[i] = a.callModel(ctx, batch[i].ID, params[i]) })
 	}
 	all.Wait()
 	return answers
 }
 
 // callModel is llm.call with params.
-func (a *Actions) callModel(ctx context.Context, params json.RawMessage) answer {
+func (a *Actions) callModel(ctx context.Context, subtask string, params json.RawMessage) answer {
 	f, _ := fieldsOf(params)
 	r := &reading{fields: f}
 	name, t := r.text("model"), r.turn()
@@ -38,11 +39,11 @@ func (a *Actions) callModel(ctx context.Context, params json.RawMessage) answer 
 	if r.fault != nil {
 		return answer{failed: true, why: r.fault.Error()}
 	}
-	t.Attempt = a.attempt + 1
+	t.Attempt, t.Place = a.attempt+1, subtask
 	text, err := a.converse(ctx, name, t)
 	switch {
 	case ctx.Err() != nil:
-		return answer{ended: &EndedError{exec.Cancelled, "the execution was cancelled"}}
+		return answer{ended: loop.Ended(exec.Cancelled, "the loop was cancelled")}
 	case err != nil:
 		return answer{failed: true, why: errorText(err)}
 	}
@@ -95,28 +96,20 @@ type question struct {
 func (a *Actions) ask(ctx context.Context, q question) (string, error) {
 	return a.converse(ctx, q.name, &model.Turn{
 		System: q.system, Messages: []model.Message{{Role: model.User, Text: q.user}}, Attempt: q.attempt, Temperature: q.temperature,
-		OnText: func(piece string) error { a.emit(loop.Event{Type: loop.Said, Text: piece}); return nil },
 	})
 }
 
-// converse has a model answer; one that refuses gives an error.
+// converse has a model answer.
 func (a *Actions) converse(ctx context.Context, name string, t *model.Turn) (string, error) {
-	if err := a.affordable(); err != nil {
-		return "", err
-	}
-	planner := a.task.Planner
+	planner := a.k.Task.Planner
 	if p := a.o.Models[name]; p != nil {
 		planner = p
+	} else {
+		name = ""
 	}
-	a.emit(loop.Event{Type: loop.Asked, Request: t})
-	reply, err := planner.Converse(ctx, t)
+	reply, err := a.k.AskModel(ctx, name, planner, t)
 	if err != nil {
 		return "", err
-	}
-	a.spend(reply)
-	a.emit(loop.Event{Type: loop.Replied, Reply: reply})
-	if reply.Stop == model.Refusal {
-		return "", message(strings.TrimSuffix("the model refused: "+reply.Reason, ": "))
 	}
 	return reply.Text, nil
 }
@@ -127,22 +120,8 @@ func errorText(err error) string {
 	if errors.As(err, &te) {
 		return te.Message
 	}
-	return err.Error()
-}
-
-func (a *Actions) spend(r *model.Reply) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.result.Usage.Requests++
-	a.result.Usage.Spend(r, a.loop.Prices)
-}
-
-// affordable says which bound forbids more.
-func (a *Actions) affordable() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if spent := a.loop.Spent(&a.result.Usage); spent != "" {
-		return message(spent)
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause.Error()
 	}
-	return nil
+	return err.Error()
 }

@@ -6,21 +6,22 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 )
 
-// DecomposeParams are the parameters of plan.decompose. Where a number is 0 it is the default, and below 0 it is none; in
-// JSON it is what it says.
+// DecomposeParams are the parameters of plan.decompose. Where a number is 0 it is the default, and
+// below 0 it is none; in JSON it is what it says.
 type DecomposeParams struct {
 	Goal           string
 	Model          string   // "" is gpt-4; see Options.Models
 	Strategy       Strategy // "" is flat
 	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
 	MaxSubtasks    int      // 0 is 15; what is over is cut off
-	PromptTemplate string   // in the place of the system prompt, as it is; "" is none
+	PromptTemplate string   // in the place of the system prompt, with {{ goal }}, {{ input.x }} and {{ state.x }} filled in; "" is none
 	Temperature    *float64 // nil is that of the model
 }
 
@@ -40,9 +41,11 @@ type ExecuteParams struct {
 // Executor is what does subtasks: a tool of the catalogue, or llm.call.
 type Executor struct {
 	Action string `json:"action"` // "" is llm.call
-	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results }}, {{ state }} and what is below them
-	// ({{ subtask.description }}, {{ subtask_results['a'].url | tojson }}) are replaced for each subtask; a string that is nothing else becomes
-	// the value itself. What is not there is "". Nil is none.
+	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results
+	// }}, {{ input }}, {{ state }} and what is below them ({{ subtask.description }}, {{
+	// subtask_results['a'].url | tojson }}) are replaced for each subtask; a string that is nothing
+	// else becomes the value itself. A token that leads to nothing fails the subtask, but the
+	// result of a subtask that is not done is "". Nil is none.
 	With json.RawMessage `json:"with"`
 }
 
@@ -103,7 +106,8 @@ func readParams(text json.RawMessage) *reading {
 	return &reading{fields: f}
 }
 
-// planned has a nested planner: {model, strategy, …} stand for those parameters that are not there themselves.
+// planned has a nested planner: {model, strategy, …} stand for those parameters that are not there
+// themselves.
 func (r *reading) planned() *reading {
 	planner, ok := fieldsOf(r.fields["planner"])
 	if !ok {
@@ -187,7 +191,8 @@ func secondsOf(n float64) time.Duration {
 	return time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
 }
 
-// plan is the plan that is given; nil when there is none, as of {} and other things that are nothing to Python.
+// plan is the plan that is given; nil when there is none, as of {} and other things that are
+// nothing to Python.
 func (r *reading) plan() *Plan {
 	raw := r.fields["plan"]
 	if !truthy(raw) || r.fault != nil {
@@ -252,13 +257,25 @@ func (r *reading) executor() *Executor {
 	return e
 }
 
-// ParseOptions reads the parameters of plan.decompose and plan.execute, by their names, from a JSON object, for Solve. The goal is
-// the task's. An unknown name is an error.
+// ModelNames are the names of models in the parameters, which Options.Models may have.
+func (o *Options) ModelNames() []string {
+	names := []string{o.Decompose.Model, o.Execute.Model}
+	if e := o.Execute.SubtaskExecutor; e != nil {
+		f, _ := fieldsOf(e.With)
+		name, _ := wordOf(f["model"])
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" || strings.Contains(n, "{{") })
+}
+
+// ParseOptions reads the parameters of plan.decompose and plan.execute, by their names, from a JSON
+// object, for Solve. The goal is the task's. An unknown name is an error.
 func ParseOptions(raw []byte) (*Options, error) {
 	r := readParams(raw)
 	known := []string{
 		"model", "strategy", "max_depth", "max_subtasks", "prompt_template", "temperature", "planner", "parallel", "max_concurrent",
-		"subtask_executor", "on_subtask_failure", "max_retries", "retry_delay", "max_replans",
+		"action", "subtask_executor", "on_subtask_failure", "max_retries", "retry_delay", "max_replans",
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if !slices.Contains(known, name) {
@@ -268,7 +285,10 @@ func ParseOptions(raw []byte) (*Options, error) {
 			}
 		}
 	}
-	o := &Options{Execute: *r.execute()}
+	o := &Options{Execute: *r.execute(), Action: r.text("action")}
+	if n := actionName(o.Action); o.Action != "" && !slices.Contains([]string{"plan_decompose", "plan_execute", "plan_replan", "plan_status"}, n) {
+		r.bad("action", "plan.decompose, plan.execute, plan.replan or plan.status")
+	}
 	o.Decompose = *r.planned().decompose()
 	if r.fault != nil {
 		return nil, fmt.Errorf("tea: the options can't be read: %w", r.fault)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // Strategy is how a goal is decomposed.
@@ -144,7 +145,8 @@ type Plan struct {
 	Goal     string     `json:"goal"`
 	Strategy Strategy   `json:"strategy"`
 	Subtasks []*Subtask `json:"subtasks"`
-	// Metadata holds created_at, replan_count and max_replans, and whatever else somebody put there.
+	// Metadata holds created_at, replan_count and max_replans, and whatever else somebody put
+	// there.
 	Metadata Object `json:"metadata"`
 }
 
@@ -209,7 +211,7 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 
 // complete adds what is missing of the metadata.
 func (p *Plan) complete() {
-	for _, m := range object("created_at", epoch(time.Now()), "replan_count", 0, "max_replans", DefaultMetadataReplans) {
+	for _, m := range loop.ObjectOf("created_at", epoch(time.Now()), "replan_count", 0, "max_replans", DefaultMetadataReplans) {
 		if p.Metadata.Get(m.Name) == nil {
 			p.Metadata = append(p.Metadata, m)
 		}
@@ -245,7 +247,8 @@ func (p *Plan) Subtask(id string) *Subtask {
 	return nil
 }
 
-// Ready are the pending subtasks whose dependencies are all completed or skipped, in the order of the plan.
+// Ready are the pending subtasks whose dependencies are all completed or skipped, in the order of
+// the plan.
 func (p *Plan) Ready() []*Subtask {
 	done := make(map[string]bool, len(p.Subtasks))
 	for _, s := range p.Subtasks {

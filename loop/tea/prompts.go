@@ -63,8 +63,8 @@ Answer with JSON alone, of exactly this form:
 
 const replanSystem = `You plan, and help along a plan of which a subtask has failed.`
 
-// replanPrompt takes the goal, the completed and the remaining subtasks, the failed one, why it failed, and
-// the ids of the completed ones.
+// replanPrompt takes the goal, the completed and the remaining subtasks, the failed one, why it
+// failed, and the ids of the completed ones.
 const replanPrompt = `A subtask has failed, and what is left of the plan is planned again.
 
 Original goal: %s

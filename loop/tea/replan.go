@@ -21,8 +21,8 @@ type Replanned struct {
 	Success           bool  `json:"success"` // true
 }
 
-// Replan has what is left of a plan planned again: completed subtasks are kept, all others are replaced. The
-// new plan becomes state.plan. Errors are as of Decompose.
+// Replan has what is left of a plan planned again: completed subtasks are kept, all others are
+// replaced. The new plan becomes state.plan. Errors are as of Decompose.
 func (a *Actions) Replan(ctx context.Context, p *ReplanParams) (*Replanned, error) {
 	plan := a.plan(p.Plan)
 	if plan == nil {
@@ -115,7 +115,8 @@ func (a *Actions) plan(given *Plan) *Plan {
 	return p
 }
 
-// sound reports a plan made in Go whose words are none of the system's, or whose values are no JSON.
+// sound reports a plan made in Go whose words are none of the system's, or whose values are no
+// JSON.
 func (p *Plan) sound() error {
 	for _, m := range p.Metadata {
 		if err := jsonscan.Check(m.Value, jsonscan.Limits{}); err != nil {
@@ -151,6 +152,6 @@ func (a *Actions) revised(old, next *Plan, reason string) {
 			r.Removed = append(r.Removed, s.ID)
 		}
 	}
-	a.result.Revisions = append(a.result.Revisions, r)
-	a.emit(loop.Event{Type: loop.Revised, Text: "the plan is replaced: " + reason})
+	a.k.Update(func(all *loop.Result) { all.Revisions = append(all.Revisions, r) })
+	a.k.Emit(loop.Event{Type: loop.Revised, Text: "the plan is replaced: " + reason})
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/exectest"
+	"github.com/plc-lang/plc/exec/exectest"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/tea"
 	"github.com/plc-lang/plc/tool"
@@ -28,7 +28,8 @@ func (d *disk) save(_ context.Context, s *tea.State) (err error) {
 	return errors.Join(killed, err)
 }
 
-// ledger is a tool that changes the world, and what it did; what is set to fail does so the first time.
+// ledger is a tool that changes the world, and what it did; what is set to fail does so the first
+// time.
 type ledger struct {
 	mu    sync.Mutex
 	did   map[string]int
@@ -56,8 +57,8 @@ func (l *ledger) tool() *tool.Tool {
 	return t
 }
 
-// A process that is killed at any moment and goes on from the state and the records that it kept does nothing twice.
-// It ends, or fails where nobody knows whether a call was made.
+// A process that is killed at any moment and goes on from the state and the records that it kept
+// does nothing twice. It ends, or fails where nobody knows whether a call was made.
 func TestKilledAtAnyMoment(t *testing.T) {
 	for _, params := range []tea.ExecuteParams{
 		{OnSubtaskFailure: tea.Replan}, {OnSubtaskFailure: tea.Replan, Parallel: true},
@@ -103,8 +104,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// A subtask that may have done its work is not done again when others of its wave are, also when the process is
-// killed between.
+// A subtask that may have done its work is not done again when others of its wave are, also when
+// the process is killed between.
 func TestLostBesideRetries(t *testing.T) {
 	for writes := range 60 {
 		l := &ledger{did: map[string]int{}, fails: map[string]bool{"a": true}, lost: "b"}
@@ -130,7 +131,8 @@ func TestLostBesideRetries(t *testing.T) {
 	}
 }
 
-// Each execution retries as often as it says, whatever came of the subtask before, and what succeeds has no error.
+// Each execution retries as often as it says, whatever came of the subtask before, and what
+// succeeds has no error.
 func TestRetryAgain(t *testing.T) {
 	const plan = `{"id":"p","goal":"G","subtasks":[{"id":"a","description":"a","status":"failed","error":"old","retry_count":2}]}`
 	for _, test := range []struct {

@@ -262,7 +262,7 @@ func TestPrompts(t *testing.T) {
 		{`{"goal":"G","strategy":"hierarchical"}`, []string{"phase_1_1", "at most 3 deep", "at most 15 subtasks"}},
 		{`{"goal":"G","strategy":"hierarchical","max_depth":2,"max_subtasks":4}`, []string{"at most 2 deep", "at most 4 subtasks"}},
 		{`{"goal":"G","strategy":"iterative"}`, []string{"planning_complete", "- a: " + strings.Repeat("x", 100) + "\n- b: {\"n\":1}\n"}},
-		{`{"goal":"G","strategy":"hierarchical","prompt_template":"Take {{ goal }} apart: %d {max_depth}"}`, []string{"Take {{ goal }} apart: %d {max_depth}"}},
+		{`{"goal":"G","strategy":"hierarchical","prompt_template":"Take {{ goal }} apart: %d {max_depth}"}`, []string{"Take G apart: %d {max_depth}"}},
 	} {
 		var asked *model.Turn
 		s := loop.Say(listed(subtask("c")))
@@ -343,7 +343,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// The temperature goes to the model that plans, also when it plans anew; nothing said is the model's own.
+// The temperature goes to the model that plans, also when it plans anew; nothing said is the
+// model's own.
 func TestTemperature(t *testing.T) {
 	var asked []*float64
 	script := loop.Say(listed(subtask("a")), listed(subtask("b")), listed(subtask("c")))

@@ -3,6 +3,8 @@ package builtin
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
@@ -22,7 +24,7 @@ type Config struct {
 	MaxBytes int64    // of a file, an answer, a text; 0 is DefaultMaxBytes
 }
 
-// Names are the names of the tools.
+// Names returns the names of the tools.
 func Names() []string {
 	names := make([]string, len(table))
 	for i, e := range table {
@@ -123,6 +125,11 @@ func (e entry) tool(cfg Config) (*tool.Tool, error) {
 		return nil, err
 	}
 	t := &tool.Tool{Definition: Define(e.name, e.definition), Activity: activity, Source: Driver, Driver: Driver}
+	if strings.HasPrefix(e.name, "file.") || strings.HasPrefix(e.name, "dir.") { // relative paths are from here
+		if t.Place.Dir, err = filepath.Abs("."); err != nil {
+			return nil, err
+		}
+	}
 	if e.name == "wait" {
 		t.Timeout = maxWait + maxWait/24 // the run's would end it too early
 	}
@@ -139,7 +146,7 @@ func Define(name, definition string) *tool.Definition {
 	return def
 }
 
-// text is a string as a result, if it is no longer than allowed.
+// text returns a string as a result, if it is no longer than allowed.
 func (cfg Config) text(s []byte) (tool.Result, error) {
 	if int64(len(s)) > cfg.MaxBytes {
 		return tool.Result{}, tooLarge(cfg.MaxBytes)

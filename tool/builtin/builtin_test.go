@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	nethttp "net/http"
 	"net/http/httptest"
 	"os"
@@ -44,6 +45,30 @@ func call(t *testing.T, ctx context.Context, cfg builtin.Config, name, params st
 		t.Errorf("%s %s gave %s: %v", name, params, value, err)
 	}
 	return string(value), ""
+}
+
+// A policy path that was a file admits that file, whatever takes its place.
+func TestFileAdmitsNothingBelow(t *testing.T) {
+	dir, cfg := tree(t)
+	only := filepath.Join(dir, "one", "only")
+	b, err := builtin.New("file.read", cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(only); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(only, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(only, "below"), []byte("s3cret"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Activity.Call(t.Context(), &tool.Request{Params: json.RawMessage(fmt.Sprintf(`{"path":%q}`, filepath.Join(only, "below"))), Definition: b.Definition})
+	var e *tool.Error
+	if !errors.As(err, &e) || e.Code != "not-allowed" {
+		t.Errorf("the file below it: %v", err)
+	}
 }
 
 func TestNothingIsThereUnasked(t *testing.T) {

@@ -22,7 +22,13 @@ import (
 const maxEntries = 10_000
 
 // folders are the folders and files that tools may reach, as absolute paths.
-type folders []string
+type folders []folder
+
+// folder is a path that is allowed, and whether it was a file by itself when that was read.
+type folder struct {
+	path string
+	file bool
+}
 
 func newFolders(cfg Config) (folders, error) {
 	if len(cfg.Paths) == 0 {
@@ -34,7 +40,8 @@ func newFolders(cfg Config) (folders, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, abs)
+		info, err := os.Stat(abs)
+		all = append(all, folder{abs, err == nil && !info.IsDir()})
 	}
 	return all, nil
 }
@@ -48,11 +55,15 @@ func (f folders) open(name string) (*os.Root, string, error) {
 		return nil, "", failure(err)
 	}
 	for _, dir := range f {
+		dir, single := dir.path, dir.file
 		rel, err := filepath.Rel(dir, abs)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		if info, err := os.Stat(dir); err == nil && !info.IsDir() { // a file by itself
+		if info, err := os.Stat(dir); single || err == nil && !info.IsDir() { // a file by itself
+			if rel != "." {
+				continue
+			}
 			dir, rel = filepath.Dir(dir), filepath.Base(dir)
 		}
 		root, err := os.OpenRoot(dir)

@@ -77,7 +77,7 @@ func (cfg Config) fill(b *strings.Builder, t driver.Template, v gjson.Result) er
 	return nil
 }
 
-// valueAt is the text of the value of a name: of a member, or of one within it. Null is none.
+// valueAt returns the text of the value of a name: of a member, or of one within it. Null is none.
 func valueAt(v gjson.Result, name string) (string, bool) {
 	p := driver.ReadParams([]byte(v.Raw))
 	if text, ok := p.Text(name); ok {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/http"
 	"github.com/plc-lang/plc/tool/openapi"
@@ -22,6 +23,10 @@ type Activity struct {
 	Loc     diag.Loc
 	// Raw is the activity as it is written, secrets by their names.
 	Raw json.RawMessage
+	// Offer says that plans may define tools over it.
+	Offer bool
+	// Effects are what is declared of the activity itself, whichever tool has it.
+	Effects tool.Effects
 
 	pointer string // JSON Pointer
 	model   string
@@ -47,7 +52,7 @@ const (
 
 // activity reads an activity: one driver and what is common to all.
 func (r *reader) activity(v value, f *File) {
-	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.json(), pointer: v.pointer}
+	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), pointer: v.pointer}
 	var first value // that chose the driver
 	as := func(driver string, read set) set {
 		return func(v value) {
@@ -66,13 +71,15 @@ func (r *reader) activity(v value, f *File) {
 	c.ReturnEach = map[string]json.RawMessage{}
 	r.members(v, r.around(&a.around, map[string]set{
 		"timeout":    r.duration(&a.Timeout, 1),
+		"offer":      r.flag(&a.Offer),
+		"effects":    func(v value) { a.Effects = r.effects(a.Name, v) },
 		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
 		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
 		"mcp":        as(driverMCP, func(v value) { r.mcp(v, &a) }),
 		"openapi":    as(driverOpenAPI, func(v value) { a.service = r.operation(v) }),
 		"latent":     as(driverLatent, func(v value) { r.latent(v, &a.model) }),
 		"return":     as(driverStandIn, r.raw(&c.Return)),
-		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.json() }) }),
+		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.JSON() }) }),
 		"echo":       as(driverStandIn, r.flag(&c.Echo)),
 		"sample":     as(driverStandIn, r.flag(&c.Sample)),
 		"after":      as(driverStandIn, r.duration(&c.After, 0)),
@@ -92,13 +99,15 @@ func (r *reader) activity(v value, f *File) {
 }
 
 // guards reports that something is said of what stands around the calls.
-func (a *Activity) guards() bool { return a.around != (around{}) || a.Timeout > 0 }
+func (a *Activity) guards() bool {
+	return a.around != (around{}) || a.Timeout > 0 || a.Offer || a.Effects != (tool.Effects{})
+}
 
 // config checks a driver's config, whose members are the fields of a struct; more
 // are those that it reads as text. The driver reads it itself: see builder.
 func (r *reader) config(t reflect.Type, more ...string) set {
 	return func(v value) {
-		if v.kind == array && t == reflect.TypeFor[process.Config]() { // the command alone
+		if v.Kind == texttree.Array && t == reflect.TypeFor[process.Config]() { // the command alone
 			r.texts(new([]string))(v)
 			return
 		}
@@ -146,11 +155,11 @@ func withSecrets() reflect.Type { return reflect.TypeFor[map[string]string]() }
 
 // textOrSecret checks a string, {"env": NAME} or {"file": PATH}.
 func (r *reader) textOrSecret(v value) {
-	if v.kind == text {
+	if v.Kind == texttree.String {
 		return
 	}
-	if v.kind != object || len(v.entries) != 1 {
-		r.errorf(v, "%s is a string, {env: NAME} or {file: PATH}, not %s", v.what(), v.kind)
+	if v.Kind != texttree.Object || len(v.Entries) != 1 {
+		r.errorf(v, "%s is a string, {env: NAME} or {file: PATH}, not %s", v.what(), v.Kind)
 		return
 	}
 	s := new(string)
@@ -161,14 +170,14 @@ func (r *reader) textOrSecret(v value) {
 func (r *reader) mcp(v value, a *Activity) {
 	a.tool = a.Name
 	r.members(v, map[string]set{"server": r.text(&a.server), "tool": r.text(&a.tool)})
-	if v.kind == object && a.server == "" {
+	if v.Kind == texttree.Object && a.server == "" {
 		r.errorf(v, "%q needs the name of a server, as in {server: docs, tool: search}", a.Name)
 	}
 }
 
 // latent reads true or an object that may name a model.
 func (r *reader) latent(v value, model *string) {
-	if v.kind == boolean && v.raw == "true" {
+	if v.Kind == texttree.Boolean && v.Raw == "true" {
 		return
 	}
 	r.members(v, map[string]set{"model": r.text(model)})
@@ -181,7 +190,7 @@ func (r *reader) fail(v value, c *standin.Config) {
 		"permanent": r.flag(&e.Permanent), "uncertain": r.flag(&e.Uncertain),
 		"retryAfter": r.duration(&e.RetryAfter, 0),
 	})
-	if v.kind == object && e.Code == "" {
+	if v.Kind == texttree.Object && e.Code == "" {
 		e.Code = "error"
 	}
 	c.Fail = e

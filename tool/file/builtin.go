@@ -6,6 +6,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/builtin"
 	"github.com/plc-lang/plc/tool/builtin/jq"
@@ -16,20 +17,20 @@ func builtinNames() []string { return append(builtin.Names(), jq.Name) }
 
 // builtins reads the list of the built-in tools that a file grants.
 func (r *reader) builtins(v value, f *File) {
-	if !r.is(v, array) {
+	if !r.is(v, texttree.Array) {
 		return
 	}
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		e := v.below(e)
-		switch best, near := spell.Nearest(e.str, slices.Values(builtinNames())); {
-		case !r.is(e, text):
-		case slices.Contains(builtinNames(), e.str):
+		switch best, near := spell.Nearest(e.Str, slices.Values(builtinNames())); {
+		case !r.is(e, texttree.String):
+		case slices.Contains(builtinNames(), e.Str):
 			f.builtins = append(f.builtins, e)
 		case near:
-			r.errorf(e, "there is no built-in tool %q; did you mean %q?", e.str, best)
-			r.replaceBy(e.span, best)
+			r.errorf(e, "there is no built-in tool %q; did you mean %q?", e.Str, best)
+			r.replaceBy(e.Span, best)
 		default:
-			r.errorf(e, "there is no built-in tool %q; there are %s", e.str, list(builtinNames()))
+			r.errorf(e, "there is no built-in tool %q; there are %s", e.Str, list(builtinNames()))
 		}
 	}
 }
@@ -38,16 +39,16 @@ func (r *reader) builtins(v value, f *File) {
 func (b *builder) builtin(f *File) (tools []*tool.Tool) {
 	cfg := builtin.Config{Hosts: b.policy.Hosts, Paths: b.policy.Paths}
 	for _, v := range f.builtins {
-		t, err := builtinTool(v.str, cfg)
-		loc := diag.Loc{File: f.Source, Span: v.span}
+		t, err := builtinTool(v.Str, cfg)
+		loc := diag.Loc{File: f.Source, Span: v.Span}
 		if err != nil {
 			b.findings = append(b.findings, diag.Finding{
 				Code: diag.NotAllowed, Loc: loc, Pointer: v.pointer,
-				Message: fmt.Sprintf("%q: %v; name it in policy.hosts or policy.paths", v.str, err),
+				Message: fmt.Sprintf("%q: %v; name it in policy.hosts or policy.paths", v.Str, err),
 			})
 			continue
 		}
-		b.ready[v.str] = decided{parts: [][]byte{[]byte("builtin"), []byte(v.str)}}
+		b.ready[v.Str] = decided{parts: [][]byte{[]byte("builtin"), []byte(v.Str)}}
 		tools = append(tools, b.split(t, f, loc))
 	}
 	return tools
@@ -64,8 +65,8 @@ func builtinTool(name string, cfg builtin.Config) (*tool.Tool, error) {
 // definition or another activity in place of one of them.
 func (b *builder) split(t *tool.Tool, f *File, loc diag.Loc) *tool.Tool {
 	name := t.Definition.Name
-	b.made[name] = tool.Implementation{Activity: t.Activity, Driver: t.Driver, Limits: b.limits[name], Timeout: t.Timeout, Loc: loc, Raw: t.Raw}
+	b.made[name] = tool.Implementation{Activity: t.Activity, Driver: t.Driver, Limits: b.limits[name], Timeout: t.Timeout, Loc: loc, Raw: t.Raw, Place: t.Place}
 	def := *t.Definition
 	def.Loc = loc
-	return &tool.Tool{Definition: &def, Source: f.Source.Name, Limits: b.limits[name]}
+	return &tool.Tool{Definition: &def, Source: f.Source.Name, Limits: b.limits[name], Later: t.Later, Findings: t.Findings}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/http"
 	"github.com/plc-lang/plc/tool/internal/driver"
@@ -62,7 +63,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 	for _, f := range files {
 		tools = append(append(tools, b.builtin(f)...), b.operations(f)...)
 		for _, def := range f.Tools {
-			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name]})
+			tools = append(tools, &tool.Tool{Definition: def, Source: f.Source.Name, Limits: b.limits[def.Name], Later: f.later[def.Name]})
 		}
 		for _, a := range f.Activities {
 			a.secrets, a.file = f.Secrets, f
@@ -75,6 +76,7 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 		b.checkModel(b.last[name], models)
 	}
 	b.operationNames(tools)
+	tools = b.withoutReserved(tools)
 	c := tool.NewCatalogue(b.remote(tools)...).WithActivities(b.made).WithAliases(b.aliases)
 	for _, f := range files {
 		b.checkLimits(c, f)
@@ -96,6 +98,8 @@ func (p Policy) Join(later Policy) Policy {
 	p.Paths = join(p.Paths, later.Paths)
 	p.Allow = join(p.Allow, later.Allow)
 	p.Deny = join(p.Deny, later.Deny)
+	p.PinPrograms = p.PinPrograms || later.PinPrograms
+	p.ApprovalKeys = join(p.ApprovalKeys, later.ApprovalKeys)
 	return p
 }
 
@@ -143,6 +147,7 @@ type builder struct {
 func (b *builder) implement(a Activity) {
 	i := tool.Implementation{
 		Driver: a.Driver, Model: a.model, Limits: b.limits[a.Name], Timeout: a.Timeout, Loc: a.Loc, Raw: a.Raw,
+		Source: a.Loc.File.Name, Offered: a.Offer, Effects: a.Effects,
 	}
 	var err error
 	code := diag.BadMember
@@ -171,7 +176,7 @@ func (b *builder) implement(a Activity) {
 	if err != nil {
 		at := a.driver.fault(err)
 		b.findings = append(b.findings, diag.Finding{
-			Code: code, Loc: diag.Loc{File: a.Loc.File, Span: at.span}, Pointer: at.pointer,
+			Code: code, Loc: diag.Loc{File: a.Loc.File, Span: at.Span}, Pointer: at.pointer,
 			Message: fmt.Sprintf("%q: %v", a.Name, err),
 		})
 		return
@@ -179,6 +184,10 @@ func (b *builder) implement(a Activity) {
 	if t := b.remotes[a.Name]; t != nil {
 		i.Timeout = cmp.Or(i.Timeout, t.Timeout)
 		i.Limits = cmp.Or(i.Limits, t.Limits)
+		i.Declared, i.Source, i.Place = t.Definition.Raw, t.Source, t.Place
+	}
+	if p, ok := i.Activity.(*process.Activity); ok {
+		i.Place = p.Place(b.policy.PinPrograms)
 	}
 	if p, ok := i.Activity.(interface{ Params() []string }); ok {
 		b.params[a.Name] = p.Params()
@@ -211,7 +220,7 @@ func (b *builder) guardMade(a Activity) {
 	if r, ok := i.Activity.(tool.Refuser); ok {
 		wrapped = refuser{wrapped, r}
 	}
-	i.Activity = wrapped
+	i.Activity, i.Offered, i.Effects = wrapped, a.Offer, a.Effects
 	i.Timeout, i.Raw = cmp.Or(a.Timeout, i.Timeout), joined(i.Raw, a.Raw)
 	b.made[a.Name] = i
 }
@@ -243,8 +252,8 @@ func (b *builder) decides(a Activity) [][]byte {
 	case driverMCP:
 		parts = append(parts, b.entries[a.server])
 	case driverOpenAPI:
-		if a.service.spec.node != nil {
-			parts = append(parts, b.spec(a.file, a.service.spec.str).sum)
+		if a.service.spec.Node != nil {
+			parts = append(parts, b.spec(a.file, a.service.spec.Str).sum)
 		}
 	}
 	return parts
@@ -257,11 +266,11 @@ func (v value) fault(err error) value {
 		return v
 	}
 	pointer := fault.Pointer
-	if v.kind == array { // the command alone
+	if v.Kind == texttree.Array { // the command alone
 		pointer = strings.TrimPrefix(pointer, "/command")
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		e, ok := v.get(unescape(token))
+		e, ok := v.Get(texttree.Unescape(token))
 		if !ok {
 			break
 		}
@@ -310,13 +319,13 @@ func (b *builder) http(a Activity) (tool.Activity, diag.Code, error) {
 
 // config reads a driver's config, with its secrets in place of their names.
 func (b *builder) config(a Activity, dst any, escape func(string) string) error {
-	resolved := *a.driver.node
+	resolved := *a.driver.Node
 	for name, t := range jsonFields(reflect.TypeOf(dst).Elem()) {
-		e, ok := a.driver.get(name)
+		e, ok := a.driver.Get(name)
 		if !ok || t != withSecrets() {
 			continue
 		}
-		values, doubts, err := a.secrets.resolve(e.value, func(secret string) string {
+		values, doubts, err := a.secrets.resolve(e.Value, func(secret string) string {
 			b.secrets = append(b.secrets, secret)
 			return escape(secret)
 		})
@@ -326,37 +335,37 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 		for _, doubt := range doubts {
 			b.doubt(a.driver.below(e).fault(doubt), a.Loc.File, fmt.Errorf("%q: %s %w", a.Name, name, doubt))
 		}
-		resolved.entries = slices.Clone(resolved.entries)
-		i := slices.IndexFunc(resolved.entries, func(e entry) bool { return e.name == name })
-		resolved.entries[i].value = values
+		resolved.Entries = slices.Clone(resolved.Entries)
+		i := slices.IndexFunc(resolved.Entries, func(e texttree.Entry) bool { return e.Name == name })
+		resolved.Entries[i].Value = values
 	}
-	return json.Unmarshal(resolved.json(), dst)
+	return json.Unmarshal(resolved.JSON(), dst)
 }
 
 // doubt warns of a secret that can't be what is meant.
 func (b *builder) doubt(at value, src *diag.File, doubt error) {
 	b.findings = append(b.findings, diag.Finding{
-		Code: diag.BadMember, Severity: diag.Warning, Loc: diag.Loc{File: src, Span: at.span}, Pointer: at.pointer, Message: doubt.Error(),
+		Code: diag.BadMember, Severity: diag.Warning, Loc: diag.Loc{File: src, Span: at.Span}, Pointer: at.pointer, Message: doubt.Error(),
 	})
 }
 
 // resolve is an object with the secrets in it resolved, and what is to be said of them, with its
 // place in the object. Its errors never hold one.
-func (s *Secrets) resolve(n *node, escape func(string) string) (_ *node, doubts []error, _ error) {
+func (s *Secrets) resolve(n *texttree.Node, escape func(string) string) (_ *texttree.Node, doubts []error, _ error) {
 	resolved := *n
-	resolved.entries = slices.Clone(n.entries)
-	for i, e := range resolved.entries {
-		if e.value.kind != object {
+	resolved.Entries = slices.Clone(n.Entries)
+	for i, e := range resolved.Entries {
+		if e.Value.Kind != texttree.Object {
 			continue
 		}
-		secret, doubt, err := s.read(e.value.entries[0])
+		secret, doubt, err := s.read(e.Value.Entries[0])
 		if err != nil {
-			return nil, nil, fmt.Errorf("%q: %w", e.name, err)
+			return nil, nil, fmt.Errorf("%q: %w", e.Name, err)
 		}
 		if doubt != nil {
-			doubts = append(doubts, driver.At(fmt.Errorf("%q: %w", e.name, doubt), e.name))
+			doubts = append(doubts, driver.At(fmt.Errorf("%q: %w", e.Name, doubt), e.Name))
 		}
-		resolved.entries[i].value = &node{kind: text, raw: string(quote(escape(secret)))}
+		resolved.Entries[i].Value = texttree.Text(escape(secret))
 	}
 	return &resolved, doubts, nil
 }
@@ -368,37 +377,59 @@ const standsFor = "-"
 var errEmpty = errors.New("is empty")
 
 // read is secret; doubt is what is to be said of it all the same.
-func (s *Secrets) read(e entry) (secret string, doubt, err error) {
+func (s *Secrets) read(e texttree.Entry) (secret string, doubt, err error) {
 	secret, err = s.secret(e)
 	switch {
 	case err != nil && s != nil && s.Optional:
 		return standsFor, err, nil
-	case err == nil && secret == "" && e.name == "env":
-		doubt = fmt.Errorf("the environment variable %s %w", e.value.str, errEmpty)
+	case err == nil && secret == "" && e.Name == "env":
+		doubt = fmt.Errorf("the environment variable %s %w", e.Value.Str, errEmpty)
 	case err == nil && secret == "":
-		doubt = fmt.Errorf("the file %s %w", e.value.str, errEmpty)
+		doubt = fmt.Errorf("the file %s %w", e.Value.Str, errEmpty)
 	}
 	return secret, doubt, err
 }
 
 // secret is the value of {env: NAME} or {file: PATH}. The last line end of a file
 // does not belong to it.
-func (s *Secrets) secret(e entry) (string, error) {
-	if e.name == "env" {
+func (s *Secrets) secret(e texttree.Entry) (string, error) {
+	if e.Name == "env" {
 		if s == nil || s.LookupEnv == nil {
 			return "", errors.New("the environment may not be read here")
 		}
-		secret, ok := s.LookupEnv(e.value.str)
+		secret, ok := s.LookupEnv(e.Value.Str)
 		if !ok {
-			return "", fmt.Errorf("the environment variable %s is not set", e.value.str)
+			return "", fmt.Errorf("the environment variable %s is not set", e.Value.Str)
 		}
 		return secret, nil
 	}
 	if s == nil || s.ReadFile == nil {
 		return "", errors.New("files may not be read here")
 	}
-	content, err := s.ReadFile(e.value.str)
+	content, err := s.ReadFile(e.Value.Str)
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), err
+}
+
+// withoutReserved reports tools that have a name of the language, and leaves them out.
+func (b *builder) withoutReserved(tools []*tool.Tool) []*tool.Tool {
+	report := func(name string, loc diag.Loc) {
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.ReservedName, Loc: loc, Message: fmt.Sprintf("%q is a name of the language; give the tool another", name),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.remotes)) {
+		if tool.IsBuiltIn(name) {
+			report(name, b.last[name].Loc)
+			delete(b.remotes, name)
+		}
+	}
+	return slices.DeleteFunc(tools, func(t *tool.Tool) bool {
+		if tool.IsBuiltIn(t.Definition.Name) {
+			report(t.Definition.Name, t.Definition.Loc)
+			return true
+		}
+		return false
+	})
 }
 
 // checkLimits warns of limits for what does not exist: a slip of the pen must not look like
@@ -406,14 +437,14 @@ func (s *Secrets) secret(e entry) (string, error) {
 func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 	known := maps.Clone(b.limits)
 	clear(known)
-	for t := range c.Tools() {
+	for t := range c.Listed() {
 		known[t.Definition.Name] = tool.Limits{}
 	}
 	for name := range c.Activities() {
 		known[name] = tool.Limits{}
 	}
 	for _, v := range f.limits {
-		if _, ok := known[v.name()]; ok || b.servers == nil && len(f.MCPServers) > 0 {
+		if _, ok := known[v.name()]; ok || b.lacksServer() {
 			continue
 		}
 		cure := ""
@@ -425,4 +456,17 @@ func (b *builder) checkLimits(c *tool.Catalogue, f *File) {
 			Message: fmt.Sprintf("there is no tool %q to limit%s", v.name(), cure),
 		})
 	}
+}
+
+// lacksServer reports whether the tools of a server that a file has are not known.
+func (b *builder) lacksServer() bool {
+	for name := range b.declared {
+		if b.servers == nil || !b.servers.Has(name) {
+			return true
+		}
+		if t, err := b.servers.Tool(name, ""); t == nil && err == nil { // it has failed
+			return true
+		}
+	}
+	return false
 }

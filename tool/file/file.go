@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
 )
@@ -21,20 +22,24 @@ type File struct {
 	Limits     map[string]tool.Limits
 	Policy     Policy
 	Secrets    *Secrets // for the caller to grant; nil is none
-	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil reads none.
+	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil
+	// reads none.
 	ReadFile func(path string) ([]byte, error)
-	// Memory is where results are remembered of what says cache; nil is in memory, as long as the catalogue is
-	// there.
+	// Memory is where results are remembered of what says cache; nil is in memory, as long as the
+	// catalogue is there.
 	Memory guard.Memory
 
 	Models     map[string]json.RawMessage // by name, as they are written
 	MCPServers map[string]json.RawMessage // by name, as they are written
 	Servers    []Server                   // the same, read; in order
 
-	models   []Model // the same as Models, read; in order
-	limits   []value // where the limits stand
+	literals map[diag.Span]string // secrets that are written out
+	models   []Model              // the same as Models, read; in order
+	limits   []value              // where the limits stand
+	permits  []value              // the entries of policy.allow and policy.deny
 	services []*service
-	builtins []value // the built-in tools that are granted, by name
+	builtins []value                // the built-in tools that are granted, by name
+	later    map[string]*tool.Later // the definitions that are read when they are used, by tool
 }
 
 // Policy says what tools may do (cli, "The tool file").
@@ -44,6 +49,11 @@ type Policy struct {
 	Paths   []string // that may be read and written
 	Allow   []string // the only tools that may be used; nil is all
 	Deny    []string // tools that may not be used
+	// PinPrograms binds an approval to the content of programs, and not to their paths alone.
+	PinPrograms bool `json:",omitempty"`
+	// ApprovalKeys are the public keys, in base64, one of which has to sign the approval of a plan;
+	// nil asks for no signature.
+	ApprovalKeys []string `json:",omitzero"`
 }
 
 // Read reads a tool file. It never returns nil: what could be read is there
@@ -60,29 +70,41 @@ func Read(src *diag.File) (*File, diag.List) {
 		r.malformed(err)
 		return f, r.findings
 	}
-	r.members(value{node: root}, map[string]set{
+	if defs, ok := root.Get("$defs"); ok {
+		r.shared = &shared{defs: value{Node: root}.below(defs), identity: digest(src.Text)}
+		f.later = map[string]*tool.Later{}
+	}
+	r.members(value{Node: root}, map[string]set{
 		"$schema":    func(value) {}, // for editors
+		"$defs":      func(v value) { r.is(v, texttree.Object) },
 		"tools":      func(v value) { r.tools(v, f) },
 		"builtin":    func(v value) { r.builtins(v, f) },
 		"activities": func(v value) { r.each(v, func(v value) { r.activity(v, f) }) },
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
-		"policy":     func(v value) { r.policy(v, &f.Policy) },
+		"policy":     func(v value) { r.policy(v, f) },
 		"openapi":    func(v value) { r.services(v, f) },
 		"models":     func(v value) { r.models(v, f) },
 		"mcpServers": func(v value) { r.servers(v, f, true) },
 	})
 	r.findings.Sort()
+	f.literals = r.literals
 	return f, r.findings
 }
 
-func parse(src *diag.File) (*node, *jsonscan.Error) {
+// The bounds of a tool file.
+const (
+	maxBytes = 16 << 20
+	maxDepth = 256
+)
+
+func parse(src *diag.File) (*texttree.Node, *jsonscan.Error) {
 	if len(src.Text) > maxBytes {
 		return nil, &jsonscan.Error{Kind: jsonscan.Limit, Message: fmt.Sprintf("more than %d bytes", maxBytes)}
 	}
 	if isYAML(src) {
-		return parseYAML(src.Text)
+		return texttree.YAML{What: "tool files", MaxDepth: maxDepth}.Parse(src.Text)
 	}
-	return parseJSON(src.Text)
+	return texttree.ParseJSON(src.Text, maxDepth)
 }
 
 // isYAML tells YAML from JSON by the name, else by how the text begins.
@@ -96,7 +118,7 @@ func isYAML(src *diag.File) bool {
 	case ".json", ".jsonc":
 		return false
 	}
-	start := bytes.TrimLeft(src.Text[bom(src.Text):], " \t\r\n")
+	start := bytes.TrimLeft(src.Text[texttree.BOM(src.Text):], " \t\r\n")
 	return !bytes.HasPrefix(start, []byte("{")) && !bytes.HasPrefix(start, []byte("/"))
 }
 
@@ -121,32 +143,38 @@ func (r *reader) malformed(err *jsonscan.Error) {
 
 // tools reads definitions: a map name → definition, or a list of definitions.
 func (r *reader) tools(v value, f *File) {
-	switch v.kind {
-	case object:
-		for _, e := range v.entries {
-			r.tool(v.below(e), e.name, f)
+	switch v.Kind {
+	case texttree.Object:
+		for _, e := range v.Entries {
+			r.tool(v.below(e), e.Name, f)
 		}
-	case array:
-		for _, e := range v.entries {
+	case texttree.Array:
+		for _, e := range v.Entries {
 			r.tool(v.below(e), "", f)
 		}
 	default:
-		r.errorf(v, "%s is an object of definitions by name or a list of definitions, not %s", v.what(), v.kind)
+		r.errorf(v, "%s is an object of definitions by name or a list of definitions, not %s", v.what(), v.Kind)
 	}
 }
 
 func (r *reader) tool(v value, name string, f *File) {
 	place := v.key
 	if place.IsZero() {
-		place = v.span
+		place = v.Span
 	}
-	def, findings := tool.ParseDefinition(v.json(), name, r.loc(place))
+	text, later := v.JSON, r.shared != nil && isSchema(v)
+	if later {
+		text = func() []byte { return listed(v) }
+	}
+	def, findings := tool.ParseDefinition(text(), name, r.loc(place))
 	for _, finding := range findings {
-		finding.Loc = r.loc(v.at(finding.Pointer).span)
+		finding.Loc = r.loc(v.At(finding.Pointer).Span)
 		finding.Pointer = v.pointer + finding.Pointer
 		r.findings = append(r.findings, finding)
 	}
-	r.definitionWords(v)
+	if !later {
+		r.definitionWords(v)
+	}
 	if def == nil {
 		return
 	}
@@ -159,6 +187,9 @@ func (r *reader) tool(v value, name string, f *File) {
 		}
 	}
 	f.Tools = append(f.Tools, def)
+	if later {
+		f.later[def.Name] = r.later(v, def.Name, place)
+	}
 }
 
 func (r *reader) limit(v value, f *File) {
@@ -168,12 +199,24 @@ func (r *reader) limit(v value, f *File) {
 	f.limits = append(f.limits, v)
 }
 
-func (r *reader) policy(v value, p *Policy) {
+func (r *reader) policy(v value, f *File) {
+	p := &f.Policy
+	names := func(dst *[]string) set {
+		return func(v value) {
+			r.texts(dst)(v)
+			for _, e := range v.Entries {
+				f.permits = append(f.permits, v.below(e))
+			}
+		}
+	}
 	r.members(v, map[string]set{
 		"approve": r.oneOf(&p.Approve, "all", "destructive", "none"),
 		"hosts":   r.texts(&p.Hosts),
 		"paths":   r.texts(&p.Paths),
-		"allow":   func(v value) { p.Allow = []string{}; r.texts(&p.Allow)(v) },
-		"deny":    r.texts(&p.Deny),
+		"allow":   names(&p.Allow),
+		"deny":    names(&p.Deny),
+
+		"pinPrograms":  r.flag(&p.PinPrograms),
+		"approvalKeys": r.texts(&p.ApprovalKeys),
 	})
 }

@@ -89,16 +89,16 @@ func TestExample(t *testing.T) {
 
 // The same file in YAML and in JSON says the same.
 func TestSameInBothForms(t *testing.T) {
-	yamlNode, err := parseYAML([]byte(example))
+	yamlNode, err := parse(diag.NewFile("a.yaml", []byte(example)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := yamlNode.json()
-	jsonNode, err := parseJSON(text)
+	text := yamlNode.JSON()
+	jsonNode, err := parse(diag.NewFile("a.json", text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := jsonNode.json(); string(again) != string(text) {
+	if again := jsonNode.JSON(); string(again) != string(text) {
 		t.Errorf("%s\n%s", text, again)
 	}
 	if _, _, findings := read(t, "tools.json", string(text)); len(findings) > 0 {
@@ -178,7 +178,7 @@ func TestYAML(t *testing.T) {
 		"a: !!binary aGk=":       `1:4: the tag !!binary is not one that tool files have`,
 		"a: !!bool x":            `1:4: x is not true or false`,
 		"a: !!int x":             `1:4: the number x is not written as in JSON; write "x" if it is text`,
-		"a: b\n---\nc: d":        `1:1: there are several documents in the file; a tool file is one`,
+		"a: b\n---\nc: d":        `1:1: there are several documents in the file, and one is read`,
 		"":                       `1:1: there is nothing in the file`,
 		"# nothing\n":            `1:1: there is nothing in the file`,
 		"a: {":                   `1:5: did not find expected node content`,
@@ -191,13 +191,13 @@ func TestYAML(t *testing.T) {
 		"\xff\xfea\x00:\x00":     `1:1: the text is not UTF-8`,
 		"a: " + deep:             `1:259: nested more than 256 deep`,
 	} {
-		n, err := parseYAML([]byte(text))
+		n, err := parse(diag.NewFile("a.yaml", []byte(text)))
 		got := ""
 		if err != nil {
 			p := diag.NewFile("", []byte(text)).Position(err.Offset)
 			got = fmt.Sprintf("%d:%d: %s", p.Line, p.Column, err.Message)
 		} else {
-			got = string(n.json())
+			got = string(n.JSON())
 		}
 		if got != want {
 			t.Errorf("%q:\n%s, want\n%s", text, got, want)
@@ -225,13 +225,13 @@ func TestJSON(t *testing.T) {
 		"[\"\\ud800\"]":                               `1:3: \ud800 is half of a surrogate pair`,
 		deep:                                          `1:257: nested more than 256 deep`,
 	} {
-		n, err := parseJSON([]byte(text))
+		n, err := parse(diag.NewFile("a.json", []byte(text)))
 		got := ""
 		if err != nil {
 			p := diag.NewFile("", []byte(text)).Position(err.Offset)
 			got = fmt.Sprintf("%d:%d: %s", p.Line, p.Column, err.Message)
 		} else {
-			got = string(n.json())
+			got = string(n.JSON())
 		}
 		if got != want {
 			t.Errorf("%q:\n%s, want\n%s", text, got, want)
@@ -252,7 +252,7 @@ var findingsIn = []struct{ name, text, want string }{
 1:1: error: the tool file has no member "tool"; did you mean "tools"? [PLC203]
 2:10: error: "policy" has no member "host"; did you mean "hosts"? [PLC203]`},
 	{"nothing near", "x: 1", `
-1:1: error: the tool file has no member "x"; it has $schema, activities, builtin, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
+1:1: error: the tool file has no member "x"; it has $defs, $schema, activities, builtin, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
 	{"wrong types", "tools: 1\nactivities: []\nlimits: a\npolicy: {approve: some, hosts: a, paths: [1]}\nmodels: {a: b}\nmcpServers: {a: []}", `
 1:8: error: "tools" is an object of definitions by name or a list of definitions, not a number [PLC207]
 2:13: error: "activities" is an object, not a list [PLC207]
@@ -315,6 +315,7 @@ var findingsIn = []struct{ name, text, want string }{
 	{"keywords misspelled", "tools:\n  a: {properites: {x: {type: string}}, requierd: [y], x-titel: 1, note: z}\n  b:\n    properties:\n      x: {type: array, minItem: 1, items: {pattrn: a}}\n      _output: {'descripton': b, enum: [{typo: c}]}\n      typ: true", `
 2:7: warning: "tools.a" has a keyword "properites", which means nothing; did you mean "properties"? [PLC507]
 2:40: warning: "tools.a" has a keyword "requierd", which means nothing; did you mean "required"? [PLC507]
+2:67: info: "tools.a" has a keyword "note", which means nothing to plc; one that is for others begins with x- [PLC507]
 5:24: warning: "tools.b.properties.x" has a keyword "minItem", which means nothing; did you mean "minItems"? [PLC507]
 5:44: warning: "tools.b.properties.x.items" has a keyword "pattrn", which means nothing; did you mean "pattern"? [PLC507]
 6:17: warning: "tools.b.properties._output" has a keyword "descripton", which means nothing; did you mean "description"? [PLC507]`},
@@ -346,7 +347,7 @@ var findingsIn = []struct{ name, text, want string }{
  d: {http: {url: "https://x/{", query: {a: "}"}}}, e: {http: {url: "https://x", headers: {a/b: x, a: "}"}}}, f: {http: {url: "https://x", body: {a: [1, "{ }"]}}}, g: {http: {url: "https://x", query: {a: "}"}}}}`, `
 1:34: error: "a": command[1] "{\"x\": 1}": the { at byte 0 begins no placeholder like {name}; for braces as text write {{"x": 1}} [PLC207]
 1:69: error: "b": stdin "{ {x}": the { at byte 0 begins no placeholder like {name}; write {{ for a brace [PLC207]
-1:128: error: "c": command[2] "{x}": after -c a param would be run as code; pass it as an argument: [sh, -c, 'echo "$1"', sh, "{name}"] [PLC207]
+1:128: error: "c": command[2] "{x}": after -c a param would be run as code; pass it as an argument: [sh, -c, 'echo "$1"', sh, "{name}"], or name it in allowCode [PLC207]
 2:18: error: "d": url "https://x/{": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ [PLC207]
 2:102: error: "e": headers "a": the } at byte 0 ends no placeholder; for braces as text write }} [PLC207]
 2:145: error: "f": body: "{ }": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ }} [PLC207]
@@ -555,20 +556,20 @@ func FuzzYAMLIsJSON(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte("a: |\n  x\n\"b\\u0085\": 'it''s'\nc: [1, {d: ~}]\n? e\n: - f"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := parseYAML(text)
+		n, err := parse(diag.NewFile("a.yaml", text))
 		if err != nil {
 			if err.Offset < 0 || err.Offset > len(text) {
 				t.Fatalf("%v at %d", err, err.Offset)
 			}
 			return
 		}
-		raw := n.json()
-		again, err := parseJSON(raw)
+		raw := n.JSON()
+		again, err := parse(diag.NewFile("a.json", raw))
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		if string(again.json()) != string(raw) {
-			t.Fatalf("%s\n%s", raw, again.json())
+		if string(again.JSON()) != string(raw) {
+			t.Fatalf("%s\n%s", raw, again.JSON())
 		}
 	})
 }

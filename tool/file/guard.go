@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
 )
@@ -40,15 +41,16 @@ func (r *reader) around(a *around, known map[string]set) map[string]set {
 	return known
 }
 
-// remembering is where the results of an activity are remembered, and what it is. The zero remembering is
-// in memory.
+// remembering is where the results of an activity are remembered, and what it is. The zero
+// remembering is in memory.
 type remembering struct {
 	memory guard.Memory
 	who    []byte
 }
 
-// remembering says where the results of an activity of a file are remembered: by how it is written, what else
-// decides what its calls give, and the secrets that it has, which others may have other ones for.
+// remembering says where the results of an activity of a file are remembered: by how it is written,
+// what else decides what its calls give, and the secrets that it has, which others may have other
+// ones for.
 func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]byte) remembering {
 	if f == nil || f.Memory == nil || a.cache == 0 {
 		return remembering{}
@@ -87,8 +89,8 @@ func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	return next
 }
 
-// middleware is what stands around what is not known yet: the model of a latent tool. What it remembers
-// it remembers of all of them.
+// middleware is what stands around what is not known yet: the model of a latent tool. What it
+// remembers it remembers of all of them.
 func (a around) middleware(r remembering) tool.Middleware {
 	if a == (around{}) {
 		return nil
@@ -107,24 +109,24 @@ func (a around) middleware(r remembering) tool.Middleware {
 // size reads a number of bytes, or a text like "1MiB".
 func (r *reader) size(dst *int) set {
 	return func(v value) {
-		if v.kind != text {
+		if v.Kind != texttree.String {
 			r.count(dst, 1)(v)
 			return
 		}
 		for unit, bytes := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
-			digits, ok := strings.CutSuffix(v.str, unit)
+			digits, ok := strings.CutSuffix(v.Str, unit)
 			n, err := strconv.Atoi(strings.TrimSpace(digits))
 			if ok && err == nil && n > 0 && n <= 1<<31/bytes {
 				*dst = n * bytes
 				return
 			}
 		}
-		r.errorf(v, "%s is a number of bytes or a size like \"1MiB\", not %s", v.what(), shorten(v.node))
+		r.errorf(v, "%s is a number of bytes or a size like \"1MiB\", not %s", v.what(), shorten(v.Node))
 	}
 }
 
-// byCall is what stands around a stand-in. One that answers by the call gives two calls with the same params
-// different results, so that nothing can be remembered of it.
+// byCall is what stands around a stand-in. One that answers by the call gives two calls with the
+// same params different results, so that nothing can be remembered of it.
 func (b *builder) byCall(a Activity) around {
 	if len(a.standIn.ReturnEach) == 0 || a.around.cache == 0 {
 		return a.around
@@ -144,7 +146,7 @@ func (b *builder) forgets(a Activity, why string) {
 
 // checkCaches warns of a cache that remembers nothing.
 func (b *builder) checkCaches(c *tool.Catalogue) {
-	for t := range c.Tools() {
+	for t := range c.Listed() {
 		a, ok := b.last[activityOf(t.Definition)]
 		e := t.Definition.Effects
 		if !ok || a.around.cache == 0 || e.Pure == tool.Yes || e.ReadOnly == tool.Yes {

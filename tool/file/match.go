@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
@@ -24,11 +25,12 @@ func activityOf(d *tool.Definition) string {
 // checkPlaceholders reports the placeholders of activities for which their tools have no
 // param: they would never be filled, and take with them what they stand in.
 func (b *builder) checkPlaceholders(c *tool.Catalogue) {
-	for t := range c.Tools() {
+	for t := range c.Listed() {
 		a, ok := b.last[activityOf(t.Definition)]
-		if !ok {
+		if !ok || len(b.params[a.Name]) == 0 {
 			continue
 		}
+		t, _ = c.Lookup(t.Definition.Name)
 		declared, all := declaredParams(t.Definition)
 		if !all {
 			continue
@@ -79,10 +81,10 @@ func (b *builder) unknownParam(a Activity, of, name string, declared []string) {
 	}
 	v := placeOf(a.driver, name)
 	f := diag.Finding{
-		Code: diag.UnknownParam, Loc: diag.Loc{File: a.Loc.File, Span: v.span}, Pointer: v.pointer,
+		Code: diag.UnknownParam, Loc: diag.Loc{File: a.Loc.File, Span: v.Span}, Pointer: v.pointer,
 		Message: fmt.Sprintf("the tool %q has no param %q; %s", of, name, cure),
 	}
-	written := string(a.Loc.File.Text[v.span.Start:v.span.End])
+	written := string(a.Loc.File.Text[v.Span.Start:v.Span.End])
 	if i := indexPlaceholder(written, name); i >= 0 {
 		f.Loc.Span.Start += int32(i)
 		f.Loc.Span.End = f.Loc.Span.Start + int32(len(name)+len("{}"))
@@ -98,18 +100,18 @@ func (b *builder) unknownParam(a Activity, of, name string, declared []string) {
 
 // placeOf is the first string below v that has a placeholder of this name, else v.
 func placeOf(v value, name string) value {
-	if v.kind == text {
+	if v.Kind == texttree.String {
 		return v
 	}
-	for _, e := range v.entries {
-		if e.name == "env" { // of a process: its values are no templates
+	for _, e := range v.Entries {
+		if e.Name == "env" { // of a process: its values are no templates
 			continue
 		}
 		inner := placeOf(v.below(e), name)
-		if inner.kind != text {
+		if inner.Kind != texttree.String {
 			continue
 		}
-		if t, err := driver.ParseTemplate(inner.str); err == nil && slices.Contains(t.Names(), name) {
+		if t, err := driver.ParseTemplate(inner.Str); err == nil && slices.Contains(t.Names(), name) {
 			return inner
 		}
 	}
@@ -133,7 +135,7 @@ func indexPlaceholder(text, name string) int {
 // one is near. Others without a tool are silent: they may be there for _activity.
 func (b *builder) checkNames(c *tool.Catalogue) {
 	used, free := map[string]bool{}, map[string]bool{}
-	for t := range c.Tools() {
+	for t := range c.Listed() {
 		name := activityOf(t.Definition)
 		used[name] = true
 		if _, ok := b.last[name]; !ok && name != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 )
 
 // DefaultModel is the model that makes the latent calls of tools that name none.
@@ -32,7 +33,7 @@ type Model struct {
 	Record, Replay string // files of recorded answers; "" are none
 	Loc            diag.Loc
 
-	key     *node // nil: it has none
+	key     *texttree.Node // nil: it has none
 	secrets *Secrets
 }
 
@@ -41,7 +42,7 @@ func (m *Model) APIKey() (string, error) {
 	if m.key == nil {
 		return "", nil
 	}
-	key, err := m.secrets.secret(m.key.entries[0])
+	key, err := m.secrets.secret(m.key.Entries[0])
 	if err == nil && key == "" {
 		err = errors.New("it is empty")
 	}
@@ -67,10 +68,10 @@ func Models(files ...*File) map[string]*Model {
 // models reads the models by name.
 func (r *reader) models(v value, f *File) {
 	r.each(v, func(v value) {
-		if !r.is(v, object) {
+		if !r.is(v, texttree.Object) {
 			return
 		}
-		f.Models[v.name()] = json.RawMessage(v.json())
+		f.Models[v.name()] = json.RawMessage(v.JSON())
 		f.models = append(f.models, r.model(v))
 	})
 }
@@ -100,7 +101,7 @@ func (r *reader) model(v value) Model {
 		"replay": r.text(&m.Replay),
 	})
 	for _, name := range []string{"provider", "model"} {
-		if e, ok := v.get(name); !ok || e.value.kind == text && e.value.str == "" {
+		if e, ok := v.Get(name); !ok || e.Value.Kind == texttree.String && e.Value.Str == "" {
 			r.errorf(v, "the model %q needs a %s, as in {provider: openai, model: NAME}", m.Name, name)
 		}
 	}
@@ -112,37 +113,37 @@ func (r *reader) model(v value) Model {
 
 // baseURL reads the address of a service.
 func (r *reader) baseURL(v value, dst *string) {
-	if !r.is(v, text) {
+	if !r.is(v, texttree.String) {
 		return
 	}
-	u, err := url.Parse(v.str)
+	u, err := url.Parse(v.Str)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		r.errorf(v, "%s is an address like https://models.example/v1, without a query or a password", v.what())
 		return
 	}
-	*dst = v.str
+	*dst = v.Str
 }
 
 // secretOnly reads {"env": NAME} or {"file": PATH}. A text is refused: it would be recorded.
-func (r *reader) secretOnly(v value, dst **node) {
-	if v.kind != object || len(v.entries) != 1 {
+func (r *reader) secretOnly(v value, dst **texttree.Node) {
+	if v.Kind != texttree.Object || len(v.Entries) != 1 {
 		r.errorf(v, "%s is {env: NAME} or {file: PATH}, so that no key stands in a tool file", v.what())
 		return
 	}
 	before := len(r.findings)
 	if r.textOrSecret(v); len(r.findings) == before {
-		*dst = v.node
+		*dst = v.Node
 	}
 }
 
 // within reads a number from 0 to most.
 func (r *reader) within(v value, dst *float64, most float64) {
-	if !r.is(v, number) {
+	if !r.is(v, texttree.Number) {
 		return
 	}
-	n, err := strconv.ParseFloat(v.raw, 64)
+	n, err := strconv.ParseFloat(v.Raw, 64)
 	if err != nil || n < 0 || n > most {
-		r.errorf(v, "%s is a number from 0 to %g, not %s", v.what(), most, v.raw)
+		r.errorf(v, "%s is a number from 0 to %g, not %s", v.what(), most, v.Raw)
 		return
 	}
 	*dst = n
@@ -158,9 +159,9 @@ func (b *builder) checkModel(a Activity, models map[string]*Model) {
 	if best, ok := spell.Nearest(a.model, maps.Keys(models)); ok {
 		cure = fmt.Sprintf("; did you mean %q?", best)
 	}
-	at := value{node: a.driver.node.at("/model"), pointer: a.driver.pointer + "/model"}
+	at := value{Node: a.driver.Node.At("/model"), pointer: a.driver.pointer + "/model"}
 	b.findings = append(b.findings, diag.Finding{
-		Code: diag.UnknownActivity, Loc: diag.Loc{File: a.Loc.File, Span: at.span}, Pointer: at.pointer,
+		Code: diag.UnknownActivity, Loc: diag.Loc{File: a.Loc.File, Span: at.Span}, Pointer: at.pointer,
 		Message: fmt.Sprintf("%q: there is no model %q%s", a.Name, a.model, cure),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/openapi"
 )
@@ -34,10 +35,10 @@ type service struct {
 
 // services reads the documents whose operations are tools.
 func (r *reader) services(v value, f *File) {
-	if !r.is(v, array) {
+	if !r.is(v, texttree.Array) {
 		return
 	}
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		f.services = append(f.services, r.service(v.below(e), nil))
 	}
 }
@@ -46,7 +47,7 @@ func (r *reader) services(v value, f *File) {
 func (r *reader) service(v value, more map[string]set) *service {
 	s := &service{at: v, effects: map[string]json.RawMessage{}}
 	known := map[string]set{
-		"spec":         func(v value) { r.is(v, text); s.spec = v },
+		"spec":         func(v value) { r.is(v, texttree.String); s.spec = v },
 		"server":       r.text(&s.server),
 		"auth":         func(v value) { s.auth, s.authGiven = v, true; r.each(v, r.credential) },
 		"allowPrivate": r.flag(&s.private),
@@ -54,13 +55,17 @@ func (r *reader) service(v value, more map[string]set) *service {
 	}
 	if len(more) == 0 {
 		more = r.around(&s.around, map[string]set{
-			"only":    func(v value) { s.onlyGiven = true; s.only = []string{}; r.texts(&s.only)(v) },
+			"only":    func(v value) { s.onlyGiven = true; r.texts(&s.only)(v) },
 			"prefix":  r.text(&s.prefix),
 			"timeout": r.duration(&s.timeout, 1),
 			"effects": func(v value) {
 				r.each(v, func(v value) {
-					if r.is(v, object) {
-						s.effects[v.name()] = v.json()
+					before := len(r.findings)
+					if r.is(v, texttree.Object) {
+						r.effects(v.name(), v)
+					}
+					if len(r.findings) == before {
+						s.effects[v.name()] = v.JSON()
 					}
 				})
 			},
@@ -71,7 +76,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 	}
 	before := len(r.findings)
 	r.members(v, known)
-	if s.spec.node == nil && len(r.findings) == before {
+	if s.spec.Node == nil && len(r.findings) == before {
 		r.errorf(v, "%s has no \"spec\"; name the file of the OpenAPI document", v.what())
 	}
 	return s
@@ -81,7 +86,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 func (r *reader) operation(v value) *service {
 	var operation string
 	s := r.service(v, map[string]set{"operation": r.text(&operation)})
-	if s.operation = operation; operation == "" && v.kind == object {
+	if s.operation = operation; operation == "" && v.Kind == texttree.Object {
 		r.errorf(v, "%s has no \"operation\"; name one of the document", v.what())
 	}
 	return s
@@ -107,7 +112,7 @@ var errReported = errors.New("reported")
 
 // credential checks a secret of a service: a text or a secret, or a name and a password.
 func (r *reader) credential(v value) {
-	if _, basic := v.get("username"); v.kind == object && basic {
+	if _, basic := v.Get("username"); v.Kind == texttree.Object && basic {
 		r.members(v, map[string]set{"username": r.textOrSecret, "password": r.textOrSecret})
 		return
 	}
@@ -121,10 +126,10 @@ func (b *builder) operations(f *File) (tools []*tool.Tool) {
 		if len(made) == 0 {
 			continue
 		}
-		from := decided{[][]byte{[]byte(driverOpenAPI), s.at.json(), b.spec(f, s.spec.str).sum}, b.secrets}
+		from := decided{[][]byte{[]byte(driverOpenAPI), s.at.JSON(), b.spec(f, s.spec.Str).sum}, b.secrets}
 		for _, t := range made {
 			b.ready[t.Definition.Name] = decided{slices.Clone(from.parts), from.secrets}
-			tools = append(tools, b.split(t, f, diag.Loc{File: f.Source, Span: s.at.span}))
+			tools = append(tools, b.split(t, f, diag.Loc{File: f.Source, Span: s.at.Span}))
 		}
 	}
 	return tools
@@ -163,16 +168,16 @@ func isOperation(name string) bool {
 
 // service makes the tools of a document, or findings.
 func (b *builder) service(f *File, s *service) []*tool.Tool {
-	if s.spec.node == nil || s.spec.kind != text {
+	if s.spec.Node == nil || s.spec.Kind != texttree.String {
 		return nil
 	}
 	fail := func(at value, err error) []*tool.Tool {
 		b.findings = append(b.findings, diag.Finding{
-			Code: diag.BadMember, Loc: diag.Loc{File: f.Source, Span: at.span}, Pointer: at.pointer, Message: fmt.Sprintf("%q: %v", s.spec.str, err),
+			Code: diag.BadMember, Loc: diag.Loc{File: f.Source, Span: at.Span}, Pointer: at.pointer, Message: fmt.Sprintf("%q: %v", s.spec.Str, err),
 		})
 		return nil
 	}
-	spec := b.spec(f, s.spec.str)
+	spec := b.spec(f, s.spec.Str)
 	doc, err := spec.doc, spec.err
 	if err != nil {
 		return fail(s.spec, err)
@@ -188,18 +193,24 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 	if cfg.Auth, err = b.credentials(f, s); err != nil {
 		return fail(s.auth, err)
 	}
-	tools, findings, err := doc.Tools(cfg)
+	tools, err := doc.Tools(cfg)
 	if err != nil {
 		return fail(s.at, err)
 	}
+	var findings diag.List
+	if s.operation != "" {
+		for _, t := range tools {
+			findings = append(findings, t.Findings...)
+		}
+	}
 	if doubt := doc.Doubt(); doubt != nil {
-		findings = append(findings, diag.Finding{Code: diag.BadSchema, Severity: diag.Warning, Message: fmt.Sprintf("%q is not as OpenAPI wants it: %v", s.spec.str, doubt)})
+		findings = append(findings, diag.Finding{Code: diag.BadSchema, Severity: diag.Warning, Message: fmt.Sprintf("%q is not as OpenAPI wants it: %v", s.spec.Str, doubt)})
 	}
 	for _, finding := range findings {
-		finding.Loc, finding.Pointer = diag.Loc{File: f.Source, Span: s.spec.span}, s.spec.pointer
+		finding.Loc, finding.Pointer = diag.Loc{File: f.Source, Span: s.spec.Span}, s.spec.pointer
 		b.findings = append(b.findings, finding)
 	}
-	kept := b.remembering(f, s.around, b.secrets, []byte(driverOpenAPI), s.at.json(), spec.sum)
+	kept := b.remembering(f, s.around, b.secrets, []byte(driverOpenAPI), s.at.JSON(), spec.sum)
 	for _, t := range tools {
 		t.Activity = s.around.wrap(withoutSecrets(t.Activity, b.secrets), kept)
 	}
@@ -244,37 +255,37 @@ func (f *File) spec(name string) *spec {
 // credentials are the secrets of a service by the names of its schemes.
 func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credential, error) {
 	all := map[string]openapi.Credential{}
-	if !s.authGiven || s.auth.kind != object {
+	if !s.authGiven || s.auth.Kind != texttree.Object {
 		return all, nil
 	}
-	for _, e := range s.auth.entries {
+	for _, e := range s.auth.Entries {
 		var c openapi.Credential
 		var err error
 		v := s.auth.below(e)
-		name, basic := v.get("username")
+		name, basic := v.Get("username")
 		if !basic {
 			c.Token, err = b.secretText(f, v)
 		} else {
-			password, _ := v.get("password")
-			if c.Username, err = b.secretText(f, v.below(name)); err == nil && password.value != nil {
+			password, _ := v.Get("password")
+			if c.Username, err = b.secretText(f, v.below(name)); err == nil && password.Value != nil {
 				c.Password, err = b.secretText(f, v.below(password))
 			}
 			b.secrets = append(b.secrets, c.Encoded())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("auth %q: %w", e.name, err)
+			return nil, fmt.Errorf("auth %q: %w", e.Name, err)
 		}
-		all[e.name] = c
+		all[e.Name] = c
 	}
 	return all, nil
 }
 
 // secretText is a text as it is written, or the secret that is named there.
 func (b *builder) secretText(f *File, v value) (string, error) {
-	if v.kind != object || len(v.entries) == 0 {
-		return v.str, nil
+	if v.Kind != texttree.Object || len(v.Entries) == 0 {
+		return v.Str, nil
 	}
-	secret, doubt, err := f.Secrets.read(v.entries[0])
+	secret, doubt, err := f.Secrets.read(v.Entries[0])
 	if err == nil {
 		b.secrets = append(b.secrets, secret)
 	}

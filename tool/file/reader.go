@@ -12,18 +12,19 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 )
 
 // value is a value of a tool file and where it is.
 type value struct {
-	*node
+	*texttree.Node
 	pointer string    // JSON Pointer
 	key     diag.Span // of its name; zero for elements and the root
 }
 
-func (v value) below(e entry) value {
-	token := strings.NewReplacer("~", "~0", "/", "~1").Replace(e.name)
-	return value{e.value, v.pointer + "/" + token, e.key}
+func (v value) below(e texttree.Entry) value {
+	token := strings.NewReplacer("~", "~0", "/", "~1").Replace(e.Name)
+	return value{e.Value, v.pointer + "/" + token, e.Key}
 }
 
 // what names v in messages.
@@ -31,17 +32,16 @@ func (v value) what() string {
 	if v.pointer == "" {
 		return "the tool file"
 	}
-	return strconv.Quote(unescape(strings.ReplaceAll(v.pointer[1:], "/", ".")))
+	return strconv.Quote(texttree.Unescape(strings.ReplaceAll(v.pointer[1:], "/", ".")))
 }
-
-// unescape is a token of a JSON Pointer as a name.
-func unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
 
 // reader reads typed values and notes what is wrong with them. What it could
 // not read is left as it was.
 type reader struct {
 	file     *diag.File
+	shared   *shared // the schemas that all definitions may refer to; nil for none
 	findings diag.List
+	literals map[diag.Span]string // secrets that are written out, and the variables that they should be
 }
 
 func (r *reader) loc(span diag.Span) diag.Loc { return diag.Loc{File: r.file, Span: span} }
@@ -54,15 +54,15 @@ func (r *reader) report(code diag.Code, sev diag.Severity, span diag.Span, point
 
 // errorf reports a value that is not what it should be.
 func (r *reader) errorf(v value, format string, args ...any) {
-	r.report(diag.BadMember, diag.Error, v.span, v.pointer, format, args...)
+	r.report(diag.BadMember, diag.Error, v.Span, v.pointer, format, args...)
 }
 
 // is reports whether v is of a kind, and a finding if it is not.
-func (r *reader) is(v value, k kind) bool {
-	if v.kind != k {
-		r.errorf(v, "%s is %s, not %s", v.what(), k, v.kind)
+func (r *reader) is(v value, k texttree.Kind) bool {
+	if v.Kind != k {
+		r.errorf(v, "%s is %s, not %s", v.what(), k, v.Kind)
 	}
-	return v.kind == k
+	return v.Kind == k
 }
 
 // set reads one member of an object.
@@ -70,11 +70,11 @@ type set func(value)
 
 // members reads an object with these members and no others.
 func (r *reader) members(v value, known map[string]set) {
-	if !r.is(v, object) {
+	if !r.is(v, texttree.Object) {
 		return
 	}
-	for _, e := range v.entries {
-		if read, ok := known[e.name]; ok {
+	for _, e := range v.Entries {
+		if read, ok := known[e.Name]; ok {
 			read(v.below(e))
 		} else {
 			r.unknown(v, e, maps.Keys(known))
@@ -82,15 +82,15 @@ func (r *reader) members(v value, known map[string]set) {
 	}
 }
 
-func (r *reader) unknown(v value, e entry, known func(func(string) bool)) {
+func (r *reader) unknown(v value, e texttree.Entry, known func(func(string) bool)) {
 	cure := "it has " + list(slices.Sorted(known))
-	best, ok := spell.Nearest(e.name, known)
+	best, ok := spell.Nearest(e.Name, known)
 	if ok {
 		cure = fmt.Sprintf("did you mean %q?", best)
 	}
-	r.report(diag.UnknownMember, diag.Error, e.key, v.below(e).pointer, "%s has no member %q; %s", v.what(), e.name, cure)
+	r.report(diag.UnknownMember, diag.Error, e.Key, v.below(e).pointer, "%s has no member %q; %s", v.what(), e.Name, cure)
 	if ok {
-		r.replaceBy(e.key, best)
+		r.replaceBy(e.Key, best)
 	}
 }
 
@@ -112,10 +112,10 @@ func list(names []string) string {
 
 // each reads the members of an object whose names are the file's own.
 func (r *reader) each(v value, read set) {
-	if !r.is(v, object) {
+	if !r.is(v, texttree.Object) {
 		return
 	}
-	for _, e := range v.entries {
+	for _, e := range v.Entries {
 		read(v.below(e))
 	}
 }
@@ -123,46 +123,51 @@ func (r *reader) each(v value, read set) {
 // name is the name of a member.
 func (v value) name() string {
 	i := strings.LastIndexByte(v.pointer, '/')
-	return unescape(v.pointer[i+1:])
+	return texttree.Unescape(v.pointer[i+1:])
 }
 
 func (r *reader) text(dst *string) set {
 	return func(v value) {
-		if r.is(v, text) {
-			*dst = v.str
+		if r.is(v, texttree.String) {
+			*dst = v.Str
 		}
 	}
 }
 
 func (r *reader) oneOf(dst *string, names ...string) set {
 	return func(v value) {
-		if !r.is(v, text) {
+		if !r.is(v, texttree.String) {
 			return
 		}
-		if !slices.Contains(names, v.str) {
-			r.errorf(v, "%s is %s, not %q", v.what(), list(names), v.str)
+		if !slices.Contains(names, v.Str) {
+			r.errorf(v, "%s is %s, not %q", v.what(), list(names), v.Str)
 			return
 		}
-		*dst = v.str
+		*dst = v.Str
 	}
 }
 
 func (r *reader) flag(dst *bool) set {
 	return func(v value) {
-		if v.kind == text && (v.str == "yes" || v.str == "no" || v.str == "on" || v.str == "off") {
-			r.errorf(v, "%s is true or false; %s is text", v.what(), v.str)
-		} else if r.is(v, boolean) {
-			*dst = v.raw == "true"
+		if v.Kind == texttree.String && (v.Str == "yes" || v.Str == "no" || v.Str == "on" || v.Str == "off") {
+			r.errorf(v, "%s is true or false; %s is text", v.what(), v.Str)
+		} else if r.is(v, texttree.Boolean) {
+			*dst = v.Raw == "true"
 		}
 	}
 }
 
+// texts reads a list of strings. What was read from an empty list is not nil: that no host is
+// listed is not the same as that nobody lists hosts.
 func (r *reader) texts(dst *[]string) set {
 	return func(v value) {
-		if !r.is(v, array) {
+		if !r.is(v, texttree.Array) {
 			return
 		}
-		for _, e := range v.entries {
+		if *dst == nil {
+			*dst = []string{}
+		}
+		for _, e := range v.Entries {
 			var s string
 			r.text(&s)(v.below(e))
 			*dst = append(*dst, s)
@@ -171,18 +176,18 @@ func (r *reader) texts(dst *[]string) set {
 }
 
 func (r *reader) raw(dst *json.RawMessage) set {
-	return func(v value) { *dst = v.json() }
+	return func(v value) { *dst = v.JSON() }
 }
 
 // count reads a number of things.
 func (r *reader) count(dst *int, least int) set {
 	return func(v value) {
-		if !r.is(v, number) {
+		if !r.is(v, texttree.Number) {
 			return
 		}
-		n, err := strconv.Atoi(v.raw)
+		n, err := strconv.Atoi(v.Raw)
 		if err != nil || n < least || n > math.MaxInt32 {
-			r.errorf(v, "%s is a whole number from %d, not %s", v.what(), least, v.raw)
+			r.errorf(v, "%s is a whole number from %d, not %s", v.what(), least, v.Raw)
 			return
 		}
 		*dst = n
@@ -192,12 +197,12 @@ func (r *reader) count(dst *int, least int) set {
 // rate reads a number above 0.
 func (r *reader) rate(dst *float64) set {
 	return func(v value) {
-		if !r.is(v, number) {
+		if !r.is(v, texttree.Number) {
 			return
 		}
-		f, err := strconv.ParseFloat(v.raw, 64)
+		f, err := strconv.ParseFloat(v.Raw, 64)
 		if err != nil || f <= 0 {
-			r.errorf(v, "%s is a number above 0, not %s", v.what(), v.raw)
+			r.errorf(v, "%s is a number above 0, not %s", v.what(), v.Raw)
 			return
 		}
 		*dst = f
@@ -211,18 +216,18 @@ const maxDuration = 10 * 365 * 24 * time.Hour
 func (r *reader) duration(dst *time.Duration, least time.Duration) set {
 	return func(v value) {
 		d := time.Duration(-1)
-		switch v.kind {
-		case text:
-			if parsed, err := time.ParseDuration(v.str); err == nil {
+		switch v.Kind {
+		case texttree.String:
+			if parsed, err := time.ParseDuration(v.Str); err == nil {
 				d = parsed
 			}
-		case number:
-			if f, err := strconv.ParseFloat(v.raw, 64); err == nil && f >= 0 && f < maxDuration.Seconds() {
+		case texttree.Number:
+			if f, err := strconv.ParseFloat(v.Raw, 64); err == nil && f >= 0 && f < maxDuration.Seconds() {
 				d = time.Duration(f * float64(time.Second))
 			}
 		}
 		if d < least || d > maxDuration {
-			r.errorf(v, "%s is a duration like \"1.5s\" or a number of seconds, not %s", v.what(), shorten(v.node))
+			r.errorf(v, "%s is a duration like \"1.5s\" or a number of seconds, not %s", v.what(), shorten(v.Node))
 			return
 		}
 		*dst = d
@@ -230,12 +235,12 @@ func (r *reader) duration(dst *time.Duration, least time.Duration) set {
 }
 
 // shorten is a value as a message quotes it.
-func shorten(n *node) string {
-	if n.kind == array || n.kind == object {
-		return n.kind.String()
+func shorten(n *texttree.Node) string {
+	if n.Kind == texttree.Array || n.Kind == texttree.Object {
+		return n.Kind.String()
 	}
-	if r := []rune(n.raw); len(r) > 40 {
+	if r := []rune(n.Raw); len(r) > 40 {
 		return string(r[:40]) + "…"
 	}
-	return n.raw
+	return n.Raw
 }

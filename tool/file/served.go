@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -25,7 +26,7 @@ type served struct {
 func (r *reader) servedByAll(s *Server, strict bool, known map[string]set) map[string]set {
 	known["timeout"] = r.duration(&s.all.timeout, 1)
 	known["tools"] = func(v value) {
-		if v.kind == array && !strict { // of another client: the names of those that it shows
+		if v.Kind == texttree.Array && !strict { // of another client: the names of those that it shows
 			return
 		}
 		r.each(v, func(v value) { s.single = append(s.single, r.served(v)) })
@@ -47,11 +48,11 @@ func (r *reader) served(v value) served {
 
 // effects reads declared effects of a tool.
 func (r *reader) effects(name string, v value) tool.Effects {
-	text := append(append([]byte(`{"inputSchema":{"type":"object"},"effects":`), v.json()...), '}')
-	def, findings := tool.ParseDefinition(json.RawMessage(text), name, r.loc(v.span))
+	text := append(append([]byte(`{"inputSchema":{"type":"object"},"effects":`), v.JSON()...), '}')
+	def, findings := tool.ParseDefinition(json.RawMessage(text), name, r.loc(v.Span))
 	for _, f := range findings {
 		pointer := strings.TrimPrefix(f.Pointer, "/effects")
-		f.Loc, f.Pointer = r.loc(v.at(pointer).span), v.pointer+pointer
+		f.Loc, f.Pointer = r.loc(v.At(pointer).Span), v.pointer+pointer
 		r.findings = append(r.findings, f)
 	}
 	if def == nil {

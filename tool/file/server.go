@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/http"
 	"github.com/plc-lang/plc/tool/internal/driver"
 	"github.com/plc-lang/plc/tool/internal/secret"
+	"github.com/plc-lang/plc/tool/process"
 )
 
 // MCP is the MCP servers that a catalogue takes tools of. Package mcp has it; this one
@@ -40,11 +44,13 @@ type Server struct {
 	Loc     diag.Loc
 	Raw     json.RawMessage // as it is written, secrets by their names
 
-	Env, Headers map[string]string   // with their secrets; set by Servers
-	Redact       func(string) string // takes the secrets out of a text; nil when there are none
-	Lacking      *diag.Finding       // a secret that can't be read, where Secrets.Optional: an error for who starts the server
+	Env, Headers map[string]string                     // with their secrets; set by Servers
+	Redact       func(string) string                   // takes the secrets out of a text; nil when there are none
+	RedactValue  func(json.RawMessage) json.RawMessage // the same of a JSON value
+	Lacking      *diag.Finding                         // a secret that can't be read, where Secrets.Optional: an error for who starts the server
 
-	env, headers *node
+	expands      bool // ${NAME} in it is an environment variable
+	env, headers *texttree.Node
 	all          served   // what holds for all of its tools
 	single       []served // what holds for one of them
 	at           value
@@ -53,8 +59,29 @@ type Server struct {
 	doubts       diag.List // what is to be said of them
 }
 
-// ReadServers reads the config of an MCP client: {"mcpServers": {…}}. What else clients
-// keep there is passed over, unless it looks like a slip of the pen.
+// Place is the file of the program that the server is, the folder that it runs in and, with pin, the
+// content of the files that its command names; nothing of a server with a URL. The command is not
+// told, since secrets may be in it.
+func (s *Server) Place(pin bool) (p tool.Place) {
+	if s.Command == "" {
+		return p
+	}
+	command := []string{driver.Escape(s.Command)}
+	for _, a := range s.Args {
+		command = append(command, driver.Escape(a))
+	}
+	if a, err := process.New(process.Config{Command: command, Dir: s.Dir}); err == nil {
+		p = a.Place(pin)
+		p.Program = nil
+		for i := range p.Pins {
+			p.Pins[i].File = "" // which may be an argument with a secret
+		}
+	}
+	return p
+}
+
+// ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. What
+// else clients keep there is passed over, unless it looks like a slip of the pen.
 func ReadServers(src *diag.File) (*File, diag.List) {
 	f := &File{
 		Source: src, Limits: map[string]tool.Limits{},
@@ -66,25 +93,41 @@ func ReadServers(src *diag.File) (*File, diag.List) {
 		r.malformed(err)
 		return f, r.findings
 	}
-	v := value{node: root}
-	r.loose(v, map[string]set{"mcpServers": func(v value) { r.servers(v, f, false) }})
-	if _, ok := root.get("mcpServers"); !ok && len(r.findings) == 0 {
+	v := value{Node: root}
+	servers := func(v value) { r.servers(v, f, false) }
+	r.loose(v, map[string]set{"mcpServers": servers, "servers": servers, "inputs": func(v value) {
+		if len(v.Entries) > 0 {
+			r.report(diag.BadMember, diag.Warning, v.key, v.pointer, "%s are not asked for; set environment variables and write ${NAME} in place of ${input:…}", v.what())
+		}
+	}})
+	f.literals = r.literals
+	_, ours := root.Get("mcpServers")
+	if _, ok := root.Get("servers"); !ours && !ok && len(r.findings) == 0 {
 		r.errorf(v, `there are no "mcpServers"; it has the form {"mcpServers": {"docs": {"command": "docs-server"}}}`)
 	}
 	r.findings.Sort()
 	return f, r.findings
 }
 
-// loose reads an object that may have other members.
+// foreign are members that configs of MCP clients are known to have and plc has no use for.
+func foreign() []string {
+	return []string{"$schema", "alwaysAllow", "autoApprove", "disabledTools", "timeout", "description", "icon", "gallery", "version",
+		"dev", "enabled", "disabled", "tools", "note"}
+}
+
+// loose reads an object that may have other members: those of other clients are passed over, and an
+// info says so of ones that are not known to be theirs.
 func (r *reader) loose(v value, known map[string]set) {
-	if !r.is(v, object) {
+	if !r.is(v, texttree.Object) {
 		return
 	}
-	for _, e := range v.entries {
-		if read, ok := known[e.name]; ok {
+	for _, e := range v.Entries {
+		if read, ok := known[e.Name]; ok {
 			read(v.below(e))
-		} else if best, near := spell.Nearest(e.name, maps.Keys(known)); near {
-			r.report(diag.UnknownMember, diag.Warning, e.key, v.below(e).pointer, "%s has no member %q; did you mean %q?", v.what(), e.name, best)
+		} else if best, near := spell.Nearest(e.Name, maps.Keys(known)); near {
+			r.report(diag.UnknownMember, diag.Warning, e.Key, v.below(e).pointer, "%s has no member %q; did you mean %q?", v.what(), e.Name, best)
+		} else if !slices.Contains(foreign(), e.Name) {
+			r.report(diag.PassedOver, diag.Info, e.Key, v.below(e).pointer, "%s has a member %q, which plc does not read", v.what(), e.Name)
 		}
 	}
 }
@@ -92,10 +135,13 @@ func (r *reader) loose(v value, known map[string]set) {
 // servers reads the servers by name.
 func (r *reader) servers(v value, f *File, strict bool) {
 	r.each(v, func(v value) {
-		if !r.is(v, object) {
+		if !r.is(v, texttree.Object) {
 			return
 		}
 		before := len(r.findings)
+		if e, ok := v.Get("disabled"); ok && !strict && e.Value.Raw == "true" {
+			return
+		}
 		s := r.server(v, strict)
 		f.MCPServers[v.name()] = s.Raw
 		if !slices.ContainsFunc(r.findings[before:], func(f diag.Finding) bool { return f.Severity == diag.Error }) {
@@ -105,21 +151,24 @@ func (r *reader) servers(v value, f *File, strict bool) {
 }
 
 func (r *reader) server(v value, strict bool) Server {
-	s := Server{Name: v.name(), Loc: r.loc(v.key), Raw: v.json(), at: v}
+	s := Server{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), at: v}
+	s.expands = !strict
 	var kind string
+	variable := func(v value) { r.variable(v, strict) }
 	known := r.servedByAll(&s, strict, map[string]set{
 		"command": r.text(&s.Command), "args": r.texts(&s.Args), "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
 		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "type": r.text(&kind),
-		"env":     func(v value) { s.env = v.node; r.each(v, r.variable) },
-		"headers": func(v value) { s.headers = v.node; r.each(v, r.variable) },
+		"env":     func(v value) { s.env = v.Node; r.each(v, variable) },
+		"headers": func(v value) { s.headers = v.Node; r.each(v, variable) },
 	})
 	if strict {
 		r.members(v, known)
+		s.Raw = r.withoutLiterals(v.Node).JSON()
 	} else {
 		r.loose(v, known)
-		own := *v.node // without what is of other clients
-		own.entries = slices.DeleteFunc(slices.Clone(own.entries), func(e entry) bool { return known[e.name] == nil })
-		s.Raw = own.json()
+		own := *v.Node // without what is of other clients
+		own.Entries = slices.DeleteFunc(slices.Clone(own.Entries), func(e texttree.Entry) bool { return known[e.Name] == nil })
+		s.Raw = r.withoutLiterals(&own).JSON()
 	}
 	switch {
 	case s.Command == "" && s.URL == "":
@@ -134,12 +183,24 @@ func (r *reader) server(v value, strict bool) Server {
 	return s
 }
 
-// variable checks a text or secret. What other clients would replace in a text is passed
-// on as it stands, which nobody means.
-func (r *reader) variable(v value) {
+// variable checks a text or secret. What clients would replace in a text, and plc does not, is
+// passed on as it stands, which nobody means.
+func (r *reader) variable(v value, strict bool) {
 	r.textOrSecret(v)
-	if v.kind == text && strings.Contains(v.str, "${") {
-		r.report(diag.BadMember, diag.Warning, v.span, v.pointer, "%s is passed on as it stands, with its ${…}; a secret is written {\"env\": \"NAME\"}", v.what())
+	said := v.Str
+	if !strict {
+		said = placeholder.ReplaceAllString(said, "")
+	}
+	if v.Kind == texttree.String && isLiteral(v) {
+		name := variableName.ReplaceAllString(strings.ToUpper(v.name()), "_")
+		if r.literals == nil {
+			r.literals = map[diag.Span]string{}
+		}
+		r.literals[v.Span] = name
+		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write {\"env\": %q} and set that variable (no record has it, so a run that is resumed needs it there)", v.what(), name)
+	}
+	if v.Kind == texttree.String && strings.Contains(said, "${") {
+		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s is passed on as it stands, with its ${…}; a secret is written {\"env\": \"NAME\"}", v.what())
 	}
 }
 
@@ -181,13 +242,23 @@ func (s *Server) finding(code diag.Code, err error) diag.Finding {
 // resolve reads the secrets.
 func (s *Server) resolve() error {
 	s.known, s.doubts, s.Lacking = nil, nil, nil
+	if s.expands {
+		if err := s.expand(); err != nil {
+			return err
+		}
+	}
 	for _, part := range []struct {
 		name string
-		from *node
+		from *texttree.Node
 		into *map[string]string
 	}{{"env", s.env, &s.Env}, {"headers", s.headers, &s.Headers}} {
 		if part.from == nil {
 			continue
+		}
+		for _, e := range part.from.Entries {
+			if v := (value{Node: e.Value, pointer: "/" + e.Name}); v.Kind == texttree.String && isLiteral(v) {
+				s.known = append(s.known, v.Str)
+			}
 		}
 		resolved, doubts, err := s.secrets.resolve(part.from, func(secret string) string {
 			s.known = append(s.known, secret)
@@ -205,14 +276,104 @@ func (s *Server) resolve() error {
 			said.Severity = diag.Warning
 			s.doubts = append(s.doubts, said)
 		}
-		if err := json.Unmarshal(resolved.json(), part.into); err != nil {
+		if err := json.Unmarshal(resolved.JSON(), part.into); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
 	if known := secret.New(s.known...); known != nil {
-		s.Redact = known.Message
+		s.Redact, s.RedactValue = known.Message, known.Value
 	}
 	return nil
+}
+
+// What shows that a text is a secret: what it is for, or how it begins.
+var (
+	variableName  = regexp.MustCompile(`[^A-Z0-9_]`)
+	namesSecret   = regexp.MustCompile(`(?i)token|secret|passw|api[-_]?key|authorization|credential`)
+	beginsAsToken = regexp.MustCompile(`^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|Bearer |Basic )`)
+)
+
+// isLiteral reports whether a text looks like a secret that is written out.
+func isLiteral(v value) bool {
+	return len(v.Str) >= 8 && !strings.Contains(v.Str, "${") && !strings.HasPrefix(v.Str, "/") &&
+		(namesSecret.MatchString(v.name()) || beginsAsToken.MatchString(v.Str))
+}
+
+// withoutLiterals returns a value with the names of variables for secrets that are written out.
+func (r *reader) withoutLiterals(n *texttree.Node) *texttree.Node {
+	if name, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
+		return &texttree.Node{Kind: texttree.Object, Span: n.Span, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
+	}
+	own := *n
+	own.Entries = slices.Clone(n.Entries)
+	for i := range own.Entries {
+		own.Entries[i].Value = r.withoutLiterals(own.Entries[i].Value)
+	}
+	return &own
+}
+
+// Recorded returns the text of the file for a record: secrets that are written out are
+// environment variables there.
+func (f *File) Recorded() []byte {
+	text := f.Source.Text
+	spans := slices.SortedFunc(maps.Keys(f.literals), func(a, b diag.Span) int { return int(b.Start - a.Start) })
+	for _, span := range spans {
+		text = slices.Concat(text[:span.Start], []byte(`{"env": `), jsonscan.Encode(f.literals[span]), []byte("}"), text[span.End:])
+	}
+	return text
+}
+
+// placeholder is ${NAME}, ${NAME:-default} or ${env:NAME} in the config of a client.
+var placeholder = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
+
+// expand replaces the placeholders of a client's config by environment variables. Those in
+// variables, headers and the address are taken for secrets.
+func (s *Server) expand() (err error) {
+	isSecret := false
+	replace := func(in string) string {
+		return placeholder.ReplaceAllStringFunc(in, func(p string) string {
+			m := placeholder.FindStringSubmatch(p)
+			secret, fault := s.secrets.secret(texttree.Entry{Name: "env", Value: &texttree.Node{Kind: texttree.String, Str: m[1]}})
+			switch {
+			case fault == nil && (secret != "" || !strings.Contains(p, ":-")):
+				if isSecret && secret != "" {
+					s.known = append(s.known, secret)
+				}
+				return secret
+			case strings.Contains(p, ":-"):
+				return m[2]
+			case s.secrets != nil && s.secrets.Optional:
+				said := s.finding(diag.BadMember, fault)
+				s.Lacking = cmp.Or(s.Lacking, &said)
+				return standsFor
+			}
+			err = cmp.Or(err, fault)
+			return p
+		})
+	}
+	s.Command, s.Dir = replace(s.Command), replace(s.Dir)
+	s.Args = slices.Clone(s.Args)
+	for i := range s.Args {
+		s.Args[i] = replace(s.Args[i])
+	}
+	isSecret = true
+	s.URL = replace(s.URL)
+	for _, part := range []**texttree.Node{&s.env, &s.headers} {
+		if *part == nil {
+			continue
+		}
+		n := **part
+		n.Entries = slices.Clone(n.Entries)
+		for i, e := range n.Entries {
+			if e.Value.Kind == texttree.String {
+				said := replace(e.Value.Str)
+				n.Entries[i].Value = texttree.Text(said)
+				n.Entries[i].Value.Span = e.Value.Span
+			}
+		}
+		*part = &n
+	}
+	return err
 }
 
 // secretsOf are the secrets of the servers of files, by the servers' names.
@@ -248,30 +409,43 @@ func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 	return t.Activity, 0, nil
 }
 
-// remote adds to the tools of files those of servers. A server's tool goes by its own
-// name, and by "server.tool"; by the latter only when another server, or a tool file, has the name
-// for something else. An activity of a tool file that is a server's tool says what the name
-// means: with the tool file's definition, or else with the server's.
+// remote adds the tools of servers to those of files. A server's tool goes by its own name, and by
+// "server.tool"; by the latter only when another server, or a tool file, has the name for something
+// else. When activities of the tool file name it, what has these activities is all that runs it:
+// tools of the file, with their definitions, or else one that is named as the activity, with the
+// server's definition. The server's names then stand for that one tool, and for nothing when there
+// are several, so that they are no way around a definition of the file.
 func (b *builder) remote(tools []*tool.Tool) []*tool.Tool {
 	if b.servers == nil {
 		return tools
 	}
-	own := map[string]int{}
+	own, users := map[string]int{}, map[string][]int{} // by name; by activity
 	for i, t := range tools {
 		own[t.Definition.Name] = i
+		activity := t.Definition.Name
+		if t.Definition.HasActivity {
+			activity = t.Definition.Activity
+		}
+		users[activity] = append(users[activity], i)
 	}
+	means := map[string][]string{} // the tools that run a server's tool, by "server.tool"
 	for _, name := range slices.Sorted(maps.Keys(b.remotes)) {
 		t := b.remotes[name]
-		if i, ok := own[name]; ok {
-			def := *tools[i].Definition
-			def.Effects = def.Effects.MoreCareful(t.Definition.Effects)
-			tools[i] = &tool.Tool{Definition: &def, Source: tools[i].Source, Limits: tools[i].Limits}
+		if _, taken := own[name]; users[name] == nil && !taken {
+			own[name] = len(tools)
+			tools = append(tools, b.renamed(t, name))
+			means[fullName(t)] = append(means[fullName(t)], name)
 			continue
 		}
-		own[name] = len(tools)
-		tools = append(tools, b.renamed(t, name))
+		for _, i := range users[name] {
+			u := tools[i].Whole()
+			def := *u.Definition
+			def.Effects = def.Effects.MoreCareful(t.Definition.Effects)
+			tools[i] = &tool.Tool{Definition: &def, Source: u.Source, Limits: u.Limits, Findings: u.Findings}
+			means[fullName(t)] = append(means[fullName(t)], def.Name)
+		}
 	}
-	return b.others(tools, own)
+	return b.others(tools, own, means)
 }
 
 // renamed is a server's tool by another name.
@@ -289,23 +463,30 @@ func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 	return &named
 }
 
-// others adds the tools of servers that no activity names.
-func (b *builder) others(tools []*tool.Tool, own map[string]int) []*tool.Tool {
+// others adds the tools of servers that no activity names, and what the names of the others mean.
+func (b *builder) others(tools []*tool.Tool, own map[string]int, means map[string][]string) []*tool.Tool {
 	servers := map[string][]string{} // by the name of a tool
 	for _, t := range b.servers.Tools() {
 		servers[t.Definition.Name] = append(servers[t.Definition.Name], serverOf(t))
 	}
 	for _, t := range b.servers.Tools() {
-		name := t.Definition.Name
-		full := serverOf(t) + "." + name
+		name, full := t.Definition.Name, fullName(t)
 		_, taken := own[name]
-		switch {
+		taken = taken || tool.IsReserved(name)
+		switch named := means[full]; {
+		case slices.Contains(named, name):
+			b.alias(t, full, name)
+		case len(named) > 1:
+		case len(named) == 1:
+			b.alias(t, full, named[0])
+			if !taken && len(servers[name]) == 1 {
+				b.aliases[name] = named[0]
+			}
 		case !taken && len(servers[name]) == 1:
-			b.aliases[full] = name
+			b.alias(t, full, name)
 			tools = append(tools, b.renamed(t, name))
-		case b.remotes[name] != nil && b.remotes[name].Source == t.Source && sameTool(b.remotes[name], t):
-			b.aliases[full] = name
 		default:
+			b.alias(t, full, full)
 			tools = append(tools, b.renamed(t, full))
 			if b.remotes[name] == nil {
 				b.clash(t, servers[name], taken)
@@ -315,14 +496,30 @@ func (b *builder) others(tools []*tool.Tool, own map[string]int) []*tool.Tool {
 	return tools
 }
 
+// alias makes a tool of a server known by "server.tool", and by the name that other clients give
+// it: mcp__server__tool.
+func (b *builder) alias(t *tool.Tool, full, name string) {
+	if full != name {
+		b.aliases[full] = name
+	}
+	b.aliases["mcp__"+serverOf(t)+"__"+t.Definition.Name] = name
+}
+
 func serverOf(t *tool.Tool) string { return strings.TrimPrefix(t.Source, "mcp:") }
 
-// sameTool reports whether two are one tool of one server.
-func sameTool(a, b *tool.Tool) bool { return string(a.Raw) == string(b.Raw) }
+// fullName is the name of a server's tool with that of the server before it.
+func fullName(t *tool.Tool) string { return serverOf(t) + "." + t.Definition.Name }
 
 // clash tells of a name that several have.
 func (b *builder) clash(t *tool.Tool, servers []string, taken bool) {
 	name, server := t.Definition.Name, serverOf(t)
+	if _, own := b.made[name]; tool.IsBuiltIn(name) || tool.IsReserved(name) && !own {
+		b.findings = append(b.findings, diag.Finding{
+			Code: diag.AmbiguousTool, Severity: diag.Warning, Loc: t.Definition.Loc,
+			Message: fmt.Sprintf("%q is a name of the language; the tool of the MCP server %q is called %q", name, server, server+"."+name),
+		})
+		return
+	}
 	message := fmt.Sprintf("the tool file has a tool %q, and so has the MCP server %q; that is called %q", name, server, server+"."+name)
 	switch {
 	case taken:

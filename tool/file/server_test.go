@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,7 @@ func TestNamesOfServersTools(t *testing.T) {
 	}{
 		{"no tool file", `{}`, map[string]string{
 			"read": "docs.read", "docs.read": "docs.read", "search": "", "docs.search": "docs.search", "web.search": "web.search", "web.read": "",
+			"mcp__docs__read": "docs.read", "mcp__web__search": "web.search", "mcp__web__read": "",
 		}, []string{`the MCP servers docs and web have a tool "search" each; they are called "docs.search" and "web.search"`}},
 		{"an activity decides", `activities: {search: {mcp: {server: web}}}`, map[string]string{
 			"search": "web.search", "docs.search": "docs.search", "web.search": "web.search",
@@ -231,5 +233,76 @@ func TestDocumentsAndAliases(t *testing.T) {
 	got, _ := cat.Lookup("docs.read")
 	if got.Source != "mcp:docs" || got.Definition.Effects.Pure == tool.Yes || cat.Len() != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestConfigsOfClients(t *testing.T) {
+	src := diag.NewFile("mcp.json", []byte(`{
+		"inputs": [{"id": "key", "type": "promptString"}],
+		"servers": {
+			"off": {"command": "nothing", "disabled": true},
+			"on": {"command": "${BIN}/docs", "args": ["${ROOT:-/data}", "$1"], "disabled": false,
+				"env": {"A": "Bearer ${TOKEN}", "B": "${env:TOKEN}", "C": "${NONE:-c}", "D": {"env": "TOKEN"}, "E": "${input:key}"}},
+			"web": {"url": "https://${HOST:-web.example}/mcp", "headers": {"X": "${NONE}"}}
+		}
+	}`))
+	f, found := ReadServers(src)
+	f.Secrets = &Secrets{LookupEnv: func(name string) (string, bool) {
+		value, ok := map[string]string{"BIN": "/bin", "TOKEN": "secret-token"}[name]
+		return value, ok
+	}}
+	if _, ok := f.MCPServers["off"]; ok {
+		t.Error("a disabled server is there")
+	}
+	for range 2 { // it is read each time as it is written
+		all, more := Servers(f)
+		if len(all) != 1 || len(more) != 1 {
+			t.Fatalf("%d servers, %v", len(all), more)
+		}
+		s := all[0]
+		want := map[string]string{"A": "Bearer secret-token", "B": "secret-token", "C": "c", "D": "secret-token", "E": "${input:key}"}
+		if diff := cmp.Diff(want, s.Env); diff != "" || s.Command != "/bin/docs" || !slices.Equal(s.Args, []string{"/data", "$1"}) {
+			t.Errorf("%s %s %q", diff, s.Command, s.Args)
+		}
+		if s.Redact == nil || s.Redact("it is secret-token") == "it is secret-token" {
+			t.Error("the secret is not redacted")
+		}
+		if got, want := more[0].Message, `MCP server "web": the environment variable NONE is not set`; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if len(found) != 2 || found.HasErrors() {
+		t.Errorf("%v, want warnings of inputs and ${input:key}", found)
+	}
+}
+
+func TestLiteralSecrets(t *testing.T) {
+	for name, text := range map[string]string{
+		"mcp.json": `{"mcpServers": {"a": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_0123456789", "MODE": "quiet-mode"}}}}`,
+		"t.yaml":   "mcpServers:\n  a: {url: 'https://x.example', headers: {X-Api-Key: plain-0123456789, Y: 'Bearer 0123456789'}}\n",
+	} {
+		read := Read
+		if name == "mcp.json" {
+			read = ReadServers
+		}
+		f, found := read(diag.NewFile(name, []byte(text)))
+		f.Secrets = &Secrets{LookupEnv: func(string) (string, bool) { return "given", true }}
+		all, _ := Servers(f)
+		if len(found) == 0 || found.HasErrors() || len(all) != 1 || all[0].Redact == nil {
+			t.Fatalf("%s: %v, %d servers", name, found, len(all))
+		}
+		recorded := f.Recorded()
+		for _, said := range []string{string(recorded), string(f.MCPServers["a"]), string(all[0].Raw), all[0].Redact("it is ghp_0123456789 plain-0123456789 Bearer 0123456789")} {
+			if strings.Contains(said, "0123456789") {
+				if name == "mcp.json" && said[0] == 'i' && !strings.Contains(said, "ghp_0123456789") || name == "t.yaml" && said[0] == 'i' && !strings.Contains(said, "plain-0") {
+					continue // the other file's
+				}
+				t.Errorf("%s: %s", name, said)
+			}
+		}
+		again, found := read(diag.NewFile(name, recorded))
+		if len(found) > 0 || string(again.MCPServers["a"]) != string(f.MCPServers["a"]) {
+			t.Errorf("%s: %v; %s, want %s", name, found, again.MCPServers["a"], f.MCPServers["a"])
+		}
 	}
 }

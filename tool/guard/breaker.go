@@ -13,11 +13,11 @@ import (
 // Open is the code of calls that a breaker does not let through.
 const Open = "circuit-open"
 
-// Breaker lets no call through for the pause when so many calls in a row have failed. Then one
-// goes through, to try: when it succeeds all do again, when it fails there is another
-// pause. A failure that is permanent says nothing of the service (it answered), nor does
-// one of a call that was cancelled. Calls that are not let through fail with the code Open; they may
-// be tried again when the pause is over.
+// Breaker lets no call through for the pause when so many calls in a row have failed. Then one goes
+// through, to try: when it succeeds all do again, when it fails there is another pause. A failure
+// that is permanent says nothing of the service (it answered), nor does one of a call that was
+// cancelled. Calls that are not let through fail with the code Open; they may be tried again when
+// the pause is over.
 //
 //	closed ──failures──▶ open ──pause──▶ trying ──success──▶ closed
 //	                      ▲                │
@@ -40,7 +40,7 @@ type breaker struct {
 	trying bool
 }
 
-// Call is the activity's, or the error of a breaker that is open.
+// Call returns the activity's, or the error of a breaker that is open.
 func (b *breaker) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	trial, err := b.enter()
 	if err != nil {

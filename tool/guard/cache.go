@@ -18,18 +18,18 @@ import (
 const maxCached = 64 << 20
 
 // Cache remembers results for so long, by the tool, its params (in whatever order they are
-// written), the scopes of the call and what a model is told of it. Only results of tools that are declared pure or read-only are kept; of
-// what was asked for least lately, the oldest goes when there is more than 64 MiB. A result from
-// the cache has used nothing. Errors are not kept, and two calls at the same time are two
-// calls.
+// written), the scopes of the call and what a model is told of it. Only results of tools that are
+// declared pure or read-only are kept; of what was asked for least lately, the oldest goes when
+// there is more than 64 MiB. A result from the cache has used nothing. Errors are not kept, and two
+// calls at the same time are two calls.
 func Cache(keep time.Duration) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return &cache{next: next, keep: keep, known: map[string]*list.Element{}, order: list.New()}
 	}
 }
 
-// Memory keeps results outside of a process. It is used by several goroutines at once, and knows nothing of
-// what it keeps; what it can't keep it forgets.
+// Memory keeps results outside of a process. It is used by several goroutines at once, and knows
+// nothing of what it keeps; what it can't keep it forgets.
 type Memory interface {
 	// Recall is what was kept by a key, and is not too old yet.
 	Recall(key []byte) (value []byte, outcome string, ok bool)
@@ -37,9 +37,10 @@ type Memory interface {
 	Keep(key, value []byte, outcome string, keep time.Duration)
 }
 
-// CacheIn is Cache with a memory that outlives the process. What the activity is has to be in who, besides the
-// definition of the tool: all of it that decides what a call gives. In the memory a call is known by a digest
-// (SHA-256) of who, the definition, the params, the scopes and what a model is told of it.
+// CacheIn does what Cache does, with a memory that outlives the process. What the activity is has
+// to be in who, besides the definition of the tool: all of it that decides what a call gives. In
+// the memory a call is known by a digest (SHA-256) of who, the definition, the params, the scopes
+// and what a model is told of it.
 func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
 	return func(next tool.Activity) tool.Activity {
 		return tool.ActivityFunc(func(ctx context.Context, req *tool.Request) (tool.Result, error) {
@@ -59,7 +60,7 @@ func CacheIn(m Memory, who []byte, keep time.Duration) tool.Middleware {
 	}
 }
 
-// digest is one of several texts.
+// digest returns one of several texts.
 func digest(parts ...[]byte) []byte {
 	h := sha256.New()
 	for _, part := range parts {
@@ -94,7 +95,7 @@ type remembered struct {
 
 func (r *remembered) size() int { return len(r.key) + len(r.result.Value) }
 
-// Call is a result that is remembered, or the activity's.
+// Call returns a result that is remembered, or the activity's.
 func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if !remembers(req) {
 		return c.next.Call(ctx, req)
@@ -110,7 +111,7 @@ func (c *cache) Call(ctx context.Context, req *tool.Request) (tool.Result, error
 	return result, err
 }
 
-// keyOf is what makes two calls the same.
+// keyOf returns what makes two calls the same.
 func keyOf(req *tool.Request) string {
 	key := append([]byte(req.Tool), 0)
 	for _, part := range [][]byte{req.Params, req.Scopes} {
@@ -122,7 +123,7 @@ func keyOf(req *tool.Request) string {
 	return string(append(key, briefing(req.Brief)...))
 }
 
-// briefing is what a model is told of a call besides its params, as one text.
+// briefing returns what a model is told of a call besides its params, as one text.
 func briefing(b *tool.Brief) []byte {
 	if b == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package guard has what stands around the calls of a tool: a memory of results (Cache), a breaker that
-// leaves a service alone that keeps failing (Breaker), and a bound on results (MaxOutput).
+// Package guard has what stands around the calls of a tool: a memory of results (Cache), a breaker
+// that leaves a service alone that keeps failing (Breaker), and a bound on results (MaxOutput).
 //
 //	activity = guard.Cache(10 * time.Minute)(guard.Breaker(5, 30*time.Second)(activity))
 //

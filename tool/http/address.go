@@ -79,7 +79,7 @@ func parseQuery(query string) ([]field, error) {
 	return pairs, nil
 }
 
-// templates are all of them.
+// templates returns all of them.
 func (a address) templates() []driver.Template {
 	all := append([]driver.Template{a.host}, a.path...)
 	for _, f := range a.query {

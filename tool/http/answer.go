@@ -84,7 +84,7 @@ func (a *Activity) tooLarge() error {
 	}
 }
 
-// value is the body as the result.
+// value returns the body as the result.
 func (a *Activity) value(resp *nethttp.Response, text []byte) (json.RawMessage, error) {
 	contentType := resp.Header.Get("Content-Type")
 	var value json.RawMessage
@@ -111,7 +111,7 @@ type full struct {
 	Body    json.RawMessage   `json:"body"`
 }
 
-// plainHeaders are the headers by their names in lower case. Cookies are left out:
+// plainHeaders returns the headers by their names in lower case. Cookies are left out:
 // they are for the client, and may be secrets.
 func plainHeaders(h nethttp.Header) map[string]string {
 	plain := make(map[string]string, len(h))

@@ -41,7 +41,8 @@ type Config struct {
 	// MaxBytes is how long the answer may be, decompressed; 0 is DefaultMaxBytes.
 	MaxBytes int64 `json:"maxBytes"`
 	// AllowHosts are the only hosts that may be asked: "api.example",
-	// "*.example" (all below it), with ":port" only that one. None: the host of URL.
+	// "*.example" (all below it), with ":port" only that one. A nil list is the host of URL, and an
+	// empty one no host.
 	AllowHosts []string `json:"allowHosts"`
 	// AllowPrivate permits private, loopback and link-local addresses. Without it only
 	// those that AllowHosts names as an address or as "localhost" may be connected to.
@@ -180,7 +181,7 @@ func ownHeader(name string) bool {
 	return false
 }
 
-// contentType is the header as it is written, "" without one.
+// contentType returns the header as it is written, "" without one.
 func (a *Activity) contentType() string {
 	for _, h := range a.headers {
 		if h.name == "Content-Type" {

@@ -135,7 +135,8 @@ func keepHeaders(h nethttp.Header, names ...string) {
 }
 
 // oddAddress reports whether a host ends in a number, as addresses do, and is none that all systems
-// understand alike: 127.1, 0x7f000001 and 2130706433 are 127.0.0.1 to some, and a proxy may be such.
+// understand alike: 127.1, 0x7f000001 and 2130706433 are 127.0.0.1 to some, and a proxy may be
+// such.
 func oddAddress(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]

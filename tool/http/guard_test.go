@@ -64,6 +64,20 @@ func TestAllowHosts(t *testing.T) {
 	}
 }
 
+// An empty list allows no host, where none at all allows that of the URL.
+func TestNoHosts(t *testing.T) {
+	if _, err := New(Config{URL: "https://a.example/x", AllowHosts: []string{}}); err == nil || !strings.Contains(err.Error(), "host-not-allowed") {
+		t.Error(err)
+	}
+	a, err := New(Config{URL: "https://{host}/x", AllowHosts: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call(t, a, `{"host": "a.example"}`); toolError(t, err).Code != "host-not-allowed" {
+		t.Error(err)
+	}
+}
+
 // A private address is refused however it is come by: written, named or redirected to.
 func TestPrivateAddresses(t *testing.T) {
 	base, got := server(t, ok)

@@ -21,9 +21,9 @@ type pattern struct {
 	implied bool // it is the host of the URL, and nobody listed it
 }
 
-// allowed reads AllowHosts. Without any it is the host of the URL.
+// allowed reads AllowHosts. A nil list allows the host of the URL, and an empty one none.
 func allowed(list []string, a address) (hosts, error) {
-	if len(list) == 0 {
+	if list == nil {
 		if !a.host.Literal() {
 			return nil, fmt.Errorf("url: the host %q has a param; say in allowHosts which hosts that may give", a.host)
 		}
@@ -68,7 +68,7 @@ func parsePattern(entry string) (pattern, error) {
 	return p, nil
 }
 
-// canonical is one spelling of a host: a name in lower case without the last dot, an
+// canonical returns one spelling of a host: a name in lower case without the last dot, an
 // address as netip writes it.
 func canonical(host string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {

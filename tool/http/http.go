@@ -41,7 +41,7 @@ type Activity struct {
 
 var _ tool.Activity = (*Activity)(nil)
 
-// Params are the names of the placeholders, sorted: the tool must declare them.
+// Params returns the names of the placeholders, sorted: the tool must declare them.
 func (a *Activity) Params() []string { return slices.Clone(a.used) }
 
 func (a *Activity) templates() []driver.Template {
@@ -64,8 +64,8 @@ func (a *Activity) Close() error {
 // Call makes the request once. The header Idempotency-Key carries the key of the
 // request, unless Headers has one, but for GET, HEAD and OPTIONS. Scopes are not sent.
 //
-// When the context has a trace (tool.TraceOf), the headers traceparent and tracestate tell it, unless Headers has
-// them.
+// When the context has a trace (tool.TraceOf), the headers traceparent and tracestate tell it,
+// unless Headers has them.
 //
 // Any 2xx is a result: JSON, or a string; an empty body is null. Errors are
 // *tool.Error. In the list, "sent" is that there was a connection to write the
@@ -212,7 +212,7 @@ func (a *Activity) restQuery(p driver.Params) []string {
 	return pairs
 }
 
-// restBody is an object of the params that are left, even if there are none: who
+// restBody returns an object of the params that are left, even if there are none: who
 // expects JSON is seldom content with nothing.
 func (a *Activity) restBody(p driver.Params) []byte {
 	object := []byte{'{'}
@@ -256,7 +256,7 @@ func setHeader(h nethttp.Header, name, value string) error {
 	return nil
 }
 
-// headerKey is the key as a header can carry it: ids of calls may hold anything.
+// headerKey returns the key as a header can carry it: ids of calls may hold anything.
 func headerKey(key string) string {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return url.PathEscape(key)

@@ -42,11 +42,14 @@ func ok(w nethttp.ResponseWriter, _ *nethttp.Request) {
 	_, _ = io.WriteString(w, `{"ok":true}`)
 }
 
-// activity is one that may ask the test servers.
+// activity returns one that may ask the test servers.
 func activity(t testing.TB, cfg Config) *Activity {
 	t.Helper()
-	if cfg.AllowHosts == nil {
+	switch {
+	case cfg.AllowHosts == nil:
 		cfg.AllowHosts = []string{"127.0.0.1"}
+	case len(cfg.AllowHosts) == 0: // the host of the URL
+		cfg.AllowHosts = nil
 	}
 	a, err := New(cfg)
 	if err != nil {

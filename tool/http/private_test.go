@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// nameServer is a resolver that gives each name's addresses in turn, the last again and again.
+// nameServer returns a resolver that gives each name's addresses in turn, the last again and again.
 func nameServer(asked *atomic.Int32, answers ...string) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -36,7 +36,7 @@ func nameServer(asked *atomic.Int32, answers ...string) *net.Resolver {
 	}}
 }
 
-// answer is the answer to a DNS query: the address, if it is of the kind that is asked for.
+// answer returns the answer to a DNS query: the address, if it is of the kind that is asked for.
 func answer(query []byte, addr netip.Addr) []byte {
 	end := 12
 	for query[end] != 0 {
@@ -127,18 +127,18 @@ func TestRedirectsInside(t *testing.T) {
 	}
 }
 
-// An address that is not written as addresses are, and which some systems understand all the same, is
-// no host, with a proxy or without.
+// An address that is not written as addresses are, and which some systems understand all the same,
+// is no host, with a proxy or without.
 func TestOtherFormsOfAddresses(t *testing.T) {
 	inside, got := server(t, ok)
 	port := mustParse(t, inside).Port()
 	for _, host := range []string{"2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "127.1", "127.0.1", "0", "017700000001", "1.2.3.4.5", "127.0.0.01", "127.0.0.0x1."} {
 		for _, cfg := range []Config{
-			{URL: "http://" + host + ":" + port + "/", AllowHosts: []string{}},
+			{URL: "http://" + host + ":" + port + "/", AllowHosts: nil},
 			{URL: "http://" + host + ":" + port + "/", AllowHosts: []string{host, "127.0.0.1"}},
 			{URL: "http://{h}:" + port + "/", AllowHosts: []string{host, "*.example"}},
-			{URL: "http://" + host + ":" + port + "/", AllowHosts: []string{}, Proxy: inside},
-			{URL: "http://" + host + ":" + port + "/", AllowPrivate: true, AllowHosts: []string{}, Proxy: inside},
+			{URL: "http://" + host + ":" + port + "/", AllowHosts: nil, Proxy: inside},
+			{URL: "http://" + host + ":" + port + "/", AllowPrivate: true, AllowHosts: nil, Proxy: inside},
 		} {
 			a, err := New(cfg)
 			if err == nil {

@@ -24,16 +24,18 @@ type Message struct {
 	Key         string            // for the header Idempotency-Key; "" is none
 }
 
-// Send makes a request once: to Config.URL, which then has no placeholder, or that of the message, with what the message adds. Of the
-// Config only what bounds requests counts (Timeout, MaxBytes, hosts, Proxy) and how answers are
-// read (Result). All else, hosts, redirects and errors, is as with Call.
+// Send makes a request once: to Config.URL, which then has no placeholder, or that of the message,
+// with what the message adds. Of the Config only what bounds requests counts (Timeout, MaxBytes,
+// hosts, Proxy) and how answers are read (Result). All else, hosts, redirects and errors, is as
+// with Call.
 func (a *Activity) Send(ctx context.Context, m *Message) (tool.Result, error) {
 	b := *a
 	b.method = m.Method
 	return b.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return b.written(ctx, m) })
 }
 
-// Allows is why Send would not ask the host of this URL; nil is that it would, or that it is no URL.
+// Allows is why Send would not ask the host of this URL; nil is that it would, or that it is no
+// URL.
 func (a *Activity) Allows(address string) error {
 	u, err := a.extend(&Message{URL: address})
 	if err != nil {
@@ -42,7 +44,7 @@ func (a *Activity) Allows(address string) error {
 	return a.checkHost(u)
 }
 
-// written is the request of a message.
+// written returns the request of a message.
 func (a *Activity) written(ctx context.Context, m *Message) (*nethttp.Request, error) {
 	u, err := a.extend(m)
 	if err != nil {
@@ -68,7 +70,7 @@ func (a *Activity) written(ctx context.Context, m *Message) (*nethttp.Request, e
 	return out, nil
 }
 
-// extend is the URL with what a message adds to it.
+// extend returns the URL with what a message adds to it.
 func (a *Activity) extend(m *Message) (*url.URL, error) {
 	base := a.url
 	if m.URL != "" {
@@ -95,7 +97,7 @@ func (a *Activity) extend(m *Message) (*url.URL, error) {
 	return base.fill(func(string) (string, bool) { return "", false }, query)
 }
 
-// segmentsOf are the segments of an escaped path, none of which leads upwards.
+// segmentsOf returns the segments of an escaped path, none of which leads upwards.
 func segmentsOf(path string) ([]driver.Template, error) {
 	for escaped := range strings.SplitSeq(path, "/") {
 		segment, err := url.PathUnescape(escaped)

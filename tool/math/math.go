@@ -24,7 +24,7 @@ import (
 // Name is what --tools calls the catalogue.
 const Name = "math"
 
-// Tools are the tools, by name.
+// Tools returns the tools, by name.
 func Tools() []*tool.Tool {
 	var list []*tool.Tool
 	for _, o := range operations() {
@@ -89,7 +89,7 @@ func (o *operation) call(names []string, r *tool.Request) (tool.Result, error) {
 // digits is to how many digits a result is rounded that is no decimal fraction.
 const digits = 34
 
-// Text is a number as JSON: exactly when that takes at most 64 digits, else rounded to 34
+// Text returns a number as JSON: exactly when that takes at most 64 digits, else rounded to 34
 // digits.
 func Text(r *big.Rat) string {
 	const most = 64

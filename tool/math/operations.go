@@ -26,7 +26,7 @@ func div(a, b *big.Rat) (*big.Rat, error) {
 	return new(big.Rat).Quo(a, b), nil
 }
 
-// half is a/2.
+// half returns a/2.
 func half(a *big.Rat) *big.Rat { return mul(a, big.NewRat(1, 2)) }
 
 // exact makes an operation of a function that is defined everywhere.
@@ -45,7 +45,7 @@ func float(f func(x []float64) float64) func([]*big.Rat) (*big.Rat, error) {
 	}
 }
 
-// ofFloat is the shortest decimal fraction that is this float.
+// ofFloat returns the shortest decimal fraction that is this float.
 func ofFloat(v float64) (*big.Rat, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, errors.New("it has no value here")
@@ -54,7 +54,7 @@ func ofFloat(v float64) (*big.Rat, error) {
 	return r, nil
 }
 
-// circular is a multiple of π.
+// circular returns a multiple of π.
 func circular(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) {
 		v, _ := f(x).Float64()
@@ -62,7 +62,7 @@ func circular(f func(x []*big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) 
 	}
 }
 
-// root is the square root: exact where it is rational.
+// root returns the square root: exact where it is rational.
 func root(a *big.Rat) (*big.Rat, error) {
 	if a.Sign() < 0 {
 		return nil, errNegative
@@ -75,7 +75,7 @@ func root(a *big.Rat) (*big.Rat, error) {
 	return ofFloat(math.Sqrt(v))
 }
 
-// power is exact for whole exponents, as long as the result is not too long.
+// power returns exact for whole exponents, as long as the result is not too long.
 func power(x []*big.Rat) (*big.Rat, error) {
 	base, exponent := x[0], x[1]
 	const most = 1000
@@ -111,7 +111,8 @@ func whole(f func(x []int64) (*big.Int, error)) func([]*big.Rat) (*big.Rat, erro
 	}
 }
 
-// divisor is gcd or lcm of two numbers, whole or not: 0.35 divides 1.75 and 5.6 without a rest.
+// divisor returns gcd or lcm of two numbers, whole or not: 0.35 divides 1.75 and 5.6 without a
+// rest.
 func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
 	denominator := new(big.Int).Mul(x[0].Denom(), x[1].Denom())
 	a := new(big.Int).Mul(new(big.Int).Abs(x[0].Num()), x[1].Denom())
@@ -123,7 +124,7 @@ func divisor(x []*big.Rat, multiple bool) (*big.Rat, error) {
 	return new(big.Rat).SetFrac(n, denominator), nil
 }
 
-// remainder is what is left of a division; it has the sign of the divisor.
+// remainder returns what is left of a division; it has the sign of the divisor.
 func remainder(x []*big.Rat) (*big.Rat, error) {
 	q, err := div(x[0], x[1])
 	if err != nil {
@@ -132,10 +133,10 @@ func remainder(x []*big.Rat) (*big.Rat, error) {
 	return sub(x[0], mul(x[1], floor(q))), nil
 }
 
-// binomial is how many ways there are to choose.
+// binomial returns how many ways there are to choose.
 func binomial(x []int64) (*big.Int, error) { return new(big.Int).Binomial(x[0], x[1]), nil }
 
-// consecutive is the sum of whole numbers from one up to another; MathQA leaves that out.
+// consecutive returns the sum of whole numbers from one up to another; MathQA leaves that out.
 func consecutive(x []*big.Rat) (*big.Rat, error) {
 	if !x[0].IsInt() || !x[1].IsInt() {
 		return nil, errors.New("the numbers have to be whole")
@@ -146,7 +147,7 @@ func consecutive(x []*big.Rat) (*big.Rat, error) {
 	return half(mul(sub(x[1], x[0]), sub(add(x[0], x[1]), rat(1)))), nil
 }
 
-// work is a time of work from two others. Of each, what is done at a time counts: one that
+// work returns a time of work from two others. Of each, what is done at a time counts: one that
 // is greater than 1 is a time, another is that already.
 func work(f func(a, b *big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
 	rate := func(a *big.Rat) *big.Rat {
@@ -158,7 +159,7 @@ func work(f func(a, b *big.Rat) *big.Rat) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) { return div(rat(1), f(rate(x[0]), rate(x[1]))) }
 }
 
-// plusPi is a + b*π.
+// plusPi returns a + b*π.
 func plusPi(a, b *big.Rat) (*big.Rat, error) {
 	pi, err := circular(func([]*big.Rat) *big.Rat { return b })(nil)
 	if err != nil {
@@ -167,7 +168,7 @@ func plusPi(a, b *big.Rat) (*big.Rat, error) {
 	return add(a, pi), nil
 }
 
-// cone is the surface of a cone of a radius and a height.
+// cone returns the surface of a cone of a radius and a height.
 func cone(x []*big.Rat) (*big.Rat, error) {
 	slant, err := root(add(mul(x[0], x[0]), mul(x[1], x[1])))
 	if err != nil {
@@ -176,12 +177,12 @@ func cone(x []*big.Rat) (*big.Rat, error) {
 	return circular(func([]*big.Rat) *big.Rat { return mul(x[0], add(x[0], slant)) })(nil)
 }
 
-// floor is the greatest whole number that is not greater.
+// floor returns the greatest whole number that is not greater.
 func floor(a *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Div(a.Num(), a.Denom()))
 }
 
-// heron is the area of a triangle of these edges.
+// heron returns the area of a triangle of these edges.
 func heron(x []*big.Rat) (*big.Rat, error) {
 	s := half(add(add(x[0], x[1]), x[2]))
 	product := s
@@ -191,14 +192,14 @@ func heron(x []*big.Rat) (*big.Rat, error) {
 	return root(product)
 }
 
-// percent is (100+n)/100 of a number, n being the first.
+// percent returns (100+n)/100 of a number, n being the first.
 func percent(sign int64) func([]*big.Rat) *big.Rat {
 	return func(x []*big.Rat) *big.Rat {
 		return mul(mul(add(rat(100), times(sign, x[0])), big.NewRat(1, 100)), x[1])
 	}
 }
 
-// before is the number of which (100+n)/100 is the second one, n being the first.
+// before returns the number of which (100+n)/100 is the second one, n being the first.
 func before(sign int64) func([]*big.Rat) (*big.Rat, error) {
 	return func(x []*big.Rat) (*big.Rat, error) { return div(times(100, x[1]), add(rat(100), times(sign, x[0]))) }
 }

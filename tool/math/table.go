@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// operations are the tools.
+// operations returns the tools.
 func operations() []operation {
 	return []operation{
 		{"add", "a b", "a + b", exact(func(x []*big.Rat) *big.Rat { return add(x[0], x[1]) })},

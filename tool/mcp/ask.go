@@ -49,12 +49,16 @@ func (f Field) Check(value any) error {
 	return f.schema.Validate(text)
 }
 
-// fieldsOf are the members of the answer that a schema describes.
+// fieldsOf returns the members of the answer that a schema describes.
 func fieldsOf(schema string) ([]Field, error) {
 	var fields []Field
 	var err error
 	v := gjson.Parse(schema)
 	v.Get("properties").ForEach(func(name, s gjson.Result) bool {
+		if len(fields) == maxFields {
+			err = fmt.Errorf("the server asks for more than %d fields at once", maxFields)
+			return false
+		}
 		f := Field{
 			Name: driver.Printable([]byte(name.Str)), Type: s.Get("type").Str,
 			Description: driver.Head([]byte(cmp.Or(s.Get("description").Str, s.Get("title").Str)), shownBytes),
@@ -68,12 +72,12 @@ func fieldsOf(schema string) ([]Field, error) {
 			f.Default = json.RawMessage(d.Raw)
 		}
 		fields = append(fields, f)
-		return len(fields) < maxFields
+		return true
 	})
 	return fields, err
 }
 
-// choicesOf are what a schema lets one choose from, in all the ways in which the
+// choicesOf returns what a schema lets one choose from, in all the ways in which the
 // protocol has had it.
 func choicesOf(s gjson.Result) (values, titles []string) {
 	if items := s.Get("items"); items.IsObject() {
@@ -150,14 +154,14 @@ func (c *Client) answer(ctx context.Context, req *tool.Request, name string, wan
 
 // elicit puts a question to a person.
 func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	shown := driver.Head([]byte(p.Message), 4<<10)
+	shown := driver.Head([]byte(c.redact(p.Message)), 4<<10)
 	if c.opts.Ask == nil {
 		return nil, &tool.Error{Code: "input-required", Permanent: true, Message: fmt.Sprintf("the server asks %q, and there is nobody to ask", shown)}
 	}
-	q := &Question{Server: c.server.Name, Tool: name, Message: shown, URL: driver.Head([]byte(p.URL), 4<<10)}
+	q := &Question{Server: c.server.Name, Tool: name, Message: shown, URL: driver.Head([]byte(c.redact(p.URL)), 4<<10)}
 	var err error
 	schema, _ := p.Meta[rawKey].(string)
-	if q.Fields, err = fieldsOf(schema); err != nil {
+	if q.Fields, err = fieldsOf(c.redactValue(schema)); err != nil {
 		return nil, err
 	}
 	a, err := c.opts.Ask(ctx, q)
@@ -177,7 +181,7 @@ func (c *Client) elicit(ctx context.Context, name string, p *mcp.ElicitParams) (
 	return res, nil
 }
 
-// contentOf is an answer with what it leaves out.
+// contentOf returns an answer with what it leaves out.
 func contentOf(fields []Field, given map[string]any) (map[string]any, error) {
 	content := map[string]any{}
 	for _, f := range fields {
@@ -199,8 +203,8 @@ func contentOf(fields []Field, given map[string]any) (map[string]any, error) {
 	return content, nil
 }
 
-// plain is a value as the SDK takes it, which knows no numbers as text: one that is whole keeps
-// its digits.
+// plain returns a value as the SDK takes it, which knows no numbers as text: one that is whole
+// keeps its digits.
 func plain(v gjson.Result) any {
 	if v.Type != gjson.Number {
 		return v.Value()

@@ -47,8 +47,10 @@ func (c *Client) define(d definition) *tool.Tool {
 		def.Effects = tool.Effects{}.MoreCareful(def.Effects)
 	}
 	where, _ := json.Marshal(map[string]any{Driver: map[string]string{"server": c.server.Name, "tool": d.name}})
+	place := c.server.Place
+	place.Server, place.Tool = c.server.Name, d.name
 	return &tool.Tool{
-		Definition: def, Activity: &activity{c, d.name}, Source: "mcp:" + c.server.Name, Driver: Driver, Raw: where,
+		Definition: def, Activity: &activity{c, d.name}, Source: "mcp:" + c.server.Name, Driver: Driver, Raw: where, Place: place,
 	}
 }
 
@@ -115,7 +117,7 @@ func (l *link) annotate(ctx context.Context) {
 	}
 }
 
-// ready is a connection over which the tool may be called.
+// ready returns a connection over which the tool may be called.
 func (a *activity) ready(ctx context.Context) (*link, error) {
 	if ctx.Err() != nil {
 		return nil, driver.Stopped(ctx, false)
@@ -136,7 +138,7 @@ func (a *activity) ready(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// params are those of the request to the server. They are made anew for each, since the
+// params returns those of the request to the server. They are made anew for each, since the
 // SDK adds to them.
 func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolParams {
 	p := &mcp.CallToolParams{Name: a.name, Arguments: req.Params}
@@ -218,7 +220,7 @@ func refusal(told *jsonrpc.Error) *tool.Error {
 	return e
 }
 
-// value is the result of a tool as a value.
+// value returns the result of a tool as a value.
 func value(res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
 	if res.Get("isError").Type == gjson.True {
 		return nil, toolError(res)
@@ -265,7 +267,7 @@ func toolError(res gjson.Result) error {
 	return &tool.Error{Code: "tool", Message: message}
 }
 
-// fromText is a text as a value: a string, unless the definition has no place for that
+// fromText returns a text as a value: a string, unless the definition has no place for that
 // string and the text is JSON.
 func fromText(text gjson.Result, def *tool.Definition) json.RawMessage {
 	literal := json.RawMessage(text.Raw)
@@ -278,7 +280,7 @@ func fromText(text gjson.Result, def *tool.Definition) json.RawMessage {
 	return compact([]byte(text.Str))
 }
 
-// content is a content that stands beside others: an object with its type and what it is.
+// content returns a content that stands beside others: an object with its type and what it is.
 func content(c gjson.Result) ([]byte, error) {
 	kind := c.Get("type").Str
 	from := c
@@ -310,10 +312,10 @@ func content(c gjson.Result) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// compact is valid JSON without white space.
+// compact returns valid JSON without white space.
 func compact(valid []byte) []byte { return jsonscan.Compact(nil, valid) }
 
-// httpError is the error of a status.
+// httpError returns the error of a status.
 func httpError(s *sent) *tool.Error {
 	e := &tool.Error{Code: "http-" + strconv.Itoa(s.status), Message: fmt.Sprintf("status %d %s", s.status, nethttp.StatusText(s.status))}
 	if s.said != "" {

@@ -125,7 +125,7 @@ func (c *child) read() {
 	}
 }
 
-// message is a line as a message for the SDK; nil is one to pass over. What servers print
+// message returns a line as a message for the SDK; nil is one to pass over. What servers print
 // by mistake is kept with what they say on standard error.
 func (c *child) message(text []byte, noise *int) ([]byte, error) {
 	message, err := faithful(text)
@@ -163,7 +163,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Read is the next message (mcp.Connection).
+// Read returns the next message (mcp.Connection).
 func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -304,7 +304,7 @@ func (t *tail) Write(p []byte) (int, error) {
 // lastLines is how many lines of standard error a message quotes.
 const lastLines = 5
 
-// String is the last lines.
+// String returns the last lines.
 func (t *tail) String() string {
 	if t == nil {
 		return ""

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,13 +85,13 @@ func newClient(s Server, opts *Options) *Client {
 	return &Client{server: s, opts: opts, turn: make(chan struct{}, 1)}
 }
 
-// Name is the name of the server.
+// Name returns the name of the server.
 func (c *Client) Name() string { return c.server.Name }
 
 // Server is how the server is reached.
 func (c *Client) Server() Server { return c.server }
 
-// Tools are the tools of the server, in its order; they must not be changed.
+// Tools returns the tools of the server, in its order; they must not be changed.
 func (c *Client) Tools() []*tool.Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,6 +128,7 @@ func (c *Client) know(texts []definition) {
 	defer c.mu.Unlock()
 	c.texts = map[string]string{}
 	for _, d := range texts {
+		d.text = c.redactValue(d.text)
 		c.texts[d.name] = d.text
 		if t := c.define(d); t != nil {
 			c.tools = append(c.tools, t)
@@ -134,7 +136,7 @@ func (c *Client) know(texts []definition) {
 	}
 }
 
-// connected is a connection that is not broken, made anew if need be.
+// connected returns a connection that is not broken, made anew if need be.
 func (c *Client) connected(ctx context.Context) (*link, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -239,6 +241,14 @@ func (c *Client) redact(text string) string {
 	return c.server.Redact(text)
 }
 
+// redactValue returns a JSON value without secrets.
+func (c *Client) redactValue(value string) string {
+	if c.server.RedactValue == nil {
+		return value
+	}
+	return string(c.server.RedactValue(json.RawMessage(value)))
+}
+
 // noProgram says why a program could not be started, and what to do.
 func (c *Client) noProgram(err error) error {
 	name := c.server.Command
@@ -257,7 +267,7 @@ func (c *Client) noProgram(err error) error {
 	return &startFault{err}
 }
 
-// transport is the way to the server.
+// transport returns the way to the server.
 func (c *Client) transport(l *link) (mcp.Transport, error) {
 	s := &c.server
 	if s.URL != "" {
@@ -281,7 +291,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 	return l.child, nil
 }
 
-// sdk is what speaks the protocol.
+// sdk returns what speaks the protocol.
 func (c *Client) sdk(l *link) *mcp.Client {
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
@@ -313,11 +323,21 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	known := c.texts
 	c.mu.Unlock()
 	told = slices.DeleteFunc(told, func(d definition) bool {
-		if d.badHeaders && known == nil {
-			c.cannotUse(d, "its params that go into headers (x-mcp-header) are not what the protocol allows")
+		why := ""
+		switch {
+		case d.badHeaders:
+			why = "its params that go into headers (x-mcp-header) are not what the protocol allows"
+		case c.redact(d.name) != d.name:
+			why = "its name has a secret in it that the server was given"
 		}
-		return d.badHeaders
+		if why != "" && known == nil {
+			c.cannotUse(d, why)
+		}
+		return why != ""
 	})
+	for i := range told {
+		told[i].text = c.redactValue(told[i].text)
+	}
 	if known == nil {
 		c.know(told)
 		return nil
@@ -335,7 +355,7 @@ func (c *Client) cannotUse(d definition, why string) {
 	defer c.mu.Unlock()
 	c.found = append(c.found, diag.Finding{
 		Code: diag.BadServer, Severity: diag.Warning, Loc: c.server.Loc,
-		Message: fmt.Sprintf("MCP server %q: the tool %q can't be used: %s", c.server.Name, d.name, why),
+		Message: fmt.Sprintf("MCP server %q: the tool %q can't be used: %s", c.server.Name, c.redact(d.name), why),
 	})
 }
 
@@ -345,7 +365,7 @@ func (c *Client) changed() map[string]string {
 	return c.refused
 }
 
-// listing is all definitions of the server, in its order.
+// listing returns all definitions of the server, in its order.
 func (c *Client) listing(ctx context.Context, l *link) ([]definition, error) {
 	if caps := l.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return nil, nil

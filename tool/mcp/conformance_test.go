@@ -121,7 +121,7 @@ type toolCall struct {
 	Arguments json.RawMessage
 }
 
-// callsOf are the calls that a scenario wants.
+// callsOf returns the calls that a scenario wants.
 func callsOf(scenario string, p *Pool) []toolCall {
 	var given struct{ ToolCalls []toolCall }
 	_ = json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &given)

@@ -16,7 +16,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// All tools of server-everything, which has those for sampling and roots only for clients that have these.
+// All tools of server-everything, which has those for sampling and roots only for clients that have
+// these.
 func TestServerEverything(t *testing.T) {
 	dir := os.Getenv("PLC_NPM_MCP_SERVERS")
 	if dir == "" {

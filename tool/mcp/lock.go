@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -40,7 +41,7 @@ type lockTool struct {
 	Definition json.RawMessage `json:"definition"`
 }
 
-// Lock is the lock of what servers have told. Servers that failed are an error.
+// Lock returns the lock of what servers have told. Servers that failed are an error.
 func (p *Pool) Lock() (*Lock, error) {
 	l := &Lock{map[string][]definition{}}
 	for _, c := range p.Servers() {
@@ -58,7 +59,7 @@ func (p *Pool) Lock() (*Lock, error) {
 	return l, nil
 }
 
-// MarshalJSON is the lock as its file has it.
+// MarshalJSON returns the lock as its file has it.
 func (l *Lock) MarshalJSON() ([]byte, error) {
 	f := lockFile{"lock", 1, map[string]lockServer{}}
 	for name, list := range l.servers {
@@ -80,8 +81,13 @@ func ReadLock(text []byte) (*Lock, error) {
 	if v.Get("plc").Str != "lock" || v.Get("version").Raw != "1" || !v.Get("servers").IsObject() {
 		return nil, fmt.Errorf("it is no lock of this version: plc tools lock writes one")
 	}
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(&lockFile{})
+	if err != nil {
+		return nil, fmt.Errorf("it is no lock: %s; write it again with plc tools lock", strings.TrimPrefix(err.Error(), "json: "))
+	}
 	l := &Lock{map[string][]definition{}}
-	var err error
 	v.Get("servers").ForEach(func(server, s gjson.Result) bool {
 		list := []definition{}
 		for _, t := range s.Get("tools").Array() {
@@ -112,13 +118,13 @@ func (l *Lock) server(name string) ([]definition, bool) {
 	return list, ok
 }
 
-// digest is that of the definition's value, however it is written.
+// digest returns that of the definition's value, however it is written.
 func (d definition) digest() string {
 	sum := sha256.Sum256(jsonscan.Canonical(nil, []byte(d.text)))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// differences are the tools that are not what they were, with what changed.
+// differences returns the tools that are not what they were, with what changed.
 func differences(known map[string]string, told []definition) map[string]string {
 	changed := map[string]string{}
 	now := map[string]bool{}
@@ -155,7 +161,7 @@ func same(a, b gjson.Result) bool {
 	return string(jsonscan.Canonical(nil, []byte(a.Raw))) == string(jsonscan.Canonical(nil, []byte(b.Raw)))
 }
 
-// Changed are the tools of servers that are not what they were, when they were locked or
+// Changed returns the tools of servers that are not what they were, when they were locked or
 // first told, as "server.tool", each with what changed.
 func (p *Pool) Changed() map[string]string {
 	changed := map[string]string{}

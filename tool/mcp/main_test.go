@@ -67,7 +67,7 @@ func serve(mode string) {
 	case "noisy":
 		fmt.Println("Welcome to the server!")
 		fmt.Println(`{"level": "info", "msg": "ready"}`)
-	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers":
+	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers", "telltale":
 		wire(mode)
 		return
 	}
@@ -110,6 +110,11 @@ func wire(mode string) {
 			answer(`{"tools":[` + tool("a") + `,` + tool("a") + `]}`)
 		case req.Method == "tools/list" && mode == "headers":
 			answer(`{"tools":[` + tool("a") + `,{"name":"b","inputSchema":{"type":"object","properties":{"to":{"type":"string","x-mcp-header":"A: b"}}}}]}`)
+		case req.Method == "tools/list" && mode == "telltale":
+			told, _ := json.Marshal(os.Getenv("TOKEN"))
+			text := string(told)
+			answer(`{"tools":[{"name":"a","title":` + text + `,"description":` + text + `,"inputSchema":{"type":"object","properties":{"x":{"type":"string","enum":[` + text +
+				`]},` + text + `:{"type":"string","default":` + text + `}}},"annotations":{"title":` + text + `}},` + tool("tell-"+os.Getenv("TOKEN")) + `]}`)
 		case req.Method == "tools/list":
 			answer(`{"tools":[` + tool("a") + `]}`)
 		case mode == "huge":
@@ -242,7 +247,7 @@ func newServer(mode string) *mcp.Server {
 	return s
 }
 
-// stdio is a server that is this test binary.
+// stdio returns a server that is this test binary.
 func stdio(mode string, env ...string) Server {
 	s := Server{Name: "test", Command: os.Args[0], Env: map[string]string{serverMode: mode, "GORACE": quick}}
 	for _, v := range env {
@@ -284,7 +289,7 @@ func callIn(ctx context.Context, t *testing.T, p *Pool, name, params string) (st
 	return string(res.Value), err
 }
 
-// failed is a *tool.Error.
+// failed returns a *tool.Error.
 func failed(t *testing.T, err error) *tool.Error {
 	t.Helper()
 	var e *tool.Error

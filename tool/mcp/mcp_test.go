@@ -416,6 +416,45 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// A server can't put a secret into a definition, and so into a catalogue, a lock or a finding.
+func TestSecretsInDefinitions(t *testing.T) {
+	const token = "s3cr3t-t0ken"
+	s := stdio("telltale", "TOKEN="+token)
+	s.Redact = func(s string) string { return strings.ReplaceAll(s, token, "•••") }
+	s.RedactValue = func(v json.RawMessage) json.RawMessage { return json.RawMessage(s.Redact(string(v))) }
+	p := open(t, nil, s)
+	tl, err := p.Tool("test", "a")
+	if err != nil || tl == nil {
+		t.Fatal(err, p.Findings())
+	}
+	lock, err := p.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def := tl.Definition
+	said := fmt.Sprintf("%+v %s %s %v", *def, written, def.Raw, p.Findings())
+	if strings.Contains(said, token) || strings.Count(string(written), "•••") < 6 || !strings.Contains(said, "its name has a secret") {
+		t.Error(said)
+	}
+	if _, err := call(t, p, "a", `{}`); err != nil {
+		t.Error(err)
+	}
+	if names := names(p); len(names) != 1 {
+		t.Error(names)
+	}
+
+	// A lock that holds the secret, from before, still locks, and does not tell it.
+	old := &Lock{map[string][]definition{"test": {{name: "a", text: `{"name":"a","description":"` + token + `"}`}}}}
+	p = open(t, &Options{Lock: old, Offline: true}, s)
+	if tools := p.Tools(); len(tools) != 1 || strings.Contains(fmt.Sprintf("%+v", *tools[0].Definition), token) {
+		t.Error(tools)
+	}
+}
+
 // What a server that wants to know who asks gets, and what is said when it is not content.
 func TestTokens(t *testing.T) {
 	const challenge = `Bearer resource_metadata="https://example.com/.well-known/oauth-protected-resource"`

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -27,7 +28,11 @@ type Server struct {
 	Trust   bool // its annotations also count where they make us less careful
 	// Redact takes the secrets out of a text; nil when there are none.
 	Redact func(string) string
-	Loc    diag.Loc // where it is declared
+	// RedactValue takes them out of a JSON value; nil when there are none.
+	RedactValue func(json.RawMessage) json.RawMessage
+	Loc         diag.Loc // where it is declared
+	// Place is where the server's program is and runs; its tools have it in theirs.
+	Place tool.Place
 }
 
 // Options are what servers may have. The zero Options are the defaults.
@@ -78,7 +83,7 @@ func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	return p
 }
 
-// Servers are the servers by name.
+// Servers returns the servers by name.
 func (p *Pool) Servers() []*Client {
 	if p == nil {
 		return nil
@@ -102,7 +107,7 @@ func (p *Pool) each(f func(*Client)) {
 	all.Wait()
 }
 
-// Tools are the tools of all servers.
+// Tools returns the tools of all servers.
 func (p *Pool) Tools() []*tool.Tool {
 	var all []*tool.Tool
 	for _, c := range p.Servers() {
@@ -114,7 +119,7 @@ func (p *Pool) Tools() []*tool.Tool {
 // Has reports whether there is a server of this name.
 func (p *Pool) Has(server string) bool { return p.byName[server] != nil }
 
-// Tool is a tool by the server's name for it; nil, without an error, when that is not
+// Tool returns a tool by the server's name for it; nil, without an error, when that is not
 // known since the server has failed.
 func (p *Pool) Tool(server, name string) (*tool.Tool, error) {
 	c, ok := p.byName[server]
@@ -141,7 +146,7 @@ func nearest(word string, names iter.Seq[string]) string {
 	return ""
 }
 
-// Findings are what is wrong with the servers: those that failed, definitions that can't be
+// Findings returns what is wrong with the servers: those that failed, definitions that can't be
 // used, tools that are not what was locked.
 func (p *Pool) Findings() diag.List {
 	var all diag.List

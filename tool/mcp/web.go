@@ -121,7 +121,7 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 	return res, nil
 }
 
-// whole is an answer with one message.
+// whole returns an answer with one message.
 func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxMessage+1))
@@ -139,7 +139,7 @@ func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 	return res, nil
 }
 
-// cure is what to do when a server wants to know who asks.
+// cure returns what to do when a server wants to know who asks.
 func (w *web) cure(res *nethttp.Response) string {
 	switch _, given := w.headers["Authorization"]; {
 	case res.StatusCode == nethttp.StatusForbidden && given:
@@ -173,7 +173,7 @@ func (w *web) note(req *nethttp.Request, s sent) {
 	}
 }
 
-// callOf is what becomes of the call that this request is; nil when it is none.
+// callOf returns what becomes of the call that this request is; nil when it is none.
 func callOf(req *nethttp.Request) *sent {
 	mine, _ := req.Context().Value(sentKey{}).(*sent)
 	if req.Method != nethttp.MethodPost {

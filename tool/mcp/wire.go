@@ -61,7 +61,8 @@ func faithful(message []byte) ([]byte, error) {
 // shownBytes is how much of a message that cannot be read is shown.
 const shownBytes = 200
 
-// withText is a message with a text in the _meta of its result or params, which lack some members.
+// withText returns a message with a text in the _meta of its result or params, which lack some
+// members.
 func withText(message []byte, member, text string, without []string) []byte {
 	dropped := map[string]bool{"_meta": true}
 	for _, name := range without {
@@ -90,11 +91,11 @@ func withText(message []byte, member, text string, without []string) []byte {
 	return append(out, '}')
 }
 
-// raw is the result as the server sent it, out of its _meta.
+// raw returns the result as the server sent it, out of its _meta.
 func raw(meta map[string]any) gjson.Result {
 	text, _ := meta[rawKey].(string)
 	return gjson.Parse(text)
 }
 
-// quote is a JSON string.
+// quote returns a JSON string.
 func quote(text string) []byte { return gjson.AppendJSONString(nil, text) }

@@ -34,7 +34,7 @@ type Options struct {
 	Provider, Model string
 }
 
-// New is the activity in which a model makes results.
+// New returns the activity in which a model makes results.
 func New(c Client, o *Options) tool.Activity {
 	if o == nil {
 		o = &Options{}
@@ -80,7 +80,7 @@ func (a *Answer) stopped() error {
 	return e
 }
 
-// read is the outcome and the result of an answer.
+// read returns the outcome and the result of an answer.
 func read(text string, req *tool.Request) (outcome string, value json.RawMessage, err error) {
 	raw := []byte(unfenced(text))
 	if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
@@ -112,7 +112,7 @@ func read(text string, req *tool.Request) (outcome string, value json.RawMessage
 	return outcome, value, meets(value, req.Brief.Expect, Unexpected, "what _expect says")
 }
 
-// outcomeSchema is the schema of a result with this outcome; nil when nothing is said.
+// outcomeSchema returns the schema of a result with this outcome; nil when nothing is said.
 func outcomeSchema(outcome string, req *tool.Request) (*schemas.Schema, error) {
 	if len(outcomes(req)) == 0 {
 		return output(req), nil
@@ -141,7 +141,7 @@ func bad(code, format string, args ...any) error {
 	return &tool.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// unfenced is a text without white space and a code fence around it, which servers that
+// unfenced returns a text without white space and a code fence around it, which servers that
 // know no structured output leave there.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)

@@ -24,11 +24,12 @@ const gather = 10 * time.Millisecond
 const several = ` Here are several of these objects, by number, in one: they have nothing to do with each other. ` +
 	`Answer each as if it were alone, and answer with one JSON object that has, by the same numbers, the answer to each.`
 
-// Batch is next with up to most requests that come at once, within 10 ms, as one. Each gets its own
-// answer, which is checked as if it had been alone, and an equal part of what the answer used up; what has no
-// answer, or not the right one, fails by itself. When the request fails, all in it do. A second attempt
-// is made alone. A request that is refused because of what is in it (http-400, http-413, http-422, too long an answer) says
-// nothing of one of them: then each is made alone. Put a Tape around it, not into it: then the record is the same whatever came together.
+// Batch returns next with up to most requests that come at once, within 10 ms, as one. Each gets
+// its own answer, which is checked as if it had been alone, and an equal part of what the answer
+// used up; what has no answer, or not the right one, fails by itself. When the request fails, all
+// in it do. A second attempt is made alone. A request that is refused because of what is in it
+// (http-400, http-413, http-422, too long an answer) says nothing of one of them: then each is made
+// alone. Put a Tape around it, not into it: then the record is the same whatever came together.
 func Batch(next Client, most int) Client {
 	if most < 2 {
 		return next
@@ -147,13 +148,14 @@ func (b *batcher) each(ctx context.Context, in *batch) {
 	all.Wait()
 }
 
-// becauseOf reports an error that may be because of one request among several, or because of how many they are.
+// becauseOf reports an error that may be because of one request among several, or because of how
+// many they are.
 func becauseOf(err error) bool {
 	var te *tool.Error
 	return errors.As(err, &te) && slices.Contains([]string{"http-400", "http-413", "http-422", driver.TooLarge}, te.Code)
 }
 
-// together is one request for several.
+// together returns one request for several.
 func together(requests []*Request) *Request {
 	var bundle schemas.Bundle
 	prompts, properties := map[string]json.RawMessage{}, map[string]json.RawMessage{}
@@ -181,7 +183,7 @@ func together(requests []*Request) *Request {
 	}
 }
 
-// split is the answer to each of n requests. One that is not there is empty.
+// split returns the answer to each of n requests. One that is not there is empty.
 func (a *Answer) split(n int) []*Answer {
 	all := make([]*Answer, n)
 	for i := range all {
@@ -200,7 +202,7 @@ func (a *Answer) split(n int) []*Answer {
 	return all
 }
 
-// part is the i-th of n parts that together are total.
+// part returns the i-th of n parts that together are total.
 func part(total int64, n, i int) int64 {
 	p := total / int64(n)
 	if int64(i) < total%int64(n) {

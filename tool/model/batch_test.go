@@ -56,7 +56,7 @@ func (s *several) Complete(_ context.Context, req *model.Request) (*model.Answer
 	return &model.Answer{Text: text, Input: 11, Output: 7}, s.err
 }
 
-// outcomes are what calls with these numbers come to, all at once.
+// outcomes returns what calls with these numbers come to, all at once.
 func outcomes(t *testing.T, c model.Client, attempt int, numbers ...int) (said map[int]string, used tool.Usage) {
 	def := define(t, `{"properties":{"_output":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
 	act := model.New(c, nil)

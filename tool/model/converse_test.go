@@ -16,10 +16,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/plc-lang/plc/internal/modeltest"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 	"github.com/plc-lang/plc/tool/model/anthropic"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 	"github.com/plc-lang/plc/tool/model/openai"
 )
 

@@ -8,11 +8,11 @@
 //	})
 //
 // A model is told what the tool is (its definition), the params, what the call may see of the
-// whiteboard (_scopes), what is expected and which outcomes there are. It answers with
-// structured output: an object that has the result as "_value" and, where the output path has
-// alternatives, the one that happened as "_outcome". What it answers is checked like
-// the result of any tool, and nothing is mended: an answer that does not fit is a failure, "result",
-// which _retry may try again.
+// whiteboard (_scopes), what is expected and which outcomes there are. It answers with structured
+// output: an object that has the result as "_value" and, where the output path has alternatives,
+// the one that happened as "_outcome". What it answers is checked like the result of any tool, and
+// nothing is mended: an answer that does not fit is a failure, "result", which _retry may try
+// again.
 //
 // A Client speaks to one provider: packages openai and anthropic. A Tape keeps answers and
 // gives them back, so that plans with models can be tried without one.

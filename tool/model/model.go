@@ -48,8 +48,11 @@ type Request struct {
 	// Strict reports that Schema keeps within what providers can enforce to the letter.
 	Strict  bool `json:"strict"`
 	Attempt int  `json:"attempt"` // from 1: another attempt may be answered otherwise
-	// Answers is how many answers are in one, of which each may be as long as MaxTokens says; 0 is one.
+	// Answers is how many answers are in one, of which each may be as long as MaxTokens says; 0 is
+	// one.
 	Answers int `json:"-"`
+	// Place is the call that asks, for a Tape.
+	Place string `json:"-"`
 }
 
 // Answer is what a model said.
@@ -76,13 +79,13 @@ type Prices struct {
 	Output float64 `json:"output"`
 }
 
-// Cost is what so many tokens cost.
+// Cost returns what so many tokens cost.
 func (p Prices) Cost(input, output int64) float64 {
 	const million = 1e6
 	return (float64(input)*p.Input + float64(output)*p.Output) / million
 }
 
-// usage is what an answer used up.
+// usage returns what an answer used up.
 func (p Prices) usage(a *Answer) tool.Usage {
 	return tool.Usage{Tokens: a.Input + a.Output, Input: a.Input, Output: a.Output, Cost: p.Cost(a.Input, a.Output)}
 }

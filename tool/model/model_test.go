@@ -158,7 +158,7 @@ func TestTape(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(live.asked) != 1 || strings.Contains(file.String(), "secret") || strings.Contains(file.String(), "here") {
+	if len(live.asked) != 3 || strings.Count(file.String(), "\n") != 3 || strings.Contains(file.String(), "secret") || strings.Contains(file.String(), "here") {
 		t.Errorf("asked %d times, recorded %s", len(live.asked), file.String())
 	}
 	again, err := model.ReadTape(bytes.NewReader(file.Bytes()), nil)

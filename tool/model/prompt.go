@@ -30,10 +30,10 @@ type prompt struct {
 	Outcomes    []string        `json:"outcomes,omitempty"`
 }
 
-// requestOf is what a model is asked for the result of a call. The same call is asked for
+// requestOf returns what a model is asked for the result of a call. The same call is asked for
 // in the same way.
 func requestOf(req *tool.Request) *Request {
-	r := &Request{System: system, Attempt: req.Attempt}
+	r := &Request{System: system, Attempt: req.Attempt, Place: req.Call}
 	p := prompt{Tool: req.Tool, Params: req.Params, Context: req.Scopes}
 	if p.Params == nil {
 		p.Params = json.RawMessage("{}")
@@ -58,7 +58,7 @@ func requestOf(req *tool.Request) *Request {
 	return r
 }
 
-// outcomes are the alternatives among which the model chooses; none when it does not.
+// outcomes returns the alternatives among which the model chooses; none when it does not.
 func outcomes(req *tool.Request) []tool.Outcome {
 	if req.Brief == nil {
 		return nil
@@ -66,7 +66,7 @@ func outcomes(req *tool.Request) []tool.Outcome {
 	return req.Brief.Outcomes
 }
 
-// output is what the definition says of the result; nil when it says nothing.
+// output returns what the definition says of the result; nil when it says nothing.
 func output(req *tool.Request) *schemas.Schema {
 	if req.Definition == nil {
 		return nil
@@ -74,5 +74,5 @@ func output(req *tool.Request) *schemas.Schema {
 	return req.Definition.Output
 }
 
-// shorten is the beginning of what a model said, fit to be shown.
+// shorten returns the beginning of what a model said, fit to be shown.
 func shorten(text string) string { return driver.Head([]byte(text), 200) }

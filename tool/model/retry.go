@@ -18,7 +18,7 @@ const (
 	mostRetryAfter = 10 * time.Minute // for who asks for more, the failure stands
 )
 
-// Retry is a converser that asks again when next fails in a way that may pass (a rate limit,
+// Retry returns a converser that asks again when next fails in a way that may pass (a rate limit,
 // a server that is busy, a connection that is lost): this many times in all; 0 is DefaultTries.
 // It waits ever longer, from half a second to 30 seconds with full jitter, and no shorter than the
 // provider says. It does not ask again when a piece of the reply was told to OnText, since

@@ -38,7 +38,7 @@ type choice struct {
 	Enum []string `json:"enum"`
 }
 
-// answerSchema is the schema of the answer to a call, and whether it is strict.
+// answerSchema returns the schema of the answer to a call, and whether it is strict.
 func answerSchema(req *tool.Request) (schema json.RawMessage, isStrict bool) {
 	o := object{Type: "object", Required: []string{"_value"}}
 	list := outcomes(req)
@@ -63,7 +63,7 @@ func answerSchema(req *tool.Request) (schema json.RawMessage, isStrict bool) {
 	return schema, Strict(schema)
 }
 
-// anyOf is the schema of what meets one of these.
+// anyOf returns the schema of what meets one of these.
 func anyOf(list []string) json.RawMessage {
 	slices.Sort(list)
 	list = slices.Compact(list)

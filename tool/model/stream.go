@@ -24,7 +24,8 @@ import (
 
 const (
 	eventStream = "text/event-stream"
-	// maxStream is how large a stream may be. Around each piece of an answer are some hundred bytes.
+	// maxStream is how large a stream may be. Around each piece of an answer are some hundred
+	// bytes.
 	maxStream = 4 * maxAnswer
 	// longestSilence is how long a stream may say nothing, not even that it is still there.
 	longestSilence = 10 * time.Minute
@@ -32,7 +33,7 @@ const (
 	statusOverloaded = 529
 )
 
-// mediaType is what an answer is, without parameters.
+// mediaType returns what an answer is, without parameters.
 func mediaType(resp *http.Response) string {
 	header := resp.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(header); err == nil {
@@ -55,7 +56,7 @@ type events struct {
 	err   error  // what comes after it
 }
 
-// newEvents is the body of an answer to a request of this context.
+// newEvents returns the body of an answer to a request of this context.
 func newEvents(ctx context.Context, t *transport, body io.ReadCloser) *events {
 	return &events{
 		ctx: ctx, transport: t, body: body, lines: bufio.NewReader(body),
@@ -63,7 +64,7 @@ func newEvents(ctx context.Context, t *transport, body io.ReadCloser) *events {
 	}
 }
 
-// Read is io.Reader's. Its errors but for io.EOF are *tool.Errors.
+// Read returns io.Reader's. Its errors but for io.EOF are *tool.Errors.
 func (e *events) Read(p []byte) (int, error) {
 	if len(e.line) == 0 && e.err == nil {
 		e.line, e.err = e.next()
@@ -82,7 +83,7 @@ func (e *events) Close() error {
 	return e.body.Close()
 }
 
-// next is the next line. One that has no end is none.
+// next returns the next line. One that has no end is none.
 func (e *events) next() ([]byte, error) {
 	var line []byte
 	for {
@@ -133,7 +134,7 @@ func (e *events) fault(line []byte) error {
 	return nil
 }
 
-// statusOf is the status that an error would have had before the answer began. Providers
+// statusOf returns the status that an error would have had before the answer began. Providers
 // give it as a number, or a name.
 func statusOf(data []byte) int {
 	code := gjson.GetBytes(data, "error.code")
@@ -148,7 +149,7 @@ func statusOf(data []byte) int {
 	return http.StatusInternalServerError
 }
 
-// statusNamed is the status that providers call so; 0 when they don't.
+// statusNamed returns the status that providers call so; 0 when they don't.
 func statusNamed(name string) int {
 	switch name {
 	case "invalid_request_error":

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -20,25 +19,39 @@ import (
 // maxTape is how large a tape may be.
 const maxTape = 1 << 30
 
-// Tape is recorded answers and replies. It is used by several goroutines and models at once.
+// Tape keeps the answers that models and people gave. It is used by several goroutines and models
+// at once.
 //
-// It is a file of JSON lines {"key", "model", "request", "answer"}, in which request is a Request
-// or a Turn, answer an Answer or a Reply, and key the digest
-// of model and request (SHA-256 over canonical JSON): of two lines with one key the first counts. What
-// does not change an answer, such as where the model is and its key, is not in it.
+// It is a file of JSON lines {"key", "model", "place", "request", "answer"}. A request is a Request
+// or a Turn and its answer an Answer or a Reply; those of Answer and Record are any JSON. The key
+// is the digest of model and request (SHA-256 over canonical JSON). What does not change an answer,
+// such as the address of the model and its key, is not part of it.
+//
+// Equal requests get an answer each, in the order of the lines: the second request with a key gets
+// the second line with it. The place says which part of a program asks, so that parts that ask at
+// the same time get their own answers. A line without a place, as older tapes have them, answers
+// any.
 type Tape struct {
-	// Name is that of the file, for errors; "" is not told. It is set before the tape is used.
+	// Name is the name of the file, for errors; "" names none. Set it before the tape is used.
 	Name string
 
 	out io.Writer // nil: nothing is added
 
 	mu      sync.Mutex
-	answers map[string]*Reply
+	answers map[string][]*taped // by key, in the order of the lines
+}
+
+// taped is a recorded answer.
+type taped struct {
+	place  string
+	answer json.RawMessage
+	used   bool // since the tape was read
 }
 
 // identity is what of a model decides what it answers.
 type identity struct {
 	Model       string   `json:"model"`
+	Person      bool     `json:"person,omitempty"` // no model: a person or a callback of this name
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"maxTokens,omitempty"`
 }
@@ -47,15 +60,16 @@ type identity struct {
 type line struct {
 	Key     string          `json:"key"`
 	Model   identity        `json:"model"`
+	Place   string          `json:"place,omitempty"`
 	Request json.RawMessage `json:"request"`
-	Answer  *Reply          `json:"answer"` // to a Request without Calls and Cached, which makes it an Answer
+	Answer  json.RawMessage `json:"answer"`
 }
 
 // ReadTape reads recorded answers; in may be nil when there are none yet. New ones are written to
 // out, a line at a time; when it is nil there are none, and a request that has no recorded
 // answer fails. The error says which line is none.
 func ReadTape(in io.Reader, out io.Writer) (*Tape, error) {
-	t := &Tape{out: out, answers: map[string]*Reply{}}
+	t := &Tape{out: out, answers: map[string][]*taped{}}
 	if in == nil {
 		return t, nil
 	}
@@ -87,20 +101,27 @@ func (t *Tape) add(text []byte) error {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return errors.New("it is not of the form {key, model, request, answer}")
 	}
-	if l.Answer == nil || len(l.Request) == 0 || l.Answer.Input < 0 || l.Answer.Output < 0 || l.Answer.Cached < 0 {
+	if len(l.Request) == 0 || !l.sound() {
 		return errors.New("it has no request, or no answer to it")
 	}
 	key := l.key()
 	if l.Key != "" && l.Key != key {
 		return fmt.Errorf("its key is not that of its request, which is %s; it was edited", key)
 	}
-	if _, known := t.answers[key]; !known {
-		t.answers[key] = l.Answer
-	}
+	t.answers[key] = append(t.answers[key], &taped{place: l.Place, answer: l.Answer})
 	return nil
 }
 
-// key is the digest of model and request.
+// sound reports whether a line has an answer that its request can have.
+func (l *line) sound() bool {
+	if l.Model.Person {
+		return len(l.Answer) > 0
+	}
+	var r *Reply
+	return len(l.Answer) > 0 && json.Unmarshal(l.Answer, &r) == nil && r != nil && r.Input >= 0 && r.Output >= 0 && r.Cached >= 0
+}
+
+// key returns the digest of model and request.
 func (l *line) key() string {
 	doc := jsonscan.Encode(struct {
 		Model   identity        `json:"model"`
@@ -110,9 +131,9 @@ func (l *line) key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Client is next with this tape: what it has an answer for is not asked, and what next
-// answers is recorded. A nil next is never asked. Of two equal requests at
-// once both get the answer that is recorded.
+// Client returns next with this tape: what the tape has an answer for is not asked, and what next
+// answers is recorded. A nil next is never asked: a request then gets the last answer to one like
+// it when there are fewer answers than requests.
 func (t *Tape) Client(c Config, next Client) Client {
 	return &tapedClient{t, identityOf(c), next}
 }
@@ -125,22 +146,23 @@ type tapedClient struct {
 
 // Complete is Client's. An answer that can't be recorded is a failure.
 func (t *tapedClient) Complete(ctx context.Context, req *Request) (*Answer, error) {
-	r, err := t.tape.reply(t.id, jsonscan.Encode(req), t.next == nil, func() (*Reply, error) {
-		a, err := t.next.Complete(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		return &Reply{Text: a.Text, Stop: a.Stop, Reason: a.Reason, Input: a.Input, Output: a.Output}, nil
-	})
+	l := newLine(t.id, req.Place, jsonscan.Encode(req))
+	raw, ok := t.tape.take(l, t.next == nil)
+	var a Answer
+	switch {
+	case ok:
+		return &a, json.Unmarshal(raw, &a)
+	case t.next == nil || t.tape.out == nil:
+		return nil, t.tape.missing(l)
+	}
+	said, err := t.next.Complete(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Text: r.Text, Stop: r.Stop, Reason: r.Reason, Input: r.Input, Output: r.Output}, nil
+	return said, t.tape.record(l, jsonscan.Encode(said))
 }
 
-// Converser is next with this tape, as Client is. A recorded reply is told to OnText
-// whole. A reply that was told piece by piece is given as it was told, even if another was recorded
-// for the same turn meanwhile.
+// Converser returns next with this tape, as Client is. A recorded reply is told to OnText whole.
 func (t *Tape) Converser(c Config, next Converser) Converser {
 	return &tapedConverser{t, identityOf(c), next}
 }
@@ -156,56 +178,71 @@ func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, erro
 	if err := turn.Check(); err != nil {
 		return nil, err
 	}
-	var live *Reply
-	r, err := t.tape.reply(t.id, jsonscan.Encode(turn), t.next == nil, func() (*Reply, error) {
-		var err error
-		live, err = t.next.Converse(ctx, turn)
-		return live, err
-	})
+	l := newLine(t.id, turn.Place, jsonscan.Encode(turn))
+	raw, ok := t.tape.take(l, t.next == nil)
 	switch {
-	case err != nil:
-		return nil, err
-	case turn.OnText == nil:
-		return r, ctx.Err()
-	case live != nil:
-		return live, nil
-	case r.Text == "":
-		return r, nil
+	case ok:
+		var r Reply
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return nil, err
+		}
+		if turn.OnText != nil && r.Text != "" {
+			return &r, turn.OnText(r.Text)
+		}
+		return &r, ctx.Err()
+	case t.next == nil || t.tape.out == nil:
+		return nil, t.tape.missing(l)
 	}
-	return r, turn.OnText(r.Text)
+	said, err := t.next.Converse(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	return said, t.tape.record(l, jsonscan.Encode(said))
 }
 
-// Recorded reports whether c is a converser of a Tape that has the reply to a turn, so that no model is
-// asked for it.
+// Recorded reports whether c is a converser of a Tape that has the reply to a turn, so that no
+// model is asked for it.
 func Recorded(c Converser, turn *Turn) bool {
 	t, ok := c.(*tapedConverser)
 	if !ok {
 		return false
 	}
-	l := line{Model: t.id, Request: jsonscan.Encode(turn)}
-	if _, known := t.tape.recorded(l.key()); known {
+	t.tape.mu.Lock()
+	known := t.tape.find(newLine(t.id, turn.Place, jsonscan.Encode(turn)), t.next == nil) != nil
+	t.tape.mu.Unlock()
+	if known {
 		return true
 	}
 	return Recorded(t.next, turn)
 }
 
-func identityOf(c Config) identity { return identity{c.Model, c.Temperature, c.MaxTokens} }
+// Answer returns the next recorded answer to a request, which somebody asks at a place. Who is the
+// name of a model, or of a person or a callback.
+func (t *Tape) Answer(who Asked, place string, request json.RawMessage) (answer json.RawMessage, ok bool) {
+	return t.take(newLine(who.identity(), place, request), false)
+}
 
-// reply is the recorded reply to a request, or that of ask, which is then recorded.
-func (t *Tape) reply(id identity, request json.RawMessage, replay bool, ask func() (*Reply, error)) (*Reply, error) {
-	l := line{Model: id, Request: request}
+// Record adds an answer that Answer did not have.
+func (t *Tape) Record(who Asked, place string, request, answer json.RawMessage) error {
+	return t.record(newLine(who.identity(), place, request), answer)
+}
+
+// Asked is who is asked: a model, or somebody else.
+type Asked struct {
+	Name   string
+	Person bool // no model: a person, or a callback of the program
+}
+
+func (a Asked) identity() identity { return identity{Model: a.Name, Person: a.Person} }
+
+func identityOf(c Config) identity {
+	return identity{Model: c.Model, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
+}
+
+func newLine(id identity, place string, request json.RawMessage) *line {
+	l := &line{Model: id, Place: place, Request: request}
 	l.Key = l.key()
-	if r, ok := t.recorded(l.Key); ok {
-		return r, nil
-	}
-	if replay || t.out == nil {
-		return nil, t.missing(&l)
-	}
-	var err error
-	if l.Answer, err = ask(); err != nil {
-		return nil, err
-	}
-	return t.record(&l)
+	return l
 }
 
 // missing is the error of a request that has no recorded reply.
@@ -216,39 +253,58 @@ func (t *Tape) missing(l *line) error {
 	}
 	return &tool.Error{
 		Code: "no-recording", Permanent: true,
-		Message: fmt.Sprintf("there is no recorded answer%s to this request of the model %q (%s…); record it anew", where, l.Model.Model, l.Key[:12]),
+		Message: fmt.Sprintf("there is no recorded answer%s to this request of the model %q (%s…); record it again", where, l.Model.Model, l.Key[:12]),
 	}
 }
 
-func (t *Tape) recorded(key string) (*Reply, bool) {
+// take returns the answer that find finds, which is used up.
+func (t *Tape) take(l *line, last bool) (json.RawMessage, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r, ok := t.answers[key]
-	if !ok {
+	a := t.find(l, last)
+	if a == nil {
 		return nil, false
 	}
-	return r.clone(), true
+	a.used = true
+	return a.answer, true
 }
 
-// clone is a reply of one's own.
-func (r *Reply) clone() *Reply {
-	same := *r
-	same.Calls = slices.Clone(r.Calls)
-	return &same
+// find returns the next answer to a line: the first that is not used of its place, else of no
+// place. With last, for tapes to which nothing is added, it is else one of another place, and in
+// the end the last one, used or not. The caller holds mu.
+func (t *Tape) find(l *line, last bool) (found *taped) {
+	rank := 0
+	for _, a := range t.answers[l.Key] {
+		r := 0
+		switch {
+		case a.used && last:
+			r = 1
+		case a.used:
+		case a.place == l.Place:
+			return a
+		case a.place == "":
+			r = 3
+		case last:
+			r = 2
+		}
+		if r > rank || r == 1 && rank == 1 {
+			found, rank = a, r
+		}
+	}
+	return found
 }
 
-// record writes a line, unless its answer was recorded meanwhile, and returns what is.
-func (t *Tape) record(l *line) (*Reply, error) {
+// record writes a line with its answer.
+func (t *Tape) record(l *line, answer json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r, ok := t.answers[l.Key]; ok {
-		same := r.clone()
-		same.Input, same.Output, same.Cached = l.Answer.Input, l.Answer.Output, l.Answer.Cached // what it used up
-		return same, nil
+	l.Answer = answer
+	if t.out == nil {
+		return t.missing(l)
 	}
 	if _, err := t.out.Write(append(jsonscan.Encode(l), '\n')); err != nil {
-		return nil, &tool.Error{Code: "not-recorded", Message: fmt.Sprintf("the answer can't be recorded: %v", err), Permanent: true, Err: err}
+		return &tool.Error{Code: "not-recorded", Message: fmt.Sprintf("the answer can't be recorded: %v", err), Permanent: true, Err: err}
 	}
-	t.answers[l.Key] = l.Answer.clone()
-	return l.Answer, nil
+	t.answers[l.Key] = append(t.answers[l.Key], &taped{l.Place, answer, true})
+	return nil
 }

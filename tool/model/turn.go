@@ -31,6 +31,8 @@ type Turn struct {
 	Attempt int             `json:"attempt"`          // from 1: another attempt may be answered otherwise
 	// Temperature is that of this reply; nil is that of the Config.
 	Temperature *float64 `json:"temperature,omitempty"`
+	// Place says which part of a program asks, for a Tape; "" is the program itself.
+	Place string `json:"-"`
 	// OnText is called with the pieces of the reply's text as they come, one at a time, in the
 	// goroutine of Converse; nil takes the reply whole. Together the pieces are Reply.Text, and
 	// are never told twice, even if Converse fails. An error of it ends the reply, and is

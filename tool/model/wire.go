@@ -22,7 +22,7 @@ import (
 // maxAnswer is how large an answer may be, decompressed.
 const maxAnswer = 16 << 20
 
-// HTTPClient is what a Client sends its requests with. It follows no redirects, knows no
+// HTTPClient returns what a Client sends its requests with. It follows no redirects, knows no
 // proxy, and reads an answer to its end, at most 16 MiB; a stream of events, for requests that
 // accept no other, is read as it comes, at most 64 MiB. All that is no answer is a
 // *tool.Error: "http-N" for a status, which is permanent unless it is 408, 409, 425, 429 or 5xx and
@@ -47,7 +47,7 @@ type transport struct {
 	known *secret.Redactor // the key
 }
 
-// RoundTrip is http.RoundTripper's, but for statuses that are no success, which are errors.
+// RoundTrip returns http.RoundTripper's, but for statuses that are no success, which are errors.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
@@ -102,7 +102,7 @@ func (t *transport) status(resp *http.Response, body []byte) error {
 	return e
 }
 
-// refusal is the error of a status, with what the body says about it.
+// refusal returns the error of a status, with what the body says about it.
 func (t *transport) refusal(status int, message string, body []byte) *tool.Error {
 	clean := string(t.known.Value(body))
 	if said := gjson.Get(clean, "error.message"); said.Type == gjson.String {

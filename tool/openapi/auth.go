@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/tool/http"
 )
 
-// Encoded is what HTTP's basic scheme makes of a name and a password: as secret as they are.
+// Encoded returns what HTTP's basic scheme makes of a name and a password: as secret as they are.
 func (c Credential) Encoded() string {
 	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
 }
@@ -22,7 +22,7 @@ type Scheme struct {
 	Used  bool // the first alternative of an operation asks for it
 }
 
-// Schemes are the security schemes, in the order of the document.
+// Schemes returns the security schemes, in the order of the document.
 func (d *Document) Schemes() []Scheme {
 	used := map[string]bool{}
 	for _, op := range d.operations {
@@ -32,7 +32,7 @@ func (d *Document) Schemes() []Scheme {
 		})
 	}
 	var all []Scheme
-	d.root.Get("components.securitySchemes").ForEach(func(name, scheme gjson.Result) bool {
+	d.schemes.ForEach(func(name, scheme gjson.Result) bool {
 		basic := strings.EqualFold(d.follow(scheme).Get("scheme").Str, "basic")
 		all = append(all, Scheme{name.Str, basic, used[name.Str]})
 		return true
@@ -40,12 +40,12 @@ func (d *Document) Schemes() []Scheme {
 	return all
 }
 
-// alternatives are the security requirements of an operation.
+// alternatives returns the security requirements of an operation.
 func (op *operation) alternatives() gjson.Result {
 	if own := op.raw.Get("security"); own.Exists() {
 		return own
 	}
-	return op.doc.root.Get("security")
+	return op.doc.top["security"]
 }
 
 // credential is where a secret goes in a request.
@@ -53,7 +53,7 @@ type credential struct {
 	in, name, value string
 }
 
-// credentials are those of the first of an operation's alternatives that can be met; missing
+// credentials returns those of the first of an operation's alternatives that can be met; missing
 // names the schemes of the first when none can.
 func (op *operation) credentials(given map[string]Credential) (all []credential, missing string) {
 	alternatives := op.alternatives()
@@ -89,7 +89,7 @@ func (op *operation) credentials(given map[string]Credential) (all []credential,
 
 // credential is how a scheme wants to be told.
 func (d *Document) credential(name string, c Credential) credential {
-	scheme := d.follow(member(d.root.Get("components.securitySchemes"), name))
+	scheme := d.follow(member(d.schemes, name))
 	switch {
 	case scheme.Get("type").Str == "apiKey":
 		return credential{scheme.Get("in").Str, scheme.Get("name").Str, c.Token}

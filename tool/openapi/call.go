@@ -40,7 +40,7 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return a.web.Send(ctx, m)
 }
 
-// message is the request for params.
+// message returns the request for params.
 func (op *operation) message(params gjson.Result) (*http.Message, error) {
 	m := &http.Message{Method: op.method, Path: op.path, Header: map[string]string{}}
 	var query []string

@@ -2,6 +2,8 @@ package openapi
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,18 +23,22 @@ const (
 	maxSchemas  = 500     // written of what one operation takes, and of what it gives: the nearest
 	maxWritten  = 300_000 // of all operations that are asked for: of those of a service in which everything leads to everything there are fewer
 	maxExamined = 500     // schemas of a document that is examined for what is not as OpenAPI wants it, which takes cubic time
+
+	maxExaminedBytes = 1 << 20 // of such a document: the examination takes a hundred times its memory
 )
 
 // Document is an OpenAPI document.
 type Document struct {
-	root       gjson.Result
+	top        map[string]gjson.Result // the members of the document, which is too large to search it often
+	schemes    gjson.Result            // the security schemes
 	components map[string]gjson.Result // by their references
 	operations []*operation
+	sum        string // a digest of the text
 	doubt      error
 }
 
-// Read reads a document, JSON or YAML. It is an error when it is no OpenAPI document of version 3, or refers
-// to other documents. It costs a few passes over the text.
+// Read reads a document, JSON or YAML. It is an error when it is no OpenAPI document of version 3,
+// or refers to other documents for its paths. It costs a few passes over the text.
 func Read(text []byte) (*Document, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("the document has more than %d bytes", maxBytes)
@@ -44,30 +50,48 @@ func Read(text []byte) (*Document, error) {
 	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
 		return nil, err
 	}
-	d := &Document{root: gjson.ParseBytes(text)}
-	version := d.root.Get("openapi")
+	sum := sha256.Sum256(text)
+	d := &Document{top: map[string]gjson.Result{}, sum: hex.EncodeToString(sum[:])}
+	gjson.ParseBytes(text).ForEach(func(name, v gjson.Result) bool {
+		d.top[name.Str] = v
+		return true
+	})
+	d.schemes = d.top["components"].Get("securitySchemes")
+	version := d.top["openapi"]
 	if !strings.HasPrefix(version.Str, "3.") {
 		return nil, fmt.Errorf("it is no OpenAPI document of version 3.0 or 3.1: its member \"openapi\" is %s", cmp.Or(driver.Head([]byte(version.Raw), 40), "missing"))
+	}
+	if err := d.examine(text); err != nil {
+		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
+	}
+	d.readComponents()
+	if err := d.readOperations(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// examine finds what is not as OpenAPI wants it, unless the document is large: that is taken as it
+// is. What is wrong with an operation is an error only where it is used.
+func (d *Document) examine(text []byte) error {
+	if len(text) > maxExaminedBytes {
+		return nil
 	}
 	loader := openapi3.NewLoader() // which reads no other files
 	parsed, err := loader.LoadFromData(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no OpenAPI document: %s", driver.Head([]byte(err.Error()), 300))
+		return err
 	}
 	if parsed.Components != nil && len(parsed.Components.Schemas) > maxExamined {
-		// It is taken as it is.
-	} else if err := parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation()); err != nil {
-		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
+		return nil
 	}
-	d.readComponents()
-	d.readOperations()
-	return d, nil
+	return parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation())
 }
 
 // readComponents notes where the components are: most references lead to them.
 func (d *Document) readComponents() {
 	d.components = map[string]gjson.Result{}
-	d.root.Get("components").ForEach(func(kind, all gjson.Result) bool {
+	d.top["components"].ForEach(func(kind, all gjson.Result) bool {
 		all.ForEach(func(name, v gjson.Result) bool {
 			if ref := "#/components/" + kind.Str + "/" + name.Str; !strings.ContainsAny(name.Str, "~/%") {
 				d.components[ref] = v
@@ -81,7 +105,7 @@ func (d *Document) readComponents() {
 // Doubt is what is not as OpenAPI wants it, though the document could be read; nil is nothing.
 func (d *Document) Doubt() error { return d.doubt }
 
-// Operations are the names of the operations, in the order of the document.
+// Operations returns the names of the operations, in the order of the document.
 func (d *Document) Operations() []string {
 	names := make([]string, len(d.operations))
 	for i, op := range d.operations {
@@ -90,26 +114,31 @@ func (d *Document) Operations() []string {
 	return names
 }
 
-// at is the value that a reference leads to.
+// at returns the value that a reference leads to.
 func (d *Document) at(ref string) gjson.Result {
 	if v, ok := d.components[ref]; ok {
 		return v
 	}
-	v := d.root
-	pointer, ok := strings.CutPrefix(ref, "#")
+	pointer, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return gjson.Result{}
 	}
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+	var v gjson.Result
+	for i, token := range strings.Split(pointer, "/") {
 		if plain, err := url.PathUnescape(token); err == nil {
 			token = plain
 		}
-		v = member(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if i == 0 {
+			v = d.top[token]
+		} else {
+			v = member(v, token)
+		}
 	}
 	return v
 }
 
-// member is a member of an object, or an element of a list by its index.
+// member returns a member of an object, or an element of a list by its index.
 func member(v gjson.Result, name string) (found gjson.Result) {
 	i := 0
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -122,7 +151,7 @@ func member(v gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
-// follow is a value, or what it refers to.
+// follow returns a value, or what it refers to.
 func (d *Document) follow(v gjson.Result) gjson.Result {
 	for range maxFollow {
 		ref := v.Get("$ref")

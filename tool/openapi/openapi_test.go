@@ -14,11 +14,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers/legacy"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
-// service is a server that holds to testdata/styles.yaml: a request that the document does not
+// service returns a server that holds to testdata/styles.yaml: a request that the document does not
 // allow is refused, others are told what was understood of them.
 func service(t *testing.T, text []byte) *httptest.Server {
 	t.Helper()
@@ -73,12 +74,16 @@ func read(t *testing.T, name string) ([]byte, *openapi.Document) {
 
 func toolsOf(t *testing.T, doc *openapi.Document, cfg openapi.Config) map[string]*tool.Tool {
 	t.Helper()
-	tools, findings, err := doc.Tools(cfg)
-	if err != nil || findings.HasErrors() {
-		t.Fatal(err, findings)
+	tools, err := doc.Tools(cfg)
+	if err != nil {
+		t.Fatal(err)
 	}
 	all := map[string]*tool.Tool{}
 	for _, o := range tools {
+		o = o.Whole()
+		if o.Findings.HasErrors() {
+			t.Fatal(o.Findings)
+		}
 		all[o.Definition.Name] = o
 	}
 	return all
@@ -132,12 +137,15 @@ func TestCalls(t *testing.T) {
 
 func TestDefinitions(t *testing.T) {
 	_, doc := read(t, "styles.yaml")
-	tools, findings, err := doc.Tools(openapi.Config{Server: "https://x.example/v1/", Prefix: "shop.", Effects: map[string]json.RawMessage{"form": json.RawMessage(`{"readOnly":true}`)}})
+	tools, err := doc.Tools(openapi.Config{Server: "https://x.example/v1/", Prefix: "shop.", Effects: map[string]json.RawMessage{"form": json.RawMessage(`{"readOnly":true}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
+	var findings diag.List
 	for _, o := range tools {
+		o = o.Whole()
+		findings = append(findings, o.Findings...)
 		e := o.Definition.Effects
 		lines = append(lines, o.Definition.Signature()+" "+e.ReadOnly.String()+" "+e.Destructive.String()+" "+e.Idempotent.String())
 	}
@@ -156,7 +164,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// Params that only come back are not asked for; null is allowed where 3.0 says so; references may go round.
+// Params that only come back are not asked for; null is allowed where 3.0 says so; references may
+// go round.
 func TestSchemas(t *testing.T) {
 	_, doc := read(t, "styles.yaml")
 	create := toolsOf(t, doc, openapi.Config{Server: "https://x.example", Only: []string{"create"}})["create"].Definition
@@ -180,7 +189,7 @@ func TestSchemas(t *testing.T) {
 
 func TestBadDocuments(t *testing.T) {
 	for text, want := range map[string]string{
-		``: "no documents", `[1]`: "no OpenAPI document", `{"swagger":"2.0"}`: "no OpenAPI document", `{"openapi":"3.0.0","paths":`: "",
+		``: "nothing in the file", `[1]`: "no OpenAPI document", `{"swagger":"2.0"}`: "no OpenAPI document", `{"openapi":"3.0.0","paths":`: "",
 		`{"openapi":"3.0.0","info":{"title":"a","version":"1"},"paths":{"/a":{"$ref":"other.yaml"}}}`:                                                           "external",
 		`{"openapi":"3.0.0","info":{"title":"a","version":"1"},"paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/none"}],"responses":{}}}}}`: "",
 		"openapi: 3.0.0\nx: &a [1]\ny: [*a, *a]\n": "",
@@ -200,7 +209,7 @@ func TestBadDocuments(t *testing.T) {
 		`is no whole URL; say which it is in "server"`:       {},
 		`the host`: {Server: "https://x.example", AllowHosts: []string{"y.example"}},
 	} {
-		if _, _, err := doc.Tools(cfg); err == nil || !strings.Contains(err.Error(), want) && want != "the host" {
+		if _, err := doc.Tools(cfg); err == nil || !strings.Contains(err.Error(), want) && want != "the host" {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -219,8 +228,14 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, _, err := doc.Tools(openapi.Config{Server: "https://x.example"}); err != nil {
+		tools, err := doc.Tools(openapi.Config{Server: "https://x.example"})
+		if err != nil {
 			t.Log(err)
+		}
+		for _, o := range tools {
+			if o.Whole().Definition.Params == nil {
+				t.Errorf("%q has no params", o.Definition.Name)
+			}
 		}
 	})
 }

@@ -45,10 +45,14 @@ type body struct {
 	schema   gjson.Result
 }
 
-// readOperations reads all operations.
-func (d *Document) readOperations() {
+// readOperations reads all operations. The error is about a path in another document.
+func (d *Document) readOperations() (err error) {
 	names := map[string]bool{}
-	d.root.Get("paths").ForEach(func(path, item gjson.Result) bool {
+	d.top["paths"].ForEach(func(path, item gjson.Result) bool {
+		if ref := item.Get("$ref").Str; ref != "" && !strings.HasPrefix(ref, "#") {
+			err = fmt.Errorf("the path %q is in an external document, %q; bundle them into one", path.Str, ref)
+			return false
+		}
 		item = d.follow(item)
 		item.ForEach(func(method, raw gjson.Result) bool {
 			if slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch"}, method.Str) && raw.IsObject() {
@@ -65,6 +69,7 @@ func (d *Document) readOperations() {
 		})
 		return true
 	})
+	return err
 }
 
 func (d *Document) operation(method, path string, item, raw gjson.Result) *operation {
@@ -98,7 +103,7 @@ func (d *Document) operation(method, path string, item, raw gjson.Result) *opera
 // anyText is the schema of a placeholder that nothing is said of.
 var anyText = gjson.Parse(`{"type":["string","number","boolean"]}`)
 
-// placeholders are the names in braces in a path.
+// placeholders returns the names in braces in a path.
 func placeholders(path string) (names []string) {
 	for _, part := range strings.Split(path, "{")[1:] {
 		if name, _, ok := strings.Cut(part, "}"); ok && name != "" {
@@ -108,7 +113,7 @@ func placeholders(path string) (names []string) {
 	return names
 }
 
-// free is a name that is not taken yet; params do not begin with an underscore, which the
+// free returns a name that is not taken yet; params do not begin with an underscore, which the
 // language keeps for itself.
 func free(name, other string, taken map[string]bool) string {
 	if taken[name] || strings.HasPrefix(name, "_") {
@@ -148,7 +153,8 @@ func (p parameter) ignored() bool {
 	return !slices.Contains([]string{"path", "query", "cookie"}, p.in)
 }
 
-// content is the media type of a body and its schema: that of JSON, else of a form, else the first.
+// content returns the media type of a body and its schema: that of JSON, else of a form, else the
+// first.
 func content(v gjson.Result) (kind string, schema gjson.Result) {
 	rank := 4
 	v.Get("content").ForEach(func(name, media gjson.Result) bool {
@@ -177,20 +183,26 @@ func isJSON(kind string) bool {
 	return base == jsonType || strings.HasSuffix(base, "+json")
 }
 
-// definition is the tool's definition, with room for so many schemas in each direction.
+// definition returns the tool's definition, with room for so many schemas in each direction.
 func (op *operation) definition(name string, effects json.RawMessage, room int) json.RawMessage {
-	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
-	text := `{"name":` + quote(name) + `,"description":` + quote(about) + `,"inputSchema":` + whole(op.doc, "readOnly", room, op.input)
+	text := "{" + op.head(name, effects) + `,"inputSchema":` + whole(op.doc, "readOnly", room, op.input)
 	if out := whole(op.doc, "writeOnly", room, op.output); out != "" {
 		text += `,"outputSchema":` + out
 	}
+	return json.RawMessage(text + `}`)
+}
+
+// head returns the members of the definition that say nothing of params and results.
+func (op *operation) head(name string, effects json.RawMessage) string {
+	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
+	text := `"name":` + quote(name) + `,"description":` + quote(about) + `,"effects":` + string(effects)
 	if path := op.method + " " + op.path; name != path {
 		text += `,"x-operation":` + quote(path)
 	}
-	return json.RawMessage(text + `,"effects":` + string(effects) + `}`)
+	return text
 }
 
-// input is the schema of the params.
+// input returns the schema of the params.
 func (op *operation) input(w *schemaWriter) string {
 	var props, required []string
 	add := func(name string, schema string, must bool) {
@@ -212,7 +224,7 @@ func (op *operation) input(w *schemaWriter) string {
 	return `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
 }
 
-// described is a schema with what a parameter says of itself.
+// described returns a schema with what a parameter says of itself.
 func described(schema, about string) string {
 	if about == "" || !strings.HasPrefix(schema, "{") || gjson.Get(schema, "description").Exists() {
 		return schema
@@ -223,7 +235,7 @@ func described(schema, about string) string {
 	return `{"description":` + quote(about) + "," + schema[1:]
 }
 
-// output is the schema of the result: of all good responses together; "" is not said.
+// output returns the schema of the result: of all good responses together; "" is not said.
 func (op *operation) output(w *schemaWriter) string {
 	var all []string
 	said := true
@@ -255,7 +267,7 @@ func (op *operation) output(w *schemaWriter) string {
 	return `{"anyOf":[` + strings.Join(all, ",") + `],"$defs":{` + w.defs() + `}}`
 }
 
-// effects are what the method says, the document (x-effects) and who uses it, the last
+// effects returns what the method says, the document (x-effects) and who uses it, the last
 // word counting.
 func (op *operation) effects(more json.RawMessage) (json.RawMessage, error) {
 	e := map[string]any{"openWorld": true}

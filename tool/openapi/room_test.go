@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What a document of many operations costs is bounded: where everything leads to everything there is room for less of
-// each, where it does not all of it is told.
+// What a document of many operations costs is bounded: where everything leads to everything there
+// is room for less of each, where it does not all of it is told.
 func TestRoomForManyOperations(t *testing.T) {
 	for name, c := range map[string]struct {
 		operations, leads int // to so many schemas each

@@ -20,12 +20,13 @@ type schemaWriter struct {
 	loose   bool              // only keywords that take more values when a schema below takes more
 }
 
-// newWriter is a writer with room for so many schemas.
+// newWriter returns a writer with room for so many schemas.
 func newWriter(d *Document, only string, room int) *schemaWriter {
 	return &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, room: room}
 }
 
-// whole is what write writes, with all it refers to; written anew and loosely when not all of it has room.
+// whole returns what write writes, with all it refers to; written anew and loosely when not all of
+// it has room.
 func whole(d *Document, only string, room int, write func(w *schemaWriter) string) string {
 	w := newWriter(d, only, room)
 	text := write(w)
@@ -37,8 +38,9 @@ func whole(d *Document, only string, room int, write func(w *schemaWriter) strin
 	return write(w)
 }
 
-// roomFor is how many schemas are written of what one of these operations takes, and of what it gives: maxSchemas, or
-// as much less as all of them together are more than most, to judge by a hundred of them.
+// roomFor is how many schemas are written of what one of these operations takes, and of what it
+// gives: maxSchemas, or as much less as all of them together are more than most, to judge by a
+// hundred of them.
 func roomFor(ops []*operation, most int) int {
 	if len(ops)*2*maxSchemas <= most {
 		return maxSchemas
@@ -66,7 +68,7 @@ func (w *schemaWriter) defs() string {
 	return strings.Join(all, ",")
 }
 
-// ref is the name in $defs of what a reference leads to.
+// ref returns the name in $defs of what a reference leads to.
 func (w *schemaWriter) ref(ref string) string {
 	if name, ok := w.names[ref]; ok {
 		return name
@@ -80,7 +82,7 @@ func (w *schemaWriter) ref(ref string) string {
 	return name
 }
 
-// schema is a schema as JSON Schema has it.
+// schema returns a schema as JSON Schema has it.
 func (w *schemaWriter) schema(v gjson.Result) string {
 	if !v.Exists() {
 		return "true"
@@ -101,13 +103,14 @@ func (w *schemaWriter) schema(v gjson.Result) string {
 	return text
 }
 
-// referring are the keywords beside which nullable is meant, though OpenAPI has it count beside a type alone.
+// referring are the keywords beside which nullable is meant, though OpenAPI has it count beside a
+// type alone.
 var referring = [...]string{"$ref", "allOf", "anyOf", "oneOf"}
 
 // strict are the keywords with which a value may fail because a schema below takes more.
 var strict = [...]string{"oneOf", "not", "if", "then", "else", "contains", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems"}
 
-// keyword is a member of a schema; "" leaves it out.
+// keyword returns a member of a schema; "" leaves it out.
 func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result) string {
 	if w.loose && slices.Contains(strict[:], name) {
 		return ""
@@ -144,7 +147,7 @@ func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result)
 	return v.Raw
 }
 
-// required are the names of the members that must be there in this direction.
+// required returns the names of the members that must be there in this direction.
 func (w *schemaWriter) required(schema, v gjson.Result) string {
 	var names []string
 	v.ForEach(func(_, name gjson.Result) bool {
@@ -156,7 +159,7 @@ func (w *schemaWriter) required(schema, v gjson.Result) string {
 	return "[" + strings.Join(names, ",") + "]"
 }
 
-// object is an object with its values written anew; those that are "" are left out.
+// object returns an object with its values written anew; those that are "" are left out.
 func object(v gjson.Result, write func(key, value gjson.Result) string) string {
 	var members []string
 	v.ForEach(func(key, value gjson.Result) bool {

@@ -12,7 +12,7 @@ import (
 // escape writes a text so that it can not be taken for more than one value.
 type escape func(string) string
 
-// scalar is a value as text: a string as it is, anything else as compact JSON.
+// scalar returns a value as text: a string as it is, anything else as compact JSON.
 func scalar(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.Str
@@ -20,7 +20,8 @@ func scalar(v gjson.Result) string {
 	return string(jsonscan.Compact(nil, []byte(v.Raw)))
 }
 
-// pairs are the members of an object, and of a list its elements without names. Null is left out.
+// pairs returns the members of an object, and of a list its elements without names. Null is left
+// out.
 func pairs(v gjson.Result) (all [][2]string) {
 	v.ForEach(func(key, value gjson.Result) bool {
 		if value.Type != gjson.Null {
@@ -31,8 +32,8 @@ func pairs(v gjson.Result) (all [][2]string) {
 	return all
 }
 
-// joined is a value in one piece: elements, and names and values, with a separator between; with assign
-// instead of it between a name and its value.
+// joined returns a value in one piece: elements, and names and values, with a separator between;
+// with assign instead of it between a name and its value.
 func joined(v gjson.Result, esc escape, separator, assign string) string {
 	if !v.IsObject() && !v.IsArray() {
 		return esc(scalar(v))
@@ -48,7 +49,7 @@ func joined(v gjson.Result, esc escape, separator, assign string) string {
 	return strings.Join(parts, separator)
 }
 
-// simple is a value in a path or a header (OpenAPI "simple"; RFC 6570 §3.2.2).
+// simple returns a value in a path or a header (OpenAPI "simple"; RFC 6570 §3.2.2).
 func (p parameter) simple(v gjson.Result, esc escape) string {
 	switch {
 	case p.asJSON:
@@ -59,7 +60,7 @@ func (p parameter) simple(v gjson.Result, esc escape) string {
 	return joined(v, esc, ",", ",")
 }
 
-// inPath is a value as a part of a path: also in the styles "label" and "matrix".
+// inPath returns a value as a part of a path: also in the styles "label" and "matrix".
 func (p parameter) inPath(v gjson.Result) string {
 	esc := escape(url.PathEscape)
 	switch {
@@ -77,7 +78,7 @@ func (p parameter) inPath(v gjson.Result) string {
 	return ";" + esc(p.name) + "=" + joined(v, esc, ";"+esc(p.name)+"=", "")
 }
 
-// inQuery are the pairs of a query, and of a cookie or a form.
+// inQuery returns the pairs of a query, and of a cookie or a form.
 func (p parameter) inQuery(v gjson.Result) []string {
 	esc := escape(url.QueryEscape)
 	name := esc(p.name)
@@ -103,7 +104,7 @@ func (p parameter) inQuery(v gjson.Result) []string {
 	return []string{name + "=" + joined(v, esc, separator, separator)}
 }
 
-// deep are the pairs name[member]=value of an object, and of those in it.
+// deep returns the pairs name[member]=value of an object, and of those in it.
 func deep(name string, v gjson.Result) (all []string) {
 	v.ForEach(func(key, value gjson.Result) bool {
 		inner := name + "[" + key.Str + "]"

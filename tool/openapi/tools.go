@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -38,12 +39,13 @@ type Credential struct {
 	Username, Password string // of HTTP's basic scheme
 }
 
-// Tools are the tools of the operations, in the order of the document. Findings are what is wrong with them, at no place:
-// a warning for an operation that wants credentials which are not there, and for a schema that is
-// none, whose operation is left out. It is an error when the Config names what is not there.
-func (d *Document) Tools(cfg Config) ([]*tool.Tool, diag.List, error) {
+// Tools returns the tools of the operations, in the order of the document. Their definitions are
+// made when they are used: see tool.Later. What is wrong with an operation is among the Findings of
+// its tool, at no place: a warning when it wants credentials that are not there, an error for a
+// schema that is none. It is an error when the Config names what is not there.
+func (d *Document) Tools(cfg Config) ([]*tool.Tool, error) {
 	if err := d.check(cfg); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var wanted []*operation
 	for _, op := range d.operations {
@@ -52,19 +54,16 @@ func (d *Document) Tools(cfg Config) ([]*tool.Tool, diag.List, error) {
 		}
 	}
 	var tools []*tool.Tool
-	var findings diag.List
-	servers, room := map[string]*http.Activity{}, roomFor(wanted, maxWritten)
+	servers := map[string]*http.Activity{}
+	room := sync.OnceValue(func() int { return roomFor(wanted, maxWritten) })
 	for _, op := range wanted {
-		t, found, err := op.tool(cfg, servers, room)
+		t, err := op.tool(cfg, servers, room)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		findings = append(findings, found...)
-		if t != nil {
-			tools = append(tools, t)
-		}
+		tools = append(tools, t)
 	}
-	return tools, findings, nil
+	return tools, nil
 }
 
 // check refuses names that mean nothing.
@@ -80,7 +79,7 @@ func (d *Document) check(cfg Config) error {
 		}
 	}
 	var schemes []string
-	d.root.Get("components.securitySchemes").ForEach(func(name, _ gjson.Result) bool {
+	d.schemes.ForEach(func(name, _ gjson.Result) bool {
 		schemes = append(schemes, name.Str)
 		return true
 	})
@@ -102,29 +101,27 @@ func known(what, name string, names []string) error {
 	return fmt.Errorf("the document has no %s %q", what, name)
 }
 
-// tool is the tool of an operation. Operations of one server share its connections.
-func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room int) (*tool.Tool, diag.List, error) {
+// tool returns the tool of an operation. Operations of one server share its connections.
+func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room func() int) (*tool.Tool, error) {
 	effects, err := op.effects(cfg.Effects[op.name])
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	def, findings := tool.ParseDefinition(op.definition(cfg.Prefix+op.name, effects, room), cfg.Prefix+op.name, diag.Loc{})
-	for i := range findings { // of a document that nobody here wrote
-		findings[i].Severity, findings[i].Pointer = diag.Warning, ""
-	}
-	if def == nil {
-		return nil, findings, nil
+	name := cfg.Prefix + op.name
+	listed, findings := tool.ParseDefinition(json.RawMessage("{"+op.head(name, effects)+`,"inputSchema":true}`), name, diag.Loc{})
+	if listed == nil {
+		return nil, fmt.Errorf("the operation %q: %s", op.name, findings[0].Message)
 	}
 	a := &activity{op: op}
 	server, err := op.server(cfg.Server)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if a.web = servers[server]; a.web == nil {
 		a.web, err = http.New(http.Config{URL: strings.NewReplacer("{", "{{", "}", "}}").Replace(server),
 			AllowHosts: cfg.AllowHosts, AllowPrivate: cfg.AllowPrivate, MaxBytes: cfg.MaxBytes, Timeout: cfg.Timeout})
 		if err != nil {
-			return nil, nil, fmt.Errorf("server: %w", err)
+			return nil, fmt.Errorf("server: %w", err)
 		}
 		servers[server] = a.web
 	}
@@ -134,16 +131,25 @@ func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room in
 			Message: fmt.Sprintf("the operation %q wants the security scheme %s; give it in auth", op.name, missing)})
 	}
 	raw, err := json.Marshal(map[string]any{Driver: op.name, "http": map[string]string{"method": op.method, "url": server + op.path}})
-	return &tool.Tool{Definition: def, Activity: a, Source: Driver, Driver: Driver, Raw: raw}, findings, err
+	later := tool.NewLater(op.doc.sum, func() (*tool.Definition, diag.List) {
+		def, found := tool.ParseDefinition(op.definition(name, effects, room()), name, diag.Loc{})
+		for i := range found {
+			found[i].Pointer = "" // into a text that nobody sees
+		}
+		return def, found
+	})
+	return &tool.Tool{
+		Definition: listed, Activity: a, Source: Driver, Driver: Driver, Raw: raw, Later: later, Findings: findings,
+	}, err
 }
 
-// server is the URL of the service.
+// server returns the URL of the service.
 func (op *operation) server(given string) (string, error) {
 	if given != "" {
 		return strings.TrimSuffix(given, "/"), nil
 	}
-	for _, at := range []gjson.Result{op.raw, op.item, op.doc.root} {
-		s := at.Get("servers.0")
+	for _, all := range []gjson.Result{op.raw.Get("servers"), op.item.Get("servers"), op.doc.top["servers"]} {
+		s := all.Get("0")
 		if !s.Exists() {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -55,6 +54,9 @@ type Config struct {
 	// refused there, since the program would take them for options; after an argument
 	// "--" all are allowed.
 	AllowDash []string `json:"allowDash"`
+	// AllowCode names the params that may stand where an interpreter takes code, as after sh -c.
+	// Who gives them runs what he wants.
+	AllowCode []string `json:"allowCode"`
 	// OKExit are the exit statuses that are no failure besides 0: grep has 1 for
 	// "nothing found".
 	OKExit []int `json:"okExit"`
@@ -90,7 +92,7 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// BasicEnv are the variables that every program inherits: where programs and files
+// BasicEnv returns the variables that every program inherits: where programs and files
 // are, who runs it, and how text and time are written. None of them is a secret.
 func BasicEnv() []string {
 	names := []string{
@@ -112,6 +114,7 @@ func New(cfg Config) (*Activity, error) {
 		named:     Inherited(environOf(cfg), cfg.InheritEnv),
 		output:    cfg.Output,
 		allowDash: slices.Clone(cfg.AllowDash),
+		allowCode: slices.Clone(cfg.AllowCode),
 		okExit:    slices.Clone(cfg.OKExit),
 		maxOutput: min(orDefault(cfg.MaxOutput, DefaultMaxOutput), math.MaxInt64-1), // one more is read, to see that there is more
 		maxStderr: orDefault(cfg.MaxStderr, DefaultMaxStderr),
@@ -147,7 +150,7 @@ func (a *Activity) parseCommand(command []string) error {
 		if err == nil && strings.Contains(element, "\x00") {
 			err = errors.New("a NUL byte cannot be passed on")
 		}
-		if err == nil && !t.Literal() {
+		if err == nil && !t.Literal() && !a.mayBeCode(t) {
 			err = checkPlace(command, i)
 		}
 		if err != nil {
@@ -156,43 +159,6 @@ func (a *Activity) parseCommand(command []string) error {
 		a.command = append(a.command, t)
 	}
 	return nil
-}
-
-// checkPlace refuses a placeholder where its value would be run: the program, and
-// what an interpreter takes as code. It knows the common interpreters only.
-func checkPlace(command []string, i int) error {
-	if i == 0 {
-		return errors.New("a param cannot choose the program; write its name")
-	}
-	head := i - 1 // of the options before it
-	for head > 0 && strings.HasPrefix(command[head], "-") {
-		head--
-	}
-	if isCodeFlag(command[i-1]) && isInterpreter(command[head]) {
-		return fmt.Errorf("after %s a param would be run as code; pass it as an argument: "+
-			`[sh, -c, 'echo "$1"', sh, "{name}"]`, command[i-1])
-	}
-	return nil
-}
-
-// isCodeFlag reports whether what follows is code to an interpreter: -c, -e, -lc, --eval.
-func isCodeFlag(element string) bool {
-	switch strings.ToLower(element) {
-	case "--eval", "-command", "-encodedcommand":
-		return true
-	}
-	return len(element) > 1 && element[0] == '-' && element[1] != '-' && strings.ContainsAny(element[len(element)-1:], "ceE")
-}
-
-func isInterpreter(element string) bool {
-	name := path.Base(strings.ReplaceAll(element, `\`, "/"))
-	name = strings.TrimRight(strings.TrimSuffix(strings.ToLower(name), ".exe"), "0123456789.")
-	switch name {
-	case "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox", "cmd", "powershell", "pwsh",
-		"python", "perl", "ruby", "node", "deno", "bun", "php", "lua":
-		return true
-	}
-	return false
 }
 
 func (a *Activity) parseStdin(stdin string) error {
@@ -232,7 +198,7 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
-// environment is what every child gets: what it inherits, then what is added.
+// environment returns what every child gets: what it inherits, then what is added.
 func environment(cfg Config) []string {
 	env := Inherited(environOf(cfg), append(BasicEnv(), cfg.InheritEnv...))
 	for name, value := range cfg.Env {
@@ -242,7 +208,7 @@ func environment(cfg Config) []string {
 	return env
 }
 
-// environOf is what is inherited from.
+// environOf returns what is inherited from.
 func environOf(cfg Config) []string {
 	if cfg.Environ == nil {
 		return os.Environ()
@@ -250,7 +216,7 @@ func environOf(cfg Config) []string {
 	return cfg.Environ
 }
 
-// Inherited are the variables of an environment that names allow: as they are, or `AWS_*`
+// Inherited returns the variables of an environment that names allow: as they are, or `AWS_*`
 // for all that begin so.
 func Inherited(environ, names []string) []string {
 	var env []string

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// runChild is a program under test.
+// runChild returns a program under test.
 func runChild(mode string, args []string) int {
 	switch mode {
 	case "echo": // what it reads
@@ -133,7 +133,7 @@ func fileExists(file string) bool {
 	return err == nil
 }
 
-// program is an activity that runs the test binary as one of the children.
+// program returns an activity that runs the test binary as one of the children.
 func program(t testing.TB, mode string, cfg Config, args ...string) *Activity {
 	t.Helper()
 	cfg.Command = append([]string{os.Args[0]}, args...)
@@ -148,7 +148,7 @@ func program(t testing.TB, mode string, cfg Config, args ...string) *Activity {
 	return a
 }
 
-// say is an activity whose program prints this and ends with a status.
+// say returns an activity whose program prints this and ends with a status.
 func say(t testing.TB, cfg Config, stdout, stderr, status string) *Activity {
 	t.Helper()
 	return program(t, "say", cfg, driver.Escape(stdout), driver.Escape(stderr), status)
@@ -160,7 +160,7 @@ func call(a *Activity, params string) (string, error) {
 	return string(result.Value), err
 }
 
-// toolError is the error as plc knows it.
+// toolError returns the error as plc knows it.
 func toolError(t testing.TB, err error) *tool.Error {
 	t.Helper()
 	var e *tool.Error
@@ -208,7 +208,8 @@ func alive(t testing.TB, column string, id int) bool {
 	return false
 }
 
-// processes are a column of each process, and its state: by /proc, where there may be no ps, or by ps.
+// processes returns a column of each process, and its state: by /proc, where there may be no ps, or
+// by ps.
 func processes(t testing.TB, column string) string {
 	t.Helper()
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")

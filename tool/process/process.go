@@ -2,10 +2,15 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +31,7 @@ type Activity struct {
 	stdinTemplate driver.Template
 	output        string // json, text or lines; "" is json
 	allowDash     []string
+	allowCode     []string
 	okExit        []int
 	maxOutput     int64
 	maxStderr     int
@@ -34,19 +40,65 @@ type Activity struct {
 
 var _ tool.Activity = (*Activity)(nil)
 
-// Inherited are the variables that the program inherits, as KEY=value: those that every program does, and those that
-// Config.InheritEnv names, which may be secrets. The caller must not change them.
+// Inherited returns the variables that the program inherits, as KEY=value: those that every program
+// does, and those that Config.InheritEnv names, which may be secrets. The caller must not change
+// them.
 func (a *Activity) Inherited() (basic, named []string) { return a.basic, a.named }
 
-// Params are the names of the placeholders, sorted: the tool must declare them.
+// Place is where the program runs and what it is: its file is looked for as a call does, and is the
+// empty path when it is not there. With pin it has the digests of the program and of files that its
+// arguments name.
+func (a *Activity) Place(pin bool) tool.Place {
+	p := tool.Place{Dir: a.dir}
+	if dir, err := filepath.Abs(cmp.Or(a.dir, ".")); err == nil {
+		p.Dir = dir
+	}
+	for _, t := range a.command {
+		p.Program = append(p.Program, t.String())
+	}
+	in := func(name string) string {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(p.Dir, name)
+		}
+		return name
+	}
+	program := a.command[0].String()
+	if strings.ContainsAny(program, `/\`) {
+		p.Path = in(program)
+	} else {
+		p.Path, _ = exec.LookPath(program)
+	}
+	if _, err := os.Stat(p.Path); err != nil {
+		p.Path = ""
+	}
+	if !pin {
+		return p
+	}
+	for i, t := range a.command {
+		name := p.Path
+		if i > 0 {
+			name = in(t.String())
+		}
+		if i > 0 && !t.Literal() {
+			continue
+		}
+		if text, err := os.ReadFile(name); err == nil {
+			sum := sha256.Sum256(text)
+			p.Pins = append(p.Pins, tool.Pin{File: t.String(), SHA256: hex.EncodeToString(sum[:])})
+		}
+	}
+	return p
+}
+
+// Params returns the names of the placeholders, sorted: the tool must declare them.
 func (a *Activity) Params() []string {
 	return driver.SortedNames(append(slices.Clone(a.command), a.stdinTemplate)...)
 }
 
-// Call runs the program once and returns when it and its process group have ended.
-// The variables PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and
-// PLC_IDEMPOTENCY_KEY tell it which attempt it is; TRACEPARENT and TRACESTATE, when the context has a
-// trace (tool.TraceOf), which span is its own.
+// Call runs the program once and returns when it and its process group have ended. The variables
+// PLC_RUN, PLC_CALL, PLC_TOOL, PLC_ATTEMPT, PLC_SEED and PLC_IDEMPOTENCY_KEY tell it which attempt
+// it is; TRACEPARENT and TRACESTATE, when the context has a trace (tool.TraceOf), which span is its
+// own.
 //
 // Errors are *tool.Error. The codes:
 //
@@ -86,7 +138,7 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return a.result(ctx, c.wait(ctx, a.grace))
 }
 
-// arguments are the program and its arguments with the params in them.
+// arguments returns the program and its arguments with the params in them.
 func (a *Activity) arguments(params driver.Params) ([]string, error) {
 	var args []string
 	operands := false // after "--"
@@ -125,7 +177,7 @@ type request struct {
 	Scopes  json.RawMessage `json:"scopes"`
 }
 
-// input is what the program reads.
+// input returns what the program reads.
 func (a *Activity) input(req *tool.Request, params driver.Params) ([]byte, error) {
 	switch a.stdin {
 	case "none":
@@ -156,7 +208,7 @@ func orEmpty(params json.RawMessage) json.RawMessage {
 	return params
 }
 
-// environ is the environment of one attempt.
+// environ returns the environment of one attempt.
 func (a *Activity) environ(ctx context.Context, req *tool.Request) ([]string, error) {
 	env := append(slices.Clip(a.env),
 		"PLC_RUN="+req.Run,
@@ -202,7 +254,7 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 	return tool.Result{Value: value}, nil
 }
 
-// value is the output as the result. One that may be cut off, because a process
+// value returns the output as the result. One that may be cut off, because a process
 // that the program left behind held on to it, is taken only if it shows that it is
 // whole: a JSON value does.
 func (a *Activity) value(e ending) (json.RawMessage, error) {
@@ -224,7 +276,7 @@ func (a *Activity) value(e ending) (json.RawMessage, error) {
 	return value, err
 }
 
-// lines is a list of strings; the line end of the last one may be missing.
+// lines returns a list of strings; the line end of the last one may be missing.
 func lines(output []byte) (json.RawMessage, error) {
 	list := []byte{'['}
 	for line := range bytes.Lines(output) {

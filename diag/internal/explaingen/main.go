@@ -30,7 +30,7 @@ func run(dir string) error {
 	return nil
 }
 
-// generate is the text of each file to write, by its path from package diag.
+// generate returns the text of each file to write, by its path from package diag.
 func generate(source string) (map[string][]byte, error) {
 	src, err := os.ReadFile(source)
 	if err != nil {

@@ -28,7 +28,7 @@ type entry struct {
 // file is a file of an example.
 type file struct{ Name, Text string }
 
-// ID is the code as it is shown.
+// ID returns the code as it is shown.
 func (e *entry) ID() string { return fmt.Sprintf("PLC%03d", e.Number) }
 
 // parse reads the codes of a Go file, in the order of their numbers. The error
@@ -56,7 +56,7 @@ func parse(src []byte) ([]*entry, error) {
 	return entries, errors.Join(errs...)
 }
 
-// codeSpecs are the declarations of constants of type Code.
+// codeSpecs returns the declarations of constants of type Code.
 func codeSpecs(tree *ast.File) []*ast.ValueSpec {
 	var specs []*ast.ValueSpec
 	for _, d := range tree.Decls {
@@ -83,6 +83,10 @@ func parseSpec(spec *ast.ValueSpec) (*entry, error) {
 	var err error
 	if e.Number, err = strconv.Atoi(lit.Value); err != nil {
 		return nil, err
+	}
+	if before, cure, ok := strings.Cut(spec.Doc.Text(), "\nExample: none\n\nCure: "); ok {
+		e.Cure = sentence(unwrap(cure))
+		return e, e.setText(before)
 	}
 	before, rest, ok := strings.Cut(spec.Doc.Text(), "\nExample:\n")
 	if !ok {
@@ -165,10 +169,10 @@ func (e *entry) has(name string) bool {
 	return slices.ContainsFunc(e.Files, func(f file) bool { return f.Name == name })
 }
 
-// unwrap is a paragraph on one line.
+// unwrap returns a paragraph on one line.
 func unwrap(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// sentence is s with a capital at its beginning.
+// sentence returns s with a capital at its beginning.
 func sentence(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]

@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of agent_framework.
+// Notation returns the notation of agent_framework.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "agentframework", What: "a plan of agent_framework", Read: read}
 }
@@ -61,7 +61,7 @@ func read(b *dialect.Builder) {
 
 var pattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-// targets are the kinds of steps, and the members that say what they call.
+// targets returns the kinds of steps, and the members that say what they call.
 func targets() map[string]string {
 	return map[string]string{"call_tool": "tool_name", "call_subagent": "subagent_id", "invoke_skill": "skill_name", "callback": "callback_intent"}
 }
@@ -85,7 +85,7 @@ func (r *reader) step(v tree.Value) {
 	r.steps = append(r.steps, v)
 }
 
-// target is what a step calls; the zero Value, and reported, if it does not say.
+// target returns what a step calls; the zero Value, and reported, if it does not say.
 func (r *reader) target(v tree.Value) tree.Value {
 	kind := v.Get("kind")
 	name, ok := targets()[kind.Str()]

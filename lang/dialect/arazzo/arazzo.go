@@ -14,12 +14,14 @@
 //	    operationId: order
 //	    requestBody: {payload: {pet: $steps.find.outputs.id, note: "for {$inputs.who}"}}
 //
-// An operation is a tool, whose result is the body of the response; a request body is its
-// param body. Data decide in which order steps go, and not their list: jumps (goto, end)
-// are not read. The plan is the workflow that no other one calls.
+// An operation is a tool, whose result is the body of the response; a request body is its param
+// body. Data decide in which order steps go, and not their list: jumps (goto, end) and criteria are
+// passed over, with one warning for the document. The plan is the workflow that no other one calls.
 package arazzo
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
@@ -28,7 +30,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of Arazzo.
+// Notation returns the notation of Arazzo.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "arazzo", What: "an Arazzo workflow", Read: read, Write: write, Catalogue: catalogue}
 }
@@ -49,7 +51,13 @@ type step struct {
 	calls string // the workflow that it calls, "" for an operation
 	idle  bool   // it calls nothing
 	// params are its parameters, when they were found.
-	params []tree.Value
+	params []param
+}
+
+// param is a parameter of a step.
+type param struct {
+	tree.Value            // that describes it
+	value      tree.Value // which a reusable object may replace
 }
 
 type reader struct {
@@ -63,7 +71,7 @@ type reader struct {
 	schemas *schemaWriter
 	labels  tree.Labels
 	found   map[lang.Node][]tree.Found
-	told    map[diag.Span]bool // what was passed over
+	passed  []passed // what was passed over
 }
 
 func read(b *dialect.Builder) {
@@ -91,6 +99,7 @@ func read(b *dialect.Builder) {
 		r.check(plan)
 		r.write(plan)
 	}
+	r.tellPassed()
 }
 
 // version checks that this is an Arazzo document.
@@ -161,13 +170,13 @@ func (r *reader) step(w *workflow, v tree.Value) {
 	w.steps = append(w.steps, s)
 }
 
-// targets are the members of a step that say what it calls; the last is an extension of
+// targets returns the members of a step that say what it calls; the last is an extension of
 // Redocly.
 func targets() []string {
 	return []string{"operationId", "operationPath", "channelPath", "workflowId", "x-operation"}
 }
 
-// localID is the workflow that a workflowId names, without the document that it is in.
+// localID returns the workflow that a workflowId names, without the document that it is in.
 func localID(id string) string {
 	if rest, ok := strings.CutPrefix(id, "$sourceDescriptions."); ok {
 		_, id, _ = strings.Cut(rest, ".")
@@ -176,7 +185,7 @@ func localID(id string) string {
 	return id
 }
 
-// plan is the workflow that is the plan: the one that no other calls.
+// plan returns the workflow that is the plan: the one that no other calls.
 func (r *reader) plan() *workflow {
 	called := map[string]bool{}
 	for _, w := range r.workflows {
@@ -187,14 +196,22 @@ func (r *reader) plan() *workflow {
 		}
 	}
 	var plan *workflow
+	var others []*workflow
 	for _, w := range r.workflows {
 		switch {
 		case called[w.id]:
 		case plan == nil:
 			plan = w
 		default:
-			r.Warnf(w.Get("workflowId").All(), diag.PassedOver, "the plan is the workflow %q; this one is only checked", plan.id)
+			others = append(others, w)
 		}
+	}
+	if len(others) > 0 {
+		what := "this one is"
+		if len(others) > 1 {
+			what = fmt.Sprintf("this and %s are", dialect.Count(len(others)-1, "other workflow"))
+		}
+		r.Warnf(others[0].Get("workflowId").All(), diag.PassedOver, "the plan is the workflow %q; %s only checked", plan.id, what)
 	}
 	if plan == nil && len(r.workflows) > 0 {
 		plan = r.workflows[0]
@@ -219,7 +236,7 @@ func (r *reader) check(w *workflow) {
 	for _, s := range w.steps {
 		s.params = r.parameters(s)
 		for _, p := range s.params {
-			r.refs(r.value(s, p.Get("name").Word(), p), s.place)
+			r.refs(p.value, s.place)
 		}
 		r.refs(s.Get("requestBody").Get("payload"), s.place)
 		for _, p := range s.Get("requestBody").Get("replacements").Elements() {
@@ -236,25 +253,32 @@ func (r *reader) check(w *workflow) {
 	r.labels.Judge(r.Builder)
 }
 
-// parameters are those of a step: its own, and those of the workflow that it does not
+// parameters returns those of a step: its own, and those of the workflow that it does not
 // replace. A reference to a component stands for it.
-func (r *reader) parameters(s *step) (list []tree.Value) {
+func (r *reader) parameters(s *step) (list []param) {
 	own := map[string]bool{}
-	for _, p := range s.Get("parameters").Elements() {
-		if c := r.component(p); !c.IsZero() {
-			list = append(list, c)
-			own[c.Get("in").Str()+" "+c.Get("name").Str()] = true
+	key := func(c tree.Value) string { return c.Get("in").Str() + " " + c.Get("name").Str() }
+	add := func(v tree.Value, wanted func(c tree.Value) bool) {
+		c := r.component(v)
+		if c.IsZero() || !wanted(c) {
+			return
 		}
+		p := param{c, c.Get("value")}
+		if v.Has("reference", "value") {
+			p.value = v.Get("value")
+		}
+		list = append(list, p)
 	}
-	for _, p := range r.flow.Get("parameters").Elements() {
-		if c := r.component(p); !c.IsZero() && !own[c.Get("in").Str()+" "+c.Get("name").Str()] {
-			list = append(list, c)
-		}
+	for _, v := range s.Get("parameters").Elements() {
+		add(v, func(c tree.Value) bool { own[key(c)] = true; return true })
+	}
+	for _, v := range r.flow.Get("parameters").Elements() {
+		add(v, func(c tree.Value) bool { return !own[key(c)] })
 	}
 	return list
 }
 
-// component is a parameter, or what a reusable object refers to; the zero Value, and
+// component returns a parameter, or what a reusable object refers to; the zero Value, and
 // reported, for one that is not there.
 func (r *reader) component(p tree.Value) tree.Value {
 	c, ok := r.reused(p, "parameters")
@@ -264,7 +288,7 @@ func (r *reader) component(p tree.Value) tree.Value {
 	return c
 }
 
-// reused is what a reusable object refers to, among the components of a kind; v itself if it
+// reused returns what a reusable object refers to, among the components of a kind; v itself if it
 // is none.
 func (r *reader) reused(v tree.Value, kind string) (c tree.Value, ok bool) {
 	ref := v.Get("reference")
@@ -274,16 +298,6 @@ func (r *reader) reused(v tree.Value, kind string) (c tree.Value, ok bool) {
 	name, ok := strings.CutPrefix(ref.Str(), "$components."+kind+".")
 	c = r.root.Get("components").Get(kind).Get(name)
 	return c, ok && !c.IsZero()
-}
-
-// value is the value of a parameter of a step, which a reusable object may replace.
-func (r *reader) value(s *step, name string, c tree.Value) tree.Value {
-	for _, p := range s.Get("parameters").Elements() {
-		if strings.HasSuffix(p.Get("reference").Str(), "."+name) && p.Has("value") {
-			return p.Get("value")
-		}
-	}
-	return c.Get("value")
 }
 
 // write writes a workflow.
@@ -323,7 +337,7 @@ func (r *reader) call(s *step) {
 	r.Close()
 }
 
-// tool is the name of the tool that a step calls.
+// tool returns the name of the tool that a step calls.
 func (r *reader) tool(s *step) (name string, at diag.Span) {
 	if v := s.Get("workflowId"); v.Is(lang.String) {
 		return s.calls, v.All()
@@ -341,7 +355,7 @@ func (r *reader) tool(s *step) (name string, at diag.Span) {
 	return pathTool(v.Str()), v.All()
 }
 
-// operation is the operation that an operationId names, without the document that it is in.
+// operation returns the operation that an operationId names, without the document that it is in.
 func operation(root tree.Value, id string) string {
 	rest, ok := strings.CutPrefix(id, "$sourceDescriptions.")
 	if !ok {
@@ -358,7 +372,7 @@ func operation(root tree.Value, id string) string {
 	return rest
 }
 
-// pathTool is the tool of an operation without an operationId: its method and path.
+// pathTool returns the tool of an operation without an operationId: its method and path.
 func pathTool(path string) string {
 	_, pointer, _ := strings.Cut(path, "#/")
 	parts := strings.Split(pointer, "/")
@@ -377,30 +391,69 @@ func pathTool(path string) string {
 // params writes the parameters and the body.
 func (r *reader) params(s *step) {
 	first := map[string]diag.Span{}
+	names := r.newNames(s)
 	for _, p := range s.params {
 		name := p.Get("name")
 		if name.Word() == "" {
 			r.Errorf(p.At(), diag.BadNotation, "the parameter has no name")
 			continue
 		}
-		if at, ok := first[name.Word()]; ok {
+		in := p.Get("in").Word()
+		key := in + " " + name.Word()
+		if at, ok := first[key]; ok {
 			f := r.Errorf(name.All(), diag.DuplicateMember, "the parameter %q is there twice", name.Word())
 			f.Related = []diag.Related{{Loc: diag.Loc{File: r.File, Span: at}, Message: "also here"}}
 			continue
 		}
-		first[name.Word()] = name.All()
-		if v := r.value(s, name.Word(), p); tree.Param(r.Builder, name.Word(), name.All()) {
-			if v.IsZero() {
-				r.Errorf(p.At(), diag.BadNotation, "the parameter %q has no value", name.Word())
-				r.JSON("null", p.At())
-				continue
-			}
-			r.values(v)
+		first[key] = name.All()
+		r.Member(names.free(name.Word(), in), name.All())
+		if p.value.IsZero() {
+			r.Errorf(p.At(), diag.BadNotation, "the parameter %q has no value", name.Word())
+			r.JSON("null", p.At())
+			continue
 		}
+		r.values(p.value)
 	}
-	r.body(s)
+	r.body(s, names)
 	if s.idle { // which was reported
 		r.Member("description", s.At())
 		r.Parts(s.At(), dialect.Fault(s.At()))
 	}
+}
+
+// paramNames gives the parameters of an operation their names as params of a tool, as
+// tool/openapi does: the name itself or, where another has that or it begins with an
+// underscore, which the language keeps for itself, query_NAME.
+type paramNames struct {
+	taken map[string]bool
+	known []string // the params that the tool has
+}
+
+func (r *reader) newNames(s *step) *paramNames {
+	n := &paramNames{taken: map[string]bool{}}
+	if r.Options.Params != nil {
+		name, _ := r.tool(s)
+		n.known, _ = r.Options.Params(name)
+	}
+	return n
+}
+
+func (n *paramNames) free(name, in string) string {
+	if in == "" {
+		in = "input"
+	}
+	other := in + "_" + name
+	if strings.HasPrefix(name, "_") || n.taken[name] || slices.Contains(n.known, other) {
+		name = other
+	}
+	n.taken[name] = true
+	return name
+}
+
+// body returns the name of the param that is the body of a request.
+func (n *paramNames) body() string {
+	if n.taken["body"] {
+		return "requestBody"
+	}
+	return "body"
 }

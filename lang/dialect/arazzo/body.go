@@ -17,7 +17,7 @@ type patch struct {
 	under  map[string]*patch
 }
 
-// below is the patch of a member or an element.
+// below returns the patch of a member or an element.
 func (p *patch) below(name string) *patch {
 	if p == nil || p.under == nil {
 		return nil
@@ -43,7 +43,7 @@ func (p *patch) add(tokens []string, object tree.Value) {
 }
 
 // body writes the payload of a request, with what replaces parts of it.
-func (r *reader) body(s *step) {
+func (r *reader) body(s *step, names *paramNames) {
 	request := s.Get("requestBody")
 	m := request.Member("payload")
 	if m.Value.IsZero() {
@@ -52,11 +52,11 @@ func (r *reader) body(s *step) {
 		}
 		return
 	}
-	r.Member("body", m.Key)
+	r.Member(names.body(), m.Key)
 	r.patched(m.Value, r.patches(request.Get("replacements"), m.Value))
 }
 
-// patches are the replacements in a payload; nil if there are none.
+// patches returns the replacements in a payload; nil if there are none.
 func (r *reader) patches(list, payload tree.Value) *patch {
 	var p *patch
 	for _, e := range list.Elements() {

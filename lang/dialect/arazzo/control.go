@@ -116,7 +116,7 @@ func (r *reader) control(s *step) {
 			}
 			retried = true
 		case "goto":
-			r.passOver(v.At(), "what to do after a failure, goto, is passed over: a plan has no jumps")
+			r.passOver(v.At(), "goto after a failure")
 		}
 	}
 	last := s.place+1 == len(r.flow.steps)
@@ -125,24 +125,51 @@ func (r *reader) control(s *step) {
 		t := a.Get("type").Str()
 		next := t == "goto" && !last && a.Get("stepId").Str() == r.flow.steps[s.place+1].id
 		if t == "goto" && !next || t == "end" && (!last || i > 0) {
-			r.passOver(v.At(), "what to do after a success, %s, is passed over: a plan has no jumps", t)
+			r.passOver(v.At(), t+" after a success")
 		}
 	}
 }
 
-// passOver warns of what is passed over, once a place: what a workflow says is for all of its
+// passed is something that a plan can't say.
+type passed struct {
+	at   diag.Span
+	what string
+}
+
+// passOver notes what is passed over, once a place: what a workflow says is for all of its
 // steps.
-func (r *reader) passOver(at diag.Span, format string, args ...any) {
-	if r.told == nil {
-		r.told = map[diag.Span]bool{}
-	}
-	if !r.told[at] {
-		r.told[at] = true
-		r.Warnf(at, diag.PassedOver, format, args...)
+func (r *reader) passOver(at diag.Span, what string) {
+	if p := (passed{at, what}); !slices.Contains(r.passed, p) {
+		r.passed = append(r.passed, p)
 	}
 }
 
-// after are the actions after a step: its own, or else those of the workflow.
+// tellPassed tells all that was passed over, once a document: jumps are a warning, criteria alone
+// are not.
+func (r *reader) tellPassed() {
+	if len(r.passed) == 0 {
+		return
+	}
+	var kinds []string
+	count := map[string]int{}
+	for _, p := range r.passed {
+		if count[p.what]++; count[p.what] == 1 {
+			kinds = append(kinds, p.what)
+		}
+	}
+	for i, kind := range kinds {
+		if count[kind] > 1 {
+			kinds[i] = fmt.Sprintf("%s (%d times)", kind, count[kind])
+		}
+	}
+	report := r.Infof
+	if slices.ContainsFunc(kinds, func(kind string) bool { return !strings.Contains(kind, "criteria") }) {
+		report = r.Warnf // other steps may run than the workflow says
+	}
+	report(r.passed[0].at, diag.PassedOver, "a plan has no jumps and no criteria; passed over: %s", strings.Join(kinds, ", "))
+}
+
+// after returns the actions after a step: its own, or else those of the workflow.
 func (r *reader) after(s *step, own, others string) []tree.Value {
 	if s.Has(own) {
 		return s.Get(own).List()
@@ -164,6 +191,7 @@ func (r *reader) criteria(s *step) {
 	}
 	if len(words) > 0 {
 		at := tree.Join(list)
+		r.passOver(at, "success criteria (kept as words)")
 		r.Member("_expect", at)
 		r.String(strings.Join(words, " and "), at)
 	}
@@ -185,6 +213,6 @@ func (r *reader) retry(a tree.Value) {
 	}
 	r.Close()
 	if a.Get("criteria").Len() > 0 {
-		r.passOver(a.Get("criteria").At(), "the criteria are passed over: every failure is tried again")
+		r.passOver(a.Get("criteria").At(), "criteria of a retry")
 	}
 }

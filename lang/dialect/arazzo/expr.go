@@ -1,7 +1,9 @@
 package arazzo
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,13 +23,16 @@ var (
 	embedded = regexp.MustCompile(`\{(\$[^{}]*)\}`)
 	// nearHead is what nearly begins an expression.
 	nearHead = regexp.MustCompile(`^\$?\{{0,2}\$?([A-Za-z]+)\.([\w.-]+(?:#[^\s{}]*)?)\}{0,2}$`)
-	// noPath is what a path does not have: a filter, or a comparison.
-	noPath = regexp.MustCompile(`\[[^\d*'"]|[<>]|[=!]=|&&|\|\|`)
+	// noPath is what a path does not have: a comparison.
+	noPath = regexp.MustCompile(`[<>]|[=!]=|&&|\|\|`)
+	// undeclared is a name that nothing declares: up to a dot, a pointer or an index. Brackets
+	// round a word belong to it, as in page[size].
+	undeclared = regexp.MustCompile(`^[^.#\[]+(?:\[[A-Za-z_][\w-]*\][^.#\[]*)*`)
 	// bare is an expression in a text, without braces.
 	bare = regexp.MustCompile(`\$(?:steps\.[\w-]+\.outputs|inputs)\.[\w-]+(?:#/[\w/~-]*)?`)
 )
 
-// heads are the words that expressions begin with.
+// heads returns the words that expressions begin with.
 func heads() []string {
 	return []string{"inputs", "outputs", "steps", "workflows", "response", "request", "message", "components", "sourceDescriptions"}
 }
@@ -56,7 +61,7 @@ func (r *reader) refs(v tree.Value, user int) {
 
 func (r *reader) string(v tree.Value, user int) {
 	text, inside := v.Str(), v.Insides()
-	if head.MatchString(text) && !strings.ContainsAny(text, " \n") {
+	if head.MatchString(text) && (!strings.ContainsAny(text, " \n") || r.isWhole(text)) {
 		to := r.expression(text, inside(0, len(text)), user, nil)
 		r.found[v.Node] = []tree.Found{{From: 0, To: len(text), Part: to}}
 		return
@@ -72,6 +77,49 @@ func (r *reader) string(v tree.Value, user int) {
 		return
 	}
 	r.near(text, inside)
+}
+
+// isWhole reports whether a text with spaces is one expression: it begins with a declared
+// name, or nearly is one, and after the name only a path or a JSON Pointer follows.
+func (r *reader) isWhole(text string) bool {
+	var names iter.Seq[string]
+	rest, isInput := strings.CutPrefix(text, "$inputs.")
+	if isInput {
+		names = r.inputNames()
+	} else {
+		s, out := r.stepOf(strings.TrimPrefix(text, "$steps."))
+		if s == nil || !strings.HasPrefix(text, "$steps.") {
+			return false
+		}
+		rest, names = out, r.outputNames(s)
+	}
+	name := declared(rest, names)
+	if name == "" {
+		_, near := spell.Nearest(rest, names)
+		return near
+	}
+	more := rest[len(name):]
+	return more == "" || more[0] == '#' || !strings.ContainsAny(more, " \n")
+}
+
+// declared returns the longest of the names that a text begins with; "" if none is there.
+func declared(text string, names iter.Seq[string]) (longest string) {
+	for name := range names {
+		after, ok := strings.CutPrefix(text, name)
+		if ok && len(name) > len(longest) && (after == "" || strings.ContainsRune(".[#", rune(after[0]))) {
+			longest = name
+		}
+	}
+	return longest
+}
+
+// cutName cuts the name off a text and reads the path after it; false when that is none.
+func cutName(text string, names iter.Seq[string]) (name string, more []lang.Segment, ok bool) {
+	if name = declared(text, names); name == "" {
+		name = undeclared.FindString(text)
+	}
+	more, ok = readPath(text[len(name):])
+	return name, more, ok
 }
 
 // near warns of what nearly is an expression.
@@ -108,55 +156,77 @@ func reference(to *lang.Expr) part {
 	return func(at diag.Span) dialect.Part { return dialect.Ref(to, at) }
 }
 
-// expression is what an expression is translated to. What can't be is reported. Path is
+// expression returns what an expression is translated to. What can't be is reported. Path is
 // what a selector adds.
 func (r *reader) expression(text string, at diag.Span, user int, path []lang.Segment) part {
-	name, rest, _ := strings.Cut(text[1:], ".")
-	if !isPath(rest) {
-		r.Errorf(at, diag.BadNotation, "%s is not read; members, indexes and JSON Pointers are", text)
+	if rest, ok := strings.CutPrefix(text, "$workflows."+r.flow.id+"."); ok && strings.HasPrefix(rest, "inputs.") {
+		text = "$" + rest
+	}
+	switch root, rest, _ := strings.Cut(text[1:], "."); root {
+	case "inputs":
+		if to, ok := r.input(rest); ok {
+			return reference(&lang.Expr{Kind: "input", Path: append(to, path...)})
+		}
+	case "steps":
+		return r.stepOutput(text, at, user, path)
+	default:
+		r.Errorf(at, diag.BadNotation, "%s is not read here: a plan has its input and the results of its steps", text)
 		return fault
 	}
-	switch name {
-	case "inputs":
-		return reference(&lang.Expr{Kind: "input", Path: append(r.input(rest), path...)})
-	case "steps":
-		return r.stepOutput(rest, at, user, path)
-	case "workflows":
-		if w, out, ok := strings.Cut(rest, ".inputs."); ok && w == r.flow.id {
-			return reference(&lang.Expr{Kind: "input", Path: append(r.input(out), path...)})
-		}
-	}
-	r.Errorf(at, diag.BadNotation, "%s is not read here: a plan has its input and the results of its steps", text)
+	return r.unread(text, at)
+}
+
+// unread reports an expression that is no path.
+func (r *reader) unread(text string, at diag.Span) part {
+	r.Errorf(at, diag.BadNotation, "%s is not read; members, indexes and JSON Pointers are", text)
 	return fault
 }
 
-// isPath reports whether what stands behind an expression is a path and no more.
-func isPath(text string) bool {
-	before, _, _ := strings.Cut(text, "#")
-	return !noPath.MatchString(before)
+// input returns the way to a member of the input; false when what follows its name is no path.
+func (r *reader) input(rest string) ([]lang.Segment, bool) {
+	name, more, ok := cutName(rest, r.inputNames())
+	r.used[name] = true
+	return append([]lang.Segment{dialect.Member(name)}, more...), ok && name != ""
 }
 
-// input is the way to a member of the input, whose name may have dots in it.
-func (r *reader) input(rest string) []lang.Segment {
-	name, pointer, _ := strings.Cut(rest, "#")
-	longest := ""
-	for m := range r.inputs(r.flow).Get("properties").Members() {
-		if after, ok := strings.CutPrefix(name, m.Name); ok && len(m.Name) > len(longest) && (after == "" || after[0] == '.' || after[0] == '[') {
-			longest = m.Name
+// inputNames returns the inputs that the workflow declares.
+func (r *reader) inputNames() iter.Seq[string] { return names(r.inputs(r.flow).Get("properties")) }
+
+// names returns the names of the members of an object.
+func names(v tree.Value) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for m := range v.Members() {
+			if !yield(m.Name) {
+				return
+			}
 		}
 	}
-	if longest != "" {
-		r.used[longest] = true
-		return append([]lang.Segment{dialect.Member(longest)}, append(dotted(name[len(longest):]), segments(pointer)...)...)
-	}
-	return append(dotted("."+name), segments(pointer)...)
 }
 
-// stepOutput is what $steps.ID.outputs.NAME stands for: what the step says of that
+// stepOf returns the step that ID.outputs.NAME names, and NAME; nil if no step has the ID.
+func (r *reader) stepOf(rest string) (s *step, out string) {
+	for i := 0; ; {
+		n := strings.Index(rest[i:], ".outputs.")
+		if n < 0 {
+			return nil, ""
+		}
+		if i += n; r.flow.byID[rest[:i]] != nil {
+			return r.flow.byID[rest[:i]], rest[i+len(".outputs."):]
+		}
+		i++
+	}
+}
+
+// stepOutput returns what $steps.ID.outputs.NAME stands for: what the step says of that
 // output.
-func (r *reader) stepOutput(rest string, at diag.Span, user int, path []lang.Segment) part {
+func (r *reader) stepOutput(text string, at diag.Span, user int, path []lang.Segment) part {
+	rest := text[len("$steps."):]
 	id, out, ok := strings.Cut(rest, ".")
 	out, isOutput := strings.CutPrefix(out, "outputs.")
+	s, found := r.stepOf(rest)
+	if s != nil {
+		id, out, isOutput = s.id, found, true
+	}
 	if !ok || !isOutput {
 		r.Errorf(at, diag.BadNotation, "an output of a step is written $steps.%s.outputs.NAME", id)
 		return fault
@@ -166,20 +236,22 @@ func (r *reader) stepOutput(rest string, at diag.Span, user int, path []lang.Seg
 		l.Name = diag.Span{Start: at.Start + 7, End: at.Start + 7 + int32(len(id))}
 	}
 	r.labels.Ref(l)
-	s := r.flow.byID[id]
 	if s == nil {
 		return fault
 	}
-	name, more := r.outputName(s, out)
+	name, more, ok := cutName(out, r.outputNames(s))
+	if !ok {
+		return r.unread(text, at)
+	}
 	to, why := r.resolve(s, name, 0)
 	if why != "" {
 		f := r.Errorf(at, diag.NothingThere, "%s", why)
-		if near, found := spell.Nearest(name, r.outputNames(s)); found && s.Get("outputs").Get(name).IsZero() {
+		if near, found := spell.Nearest(out, r.outputNames(s)); found && !r.hasOutput(s, name) {
 			f.Message += "; did you mean " + near + "?"
 		}
 		return fault
 	}
-	to = &lang.Expr{Kind: to.Kind, Path: append(append(append([]lang.Segment{}, to.Path...), more...), path...)}
+	to = &lang.Expr{Kind: to.Kind, Path: slices.Concat(to.Path, more, path)}
 	return func(at diag.Span) dialect.Part {
 		if l.Faulty {
 			return dialect.Fault(at)
@@ -188,33 +260,36 @@ func (r *reader) stepOutput(rest string, at diag.Span, user int, path []lang.Seg
 	}
 }
 
-func (r *reader) outputNames(s *step) func(yield func(string) bool) {
+// outputNames returns the outputs of a step: those that it declares, and those of the workflow that
+// it calls.
+func (r *reader) outputNames(s *step) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for m := range s.Get("outputs").Members() {
-			if !yield(m.Name) {
+		for name := range names(s.Get("outputs")) {
+			if !yield(name) {
 				return
 			}
 		}
-	}
-}
-
-// outputName parts what is behind outputs. into the name, which may have dots in it, and
-// the way on.
-func (r *reader) outputName(s *step, out string) (name string, more []lang.Segment) {
-	name, pointer, _ := strings.Cut(out, "#")
-	if !s.Get("outputs").Has(name) {
-		if i := strings.IndexAny(name, ".["); i > 0 && s.Get("outputs").Has(name[:i]) {
-			return name[:i], append(dotted(name[i:]), segments(pointer)...)
+		if w := r.byID[s.calls]; w != nil {
+			names(w.Get("outputs"))(yield)
 		}
 	}
-	return name, segments(pointer)
 }
 
-// resolve is what an output of a step stands for; why says what is wrong with it.
+func (r *reader) hasOutput(s *step, name string) bool {
+	for n := range r.outputNames(s) {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve returns what an output of a step stands for; why says what is wrong with it.
 func (r *reader) resolve(s *step, name string, depth int) (to *lang.Expr, why string) {
 	out := s.Get("outputs").Get(name)
+	what := "the output " + strconv.Quote(name) + " of the step " + strconv.Quote(s.id)
 	if out.IsZero() {
-		if w := r.byID[s.calls]; w != nil && w.Get("outputs").Has(name) {
+		if r.hasOutput(s, name) {
 			return dialect.StateRef(s.id, dialect.Member(name)), ""
 		}
 		return nil, "the step " + strconv.Quote(s.id) + " has no output " + strconv.Quote(name)
@@ -225,38 +300,60 @@ func (r *reader) resolve(s *step, name string, depth int) (to *lang.Expr, why st
 		text = out.Get("context").Str()
 		below, _ = selected(out)
 	}
-	switch {
-	case !isPath(text):
-	case strings.HasPrefix(text, "$response.body"):
-		return dialect.StateRef(s.id, append(r.path(text[len("$response.body"):]), below...)...), ""
-	case strings.HasPrefix(text, "$message.payload"):
-		return dialect.StateRef(s.id, append(r.path(text[len("$message.payload"):]), below...)...), ""
-	case strings.HasPrefix(text, "$outputs."):
-		return dialect.StateRef(s.id, append(r.path(text[len("$outputs"):]), below...)...), ""
-	case strings.HasPrefix(text, "$inputs."):
-		return &lang.Expr{Kind: "input", Path: append(r.input(text[len("$inputs."):]), below...)}, ""
-	case strings.HasPrefix(text, "$steps.") && depth < 100:
-		id, rest, _ := strings.Cut(text[len("$steps."):], ".outputs.")
-		if other := r.flow.byID[id]; other != nil {
-			inner, more := r.outputName(other, rest)
-			if to, why = r.resolve(other, inner, depth+1); why == "" {
-				to = &lang.Expr{Kind: to.Kind, Path: append(append(append([]lang.Segment{}, to.Path...), more...), below...)}
+	for _, root := range []string{"$response.body", "$message.payload", "$outputs"} {
+		if rest, ok := strings.CutPrefix(text, root); ok {
+			if path, ok := readPath(rest); ok {
+				return dialect.StateRef(s.id, append(path, below...)...), ""
 			}
-			return to, why
 		}
-	case strings.HasPrefix(text, "$response.header"), text == "$statusCode", strings.HasPrefix(text, "$request"), text == "$url", text == "$method":
-		return nil, "the output " + strconv.Quote(name) + " of the step " + strconv.Quote(s.id) + " is " + text + ", and a result holds only the body of the response"
 	}
-	return nil, "the output " + strconv.Quote(name) + " of the step " + strconv.Quote(s.id) + " is no expression that is read"
+	if rest, ok := strings.CutPrefix(text, "$inputs."); ok {
+		if path, ok := r.input(rest); ok {
+			return &lang.Expr{Kind: "input", Path: append(path, below...)}, ""
+		}
+	}
+	if rest, ok := strings.CutPrefix(text, "$steps."); ok && depth < 100 {
+		if other, rest := r.stepOf(rest); other != nil {
+			if inner, more, ok := cutName(rest, r.outputNames(other)); ok {
+				if to, why = r.resolve(other, inner, depth+1); why == "" {
+					to = &lang.Expr{Kind: to.Kind, Path: slices.Concat(to.Path, more, below)}
+				}
+				return to, why
+			}
+		}
+	}
+	if is := notInBody(text); is != "" {
+		return nil, what + " is " + is + ", " + text + ", and a result holds only the body of the response"
+	}
+	return nil, what + " is no expression that is read"
 }
 
-// path is what stands behind an expression: #/pointer, or .name and [0].
-func (r *reader) path(rest string) []lang.Segment {
-	names, pointer, _ := strings.Cut(rest, "#")
-	return append(dotted(names), segments(pointer)...)
+// notInBody says what an expression is that stands for no part of the body of a response; "" for
+// any other.
+func notInBody(text string) string {
+	switch {
+	case strings.HasPrefix(text, "$response.header"):
+		return "a header of the response"
+	case text == "$statusCode", strings.HasPrefix(text, "$response.status"):
+		return "the status of the response"
+	case strings.HasPrefix(text, "$request"), text == "$url", text == "$method":
+		return "a part of the request"
+	case strings.HasPrefix(text, "$message.header"):
+		return "a header of the message"
+	}
+	return ""
 }
 
-// segments are the steps of a JSON Pointer.
+// readPath reads what stands behind a name: .name and [0], then # and a JSON Pointer. It is
+// false for anything else, such as a filter or a comparison.
+func readPath(text string) ([]lang.Segment, bool) {
+	names, pointer, _ := strings.Cut(text, "#")
+	list, ok := dotted(names)
+	ok = ok && !noPath.MatchString(names) && (pointer == "" || pointer[0] == '/')
+	return append(list, segments(pointer)...), ok
+}
+
+// segments returns the steps of a JSON Pointer.
 func segments(pointer string) (list []lang.Segment) {
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		list = append(list, dialect.Member(strings.NewReplacer("~1", "/", "~0", "~").Replace(token)))
@@ -264,11 +361,13 @@ func segments(pointer string) (list []lang.Segment) {
 	return list
 }
 
-var dottedStep = regexp.MustCompile(`\.([^.\[\]]+)|\[(\d{1,9})\]|\[(\*)\]|\['([^']+)'\]|\["([^"]+)"\]`)
+var dottedStep = regexp.MustCompile(`\.([^.\[\]]+)|\[(\d{1,9})\]|\[(\*)\]|\['([^']+)'\]|\["([^"]+)"\]|\[([A-Za-z_][\w-]*)\]`)
 
-// dotted are the steps of .name[0].
-func dotted(path string) (list []lang.Segment) {
+// dotted returns the steps of .name[0]; false when the text is not only that.
+func dotted(path string) (list []lang.Segment, ok bool) {
+	length := 0
 	for _, m := range dottedStep.FindAllStringSubmatch(path, -1) {
+		length += len(m[0])
 		switch {
 		case m[2] != "":
 			n, _ := strconv.Atoi(m[2]) // at most nine digits
@@ -276,10 +375,10 @@ func dotted(path string) (list []lang.Segment) {
 		case m[3] != "":
 			list = append(list, lang.Segment{Kind: lang.Star})
 		default:
-			list = append(list, dialect.Member(m[1]+m[4]+m[5]))
+			list = append(list, dialect.Member(m[1]+m[4]+m[5]+m[6]))
 		}
 	}
-	return list
+	return list, length == len(path)
 }
 
 // selector reports whether a value is a selector object.
@@ -289,13 +388,13 @@ func (r *reader) selector(v tree.Value) bool {
 
 var plainPath = regexp.MustCompile(`^\$(?:\.[\w-]+|\[\d{1,9}\]|\[\*\]|\['[^']+'\])*$`)
 
-// selected is the way that a selector goes; false when a plan can't say it.
+// selected returns the way that a selector goes; false when a plan can't say it.
 func selected(v tree.Value) ([]lang.Segment, bool) {
 	text := v.Get("selector").Str()
 	switch v.Get("type").Str() {
 	case "jsonpath":
 		if plainPath.MatchString(text) {
-			return dotted(text[1:]), true
+			return dotted(text[1:])
 		}
 	case "jsonpointer":
 		return segments(text), true
@@ -345,11 +444,22 @@ func (r *reader) output(s *step, m tree.Member) {
 	if r.selector(m.Value) {
 		text = m.Value.Get("context").Str()
 	}
-	if !head.MatchString(text) || !isPath(text) {
-		r.Warnf(m.Value.All(), diag.NearReference, "the output %q is no expression that is read", m.Name)
+	if rest, ok := strings.CutPrefix(text, "$steps."); ok && strings.Contains(rest, ".outputs.") {
+		id, _, _ := strings.Cut(rest, ".outputs.")
+		if other, _ := r.stepOf(rest); other != nil {
+			id = other.id
+		}
+		r.labels.Ref(&tree.LabelRef{At: m.Value.All(), Name: m.Value.All(), Label: id, User: s.place + 1})
 		return
 	}
-	if id, _, ok := strings.Cut(strings.TrimPrefix(text, "$steps."), ".outputs."); ok && strings.HasPrefix(text, "$steps.") {
-		r.labels.Ref(&tree.LabelRef{At: m.Value.All(), Name: m.Value.All(), Label: id, User: s.place + 1})
+	var isRead bool
+	if rest, ok := strings.CutPrefix(text, "$inputs."); ok {
+		_, _, isRead = cutName(rest, r.inputNames())
+	} else {
+		_, why := r.resolve(s, m.Name, 0)
+		isRead = why == "" || notInBody(text) != ""
+	}
+	if !isRead {
+		r.Warnf(m.Value.All(), diag.NearReference, "the output %q is no expression that is read", m.Name)
 	}
 }

@@ -25,7 +25,13 @@ func catalogue(b *dialect.Builder) {
 	b.Member("tools", root.At())
 	b.Object(root.At())
 	seen := map[string]bool{}
-	schemas := &schemaWriter{Builder: b, root: root}
+	defs := &definitions{names: map[string]string{}, taken: map[string]bool{}, at: map[string]tree.Value{}}
+	for kind := range root.Get("components").Members() {
+		for m := range kind.Value.Members() {
+			defs.at["#/components/"+kind.Name+"/"+m.Name] = m.Value
+		}
+	}
+	schemas := &schemaWriter{Builder: b, root: root, defs: defs}
 	for path := range root.Get("paths").Members() {
 		item := follow(root, path.Value)
 		for m := range item.Members() {
@@ -36,6 +42,7 @@ func catalogue(b *dialect.Builder) {
 		}
 	}
 	b.Close()
+	schemas.writeDefinitions(root.At())
 	b.Close()
 }
 
@@ -90,27 +97,32 @@ func (t *operationTool) properties(at diag.Span) {
 	var required []string
 	t.Member("properties", t.op.At())
 	t.Object(t.op.At())
-	taken := map[string]bool{}
+	names := &paramNames{taken: map[string]bool{}}
+	seen := map[string]bool{}
 	for _, list := range []tree.Value{t.op.Get("parameters"), t.item.Get("parameters")} {
 		for _, p := range list.Elements() {
 			p = follow(t.root, p)
-			name := p.Get("name")
-			if taken[name.Str()] || !tree.Param(t.Builder, name.Str(), name.All()) {
+			name, in := p.Get("name"), p.Get("in").Str()
+			if key := in + " " + name.Str(); name.Str() == "" || seen[key] {
 				continue
+			} else {
+				seen[key] = true
 			}
-			taken[name.Str()] = true
+			param := names.free(name.Str(), in)
+			t.Member(param, name.All())
 			t.parameter(p)
 			if p.Get("required").Kind() == lang.True {
-				required = append(required, name.Str())
+				required = append(required, param)
 			}
 		}
 	}
 	body := follow(t.root, t.op.Get("requestBody"))
-	if s := content(body); !s.IsZero() && !taken["body"] {
-		t.Member("body", body.At())
+	if s := content(body); !s.IsZero() {
+		param := names.body()
+		t.Member(param, body.At())
 		t.schemas.write(s, 0)
 		if body.Get("required").Kind() == lang.True {
-			required = append(required, "body")
+			required = append(required, param)
 		}
 	}
 	if s := t.result(); !s.IsZero() {
@@ -145,7 +157,7 @@ func (t *operationTool) parameter(p tree.Value) {
 	}
 }
 
-// result is the schema of the first good response.
+// result returns the schema of the first good response.
 func (t *operationTool) result() tree.Value {
 	for m := range t.op.Get("responses").Members() {
 		if strings.HasPrefix(m.Name, "2") {
@@ -159,7 +171,7 @@ func (t *operationTool) result() tree.Value {
 	return tree.Value{}
 }
 
-// content is the schema of a body in JSON, else in the first form that it has.
+// content returns the schema of a body in JSON, else in the first form that it has.
 func content(v tree.Value) (first tree.Value) {
 	for m := range v.Get("content").Members() {
 		s := m.Value.Get("schema")
@@ -174,27 +186,92 @@ func content(v tree.Value) (first tree.Value) {
 }
 
 // maxSchema is how deep references in schemas are put in the place of what refers to
-// them. What refers to itself is any value, from there on.
+// them, where they are. What refers to itself is any value, from there on.
 const maxSchema = 8
 
-// maxSchemas is how many values the schemas of a document may become in all; any value
-// is taken for what is beyond.
+// maxSchemas is how many values the schemas of a document may become in all: any value is taken
+// for what is beyond.
 const maxSchemas = 2_000_000
 
 // schemaWriter writes the schemas of a document.
 type schemaWriter struct {
 	*dialect.Builder
 	root    tree.Value
-	written int // values
+	written int          // values
+	defs    *definitions // where what is referred to goes; nil puts it in the place of the reference
 }
 
-// write writes a schema of a document, with what it refers to put in its place.
+// definitions are the schemas that the operations refer to.
+type definitions struct {
+	refs  []string          // in the order in which they were found
+	names map[string]string // in $defs, by reference
+	taken map[string]bool
+	at    map[string]tree.Value // the components of the document, by reference
+}
+
+// lookup returns what a reference leads to. Documents have thousands of them.
+func (d *definitions) lookup(root tree.Value, ref string) tree.Value {
+	if v, ok := d.at[ref]; ok {
+		return v
+	}
+	return lookup(root, ref)
+}
+
+// name returns the name of what a reference leads to.
+func (d *definitions) name(ref string) string {
+	if name, ok := d.names[ref]; ok {
+		return name
+	}
+	name := ref[strings.LastIndexByte(ref, '/')+1:]
+	for d.taken[name] {
+		name += "_"
+	}
+	d.names[ref], d.taken[name] = name, true
+	d.refs = append(d.refs, ref)
+	return name
+}
+
+// writeDefinitions writes what was referred to, and what that refers to, once for all operations.
+func (w *schemaWriter) writeDefinitions(at diag.Span) {
+	d := w.defs
+	if len(d.refs) > 0 {
+		w.Member("$defs", at)
+		w.Object(at)
+		for i := 0; i < len(d.refs); i++ {
+			w.Member(d.names[d.refs[i]], at)
+			w.write(d.lookup(w.root, d.refs[i]), 0)
+		}
+		w.Close()
+	}
+	w.defs = nil
+}
+
+// reference writes a reference to what stands in $defs; false if that is not possible.
+func (w *schemaWriter) reference(v tree.Value) bool {
+	ref := v.Get("$ref").Str()
+	if w.defs == nil || !strings.HasPrefix(ref, "#/") || w.defs.lookup(w.root, ref).IsZero() {
+		return false
+	}
+	name := w.defs.name(ref)
+	w.Object(v.At())
+	w.Member("$ref", v.At())
+	w.String("#/$defs/"+strings.NewReplacer("~", "~0", "/", "~1", "%", "%25").Replace(name), v.At())
+	w.Close()
+	return true
+}
+
+// write writes a schema of a document. What it refers to is a definition, or put in its place.
 func (w *schemaWriter) write(v tree.Value, depth int) {
 	b := w.Builder
 	w.written++
 	if v.Get("$ref").Is(lang.String) {
+		if w.reference(v) {
+			return
+		}
 		depth++
-		v = follow(w.root, v)
+		if v = follow(w.root, v); w.defs != nil {
+			v = tree.Value{} // it leads to nothing
+		}
 	}
 	if depth > maxSchema || w.written > maxSchemas || v.IsZero() {
 		b.JSON("{}", v.At())
@@ -204,7 +281,7 @@ func (w *schemaWriter) write(v tree.Value, depth int) {
 	case lang.Object:
 		b.Object(v.At())
 		for m := range v.Members() {
-			w.keyword(m, depth)
+			w.keyword(v, m, depth)
 		}
 		b.Close()
 	case lang.Array:
@@ -219,9 +296,19 @@ func (w *schemaWriter) write(v tree.Value, depth int) {
 }
 
 // keyword writes a member of a schema, unless it says nothing of values.
-func (w *schemaWriter) keyword(m tree.Member, depth int) {
+func (w *schemaWriter) keyword(schema tree.Value, m tree.Member, depth int) {
 	b := w.Builder
 	switch m.Name {
+	case "exclusiveMinimum", "exclusiveMaximum":
+		switch m.Value.Kind() {
+		case lang.True: // of OpenAPI 3.0: the bound that stands beside it
+			m.Value = schema.Get(strings.ToLower(strings.TrimPrefix(m.Name, "exclusive")))
+			if !m.Value.Is(lang.NumberValue) {
+				return
+			}
+		case lang.False:
+			return
+		}
 	case "example", "examples", "xml", "externalDocs", "discriminator", "deprecated", "readOnly", "writeOnly":
 		return
 	case "enum", "const", "default":

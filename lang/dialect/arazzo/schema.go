@@ -1,6 +1,7 @@
 package arazzo
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,22 +9,28 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// inputs is the schema of a workflow's inputs; the zero Value if there is none.
+// inputs returns the schema of a workflow's inputs; the zero Value if there is none.
 func (r *reader) inputs(w *workflow) tree.Value { return follow(r.root, w.Get("inputs")) }
 
-// follow is a schema, or what it refers to in its document.
+// follow returns a schema, or what it refers to in its document.
 func follow(root, v tree.Value) tree.Value {
 	for range 100 {
-		ref, ok := strings.CutPrefix(v.Get("$ref").Str(), "#/")
-		if !ok {
+		ref := v.Get("$ref").Str()
+		if !strings.HasPrefix(ref, "#/") {
 			return v
 		}
-		v = root
-		for _, token := range strings.Split(ref, "/") {
-			v = v.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
-		}
+		v = lookup(root, ref)
 	}
 	return tree.Value{}
+}
+
+// lookup returns what a reference leads to in its document.
+func lookup(root tree.Value, ref string) tree.Value {
+	v := root
+	for _, token := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+		v = v.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	}
+	return v
 }
 
 // context writes the schema of the input, and the workflows that are called as tools.
@@ -82,7 +89,7 @@ func (r *reader) inputSchema(v tree.Value) {
 	r.Object(v.At())
 	for m := range v.Members() {
 		if m.Name != "required" {
-			w.keyword(m, 0)
+			w.keyword(v, m, 0)
 		}
 	}
 	if len(required) > 0 {
@@ -105,10 +112,12 @@ func (r *reader) workflowTool(c *workflow) {
 	inputs := r.inputs(c)
 	r.Member("properties", c.At())
 	r.Object(c.At())
+	params := &paramNames{taken: map[string]bool{}}
+	called := map[string]string{} // the params of the inputs
 	for m := range inputs.Get("properties").Members() {
-		if tree.Param(r.Builder, m.Name, m.Key) {
-			r.schema(m.Value, 0)
-		}
+		called[m.Name] = params.free(m.Name, "")
+		r.Member(called[m.Name], m.Key)
+		r.schema(m.Value, 0)
 	}
 	r.Member("_output", c.At())
 	r.Object(c.At())
@@ -135,7 +144,11 @@ func (r *reader) workflowTool(c *workflow) {
 	r.Close()
 	if req := inputs.Get("required"); req.Is(lang.Array) {
 		r.Member("required", req.At())
-		tree.Words(r.Builder, req)
+		r.List(req.At())
+		for _, e := range req.Elements() {
+			r.String(cmp.Or(called[e.Str()], e.Str()), e.All())
+		}
+		r.Close()
 	}
 	r.Close()
 }

@@ -89,7 +89,7 @@ func writeParams(e *tree.Emitter, c *lang.Call) {
 	}
 }
 
-// spellExpression is a reference as a runtime expression, in braces in a text.
+// spellExpression returns a reference as a runtime expression, in braces in a text.
 func spellExpression(x *lang.Expr, text bool) (string, bool) {
 	names, ok := tree.SegmentNames(x.Path)
 	if !ok || len(names) == 0 {

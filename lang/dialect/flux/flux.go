@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of Flux.
+// Notation returns the notation of Flux.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "flux", What: "a Flux plan", Read: read, Write: write}
 }
@@ -112,7 +112,7 @@ func dependsOn(b *dialect.Builder, v tree.Value, status string, names map[string
 
 var pattern = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?$`)
 
-// faultOf is what is wrong with the name of a step; "" if nothing is.
+// faultOf returns what is wrong with the name of a step; "" if nothing is.
 func faultOf(name string) string {
 	switch {
 	case name == "":

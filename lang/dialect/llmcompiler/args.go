@@ -45,7 +45,7 @@ type piece struct {
 	ref  *dialect.NumberRef
 }
 
-// said is what a text says, without looking for references.
+// said returns what a text says, without looking for references.
 func (v *value) said() string {
 	var all strings.Builder
 	for _, p := range v.pieces {
@@ -104,7 +104,7 @@ func (p *parser) fail(at diag.Span, message string) {
 	}
 }
 
-// rest is what was not read yet.
+// rest returns what was not read yet.
 func (p *parser) rest() []byte { return p.File.Text[p.at:p.end] }
 
 func (p *parser) peek() byte {
@@ -225,7 +225,7 @@ func (p *parser) value() value {
 
 var jsonForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
-// jsonNumber is a number of Python as JSON has it.
+// jsonNumber returns a number of Python as JSON has it.
 func jsonNumber(s string) (string, bool) {
 	if jsonForm.MatchString(s) {
 		return s, true
@@ -396,7 +396,7 @@ func (p *parser) escape(v *value) {
 	p.at += n
 }
 
-// unescape is what the escape at the start of s stands for, and its length.
+// unescape returns what the escape at the start of s stands for, and its length.
 func unescape(s string) (string, int) {
 	if len(s) < 2 {
 		return s, len(s)

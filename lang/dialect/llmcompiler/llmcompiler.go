@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Notation is the notation of LLMCompiler.
+// Notation returns the notation of LLMCompiler.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "llmcompiler", What: "an LLMCompiler plan", Read: read, Write: write, Fields: []string{"plan", "raw_output", "output"}}
 }
@@ -138,7 +138,7 @@ func (r *reader) other(text diag.Span, line string) {
 	}
 }
 
-// nextNumber is the number of a step at the end of the plan, as a step begins.
+// nextNumber returns the number of a step at the end of the plan, as a step begins.
 func (r *reader) nextNumber() string {
 	last := 0
 	for i := range r.steps {
@@ -232,7 +232,7 @@ func (r *reader) ending() {
 	}
 }
 
-// endOfLast is the end of the line of the last step.
+// endOfLast returns the end of the line of the last step.
 func (r *reader) endOfLast() int { return r.LineEnd(int(r.steps[len(r.steps)-1].whole.End)) }
 
 // write writes the steps.
@@ -276,7 +276,7 @@ func (r *reader) call(s *step, before []step) {
 	r.Close()
 }
 
-// label is what a step is called: its number, without zeros before it.
+// label returns what a step is called: its number, without zeros before it.
 func (r *reader) label(s *step) string {
 	if s.number < 0 {
 		return r.Text(s.label)

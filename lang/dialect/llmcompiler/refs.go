@@ -65,7 +65,7 @@ var formula = regexp.MustCompile(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-
 func (r *reader) mentions(text string) bool {
 	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
 		number := text[max(m[2], m[4]):max(m[3], m[5])]
-		if r.numbers.Has(dialect.Number(number)) && !amount.MatchString(text[m[1]:]) {
+		if r.numbers.Has(dialect.Number(number)) && !isAmount(text, m[0], m[1], false) {
 			return true
 		}
 	}
@@ -88,9 +88,11 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 			Number: dialect.Number(p.text[from:to]), User: user,
 		}
 		whole := in.alone && m[0] == 0 && m[1] == len(p.text)
+		inFormula := in.formula && in.mentions
+		isAmount := isAmount(p.text, m[0], m[1], inFormula)
 		sure := m[4] >= 0 || whole && (in.bare || r.small(n.Number) || in.listed && twoDigits(n.Number)) ||
-			in.formula && in.mentions && r.small(n.Number) && !amount.MatchString(p.text[m[1]:])
-		if !sure && !r.meant(n, p.text[m[1]:], whole) {
+			inFormula && r.small(n.Number) && !isAmount
+		if !sure && !r.meant(n, isAmount, whole) {
 			continue
 		}
 		literal(m[0])
@@ -102,15 +104,28 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 	return pieces
 }
 
-// amount is what makes a number before it an amount of money: more digits, a range, a
-// unit.
-var amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|[-–][$\d]|/| ?(?:million|billion|thousand|USD|dollars?)\b)`)
+var (
+	// amount is what makes a number before it an amount of money: more digits, a unit.
+	amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|/[A-Za-z]| ?(?:million|billion|thousand|USD|dollars?)\b)`)
+	// currency is what makes a number behind it one.
+	currency = regexp.MustCompile(`\b(?:US|USD|AU?|CA?|NZ|HK|SG?) ?$`)
+	// rangeTo and rangeFrom are what makes it one end of a range of amounts.
+	rangeTo   = regexp.MustCompile(`^[-–—][$\d]`)
+	rangeFrom = regexp.MustCompile(`\$\d[\d.,]*[kKmMbB]?[-–—]$`)
+)
+
+// isAmount reports whether text[from:to], a dollar sign and a number, is plainly an amount. In a
+// formula a sign between two numbers makes no range.
+func isAmount(text string, from, to int, inFormula bool) bool {
+	before, behind := text[:from], text[to:]
+	return text[to-1] != '}' && (amount.MatchString(behind) || currency.MatchString(before) ||
+		!inFormula && (rangeTo.MatchString(behind) || rangeFrom.MatchString(before)))
+}
 
 // meant reports whether a dollar sign and a number that need be none is a reference. The number
 // of a step is, unless it is plainly an amount; another number is an amount, and told as perhaps
 // meant if it is small, or all of a text and has two digits.
-func (r *reader) meant(n *dialect.NumberRef, behind string, whole bool) bool {
-	isAmount := amount.MatchString(behind)
+func (r *reader) meant(n *dialect.NumberRef, isAmount, whole bool) bool {
 	switch {
 	case r.numbers.Has(n.Number) && !isAmount:
 		return true
@@ -130,7 +145,7 @@ func (r *reader) small(number int) bool {
 // twoDigits reports whether a number is one that a plan may well have steps of.
 func twoDigits(number int) bool { return number >= 0 && number < 100 }
 
-// parts are the parts of a text.
+// parts returns the parts of a text.
 func (v *value) parts() []dialect.Part {
 	parts := make([]dialect.Part, len(v.pieces))
 	for i, p := range v.pieces {

@@ -24,7 +24,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Notation is the notation of MathQA.
+// Notation returns the notation of MathQA.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "mathqa", What: "a MathQA formula", Read: read, Tools: true, Fields: []string{"linear_formula"}}
 }
@@ -118,7 +118,7 @@ func (r *reader) operation(at diag.Span, last bool) {
 	r.steps = append(r.steps, s)
 }
 
-// bar is the bar behind an operation that is empty.
+// bar returns the bar behind an operation that is empty.
 func (r *reader) bar(at diag.Span) diag.Span {
 	i := int(at.Start) + bytes.IndexByte(r.File.Text[at.Start:], '|')
 	return dialect.Span(i, i+1)
@@ -195,7 +195,7 @@ func (r *reader) ofProblem() {
 	}
 }
 
-// plain is a decimal fraction in JSON.
+// plain returns a decimal fraction in JSON.
 func plain(n *big.Rat) string {
 	digits, _ := n.FloatPrec()
 	return n.FloatString(digits)
@@ -301,7 +301,7 @@ func (r *reader) value(a arg) {
 	}
 }
 
-// numberOf is the number that a constant, or a number, says.
+// numberOf returns the number that a constant, or a number, says.
 func numberOf(text string) (string, bool) {
 	switch text {
 	case "const_pi":

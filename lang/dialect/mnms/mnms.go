@@ -15,7 +15,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of m&m's.
+// Notation returns the notation of m&m's.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "mnms", What: "a plan of m&m's", Read: read, Catalogue: catalogue}
 }
@@ -60,7 +60,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// list is the list of nodes, wherever it stands.
+// list returns the list of nodes, wherever it stands.
 func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	v, ok := v.Inner(r.Builder)
 	switch {
@@ -84,7 +84,7 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	return v, false
 }
 
-// plans are the members that a plan may stand in.
+// plans returns the members that a plan may stand in.
 func plans() []string { return []string{"nodes", "plan", "plan_str", "prediction"} }
 
 func isRecord(v tree.Value) bool { return !v.First(plans()...).Value.IsZero() }

@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of NESTFUL.
+// Notation returns the notation of NESTFUL.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "nestful", What: "a NESTFUL plan", Read: read, Write: write, Catalogue: catalogue, Defines: true}
 }
@@ -66,7 +66,7 @@ func read(b *dialect.Builder) {
 	r.write(root)
 }
 
-// list is the list of calls: the document itself, or the output of a record.
+// list returns the list of calls: the document itself, or the output of a record.
 func (r *reader) list(root tree.Value) (tree.Value, bool) {
 	switch {
 	case root.Has("output"):
@@ -151,7 +151,7 @@ func (r *reader) result(s step) {
 	r.output = s.args
 }
 
-// label is a label as references have it: the dollar sign before it is none of it.
+// label returns a label as references have it: the dollar sign before it is none of it.
 func label(s string) string { return strings.Trim(strings.TrimSpace(s), "$") }
 
 func (s *step) labels() []string {
@@ -189,7 +189,7 @@ func (r *reader) write(root tree.Value) {
 	r.Close()
 }
 
-// in are the references in a string.
+// in returns the references in a string.
 func (r *reader) in(v tree.Value) []tree.Found { return r.found[v.Node] }
 
 // context writes the tools of the record.

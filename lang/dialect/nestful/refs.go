@@ -56,7 +56,7 @@ func (r *reader) string(v tree.Value, user int) {
 	}
 }
 
-// before is a reference to the result of the call before one; "" if it has no label.
+// before returns a reference to the result of the call before one; "" if it has no label.
 func (r *reader) before(user int) string {
 	if user == 0 || r.steps[user-1].label == "" {
 		return ""
@@ -114,7 +114,7 @@ func (r *reader) isNumbered(label string) bool {
 	return ok && prefix != "" && strings.HasPrefix(label, prefix) && dialect.Digits(label[len(prefix):]) == len(label)-len(prefix)
 }
 
-// found1 is a reference that was found.
+// found1 returns a reference that was found.
 func (r *reader) found1(f ref, inside func(from, to int) diag.Span, user int) tree.Found {
 	l := &tree.LabelRef{
 		At:    inside(f.from, f.to),
@@ -154,7 +154,7 @@ func (r *reader) lacks(f ref, path []lang.Segment, at diag.Span) bool {
 	return true
 }
 
-// fields are the members of what a tool gives; none when they are not known.
+// fields returns the members of what a tool gives; none when they are not known.
 func (r *reader) fields(tool string) []string {
 	if fields, ok := r.gives[tool]; ok {
 		return fields
@@ -166,7 +166,7 @@ func (r *reader) fields(tool string) []string {
 	return fields
 }
 
-// path is the way to the part of the result. A member that the tool gives, with dots in
+// path returns the way to the part of the result. A member that the tool gives, with dots in
 // its name, is one step of it.
 func (r *reader) path(f ref) []lang.Segment {
 	field := r.field(f)
@@ -178,7 +178,7 @@ func (r *reader) path(f ref) []lang.Segment {
 	return append([]lang.Segment{dialect.Member(field)}, below...)
 }
 
-// field is the longest name of a member of the tool's result that a path begins with; ""
+// field returns the longest name of a member of the tool's result that a path begins with; ""
 // if there is none, or what the tool gives is not known.
 func (r *reader) field(f ref) (longest string) {
 	i := r.labels.Of(f.label)
@@ -194,7 +194,7 @@ func (r *reader) field(f ref) (longest string) {
 	return longest
 }
 
-// segments are the steps of a path: .name, where a dot in parentheses is none between
+// segments returns the steps of a path: .name, where a dot in parentheses is none between
 // names, [0], [*] and ['name'].
 func segments(path string) (list []lang.Segment, ok bool) {
 	for path != "" {

@@ -62,7 +62,7 @@ func results(f tree.Value) tree.Value {
 	return f.First("output_parameters", "output_parameter", "output_schema").Value
 }
 
-// params are the params of a function, which may be those of an API's path and query.
+// params returns the params of a function, which may be those of an API's path and query.
 func params(f tree.Value) (list []tree.Value) {
 	for _, name := range []string{"query_parameters", "parameters", "path_parameters", "arguments"} {
 		if v := f.First(name).Value; !v.IsZero() {

@@ -47,7 +47,7 @@ func write(doc *lang.Document) ([]byte, diag.List) {
 // plainName is a member that stands behind a dot.
 var plainName = regexp.MustCompile(`^[^\s.\[\]'"$\n{}][^.\[\]'"$\n{}]*$`)
 
-// renamed are the labels of results that are called by a number, which is no label here: 1
+// renamed returns the labels of results that are called by a number, which is no label here: 1
 // is var1, unless something else is.
 func renamed(doc *lang.Document) map[string]string {
 	taken := map[string]bool{}
@@ -68,7 +68,7 @@ func renamed(doc *lang.Document) map[string]string {
 	return names
 }
 
-// labels are the members of the state that calls write.
+// labels returns the members of the state that calls write.
 func labels(doc *lang.Document) (names []string) {
 	for i := range doc.Calls {
 		if to := doc.Calls[i].OutputPath(); to != nil && len(to.Alternatives) > 0 {
@@ -80,7 +80,7 @@ func labels(doc *lang.Document) (names []string) {
 	return names
 }
 
-// spelled is a reference between dollar signs.
+// spelled returns a reference between dollar signs.
 func spelled(e *tree.Emitter, x *lang.Expr) (string, bool) {
 	if x.Kind != "state" || len(x.Path) == 0 {
 		return "", false

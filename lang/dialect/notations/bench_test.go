@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/notations"
 )
 
-// chains are plans of n steps, each of which needs the one before.
+// chains returns plans of n steps, each of which needs the one before.
 func chains(n int) map[string]string {
 	all := map[string]*strings.Builder{"llmcompiler": {}, "rewoo": {}, "mathqa": {}, "qdmr": {}}
 	all["llmcompiler"].WriteString("1. search(\"a\")\n")

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -36,7 +37,14 @@ func options() *dialect.Options {
 			return names, ok
 		}
 	}
-	return &dialect.Options{Params: lookup(tools), Results: lookup(results)}
+	kinds := map[string][2][]string{
+		"Image Search": {{"text"}, {"image"}}, "Image Search (by Image)": {{"image"}, {"image"}}, "Text Search": {{"text"}, {"text"}},
+		"Video-to-Audio": {{"video"}, {"audio"}}, "Audio Effects": {{"audio", "text"}, {"audio"}}, "Video Voiceover": {{"video", "text"}, {"video"}},
+		"URL Extractor": {{"text"}, {"url"}}, "Audio Downloader": {{"url"}, {"audio"}}, "Sentence Similarity": {{"text", "text"}, nil},
+	}
+	return &dialect.Options{Params: lookup(tools), Results: lookup(results), Kinds: func(tool string) ([]string, []string) {
+		return kinds[tool][0], kinds[tool][1]
+	}}
 }
 
 // TestGolden reads the plans of testdata/NAME.txtar: each plan is a file case.txt, or
@@ -93,10 +101,15 @@ func golden(t *testing.T, n *dialect.Notation) {
 	}
 }
 
-// outcome is the plan, unless it has errors, and what is found.
+// outcome returns the plan, unless it has errors, and what is found.
 func outcome(t *testing.T, n *dialect.Notation, name string, text []byte) (plan, findings []byte) {
 	doc, found := n.Parse(diag.NewFile(name, bytes.TrimSuffix(text, []byte("\n"))), options())
 	sound(t, doc, found)
+	for i := range found {
+		if found[i].Code == diag.InternalError {
+			t.Fatal(&found[i])
+		}
+	}
 	if !found.HasErrors() {
 		var err error
 		if plan, err = lang.Format(doc); err != nil {
@@ -160,8 +173,8 @@ func again(t *testing.T, n *dialect.Notation, name string, doc *lang.Document) {
 	}
 }
 
-// shape is what counts of a plan: tools, params and what they refer to, by the places of
-// calls.
+// shape returns what counts of a plan: tools, params in any order and what they refer to, by the
+// places of calls.
 func shape(doc *lang.Document) string {
 	var out strings.Builder
 	places := map[string]string{}
@@ -171,9 +184,12 @@ func shape(doc *lang.Document) string {
 			continue
 		}
 		out.WriteString(c.Tool + "\n")
+		var params []string
 		for _, p := range c.Params {
-			out.WriteString("  " + p.Name + " = " + said(p.Value, places) + "\n")
+			params = append(params, "  "+p.Name+" = "+said(p.Value, places)+"\n")
 		}
+		slices.Sort(params)
+		out.WriteString(strings.Join(params, ""))
 		if to := c.OutputPath(); to != nil {
 			places[to.String()] = dialect.Label(i)
 		}
@@ -181,7 +197,7 @@ func shape(doc *lang.Document) string {
 	return out.String()
 }
 
-// said is a value with its references as the places of calls.
+// said returns a value with its references as the places of calls.
 func said(n lang.Node, places map[string]string) string {
 	var out strings.Builder
 	switch n.Kind() {

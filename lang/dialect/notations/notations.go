@@ -19,7 +19,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/toolcalls"
 )
 
-// All are the notations, by name.
+// All returns the notations, by name.
 func All() []*dialect.Notation {
 	return []*dialect.Notation{
 		agentframework.Notation(),
@@ -39,7 +39,7 @@ func All() []*dialect.Notation {
 	}
 }
 
-// Lookup is the notation of this name.
+// Lookup returns the notation of this name.
 func Lookup(name string) (*dialect.Notation, bool) {
 	for _, n := range All() {
 		if n.Name == name {
@@ -49,7 +49,7 @@ func Lookup(name string) (*dialect.Notation, bool) {
 	return nil, false
 }
 
-// Names are the names of the notations.
+// Names returns the names of the notations.
 func Names() []string {
 	var names []string
 	for _, n := range All() {

@@ -24,7 +24,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of the planning pattern.
+// Notation returns the notation of the planning pattern.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "planstep", What: "a plan of steps", Read: read, Write: write}
 }

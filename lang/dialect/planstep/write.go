@@ -91,7 +91,7 @@ func rest(e *tree.Emitter, c *lang.Call) {
 	}
 }
 
-// spell is a reference as a token.
+// spell returns a reference as a token.
 func spell(x *lang.Expr, _ bool) (string, bool) {
 	names, ok := tree.SegmentNames(x.Path)
 	if !ok || len(names) == 0 || x.Kind != "state" && x.Kind != "input" {

@@ -7,9 +7,9 @@
 //	SELECT['flights'] ;FILTER['#1', 'from denver'] ;AGGREGATE['min', '#2']
 //
 // A list of these as strings, which is how Python prints it, is read too.
-// # and the number of an earlier step, counted from 1, is the result of that step. A
-// step in words is a call of the tool step with its description; an operator is the tool of
-// its name.
+// # and the number of an earlier step, counted from 1, is the result of that step; an empty
+// step between two semicolons counts. A step in words is a call of the tool step with its
+// description; an operator is the tool of its name.
 package qdmr
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Notation is the notation of BREAK.
+// Notation returns the notation of BREAK.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "qdmr", What: "a QDMR decomposition", Read: read, Fields: []string{"decomposition", "program"}}
 }
@@ -76,6 +76,7 @@ type step struct {
 	name   diag.Span // of an operator; none for a step in words
 	args   []diag.Span
 	refs   [][]*dialect.NumberRef // of each argument
+	empty  bool
 	broken bool
 }
 
@@ -90,6 +91,7 @@ func read(b *dialect.Builder) {
 	for s := range r.pieces() {
 		r.step(s)
 	}
+	r.empties()
 	if len(r.steps) == 0 {
 		r.NoPlan("one is written return flights, with ; between steps")
 	}
@@ -106,14 +108,18 @@ func read(b *dialect.Builder) {
 	r.write()
 }
 
-// pieces are the parts of the text that are steps: between semicolons that are not in
-// quotes of a program, or lines.
+// pieces returns the parts of the text that are steps: between semicolons that are not in
+// quotes of a program, or lines. An empty one before a semicolon is given with it.
 func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	return func(yield func(diag.Span) bool) {
 		for line := range r.Lines(dialect.Span(r.Start(), len(r.File.Text))) {
 			for from := int(line.Start); from < int(line.End); {
 				to := from + pieceEnd(r.File.Text[from:line.End])
-				if s := r.Trim(dialect.Span(from, to)); s.Len() > 0 && !yield(s) {
+				s := r.Trim(dialect.Span(from, to))
+				if empty := s.Len() == 0 && to < int(line.End); empty {
+					s = dialect.Span(from, to+1)
+				}
+				if s.Len() > 0 && !yield(s) {
 					return
 				}
 				from = to + 1
@@ -145,7 +151,7 @@ func pieceEnd(line []byte) int {
 	return len(line)
 }
 
-// quoted is the length of the string at the start of s; 0 if it is not closed.
+// quoted returns the length of the string at the start of s; 0 if it is not closed.
 func quoted(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -161,15 +167,14 @@ func quoted(s []byte) int {
 func (r *reader) step(at diag.Span) {
 	said := r.Text(at)
 	switch m := returns.FindString(said); {
+	case strings.TrimSpace(strings.TrimSuffix(said, ";")) == "", strings.EqualFold(said, "return"):
+		r.steps = append(r.steps, step{span: at, empty: true})
 	case m != "":
 		r.steps = append(r.steps, step{span: at, args: []diag.Span{dialect.Span(int(at.Start)+len(m), int(at.End))}})
 	case isProgram.MatchString(said):
 		r.operator(at)
 	case strings.HasPrefix(said, "```"):
 		r.PassOver(at)
-	case strings.EqualFold(said, "return"):
-		r.Errorf(at, diag.BadNotation, "this step returns nothing; the plan may be cut off here")
-		r.steps = append(r.steps, step{span: at, broken: true})
 	case strings.HasPrefix(said, "[") && len(r.steps) == 0:
 		r.Errorf(at, diag.BadNotation, "this is no list of operators, neither in JSON nor of Python; the plan may be cut off here")
 		r.steps = append(r.steps, step{span: at, broken: true})
@@ -182,6 +187,24 @@ func (r *reader) step(at diag.Span) {
 	default:
 		r.Errorf(at, diag.BadNotation, "this is no step; one begins with return, or is an operator such as SELECT['flights']")
 		r.steps = append(r.steps, step{span: at, broken: true})
+	}
+}
+
+// empties judges the steps that say nothing. BREAK counts them, so they keep their numbers; only
+// at the end they are none, and a last return is a plan that breaks off.
+func (r *reader) empties() {
+	for len(r.steps) > 0 && r.steps[len(r.steps)-1].empty {
+		last := r.steps[len(r.steps)-1]
+		if strings.EqualFold(r.Text(last.span), "return") {
+			r.Errorf(last.span, diag.BadNotation, "this step returns nothing; the plan may be cut off here")
+		}
+		r.steps = r.steps[:len(r.steps)-1]
+	}
+	for i := range r.steps {
+		if s := &r.steps[i]; s.empty {
+			s.args = []diag.Span{dialect.Span(int(s.span.Start), int(s.span.Start))}
+			r.Infof(s.span, diag.PassedOver, "the step is empty; it counts as #%d, as in BREAK", i+1)
+		}
 	}
 }
 
@@ -225,6 +248,10 @@ func (r *reader) findRefs(i int) {
 				User:   i,
 			}
 			if r.isText(n) {
+				continue
+			}
+			if (n.Number == 0 || n.Number > i) && !dialect.IsReferred(said[:m[0]]) {
+				r.Infof(n.At, diag.NearReference, "%s is part of a name here: it leads to no earlier step", r.Text(n.At))
 				continue
 			}
 			s.refs[k] = append(s.refs[k], n)
@@ -315,7 +342,7 @@ func (r *reader) params(s *step) {
 	}
 }
 
-// parts are the parts of an argument.
+// parts returns the parts of an argument.
 func (r *reader) parts(s *step, k int) (parts []dialect.Part) {
 	at := int(s.args[k].Start)
 	literal := func(to int) {

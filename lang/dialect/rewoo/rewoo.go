@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Notation is the notation of ReWOO.
+// Notation returns the notation of ReWOO.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "rewoo", What: "a ReWOO plan", Read: read, Write: write, Fields: []string{"plan", "plan_string", "output"}}
 }
@@ -151,7 +151,7 @@ func (r *reader) step(base int, m []int) {
 	r.steps = append(r.steps, s)
 }
 
-// input is the text in the brackets that open before start. It ends with the last
+// input returns the text in the brackets that open before start. It ends with the last
 // bracket of the first line that ends with one and closes as many as it opens, or else
 // of the first line that ends with one; without any it was cut off.
 func (r *reader) input(start int) diag.Span {
@@ -268,7 +268,7 @@ func (r *reader) call(s *step, refs []*dialect.NumberRef) {
 	r.Close()
 }
 
-// label is what the evidence of a step is called: E1, however many zeros are written.
+// label returns what the evidence of a step is called: E1, however many zeros are written.
 func (r *reader) label(number int, at diag.Span) string {
 	if number < 0 {
 		return strings.TrimPrefix(r.Text(at), "#")
@@ -276,7 +276,7 @@ func (r *reader) label(number int, at diag.Span) string {
 	return fmt.Sprintf("E%d", number)
 }
 
-// words are the lines of a reasoning.
+// words returns the lines of a reasoning.
 func (r *reader) words(lines []diag.Span) string {
 	var words []string
 	for _, l := range lines {
@@ -287,7 +287,7 @@ func (r *reader) words(lines []diag.Span) string {
 	return strings.Join(words, "\n")
 }
 
-// param is the param that takes a step's input; "" when it takes none and has none.
+// param returns the param that takes a step's input; "" when it takes none and has none.
 func (r *reader) param(s *step) string {
 	const unknown = "input"
 	if r.Options.Params == nil {
@@ -303,7 +303,7 @@ func (r *reader) param(s *step) string {
 	return unknown
 }
 
-// refs are the references in an input.
+// refs returns the references in an input.
 func (r *reader) refs(input diag.Span, user int) (list []*dialect.NumberRef) {
 	text, base := r.Text(input), int(input.Start)
 	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
@@ -317,7 +317,7 @@ func (r *reader) refs(input diag.Span, user int) (list []*dialect.NumberRef) {
 	return list
 }
 
-// parts are the parts of an input.
+// parts returns the parts of an input.
 func (r *reader) parts(input diag.Span, refs []*dialect.NumberRef) (parts []dialect.Part) {
 	at := input.Start
 	literal := func(to int32) {

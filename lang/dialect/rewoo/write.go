@@ -50,7 +50,7 @@ func (w *writer) call(c *lang.Call) {
 	w.Result(c)
 }
 
-// reasoning is what a call says to people, on one line that does not look like a step; a
+// reasoning returns what a call says to people, on one line that does not look like a step; a
 // plan of ReWOO has to say something.
 func reasoning(c *lang.Call) string {
 	if c.Rest == nil || c.Rest.Reasoning+c.Rest.Description == "" {
@@ -60,7 +60,7 @@ func reasoning(c *lang.Call) string {
 	return strings.ReplaceAll(words, "#E", "# E")
 }
 
-// input is the text of a param. Text that would be read as something else is refused.
+// input returns the text of a param. Text that would be read as something else is refused.
 func (w *writer) input(n lang.Node) string {
 	var out strings.Builder
 	var refs [][]int // where they stand

@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of Seal-Tools.
+// Notation returns the notation of Seal-Tools.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "sealtools", What: "a Seal-Tools plan", Read: read, Catalogue: catalogue}
 }
@@ -67,7 +67,7 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// list is the list of calls, wherever it stands.
+// list returns the list of calls, wherever it stands.
 func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	v, ok := v.Inner(r.Builder)
 	switch {
@@ -98,7 +98,7 @@ func (r *reader) list(v tree.Value) (tree.Value, bool) {
 	return v, false
 }
 
-// answered is the plan in a record of a conversation, the last thing that the model says;
+// answered returns the plan in a record of a conversation, the last thing that the model says;
 // the zero Value if this is none.
 func answered(v tree.Value) (answer tree.Value) {
 	for _, turn := range v.Get("conversations").Elements() {
@@ -109,7 +109,7 @@ func answered(v tree.Value) (answer tree.Value) {
 	return answer
 }
 
-// plans are the members that a plan may stand in.
+// plans returns the members that a plan may stand in.
 func plans() []string { return []string{"calling", "gold_data", "predict", "output"} }
 
 // call reads a call.
@@ -231,7 +231,7 @@ func (r *reader) ref(from, to int, text string, inside func(from, to int) diag.S
 	}}
 }
 
-// result is what a label stands for.
+// result returns what a label stands for.
 func (r *reader) result(label string) *lang.Expr {
 	c := &r.calls[r.labels.Of(label)]
 	if c.fields == nil {

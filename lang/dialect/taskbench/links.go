@@ -29,12 +29,12 @@ func ofTask(task string) string { return strings.ReplaceAll(task, "_", " ") }
 
 func ofNode(place int) string { return "\x00" + strconv.Itoa(place) }
 
-// ends are the ways in which a link may name a node.
+// ends returns the ways in which a link may name a node.
 func (r *reader) ends(place int) []string {
 	return []string{ofTask(r.nodes[place].task), ofNode(place)}
 }
 
-// pairs are the links that an edge may be meant by.
+// pairs returns the links that an edge may be meant by.
 func (r *reader) pairs(e edge) (list []pair) {
 	for _, source := range r.ends(e.from) {
 		for _, target := range r.ends(e.to) {
@@ -71,7 +71,7 @@ func (r *reader) readLinks(v tree.Value) {
 	}
 }
 
-// end is what one end of a link names.
+// end returns what one end of a link names.
 func (r *reader) end(k tree.Value, which string) (end string, ok bool) {
 	v := k.Get(which)
 	name := strings.TrimSuffix(strings.TrimPrefix(v.Word(), "<"), ">")
@@ -173,6 +173,12 @@ func (r *reader) implied(e edge, targets map[string][]string) bool {
 	return false
 }
 
+// hasArguments reports whether a node has any. The links of a graph without arguments only
+// say what follows what.
+func (r *reader) hasArguments() bool {
+	return slices.ContainsFunc(r.nodes, func(n node) bool { return len(n.args) > 0 })
+}
+
 // unused judges a link that no use of a result bears out; used are those that one does.
 func (r *reader) unused(k *link, used map[pair]bool) {
 	sources, targets := r.byEnd[k.source], r.byEnd[k.target]
@@ -182,7 +188,7 @@ func (r *reader) unused(k *link, used map[pair]bool) {
 	case !ok:
 		r.Warnf(k.At(), diag.LinkDisagrees, "the link leads from %q to itself", source)
 		return
-	case !r.named && !r.isLost(e.to):
+	case !r.named && !r.isLost(e.to) && r.hasArguments():
 		f := r.Warnf(k.At(), diag.LinkDisagrees, "the link from %q to %q carries no data: no argument of %q is %s", source, target, target, tree.SpellNode(strconv.Itoa(e.from)))
 		if used[pair{k.target, k.source}] {
 			f.Message += "; the data goes the other way"
@@ -202,7 +208,7 @@ func (r *reader) isLost(node int) bool {
 	return slices.ContainsFunc(r.refs[node], func(l *tree.LabelRef) bool { return l.Faulty })
 }
 
-// order is the edge that a link without data orders: from the last of its sources that
+// order returns the edge that a link without data orders: from the last of its sources that
 // is before the first target behind a source, else from the first to the first other one.
 // Both are in order.
 func order(sources, targets []int) (e edge, ok bool) {

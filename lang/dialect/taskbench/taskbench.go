@@ -9,6 +9,9 @@
 // plan of the first kind links say whose results are used; in one of the second also
 // what is only to be done before. The members may be named tool_nodes, tool_links and
 // tool_steps, and be strings of JSON; the plan may be the result of a record.
+//
+// Tools that are described by the kinds of what they take and give (text, image, audio, video)
+// are held to them: an audio that goes into a tool of texts is a fault.
 package taskbench
 
 import (
@@ -23,7 +26,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of TaskBench.
+// Notation returns the notation of TaskBench.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "taskbench", What: "a TaskBench plan", Read: read, Catalogue: catalogue}
 }
@@ -101,11 +104,12 @@ func read(b *dialect.Builder) {
 		}
 	}
 	r.Labels.Judge(b)
+	r.judgeKinds()
 	r.judgeLinks(!links.IsZero())
 	r.write(plan, list)
 }
 
-// plan is the object with the nodes.
+// plan returns the object with the nodes.
 func (r *reader) plan(v tree.Value) (tree.Value, bool) {
 	switch {
 	case v.Has("task_nodes") || v.Has("tool_nodes"):
@@ -169,7 +173,7 @@ func (r *reader) argument(v tree.Value, n *node) argument {
 	return argument{r.param(n.task, len(n.args)), v.At(), v}
 }
 
-// param is the name of the tool's param at this place; arg1, arg2 … when it is not
+// param returns the name of the tool's param at this place; arg1, arg2 … when it is not
 // known.
 func (r *reader) param(task string, place int) string {
 	if r.Options.Params != nil {
@@ -180,7 +184,7 @@ func (r *reader) param(task string, place int) string {
 	return fmt.Sprintf("arg%d", place+1)
 }
 
-// called is what the result of a node is called on the whiteboard.
+// called returns what the result of a node is called on the whiteboard.
 func called(number string) string { return "node-" + number }
 
 // ref notes who uses whose result. Nodes are a graph, so that one may use the result of
@@ -195,7 +199,8 @@ func (r *reader) ref(l *tree.LabelRef, _ string) {
 	if _, ok := r.data[e]; !ok {
 		r.data[e] = l.At
 	}
-	l.Anywhere = r.declared(e)
+	l.Declared = r.declared(e)
+	l.Anywhere = l.Declared
 }
 
 // taskName warns of a text that is nothing but the name of another node's tool, or says that
@@ -220,7 +225,7 @@ func (r *reader) taskName(v tree.Value, user int) {
 // outputOf is a text that says that it is what a tool gives.
 var outputOf = regexp.MustCompile(`(?i)^\s*<?\s*(?:the[ _-])?(?:output|result)s?[ _-](?:of|from)[ _-](.+?)\s*>?\s*$`)
 
-// meant is the reference that a text may mean, which says that it is what the tool of
+// meant returns the reference that a text may mean, which says that it is what the tool of
 // another node gives; "" for any other.
 func (r *reader) meant(text string, user int) string {
 	m := outputOf.FindStringSubmatch(text)
@@ -238,7 +243,7 @@ func (r *reader) meant(text string, user int) string {
 	return ""
 }
 
-// plainName is a name without what people write now one way, now the other.
+// plainName returns a name without what people write now one way, now the other.
 func plainName(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(s))
 }
@@ -262,7 +267,7 @@ func (r *reader) write(plan, list tree.Value) {
 	r.Close()
 }
 
-// steps are the words about each node, nil if there is not one for each. A string may be a
+// steps returns the words about each node, nil if there is not one for each. A string may be a
 // list in JSON, or prose.
 func (r *reader) steps(v tree.Value) []tree.Value {
 	if v.Is(lang.String) && !strings.HasPrefix(strings.TrimSpace(v.Str()), "[") {

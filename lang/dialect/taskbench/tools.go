@@ -47,6 +47,7 @@ func definition(b *dialect.Builder, v tree.Value) {
 		b.Member("description", d.All())
 		b.String(d.Str(), d.All())
 	}
+	kinds(b, v)
 	b.Member("properties", v.At())
 	b.Object(v.At())
 	taken := map[string]bool{}
@@ -68,7 +69,29 @@ func definition(b *dialect.Builder, v tree.Value) {
 	b.Close()
 }
 
-// numbered is a name, with a number if it is taken.
+// kinds writes the kinds of what a tool takes and gives, if they are said.
+func kinds(b *dialect.Builder, v tree.Value) {
+	if v.Get("input-type").Len() == 0 && v.Get("output-type").Len() == 0 {
+		return
+	}
+	b.Member("x-kinds", v.At())
+	b.Object(v.At())
+	for _, side := range []struct{ name, of string }{{"takes", "input-type"}, {"gives", "output-type"}} {
+		m := v.Member(side.of)
+		if m.Value.Len() == 0 {
+			continue
+		}
+		b.Member(side.name, m.Key)
+		b.List(m.Value.At())
+		for _, t := range m.Value.Elements() {
+			b.String(strings.ToLower(t.Str()), t.All())
+		}
+		b.Close()
+	}
+	b.Close()
+}
+
+// numbered returns a name, with a number if it is taken.
 func numbered(name string, taken map[string]bool) string {
 	free := name
 	for i := 2; taken[free]; i++ {

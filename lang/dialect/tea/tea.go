@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of The Edge Agent.
+// Notation returns the notation of The Edge Agent.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "tea", What: "a plan of The Edge Agent", Read: read, Write: write}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// Notation is the notation of tool calls.
+// Notation returns the notation of tool calls.
 func Notation() *dialect.Notation {
 	return &dialect.Notation{Name: "toolcalls", What: "tool calls of a model", Read: read, Write: write}
 }
@@ -169,7 +169,7 @@ func (r *reader) call(v tree.Value) {
 	}
 }
 
-// arguments are the arguments of a call; zero if it has none, or they were reported.
+// arguments returns the arguments of a call; zero if it has none, or they were reported.
 func (r *reader) arguments(v tree.Value) tree.Value {
 	if v.Is(lang.String) && v.Str() == "" {
 		return tree.Value{}
@@ -202,7 +202,7 @@ func (r *reader) result(v tree.Value) {
 	}
 }
 
-// text is the text of a result that is a list with one block of text; any other is itself.
+// text returns the text of a result that is a list with one block of text; any other is itself.
 func text(v tree.Value) tree.Value {
 	if list := v.List(); len(list) == 1 && list[0].Get("type").Str() == "text" {
 		return list[0].Get("text")

@@ -88,7 +88,7 @@ func (e *Emitter) Node(n lang.Node) {
 	}
 }
 
-// text is a string with its references as the notation spells them.
+// text returns a string with its references as the notation spells them.
 func (e *Emitter) text(n lang.Node) string {
 	text := n.Text()
 	if text == nil {
@@ -128,7 +128,7 @@ func (e *Emitter) Params(c *lang.Call, without ...string) {
 	e.Close("}")
 }
 
-// Label is the member of the state that a call writes; "" if it writes none. A write to
+// Label returns the member of the state that a call writes; "" if it writes none. A write to
 // anywhere else is refused.
 func (e *Emitter) Label(c *lang.Call) string {
 	e.Result(c)
@@ -142,10 +142,10 @@ func (e *Emitter) Label(c *lang.Call) string {
 	return ""
 }
 
-// Called is what a result is called in the notation.
+// Called returns what a result is called in the notation.
 func (e *Emitter) Called(label string) string { return cmp.Or(e.Rename[label], label) }
 
-// ID is the id of a call, in a notation in which the result is called by it.
+// ID returns the id of a call, in a notation in which the result is called by it.
 func (e *Emitter) ID(c *lang.Call) string {
 	if label := e.Label(c); label != "" && label != c.ID {
 		e.Refuse(c.OutputNode.Loc(), "an output path with another name than that of the call")
@@ -170,7 +170,7 @@ func (e *Emitter) DependsOn(c *lang.Call, name string, always bool) {
 	e.Close("]")
 }
 
-// Description is what a call that is nothing but words has to do.
+// Description returns what a call that is nothing but words has to do.
 func (e *Emitter) Description(c *lang.Call) string {
 	if c.Tool != dialect.StepTool {
 		e.Refuse(c.ToolNode.Loc(), "a call of the tool %q", c.Tool)
@@ -195,7 +195,7 @@ func (e *Emitter) isWords(n lang.Node) bool {
 	return !slices.ContainsFunc(n.Text().Parts, func(p lang.Part) bool { return p.Expr != nil && p.Expr.Op != lang.OpLiteral })
 }
 
-// Done is what was written, or what can't be said.
+// Done returns what was written, or what can't be said.
 func (e *Emitter) Done() ([]byte, diag.List) {
 	if found := e.Found(); len(found) > 0 {
 		return nil, found
@@ -217,7 +217,7 @@ func (e *Emitter) Done() ([]byte, diag.List) {
 	return out.Bytes(), nil
 }
 
-// differs is the place of the first call that the plan and what was read back do not have in
+// differs returns the place of the first call that the plan and what was read back do not have in
 // common, or -1.
 func (e *Emitter) differs(back *lang.Document) int {
 	a, b := e.Doc, back
@@ -232,7 +232,7 @@ func (e *Emitter) differs(back *lang.Document) int {
 	return -1
 }
 
-// meaning is what counts of a call.
+// meaning returns what counts of a call.
 func (e *Emitter) meaning(c *lang.Call) string {
 	params := make([]string, 0, len(c.Params))
 	for _, m := range c.Params {
@@ -250,7 +250,7 @@ func (e *Emitter) meaning(c *lang.Call) string {
 	return fmt.Sprintf("%q %q %q", c.Tool, params, after)
 }
 
-// said is what a value says, with its references in one spelling.
+// said returns what a value says, with its references in one spelling.
 func (e *Emitter) said(n lang.Node) string {
 	var out strings.Builder
 	switch n.Kind() {
@@ -289,7 +289,7 @@ func (e *Emitter) said(n lang.Node) string {
 	return out.String()
 }
 
-// plain is a reference in which [0] and .0 are the same, to what the result is called in the
+// plain returns a reference in which [0] and .0 are the same, to what the result is called in the
 // notation.
 func (e *Emitter) plain(x *lang.Expr) string {
 	if x.Op != lang.OpRef {
@@ -307,7 +307,7 @@ func (e *Emitter) plain(x *lang.Expr) string {
 	return (&lang.Expr{Kind: x.Kind, Path: path}).String()
 }
 
-// SegmentNames are the steps of a path as names; false when one is neither a name nor an index
+// SegmentNames returns the steps of a path as names; false when one is neither a name nor an index
 // from the beginning.
 func SegmentNames(path []lang.Segment) (names []string, ok bool) {
 	for _, s := range path {
@@ -333,12 +333,12 @@ func (e *Emitter) Output(c *lang.Call) {
 	}
 }
 
-// Meta is a member of the meta of a solution.
+// Meta returns a member of the meta of a solution.
 func (e *Emitter) Meta(name string) (lang.Node, bool) {
 	return e.Doc.Root.At("/meta/" + name)
 }
 
-// Inside is what write writes, as a text of its own.
+// Inside returns what write writes, as a text of its own.
 func (e *Emitter) Inside(write func()) string {
 	before := e.out
 	e.out = nil

@@ -34,6 +34,10 @@ type LabelRef struct {
 	User  int // the step that refers, from 0
 	// Anywhere reports that it may be a later step as well.
 	Anywhere bool
+	// Declared reports that the plan says elsewhere that it means this step.
+	Declared bool
+	// Prose reports that it stands in a longer text, which no fix changes.
+	Prose bool
 	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
 	// reported.
 	Faulty bool
@@ -71,7 +75,7 @@ func (l *Labels) Reaches(label string, user int) bool {
 	return ok && i < user
 }
 
-// Of is the step that has a label; -1 if none has.
+// Of returns the step that has a label; -1 if none has.
 func (l *Labels) Of(label string) int {
 	if i, ok := l.first[label]; ok {
 		return i
@@ -79,7 +83,7 @@ func (l *Labels) Of(label string) int {
 	return -1
 }
 
-// Nearest is the label that somebody who wrote this one may have meant.
+// Nearest returns the label that somebody who wrote this one may have meant.
 func (l *Labels) Nearest(label string) (string, bool) {
 	if l.asked++; l.asked > maxAsked {
 		return "", false
@@ -90,7 +94,7 @@ func (l *Labels) Nearest(label string) (string, bool) {
 // maxAsked is for how many labels a near one is looked for.
 const maxAsked = 200
 
-// Prefix is what stands before the number in every label; false when not every label
+// Prefix returns what stands before the number in every label; false when not every label
 // is that and a number.
 func (l *Labels) Prefix() (prefix string, ok bool) {
 	return l.prefix, len(l.first) > 0 && !l.mixed
@@ -143,12 +147,12 @@ func (l *Labels) judgeNumbers(b *dialect.Builder, prefix string) (others []*Labe
 			others = append(others, r)
 			continue
 		}
-		ref := &dialect.NumberRef{At: r.At, Digits: r.Name, Number: number, User: r.User}
+		ref := &dialect.NumberRef{
+			At: r.At, Digits: r.Name, Number: number, User: r.User,
+			Anywhere: r.Anywhere, Declared: r.Declared, Prose: r.Prose,
+		}
 		if ref.Digits.Len() > len(p) {
 			ref.Digits.Start += int32(len(p))
-		}
-		if r.Anywhere && l.Of(r.Label) != r.User {
-			ref.User = len(l.steps)
 		}
 		judged[r] = ref
 		n.Ref(ref)

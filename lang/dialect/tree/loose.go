@@ -23,7 +23,7 @@ func LooseSchema(b *dialect.Builder, v Value) {
 	}
 	m := typeMember(v)
 	types := typesIn(m.Value)
-	writeTypes(b, m, loosened(types))
+	writeTypes(b, m, loosened(types, meantFor()))
 	if isNumeric(types) && !slices.Contains(types, "string") {
 		b.Member("pattern", m.Value.All())
 		b.String("[0-9]", m.Value.All()) // text that may be a number has a digit
@@ -35,7 +35,7 @@ func LooseSchema(b *dialect.Builder, v Value) {
 	b.Close()
 }
 
-// typeMember is the type of a schema, which may be nothing but that.
+// typeMember returns the type of a schema, which may be nothing but that.
 func typeMember(v Value) Member {
 	if v.Is(lang.Object) {
 		return v.Member("type")
@@ -43,10 +43,10 @@ func typeMember(v Value) Member {
 	return Member{"type", v.All(), v}
 }
 
-// loosened are the types of what may be meant for one of the types; nil is any.
-func loosened(types []string) (list []string) {
+// loosened returns the types of what may be meant for one of the types; nil is any.
+func loosened(types []string, meant map[string][]string) (list []string) {
 	for _, t := range types {
-		more := looseTypes()[t]
+		more := meant[t]
 		if more == nil {
 			return nil
 		}
@@ -55,9 +55,21 @@ func loosened(types []string) (list []string) {
 	return list
 }
 
-// looseTypes are the types of what may be meant for a type. Where it is an object, that is
-// anything: objects of Python are text, lists and numbers too.
-func looseTypes() map[string][]string {
+// meantFor returns the types of what a param of a type takes, from a literal and from a result
+// alike. A text and an object take anything: what is no text can be written as one, and objects of
+// Python are text, lists and numbers too. A number takes what Python counts with.
+func meantFor() map[string][]string {
+	return map[string][]string{
+		"integer": {"number", "string", "boolean"},
+		"number":  {"number", "string", "boolean"},
+		"boolean": {"boolean", "string", "number"},
+		"array":   {"array", "string", "object"},
+		"null":    {"null"},
+	}
+}
+
+// meantBy returns the types of what a result of a type may be.
+func meantBy() map[string][]string {
 	return map[string][]string{
 		"string":  {"string", "number", "boolean"},
 		"integer": {"number", "string"},
@@ -72,13 +84,17 @@ func looseTypes() map[string][]string {
 // text is taken for.
 func isNumeric(types []string) bool {
 	numeric := func(t string) bool { return t == "integer" || t == "number" }
-	return len(loosened(types)) > 0 && slices.ContainsFunc(types, numeric) &&
+	return len(loosened(types, meantFor())) > 0 && slices.ContainsFunc(types, numeric) &&
 		!slices.Contains(types, "array") && !slices.Contains(types, "boolean")
 }
 
 // looseResult writes the schema of a part of a result whose type is a hint.
 func looseResult(b *dialect.Builder, v Value) {
-	if list, _ := fields(v.Get("properties")); len(list) > 0 {
+	var list []Member
+	for m := range v.Get("properties").Members() {
+		list = append(list, m)
+	}
+	if len(list) > 0 {
 		writeMembers(b, v.At(), list, looseResult)
 		return
 	}
@@ -93,7 +109,7 @@ func looseResult(b *dialect.Builder, v Value) {
 		b.Member("items", v.Member("items").Key)
 		looseResult(b, items)
 	} else {
-		writeTypes(b, m, loosened(typesIn(m.Value)))
+		writeTypes(b, m, loosened(typesIn(m.Value), meantBy()))
 	}
 	b.Close()
 }

@@ -35,7 +35,7 @@ var (
 	placeholder = regexp.MustCompile(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)
 )
 
-// SpellNode is a reference to the node of this number.
+// SpellNode returns a reference to the node of this number.
 func SpellNode(number string) string { return "<node-" + number + ">" }
 
 // Find finds the references in a value of the node at place user, and warns of what
@@ -51,7 +51,17 @@ func (n *Nodes) Find(v Value, user int) {
 	})
 }
 
-// In are the references that Find found in a string.
+// Whole returns the number of the node whose result a string is, and nothing else.
+func (n *Nodes) Whole(v Value) (number string, ok bool) {
+	m := nodeRef.FindStringSubmatch(v.Str())
+	if m == nil || m[0] != v.Str() || m[2] != "" {
+		return "", false
+	}
+	number = strings.TrimLeft(m[1], "0")
+	return cmp.Or(number, "0"), true
+}
+
+// In returns the references that Find found in a string.
 func (n *Nodes) In(v Value) []Found { return n.found[v.Node] }
 
 func (n *Nodes) string(v Value, user int) {
@@ -76,7 +86,7 @@ func (n *Nodes) string(v Value, user int) {
 	}
 }
 
-// before is a reference to the node before one; "" if there is none.
+// before returns a reference to the node before one; "" if there is none.
 func (n *Nodes) before(user int) string {
 	if user == 0 || user > len(n.Labels.steps) || len(n.Labels.steps[user-1]) == 0 {
 		return ""
@@ -103,7 +113,7 @@ func (n *Nodes) ref(text string, m []int, inside func(from, to int) diag.Span, u
 		digits = strconv.Itoa(i)
 	}
 	path := text[m[4]:m[5]]
-	l := &LabelRef{At: inside(m[0], m[3]+1), Name: inside(m[2], m[3]), Label: digits, User: user}
+	l := &LabelRef{At: inside(m[0], m[3]+1), Name: inside(m[2], m[3]), Label: digits, User: user, Prose: m[0] > 0 || m[1] < len(text)}
 	if n.Ref != nil {
 		n.Ref(l, path)
 	}
@@ -120,7 +130,7 @@ func (n *Nodes) ref(text string, m []int, inside func(from, to int) diag.Span, u
 	}}
 }
 
-// nodeSegments are the steps of .field[0]['name'].
+// nodeSegments returns the steps of .field[0]['name'].
 func nodeSegments(path string) (list []lang.Segment) {
 	for _, m := range nodePath.FindAllStringSubmatch(path, -1) {
 		switch {

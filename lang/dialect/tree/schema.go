@@ -62,7 +62,7 @@ func (d *Definition) Write(b *dialect.Builder) {
 	b.Close()
 }
 
-// params are the params, and the names of those that must be given. The first of a name
+// params returns the params, and the names of those that must be given. The first of a name
 // counts.
 func (d *Definition) params() (list []Member, required []string) {
 	for _, v := range d.Params {
@@ -114,12 +114,12 @@ func (v Value) strings() (list []string) {
 	return list
 }
 
-// fields are the members that a map of schemas, or the schema of an object, describes,
+// fields returns the members that a map of schemas, or the schema of an object, describes,
 // and those of them that are required.
 func fields(v Value) (list []Member, required []string) {
 	properties := v
-	if p := v.Get("properties"); p.Is(lang.Object) && (len(v.First("type").Value.Str()) > 0 || v.Len() == 1) {
-		properties, required = p, v.Get("required").strings()
+	if isSchema(v) {
+		properties, required = v.Get("properties"), v.Get("required").strings()
 	}
 	for m := range properties.Members() {
 		list = append(list, m)
@@ -130,7 +130,18 @@ func fields(v Value) (list []Member, required []string) {
 	return list, required
 }
 
-// needed are the params that must be given, in a notation that says so of each: those
+// isSchema reports whether an object is the schema of an object, and no map of schemas, one of
+// which is named properties: it has a type, or nothing but properties, which are not what is
+// said of one member.
+func isSchema(v Value) bool {
+	p := v.Get("properties")
+	if !p.Is(lang.Object) {
+		return false
+	}
+	return v.Get("type").Is(lang.String) || v.Len() == 1 && !p.Get("type").Is(lang.String) && !p.Get("description").Is(lang.String)
+}
+
+// needed returns the params that must be given, in a notation that says so of each: those
 // that say they are required; when none says so or not, those that are not said to be
 // optional and have no default; and none when some have a default, but nothing else is said.
 func needed(list []Member) (names []string) {
@@ -197,14 +208,14 @@ func writeMembers(b *dialect.Builder, at diag.Span, list []Member, write func(*d
 	b.Close()
 }
 
-// resultFields are the members of a result; false when it is no object with members, or
+// resultFields returns the members of a result; false when it is no object with members, or
 // nothing is said of them.
 func resultFields(v Value) (list []Member, ok bool) {
 	list, _ = fields(v)
-	return list, v.Is(lang.Object) && (!v.Has("type") || v.Has("properties") || v.Get("type").Is(lang.Object))
+	return list, v.Is(lang.Object) && (!v.Has("type") || isSchema(v) || v.Get("type").Is(lang.Object))
 }
 
-// ResultNames are the names of the members of a result that are described.
+// ResultNames returns the names of the members of a result that are described.
 func ResultNames(v Value) (names []string) {
 	list, ok := resultFields(v)
 	for _, m := range list {
@@ -280,7 +291,7 @@ func writeType(b *dialect.Builder, m Member) {
 	writeTypes(b, m, typesIn(m.Value))
 }
 
-// typesIn are the types of JSON that a word, or a list of words, means; nil is any.
+// typesIn returns the types of JSON that a word, or a list of words, means; nil is any.
 func typesIn(v Value) (types []string) {
 	words := []string{v.Str()}
 	if v.Is(lang.Array) {
@@ -315,7 +326,7 @@ func writeTypes(b *dialect.Builder, m Member, types []string) {
 	b.Close()
 }
 
-// typesOf are the types of JSON that a word for a type means; nil is any.
+// typesOf returns the types of JSON that a word for a type means; nil is any.
 func typesOf(word string) (types []string) {
 	word = strings.ToLower(word)
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '|' || r == ',' }) {

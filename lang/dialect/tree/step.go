@@ -78,7 +78,7 @@ func Description(b *dialect.Builder, v Value, at diag.Span) {
 	}
 }
 
-// Steps is the list of a plan's steps: the value itself, or what is below the first of the
+// Steps returns the list of a plan's steps: the value itself, or what is below the first of the
 // members, at any depth, that is there. It may be JSON in a string.
 func Steps(b *dialect.Builder, v Value, what string, members ...string) (list, owner Value, ok bool) {
 	if v, ok = v.Inner(b); !ok {

@@ -31,7 +31,7 @@ var (
 	nearToken = regexp.MustCompile(`\$?\{\s*([A-Za-z_]\w*)((?:\.\w+)*)\s*\}|<([A-Za-z_]\w*)((?:\.\w+)*)>`)
 )
 
-// SpellToken is a reference to the step with this id.
+// SpellToken returns a reference to the step with this id.
 func SpellToken(id string) string { return "{{" + id + "}}" }
 
 // Find finds the references in a value of the step at place user, and warns of what
@@ -47,7 +47,7 @@ func (t *Tokens) Find(v Value, user int) {
 	})
 }
 
-// In are the references that Find found in a string.
+// In returns the references that Find found in a string.
 func (t *Tokens) In(v Value) []Found { return t.found[v.Node] }
 
 func (t *Tokens) string(v Value, user int) {
@@ -103,7 +103,7 @@ func (t *Tokens) token(text string, m []int, inside func(from, to int) diag.Span
 	}}, true
 }
 
-// Result is a reference to the result of the step with this id, or to what is below it.
+// Result returns a reference to the result of the step with this id, or to what is below it.
 func (t *Tokens) Result(id string, below ...lang.Segment) *lang.Expr {
 	around := t.Below[id]
 	if len(around) == 0 {
@@ -116,7 +116,7 @@ func (t *Tokens) Result(id string, below ...lang.Segment) *lang.Expr {
 	return dialect.StateRef(around[0], append(append(path, dialect.Member(id)), below...)...)
 }
 
-// root is the step, or else the param, that a token begins with; "" if it begins with
+// root returns the step, or else the param, that a token begins with; "" if it begins with
 // neither. The id of a step may have any signs in it.
 func (t *Tokens) root(inner string) string {
 	for end := len(inner); end > 0; end = strings.LastIndexByte(inner[:end], '.') {
@@ -127,7 +127,7 @@ func (t *Tokens) root(inner string) string {
 	return tokenRoot.FindString(inner)
 }
 
-// pathSegments are the steps of .name.0.
+// pathSegments returns the steps of .name.0.
 func pathSegments(path string) (list []lang.Segment) {
 	for _, name := range strings.Split(path, ".")[1:] {
 		list = append(list, dialect.Member(name))

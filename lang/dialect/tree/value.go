@@ -104,7 +104,7 @@ func (v Value) All() diag.Span {
 // Is reports whether there is a value and it is of this kind.
 func (v Value) Is(k lang.Kind) bool { return !v.IsZero() && v.Kind() == k }
 
-// Elements are the elements of a list; none for other kinds.
+// Elements returns the elements of a list; none for other kinds.
 func (v Value) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		for i, e := range v.Node.Elements() {
@@ -115,7 +115,7 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 	}
 }
 
-// List are the elements of a list.
+// List returns the elements of a list.
 func (v Value) List() (list []Value) {
 	for _, e := range v.Elements() {
 		list = append(list, e)
@@ -123,7 +123,7 @@ func (v Value) List() (list []Value) {
 	return list
 }
 
-// Members are the members of an object; none for other kinds.
+// Members returns the members of an object; none for other kinds.
 func (v Value) Members() iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		for m := range v.Node.Members() {
@@ -142,10 +142,10 @@ func (s *source) key(key diag.Span) diag.Span {
 	return s.at(key)
 }
 
-// Get is the value of the member with this name; the zero Value if there is none.
+// Get returns the value of the member with this name; the zero Value if there is none.
 func (v Value) Get(name string) Value { return v.Member(name).Value }
 
-// Member is the member with this name; the zero Member if there is none.
+// Member returns the member with this name; the zero Member if there is none.
 func (v Value) Member(name string) Member {
 	m, ok := v.Node.Member(name)
 	if !ok {
@@ -154,7 +154,7 @@ func (v Value) Member(name string) Member {
 	return Member{m.Name, v.in.key(m.Key), Value{m.Value, v.in}}
 }
 
-// First is the first of the members with these names that is there and not null.
+// First returns the first of the members with these names that is there and not null.
 func (v Value) First(names ...string) Member {
 	for _, name := range names {
 		if m := v.Member(name); !m.Value.IsZero() && m.Value.Kind() != lang.Null {
@@ -174,7 +174,7 @@ func (v Value) Has(names ...string) bool {
 	return true
 }
 
-// Word is the text of a string, and of a number or boolean what is written; "" for
+// Word returns the text of a string, and of a number or boolean what is written; "" for
 // other kinds.
 func (v Value) Word() string {
 	switch v.Kind() {
@@ -194,7 +194,7 @@ func (v Value) Describe() string {
 	return []string{"null", "a boolean", "a boolean", "a number", "a string", "a list", "an object"}[v.Kind()]
 }
 
-// Inner is the value in JSON that a string holds; any other value is it itself. Quotes
+// Inner returns the value in JSON that a string holds; any other value is it itself. Quotes
 // and words of Python are read as well: that is how such strings come from programs.
 // It is false when the string holds no JSON; why is reported then.
 func (v Value) Inner(b *dialect.Builder) (Value, bool) {
@@ -216,7 +216,7 @@ func isPython(text []byte, at diag.Span) bool {
 	return strings.HasPrefix(word, "'") || word == "True" || word == "False" || word == "None"
 }
 
-// decoded is the text of a string as a source.
+// decoded returns the text of a string as a source.
 func (v Value) decoded() *source {
 	text := v.Str()
 	in := &source{file: diag.NewFile("", []byte(text)), origin: v.in.origin}
@@ -263,7 +263,7 @@ func Known(b *dialect.Builder, v Value, what string, names ...string) {
 	}
 }
 
-// Records are the values of a text with one on each line; a text that is one value is
+// Records returns the values of a text with one on each line; a text that is one value is
 // that. What can't be read is reported.
 func Records(b *dialect.Builder) iter.Seq[Value] {
 	return func(yield func(Value) bool) {

@@ -14,7 +14,7 @@ type Found struct {
 	Part     func(at diag.Span) dialect.Part
 }
 
-// Parts are the literal parts and the references of a string, which are in order.
+// Parts returns the literal parts and the references of a string, which are in order.
 func Parts(v Value, found []Found) (parts []dialect.Part) {
 	inside := v.Insides()
 	text, at := v.Str(), 0
@@ -137,7 +137,7 @@ func Names(b *dialect.Builder, names []Value) {
 	b.Close()
 }
 
-// Join is the span around values.
+// Join returns the span around values.
 func Join(values []Value) (span diag.Span) {
 	for _, v := range values {
 		span = span.Join(v.At())

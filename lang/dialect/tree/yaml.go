@@ -3,13 +3,10 @@ package tree
 import (
 	"bytes"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v4"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
-	"github.com/plc-lang/plc/internal/yamlpos"
+	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 )
@@ -21,142 +18,105 @@ func ReadAny(b *dialect.Builder) (Value, bool) {
 	if len(start) == 0 || start[0] == '{' || start[0] == '[' || bytes.HasPrefix(start, []byte("//")) {
 		return Read(b)
 	}
-	y := &yamlReader{Builder: b, at: yamlpos.New(b.File.Text, b.Start()), in: &source{origin: b.File, pieces: []diag.Piece{}}}
-	var doc yaml.Node
-	if err := yaml.Load(b.File.Text[b.Start():], &doc); err != nil || len(doc.Content) == 0 {
-		y.syntax(err)
+	root, err := texttree.YAML{
+		What: "plans", MaxDepth: 1000, MaxNodes: maxNodes, MaxBytes: maxOut, Aliases: true, Loose: true,
+	}.Parse(b.File.Text)
+	if err != nil {
+		malformed(b, err)
 		return Value{}, false
 	}
-	if y.node(doc.Content[0], 0); b.Found() {
-		return Value{}, false
-	}
+	y := &yamlWriter{Builder: b, in: &source{origin: b.File, pieces: []diag.Piece{}}}
+	y.value(root)
 	in := y.in
 	outer := diag.Piece{At: dialect.Span(0, len(y.out)), From: dialect.Span(0, len(b.File.Text))}
 	in.file = diag.NewDerived(y.out, b.File, slices.Insert(y.nested, 0, outer))
-	root, found := lang.ReadValue(in.file, &lang.Options{MaxBytes: 4 * max(len(y.out), 1<<20), MaxDepth: depth(b.Options)})
+	read, found := lang.ReadValue(in.file, &lang.Options{MaxBytes: 4 * max(len(y.out), 1<<20), MaxDepth: depth(b.Options)})
 	b.Add(found)
-	return Value{root, in}, !root.IsZero() && !found.HasErrors()
+	return Value{read, in}, !read.IsZero() && !found.HasErrors()
 }
 
-// yamlReader writes YAML as JSON, with where each piece of it stands.
-type yamlReader struct {
+// maxNodes and maxOut bound what aliases make of a small text.
+const (
+	maxNodes = 1 << 21
+	maxOut   = 256 << 20
+)
+
+// malformed reports a text that can't be read.
+func malformed(b *dialect.Builder, err *jsonscan.Error) {
+	code, message := diag.NotJSON, "the text is not YAML here: "+err.Message
+	switch err.Kind {
+	case jsonscan.Limit:
+		code, message = diag.OverLimit, err.Message
+	case jsonscan.Foreign:
+		code, message = diag.BadNotation, err.Message
+	case jsonscan.Duplicate:
+		code, message = diag.DuplicateMember, err.Message
+	}
+	at := func(offset int) diag.Span { return wordAt(b.File.Text, offset) }
+	f := b.Errorf(at(err.Offset), code, "%s", message)
+	if err.Kind == jsonscan.Duplicate {
+		f.Related = []diag.Related{{Loc: diag.Loc{File: b.File, Span: at(err.Other)}, Message: "first written here"}}
+	}
+}
+
+// wordAt returns the place of the word that stands at an offset.
+func wordAt(text []byte, offset int) diag.Span {
+	offset = min(offset, len(text))
+	end := bytes.IndexAny(text[offset:], ":,[]{} \t\r\n")
+	if end < 0 {
+		end = len(text) - offset
+	}
+	return dialect.Span(offset, min(offset+max(end, 1), len(text)))
+}
+
+// yamlWriter writes YAML as JSON, with where each piece of it stands.
+type yamlWriter struct {
 	*dialect.Builder
-	at    *yamlpos.Text
-	out   []byte
-	in    *source
-	nodes int // with those of aliases, each time
+	out []byte
+	in  *source
 	// nested are the pieces of in, and before those of a string one that is the string.
 	nested []diag.Piece
 }
 
-// maxNodes bounds what aliases make of a small text.
-const maxNodes = 1 << 21
-
-// maxOut is how long the text may become.
-const maxOut = 256 << 20
-
-// syntax reports a fault that the library found.
-func (y *yamlReader) syntax(err error) {
-	if err == nil {
-		y.Errorf(diag.Span{}, diag.NotJSON, "there is nothing in the text")
-		return
-	}
-	message, at := y.at.Fault(err)
-	if at < 0 {
-		y.Errorf(diag.Span{}, diag.NotJSON, "the text is not YAML: %s", message)
-		return
-	}
-	at = min(at, len(y.File.Text))
-	y.Errorf(dialect.Span(at, min(at+1, len(y.File.Text))), diag.NotJSON, "the text is not YAML here: %s", message)
-}
-
 // put writes JSON that comes from a span.
-func (y *yamlReader) put(text string, from diag.Span) { y.putAs(diag.Construct, text, from) }
+func (y *yamlWriter) put(text string, from diag.Span) { y.putAs(diag.Construct, text, from) }
 
-func (y *yamlReader) putAs(kind diag.PieceKind, text string, from diag.Span) {
+func (y *yamlWriter) putAs(kind diag.PieceKind, text string, from diag.Span) {
 	at := len(y.out)
 	y.out = append(y.out, text...)
 	p := diag.Piece{At: dialect.Span(at, len(y.out)), From: from, Kind: kind}
 	y.in.pieces, y.nested = append(y.in.pieces, p), append(y.nested, p)
 }
 
-// node writes a node, and returns its end in the original.
-func (y *yamlReader) node(n *yaml.Node, depth int) int {
-	start := y.at.Offset(n.Line, n.Column)
-	if y.nodes++; y.nodes > maxNodes || depth > 1000 || len(y.out) > maxOut {
-		if !y.Found() {
-			y.Errorf(dialect.Span(start, start), diag.OverLimit, "the text has more than %d values, or they nest too deep", maxNodes)
-		}
-		return start
-	}
-	end := start
+func (y *yamlWriter) value(n *texttree.Node) {
+	brackets := "[]"
 	switch n.Kind {
-	case yaml.AliasNode:
-		y.node(n.Alias, depth+1)
-		return start + 1 + len(n.Value)
-	case yaml.MappingNode:
-		y.put("{", dialect.Span(start, start))
-		for i := 0; i+1 < len(n.Content) && !y.Found(); i += 2 {
-			if i > 0 {
-				y.out = append(y.out, ',')
-			}
-			y.key(n.Content[i])
+	case texttree.String:
+		y.text(n.Str, n.Span)
+		return
+	case texttree.Object:
+		brackets = "{}"
+	case texttree.Array:
+	default:
+		y.put(n.Raw, n.Span)
+		return
+	}
+	y.put(brackets[:1], diag.Span{Start: n.Span.Start, End: n.Span.Start})
+	for i, e := range n.Entries {
+		if i > 0 {
+			y.out = append(y.out, ',')
+		}
+		if n.Kind == texttree.Object {
+			y.text(e.Name, e.Key)
 			y.out = append(y.out, ':')
-			end = y.node(n.Content[i+1], depth+1)
 		}
-		y.put("}", dialect.Span(end, end))
-	case yaml.SequenceNode:
-		y.put("[", dialect.Span(start, start))
-		for i, c := range n.Content {
-			if i > 0 {
-				y.out = append(y.out, ',')
-			}
-			if end = y.node(c, depth+1); y.Found() {
-				break
-			}
-		}
-		y.put("]", dialect.Span(end, end))
-	default:
-		return y.scalar(n, start)
+		y.value(e.Value)
 	}
-	return end
-}
-
-// key writes the name of a member: a number, true or null is one as it is written.
-func (y *yamlReader) key(n *yaml.Node) {
-	start := y.at.Offset(n.Line, n.Column)
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		y.Errorf(dialect.Span(start, start), diag.BadNotation, "the name of a member is no list or object")
-	case n.ShortTag() == "!!merge":
-		y.Errorf(dialect.Span(start, start+2), diag.BadNotation, "<< merges, which is not read; write the members out")
-	default:
-		y.text(n.Value, dialect.Span(start, y.at.ScalarEnd(n.Value, start)))
-	}
-}
-
-func (y *yamlReader) scalar(n *yaml.Node, start int) int {
-	end := y.at.ScalarEnd(n.Value, start)
-	at := dialect.Span(start, end)
-	lex := jsonscan.Lexer{Text: []byte(n.Value)}
-	isNumber := lex.Next() == jsonscan.Number && lex.Pos == len(n.Value)
-	switch tag := n.ShortTag(); {
-	case tag == "!!null":
-		y.put("null", at)
-	case tag == "!!bool":
-		y.put(strings.ToLower(n.Value), at)
-	case (tag == "!!int" || tag == "!!float" || n.Style == 0) && isNumber:
-		y.put(n.Value, at)
-	case tag == "!!int" || tag == "!!float":
-		y.Errorf(at, diag.BadNotation, "the number %s is not written as in JSON; put quotes round it if it is text", n.Value)
-	default:
-		y.text(n.Value, at)
-	}
-	return end
+	y.put(brackets[1:], diag.Span{Start: n.Span.End, End: n.Span.End})
 }
 
 // text writes a string that stands at a span.
-func (y *yamlReader) text(s string, at diag.Span) {
+func (y *yamlWriter) text(s string, at diag.Span) {
 	inside := at.Start
 	if source := y.File.Text[at.Start:at.End]; len(source) > 1 && (source[0] == '"' || source[0] == '\'') {
 		inside++
@@ -192,7 +152,7 @@ func (y *yamlReader) text(s string, at diag.Span) {
 	y.nested[whole].At = dialect.Span(start, len(y.out))
 }
 
-// escapeOf is the escape of a character, without its backslash.
+// escapeOf returns the escape of a character, without its backslash.
 func escapeOf(c byte) string {
 	const hex = "0123456789abcdef"
 	switch c {

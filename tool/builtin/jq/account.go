@@ -87,7 +87,7 @@ func (a *account) measure(v any, depth int) measure {
 	return measure{}
 }
 
-// number is the measure of a number: too large where it is too long.
+// number returns the measure of a number: too large where it is too long.
 func number(n int) measure {
 	if n > longest {
 		n = largest + 1

@@ -31,7 +31,7 @@ const definition = `{
 	"effects": {"pure": true}
 }`
 
-// Tool is json.query. Calls may run at once.
+// Tool returns json.query. Calls may run at once.
 func Tool() *tool.Tool {
 	return &tool.Tool{
 		Definition: builtin.Define(Name, definition), Activity: tool.ActivityFunc(call),
@@ -39,8 +39,8 @@ func Tool() *tool.Tool {
 	}
 }
 
-// call runs a query once. Errors are *tool.Error, all permanent but those of ctx: "bad-params" for a
-// query that is none, "query" when it fails or gives not exactly one value, and
+// call runs a query once. Errors are *tool.Error, all permanent but those of ctx: "bad-params" for
+// a query that is none, "query" when it fails or gives not exactly one value, and
 // "output-too-large" when it asks for too much.
 func call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	p := driver.ReadParams(req.Params)
@@ -62,7 +62,7 @@ func call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	return a.one(ctx, code.RunWithContext(ctx, input, values...))
 }
 
-// variables are the args, by their names in a query.
+// variables returns the args, by their names in a query.
 func variables(p driver.Params) (names []string, values []any, err error) {
 	raw, _ := p.Raw("args")
 	gjson.Parse(raw).ForEach(func(name, value gjson.Result) bool {
@@ -74,7 +74,7 @@ func variables(p driver.Params) (names []string, values []any, err error) {
 	return names, values, err
 }
 
-// decode is a value as the library has it, in which numbers keep their digits.
+// decode returns a value as the library has it, in which numbers keep their digits.
 func decode(raw string) (any, error) {
 	if raw == "" {
 		return nil, nil
@@ -88,7 +88,7 @@ func decode(raw string) (any, error) {
 	return v, nil
 }
 
-// one is the only value that a query gives.
+// one returns the only value that a query gives.
 func (a *account) one(ctx context.Context, values gojq.Iter) (tool.Result, error) {
 	v, ok := values.Next()
 	if !ok {
@@ -120,7 +120,7 @@ func failed(message string) error {
 	return &tool.Error{Code: "query", Message: message, Permanent: true}
 }
 
-// failure is an error of a query.
+// failure returns an error of a query.
 func failure(ctx context.Context, err error) error {
 	var over *overdrawn
 	switch {

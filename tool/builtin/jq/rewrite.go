@@ -163,14 +163,14 @@ func multiply(q *gojq.Query) {
 	}
 }
 
-// entered is a query that pays for what it is given before it begins.
+// entered returns a query that pays for what it is given before it begins.
 func entered(q *gojq.Query) *gojq.Query { return pipe(function(payName), q) }
 
 func pipe(l, r *gojq.Query) *gojq.Query {
 	return &gojq.Query{Left: group(l), Op: gojq.OpPipe, Right: group(r)}
 }
 
-// group is a query in parentheses.
+// group returns a query in parentheses.
 func group(q *gojq.Query) *gojq.Query {
 	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: q}}
 }
@@ -181,7 +181,7 @@ func function(name string, args ...*gojq.Query) *gojq.Query {
 
 func identity() *gojq.Query { return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}} }
 
-// times is l * r. A text times a number is so many of it.
+// times returns l * r. A text times a number is so many of it.
 func (a *account) times(l, r any) any {
 	text, number := l, r
 	if _, ok := r.(string); ok {
@@ -193,7 +193,7 @@ func (a *account) times(l, r any) any {
 	return operate(". as [$l, $r] | $l * $r", []any{l, r})
 }
 
-// join is v | join(separator).
+// join returns v | join(separator).
 func (a *account) join(v, separator any) any {
 	list, _ := v.([]any)
 	if s, ok := separator.(string); ok && len(list)*len(s) > largest {
@@ -202,7 +202,7 @@ func (a *account) join(v, separator any) any {
 	return operate(". as [$l, $r] | $l | join($r)", []any{v, separator})
 }
 
-// transpose is v | transpose: rows of the length of the longest.
+// transpose returns v | transpose: rows of the length of the longest.
 func (a *account) transpose(v any) any {
 	rows, _ := v.([]any)
 	longest := 0

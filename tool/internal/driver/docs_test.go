@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,13 +10,20 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// Every tool file in docs/tools.md is one, and each of its activities can be made.
+// Every tool file in the pages about tools is one, and each of its activities can be made.
 func TestToolFilesInTheDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/tools.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../../docs/tools/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages", err)
 	}
-	blocks := strings.Split(string(page), "```yaml\n")[1:]
+	var blocks []string
+	for _, page := range append(pages, "../../../docs/tools.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, strings.Split(string(text), "```yaml\n")[1:]...)
+	}
 	if len(blocks) < 4 {
 		t.Fatalf("only %d examples", len(blocks))
 	}

@@ -17,12 +17,12 @@ const (
 	Cancelled = "cancelled"
 )
 
-// Refuse is the error of params that cannot be passed on.
+// Refuse returns the error of params that cannot be passed on.
 func Refuse(format string, args ...any) error {
 	return &tool.Error{Code: BadParams, Message: fmt.Sprintf(format, args...), Permanent: true}
 }
 
-// Stopped is the error of an attempt that ended because ctx did; errors.Is finds
+// Stopped returns the error of an attempt that ended because ctx did; errors.Is finds
 // the error of ctx in it, and its cause.
 func Stopped(ctx context.Context, uncertain bool) error {
 	e := &tool.Error{Code: Cancelled, Message: "the call was cancelled", Uncertain: uncertain, Err: ctx.Err()}

@@ -10,10 +10,10 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Err.Error() }
 
-// Unwrap is Err.
+// Unwrap returns Err.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// At is err, about the member of a config that path leads to.
+// At returns err as an error about the member of a config that path leads to.
 func At(err error, path ...string) error {
 	pointer := ""
 	for _, name := range path {

@@ -16,7 +16,7 @@ import (
 // shown is how many bytes of an output that cannot be used its error quotes.
 const shown = 200
 
-// JSON is an output as a value: it must be one JSON text and nothing else; none is
+// JSON returns an output as a value: it must be one JSON text and nothing else; none is
 // null. The error says what is wrong and quotes the beginning.
 func JSON(output []byte) (json.RawMessage, error) {
 	output = bytes.TrimPrefix(output, []byte("\ufeff"))
@@ -30,7 +30,7 @@ func JSON(output []byte) (json.RawMessage, error) {
 	return output, nil
 }
 
-// Text is an output as a JSON string. What is not UTF-8 is an error: it is never
+// Text returns an output as a JSON string. What is not UTF-8 is an error: it is never
 // mended silently.
 func Text(output []byte) (json.RawMessage, error) {
 	if err := CheckText(output); err != nil {
@@ -55,7 +55,7 @@ func CheckText(output []byte) error {
 	return fmt.Errorf("the output is not UTF-8 text (byte %d is 0x%02x)", at, output[at])
 }
 
-// Head is the beginning of an output, at most n bytes of it, fit to be shown.
+// Head returns the beginning of an output, at most n bytes of it, fit to be shown.
 func Head(output []byte, n int) string {
 	if len(output) <= n {
 		return Printable(output)
@@ -63,7 +63,7 @@ func Head(output []byte, n int) string {
 	return Printable(output[:n]) + " …"
 }
 
-// Printable is text that is safe on a terminal and in a log: UTF-8, and neither
+// Printable returns text that is safe on a terminal and in a log: UTF-8, and neither
 // control characters nor those that turn the direction of writing, but for line
 // ends and tabs.
 func Printable(output []byte) string {

@@ -29,7 +29,7 @@ func ReadParams(raw json.RawMessage) Params {
 	return p
 }
 
-// Raw is the value of a param as it was given.
+// Raw returns the value of a param as it was given.
 func (p Params) Raw(name string) (string, bool) {
 	for _, m := range p.members {
 		if m.name == name {
@@ -39,7 +39,7 @@ func (p Params) Raw(name string) (string, bool) {
 	return "", false
 }
 
-// Text is the value of a param as text: a string as it is, anything else as compact
+// Text returns the value of a param as text: a string as it is, anything else as compact
 // JSON. A param that is null is as one that is not given.
 func (p Params) Text(name string) (string, bool) {
 	for _, m := range p.members {
@@ -50,7 +50,7 @@ func (p Params) Text(name string) (string, bool) {
 	return "", false
 }
 
-// All are the params, by name.
+// All returns the params, by name.
 func (p Params) All() iter.Seq2[string, string] {
 	return func(yield func(name, raw string) bool) {
 		for _, m := range p.members {

@@ -51,7 +51,7 @@ func ParseTemplate(text string) (Template, error) {
 	return t, nil
 }
 
-// asText is how to write a text whose braces mean themselves. With a placeholder or a
+// asText returns how to write a text whose braces mean themselves. With a placeholder or a
 // doubled brace in it, which of them do is not for us to say.
 func asText(text, doubled string) string {
 	for i := range len(text) {
@@ -65,10 +65,10 @@ func asText(text, doubled string) string {
 	return "for braces as text write " + Escape(text)
 }
 
-// longText is how long a text may be, in bytes, to be written anew in an error.
+// longText is how long a text may be, in bytes, to be written again in an error.
 const longText = 80
 
-// placeholder is the name before the closing brace, "" if there is none.
+// placeholder returns the name before the closing brace, "" if there is none.
 func placeholder(text string) string {
 	name, _, closed := strings.Cut(text, "}")
 	if !closed || strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }) {
@@ -90,7 +90,7 @@ func (t *Template) addText(text string) {
 	t.parts = append(t.parts, part{text, false})
 }
 
-// String is the template as it is written.
+// String returns the template as it is written.
 func (t Template) String() string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -103,12 +103,12 @@ func (t Template) String() string {
 	return b.String()
 }
 
-// Escape is the template of a text that has no placeholders.
+// Escape returns the template of a text that has no placeholders.
 func Escape(text string) string {
 	return strings.NewReplacer("{", "{{", "}", "}}").Replace(text)
 }
 
-// Names are the placeholders, each as often as it occurs.
+// Names returns the placeholders, each as often as it occurs.
 func (t Template) Names() []string {
 	var names []string
 	for _, p := range t.parts {
@@ -124,7 +124,7 @@ func (t Template) Literal() bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.slot })
 }
 
-// Only is the name of the placeholder that is the whole template, "" if it is
+// Only returns the name of the placeholder that is the whole template, "" if it is
 // anything else.
 func (t Template) Only() string {
 	if len(t.parts) == 1 && t.parts[0].slot {
@@ -136,7 +136,7 @@ func (t Template) Only() string {
 // StartsOpen reports whether the first byte comes from a param.
 func (t Template) StartsOpen() bool { return len(t.parts) > 0 && t.parts[0].slot }
 
-// Fill is the text with each placeholder replaced by its value; missing is the
+// Fill returns the text with each placeholder replaced by its value; missing is the
 // first one that has none, and then there is no text.
 func (t Template) Fill(value func(name string) (text string, ok bool)) (text, missing string) {
 	if len(t.parts) == 1 && !t.parts[0].slot {
@@ -156,7 +156,7 @@ func (t Template) Fill(value func(name string) (text string, ok bool)) (text, mi
 	return b.String(), ""
 }
 
-// SortedNames are the placeholders of all templates, each once, in order.
+// SortedNames returns the placeholders of all templates, each once, in order.
 func SortedNames(templates ...Template) []string {
 	var names []string
 	for _, t := range templates {

@@ -10,7 +10,7 @@ import (
 // There are no process groups here: only the program itself is ended, at once, and
 // what it started goes on.
 
-// Attributes are none here.
+// Attributes returns none here.
 func Attributes() *syscall.SysProcAttr { return nil }
 
 // AwaitExit reaps the process.

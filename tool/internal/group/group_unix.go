@@ -25,7 +25,7 @@ func Kill(p *os.Process) {
 	_ = p.Kill()
 }
 
-// SignalName is the signal that ended a process, as in kill -l.
+// SignalName returns the signal that ended a process, as in kill -l.
 func SignalName(state *os.ProcessState) (string, bool) {
 	status := state.Sys().(syscall.WaitStatus)
 	if !status.Signaled() {

@@ -5,8 +5,9 @@
 //	message = r.Message(message)
 //
 // A secret is found as it is and in the ways in which it is usually written: in JSON, in a
-// URL, in HTML, in hexadecimal and in base64, there also as a part of something longer, such as
-// a name and a password. It is not found when it was changed on purpose.
+// URL, in HTML, in hexadecimal and in base64, there also over several lines and as a part of
+// something longer, such as a name and a password; and in up to three of these around each other.
+// It is not found when it was changed on purpose.
 package secret
 
 import (
@@ -20,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/internal/driver"
@@ -36,20 +38,29 @@ const (
 // Redactor knows some secrets. Nil knows none, and changes nothing. It may be used by
 // several goroutines at once.
 type Redactor struct {
-	forms []string // of the secrets, the longest first
-	whole *strings.Replacer
+	forms    []string // of the secrets, the longest first
+	whole    *strings.Replacer
+	plain    []string // the secrets, as they are when no encoding is left
+	shortest int      // the length of the shortest of plain
+	overlap  int      // of the pieces of a long text
+	spaces   bool     // one of plain has a space
+	binary   bool     // one of plain is no text
 }
 
-// New is a redactor of these secrets; nil when none of them is long enough to be one.
+// New returns a redactor of these secrets; nil when none of them is long enough to be one.
 func New(secrets ...string) *Redactor {
-	var forms []string
+	var forms, plain []string
 	for _, s := range secrets {
 		for _, part := range partsOf(s) {
 			if len(part) >= least {
 				forms = append(forms, formsOf(part)...)
+				plain = append(plain, part, driver.Printable([]byte(part)))
 			}
 		}
 	}
+	plain = slices.DeleteFunc(plain, func(s string) bool { return len(s) < least || strings.TrimSpace(s) == "" })
+	slices.Sort(plain)
+	plain = slices.Compact(plain)
 	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < least }) // what can't be printed is left out of some
 	if len(forms) == 0 {
 		return nil
@@ -60,10 +71,21 @@ func New(secrets ...string) *Redactor {
 	for _, s := range forms {
 		pairs = append(pairs, s, redacted)
 	}
-	return &Redactor{forms, strings.NewReplacer(pairs...)}
+	r := &Redactor{forms: forms, whole: strings.NewReplacer(pairs...), plain: plain}
+	for i, s := range plain {
+		if i == 0 || len(s) < r.shortest {
+			r.shortest = len(s)
+		}
+		r.overlap = max(r.overlap, grown*len(s))
+		for _, c := range s {
+			r.binary = r.binary || c == utf8.RuneError || !isText(string(c))
+		}
+		r.spaces = r.spaces || strings.Contains(s, " ")
+	}
+	return r
 }
 
-// partsOf are a secret and what of it is secret by itself: the credential of a header, the
+// partsOf returns a secret and what of it is secret by itself: the credential of a header, the
 // password in it, the lines of a key.
 func partsOf(s string) []string {
 	parts := []string{s}
@@ -88,7 +110,7 @@ func partsOf(s string) []string {
 	return parts
 }
 
-// formsOf are the ways in which a text is written: as it is, in JSON, quoted by us, in HTML,
+// formsOf returns the ways in which a text is written: as it is, in JSON, quoted by us, in HTML,
 // in a URL, in base64 and in hexadecimal.
 func formsOf(s string) []string {
 	web, _ := json.Marshal(s) // with < as \u003c
@@ -105,19 +127,19 @@ func formsOf(s string) []string {
 	return forms
 }
 
-// quote is a text as JSON, in which <, > and & stay what they are.
+// quote returns a text as JSON, in which <, > and & stay what they are.
 func quote(s string) string { return string(jsonscan.Encode(s)) }
 
-// unquoted is a text without its first and last byte.
+// unquoted returns a text without its first and last byte.
 func unquoted(s string) string { return s[1 : len(s)-1] }
 
-// lowerEscapes is a text with %2F as %2f.
+// lowerEscapes returns a text with %2F as %2f.
 func lowerEscapes(s string) string {
 	return regexp.MustCompile(`%[0-9A-F]{2}`).ReplaceAllStringFunc(s, strings.ToLower)
 }
 
-// encodings are a text in hexadecimal, and in base64 wherever in a longer text it begins: without the
-// characters that what stands beside it has a part in.
+// encodings returns a text in hexadecimal, and in base64 wherever in a longer text it begins:
+// without the characters that what stands beside it has a part in.
 func encodings(s string) []string {
 	all := []string{hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
 	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
@@ -133,9 +155,9 @@ func encodings(s string) []string {
 	return all
 }
 
-// Text is a text without secrets. Of those that overlap nothing is left.
+// Text returns a text without secrets. Of those that overlap nothing is left.
 func (r *Redactor) Text(s string) string {
-	if r == nil || r.whole.Replace(s) == s {
+	if r == nil || r.whole.Replace(s) == s && !r.hides(s) {
 		return s
 	}
 	var clean strings.Builder
@@ -149,15 +171,28 @@ func (r *Redactor) Text(s string) string {
 	return clean.String()
 }
 
+// hides reports whether a text says a secret when its encodings are undone.
+func (r *Redactor) hides(s string) bool {
+	return !r.search(s, false, func(span) bool { return false })
+}
+
 // span is where in a text something secret stands.
 type span struct{ start, end int }
 
-// spans are those of a text, in order, the ones that overlap as one.
+// spans returns those of a text, in order, the ones that overlap as one.
 func (r *Redactor) spans(s string) []span {
 	var all []span
 	for _, form := range r.forms {
 		all = appendSpans(all, s, form)
 	}
+	r.search(s, true, func(at span) bool {
+		if last := len(all) - 1; last >= 0 && all[last].start <= at.start && at.start < all[last].end {
+			all[last].end = max(all[last].end, at.end)
+		} else {
+			all = append(all, at)
+		}
+		return true
+	})
 	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
 	merged := all[:0]
 	for _, at := range all {
@@ -188,9 +223,10 @@ func appendSpans(all []span, s, form string) []span {
 	}
 }
 
-// Value is a JSON value without secrets, in whatever way its strings are escaped; a number
-// that is a secret, or says one, becomes a string, and names of one object that come out the same are numbered. What is not JSON is
-// taken for a text. The value itself is not changed. It costs one pass, and one more where names were changed.
+// Value returns a JSON value without secrets, in whatever way its strings are escaped; a number
+// that is a secret, or says one, becomes a string, and names of one object that come out the same
+// are numbered. What is not JSON is taken for a text. The value itself is not changed. It costs one
+// pass, and one more where names were changed.
 func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	if r == nil || len(value) == 0 {
 		return value
@@ -205,7 +241,8 @@ func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	return clean
 }
 
-// value is Value, with names that were changed numbered if asked for; names is how many were changed.
+// value does what Value does, with names that were changed numbered if asked for; names is how many
+// were changed.
 func (r *Redactor) value(value json.RawMessage, number bool) (_ json.RawMessage, names int) {
 	text := string(value)
 	var clean []byte // what of value is done; nil while nothing has changed
@@ -237,7 +274,7 @@ func (r *Redactor) value(value json.RawMessage, number bool) (_ json.RawMessage,
 	return append(clean, text[done:]...), names
 }
 
-// token is a string or a number of JSON without secrets.
+// token returns a string or a number of JSON without secrets.
 func (r *Redactor) token(token string, escaped bool) string {
 	switch {
 	case token[0] != '"' && r.saysNumber(token):
@@ -257,14 +294,15 @@ func (r *Redactor) token(token string, escaped bool) string {
 	return token
 }
 
-// saysNumber reports whether a number is a secret, or says one that is not so short that many numbers do.
+// saysNumber reports whether a number is a secret, or says one that is not so short that many
+// numbers do.
 func (r *Redactor) saysNumber(number string) bool {
 	return r.whole.Replace(number) != number && slices.ContainsFunc(r.forms, func(form string) bool {
 		return number == form || len(form) >= leastEncoded && strings.Contains(number, form)
 	})
 }
 
-// Message is a message without secrets. What a message quotes may be cut, so that it
+// Message returns a message without secrets. What a message quotes may be cut, so that it
 // begins or ends within one.
 func (r *Redactor) Message(s string) string {
 	if r == nil {

@@ -16,7 +16,7 @@ import (
 // hard is a secret that every encoding writes in another way.
 const hard = "s€cr3t<\"/+&\\%'top>"
 
-// written are the ways in which a secret is written.
+// written returns the ways in which a secret is written.
 func written(s string) map[string]string {
 	inJSON, _ := json.Marshal(s)
 	twice, _ := json.Marshal(string(inJSON))

@@ -34,7 +34,7 @@ type Client struct {
 	answersWhole atomic.Bool // the server does not stream
 }
 
-// New is a client of a model. It reports a config that can't be used, and asks nobody.
+// New returns a client of a model. It reports a config that can't be used, and asks nobody.
 func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (c *Client) request(req *model.Request) sdk.MessageNewParams {
 	return p
 }
 
-// settings are a request with what the config says; this many tokens when it says nothing, and its
-// temperature where this one is nil.
+// settings returns a request with what the config says; this many tokens when it says nothing, and
+// its temperature where this one is nil.
 func (c *Client) settings(tokens int, temperature *float64) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(cmp.Or(c.config.MaxTokens, tokens))}
 	if t := cmp.Or(temperature, c.config.Temperature); t != nil {
@@ -107,7 +107,7 @@ func (c *Client) settings(tokens int, temperature *float64) sdk.MessageNewParams
 	return p
 }
 
-// tool is a tool that takes what meets this schema, which is an object's.
+// tool returns a tool that takes what meets this schema, which is an object's.
 func tool(name, description string, schema json.RawMessage) *sdk.ToolParam {
 	s := sdk.ToolInputSchemaParam{ExtraFields: map[string]any{}}
 	gjson.ParseBytes(schema).ForEach(func(k, v gjson.Result) bool {

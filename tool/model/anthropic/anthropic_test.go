@@ -21,7 +21,7 @@ import (
 
 const key = "sk-ant-0123456789"
 
-// answers is a client of a server that answers every request in the same way, and the body
+// answers returns a client of a server that answers every request in the same way, and the body
 // of the last.
 func answers(t *testing.T, c model.Config, f http.HandlerFunc) (client model.Client, asked *string) {
 	t.Helper()
@@ -52,7 +52,7 @@ func answers(t *testing.T, c model.Config, f http.HandlerFunc) (client model.Cli
 	return client, asked
 }
 
-// message is a message with this content, which stopped for this reason.
+// message returns a message with this content, which stopped for this reason.
 func message(content, stop string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"id":"msg_1","type":"message","role":"assistant","model":"some-model","content":[%s],"stop_reason":%q,"stop_sequence":null,"usage":{"input_tokens":12,"cache_read_input_tokens":8,"output_tokens":3}}`, content, stop)

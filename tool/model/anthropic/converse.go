@@ -47,7 +47,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	return s.reply(turn)
 }
 
-// turn is a turn as it is sent.
+// turn returns a turn as it is sent.
 func (c *Client) turn(t *model.Turn, s *said) sdk.MessageNewParams {
 	p := c.settings(maxReply, t.Temperature)
 	if !blank(t.System) {
@@ -72,7 +72,7 @@ func (c *Client) turn(t *model.Turn, s *said) sdk.MessageNewParams {
 	return p
 }
 
-// messages are messages as they are sent. What functions gave is said by the user, in
+// messages returns messages as they are sent. What functions gave is said by the user, in
 // one message; two messages of one side are one.
 func messages(list []model.Message, names *wire.Names) []sdk.MessageParam {
 	ids := wire.NewNames(longestName)
@@ -112,7 +112,7 @@ func blocks(m model.Message, names, ids *wire.Names) (sdk.MessageParamRole, []sd
 	return sdk.MessageParamRoleUser, list
 }
 
-// input is a call's params as they are sent, which is always an object: text that is none
+// input returns a call's params as they are sent, which is always an object: text that is none
 // stands in one.
 func input(params string) json.RawMessage {
 	if blank(params) {
@@ -243,7 +243,7 @@ func (s *said) open(kind, id, name string) *block {
 	return &block{call: call}
 }
 
-// reply is all that was said. The error is that of who is told the rest of it.
+// reply returns all that was said. The error is that of who is told the rest of it.
 func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 	rest := ""
 	switch {
@@ -280,7 +280,7 @@ func usageOf(u sdk.Usage) usage {
 	return usage{max(0, u.InputTokens), max(0, u.CacheCreationInputTokens), max(0, u.CacheReadInputTokens), max(0, u.OutputTokens)}
 }
 
-// read is what was read.
+// read returns what was read.
 func (u *usage) read() int64 { return u.fresh + u.created + u.cached }
 
 // update takes the counts at the end of a stream, which are of all of it. What does not stand

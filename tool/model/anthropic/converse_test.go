@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plc-lang/plc/internal/modeltest"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 	"github.com/plc-lang/plc/tool/model/anthropic"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 )
 
 var greeting = []model.Message{{Role: model.User, Text: "hello"}}
@@ -85,8 +85,8 @@ func TestConverseRequest(t *testing.T) {
 	}
 }
 
-// equal reports whether two texts are the same JSON, but for the order of members; numbers keep their
-// digits.
+// equal reports whether two texts are the same JSON, but for the order of members; numbers keep
+// their digits.
 func equal(a, b string) bool {
 	read := func(text string) (v any) {
 		d := json.NewDecoder(strings.NewReader(text))
@@ -99,7 +99,7 @@ func equal(a, b string) bool {
 	return reflect.DeepEqual(read(a), read(b))
 }
 
-// event is an event of a stream.
+// event returns an event of a stream.
 func event(kind, more string) string {
 	return fmt.Sprintf("event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, more)
 }
@@ -158,7 +158,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// open is a client of a server.
+// open returns a client of a server.
 func open(t testing.TB, s *modeltest.Server) *anthropic.Client {
 	t.Helper()
 	c, err := anthropic.New(s.Anthropic())

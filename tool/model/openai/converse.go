@@ -49,7 +49,7 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 	return s.reply(turn, names), nil
 }
 
-// turn is a turn as it is sent.
+// turn returns a turn as it is sent.
 func (c *Client) turn(t *model.Turn, names *wire.Names) sdk.ChatCompletionRequest {
 	r := c.settings(t.Temperature)
 	system := t.System
@@ -83,7 +83,7 @@ func function(f model.Function, names *wire.Names) sdk.Tool {
 	}}
 }
 
-// message is a message as it is sent; one that says nothing is not.
+// message returns a message as it is sent; one that says nothing is not.
 func message(m model.Message, names *wire.Names) (sdk.ChatCompletionMessage, bool) {
 	s := sdk.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
 	if m.Role == model.Returned {
@@ -101,7 +101,7 @@ func message(m model.Message, names *wire.Names) (sdk.ChatCompletionMessage, boo
 	return s, s.Content != "" || s.ToolCalls != nil
 }
 
-// params are a call's params as they are sent, never empty.
+// params returns a call's params as they are sent, never empty.
 func params(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "{}"
@@ -187,7 +187,7 @@ func (s *said) add(c *sdk.ChatCompletionStreamChoice) error {
 	return s.text.Add(c.Delta.Content)
 }
 
-// call is the call that a piece belongs to. The index says so; servers that give none, or the
+// call returns the call that a piece belongs to. The index says so; servers that give none, or the
 // same for all, begin a call with its id.
 func (s *said) call(piece sdk.ToolCall) *wire.Call {
 	place, known := len(s.calls)-1, len(s.calls) > 0
@@ -207,7 +207,7 @@ func (s *said) call(piece sdk.ToolCall) *wire.Call {
 	return made
 }
 
-// reply is all that was said.
+// reply returns all that was said.
 func (s *said) reply(turn *model.Turn, names *wire.Names) *model.Reply {
 	r := &model.Reply{
 		Text: s.text.String(), Calls: wire.Calls(turn, names, s.calls),

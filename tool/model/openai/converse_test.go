@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plc-lang/plc/internal/modeltest"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
+	"github.com/plc-lang/plc/tool/model/modeltest"
 	"github.com/plc-lang/plc/tool/model/openai"
 )
 
@@ -140,7 +140,7 @@ func TestStreams(t *testing.T) {
 // greeting is the smallest turn.
 var greeting = model.Turn{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
 
-// open is a client of a server.
+// open returns a client of a server.
 func open(t testing.TB, s *modeltest.Server) *openai.Client {
 	t.Helper()
 	c, err := openai.New(s.OpenAI())

@@ -24,7 +24,7 @@ type Client struct {
 	answersWhole atomic.Bool // the server does not stream
 }
 
-// New is a client of a model. It reports a config that can't be used, and asks nobody.
+// New returns a client of a model. It reports a config that can't be used, and asks nobody.
 func New(c model.Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func format(schema json.RawMessage, strict bool) *sdk.ChatCompletionResponseForm
 	}
 }
 
-// settings are a request with what the config says, where this temperature is nil.
+// settings returns a request with what the config says, where this temperature is nil.
 func (c *Client) settings(temperature *float64) sdk.ChatCompletionRequest {
 	r := sdk.ChatCompletionRequest{Model: c.config.Model}
 	if t := cmp.Or(temperature, c.config.Temperature); t != nil {

@@ -21,7 +21,7 @@ import (
 
 const key = "sk-test-0123456789"
 
-// answers is a server that answers every request in the same way, and the body of the last.
+// answers returns a server that answers every request in the same way, and the body of the last.
 func answers(t *testing.T, f http.HandlerFunc) (url string, asked *string) {
 	asked = new(string)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,7 @@ func answers(t *testing.T, f http.HandlerFunc) (url string, asked *string) {
 	return s.URL + "/v1", asked
 }
 
-// says is a chat completion.
+// says returns a chat completion.
 func says(content, more string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		text, _ := json.Marshal(content)

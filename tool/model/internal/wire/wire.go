@@ -19,7 +19,7 @@ type Names struct {
 	alike map[string]int    // of a name that several are like, how many are
 }
 
-// NewNames are names of at most so many bytes. These come first, so that the others do not take
+// NewNames returns names of at most so many bytes. These come first, so that the others do not take
 // theirs.
 func NewNames(most int, first ...string) *Names {
 	n := &Names{most, map[string]string{}, map[string]string{}, map[string]int{}}
@@ -31,7 +31,7 @@ func NewNames(most int, first ...string) *Names {
 	return n
 }
 
-// Functions are the names of the functions of a turn.
+// Functions returns the names of the functions of a turn.
 func Functions(t *model.Turn, most int) *Names {
 	var first []string
 	for _, f := range t.Functions {
@@ -40,7 +40,7 @@ func Functions(t *model.Turn, most int) *Names {
 	return NewNames(most, first...)
 }
 
-// Wire is the name that is sent for this one.
+// Wire returns the name that is sent for this one.
 func (n *Names) Wire(name string) string {
 	if w, ok := n.wire[name]; ok {
 		return w
@@ -50,7 +50,7 @@ func (n *Names) Wire(name string) string {
 	return w
 }
 
-// Unused is a name like this one that stands for no other. It is taken then.
+// Unused returns a name like this one that stands for no other. It is taken then.
 func (n *Names) Unused(name string) string {
 	legal := n.legal(name)
 	for w := legal; ; {
@@ -64,7 +64,7 @@ func (n *Names) Unused(name string) string {
 	}
 }
 
-// Name is what a name that was sent stands for. One that was not sent stands for itself.
+// Name returns what a name that was sent stands for. One that was not sent stands for itself.
 func (n *Names) Name(wire string) string {
 	if name, ok := n.given[wire]; ok {
 		return name
@@ -72,7 +72,7 @@ func (n *Names) Name(wire string) string {
 	return wire
 }
 
-// legal is a name with _ for what is not taken.
+// legal returns a name with _ for what is not taken.
 func (n *Names) legal(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -92,7 +92,7 @@ type Text struct {
 	all  strings.Builder
 }
 
-// NewText is no text yet. What is added is told.
+// NewText returns no text yet. What is added is told.
 func NewText(tell func(piece string) error) *Text { return &Text{tell: tell} }
 
 // Add adds a piece. The error is that of who was told.
@@ -104,7 +104,7 @@ func (t *Text) Add(piece string) error {
 	return t.tell(piece)
 }
 
-// String is all of it.
+// String returns all of it.
 func (t *Text) String() string { return t.all.String() }
 
 // Call is a call as it comes.
@@ -113,8 +113,8 @@ type Call struct {
 	Params   strings.Builder
 }
 
-// Calls are those of a reply to a turn, with the names of their functions. Ids that are missing, or
-// there twice, are made: the same for the same reply.
+// Calls returns those of a reply to a turn, with the names of their functions. Ids that are
+// missing, or there twice, are made: the same for the same reply.
 func Calls(t *model.Turn, names *Names, calls []*Call) []model.FunctionCall {
 	n := 0
 	for _, m := range t.Messages {
@@ -138,7 +138,7 @@ func Calls(t *model.Turn, names *Names, calls []*Call) []model.FunctionCall {
 	return list
 }
 
-// Cut is the failure of a stream that ended before the reply did.
+// Cut returns the failure of a stream that ended before the reply did.
 func Cut() error {
 	return &tool.Error{Code: "connection-lost", Message: "the answer broke off: the stream ended before the model had finished"}
 }

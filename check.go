@@ -1,0 +1,305 @@
+package plc
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/cel"
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Check reads a plan and all that it is given, and reports what is wrong with it. It
+// calls no tool. The error is about files that can't be read and settings that are wrong;
+// faults of the plan are in the findings of the Plan: see Plan.Err.
+func (e *Engine) Check(ctx context.Context, spec Spec) (*Plan, error) {
+	return e.prepare(ctx, spec, ToCheck)
+}
+
+func (e *Engine) prepare(ctx context.Context, spec Spec, purpose Purpose) (*Plan, error) {
+	c, err := e.Checker(ctx, spec, purpose)
+	if err != nil {
+		return nil, err
+	}
+	return c.Check(spec.Plan)
+}
+
+// A Checker checks plans against tools and values that were read once. Its methods may be
+// called by several goroutines at once.
+type Checker struct {
+	*Tools
+	spec    Spec
+	session *session
+	reader  *planReader
+	options *compile.Options // of the compiler
+	exec    *exec.Options
+	purpose Purpose
+	lines   *diag.File // of Instances, to be checked; nil for none
+	untold  atomic.Bool
+
+	ignoring *ignoring
+}
+
+// Checker reads what plans are checked against: all that the Spec names but its Plan, of
+// which it uses the notation.
+func (e *Engine) Checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
+	return (&session{engine: e}).checker(ctx, spec, purpose)
+}
+
+func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
+	s.forget = spec.NoCache
+	c := &Checker{spec: spec, session: s, purpose: purpose, options: &compile.Options{
+		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
+		Run: purpose != ToCheck, Lazy: spec.Lazy, Strict: spec.Strict, Predicates: cel.New(), Instances: !spec.Instances.isZero(),
+		Budget: compile.Budget{Steps: spec.steps(), Tokens: spec.Limits.Tokens, Cost: spec.Limits.Cost},
+	}}
+	o := c.options
+	err := spec.meaning(o)
+	if err != nil {
+		return nil, err
+	}
+	if c.ignoring, err = newIgnoring(&spec); err != nil {
+		return nil, err
+	}
+	if c.reader, err = readerOf(spec.Plan.Notation); err != nil {
+		return nil, err
+	}
+	if c.Tools, err = s.tools(ctx, spec.Toolset, purpose); err != nil {
+		return nil, err
+	}
+	var sources []*diag.File
+	for _, f := range c.Files {
+		sources = append(sources, f.Source)
+	}
+	c.Findings = c.ignoring.filter(c.Findings, sources...)
+	o.Catalogue = c.reader.use(c.Catalogue)
+	o.Allow, o.Deny = c.Policy.Allow, c.Policy.Deny
+	if c.exec, err = c.spec.Options(c.Policy); err != nil {
+		return nil, err
+	}
+	hosts := c.Policy.Hosts
+	if spec.DelegateHosts != nil {
+		hosts = spec.DelegateHosts
+	}
+	if purpose != ToCheck {
+		m, err := newModels(c.Files, spec.ModelTapes)
+		if err != nil {
+			return nil, err
+		}
+		o.Models = m.Named
+	}
+	o.Fetch = s.texts.fetched(fetcher(ctx, hosts))
+	return c, s.given(&spec.Values, o)
+}
+
+// Fields returns the names under which data sets have plans in the notation of the
+// Checker; none for notations that are JSON.
+func (c *Checker) Fields() []string { return c.reader.fields() }
+
+// Options returns the options of the compiler, which must not be changed.
+func (c *Checker) Options() *compile.Options { return c.options }
+
+// Given returns the texts that were read, for a record.
+func (c *Checker) Given() []journal.Text { return c.session.texts.all() }
+
+// Documents returns the documents of a folder, for plans that delegate to them; what is read is
+// kept for a record.
+func (c *Checker) Documents(folder string) fs.FS {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	return &documents{folder: root.FS(), texts: &c.session.texts}
+}
+
+// Store returns the store of the engine; nil when it has none.
+func (c *Checker) Store() (journal.Store, error) { return c.session.engine.store() }
+
+// Untold reports whether a plan was checked whose tools are unknown, since no tool file
+// was given and its notation can't define any.
+func (c *Checker) Untold() bool { return c.untold.Load() }
+
+// NoTools reports whether no tools were given, and the notation brings none along.
+func (c *Checker) NoTools() bool {
+	named := c.session.engine.config.Toolset.join(c.spec.Toolset)
+	return named.IsEmpty() && len(c.session.engine.config.Tools) == 0 && (c.reader.foreign == nil || !c.reader.foreign.Tools)
+}
+
+// Check reads and compiles a plan. The error is about its file.
+func (c *Checker) Check(src Source) (*Plan, error) {
+	f, err := c.session.readPlan(src)
+	if err != nil {
+		return nil, err
+	}
+	return c.CheckFile(f, src.Name), nil
+}
+
+// Parse reads the text of a plan in the notation of the Checker, without compiling it.
+func (c *Checker) Parse(f *diag.File) (*lang.Document, diag.List) { return c.reader.parse(f) }
+
+// CheckFile compiles a plan that was read. Documents that it delegates to are read from
+// the folder of the file of this name; a text has none. A panic is a finding about the plan.
+func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
+	defer func() {
+		if p := recover(); p != nil {
+			prog, _ := compile.Compile(&lang.Document{File: f}, nil)
+			plan = &Plan{Program: prog, Findings: diag.List{diag.Panic(f, p)}, Name: name, checker: c}
+		}
+	}()
+	doc, findings := c.reader.parse(f)
+	opts := *c.options
+	docs := &documents{texts: &c.session.texts}
+	if name != textName {
+		if folder, err := c.session.engine.openFolder(folderOf(name)); err == nil {
+			defer folder.Close()
+			docs.folder = folder.FS()
+		}
+	}
+	opts.Delegates = docs
+	prog, more := compile.Compile(doc, &opts)
+	untold := c.toolless() && !(c.reader.foreign.Defines && definesTools(doc))
+	if untold {
+		c.untold.Store(true)
+	}
+	if untold || c.unstarted || slices.ContainsFunc(c.Findings, losesTools) {
+		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.UnknownTool })
+	}
+	if c.Findings.HasErrors() { // what a tool file fails to implement is a fault of its own
+		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.NobodyMakesIt })
+	}
+	findings = append(findings, more...)
+	findings.Sort()
+	if c.lines != nil && !findings.HasErrors() {
+		findings = append(findings, checkInstances(c.lines, prog)...)
+	}
+	var sources []*diag.File
+	if c.reader.foreign == nil && !c.reader.answer { // a model can't ignore what is found in its plan
+		sources = append(sources, f)
+	}
+	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c}
+}
+
+// toolless reports whether nothing is known of tools: none were given, and the plan is in
+// a notation that can't define any. To call each of them unknown would say nothing; a plan
+// that runs needs them.
+func (c *Checker) toolless() bool {
+	return c.purpose == ToCheck && c.reader.foreign != nil && c.NoTools()
+}
+
+// definesTools reports whether a plan defines tools of its own.
+func definesTools(doc *lang.Document) bool {
+	return slices.ContainsFunc(doc.Messages, func(m lang.Message) bool { return m.Type == "tool" })
+}
+
+// folderOf returns the folder of a plan's delegates: its own; for standard input the
+// current one.
+func folderOf(name string) string {
+	if name == stdin {
+		return "."
+	}
+	return filepath.Dir(name)
+}
+
+// losesTools reports whether tools may be unknown because of a fault of a tool file, or of
+// a server. What stands in these members makes no tool, or makes one less useful.
+func losesTools(f diag.Finding) bool {
+	member, _, inside := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+	if f.Code == diag.UnknownMember && !inside && f.Fix != nil { // what was meant
+		member = strings.Trim(f.Fix.Edits[0].Text, `"'`)
+	}
+	return f.Severity == diag.Error && !slices.Contains([]string{"activities", "limits", "policy", "models"}, member)
+}
+
+// A Plan is a plan that was checked, with all that it is given.
+type Plan struct {
+	Program   *compile.Program
+	Findings  diag.List     // about the plan; those about its tools are in Checker.Tools
+	Name      string        // of its file
+	Documents []fs.FileInfo // the files of documents that it delegates to
+
+	checker   *Checker
+	lines     []byte // of Instances, when they had to be known before the run
+	begunWith string // of a recorded run: the digest of what was to execute
+}
+
+// A PlanError says that a plan must not run.
+type PlanError struct {
+	Plan     *Plan
+	Findings diag.List // why: those about its tools, then those about the plan
+}
+
+func (e *PlanError) Error() string {
+	if err := e.Findings.Err(); err != nil {
+		return err.Error()
+	}
+	return "the plan has warnings, which count as errors"
+}
+
+// Err returns nil when the plan may run, and else a *PlanError with all findings.
+func (p *Plan) Err() error {
+	all := p.AllFindings()
+	if all.HasErrors() || p.checker.spec.Strict && all.Count(diag.Warning) > 0 {
+		return &PlanError{p, all}
+	}
+	return nil
+}
+
+// Fixes returns the findings about the plan whose fixes can be made without asking anybody, as
+// findings of the file that the user has. What has two readings is left to a person.
+func (p *Plan) Fixes() (sure diag.List) {
+	for i := range p.Findings {
+		f := p.Findings[i].Origin()
+		if f.Fix != nil && f.Loc.File == p.Program.File().Origin() && f.Code != diag.MixedOperators {
+			sure = append(sure, f)
+		}
+	}
+	return sure
+}
+
+// AllFindings returns the findings about the tools, then those about the plan.
+func (p *Plan) AllFindings() diag.List { return slices.Concat(p.checker.Findings, p.Findings) }
+
+// Spec returns what the plan was checked for.
+func (p *Plan) Spec() Spec { return p.checker.spec }
+
+// RecordedDigest returns, for the plan of a recorded run, the digest of what was to execute when
+// the run was begun: what an approval is of. It is "" for other plans.
+func (p *Plan) RecordedDigest() string { return p.begunWith }
+
+// Checker returns what the plan was checked against.
+func (p *Plan) Checker() *Checker { return p.checker }
+
+// Manifest returns all that running the plan would execute: see report.Manifest.
+func (p *Plan) Manifest() report.Manifest {
+	models, servers := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for _, f := range p.checker.Files {
+		maps.Copy(models, f.Models)
+		maps.Copy(servers, f.MCPServers)
+	}
+	bound := map[string]json.RawMessage{
+		"flags": p.checker.spec.bound(p.checker.exec), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
+	}
+	if p.lines != nil {
+		bound["lines"] = boundLines(p.lines)
+	}
+	return report.Of(p.Program, bound)
+}
+
+// A Preview is what running a plan would do, as far as that is known before it runs.
+type Preview struct {
+	Plan     *Plan
+	DryRun   *forecast.DryRun
+	Forecast *forecast.Forecast
+}

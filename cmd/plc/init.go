@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/tool/openapi"
+)
+
+func initCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Make a project file of what is in this folder, and a first plan",
+		Long: `Make a plc.yaml in the current folder that names what is found there: tool files (tools.yaml),
+configurations of MCP clients (.mcp.json, mcp.json, .vscode/mcp.json) and OpenAPI documents,
+for which services.yaml is written; and first-plan.json, a plan that runs. Nothing is started,
+and no file is overwritten. The new project file is trusted (plc trust).`,
+		Example: `  plc init
+  plc run first-plan.json`,
+		Args: wants(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error { return env.initProject() },
+	}
+}
+
+// The files that plc init writes besides the project file.
+const (
+	firstPlanName = "first-plan.json"
+	servicesName  = "services.yaml"
+)
+
+// firstPlan is a plan that runs with the tools that calculate.
+const firstPlan = `{
+  "calls": [
+    {"_tool": "add", "a": 2, "b": 3, "_outputPath": "†state.sum"},
+    {"_tool": "multiply", "a": "†state.sum", "b": 4, "_outputPath": "†state.product"}
+  ],
+  "output": "†state.product"
+}
+`
+
+// newFile is a file to be written.
+type newFile struct {
+	name string
+	text []byte
+}
+
+// initProject is plc init.
+func (env *environment) initProject() error {
+	found, err := findInFolder()
+	if err != nil {
+		return err
+	}
+	var files []newFile
+	if len(found.documents) > 0 {
+		text, err := env.servicesOf(found.documents)
+		if err != nil {
+			return err
+		}
+		files = append(files, newFile{servicesName, text})
+		found.tools = append(found.tools, servicesName)
+	}
+	files = append(files, newFile{firstPlanName, []byte(firstPlan)}, newFile{plc.ProjectName, projectText(found)})
+	for _, f := range files {
+		if _, err := os.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there already, and is not overwritten; move it away, or edit it", f.name)
+		}
+	}
+	for _, f := range files {
+		if err := createFile(f.name, f.text); err != nil {
+			return err
+		}
+		showf(env.stdout, "wrote %s\n", f.name)
+	}
+	name, p, err := env.project()
+	if err != nil {
+		return err
+	}
+	if err := writeTrust(name, p); err != nil {
+		return err
+	}
+	if len(found.mcp) > 0 {
+		env.hintf("plc run starts the MCP servers of %s", strings.Join(found.mcp, ", "))
+	}
+	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
+	return nil
+}
+
+// createFile writes a file that is not there yet.
+func createFile(name string, text []byte) error {
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("can't write %s: %w", name, err)
+	}
+	_, err = out.Write(text)
+	return errors.Join(err, out.Close())
+}
+
+// inFolder is what a folder has for a project.
+type inFolder struct{ tools, mcp, documents []string }
+
+// findInFolder looks for tool files, configurations of MCP clients and OpenAPI documents.
+func findInFolder() (found inFolder, err error) {
+	for _, name := range []string{"tools.yaml", "tools.yml", "tools.json"} {
+		found.tools = append(found.tools, existing(name)...)
+	}
+	for _, name := range []string{".mcp.json", "mcp.json", filepath.Join(".vscode", "mcp.json"), filepath.Join(".cursor", "mcp.json")} {
+		found.mcp = append(found.mcp, existing(name)...)
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		return found, plc.ReadError(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)) && e.Type().IsRegular() && isOpenAPI(name) {
+			found.documents = append(found.documents, name)
+		}
+	}
+	return found, nil
+}
+
+// existing returns the name of a file that is there.
+func existing(name string) []string {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return []string{name}
+}
+
+// isOpenAPI reports whether a file is an OpenAPI document.
+func isOpenAPI(name string) bool {
+	text, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(text, []byte("openapi")) || !bytes.Contains(text, []byte("paths")) {
+		return false
+	}
+	_, err = openapi.Read(text)
+	return err == nil
+}
+
+// projectText is the text of a project file.
+func projectText(found inFolder) []byte {
+	var b bytes.Buffer
+	b.WriteString("# What plc uses in this folder and below: see docs/cli.md. Flags on the command line win.\n")
+	list := func(name, comment string, values []string) {
+		if len(values) > 0 {
+			quoted := make([]string, len(values))
+			for i, v := range values {
+				quoted[i] = string(quote(filepath.ToSlash(v)))
+			}
+			fmt.Fprintf(&b, "%s: [%s] # %s\n", name, strings.Join(quoted, ", "), comment)
+		}
+	}
+	list("tools", "math are the tools that calculate", append([]string{"math"}, found.tools...))
+	list("mcp", "their servers are started when a plan is checked or run", found.mcp)
+	b.WriteString(`# store: .plc/runs.db            # the record of runs, in place of the user's
+# severities: {PLC309: error}    # how severe findings are; ignore: [PLC403] drops them
+# policy: {approve: all, deny: []} # also allow, hosts, paths, as in a tool file
+`)
+	return b.Bytes()
+}

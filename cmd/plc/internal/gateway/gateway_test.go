@@ -1,0 +1,371 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/sqlite"
+	"github.com/plc-lang/plc/tool"
+)
+
+// world is what the tools of a test do.
+type world struct {
+	wiped atomic.Int32
+	gate  chan struct{} // what slow waits for
+}
+
+func (w *world) tools() []*tool.Tool {
+	double := tool.Func("double", "Doubles a number.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (int, error) {
+		return 2 * in.N, nil
+	})
+	double.Definition.Effects.ReadOnly = tool.Yes
+	wipe := tool.Func("wipe", "Deletes everything.", func(context.Context, struct{}) (string, error) {
+		w.wiped.Add(1)
+		return "wiped", nil
+	})
+	wipe.Definition.Effects.Destructive = tool.Yes
+	slow := tool.Func("slow", "Waits.", func(ctx context.Context, _ struct{}) (string, error) {
+		select {
+		case <-w.gate:
+			return "done", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+	slow.Definition.Effects.ReadOnly = tool.Yes
+	many := tool.Func("many", "Gives a long list.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) ([]map[string]string, error) {
+		list := make([]map[string]string, in.N)
+		for i := range list {
+			list[i] = map[string]string{"name": fmt.Sprintf("item %d", i), "text": strings.Repeat("é", i)}
+		}
+		return list, nil
+	})
+	return []*tool.Tool{double, wipe, slow, many}
+}
+
+// serve starts a gateway over a store and returns a client of it.
+func serve(t *testing.T, w *world, store journal.Store, spec plc.Spec) (*Gateway, *mcp.ClientSession) {
+	t.Helper()
+	eng := plc.New(plc.Config{Tools: w.tools(), Store: store})
+	t.Cleanup(func() { eng.Close() })
+	g, err := New(t.Context(), Options{
+		Engine: eng, Store: store, Spec: spec, Version: "test", Approve: func(run string) string { return "plc approve " + run },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	here, there := mcp.NewInMemoryTransports()
+	go g.Serve(t.Context(), there)
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return g, client
+}
+
+func open(t *testing.T, name string) journal.Store {
+	t.Helper()
+	store, err := sqlite.Open(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// call calls a tool of the gateway; refused is the text of an error.
+func call[T any](t *testing.T, c *mcp.ClientSession, name string, args any) (out T, refused string) {
+	t.Helper()
+	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return out, err.Error()
+	}
+	if res.IsError {
+		return out, res.Content[0].(*mcp.TextContent).Text
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out, ""
+}
+
+type object = map[string]any
+
+func list(calls ...object) object { return object{"plan": calls} }
+
+// until asks for the status of a run until it is one of those wanted.
+func until(t *testing.T, c *mcp.ClientSession, run string, wanted ...exec.Status) *State {
+	t.Helper()
+	for {
+		s, refused := call[*State](t, c, "status", object{"run": run, "wait": 1})
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		for _, status := range wanted {
+			if s.Status == string(status) {
+				return s
+			}
+		}
+		if t.Context().Err() != nil {
+			t.Fatalf("the run is %s", s.Status)
+		}
+	}
+}
+
+// An agent finds a tool, corrects its plan, runs it and gets the output.
+func TestPlanIsCorrectedAndRun(t *testing.T) {
+	_, c := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
+	tools, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, _ := json.Marshal(tools.Tools)
+	if len(tools.Tools) != 7 || len(listed) > 10_500 {
+		t.Errorf("%d tools in %d bytes", len(tools.Tools), len(listed))
+	}
+	found, _ := call[*Found](t, c, "search_tools", object{"query": "number"})
+	if found == nil || len(found.Tools) != 1 || found.Tools[0].Name != "double" || found.Tools[0].Effect != "reads" {
+		t.Fatalf("found %+v", found)
+	}
+	faulty := list(object{"_tool": "dubble", "n": 4, "_outputPath": "†state.x"})
+	checked, _ := call[*Checked](t, c, "check", faulty)
+	if checked.OK || len(checked.Findings) != 1 || checked.Findings[0] != `error PLC201 at /0/_tool: unknown tool "dubble"; did you mean "double"?; fix: replace it by "double"` {
+		t.Fatalf("checked %+v", checked)
+	}
+	if state, _ := call[*State](t, c, "run", faulty); state.Status != "invalid" || state.Run != "" {
+		t.Errorf("a plan with an error is %+v", state)
+	}
+	sound := object{
+		"plan": object{
+			"calls":  []any{object{"_tool": "double", "n": "†input.n", "_outputPath": "†state.x"}},
+			"output": object{"twice": "†state.x"},
+		},
+		"input": object{"n": 21},
+	}
+	preview, refused := call[*Previewed](t, c, "preview", sound)
+	if refused != "" || !preview.OK || preview.Calls == nil || *preview.Calls != 1 || len(preview.Effects) != 0 || len(preview.Steps) != 1 {
+		t.Errorf("preview %+v %s", preview, refused)
+	}
+	state, refused := call[*State](t, c, "run", sound)
+	if refused != "" || state.Status != "completed" || !state.Output.Whole || fmt.Sprint(state.Output.Value) != "map[twice:42]" {
+		t.Fatalf("run %+v %s", state, refused)
+	}
+	part, refused := call[*View](t, c, "result", object{"run": state.Run, "path": "/twice"})
+	if refused != "" || fmt.Sprint(part.Value) != "42" {
+		t.Errorf("result %+v %s", part, refused)
+	}
+}
+
+// A destructive call waits for a person, whatever the agent calls, and runs once when the
+// person has said yes.
+func TestNoToolApproves(t *testing.T) {
+	w := &world{}
+	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	_, c := serve(t, w, store, plc.Spec{})
+	plan := list(object{"_tool": "wipe", "_outputPath": "†state.x"})
+	state, refused := call[*State](t, c, "run", plan)
+	if refused != "" || state.Status != "paused" || len(state.Waiting) != 1 || state.Answer == "" {
+		t.Fatalf("run %+v %s", state, refused)
+	}
+	tools := []string{"search_tools", "check", "preview", "run", "status", "result", "approve", "answer"}
+	args := []object{
+		{"run": state.Run}, {"run": state.Run, "wait": 0}, plan, {"names": []string{"wipe"}},
+		{"run": state.Run, "approve": true}, {"plan": plan["plan"], "yes": true}, {"run": state.Run, "path": "/x"},
+		list(object{"_tool": "wipe", "_approve": false}), list(object{"_tool": "double", "n": 1, "_fallback": "wipe"}),
+		list(object{"_tool": "double", "n": 1, "_activity": "wipe"}),
+		{"plan": []any{object{"_tool": "wipe"}}, "input": object{"approve": "none"}, "wait": 0},
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	sequences := 100
+	for range sequences {
+		for range 1 + r.IntN(4) {
+			a := object{"wait": 0}
+			for k, v := range args[r.IntN(len(args))] {
+				a[k] = v
+			}
+			name := tools[r.IntN(len(tools))]
+			if name != "run" && name != "status" {
+				delete(a, "wait")
+			}
+			call[any](t, c, name, a)
+		}
+	}
+	if n := w.wiped.Load(); n != 0 {
+		t.Fatalf("wiped %d times unasked in %d sequences", n, sequences)
+	}
+	if err := store.Answer(t.Context(), state.Run, "", "wipe", exec.Answer{Approved: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s := until(t, c, state.Run, exec.Completed, exec.Failed); s.Status != "completed" || w.wiped.Load() != 1 {
+		t.Errorf("%+v, wiped %d times", s, w.wiped.Load())
+	}
+}
+
+// Where every plan needs a yes, a run waits for it.
+func TestLazyPlan(t *testing.T) {
+	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	_, c := serve(t, &world{}, store, plc.Spec{Lazy: true})
+	state, refused := call[*State](t, c, "run", object{"plan": []any{object{"_tool": "double", "n": 1}}, "wait": 0})
+	if refused != "" {
+		t.Fatal(refused)
+	}
+	until(t, c, state.Run, exec.Paused)
+	sum, err := store.Summary(t.Context(), state.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Approve(t.Context(), sum.Program, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, c, state.Run, exec.Completed)
+}
+
+// What was under way when a gateway ended goes on under the next one.
+func TestNextGatewayGoesOn(t *testing.T) {
+	w := &world{gate: make(chan struct{})}
+	name := filepath.Join(t.TempDir(), "runs.db")
+	store := open(t, name)
+	g, c := serve(t, w, store, plc.Spec{})
+	state, refused := call[*State](t, c, "run", object{"plan": []any{object{"_tool": "slow", "_outputPath": "†state.x"}}, "wait": 0})
+	if refused != "" || state.Status != "running" {
+		t.Fatalf("%+v %s", state, refused)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store.Close()
+	close(w.gate)
+	_, c = serve(t, w, open(t, name), plc.Spec{})
+	if s := until(t, c, state.Run, exec.Completed, exec.Failed); s.Status != "completed" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A run that is cancelled ends; another one's runs can't be seen.
+func TestCancel(t *testing.T) {
+	w := &world{gate: make(chan struct{})}
+	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	_, c := serve(t, w, store, plc.Spec{})
+	state, _ := call[*State](t, c, "run", object{"plan": []any{object{"_tool": "slow"}}, "wait": 0})
+	if s, refused := call[*Ended](t, c, "cancel", object{"run": state.Run}); refused != "" || s.Status != "cancelled" {
+		t.Errorf("%+v %s", s, refused)
+	}
+	other := plc.New(plc.Config{Tools: w.tools(), Store: store})
+	defer other.Close()
+	res, err := other.Run(t.Context(), plc.Spec{Plan: plc.Text(`[{"_tool": "double", "n": 1}]`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"status", "result", "cancel"} {
+		if _, refused := call[any](t, c, name, object{"run": res.Run}); !strings.Contains(refused, "there is no run") {
+			t.Errorf("%s of another one's run: %q", name, refused)
+		}
+	}
+}
+
+// The parts of a large result lead to all of it.
+func TestParts(t *testing.T) {
+	_, c := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
+	state, refused := call[*State](t, c, "run", object{"plan": object{
+		"calls": []any{object{"_tool": "many", "n": 300, "_outputPath": "†state.items"}}, "output": object{"a/b~": "†state.items"},
+	}})
+	if refused != "" || state.Status != "completed" || state.Output.Whole || len(state.Output.Parts) != 1 {
+		t.Fatalf("%+v %s", state, refused)
+	}
+	var collect func(path string) any
+	collect = func(path string) any {
+		var text string
+		var members object
+		var elements []any
+		for from := 0; ; {
+			v, refused := call[*View](t, c, "result", object{"run": state.Run, "path": path, "from": from})
+			if refused != "" {
+				t.Fatal(refused)
+			}
+			if v.Whole {
+				return v.Value
+			}
+			text += v.Text
+			for _, p := range v.Parts {
+				value := p.Value
+				if value == nil {
+					value = collect(p.Path)
+				}
+				if v.Type == "array" {
+					elements = append(elements, value)
+				} else {
+					if members == nil {
+						members = object{}
+					}
+					members[unescape.Replace(p.Path[strings.LastIndex(p.Path, "/")+1:])] = value
+				}
+			}
+			if from = v.Next; from == 0 {
+				switch v.Type {
+				case "string":
+					return text
+				case "array":
+					return elements
+				}
+				return members
+			}
+		}
+	}
+	got, _ := json.Marshal(collect(""))
+	want := make([]map[string]string, 300)
+	for i := range want {
+		want[i] = map[string]string{"name": fmt.Sprintf("item %d", i), "text": strings.Repeat("é", i)}
+	}
+	raw, _ := json.Marshal(map[string]any{"a/b~": want})
+	if string(got) != string(raw) {
+		t.Errorf("the parts make %.200s…, want %.200s…", got, raw)
+	}
+}
+
+// Bad input is refused with a reason.
+func TestBadInput(t *testing.T) {
+	_, c := serve(t, &world{}, open(t, filepath.Join(t.TempDir(), "runs.db")), plc.Spec{})
+	for _, test := range []struct {
+		name string
+		args object
+		want string
+	}{
+		{"status", object{"run": "nosuch"}, "there is no run"},
+		{"status", object{"run": "nosuch", "wait": -1}, "wait is -1"},
+		{"result", object{"run": "nosuch"}, "there is no run"},
+		{"run", object{}, "plan"},
+		{"run", object{"plan": []any{}, "wait": 1e9}, "wait is 1e+09"},
+		{"run", object{"plan": []any{}, "input": "text"}, "input"},
+	} {
+		if _, refused := call[any](t, c, test.name, test.args); !strings.Contains(refused, test.want) {
+			t.Errorf("%s %v: %q, want %q", test.name, test.args, refused, test.want)
+		}
+	}
+	for _, plan := range []any{"", "prose", "[", nil, 7, object{}, strings.Repeat("[", 100_000), []any{object{"_tool": 5}}} {
+		if checked, refused := call[*Checked](t, c, "check", object{"plan": plan}); refused == "" && checked.OK {
+			t.Errorf("%.20v is a plan", plan)
+		}
+	}
+}

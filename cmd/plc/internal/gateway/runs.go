@@ -1,0 +1,373 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// label is the label of runs that a gateway began, and resumes.
+const label, labelValue = "frontend", "mcp"
+
+// running is a run of this process.
+type running struct {
+	id     string
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when it has ended or paused
+
+	mu      sync.Mutex
+	ended   int           // how many calls have
+	events  chan struct{} // closed and replaced at each event that counts
+	waiting bool          // for its lazy plan to be approved
+}
+
+func (r *running) setWaiting(is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = is
+}
+
+func (r *running) isWaiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waiting
+}
+
+// State says how far a run is.
+type State struct {
+	Run      string         `json:"run,omitempty" jsonschema:"its id; left out when nothing ran"`
+	Status   string         `json:"status" jsonschema:"running, completed, failed, paused, cancelled, rejected, interrupted, or invalid: the plan has errors"`
+	Reason   string         `json:"reason,omitempty"`
+	Calls    map[string]int `json:"calls,omitempty" jsonschema:"how many calls have each status"`
+	Waiting  []string       `json:"waiting,omitempty" jsonschema:"calls that wait for a person"`
+	Answer   string         `json:"answer,omitempty" jsonschema:"how a person answers; tell your user"`
+	Failed   []string       `json:"failed,omitempty"`
+	Output   *View          `json:"output,omitempty"`
+	Findings []string       `json:"findings,omitempty"`
+	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
+}
+
+// ToRun is what run is given.
+type ToRun struct {
+	Planned
+	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds to wait for the end, at most 300; 20 if left out"`
+}
+
+// Which names a run.
+type Which struct {
+	Run  string   `json:"run"`
+	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds to wait for the end, at most 300; 0 if left out"`
+}
+
+func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (*mcp.CallToolResult, *State, error) {
+	wait, err := seconds(in.Wait, 20)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, asText, err := g.spec(in.Planned)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Labels = map[string]string{label: labelValue}
+	p, err := g.opts.Engine.Prepare(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := verdict(p, asText)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !c.OK {
+		return nil, &State{Status: "invalid", Findings: c.Findings, More: c.More}, nil
+	}
+	if n := len(g.underWay()); n >= g.opts.MaxRuns {
+		return nil, nil, fmt.Errorf("%d runs are under way, which is as many as may be: wait for one, or cancel one", n)
+	}
+	begun, err := p.Begin(g.context)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := g.start(begun)
+	g.await(ctx, req, r, wait)
+	state, err := g.state(ctx, r.id)
+	if state != nil {
+		state.Findings, state.More = c.Findings, c.More
+	}
+	return nil, state, err
+}
+
+// start runs what was begun or is continued.
+func (g *Gateway) start(begun *plc.Run) *running {
+	ctx, cancel := context.WithCancelCause(g.context)
+	r := &running{id: begun.ID(), cancel: cancel, done: make(chan struct{}), events: make(chan struct{})}
+	begun.OnEvent, begun.Allow = r.note, g.allow(r)
+	g.mu.Lock()
+	g.runs[r.id] = r
+	g.mu.Unlock()
+	go func() {
+		defer cancel(nil)
+		res, err := begun.Do(ctx)
+		if err = errors.Join(err, begun.Close()); err != nil {
+			g.setProblem(r.id, err)
+		}
+		if res != nil {
+			g.paused(r.id, len(res.Questions))
+		}
+		g.mu.Lock()
+		delete(g.runs, r.id)
+		g.mu.Unlock()
+		close(r.done)
+	}()
+	return r
+}
+
+// note counts the calls that have ended.
+func (r *running) note(e *exec.Event) {
+	switch e.Type {
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+	default:
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended++
+	close(r.events)
+	r.events = make(chan struct{})
+}
+
+// progress returns how many calls have ended, and what is closed when another does.
+func (r *running) progress() (ended int, more <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended, r.events
+}
+
+// await waits for the end of a run, or for a time, and tells the client of calls that end.
+func (g *Gateway) await(ctx context.Context, req *mcp.CallToolRequest, r *running, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	tell := func(ended int) {
+		if token := req.Params.GetProgressToken(); token != nil {
+			// A client that is gone ends ctx.
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: float64(ended + 1), Message: fmt.Sprintf("run %s: %d calls have ended", r.id, ended),
+			})
+		}
+	}
+	for {
+		ended, more := r.progress()
+		tell(ended)
+		select {
+		case <-r.done:
+			return
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-more:
+		}
+	}
+}
+
+func seconds(s *float64, unset float64) (time.Duration, error) {
+	if s == nil {
+		s = &unset
+	}
+	if *s < 0 || *s > 300 {
+		return 0, fmt.Errorf("wait is %v, and has to be from 0 to 300 seconds", *s)
+	}
+	return time.Duration(*s * float64(time.Second)), nil
+}
+
+// underWay returns the runs of this process.
+func (g *Gateway) underWay() []*running {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := make([]*running, 0, len(g.runs))
+	for _, r := range g.runs {
+		all = append(all, r)
+	}
+	return all
+}
+
+func (g *Gateway) live(id string) *running {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.runs[id]
+}
+
+func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which) (*mcp.CallToolResult, *State, error) {
+	wait, err := seconds(in.Wait, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := g.summary(ctx, in.Run); err != nil {
+		return nil, nil, err
+	}
+	for end := time.Now().Add(wait); ; {
+		if r := g.live(in.Run); r != nil {
+			g.await(ctx, req, r, time.Until(end))
+		}
+		state, err := g.state(ctx, in.Run)
+		if err != nil || state.Status != string(exec.Paused) || !time.Now().Before(end) {
+			return nil, state, err
+		}
+		select { // a person may answer
+		case <-ctx.Done():
+			return nil, state, nil
+		case <-time.After(min(pollEvery, time.Until(end))):
+		}
+	}
+}
+
+// summary returns the summary of a run that an agent began. Others are none of its business.
+func (g *Gateway) summary(ctx context.Context, id string) (*journal.Summary, error) {
+	sum, err := g.opts.Store.Summary(ctx, id)
+	if err == nil && sum.Labels[label] != labelValue {
+		err = &journal.MissingError{Run: id}
+	}
+	var missing *journal.MissingError
+	if errors.As(err, &missing) {
+		return nil, fmt.Errorf("there is no run %q that an agent began; run gives the id of a run", id)
+	}
+	return sum, err
+}
+
+// state returns how far a run is, from its record.
+func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
+	sum, err := g.summary(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{Run: id, Status: string(sum.Status), Reason: cmp.Or(g.problem(id), sum.Reason), Calls: map[string]int{}}
+	if left(sum) {
+		s.Status = string(journal.Interrupted)
+	}
+	if r := g.live(id); r != nil {
+		if r.isWaiting() {
+			s.Status, s.Reason = string(exec.Paused), plc.WaitsForApproval
+		} else if sum.Status == exec.Pending { // its first event is not in the store yet
+			s.Status = string(exec.Running)
+		}
+	}
+	for status, n := range sum.Calls {
+		s.Calls[string(status)] = n
+	}
+	questions, err := g.opts.Store.Questions(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		text := fmt.Sprintf("%s (%s): %s", q.Path, q.Tool, q.Reason)
+		if q.Terms != nil && q.Terms.Target != "" {
+			text += "; runs " + q.Terms.Target
+		}
+		s.Waiting = append(s.Waiting, text)
+	}
+	if len(s.Waiting) > 0 || s.Status == string(exec.Paused) {
+		s.Answer = g.opts.Approve(id)
+	}
+	if sum.Finished.IsZero() {
+		return s, nil
+	}
+	res, err := g.recorded(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range res.Calls {
+		if c.Error != nil {
+			text := fmt.Sprintf("%s (%s): %s: %s", c.ID, c.Tool, c.Error.Code, c.Error.Message)
+			if c.Handled {
+				text += " (the plan handles it)"
+			}
+			s.Failed = append(s.Failed, text)
+		}
+	}
+	s.Output, err = view(string(gave(res)), "", 0, g.opts.MaxBytes)
+	return s, err
+}
+
+// recorded returns the result of a run that has ended, from its record.
+func (g *Gateway) recorded(ctx context.Context, id string) (*exec.Result, error) {
+	again, err := g.opts.Engine.Replay(ctx, id, plc.Source{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return again.Result, nil
+}
+
+// gave returns what a run gave: its output, or its state when the plan has no output.
+func gave(res *exec.Result) json.RawMessage {
+	if len(res.Output) > 0 && strings.TrimSpace(string(res.Output)) != "null" {
+		return res.Output
+	}
+	return res.State
+}
+
+// Wanted is the part of a result that result gives.
+type Wanted struct {
+	Run   string `json:"run"`
+	Path  string `json:"path,omitempty" jsonschema:"JSON Pointer, as in /hits/0/url; the whole if left out"`
+	State bool   `json:"state,omitempty" jsonschema:"look at the plan's state instead of its output"`
+	From  int    `json:"from,omitempty" jsonschema:"the first member, element or byte of text"`
+}
+
+func (g *Gateway) result(ctx context.Context, _ *mcp.CallToolRequest, in Wanted) (*mcp.CallToolResult, *View, error) {
+	sum, err := g.summary(ctx, in.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sum.Finished.IsZero() {
+		return nil, nil, fmt.Errorf("the run is %s: it has no result yet", sum.Status)
+	}
+	res, err := g.recorded(ctx, in.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc := gave(res)
+	if in.State {
+		doc = res.State
+	}
+	v, err := view(string(doc), in.Path, in.From, g.opts.MaxBytes)
+	return nil, v, err
+}
+
+// Cancelled names a run to cancel.
+type Cancelled struct {
+	Run    string `json:"run"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Ended says how a run ended that was cancelled; a run that has ended before stays as it is.
+type Ended struct {
+	Run    string `json:"run"`
+	Status string `json:"status"`
+}
+
+func (g *Gateway) cancel(ctx context.Context, _ *mcp.CallToolRequest, in Cancelled) (*mcp.CallToolResult, *Ended, error) {
+	if _, err := g.summary(ctx, in.Run); err != nil {
+		return nil, nil, err
+	}
+	if r := g.live(in.Run); r != nil {
+		r.cancel(&exec.CancelError{Reason: cmp.Or(in.Reason, "the agent cancelled it")})
+		<-r.done
+	} else if err := g.opts.Store.Cancel(ctx, in.Run, in.Reason); err != nil {
+		return nil, nil, err
+	}
+	sum, err := g.summary(ctx, in.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, &Ended{in.Run, string(sum.Status)}, nil
+}

@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+// Query says which tools are looked for.
+type Query struct {
+	Query string   `json:"query,omitempty" jsonschema:"words, as in: send mail"`
+	Names []string `json:"names,omitempty" jsonschema:"names of tools whose whole schemas are wanted"`
+	Limit int      `json:"limit,omitempty" jsonschema:"how many at most; 10 if left out"`
+}
+
+// Found is the answer of search_tools.
+type Found struct {
+	Tools   []Entry  `json:"tools" jsonschema:"the best first"`
+	More    int      `json:"more,omitempty" jsonschema:"how many others there are"`
+	Unknown []string `json:"unknown,omitempty" jsonschema:"names that no tool has"`
+}
+
+// An Entry is a tool as an agent sees it.
+type Entry struct {
+	Name        string `json:"name"`
+	Signature   string `json:"signature" jsonschema:"what it takes and gives"`
+	Description string `json:"description,omitempty"`
+	Effect      string `json:"effect" jsonschema:"pure, reads, changes, destructive or undeclared"`
+	Definition  any    `json:"definition,omitempty" jsonschema:"the whole definition"`
+}
+
+// How much of a description a list shows, and how many tools.
+const (
+	maxDescription = 300
+	defaultLimit   = 10
+	maxLimit       = 100
+)
+
+func entry(t *tool.Tool, whole bool) Entry {
+	t = t.Whole()
+	def := t.Definition
+	e := Entry{Name: def.Name, Signature: def.Signature(), Description: def.Description, Effect: effectOf(def.Effects)}
+	if whole {
+		e.Definition = json.RawMessage(def.Raw)
+	} else if short := []rune(strings.Join(strings.Fields(def.Description), " ")); len(short) > maxDescription {
+		e.Description = string(short[:maxDescription-1]) + "…"
+	} else {
+		e.Description = string(short)
+	}
+	return e
+}
+
+func effectOf(e tool.Effects) string {
+	switch {
+	case e.Pure == tool.Yes:
+		return "pure"
+	case e.Destructive == tool.Yes:
+		return "destructive"
+	case e.ChangesWorld():
+		return "changes"
+	case e.ReadOnly == tool.Yes:
+		return "reads"
+	}
+	return "undeclared"
+}
+
+func (g *Gateway) search(_ context.Context, _ *mcp.CallToolRequest, in Query) (*mcp.CallToolResult, *Found, error) {
+	out := &Found{Tools: []Entry{}}
+	for _, name := range in.Names {
+		if t, ok := g.tools.Lookup(name); ok {
+			out.Tools = append(out.Tools, entry(t, true))
+		} else {
+			out.Unknown = append(out.Unknown, name)
+		}
+	}
+	if len(in.Names) > 0 {
+		return nil, out, nil
+	}
+	limit := min(cmp.Or(in.Limit, defaultLimit), maxLimit)
+	found := ranked(g.tools, strings.Fields(strings.ToLower(in.Query)))
+	if limit < len(found) && limit > 0 {
+		found, out.More = found[:limit], len(found)-limit
+	}
+	for _, t := range found {
+		out.Tools = append(out.Tools, entry(t, false))
+	}
+	return nil, out, nil
+}
+
+// ranked returns the tools that have any of the words, those with the most first: a word in
+// the name counts for three in the description. Without words it returns all.
+func ranked(cat *tool.Catalogue, words []string) []*tool.Tool {
+	type scored struct {
+		tool  *tool.Tool
+		score int
+	}
+	var list []scored
+	for t := range cat.Listed() {
+		name, about := strings.ToLower(t.Definition.Name), strings.ToLower(t.Definition.Title+" "+t.Definition.Description)
+		score := 0
+		for _, w := range words {
+			switch {
+			case strings.Contains(name, w):
+				score += 3
+			case strings.Contains(about, w):
+				score++
+			}
+		}
+		if score > 0 || len(words) == 0 {
+			list = append(list, scored{t, score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int {
+		return cmp.Or(b.score-a.score, cmp.Compare(a.tool.Definition.Name, b.tool.Definition.Name))
+	})
+	tools := make([]*tool.Tool, len(list))
+	for i, s := range list {
+		tools[i] = s.tool
+	}
+	return tools
+}

@@ -1,0 +1,201 @@
+package lsp
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// A kind is what a document is to plc.
+type kind uint8
+
+// The kinds of documents.
+const (
+	nothing     kind = iota // some other JSON or YAML: the server says nothing about it
+	planFile                // a plan
+	toolFile                // tools and what runs them
+	serverFile              // the configuration of an MCP client
+	projectFile             // plc.yaml
+)
+
+// An analysis is what is known of a snapshot. It is immutable.
+type analysis struct {
+	kind     kind
+	file     *diag.File
+	program  *compile.Program // nil for what is no plan; of a plan that was mended, with a derived file
+	plan     *plc.Plan        // nil for what is no plan, and when the tools can't be read
+	findings diag.List        // about the document, and others that it needs
+	project  *project         // whose findings go with them
+	mended   *mended          // of a plan that was mended
+}
+
+// analysis returns what is known of the snapshot. The first call makes it.
+func (snap *snapshot) analysis() *analysis {
+	snap.once.Do(func() { snap.made = snap.analyse() })
+	return snap.made
+}
+
+func (snap *snapshot) analyse() *analysis {
+	p := snap.project
+	p.load()
+	a := &analysis{kind: snap.kind(), file: diag.NewFile(snap.name(), snap.text.bytes), project: p}
+	switch a.kind {
+	case planFile:
+		snap.check(a)
+	case toolFile:
+		if !p.has(snap.path) {
+			a.project = &project{
+				server: p.server, folder: p.folder, settings: p.settings, alone: snap.path, named: file.Project{Ignore: p.named.Ignore},
+				files: map[string]stamp{}, texts: map[string]bool{},
+			}
+			a.project.load()
+		}
+	case projectFile:
+		_, a.findings = file.ReadProject(a.file)
+	}
+	return a
+}
+
+// check checks a plan. When its text is broken, what can be said of the rest is said as well.
+func (snap *snapshot) check(a *analysis) {
+	if a.project.checker == nil {
+		doc, findings, err := plc.Parse(a.file, "")
+		if err == nil {
+			a.findings = findings
+			a.program, _ = compile.Compile(doc, nil)
+		}
+		return
+	}
+	a.plan = a.project.checker.CheckFile(a.file, snap.planName())
+	a.program, a.findings = a.plan.Program, a.plan.Findings
+	if !slices.ContainsFunc(a.findings, isSyntax) {
+		return
+	}
+	if a.mended = mend(a.file); a.mended == nil {
+		return
+	}
+	plan := a.project.checker.CheckFile(a.mended.file, snap.planName())
+	a.program = plan.Program
+	a.findings = slices.Clone(a.findings)
+	for _, f := range plan.Findings {
+		if f = f.Origin(); !isSyntax(f) && !told(a.findings, &f) && !a.mended.broken(f.Loc.Span) {
+			a.findings = append(a.findings, f)
+		}
+	}
+	a.findings.Sort()
+}
+
+// planName returns the name by which the documents of delegates are found.
+func (snap *snapshot) planName() string {
+	if snap.path == "" {
+		return filepath.Join(snap.project.folder, "untitled.json")
+	}
+	return snap.path
+}
+
+// isSyntax reports whether a finding says that a text is no JSON.
+func isSyntax(f diag.Finding) bool { return f.Code == diag.NotJSON }
+
+// told reports whether a list has a finding already.
+func told(l diag.List, f *diag.Finding) bool {
+	return slices.ContainsFunc(l, func(have diag.Finding) bool {
+		have = have.Origin()
+		return have.Code == f.Code && have.Loc.Span == f.Loc.Span && have.Message == f.Message
+	})
+}
+
+// has reports whether the settings of the project name a file.
+func (p *project) has(path string) bool {
+	return p.checker != nil && slices.ContainsFunc(p.checker.Files, func(f *file.File) bool { return f.Source.Name == path })
+}
+
+// calledTools tells a tool file in YAML that has an unusual name.
+var calledTools = regexp.MustCompile(`(?m)^(activities|mcpServers):`)
+
+// isYAML reports whether the document is written in YAML.
+func (snap *snapshot) isYAML() bool {
+	switch strings.ToLower(filepath.Ext(snap.path)) {
+	case ".yaml", ".yml":
+		return true
+	case ".json", ".jsonc":
+		return false
+	}
+	return snap.language == "yaml"
+}
+
+// kind tells what the document is: by the project, its name, its language and then its text.
+func (snap *snapshot) kind() kind {
+	base := filepath.Base(snap.path)
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	switch {
+	case base == plc.ProjectName:
+		return projectFile
+	case slices.Contains(snap.project.named.MCP, snap.path):
+		return serverFile
+	case snap.project.has(snap.path), snap.language == "plc-tools", stem == "tools", strings.HasSuffix(stem, ".tools"):
+		return toolFile
+	case snap.language == "plc", stem == "plan", strings.HasSuffix(stem, ".plan"):
+		return planFile
+	case snap.isYAML() && calledTools.Match(snap.text.bytes):
+		return toolFile
+	case bytes.Contains(snap.text.bytes, []byte(`"_tool"`)):
+		return planFile
+	}
+	return nothing
+}
+
+// origin returns a span of the program as one of the document.
+func (a *analysis) origin(s diag.Span) diag.Span {
+	if a.mended != nil {
+		return a.mended.origin(s)
+	}
+	return diag.Loc{File: a.program.File(), Span: s}.Origin().Span
+}
+
+// catalogue returns the tools that the plan may call.
+func (a *analysis) catalogue() *tool.Catalogue {
+	if a.program != nil && a.plan != nil {
+		return a.program.Catalogue()
+	}
+	return a.project.catalogue()
+}
+
+// catalogue returns the tools of the project.
+func (p *project) catalogue() *tool.Catalogue {
+	if p.checker == nil {
+		return nil
+	}
+	return p.checker.Catalogue
+}
+
+// callAt returns the call that an offset of the document is in.
+func (a *analysis) callAt(offset int) (*lang.Call, bool) {
+	if a.program == nil {
+		return nil, false
+	}
+	calls := a.program.Document.Calls
+	i, _ := slices.BinarySearchFunc(calls, offset, func(c lang.Call, offset int) int {
+		return int(a.origin(c.Node.Span()).End) - offset
+	})
+	if i < len(calls) && int(a.origin(calls[i].Node.Span()).Start) <= offset {
+		return &calls[i], true
+	}
+	return nil, false
+}
+
+// compiled returns a call of the document as it was compiled; nil when it was not.
+func (a *analysis) compiled(c *lang.Call) *compile.Call {
+	if got, ok := a.program.Call(c.ID); ok {
+		return got
+	}
+	return nil
+}

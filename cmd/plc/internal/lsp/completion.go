@@ -1,0 +1,341 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// complete offers what may stand at a place.
+func complete(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
+	c := &completer{snapshot: snap, analysis: snap.analysis(), snippets: snap.server.capable().TextDocument.Completion.CompletionItem.SnippetSupport}
+	offset := snap.text.offset(p.Position)
+	switch {
+	case c.analysis.kind == planFile:
+		c.cursor = cursorAt(snap.text.bytes, offset)
+		c.plan()
+	case c.analysis.kind != nothing:
+		c.file(offset)
+	}
+	for i := range c.items {
+		c.items[i].SortText = fmt.Sprintf("%05d", i)
+	}
+	return &protocol.CompletionList{Items: append([]protocol.CompletionItem{}, c.items...)}, nil
+}
+
+// A completer collects what may stand at a place, best first.
+type completer struct {
+	*snapshot
+	*cursor
+	analysis *analysis
+	snippets bool // the client knows them
+	items    []protocol.CompletionItem
+}
+
+// plan offers what may stand in a plan.
+func (c *completer) plan() {
+	i, inCall := c.call()
+	switch {
+	case inCall && i == len(c.frames)-1 && c.inName:
+		c.members(i)
+	case inCall:
+		c.value(i)
+	case len(c.frames) > 0 && c.inList(len(c.frames)-1) && !c.quoted:
+		c.calls()
+	case c.inOutput():
+		c.references(nil, nil)
+	default:
+		c.described(planSchema(), c.way(0), c.inName)
+	}
+}
+
+// inOutput reports whether the place is in a string of the plan's output.
+func (c *completer) inOutput() bool {
+	return c.quoted && !c.inName && slices.ContainsFunc(c.frames, func(f frame) bool { return f.key == "output" })
+}
+
+// replaced returns the range that a completion replaces: from an offset to the cursor.
+func (c *completer) replaced(from int) protocol.Range {
+	return c.text().rangeOf(diag.Span{Start: int32(from), End: int32(c.offset)})
+}
+
+func (c *completer) text() *text { return c.snapshot.text }
+
+// add offers a text for what stands from an offset to the cursor.
+func (c *completer) add(from int, item protocol.CompletionItem, text string) {
+	item.TextEdit = &protocol.TextEdit{Range: c.replaced(from), NewText: text}
+	c.items = append(c.items, item)
+}
+
+// start returns where what is typed begins: behind the quote of a string.
+func (c *completer) start() int {
+	if c.quoted {
+		return int(c.token.Start) + 1
+	}
+	return int(c.token.Start)
+}
+
+// name offers the name of a member, and what its value begins with.
+func (c *completer) name(name string, item protocol.CompletionItem, value string) {
+	text := quoted(name)
+	item.Label = name
+	from := int(c.token.Start)
+	if c.quoted {
+		from++
+		text = text[1 : len(text)-1]
+	}
+	switch {
+	case c.quoted && c.closed:
+		value = "" // a colon comes after the quote, or is there
+	case c.quoted:
+		text += `"`
+		fallthrough
+	default:
+		value = ": " + value
+	}
+	item.InsertTextFormat = 0
+	if c.snippets && strings.Contains(value, "$") {
+		item.InsertTextFormat = protocol.Snippet
+		text = escapeSnippet(text)
+	} else if value != "" {
+		value = ": "
+	}
+	c.add(from, item, text+value)
+}
+
+// word offers a string as a value.
+func (c *completer) word(s string, item protocol.CompletionItem) {
+	text := quoted(s)
+	item.Label = cmp.Or(item.Label, s)
+	from := int(c.token.Start)
+	if c.quoted {
+		from, text = from+1, text[1:len(text)-1]
+		if !c.closed {
+			text += `"`
+		}
+	}
+	c.add(from, item, text)
+}
+
+// escapeSnippet returns a text that stands for itself in a snippet.
+func escapeSnippet(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `$`, `\$`, `}`, `\}`).Replace(s)
+}
+
+// plain returns a snippet without its places: "$1" is nothing.
+func plain(s string) string {
+	for i := range 10 {
+		s = strings.ReplaceAll(s, fmt.Sprintf("$%d", i), "")
+	}
+	return s
+}
+
+// members offers the names of members of a call: the tool first, then its params, those that it
+// needs first, then those of the language.
+func (c *completer) members(i int) {
+	have := c.frames[i].names
+	if !slices.Contains(have, "_tool") {
+		c.name("_tool", protocol.CompletionItem{Kind: protocol.KindKeyword, Preselect: true, Documentation: memberDoc("_tool")}, `"$1"`)
+	}
+	def := c.definition()
+	if def != nil {
+		for _, name := range def.Positional() {
+			if slices.Contains(have, name) {
+				continue
+			}
+			item := protocol.CompletionItem{Kind: protocol.KindField, Detail: typeOfParam(def, name), Documentation: paramDoc(def, name)}
+			if !slices.Contains(def.Required, name) {
+				item.Detail = "optional " + item.Detail
+			}
+			c.name(name, item, valueSnippet(def.Param[name], 1))
+		}
+	}
+	rank := map[string]int{"_outputPath": -2, "_id": -1}
+	names := slices.SortedFunc(slices.Values(callMembers()), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		if name != "_tool" && !slices.Contains(have, name) {
+			item := protocol.CompletionItem{Kind: protocol.KindKeyword, Documentation: memberDoc(name)}
+			c.name(name, item, memberSnippet(name))
+		}
+	}
+}
+
+// thisCall returns the call that the cursor is in, as far as it could be read.
+func (c *completer) thisCall() *lang.Call {
+	if call, ok := c.analysis.callAt(c.offset); ok {
+		return call
+	}
+	return nil
+}
+
+// definition returns the definition of the tool of the call that the cursor is in; nil when it is
+// not known.
+func (c *completer) definition() *tool.Definition {
+	call := c.thisCall()
+	if call == nil || c.analysis.catalogue() == nil {
+		return nil
+	}
+	if t, ok := c.analysis.catalogue().Lookup(call.Tool); ok {
+		return t.Definition
+	}
+	return nil
+}
+
+// calls offers whole calls, one for each tool.
+func (c *completer) calls() {
+	for t := range c.tools() {
+		text := `{"_tool": ` + quoted(t.Definition.Name)
+		snippet, n := escapeSnippet(text), 1
+		for _, name := range t.Definition.Required {
+			value := valueSnippet(t.Definition.Param[name], n)
+			text += ", " + quoted(name) + ": " + plain(value)
+			snippet += ", " + escapeSnippet(quoted(name)) + ": " + value
+			n++
+		}
+		item := toolItem(t)
+		if item.InsertTextFormat = 0; c.snippets {
+			item.InsertTextFormat = protocol.Snippet
+			text = snippet
+		}
+		c.add(c.start(), item, text+"}")
+	}
+}
+
+// tools returns the tools that the plan may call, those of the project before those of the
+// language.
+func (c *completer) tools() func(yield func(*tool.Tool) bool) {
+	return func(yield func(*tool.Tool) bool) {
+		cat := c.analysis.catalogue()
+		if cat == nil {
+			return
+		}
+		var last []*tool.Tool
+		for t := range cat.Tools() {
+			switch {
+			case c.denied(t.Definition.Name):
+			case t.Source == tool.BuiltIn:
+				last = append(last, t)
+			case !yield(t):
+				return
+			}
+		}
+		for _, t := range last {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// denied reports whether the policy does not let plans use a tool.
+func (c *completer) denied(name string) bool {
+	if c.analysis.project.checker == nil {
+		return false
+	}
+	p := c.analysis.project.checker.Policy
+	matches := func(pattern string) bool { return tool.Matches(pattern, name) }
+	return slices.ContainsFunc(p.Deny, matches) || p.Allow != nil && !slices.ContainsFunc(p.Allow, matches)
+}
+
+// toolItem is a tool that is offered.
+func toolItem(t *tool.Tool) protocol.CompletionItem {
+	item := protocol.CompletionItem{Label: t.Definition.Name, Kind: protocol.KindFunction, Detail: effectsOf(t.Definition.Effects)}
+	item.Documentation = protocol.Markdown(toolDoc(t))
+	return item
+}
+
+// value offers what may stand as a value inside of a call.
+func (c *completer) value(i int) {
+	member := c.frames[i].key
+	inside := c.way(i + 1)
+	switch {
+	case member == "_tool" || member == "_fallback" && len(inside) == 0:
+		c.toolNames(member == "_tool" && len(c.frames[i].names) == 1)
+	case member == "_outputPath" || member == "_errorPath":
+		c.writes()
+	case member == "_when" || member == "_scopes":
+		c.references(c.thisCall(), nil)
+	case member == "_dependsOn":
+		c.ids()
+	case member == "_delegate":
+		c.documents()
+	case member == "_activity":
+		c.activities()
+	case member == "_instance":
+		c.instances()
+	case strings.HasPrefix(member, "_") && member != "_output":
+		c.described(callSchema(), append([]any{member}, inside...), c.inName)
+	default:
+		c.param(member, inside)
+	}
+}
+
+// toolNames offers names of tools and, in a call that has nothing else, the params that they need.
+func (c *completer) toolNames(alone bool) {
+	for t := range c.tools() {
+		item := toolItem(t)
+		if !alone || !c.snippets || len(t.Definition.Required) == 0 || !c.quoted {
+			c.word(t.Definition.Name, item)
+			continue
+		}
+		snippet := escapeSnippet(quoted(t.Definition.Name))
+		for n, name := range t.Definition.Required {
+			snippet += ", " + escapeSnippet(quoted(name)) + ": " + valueSnippet(t.Definition.Param[name], n+1)
+		}
+		item.InsertTextFormat, item.FilterText = protocol.Snippet, quoted(t.Definition.Name)
+		item.TextEdit = &protocol.TextEdit{Range: c.text().rangeOf(c.whole()), NewText: snippet}
+		c.items = append(c.items, item)
+	}
+}
+
+// whole returns the string that the cursor is in, with its quotes.
+func (c *completer) whole() diag.Span {
+	if c.closed {
+		return c.token
+	}
+	return diag.Span{Start: c.token.Start, End: int32(c.offset)}
+}
+
+// ids offers the ids of other calls.
+func (c *completer) ids() {
+	if c.analysis.program == nil {
+		return
+	}
+	this := c.thisCall()
+	for i := range c.analysis.program.Document.Calls {
+		if call := &c.analysis.program.Document.Calls[i]; (this == nil || call.Index != this.Index) && call.ID != "" {
+			c.word(call.ID, protocol.CompletionItem{Kind: protocol.KindConstant, Detail: call.Tool})
+		}
+	}
+}
+
+// activities offers the names of activities.
+func (c *completer) activities() {
+	if cat := c.analysis.catalogue(); cat != nil {
+		for name := range cat.Activities() {
+			c.word(name, protocol.CompletionItem{Kind: protocol.KindModule})
+		}
+	}
+}
+
+// instances offers the instances of the document.
+func (c *completer) instances() {
+	if c.analysis.program != nil {
+		for _, in := range c.analysis.program.Instances {
+			c.word(in.Name, protocol.CompletionItem{Kind: protocol.KindConstant})
+		}
+	}
+}
+
+// quoted returns a string as JSON.
+func quoted(s string) string { return string(jsonscan.Encode(s)) }

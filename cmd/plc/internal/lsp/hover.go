@@ -1,0 +1,272 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// hover tells what is known of what stands at a place.
+func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
+	a := snap.analysis()
+	offset := snap.text.offset(p.Position)
+	text, span := "", diag.Span{}
+	switch {
+	case a.program != nil:
+		text, span = a.hoverPlan(snap, offset)
+	case a.kind == toolFile || a.kind == projectFile:
+		text = a.hoverFile(snap, offset)
+	}
+	if text == "" {
+		return nil, nil
+	}
+	h := &protocol.Hover{Contents: protocol.Markdown(text)}
+	if !span.IsZero() {
+		r := snap.text.rangeOf(span)
+		h.Range = &r
+	}
+	return h, nil
+}
+
+// hoverFile tells what a member of a tool file or project file means.
+func (a *analysis) hoverFile(snap *snapshot, offset int) string {
+	schema := toolSchema()
+	if a.kind == projectFile {
+		schema = projectSchema()
+	}
+	if !snap.isYAML() {
+		return schema.at(cursorAt(snap.text.bytes, offset).way(0)).doc()
+	}
+	line := snap.text.position(offset).Line
+	y := yamlAt(snap.text.bytes, snap.text.lineEnd(line))
+	if m := yamlKey.FindSubmatchIndex(snap.text.bytes[snap.text.lines[line]:snap.text.lineEnd(line)]); m != nil {
+		y = yamlAt(snap.text.bytes, int(snap.text.lines[line])+m[1])
+	}
+	return schema.at(y.path).doc()
+}
+
+// hoverPlan tells about the path, tool, call or member at an offset of a plan.
+func (a *analysis) hoverPlan(snap *snapshot, offset int) (string, diag.Span) {
+	if o, ok := a.occurrenceAt(offset); ok {
+		return a.pathDoc(snap, &o), o.span()
+	}
+	c, ok := a.callAt(offset)
+	if !ok {
+		return "", diag.Span{}
+	}
+	within := func(n lang.Node) bool {
+		s := a.origin(n.Span())
+		return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
+	}
+	switch {
+	case within(c.ToolNode):
+		return a.toolAndCall(c), a.origin(c.ToolNode.Span())
+	case within(c.IDNode):
+		return a.callDoc(c), a.origin(c.IDNode.Span())
+	}
+	for m := range c.Node.Members() {
+		key := a.origin(m.Key)
+		switch {
+		case int(key.Start) > offset || offset > int(key.End):
+		case strings.HasPrefix(m.Name, "_"):
+			return callSchema().at([]any{m.Name}).doc(), key
+		default:
+			return a.memberOf(c, m.Name), key
+		}
+	}
+	if c.Rest != nil {
+		for _, d := range c.Rest.DependsOn {
+			if other, ok := a.named(d.Name); ok && within(d.Node) {
+				return a.callDoc(other), a.origin(d.Node.Span())
+			}
+		}
+	}
+	return "", diag.Span{}
+}
+
+// named returns the call of an id.
+func (a *analysis) named(id string) (*lang.Call, bool) {
+	if c, ok := a.program.Call(id); ok {
+		return c.Source, true
+	}
+	return nil, false
+}
+
+// memberOf returns what the tool of a call says of a param.
+func (a *analysis) memberOf(c *lang.Call, name string) string {
+	t, ok := a.catalogue().Lookup(c.Tool)
+	if !ok || t.Definition.Param[name] == nil {
+		return ""
+	}
+	text := "```\n" + name + ": " + t.Definition.Param[name].String() + "\n```"
+	if doc := schemaDoc(t.Definition.Param[name]); doc != "" {
+		text += "\n\n" + doc
+	}
+	if slices.Contains(t.Definition.Required, name) {
+		text += "\n\nrequired"
+	}
+	return text
+}
+
+// pathDoc returns the type of a path, who writes it and who reads it.
+func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
+	var b strings.Builder
+	path, sources := o.path(), o.sources()
+	b.WriteString("```\n" + path.String())
+	if t := typeOf(sources); t != "" {
+		b.WriteString(": " + t)
+	}
+	b.WriteString("\n```\n")
+	if o.write {
+		readers := a.readersOf(path, o)
+		if len(readers) == 0 {
+			b.WriteString("\nno call reads it\n")
+		} else {
+			fmt.Fprintf(&b, "\nread by %s\n", strings.Join(readers, ", "))
+		}
+		return b.String()
+	}
+	for _, s := range sources {
+		line := ""
+		if s.Writer != nil {
+			line = fmt.Sprintf("written by `%s`, line %d", s.Writer.ID, snap.text.position(int(a.origin(s.Writer.Source.Node.Span()).Start)).Line+1)
+		} else {
+			line = "held by the whiteboard at the beginning"
+		}
+		if len(sources) > 1 && s.Schema != nil {
+			line += ": `" + s.Schema.String() + "`"
+		}
+		b.WriteString("\n" + line + "\n")
+	}
+	return b.String()
+}
+
+// maxNamed is how many calls are named at most.
+const maxNamed = 12
+
+// readersOf returns the ids of the calls that read what is written at a path.
+func (a *analysis) readersOf(path state.Path, write *occurrence) (ids []string) {
+	for o := range a.occurrences() {
+		if o.write || o.call == write.call || !o.path().Overlaps(path) {
+			continue
+		}
+		id := "the output"
+		if o.call != nil {
+			id = "`" + o.call.ID + "`"
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		if len(ids) > maxNamed {
+			return append(ids[:maxNamed], "…")
+		}
+	}
+	return ids
+}
+
+// toolAndCall returns what is known of the tool of a call, and of the call.
+func (a *analysis) toolAndCall(c *lang.Call) string {
+	t, ok := a.catalogue().Lookup(c.Tool)
+	if !ok {
+		return ""
+	}
+	text := toolDoc(t)
+	if compiled := a.compiled(c); compiled != nil && compiled.Target != nil {
+		text += "\n" + compiled.Target.Words() + "\n"
+	}
+	return text + "\n" + a.callDoc(c)
+}
+
+// callDoc returns what a call does to the world, what it waits for and who waits for it.
+func (a *analysis) callDoc(c *lang.Call) string {
+	var lines []string
+	if compiled := a.compiled(c); compiled != nil {
+		lines = append(lines, effectsOf(compiled.Effects))
+	}
+	before, after := a.neighbours(c)
+	if len(before) > 0 {
+		lines = append(lines, "waits for "+names(before))
+	}
+	if len(after) > 0 {
+		lines = append(lines, names(after)+" wait for it")
+	}
+	if c.Rest != nil && c.Rest.Description != "" {
+		lines = append(lines, c.Rest.Description)
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// names returns ids as a list for people.
+func names(ids []string) string {
+	if len(ids) > maxNamed {
+		ids = append(ids[:maxNamed:maxNamed], "…")
+	}
+	return strings.Join(ids, ", ")
+}
+
+// maxEdges is how many edges are looked at to tell what waits for what: there may be as many as
+// pairs of calls.
+const maxEdges = 100_000
+
+// neighbours returns the calls that a call waits for, and those that wait for it.
+func (a *analysis) neighbours(c *lang.Call) (before, after []string) {
+	n := 0
+	for e := range a.program.Edges() {
+		if n++; n > maxEdges {
+			break
+		}
+		switch {
+		case e.To.Source == c || e.To.ID == c.ID:
+			before = append(before, "`"+e.From.ID+"`")
+		case e.From.Source == c || e.From.ID == c.ID:
+			after = append(after, "`"+e.To.ID+"`")
+		}
+	}
+	return unique(before), unique(after)
+}
+
+func unique(ids []string) []string {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// toolDoc returns what is known of a tool, in Markdown.
+func toolDoc(t *tool.Tool) string {
+	var b strings.Builder
+	b.WriteString("```\n" + t.Definition.Signature() + "\n```\n")
+	if t.Definition.Description != "" {
+		b.WriteString("\n" + t.Definition.Description + "\n")
+	}
+	return b.String()
+}
+
+// effectsOf says what a tool does to the world.
+func effectsOf(e tool.Effects) string {
+	var words []string
+	switch {
+	case e.Destructive == tool.Yes:
+		words = append(words, "destructive")
+	case e.ChangesWorld():
+		words = append(words, "changes the world")
+	case e.Pure == tool.Yes:
+		words = append(words, "pure")
+	case e.ReadOnly == tool.Yes:
+		words = append(words, "reads only")
+	default:
+		words = append(words, "effects undeclared")
+	}
+	if e.Independent == tool.Yes {
+		words = append(words, "independent")
+	}
+	if e.Domain != "" {
+		words = append(words, "domain "+e.Domain)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,318 @@
+package lsp
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+)
+
+// A thing is what a name at a place in a plan means: a path, a tool, a call or a document.
+type thing struct {
+	path     *occurrence
+	tool     string
+	call     *lang.Call
+	document string // its file
+}
+
+// thingAt returns what the name at an offset means.
+func (a *analysis) thingAt(snap *snapshot, offset int) (thing, bool) {
+	if a.program == nil {
+		name := a.toolAt(snap, offset)
+		return thing{tool: name}, name != ""
+	}
+	if o, ok := a.occurrenceAt(offset); ok {
+		return thing{path: &o}, true
+	}
+	if name := a.toolAt(snap, offset); name != "" { // a tool that the plan defines
+		return thing{tool: name}, true
+	}
+	c, ok := a.callAt(offset)
+	if !ok {
+		return thing{}, false
+	}
+	within := func(n lang.Node) bool {
+		s := a.origin(n.Span())
+		return !n.IsZero() && int(s.Start) <= offset && offset <= int(s.End)
+	}
+	switch {
+	case within(c.ToolNode):
+		return thing{tool: c.Tool}, true
+	case within(c.IDNode):
+		return thing{call: c}, true
+	case c.Rest == nil:
+		return thing{}, false
+	case within(c.Rest.DelegateNode) && c.Rest.Delegate != compile.Anonymous && !strings.Contains(c.Rest.Delegate, "://"):
+		return thing{document: filepath.Join(filepath.Dir(snap.planName()), filepath.FromSlash(path.Clean(c.Rest.Delegate)))}, true
+	case c.Rest.Fallback != nil && within(c.Rest.Fallback.ToolNode):
+		return thing{tool: c.Rest.Fallback.Tool}, true
+	}
+	for _, d := range c.Rest.DependsOn {
+		if other, ok := a.named(d.Name); ok && within(d.Node) {
+			return thing{call: other}, true
+		}
+	}
+	return thing{}, false
+}
+
+// toolAt returns the name of the tool that is defined at an offset; "" is none.
+func (a *analysis) toolAt(snap *snapshot, offset int) string {
+	cat := a.catalogue()
+	if cat == nil {
+		return ""
+	}
+	for t := range cat.Listed() {
+		at := t.Definition.Loc.Origin()
+		if at.File != nil && at.File.Name == snap.name() && int(at.Span.Start) <= offset && offset <= int(at.Span.End) && at.Span.Len() < 200 {
+			return t.Definition.Name
+		}
+	}
+	return ""
+}
+
+// definition leads to where something comes from: a path to the calls that write it, a tool to its
+// definition, an id to its call, a delegate to its document.
+func definition(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
+	a := snap.analysis()
+	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
+	if !ok {
+		return nil, nil
+	}
+	c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+	found := []protocol.Location{}
+	switch {
+	case what.path != nil && what.path.write:
+		found = append(found, c.at(what.path.span()))
+	case what.path != nil:
+		for _, s := range what.path.sources() {
+			if s.Writer != nil && !s.Span.IsZero() {
+				found = append(found, c.at(a.origin(s.Span)))
+			}
+		}
+		if len(found) == 0 {
+			found = c.messages(a, what.path.path()[0].Name)
+		}
+	case what.tool != "":
+		if t, ok := a.catalogue().Lookup(what.tool); ok && t.Definition.Loc.File != nil {
+			found = append(found, c.location(t.Definition.Loc))
+		}
+	case what.call != nil:
+		found = append(found, c.at(a.idSpan(what.call)))
+	default:
+		found = append(found, protocol.Location{URI: c.uri(what.document)})
+	}
+	return found, nil
+}
+
+// at returns the location of a span of the document.
+func (c *converter) at(s diag.Span) protocol.Location {
+	return protocol.Location{URI: c.snapshot.uri, Range: c.snapshot.text.rangeOf(s)}
+}
+
+// idSpan returns where a call has its id, or else its tool.
+func (a *analysis) idSpan(c *lang.Call) diag.Span {
+	if c.IDNode.IsZero() {
+		return a.origin(c.ToolNode.Span())
+	}
+	return a.origin(c.IDNode.Span())
+}
+
+// messages returns the messages of the document that a kind has its first values of.
+func (c *converter) messages(a *analysis, kind string) (found []protocol.Location) {
+	for i := range a.program.Document.Messages {
+		if m := &a.program.Document.Messages[i]; m.Kind == kind {
+			found = append(found, c.at(a.origin(m.Node.Span())))
+		}
+	}
+	return found
+}
+
+// references returns where something is used: of a path in this plan; of a tool in all plans of the
+// folder, and of a document in those that delegate to it.
+func findReferences(ctx context.Context, snap *snapshot, p *protocol.ReferenceParams) (any, error) {
+	a := snap.analysis()
+	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
+	if !ok {
+		return nil, nil
+	}
+	c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+	found := []protocol.Location{}
+	switch {
+	case what.path != nil:
+		for o := range a.occurrences() {
+			if o.path().Overlaps(what.path.path()) && (!o.write || p.Context.IncludeDeclaration) {
+				found = append(found, c.at(o.span()))
+			}
+		}
+	case what.call != nil:
+		for _, s := range a.idSpans(what.call, p.Context.IncludeDeclaration) {
+			found = append(found, c.at(s))
+		}
+	default:
+		if t, ok := a.catalogue().Lookup(what.tool); ok && p.Context.IncludeDeclaration && t.Definition.Loc.File != nil {
+			found = append(found, c.location(t.Definition.Loc))
+		}
+		found = append(found, c.across(ctx, &what)...)
+	}
+	return found, nil
+}
+
+// idSpans returns where the id of a call stands.
+func (a *analysis) idSpans(c *lang.Call, declared bool) (spans []diag.Span) {
+	if declared {
+		spans = append(spans, a.idSpan(c))
+	}
+	calls := a.program.Document.Calls
+	for i := range calls {
+		if calls[i].Rest == nil {
+			continue
+		}
+		for _, d := range calls[i].Rest.DependsOn {
+			if d.Name == c.ID {
+				spans = append(spans, a.origin(d.Node.Span()))
+			}
+		}
+	}
+	return spans
+}
+
+// Bounds of the search of a folder.
+const (
+	maxSearched = 2000    // files
+	maxPlan     = 8 << 20 // bytes of each
+)
+
+// across returns where plans in the folder of the project use a tool or delegate to a document.
+func (c *converter) across(ctx context.Context, what *thing) (found []protocol.Location) {
+	n := 0
+	look := func(name string, b []byte) {
+		file := diag.NewFile(name, b)
+		doc, _, err := plc.Parse(file, "")
+		if err != nil {
+			return
+		}
+		for i := range doc.Calls {
+			for _, at := range uses(&doc.Calls[i], what, name) {
+				found = append(found, c.location(diag.Loc{File: doc.File, Span: at}))
+			}
+		}
+	}
+	_ = filepath.WalkDir(c.snapshot.project.folder, func(name string, e fs.DirEntry, err error) error { // what can't be read has none
+		base := filepath.Base(name)
+		switch {
+		case ctx.Err() != nil || n > maxSearched:
+			return fs.SkipAll
+		case err != nil:
+			return fs.SkipDir
+		case e.IsDir() && name != c.snapshot.project.folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
+			return fs.SkipDir
+		case e.IsDir() || !strings.HasPrefix(strings.ToLower(filepath.Ext(base)), ".json"):
+			return nil
+		}
+		n++
+		b, open := c.snapshot.server.openText(name)
+		if info, err := e.Info(); !open && err == nil && info.Mode().IsRegular() && info.Size() <= maxPlan {
+			b, _ = os.ReadFile(name)
+		}
+		if strings.Contains(string(b), `"_tool"`) {
+			look(name, b)
+		}
+		return nil
+	})
+	return found
+}
+
+// uses returns where a call of a plan in a file uses something.
+func uses(c *lang.Call, what *thing, file string) (at []diag.Span) {
+	if what.tool != "" && c.Tool == what.tool {
+		at = append(at, c.ToolNode.Span())
+	}
+	r := c.Rest
+	if r == nil {
+		return at
+	}
+	if what.tool != "" && r.Fallback != nil && r.Fallback.Tool == what.tool {
+		at = append(at, r.Fallback.ToolNode.Span())
+	}
+	if what.document != "" && r.Delegate != "" && filepath.Join(filepath.Dir(file), filepath.FromSlash(path.Clean(r.Delegate))) == what.document {
+		at = append(at, r.DelegateNode.Span())
+	}
+	return at
+}
+
+// highlights returns where the path or call at a place stands in the document.
+func highlights(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
+	a := snap.analysis()
+	what, ok := a.thingAt(snap, snap.text.offset(p.Position))
+	if !ok || a.program == nil {
+		return nil, nil
+	}
+	found := []protocol.DocumentHighlight{}
+	add := func(s diag.Span, write bool) {
+		kind := protocol.HighlightRead
+		if write {
+			kind = protocol.HighlightWrite
+		}
+		found = append(found, protocol.DocumentHighlight{Range: snap.text.rangeOf(s), Kind: kind})
+	}
+	switch {
+	case what.path != nil:
+		for o := range a.occurrences() {
+			if o.path().Overlaps(what.path.path()) {
+				add(o.span(), o.write)
+			}
+		}
+	case what.call != nil:
+		for i, s := range a.idSpans(what.call, true) {
+			add(s, i == 0)
+		}
+	default:
+		calls := a.program.Document.Calls
+		for i := range calls {
+			for _, s := range uses(&calls[i], &what, snap.planName()) {
+				add(a.origin(s), false)
+			}
+		}
+	}
+	return found, nil
+}
+
+// links returns the names of files in a plan or project file, with what they lead to.
+func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
+	a := snap.analysis()
+	found := []protocol.DocumentLink{}
+	switch {
+	case a.program != nil:
+		c := &converter{snapshot: snap, texts: map[*diag.File]*text{}}
+		calls := a.program.Document.Calls
+		for i := range calls {
+			if r := calls[i].Rest; r != nil && r.Delegate != "" && r.Delegate != compile.Anonymous {
+				s := a.origin(r.DelegateNode.Span())
+				s.Start, s.End = s.Start+1, s.End-1
+				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(s), Target: c.uri(r.Delegate)})
+			}
+		}
+	case a.kind == projectFile:
+		named := snap.project.named
+		for _, name := range slices.Concat(named.Tools, named.MCP, []string{named.Lock}) {
+			rel, err := filepath.Rel(filepath.Dir(snap.path), name)
+			if err != nil || name == "" {
+				continue
+			}
+			if i := strings.Index(string(snap.text.bytes), filepath.ToSlash(rel)); i >= 0 {
+				s := diag.Span{Start: int32(i), End: int32(i + len(rel))}
+				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(s), Target: uriOf(name)})
+			}
+		}
+	}
+	return found, nil
+}

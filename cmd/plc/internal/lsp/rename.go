@@ -1,0 +1,142 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+)
+
+// A renaming is a name in a plan that can be another one: a step of a path, or the id of a call.
+type renaming struct {
+	name  string
+	span  diag.Span // of the name at the place
+	spans []diag.Span
+	id    bool
+}
+
+// prepareRename returns the name at a place, if it can be renamed.
+func prepareRename(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
+	r, err := snap.analysis().renamingAt(snap.text.offset(p.Position))
+	if err != nil {
+		return nil, err
+	}
+	return &protocol.PrepareRename{Range: snap.text.rangeOf(r.span), Placeholder: r.name}, nil
+}
+
+// rename renames a step of a path, or the id of a call, wherever it stands in the plan. It refuses
+// a name with which the plan would have errors that it does not have.
+func rename(_ context.Context, snap *snapshot, p *protocol.RenameParams) (any, error) {
+	a := snap.analysis()
+	r, err := a.renamingAt(snap.text.offset(p.Position))
+	if err != nil {
+		return nil, err
+	}
+	fix := &diag.Fix{Message: "rename"}
+	for _, at := range r.spans {
+		fix.Edits = append(fix.Edits, r.edit(snap.text.bytes, at, p.NewName))
+	}
+	text, err := diag.ApplyFixes(snap.text.bytes, []*diag.Fix{fix})
+	if err != nil {
+		return nil, &failure{protocol.RequestFailed, "the name stands in a place that can't be changed"}
+	}
+	after := a.project.checker.CheckFile(diag.NewFile(snap.name(), text), snap.planName()).Findings
+	if before := a.findings.Count(diag.Error); after.Count(diag.Error) > before {
+		for i := range after {
+			if after[i].Severity == diag.Error {
+				return nil, &failure{protocol.RequestFailed, fmt.Sprintf("with the name %q the plan has an error: %s", p.NewName, after[i].Message)}
+			}
+		}
+	}
+	return snap.edit(fix.Edits), nil
+}
+
+// edit returns the edit that writes another name at a place: as an id, behind a dot, or in brackets
+// when the name needs them.
+func (r *renaming) edit(text []byte, at diag.Span, name string) diag.Edit {
+	if r.id {
+		return diag.Edit{Span: at, Text: quoted(name)}
+	}
+	path := state.Path{{Name: "state"}, {Kind: state.Name, Name: name}}.String()
+	segment := quoted(strings.TrimPrefix(path, "†state"))
+	segment = segment[1 : len(segment)-1]
+	if text[at.Start] != '[' && at.Start > 0 && text[at.Start-1] == '.' {
+		at.Start--
+	}
+	return diag.Edit{Span: at, Text: segment}
+}
+
+// renamingAt returns what can be renamed at an offset.
+func (a *analysis) renamingAt(offset int) (*renaming, error) {
+	no := func(why string) (*renaming, error) { return nil, &failure{protocol.RequestFailed, why} }
+	if a.program == nil || a.plan == nil {
+		return no("only paths and ids of plans can be renamed")
+	}
+	if a.program != a.plan.Program {
+		return no("the plan has to be valid JSON first")
+	}
+	if o, ok := a.occurrenceAt(offset); ok {
+		return a.renamingOf(&o, offset)
+	}
+	c, ok := a.callAt(offset)
+	if !ok {
+		return no("there is no path and no id here")
+	}
+	id, at := "", diag.Span{}
+	if s := a.origin(c.IDNode.Span()); !c.IDNode.IsZero() && int(s.Start) <= offset && offset <= int(s.End) {
+		id, at = c.ID, s
+	} else if c.Rest != nil {
+		for _, d := range c.Rest.DependsOn {
+			if s := a.origin(d.Node.Span()); int(s.Start) <= offset && offset <= int(s.End) {
+				id, at = d.Name, s
+			}
+		}
+	}
+	named, ok := a.named(id)
+	switch {
+	case id == "" || !ok:
+		return no("there is no path and no id here")
+	case named.IDNode.IsZero():
+		return no(fmt.Sprintf("%q is a default id: give the call an _id first", id))
+	}
+	return &renaming{name: id, span: at, spans: a.idSpans(named, true), id: true}, nil
+}
+
+// renamingOf returns the step of a path that an offset is in.
+func (a *analysis) renamingOf(o *occurrence, offset int) (*renaming, error) {
+	path, at := o.path(), -1
+	for i, s := range o.expr.Path {
+		if span := a.origin(s.Span); int(span.Start) <= offset && offset <= int(span.End) {
+			at = i
+		}
+	}
+	switch {
+	case at < 0:
+		return nil, &failure{protocol.RequestFailed, "a kind can't be renamed: put the cursor on a name behind it"}
+	case o.expr.Path[at].Kind != lang.Named:
+		return nil, &failure{protocol.RequestFailed, "an index can't be renamed"}
+	case path[0].Name == "input":
+		return nil, &failure{protocol.RequestFailed, "the input is given from outside: what it is called can't be renamed here"}
+	}
+	prefix := path[:at+2]
+	r := &renaming{name: o.expr.Path[at].Name, span: a.origin(o.expr.Path[at].Span)}
+	writes := false
+	for other := range a.occurrences() {
+		p := other.path()
+		if len(p) < len(prefix) || !p[:len(prefix)].Covers(prefix) && !equalPaths(p[:len(prefix)], prefix) {
+			continue
+		}
+		writes = writes || other.write && len(p) == len(prefix)
+		r.spans = append(r.spans, a.origin(other.expr.Path[at].Span))
+	}
+	if !writes {
+		return nil, &failure{protocol.RequestFailed, fmt.Sprintf("%s is no place that the plan writes: its name comes from a tool, a schema or a given value", prefix)}
+	}
+	return r, nil
+}
+
+func equalPaths(a, b state.Path) bool { return a.String() == b.String() }

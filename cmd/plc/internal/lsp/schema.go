@@ -1,0 +1,225 @@
+package lsp
+
+import (
+	_ "embed" // the schemas
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The schemas of plc's files, for completion and hover, and for editors without a server. Tests
+// compare them with the readers, which decide.
+var (
+	//go:embed schema/plan.json
+	planText []byte
+	//go:embed schema/tools.json
+	toolsText []byte
+	//go:embed schema/project.json
+	projectText []byte
+)
+
+// Schemas returns the JSON Schemas of plc's files by name: plan, tools and project.
+func Schemas() map[string][]byte {
+	return map[string][]byte{"plan": planText, "tools": toolsText, "project": projectText}
+}
+
+// A description is a part of one of the schemas: what may stand at a place.
+type description struct {
+	root map[string]any
+	here []map[string]any // the alternatives
+}
+
+func described(text []byte) func() *description {
+	return sync.OnceValue(func() *description {
+		var root map[string]any
+		if err := json.Unmarshal(text, &root); err != nil {
+			panic(err)
+		}
+		return (&description{root: root}).with(root)
+	})
+}
+
+// planSchema, toolSchema and projectSchema return the schema of a file.
+var (
+	planSchema    = described(planText)
+	toolSchema    = described(toolsText)
+	projectSchema = described(projectText)
+)
+
+// callSchema returns the schema of a call.
+func callSchema() *description {
+	d := planSchema()
+	return d.with(d.root["definitions"].(map[string]any)["call"].(map[string]any))
+}
+
+// with returns the description of a schema, with references and alternatives resolved.
+func (d *description) with(list ...map[string]any) *description {
+	out := &description{root: d.root}
+	var add func(s map[string]any)
+	add = func(s map[string]any) {
+		if ref, ok := s["$ref"].(string); ok {
+			target := d.root
+			for _, name := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+				target, _ = target[name].(map[string]any)
+			}
+			add(target)
+			return
+		}
+		out.here = append(out.here, s)
+		alternatives, _ := s["anyOf"].([]any)
+		for _, a := range alternatives {
+			add(a.(map[string]any))
+		}
+	}
+	for _, s := range list {
+		add(s)
+	}
+	return out
+}
+
+// at returns what may stand at a path of names and indexes.
+func (d *description) at(path []any) *description {
+	for _, step := range path {
+		var next []map[string]any
+		for _, s := range d.here {
+			switch step := step.(type) {
+			case string:
+				properties, _ := s["properties"].(map[string]any)
+				if p, ok := properties[step].(map[string]any); ok {
+					next = append(next, p)
+				} else if p, ok := s["additionalProperties"].(map[string]any); ok {
+					next = append(next, p)
+				}
+			case int:
+				if p, ok := s["items"].(map[string]any); ok {
+					next = append(next, p)
+				}
+			}
+		}
+		d = d.with(next...)
+	}
+	return d
+}
+
+// names returns the names of the members that may stand there.
+func (d *description) names() []string {
+	all := map[string]bool{}
+	for _, s := range d.here {
+		p, _ := s["properties"].(map[string]any)
+		for name := range p {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// values returns the values that may stand there, as JSON, when they are few.
+func (d *description) values() (all []string) {
+	for _, s := range d.here {
+		list, _ := s["enum"].([]any)
+		for _, v := range list {
+			all = append(all, string(must(v)))
+		}
+		if s["type"] == "boolean" || slices.Contains(listOf(s["type"]), any("boolean")) {
+			all = append(all, "true", "false")
+		}
+	}
+	return all
+}
+
+func listOf(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// doc returns what is said of what may stand there; "" is nothing.
+func (d *description) doc() string {
+	for _, s := range d.here {
+		if text, ok := s["description"].(string); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// takes reports whether what stands there may be of a type.
+func (d *description) takes(name string) bool {
+	return slices.ContainsFunc(d.here, func(s map[string]any) bool {
+		return s["type"] == name || slices.Contains(listOf(s["type"]), any(name))
+	})
+}
+
+// callMembers returns the underscore members of calls.
+func callMembers() []string { return callSchema().names() }
+
+// memberDoc returns what is said of an underscore member.
+func memberDoc(name string) *protocol.MarkupContent {
+	if doc := callSchema().at([]any{name}).doc(); doc != "" {
+		return protocol.Markdown(doc)
+	}
+	return nil
+}
+
+// memberSnippet returns what the value of an underscore member begins with.
+func memberSnippet(name string) string {
+	d := callSchema().at([]any{name})
+	switch {
+	case name == "_outputPath" || name == "_errorPath" || name == "_when":
+		return `"†$1"`
+	case d.takes("array"):
+		return `["$1"]`
+	case d.takes("string") || len(d.values()) > 0 && !d.takes("boolean"):
+		return `"$1"`
+	}
+	return "$1"
+}
+
+// valueSnippet returns what the value of a param begins with.
+func valueSnippet(s *schemas.Schema, n int) string {
+	place := fmt.Sprintf("$%d", n)
+	var of struct{ Type any }
+	if s != nil {
+		_ = json.Unmarshal(s.Text(), &of) // a schema that is true has no type
+	}
+	switch of.Type {
+	case "integer", "number", "boolean":
+		return `"†` + place + `"`
+	case "array":
+		return `"†` + place + `"`
+	case "object":
+		return `"†` + place + `"`
+	}
+	return `"` + place + `"`
+}
+
+// typeOfParam returns the type of a param in short.
+func typeOfParam(def *tool.Definition, name string) string {
+	if s := def.Param[name]; s != nil {
+		return s.String()
+	}
+	return ""
+}
+
+// paramDoc returns what a definition says of a param.
+func paramDoc(def *tool.Definition, name string) *protocol.MarkupContent {
+	if s := def.Param[name]; s != nil {
+		if text := schemaDoc(s); text != "" {
+			return protocol.Markdown(text)
+		}
+	}
+	return nil
+}
+
+// schemaDoc returns the description that a schema has.
+func schemaDoc(s *schemas.Schema) string {
+	var of struct{ Description string }
+	_ = json.Unmarshal(s.Text(), &of) // a schema that is true has none
+	return of.Description
+}

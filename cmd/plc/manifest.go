@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool"
+)
+
+// shownManifest renders what an approval covers, from its manifest: one fact a line, with nothing
+// left out but the tools of the language. It reports false if a long value was cut.
+func shownManifest(plan string, m report.Manifest) (text display.Text, whole bool) {
+	var all struct {
+		Order []string                   `json:"order"`
+		Calls map[string]json.RawMessage `json:"calls"`
+	}
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(m, &all) != nil || json.Unmarshal(m, &members) != nil {
+		return display.Lit("what is to be approved can't be read\n"), true
+	}
+	b := &manifestWriter{whole: true}
+	b.Line("%s: %s may run; SHA-256 %s", display.Name(plan), count(len(all.Order), "call"), m.Digest())
+	b.Line("")
+	for i, id := range all.Order {
+		b.Line("%3d  %s", i+1, display.Name(id))
+		b.object(7, all.Calls[id])
+		delete(all.Calls, id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(all.Calls)) {
+		b.Line("     %s", display.Name(id))
+		b.object(7, all.Calls[id])
+	}
+	delete(members, "calls")
+	delete(members, "order")
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		value := members[name]
+		if name == "tools" {
+			value = withoutLanguage(value)
+		}
+		if string(value) != "{}" {
+			if !hasMembers(value) {
+				b.Line("%s  %s", display.Name(name), b.value(value))
+				continue
+			}
+			b.Line("%s", display.Name(name))
+			b.object(2, value)
+		}
+	}
+	if !b.whole {
+		b.Line("values are cut: + shows them as a whole, a page at a time")
+	}
+	return b.Text(), b.whole
+}
+
+// manifestWriter writes what a manifest has.
+type manifestWriter struct {
+	display.Builder
+	whole bool
+}
+
+// object writes the members of an object, one a line, with their values in a column. Objects in it
+// are written the same way, further in.
+func (b *manifestWriter) object(indent int, value json.RawMessage) {
+	in := display.Text{}.Pad(indent)
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(value, &members) != nil {
+		b.Line("%s%s", in, b.value(value))
+		return
+	}
+	width := 0
+	for name := range members {
+		width = max(width, min(display.Name(name).Columns(), maxNameColumn))
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		v := members[name]
+		if indent < maxIndent && hasMembers(v) {
+			b.Line("%s%s", in, display.Name(name))
+			b.object(indent+2, v)
+			continue
+		}
+		b.Line("%s%s  %s", in, display.Name(name).Pad(width), b.value(v))
+	}
+}
+
+// maxIndent is how far in the members of an object are written one a line.
+const maxIndent = 16
+
+// maxNameColumn is the width that the names of members take at most for the values behind them to
+// stand in a column.
+const maxNameColumn = 24
+
+// hasMembers reports whether a value is an object with members.
+func hasMembers(v json.RawMessage) bool {
+	v = jsonscan.Compact(nil, v)
+	return len(v) > 2 && v[0] == '{'
+}
+
+// value returns a value on one line. A long one is cut, and followed by its length and digest.
+func (b *manifestWriter) value(v json.RawMessage) display.Text {
+	v = jsonscan.Compact(nil, v)
+	text := display.JSON(v)
+	if text.Columns() <= maxValue {
+		return text
+	}
+	b.whole = false
+	return display.Sprintf("%s (%d bytes, SHA-256 %x)", text.Cut(maxValue), len(v), sha256.Sum256(v))
+}
+
+// withoutLanguage returns an object of tools without those of the language that are defined as in
+// this plc.
+func withoutLanguage(value json.RawMessage) json.RawMessage {
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(value, &members) != nil {
+		return value
+	}
+	for _, t := range tool.BuiltIns() {
+		var has struct{ Definition json.RawMessage }
+		name := t.Definition.Name
+		if json.Unmarshal(members[name], &has) == nil && has.Definition != nil &&
+			bytes.Equal(jsonscan.Canonical(nil, has.Definition), jsonscan.Canonical(nil, t.Definition.Raw)) {
+			delete(members, name)
+		}
+	}
+	return encoded(members)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/gateway"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
+)
+
+// gatewayFlags are the flags of plc mcp.
+type gatewayFlags struct {
+	spec  plc.Spec
+	tools toolFiles
+	store string
+	http  string
+	runs  int
+}
+
+// tokenVariable is the variable with the token that HTTP clients have to send.
+const tokenVariable = "PLC_MCP_TOKEN"
+
+// minToken is how long that token has to be.
+const minToken = 16
+
+func mcpCommand(env *environment) *cobra.Command {
+	var f gatewayFlags
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve plans to agents as an MCP server",
+		Long: `Serve plans to agents as an MCP server over standard input and output, or over HTTP.
+
+Whatever tools stand behind it, an agent gets seven: search_tools, check, preview, run, status,
+result and cancel. It writes one plan instead of calling tool after tool, and gets back only
+what the plan's output names.
+
+No tool approves anything. Calls of destructive tools wait until a person says yes with
+plc approve RUN; the run then continues by itself. Runs that were under way when the server
+ended are resumed by the next one with the same store.
+
+With --http, clients have to send the header "Authorization: Bearer TOKEN" with the token
+that the variable PLC_MCP_TOKEN has (at least 16 characters). Only addresses of this machine
+can be listened on.`,
+		Example: `  plc mcp --tools tools.yaml
+  plc mcp --mcp .mcp.json --approve all
+  PLC_MCP_TOKEN=$(openssl rand -hex 16) plc mcp --tools tools.yaml --http 127.0.0.1:8765`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.spec.Toolset = f.tools.Toolset
+			return env.serveAgents(c.Context(), &f)
+		},
+	}
+	fl, s := c.Flags(), &f.spec
+	addTools(fl, c, &f.tools)
+	addStore(c, &f.store, "where the records of runs are kept: a path")
+	fl.StringVar(&f.http, "http", "", "serve over HTTP on this address, as in 127.0.0.1:8765, instead of standard input and output")
+	fl.IntVar(&f.runs, "max-runs", gateway.DefaultMaxRuns, "how many runs may be under way")
+	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
+	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
+	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
+	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start (default 1000)")
+	fl.Float64Var(&s.Limits.Tokens, "max-tokens", 0, "how many tokens a run may use; 0 is no limit")
+	fl.Float64Var(&s.Limits.Cost, "max-cost", 0, "how much a run may cost; 0 is no limit")
+	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
+	s.Limits.State = exec.DefaultMaxBytes
+	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may write, as in 64MiB")
+	complete(c, "approve", "all", "destructive", "none")
+	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env))
+	return c
+}
+
+// serveAgents serves until the client is gone, or a signal.
+func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error {
+	if f.runs < 1 {
+		return fmt.Errorf("--max-runs is %d, and has to be at least 1", f.runs)
+	}
+	guard, err := env.listener(f.http)
+	if err != nil {
+		return err
+	}
+	if guard != nil {
+		defer guard.Close()
+	}
+	store, err := openStore(f.store)
+	if err != nil {
+		return err
+	}
+	if store == nil {
+		return errors.New("plc mcp needs a store: runs that wait for a person are kept in it")
+	}
+	defer store.Close()
+	g, err := gateway.New(ctx, gateway.Options{
+		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Store: store, Spec: f.spec,
+		MaxRuns: f.runs, Version: version(), Approve: f.answerText,
+	})
+	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
+		env.showFindings(faulty.Findings)
+		return exit(exitErrors)
+	}
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	if guard == nil {
+		err = g.Serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(env.stdin), Writer: unclosed{env.stdout}})
+	} else {
+		err = env.serveHTTP(ctx, guard, g.Handler())
+	}
+	if ctx.Err() != nil {
+		return exit(exitCancelled)
+	}
+	return err
+}
+
+// answerText says how a person answers for a run of the gateway.
+func (f *gatewayFlags) answerText(run string) string {
+	command := "plc approve " + run
+	if f.store != "" {
+		command += fmt.Sprintf(" --store %q", f.store)
+	}
+	return "a person runs this in a terminal, which shows what is asked: " + command
+}
+
+// listener listens on an address of this machine; nil for "".
+func (env *environment) listener(address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--http %q: %w; give a host and a port, as in 127.0.0.1:8765", address, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("--http %q: only addresses of this machine are allowed, as in 127.0.0.1:8765", address)
+	}
+	if len(os.Getenv(tokenVariable)) < minToken {
+		return nil, fmt.Errorf("--http needs a token of at least %d characters in the variable %s", minToken, tokenVariable)
+	}
+	return net.Listen("tcp", address)
+}
+
+// serveHTTP serves clients that have the token until ctx is done.
+func (env *environment) serveHTTP(ctx context.Context, l net.Listener, h http.Handler) error {
+	want := sha256.Sum256([]byte("Bearer " + os.Getenv(tokenVariable)))
+	server := &http.Server{
+		ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+			if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				http.Error(w, "the token in the header Authorization is missing or wrong", http.StatusUnauthorized)
+				return
+			}
+			h.ServeHTTP(w, r)
+		}),
+	}
+	showf(env.stderr, "serving MCP on http://%s\n", display.Line(l.Addr().String()))
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// unclosed is a writer that a transport can't close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }

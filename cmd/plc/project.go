@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+)
+
+// addProject makes the project file say the defaults of the flags of all commands.
+func addProject(env *environment, root *cobra.Command) {
+	root.PersistentFlags().BoolVar(&env.noProject, "no-project", false, "use no "+plc.ProjectName+" of this folder or one above it")
+	root.PersistentFlags().BoolVar(&env.trust, "trust", false, "trust the "+plc.ProjectName+" of this folder, or one above it, for this command: it may start programs")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if env.noProject || c.Flags().Lookup("tools") == nil && c.Flags().Lookup("store") == nil {
+			return nil
+		}
+		return env.useProject(c)
+	}
+}
+
+// useProject gives a command the flags of the project file that it does not have.
+func (env *environment) useProject(c *cobra.Command) error {
+	name, p, err := env.project()
+	if name == "" || err != nil {
+		return err
+	}
+	if err := env.checkTrust(c.Context(), name, p); err != nil {
+		return err
+	}
+	flags := c.Flags()
+	if verbose, err := flags.GetBool("verbose"); err == nil && verbose {
+		env.hintf("the project file is %s; --no-project uses none", name)
+	}
+	defaults := map[string][]string{"tools": p.Tools, "mcp": p.MCP, "deny": p.Deny, "ignore": p.Ignore, "severity": p.Severity}
+	for flag, value := range map[string]string{"lock": p.Lock, "approve": p.Approve, "store": p.Store} {
+		if value != "" {
+			defaults[flag] = []string{value}
+		}
+	}
+	if p.Strict {
+		defaults["strict"] = []string{"true"}
+	}
+	if os.Getenv("PLC_STORE") != "" {
+		delete(defaults, "store")
+	}
+	if tools := flags.Lookup("tools"); tools != nil {
+		files := (*toolFiles)(tools.Value.(*toolsFlag))
+		defer func() { files.Files = append(files.Files, plc.ProjectPolicy(p)...) }()
+	}
+	resumes := flags.Changed("resume") // of solve: what it was given counts
+	for flag, values := range defaults {
+		adds := flag == "deny" || flag == "ignore" || flag == "severity" // to what the command line says
+		known := flags.Lookup(flag)
+		if known == nil || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
+			continue
+		}
+		for _, value := range values {
+			if err := flags.Set(flag, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

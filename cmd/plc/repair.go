@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc/journal/sqlite"
+)
+
+func repairCommand(env *environment) *cobra.Command {
+	var store, to, format string
+	c := &cobra.Command{
+		Use:   "repair",
+		Short: "Say what of a damaged record is whole, and keep it in a new store",
+		Long: `Read all that the store has and say of each run whether it is as it was written or, if it is not,
+how many of its events can be kept. Nothing is changed. Exit 3 when something is damaged.
+
+With --to a new store is made of what can be kept. A run that is not whole is there with its
+beginning and the status damaged: it can be shown and replayed, and never goes on, since what
+it did after that is not known. Questions that were open are open again; approvals of plans,
+what instances gave, and how long tools took are left behind.`,
+		Example: `  plc runs repair
+  plc runs repair --to kept.db && plc runs --store kept.db`,
+		Args: wants(0, 0, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			asJSON, err := wantsJSON(format)
+			if err != nil {
+				return err
+			}
+			path, err := storePath(store)
+			switch {
+			case err != nil:
+				return err
+			case path == "":
+				return errNoStore
+			}
+			return env.repair(c, path, to, asJSON)
+		},
+	}
+	addStore(c, &store, "the store that is looked at")
+	addFormat(c, &format, "text or json (one document)")
+	c.Flags().StringVar(&to, "to", "", "make this store of what can be kept; it must not be there yet")
+	completeFiles(c, "db", "to")
+	return c
+}
+
+// repaired is what plc runs repair --format json prints.
+type repaired struct {
+	Store  string        `json:"store"`
+	Whole  bool          `json:"whole"`
+	Faults []string      `json:"faults"` // of the store as a whole
+	Runs   []repairedRun `json:"runs"`
+	To     *string       `json:"to"` // the store that was made
+}
+
+type repairedRun struct {
+	Run   string  `json:"run"`
+	Whole bool    `json:"whole"`
+	Kept  *int64  `json:"kept"` // events; null when nothing can be kept
+	Fault *string `json:"fault"`
+}
+
+func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) error {
+	runs, faults, err := sqlite.Damage(c.Context(), path)
+	if err != nil {
+		return errors.New(trimJournal(err))
+	}
+	out := repaired{Store: path, Whole: len(faults) == 0, Faults: []string{}, Runs: []repairedRun{}}
+	for _, f := range faults {
+		out.Faults = append(out.Faults, trimJournal(f))
+	}
+	for _, r := range runs {
+		e := repairedRun{Run: r.Run, Whole: r.Whole}
+		out.Whole = out.Whole && r.Whole
+		if !r.Fatal {
+			e.Kept = &r.Kept
+		}
+		if r.Fault != nil {
+			text := r.Fault.Error()
+			e.Fault = &text
+		}
+		out.Runs = append(out.Runs, e)
+	}
+	if to != "" {
+		if _, err := sqlite.Salvage(c.Context(), path, to); err != nil {
+			return errors.New(trimJournal(err))
+		}
+		out.To = &to
+	}
+	if err := env.tellRepair(&out, runs, asJSON); err != nil {
+		return err
+	}
+	if !out.Whole && to == "" {
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+func (env *environment) tellRepair(out *repaired, runs []*sqlite.Repair, asJSON bool) error {
+	if asJSON {
+		return env.writeJSON(out)
+	}
+	for _, f := range out.Faults {
+		showf(env.stdout, "%s\n", f)
+	}
+	for _, r := range runs {
+		showf(env.stdout, "%s\n", r.String())
+	}
+	switch {
+	case out.To != nil:
+		env.hintf("%s has what can be kept; --store names it", *out.To)
+	case out.Whole:
+		env.hintf("nothing is damaged")
+	default:
+		env.hintf("--to NEW makes a store of what can be kept")
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// A project file comes with its folder, and chooses programs, servers and hosts: so it counts only
+// once somebody has said that it may (docs/decisions/029).
+
+func trustCommand(env *environment) *cobra.Command {
+	var revoke bool
+	c := &cobra.Command{
+		Use:   "trust",
+		Short: "Let the project file of this folder choose tools",
+		Long: `Let the plc.yaml of the current folder, or of the next one above it that has one, name tools,
+servers, a store and hosts. What it names may start programs, so look at it first. The trust
+is for the file as it is and for the files that it names: when one of them changes, it is
+asked for again. Nothing is started. --trust of any command trusts for that command only.`,
+		Example: `  plc trust
+  plc trust --revoke`,
+		Args: wants(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error { return env.trustHere(revoke) },
+	}
+	c.Flags().BoolVar(&revoke, "revoke", false, "trust it no longer")
+	return c
+}
+
+// trustHere is plc trust.
+func (env *environment) trustHere(revoke bool) error {
+	name, p, err := env.project()
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return fmt.Errorf("there is no %s in this folder or one above it; plc init makes one", plc.ProjectName)
+	case !revoke:
+		showf(env.stdout, "trusted: %s, which names %s\n", name, shownNames(p))
+		return writeTrust(name, p)
+	}
+	path, err := trustFile(name)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not trusted", name)
+	}
+	return err
+}
+
+// project reads the project file; its name is "" when there is none.
+func (env *environment) project() (string, *file.Project, error) {
+	name, err := plc.FindProject(".")
+	if name == "" || err != nil {
+		return "", nil, err
+	}
+	p, findings, err := plc.ReadProject(name)
+	if err == nil && findings.HasErrors() {
+		env.showFindings(findings)
+		err = exit(exitUsage)
+	}
+	return name, p, err
+}
+
+// checkTrust returns an error unless a project file may say what it says. On a terminal a person is
+// asked.
+func (env *environment) checkTrust(ctx context.Context, name string, p *file.Project) error {
+	if env.trust || !p.Grants() {
+		return nil
+	}
+	path, err := trustFile(name)
+	if err != nil {
+		return err
+	}
+	if said, err := os.ReadFile(path); err == nil && string(said) == trustText(name, p) {
+		return nil
+	}
+	if env.canAsk() {
+		yes, _ := env.ask(ctx, nil, display.Sprintf("%s was not trusted as it is now; it names %s, which may start programs. Trust it?", display.Name(name), shownNames(p)))
+		if yes {
+			return writeTrust(name, p)
+		}
+	}
+	return fmt.Errorf("%s was not trusted as it is now; it names %s, which may start programs: look at it, then plc trust (--trust trusts it once, --no-project uses none)",
+		name, strings.Join(namesOf(p), ", "))
+}
+
+// namesOf are the files that a project names, or else what it grants.
+func namesOf(p *file.Project) []string {
+	names := slices.Concat(p.Tools, p.MCP)
+	if p.Store != "" {
+		names = append(names, "the store "+p.Store)
+	}
+	if len(names) == 0 {
+		names = []string{"a policy"}
+	}
+	return names
+}
+
+// shownNames is namesOf for a message.
+func shownNames(p *file.Project) display.Text {
+	return display.Sprintf("%s", strings.Join(namesOf(p), ", "))
+}
+
+// trustText is what is kept of a project file that is trusted.
+func trustText(name string, p *file.Project) string {
+	return name + "\n" + plc.ProjectDigest(name, p) + "\n"
+}
+
+// trustFile is the file that is there when a project file is trusted: in the user's state folder,
+// which no project can write to.
+func trustFile(name string) (string, error) {
+	dir, err := stateFolder()
+	if err != nil {
+		return "", fmt.Errorf("there is no folder to note trust in: %w; --trust trusts for one command", err)
+	}
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(dir, "plc", "trusted", hex.EncodeToString(sum[:16])), nil
+}
+
+// writeTrust notes that a project file is trusted as it is.
+func writeTrust(name string, p *file.Project) error {
+	path, err := trustFile(name)
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		err = os.WriteFile(path, []byte(trustText(name, p)), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("can't note that it is trusted: %w", err)
+	}
+	return nil
+}

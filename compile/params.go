@@ -1,0 +1,160 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// checkArgs checks params against a definition: those that are required, those
+// that are unknown, and the literals among them. It reports whether nothing was wrong.
+func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
+	def, sound := t.Definition, true
+	for _, name := range def.Required {
+		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) && !beside.has(name) {
+			sound = false
+			f := c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(d, t), name).
+				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
+			if !f.kept() {
+				continue
+			}
+			if near, ok := f.nearest(name, undeclared(params, def)); ok {
+				f.Message += fmt.Sprintf("; did you mean it by %q?", near)
+			}
+		}
+	}
+	for i := range params {
+		if !c.checkArg(d, t, params, &params[i]) {
+			sound = false
+		}
+	}
+	if lit, ok := args.Literal(); sound && ok && beside == nil && def.Params != nil && c.factsOf(t).whole {
+		for _, v := range violations(def.Params, lit) {
+			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
+				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
+			sound = false
+		}
+	}
+	return sound
+}
+
+// undeclared returns the names of params that a definition has no word of but lets pass.
+func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range params {
+			if name := params[i].Name; def.Param[name] == nil && !def.Closed && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// spelled returns a tool, or what stands for the input of a document, as findings call it.
+func spelled(d *draft, t *tool.Tool) string {
+	if t.Source == fromDocument {
+		return "the document " + quote(t.Definition.Name)
+	}
+	if x := d.Target; x != nil && x.Picked && slices.Contains(x.Owners, t) {
+		return fmt.Sprintf("the tool %q, to which the activity %q belongs,", t.Definition.Name, x.Name)
+	}
+	return fmt.Sprintf("the tool %q", t.Definition.Name)
+}
+
+// checkArg checks one of the params; it reports whether nothing was wrong.
+func (c *templates) checkArg(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) bool {
+	def := t.Definition
+	schema := def.Param[m.Name]
+	if schema == nil && def.Params != nil {
+		sub, has := def.Params.At(schemas.Step{Name: m.Name})
+		if has == schemas.Never || has == schemas.Unknown && def.Closed {
+			c.unknownParam(d, t, params, m)
+			return false
+		}
+		schema = sub
+	}
+	if schema == nil {
+		return true
+	}
+	lit, ok := c.literalOf(m.Value)
+	if !ok {
+		return true
+	}
+	return c.checkLiteral(d, m, lit, schema, def)
+}
+
+func (c *templates) unknownParam(d *draft, t *tool.Tool, params []lang.Member, m *lang.Member) {
+	def := t.Definition
+	f := c.errorf(diag.UnknownParam, c.at(d.span(m.Key)), "%s has no param %q", spelled(d, t), m.Name).
+		related(def.Loc, "declared here").inside(d, d.span(m.Value.Span()))
+	near, ok := f.suggest(m.Name, maps.Keys(def.Param))
+	switch {
+	case ok && !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == near }):
+		f.replace(quote(near))
+	case ok: // which of the two was meant is not known
+	case f.kept() && !d.fixed && !c.lacksParam(def, params):
+		// Every param that the tool requires is there: this one can only be left out.
+		if edit, ok := m.Removal(); ok {
+			f.Message += "; leave it out"
+			f.Fix = &diag.Fix{Message: "leave it out", Edits: []diag.Edit{edit}}
+		}
+	}
+}
+
+// lacksParam reports whether a param that a tool requires is not among those of a call.
+func (c *templates) lacksParam(def *tool.Definition, params []lang.Member) bool {
+	return slices.ContainsFunc(def.Required, func(name string) bool {
+		return !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name })
+	})
+}
+
+// checkLiteral validates a literal; it reports whether it is valid.
+func (c *templates) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, s *schemas.Schema, def *tool.Definition) bool {
+	if m.Value.Span().Len() == 0 {
+		return true // nobody wrote it, which was reported
+	}
+	bad := violations(s, lit)
+	for _, v := range bad {
+		at, _ := m.Value.At(v.Instance)
+		name := m.Name + strings.ReplaceAll(v.Instance, "/", ".")
+		c.errorf(diag.BadLiteral, d.loc(at), "the param %q of %q does not take this: %s", name, def.Name, v.Message).
+			instead(v).related(def.Loc, "declared here%s", pointed(v.Keyword)).inside(d, d.span(at.Span()))
+	}
+	return len(bad) == 0
+}
+
+// literalOf returns the JSON of a value without expressions in it.
+func (c *templates) literalOf(n lang.Node) (json.RawMessage, bool) {
+	if n.IsReference() {
+		return nil, false
+	}
+	plain := true
+	for s := range n.TextNodes() {
+		plain = false
+		if s.IsReference() {
+			return nil, false
+		}
+		t := c.texts.Text(s)
+		if len(t.Parts) == 0 {
+			return nil, false // it was not understood
+		}
+		for _, p := range t.Parts {
+			if p.Expr != nil {
+				return nil, false
+			}
+		}
+	}
+	if plain {
+		return n.AppendJSON(nil), true
+	}
+	var t Template
+	c.appendValue(nil, &t, n, false)
+	return t.Literal()
+}

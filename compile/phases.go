@@ -1,0 +1,132 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+)
+
+// A unit is one document that is compiled, and what it is compiled against: all that every phase
+// may use. A phase takes the facts of the phases before it and returns its own.
+type unit struct {
+	*reporter
+	opts      *Options
+	delegates *delegates
+	within    *caller // who delegates to this document; nil for the plan itself
+	growing   bool    // the list may go on: what is not there may come
+}
+
+func newUnit(doc *lang.Document, opts *Options, delegates *delegates) *unit {
+	return &unit{reporter: newReporter(doc), opts: opts, delegates: delegates}
+}
+
+// compile compiles the document. It also returns the type of what the document gives, nil when
+// that is not known. When it panics the program is an empty one.
+func (c *unit) compile() (prog *Program, found diag.List, result *schemas.Schema) {
+	defer c.caught(func(f diag.List) {
+		prog, found, result = c.nothing(), f, nil
+		prog.fault = f.Err()
+	})
+	prog, result = c.phases()
+	return prog, c.findings, result
+}
+
+// caught, when deferred by a function that panics, calls failed with the
+// findings so far and one about the panic (PLC901).
+func (c *unit) caught(failed func(diag.List)) {
+	if p := recover(); p != nil {
+		c.countFindings()
+		failed(append(c.findings, diag.Panic(c.doc.File, p)))
+	}
+}
+
+// nothing returns a program without calls, for the file of the document.
+func (c *unit) nothing() *Program {
+	doc, _ := lang.Parse(diag.NewFile(c.doc.File.Name, []byte("[]")), nil)
+	doc.File = c.doc.File
+	prog, _ := newUnit(doc, &Options{}, newDelegates(doc, &Options{})).phases()
+	return prog
+}
+
+// phases runs all phases. It returns the program and the type of what it gives.
+func (c *unit) phases() (*Program, *schemas.Schema) {
+	p := readContext(c)
+	t := newTemplates(p)
+	low := lower(t)
+	lazy := checkModes(p, low)
+	board := newBoard(p)
+	order := findOrder(board, low)
+	bound := bind(c, low, order)
+	reportUnbound(board, low)
+	prog := newProgram(board, low, order, bound, lazy)
+	result := checkTypes(t, low, board, prog, order.cyclic)
+	if !c.growing { // what comes later may read what nobody reads yet
+		lint(c, low, order, bound)
+	}
+	c.countFindings()
+	prog.fault = c.findings.Err()
+	if prog.fault == nil && c.doc.Faulty() {
+		prog.fault = errors.New("the document has errors")
+	}
+	return prog, result
+}
+
+// newProgram puts the facts of the phases together.
+func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy bool) *Program {
+	p := &Program{
+		Document: b.doc,
+		Mode:     b.doc.Mode,
+		Calls:    low.made,
+		Starts:   bound.starts,
+		Commits:  bound.commits,
+		Initial:  map[string]json.RawMessage{},
+		Schemas:  map[string][]*schemas.Schema{},
+
+		Output:       low.output,
+		OutputSchema: low.outSch,
+		Instances:    b.allInstances(),
+		Template:     b.isTemplate,
+		Refs:         b.opts.Refs,
+		tools:        b.cat,
+		paths:        low.index,
+		board:        b.initial,
+		loops:        order.loops,
+		shapes:       b.shapes,
+		open:         b.opts.Instances,
+	}
+	p.byID = sync.OnceValue(func() map[string]int32 {
+		return indexOf(len(p.Calls), func(i int) string { return p.Calls[i].ID })
+	})
+	if b.within != nil {
+		p.copied = b.within.copied
+	}
+	if lazy {
+		p.Mode = lang.Lazy
+	}
+	for name, k := range b.layers {
+		p.Initial[name] = k.value
+	}
+	for name, k := range b.kinds {
+		p.Initial[name] = k.value
+		if len(k.schemas) > 0 {
+			p.Schemas[name] = slices.Clone(k.schemas)
+		}
+	}
+	return p
+}
+
+// indexOf returns the index of n calls by their ids. What has none is no call, which was reported.
+func indexOf(n int, id func(int) string) map[string]int32 {
+	index := make(map[string]int32, n)
+	for i := range n {
+		if id := id(i); id != "" {
+			index[id] = int32(i)
+		}
+	}
+	return index
+}

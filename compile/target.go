@@ -1,0 +1,289 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// A Target is what a call, or its fallback, runs: all that decides what happens when it is made,
+// besides its params. It is made once, while compiling, for every way in which something may be
+// called (the tool itself, an _activity of the call or of a definition, an alias such as
+// server.tool, an activity that stands for a tool of an MCP server, a delegate, a latent call that
+// a model makes, a tool that a document defines). Whoever shows, checks, permits, approves, records
+// or runs a call reads its target, so that all of them mean the same thing.
+//
+// An activity belongs to the tools of the catalogue whose definitions have it. A call that gets it
+// another way, by its own _activity or by a definition of a document, has to do as these tools say:
+// it meets their schemas besides its own, has their effects, approvals and limits, and runs only if
+// the policy permits them.
+//
+// Calls that run the same thing share one target. It is immutable.
+type Target struct {
+	// Tool is the tool that the plan names.
+	Tool *tool.Tool
+	// Owners are the tools that the activity belongs to, besides Tool.
+	Owners []*tool.Tool
+	// Definitions are those that the params have to meet: that of Tool, and of the owners when the
+	// activity was picked.
+	Definitions []*tool.Definition
+	// Picked reports that the call or a document has picked the activity, and not a definition that
+	// is trusted.
+	Picked bool
+
+	// Activity does the work; nil when the call is latent, delegates or is part of the language.
+	Activity tool.Activity
+	Name     string // of the activity; "" for none
+	Driver   string // what kind of activity: "process", "http", "mcp", "go", "latent", "delegate", "built-in", …
+	Place    tool.Place
+	Origin   Origin
+
+	// Limits bound how many calls run at once and how many start in a second: all those that have
+	// the same Limiter together.
+	Limits  tool.Limits
+	Limiter string
+	Timeout time.Duration
+	Effects tool.Effects // the worse of those of Tool, the owners and the activity
+	// Approve says that a person has to approve each call, since a definition that it has to meet
+	// says so.
+	Approve lang.Approve
+
+	// Raw is the activity as it was declared, and Remote what an MCP server says of the tool.
+	Raw, Remote json.RawMessage
+	Delegate    *Delegate // of a call that runs a document
+
+	around  tool.Middleware // of a latent one; see Around
+	offered bool            // plans may define tools over the activity
+}
+
+// Origin is who declares what runs.
+type Origin struct {
+	Kind string // "file", "server", "document", "go" or "language"
+	Name string // of the file or the server
+	// Digest is the SHA-256 of what is declared there, in hexadecimal.
+	Digest string
+}
+
+// String returns the origin in words.
+func (o Origin) String() string {
+	switch o.Kind {
+	case "file":
+		return fmt.Sprintf("the tool file %q", o.Name)
+	case "server":
+		return fmt.Sprintf("the MCP server %q", o.Name)
+	case "document":
+		return "the plan"
+	case "language":
+		return "the language"
+	}
+	return "Go"
+}
+
+// NewTarget returns what a call of t runs; pick is the call's _activity, nil when it has none. It
+// reports false when the name of the activity names nothing: then the target has that name, and no
+// activity.
+func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) {
+	var activity string
+	if pick != nil {
+		activity = *pick
+	}
+	r := cat.Resolve(t, activity, pick != nil)
+	x := &Target{
+		Tool: t, Picked: r.Picked, Activity: r.Activity, Name: r.Name, Driver: r.Driver, Place: r.Place,
+		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Effects: effectsOf(t, &r),
+		Definitions: []*tool.Definition{t.Definition}, Raw: r.Raw, Remote: r.Declared, around: r.Around, offered: r.Offered,
+	}
+	if x.Limits == (tool.Limits{}) {
+		x.Limits, x.Limiter = r.Limits, r.Name
+	}
+	if t.Source == tool.BuiltIn && r.Activity == nil && x.Driver == "" {
+		x.Driver = tool.BuiltIn
+	}
+	if r.Status == tool.Latent && x.Driver == "" {
+		x.Driver = "latent"
+	}
+	if r.Model != "" {
+		x.Place.Model = r.Model
+	}
+	x.Approve = approving(x.Approve, t.Definition)
+	for _, o := range r.Owners {
+		if o.Definition.Name == t.Definition.Name {
+			continue
+		}
+		if x.Picked { // it has to be met
+			o, _ = cat.Lookup(o.Definition.Name)
+		}
+		x.Owners = append(x.Owners, o)
+		if x.Picked {
+			x.Definitions = append(x.Definitions, o.Definition)
+			x.Approve = approving(x.Approve, o.Definition)
+			if o.Limits != (tool.Limits{}) {
+				x.Limits, x.Limiter = o.Limits, o.Definition.Name
+			}
+		}
+	}
+	x.Origin = x.origin(r.Source)
+	x.Definitions[0] = withEffects(t.Definition, x.Effects)
+	return x, r.Status != tool.NoActivity
+}
+
+// Latent reports that the catalogue has no activity that does the work, and that none was named: a
+// model does it, a document that the call delegates to, or the language.
+func (t *Target) Latent() bool { return t.Activity == nil && t.Driver != "" }
+
+// Around wraps the model that does the work of a latent target in what the catalogue says of it,
+// such as a cache or a limit.
+func (t *Target) Around(model tool.Activity) tool.Activity {
+	if t.around == nil {
+		return model
+	}
+	return t.around(model)
+}
+
+// withEffects returns a definition as the activity is to see it: with the effects of what runs.
+func withEffects(def *tool.Definition, e tool.Effects) *tool.Definition {
+	if def.Effects == e {
+		return def
+	}
+	other := *def
+	other.Effects = e
+	return &other
+}
+
+// meets returns the tools whose definitions the params have to meet.
+func (t *Target) meets() []*tool.Tool {
+	if !t.Picked {
+		return []*tool.Tool{t.Tool}
+	}
+	return append([]*tool.Tool{t.Tool}, t.Owners...)
+}
+
+// effectsOf returns the effects of a call of t: what t promises and what every tool promises that
+// has the activity, so that no other name is a way around what one of them does. What nobody
+// declares is no promise.
+func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
+	var all []tool.Effects
+	for _, o := range r.Owners {
+		if o.Definition.Name != t.Definition.Name {
+			all = append(all, o.Definition.Effects)
+		}
+	}
+	if r.Implementation.Effects != (tool.Effects{}) || r.Picked && r.Name != "" && len(all) == 0 {
+		all = append(all, r.Implementation.Effects)
+	}
+	own := t.Definition.Effects
+	if t.Source == tool.Document { // says nothing that makes us less careful
+		if len(all) == 0 {
+			return own
+		}
+		worst := all[0]
+		for _, e := range all[1:] {
+			worst = worst.Either(e)
+		}
+		return worst.MoreCareful(own)
+	}
+	for _, e := range all {
+		own = own.Either(e)
+	}
+	return own
+}
+
+// approving returns what a definition's const of _approve adds.
+func approving(a lang.Approve, def *tool.Definition) lang.Approve {
+	f := def.Fixed["_approve"]
+	if f == nil || f.Const == nil {
+		return a
+	}
+	var reason string
+	var needed bool
+	switch {
+	case json.Unmarshal(f.Const, &reason) == nil:
+		return lang.Approve{Needed: true, Reason: reason}
+	case json.Unmarshal(f.Const, &needed) == nil && needed:
+		a.Needed = true
+	}
+	return a
+}
+
+func (t *Target) origin(source string) Origin {
+	if source == "" {
+		source = t.Tool.Source
+	}
+	o := Origin{Kind: "file", Name: source}
+	server, remote := strings.CutPrefix(source, "mcp:")
+	switch {
+	case remote:
+		o = Origin{Kind: "server", Name: server}
+	case source == tool.Document:
+		o = Origin{Kind: "document"}
+	case source == tool.BuiltIn:
+		o = Origin{Kind: "language"}
+	case source == "" || source == "go":
+		o = Origin{Kind: "go"}
+	}
+	parts := []byte{'['}
+	for _, d := range t.Definitions {
+		parts = append(append(parts, orNull(d.Raw)...), ',')
+	}
+	parts = append(append(append(append(parts, orNull(t.Raw)...), ','), orNull(t.Remote)...), ']')
+	o.Digest = jsonscan.Digest(parts)
+	return o
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// instead says what a plan may do that can't have the activity for a tool of its own.
+func (t *Target) instead() string {
+	if len(t.Owners) > 0 {
+		return fmt.Sprintf("call the tool %q", t.Owners[0].Definition.Name)
+	}
+	return "let the tool file say offer: true of it"
+}
+
+// Words says in one line what runs, with what others wrote in quotes.
+func (t *Target) Words() string {
+	words := t.Place.Words(t.Driver)
+	if t.Name != "" && t.Name != t.Tool.Definition.Name {
+		words += fmt.Sprintf(", the activity %q", t.Name)
+	}
+	return words
+}
+
+// Targets returns the targets of all calls of the program and of their fallbacks, in plan order,
+// and then those of the programs that they delegate to, each program once.
+func (p *Program) Targets() iter.Seq2[*Call, *Target] {
+	return func(yield func(*Call, *Target) bool) {
+		seen, todo := map[*Program]bool{p: true}, []*Program{p}
+		for len(todo) > 0 {
+			prog := todo[0]
+			todo = todo[1:]
+			for i := range prog.Calls {
+				c := &prog.Calls[i]
+				if c.Target != nil && !yield(c, c.Target) {
+					return
+				}
+				if c.Rare == nil {
+					continue
+				}
+				if c.Fallback != nil && !yield(c, c.Fallback.Target) {
+					return
+				}
+				if d := c.Delegate; d != nil && d.Program != nil && !seen[d.Program] {
+					seen[d.Program] = true
+					todo = append(todo, d.Program)
+				}
+			}
+		}
+	}
+}

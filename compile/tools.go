@@ -1,0 +1,207 @@
+package compile
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// toolbox is what is known of the tools, each found out once.
+type toolbox struct {
+	*unit
+	cat     *tool.Catalogue
+	unread  map[string]bool // tools whose definitions have errors; "" is one whose name is not known
+	facts   map[*tool.Tool]*toolFacts
+	targets map[targetKey]knownTarget
+
+	// What was asked for last: neighbours in a plan ask for the same.
+	lastTool  last[string, *tool.Tool]
+	lastFacts last[*tool.Tool, *toolFacts]
+}
+
+func newToolbox(u *unit) *toolbox {
+	return &toolbox{unit: u, unread: map[string]bool{}, facts: map[*tool.Tool]*toolFacts{}, targets: map[targetKey]knownTarget{}}
+}
+
+// last is what was found last, and what it was found by; before there is any, the zero value.
+type last[K comparable, V any] struct {
+	by    K
+	found V
+}
+
+// toolFacts is what calls need to know of a tool, found out once.
+type toolFacts struct {
+	defaults *lang.Call // the members that the definition fixes; nil when none
+	required []string   // underscore members that a call must have
+	whole    bool       // the params have rules that no single param shows
+}
+
+func (c *toolbox) hasTool(name string) bool {
+	_, ok := c.cat.Lookup(name)
+	return ok
+}
+
+// unknownTool reports a tool that nobody defines.
+func (c *toolbox) unknownTool(loc diag.Loc, name string) finding {
+	if c.unread[name] || c.unread[""] {
+		return silent()
+	}
+	return c.errorf(diag.UnknownTool, loc, "unknown tool %q", name).suggestString(name, c.toolNames())
+}
+
+func (c *toolbox) toolNames() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for t := range c.cat.Listed() {
+			if !yield(t.Definition.Name) {
+				return
+			}
+		}
+	}
+}
+
+// tool returns the tool of this name. Most calls are of the same few, one after the other.
+func (c *toolbox) tool(name string) (*tool.Tool, bool) {
+	if c.lastTool.found != nil && c.lastTool.by == name {
+		return c.lastTool.found, true
+	}
+	t, ok := c.cat.Lookup(name)
+	if !ok {
+		t, ok = tool.Step(name)
+	}
+	if ok {
+		c.lastTool = last[string, *tool.Tool]{name, t}
+	}
+	return t, ok
+}
+
+// factsOf finds out what calls need to know of a tool.
+func (c *toolbox) factsOf(t *tool.Tool) *toolFacts {
+	if t == c.lastFacts.by {
+		return c.lastFacts.found
+	}
+	f, ok := c.facts[t]
+	if !ok {
+		f = c.findFacts(t)
+	}
+	c.lastFacts = last[*tool.Tool, *toolFacts]{t, f}
+	return f
+}
+
+func (c *toolbox) findFacts(t *tool.Tool) *toolFacts {
+	def := t.Definition
+	f := &toolFacts{}
+	c.facts[t] = f
+	c.findings = append(c.findings, t.Findings...)
+	for name, v := range members(def.Raw) {
+		switch name {
+		case "required":
+			var all []string
+			if json.Unmarshal(v, &all) == nil {
+				f.required = slices.DeleteFunc(all, func(s string) bool {
+					return !strings.HasPrefix(s, "_") || s == "_tool" || s == "_output"
+				})
+			}
+		case "allOf", "anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies",
+			"minProperties", "maxProperties", "propertyNames", "$ref", "$dynamicRef", "inputSchema", "parameters", "function":
+			f.whole = true
+		}
+	}
+	f.defaults = c.defaultsOf(def)
+	return f
+}
+
+// defaultsOf reads the members that a definition fixes as a call would have them.
+func (c *toolbox) defaultsOf(def *tool.Definition) *lang.Call {
+	text := []byte(`[{"_tool":"t"`)
+	n := len(text)
+	for name, fixed := range def.Fixed {
+		if fixed.Const == nil || name == "_tool" || name == "_activity" || name == "_id" {
+			continue
+		}
+		text = append(append(append(text, ','), jsonscan.AppendQuoted(nil, name)...), ':')
+		text = append(text, fixed.Const...)
+	}
+	if len(text) == n {
+		return nil
+	}
+	doc, findings := lang.Parse(diag.NewFile("tool "+def.Name, append(text, `}]`...)), nil)
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			c.errorf(diag.FixedByTool, c.orFile(def.Loc), "the tool %q fixes what no call can have: %s", def.Name, f.Message)
+			return nil
+		}
+	}
+	return &doc.Calls[0]
+}
+
+// targetKey is what decides about a target: the tool, and the _activity of the call if it has one.
+type targetKey struct {
+	tool     *tool.Tool
+	activity string
+	picked   bool
+}
+
+// target returns what a call or a fallback of t runs, made once for all that run the same. It
+// reports false when that can't be run, which it reports at the _activity, or else where the tool
+// is named.
+func (c *toolbox) target(d *draft, t *tool.Tool, activity string, node, toolNode lang.Node) (*Target, bool) {
+	key := targetKey{t, activity, !node.IsZero()}
+	x, known := c.targets[key]
+	if !known {
+		var pick *string
+		if key.picked {
+			pick = &activity
+		}
+		x.target, x.found = NewTarget(c.cat, t, pick)
+		c.targets[key] = x
+	}
+	if node.IsZero() {
+		node = toolNode
+	}
+	switch {
+	case !c.permitted(d, x.target, node):
+		return x.target, false
+	case !x.found:
+		c.errorf(diag.UnknownActivity, d.loc(node), "no activity is named %q", x.target.Name).
+			related(t.Definition.Loc, "declared here").inside(d, d.span(node.Span())).suggest(x.target.Name, c.cat.Activities())
+	case !offers(x.target):
+		c.errorf(diag.NotOffered, d.loc(node), "the plan defines the tool %q over the activity %q, which is not offered to plans; %s", t.Definition.Name, x.target.Name, x.target.instead()).
+			related(t.Definition.Loc, "defined here").inside(d, d.span(node.Span()))
+	default:
+		return x.target, true
+	}
+	return x.target, false
+}
+
+// permitted reports a target that the policy does not permit, at this place.
+func (c *toolbox) permitted(d *draft, t *Target, n lang.Node) bool {
+	what := c.refused(t)
+	if what != "" {
+		c.errorf(diag.NotPermitted, d.loc(n), "the policy does not permit %s", what).inside(d, d.span(n.Span()))
+	}
+	return what == ""
+}
+
+// knownTarget is a target that was made, and what is wrong with it.
+type knownTarget struct {
+	target *Target
+	found  bool // its activity is there
+}
+
+// model returns the model of a latent tool, with what stands around it, if the program is compiled
+// for a run that has it.
+func (c *toolbox) model(t *Target) (tool.Activity, error) {
+	if !c.opts.Run || c.opts.Models == nil {
+		return nil, nil
+	}
+	m, err := c.opts.Models(t.Place.Model)
+	if m == nil || t.around == nil {
+		return m, err
+	}
+	return t.around(m), err
+}

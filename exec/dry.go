@@ -1,0 +1,62 @@
+package exec
+
+import (
+	"github.com/plc-lang/plc/compile"
+)
+
+// In a dry run values are made up, and what comes of that says nothing about the run: params that
+// do not fit a tool, a reference that finds nothing in a result, a result or a write that breaks a
+// schema. Such a call goes on as if the values fitted, and a warning says what did not.
+
+// madeUp reports whether the params of a call may be made up: it is in a document, which got its
+// input from another call, or it reads what calls write.
+func (s *scheduler) madeUp(p *compile.Call) bool {
+	if s.opts.Dry == nil || s.parent != nil {
+		return s.opts.Dry != nil
+	}
+	for read := range p.Params.Reads() {
+		for layer := read; layer != nil; layer = layer.Under {
+			for range s.prog().Writers(layer.Path, layer.Since, p.Place) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// doubts warns of what would fail a call of a dry run with the values that were made up. It reports
+// false when the failure stands.
+func (s *scheduler) doubts(i int32, f *Failure) bool {
+	p := &s.prog().Calls[i]
+	if f == calledOff {
+		return false
+	}
+	switch f.Code {
+	case "params", "choice":
+		if !s.madeUp(p) {
+			return false
+		}
+	case "outcome":
+		return false // the sampler names those there are
+	default: // of a result
+		if s.opts.Dry == nil || p.Result != nil {
+			return false
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emitCall(i, Event{Type: Warned, Reason: f.String(), Error: f})
+	return true
+}
+
+// given reports whether a read of a dry run is of the input of a document, which may hold what
+// nobody made up.
+func (r *placeReader) given(read *compile.Read) bool {
+	if r.s.opts.Dry == nil || r.s.parent == nil || read.Path[0].Name != "input" {
+		return false
+	}
+	for range r.s.prog().Writers(read.Path, read.Since, r.before) {
+		return false
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package exec
+
+import "time"
+
+// telling is what the schedulers of a run share to tell what happens. mu of the pool guards it.
+type telling struct {
+	block  eventBlock
+	event  Event     // with ReuseEvents: the only one
+	moment time.Time // of all that happens while mu is held; zero is the time of each
+	latest time.Time // of what has happened
+}
+
+// emit sends an event, if anybody listens. The caller holds mu.
+func (p *pool) emit(event Event) (seq int64) {
+	if !p.tells() {
+		return 0
+	}
+	e := p.newEvent()
+	*e = event
+	return p.send(e)
+}
+
+// send sends an event that is in its block. The caller holds mu.
+func (p *pool) send(e *Event) (seq int64) {
+	e.Time, e.Run = p.instant(), p.opts.ID
+	seq = p.keep(e)
+	if p.opts.OnEvent != nil {
+		p.opts.OnEvent(e)
+	}
+	return seq
+}
+
+// newEvent is an event to fill in and send. The caller holds mu.
+func (p *pool) newEvent() *Event {
+	if p.opts.ReuseEvents && p.opts.Record == nil {
+		p.event = Event{}
+		return &p.event
+	}
+	return p.block.next()
+}
+
+// instant is the time of what happens. The caller holds mu.
+func (p *pool) instant() time.Time {
+	if p.moment.IsZero() {
+		p.latest = p.drive.now()
+		return p.latest
+	}
+	return p.moment
+}
+
+// stamp says when all that happens until moment is zeroed does: at the time given, but not
+// before what has happened. The caller holds mu.
+func (p *pool) stamp(at time.Time) time.Time {
+	if at.Before(p.latest) {
+		at = p.latest
+	}
+	p.moment, p.latest = at, at
+	return at
+}
+
+// eventBlock makes room for events, which are large and of which each call has several,
+// for many at once. Whoever keeps one keeps those of its block.
+type eventBlock struct {
+	free []Event
+	size int
+}
+
+const maxEventBlock = 64
+
+func (b *eventBlock) next() *Event {
+	if len(b.free) == 0 {
+		b.size = min(max(8, 2*b.size), maxEventBlock)
+		b.free = make([]Event, b.size)
+	}
+	e := &b.free[0]
+	b.free = b.free[1:]
+	return e
+}
+
+// emitCall sends an event about a call, and returns its number in the record. The
+// caller holds mu.
+func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
+	if !s.tells() {
+		return 0
+	}
+	e := s.newEvent()
+	*e = event
+	return s.sendCall(i, e)
+}
+
+// callEvent is emitCall for the events of every call, which are filled in where they are. It is
+// nil when nobody listens; else sendCall comes next.
+func (s *scheduler) callEvent(t EventType, status Status) *Event {
+	if !s.tells() {
+		return nil
+	}
+	e := s.newEvent()
+	e.Type, e.Status = t, status
+	return e
+}
+
+// sendCall sends an event about a call that is in its block; nil is none. The caller holds mu.
+func (s *scheduler) sendCall(i int32, e *Event) (seq int64) {
+	if e == nil {
+		return 0
+	}
+	c := s.call(i)
+	if c.path == "" {
+		c.path = s.path(i)
+	}
+	e.Call, e.Instance = c.path, s.instanceOf(i)
+	if e.Tool == "" {
+		e.Tool = s.prog().Calls[i].Source.Tool
+	}
+	if t := c.trail; t != nil && e.Type != Written {
+		e.Content = t.content
+	}
+	e.Replayed = s.inRecord(i, e)
+	return s.send(e)
+}

@@ -1,0 +1,158 @@
+// Package exectest has records of runs for tests: in memory, of processes that are killed.
+package exectest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+)
+
+// ErrKilled is what a process that was killed hears of its disk.
+var ErrKilled = errors.New("killed")
+
+// Disk is what outlives processes: the records of their runs, and whatever else a test writes. The
+// zero value is empty. Its methods may be called by several goroutines.
+type Disk struct {
+	mu    sync.Mutex
+	runs  map[string][]*exec.Event
+	kills bool
+	left  int // writes until the process is killed
+	kill  context.CancelFunc
+}
+
+// Begin begins a process, which is killed at the write after this many: nothing more comes to the
+// disk, and its context is done. Below 0 it is not killed.
+func (d *Disk) Begin(ctx context.Context, writes int) (context.Context, context.CancelFunc) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ctx, d.kill = context.WithCancel(ctx)
+	d.kills, d.left = writes >= 0, writes
+	return ctx, d.kill
+}
+
+// Killed reports whether the process was, or would be with its next write.
+func (d *Disk) Killed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.killed()
+}
+
+func (d *Disk) killed() bool { return d.kills && d.left == 0 }
+
+// Write has something written, in one piece, unless the process is killed.
+func (d *Disk) Write(write func()) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.killed() {
+		d.kill()
+		return ErrKilled
+	}
+	d.left--
+	write()
+	return nil
+}
+
+// Events yields all events of all runs.
+func (d *Disk) Events(yield func(*exec.Event) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, events := range d.runs {
+		for _, e := range events {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Runs returns how many there are.
+func (d *Disk) Runs() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.runs)
+}
+
+// Record returns the record of a run, a new one or one of before, as loop.Options.Record gives it.
+func (d *Disk) Record(id string, _ *compile.Program) (exec.Record, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.runs == nil {
+		d.runs = map[string][]*exec.Event{}
+	}
+	before := d.runs[id]
+	d.runs[id] = before
+	return &record{d, id, before}, nil
+}
+
+// record is the record of a run, of which this process knows what those before wrote.
+type record struct {
+	*Disk
+	id     string
+	before []*exec.Event
+}
+
+// Append implements exec.Record.
+func (r *record) Append(e *exec.Event) int64 {
+	_ = r.Write(func() { r.runs[r.id] = append(r.runs[r.id], e) })
+	return 1
+}
+
+// Sync implements exec.Record.
+func (r *record) Sync(int64) error {
+	if r.Killed() {
+		return ErrKilled
+	}
+	return nil
+}
+
+// Past implements exec.Record.
+func (r *record) Past(instance string) (map[string]*exec.Past, error) {
+	return Past(r.before, instance), nil
+}
+
+// Past returns what events tell of the calls of an instance; nil when they tell nothing of it. It
+// was written as a history and read again.
+func Past(events []*exec.Event, instance string) map[string]*exec.Past {
+	var all map[string]*exec.Past
+	for _, e := range events {
+		if e.Instance != instance {
+			continue
+		}
+		if all == nil {
+			all = map[string]*exec.Past{}
+		}
+		if e.Call == "" {
+			continue
+		}
+		if all[e.Call] == nil {
+			all[e.Call] = &exec.Past{}
+		}
+		all[e.Call].Take(e)
+	}
+	return written(instance, all)
+}
+
+// written returns what is read of a history that was written: it has to be the same.
+func written(instance string, past map[string]*exec.Past) map[string]*exec.Past {
+	if past == nil {
+		return nil
+	}
+	text, err := json.Marshal(&exec.History{Calls: map[string]map[string]*exec.Past{instance: past}})
+	if err != nil {
+		panic(err)
+	}
+	var read exec.History
+	if err := json.Unmarshal(text, &read); err != nil {
+		panic(err)
+	}
+	if !reflect.DeepEqual(read.Calls[instance], past) {
+		panic(fmt.Sprintf("the history of %q is another one when it was written and read: %s", instance, text))
+	}
+	return read.Calls[instance]
+}

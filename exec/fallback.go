@@ -1,0 +1,112 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
+)
+
+// fallBack ends a call, whose tool failed, with its fallback or the failure. It reports as
+// perform does.
+func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, lost bool) bool {
+	if p.Fallback != nil {
+		if done, ours := s.fallback(i, p, f); done {
+			return ours
+		}
+	}
+	if lost {
+		s.failedLost(i, f)
+	} else {
+		s.failed(i, f)
+	}
+	return true
+}
+
+// fallback calls the call's fallback once, after a failure. done reports whether that settled
+// the call, ours as perform does.
+func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours bool) {
+	f := p.Fallback
+	params, ok := s.fallbackParams(p, s.call(i).params, false)
+	if !ok || f.Activity == nil || s.checkParams(f.Target, params) != nil {
+		return false, true
+	}
+	if reason, ask := s.opts.Approve.AsksFallback(p); ask && !s.fallbackAllowed(i, p, params) {
+		s.mu.Lock()
+		s.fallsBack(s.call(i), i, why)
+		s.release(i, true)
+		s.ask(i, ApprovalQuestion, reason, why)
+		s.mu.Unlock()
+		return true, true
+	}
+	key := s.key(i, p, params, true)
+	a := s.newAttempt(i, f.Target, params, f.Timeout, key)
+	a.fallback = true
+	if !s.startFallback(i, f, why, a) {
+		return true, true
+	}
+	return true, s.drive.attempt(a, f.Activity, nil)
+}
+
+// startFallback puts the start of a fallback into the record; it reports false when it
+// can't be.
+func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, a *attempt) bool {
+	s.mu.Lock()
+	c := s.call(i)
+	if s.opts.Replay {
+		c.notStarted()
+		s.release(i, true)
+		s.mu.Unlock()
+		return false
+	}
+	s.fallsBack(c, i, why)
+	c.startFallback()
+	a.turn = c.turn
+	seq := s.emitCall(i, c.startEvent(Event{Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true}))
+	waits := waitsFor(&f.Target.Effects, seq)
+	if !waits {
+		s.drive.watch(a, s.drive.now())
+	}
+	s.mu.Unlock()
+	return !waits || s.intend(i, seq, a)
+}
+
+// fallsBack notes that the fallback of a call comes next. The caller holds mu.
+func (s *scheduler) fallsBack(c *call, i int32, why *Failure) {
+	if c.fallbackFor == nil {
+		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true, Usage: c.used()})
+		c.fallbackFor = why
+	}
+}
+
+// fallbackFailed ends a call whose fallback failed as well: with the failure of its tool.
+func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
+	var te *tool.Error
+	lost := errors.As(err, &te) && te.Uncertain && !p.Fallback.Target.Effects.Repeatable()
+	switch {
+	case lost && s.opts.OnUncertain != RetryUncertain:
+		s.uncertain(i, failureOf(err, "error"))
+	case lost:
+		s.failedLost(i, s.call(i).fallbackFor)
+	default:
+		s.failed(i, s.call(i).fallbackFor)
+	}
+}
+
+// fallbackAllowed reports whether a person said yes to the fallback of a call.
+func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMessage) bool {
+	c := s.call(i)
+	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved == "" {
+		return c.fallbackApproved
+	}
+	c.fallbackApproved = c.trail.past.Approved == s.opts.FallbackTerms(p, params).Digest(s.path(i))
+	return c.fallbackApproved
+}
+
+// wasCovered reports whether a call needs no answer since it was shown exactly before.
+func (s *scheduler) wasCovered(i int32, c *call) bool {
+	call, fallback := s.covered(i, c.params)
+	c.approved, c.fallbackApproved = call, fallback
+	return call
+}

@@ -1,0 +1,285 @@
+package forecast
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Bound is what a run may do at most: whichever outcomes its calls have, whichever fail,
+// whatever conditions hold, and however often documents run and calls are tried again. It is read
+// off the program in time linear in its calls and those of the documents that it delegates to;
+// nothing is run or made up for it.
+//
+// It is the bound of one run of this plan. A person who has a call made again, a process that is
+// resumed after a crash, and another plan (replan) come on top.
+type Bound struct {
+	Calls     Count `json:"calls"`     // of tools and of choose; a call that delegates is none, those of its document are
+	Attempts  Count `json:"attempts"`  // of these calls, retries and fallbacks among them
+	Approvals Count `json:"approvals"` // that a person is asked for
+	// Tokens and Cost are what the attempts use up by the estimates of the plan. There is no bound
+	// when a model makes a call that the plan does not estimate, which is then in Unestimated.
+	Tokens      Amount   `json:"tokens"`
+	Cost        Amount   `json:"cost"`
+	Unestimated []string `json:"unestimated"` // the first of these calls, at most maxNamed
+	Effects     []Effect `json:"effects"`     // what may be changed
+	Reads       []Effect `json:"reads"`       // what is touched, by tools that are declared to change nothing
+
+	// Programs, Servers and Hosts are what attempts may start or ask, Paths the folders in which
+	// tools of files may read and write: what the activities name and, where params or redirects
+	// decide, all that the policy permits. What programs and servers do themselves nobody knows.
+	Programs []string `json:"programs"`
+	Servers  []string `json:"servers"`
+	Hosts    []string `json:"hosts"`
+	Paths    []string `json:"paths"`
+
+	of map[*compile.Call]effectAt // what the tool of each call does, as far as it is in the lists
+}
+
+// BoundOf is the bound of a program with the options of its dry run.
+func BoundOf(prog *compile.Program, opts *Options) *Bound {
+	if opts == nil {
+		opts = &Options{}
+	}
+	b := &bounder{
+		opts: opts, runs: map[*compile.Program]Count{prog: instances(prog, opts)}, prefix: map[*compile.Program]string{},
+		index: map[effectKey]effectAt{}, Bound: Bound{Unestimated: []string{}, Effects: []Effect{}, Reads: []Effect{}, of: map[*compile.Call]effectAt{}},
+	}
+	for _, p := range programs(prog) {
+		for i := range p.Calls {
+			b.call(p, &p.Calls[i])
+		}
+	}
+	b.touch()
+	return &b.Bound
+}
+
+// instances is how often a program runs by itself.
+func instances(prog *compile.Program, opts *Options) Count {
+	switch {
+	case !prog.Template:
+		return 1
+	case opts.Instances == nil:
+		return Count(len(prog.Instances))
+	case opts.MostInstances <= 0:
+		return Unbounded
+	}
+	return Count(len(prog.Instances)).plus(Count(opts.MostInstances))
+}
+
+// programs are a program and all that it delegates to, each once, behind all that delegate to it.
+func programs(prog *compile.Program) []*compile.Program {
+	var all []*compile.Program
+	seen := map[*compile.Program]bool{}
+	var visit func(p *compile.Program)
+	visit = func(p *compile.Program) {
+		seen[p] = true
+		for i := range p.Calls {
+			if d := delegateOf(&p.Calls[i]); d != nil && d.Program != nil && !seen[d.Program] {
+				visit(d.Program)
+			}
+		}
+		all = append(all, p)
+	}
+	visit(prog)
+	slices.Reverse(all)
+	return all
+}
+
+// bounder makes one bound.
+type bounder struct {
+	Bound
+	opts   *Options
+	runs   map[*compile.Program]Count  // how often each program runs
+	prefix map[*compile.Program]string // the first way to its calls
+	index  map[effectKey]effectAt
+}
+
+// effectAt is the index of an effect among those that change the world, or among the reads.
+type effectAt struct {
+	index int
+	reads bool
+}
+
+// effect is the effect at an index.
+func (b *Bound) effect(at effectAt) *Effect {
+	if at.reads {
+		return &b.Reads[at.index]
+	}
+	return &b.Effects[at.index]
+}
+
+// call adds what a call may do.
+func (b *bounder) call(prog *compile.Program, c *compile.Call) {
+	runs, rare := b.runs[prog], c.Rare
+	if rare == nil {
+		rare = &compile.Rare{}
+	}
+	if rare.Result != nil {
+		return // it runs nothing
+	}
+	path := b.prefix[prog] + exec.PathOf(c.ID)
+	attempts := runs.times(b.attempts(c))
+	_, asks := b.opts.Approve.Asks(c)
+	_, later := b.opts.Approve.AsksFallback(c)
+	if asks || later {
+		b.Approvals = b.Approvals.plus(runs)
+	}
+	if rare.Delegate != nil && rare.Delegate.Program != nil {
+		b.delegate(path, rare.Delegate, attempts)
+		attempts = 0
+	} else {
+		b.Calls = b.Calls.plus(runs)
+		b.does(path, c.Target, attempts, c)
+	}
+	if rare.Fallback != nil {
+		attempts = attempts.plus(runs)
+		b.does(path, rare.Fallback.Target, runs, nil)
+	}
+	b.Attempts = b.Attempts.plus(attempts)
+	b.estimate(path, c, rare, attempts)
+}
+
+// attempts is how often a call is tried at most each time that it is reached.
+func (b *bounder) attempts(c *compile.Call) Count {
+	if c.Rare != nil && c.Choose != nil {
+		return 1 // another attempt would choose the same
+	}
+	return Count(1 + Retries(c, b.opts))
+}
+
+// Retries is how often a call is tried again at most, by itself or by what the options say of
+// calls that say nothing.
+func Retries(c *compile.Call, opts *Options) int {
+	retry := opts.Retry
+	if c.Rare != nil && c.Retry != nil {
+		retry = c.Retry
+	}
+	if retry == nil {
+		return 0
+	}
+	return max(0, retry.Max)
+}
+
+// delegate adds runs of a document, whose calls are added later.
+func (b *bounder) delegate(path string, d *compile.Delegate, attempts Count) {
+	runs := attempts.times(rounds(d))
+	if _, there := b.prefix[d.Program]; !there && runs > 0 {
+		b.prefix[d.Program] = path + "/"
+	}
+	b.runs[d.Program] = b.runs[d.Program].plus(runs)
+}
+
+// rounds is how often a document runs at most in one attempt.
+func rounds(d *compile.Delegate) Count {
+	if d.Most == compile.Unbounded {
+		return Unbounded
+	}
+	return Count(d.Most)
+}
+
+// estimate adds what the attempts of a call use up.
+func (b *bounder) estimate(path string, c *compile.Call, rare *compile.Rare, attempts Count) {
+	b.Tokens += amount(rare.Tokens, attempts)
+	b.Cost += amount(rare.Cost, attempts)
+	if attempts == 0 || !ofModel(c.Target) && (rare.Fallback == nil || !ofModel(rare.Fallback.Target)) || rare.Tokens > 0 && rare.Cost > 0 {
+		return
+	}
+	if rare.Tokens == 0 {
+		b.Tokens = noBound
+	}
+	if rare.Cost == 0 {
+		b.Cost = noBound
+	}
+	if len(b.Unestimated) < maxNamed {
+		b.Unestimated = append(b.Unestimated, path)
+	}
+}
+
+// does adds what attempts may do to the world. c is the call whose own tool makes them; nil for a
+// fallback.
+func (b *bounder) does(path string, t *compile.Target, attempts Count, c *compile.Call) {
+	if t == nil {
+		return // it is not known, which was reported
+	}
+	kind := effectOf(t.Effects)
+	if attempts == 0 || kind == Pure && isNowhere(t.Place) {
+		return
+	}
+	key := effectKey{t.Tool.Definition.Name, t.Effects.Domain, t.Words(), kind}
+	at, ok := b.index[key]
+	if !ok {
+		at = b.list(Effect{
+			Tool: key.tool, Kind: kind, Domain: key.domain, Driver: t.Driver, At: place(t.Place), Place: t.Place, Calls: []string{}, Words: key.words, activity: t.Name,
+		})
+		b.index[key] = at
+	}
+	e := b.effect(at)
+	e.Most = e.Most.plus(attempts)
+	if len(e.Calls) < maxNamed {
+		e.Calls = append(e.Calls, path)
+	} else {
+		e.More++
+	}
+	if c != nil {
+		b.of[c] = at
+	}
+}
+
+// list adds an effect to its list.
+func (b *bounder) list(e Effect) effectAt {
+	list := &b.Effects
+	reads := e.Kind == Pure || e.Kind == Reads
+	if reads {
+		list = &b.Reads
+	}
+	*list = append(*list, e)
+	return effectAt{len(*list) - 1, reads}
+}
+
+// isNowhere reports whether a place is that of a function.
+func isNowhere(p tool.Place) bool {
+	return len(p.Program) == 0 && p.URL == "" && p.Server == "" && p.Model == "" && p.Path == "" && p.Dir == ""
+}
+
+// touch fills the lists of what attempts start and ask.
+func (b *bounder) touch() {
+	programs, servers, hosts, paths := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	add := func(set map[string]bool, names ...string) {
+		for _, n := range names {
+			if n != "" {
+				set[n] = true
+			}
+		}
+	}
+	for _, list := range [][]Effect{b.Effects, b.Reads} {
+		for i := range list {
+			p := &list[i].Place
+			add(servers, p.Server)
+			if len(p.Program) > 0 {
+				add(programs, cmp.Or(p.Path, p.Program[0]))
+			}
+			name := cmp.Or(list[i].activity, list[i].Tool)
+			if !strings.Contains(p.Host, "{") {
+				add(hosts, p.Host)
+			}
+			if p.Host != "" || strings.HasPrefix(name, "http.") {
+				add(hosts, b.opts.Hosts...)
+			}
+			if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "dir.") {
+				add(paths, b.opts.Paths...)
+			}
+		}
+	}
+	b.Programs, b.Servers, b.Hosts, b.Paths = sorted(programs), sorted(servers), sorted(hosts), sorted(paths)
+}
+
+// sorted are the names of a set in order; not nil.
+func sorted(set map[string]bool) []string {
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(set))))
+}

@@ -1,0 +1,83 @@
+package forecast
+
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Terms are how a call is made, as the plan and the definition of its tool say, whichever path
+// the run takes.
+type Terms struct {
+	Written   json.RawMessage `json:"written"` // the params as the plan has them, with their references
+	When      string          `json:"when,omitempty"`
+	Words     string          `json:"target,omitempty"`   // what runs it, in words
+	Origin    string          `json:"origin,omitempty"`   // who declares that
+	Activity  string          `json:"activity,omitempty"` // that the call picks
+	Retries   int             `json:"retries"`            // after the first attempt, at most
+	Timeout   string          `json:"timeout,omitempty"`  // of an attempt, as in "5s"; "" is the run's
+	Fallback  *FallbackTerms  `json:"fallback,omitempty"`
+	OnFailure string          `json:"onFailure,omitempty"`
+	Repeats   *Count          `json:"repeats,omitempty"` // runs of its document in one attempt, at most; nil delegates to none
+
+	Params []lang.Member `json:"-"` // as they are written
+}
+
+// FallbackTerms are how the fallback of a call is made.
+type FallbackTerms struct {
+	Tool    string          `json:"tool"`
+	Effect  EffectKind      `json:"effect"`
+	Words   string          `json:"target"`
+	Written json.RawMessage `json:"written"` // nil: the params of the call
+
+	Params []lang.Member `json:"-"` // its own as they are written
+}
+
+// termsOf are the terms of a call.
+func termsOf(c *compile.Call, opts *Options) *Terms {
+	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Params: c.Source.Params}
+	if c.Target != nil {
+		t.Words, t.Origin = c.Target.Words(), c.Target.Origin.String()
+	}
+	src := c.Source.Rest
+	if src == nil || c.Rare == nil {
+		return t
+	}
+	if src.When != nil {
+		t.When = src.When.String()
+	}
+	t.Activity, t.OnFailure = src.Activity, c.OnFailure
+	if c.Timeout > 0 {
+		t.Timeout = c.Timeout.String()
+	}
+	if c.Fallback != nil {
+		f := c.Fallback.Target
+		t.Fallback = &FallbackTerms{Tool: f.Tool.Definition.Name, Effect: effectOf(f.Effects), Words: f.Words()}
+		if src.Fallback != nil && src.Fallback.Own {
+			t.Fallback.Params = src.Fallback.Params
+			t.Fallback.Written = written(src.Fallback.Params)
+		}
+	}
+	if c.Delegate != nil && c.Delegate.Program != nil {
+		n := rounds(c.Delegate)
+		t.Repeats = &n
+	}
+	return t
+}
+
+// written is an object of params as the plan has them.
+func written(params []lang.Member) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range params {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(m.Name)
+		if err != nil {
+			panic(err) // of a string
+		}
+		out = m.Value.AppendJSON(append(append(out, name...), ':'))
+	}
+	return append(out, '}')
+}

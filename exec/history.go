@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+// History is what has to be known of a run to go on with it: what happened to each call, by
+// instance and path (see Event); "" is the instance of calls that work on none. Its JSON has a
+// version, and gives back what was written, whatever reads and writes it on the way.
+type History struct {
+	Calls map[string]map[string]*Past
+}
+
+// Take notes the next event of the run.
+func (h *History) Take(e *Event) {
+	if h.Calls == nil {
+		h.Calls = map[string]map[string]*Past{}
+	}
+	of := h.Calls[e.Instance]
+	if of == nil && (e.Instance == "" || e.Call != "") {
+		of = map[string]*Past{}
+		h.Calls[e.Instance] = of
+	}
+	if e.Call == "" {
+		return
+	}
+	p := of[e.Call]
+	if p == nil {
+		p = &Past{}
+		of[e.Call] = p
+	}
+	p.Take(e)
+}
+
+// clone returns a copy; that of nil is empty.
+func (h *History) clone() *History {
+	c := &History{Calls: map[string]map[string]*Past{}}
+	if h == nil {
+		return c
+	}
+	for instance, calls := range h.Calls {
+		c.Calls[instance] = maps.Clone(calls)
+		for path, p := range calls {
+			own := *p
+			c.Calls[instance][path] = &own
+		}
+	}
+	return c
+}
+
+// historian is the record of a Stepper: it knows one history, and adds to another.
+type historian struct {
+	begun bool
+	known *History
+	now   *History
+}
+
+func (h *historian) Append(e *Event) int64 {
+	h.now.Take(e)
+	return 1
+}
+
+func (h *historian) Sync(int64) error { return nil }
+
+func (h *historian) Past(instance string) (map[string]*Past, error) {
+	past := h.known.Calls[instance]
+	if past == nil && h.begun && instance == "" {
+		past = map[string]*Past{}
+	}
+	return past, nil
+}
+
+// historyVersion is that of the JSON of a History. A version is read as long as there may be
+// histories of it; a newer one is refused.
+const historyVersion = 1
+
+// storedHistory is a history as it is written. Values are the texts that they are, in strings: so
+// nothing that indents, compacts or escapes the JSON around them changes a byte of them.
+type storedHistory struct {
+	Version int                               `json:"version"`
+	Calls   map[string]map[string]*storedPast `json:"calls"`
+}
+
+type storedPast struct {
+	Attempts int             `json:"attempts,omitempty"`
+	Failed   int             `json:"failed,omitempty"`
+	Fallback bool            `json:"fallback,omitempty"`
+	Lost     bool            `json:"lost,omitempty"`
+	Key      string          `json:"key,omitempty"`
+	Content  string          `json:"content,omitempty"`
+	Params   *string         `json:"params,omitempty"`
+	Failure  *Failure        `json:"failure,omitempty"`
+	Returned *storedReturned `json:"returned,omitempty"`
+	Approved string          `json:"approved,omitempty"`
+	Asked    string          `json:"asked,omitempty"`
+	Question QuestionKind    `json:"question,omitempty"`
+	Answer   *storedAnswer   `json:"answer,omitempty"`
+	Shown    *string         `json:"shown,omitempty"`
+	Said     *string         `json:"said,omitempty"`
+	Heard    bool            `json:"heard,omitempty"`
+	Usage    tool.Usage      `json:"usage,omitzero"`
+	Applied  bool            `json:"applied,omitempty"`
+	Settled  Status          `json:"settled,omitempty"`
+}
+
+type storedReturned struct {
+	Value     *string    `json:"value,omitempty"`
+	Outcome   string     `json:"outcome,omitempty"`
+	Usage     tool.Usage `json:"usage,omitzero"`
+	Failure   *Failure   `json:"failure,omitempty"`
+	Lost      bool       `json:"lost,omitempty"`
+	Permanent bool       `json:"permanent,omitempty"`
+	Skipped   bool       `json:"skipped,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+}
+
+type storedAnswer struct {
+	Answer
+	Params *string `json:"params,omitempty"`
+	Result *string `json:"result,omitempty"`
+}
+
+// MarshalJSON writes the history in the newest version.
+func (h *History) MarshalJSON() ([]byte, error) {
+	s := storedHistory{Version: historyVersion, Calls: map[string]map[string]*storedPast{}}
+	for instance, calls := range h.Calls {
+		s.Calls[instance] = map[string]*storedPast{}
+		for path, p := range calls {
+			s.Calls[instance][path] = p.stored()
+		}
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON reads a history of any version that there has been.
+func (h *History) UnmarshalJSON(text []byte) error {
+	var s storedHistory
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("exec: the history of the run can't be read: %w", err)
+	}
+	if s.Version < 1 || s.Version > historyVersion {
+		return fmt.Errorf("exec: the history of the run has version %d, and this program reads versions up to %d; use a newer one", s.Version, historyVersion)
+	}
+	h.Calls = map[string]map[string]*Past{}
+	for instance, calls := range s.Calls {
+		h.Calls[instance] = map[string]*Past{}
+		for path, p := range calls {
+			if p == nil {
+				return fmt.Errorf("exec: the history of the run has nothing of the call %q", path)
+			}
+			h.Calls[instance][path] = p.past()
+		}
+	}
+	return nil
+}
+
+func (p *Past) stored() *storedPast {
+	s := &storedPast{
+		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Lost: p.Lost, Key: p.Key, Content: p.Content,
+		Params: textOf(p.Params), Failure: p.Failure, Approved: p.Approved, Asked: p.Asked, Question: p.Question,
+		Shown: textOf(p.shown), Said: textOf(p.said), Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
+	}
+	if r := p.Returned; r != nil {
+		s.Returned = &storedReturned{
+			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Skipped: r.Skipped, Reason: r.Reason,
+		}
+	}
+	if a := p.Answer; a != nil {
+		s.Answer = &storedAnswer{Answer: *a, Params: textOf(a.Params), Result: textOf(a.Result)}
+	}
+	return s
+}
+
+func (s *storedPast) past() *Past {
+	p := &Past{
+		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Lost: s.Lost, Key: s.Key, Content: s.Content,
+		Params: valueOf(s.Params), Failure: s.Failure, Approved: s.Approved, Asked: s.Asked, Question: s.Question,
+		shown: valueOf(s.Shown), said: valueOf(s.Said), heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
+	}
+	if r := s.Returned; r != nil {
+		p.Returned = &Returned{
+			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Skipped: r.Skipped, Reason: r.Reason,
+		}
+	}
+	if a := s.Answer; a != nil {
+		p.Answer = &a.Answer
+		p.Answer.Params, p.Answer.Result = valueOf(a.Params), valueOf(a.Result)
+	}
+	return p
+}
+
+// textOf returns a value as a string; nil for nil.
+func textOf(v []byte) *string {
+	if v == nil {
+		return nil
+	}
+	s := string(v)
+	return &s
+}
+
+func valueOf(s *string) json.RawMessage {
+	if s == nil {
+		return nil
+	}
+	return json.RawMessage(*s)
+}

@@ -1,0 +1,77 @@
+package exec
+
+import (
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
+)
+
+// perform brings a call one step on: to its end, to its next attempt, or to the
+// person who must approve it. The call's slot is given back. It reports whether the caller
+// leaves the call now (leaveIf). It does not when the call was abandoned meanwhile, and the
+// caller with it, or when somebody else will bring the answer of its attempt.
+func (s *scheduler) perform(i int32, w *worker) (leave bool) {
+	c, p := s.call(i), &s.prog().Calls[i]
+	if o := &s.opts; c.fallbackFor != nil || o.OnCallStart != nil || o.OnCallDone != nil || o.OnCallEnd != nil {
+		w.stepAside()
+	}
+	if c.params == nil && !s.prepare(i, c, p, w) {
+		return true
+	}
+	if p.Result != nil {
+		s.succeed(i, tool.Result{Value: p.Result})
+		return true
+	}
+	if c.fallbackFor != nil {
+		return s.fallBack(i, p, c.fallbackFor, false)
+	}
+	if reason, ask := s.needsApproval(p); ask && !c.approved && !s.wasCovered(i, c) {
+		s.mu.Lock()
+		s.release(i, true)
+		s.ask(i, ApprovalQuestion, reason, nil)
+		s.mu.Unlock()
+		return true
+	}
+	key := s.key(i, p, c.params, false)
+	if p.Delegates() || p.Choose != nil {
+		return !s.startAttempt(i, key, nil, w) || s.runsItself(i, c, p)
+	}
+	a := s.newAttempt(i, p.Target, c.params, p.Timeout, key)
+	if !s.startAttempt(i, key, a, w) {
+		return true
+	}
+	return s.drive.attempt(a, p.Runner(), w)
+}
+
+// runsItself runs a call that needs no activity. It reports as perform does.
+func (s *scheduler) runsItself(i int32, c *call, p *compile.Call) (leave bool) {
+	if p.Delegates() {
+		return s.delegate(i)
+	}
+	return s.choose(i, p, c.params)
+}
+
+// answered goes on with what came of an attempt. It reports whether anybody waited for it.
+func (s *scheduler) answered(a *attempt, res tool.Result, err error, w *worker) bool {
+	if err == nil && s.opts.OnCallDone == nil && s.opts.OnCallEnd == nil {
+		return s.takeAnswer(a, &res, w)
+	}
+	if s.dropped(a, res.Usage) {
+		return false
+	}
+	if err != nil {
+		return s.attemptFailed(a.i, err)
+	}
+	s.succeed(a.i, res)
+	return true
+}
+
+// leaveIf leaves a call that was brought one step on, if that is so.
+func (s *scheduler) leaveIf(leave bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if leave {
+		s.busy--
+		s.checkIdle()
+	}
+	s.drive.wake()
+}

@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// attemptFailed decides what follows a failed attempt: another one, the
+// fallback, or the failure of the call (execution §2). It reports as perform does.
+func (s *scheduler) attemptFailed(i int32, err error) bool {
+	p := &s.prog().Calls[i]
+	f := failureOf(err, "error")
+	if s.ctx.Err() != nil {
+		s.cancelled(i, f)
+		return true
+	}
+	if s.call(i).fallbackFor != nil {
+		s.fallbackFailed(i, p, err)
+		return true
+	}
+	var te *tool.Error
+	errors.As(err, &te)
+	if te != nil && te.Uncertain && !p.Repeatable && s.opts.OnUncertain != RetryUncertain {
+		s.uncertain(i, f)
+		return true
+	}
+	if wait, ok := s.retry(i, p, f, te); ok {
+		s.tryLater(i, f, wait)
+		return true
+	}
+	return s.fallBack(i, p, f, te != nil && te.Uncertain && !p.Repeatable)
+}
+
+// tryLater puts a call off until its next attempt. When the run is stopping there
+// is none, and what would have come of it nobody knows: the call is cancelled.
+func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.call(i)
+	s.release(i, false)
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait, Usage: c.used()})
+	if !s.mayStart(i) {
+		c.cancel(f, "the run ended before its next attempt")
+		c.ended = s.drive.now()
+		return
+	}
+	c.retry(f)
+	s.after(i, wait)
+}
+
+// The defaults of a retry.
+const (
+	retryDelay    = 100 * time.Millisecond
+	retryFactor   = 2
+	retryMaxDelay = 30 * time.Second
+	// mostRetryAfter is the longest that a tool may ask to be left alone; for one that
+	// asks for more, the failure stands.
+	mostRetryAfter = 10 * time.Minute
+)
+
+// retry decides whether a call has another attempt, and when.
+func (s *scheduler) retry(i int32, p *compile.Call, f *Failure, te *tool.Error) (time.Duration, bool) {
+	c := s.call(i)
+	return nextAttempt(cmp.Or(p.Retry, s.opts.Retry), c.attempts-c.spared, f.Code, te, s.seed(i))
+}
+
+// nextAttempt decides whether there is another attempt after the n-th failed, and how long to wait
+// for it: exponential backoff with full jitter, and no sooner than the tool said.
+func nextAttempt(r *lang.Retry, n int, code string, te *tool.Error, seed uint64) (time.Duration, bool) {
+	if r == nil || n > r.Max || te != nil && te.Permanent || len(r.On) > 0 && !slices.Contains(r.On, code) {
+		return 0, false
+	}
+	if te != nil && te.RetryAfter > max(mostRetryAfter, r.MaxDelay) {
+		return 0, false
+	}
+	wait := backoff(r, n)
+	if r.Jitter == nil || *r.Jitter {
+		draw := rand.New(rand.NewPCG(seed, uint64(n)))
+		wait = time.Duration(draw.Int64N(int64(wait) + 1))
+	}
+	if te != nil {
+		wait = max(wait, te.RetryAfter)
+	}
+	return wait, true
+}
+
+// backoff is the longest wait after the n-th attempt.
+func backoff(r *lang.Retry, n int) time.Duration {
+	delay, factor, most := r.Delay, r.Factor, r.MaxDelay
+	if delay == 0 {
+		delay = retryDelay
+	}
+	if factor == 0 {
+		factor = retryFactor
+	}
+	if most == 0 {
+		most = max(retryMaxDelay, delay)
+	}
+	if delay < 0 {
+		return 0
+	}
+	d := float64(delay) * math.Pow(factor, float64(n-1))
+	if d >= float64(most) {
+		return most
+	}
+	return time.Duration(d)
+}
+
+// uncertainty is the failure of a call that may have done its work.
+func uncertainty(f *Failure) *Failure {
+	return &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)}
+}
+
+// uncertain ends a call that may have done its work and may not be called again
+// unasked, or asks. In a run that has failed nobody is asked any more: whoever resumes it is.
+func (s *scheduler) uncertain(i int32, f *Failure) {
+	why := uncertainty(f)
+	s.mu.Lock()
+	failed := s.stopped.status == Failed
+	s.mu.Unlock()
+	switch {
+	case failed && s.opts.OnUncertain == AskUncertain:
+		s.failedLost(i, why)
+	case s.opts.OnUncertain == AskUncertain && s.drive.attended() || s.call(i).trail.asked(UncertainQuestion):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.release(i, false)
+		s.ask(i, UncertainQuestion, fmt.Sprintf("its answer was lost: %s: %s", f.Code, f.Message), why)
+	case s.opts.OnUncertain == SkipUncertain:
+		reason := fmt.Sprintf("its answer was lost: %s", f.Message)
+		s.tellReturned(i, Event{Status: Skipped, Reason: reason, Error: why})
+		s.skip(i, reason, true)
+	default:
+		s.failedLost(i, why)
+	}
+}
+
+// cancelled ends a call that was stopped with the run.
+func (s *scheduler) cancelled(i int32, f *Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped.status == "" {
+		s.stopWithContext()
+	}
+	c := s.call(i)
+	lost := c.sub == nil && c.attempts > 0 && !repeatable(&s.prog().Calls[i], c.fallbackFor != nil)
+	const reason = "the run was cancelled while it ran"
+	if lost {
+		f = uncertainty(&Failure{"cancelled", reason})
+	}
+	c.cancel(f, reason)
+	c.ended = s.drive.now()
+	s.lost = s.lost || lost || c.sub != nil && c.sub.lost
+	s.release(i, false)
+}
+
+// failureOf is an error as a failure; errors that are not a tool's get the code.
+func failureOf(err error, code string) *Failure {
+	var te *tool.Error
+	if errors.As(err, &te) {
+		return &Failure{te.Code, te.Message}
+	}
+	return &Failure{code, err.Error()}
+}

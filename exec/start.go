@@ -1,0 +1,154 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/tool"
+)
+
+// newAttempt is an attempt to run a target, not yet started. timeout is that of the call
+// or its fallback; 0 is the run's.
+func (s *scheduler) newAttempt(i int32, t *compile.Target, params []byte, timeout time.Duration, key string) *attempt {
+	p := &s.prog().Calls[i]
+	a := &attempt{
+		s: s, i: i, timeout: s.timeout(timeout),
+		request: tool.Request{
+			Run: s.opts.ID, Call: p.ID, Tool: t.Tool.Definition.Name, Definition: t.Definitions[0], Params: params,
+			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
+		},
+	}
+	return a
+}
+
+func (s *scheduler) timeout(own time.Duration) time.Duration {
+	if own > 0 {
+		return own
+	}
+	return s.opts.Timeout
+}
+
+// brief is what a model has to know of a call that it makes, or may have to.
+func brief(p *compile.Call) *tool.Brief {
+	if p.Model == nil && p.Fallback == nil {
+		return nil
+	}
+	b := &tool.Brief{Expect: p.Expect}
+	if rest := p.Source.Rest; rest != nil {
+		b.Description = rest.Description
+	}
+	if len(p.Alternatives) > 1 {
+		for i := range p.Alternatives {
+			b.Outcomes = append(b.Outcomes, p.Declared(i))
+		}
+	}
+	return b
+}
+
+// startAttempt counts an attempt, which is nil for calls that run themselves, and puts its
+// start into the record; it reports false when there can be none: the run stops, the budget
+// forbids it, it can't be recorded.
+func (s *scheduler) startAttempt(i int32, key string, a *attempt, w *worker) bool {
+	seq, ok := s.countAttempt(i, key, a, w)
+	if !ok || !waitsFor(&s.prog().Calls[i].Effects, seq) {
+		return ok
+	}
+	return s.intend(i, seq, a)
+}
+
+func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (seq int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, p := s.call(i), &s.prog().Calls[i]
+	if s.stopped.status != "" || s.opts.Replay {
+		c.notStarted()
+		s.release(i, true)
+		return 0, false
+	}
+	if why := s.refuses(&s.opts, p, c.attempts); why != "" {
+		s.overBudget(why)
+		c.notStarted()
+		s.release(i, true)
+		return 0, false
+	}
+	s.stamp(s.drive.now())
+	if c.attempts == 0 {
+		s.started++
+	}
+	s.settlesAnew(i)
+	c.start(s.moment)
+	e := s.callEvent(CallStarted, Running)
+	if e != nil {
+		e.Attempt, e.Key = c.attempts, key
+		if c.edited || s.opts.Dry != nil {
+			e.Value = c.params
+		}
+	}
+	seq = s.sendCall(i, e)
+	if a != nil {
+		a.turn, a.request.Attempt = c.turn, c.attempts
+		if !waitsFor(&p.Effects, seq) {
+			s.drive.watch(a, s.moment)
+		}
+	}
+	w.aside()
+	w.called(s.moment)
+	s.moment = time.Time{}
+	return seq, true
+}
+
+// startEvent fills in the event of an attempt that begins.
+func (c *call) startEvent(e Event) Event {
+	e.Type, e.Status = CallStarted, Running
+	if c.edited {
+		e.Value = c.params
+	}
+	return e
+}
+
+// dropped is drops for those that do not hold mu.
+func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drops(a, used)
+}
+
+// drops takes the answer of an attempt, and what it used up; it reports whether nobody
+// waits for the answer any more. The caller holds mu.
+func (s *scheduler) drops(a *attempt, used tool.Usage) bool {
+	s.drive.answered(a)
+	s.spend(used)
+	c := s.call(a.i)
+	if s.closed || !c.life.answered(a.turn) {
+		return true
+	}
+	if used != (tool.Usage{}) {
+		spent := used // which moves to the heap, and not that of every attempt
+		c.spent = &spent
+	}
+	return false
+}
+
+// answerLost goes on with an attempt whose answer will never come: it is made again, which uses up
+// no retry, unless that is for somebody else to decide. It reports as perform does.
+func (s *scheduler) answerLost(a *attempt) (leave bool) {
+	if s.dropped(a, tool.Usage{}) {
+		return false
+	}
+	p := &s.prog().Calls[a.i]
+	if s.ctx.Err() != nil {
+		s.cancelled(a.i, lostFailure())
+		return true
+	}
+	if !repeatable(p, a.fallback) && s.opts.OnUncertain != RetryUncertain {
+		s.uncertain(a.i, lostFailure())
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.call(a.i)
+	s.release(a.i, false)
+	c.repeatLost(a.fallback)
+	s.enqueue(a.i)
+	return true
+}

@@ -1,0 +1,407 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Stepper runs a program one step at a time. It starts no goroutine, reads no clock and does no
+// I/O: whoever drives it says what time it is, makes the attempts that it wants made, and tells
+// it what came of them. From the same program, options and history it comes to the same state by
+// the same steps, so that an engine that replays its inputs has the run back.
+//
+//	m, err := exec.NewStepper(prog, &exec.Options{ID: "r1", Seed: 1}, nil, now)
+//	for m.Result() == nil {
+//		for _, a := range m.Next() { /* have it made */ }
+//		/* wait for an answer, a person or m.Wake() */
+//		m.Advance(now)
+//		m.Answer(a.ID, result, err)
+//	}
+//
+// Whiteboard, statuses, order of declared effects, idempotency keys and seeds are those of Run.
+// What Run does by itself is left to the driver: it makes the attempts (Attempt.Make, perhaps in
+// another process), cancels those of Canceled, puts Questions to somebody, and keeps the History. A Stepper keeps no call waiting for a person by pausing the run: it ends only
+// when no question is open.
+//
+// A Stepper must not be used by several goroutines at once.
+type Stepper struct {
+	pool     *pool
+	clock    time.Time
+	alarms   heap[*alarm]
+	made     int64    // alarms and attempts, for their order
+	queue    []func() // what is to be done before the next call is taken
+	attempts map[string]*pendingAttempt
+	fresh    []*Attempt // not handed out yet
+	canceled []string   // the same of attempts that are not wanted any more
+	held     bool
+	off      bool // contexts were cancelled, and nobody has looked yet whose
+	over     bool
+	history  *History
+	result   *Result
+}
+
+// Attempt is an attempt of a call, to be made by the driver of a Stepper.
+type Attempt struct {
+	ID       string // of no other attempt that waits for its answer
+	Path     string // of the call: see Event
+	Instance string
+	Call     *compile.Call
+	Fallback bool          // it is of the fallback of the call
+	Timeout  time.Duration // after which it is over, whatever the activity does
+	// Repeatable reports whether it may be made again when its answer was lost.
+	Repeatable bool
+	Request    *tool.Request // without clock and progress
+}
+
+// Activity is what the attempt calls, where the program has it.
+func (a *Attempt) Activity() tool.Activity {
+	if a.Fallback {
+		return a.Call.Fallback.Activity
+	}
+	return a.Call.Runner()
+}
+
+// pendingAttempt is an attempt that waits for its answer.
+type pendingAttempt struct {
+	*attempt
+	number   int64
+	canceled bool // it was said that nobody wants it any more
+}
+
+// alarm is a call at a time.
+type alarm struct {
+	at     time.Time
+	number int64
+	f      func() // nil when it was stopped, or has been called
+}
+
+func (a *alarm) before(b *alarm) bool {
+	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number)) < 0
+}
+
+// Stop implements timer. Alarms that were stopped stay where they are until their time.
+func (a *alarm) Stop() bool {
+	was := a.f != nil
+	a.f = nil
+	return was
+}
+
+// NewStepper begins a run, or goes on with one that has a history, which is copied. The options
+// must name the run and its seed, and can't have what a driver has instead: a record, an approver,
+// a limiter, middleware. Hooks, if there are any, must be pure. Templates are not for steppers:
+// each of their instances is a run of its own. The error is for runs that can't start.
+func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Time) (*Stepper, error) {
+	if err := steppable(prog, opts); err != nil {
+		return nil, err
+	}
+	m := &Stepper{clock: now, attempts: map[string]*pendingAttempt{}, history: past.clone()}
+	o := *opts
+	o.Record = &historian{begun: past != nil, known: past.clone(), now: m.history}
+	m.pool = newPool(&o, m)
+	board, err := state.New(prog.Initial)
+	if err != nil {
+		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)
+	}
+	s := newRoot(context.Background(), prog, board, m.pool)
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	m.do(func() {
+		if o.MaxTime > 0 {
+			m.after(o.MaxTime, func() { m.stop(errMaxTime) })
+		}
+		s.begin()
+	})
+	return m, nil
+}
+
+// steppable reports, as an error, why a program can't run in steps.
+func steppable(prog *compile.Program, o *Options) error {
+	if err := runnable(prog, nil); err != nil {
+		return err
+	}
+	switch {
+	case prog.Template:
+		return errors.New("exec: a stepper runs no template; each instance is a run of its own")
+	case o == nil || o.ID == "" || o.Seed == 0:
+		return errors.New("exec: a stepper needs the id and the seed of its run, so that it comes to the same again")
+	case o.Record != nil || o.Approver != nil || o.Limiter != nil || len(o.Middleware) > 0:
+		return errors.New("exec: a stepper takes no record, approver, limiter or middleware; its driver has them")
+	}
+	return nil
+}
+
+// Next returns the attempts that are to be made now, each once, in the order in which they began.
+// What has happened until now has to be kept before they are.
+func (m *Stepper) Next() []*Attempt {
+	fresh := m.fresh
+	m.fresh = nil
+	return fresh
+}
+
+// Canceled returns the attempts that nobody wants any more, each once. Their contexts are to be
+// cancelled, and their answers are still awaited until the grace is over.
+func (m *Stepper) Canceled() []string {
+	ids := m.canceled
+	m.canceled = nil
+	return ids
+}
+
+// Answer says what came of an attempt. An attempt whose time was over has failed with
+// tool.Error{Code: "timeout", Uncertain: true}. It is an error, and changes nothing, to answer an
+// attempt that waits for no answer.
+func (m *Stepper) Answer(id string, res tool.Result, err error) error {
+	a, unknown := m.takeAttempt(id)
+	if unknown != nil {
+		return unknown
+	}
+	m.do(func() { a.s.leaveIf(a.s.answered(a.attempt, res, err, nil)) })
+	return nil
+}
+
+// Lost says that the answer of an attempt will never come, and that nobody knows whether it did
+// its work. It is made again if it may be; otherwise Options.OnUncertain decides.
+func (m *Stepper) Lost(id string) error {
+	a, unknown := m.takeAttempt(id)
+	if unknown != nil {
+		return unknown
+	}
+	m.do(func() { a.s.leaveIf(a.s.answerLost(a.attempt)) })
+	return nil
+}
+
+func (m *Stepper) takeAttempt(id string) (*pendingAttempt, error) {
+	a := m.attempts[id]
+	if a == nil {
+		return nil, fmt.Errorf("exec: no attempt %q waits for an answer", id)
+	}
+	delete(m.attempts, id)
+	return a, nil
+}
+
+// Waiting returns how many attempts wait for their answers.
+func (m *Stepper) Waiting() int { return len(m.attempts) }
+
+// Wake returns when the next thing happens by itself: a retry, the rate of a tool, a time that is
+// over. It is false when nothing will.
+func (m *Stepper) Wake() (at time.Time, ok bool) {
+	for len(m.alarms) > 0 {
+		if m.alarms[0].f != nil {
+			return m.alarms[0].at, true
+		}
+		m.alarms.pop()
+	}
+	return time.Time{}, false
+}
+
+// Advance says what time it is, and does what is due. Time does not go back.
+func (m *Stepper) Advance(now time.Time) {
+	if now.After(m.clock) {
+		m.clock = now
+	}
+	for at, ok := m.Wake(); ok && m.result == nil && !at.After(m.clock); at, ok = m.Wake() {
+		a := m.alarms.pop()
+		m.do(func() { a.ring() })
+	}
+}
+
+func (a *alarm) ring() {
+	f := a.f
+	a.f = nil
+	f()
+}
+
+// Questions returns what waits for a person, in plan order.
+func (m *Stepper) Questions() []*Question { return m.pool.questions() }
+
+// Reply answers a question: see Handle.Answer.
+func (m *Stepper) Reply(path, instance string, answer Answer) (err error) {
+	m.do(func() { err = m.pool.reply(askPlace{instance, path}, answer) })
+	return err
+}
+
+// Extend goes on with a longer program: see Handle.Extend.
+func (m *Stepper) Extend(prog *compile.Program, last bool) (err error) {
+	if err := runnable(prog, nil); err != nil {
+		return err
+	}
+	m.do(func() { err = m.pool.root.extend(prog, last) })
+	return err
+}
+
+// Replan ends the run for another plan: see Handle.Replan.
+func (m *Stepper) Replan(reason string) {
+	m.do(func() { m.pool.root.pauseForPlan(reason) })
+}
+
+// Cancel stops the run: nothing new starts, and attempts that go on are cancelled, and abandoned
+// when the grace is over.
+func (m *Stepper) Cancel() {
+	m.do(func() { m.stop(context.Canceled) })
+}
+
+// Hold makes that no call is begun any more, so that attempts which wait for their answers can come
+// to their ends before the run goes on in another Stepper, with the History of this one.
+func (m *Stepper) Hold() { m.held = true }
+
+// History returns what has happened until now, from which another Stepper goes on. It is a copy.
+func (m *Stepper) History() *History { return m.history.clone() }
+
+// Result returns what became of the run; nil while it goes on.
+func (m *Stepper) Result() *Result { return m.result }
+
+// do makes a step, and all that follows from it.
+func (m *Stepper) do(step func()) {
+	if m.result != nil {
+		step() // it finds that the run has ended
+		return
+	}
+	defer func() {
+		if e := caught("", recover()); e != nil {
+			m.pool.crashed.CompareAndSwap(nil, e)
+			m.result = m.pool.wreck(0)
+		}
+	}()
+	step()
+	for m.next() {
+	}
+	if m.over {
+		m.result = m.pool.root.finish()
+	}
+}
+
+// next does one thing of what follows; false when there is none.
+func (m *Stepper) next() bool {
+	switch {
+	case m.over:
+		return false
+	case len(m.queue) > 0:
+		f := m.queue[0]
+		m.queue = m.queue[1:]
+		f()
+		return true
+	case m.off:
+		m.off = false
+		m.withdraw()
+		return true
+	}
+	return m.takeCall()
+}
+
+// takeCall brings the next ready call on.
+func (m *Stepper) takeCall() bool {
+	p := m.pool
+	p.mu.Lock()
+	var e entry
+	ok := !m.held || p.root.stopped.status != ""
+	if ok {
+		e, ok = p.take()
+	}
+	p.mu.Unlock()
+	if ok {
+		e.s.leaveIf(e.s.perform(e.i, nil))
+	}
+	return ok || len(m.queue) > 0 || m.off
+}
+
+// withdraw finds the attempts and questions that nobody waits for any more.
+func (m *Stepper) withdraw() {
+	var gone []*pendingAttempt
+	ids := map[*pendingAttempt]string{}
+	for id, a := range m.attempts {
+		if !a.canceled && a.s.ctx.Err() != nil {
+			a.canceled = true
+			gone, ids[a] = append(gone, a), id
+		}
+	}
+	slices.SortFunc(gone, func(a, b *pendingAttempt) int { return cmp.Compare(a.number, b.number) })
+	for _, a := range gone {
+		m.canceled = append(m.canceled, ids[a])
+	}
+	for _, q := range m.pool.questions() {
+		m.pool.withdraw(q)
+	}
+}
+
+// stop ends the run early.
+func (m *Stepper) stop(why error) {
+	s := m.pool.root
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.cancel(why)
+	m.off = true
+	s.interrupt()
+	m.after(s.opts.Grace, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !m.over {
+			s.abandonAll()
+			m.over = true
+		}
+	})
+}
+
+// What follows is what the schedulers ask of their driver.
+
+func (m *Stepper) now() time.Time { return m.clock }
+
+func (m *Stepper) after(wait time.Duration, f func()) timer {
+	m.made++
+	a := &alarm{at: m.clock.Add(wait), number: m.made, f: f}
+	m.alarms.push(a)
+	return a
+}
+
+func (m *Stepper) soon(f func()) { m.queue = append(m.queue, f) }
+
+func (m *Stepper) wake() {} // next looks by itself
+
+func (m *Stepper) watch(*attempt, time.Time) {} // who makes it keeps its time
+
+func (m *Stepper) answered(*attempt) {}
+
+func (m *Stepper) attempt(a *attempt, _ tool.Activity, _ *worker) bool {
+	s, p := a.s, &a.s.prog().Calls[a.i]
+	m.made++
+	id := fmt.Sprintf("%s@%d", s.path(a.i), a.request.Attempt)
+	if a.fallback {
+		id += "/fallback"
+	}
+	if in := s.instanceOf(a.i); in != "" {
+		id = in + "\x00" + id
+	}
+	m.attempts[id] = &pendingAttempt{attempt: a, number: m.made}
+	m.fresh = append(m.fresh, &Attempt{
+		ID: id, Path: s.path(a.i), Instance: s.instanceOf(a.i), Call: p, Fallback: a.fallback,
+		Timeout: a.timeout, Repeatable: repeatable(p, a.fallback), Request: &a.request,
+	})
+	return false
+}
+
+func (m *Stepper) attended() bool { return true }
+
+func (m *Stepper) ask(a *asking) {
+	a.cancel = func() { a.s.asking-- }
+	wait := m.pool.opts.AnswerTimeout
+	if wait <= 0 {
+		return
+	}
+	late := m.after(wait, func() { a.s.answerTimedOut(a) })
+	a.cancel = func() {
+		late.Stop()
+		a.s.asking--
+	}
+}
+
+func (m *Stepper) calledOff() { m.off = true }
+
+func (m *Stepper) ended() { m.over = true }

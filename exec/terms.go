@@ -1,0 +1,139 @@
+package exec
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Terms are what a person is asked about: all that is done when a call is made.
+type Terms struct {
+	Tool     string          `json:"tool"`
+	Target   string          `json:"target,omitempty"`   // what runs it, in words, with what others wrote in quotes
+	Origin   string          `json:"origin,omitempty"`   // who declares that, in words
+	Identity string          `json:"identity,omitempty"` // digest of the target
+	Params   json.RawMessage `json:"params"`             // null: not known before the call is made
+	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
+	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
+	// Fallback is what is called when the call has failed. When its params are null, it is asked
+	// about when it is reached, if it changes the world.
+	Fallback *Terms `json:"fallback,omitempty"`
+}
+
+// Digest is the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
+// question and its answer have it, and a covered call is known by it.
+func (t *Terms) Digest(path string) string {
+	text, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // the params are JSON
+	}
+	return digest([]byte(path), canonical(text))
+}
+
+// Terms are those of a call under the options, with these params and those of its fallback;
+// nil is not known.
+func (o *Options) Terms(c *compile.Call, params, fallback json.RawMessage) *Terms {
+	t := termsOf(c.Source.Tool, c.Target, params)
+	if !c.Delegates() {
+		t.Timeout = cmp.Or(c.Timeout, o.Timeout, DefaultTimeout).String()
+	} else if c.Timeout > 0 {
+		t.Timeout = c.Timeout.String()
+	}
+	if c.Rare == nil {
+		if o.Retry != nil {
+			t.Retries = max(0, o.Retry.Max)
+		}
+		return t
+	}
+	if r := cmp.Or(c.Retry, o.Retry); r != (*lang.Retry)(nil) {
+		t.Retries = max(0, r.Max)
+	}
+	if c.Fallback != nil {
+		t.Fallback = o.FallbackTerms(c, fallback)
+	}
+	return t
+}
+
+// FallbackTerms are those of the fallback of a call.
+func (o *Options) FallbackTerms(c *compile.Call, params json.RawMessage) *Terms {
+	f := c.Fallback
+	t := termsOf(f.Tool.Definition.Name, f.Target, params)
+	t.Timeout = cmp.Or(f.Timeout, o.Timeout, DefaultTimeout).String()
+	return t
+}
+
+func termsOf(name string, target *compile.Target, params json.RawMessage) *Terms {
+	t := &Terms{Tool: name, Params: params}
+	if target != nil {
+		t.Target, t.Origin, t.Identity = target.Words(), target.Origin.String(), report.TargetDigest(target)
+	}
+	return t
+}
+
+// Cover is a key of Options.Covered: a call of a path and an instance with these terms.
+func (t *Terms) Cover(instance, path string) string { return instance + "\x00" + t.Digest(path) }
+
+// AsksFallback reports whether a run that approves so puts the fallback of a call to a person when
+// it is reached, and why: unless it was shown exactly before.
+func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
+	if p.Rare == nil || p.Fallback == nil {
+		return "", false
+	}
+	f := p.Fallback.Target
+	if f == nil {
+		f = &compile.Target{}
+	}
+	switch why, asks := a.Asks(p); {
+	case f.Approve.Needed:
+		return cmp.Or(said(f.Approve.Reason), "its fallback asks for approval"), true
+	case a == ApproveAll:
+		return "every call needs approval", true
+	case a == ApproveDestructive && f.Effects.Destructive == tool.Yes:
+		return fallbackDestroys(p), true
+	case asks && (f.Effects.ChangesWorld() || !f.Effects.Declared()):
+		return why, true
+	}
+	return "", false
+}
+
+// fallbackParams are the params of a call's fallback as they would be now; false when they can't be
+// told. held is whether the caller holds mu.
+func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held bool) (json.RawMessage, bool) {
+	if p.Rare == nil || p.Fallback == nil {
+		return nil, false
+	}
+	if p.Fallback.Params == nil {
+		return params, true
+	}
+	params, err := p.Fallback.Params.ResolveWithin(s.maxValue(), &placeReader{s: s, before: p.Place, held: held}, s.prog().Refs == compile.LenientRefs, nil)
+	return params, err == nil
+}
+
+// terms are those of a call with these params.
+func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
+	p := &s.prog().Calls[i]
+	fallback, _ := s.fallbackParams(p, params, held)
+	return s.opts.Terms(p, params, fallback)
+}
+
+// covered reports whether a call was shown exactly to whoever approved the plan; fallback is
+// whether its fallback was as well.
+func (s *scheduler) covered(i int32, params json.RawMessage) (call, fallback bool) {
+	if len(s.opts.Covered) == 0 || s.opts.Approve == ApproveAll {
+		return false, false
+	}
+	t := s.terms(i, params, false)
+	key := func() string { return t.Cover(s.instanceOf(i), s.path(i)) }
+	if s.opts.Covered[key()] {
+		return true, t.Fallback != nil && t.Fallback.Params != nil
+	}
+	if t.Fallback == nil || t.Fallback.Params == nil {
+		return false, false
+	}
+	t.Fallback.Params = nil
+	return s.opts.Covered[key()], false
+}

@@ -1,0 +1,92 @@
+package plc
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// history is what the store knows of runs before, for dry runs and forecasts. The nil
+// history knows nothing.
+type history struct {
+	store journal.Store
+
+	mu      sync.Mutex
+	lengths map[string][]time.Duration // of tools
+	results map[askedAt]*exec.Event    // of a run that was given the same
+}
+
+// historyOf is what a store knows; it is open as long as it is used. Results are those of the
+// newest run that was given the same and completed.
+func historyOf(ctx context.Context, store journal.Store, given string) (*history, error) {
+	if store == nil {
+		return nil, nil
+	}
+	h := &history{store: store, lengths: map[string][]time.Duration{}, results: map[askedAt]*exec.Event{}}
+	all, err := store.Runs(ctx, journal.Filter{Status: []exec.Status{exec.Completed}, Labels: map[string]string{givenLabel: given}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Parent != "" { // it began with values of its own
+			continue
+		}
+		for entry, err := range store.Events(ctx, r.Run, 0, false) {
+			if err != nil {
+				return nil, err
+			}
+			e, err := entry.Event()
+			if err != nil {
+				return nil, err
+			}
+			if e.Type == exec.CallReturned && e.Error == nil && e.Value != nil {
+				h.results[askedAt{e.Instance, e.Call}] = e
+			}
+		}
+		break
+	}
+	return h, nil
+}
+
+// givenLabel is the label of a run by which those that were given the same are found.
+const givenLabel = "given"
+
+// givenDigest returns the digest of what plans are given: their texts, those of their documents
+// and tools, and values.
+func (c *Checker) givenDigest() string {
+	parts := []string{c.reader.name}
+	for _, in := range c.spec.Values.Input {
+		parts = append(parts, in.Name, in.Text)
+	}
+	for _, t := range c.session.texts.all() {
+		parts = append(parts, string(t.Role), digestOf(t.Bytes))
+	}
+	return digestOf(encoded(parts))
+}
+
+// durations are how long calls like this one took.
+func (h *history) durations(c *compile.Call) []time.Duration {
+	name := c.Source.Tool
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all, ok := h.lengths[name]
+	if !ok {
+		all, _ = h.store.Durations(context.Background(), name) // a store that can't be read knows none
+		h.lengths[name] = all
+	}
+	return all
+}
+
+// recorded is what a call gave.
+func (h *history) recorded(t *exec.Trial) (json.RawMessage, bool) {
+	e := h.results[askedAt{t.Instance, t.Path}]
+	if e == nil || e.Tool != t.Call.Source.Tool {
+		return nil, false
+	}
+	return e.Value, true
+}

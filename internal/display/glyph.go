@@ -1,0 +1,157 @@
+package display
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The width of a character is decided here, in a few ranges of East Asian Wide
+// and Fullwidth characters and emoji, rather than by a library: terminals differ
+// among themselves in the rest (emoji sequences, ambiguous widths), so that a
+// complete table would be no more right.
+
+// Glyphs reads the characters of a text one after the other. Its zero value is at the
+// beginning of a text.
+type Glyphs struct {
+	prev  rune // the character before if it is shown as it is, or 0
+	marks int  // that it has
+}
+
+// maxMarks is how many combining marks a character may have: with many of them, it draws over
+// the lines above and below.
+const maxMarks = 3
+
+// Lookbehind is how many characters before one decide how it is shown.
+const Lookbehind = maxMarks + 2
+
+// Next returns the first character of s, the rest of the text, as it is shown, its width in
+// columns and its size in bytes. What could draw or can't be seen is an escape: control
+// characters, line separators, characters that turn the direction of text, spaces other than
+// that of ASCII, fillers, and bytes that are not UTF-8. Joiners and variation selectors are
+// kept where they are part of how words and emoji are spelled.
+func (g *Glyphs) Next(s string) (shown string, width, size int) {
+	r, size := utf8.DecodeRuneInString(s)
+	prev := g.prev
+	if g.prev = r; r == utf8.RuneError && size == 1 {
+		g.prev = 0
+		return fmt.Sprintf(`\x%02x`, s[0]), 4, size
+	}
+	switch {
+	case joins(r):
+		if joinable(prev) || prev == 0xfe0f && r == zeroWidthJoiner {
+			return s[:size], 0, size
+		}
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		if g.marks++; isShown(r) && prev != 0 && g.marks <= maxMarks {
+			return s[:size], 0, size
+		}
+	case isShown(r):
+		g.marks = 0
+		if wide(r) {
+			return s[:size], 2, size
+		}
+		return s[:size], 1, size
+	}
+	g.prev = 0
+	shown = escape(r)
+	return shown, len(shown), size
+}
+
+// NextJSON does what Next does for the text of JSON, or one that holds such: what Next shows as an
+// escape is one of JSON, and line breaks and tabs are kept.
+func (g *Glyphs) NextJSON(s string) (shown string, size int) {
+	if s[0] == '\n' || s[0] == '\t' {
+		*g = Glyphs{}
+		return s[:1], 1
+	}
+	shown, _, size = g.Next(s)
+	if shown == s[:size] {
+		return shown, size
+	}
+	shown = ""
+	r, _ := utf8.DecodeRuneInString(s)
+	if r <= 0xffff {
+		return fmt.Sprintf(`\u%04x`, r), size
+	}
+	for _, unit := range utf16.Encode([]rune{r}) {
+		shown += fmt.Sprintf(`\u%04x`, unit)
+	}
+	return shown, size
+}
+
+// joins reports whether a character that can't be seen belongs to the one before it: a
+// joiner, or a choice of how it looks.
+func joins(r rune) bool {
+	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == 0xfe0e || r == 0xfe0f
+}
+
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
+
+// joinable reports whether a character may have a joiner behind it: those of the scripts
+// that are written with them, and emoji. In Latin, Greek or Cyrillic a joiner only makes two
+// names look like one.
+func joinable(r rune) bool { return r >= 0x0600 && isShown(r) }
+
+// isShown reports whether a character can be seen and does nothing else.
+func isShown(r rune) bool {
+	return unicode.IsPrint(r) && r != '\u2800' &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// isWord reports whether a name may begin with a character and be shown without quotes.
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '/' || r == '.' || r == '$' || r == '#' || r == '†'
+}
+
+func escape(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r > 0xffff:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// wide reports whether a character takes two columns.
+func wide(r rune) bool {
+	switch {
+	case r < 0x1100:
+		return false
+	case r <= 0x115f, // Hangul Jamo
+		r == 0x231a || r == 0x231b || 0x23e9 <= r && r <= 0x23ec, // watch, hourglass, …
+		0x2e80 <= r && r <= 0x303e,                               // CJK radicals and punctuation
+		0x3041 <= r && r <= 0xa4cf,                               // kana, CJK, Yi
+		0xa960 <= r && r <= 0xa97f,                               // Hangul Jamo
+		0xac00 <= r && r <= 0xd7a3,                               // Hangul
+		0xf900 <= r && r <= 0xfaff,                               // CJK
+		0xfe30 <= r && r <= 0xfe6f,                               // CJK forms
+		0xff00 <= r && r <= 0xff60,                               // fullwidth
+		0xffe0 <= r && r <= 0xffe6,
+		0x1f300 <= r && r <= 0x1f64f, // emoji
+		0x1f680 <= r && r <= 0x1f6ff,
+		0x1f900 <= r && r <= 0x1faff,
+		0x20000 <= r && r <= 0x3fffd: // CJK
+		return true
+	}
+	return false
+}
+
+// isPlain reports whether s is printable ASCII.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,129 @@
+// Package texttree reads JSON with comments, and YAML that says what JSON can say, into one tree
+// whose values know where they stand in the text. Both have the same rules: limits, no name twice
+// in one object, numbers as JSON writes them.
+//
+// Plans are not read by it, since package lang keeps a tree of 16 bytes a node and repairs what it
+// can: this is for what comes once and is small.
+package texttree
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// Kind is the kind of a value.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Boolean
+	Number
+	String
+	Array
+	Object
+)
+
+// String returns the kind as messages name it.
+func (k Kind) String() string {
+	return [...]string{"null", "true or false", "a number", "a string", "a list", "an object"}[k]
+}
+
+// Span is a range of bytes of the text. Its type has no name, so that it can be assigned to the
+// spans of package diag, which stands above.
+type Span = struct{ Start, End int32 }
+
+// Node is a value. A value that an alias of YAML repeats is one Node in several places.
+type Node struct {
+	Kind    Kind
+	Span    Span
+	Raw     string  // of a scalar: as JSON
+	Str     string  // of a string: what it says
+	Entries []Entry // of an object or list, in order
+}
+
+// Entry is a member of an object, or an element of a list.
+type Entry struct {
+	Name  string // of an element: its index
+	Key   Span   // of the name
+	Value *Node
+}
+
+// Text returns a string as a value that stands nowhere.
+func Text(s string) *Node { return &Node{Kind: String, Str: s, Raw: string(jsonscan.Encode(s))} }
+
+// JSON returns the value as compact JSON, members in order.
+func (n *Node) JSON() []byte { return n.AppendJSON(nil) }
+
+// AppendJSON appends the value as compact JSON, members in order.
+func (n *Node) AppendJSON(dst []byte) []byte {
+	if n.Kind != Array && n.Kind != Object {
+		return append(dst, n.Raw...)
+	}
+	brackets := "[]"
+	if n.Kind == Object {
+		brackets = "{}"
+	}
+	dst = append(dst, brackets[0])
+	for i, e := range n.Entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if n.Kind == Object {
+			dst = append(append(dst, jsonscan.Encode(e.Name)...), ':')
+		}
+		dst = e.Value.AppendJSON(dst)
+	}
+	return append(dst, brackets[1])
+}
+
+// Get returns the entry of this name.
+func (n *Node) Get(name string) (Entry, bool) {
+	for _, e := range n.Entries {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// At returns the value at a JSON Pointer below n, or the last one on the way to it that is there.
+func (n *Node) At(pointer string) *Node {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		e, ok := n.Get(Unescape(token))
+		if !ok {
+			return n
+		}
+		n = e.Value
+	}
+	return n
+}
+
+// Unescape returns a token of a JSON Pointer as a name.
+func Unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
+
+// BOM returns the length of the byte order mark at the start of a text.
+func BOM(text []byte) int {
+	if len(text) >= 3 && string(text[:3]) == "\ufeff" {
+		return 3
+	}
+	return 0
+}
+
+func element(i int, v *Node) Entry { return Entry{Name: strconv.Itoa(i), Value: v} }
+
+// names are the names in one object.
+type names map[string]Span
+
+// add adds the name of a member. It is a fault when that is among them.
+func (n names) add(e Entry) *jsonscan.Error {
+	if other, ok := n[e.Name]; ok {
+		return &jsonscan.Error{Kind: jsonscan.Duplicate, Offset: int(e.Key.Start), Other: int(other.Start),
+			Message: fmt.Sprintf("the name %q stands twice in one object", e.Name)}
+	}
+	n[e.Name] = e.Key
+	return nil
+}

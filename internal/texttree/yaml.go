@@ -1,0 +1,261 @@
+package texttree
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// YAML says how YAML is read.
+type YAML struct {
+	// What names the texts in messages: "tool files".
+	What string
+	// MaxDepth is how deep values may nest. MaxNodes and MaxBytes bound how many values there are
+	// and how long they are as JSON, aliases written out; 0 is no bound.
+	MaxDepth, MaxNodes, MaxBytes int
+	// Aliases are read, each as the value that it names.
+	Aliases bool
+	// Loose ignores tags that YAML does not define, and takes the name of a member as it is
+	// written, be it a number, true or null.
+	Loose bool
+	// Numbers that JSON would not write so (0x1F, 1_000, .5) are read.
+	Numbers bool
+}
+
+// Parse reads a YAML document, which begins behind a byte order mark, if there is one. It stops
+// at the first fault. Dates are strings.
+func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
+	r := &yamlReader{YAML: y, at: newPositions(text, BOM(text)), anchors: map[*yaml.Node]anchor{}}
+	if !utf8.Valid(text) {
+		return nil, &jsonscan.Error{Message: "the text is not UTF-8"}
+	}
+	var doc yaml.Node
+	if err := yaml.Load(text[BOM(text):], &doc); err != nil {
+		return nil, r.syntax(err)
+	}
+	if len(doc.Content) == 0 {
+		return nil, &jsonscan.Error{Message: "there is nothing in the file"}
+	}
+	n, _ := r.node(doc.Content[0], 0)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return n, nil
+}
+
+// yamlReader turns the nodes of the library into ours.
+type yamlReader struct {
+	YAML
+	at      *positions
+	err     *jsonscan.Error
+	size    size // of what was read, aliases written out
+	anchors map[*yaml.Node]anchor
+}
+
+// size is how much there is of something.
+type size struct{ nodes, bytes, depth int }
+
+// anchor is a value that aliases may name, and what each of them adds.
+type anchor struct {
+	node *Node // nil while it is being read
+	size size
+}
+
+// fail notes a fault, unless there was one before. It returns a value to go on with.
+func (r *yamlReader) fail(kind jsonscan.Kind, offset int, format string, args ...any) *Node {
+	if r.err == nil {
+		r.err = &jsonscan.Error{Kind: kind, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	}
+	return &Node{}
+}
+
+func (r *yamlReader) tooDeep(start int) *Node {
+	return r.fail(jsonscan.Limit, start, "nested more than %d deep", r.MaxDepth)
+}
+
+// syntax returns a fault that the library found.
+func (r *yamlReader) syntax(err error) *jsonscan.Error {
+	switch message, at := r.at.fault(err); {
+	case at >= 0:
+		return &jsonscan.Error{Offset: at, Message: message}
+	case strings.Contains(message, "multiple"):
+		return &jsonscan.Error{Message: "there are several documents in the file, and one is read"}
+	case strings.Contains(message, "no documents"):
+		return &jsonscan.Error{Message: "there is nothing in the file"}
+	default:
+		return &jsonscan.Error{Message: message}
+	}
+}
+
+// node reads a value, and returns where it ends.
+func (r *yamlReader) node(y *yaml.Node, depth int) (n *Node, end int) {
+	start := r.at.offset(y.Line, y.Column)
+	if y.Kind == yaml.AliasNode {
+		return r.alias(y, start, depth), start + 1 + len(y.Value)
+	}
+	if y.Anchor == "" {
+		n = r.value(y, start, depth)
+		return n, int(n.Span.End)
+	}
+	r.anchors[y] = anchor{}
+	before := r.size
+	r.size.depth = depth
+	n = r.value(y, start, depth)
+	own := size{r.size.nodes - before.nodes, r.size.bytes - before.bytes, r.size.depth - depth}
+	r.size.depth = max(r.size.depth, before.depth)
+	r.anchors[y] = anchor{n, own}
+	return n, int(n.Span.End)
+}
+
+// alias returns the value that an alias names.
+func (r *yamlReader) alias(y *yaml.Node, start, depth int) *Node {
+	a := r.anchors[y.Alias]
+	switch {
+	case !r.Aliases:
+		return r.fail(jsonscan.Foreign, start, "*%s is an alias, which %s do not have; write the value out", y.Value, r.What)
+	case a.node == nil:
+		return r.fail(jsonscan.Foreign, start, "*%s stands inside the value that it names", y.Value)
+	case depth+a.size.depth > r.MaxDepth:
+		return r.tooDeep(start)
+	}
+	r.grow(a.size, depth, start)
+	return a.node
+}
+
+// grow counts what was read.
+func (r *yamlReader) grow(by size, depth, at int) {
+	r.size.nodes += by.nodes
+	r.size.bytes += by.bytes
+	r.size.depth = max(r.size.depth, depth+by.depth)
+	switch {
+	case r.MaxNodes > 0 && r.size.nodes > r.MaxNodes:
+		r.fail(jsonscan.Limit, at, "the text has more than %d values, with its aliases written out", r.MaxNodes)
+	case r.MaxBytes > 0 && r.size.bytes > r.MaxBytes:
+		r.fail(jsonscan.Limit, at, "the text has more than %d bytes, with its aliases written out", r.MaxBytes)
+	}
+}
+
+func (r *yamlReader) value(y *yaml.Node, start, depth int) *Node {
+	n := &Node{Span: Span{int32(start), int32(start)}}
+	switch {
+	case depth == r.MaxDepth && y.Kind&(yaml.MappingNode|yaml.SequenceNode) != 0:
+		return r.tooDeep(start)
+	case y.Kind == yaml.ScalarNode:
+		r.scalar(n, y, start)
+	case y.Kind == yaml.MappingNode && (r.Loose || y.ShortTag() == "!!map"):
+		n.Kind = Object
+		r.members(n, y, depth)
+	case y.Kind == yaml.SequenceNode && (r.Loose || y.ShortTag() == "!!seq"):
+		n.Kind = Array
+		for i := 0; i < len(y.Content) && r.err == nil; i++ {
+			v, end := r.node(y.Content[i], depth+1)
+			n.Entries, n.Span.End = append(n.Entries, element(i, v)), int32(end)
+		}
+	default:
+		return r.fail(jsonscan.Foreign, start, "the tag %s is not one that %s have", y.Tag, r.What)
+	}
+	r.grow(size{nodes: 1, bytes: len(n.Raw) + 2*len(n.Entries) + 2}, depth, start)
+	return n
+}
+
+func (r *yamlReader) members(n *Node, y *yaml.Node, depth int) {
+	before := make(names, len(y.Content)/2)
+	for i := 0; i+1 < len(y.Content) && r.err == nil; i += 2 {
+		e := r.name(y.Content[i])
+		if r.err == nil {
+			r.err = before.add(e)
+		}
+		r.size.bytes += len(e.Name)
+		var end int
+		e.Value, end = r.node(y.Content[i+1], depth+1)
+		n.Entries, n.Span.End = append(n.Entries, e), int32(end)
+	}
+}
+
+// name reads the name of a member.
+func (r *yamlReader) name(y *yaml.Node) Entry {
+	start := r.at.offset(y.Line, y.Column)
+	switch tag := tagOf(y); {
+	case tag == "!!merge":
+		r.fail(jsonscan.Foreign, start, "<< merges, which %s do not have; write the members out", r.What)
+	case y.Kind != yaml.ScalarNode:
+		r.fail(jsonscan.Foreign, start, "a name is a string")
+	case r.Loose || tag == "!!str" || tag == "!!timestamp":
+		return Entry{Name: y.Value, Key: Span{int32(start), int32(r.at.scalarEnd(y.Value, start))}}
+	default:
+		r.fail(jsonscan.Foreign, start, "the name %s is not a string; write %q", y.Value, y.Value)
+	}
+	return Entry{}
+}
+
+func (r *yamlReader) scalar(n *Node, y *yaml.Node, start int) {
+	n.Span.End = int32(r.at.scalarEnd(y.Value, start))
+	n.Raw = y.Value
+	switch tag := tagOf(y); {
+	case tag == "!!null":
+		n.Raw = "null"
+	case tag == "!!bool":
+		n.Kind, n.Raw = Boolean, strings.ToLower(y.Value)
+		if n.Raw != "true" && n.Raw != "false" {
+			r.fail(jsonscan.Foreign, start, "%s is not true or false", y.Value)
+		}
+	case tag == "!!int" || tag == "!!float":
+		n.Kind = Number
+		if isNumber(y.Value) {
+			return
+		}
+		var ok bool
+		if n.Raw, ok = spelled(y); !r.Numbers || !ok {
+			r.fail(jsonscan.Foreign, start, "the number %s is not written as in JSON; write %q if it is text", y.Value, y.Value)
+		}
+	case r.Loose || tag == "!!str" || tag == "!!timestamp" || tag == "!!merge": // a date is what it looks like
+		n.Kind, n.Str, n.Raw = String, y.Value, string(jsonscan.Encode(y.Value))
+	default:
+		r.fail(jsonscan.Foreign, start, "the tag %s is not one that %s have", y.Tag, r.What)
+	}
+}
+
+// spelled returns a number of YAML as JSON writes it.
+func spelled(y *yaml.Node) (string, bool) {
+	var v float64
+	if err := y.Decode(&v); err != nil || v != v || v > 1e300 || v < -1e300 {
+		return "", false
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64), true
+}
+
+// tagOf returns the tag of a scalar. The library takes a number that is beyond its own for text.
+func tagOf(y *yaml.Node) string {
+	tag := y.ShortTag()
+	if y.Kind == yaml.ScalarNode && y.Style == 0 && tag == "!!str" && outOfRange(y.Value) {
+		return "!!float"
+	}
+	return tag
+}
+
+// outOfRange reports whether s is a number of YAML that no 64 bits hold.
+func outOfRange(s string) bool {
+	switch {
+	case s == "" || !strings.Contains("+-.0123456789", s[:1]):
+		return false
+	case s[0] != '.':
+		s = strings.ReplaceAll(s, "_", "")
+	}
+	if _, err := strconv.ParseInt(s, 0, 64); errors.Is(err, strconv.ErrRange) {
+		return true // in hexadecimal, say
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return errors.Is(err, strconv.ErrRange) && !strings.ContainsAny(s, "xX") // 0x1p9999 is none of YAML
+}
+
+// isNumber reports whether s is a number of JSON.
+func isNumber(s string) bool {
+	lex := jsonscan.Lexer{Text: []byte(s)}
+	return lex.Next() == jsonscan.Number && lex.Pos == len(s)
+}

@@ -1,0 +1,38 @@
+package record
+
+import (
+	"bytes"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// Past is what the events of an instance say of its calls, by their paths.
+type Past map[string]*exec.Past
+
+// Add takes the next event in.
+func (p Past) Add(e *exec.Event) {
+	if e.Call == "" {
+		return
+	}
+	if p[e.Call] == nil {
+		p[e.Call] = &exec.Past{}
+	}
+	p[e.Call].Take(e)
+}
+
+// writeLine is how the line of a write begins.
+const writeLine = `{"type":"` + exec.Written + `"`
+
+// AddEntry takes the next event in, unless it is a write: what a call has written is in what it
+// returned as well.
+func (p Past) AddEntry(entry *journal.Entry) error {
+	if bytes.HasPrefix(entry.Body, []byte(writeLine)) {
+		return nil
+	}
+	e, err := entry.Event()
+	if err == nil {
+		p.Add(e)
+	}
+	return err
+}

@@ -1,0 +1,281 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// The bounds of a Cache, in bytes.
+const (
+	MaxCached       = 256 << 20 // of all results: those that were used least lately go first
+	MaxCachedResult = 16 << 20  // of one
+)
+
+// clockSlack is how far apart the clocks of those may be who share a cache.
+const clockSlack = 5 * time.Minute
+
+// cacheBusy is how long another process is waited for.
+const cacheBusy = 5 * time.Second
+
+// cacheID is in the header of each cache ("plcc").
+const cacheID = 0x706c6363
+
+// cacheSchema is the only version. What a size is made of is no matter as long as it is one for a
+// row.
+const cacheSchema = `
+CREATE TABLE cached (
+	key     BLOB NOT NULL UNIQUE,
+	until   INTEGER NOT NULL, -- microseconds since 1970
+	used    INTEGER NOT NULL, -- the same, to the minute
+	outcome TEXT NOT NULL,
+	value   BLOB NOT NULL,
+	sum     BLOB NOT NULL     -- of all the others but used
+) STRICT;
+CREATE INDEX cached_used ON cached (used);
+CREATE INDEX cached_until ON cached (until);
+CREATE TABLE total (bytes INTEGER NOT NULL) STRICT;
+INSERT INTO total VALUES (0);
+CREATE TRIGGER cached_more AFTER INSERT ON cached BEGIN UPDATE total SET bytes = bytes + 256 + length(NEW.value) + length(NEW.outcome); END;
+CREATE TRIGGER cached_less AFTER DELETE ON cached BEGIN UPDATE total SET bytes = bytes - 256 - length(OLD.value) - length(OLD.outcome); END;
+PRAGMA application_id = 0x706c6363;
+PRAGMA user_version = 1;
+`
+
+// Cache is a file of results that need not be asked for again, for a while. It is no part of a
+// store: to lose it loses nothing. Several processes, and goroutines, may use it at once.
+//
+// A result that is not as it was written is not given, and once anything is wrong with the file
+// nothing is given or kept any more: see Fault.
+type Cache struct {
+	path string
+
+	mu    sync.Mutex
+	db    *sql.DB
+	fault error
+}
+
+// OpenCache opens the cache in this file, and makes it with its folder when it is not there,
+// readable for its owner only. It is never nil: when the error, a *Error, is not, it remembers
+// nothing.
+func OpenCache(path string) (*Cache, error) {
+	c := &Cache{path: path}
+	c.fault = c.wrap(c.open())
+	return c, c.fault
+}
+
+func (c *Cache) open() error {
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(c.path)
+	if err != nil {
+		return err
+	}
+	q := url.Values{"_synchronous": {"NORMAL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_busy_timeout": {strconv.FormatInt(cacheBusy.Milliseconds(), 10)}, "_txlock": {"immediate"}, "mode": {"rw"}}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
+	if c.db, err = sql.Open("sqlite", u.String()); err != nil {
+		return err
+	}
+	c.db.SetMaxOpenConns(1)
+	return retry(context.Background(), cacheBusy, c.prepare)
+}
+
+// prepare makes a new file a cache, and refuses what is none. It may be done again.
+func (c *Cache) prepare() error {
+	if err := c.identify(); err != nil {
+		return err
+	}
+	var mode string
+	return c.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode)
+}
+
+// identify gives a new file the tables of a cache, and refuses one that is none.
+func (c *Cache) identify() error {
+	tx, err := c.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	var application, version, tables int
+	if err := tx.QueryRow(
+		"SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").
+		Scan(&application, &version, &tables); err != nil {
+		return err
+	}
+	switch {
+	case application == cacheID && version == 1:
+		return nil
+	case application == cacheID:
+		return &journal.Error{Path: c.path, Fault: journal.Newer, Err: fmt.Errorf("its version is %d, the last one known is 1", version)}
+	case application != 0 || version != 0 || tables != 0:
+		return &journal.Error{Path: c.path, Fault: journal.Foreign, Err: errors.New("it is no cache")}
+	}
+	if _, err := tx.Exec(cacheSchema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// wrap is an error as a *Error.
+func (c *Cache) wrap(err error) error {
+	return (&Store{path: c.path}).fault(err)
+}
+
+// failed notes what is wrong. That another process was writing for too long is no fault.
+func (c *Cache) failed(err error) {
+	var e *journal.Error
+	if err = c.wrap(err); err != nil && c.fault == nil && (!errors.As(err, &e) || e.Fault != journal.Locked) {
+		c.fault = err
+	}
+}
+
+// Fault is what is wrong with the file, a *Error; nil when nothing is.
+func (c *Cache) Fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fault
+}
+
+// Recall gives the result that was kept by a key, and not for so long that it is old by now.
+func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault != nil {
+		return nil, "", false
+	}
+	var until, used int64
+	var sum []byte
+	now := time.Now()
+	// What was kept or used later than now is of a clock that has been put back since: nobody knows
+	// how old it is.
+	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ? AND used <= ?", key, micros(now), micros(now.Add(clockSlack))).
+		Scan(&until, &used, &outcome, &value, &sum)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, "", false
+	case err == nil && string(sum) != string(sumOf(key, until, outcome, value)):
+		err = undecodable("a result", errors.New("its sum is another one"))
+	case err == nil && micros(now)-used > time.Minute.Microseconds():
+		_, err = c.db.Exec("UPDATE cached SET used = ? WHERE key = ?", micros(now), key)
+	}
+	c.failed(err)
+	return value, outcome, c.fault == nil
+}
+
+// Keep keeps a result for so long. One that is too large is not kept.
+func (c *Cache) Keep(key, value []byte, outcome string, keep time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault == nil && len(value) <= MaxCachedResult {
+		c.failed(c.put(key, value, outcome, keep))
+	}
+}
+
+func (c *Cache) put(key, value []byte, outcome string, keep time.Duration) error {
+	tx, err := c.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	now := time.Now()
+	until := micros(now.Add(keep))
+	if _, err := tx.Exec("DELETE FROM cached WHERE key = ?", key); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT INTO cached (key, until, used, outcome, value, sum) VALUES (?, ?, ?, ?, ?, ?)",
+		key, until, micros(now), outcome, value, sumOf(key, until, outcome, value)); err != nil {
+		return err
+	}
+	const oldest = "DELETE FROM cached WHERE rowid IN (SELECT rowid FROM cached ORDER BY used, rowid LIMIT 8)"
+	for n := 0; ; n++ {
+		var total int64
+		if err := tx.QueryRow("SELECT bytes FROM total").Scan(&total); err != nil {
+			return err
+		}
+		if total <= MaxCached {
+			return tx.Commit()
+		}
+		if n == 0 {
+			_, err = tx.Exec("DELETE FROM cached WHERE until <= ?", micros(now))
+		} else {
+			_, err = tx.Exec(oldest)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// sumOf is the digest of a row.
+func sumOf(key []byte, until int64, outcome string, value []byte) []byte {
+	h := sha256.New()
+	for _, part := range [][]byte{key, binary.BigEndian.AppendUint64(nil, uint64(until)), []byte(outcome)} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write(part)
+	}
+	h.Write(value)
+	return h.Sum(nil)
+}
+
+// Clean deletes what is too old, and makes the file smaller. It reports how many results went.
+func (c *Cache) Clean(ctx context.Context) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault != nil {
+		return 0, c.fault
+	}
+	res, err := c.db.ExecContext(ctx, "DELETE FROM cached WHERE until <= ? OR used > ?", micros(time.Now()), micros(time.Now().Add(clockSlack)))
+	if err != nil {
+		return 0, c.wrap(err)
+	}
+	n, err := res.RowsAffected()
+	for _, query := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if err == nil {
+			_, err = c.db.ExecContext(ctx, query)
+		}
+	}
+	return int(n), c.wrap(err)
+}
+
+// Close closes the file.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault == nil {
+		c.fault = &journal.Error{Path: c.path, Fault: journal.Closed}
+	}
+	if c.db == nil {
+		return nil
+	}
+	return c.wrap(c.db.Close())
+}
+
+// RemoveCache deletes the file of a cache that nobody has open.
+func RemoveCache(path string) error {
+	var errs []error
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + suffix); !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

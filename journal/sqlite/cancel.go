@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// Cancel implements journal.Store.
+func (s *Store) Cancel(ctx context.Context, run, reason string) error {
+	err := s.write(ctx, func(tx *tx) error {
+		id, err := s.find(tx.ctx, tx.conn, run)
+		if err == nil {
+			_, err = tx.exec("INSERT OR REPLACE INTO cancels (run, reason, sum) VALUES (?, ?, ?)", id, reason, sumRow(id, reason))
+		}
+		return err
+	})
+	if err == nil {
+		s.watch.tell()
+	}
+	return err
+}
+
+// cancels are the requests to end runs, as they were last read: all runs of this process that
+// wait for one share the reading.
+type cancels struct {
+	mu      sync.Mutex
+	at      time.Time
+	reasons map[int64]string
+}
+
+// cancelled returns why somebody wants a run to end, if somebody does.
+func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok bool, err error) {
+	c := &s.cancels
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= pollEvery/2 { // it may have been followed since
+		if c.reasons, err = s.readCancels(ctx); err != nil {
+			return "", false, s.fault(err)
+		}
+		c.at = time.Now()
+	}
+	reason, ok = c.reasons[run]
+	return reason, ok, nil
+}
+
+func (s *Store) readCancels(ctx context.Context) (map[int64]string, error) {
+	rows, err := s.readers.QueryContext(ctx, "SELECT run, reason, sum FROM cancels")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]string{}
+	for rows.Next() {
+		values, err := scanValues(3, rows.Scan)
+		if err == nil {
+			err = checkRow("a request to end a run", values)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[values[0].(int64)] = values[1].(string)
+	}
+	return all, rows.Err()
+}
+
+// WaitCancel implements journal.Run.
+func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
+	w := r.store.watch
+	w.join()
+	defer w.leave()
+	for {
+		changed, err := w.next()
+		if err != nil {
+			return "", err
+		}
+		if r.isClosed() {
+			return "", &journal.Error{Path: r.store.path, Fault: journal.Closed}
+		}
+		reason, ok, err := r.store.cancelled(ctx, r.id)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case ok || err != nil:
+			return reason, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-changed:
+		}
+		select { // most changes are commits of the run itself
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(pollEvery / 2):
+		}
+	}
+}
+
+func (r *Run) isClosed() bool {
+	q := r.store.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return r.closed
+}

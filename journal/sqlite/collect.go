@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// Collect implements journal.Store, and makes the file smaller.
+// A run goes as a whole: one whose deletion was cut off is not seen any more, and the next
+// Collect goes on with it. Others may read and write meanwhile, but wait at the end, when
+// the file is written anew; that takes as much space again.
+func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collected, error) {
+	var done journal.Collected
+	before, err := s.size(ctx)
+	if err != nil {
+		return done, s.fault(err)
+	}
+	victims, err := s.victims(ctx, c)
+	if err != nil {
+		return done, s.fault(err)
+	}
+	for _, id := range victims {
+		ok, err := s.delete(ctx, id)
+		if err != nil {
+			return done, err
+		}
+		if ok {
+			done.Runs++
+		}
+	}
+	if err := s.compact(ctx); err != nil {
+		return done, err
+	}
+	after, err := s.size(ctx)
+	done.Bytes = max(0, before-after)
+	return done, s.fault(err)
+}
+
+// victims are the runs to delete, and those whose deletion was cut off.
+func (s *Store) victims(ctx context.Context, c *journal.Collect) ([]int64, error) {
+	f := c.Filter
+	f.Limit, f.From = 0, ""
+	var ids []int64
+	runs, err := s.summaries(ctx, f, func(id int64) { ids = append(ids, id) })
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range runs {
+		if i >= c.Keep && r.Holder == nil {
+			ids = append(ids, r.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// delete deletes a run unless somebody holds it.
+func (s *Store) delete(ctx context.Context, id int64) (bool, error) {
+	held, err := s.lock(id)
+	if errors.Is(err, errHeld) {
+		return false, nil
+	}
+	if err != nil {
+		return false, s.fault(err)
+	}
+	defer held.free()
+	if err := s.write(ctx, func(tx *tx) error {
+		if _, err := tx.exec("UPDATE runs SET status = ? WHERE id = ?", deleted, id); err != nil {
+			return err
+		}
+		return tx.sealRow(id)
+	}); err != nil {
+		return false, err
+	}
+	for more := true; more; {
+		if more, err = s.deleteEvents(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	return true, s.write(ctx, func(tx *tx) error { return tx.deleteRun(id) })
+}
+
+// deleteEvents deletes some events of a run, so that nobody waits long for the writer. It
+// reports whether there may be more.
+func (s *Store) deleteEvents(ctx context.Context, id int64) (more bool, err error) {
+	const most = 2000
+	err = s.write(ctx, func(tx *tx) error {
+		n, err := tx.exec("DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id >= ? AND id < ? LIMIT ?)",
+			eventID(id, 0), eventID(id+1, 0), most)
+		more = n == most
+		return err
+	})
+	return more, err
+}
+
+// deleteRun deletes all of a run but its events.
+func (t *tx) deleteRun(id int64) error {
+	if err := t.unlink(id); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"DELETE FROM questions WHERE run = ?",
+		"DELETE FROM instances WHERE run = ?",
+		dropCancel,
+		`DELETE FROM texts WHERE digest IN (SELECT digest FROM given WHERE run = ?1)
+			AND NOT EXISTS (SELECT 1 FROM given WHERE given.digest = texts.digest AND run <> ?1)`,
+		"DELETE FROM given WHERE run = ?",
+		"DELETE FROM runs WHERE id = ?",
+	} {
+		if _, err := t.exec(query, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compact writes the file anew, without what was deleted.
+func (s *Store) compact(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.writable(); err != nil {
+		return err
+	}
+	return s.fault(s.retry(ctx, func() error {
+		_, err := s.writer.conn.ExecContext(ctx, "VACUUM")
+		if err == nil {
+			_, err = s.writer.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		}
+		return err
+	}))
+}
+
+// size is that of the content, in bytes.
+func (s *Store) size(ctx context.Context) (n int64, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&n)
+	return n, err
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+)
+
+// Fork implements journal.Store.
+func (s *Store) Fork(ctx context.Context, run string, f *journal.Fork) (journal.Run, error) {
+	r, err := s.fork(ctx, run, f)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (s *Store) fork(ctx context.Context, run string, f *journal.Fork) (*Run, error) {
+	given, err := s.Given(ctx, f.Run)
+	if err != nil {
+		return nil, err
+	}
+	given.Created = time.Time{}
+	var r *Run
+	var held *lock
+	err = s.write(ctx, func(tx *tx) error {
+		from, err := s.find(tx.ctx, tx.conn, f.Run)
+		if err != nil {
+			return err
+		}
+		noted, err := s.noted(from)
+		if err != nil {
+			return err
+		}
+		if _, err := s.verify(tx.ctx, tx.conn, from, noted); err != nil {
+			return err
+		}
+		r, held, err = s.makeFork(tx, run, given, f)
+		if err != nil {
+			return err
+		}
+		return tx.copyEvents(r, from, f)
+	})
+	if err != nil {
+		held.drop()
+		return nil, err
+	}
+	return s.enlist(r)
+}
+
+// makeFork makes the row of a fork and what it was given, and holds it.
+func (s *Store) makeFork(tx *tx, run string, g *journal.Given, f *journal.Fork) (*Run, *lock, error) {
+	id, err := insertRun(tx, run, g, &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: f.Set})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := insertTexts(tx, id, g.AllTexts()); err != nil {
+		return nil, nil, err
+	}
+	if err := tx.sealGiven(id); err != nil {
+		return nil, nil, err
+	}
+	held, err := s.holdNew(tx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.newRun(id, run, held), held, nil
+}
+
+// copyEvents copies what the calls did that a fork does not do again.
+func (t *tx) copyEvents(r *Run, from int64, f *journal.Fork) error {
+	p := newPart(r)
+	for next := int64(0); ; {
+		page, err := readPage(t.ctx, t.conn, from, next)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, entry := range page {
+			next = entry.Seq + 1
+			if err := p.copy(entry, f); err != nil {
+				return err
+			}
+		}
+		if err := p.write(t); err != nil {
+			return err
+		}
+		p.lines, p.rows, p.effects, p.before = nil, nil, record.Effects{}, p.sum
+	}
+	r.tally.Fork()
+	r.sum = p.sum
+	r.appended, r.committed, r.asking = p.last, p.last, p.open
+	r.lock.note(link{})
+	return nil
+}
+
+// copy takes an event of the run that is forked into the part.
+func (p *part) copy(entry *journal.Entry, f *journal.Fork) error {
+	e, err := entry.Event()
+	if err != nil {
+		return err
+	}
+	if !f.Keeps(e) {
+		return nil
+	}
+	before := len(p.lines)
+	p.lines.AddText(entry.Body)
+	p.addRow(e, p.last+1, before)
+	p.summary = summaryOf(p.run.tally)
+	return nil
+}

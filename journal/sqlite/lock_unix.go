@@ -1,0 +1,53 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+
+	"github.com/plc-lang/plc/journal"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock takes a lock on a file, or returns errHeld. A lock that is not alone goes with
+// others of its kind.
+func tryLock(f *os.File, alone bool) error {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
+	for {
+		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return errHeld
+		case !errors.Is(err, unix.EINTR):
+			return err
+		}
+	}
+}
+
+// hasOtherNames reports whether a file can be reached by other names that lead to it itself, as
+// symbolic links do not: hard links, or a mount of the file alone.
+func hasOtherNames(path string) bool {
+	var at unix.Stat_t
+	if err := unix.Stat(path, &at); err != nil {
+		return false
+	}
+	return at.Nlink > 1 || isMounted(path)
+}
+
+// access reports why a file can't be read, or not written.
+func access(path string, write bool) error {
+	if err := unix.Access(path, unix.R_OK); err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if !write {
+		return nil
+	}
+	if err := unix.Access(path, unix.W_OK); err != nil {
+		return &journal.Error{Path: path, Fault: journal.ReadOnly, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// Loops were files once, in the folder solve beside the store: ID.json is what a loop was given,
+// and ID.jsonl has its entries, a line each. They are taken over when somebody resumes the loop.
+
+// loopFolder is the folder of loops that are files.
+func (s *Store) loopFolder() string { return filepath.Join(filepath.Dir(s.path), "solve") }
+
+// takenOver is the suffix of the files of loops that were taken over.
+const takenOver = ".old"
+
+// oldLoops returns the ids of loops that are files.
+func (s *Store) oldLoops() ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(s.loopFolder(), "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names) // ids are in the order of time
+	slices.Reverse(names)
+	for i := range names {
+		names[i] = strings.TrimSuffix(filepath.Base(names[i]), ".json")
+	}
+	return names, nil
+}
+
+// takeOver copies a loop from its files, if it has any, to the store. It may have been cut off
+// before: what is in the store already is not copied again.
+func (s *Store) takeOver(ctx context.Context, name string) error {
+	file := filepath.Join(s.loopFolder(), name)
+	given, err := os.ReadFile(file + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	held, err := lockFile(filepath.Join(s.path+".locks", "solve-"+name)) // which older versions hold
+	if errors.Is(err, errHeld) {
+		return &journal.HeldError{Run: name}
+	}
+	if err != nil {
+		return err
+	}
+	defer held.free()
+	tape, err := os.ReadFile(file + ".jsonl")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l := &loop{store: s, name: name, lock: held}
+	err = l.load(ctx)
+	var missing *journal.MissingError
+	if errors.As(err, &missing) {
+		err = l.create(ctx, json.RawMessage(bytes.TrimSpace(given)))
+	}
+	if err != nil {
+		return err
+	}
+	done := l.last
+	for line := range bytes.Lines(tape) {
+		if done--; done >= 0 || !bytes.HasSuffix(line, []byte("\n")) { // one that was cut off was never followed
+			continue
+		}
+		if err := l.Append(ctx, json.RawMessage(bytes.TrimSuffix(line, []byte("\n")))); err != nil {
+			return err
+		}
+	}
+	for _, end := range []string{".jsonl", ".json"} {
+		if err := os.Rename(file+end, file+end+takenOver); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

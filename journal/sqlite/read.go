@@ -1,0 +1,269 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// deleted is the status of a run that is being deleted.
+const deleted = "deleted"
+
+// Runs implements journal.Store.
+func (s *Store) Runs(ctx context.Context, f journal.Filter) ([]*journal.Summary, error) {
+	all, err := s.runs(ctx, f)
+	return all, s.fault(err)
+}
+
+// Summary implements journal.Store.
+func (s *Store) Summary(ctx context.Context, run string) (*journal.Summary, error) {
+	id, err := s.find(ctx, s.readers, run)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	row, err := s.row(ctx, s.readers, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = &journal.MissingError{Run: run}
+	}
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	found, err := s.summaryOf(row)
+	return found.Summary, s.fault(err)
+}
+
+func (s *Store) runs(ctx context.Context, f journal.Filter) ([]*journal.Summary, error) {
+	if err := s.checkLocked(ctx); err != nil {
+		return nil, err
+	}
+	found, err := s.summaries(ctx, f, nil)
+	all := make([]*journal.Summary, len(found))
+	for i, r := range found {
+		all[i] = r.Summary
+	}
+	return all, err
+}
+
+// found is a run with its row.
+type found struct {
+	*journal.Summary
+	id int64
+}
+
+// summaries returns the runs that a filter admits, the newest first. It reads all rows and follows
+// the chain that they are, since an index, or a row that is not as it was written, might hide some.
+// onDeleted, if it is not nil, is called for each run whose deletion was cut off.
+func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(id int64)) ([]found, error) {
+	tx, err := s.readers.BeginTx(ctx, nil) // so that no run is added in between
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it reads
+	_, next, err := storeRow(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if f.From != "" {
+		id, err := s.find(ctx, tx, f.From)
+		if err != nil {
+			return nil, err
+		}
+		from, err := s.row(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		next = from.prev
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT "+runColumns+tailColumns+" FROM runs r NOT INDEXED"+runTail+" WHERE r.id <= ? ORDER BY r.id DESC", next)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []found
+	for rows.Next() {
+		row, err := scanRunRow(rows.Scan)
+		switch {
+		case err != nil:
+			return nil, err
+		case row.id != next: // each names the one before it
+			return nil, undecodable("the list of the runs", fmt.Errorf("number %d comes where %d should", row.id, next))
+		}
+		if next = row.prev; row.status == deleted {
+			if onDeleted != nil {
+				onDeleted(row.id)
+			}
+			continue
+		}
+		r, err := s.summaryOf(row)
+		if err != nil {
+			return nil, err
+		}
+		if f.Has(r.Summary) {
+			list = append(list, r)
+		}
+		if len(list) == f.Limit && f.Limit > 0 {
+			return list, nil
+		}
+	}
+	if err := rows.Err(); err != nil || next == 0 {
+		return list, err
+	}
+	return nil, undecodable("the list of the runs", fmt.Errorf("number %d is missing", next))
+}
+
+// summaryOf is the summary that the row of a run has.
+func (s *Store) summaryOf(row *runRow) (found, error) {
+	r := found{id: row.id, Summary: &journal.Summary{
+		Run: row.name, Plan: row.plan, Program: row.program, Parent: row.parent.String, Status: exec.Status(row.status), Reason: row.reason,
+		Created: time.UnixMicro(row.created), Changed: time.UnixMicro(row.changed), Questions: int(row.asking), Events: row.last,
+	}}
+	if row.finished.Valid {
+		r.Finished = time.UnixMicro(row.finished.Int64)
+	}
+	if err := errors.Join(json.Unmarshal([]byte(row.labels), &r.Labels), json.Unmarshal([]byte(row.calls), &r.Calls)); err != nil {
+		return r, undecodable(fmt.Sprintf("the row of the run %q", r.Run), err)
+	}
+	if row.pid.Valid && (s.held(r.id) || row.alive()) {
+		r.Holder = &journal.Holder{PID: int(row.pid.Int64), Host: row.host.String, Since: time.UnixMicro(row.since.Int64)}
+	}
+	if r.Holder == nil {
+		return r, s.left(row, r.Summary)
+	}
+	return r, nil
+}
+
+// left says what became of a run that nobody holds.
+func (s *Store) left(row *runRow, r *journal.Summary) error {
+	r.Left(row.pid.Valid)
+	if row.finished.Valid && !row.pid.Valid {
+		return nil
+	}
+	noted, err := s.noted(row.id)
+	if err == nil && noted != nil && noted.last > row.last {
+		err = undecodable(fmt.Sprintf("event %d of the run %q", row.last+1, row.name), fmt.Errorf("%d events were written", noted.last))
+	}
+	return err
+}
+
+// pageSize is how many rows of events are read at once: no transaction lasts while who reads is
+// busy with them.
+const pageSize = 128
+
+// Events implements journal.Store.
+func (s *Store) Events(ctx context.Context, run string, from int64, follow bool) iter.Seq2[*journal.Entry, error] {
+	return func(yield func(*journal.Entry, error) bool) {
+		id, err := s.find(ctx, s.readers, run)
+		if err == nil && follow {
+			s.watch.join()
+			defer s.watch.leave()
+		}
+		if err == nil {
+			err = s.verifyNow(ctx, id)
+		}
+		for err == nil {
+			var more bool
+			if from, more, err = s.yieldEvents(ctx, id, from, follow, yield); !more {
+				return
+			}
+		}
+		if ctx.Err() == nil {
+			yield(nil, s.fault(err))
+		}
+	}
+}
+
+// yieldEvents yields what there is from a number on, and then waits if more is to come. It
+// returns the number to go on with, and false when that is all.
+func (s *Store) yieldEvents(ctx context.Context, id, from int64, follow bool, yield func(*journal.Entry, error) bool) (int64, bool, error) {
+	changed, err := s.watch.next()
+	if err != nil && follow {
+		return from, true, err
+	}
+	finished := !follow
+	if follow {
+		if finished, err = s.finished(ctx, id); err != nil {
+			return from, true, err
+		}
+	}
+	page, err := readPage(ctx, s.readers, id, from)
+	if err != nil {
+		return from, true, err
+	}
+	for _, e := range page {
+		if !yield(e, nil) {
+			return from, false, nil
+		}
+		from = e.Seq + 1
+	}
+	if len(page) > 0 {
+		return from, true, nil
+	}
+	if finished {
+		return from, false, nil
+	}
+	select {
+	case <-ctx.Done():
+		return from, false, nil
+	case <-changed:
+		return from, true, nil
+	}
+}
+
+// finished reports whether a run has ended, so that no more events come unless it is resumed.
+func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
+	r, err := s.row(ctx, s.readers, id)
+	if errors.Is(err, sql.ErrNoRows) { // deleted meanwhile
+		return true, nil
+	}
+	return err == nil && r.finished.Valid, err
+}
+
+// readPage reads rows of events, from the one that has the event of a number.
+func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry, error) {
+	from = max(from, 0)
+	rows, err := q.QueryContext(ctx, "SELECT id, body FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+		eventID(id, from), eventID(id+1, 0), pageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var page []*journal.Entry
+	for rows.Next() {
+		var key int64
+		var body []byte
+		if err := rows.Scan(&key, &body); err != nil {
+			return nil, err
+		}
+		entries := entriesOf(key, body)
+		first := entries[0].Seq
+		if key < eventID(id, from) || key >= eventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may say anything
+			return nil, undecodable("the order of the events", errors.New("they are not in it"))
+		}
+		if first < from {
+			entries = entries[from-first:]
+		}
+		page = append(page, entries...)
+		from = seqOf(key) + 1
+	}
+	return page, rows.Err()
+}
+
+// entriesOf are the events of a row.
+func entriesOf(id int64, body []byte) []*journal.Entry {
+	n := bytes.Count(body, []byte("\n")) + 1
+	entries := make([]*journal.Entry, 0, n)
+	for line := range bytes.SplitSeq(body, []byte("\n")) {
+		entries = append(entries, &journal.Entry{Seq: seqOf(id) - int64(n-1-len(entries)), Body: slices.Clip(line)})
+	}
+	return entries
+}

@@ -1,0 +1,195 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// Repair says what can be kept of a run of a store that may be damaged.
+type Repair struct {
+	Run    string
+	Kept   int64 // events, from the first on
+	Whole  bool  // nothing is wrong with it
+	Fault  error // what is, else
+	Fatal  bool  // nothing of it can be kept, since its row or what it was given is broken
+	number int64
+}
+
+// String says it in words.
+func (r *Repair) String() string {
+	switch {
+	case r.Whole:
+		return fmt.Sprintf("%s: whole, %d events", r.Run, r.Kept)
+	case r.Fatal:
+		return fmt.Sprintf("%s: lost: %v", r.Run, r.Fault)
+	}
+	return fmt.Sprintf("%s: the first %d events can be kept: %v", r.Run, r.Kept, r.Fault)
+}
+
+// Damage looks at all runs of the store at a path and reports what can be kept of each, the oldest
+// first, and what is wrong with the store as a whole. It writes nothing. The error is that of a
+// store that can't be read at all.
+func Damage(ctx context.Context, path string) ([]*Repair, []error, error) {
+	s, faults, err := openBroken(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.closeFile() //nolint:errcheck // it was read
+	all, more := s.damage(ctx, s.checkLog())
+	return all, append(faults, more...), nil
+}
+
+// openBroken opens a store for reading and passes over what is wrong with it.
+func openBroken(ctx context.Context, path string) (*Store, []error, error) {
+	s := &Store{opts: Options{ReadOnly: true, Busy: DefaultBusy}}
+	var err error
+	if s.path, err = realPath(path); err != nil {
+		return nil, nil, s.fault(err)
+	}
+	if err := s.prepareFile(); err != nil {
+		return nil, nil, s.fault(err)
+	}
+	faults := []error{s.checkLog()}
+	if s.readers, err = sql.Open("sqlite", s.source(false)); err != nil {
+		return nil, nil, s.fault(err)
+	}
+	var found []error
+	for _, err := range append(faults, s.checkSchema(ctx, s.readers)) {
+		if err != nil {
+			found = append(found, s.fault(err))
+		}
+	}
+	return s, found, nil
+}
+
+// damage is what can be kept of each run. Where commits at the end of the log are lost, which
+// logFault says, only runs that had completed are certain to be whole.
+func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error) {
+	var faults []error
+	if _, err := s.runs(ctx, journal.Filter{}); err != nil {
+		faults = append(faults, s.fault(err))
+	}
+	rows, err := s.readers.QueryContext(ctx, "SELECT id, name FROM runs NOT INDEXED ORDER BY id")
+	if err != nil {
+		return nil, append(faults, s.fault(err))
+	}
+	defer rows.Close()
+	var all []*Repair
+	for rows.Next() {
+		r := &Repair{}
+		if err := rows.Scan(&r.number, &r.Run); err != nil {
+			faults = append(faults, s.fault(err))
+			break
+		}
+		all = append(all, r)
+	}
+	if err := rows.Err(); err != nil {
+		faults = append(faults, s.fault(err))
+	}
+	for _, r := range all {
+		s.damageOf(ctx, r, logFault)
+	}
+	return all, faults
+}
+
+// damageOf is what can be kept of a run.
+func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
+	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.number).Scan)
+	if err == nil {
+		err = checkRow(fmt.Sprintf("the row of the run %q", r.Run), values)
+	}
+	var row runRow
+	for i, to := range map[int]any{13: &row.status, 15: &row.last, 22: &row.head, 23: &row.given, 24: &row.asked} {
+		if err == nil {
+			err = assign(to, values[i])
+		}
+	}
+	row.id, row.name = r.number, r.Run
+	if err == nil {
+		err = s.checkParts(ctx, s.readers, &row)
+	}
+	if err == nil {
+		_, err = s.given(ctx, r.Run)
+	}
+	if err != nil {
+		r.Fault, r.Fatal = err, true
+		return
+	}
+	noted, err := s.noted(r.number)
+	c := &chain{run: r.number, name: r.Run, known: row.links(noted)}
+	follow := c.follow(ctx, s.readers, func(int64, string, string, []byte) error { return nil })
+	r.Kept, r.Fault = c.last, errors.Join(err, follow)
+	if r.Fault == nil && row.status != string(exec.Completed) {
+		r.Fault = logFault
+	}
+	r.Whole = r.Fault == nil
+}
+
+// Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole
+// it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
+// it did after that is not known. Open questions, instances, approvals and durations of the other
+// store are not kept: they are asked and measured again.
+func Salvage(ctx context.Context, from, to string) ([]*Repair, error) {
+	if exists(to) {
+		return nil, fmt.Errorf("journal: %s is there already; name a file that is not", to)
+	}
+	old, _, err := openBroken(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer old.closeFile() //nolint:errcheck // it was read
+	s, err := Open(to, nil)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := old.damage(ctx, old.checkLog())
+	for _, r := range all {
+		if !r.Fatal {
+			err = errors.Join(err, s.salvage(ctx, old, r))
+		}
+	}
+	return all, errors.Join(err, s.Close())
+}
+
+// salvage copies what can be kept of a run.
+func (s *Store) salvage(ctx context.Context, old *Store, r *Repair) error {
+	given, err := old.given(ctx, r.Run)
+	if err != nil {
+		return err
+	}
+	run, err := s.create(ctx, r.Run, given)
+	if err != nil {
+		return err
+	}
+	for from := int64(0); from <= r.Kept && err == nil; {
+		var page []*journal.Entry
+		page, err = readPage(ctx, old.readers, r.number, from)
+		if len(page) == 0 {
+			break
+		}
+		for _, entry := range page {
+			if from = entry.Seq + 1; entry.Seq > r.Kept {
+				break
+			}
+			e := &exec.Event{}
+			if err = json.Unmarshal(entry.Body, e); err == nil {
+				run.Append(e)
+			}
+		}
+	}
+	if !r.Whole {
+		run.Append(&exec.Event{
+			Type: exec.RunFinished, Time: time.Now(), Run: r.Run, Status: journal.Cut,
+			Reason: fmt.Sprintf("its record was damaged, and what it did after event %d is not known", r.Kept),
+		})
+	}
+	return errors.Join(err, run.Close())
+}

@@ -1,0 +1,461 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+
+	"github.com/plc-lang/plc/exec"
+)
+
+// Run is a journal.Run.
+type Run struct {
+	store *Store
+	id    int64
+	name  string
+	lock  *lock
+	fresh bool // it has no past
+
+	// What the store's queue guards.
+	appended  int64 // the number of the last event
+	committed int64 // and that of the last one on disk
+	queued    int   // items
+	asking    int   // questions that are open, or answered and not closed
+	err       error // why no more is taken
+	waiting   []waiter
+	closed    bool
+	settled   *sync.Cond
+
+	// Of the goroutine that commits:
+	tally *record.Tally
+	sum   int64        // of the last event on disk
+	room  record.Lines // for those of the next commit
+
+	giving sync.Mutex           // guards the rest
+	given  map[record.Key]int64 // answers that were given, by the numbers of their questions
+}
+
+// Create implements journal.Store.
+func (s *Store) Create(ctx context.Context, run string, given *journal.Given) (journal.Run, error) {
+	r, err := s.create(ctx, run, given)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (s *Store) create(ctx context.Context, run string, given *journal.Given) (*Run, error) {
+	if run == "" {
+		return nil, errors.New("journal: a run needs an id")
+	}
+	var id int64
+	var held *lock
+	err := s.write(ctx, func(tx *tx) error {
+		var err error
+		if id, err = insertRun(tx, run, given, nil); err != nil {
+			return err
+		}
+		if err := insertTexts(tx, id, given.AllTexts()); err != nil {
+			return err
+		}
+		if err := tx.sealGiven(id); err != nil {
+			return err
+		}
+		held, err = s.holdNew(tx, id)
+		return err
+	})
+	if err != nil {
+		held.drop()
+		return nil, err
+	}
+	r := s.newRun(id, run, held)
+	held.note(link{})
+	r.fresh = true
+	return s.enlist(r)
+}
+
+// insertRun inserts the row of a new run.
+func insertRun(tx *tx, run string, g *journal.Given, f *journal.Forked) (int64, error) {
+	var exists int
+	err := tx.conn.QueryRowContext(tx.ctx, "SELECT count(*) FROM runs WHERE name = ?", run).Scan(&exists)
+	if err != nil {
+		return 0, err
+	}
+	if exists > 0 {
+		return 0, &journal.ExistsError{Run: run}
+	}
+	settings, labels, sets := string(g.Settings), object(g.Labels), any(nil)
+	if settings == "" {
+		settings = "{}"
+	}
+	var parent, at, instance any
+	if f != nil {
+		parent, at, instance = f.Run, f.At, f.Instance
+		if sets, err = record.Encode(f.Set); err != nil {
+			return 0, err
+		}
+	}
+	created := g.Created
+	if created.IsZero() {
+		created = time.Now()
+	}
+	newest, err := tx.newest()
+	if err != nil {
+		return 0, err
+	}
+	res, err := tx.conn.ExecContext(tx.ctx,
+		`INSERT INTO runs (name, plan, program, flags, labels, parent, at, instance, sets, created, changed, status, prev)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		run, g.Plan.Name, g.Program, settings, labels, parent, at, instance, sets, micros(created), micros(created), string(exec.Pending), newest)
+	if err != nil {
+		return 0, err
+	}
+	id, err := res.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	return id, tx.setNewest(id)
+}
+
+// object is a map as a JSON object.
+func object(m map[string]string) string {
+	if len(m) == 0 {
+		return "{}"
+	}
+	text, err := record.Encode(m)
+	if err != nil {
+		panic(err) // strings
+	}
+	return text
+}
+
+// hold takes the lock of a run and notes who did.
+func (s *Store) hold(tx *tx, id int64) (*lock, error) {
+	held, err := s.lock(id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.row(tx.ctx, tx.conn, id)
+	if err == nil && r.alive() {
+		err = errHeld // though its lock is not there any more, or not here
+	}
+	if err != nil {
+		held.leave()
+		return nil, err
+	}
+	_, err = tx.exec("UPDATE runs SET pid = ?, host = ?, since = ?, born = ? WHERE id = ?", os.Getpid(), hostname(), micros(time.Now()), bornAt(os.Getpid()), id)
+	if err == nil {
+		err = tx.sealRow(id)
+	}
+	return held, err
+}
+
+// holdNew is hold for a run that was made just now: nobody has left anything of it.
+func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
+	held, err := s.hold(tx, id)
+	if err != nil {
+		return held, err
+	}
+	if l, err := held.noted(); err != nil || l != nil {
+		held.leave()
+		return nil, &journal.Error{Path: s.path, Fault: journal.Damaged, Err: fmt.Errorf("the run number %d was lost", id)}
+	}
+	return held, nil
+}
+
+// drop frees a lock if there is one.
+func (l *lock) drop() {
+	if l != nil {
+		l.free()
+	}
+}
+
+// Resume implements journal.Store.
+func (s *Store) Resume(ctx context.Context, run string) (journal.Run, error) {
+	r, err := s.resume(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (s *Store) resume(ctx context.Context, run string) (*Run, error) {
+	var r *Run
+	err := s.write(ctx, func(tx *tx) error {
+		id, err := s.find(tx.ctx, tx.conn, run)
+		if err != nil {
+			return err
+		}
+		held, err := s.hold(tx, id)
+		if errors.Is(err, errHeld) {
+			return s.heldError(tx.ctx, tx.conn, run, id)
+		}
+		if err != nil {
+			return err
+		}
+		r = s.newRun(id, run, held)
+		return nil
+	})
+	if err == nil {
+		err = r.verify(ctx) // nobody changes it any more, and others may write
+	}
+	if err == nil {
+		err = s.write(ctx, r.load)
+	}
+	if err != nil {
+		if r != nil {
+			r.lock.leave() // what it notes is evidence
+		}
+		return nil, s.fault(err)
+	}
+	return s.enlist(r)
+}
+
+// verify checks all that a run goes on by.
+func (r *Run) verify(ctx context.Context) error {
+	noted, err := r.lock.noted()
+	if err != nil {
+		return err
+	}
+	_, err = r.store.verify(ctx, r.store.readers, r.id, noted)
+	return err
+}
+
+// verify checks all that the store has of a run: its row, what it was given, its questions and
+// its events, of which those that its lock notes, which may be nil, have to be there.
+func (s *Store) verify(ctx context.Context, q querier, id int64, noted *link) (link, error) {
+	row, err := s.row(ctx, q, id)
+	if err != nil {
+		return link{}, err
+	}
+	if row.status == string(journal.Cut) {
+		return link{}, &journal.CutError{Run: row.name, Reason: row.reason}
+	}
+	if err := s.checkParts(ctx, q, row); err != nil {
+		return link{}, err
+	}
+	c := &chain{run: id, name: row.name, known: row.links(noted)}
+	err = c.follow(ctx, q, func(int64, string, string, []byte) error { return nil })
+	return c.link, err
+}
+
+func (s *Store) newRun(id int64, name string, held *lock) *Run {
+	r := &Run{store: s, id: id, name: name, lock: held, tally: record.NewTally(), given: map[record.Key]int64{}}
+	r.settled = sync.NewCond(&s.queue.mu)
+	return r
+}
+
+// enlist makes a run one that is closed with its store.
+func (s *Store) enlist(r *Run) (*Run, error) {
+	q := s.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		r.lock.free()
+		return nil, &journal.Error{Path: s.path, Fault: journal.Closed}
+	}
+	q.runs = append(q.runs, r)
+	return r, nil
+}
+
+// load reads what the row of a run says.
+func (r *Run) load(tx *tx) error {
+	t := r.tally
+	row, err := r.store.row(tx.ctx, tx.conn, r.id)
+	if err != nil {
+		return err
+	}
+	t.Last, r.sum, t.Reason, t.Status, t.Changed = row.last, row.head, row.reason, exec.Status(row.status), time.UnixMicro(row.changed)
+	if row.finished.Valid {
+		t.Finished = time.UnixMicro(row.finished.Int64)
+	}
+	r.lock.note(link{t.Last, r.sum})
+	if err := json.Unmarshal([]byte(row.calls), &t.Ended); err != nil {
+		return undecodable(fmt.Sprintf("the row of the run %q", r.name), err)
+	}
+	for status := range t.Ended {
+		if !settledStatus(status) { // of the process that was there before
+			delete(t.Ended, status)
+		}
+	}
+	if err := r.loadQuestions(tx); err != nil {
+		return err
+	}
+	return r.takeAnswers(tx)
+}
+
+func (r *Run) loadQuestions(tx *tx) error {
+	rows, err := tx.conn.QueryContext(tx.ctx, "SELECT instance, path FROM questions WHERE run = ? AND closed = 0", r.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key record.Key
+		if err := rows.Scan(&key.Instance, &key.Path); err != nil {
+			return err
+		}
+		r.tally.Open[key] = true
+	}
+	return rows.Err()
+}
+
+// takeAnswers makes events of the answers that were put while nobody held the run.
+func (r *Run) takeAnswers(tx *tx) error {
+	events, err := tx.answers(r.id)
+	if err != nil {
+		return err
+	}
+	p := newPart(r)
+	for i, e := range events {
+		p.add(&item{run: r, seq: r.tally.Last + 1, event: e})
+		if p.err != nil {
+			return p.err
+		}
+		if i == len(events)-1 {
+			p.summary = summaryOf(r.tally)
+		}
+	}
+	r.appended, r.committed, r.asking = p.last, p.last, len(r.tally.Open)
+	if err := p.write(tx); err != nil {
+		return err
+	}
+	r.sum = p.sum
+	return nil
+}
+
+// settledStatus reports whether a call that has this status has ended.
+func settledStatus(s exec.Status) bool {
+	switch s {
+	case exec.Completed, exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Rejected:
+		return true
+	}
+	return false
+}
+
+// querier is a connection or the readers.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// find is the row of a run.
+func (s *Store) find(ctx context.Context, q querier, run string) (id int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT id FROM runs WHERE name = ? AND status <> ?", run, deleted).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, &journal.MissingError{Run: run}
+	}
+	return id, err
+}
+
+// heldError says who holds a run.
+func (s *Store) heldError(ctx context.Context, q querier, run string, id int64) error {
+	var pid, since sql.NullInt64
+	var host sql.NullString
+	err := q.QueryRowContext(ctx, "SELECT pid, host, since FROM runs WHERE id = ?", id).Scan(&pid, &host, &since)
+	if err != nil {
+		return err
+	}
+	e := &journal.HeldError{Run: run}
+	if pid.Valid {
+		e.Holder = journal.Holder{PID: int(pid.Int64), Host: host.String, Since: time.UnixMicro(since.Int64)}
+	}
+	return e
+}
+
+// ID is the run's id.
+func (r *Run) ID() string { return r.name }
+
+// Append implements exec.Record. It costs no more than adding to a list, unless the disk
+// is far behind; then it waits.
+func (r *Run) Append(e *exec.Event) int64 {
+	return r.store.queue.put(item{run: r, event: e})
+}
+
+// Sync implements exec.Record. An error stays: what was appended after what could not be
+// written is not written either, and each Sync from then on returns it at once.
+func (r *Run) Sync(seq int64) error {
+	q := r.store.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r.committed < seq && r.err == nil {
+		w := waiter{min(seq, r.appended), make(chan struct{})}
+		r.waiting = append(r.waiting, w)
+		q.waiting++
+		q.mu.Unlock()
+		r.store.commitNow()
+		<-w.done
+		q.mu.Lock()
+	}
+	if r.committed >= min(seq, r.appended) {
+		return nil
+	}
+	return r.err
+}
+
+// waiter is somebody who waits until the event of a number is on disk.
+type waiter struct {
+	seq  int64
+	done chan struct{} // closed when it is, or never will be
+}
+
+// Close waits until all that was appended is on disk, and gives the run back. The error is
+// that of what could not be written. A second Close does nothing.
+func (r *Run) Close() error {
+	q := r.store.queue
+	q.mu.Lock()
+	if r.closed {
+		q.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	r.settled.Broadcast()
+	for r.queued > 0 {
+		signal(q.urgent)
+		r.settled.Wait()
+	}
+	err := r.err
+	if err == nil {
+		r.err = &journal.Error{Path: r.store.path, Fault: journal.Closed, Err: fmt.Errorf("the run %q was given back", r.name)}
+	}
+	q.delist(r)
+	q.mu.Unlock()
+	r.store.watch.tell()
+	if lost := r.release(); lost != nil {
+		r.lock.leave() // what it notes is not in the row
+		return errors.Join(err, lost)
+	}
+	r.lock.free()
+	return err
+}
+
+// delist removes a run from those that are held. The caller holds mu.
+func (q *queue) delist(r *Run) {
+	for i, other := range q.runs {
+		if other == r {
+			q.runs = append(q.runs[:i], q.runs[i+1:]...)
+			return
+		}
+	}
+}
+
+// release notes that nobody holds the run, with the durations that are not written.
+func (r *Run) release() error {
+	return r.store.write(context.Background(), func(tx *tx) error {
+		if _, err := tx.exec("UPDATE runs SET pid = NULL, host = NULL, since = NULL, born = NULL, last = ?, head = ? WHERE id = ?", r.committed, r.sum, r.id); err != nil {
+			return err
+		}
+		if err := tx.sealRow(r.id); err != nil {
+			return err
+		}
+		return writeSamples(tx, r.tally.Samples())
+	})
+}

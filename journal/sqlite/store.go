@@ -1,0 +1,434 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// Options say how a store is opened. The zero value is the default.
+type Options struct {
+	// Delay is how long an event that nobody waits for may be in memory only; 0 is 10 ms.
+	Delay time.Duration
+	// Busy is how long to wait for another process that is writing; 0 is 30 s.
+	Busy time.Duration
+	// ReadOnly reads only, and makes no file.
+	ReadOnly bool
+
+	vfs string // of tests: what writes the file
+}
+
+// The defaults of Options.
+const (
+	DefaultDelay = 10 * time.Millisecond
+	DefaultBusy  = 30 * time.Second
+)
+
+// Store is a file of runs. Close it after the runs that were made or resumed by it.
+type Store struct {
+	path   string
+	opts   Options
+	frozen bool // nobody can write it, not even the file that readers share
+
+	readers *sql.DB
+	writing sync.Mutex // held while the writer is used
+	writer  *writer    // nil when read only
+	logNote logNote
+
+	queue   *queue
+	watch   *watch
+	cancels cancels
+
+	holding sync.Mutex     // guards loops
+	loops   map[*loop]bool // that are held
+}
+
+// Open opens the store in this file, and makes it with its folder when it is not
+// there, readable for its owner only. An error is a *Error.
+func Open(path string, opts *Options) (*Store, error) {
+	s := &Store{path: path, loops: map[*loop]bool{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Delay == 0 {
+		s.opts.Delay = DefaultDelay
+	}
+	if s.opts.Busy == 0 {
+		s.opts.Busy = DefaultBusy
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	if s.path, err = realPath(abs); err != nil {
+		return nil, s.fault(err)
+	}
+	if err := s.open(context.Background()); err != nil {
+		s.closeFile()
+		return nil, s.fault(err)
+	}
+	return s, nil
+}
+
+// open opens the file: first for writing, since only a writer can mend what a process
+// that was killed left behind.
+func (s *Store) open(ctx context.Context) error {
+	if err := s.prepareFile(); err != nil {
+		return err
+	}
+	if err := s.checkLog(); err != nil {
+		return err
+	}
+	readers, err := sql.Open("sqlite", s.source(false))
+	if err != nil {
+		return err
+	}
+	s.readers = readers
+	s.readers.SetMaxOpenConns(8)
+	s.readers.SetMaxIdleConns(8)
+	if s.opts.ReadOnly {
+		return s.check(ctx)
+	}
+	if s.writer, err = s.newWriter(ctx); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(s.checkSchema(ctx, s.writer.conn), s.checkName(ctx, s.writer.conn)); err != nil {
+		return err
+	}
+	if err := s.writer.prepare(ctx); err != nil {
+		return err
+	}
+	s.watch = newWatch(s)
+	s.queue = newQueue()
+	go s.commitAll()
+	return nil
+}
+
+// check reads the version of a store that is opened for reading only.
+func (s *Store) check(ctx context.Context) error {
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	version, err := s.version(ctx, conn)
+	switch {
+	case err != nil:
+		return err
+	case version < len(schemas()):
+		return &journal.Error{Path: s.path, Fault: journal.ReadOnly, Err: errors.New("its version is an older one, and has to be brought to this one")}
+	}
+	s.watch = newWatch(s)
+	return errors.Join(s.checkSchema(ctx, conn), s.checkName(ctx, conn))
+}
+
+// prepareFile makes the file unless it is there, and finds out what the database would
+// only call a file that can't be opened. It leaves a file that exists alone: to close it
+// would take the database's locks from other stores of this process.
+func (s *Store) prepareFile() error {
+	at, err := os.Stat(s.path)
+	switch {
+	case err == nil && at.IsDir():
+		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is a folder")}
+	case err == nil && !at.Mode().IsRegular():
+		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is not a plain file")}
+	case err == nil && 0 < at.Size() && at.Size() < smallest && !exists(s.path+"-journal") && !exists(s.path+"-wal"):
+		return &journal.Error{Path: s.path, Fault: journal.Foreign, Err: errors.New("it is shorter than any")}
+	case err == nil && s.opts.ReadOnly:
+		s.frozen = !exists(s.path+"-wal") && access(filepath.Dir(s.path), true) != nil
+		return access(s.path, false)
+	case err == nil:
+		return access(s.path, true)
+	case !errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly:
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	syncFolders(s.path)
+	return f.Close()
+}
+
+// smallest is the size of the smallest database. SQLite takes a shorter file for an empty
+// one, and writes over it, unless it was cut off there and says so in a file beside it.
+const smallest = 512
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// syncFolders makes the name of a new file durable, and that of its folder, where the system
+// can do that.
+func syncFolders(path string) {
+	dir := filepath.Dir(path)
+	for _, name := range []string{dir, filepath.Dir(dir)} {
+		if d, err := os.Open(name); err == nil {
+			_ = d.Sync()
+			d.Close()
+		}
+	}
+}
+
+// source is what a connection is opened by.
+func (s *Store) source(write bool) string {
+	q := url.Values{"_synchronous": {"FULL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_error_rc": {"1"}}
+	switch {
+	case write: // it waits by itself: see Store.retry
+		q.Set("_busy_timeout", "0")
+	default:
+		q.Set("_busy_timeout", "10000")
+		q.Set("_query_only", "1")
+	}
+	if s.opts.ReadOnly {
+		q.Set("mode", "ro")
+	} else {
+		q.Set("mode", "rw")
+	}
+	if s.frozen {
+		q.Set("immutable", "1")
+	}
+	if s.opts.vfs != "" {
+		q.Set("vfs", s.opts.vfs)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+// Close waits until all that was appended is on disk, gives the runs that are still
+// held back, and closes the file. The error is that of what could not be written.
+func (s *Store) Close() error {
+	var err error
+	if s.queue != nil {
+		for _, r := range s.queue.open() {
+			err = errors.Join(err, r.Close())
+		}
+		s.queue.close()
+		<-s.queue.done
+		s.closeLoops()
+	}
+	return errors.Join(err, s.fault(s.closeFile()))
+}
+
+func (s *Store) closeFile() error {
+	var errs []error
+	if s.watch != nil {
+		s.watch.close()
+	}
+	if s.readers != nil {
+		errs = append(errs, s.readers.Close())
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.writer != nil { // last, so that it brings all into the main file
+		errs = append(errs, s.writer.close())
+		s.writer = nil
+		s.closeLogNote()
+		os.Remove(s.path + ".locks") // if no run is held by others
+	}
+	return errors.Join(errs...)
+}
+
+// writer is the connection that writes.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+
+	events                                    []inserts // the largest first, the last of one row
+	summary, question, closing, asking, ended *sql.Stmt
+	begin, commit                             *sql.Stmt
+	prepared                                  []*sql.Stmt // all of them
+}
+
+// inserts is a statement that inserts so many rows of events.
+type inserts struct {
+	rows int
+	stmt *sql.Stmt
+}
+
+// newWriter opens the connection that writes.
+func (s *Store) newWriter(ctx context.Context) (*writer, error) {
+	db, err := sql.Open("sqlite", s.source(true))
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{db: db}
+	err = s.connect(ctx, w)
+	for query, stmt := range map[string]**sql.Stmt{"BEGIN IMMEDIATE": &w.begin, "COMMIT": &w.commit} {
+		if err == nil {
+			*stmt, err = w.prepareOne(ctx, query)
+		}
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// connect connects the writer, and has the file keep a write-ahead log. Another program's
+// database is not to be changed, not even in that.
+func (s *Store) connect(ctx context.Context, w *writer) error {
+	mode := ""
+	err := s.retry(ctx, func() (err error) {
+		if w.conn == nil {
+			if w.conn, err = w.db.Conn(ctx); err != nil {
+				return err
+			}
+		}
+		if _, err := s.version(ctx, w.conn); err != nil {
+			return err
+		}
+		return w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	})
+	if err == nil && mode != "wal" {
+		return &journal.Error{Path: s.path, Fault: journal.Unusable, Err: errors.New("its file system can't share memory between processes")}
+	}
+	return err
+}
+
+// prepare prepares the statements of the commits.
+func (w *writer) prepare(ctx context.Context) error {
+	for query, stmt := range map[string]**sql.Stmt{
+		updateRun: &w.summary, upsertQuestion: &w.question,
+		closeQuestion: &w.closing, countQuestions: &w.asking, dropCancel: &w.ended,
+	} {
+		var err error
+		if *stmt, err = w.prepareOne(ctx, query); err != nil {
+			return err
+		}
+	}
+	for _, rows := range []int{16, 4, 1} {
+		stmt, err := w.prepareOne(ctx, insertEvents+eventRow+strings.Repeat(", "+eventRow, rows-1))
+		if err != nil {
+			return err
+		}
+		w.events = append(w.events, inserts{rows, stmt})
+	}
+	return nil
+}
+
+func (w *writer) prepareOne(ctx context.Context, query string) (*sql.Stmt, error) {
+	stmt, err := w.conn.PrepareContext(ctx, query)
+	if err == nil {
+		w.prepared = append(w.prepared, stmt)
+	}
+	return stmt, err
+}
+
+// close closes the statements as well: a connection that has any stays open in SQLite.
+func (w *writer) close() error {
+	var errs []error
+	for _, stmt := range w.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	return errors.Join(append(errs, w.db.Close())...)
+}
+
+// tx is a transaction of the writer.
+type tx struct {
+	*writer
+	ctx context.Context
+}
+
+func (t *tx) exec(query string, args ...any) (int64, error) {
+	res, err := t.conn.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (t *tx) run(s *sql.Stmt, args ...any) error {
+	_, err := s.ExecContext(t.ctx, args...)
+	return err
+}
+
+// write does f in a transaction: all that it does is on disk when write returns nil, and
+// nothing of it is there otherwise. While another process writes, it waits.
+func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.writable(); err != nil {
+		return err
+	}
+	t := &tx{s.writer, context.WithoutCancel(ctx)} // what has begun is done, or not, for certain
+	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
+		return s.fault(err)
+	}
+	err := f(t)
+	if err == nil {
+		err = t.run(t.commit)
+	}
+	if err == nil {
+		s.noteLog()
+	}
+	if err != nil {
+		// Some errors have ended the transaction already: then this one says so only.
+		_, _ = t.conn.ExecContext(t.ctx, "ROLLBACK")
+	}
+	return s.fault(err)
+}
+
+// writable reports, as an error, that there is no writer. The caller holds writing.
+func (s *Store) writable() error {
+	switch {
+	case s.opts.ReadOnly:
+		return &journal.Error{Path: s.path, Fault: journal.ReadOnly, Err: errors.New("it was opened for reading only")}
+	case s.writer == nil:
+		return &journal.Error{Path: s.path, Fault: journal.Closed}
+	}
+	return nil
+}
+
+// retry does what another process may be in the way of, until it is not or for
+// Options.Busy.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	return retry(ctx, s.opts.Busy, f)
+}
+
+// retry does what another process may be in the way of, until it is not or for so long. The
+// waits are short and uneven, so that of several processes that write all the time each has its
+// turn. SQLite's own waiting is no substitute: a change of the journal mode does not wait.
+func retry(ctx context.Context, most time.Duration, f func() error) error {
+	start := time.Now()
+	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		err := f()
+		if !busy(err) || time.Since(start) > most {
+			return err
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// micros is how times are kept.
+func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/plc-lang/plc/journal"
+)
+
+// verifyNow checks all that the store has of a run, which a process may hold.
+func (s *Store) verifyNow(ctx context.Context, id int64) error {
+	noted, err := s.noted(id) // first: the events only become more
+	if err != nil {
+		return err
+	}
+	_, err = s.verify(ctx, s.readers, id, noted)
+	var cut *journal.CutError
+	if errors.As(err, &cut) { // it may be looked at
+		return nil
+	}
+	return err
+}
+
+// storeRow is the row of the store.
+func storeRow(ctx context.Context, q querier) (path string, newest int64, err error) {
+	values, err := scanValues(3, q.QueryRowContext(ctx, "SELECT path, newest, sum FROM store").Scan)
+	if err == nil {
+		err = checkRow("the row of the store", values)
+	}
+	if err == nil {
+		err = errors.Join(assign(&path, values[0]), assign(&newest, values[1]))
+	}
+	return path, newest, err
+}
+
+// newest is the run that was made last.
+func (t *tx) newest() (int64, error) {
+	_, newest, err := storeRow(t.ctx, t.conn)
+	return newest, err
+}
+
+func (t *tx) setNewest(id int64) error {
+	path, _, err := storeRow(t.ctx, t.conn)
+	if err == nil {
+		_, err = t.exec("UPDATE store SET newest = ?, sum = ?", id, sumRow(path, id))
+	}
+	return err
+}
+
+// unlink takes a run that is deleted out of the chain of runs.
+func (t *tx) unlink(id int64) error {
+	var prev int64
+	err := t.conn.QueryRowContext(t.ctx, "SELECT prev FROM runs WHERE id = ?", id).Scan(&prev)
+	if err != nil {
+		return err
+	}
+	next, err := t.ids("SELECT id FROM runs WHERE id > ? ORDER BY id LIMIT 1", id)
+	switch {
+	case err != nil:
+		return err
+	case len(next) == 0:
+		return t.setNewest(prev)
+	}
+	values, err := scanValues(runWidth, t.conn.QueryRowContext(t.ctx, "SELECT "+runColumns+" FROM runs r WHERE id = ?", next[0]).Scan)
+	if err == nil {
+		err = checkRow(fmt.Sprintf("the row of the run number %d", next[0]), values)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec("UPDATE runs SET prev = ? WHERE id = ?", prev, next[0]); err != nil {
+		return err
+	}
+	return t.sealRow(next[0])
+}
+
+// checkLocked checks that no run is missing that a process holds, or held when it was killed.
+func (s *Store) checkLocked(ctx context.Context) error {
+	locked, err := s.lockedRuns()
+	if err != nil {
+		return err
+	}
+	for _, id := range locked {
+		noted, err := s.noted(id)
+		if err != nil {
+			return err
+		}
+		var there int
+		if err := s.readers.QueryRowContext(ctx, "SELECT count(*) FROM runs WHERE id = ?", id).Scan(&there); err != nil {
+			return err
+		}
+		if noted != nil && there == 0 {
+			return undecodable("the list of the runs", fmt.Errorf("number %d is missing, which a process held", id))
+		}
+	}
+	return nil
+}
+
+// lockedRuns are the runs of which there are locks, be it that nobody holds them.
+func (s *Store) lockedRuns() (locked []int64, err error) {
+	names, err := os.ReadDir(s.path + ".locks")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	for _, name := range names {
+		if id, err := strconv.ParseInt(name.Name(), 10, 64); err == nil {
+			locked = append(locked, id)
+		}
+	}
+	return locked, err
+}
+
+// realPath is the path of a file without symbolic links, of those parts that there are.
+func realPath(path string) (string, error) {
+	for range 40 {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return real, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // whoever opens it says why
+			return path, nil
+		}
+		to, err := os.Readlink(path) // to nothing
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path, nil
+	}
+	dir, err := realPath(dir)
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// checkName refuses a file with several names under any but the one that it was made by: each name
+// has a write-ahead log and locks of its own, of which those who use another know nothing.
+func (s *Store) checkName(ctx context.Context, q querier) error {
+	path, _, err := storeRow(ctx, q)
+	if err != nil || path == s.path {
+		return err
+	}
+	if hasOtherNames(s.path) {
+		return &journal.Error{Path: s.path, Fault: journal.Aliased, Err: fmt.Errorf("it is %s", path)}
+	}
+	if s.opts.ReadOnly {
+		return nil
+	}
+	return s.write(ctx, func(tx *tx) error { // it was moved, or copied
+		newest, err := tx.newest()
+		if err == nil {
+			_, err = tx.exec("UPDATE store SET path = ?, sum = ?", s.path, sumRow(s.path, newest))
+		}
+		return err
+	})
+}

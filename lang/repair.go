@@ -1,0 +1,160 @@
+package lang
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// A text that one character too few, too many or wrong keeps from being JSON. Where the reader does
+// not know what was meant, each structural character is tried at each place near the fault, and
+// what makes a plan of the text is offered. Nothing is ever repaired by itself.
+
+const (
+	repairBytes  = 32 << 10 // of the largest text that is tried
+	repairBefore = 240      // how many bytes before the fault are tried
+	repairTries  = 1500
+)
+
+// repair is a change of one character.
+type repair struct {
+	edit  diag.Edit
+	words string
+	cost  int // what it leaves wrong
+	from  int // how far from the fault it is
+}
+
+// offerRepair gives the first fault of syntax of a text a fix, when it has none and the change of
+// one character makes a plan of the text. Then what follows from the fault is silent.
+func (p *parser) offerRepair(r *reader) {
+	if p.mend || p.trial || len(p.file.Text) > repairBytes {
+		return
+	}
+	var first *finding
+	for _, f := range r.list {
+		if f.Code == diag.NotJSON && (first == nil || f.Loc.Span.Start < first.Loc.Span.Start) {
+			first = f
+		}
+	}
+	if first == nil || first.Fix != nil {
+		return
+	}
+	best := p.bestRepair(int(first.Loc.Span.Start))
+	if best == nil {
+		return
+	}
+	first.fix(best.words, best.edit)
+	r.list = []*finding{first}
+	r.over = map[diag.Code]*finding{}
+}
+
+// bestRepair is the change of one character that leaves the least wrong, and of those the nearest
+// to the fault.
+func (p *parser) bestRepair(fault int) (best *repair) {
+	text := p.file.Text
+	tries := 0
+	last := min(fault+2, len(text)) // and to the end of the line, when a string is not closed there
+	if rest := text[last:min(last+repairBefore, len(text))]; last > 0 && fault < len(text) && text[fault] == '"' {
+		last += len(rest)
+		if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+			last += n - len(rest)
+		}
+	}
+	for at := last; at >= 0 && tries < repairTries; at-- {
+		if at < fault-repairBefore && at > 0 {
+			at = 0 // a bracket may be missing at the start
+		}
+		for _, x := range repairsAt(text, at) {
+			tries++
+			if x.cost = p.costOf(x.edit); x.cost < 0 {
+				continue
+			}
+			x.from = max(fault-at, at-fault)
+			if best == nil || cmp.Or(x.cost-best.cost, x.from-best.from) < 0 {
+				best = &x
+			}
+		}
+	}
+	return best
+}
+
+// repairsAt are the changes to try at a place: it is beside a structural character or white space.
+func repairsAt(text []byte, at int) (list []repair) {
+	const structural = `,:[]{}"`
+	beside := func(i int) bool {
+		return i < 0 || i >= len(text) || bytes.IndexByte([]byte(structural+" \t\r\n"), text[i]) >= 0
+	}
+	place := diag.Span{Start: int32(at), End: int32(at)}
+	if beside(at-1) || beside(at) {
+		for _, c := range `",:]}[{` {
+			list = append(list, repair{edit: diag.Edit{Span: place, Text: string(c)}, words: fmt.Sprintf("put in %c", c)})
+		}
+	}
+	if at == len(text) || bytes.IndexByte([]byte(structural+";='"), text[at]) < 0 {
+		return list
+	}
+	place.End++
+	list = append(list, repair{edit: diag.Edit{Span: place}, words: fmt.Sprintf("take out %c", text[at])})
+	for _, c := range `",:]}[{` {
+		if byte(c) != text[at] {
+			list = append(list, repair{edit: diag.Edit{Span: place, Text: string(c)}, words: fmt.Sprintf("put %c in place of %c", c, text[at])})
+		}
+	}
+	return list
+}
+
+// costOf is how much is wrong with the text after an edit; -1 when it is no plan then.
+func (p *parser) costOf(e diag.Edit) int {
+	text := p.file.Text
+	changed := make([]byte, 0, len(text)+1)
+	changed = append(append(append(changed, text[:e.Span.Start]...), e.Text...), text[e.Span.End:]...)
+	start := 0
+	if bytes.HasPrefix(changed, []byte("\ufeff")) {
+		start = len("\ufeff")
+	}
+	file := diag.NewFile(p.file.Name, changed)
+	r := newReader(file, start, len(changed), p.limits.MaxDepth, 0)
+	r.strict = true
+	root := r.read()
+	if len(r.list) > 0 || formOf(root) == NoForm {
+		return -1
+	}
+	q := newParser(file, &Options{MaxDepth: p.limits.MaxDepth})
+	q.trial = true
+	q.use(r, root)
+	found := q.sorted(q.doc.Calls)
+	cost := 0
+	for i := range found {
+		switch found[i].Severity {
+		case diag.Error:
+			cost += 100
+		case diag.Warning:
+			cost += 10
+		}
+	}
+	for i := range q.doc.Calls {
+		for _, m := range q.doc.Calls[i].Params {
+			cost += misplaced(m.Value)
+		}
+	}
+	if len(e.Text) == 0 || e.Span.Len() > 0 {
+		cost++ // what was written is more likely right than complete
+	}
+	return cost
+}
+
+// misplaced counts the members of a call that stand inside of a param.
+func misplaced(n Node) (count int) {
+	for m := range n.Members() {
+		if m.Name != "" && m.Name[0] == '_' {
+			count += 5
+		}
+		count += misplaced(m.Value)
+	}
+	for _, e := range n.Elements() {
+		count += misplaced(e)
+	}
+	return count
+}

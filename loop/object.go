@@ -1,0 +1,98 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// Object is a JSON object whose members keep their order, and their values their spelling. Styles
+// write with it what their systems say in a fixed order: answers, states, schemas.
+type Object []Member
+
+// Member is a member of an Object. Its Value is JSON.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// ObjectOf returns an object of these members: a name, a value that can be encoded as JSON, and so
+// on.
+func ObjectOf(pairs ...any) Object {
+	o := make(Object, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		o = append(o, Member{pairs[i].(string), jsonscan.Encode(pairs[i+1])})
+	}
+	return o
+}
+
+// Get returns the value of a member; nil when there is none. It costs a walk over the members.
+func (o Object) Get(name string) json.RawMessage {
+	for i := range o {
+		if o[i].Name == name {
+			return o[i].Value
+		}
+	}
+	return nil
+}
+
+// Set gives a member a value that can be encoded as JSON, where the member stands or at the end.
+func (o *Object) Set(name string, value any) {
+	text := jsonscan.Encode(value)
+	for i := range *o {
+		if (*o)[i].Name == name {
+			(*o)[i].Value = text
+			return
+		}
+	}
+	*o = append(*o, Member{name, text})
+}
+
+// JSON returns the object as text.
+func (o Object) JSON() json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, jsonscan.Encode(m.Name)...), ':'), m.Value...)
+	}
+	return append(b, '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o Object) MarshalJSON() ([]byte, error) { return o.JSON(), nil }
+
+// UnmarshalJSON reads an object, in which no name stands twice; null is one without members.
+func (o *Object) UnmarshalJSON(text []byte) error {
+	*o = nil
+	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	switch first, err := d.Token(); {
+	case err != nil:
+		return err
+	case first == nil:
+		return nil
+	case first != json.Delim('{'):
+		return errors.New("it is not an object")
+	}
+	*o = Object{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		*o = append(*o, Member{name.(string), jsonscan.Compact(nil, value)})
+	}
+	return nil
+}
+
+func writeObject(members ...Member) json.RawMessage { return Object(members).JSON() }

@@ -1,0 +1,117 @@
+package plc
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/notations"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/math"
+)
+
+// answerNotation is the notation of a model's raw answer.
+const answerNotation = "llm"
+
+// Notations returns the notations in which plans are read: plc's own, "plan", the raw answer of
+// a model, "llm", and those of other systems.
+func Notations() []string { return append([]string{"plan", answerNotation}, notations.Names()...) }
+
+// planReader reads plans in one notation.
+type planReader struct {
+	name    string
+	answer  bool              // a model's raw answer
+	foreign *dialect.Notation // nil: our own
+	tools   *tool.Catalogue   // for notations whose params have no names
+}
+
+// readerOf is the reader of the notation that --from names.
+func readerOf(from string) (*planReader, error) {
+	if n, ok := notations.Lookup(from); ok {
+		return &planReader{name: from, foreign: n}, nil
+	}
+	switch from {
+	case "plan", "":
+		return &planReader{name: "plan"}, nil
+	case answerNotation:
+		return &planReader{name: from, answer: true}, nil
+	}
+	return nil, &SpecError{"from", fmt.Sprintf("%q: it is one of %s", from, strings.Join(Notations(), ", "))}
+}
+
+// Parse reads the text of a plan in one of Notations, without its tools. The error says that there
+// is no such notation.
+func Parse(f *diag.File, notation string) (*lang.Document, diag.List, error) {
+	r, err := readerOf(notation)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, findings := r.parse(f)
+	return doc, findings, nil
+}
+
+func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
+	if r.foreign != nil {
+		return r.foreign.Parse(src, &dialect.Options{Params: r.params, Results: r.results, Kinds: r.kinds})
+	}
+	return lang.Parse(src, &lang.Options{Answer: r.answer})
+}
+
+// fields are what data sets call a plan in this notation; none for notations in JSON.
+func (r *planReader) fields() []string {
+	if r.foreign == nil {
+		return nil
+	}
+	return r.foreign.Fields
+}
+
+// use is the catalogue of a plan in this notation: the tools that are given, and those that
+// the notation brings along.
+func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
+	if r.foreign != nil && r.foreign.Tools {
+		cat = cat.WithMissing(math.Tools()...)
+	}
+	r.tools = cat
+	return cat
+}
+
+// params are the params of a tool in the order in which they may be given without
+// names: those that must be given, then the others, as they are declared.
+func (r *planReader) params(name string) ([]string, bool) {
+	t, ok := r.tools.Lookup(name)
+	if !ok {
+		return nil, false
+	}
+	return t.Definition.Positional(), true
+}
+
+// results are the members of what a tool gives, as its definition declares them.
+func (r *planReader) results(name string) ([]string, bool) {
+	t, ok := r.tools.Lookup(name)
+	if !ok || t.Definition.Output == nil {
+		return nil, false
+	}
+	var names []string
+	for member := range t.Definition.Output.Names() {
+		names = append(names, member)
+	}
+	return names, len(names) > 0
+}
+
+// kinds are the kinds of what a tool takes and gives, as its definition has them.
+func (r *planReader) kinds(name string) (takes, gives []string) {
+	t, ok := r.tools.Lookup(name)
+	if !ok {
+		return nil, nil
+	}
+	var def struct {
+		Kinds struct{ Takes, Gives []string } `json:"x-kinds"`
+	}
+	if json.Unmarshal(t.Definition.Raw, &def) != nil {
+		return nil, nil
+	}
+	return def.Kinds.Takes, def.Kinds.Gives
+}

@@ -1,0 +1,97 @@
+package plc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/math"
+)
+
+// ProjectName is the name of the file of a project.
+const ProjectName = "plc.yaml"
+
+// FindProject returns the name of the project file that is in a folder or in the next one
+// above it that has one; "" is none.
+func FindProject(folder string) (string, error) {
+	folder, err := filepath.Abs(folder)
+	for above := ""; err == nil && folder != above; above, folder = folder, filepath.Dir(folder) {
+		name := filepath.Join(folder, ProjectName)
+		info, err := os.Stat(name)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			return name, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", ReadError(err)
+		}
+	}
+	return "", err
+}
+
+// ReadProject reads the file of a project. The names of files in it are relative to its
+// folder; those that it returns are relative to the current folder. The error is about a
+// file that can't be read; what is wrong in it is in the findings.
+func ReadProject(name string) (*file.Project, diag.List, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, ReadError(err)
+	}
+	p, findings := file.ReadProject(diag.NewFile(name, text))
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	resolve := func(name *string, folder string) {
+		if *name == "" || filepath.IsAbs(*name) {
+			return
+		}
+		*name = filepath.Join(folder, *name)
+		if relative, err := filepath.Rel(here, *name); err == nil {
+			*name = relative
+		}
+	}
+	folder := filepath.Dir(name)
+	for i := range p.Tools {
+		if p.Tools[i] != math.Name {
+			resolve(&p.Tools[i], folder)
+		}
+	}
+	for i := range p.MCP {
+		resolve(&p.MCP[i], folder)
+	}
+	resolve(&p.Lock, folder)
+	if p.Store != "none" {
+		resolve(&p.Store, folder)
+	}
+	return p, findings, nil
+}
+
+// ProjectPolicy returns the part of a project's policy that has no setting in a Spec of its own, as
+// a tool file for Toolset.Files, which may hold none.
+func ProjectPolicy(p *file.Project) []Source {
+	if p.Policy == nil {
+		return nil
+	}
+	return []Source{{Name: ProjectName + " policy", Text: `{"policy": ` + string(p.Policy) + "}"}}
+}
+
+// ProjectDigest returns a digest of a project file and of the files that it names, as hexadecimal:
+// what somebody who trusts it has trusted. A file that can't be read counts as one that is empty.
+func ProjectDigest(name string, p *file.Project) string {
+	sum := sha256.New()
+	for _, file := range slices.Concat([]string{name}, p.Tools, p.MCP, []string{p.Lock}) {
+		text, _ := os.ReadFile(file)
+		if file == math.Name {
+			text = nil
+		}
+		fmt.Fprintf(sum, "%q %d\n%s", filepath.Base(file), len(text), text)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

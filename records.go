@@ -1,0 +1,279 @@
+package plc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Runs returns the recorded runs that a filter admits, the newest first.
+func (e *Engine) Runs(ctx context.Context, f journal.Filter) ([]*journal.Summary, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	return store.Runs(ctx, f)
+}
+
+// FindRun returns the run that a person means: by its id, the beginning of its id, or the name
+// last for the newest one.
+func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	if name == "last" {
+		all, err := store.Runs(ctx, journal.Filter{Limit: 1})
+		if err == nil && len(all) == 0 {
+			err = ErrNoRuns
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+	run, err := store.Summary(ctx, name)
+	var missing *journal.MissingError
+	if !errors.As(err, &missing) {
+		return run, err
+	}
+	all, err := store.Runs(ctx, journal.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var found []*journal.Summary
+	for _, r := range all {
+		if name != "" && strings.HasPrefix(strings.ToUpper(r.Run), strings.ToUpper(name)) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, missing
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
+}
+
+// ErrNoRuns is the error of what needs a run when the store has none.
+var ErrNoRuns = errors.New("no run was recorded yet")
+
+// Events yields the events of a run that come after the one with the number after, in order, and
+// then those that happen from now on, in whatever process, until the run has finished or ctx is
+// done. The number of the first event is 1, so 0 yields all. An error comes alone and last.
+func (e *Engine) Events(ctx context.Context, run string, after int64) iter.Seq2[*journal.Entry, error] {
+	store, err := e.records()
+	if err != nil {
+		return func(yield func(*journal.Entry, error) bool) { yield(nil, err) }
+	}
+	return store.Events(ctx, run, after+1, true)
+}
+
+// Questions returns the questions of a run that are open, by instance and path. A run whose lazy
+// plan waits for approval as a whole has none: see ApprovePlan.
+func (e *Engine) Questions(ctx context.Context, run string) ([]*journal.Question, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	return store.Questions(ctx, run)
+}
+
+// Answer answers a question of a run. The answer should name the digest of what was shown, so that
+// it counts for nothing else. Whoever executes the run goes on with it; a run that is paused does
+// when it is resumed. The error is a *journal.AnswerError when no such question is open, and an
+// *UnfitError when the call can't take the answer.
+func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error {
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	if a.Answer.Params != nil || a.Answer.Result != nil {
+		def, err := e.definitionOf(ctx, store, run, &a)
+		if err != nil {
+			return err
+		}
+		if err := Fits(def, a.Answer); err != nil {
+			return err
+		}
+	}
+	return store.Answer(ctx, run, a.Instance, a.Path, a.Answer)
+}
+
+// definitionOf returns the definition of the tool that a question is about; nil when the question
+// is not open, or nothing is known of the tool.
+func (e *Engine) definitionOf(ctx context.Context, store journal.Store, run string, a *journal.Answer) (*tool.Definition, error) {
+	all, err := store.Questions(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
+		if q.Instance != a.Instance || q.Path != a.Path {
+			continue
+		}
+		p, err := e.PlanOf(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if t, ok := p.Checker().Catalogue.Lookup(q.Tool); ok {
+			return t.Definition, nil
+		}
+	}
+	return nil, nil
+}
+
+// An UnfitError says that the params or the result of an answer are not what the tool takes or
+// gives.
+type UnfitError struct {
+	What string // params or result
+	Err  error
+}
+
+func (e *UnfitError) Error() string { return fmt.Sprintf("the %s do not fit: %s", e.What, e.Err) }
+
+// Unwrap returns the cause.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// Fits returns an *UnfitError when a call of a tool can't be made, or end, as an answer says. A
+// nil definition fits all JSON.
+func Fits(def *tool.Definition, a exec.Answer) error {
+	for _, v := range []struct {
+		what string
+		json json.RawMessage
+	}{{"params", a.Params}, {"result", a.Result}} {
+		if v.json == nil {
+			continue
+		}
+		err := jsonscan.Check(v.json, jsonscan.Limits{})
+		switch {
+		case err != nil:
+			err = fmt.Errorf("not JSON: %w", err)
+		case def == nil:
+		case v.what == "params" && def.Params != nil:
+			err = def.Params.Validate(v.json)
+		case v.what == "result" && def.Output != nil:
+			err = def.Output.Validate(v.json)
+		}
+		if err != nil {
+			return &UnfitError{v.what, err}
+		}
+	}
+	return nil
+}
+
+// WaitsForPlan reports whether a run waits for its lazy plan to be approved as a whole.
+func WaitsForPlan(s *journal.Summary) bool {
+	return s.Status == exec.Paused && s.Reason == WaitsForApproval
+}
+
+// PendingPlan returns the preview of the plan of a run that waits for its approval as a whole. The
+// error is a *NotWaitingError when it doesn't.
+func (e *Engine) PendingPlan(ctx context.Context, run string) (*Preview, error) {
+	p, err := e.pendingPlan(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return p.Preview(ctx)
+}
+
+func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if !WaitsForPlan(sum) {
+		return nil, &NotWaitingError{sum.Run, sum.Status}
+	}
+	p, err := e.PlanOf(ctx, run)
+	if err == nil && p.Program.Mode != lang.Lazy {
+		err = &NotWaitingError{sum.Run, sum.Status}
+	}
+	return p, err
+}
+
+// A NotWaitingError says that a run waits for nobody to approve its plan.
+type NotWaitingError struct {
+	Run    string
+	Status exec.Status
+}
+
+func (e *NotWaitingError) Error() string {
+	return fmt.Sprintf("no question of the run %s is open (it is %s)", e.Run, e.Status)
+}
+
+// ApprovePlan approves the lazy plan of a run that waits for that, as PendingPlan shows it, whose
+// RecordedDigest is given. Resume then runs it.
+func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
+	p, err := e.pendingPlan(ctx, run)
+	if err != nil {
+		return err
+	}
+	if digest != p.begunWith {
+		return fmt.Errorf("the plan of the run %s is not the one that was approved; look at it again", run)
+	}
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	return store.Approve(ctx, p.begunWith, time.Time{})
+}
+
+// RejectPlan ends a run whose lazy plan waits for approval.
+func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
+	if _, err := e.pendingPlan(ctx, run); err != nil {
+		return err
+	}
+	return e.endRun(ctx, run, exec.Rejected, strings.TrimSuffix("the plan was not approved: "+reason, ": "))
+}
+
+// Cancel ends a run. One that nobody executes has ended when Cancel returns. The process that
+// executes a run is asked to end it, and does so soon: calls that have begun are cancelled. A
+// cancelled run can be resumed.
+func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !sum.Finished.IsZero() && sum.Holder == nil {
+		return fmt.Errorf("the run %s has ended already (it is %s)", sum.Run, sum.Status)
+	}
+	err = e.endRun(ctx, run, exec.Cancelled, (&exec.CancelError{Reason: reason}).Error())
+	var held *journal.HeldError
+	if errors.As(err, &held) {
+		return store.Cancel(ctx, run, reason)
+	}
+	return err
+}
+
+// endRun records that a run which nobody executes has ended.
+func (e *Engine) endRun(ctx context.Context, run string, status exec.Status, reason string) error {
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	held, err := store.Resume(ctx, run)
+	if err != nil {
+		return err
+	}
+	held.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: run, Status: status, Reason: reason})
+	return held.Close()
+}

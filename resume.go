@@ -1,0 +1,397 @@
+package plc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/state"
+)
+
+// A Change says what is different when a run is continued. The zero Change continues it as
+// it was begun.
+type Change struct {
+	// Edit changes the settings of the run, for this process: its limits, what failures
+	// do, which calls are approved. Nil changes none.
+	Edit func(*Spec)
+	// Plan is another plan to continue with: calls that do the same as before keep what
+	// they gave. The zero Source keeps the plan.
+	Plan Source
+	// OnRevision is called with what differs in meaning between the two plans, before the
+	// new one is recorded. Nil is not told.
+	OnRevision func(*report.Diff)
+}
+
+// ErrNoStore is the error of what needs a store when the engine has none.
+var ErrNoStore = errors.New("there is no store, so no run was kept")
+
+// A RejectedError says that a run can't be resumed, since somebody rejected its plan.
+type RejectedError struct{ Run, Reason string }
+
+func (e *RejectedError) Error() string {
+	return fmt.Sprintf("the run %s was rejected (%s); run its plan again", e.Run, e.Reason)
+}
+
+// Resume continues a run where its record ends, until it ends or has to wait again. What
+// it was given comes from the record; secrets are looked up again. Calls that completed
+// are not made again. In a run that had failed, the calls that failed are tried again.
+func (e *Engine) Resume(ctx context.Context, run string, c Change) (*exec.Result, error) {
+	r, err := e.Continue(ctx, run, c)
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// Continue prepares to resume a run, and holds its record. Do resumes it.
+func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if sum.Status == exec.Rejected {
+		return nil, &RejectedError{sum.Run, sum.Reason}
+	}
+	record, err := store.Resume(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	return e.continueHeld(ctx, record, sum, c)
+}
+
+// continueHeld is Continue of a run whose record is held. It gives the record back when
+// there is an error.
+func (e *Engine) continueHeld(ctx context.Context, record journal.Run, sum *journal.Summary, c Change) (*Run, error) {
+	r, err := e.recall(ctx, record, sum, c)
+	if err != nil {
+		return nil, errors.Join(err, record.Close())
+	}
+	return r, nil
+}
+
+func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Summary, c Change) (*Run, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	given, err := store.Given(ctx, sum.Run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.planOf(ctx, &session{engine: e}, given, c.Edit)
+	if err != nil {
+		return nil, err
+	}
+	if src := p.checker.spec.Instances; !src.isZero() && p.lines == nil {
+		if err := sameInstances(given, src); err != nil {
+			return nil, err
+		}
+	}
+	program, revision, retry := given.Program, given.Revision, sum.Status == exec.Failed
+	if !c.Plan.isZero() {
+		if p, err = e.revise(ctx, record, p, given, c); err != nil {
+			return nil, err
+		}
+		program, revision, retry = p.Manifest().Digest(), given.Revision+1, true
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	r, err := p.newRun()
+	if err != nil {
+		return nil, err
+	}
+	r.record, r.resumed, r.program = record, true, program
+	r.Options.ID, r.Options.Revision, r.Options.RetryFailed = sum.Run, revision, retry
+	return r, nil
+}
+
+// planOf compiles the plan of a recorded run in a new session. In one that is sealed, no
+// secret is looked up and no server is started, so the plan can't run.
+func (e *Engine) planOf(ctx context.Context, s *session, g *journal.Given, edit func(*Spec)) (*Plan, error) {
+	kept, err := readSettings(g.Settings)
+	if err != nil {
+		return nil, err
+	}
+	spec := kept.Spec
+	spec.Plan.Name = g.Plan.Name
+	if edit != nil {
+		edit(&spec)
+	}
+	s.texts.recall(g)
+	if g.Fork != nil {
+		s.sets = g.Fork.Set
+	}
+	c, err := s.checker(ctx, spec, ToRun)
+	if err != nil {
+		return nil, err
+	}
+	return c.Check(spec.Plan)
+}
+
+// revise compiles the plan that replaces that of a run, and records it when it may run.
+func (e *Engine) revise(ctx context.Context, record journal.Run, old *Plan, g *journal.Given, c Change) (*Plan, error) {
+	most := old.checker.spec.Revisions.Max
+	if most == 0 {
+		most = exec.DefaultMaxRevisions
+	}
+	if g.Revision >= most {
+		return nil, &SpecError{"max-revisions", fmt.Sprintf("%d: the plan was revised that often; a larger number allows more", most)}
+	}
+	f, err := (&session{engine: e}).readPlan(c.Plan)
+	if err != nil {
+		return nil, err
+	}
+	next := *g
+	next.Plan = journal.Text{Role: journal.Plan, Name: c.Plan.Name, Bytes: f.Text}
+	next.Texts = slices.DeleteFunc(slices.Clone(g.Texts), func(t journal.Text) bool { return t.Role == journal.Document })
+	p, err := e.planOf(ctx, &session{engine: e, texts: texts{fresh: true}}, &next, c.Edit)
+	if err != nil || p.Err() != nil {
+		return p, err
+	}
+	if c.OnRevision != nil {
+		c.OnRevision(report.Compare(old.Program, p.Program))
+	}
+	given, err := p.given(p.checker.exec.Seed)
+	if err != nil {
+		return nil, err
+	}
+	docs := slices.DeleteFunc(given.Texts, func(t journal.Text) bool { return t.Role != journal.Document })
+	return p, record.Revise(ctx, &journal.Given{Plan: given.Plan, Texts: docs, Program: given.Program})
+}
+
+// Begun returns the Spec with which a run was begun, and the folder.
+func (e *Engine) Begun(ctx context.Context, run string) (spec Spec, folder string, err error) {
+	store, err := e.records()
+	if err != nil {
+		return spec, "", err
+	}
+	g, err := store.Given(ctx, run)
+	if err != nil {
+		return spec, "", err
+	}
+	return ReadSettings(g)
+}
+
+// ReadSettings returns the Spec of what a run was given, and the folder in which the run was
+// begun.
+func ReadSettings(g *journal.Given) (spec Spec, folder string, err error) {
+	kept, err := readSettings(g.Settings)
+	if err != nil {
+		return spec, "", err
+	}
+	kept.Spec.Plan.Name = g.Plan.Name
+	return kept.Spec, kept.Folder, nil
+}
+
+// PlanOf returns the plan of a recorded run, to be looked at: no secret is looked up, and
+// no server started.
+func (e *Engine) PlanOf(ctx context.Context, run string) (*Plan, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	g, err := store.Given(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.planOf(ctx, &session{engine: e, sealed: true}, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.begunWith = g.Program
+	return p, p.Err()
+}
+
+// A Replayed is a recorded run that was run again from its record alone.
+type Replayed struct {
+	Plan    *Plan
+	Given   *journal.Given
+	Summary *journal.Summary
+	Result  *exec.Result
+	// Recorded is the digest of the whiteboard at the end of the run, which Result.Digest
+	// should be; "" when the run has not come to an end.
+	Recorded string
+}
+
+// Same reports whether the replay gave what the run gave.
+func (r *Replayed) Same() bool { return r.Recorded != "" && r.Recorded == r.Result.Digest }
+
+// Replay runs a recorded run again from its record alone: no tool is called, nobody is
+// asked, and the record stays as it is. Instances are those that the run was given, unless
+// they are named; onInstance is as Hooks.OnInstance.
+func (e *Engine) Replay(ctx context.Context, run string, instances Source, onInstance func(*exec.InstanceResult)) (*Replayed, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	w := &Replayed{}
+	if w.Summary, err = store.Summary(ctx, run); err != nil {
+		return nil, err
+	}
+	if w.Given, err = store.Given(ctx, run); err != nil {
+		return nil, err
+	}
+	edit := func(s *Spec) {
+		if !instances.isZero() {
+			s.Instances = instances
+		}
+	}
+	if w.Plan, err = e.planOf(ctx, &session{engine: e, sealed: true}, w.Given, edit); err != nil {
+		return nil, err
+	}
+	if err := w.Plan.Err(); err != nil {
+		return nil, err
+	}
+	if err := w.Plan.readLines(); err != nil {
+		return nil, err
+	}
+	opts := *w.Plan.checker.exec
+	if opts.Record, err = store.Reader(ctx, run); err != nil {
+		return nil, err
+	}
+	opts.ID, opts.Replay, opts.Revision, opts.OnInstance = run, true, w.Given.Revision, onInstance
+	if src := w.Plan.checker.spec.Instances; !src.isZero() {
+		if w.Plan.lines == nil {
+			if err := sameInstances(w.Given, src); err != nil {
+				return nil, err
+			}
+		}
+		lines, err := w.Plan.instances()
+		if err != nil {
+			return nil, err
+		}
+		opts.Instances = lines.instances(ctx)
+	}
+	if w.Result, err = exec.Run(ctx, w.Plan.Program, &opts); err != nil {
+		return nil, err
+	}
+	w.Recorded, err = journal.EndDigest(ctx, store, run)
+	return w, err
+}
+
+// A Fork says from where a recorded run is run again, as another run.
+type Fork struct {
+	Run      string // that is forked
+	At       string // the path of the first call that is made again
+	Instance string // that the call works on; "" for none
+	// Set are values of the whiteboard at the start, by their paths as ParseSet gives them.
+	Set map[string]json.RawMessage
+}
+
+// Fork makes another run of what a recorded one was given, and holds its record: what the
+// calls gave is taken over, but for the call At and all that depends on it. Do runs it.
+func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
+	p, err := e.PlanOf(ctx, f.Run)
+	if err != nil {
+		return nil, err
+	}
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	how := &journal.Fork{Run: f.Run, At: f.At, Instance: f.Instance, Set: maps.Clone(p.checker.session.sets)}
+	if how.Set == nil {
+		how.Set = map[string]json.RawMessage{}
+	}
+	maps.Copy(how.Set, f.Set)
+	if how.Drop, err = journal.Behind(p.Program, f.Instance, f.At); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(strangers(p, f.Set), overwritten(p, how)); err != nil {
+		return nil, err
+	}
+	if err := setInto(maps.Clone(p.checker.options.Values), f.Set); err != nil { // before there is a fork
+		return nil, err
+	}
+	record, err := store.Fork(ctx, exec.NewID(), how)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := store.Summary(ctx, record.ID())
+	if err != nil {
+		return nil, errors.Join(err, record.Close())
+	}
+	return e.continueHeld(ctx, record, sum, c)
+}
+
+// strangers refuses to set what belongs to no kind of the whiteboard: nothing would read it.
+func strangers(p *Plan, values map[string]json.RawMessage) error {
+	kinds := map[string]bool{"input": true, "state": true, "data": true}
+	for name := range p.Program.Initial {
+		kinds[name] = true
+	}
+	for _, in := range p.Program.Instances {
+		for name := range in.Own {
+			kinds[name] = true
+		}
+	}
+	for path := range values {
+		if kind, _, _ := strings.Cut(path, "."); !kinds[kind] {
+			return &SpecError{"set", fmt.Sprintf("%s: the whiteboard has no %q; it has %s", path, kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}
+		}
+	}
+	return nil
+}
+
+// overwritten refuses to set what a call writes whose result is taken over.
+func overwritten(p *Plan, how *journal.Fork) error {
+	for path := range how.Set {
+		for i := range p.Program.Calls {
+			call := &p.Program.Calls[i]
+			if call.ID == how.At || how.Drop(how.Instance, call.ID) {
+				continue
+			}
+			for _, a := range call.Alternatives {
+				if name := strings.TrimPrefix(a.Name(), "†"); name == path || strings.HasPrefix(path, name+".") {
+					return &SpecError{"set", fmt.Sprintf("%s: the call %q writes there, and its result is taken over; fork at it, or set what it reads", path, call.ID)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// SetPath returns the path that a name of a value to be set stands for: see ParseSet.
+func SetPath(name string) (path state.Path) {
+	for _, step := range strings.Split(name, ".") {
+		s := state.Segment{Kind: state.Name, Name: step}
+		if n, err := strconv.Atoi(step); err == nil && len(path) > 0 {
+			s.Kind, s.Index = state.Either, n
+		}
+		path = append(path, s)
+	}
+	return path
+}
+
+// ParseSet reads values of a fork as people write them: path=value, as in
+// state.user.name=Ada, where the value is JSON or else a string.
+func ParseSet(set []string) (map[string]json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	for _, s := range set {
+		path, text, ok := strings.Cut(strings.TrimPrefix(s, "†"), "=")
+		steps := strings.Split(path, ".")
+		if !ok || len(steps) < 2 || slices.Contains(steps, "") || strings.ContainsAny(path, "[]\"*") {
+			return nil, &SpecError{"set", s + ": it is path=value, as in state.user.name=Ada"}
+		}
+		value := []byte(text)
+		if jsonscan.Check(value, jsonscan.Limits{}) != nil {
+			value = jsonscan.Encode(text)
+		}
+		values[path] = value
+	}
+	return values, nil
+}

@@ -1,0 +1,495 @@
+package plc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+)
+
+// Run checks a plan and runs it until it ends or has to wait. The error is a *PlanError
+// when the plan has faults, in which case nothing ran; what became of the run, a failure
+// too, is in the result. A run that waits, for a person or another plan, has the status
+// exec.Paused: Answer answers its questions, and Resume continues it.
+func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
+	p, err := e.Prepare(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx)
+}
+
+// Prepare checks a plan as Check does, with all that a run needs: secrets have to be set,
+// MCP servers start, and models can be used. It calls no tool.
+func (e *Engine) Prepare(ctx context.Context, spec Spec) (*Plan, error) {
+	return e.prepare(ctx, spec, ToRun)
+}
+
+func (p *Plan) run(ctx context.Context) (*exec.Result, error) {
+	r, err := p.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// finish runs what was begun and closes its record.
+func (r *Run) finish(ctx context.Context) (*exec.Result, error) {
+	res, err := r.Do(ctx)
+	if lost := r.Close(); lost != nil {
+		err = errors.Join(err, fmt.Errorf("the record of the run is not complete: %w", lost))
+	}
+	return res, err
+}
+
+// A Run is a run that was begun, resumed or forked, and holds its record until Close.
+type Run struct {
+	// Hooks are those of the engine; they may be changed before Do.
+	Hooks
+	// Options are the executor's options, without the hooks. They may be changed before
+	// Do.
+	Options *exec.Options
+
+	plan    *Plan
+	store   journal.Store
+	record  journal.Run // nil without a store
+	resumed bool        // it was begun before
+	started bool
+	program string // digest of what was to execute when the run was begun
+
+	mu    sync.Mutex
+	asked map[askedAt]bool // questions that this process has put, and that are open
+}
+
+// Hooks are what a run calls. All may be nil.
+type Hooks struct {
+	// Approver answers questions about calls: see exec.Options.
+	Approver func(ctx context.Context, q *exec.Question) (exec.Answer, error)
+	// Allow decides whether a lazy plan runs, of which nobody has approved the preview. It
+	// returns nil to run it, and else what takes the place of the run's result.
+	Allow func(ctx context.Context, r *Run, p *Preview) (*exec.Result, error)
+	// OnEvent is called with each event: see Config.
+	OnEvent func(*exec.Event)
+	// OnInstance is called with the result of each instance of a template, as it ends; the
+	// result of the run is then without them.
+	OnInstance func(*exec.InstanceResult)
+	// OnStart is called once before the first call starts. An error keeps the run from
+	// starting.
+	OnStart func() error
+	// OnRefused is called with the error of an answer that came from elsewhere and that the
+	// run could not use.
+	OnRefused func(error)
+}
+
+type askedAt struct{ instance, path string }
+
+// Begin makes the record of a run that is about to start. The error is a *PlanError when
+// the plan must not run.
+func (p *Plan) Begin(ctx context.Context) (*Run, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	r, err := p.newRun()
+	if err != nil || r.store == nil {
+		return r, err
+	}
+	if r.Options.Seed == 0 { // so that it is the same when the run is resumed
+		r.Options.Seed = rand.Uint64()
+	}
+	given, err := p.given(r.Options.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if given.Labels = maps.Clone(p.checker.spec.Labels); given.Labels == nil {
+		given.Labels = map[string]string{}
+	}
+	given.Labels[givenLabel] = p.checker.givenDigest()
+	r.program = given.Program
+	if r.record, err = r.store.Create(ctx, r.Options.ID, given); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newRun returns a run of the plan without a record.
+func (p *Plan) newRun() (*Run, error) {
+	if err := p.readLines(); err != nil {
+		return nil, err
+	}
+	c := p.checker
+	opts := *c.exec
+	opts.ID = exec.NewID()
+	config := &c.session.engine.config
+	store, err := c.session.engine.store()
+	if err != nil {
+		return nil, err
+	}
+	opts.Middleware = append(opts.Middleware, config.Middleware...)
+	r := &Run{plan: p, Options: &opts, store: store, asked: map[askedAt]bool{}}
+	r.Approver, r.OnEvent = config.Approver, config.OnEvent
+	if config.ApprovePlan != nil {
+		r.Allow = func(ctx context.Context, r *Run, preview *Preview) (*exec.Result, error) {
+			approved, reason := config.ApprovePlan(ctx, preview)
+			if approved {
+				return nil, nil
+			}
+			return r.NotRun(exec.Rejected, strings.TrimSuffix("the plan was not approved: "+reason, ": ")), nil
+		}
+	}
+	return r, nil
+}
+
+// given returns what the record of a run of the plan keeps.
+func (p *Plan) given(seed uint64) (*journal.Given, error) {
+	g := &journal.Given{Program: p.Manifest().Digest()}
+	for _, t := range p.checker.session.texts.all() {
+		if t.Role == journal.Plan {
+			g.Plan = t
+		} else {
+			g.Texts = append(g.Texts, t)
+		}
+	}
+	spec := p.checker.spec
+	if src := spec.Instances; !src.isZero() && !src.inline() && p.lines == nil {
+		t := journal.Text{Role: journal.Instances, Name: src.Name}
+		if src.Name != stdin {
+			var err error
+			if t.Digest, _, err = fileDigest(src.Name); err != nil {
+				return nil, err
+			}
+		}
+		g.Texts = append(g.Texts, t)
+	}
+	var err error
+	spec.Seed = seed
+	g.Settings, err = spec.Settings()
+	return g, err
+}
+
+// ID returns the id of the run.
+func (r *Run) ID() string { return r.Options.ID }
+
+// Plan returns the plan of the run.
+func (r *Run) Plan() *Plan { return r.plan }
+
+// Recorded reports whether the run has a record.
+func (r *Run) Recorded() bool { return r.record != nil }
+
+// Do runs the plan until it ends or has to wait. A lazy plan runs when somebody has
+// approved it: see Hooks.Allow.
+func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
+	if r.plan.Program.Mode == lang.Lazy {
+		stop, err := r.allowed(ctx)
+		if err != nil {
+			r.Fail(err)
+			return nil, err
+		}
+		if stop != nil {
+			r.end(stop)
+			return stop, nil
+		}
+	}
+	res, err := r.execute(ctx)
+	if err != nil {
+		r.Fail(err)
+		return nil, err
+	}
+	res.Findings = append(r.plan.AllFindings(), res.Findings...)
+	return res, nil
+}
+
+func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
+	if r.OnStart != nil {
+		if err := r.OnStart(); err != nil {
+			return nil, err
+		}
+	}
+	opts := *r.Options
+	opts.Approver, opts.OnInstance, opts.ReuseEvents = r.Approver, r.OnInstance, true
+	opts.OnEvent = func(e *exec.Event) {
+		r.noteQuestion(e)
+		if r.OnEvent != nil {
+			r.OnEvent(e)
+		}
+	}
+	if !r.plan.checker.spec.Instances.isZero() {
+		lines, err := r.plan.instances()
+		if err != nil {
+			return nil, err
+		}
+		opts.Instances = lines.instances(ctx)
+	}
+	if r.record != nil {
+		opts.Record = r.record
+	}
+	r.started = true
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	h, err := exec.Start(ctx, r.plan.Program, &opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.listen(ctx, h, cancel)()
+	return h.Wait(), nil
+}
+
+// allowed returns nil when a lazy plan may run (plan-language §10), and else what takes the
+// place of the result.
+func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
+	before := r.resumed && r.store != nil && r.store.UseApproval(ctx, r.program, r.ID()) == nil
+	preview, err := r.plan.Preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Options.Covered = preview.DryRun.Cover(r.Options, mostShown)
+	if before {
+		return nil, nil
+	}
+	if r.Allow == nil {
+		if r.record == nil {
+			return r.NotRun(exec.Rejected, noRecordToWait), nil
+		}
+		return r.NotRun(exec.Paused, WaitsForApproval), nil
+	}
+	stop, err := r.Allow(ctx, r, preview)
+	if stop != nil || err != nil {
+		return stop, err
+	}
+	return nil, r.noteApproval(ctx)
+}
+
+// mostShown is the number of calls of a preview that a terminal shows. An approval of the
+// preview does not cover the others: they ask.
+const mostShown = 500
+
+// WaitsForApproval is the reason of a run that waits for its lazy plan to be approved.
+const WaitsForApproval = "the plan is lazy, and nobody has approved it; --yes approves"
+
+const noRecordToWait = "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves"
+
+// noteApproval records that somebody approved the plan, so that the run is not asked about
+// again when it is resumed.
+func (r *Run) noteApproval(ctx context.Context) error {
+	if r.record == nil {
+		return nil
+	}
+	if err := r.store.Approve(ctx, r.program, time.Time{}); err != nil {
+		return err
+	}
+	return r.store.UseApproval(ctx, r.program, r.ID())
+}
+
+// NotRun returns the result of the run when nothing of it runs.
+func (r *Run) NotRun(status exec.Status, reason string) *exec.Result {
+	return r.plan.NotRun(r.ID(), status, reason)
+}
+
+// noteQuestion notes which questions are open.
+func (r *Run) noteQuestion(e *exec.Event) {
+	if e.Type != exec.ApprovalAsked && e.Type != exec.ApprovalGiven {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := (askedAt{e.Instance, e.Call}); e.Type == exec.ApprovalAsked {
+		r.asked[at] = true
+	} else {
+		delete(r.asked, at)
+	}
+}
+
+// hasAsked reports whether this process has put a question that is open.
+func (r *Run) hasAsked(instance, path string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked[askedAt{instance, path}]
+}
+
+// listen passes on answers, and the request to end the run, that come from elsewhere, until the
+// function that it returns is called. An answer that came before its question stays in the store
+// until then.
+func (r *Run) listen(ctx context.Context, h *exec.Handle, end context.CancelCauseFunc) (stop func()) {
+	if r.record == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for a, err := range r.record.Answers(ctx) {
+			if err == nil {
+				err = r.passOn(ctx, h, a)
+			}
+			r.refuse(err)
+		}
+	})
+	listening.Go(func() {
+		reason, err := r.record.WaitCancel(ctx)
+		switch {
+		case err == nil:
+			end(&exec.CancelError{Reason: reason})
+		case ctx.Err() == nil:
+			r.refuse(err)
+		}
+	})
+	return func() { cancel(); listening.Wait() }
+}
+
+// passOn gives an answer to the run, or opens the question again when the call can't take it.
+func (r *Run) passOn(ctx context.Context, h *exec.Handle, a *journal.Answer) error {
+	err := h.Answer(a.Path, a.Instance, a.Answer)
+	if err == nil || !r.hasAsked(a.Instance, a.Path) {
+		return nil
+	}
+	return errors.Join(err, r.record.Withdraw(context.WithoutCancel(ctx), a))
+}
+
+// refuse tells that something which came from elsewhere could not be used.
+func (r *Run) refuse(err error) {
+	if err != nil && r.OnRefused != nil {
+		r.OnRefused(err)
+	}
+}
+
+// Put gives the answer of a person who was asked in this process to the store, where the
+// first of several answers counts; the run gets it from there. The answer that it returns
+// is for the run when the store does not have the question.
+func (r *Run) Put(ctx context.Context, q *exec.Question, a exec.Answer) (exec.Answer, error) {
+	a.Digest = q.Digest
+	if r.record == nil {
+		return a, nil
+	}
+	for tries := 0; tries < 1000; {
+		err := r.store.Answer(ctx, r.ID(), q.Instance, q.Path, a)
+		var refused *journal.AnswerError
+		switch {
+		case err == nil:
+			<-ctx.Done()
+			return exec.Answer{}, exec.ErrNobody
+		case errors.As(err, &refused) && refused.Refused == journal.Answered: // somebody was quicker
+		case refused != nil && refused.Refused == journal.NotAsked:
+			tries++
+		default:
+			return a, nil
+		}
+		select { // the question is not on disk yet
+		case <-ctx.Done():
+			return exec.Answer{}, ctx.Err()
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return a, nil
+}
+
+// Started reports whether Do came as far as starting calls.
+func (r *Run) Started() bool { return r.started }
+
+// Fail records that the run could not start.
+func (r *Run) Fail(err error) {
+	if r.record != nil {
+		r.record.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: r.ID(), Status: exec.Failed, Reason: err.Error()})
+	}
+}
+
+// end records that the run ended, or waits, before anything of it ran.
+func (r *Run) end(res *exec.Result) {
+	if r.record == nil {
+		return
+	}
+	e := &exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: r.ID(), Status: res.Status, Reason: res.Reason}
+	if res.Status == exec.Paused {
+		e.Type = exec.RunPaused
+	}
+	r.record.Append(e)
+}
+
+// Close gives the record of the run back. The error says that it is not complete.
+func (r *Run) Close() error {
+	if r.record == nil {
+		return nil
+	}
+	return r.record.Close()
+}
+
+// Preview returns what running the plan would do, in a dry run that calls no tool. It
+// learns from the store how long tools take and what they gave.
+func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if err := p.readLines(); err != nil {
+		return nil, err
+	}
+	trial, err := p.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := forecast.Run(ctx, p.Program, trial)
+	if err != nil {
+		return nil, err
+	}
+	return &Preview{Plan: p, DryRun: d, Forecast: forecast.Of(p.Program, d, trial)}, nil
+}
+
+// AllBranches tries every combination of outcomes: see forecast.AllBranches.
+func (p *Plan) AllBranches(ctx context.Context) (*forecast.Branches, error) {
+	trial, err := p.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return forecast.AllBranches(ctx, p.Program, trial, 0)
+}
+
+// trial returns the options of a dry run of the plan.
+func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
+	c := p.checker
+	o := forecast.OptionsOf(c.exec)
+	o.Seed, o.Branch, o.Hosts, o.Paths = c.spec.Seed, c.spec.Branch, c.Policy.Hosts, c.Policy.Paths
+	if p.lines != nil {
+		o.Instances = p.firstInstances
+		o.MostInstances = bytes.Count(p.lines, []byte{'\n'}) + 1
+	}
+	store, err := c.session.engine.store()
+	if err != nil {
+		return nil, err
+	}
+	h, err := historyOf(ctx, store, c.givenDigest())
+	if err != nil {
+		return nil, err
+	}
+	if h != nil {
+		o.Durations, o.Recorded = h.durations, h.recorded
+	}
+	return o, nil
+}
+
+// NotRun returns the result of a run of the plan of which nothing ran.
+func (p *Plan) NotRun(id string, status exec.Status, reason string) *exec.Result {
+	res := &exec.Result{
+		Run: id, Status: status, Reason: reason, Findings: p.AllFindings(), Calls: []exec.CallResult{},
+		State: p.initial("state"), Data: p.initial("data"),
+	}
+	for i := range p.Program.Calls {
+		c := &p.Program.Calls[i]
+		res.Calls = append(res.Calls, exec.CallResult{ID: c.ID, Tool: c.Source.Tool, Status: exec.Pending})
+	}
+	return res
+}
+
+// initial returns what the initial whiteboard has of a kind, {} at least.
+func (p *Plan) initial(kind string) json.RawMessage {
+	if v := p.Program.Initial[kind]; v != nil {
+		return v
+	}
+	return json.RawMessage("{}")
+}

@@ -1,0 +1,147 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+)
+
+// Patterns come from documents and servers. RE2 takes time linear in the text, but also in the
+// program of the pattern, and a few bytes make a large one: x{1000}. So programs are bounded when a
+// schema is compiled, and a long text is matched by an automaton whose states are counted.
+
+// pattern is a regular expression. When RE2 cannot read it, re and prog are nil and
+// it is not enforced.
+type pattern struct {
+	text string
+	re   *regexp.Regexp
+	prog *syntax.Prog
+}
+
+// maxInsts is how many instructions the program of one pattern may have, and maxAllInsts those of
+// all patterns of a document.
+const (
+	maxInsts    = 10_000
+	maxAllInsts = 50_000
+)
+
+var errLargePattern = errors.New("too large")
+
+// compilePattern compiles a pattern whose program has at most so many instructions.
+func compilePattern(text string, most int) (*pattern, error) {
+	p := &pattern{text: text}
+	text = fromECMA(text)
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return p, err
+	}
+	if instructions(tree) > most {
+		return p, errLargePattern
+	}
+	if p.re, err = regexp.Compile(text); err == nil {
+		p.prog, _ = syntax.Compile(tree.Simplify())
+	}
+	return p, err
+}
+
+// instructions returns about how many instructions a pattern comes to, and a large number for very
+// many.
+func instructions(re *syntax.Regexp) int {
+	const many = 1 << 30
+	n := 1 + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = 1 + len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n = min(n+1+instructions(sub), many)
+	}
+	if re.Op == syntax.OpRepeat {
+		n = min(n*max(re.Min, re.Max, 1)+1, many)
+	}
+	return n
+}
+
+// What RE2 may do for one match, in instructions times bytes; for more, the automaton is asked.
+// That may take so many steps, and so much room for its states, in numbers of four bytes.
+const (
+	maxPlainMatch = 8 << 20
+	maxMatchSteps = 4 << 20
+	maxMatchRoom  = 4 << 20
+)
+
+// slow reports whether matching a text of so many bytes is more than RE2 should do.
+func (p *pattern) slow(bytes int) bool {
+	return p.prog != nil && bytes > maxPlainMatch/len(p.prog.Inst)
+}
+
+// match tells whether a text has a match. It is in doubt when that takes too much work. A pattern
+// that is not enforced matches everything.
+func (p *pattern) match(text string) verdict {
+	switch {
+	case p.re == nil:
+		return yes
+	case !p.slow(len(text)):
+		return verdictOf(p.re.MatchString(text))
+	}
+	return p.matchSlowly(text)
+}
+
+// matchSlowly does what match does, by the automaton.
+func (p *pattern) matchSlowly(text string) verdict {
+	steps, room := maxMatchSteps, maxMatchRoom
+	reps, class := distinctRunes(text)
+	a := newAutomaton(p.prog, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
+	state, known := int32(0), 0
+	for _, r := range text {
+		state = a.step(state, int(class[r]))
+		if s := &a.states[state]; s.matched {
+			return yes
+		} else if len(s.pcs) == 0 {
+			return no
+		} else if int(state) >= known {
+			known = int(state) + 1
+			room -= len(s.pcs) + len(reps)
+		}
+		if steps < 0 || room < 0 {
+			return doubt
+		}
+	}
+	return verdictOf(a.accepts(state))
+}
+
+// distinctRunes lists the runes of a text, and gives each its place in the list.
+func distinctRunes(text string) (list []rune, class map[rune]int32) {
+	class = make(map[rune]int32)
+	for _, r := range text {
+		if _, known := class[r]; !known {
+			class[r] = 0
+			list = append(list, r)
+		}
+	}
+	slices.Sort(list)
+	for i, r := range list {
+		class[r] = int32(i)
+	}
+	return list, class
+}
+
+// pattern compiles a regular expression of ECMA-262. One that RE2 cannot read is a warning, one
+// that is too large an error.
+func (k *keywords) pattern(text, pointer string) *pattern {
+	if p := k.builder.patterns[text]; p != nil {
+		return p
+	}
+	p, err := compilePattern(text, min(maxInsts, maxAllInsts-k.builder.insts))
+	switch {
+	case errors.Is(err, errLargePattern):
+		k.fail(pointer, "%s", fmt.Sprintf("the pattern is too large: its repetitions come to more than %d steps, or those of all patterns to more than %d; use minLength and maxLength, or smaller counts", maxInsts, maxAllInsts))
+	case err != nil:
+		k.warnings = append(k.warnings, SchemaError{pointer, "this pattern is not enforced: " + err.Error()})
+	default:
+		k.builder.insts += len(p.prog.Inst)
+	}
+	k.builder.patterns[text] = p
+	return p
+}

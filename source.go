@@ -1,0 +1,266 @@
+package plc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/state"
+)
+
+// A Source is a text that a run is given: a file, or the text itself. The zero Source is
+// none.
+type Source struct {
+	Name     string `json:"name,omitempty"`     // of the file; of a text, what findings call it
+	Text     string `json:"text,omitempty"`     // "" is the content of the file
+	Notation string `json:"notation,omitempty"` // of a plan or a tool file: one of Notations; "" is plc's own
+}
+
+// File returns the content of a file, which is read when it is needed.
+func File(name string) Source { return Source{Name: name} }
+
+// Text returns a text. Findings call it <text>.
+func Text(text string) Source { return Source{Name: textName, Text: text} }
+
+// textName is the name of a text that is in no file.
+const textName = "<text>"
+
+// JSON returns the JSON of a value, as encoding/json writes it. It panics when the value
+// can't be encoded.
+func JSON(v any) Source { return Source{Name: "<value>", Text: string(encoded(v))} }
+
+// From returns the source in another notation: one of Notations.
+func (s Source) From(notation string) Source {
+	s.Notation = notation
+	return s
+}
+
+// isZero reports whether there is no source.
+func (s Source) isZero() bool { return s.Name == "" && s.Text == "" }
+
+// inline reports whether the source has its text, which may be empty.
+func (s Source) inline() bool { return s.Text != "" || s.Name == textName }
+
+// shown is what findings call the source.
+func (s Source) shown() string {
+	switch {
+	case s.Name == stdin:
+		return "<stdin>"
+	case s.Name == "":
+		return textName
+	}
+	return s.Name
+}
+
+// stdin is the name of standard input, where a file can be named.
+const stdin = "-"
+
+// ParseInput reads an input as people write it: a JSON object, key=value, whose value is
+// JSON or else a string, or the name of a file.
+func ParseInput(in string) (Source, error) {
+	key, value, ok := strings.Cut(in, "=")
+	switch {
+	case !utf8.ValidString(in):
+		return Source{}, fmt.Errorf("%q is not UTF-8", in)
+	case strings.HasPrefix(strings.TrimSpace(in), "{"):
+		return Source{Name: "<argument>", Text: in}, nil
+	case !ok || strings.ContainsAny(key, `/\`):
+		return File(in), nil
+	case key == "":
+		return Source{}, fmt.Errorf("%s: there is no name before the =", in)
+	}
+	text := []byte(value)
+	if jsonscan.Check(text, jsonscan.Limits{}) != nil {
+		text = jsonscan.Encode(value)
+	}
+	return Source{Name: "<argument>", Text: "{" + string(jsonscan.Encode(key)) + ":" + string(text) + "}"}, nil
+}
+
+// readPlan reads a plan. One that is too large is cut one byte after the most that a plan
+// may have: the reader of plans reports it.
+func (s *session) readPlan(src Source) (*diag.File, error) {
+	if src.isZero() {
+		return nil, &SpecError{"plan", "is missing: give a file or a text"}
+	}
+	text, ok, err := s.texts.recorded(journal.Plan, src.Name)
+	switch {
+	case ok:
+	case src.inline():
+		text = []byte(src.Text)
+	default:
+		text, err = s.engine.readFile(src.Name, jsonscan.DefaultMaxBytes+1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.texts.keep(journal.Plan, src.Name, src.Notation, text)
+	return diag.NewFile(src.shown(), text), nil
+}
+
+// read reads what a run is given besides its plan, and keeps it for the record; a run that
+// is resumed takes it from there.
+func (s *session) read(role journal.Role, src Source) ([]byte, error) {
+	if src.inline() {
+		return []byte(src.Text), nil
+	}
+	text, ok, err := s.texts.recorded(role, src.Name)
+	if !ok {
+		text, err = s.engine.readFile(src.Name, jsonscan.DefaultMaxBytes+1)
+		if err == nil && len(text) > jsonscan.DefaultMaxBytes {
+			err = fmt.Errorf("%s has more than %d MiB, which is the most that is read", src.shown(), jsonscan.DefaultMaxBytes>>20)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.texts.keep(role, src.Name, "", text)
+	return text, nil
+}
+
+// readFile reads at most so many bytes of a file.
+func (e *Engine) readFile(name string, most int64) ([]byte, error) {
+	f, err := e.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, ReadError(err)
+	}
+	return text, nil
+}
+
+// open opens a file that a Spec names.
+func (e *Engine) open(name string) (io.ReadCloser, error) {
+	if e.config.Open != nil {
+		return e.config.Open(name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, ReadError(err)
+	}
+	return f, nil
+}
+
+// ReadError returns an error of reading a file in words that say which file it is, and
+// what to do when it is a folder.
+func ReadError(err error) error {
+	var pe *fs.PathError
+	switch {
+	case errors.Is(err, syscall.EISDIR) && errors.As(err, &pe):
+		return fmt.Errorf("can't read %s: it is a directory; name the files in it, as in %s", pe.Path, filepath.Join(pe.Path, "*.json"))
+	case errors.As(err, &pe):
+		return fmt.Errorf("can't read %s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// given reads the values and schemas that a plan is given, and those that a fork sets.
+func (s *session) given(v *Values, opts *compile.Options) error {
+	for _, in := range v.Input {
+		value, err := s.json(journal.Input, in)
+		if err != nil {
+			return err
+		}
+		if old, ok := opts.Values["input"]; ok {
+			if value, err = mergeInput(old, value); err != nil {
+				return err
+			}
+		}
+		opts.Values["input"] = value
+	}
+	for _, g := range []struct {
+		src  Source
+		role journal.Role
+		kind string
+		into map[string]compile.Given
+	}{
+		{v.State, journal.State, "state", opts.Values},
+		{v.InputSchema, journal.Schema, "input", opts.Schemas},
+		{v.StateSchema, journal.Schema, "state", opts.Schemas},
+	} {
+		if g.src.isZero() {
+			continue
+		}
+		value, err := s.json(g.role, g.src)
+		if err != nil {
+			return err
+		}
+		g.into[g.kind] = value
+	}
+	return setInto(opts.Values, s.sets)
+}
+
+// json reads a JSON value.
+func (s *session) json(role journal.Role, src Source) (compile.Given, error) {
+	text, err := s.read(role, src)
+	if err != nil {
+		return compile.Given{}, err
+	}
+	return ReadJSON(diag.NewFile(src.shown(), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+}
+
+// ReadJSON reads the JSON value that a file holds.
+func ReadJSON(f *diag.File) (compile.Given, error) {
+	err := jsonscan.Check(f.Text, jsonscan.Limits{})
+	var se *jsonscan.Error
+	if errors.As(err, &se) {
+		p := f.Position(se.Offset)
+		err = fmt.Errorf("%s:%d:%d: %s", f.Name, p.Line, p.Column, se.Message)
+	}
+	if err != nil {
+		return compile.Given{}, err
+	}
+	return compile.Given{JSON: jsonscan.Compact(nil, f.Text), Loc: diag.Loc{File: f}}, nil
+}
+
+// mergeInput merges one input deeply over another.
+func mergeInput(a, b compile.Given) (compile.Given, error) {
+	for _, g := range []compile.Given{a, b} {
+		if g.JSON[0] != '{' {
+			return compile.Given{}, fmt.Errorf("%s: an input is a JSON object, and so are all that are merged", g.Loc.File.Name)
+		}
+	}
+	merged, err := state.Apply(a.JSON, nil, state.Merge, b.JSON)
+	if err != nil {
+		return compile.Given{}, err
+	}
+	loc := a.Loc
+	if !b.Loc.IsZero() {
+		loc = b.Loc
+	}
+	return compile.Given{JSON: merged, Loc: loc}, nil
+}
+
+// setInto sets the values of a fork in those that are given.
+func setInto(given map[string]compile.Given, sets map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		path := SetPath(name)
+		kind := given[path[0].Name]
+		if kind.JSON == nil {
+			kind.JSON = json.RawMessage("{}")
+		}
+		v, err := state.Apply(kind.JSON, path[1:], state.Set, sets[name])
+		if err != nil {
+			return &SpecError{"set", name + ": " + err.Error()}
+		}
+		kind.JSON = v
+		given[path[0].Name] = kind
+	}
+	return nil
+}

@@ -1,0 +1,362 @@
+package plc
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/adaptive"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// A Spec describes a run: the plan, what it is given, and how it runs. The zero value of
+// each field except Plan is the default. A store keeps the Spec of every run as JSON,
+// with the text of the files that it names, so that the run can be resumed without them.
+type Spec struct {
+	Plan      Source  `json:"plan"`
+	Toolset   Toolset `json:"toolset,omitzero"`
+	Values    Values  `json:"values,omitzero"`
+	Instances Source  `json:"instances,omitzero"` // a JSON object per line: the plan runs once for each
+
+	// DelegateHosts are the hosts from which documents of delegates may be fetched:
+	// api.example or *.example. Nil means those that the tool files' policies list.
+	DelegateHosts []string `json:"delegateHosts,omitzero"`
+
+	Effects Effects `json:"effects,omitempty"`
+	Refs    Refs    `json:"refs,omitempty"`
+	Lazy    bool    `json:"lazy,omitempty"` // ask before anything runs, whatever the plan says
+	Strict  bool    `json:"-"`              // warnings count as errors
+
+	// Ignore are the codes of findings that are dropped, as in PLC309; errors never are.
+	Ignore []string `json:"-"`
+	// Severity gives findings of a code another severity, as in PLC309=error. Errors stay errors.
+	Severity []string `json:"-"`
+	Verbose  bool     `json:"-"` // also findings that need no attention
+
+	Schedule    Schedule    `json:"schedule,omitempty"`
+	Limits      Limits      `json:"limits,omitzero"`
+	OnFailure   OnFailure   `json:"onFailure,omitempty"`
+	OnUncertain OnUncertain `json:"onUncertain,omitempty"`
+	FailFast    bool        `json:"failFast,omitempty"` // end the run when an instance fails
+	Approvals   Approvals   `json:"approvals,omitzero"`
+	Revisions   Revisions   `json:"revisions,omitzero"`
+	ModelTapes  ModelTapes  `json:"modelTapes,omitzero"`
+	NoCache     bool        `json:"noCache,omitempty"` // remember no results, whatever the tool files say
+	Seed        uint64      `json:"seed,omitempty"`    // of what is random; 0 draws one
+	// Labels are kept in the record of the run, where lists of runs can be filtered by them.
+	Labels map[string]string `json:"-"`
+	Branch branchChoice      `json:"-"` // outcomes that a preview assumes, by the path of the call
+}
+
+type branchChoice = map[string]string
+
+// Values are what a plan is given on its whiteboard, merged over what its messages say.
+type Values struct {
+	Input       []Source `json:"input,omitempty"` // JSON objects, merged in their order
+	State       Source   `json:"state,omitzero"`
+	InputSchema Source   `json:"inputSchema,omitzero"`
+	StateSchema Source   `json:"stateSchema,omitzero"`
+}
+
+// Limits bound what a plan may cost and a run may use. 0 is no bound, unless said
+// otherwise.
+type Limits struct {
+	// Steps is how many calls may start. For a plan in the notation "llm" 0 is 1000, and
+	// a negative number is no bound.
+	Steps    int           `json:"steps,omitempty"`
+	Tokens   float64       `json:"tokens,omitempty"`
+	Cost     float64       `json:"cost,omitempty"`
+	Time     time.Duration `json:"time,omitempty"`     // of the whole run
+	Timeout  time.Duration `json:"timeout,omitempty"`  // of one attempt of a call, unless the call or its tool sets one; 0 is 60 s
+	Parallel int           `json:"parallel,omitempty"` // calls at once; 0 is 64
+	State    int64         `json:"state,omitempty"`    // bytes that calls may write to the whiteboards; 0 is exec.DefaultMaxBytes
+}
+
+// Approvals say which calls a person is asked about, and how long the run waits.
+type Approvals struct {
+	Calls     ApproveCalls  `json:"calls,omitempty"`
+	Timeout   time.Duration `json:"timeout,omitempty"`   // 0 waits forever
+	OnTimeout OnTimeout     `json:"onTimeout,omitempty"` // what happens to a call that nobody answered in time
+}
+
+// Revisions say when the plan of a run may be replaced by another.
+type Revisions struct {
+	Max int     `json:"max,omitempty"` // 0 is exec.DefaultMaxRevisions
+	At  float64 `json:"at,omitempty"`  // pause for another plan when this share of the settled calls failed; 0 is never
+}
+
+// ModelTapes are files of recorded answers of models.
+type ModelTapes struct {
+	Record string `json:"record,omitempty"` // answers are added to it, and those it has are used
+	Replay string `json:"replay,omitempty"` // answers come from it, and no model is asked
+}
+
+// The values of the fields of a Spec that have a few to choose from. The first of each
+// kind is what "" means, except that "" of ApproveCalls is what the tool files' policies
+// say.
+const (
+	DeclaredEffects Effects = "declared" // calls of tools that declare to change the world are kept in order
+	StrictEffects   Effects = "strict"   // and those of tools that declare nothing
+	NoEffects       Effects = "none"
+
+	StrictRefs  Refs = "strict"  // a call whose reference finds nothing fails
+	LenientRefs Refs = "lenient" // the reference is an empty string
+
+	Parallel   Schedule = "parallel"
+	Sequential Schedule = "sequential"
+	Adaptive   Schedule = "adaptive" // parallel, as many calls at once as turns out to be good
+
+	Abort    OnFailure = "abort"    // nothing new starts, and the run fails
+	Skip     OnFailure = "skip"     // the call and those that need it are skipped
+	Continue OnFailure = "continue" // those that need it are skipped, and the run fails at its end
+	Ask      OnFailure = "ask"      // a person decides
+	Replan   OnFailure = "replan"   // the run pauses for another plan
+
+	AskUncertain   OnUncertain = "ask"
+	RetryUncertain OnUncertain = "retry"
+	FailUncertain  OnUncertain = "fail"
+	SkipUncertain  OnUncertain = "skip"
+
+	ApproveDestructive ApproveCalls = "destructive"
+	ApproveAll         ApproveCalls = "all"
+	ApproveNone        ApproveCalls = "none"
+
+	RejectOnTimeout  OnTimeout = "reject"
+	ApproveOnTimeout OnTimeout = "approve"
+)
+
+// Effects says which calls are kept in plan order because of their effects.
+type Effects string
+
+// Refs says what a reference that finds nothing does.
+type Refs string
+
+// Schedule says in which order calls start.
+type Schedule string
+
+// OnFailure says what a failure does that the plan does not handle.
+type OnFailure string
+
+// OnUncertain says what becomes of a call whose answer was lost and that may have done
+// its work.
+type OnUncertain string
+
+// ApproveCalls says which calls a person is asked about, besides those that the plan marks.
+type ApproveCalls string
+
+// OnTimeout says what happens to a call that nobody answered in time.
+type OnTimeout string
+
+// A SpecError says which setting of a Spec is wrong.
+type SpecError struct {
+	Setting string // in lower case with dashes, as the command's flags are: on-failure
+	Message string
+}
+
+func (e *SpecError) Error() string { return e.Setting + " " + e.Message }
+
+// choice returns what a value stands for; "" stands for the first of the values of names.
+func choice[S ~string, T any](setting string, value S, values map[S]T) (T, error) {
+	v, ok := values[value]
+	if !ok {
+		var names []string
+		for name := range values {
+			if name != "" {
+				names = append(names, string(name))
+			}
+		}
+		slices.Sort(names)
+		return v, &SpecError{setting, fmt.Sprintf("%q: it is one of %s", value, strings.Join(names, ", "))}
+	}
+	return v, nil
+}
+
+// effects and refs are the settings of the compiler.
+func (s *Spec) meaning(o *compile.Options) (err error) {
+	if o.Effects, err = choice("effects", s.Effects, map[Effects]compile.Effects{
+		"": compile.DeclaredEffects, DeclaredEffects: compile.DeclaredEffects, StrictEffects: compile.StrictEffects, NoEffects: compile.NoEffects,
+	}); err != nil {
+		return err
+	}
+	o.Refs, err = choice("refs", s.Refs, map[Refs]compile.Refs{
+		"": compile.StrictRefs, StrictRefs: compile.StrictRefs, LenientRefs: compile.LenientRefs,
+	})
+	return err
+}
+
+// steps is the bound on the calls that may start; 0 is none.
+func (s *Spec) steps() int {
+	if s.Limits.Steps == 0 && s.Plan.Notation == answerNotation {
+		return modelSteps
+	}
+	return max(s.Limits.Steps, 0)
+}
+
+// modelSteps is how many calls a plan of a model may start unless the Spec says otherwise
+// (execution §7).
+const modelSteps = 1000
+
+// Options returns the executor's options of a run under a policy, which says which calls a
+// person is asked about when the Spec does not.
+func (s *Spec) Options(policy file.Policy) (*exec.Options, error) {
+	if s.Approvals.Calls == "" {
+		s.Approvals.Calls = ApproveCalls(policy.Approve)
+	}
+	return s.options()
+}
+
+func (s *Spec) options() (*exec.Options, error) {
+	l := &s.Limits
+	o := &exec.Options{
+		MaxParallel: l.Parallel, MaxSteps: s.steps(), MaxTokens: l.Tokens, MaxCost: l.Cost, MaxTime: l.Time, Timeout: l.Timeout, MaxBytes: l.State, Seed: s.Seed,
+		FailFast: s.FailFast, AnswerTimeout: s.Approvals.Timeout, MaxRevisions: s.Revisions.Max, ReviseAt: s.Revisions.At,
+	}
+	var errs [5]error
+	o.Schedule, errs[0] = choice("schedule", s.Schedule, map[Schedule]exec.Schedule{
+		"": exec.Parallel, Parallel: exec.Parallel, Sequential: exec.Sequential, Adaptive: exec.Adaptive,
+	})
+	o.OnFailure, errs[1] = choice("on-failure", s.OnFailure, map[OnFailure]exec.Strategy{
+		"": exec.Abort, Abort: exec.Abort, Skip: exec.Skip, Continue: exec.Continue, Ask: exec.Ask, Replan: exec.Replan,
+	})
+	o.OnUncertain, errs[2] = choice("on-uncertain", s.OnUncertain, map[OnUncertain]exec.Uncertain{
+		"": exec.AskUncertain, AskUncertain: exec.AskUncertain, RetryUncertain: exec.RetryUncertain, FailUncertain: exec.FailUncertain, SkipUncertain: exec.SkipUncertain,
+	})
+	o.OnAnswerTimeout.Approved, errs[3] = choice("on-timeout", s.Approvals.OnTimeout, map[OnTimeout]bool{
+		"": false, RejectOnTimeout: false, ApproveOnTimeout: true,
+	})
+	o.Approve, errs[4] = choice("approve", s.Approvals.Calls, map[ApproveCalls]exec.Approve{
+		"": exec.ApproveDestructive, ApproveDestructive: exec.ApproveDestructive, ApproveAll: exec.ApproveAll, ApproveNone: exec.ApproveNone,
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case o.Schedule == exec.Sequential && l.Parallel > 1:
+		return nil, &SpecError{"schedule", "sequential runs one call at a time: leave --max-parallel out"}
+	case s.Revisions.At < 0 || s.Revisions.At > 1:
+		return nil, &SpecError{"revise-at", fmt.Sprintf("%g: it is a share of the calls, from 0 to 1", s.Revisions.At)}
+	case o.Schedule == exec.Adaptive:
+		o.Limiter = adaptive.New(o.MaxParallel)
+	}
+	return o, nil
+}
+
+// bound returns the settings that change what a plan means or does, for its manifest. The
+// others only change how fast it goes.
+func (s *Spec) bound(o *exec.Options) json.RawMessage {
+	settings := map[string]any{
+		"effects": or(s.Effects, DeclaredEffects), "refs": or(s.Refs, StrictRefs), "on-failure": or(s.OnFailure, Abort),
+		"on-uncertain": or(s.OnUncertain, AskUncertain), "approve": or(s.Approvals.Calls, ApproveDestructive),
+		"max-steps": o.MaxSteps, "max-tokens": s.Limits.Tokens, "max-cost": s.Limits.Cost, "max-time": s.Limits.Time.String(), "max-state": cmp.Or(s.Limits.State, exec.DefaultMaxBytes),
+		"timeout": s.Limits.Timeout.String(), "fail-fast": s.FailFast, "seed": fmt.Sprint(s.Seed),
+	}
+	if s.ModelTapes.Replay != "" { // otherwise the tool files say who answers
+		settings["model-replay"] = s.ModelTapes.Replay
+	}
+	return encoded(settings)
+}
+
+func or[S ~string](value, otherwise S) S {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// encoded returns the JSON of a value that can always be encoded.
+func encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// settings is what a store keeps of a Spec.
+type settings struct {
+	Version int    `json:"version"`
+	Folder  string `json:"folder"` // in which the run was begun
+	Spec    Spec   `json:"spec"`
+}
+
+// Settings returns what the record of a run keeps of the Spec, and the current folder; see
+// journal.Given.
+func (s *Spec) Settings() (json.RawMessage, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("can't find out the current folder: %w", err)
+	}
+	kept := settings{settingsVersion, folder, *s}
+	kept.Spec.Plan.Text = "" // the record has it as a text
+	kept.Spec.dropDefaults()
+	return encoded(kept), nil
+}
+
+// dropDefaults leaves out what is the default.
+func (s *Spec) dropDefaults() {
+	drop(&s.Plan.Notation, "plan")
+	drop(&s.Effects, DeclaredEffects)
+	drop(&s.Refs, StrictRefs)
+	drop(&s.Schedule, Parallel)
+	drop(&s.OnFailure, Abort)
+	drop(&s.OnUncertain, AskUncertain)
+	drop(&s.Approvals.OnTimeout, RejectOnTimeout)
+	if s.Limits.State == exec.DefaultMaxBytes {
+		s.Limits.State = 0
+	}
+	if s.Revisions.Max == exec.DefaultMaxRevisions {
+		s.Revisions.Max = 0
+	}
+}
+
+func drop[S ~string](at *S, value S) {
+	if *at == value {
+		*at = ""
+	}
+}
+
+// settingsVersion is the version of the form of settings. Version 0 is that of the command's
+// flags, by name.
+const settingsVersion = 1
+
+// readSettings reads what a store kept.
+func readSettings(text json.RawMessage) (*settings, error) {
+	s := &settings{}
+	if err := json.Unmarshal(text, s); err != nil || s.Version == 0 {
+		var flags map[string]string
+		if err := json.Unmarshal(text, &flags); err != nil {
+			return nil, fmt.Errorf("the record of the run is damaged: its settings: %w", err)
+		}
+		return settingsOfFlags(flags)
+	}
+	if s.Version > settingsVersion {
+		return nil, errors.New("the run was begun by a newer version of plc; resume it with that version")
+	}
+	return s, nil
+}
+
+// settingsOfFlags reads the settings of a run that was begun by a version that kept the
+// flags of the command: lists as JSON, all others as they were written.
+func settingsOfFlags(flags map[string]string) (*settings, error) {
+	s := &settings{Folder: flags["folder"]}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		set, ok := flagSettings[name]
+		if !ok {
+			return nil, fmt.Errorf("the run was begun with --%s, which this version does not have; resume it with the version that began it", name)
+		}
+		if err := set(&s.Spec, flags[name]); err != nil {
+			return nil, fmt.Errorf("the record of the run is damaged: --%s: %w", name, err)
+		}
+	}
+	return s, nil
+}

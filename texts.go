@@ -1,0 +1,225 @@
+package plc
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
+)
+
+// texts are the files that a run is given: those that were read, for its record, and, of
+// a run that goes on, those that its record has, which stand for the files (execution §5).
+type texts struct {
+	mu    sync.Mutex // documents of delegates are read by whoever needs them
+	kept  []journal.Text
+	known map[textKey]*journal.Text // nil: files are read
+	fresh bool                      // documents are read all the same: the plan is another
+}
+
+type textKey struct {
+	role journal.Role
+	name string
+}
+
+// keyOf is where a text is found: by its name, as a file is, whatever it is for; documents
+// have names of their own.
+func keyOf(role journal.Role, name string) textKey {
+	if role != journal.Document {
+		role = ""
+	}
+	return textKey{role, name}
+}
+
+// all returns the texts that were kept.
+func (t *texts) all() []journal.Text {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.kept)
+}
+
+// keep takes note of a text that was read. The nil texts keep none.
+func (t *texts) keep(role journal.Role, name, notation string, text []byte) {
+	if t == nil || role == "" {
+		return
+	}
+	if text == nil {
+		text = []byte{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	same := func(k journal.Text) bool { return k.Role == role && k.Name == name }
+	if !slices.ContainsFunc(t.kept, same) {
+		t.kept = append(t.kept, journal.Text{Role: role, Name: name, Notation: notation, Bytes: text})
+	}
+}
+
+// replace makes another text stand in the record for one that was kept.
+func (t *texts) replace(role journal.Role, name string, text []byte) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.kept {
+		if k := &t.kept[i]; k.Role == role && k.Name == name {
+			k.Bytes = text
+		}
+	}
+}
+
+// recall makes what a run was given stand for files.
+func (t *texts) recall(g *journal.Given) {
+	t.known = map[textKey]*journal.Text{}
+	for _, text := range slices.Concat([]journal.Text{g.Plan}, g.Texts) {
+		t.known[keyOf(text.Role, text.Name)] = &text
+	}
+}
+
+// recorded is the text of the record for a file; ok is false when files are read.
+func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, err error) {
+	if t == nil || t.known == nil || t.fresh && role == journal.Document {
+		return nil, false, nil
+	}
+	k := t.known[keyOf(role, name)]
+	if k == nil || k.Bytes == nil && k.Digest != digestOf(nil) {
+		return nil, true, fmt.Errorf("the record of the run does not have %s", File(name).shown())
+	}
+	return k.Bytes, true, nil
+}
+
+// digestOf is the digest of a text, as records have it.
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// documents are the files of a folder that plans delegate to: read, and kept, or those of a
+// record.
+type documents struct {
+	folder fs.FS // nil: there is none
+	texts  *texts
+	read   []fs.FileInfo // of the folder
+}
+
+// Open implements fs.FS.
+func (d *documents) Open(name string) (fs.File, error) {
+	text, ok, err := d.texts.recorded(journal.Document, name)
+	switch {
+	case ok && err != nil:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case ok:
+		return &docFile{name: name, size: int64(len(text)), Reader: bytes.NewReader(text)}, nil
+	case d.folder == nil:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	f, err := d.folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err = io.ReadAll(io.LimitReader(f, jsonscan.DefaultMaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil {
+		d.read = append(d.read, info)
+	}
+	d.texts.keep(journal.Document, name, "", text)
+	return &docFile{name: name, size: int64(len(text)), Reader: bytes.NewReader(text)}, nil
+}
+
+// Stat implements fs.StatFS: it opens nothing, since a pipe would wait.
+func (d *documents) Stat(name string) (fs.FileInfo, error) {
+	if _, ok, _ := d.texts.recorded(journal.Document, name); ok || d.folder == nil {
+		f, err := d.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return f.Stat()
+	}
+	return fs.Stat(d.folder, name)
+}
+
+// docFile is a document as a file.
+type docFile struct {
+	name string
+	size int64
+	*bytes.Reader
+}
+
+// The methods of fs.File and fs.FileInfo.
+func (d *docFile) Stat() (fs.FileInfo, error) { return docInfo{d}, nil }
+func (d *docFile) Close() error               { return nil }
+
+type docInfo struct{ d *docFile }
+
+func (i docInfo) Name() string       { return path.Base(i.d.name) }
+func (i docInfo) Size() int64        { return i.d.size }
+func (i docInfo) Mode() fs.FileMode  { return 0o444 }
+func (i docInfo) ModTime() time.Time { return time.Time{} }
+func (i docInfo) IsDir() bool        { return false }
+func (i docInfo) Sys() any           { return nil }
+
+// fetched is fetch, with what it reads kept, or found in the record.
+func (t *texts) fetched(fetch func(url string) ([]byte, error)) func(url string) ([]byte, error) {
+	if t == nil || t.known == nil && fetch == nil {
+		return fetch
+	}
+	return func(url string) ([]byte, error) {
+		text, ok, err := t.recorded(journal.Document, url)
+		if !ok {
+			text, ok = t.fetchedBefore(url)
+		}
+		if ok {
+			return text, err
+		}
+		if fetch == nil {
+			return nil, fs.ErrPermission
+		}
+		if text, err = fetch(url); err == nil {
+			t.keep(journal.Document, url, "", text)
+		}
+		return text, err
+	}
+}
+
+// fetchedBefore returns the document at a URL if it was fetched for another plan.
+func (t *texts) fetchedBefore(url string) ([]byte, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range t.kept {
+		if k.Role == journal.Document && k.Name == url {
+			return k.Bytes, true
+		}
+	}
+	return nil, false
+}
+
+// fileDigest is the digest of a file that may be larger than memory; "" for what is no plain
+// file and can't be read again.
+func fileDigest(name string) (digest string, size int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, ReadError(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", 0, errors.Join(err)
+	}
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return "", 0, ReadError(err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}

@@ -1,0 +1,104 @@
+package file
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
+)
+
+// Project is what the file of a project says: the defaults of what commands are given. Names
+// of files are as they are written.
+type Project struct {
+	Tools, MCP  []string
+	Lock, Store string
+	Ignore      []string // codes of findings
+	Severity    []string // of findings, as CODE=SEVERITY
+	Strict      bool
+	Approve     string   // "all", "destructive" or "none"; "" when not said
+	Deny        []string // tools that may not be used
+	// Policy is the rest of the policy, as a tool file has it; nil when there is none.
+	Policy json.RawMessage
+}
+
+// Grants reports whether the project does more than ask for more care: it names tools, servers, a
+// store or what they may do.
+func (p *Project) Grants() bool {
+	return len(p.Tools) > 0 || len(p.MCP) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
+}
+
+// ReadProject reads the file of a project, in YAML.
+func ReadProject(src *diag.File) (*Project, diag.List) {
+	p, r := &Project{}, &reader{file: src}
+	root, err := parse(src)
+	if err != nil {
+		r.malformed(err)
+		return p, r.findings
+	}
+	r.members(value{Node: root}, map[string]set{
+		"tools": r.inside(r.texts(&p.Tools)), "mcp": r.inside(r.texts(&p.MCP)),
+		"lock": r.inside(r.text(&p.Lock)), "store": r.inside(r.text(&p.Store)),
+		"strict": r.flag(&p.Strict),
+		"ignore": func(v value) {
+			r.texts(&p.Ignore)(v)
+			for _, e := range v.Entries {
+				r.code(v.below(e), e.Value.Str)
+			}
+		},
+		"severities": func(v value) {
+			r.each(v, func(v value) {
+				var to string
+				r.code(v, v.name())
+				r.oneOf(&to, "error", "warning", "info")(v)
+				p.Severity = append(p.Severity, v.name()+"="+to)
+			})
+		},
+		"policy": func(v value) { r.projectPolicy(v, p) },
+	})
+	r.findings.Sort()
+	for i, f := range r.findings {
+		r.findings[i].Message = strings.Replace(f.Message, "the tool file", "the project file", 1)
+	}
+	return p, r.findings
+}
+
+// code checks the code of a finding.
+func (r *reader) code(v value, name string) {
+	if _, ok := diag.ParseCode(name); !ok && (v.Kind == texttree.String || v.key != diag.Span{}) {
+		r.errorf(v, "%q is not the code of a finding, as in PLC309", name)
+	}
+}
+
+// inside reads names of files that must be in the folder of the project or below it.
+func (r *reader) inside(read set) set {
+	return func(v value) {
+		read(v)
+		names := []value{v}
+		if v.Kind == texttree.Array {
+			names = nil
+			for _, e := range v.Entries {
+				names = append(names, v.below(e))
+			}
+		}
+		for _, v := range names {
+			if v.Kind == texttree.String && !filepath.IsLocal(filepath.FromSlash(v.Str)) {
+				r.errorf(v, "%q is not in the folder of the project file, or below it; name it on the command line", v.Str)
+			}
+		}
+	}
+}
+
+// projectPolicy reads the policy of a project: that of a tool file.
+func (r *reader) projectPolicy(v value, p *Project) {
+	var f File
+	r.policy(v, &f)
+	p.Approve, p.Deny = f.Policy.Approve, f.Policy.Deny
+	rest := *v.Node
+	rest.Entries = slices.DeleteFunc(slices.Clone(rest.Entries), func(e texttree.Entry) bool { return e.Name == "approve" || e.Name == "deny" })
+	if len(rest.Entries) > 0 {
+		p.Policy = rest.JSON()
+	}
+}

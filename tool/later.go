@@ -1,0 +1,85 @@
+package tool
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+)
+
+// Later is the definition of a tool of a large document. It is read when the tool is first looked
+// up, and only once, however many catalogues and copies of the tool share it.
+type Later struct {
+	// Identity stands for the definition in digests: it changes whenever the definition does.
+	Identity string
+
+	read func() (*Definition, diag.List)
+	done atomic.Bool
+}
+
+// NewLater makes a Later. The read function is as ParseDefinition: it returns nil only beside an
+// error finding.
+func NewLater(identity string, read func() (*Definition, diag.List)) *Later {
+	l := &Later{Identity: identity}
+	l.read = sync.OnceValues(func() (*Definition, diag.List) {
+		defer l.done.Store(true)
+		return read()
+	})
+	return l
+}
+
+// Done reports whether the definition was read.
+func (l *Later) Done() bool { return l.done.Load() }
+
+// Whole returns the tool with its whole definition; t itself when that is there. A definition that
+// can't be read accepts any params, and Findings says what is wrong with it.
+func (t *Tool) Whole() *Tool {
+	if t.Later == nil {
+		return t
+	}
+	read, found := t.Later.read()
+	u := *t
+	def := *t.Definition
+	if read != nil {
+		def = *read
+		def.Name, def.Loc, def.Effects = t.Definition.Name, t.Definition.Loc, t.Definition.Effects
+	} else if def.Params == nil {
+		def.Params, _ = schemas.Compile(json.RawMessage("true"), nil) // which is a schema
+	}
+	u.Definition, u.Later = &def, nil
+	u.Findings = slices.Clone(t.Findings)
+	for _, f := range found {
+		if f.Loc.File == nil {
+			f.Loc = def.Loc
+		}
+		u.Findings = append(u.Findings, f)
+	}
+	return &u
+}
+
+// complete returns a tool of c with its whole definition, always the same one.
+func (c *Catalogue) complete(t *Tool) *Tool {
+	if made := c.later[t.Definition.Name]; t.Later != nil && made != nil {
+		return made()
+	}
+	return t
+}
+
+// Listed returns the tools by name, as Tools, but of those with a Later only what is known without
+// reading it: the name, the description and the effects.
+func (c *Catalogue) Listed() iter.Seq[*Tool] {
+	return func(yield func(*Tool) bool) {
+		if c == nil {
+			return
+		}
+		for _, name := range c.names {
+			if !yield(c.bound[name]) {
+				return
+			}
+		}
+	}
+}

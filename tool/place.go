@@ -1,0 +1,126 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Place is where an activity does its work, as that was declared, without secrets. Members
+// that don't apply are empty; the zero Place is that of a Go function.
+type Place struct {
+	Program []string `json:"program,omitempty"` // and its arguments, with their placeholders
+	Path    string   `json:"path,omitempty"`    // of the program's file; "" when it was not found
+	Dir     string   `json:"dir,omitempty"`     // the folder that it works in
+	Pins    []Pin    `json:"pins,omitempty"`    // what the files were when the policy pins programs
+
+	Method string `json:"method,omitempty"` // of a request
+	URL    string `json:"url,omitempty"`    // with its placeholders
+	Host   string `json:"host,omitempty"`   // of URL, with its placeholders
+
+	Server string `json:"server,omitempty"` // MCP
+	Tool   string `json:"tool,omitempty"`   // the server's name for it
+
+	Document string `json:"document,omitempty"` // that is run
+	Model    string `json:"model,omitempty"`    // of a latent tool; "" is for the run to say
+}
+
+// Pin is the content of a file that a program is made of.
+type Pin struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"` // in hexadecimal
+}
+
+// PlaceOf returns the place that an activity of a tool file names, in what is declared of it.
+func PlaceOf(declared json.RawMessage) Place {
+	var list []json.RawMessage
+	if json.Unmarshal(declared, &list) == nil && len(list) > 0 { // with what is said around it
+		declared = list[0]
+	}
+	var a struct {
+		Process json.RawMessage
+		HTTP    struct{ Method, URL string }
+		MCP     struct{ Server, Tool string }
+		Latent  json.RawMessage
+	}
+	if json.Unmarshal(declared, &a) != nil {
+		return Place{}
+	}
+	p := Place{Server: a.MCP.Server, Tool: a.MCP.Tool, URL: a.HTTP.URL, Program: commandOf(a.Process)}
+	if p.URL != "" {
+		p.Method, p.Host = strings.ToUpper(cmp.Or(a.HTTP.Method, "GET")), hostOf(p.URL)
+	}
+	var latent struct{ Model string }
+	if json.Unmarshal(a.Latent, &latent) == nil {
+		p.Model = latent.Model
+	}
+	return p
+}
+
+// hostOf returns the host of a URL with placeholders.
+func hostOf(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest[strings.LastIndex(rest, "@")+1:]
+}
+
+// commandOf returns the command of a process, as a list or in an object.
+func commandOf(declared json.RawMessage) (words []string) {
+	var c struct{ Command []string }
+	if json.Unmarshal(declared, &words) != nil && json.Unmarshal(declared, &c) == nil {
+		words = c.Command
+	}
+	return words
+}
+
+// Words says in one line what runs, given the kind of activity ("process", "http", …; "" for a
+// latent one). All that others wrote is quoted.
+func (p Place) Words(driver string) string {
+	var words string
+	switch {
+	case p.Document != "":
+		return fmt.Sprintf("the document %q", p.Document)
+	case p.Server != "" && len(p.Program) > 0:
+		words = fmt.Sprintf("the tool %q of the MCP server %q, which is the program %s", p.Tool, p.Server, inQuotes(p.Program))
+	case p.Server != "" && p.URL != "":
+		words = fmt.Sprintf("the tool %q of the MCP server %q at %q", p.Tool, p.Server, p.URL)
+	case p.Server != "" && p.Path == "":
+		words = fmt.Sprintf("the tool %q of the MCP server %q", p.Tool, p.Server)
+	case p.Server != "":
+		return fmt.Sprintf("the tool %q of the MCP server %q, which is the program %q", p.Tool, p.Server, p.Path)
+	case len(p.Program) > 0:
+		words = "the program " + inQuotes(p.Program)
+	case p.URL != "":
+		return fmt.Sprintf("the request %s %q to the host %q", cmp.Or(p.Method, "GET"), p.URL, p.Host)
+	case p.Model != "":
+		return fmt.Sprintf("the model %q", p.Model)
+	case driver == "" || driver == "latent":
+		return "a model"
+	case driver == "go":
+		return "a Go function"
+	case driver == "stand-in":
+		return "a stand-in, which calls nothing"
+	case driver == BuiltIn:
+		return "part of the language"
+	default:
+		words = fmt.Sprintf("an activity of the kind %q", driver)
+	}
+	if p.Path != "" && len(p.Program) > 0 && p.Path != p.Program[0] {
+		words += fmt.Sprintf(" (the file %q)", p.Path)
+	}
+	if p.Dir != "" {
+		words += fmt.Sprintf(" in the folder %q", p.Dir)
+	}
+	return words
+}
+
+func inQuotes(list []string) string {
+	all := make([]string, len(list))
+	for i, s := range list {
+		all[i] = fmt.Sprintf("%q", s)
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,120 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/tool/internal/driver"
+)
+
+// checkPlace refuses a placeholder where its value would be run: the program, and
+// what an interpreter takes as code. It knows the common interpreters only.
+func checkPlace(command []string, i int) error {
+	if i == 0 {
+		return errors.New("a param cannot choose the program; write its name")
+	}
+	for head := i - 1; head >= 0; head-- {
+		flag := codeFlagOf(command[head:], i-head)
+		if flag != "" {
+			return fmt.Errorf("after %s a param would be run as code; pass it as an argument: "+
+				`[sh, -c, 'echo "$1"', sh, "{name}"], or name it in allowCode`, flag)
+		}
+	}
+	return nil
+}
+
+// codeFlagOf returns the flag by which the interpreter that command begins with takes its argument
+// i as code, or a part of it; "" when it does not, or is none.
+func codeFlagOf(command []string, i int) string {
+	kind, known := interpreters[programName(command[0])]
+	if !known {
+		return ""
+	}
+	if flag, _, _ := strings.Cut(command[i], "{"); strings.HasPrefix(flag, "-") && kind.isCode(strings.TrimRight(flag, "=:")) && kind.reaches(command[1:i], kind.free) {
+		return strings.TrimRight(flag, "=:")
+	}
+	for k := 1; k < i; k++ {
+		if kind.isCode(command[k]) && kind.reaches(command[1:k], kind.free) && kind.reaches(command[k+1:i], 0) {
+			return command[k]
+		}
+	}
+	return ""
+}
+
+// interpreter is how a program takes code.
+type interpreter struct {
+	letters string   // of short flags before code, at the end of several: -lc
+	inside  string   // such letters that need not be the last: -cx
+	words   []string // longer flags, in lower case
+	values  []string // flags that take the next argument
+	free    int      // how many other arguments the flag may stand behind: su ada -c
+	slash   bool     // flags begin with / as well
+}
+
+var shell = interpreter{
+	letters: "c", inside: "c", words: []string{"--command"},
+	values: []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"},
+}
+
+// runner is a program that hands a command line to a shell.
+var runner = interpreter{letters: "c", inside: "c", words: []string{"--command", "--call", "--session-command"}, free: 1}
+
+var npx = interpreter{letters: "c", words: []string{"--call"}, values: []string{"-p", "--package", "-w", "--workspace"}}
+
+// interpreters are the programs that are known, without .exe and a version.
+var interpreters = map[string]interpreter{
+	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell, "fish": shell,
+	"csh": shell, "tcsh": shell, "nu": shell, "xonsh": shell, "busybox": {letters: "c", inside: "c", free: 1},
+	"su": runner, "runuser": runner, "flock": runner, "npx": npx, "pnpx": npx, "npm": runner, "script": runner, "sg": runner,
+	"cmd":        {letters: "ck", words: []string{"/c", "/k", "/r"}, slash: true},
+	"powershell": {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
+	"pwsh":       {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
+	"python":     {letters: "c", values: []string{"-W", "-X", "-Q"}},
+	"pypy":       {letters: "c", values: []string{"-W", "-X"}},
+	"perl":       {letters: "eE", values: []string{"-I", "-M", "-m"}},
+	"ruby":       {letters: "e", values: []string{"-I", "-r", "-C", "-E"}},
+	"node":       {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C", "--loader"}},
+	"nodejs":     {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C"}},
+	"deno":       {words: []string{"eval"}},
+	"bun":        {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--preload"}},
+	"php":        {letters: "rBRE", words: []string{"--run", "--process-begin", "--process-code", "--process-end"}, values: []string{"-d", "-c", "-z"}},
+	"lua":        {letters: "e", values: []string{"-l"}}, "luajit": {letters: "e", values: []string{"-l"}},
+	"rscript": {letters: "e", words: []string{"--eval"}}, "osascript": {letters: "e"}, "tclsh": {letters: "c"},
+}
+
+// programName returns the name of a program without its folder, .exe and a version.
+func programName(element string) string {
+	name := path.Base(strings.ReplaceAll(element, `\`, "/"))
+	return strings.TrimRight(strings.TrimSuffix(strings.ToLower(name), ".exe"), "0123456789.")
+}
+
+// isCode reports whether what follows a flag is code.
+func (n interpreter) isCode(flag string) bool {
+	if slices.Contains(n.words, strings.ToLower(flag)) {
+		return true
+	}
+	if len(flag) < 2 || flag[0] != '-' || flag[1] == '-' || slices.Contains(n.values, flag) {
+		return false
+	}
+	return strings.ContainsAny(flag[len(flag)-1:], n.letters) || n.inside != "" && strings.ContainsAny(flag, n.inside) && len(flag) < 6
+}
+
+// reaches reports whether the interpreter still looks for flags, or for the code, behind these
+// arguments: no more of them than free are files to run, or code.
+func (n interpreter) reaches(args []string, free int) bool {
+	for i, a := range args {
+		option := strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") || n.slash && strings.HasPrefix(a, "/")
+		if !option && !(i > 0 && slices.Contains(n.values, args[i-1])) {
+			free--
+		}
+	}
+	return free >= 0
+}
+
+// mayBeCode reports whether all params of an argument are named in allowCode.
+func (a *Activity) mayBeCode(t driver.Template) bool {
+	return !slices.ContainsFunc(t.Names(), func(name string) bool { return !slices.Contains(a.allowCode, name) })
+}

@@ -1,0 +1,313 @@
+package plc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang/dialect/notations"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/math"
+	"github.com/plc-lang/plc/tool/mcp"
+)
+
+// A Toolset names what plans may call.
+type Toolset struct {
+	// Files are tool files in JSON or YAML, or in the notation of another system. The name
+	// math stands for the tools that calculate, which come with plc. Of two tools with one
+	// name the later one counts.
+	Files []Source `json:"files,omitempty"`
+	// MCP are the names of configurations of MCP clients: {"mcpServers": …}.
+	MCP []string `json:"mcp,omitempty"`
+	// Lock is the name of a lock of the tools of MCP servers; "" is the file plc.lock.json
+	// beside a file that has servers, if there is one.
+	Lock string `json:"lock,omitempty"`
+	// Deny are the tools that may not be used, besides those that policies deny.
+	Deny []string `json:"deny,omitempty"`
+	// Unlocked ignores all locks.
+	Unlocked bool `json:"-"`
+}
+
+// IsEmpty reports whether the toolset names nothing.
+func (t *Toolset) IsEmpty() bool { return len(t.Files) == 0 && len(t.MCP) == 0 }
+
+// join returns the toolset with another one after it.
+func (t *Toolset) join(more Toolset) Toolset {
+	joined := Toolset{
+		Files: slices.Concat(t.Files, more.Files), MCP: slices.Concat(t.MCP, more.MCP),
+		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Unlocked: t.Unlocked || more.Unlocked,
+	}
+	if joined.Lock == "" {
+		joined.Lock = t.Lock
+	}
+	return joined
+}
+
+// LockName is the name of a lock that is found without being named.
+const LockName = "plc.lock.json"
+
+// Purpose says what tools are wanted for. It decides which MCP servers start, and whether
+// secrets have to be set.
+type Purpose uint8
+
+// The purposes.
+const (
+	// ToCheck calls no tool: it starts no server that a lock has, and secrets may be unset.
+	ToCheck Purpose = iota
+	// ToPreview calls no tool either, but starts all servers, so that changed tools are found.
+	ToPreview
+	// ToRun calls tools.
+	ToRun
+)
+
+// Tools are the tools of a toolset.
+type Tools struct {
+	Catalogue *tool.Catalogue
+	Policy    file.Policy
+	Files     []*file.File
+	Servers   *mcp.Pool // nil without servers; the engine closes it
+	Findings  diag.List // about the files and servers
+
+	unstarted bool // there are servers whose tools are not known, since none is started
+}
+
+// Tools reads the files of a toolset and of the engine, and starts the MCP servers that
+// they name. The error is about files that can't be read; what is wrong in them is in
+// Findings.
+func (e *Engine) Tools(ctx context.Context, t Toolset, purpose Purpose) (*Tools, error) {
+	return (&session{engine: e, forget: true}).tools(ctx, t, purpose)
+}
+
+func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*Tools, error) {
+	named := s.engine.config.Toolset.join(more)
+	t := &Tools{}
+	missing, err := s.readToolFiles(named, purpose, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readServers(named, purpose, t); err != nil {
+		return nil, err
+	}
+	var servers file.MCP
+	if t.Servers, err = s.startServers(ctx, named, purpose, t); err != nil {
+		return nil, err
+	}
+	if t.Servers != nil {
+		servers = t.Servers
+	}
+	cat, policy, found := file.CatalogueWith(servers, t.Files...)
+	t.Catalogue, t.Policy = cat.WithMissing(missing...).With(s.engine.config.Tools...), policy
+	t.Policy.Deny = append(t.Policy.Deny, named.Deny...)
+	t.Findings = append(t.Findings, found...)
+	unknown := t.Servers == nil && slices.ContainsFunc(t.Files, func(f *file.File) bool { return len(f.MCPServers) > 0 })
+	if !unknown && !slices.ContainsFunc(t.Findings, losesTools) {
+		t.Findings = append(t.Findings, file.UnmatchedPolicy(t.Catalogue, t.Files...)...)
+	}
+	return t, nil
+}
+
+// readToolFiles reads the tool files. It returns the tools that come with plc, which stand
+// behind those of the files.
+func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more []*tool.Tool, err error) {
+	for _, src := range named.Files {
+		if src.Name == math.Name && src.Notation == "" && !src.inline() {
+			more = append(more, math.Tools()...)
+			continue
+		}
+		text, err := s.read(journal.Tools, src)
+		if err != nil {
+			return nil, err
+		}
+		f := diag.NewFile(src.shown(), text)
+		if src.Notation != "" {
+			n, ok := notations.Lookup(src.Notation)
+			if !ok || n.Catalogue == nil {
+				return nil, &SpecError{"tools-from", fmt.Sprintf("%q is no notation of tools", src.Notation)}
+			}
+			var found diag.List
+			f, found = n.ToolFile(f, nil)
+			t.Findings = append(t.Findings, found...)
+		}
+		tf, found := file.Read(f)
+		if src.Notation == "" && !src.inline() {
+			s.texts.replace(journal.Tools, src.Name, tf.Recorded())
+		}
+		tf.Secrets, tf.Memory = s.secrets(purpose), s.remembers()
+		tf.ReadFile = func(name string) ([]byte, error) { return s.read(journal.Tools, File(name)) }
+		t.Files = append(t.Files, tf)
+		t.Findings = append(t.Findings, found...)
+	}
+	return more, nil
+}
+
+// readServers reads the configurations of MCP clients.
+func (s *session) readServers(named Toolset, purpose Purpose, t *Tools) error {
+	for _, name := range named.MCP {
+		src := File(name)
+		text, err := s.read(journal.Tools, src)
+		if err != nil {
+			return err
+		}
+		f, found := file.ReadServers(diag.NewFile(src.shown(), text))
+		s.texts.replace(journal.Tools, src.Name, f.Recorded())
+		f.Secrets, f.Memory = s.secrets(purpose), s.remembers()
+		t.Files, t.Findings = append(t.Files, f), append(t.Findings, found...)
+	}
+	return nil
+}
+
+// startServers starts the MCP servers of files; the engine ends them. It returns nil when
+// there are none.
+func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpose, t *Tools) (*mcp.Pool, error) {
+	declared, findings := file.Servers(t.Files...)
+	defer func() { t.Findings = append(t.Findings, findings...) }()
+	if len(declared) == 0 && len(findings) == 0 {
+		return nil, nil
+	}
+	c := &s.engine.config
+	opts := &mcp.Options{Environ: c.Environ, Version: c.Version, Offline: purpose == ToCheck || s.sealed, Ask: c.AskServer}
+	lock, recorded, err := s.lock(named, t.Files)
+	if err != nil {
+		return nil, err
+	}
+	opts.Lock = lock
+	pin := slices.ContainsFunc(t.Files, func(f *file.File) bool { return f.Policy.PinPrograms })
+	var servers []mcp.Server
+	for _, d := range declared {
+		if opts.Lock != nil && !opts.Lock.Has(d.Name) {
+			findings = append(findings, diag.Finding{
+				Code: diag.BadServer, Loc: d.Loc,
+				Message: fmt.Sprintf("MCP server %q is not in the lock; look at its tools, then plc tools lock", d.Name),
+			})
+			continue
+		}
+		if d.Lacking != nil {
+			lacking, unstarted := *d.Lacking, opts.Offline && opts.Lock != nil
+			if unstarted {
+				lacking.Severity = diag.Warning
+			}
+			if findings = append(findings, lacking); !unstarted {
+				continue
+			}
+		}
+		if c.Unstarted && purpose == ToCheck && opts.Lock == nil {
+			findings = append(findings, unstarted(d))
+			t.unstarted = true
+			continue
+		}
+		servers = append(servers, mcp.Server{
+			Name: d.Name, Command: d.Command, Args: d.Args, Dir: d.Dir, Env: d.Env, URL: d.URL, Headers: d.Headers,
+			Trust: d.Trust, Redact: d.Redact, RedactValue: d.RedactValue, Loc: d.Loc,
+			Place: d.Place(pin),
+		})
+	}
+	started := func() {}
+	if c.OnServers != nil {
+		var names []string
+		for _, server := range servers {
+			names = append(names, server.Name)
+		}
+		started = c.OnServers(names)
+	}
+	pool := mcp.Open(ctx, servers, opts)
+	started()
+	s.engine.keep(pool)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if told, err := pool.Lock(); err == nil && !recorded { // so that the run is resumed with these
+		text, err := json.Marshal(told)
+		if err != nil {
+			return nil, err
+		}
+		s.texts.keep(journal.Tools, toldText, "", text)
+	}
+	findings = append(findings, pool.Findings()...)
+	return pool, nil
+}
+
+// unstarted is what is said of an MCP server whose tools are not known.
+func unstarted(d file.Server) diag.Finding {
+	return diag.Finding{
+		Code: diag.BadServer, Severity: diag.Info, Loc: d.Loc,
+		Message: fmt.Sprintf("the tools of MCP server %q are not known here, where no server is started; plc tools lock writes them down", d.Name),
+	}
+}
+
+// toldText is the name under which a record has the definitions of the tools of MCP
+// servers, as a lock.
+const toldText = "(tools of MCP servers)"
+
+// lock reads what servers are held to: what the record of the run has, or the lock that is
+// named, or the one that is beside a file with servers; nil when there is none.
+func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recorded bool, err error) {
+	text, recorded, err := s.texts.recorded(journal.Tools, toldText)
+	name := toldText
+	if !recorded {
+		if name = lockFile(named, files); name == "" {
+			return nil, false, nil
+		}
+		text, err = s.engine.readFile(name, maxLock)
+	}
+	if err == nil {
+		lock, err = mcp.ReadLock(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return lock, recorded, err
+}
+
+// maxLock is how long a lock may be, in bytes.
+const maxLock = 1 << 28
+
+// lockFile returns the name of the lock; "" when there is none.
+func lockFile(named Toolset, files []*file.File) string {
+	if named.Lock != "" || named.Unlocked {
+		return named.Lock
+	}
+	for _, f := range files {
+		beside := filepath.Join(filepath.Dir(f.Source.Name), LockName)
+		if _, err := os.Stat(beside); len(f.Servers) > 0 && !errors.Is(err, fs.ErrNotExist) {
+			return beside
+		}
+	}
+	return ""
+}
+
+// secrets returns where the secrets of tool files come from.
+func (s *session) secrets(purpose Purpose) *file.Secrets {
+	if s.sealed { // nothing is called, and nobody is told what stands for them
+		return &file.Secrets{
+			LookupEnv: func(string) (string, bool) { return "-", true },
+			ReadFile:  func(string) ([]byte, error) { return []byte("-"), nil },
+		}
+	}
+	return &file.Secrets{LookupEnv: s.engine.lookupEnv, ReadFile: readSecret, Optional: purpose != ToRun}
+}
+
+// maxSecret is how long a secret may be, in bytes.
+const maxSecret = 64 << 10
+
+// readSecret reads the file of a secret. It may be a pipe.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err == nil && len(text) > maxSecret {
+		err = fmt.Errorf("%s has more than %d bytes, which is no secret; name the file that holds the secret alone", path, maxSecret)
+	}
+	return text, err
+}
