@@ -55,8 +55,9 @@
 // # Errors
 //
 // Faults of a plan are findings: a [*PlanError]. A setting that is wrong is a [*SpecError].
-// All other errors are about the world: a file, a server, the store. That a call failed is
-// none of these: it is in the result.
+// All other errors are about the world: a file ([*FileError]), the store
+// ([*github.com/plc-lang/plc/journal.Error]), a server. That a call failed is none of these: it is
+// in the result.
 //
 // # The packages below
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,37 @@ func ExampleEngine_Check() {
 		}
 	}
 	// Output: PLC201 unknown tool "word"; did you mean "words"?
+}
+
+// An error of Run is about the plan, about a setting, or about the world: here, a file.
+func ExamplePlanError() {
+	eng := plc.New(plc.Config{})
+	defer eng.Close()
+	for _, spec := range []plc.Spec{
+		{Plan: plc.Text(`[{"_tool": "greet"}]`)},
+		{Plan: plc.Text(`[]`), OnFailure: "retry"},
+		{Plan: plc.File("no-such-plan.json")},
+	} {
+		_, err := eng.Run(context.Background(), spec)
+		var faulty *plc.PlanError
+		var setting *plc.SpecError
+		var file *plc.FileError
+		switch {
+		case errors.As(err, &faulty):
+			f := faulty.Findings[0]
+			fmt.Println("finding:", f.Code, f.Message)
+		case errors.As(err, &setting):
+			fmt.Println("setting:", setting.Setting)
+		case errors.As(err, &file):
+			fmt.Println("file:", file.Name, errors.Is(err, fs.ErrNotExist))
+		default:
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// finding: PLC201 unknown tool "greet"
+	// setting: on-failure
+	// file: no-such-plan.json true
 }
 
 // A run that has to wait for a person is resumed once somebody has answered, in this

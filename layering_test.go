@@ -155,8 +155,10 @@ var layers = map[string]layer{
 		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},
+	"examples/hello":           {program: true, own: ". tool"},
 	"examples/http":            {program: true},
 	"examples/pages":           {program: true},
+	"examples/resume":          {program: true, own: ". exec journal journal/sqlite tool"},
 }
 
 // core are the packages that whoever runs plans from Go links, and coreLibraries all

@@ -157,15 +157,29 @@ func (e *Engine) open(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// ReadError returns an error of reading a file in words that say which file it is, and
-// what to do when it is a folder.
+// A FileError says which file can't be read, and why. errors.Is finds the cause, such as
+// fs.ErrNotExist.
+type FileError struct {
+	Name string
+	Err  error // the cause
+}
+
+func (e *FileError) Error() string {
+	if errors.Is(e.Err, syscall.EISDIR) {
+		return fmt.Sprintf("can't read %s: it is a directory; name the files in it, as in %s", e.Name, filepath.Join(e.Name, "*.json"))
+	}
+	return fmt.Sprintf("can't read %s: %v", e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ReadError returns an error of the operating system about a file as a *FileError. Other errors
+// stay as they are.
 func ReadError(err error) error {
 	var pe *fs.PathError
-	switch {
-	case errors.Is(err, syscall.EISDIR) && errors.As(err, &pe):
-		return fmt.Errorf("can't read %s: it is a directory; name the files in it, as in %s", pe.Path, filepath.Join(pe.Path, "*.json"))
-	case errors.As(err, &pe):
-		return fmt.Errorf("can't read %s: %w", pe.Path, pe.Err)
+	if errors.As(err, &pe) {
+		return &FileError{pe.Path, pe.Err}
 	}
 	return err
 }
