@@ -191,6 +191,26 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c}
 }
 
+// CheckLine compiles a plan that stands in a file with many, as CheckFile does. The name is of the
+// plan alone, as in plans.jsonl:3: a run of it has a record of its own.
+func (c *Checker) CheckLine(f *diag.File, name string) *Plan {
+	s := &session{engine: c.session.engine, sets: c.session.sets, sealed: c.session.sealed, forget: c.session.forget}
+	for _, t := range c.session.texts.all() {
+		if t.Role != journal.Document { // those are of other plans
+			s.texts.kept = append(s.texts.kept, t)
+		}
+	}
+	s.texts.keep(journal.Plan, name, c.spec.Plan.Notation, f.Text)
+	opts := *c.options
+	opts.Fetch = s.texts.fetched(c.options.Fetch)
+	line := &Checker{
+		Tools: c.Tools, spec: c.spec, session: s, reader: c.reader, options: &opts, exec: c.exec,
+		purpose: c.purpose, lines: c.lines, ignoring: c.ignoring,
+	}
+	line.spec.Plan.Name = name
+	return line.CheckFile(f, name)
+}
+
 // toolless reports whether nothing is known of tools: none were given, and the plan is in
 // a notation that can't define any. To call each of them unknown would say nothing; a plan
 // that runs needs them.

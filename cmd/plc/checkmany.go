@@ -199,6 +199,15 @@ func recordID(record lang.Node) json.RawMessage {
 	return nil
 }
 
+// id is the id of a plan as people write it.
+func (p *checkedPlan) id() string {
+	var text string
+	if json.Unmarshal(p.ID, &text) == nil {
+		return text
+	}
+	return string(p.ID)
+}
+
 // recordIDs are what data sets call the id of a record.
 func recordIDs() []string { return []string{"id", "sample_id", "question_id"} }
 
@@ -367,6 +376,8 @@ func (env *environment) reportOf(f *checkFlags) (*checkReport, error) {
 		return env.summaryReport(f.format), nil
 	case f.jsonl != "" && f.format == "json":
 		return env.lineReport(), nil
+	case f.jsonl != "" && f.format == "text":
+		return env.namedReport(), nil
 	}
 	var all diag.List
 	keep := func(l diag.List) { all = append(all, l...) }
@@ -393,6 +404,31 @@ func writeSummary(w io.Writer, t *tally) error {
 		showf(out, "  %s %-7s %7d in %d plans  %s\n", c.Code, c.Severity, c.Findings, c.Plans, page.Summary)
 	}
 	return out.Flush()
+}
+
+// namedReport writes the findings of each plan for people, below its id if it has one.
+func (env *environment) namedReport() *checkReport {
+	shown, more := 0, 0
+	list := func(l diag.List) {
+		now := l[:min(len(l), maxShown-shown)]
+		shown, more = shown+len(now), more+len(l)-len(now)
+		writeText(env.stdout, now, maxShown)
+	}
+	return &checkReport{
+		list,
+		func(p *checkedPlan) {
+			if p.ID != nil && len(p.Findings) > 0 && shown < maxShown {
+				showf(env.stdout, "plan %s:\n", p.id())
+			}
+			list(p.Findings)
+		},
+		func(*tally) error {
+			if more > 0 {
+				showf(env.stdout, "… and %s; --summary counts them, --format json has them all\n", count(more, "more finding"))
+			}
+			return nil
+		},
+	}
 }
 
 // lineReport writes a line of JSON for each plan.

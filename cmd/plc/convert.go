@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,8 +19,9 @@ import (
 
 // convertFlags are the flags of plc convert.
 type convertFlags struct {
-	from, to, out, format string
-	tools                 toolFiles
+	from, to, out, format, jsonl string
+
+	tools toolFiles
 }
 
 func convertCommand(env *environment) *cobra.Command {
@@ -34,10 +36,16 @@ params that have no names in the other notation get those of the tools.`,
 		Example: `  plc convert plan.txt --from llmcompiler > plan.json
   plc convert plan.txt --from rewoo --tools tools.yaml -o plan.json
   plc convert plan.json --to llmcompiler`,
-		Args:              wants(1, 1, "one plan"),
+		Args:              planOrLines(&f.jsonl),
 		ValidArgsFunction: completePlans(1),
-		RunE:              func(c *cobra.Command, args []string) error { return env.convert(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.jsonl != "" && f.format == "text" && c.Flags().Changed("format") {
+				return errOnlyJSON
+			}
+			return env.convert(c.Context(), args, &f)
+		},
 	}
+	addLines(c, &f.jsonl)
 	addTools(c.Flags(), c, &f.tools)
 	addFrom(c, &f.from)
 	to := toNames()
@@ -66,64 +74,68 @@ func toNames() []string {
 }
 
 // convert is plc convert.
-func (env *environment) convert(ctx context.Context, name string, f *convertFlags) error {
+func (env *environment) convert(ctx context.Context, names []string, f *convertFlags) error {
 	asJSON, err := wantsJSON(f.format)
 	switch {
 	case err != nil:
 		return err
+	case f.jsonl != "" && f.out != "":
+		return errors.New("-o is for one plan: with --jsonl, the results go to standard output")
 	case asJSON && f.out != "":
 		return errors.New("-o is for the plan alone: leave it or --format json out")
 	}
 	if !slices.Contains(toNames(), f.to) {
 		return fmt.Errorf("--to %q: it is one of %s", f.to, strings.Join(toNames(), ", "))
 	}
-	spec := plc.Spec{Plan: plc.File(name).From(f.from), Toolset: f.tools.Toolset}
+	spec := plc.Spec{Plan: plc.Source{Notation: f.from}, Toolset: f.tools.Toolset}
 	s, err := env.checker(ctx, env.engine(nil), &planFlags{spec: spec}, plc.ToCheck)
 	if err != nil {
 		return err
 	}
-	findings := s.Findings
-	src, err := env.planSource(name)
+	if f.jsonl != "" {
+		return env.convertLines(ctx, s, f)
+	}
+	src, err := env.planSource(names[0])
 	if err != nil {
 		return err
 	}
-	doc, found := s.Parse(src)
-	var out []byte
-	if findings = append(findings, found...); !found.HasErrors() {
-		var more diag.List
-		out, more = written(doc, f.to)
-		findings = append(findings, more...)
-	}
+	out := s.convert(src, f.to)
 	if asJSON {
-		return env.writeConverted(out, findings)
+		if err := env.writeJSON(out); err != nil {
+			return err
+		}
+		return verdict(out.Findings, false)
 	}
-	env.showFindings(findings)
+	env.showFindings(out.Findings)
 	switch {
-	case findings.HasErrors():
+	case out.Plan == nil:
 		return exit(exitErrors)
 	case f.out == "":
-		_, err = env.stdout.Write(out)
+		_, err = io.WriteString(env.stdout, *out.Plan)
 		return err
 	}
 	if err := env.keepsRead("out", f.out); err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.out, out, 0o666); err != nil {
+	if err := os.WriteFile(f.out, []byte(*out.Plan), 0o666); err != nil {
 		return fmt.Errorf("can't write the plan: %w", err)
 	}
 	return nil
 }
 
-func (env *environment) writeConverted(out []byte, findings diag.List) error {
-	c := converted{Findings: findings}
-	if !findings.HasErrors() {
+// convert writes a plan in another notation.
+func (s *settings) convert(src *diag.File, to string) *converted {
+	doc, found := s.Parse(src)
+	c := &converted{Findings: slices.Concat(s.Findings, found)}
+	if found.HasErrors() {
+		return c
+	}
+	out, more := written(doc, to)
+	if c.Findings = append(c.Findings, more...); !c.Findings.HasErrors() {
 		text := string(out)
 		c.Plan = &text
 	}
-	if err := env.writeJSON(c); err != nil {
-		return err
-	}
-	return verdict(findings, false)
+	return c
 }
 
 // written is a plan in the notation that --to names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 
 func graphCommand(env *environment) *cobra.Command {
 	var flags planFlags
-	var as string
+	var as, jsonl string
 	var depth int
 	c := &cobra.Command{
 		Use:   "graph FILE",
@@ -22,7 +23,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 		Example: `  plc graph plan.json --tools tools.yaml
   plc graph plan.json --tools tools.yaml --as svg > plan.svg
   plc graph plan.json --tools tools.yaml --as mermaid`,
-		Args:              wants(1, 1, "one plan"),
+		Args:              planOrLines(&jsonl),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, err := choice("as", as, map[string]func(io.Writer, *draw.Graph) error{
@@ -31,9 +32,15 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 			if err != nil {
 				return err
 			}
+			if jsonl != "" && c.Flags().Changed("as") && as != "json" {
+				return errors.New("--jsonl writes the graphs as lines of JSON: leave --as out")
+			}
 			s, err := env.settings(c, &flags, plc.ToCheck)
 			if err != nil {
 				return err
+			}
+			if jsonl != "" {
+				return env.graphLines(c.Context(), jsonl, s, depth)
 			}
 			l, err := env.loadOne(args[0], s)
 			if err != nil {
@@ -46,6 +53,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 		},
 	}
 	flags.add(c)
+	addLines(c, &jsonl)
 	c.Flags().StringVar(&as, "as", "text", "text, mermaid, dot, svg or json")
 	c.Flags().IntVar(&depth, "depth", 1, "how deep the documents of delegates are drawn; 0 draws none")
 	complete(c, "as", "text", "mermaid", "dot", "svg", "json")

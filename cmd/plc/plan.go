@@ -14,6 +14,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
 )
@@ -45,10 +46,16 @@ state and flags.`,
   plc plan plan.json --tools tools.yaml -o approval.json --expires 24h
   plc approve approval.json
   plc run plan.json --tools tools.yaml --approval approval.json`,
-		Args:              wants(1, 1, "one plan"),
+		Args:              planOrLines(&f.jsonl),
 		ValidArgsFunction: completePlans(1),
-		RunE:              func(c *cobra.Command, args []string) error { return env.plan(c, args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.jsonl != "" {
+				return env.planLines(c, &f)
+			}
+			return env.plan(c, args[0], &f)
+		},
 	}
+	addLines(c, &f.jsonl)
 	f.add(c)
 	f.addVerdict(c)
 	addFormat(c, &f.format, "text or json (one document)")
@@ -75,13 +82,7 @@ type planned struct {
 // plan is plc plan.
 func (env *environment) plan(c *cobra.Command, name string, f *planOptions) error {
 	f.spec.Lazy = true
-	p, err := env.prepareTo(plc.ToPreview, c, name, &f.runFlags, func() (journal.Store, error) {
-		store, err := readStore(f.store)
-		if errors.Is(err, errNoRuns) || errors.Is(err, errNoStore) {
-			return nil, nil
-		}
-		return store, err
-	})
+	p, err := env.prepareTo(plc.ToPreview, c, name, &f.runFlags, f.pastRuns)
 	if err != nil {
 		return err
 	}
@@ -91,28 +92,20 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	if p.invalid != nil {
 		return env.invalid(p.settings, p.loaded, name, p.asJSON, p.invalid)
 	}
-	if store, err := p.Checker.Store(); err == nil && store != nil {
-		defer store.Close()
-	}
-	preview, err := p.preview(c.Context())
+	defer p.closeStore()
+	doc, err := p.planned(c.Context(), f.allBranches)
 	if err != nil {
 		return err
 	}
-	d, fc := preview.DryRun, preview.Forecast
-	var all *forecast.Branches
-	if f.allBranches {
-		if all, err = p.AllBranches(c.Context()); err != nil {
-			return err
-		}
-	}
-	text := blueprint(name, d, fc, 0)
-	if f.full {
-		text = fullBlueprint(name, d, fc)
-	}
+	d, fc, all := doc.DryRun, doc.Forecast, doc.Branches
 	m := p.Manifest()
 	if p.asJSON {
-		err = env.writeJSON(planned{m.Digest(), d, fc, all, p.findings})
+		err = env.writeJSON(doc)
 	} else {
+		text := blueprint(name, d, fc, 0)
+		if f.full {
+			text = fullBlueprint(name, d, fc)
+		}
 		show(env.stdout, text)
 		if all != nil {
 			show(env.stdout, branchList(all))
@@ -122,6 +115,28 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 		return err
 	}
 	return env.writeRequest(f, approval.Request(shownName(name), m, time.Now()))
+}
+
+// planned is what a plan would do.
+func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, error) {
+	preview, err := p.preview(ctx)
+	if err != nil {
+		return nil, err
+	}
+	doc := &planned{Digest: p.Manifest().Digest(), DryRun: preview.DryRun, Forecast: preview.Forecast, Findings: p.findings}
+	if allBranches {
+		doc.Branches, err = p.AllBranches(ctx)
+	}
+	return doc, err
+}
+
+// pastRuns is the store that knows of past runs; nil when there is none.
+func (f *planOptions) pastRuns() (journal.Store, error) {
+	store, err := readStore(f.store)
+	if errors.Is(err, errNoRuns) || errors.Is(err, errNoStore) {
+		return nil, nil
+	}
+	return store, err
 }
 
 // writeRequest writes a request for approval.
@@ -144,7 +159,8 @@ type prepared struct {
 	flags   *runFlags
 	name    string
 	asJSON  bool
-	invalid error // why it must not run: the exit code
+	invalid error                    // why it must not run: the exit code
+	tell    func(*exec.Result) error // tells the result, and returns its exit code; nil is showResult
 
 	approval *approval.File // of --approval; nil is none
 	refusal  error          // why it can't be used
@@ -156,17 +172,7 @@ func (env *environment) prepare(c *cobra.Command, name string, f *runFlags, stor
 }
 
 func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name string, f *runFlags, store func() (journal.Store, error)) (*prepared, error) {
-	asJSON, err := wantsJSON(f.format)
-	if err != nil {
-		return nil, err
-	}
-	if f.spec.Branch, err = branches(f.branch); err != nil {
-		return nil, err
-	}
-	if err := f.finish(c); err != nil {
-		return nil, err
-	}
-	s, err := env.checker(c.Context(), env.engine(store), &f.planFlags, purpose)
+	s, asJSON, err := env.runSettings(purpose, c, f, store)
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +181,21 @@ func (env *environment) prepareTo(purpose plc.Purpose, c *cobra.Command, name st
 		return nil, err
 	}
 	return env.newPrepared(l, s, name, f, asJSON), nil
+}
+
+// runSettings reads all that plans run with, and the flags.
+func (env *environment) runSettings(purpose plc.Purpose, c *cobra.Command, f *runFlags, store func() (journal.Store, error)) (s *settings, asJSON bool, err error) {
+	if asJSON, err = wantsJSON(f.format); err != nil {
+		return nil, false, err
+	}
+	if f.spec.Branch, err = branches(f.branch); err != nil {
+		return nil, false, err
+	}
+	if err := f.finish(c); err != nil {
+		return nil, false, err
+	}
+	s, err = env.checker(c.Context(), env.engine(store), &f.planFlags, purpose)
+	return s, asJSON, err
 }
 
 func (env *environment) newPrepared(l *loaded, s *settings, name string, f *runFlags, asJSON bool) *prepared {

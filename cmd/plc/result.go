@@ -67,16 +67,20 @@ func exitOf(s exec.Status) error {
 // invalid shows a plan that must not run.
 func (env *environment) invalid(s *settings, l *loaded, name string, asJSON bool, verdict error) error {
 	if asJSON {
-		reason := "the plan has errors"
-		if !l.findings.HasErrors() {
-			reason = "the plan has warnings, which --strict counts as errors"
-		}
-		return env.showResult(l, l.NotRun("", invalidPlan, reason), true)
+		return env.showResult(l, l.NotRun("", invalidPlan, whyInvalid(l.findings)), true)
 	}
 	env.showFindings(l.findings)
 	env.summary(l.findings.Count(diag.Error), l.findings.Count(diag.Warning), 1)
 	env.hintTools(s, l.findings, name)
 	return verdict
+}
+
+// whyInvalid says why a plan with these findings must not run.
+func whyInvalid(l diag.List) string {
+	if l.HasErrors() {
+		return "the plan has errors"
+	}
+	return "the plan has warnings, which --strict counts as errors"
 }
 
 func withoutInfo(l diag.List) diag.List {
@@ -98,17 +102,22 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 		}
 		return exitOf(res.Status)
 	}
-	env.showFindings(onlyErrors(res.Findings))
-	if isTemplate(l, res) {
-		env.showEach(res)
-	} else {
-		showf(env.stderr, "%s\n", headline(res))
-		showCalls(env.stderr, res.Calls)
-	}
+	env.tellEnd(l, res)
 	if err := env.writeJSON(gave(l, res)); err != nil {
 		return err
 	}
 	return exitOf(res.Status)
+}
+
+// tellEnd tells people what became of a run.
+func (env *environment) tellEnd(l *loaded, res *exec.Result) {
+	env.showFindings(onlyErrors(res.Findings))
+	if isTemplate(l, res) {
+		env.showEach(res)
+		return
+	}
+	showf(env.stderr, "%s\n", headline(res))
+	showCalls(env.stderr, res.Calls)
 }
 
 // onlyErrors are the findings of a run that are errors: a plan with any does not run.

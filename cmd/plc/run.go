@@ -32,6 +32,7 @@ type runFlags struct {
 	results  string
 	approval string
 	branch   []string
+	jsonl    string
 }
 
 func runCommand(env *environment) *cobra.Command {
@@ -61,14 +62,19 @@ once).`,
 		Example: `  plc run plan.json --tools tools.yaml
   plc run plan.json --tools tools.yaml --input user=Alice --input limits.json
   plc run plan.json --tools tools.yaml --format json | jq .state
-  plc run plan.json --tools tools.yaml --on-failure skip --events events.jsonl`,
-		Args:              wants(1, 1, "one plan"),
+  plc run plan.json --tools tools.yaml --on-failure skip --events events.jsonl
+  plc run --jsonl plans.jsonl --tools tools.yaml > results.jsonl`,
+		Args:              planOrLines(&f.jsonl),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.jsonl != "" {
+				return env.runLines(c, &f)
+			}
 			return env.runPlan(c, args[0], &f)
 		},
 	}
 	f.addAll(c)
+	addLines(c, &f.jsonl)
 	return c
 }
 
@@ -152,20 +158,28 @@ func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) erro
 	if err := env.usable(p); err != nil {
 		return err
 	}
-	if !p.asJSON {
-		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
-	}
-	r, err := p.Begin(c.Context())
+	r, err := env.begin(c.Context(), p)
 	if err != nil {
 		return err
 	}
 	return env.start(c.Context(), p, r)
 }
 
+// begin shows the warnings about a plan, and begins its run.
+func (env *environment) begin(ctx context.Context, p *prepared) (*plc.Run, error) {
+	if !p.asJSON {
+		writeText(env.stderr, withoutInfo(p.findings), maxWarned)
+	}
+	return p.Begin(ctx)
+}
+
 // usable makes sure, before anything is recorded, that a run can use the files that its flags
 // name. Nothing is written.
 func (env *environment) usable(p *prepared) error {
 	f := p.flags
+	if f.within != 0 && f.expect == "" {
+		return errors.New("--expect-within goes with --expect")
+	}
 	if _, err := wantsBatch(p.prog, f); err != nil {
 		return err
 	}
@@ -234,15 +248,25 @@ func (env *environment) reportLostRecord(lost, err error) error {
 // start runs a plan that may run, when it is lazy as soon as somebody has said yes to it, and
 // closes its record.
 func (env *environment) start(ctx context.Context, p *prepared, r *plc.Run) error {
+	err := env.runAlone(ctx, p, r)
+	return env.reportLostRecord(p.closeStore(), err)
+}
+
+// runAlone runs a plan that may run, and closes its record, but not the store.
+func (env *environment) runAlone(ctx context.Context, p *prepared, r *plc.Run) error {
 	if r.Recorded() && !p.asJSON {
 		showf(env.stderr, "run %s\n", r.ID())
 	}
 	err := env.execute(ctx, p, r)
-	lost := r.Close()
-	if store, storeErr := p.Checker.Store(); storeErr == nil && store != nil {
-		lost = errors.Join(lost, store.Close())
+	return env.reportLostRecord(r.Close(), err)
+}
+
+// closeStore closes the store, if one was opened.
+func (s *settings) closeStore() error {
+	if store, err := s.Checker.Store(); err == nil && store != nil {
+		return store.Close()
 	}
-	return env.reportLostRecord(lost, err)
+	return nil
 }
 
 // execute runs a program that may run.
@@ -292,9 +316,12 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	if err != nil {
 		return asFlag(ctx, err)
 	}
-	if b != nil {
+	switch {
+	case b != nil:
 		err = env.showBatch(b, res, p.asJSON)
-	} else {
+	case p.tell != nil:
+		err = p.tell(res)
+	default:
 		err = env.showResult(l, res, p.asJSON)
 	}
 	env.hintNext(p, r, res, b)

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+)
+
+// addLines adds the flag that names a file with many plans.
+func addLines(c *cobra.Command, jsonl *string) {
+	c.Flags().StringVar(jsonl, "jsonl", "", "take the plans of this file one after the other, as plc check --jsonl does, and print a line of JSON for each")
+	must(c.MarkFlagFilename("jsonl", "jsonl", "json", "csv"))
+}
+
+// planOrLines is the check of the arguments of a command that takes one plan, or --jsonl.
+func planOrLines(jsonl *string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case *jsonl == "":
+			return wants(1, 1, "one plan")(c, args)
+		case len(args) > 0:
+			return errors.New("--jsonl names the file with the plans: leave the others out")
+		}
+		return nil
+	}
+}
+
+// line is one of the plans of a file with many.
+type line struct {
+	*checkedPlan
+	*settings
+}
+
+// name is the name of the plan in the record of its run.
+func (l *line) name() string { return fmt.Sprintf("%s:%d", shownName(l.checkedPlan.name), l.Line) }
+
+// label is what text calls the plan: its place, and its id if it has one.
+func (l *line) label() display.Text {
+	if l.ID == nil {
+		return display.Line(l.name())
+	}
+	return display.Sprintf("%s (%s)", display.Line(l.name()), display.Line(l.id()))
+}
+
+// load compiles the plan. One whose line can't be read has no calls.
+func (l *line) load() *loaded {
+	file := l.file
+	if file == nil {
+		file = diag.NewFile(shownName(l.checkedPlan.name), nil)
+	}
+	p := l.CheckLine(file, l.name())
+	if l.file == nil {
+		p.Program, _ = compile.Compile(&lang.Document{File: file}, nil)
+		p.Findings = l.checkedPlan.Findings
+	}
+	out := newLoaded(p)
+	out.findings = p.AllFindings()
+	return out
+}
+
+// eachLine does something with each plan of a file, one after the other, and writes what it gives
+// as a line of JSON. An error about one plan is its result, and the next one goes on. The exit
+// code is the one that matters most of those of the plans.
+func (env *environment) eachLine(ctx context.Context, name string, s *settings, do func(*line) (any, error)) error {
+	src, err := env.lineSource(name)
+	if err != nil {
+		return err
+	}
+	plans, err := plansIn(src, name, s.Fields())
+	if err != nil {
+		return err
+	}
+	var worst error
+	for p := range plans {
+		if p.err != nil { // the rest of the file can't be read
+			env.complain(p.err)
+			return exit(exitUsage)
+		}
+		doc, err := env.lineResult(&line{p, s}, do)
+		if ctx.Err() != nil {
+			err = exit(exitCancelled)
+		}
+		worst = worse(worst, err)
+		if doc != nil {
+			if err := env.writeLine(p, doc); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return worst
+}
+
+// lineResult is what do gives for a plan. An error that is no exit code, or a panic, is the
+// result: a fault of one plan touches no other.
+func (env *environment) lineResult(l *line, do func(*line) (any, error)) (doc any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, err = lineError{diag.Panic(l.file, p).Message}, exit(exitUsage)
+		}
+	}()
+	doc, err = do(l)
+	var code exit
+	if err != nil && !errors.As(err, &code) {
+		env.complain(fmt.Errorf("%s: %w", l.name(), err))
+		doc, err = lineError{err.Error()}, exit(exitUsage)
+	}
+	return doc, err
+}
+
+// lineError is the line of a plan with which nothing could be done.
+type lineError struct {
+	Error string `json:"error"`
+}
+
+// worse is the one of two exit codes that matters more.
+func worse(a, b error) error {
+	for _, code := range []exit{exitCancelled, exitUsage, exitErrors, exitFailed, exitRejected, exitPaused} {
+		if a == code || b == code {
+			return code
+		}
+	}
+	return nil
+}
+
+// writeLine writes an object as one line, after the id and the line of its plan.
+func (env *environment) writeLine(p *checkedPlan, doc any) error {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil {
+		return err
+	}
+	head := []byte{'{'}
+	if p.ID != nil {
+		head = append(append(append(head, `"id":`...), p.ID...), ',')
+	}
+	head = fmt.Appendf(head, `"line":%d,`, p.Line)
+	_, err := env.stdout.Write(append(head, out.Bytes()[1:]...))
+	return err
+}
+
+// graphed is the line of plc graph --jsonl.
+type graphed struct {
+	Graph    json.RawMessage `json:"graph"`
+	Findings diag.List       `json:"findings"`
+}
+
+// graphLines is plc graph of the plans of a file.
+func (env *environment) graphLines(ctx context.Context, name string, s *settings, depth int) error {
+	return env.eachLine(ctx, name, s, func(l *line) (any, error) {
+		plan := l.load()
+		var out bytes.Buffer
+		if err := draw.JSON(&out, plc.Draw(plan.prog, depth)); err != nil {
+			return nil, err
+		}
+		return graphed{out.Bytes(), plan.findings}, verdict(plan.findings, false)
+	})
+}
+
+// convertLines is plc convert of the plans of a file.
+func (env *environment) convertLines(ctx context.Context, s *settings, f *convertFlags) error {
+	return env.eachLine(ctx, f.jsonl, s, func(l *line) (any, error) {
+		out := &converted{Findings: l.checkedPlan.Findings}
+		if l.file != nil {
+			out = s.convert(l.file, f.to)
+		}
+		return out, verdict(out.Findings, false)
+	})
+}
+
+// planLines is plc plan of the plans of a file.
+func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
+	switch {
+	case f.output != "" || f.full:
+		return errors.New("-o and --full are for one plan, without --jsonl")
+	case f.format == "text" && c.Flags().Changed("format"):
+		return errOnlyJSON
+	}
+	if f.spec.Instances.Name != "" {
+		return errOneTemplate
+	}
+	f.spec.Lazy = true
+	s, _, err := env.runSettings(plc.ToPreview, c, &f.runFlags, f.pastRuns)
+	if err != nil {
+		return err
+	}
+	defer s.closeStore()
+	return env.eachLine(c.Context(), f.jsonl, s, func(l *line) (any, error) {
+		p := env.newPrepared(l.load(), s, l.name(), &f.runFlags, true)
+		if p.invalid != nil {
+			return p.notRun(), exit(exitErrors)
+		}
+		return p.planned(c.Context(), f.allBranches)
+	})
+}
+
+// errOnlyJSON is the error of --jsonl with --format text, where there is no text.
+var errOnlyJSON = errors.New("--jsonl writes lines of JSON: leave --format out")
+
+// errOneTemplate is the error of --jsonl with --instances.
+var errOneTemplate = errors.New("--instances is for one plan, without --jsonl")
+
+// runLines is plc run of the plans of a file.
+func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
+	switch {
+	case f.spec.Instances.Name != "":
+		return errOneTemplate
+	case f.results != "" || f.events != "" || f.approval != "" || f.expect != "" || f.within != 0:
+		return errors.New("--results, --events, --approval and --expect are for one plan, without --jsonl")
+	}
+	if err := env.memoryBeside(f.store); err != nil {
+		return err
+	}
+	s, _, err := env.runSettings(plc.ToRun, c, f, func() (journal.Store, error) { return openStore(f.store) })
+	if err != nil {
+		return err
+	}
+	err = env.eachLine(c.Context(), f.jsonl, s, func(l *line) (any, error) { return env.runLine(c.Context(), l, f) })
+	return env.reportLostRecord(s.closeStore(), err)
+}
+
+// runLine runs one plan of a file with many.
+func (env *environment) runLine(ctx context.Context, l *line, f *runFlags) (doc any, err error) {
+	p := env.newPrepared(l.load(), l.settings, l.name(), f, f.format == "json")
+	if !p.asJSON {
+		showf(env.stderr, "%s:\n", l.label())
+	}
+	if p.invalid != nil {
+		if !p.asJSON {
+			env.showFindings(p.findings)
+		}
+		return p.notRun(), exit(exitErrors)
+	}
+	r, err := env.begin(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	p.tell = func(res *exec.Result) error {
+		doc = document{Result: res, Instances: res.Instances, Forecast: p.forecast}
+		if !p.asJSON {
+			env.tellEnd(p.loaded, res)
+		}
+		return exitOf(res.Status)
+	}
+	err = env.runAlone(ctx, p, r)
+	return doc, err
+}
+
+// notRun is the document of a plan that must not run.
+func (p *prepared) notRun() document {
+	return document{Result: p.NotRun("", invalidPlan, whyInvalid(p.findings))}
+}
