@@ -49,7 +49,8 @@ type Target struct {
 	Limits  tool.Limits
 	Limiter string
 	Timeout time.Duration
-	Effects tool.Effects // the worse of those of Tool, the owners and the activity
+	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
+	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.
 	Approve lang.Approve
@@ -96,7 +97,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	r := cat.Resolve(t, activity, pick != nil)
 	x := &Target{
 		Tool: t, Picked: r.Picked, Activity: r.Activity, Name: r.Name, Driver: r.Driver, Place: r.Place,
-		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Effects: effectsOf(t, &r),
+		Limits: t.Limits, Limiter: t.Definition.Name, Timeout: r.Timeout, Takes: r.Takes, Effects: effectsOf(t, &r),
 		Definitions: []*tool.Definition{t.Definition}, Raw: r.Raw, Remote: r.Declared, around: r.Around, offered: r.Offered,
 	}
 	if x.Limits == (tool.Limits{}) {

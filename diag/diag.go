@@ -73,6 +73,7 @@ type Finding struct {
 	Loc      Loc
 	Message  string    // lower case, no full stop, names the things involved
 	Call     string    // the _id of the call it is about, or ""
+	Workflow string    // of a document with several, the one that it is about, or ""
 	Pointer  string    // JSON Pointer (RFC 6901) of the value it is about, or ""
 	Related  []Related // the other places involved
 	Fix      *Fix      // what would mend it, or nil

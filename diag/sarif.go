@@ -106,6 +106,9 @@ func sarifOf(v view, rules map[Code]int) sarifResult {
 	if v.Call != "" {
 		location.Logical = append(location.Logical, sarifLogical{Name: v.Call, Kind: "call"})
 	}
+	if v.Workflow != "" {
+		location.Logical = append(location.Logical, sarifLogical{Name: v.Workflow, Kind: "workflow"})
+	}
 	if v.Pointer != "" {
 		location.Logical = append(location.Logical, sarifLogical{FullName: v.Pointer, Kind: "value"})
 	}

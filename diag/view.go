@@ -11,11 +11,12 @@ type view struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	*place
-	Message string    `json:"message"`
-	Call    string    `json:"call,omitempty"`
-	Pointer string    `json:"pointer,omitempty"`
-	Related []note    `json:"related"`
-	Fix     *proposal `json:"fix"`
+	Message  string    `json:"message"`
+	Call     string    `json:"call,omitempty"`
+	Workflow string    `json:"workflow,omitempty"`
+	Pointer  string    `json:"pointer,omitempty"`
+	Related  []note    `json:"related"`
+	Fix      *proposal `json:"fix"`
 }
 
 // place is where something stands. It is nil for what is in no file.
@@ -55,7 +56,7 @@ func (f *Finding) view() view {
 	f = &origin
 	v := view{
 		Code: f.Code, Severity: f.Severity, place: f.Loc.place(),
-		Message: f.Message, Call: f.Call, Pointer: f.Pointer, Related: []note{},
+		Message: f.Message, Call: f.Call, Workflow: f.Workflow, Pointer: f.Pointer, Related: []note{},
 	}
 	for _, r := range f.Related {
 		v.Related = append(v.Related, note{r.Loc.place(), r.Message})

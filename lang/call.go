@@ -95,7 +95,7 @@ func failures() []string { return []string{"abort", "skip", "continue", "replan"
 func known() []string {
 	return []string{"_tool", "_id", "_outputPath", "_outputMethod", "_errorPath", "_output", "_instance", "_scopes",
 		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_approve",
-		"_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost"}
+		"_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime"}
 }
 
 // restMember reads an underscore member that few calls have.
@@ -148,6 +148,8 @@ func (p *parser) restMember(c *Call, m Member) {
 		r.EstTokens, r.EstTokensNode = p.estimate(m), m.Value
 	case "_estimatedCost":
 		r.EstCost, r.EstCostNode = p.estimate(m), m.Value
+	case "_estimatedTime":
+		r.EstTime = p.delay(m)
 	}
 }
 

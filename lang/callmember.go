@@ -300,7 +300,7 @@ func (p *parser) fallback(m Member) *Fallback {
 			f.Activity, f.ActivityNode = p.activity(x)
 		case "_timeout":
 			f.Timeout = p.timeout(x)
-		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost":
+		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime":
 		default:
 			if strings.HasPrefix(x.Name, "_") {
 				p.notInFallback(m.Value, x)

@@ -130,6 +130,7 @@ type Rest struct {
 	EstTokensNode Node
 	EstCost       float64
 	EstCostNode   Node
+	EstTime       Duration
 	FixedOutput   Node // the _outputPath that its tool fixes, once it is known; zero when it has one itself
 }
 

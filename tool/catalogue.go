@@ -24,6 +24,8 @@ type Tool struct {
 	Limits     Limits
 	// Timeout is of each attempt; 0 is for the run to say.
 	Timeout time.Duration
+	// Takes is how long a call may take, as its activity knows; nil when it does not.
+	Takes []time.Duration
 	// Raw is what the activity is, as Implementation.Raw has it; nil when only its
 	// name can be told.
 	Raw json.RawMessage
@@ -51,7 +53,9 @@ type Implementation struct {
 	Around  Middleware
 	Limits  Limits // for tools that have none of their own
 	Timeout time.Duration
-	Loc     diag.Loc
+	// Takes is how long a call may take, as the activity knows; nil when it does not.
+	Takes []time.Duration
+	Loc   diag.Loc
 	// Raw is the activity as the tool file has it, with secrets by their names; nil
 	// for those of Go.
 	Raw json.RawMessage
@@ -347,7 +351,7 @@ func (c *Catalogue) bind() *Catalogue {
 func (t *Tool) bound(c *Catalogue) *Tool {
 	i := c.Resolve(t, "", false)
 	u := *t
-	u.Activity, u.Driver, u.Place = i.Activity, i.Driver, i.Place
+	u.Activity, u.Driver, u.Place, u.Takes = i.Activity, i.Driver, i.Place, i.Takes
 	if u.Timeout == 0 {
 		u.Timeout = i.Timeout
 	}
@@ -359,7 +363,7 @@ func (t *Tool) bound(c *Catalogue) *Tool {
 
 func (t *Tool) implementation() Implementation {
 	return Implementation{
-		Activity: t.Activity, Driver: t.Driver, Limits: t.Limits, Timeout: t.Timeout, Loc: t.Definition.Loc,
+		Activity: t.Activity, Driver: t.Driver, Limits: t.Limits, Timeout: t.Timeout, Takes: t.Takes, Loc: t.Definition.Loc,
 		Raw: t.Raw, Place: t.Place, Source: t.Source, Declared: t.Definition.Raw,
 	}
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/schemas"
@@ -37,6 +38,7 @@ type Definition struct {
 	HasActivity bool   // _activity is fixed: "" forces latent
 
 	Effects Effects
+	Takes   time.Duration     // how long a call usually takes; 0 when it is not said
 	Raw     json.RawMessage   // as it was given
 	Pointer map[string]string // param name → JSON Pointer of its schema in Raw
 

@@ -30,7 +30,7 @@ func members() map[string]member {
 		"_outputMethod": {text: true, among: []string{"set", "merge", "assign", "push", "concat"}},
 		"_onFailure":    {text: true, among: []string{"abort", "skip", "continue", "replan", "ask"}},
 		"_output":       {}, "_outcomes": {}, "_scopes": {}, "_dependsOn": {}, "_when": {}, "_retry": {}, "_timeout": {},
-		"_fallback": {}, "_approve": {}, "_expect": {}, "_estimatedTokens": {}, "_estimatedCost": {},
+		"_fallback": {}, "_approve": {}, "_expect": {}, "_estimatedTokens": {}, "_estimatedCost": {}, "_estimatedTime": {},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -23,7 +24,7 @@ const (
 
 // ParseDefinition reads a definition in any of the accepted forms: a JSON Schema
 // object or true, an MCP tool, an OpenAI-style function, wrapped or bare
-// (plan-language §7). All forms may have effects and _outcomes at the top, and
+// (plan-language §7). All forms may have effects, takes and _outcomes at the top, and
 // underscore members among their properties.
 //
 // The tool's name is the definition's name, else its properties._tool.const, else the name given
@@ -138,7 +139,27 @@ func (p *parser) definition(v gjson.Result) {
 	p.outcomes(f)
 	p.annotations(f.top.Get("annotations"), f.prefix+"/annotations")
 	p.effects(v.Get("effects"))
+	p.takes(v.Get("takes"))
 }
+
+// takes reads how long calls usually take.
+func (p *parser) takes(v gjson.Result) {
+	if !v.Exists() {
+		return
+	}
+	d, err := time.ParseDuration(v.Str)
+	if v.Type == gjson.Number && v.Num < maxTakes.Seconds() {
+		d, err = time.Duration(v.Num*float64(time.Second)), nil
+	}
+	if err != nil || d <= 0 || d > maxTakes {
+		p.errorf("/takes", "\"takes\" is a duration above 0 and up to a year, such as \"1.5s\", or seconds, not %s", v.Raw)
+		return
+	}
+	p.def.Takes = d
+}
+
+// maxTakes is the longest duration that a definition may give.
+const maxTakes = 366 * 24 * time.Hour
 
 // besideProperties warns of underscore members that stand where nothing reads them.
 func (p *parser) besideProperties(f form) {

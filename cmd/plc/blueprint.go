@@ -291,6 +291,9 @@ func (b *blueprintWriter) forecast(f *forecast.Forecast) {
 	switch {
 	case f.Time != nil:
 		b.line("  time           %.3g s, or %.3g s in the worst of 20 runs", f.Time.P50, f.Time.P95)
+		if len(f.Estimated) > 0 {
+			b.line("                 by what is declared, not measured, of %s", b.value(strings.Join(f.Estimated, ", ")))
+		}
 	case len(f.Unknown) > 0:
 		b.line("  time           not known: there is no record of how long %s takes", b.value(strings.Join(f.Unknown, ", ")))
 	}

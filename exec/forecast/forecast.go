@@ -20,6 +20,7 @@ type Forecast struct {
 	// Time is nil when of some tool it is not known how long it takes; those are in Unknown.
 	Time            *Time    `json:"time"`
 	Unknown         []string `json:"unknown"`
+	Estimated       []string `json:"estimated"` // the tools of which Time is what is declared, and was not measured
 	PeakParallelism int      `json:"peakParallelism"`
 }
 
@@ -44,7 +45,7 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	if opts == nil {
 		opts = &Options{}
 	}
-	f := &Forecast{Bound: *BoundOf(prog, opts), CriticalPath: []string{}, Unknown: []string{}}
+	f := &Forecast{Bound: *BoundOf(prog, opts), CriticalPath: []string{}, Unknown: []string{}, Estimated: []string{}}
 	for i := range dry.Calls {
 		c := &dry.Calls[i]
 		if c.Approval != "" && c.WouldRun() {
@@ -64,7 +65,8 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	}
 	graph, _ := dry.jobs.b.Build()
 	t := &timing{graph: graph, calls: dry.jobs.call, seconds: make([][]float64, graph.Len()), tools: make([]*toolSlots, graph.Len())}
-	f.Unknown = append(f.Unknown, t.durations(dry, opts.Durations)...)
+	unknown, estimated := t.durations(dry, opts.Durations)
+	f.Unknown, f.Estimated = append(f.Unknown, unknown...), append(f.Estimated, estimated...)
 	path, _ := graph.CriticalPath(t.mean)
 	for _, n := range path {
 		f.CriticalPath = append(f.CriticalPath, dry.Calls[dry.jobs.call[n]].Path)
@@ -77,9 +79,10 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	return f
 }
 
-// durations finds how long each call may take, and returns the tools of which that is not
-// known; then every call counts for one.
-func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duration) (unknown []string) {
+// durations finds how long each call may take, as it was measured or else as it is declared, and
+// returns the tools of which neither is known; then every call counts for one. Estimated are
+// the tools of which it is only declared.
+func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duration) (unknown, estimated []string) {
 	perTool := map[string]*toolSlots{}
 	for n, i := range t.calls {
 		if i < 0 {
@@ -97,6 +100,14 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 				t.seconds[n] = append(t.seconds[n], d.Seconds())
 			}
 		}
+		if t.seconds[n] == nil {
+			for _, d := range declared(c.call) {
+				t.seconds[n] = append(t.seconds[n], d.Seconds())
+			}
+			if t.seconds[n] != nil {
+				estimated = append(estimated, c.Tool)
+			}
+		}
 		switch {
 		case t.seconds[n] != nil:
 		case c.call.Rare != nil && c.call.Choose != nil:
@@ -106,10 +117,24 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 		}
 	}
 	slices.Sort(unknown)
+	slices.Sort(estimated)
 	if unknown = slices.Compact(unknown); unknown != nil {
 		clear(t.seconds)
+		return unknown, nil
 	}
-	return unknown
+	return nil, slices.Compact(estimated)
+}
+
+// declared is how long a call may take, as the plan, else the definition of its tool, else its
+// activity says; nil when none does.
+func declared(c *compile.Call) []time.Duration {
+	switch {
+	case c.Source.Rest != nil && c.Source.Rest.EstTime > 0:
+		return []time.Duration{c.Source.Rest.EstTime}
+	case c.Tool.Definition.Takes > 0:
+		return []time.Duration{c.Tool.Definition.Takes}
+	}
+	return c.Target.Takes
 }
 
 // mean is how long a node takes on average, or 1.

@@ -220,7 +220,7 @@ func TestForecast(t *testing.T) {
 		`"reads":[{"tool":"a","effect":"reads","target":"a Go function","driver":"go","most":1,"assumed":1,"calls":["a"],"more":0},` +
 		`{"tool":"b","effect":"reads","target":"a Go function","driver":"go","most":4,"assumed":3,"calls":["b1","b2","b3","never"],"more":0}],` +
 		`"programs":[],"servers":[],"hosts":[],"paths":[],` +
-		`"assumed":{"calls":5,"approvals":1,"tokens":15,"cost":0.5},"criticalPath":["a","b1","pay"],"time":null,"unknown":["a","b","pay"],"peakParallelism":3}`
+		`"assumed":{"calls":5,"approvals":1,"tokens":15,"cost":0.5},"criticalPath":["a","b1","pay"],"time":null,"unknown":["a","b","pay"],"estimated":[],"peakParallelism":3}`
 	if string(text) != want {
 		t.Errorf("%s\nwant %s", text, want)
 	}

@@ -24,6 +24,7 @@ type Builder struct {
 	out    []byte
 	pieces []diag.Piece
 	open   []int // the pieces that are not closed
+	owners []owner
 }
 
 func newBuilder(file *diag.File, opts *Options) *Builder {

@@ -82,7 +82,9 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	lo := opts.lang()
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile}
-	return lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+	doc, found := lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+	b.attribute(doc, found)
+	return doc, found
 }
 
 // read reads a plan; a panic is a finding (PLC901), and nothing was read.

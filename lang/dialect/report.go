@@ -6,6 +6,9 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
+// moreLikeThose ends the message of a finding that counts others, and is of no call.
+const moreLikeThose = " more findings like those before"
+
 // maxPerCode is how many findings of one code are told one by one; of those after
 // them a last one tells the number.
 const maxPerCode = 100
@@ -55,7 +58,7 @@ func (r *report) add(s diag.Severity, at diag.Span, code diag.Code, format strin
 func (r *report) finish() {
 	for code, i := range r.over {
 		f := &r.found[i]
-		f.Message, f.Fix, f.Related = fmt.Sprintf("%d more findings like those before", r.count[code]-maxPerCode), nil, nil
+		f.Message, f.Fix, f.Related = fmt.Sprintf("%d"+moreLikeThose, r.count[code]-maxPerCode), nil, nil
 	}
 }
 

@@ -168,6 +168,7 @@ func (b *builder) implement(a Activity) {
 		i.Activity, err = b.openapi(a)
 	case driverStandIn:
 		i.Activity, err = standin.New(a.standIn)
+		i.Takes = a.standIn.Takes()
 		a.around = b.byCall(a)
 	}
 	if errors.Is(err, errReported) {

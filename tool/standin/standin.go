@@ -38,6 +38,17 @@ type Config struct {
 	FailTimes int         // only the first attempts of each call; 0 with Fail is every one
 }
 
+// Takes returns how long a call may take; nil when nothing is said of that.
+func (c *Config) Takes() []time.Duration {
+	switch {
+	case c.After <= 0:
+		return nil
+	case c.Jitter > 0:
+		return []time.Duration{c.After, c.After + c.Jitter/2, c.After + c.Jitter}
+	}
+	return []time.Duration{c.After}
+}
+
 // Activity is a stand-in. It is immutable.
 type Activity struct{ config Config }
 

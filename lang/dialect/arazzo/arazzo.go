@@ -139,6 +139,7 @@ func (r *reader) workflow(v tree.Value) {
 	if len(w.steps) == 0 && !r.Found() {
 		r.Errorf(v.At(), diag.BadNotation, "the workflow %q has no steps", w.id)
 	}
+	r.Owner(v.At(), "", w.id)
 	r.byID[w.id] = w
 	r.workflows = append(r.workflows, w)
 }
@@ -149,6 +150,7 @@ func (r *reader) step(w *workflow, v tree.Value) {
 		r.Errorf(v.At(), diag.BadNotation, "the step has no stepId")
 		return
 	}
+	r.Owner(v.At(), s.id, w.id)
 	tree.Known(r.Builder, v, "a step", "stepId", "description", "operationId", "operationPath", "channelPath", "workflowId", "parameters",
 		"requestBody", "successCriteria", "onSuccess", "onFailure", "outputs", "timeout", "correlationId", "action", "dependsOn")
 	n := 0
