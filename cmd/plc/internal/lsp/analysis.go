@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,10 +45,34 @@ func (snap *snapshot) analysis() *analysis {
 	return snap.made
 }
 
-func (snap *snapshot) analyse() *analysis {
-	p := snap.project
+// analysed waits until the analysis is made. When ctx is done before, it returns its error, and the
+// analysis goes on for others that want it.
+func (snap *snapshot) analysed(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	done := make(chan struct{})
+	snap.server.work.Go(func() {
+		defer close(done)
+		snap.analysis()
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// analyse makes the analysis. A panic is a finding about the document.
+func (snap *snapshot) analyse() (a *analysis) {
+	f, p := diag.NewFile(snap.name(), snap.text.bytes), snap.project
+	defer func() {
+		if r := recover(); r != nil {
+			a = &analysis{file: f, project: p, findings: diag.List{diag.Panic(f, r)}}
+		}
+	}()
 	p.load()
-	a := &analysis{kind: snap.kind(), file: diag.NewFile(snap.name(), snap.text.bytes), project: p}
+	a = &analysis{kind: snap.kind(), file: f, project: p}
 	switch a.kind {
 	case planFile:
 		snap.check(a)

@@ -102,7 +102,7 @@ func (p *project) load() {
 			Environ: p.server.config.Environ, Version: p.server.config.Version,
 			Open: p.open, OpenFolder: p.openFolder, Unstarted: true,
 		})
-		p.checker, p.err = eng.Checker(context.Background(), p.spec(), plc.ToCheck)
+		p.checker, p.err = eng.Checker(p.server.context, p.spec(), plc.ToCheck)
 	})
 }
 

@@ -126,7 +126,11 @@ func (s *server) answerAbout(ctx context.Context, req *jsonrpc2.Request, uri pro
 	s.mu.Unlock()
 	s.work.Go(func() {
 		defer cancel()
-		result, err := guarded(ctx, h, &question{snap, *req.Params})
+		var result any
+		err := snap.analysed(ctx)
+		if err == nil {
+			result, err = guarded(ctx, h, &question{snap, *req.Params})
+		}
 		s.mu.Lock()
 		delete(s.running, req.ID)
 		s.mu.Unlock()
@@ -142,9 +146,6 @@ func guarded(ctx context.Context, h handler, q *question) (result any, err error
 			result, err = nil, &failure{protocol.InternalError, f.Message}
 		}
 	}()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	return h(ctx, q)
 }
 

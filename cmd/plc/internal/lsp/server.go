@@ -29,6 +29,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(c)
+	s.context = ctx
 	var busy sync.WaitGroup
 	defer busy.Wait()
 	defer cancel()
@@ -86,12 +87,13 @@ const (
 
 // A server is one connection with a client.
 type server struct {
-	config Config
-	conn   *jsonrpc2.Conn
-	work   *sync.WaitGroup
-	exited chan struct{} // closed by exit
-	exit   sync.Once
-	wake   chan struct{} // holds one while diagnostics are to be made
+	config  Config
+	context context.Context // of what is read for plans; done when the connection has ended
+	conn    *jsonrpc2.Conn
+	work    *sync.WaitGroup
+	exited  chan struct{} // closed by exit
+	exit    sync.Once
+	wake    chan struct{} // holds one while diagnostics are to be made
 
 	mu        sync.Mutex // guards all below
 	phase     phase
@@ -107,7 +109,7 @@ type server struct {
 
 func newServer(c Config) *server {
 	return &server{
-		config: c, exited: make(chan struct{}), wake: make(chan struct{}, 1), encoding: utf16Units,
+		config: c, context: context.Background(), exited: make(chan struct{}), wake: make(chan struct{}, 1), encoding: utf16Units,
 		documents: map[protocol.URI]*document{}, projects: map[string]*project{},
 		running: map[jsonrpc2.ID]context.CancelFunc{}, published: published{},
 	}
