@@ -195,7 +195,11 @@ func (a *analysis) callDoc(c *lang.Call) string {
 		lines = append(lines, "waits for "+names(before))
 	}
 	if len(after) > 0 {
-		lines = append(lines, names(after)+" wait for it")
+		wait := " wait for it"
+		if len(after) == 1 {
+			wait = " waits for it"
+		}
+		lines = append(lines, names(after)+wait)
 	}
 	if c.Rest != nil && c.Rest.Description != "" {
 		lines = append(lines, c.Rest.Description)

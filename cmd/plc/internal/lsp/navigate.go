@@ -3,10 +3,11 @@ package lsp
 import (
 	"context"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/plc-lang/plc"
@@ -286,7 +287,7 @@ func highlights(_ context.Context, snap *snapshot, p *protocol.TextDocumentPosit
 	return found, nil
 }
 
-// links returns the names of files in a plan or project file, with what they lead to.
+// links returns the names of files in a plan, tool file or project file, with what they lead to.
 func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
 	found := []protocol.DocumentLink{}
@@ -301,18 +302,38 @@ func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (a
 				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(s), Target: c.uri(r.Delegate)})
 			}
 		}
-	case a.kind == projectFile:
-		named := snap.project.named
-		for _, name := range slices.Concat(named.Tools, named.MCP, []string{named.Lock}) {
-			rel, err := filepath.Rel(filepath.Dir(snap.path), name)
-			if err != nil || name == "" {
-				continue
-			}
-			if i := strings.Index(string(snap.text.bytes), filepath.ToSlash(rel)); i >= 0 {
-				s := diag.Span{Start: int32(i), End: int32(i + len(rel))}
-				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(s), Target: uriOf(name)})
+	case a.kind == projectFile || a.kind == toolFile:
+		for m := range fileNames(snap.text.bytes) {
+			name := filepath.Join(filepath.Dir(snap.path), filepath.FromSlash(string(snap.text.bytes[m.Start:m.End])))
+			if a.project.reads(name) && name != snap.path {
+				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(m), Target: uriOf(name)})
 			}
 		}
 	}
 	return found, nil
+}
+
+// yamlWord is a comment of a text of YAML, or a word that could be a value: quoted, or without
+// spaces.
+var yamlWord = regexp.MustCompile(`(?m)(?:^|[ \t])#.*$|"([^"\n]*)"|'([^'\n]*)'|([^\s\[\]{},"'#][^\s\[\]{},"']*)`)
+
+// fileNames returns where names of files could stand in a text of YAML.
+func fileNames(text []byte) iter.Seq[diag.Span] {
+	return func(yield func(diag.Span) bool) {
+		for _, m := range yamlWord.FindAllSubmatchIndex(text, -1) {
+			for g := 2; g < len(m); g += 2 {
+				if m[g] >= 0 && !yield(diag.Span{Start: int32(m[g]), End: int32(m[g+1])}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// reads reports whether the project has looked for a file.
+func (p *project) reads(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.files[path]
+	return ok
 }

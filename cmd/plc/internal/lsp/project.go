@@ -86,13 +86,9 @@ func (s *server) forgetProjects() {
 func (p *project) load() {
 	p.once.Do(func() {
 		if p.file != "" {
-			p.note(p.file)
-			named, findings, err := plc.ReadProject(p.file)
-			if p.findings = findings; err != nil {
-				p.err = err
+			if p.err = p.readNamed(); p.err != nil {
 				return
 			}
-			p.named = absolute(*named)
 		}
 		if p.findings.HasErrors() {
 			p.err = fmt.Errorf("%s has errors", p.file)
@@ -142,23 +138,30 @@ func (p *project) spec() plc.Spec {
 	return spec
 }
 
-// absolute returns a project with absolute names of files: those that plc.ReadProject returns are
-// relative to the current folder.
-func absolute(named file.Project) file.Project {
-	abs := func(name string) string {
-		if path, err := filepath.Abs(name); err == nil && name != "" && name != math.Name {
-			return path
+// readNamed reads the project file. The names of files in it become absolute.
+func (p *project) readNamed() error {
+	f, err := p.open(p.file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return plc.ReadError(err)
+	}
+	named, findings := file.ReadProject(diag.NewFile(p.file, text))
+	for _, names := range [][]string{named.Tools, named.MCP} {
+		for i, name := range names {
+			if name != math.Name {
+				names[i] = p.resolve(name)
+			}
 		}
-		return name
 	}
-	for i := range named.Tools {
-		named.Tools[i] = abs(named.Tools[i])
+	if named.Lock != "" {
+		named.Lock = p.resolve(named.Lock)
 	}
-	for i := range named.MCP {
-		named.MCP[i] = abs(named.MCP[i])
-	}
-	named.Lock = abs(named.Lock)
-	return named
+	p.named, p.findings = *named, findings
+	return nil
 }
 
 // resolve returns the absolute name of a file.
