@@ -39,7 +39,6 @@ const (
 	sqliteLib    = "modernc.org/sqlite"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
-	anthropicSDK = "github.com/anthropics/anthropic-sdk-go"
 	jsonrpc      = "github.com/sourcegraph/jsonrpc2"
 	openaiSDK    = "github.com/sashabaranov/go-openai"
 )
@@ -101,7 +100,7 @@ var layers = map[string]layer{
 	"tool/math":                {own: "diag tool"},
 	"tool/model":               {own: "tool schemas tool/internal/driver tool/internal/secret internal/jsonscan", libraries: []string{gjson}},
 	"tool/model/internal/wire": {own: "tool tool/model"},
-	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{anthropicSDK, gjson}},
+	"tool/model/anthropic":     {own: "tool/model tool/model/internal/wire internal/jsonscan", libraries: []string{gjson}},
 	"tool/model/openai":        {own: "tool tool/model tool/model/internal/wire", libraries: []string{openaiSDK}},
 	"internal/tracetest":       {},                                              // for tests
 	"tool/model/modeltest":     {own: "tool/model", libraries: []string{gjson}}, // for tests

@@ -2,16 +2,9 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"net/http"
 	"sync/atomic"
-	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/tool/model"
 )
@@ -20,7 +13,6 @@ const (
 	answer       = "answer" // the tool by which the model answers
 	maxTokens    = 4096     // of an answer when nobody says; the interface wants a number
 	maxReply     = 8192     // the same of a reply, which may be a plan
-	longestCall  = 24 * time.Hour
 	defaultBase  = "https://api.anthropic.com"
 	answerWithIt = "Takes the answer."
 )
@@ -29,7 +21,7 @@ const (
 // several goroutines. New makes one.
 type Client struct {
 	config model.Config
-	sdk    sdk.MessageService
+	http   *http.Client
 
 	answersWhole atomic.Bool // the server does not stream
 }
@@ -42,42 +34,36 @@ func New(c model.Config) (*Client, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = defaultBase
 	}
-	opts := []option.RequestOption{
-		option.WithBaseURL(c.BaseURL),
-		option.WithHTTPClient(model.HTTPClient(c.APIKey)),
-		option.WithMaxRetries(0),               // the run retries
-		option.WithRequestTimeout(longestCall), // the call has a timeout of its own
-	}
-	if c.APIKey != "" {
-		opts = append(opts, option.WithAPIKey(c.APIKey))
-	}
-	// Not a whole sdk.Client: that reads the environment, and links services that nobody needs.
-	return &Client{config: c, sdk: sdk.NewMessageService(opts...)}, nil
+	return &Client{config: c, http: model.HTTPClient(c.APIKey)}, nil
 }
 
 // Complete asks for a call of one tool, whose input is the answer.
 func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answer, error) {
-	msg, err := c.sdk.New(ctx, c.request(req))
-	switch {
-	case err != nil:
-		return nil, model.Failure(ctx, err)
-	case msg.Type != "message": // the library takes any JSON for one
-		return nil, model.Failure(ctx, errors.New("it is no message"))
+	r := c.request(maxTokens, nil)
+	r.MaxTokens *= int64(max(1, req.Answers))
+	r.System = []textPart{newText(req.System)}
+	r.Messages = []sentMessage{{Role: "user", Content: []any{newText(req.Prompt)}}}
+	r.Tools = []toolPart{newTool(answer, answerWithIt, req.Schema)}
+	r.ToolChoice = &toolChoice{Type: "tool", Name: answer}
+	msg, err := c.ask(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	u := usageOf(msg.Usage)
+	var u usage
+	u.update(msg.Usage)
 	a := &model.Answer{Input: u.read(), Output: u.output}
-	for _, block := range msg.Content {
+	for _, p := range msg.Content {
 		switch {
-		case block.Type == "tool_use" && block.Name == answer:
-			a.Text = string(block.Input)
-		case block.Type == "text":
-			a.Reason = block.Text
+		case p.Type == "tool_use" && p.Name == answer:
+			a.Text = string(p.Input)
+		case p.Type == "text":
+			a.Reason = p.Text
 		}
 	}
 	switch msg.StopReason {
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case stopMaxTokens, stopContext:
 		a.Stop = model.Length
-	case sdk.StopReasonRefusal:
+	case stopRefusal:
 		a.Stop = model.Refusal
 	default:
 		if a.Text == "" { // it has said something, and called nothing
@@ -85,48 +71,4 @@ func (c *Client) Complete(ctx context.Context, req *model.Request) (*model.Answe
 		}
 	}
 	return a, nil
-}
-
-func (c *Client) request(req *model.Request) sdk.MessageNewParams {
-	p := c.settings(maxTokens, nil)
-	p.MaxTokens *= int64(max(1, req.Answers))
-	p.System = []sdk.TextBlockParam{{Text: req.System}}
-	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt))}
-	p.Tools = []sdk.ToolUnionParam{{OfTool: tool(answer, answerWithIt, req.Schema)}}
-	p.ToolChoice = sdk.ToolChoiceParamOfTool(answer)
-	return p
-}
-
-// settings returns a request with what the config says; this many tokens when it says nothing, and
-// its temperature where this one is nil.
-func (c *Client) settings(tokens int, temperature *float64) sdk.MessageNewParams {
-	p := sdk.MessageNewParams{Model: sdk.Model(c.config.Model), MaxTokens: int64(cmp.Or(c.config.MaxTokens, tokens))}
-	if t := cmp.Or(temperature, c.config.Temperature); t != nil {
-		p.Temperature = sdk.Float(*t)
-	}
-	return p
-}
-
-// tool returns a tool that takes what meets this schema, which is an object's.
-func tool(name, description string, schema json.RawMessage) *sdk.ToolParam {
-	s := sdk.ToolInputSchemaParam{ExtraFields: map[string]any{}}
-	gjson.ParseBytes(schema).ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
-		case "type":
-		case "properties":
-			s.Properties = json.RawMessage(v.Raw)
-		case "required":
-			for _, name := range v.Array() {
-				s.Required = append(s.Required, name.Str)
-			}
-		default:
-			s.ExtraFields[k.Str] = json.RawMessage(v.Raw)
-		}
-		return true
-	})
-	t := &sdk.ToolParam{Name: name, InputSchema: s}
-	if description != "" {
-		t.Description = sdk.String(description)
-	}
-	return t
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -48,68 +46,65 @@ func (c *Client) Converse(ctx context.Context, turn *model.Turn) (*model.Reply, 
 }
 
 // turn returns a turn as it is sent.
-func (c *Client) turn(t *model.Turn, s *said) sdk.MessageNewParams {
-	p := c.settings(maxReply, t.Temperature)
+func (c *Client) turn(t *model.Turn, s *said) *messagesRequest {
+	r := c.request(maxReply, t.Temperature)
 	if !blank(t.System) {
-		p.System = []sdk.TextBlockParam{{Text: t.System}}
+		r.System = []textPart{newText(t.System)}
 	}
 	for _, f := range t.Functions {
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: tool(s.names.Wire(f.Name), f.Description, f.Params)})
+		r.Tools = append(r.Tools, newTool(s.names.Wire(f.Name), f.Description, f.Params))
 	}
 	if t.Schema != nil {
-		takes := tool(s.answer, answerWithIt, t.Schema)
-		if t.OnText != nil {
-			takes.EagerInputStreaming = sdk.Bool(true) // else it comes a member at a time
-		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: takes})
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAny: &sdk.ToolChoiceAnyParam{}}
+		takes := newTool(s.answer, answerWithIt, t.Schema)
+		takes.Eager = t.OnText != nil
+		r.Tools = append(r.Tools, takes)
+		r.ToolChoice = &toolChoice{Type: "any"}
 		if len(t.Functions) == 0 {
-			p.ToolChoice = sdk.ToolChoiceParamOfTool(s.answer)
-			p.ToolChoice.OfTool.DisableParallelToolUse = sdk.Bool(true)
+			r.ToolChoice = &toolChoice{Type: "tool", Name: s.answer, NoParallel: true}
 		}
 	}
-	p.Messages = messages(t.Messages, s.names)
-	return p
+	r.Messages = messages(t.Messages, s.names)
+	return r
 }
 
 // messages returns messages as they are sent. What functions gave is said by the user, in
 // one message; two messages of one side are one.
-func messages(list []model.Message, names *wire.Names) []sdk.MessageParam {
+func messages(list []model.Message, names *wire.Names) []sentMessage {
 	ids := wire.NewNames(longestName)
-	var sent []sdk.MessageParam
+	sent := []sentMessage{}
 	for _, m := range list {
-		role, blocks := blocks(m, names, ids)
-		if len(blocks) == 0 {
+		role, parts := parts(m, names, ids)
+		if len(parts) == 0 {
 			continue // which says nothing
 		}
 		if n := len(sent); n > 0 && sent[n-1].Role == role {
-			sent[n-1].Content = append(sent[n-1].Content, blocks...)
+			sent[n-1].Content = append(sent[n-1].Content, parts...)
 			continue
 		}
-		sent = append(sent, sdk.MessageParam{Role: role, Content: blocks})
+		sent = append(sent, sentMessage{role, parts})
 	}
 	return sent
 }
 
-func blocks(m model.Message, names, ids *wire.Names) (sdk.MessageParamRole, []sdk.ContentBlockParamUnion) {
+// parts returns who says a message, and its parts as they are sent.
+func parts(m model.Message, names, ids *wire.Names) (role string, list []any) {
 	if m.Role == model.Returned {
-		result := &sdk.ToolResultBlockParam{ToolUseID: ids.Wire(m.ID), IsError: sdk.Bool(m.Error)}
+		result := resultPart{Type: "tool_result", ID: ids.Wire(m.ID), IsError: m.Error}
 		if m.Text != "" {
-			result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: m.Text}}}
+			result.Content = []textPart{newText(m.Text)}
 		}
-		return sdk.MessageParamRoleUser, []sdk.ContentBlockParamUnion{{OfToolResult: result}}
+		return "user", []any{result}
 	}
-	var list []sdk.ContentBlockParamUnion
 	if !blank(m.Text) { // which is refused
-		list = append(list, sdk.NewTextBlock(m.Text))
+		list = append(list, newText(m.Text))
 	}
 	for _, call := range m.Calls {
-		list = append(list, sdk.NewToolUseBlock(ids.Wire(call.ID), input(call.Params), names.Wire(call.Name)))
+		list = append(list, usePart{"tool_use", ids.Wire(call.ID), names.Wire(call.Name), input(call.Params)})
 	}
 	if m.Role == model.Assistant {
-		return sdk.MessageParamRoleAssistant, list
+		return "assistant", list
 	}
-	return sdk.MessageParamRoleUser, list
+	return "user", list
 }
 
 // input returns a call's params as they are sent, which is always an object: text that is none
@@ -138,7 +133,7 @@ type said struct {
 	calls      []*wire.Call
 	at         map[int64]*block
 	isDone     bool
-	stop       sdk.StopReason
+	stop       string
 	reason     string // of a refusal
 	usage      usage
 }
@@ -161,17 +156,15 @@ func (b *block) add(piece string) error {
 }
 
 // whole asks for all at once.
-func (c *Client) whole(ctx context.Context, p sdk.MessageNewParams, s *said) error {
-	msg, err := c.sdk.New(ctx, p)
-	switch {
-	case err != nil:
-		return model.Failure(ctx, err)
-	case msg.Type != "message": // the library takes any JSON for one
-		return model.Failure(ctx, errors.New("it is no message"))
+func (c *Client) whole(ctx context.Context, r *messagesRequest, s *said) error {
+	msg, err := c.ask(ctx, r)
+	if err != nil {
+		return err
 	}
-	s.usage, s.stop, s.reason = usageOf(msg.Usage), msg.StopReason, msg.StopDetails.Explanation
-	for _, b := range msg.Content {
-		if err := s.open(b.Type, b.ID, b.Name).add(b.Text + string(b.Input)); err != nil {
+	s.usage.update(msg.Usage)
+	s.stop, s.reason = msg.StopReason, msg.StopDetails.Explanation
+	for _, p := range msg.Content {
+		if err := s.open(p.Type, p.ID, p.Name).add(p.Text + string(p.Input)); err != nil {
 			return err
 		}
 	}
@@ -179,46 +172,40 @@ func (c *Client) whole(ctx context.Context, p sdk.MessageNewParams, s *said) err
 }
 
 // stream asks for piece after piece.
-func (c *Client) stream(ctx context.Context, p sdk.MessageNewParams, s *said) error {
-	stream := c.sdk.NewStreaming(ctx, p, option.WithHeader("Accept", "text/event-stream"))
-	defer stream.Close()
-	for !s.isDone && stream.Next() {
-		event := stream.Current()
-		if err := s.take(ctx, &event); err != nil {
-			return err
-		}
-	}
-	switch err := stream.Err(); {
-	case err != nil:
-		return model.Failure(ctx, err)
-	case !s.isDone:
+func (c *Client) stream(ctx context.Context, r *messagesRequest, s *said) error {
+	r.Stream = true
+	err := c.events(ctx, r, func(e *streamEvent) (bool, error) {
+		err := s.take(ctx, e)
+		return !s.isDone, err
+	})
+	if err == nil && !s.isDone {
 		return wire.Cut()
 	}
-	return nil
+	return err
 }
 
 // take takes an event.
-func (s *said) take(ctx context.Context, event *sdk.MessageStreamEventUnion) error {
-	switch event.Type {
+func (s *said) take(ctx context.Context, e *streamEvent) error {
+	switch e.Type {
 	case "message_start":
-		s.usage = usageOf(event.Message.Usage)
+		s.usage.update(e.Message.Usage)
 	case "content_block_start":
-		b := s.open(event.ContentBlock.Type, event.ContentBlock.ID, event.ContentBlock.Name)
-		s.at[event.Index] = b
-		begun := event.ContentBlock.Text
-		if input := gjson.Get(event.ContentBlock.RawJSON(), "input").Raw; input != "{}" {
+		b := s.open(e.Block.Type, e.Block.ID, e.Block.Name)
+		s.at[e.Index] = b
+		begun := e.Block.Text
+		if input := string(e.Block.Input); input != "{}" {
 			begun += input // of servers that give it whole
 		}
 		return b.add(begun)
 	case "content_block_delta":
-		b := s.at[event.Index]
+		b := s.at[e.Index]
 		if b == nil {
-			return model.Failure(ctx, fmt.Errorf("it goes on with part %d, which did not begin", event.Index))
+			return model.Failure(ctx, fmt.Errorf("it goes on with part %d, which did not begin", e.Index))
 		}
-		return b.add(event.Delta.Text + event.Delta.PartialJSON)
+		return b.add(e.Delta.Text + e.Delta.PartialJSON)
 	case "message_delta":
-		s.stop, s.reason = event.Delta.StopReason, event.Delta.StopDetails.Explanation
-		s.usage.update(event.Usage)
+		s.stop, s.reason = e.Delta.StopReason, e.Delta.StopDetails.Explanation
+		s.usage.update(e.Usage)
 	case "message_stop":
 		s.isDone = true
 	}
@@ -265,9 +252,9 @@ func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 		Input: s.usage.read(), Output: s.usage.output, Cached: s.usage.cached,
 	}
 	switch s.stop {
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case stopMaxTokens, stopContext:
 		r.Stop = model.Length
-	case sdk.StopReasonRefusal:
+	case stopRefusal:
 		r.Stop, r.Reason = model.Refusal, s.reason
 	}
 	return r, nil
@@ -276,28 +263,17 @@ func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 // usage is what a message used up. What was read is counted in three parts.
 type usage struct{ fresh, created, cached, output int64 }
 
-func usageOf(u sdk.Usage) usage {
-	return usage{max(0, u.InputTokens), max(0, u.CacheCreationInputTokens), max(0, u.CacheReadInputTokens), max(0, u.OutputTokens)}
-}
-
 // read returns what was read.
 func (u *usage) read() int64 { return u.fresh + u.created + u.cached }
 
-// update takes the counts at the end of a stream, which are of all of it. What does not stand
-// there is what it was.
-func (u *usage) update(d sdk.MessageDeltaUsage) {
+// update takes counts, which are of all that was used so far. One that is not given stays as it is.
+func (u *usage) update(c counts) {
 	for _, count := range []struct {
 		of    *int64
-		given bool
-		value int64
-	}{
-		{&u.fresh, d.JSON.InputTokens.Valid(), d.InputTokens},
-		{&u.created, d.JSON.CacheCreationInputTokens.Valid(), d.CacheCreationInputTokens},
-		{&u.cached, d.JSON.CacheReadInputTokens.Valid(), d.CacheReadInputTokens},
-		{&u.output, d.JSON.OutputTokens.Valid(), d.OutputTokens},
-	} {
-		if count.given {
-			*count.of = max(0, count.value)
+		given *int64
+	}{{&u.fresh, c.Input}, {&u.created, c.Created}, {&u.cached, c.Cached}, {&u.output, c.Output}} {
+		if count.given != nil {
+			*count.of = max(0, *count.given)
 		}
 	}
 }
