@@ -61,6 +61,11 @@ func (c *lowerer) lowerCall(d *draft, src *lang.Call) {
 	c.findInstance(d)
 	c.lowerWrites(d)
 	c.lowerRare(d)
+	if c.doc.Envelopes[d.ID] {
+		r := *d.Rare
+		r.Envelope = true
+		d.Rare = &r
+	}
 	c.lowerParams(d)
 	c.findChooser(d)
 	c.chunks.ref = d.refs

@@ -104,6 +104,7 @@ type Rare struct {
 	Expect    *schemas.Schema
 	Tokens    float64
 	Cost      float64
+	Envelope  bool // it stands for an agent: what it gives is that of exec.Envelope
 }
 
 // Alternative is one outcome of a call: the writes that happen together.

@@ -338,6 +338,8 @@ func (c *Call) typeOf(outcome int) *schemas.Schema {
 	switch {
 	case c.givesError(outcome):
 		return errorObject()
+	case c.Envelope:
+		return nil
 	case c.Result != nil && outcome == 0 && len(c.Alternatives) == 1:
 		if s, err := schemas.Const(c.Result); err == nil {
 			return s

@@ -138,6 +138,9 @@ func (s *scheduler) judge(p *compile.Call, res *tool.Result) (writing, *Failure)
 	if f == nil {
 		f = s.checkResult(p, outcome, value)
 	}
+	if p.Envelope && f == nil {
+		value = Envelope(value)
+	}
 	return writing{outcome: outcome, value: value}, f
 }
 
@@ -482,7 +485,11 @@ func chooses(p *compile.Call, outcome int) bool {
 
 // errorObject is the error object of a failed call.
 func (s *scheduler) errorObject(i int32, p *compile.Call, f *Failure) json.RawMessage {
-	if s.errorIsResult(p) && p.ErrorPath == nil {
+	switch {
+	case !s.errorIsResult(p) || p.ErrorPath != nil:
+	case p.Envelope:
+		return envelope(f.String(), nil, Failed)
+	default:
 		raw, err := json.Marshal(map[string]string{"error": f.Code + ": " + f.Message, "step_id": p.ID})
 		if err != nil {
 			panic(err) // two strings

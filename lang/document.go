@@ -35,6 +35,9 @@ type Document struct {
 	Output   Node      // a solution's output that is not null; else zero
 	Schema   Node      // a request's schema; else zero
 	Profile  Profile   // of a plan in another notation; else zero
+	// Envelopes are the ids of calls that stand for agents, in a plan in another notation: what
+	// they give is {"message", "response", "status"}; see exec.Envelope.
+	Envelopes map[string]bool
 
 	tree    *tree
 	list    Node // of calls

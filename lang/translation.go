@@ -17,6 +17,8 @@ type Translation struct {
 	// not parse, and nothing more is said of it.
 	Findings diag.List
 	Profile  Profile
+	// Envelopes are the ids of calls that stand for agents: see Document.
+	Envelopes map[string]bool
 }
 
 // Profile is how the system of another notation runs its plans, where that is not how
@@ -43,7 +45,7 @@ func (p *parser) translated(t *Translation, found diag.List) diag.List {
 	if t == nil {
 		return found
 	}
-	p.doc.Profile = t.Profile
+	p.doc.Profile, p.doc.Envelopes = t.Profile, t.Envelopes
 	found = slices.DeleteFunc(found, func(f diag.Finding) bool {
 		return f.Code == diag.BareDagger || f.Code == diag.BadExpression
 	})

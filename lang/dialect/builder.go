@@ -19,6 +19,8 @@ type Builder struct {
 	Record lang.Node
 	// Profile is how the notation's system runs its plans.
 	Profile lang.Profile
+	// Envelopes are the ids of calls that stand for agents: see lang.Document.
+	Envelopes map[string]bool
 
 	report
 	out    []byte

@@ -81,7 +81,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	b.report.finish()
 	lo := opts.lang()
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
-	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile}
+	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile, Envelopes: b.Envelopes}
 	doc, found := lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
 	b.attribute(doc, found)
 	return doc, found

@@ -186,23 +186,11 @@ func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 	case f != nil:
 		return failed(s.ID, f.String())
 	case s.Kind == CallSubagent:
-		return outcome{value: asEnvelope(orNull(c.Value))}
+		return outcome{value: exec.Envelope(orNull(c.Value))}
 	case s.Kind == InvokeSkill:
 		return r.invoked(s, text(orNull(c.Value)))
 	}
 	return outcome{value: orNull(c.Value)}
-}
-
-// asEnvelope is the result of a tool that stands for a subagent.
-func asEnvelope(v json.RawMessage) json.RawMessage {
-	p := gjson.ParseBytes(v)
-	switch {
-	case p.IsObject() && p.Get("message").Exists() && p.Get("status").Exists():
-		return v
-	case p.Type == gjson.String:
-		return envelope(p.Str, nil, Completed)
-	}
-	return envelope("", v, Completed)
 }
 
 // call makes the calls of a run. Those that do not come to their turn have no status.

@@ -6,7 +6,8 @@
 //	  {"id": "who", "kind": "call_tool", "tool_name": "get_player", "parameters": {"id": "{{player_id}}"}},
 //	  {"id": "move", "kind": "call_tool", "tool_name": "go", "parameters": {"name": "{{who.name}}"}, "depends_on": ["who"]}]}
 //
-// A subagent and a skill are tools of their names; a callback calls the tool step. A
+// A subagent and a skill are tools of their names; a callback calls the tool step. What a subagent
+// gives is {"message", "response", "status"}: {{who.response.name}} is a member of its answer. A
 // reference is a dependency as well. A reference that finds nothing is an empty string,
 // and a step that fails gives an error object, with which the others go on.
 package agentframework
@@ -124,6 +125,12 @@ func (r *reader) call(v tree.Value) {
 	target := v.First(targets()[kind]).Value
 	if target.IsZero() {
 		target = v.Get("parameters").Get(targets()[kind])
+	}
+	if kind == "call_subagent" {
+		if r.Envelopes == nil {
+			r.Envelopes = map[string]bool{}
+		}
+		r.Envelopes[id.Value.Str()] = true
 	}
 	r.Object(v.At())
 	r.Member("_tool", v.Member("kind").Key)

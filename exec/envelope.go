@@ -1,0 +1,34 @@
+package exec
+
+import (
+	"encoding/json"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// Envelope returns the result of a call that stands for an agent as agent_framework gives it to
+// later steps: {"message", "response", "status"}. A text is the message and anything else the
+// response, but an object that has a message and a status is an envelope already.
+func Envelope(result json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	var text *string
+	if json.Unmarshal(result, &text) == nil && text != nil {
+		return envelope(*text, nil, Completed)
+	}
+	if json.Unmarshal(result, &members) == nil && members["message"] != nil && members["status"] != nil {
+		return result
+	}
+	return envelope("", result, Completed)
+}
+
+// envelope is an envelope; a nil response is null.
+func envelope(message string, response json.RawMessage, status Status) json.RawMessage {
+	if response == nil {
+		response = json.RawMessage("null")
+	}
+	return jsonscan.Encode(struct {
+		Message  string          `json:"message"`
+		Response json.RawMessage `json:"response"`
+		Status   Status          `json:"status"`
+	}{message, response, status})
+}
