@@ -131,7 +131,7 @@ var layers = map[string]layer{
 
 	// The solution loop.
 	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
-	"loop/agentframework": {own: "loop exec compile lang lang/dialect tool tool/model schemas diag internal/jsonscan internal/python", libraries: []string{gjson, sjson}},
+	"loop/agentframework": {own: "loop exec compile lang lang/dialect lang/dialect/agentframework tool tool/model schemas diag internal/jsonscan internal/python internal/texttree", libraries: []string{gjson, sjson}},
 	"loop/flux":           {own: "compile exec lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
 	"loop/tea":            {own: "exec lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},

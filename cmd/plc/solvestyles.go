@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -214,9 +215,17 @@ func prepareAgents(s *styling) (solveFunc, error) {
 	a := &agentframework.Options{}
 	if s.raw != nil {
 		var err error
-		if a, err = agentframework.ParseOptions(s.raw); err != nil {
+		if a, err = agentframework.ParseOptions(s.raw, os.DirFS); err != nil {
 			return nil, optionsError(err)
 		}
+	}
+	a.Models = map[string]loop.Planner{}
+	for _, name := range a.ModelNames() {
+		p, err := s.planner("model", name, name)
+		if err != nil {
+			return nil, err
+		}
+		a.Models[name] = p
 	}
 	block := a.Agent.Planning != nil || a.PlanningOverride != nil
 	if err := errors.Join(s.both("reflect", "planning", block), s.both("max-revisions", "planning", block)); err != nil {

@@ -40,9 +40,10 @@ func failed(step, failure string) outcome {
 const noLimit = 10 * 365 * 24 * time.Hour
 
 // perform does steps whose parameters are resolved, at once: tools, in one run; subagents, each as
-// an agent; skills. limit is the time of each; 0 is none. The error is for what ends the agent's
+// an agent; skills. limit is the time of each; 0 is none. Shown is that they are of a plan that was
+// shown. The error is for what ends the agent's
 // run, a *pausedError for calls that wait; the outcomes are then those that there are.
-func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration) ([]outcome, error) {
+func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration, shown bool) ([]outcome, error) {
 	outcomes := make([]outcome, len(steps))
 	errs := make([]error, len(steps)+1)
 	var calls []model.FunctionCall
@@ -51,18 +52,27 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 	var agents sync.WaitGroup
 	for i := range steps {
 		s := &steps[i]
-		switch child := h.child(r, s); {
+		fault, err := h.refusal(ctx, r, s)
+		if err != nil {
+			errs[i], outcomes[i].open = err, true
+			continue
+		}
+		var child *AgentRun
+		if fault == "" {
+			child = h.child(r, s)
+		}
+		switch {
+		case fault != "":
+			outcomes[i] = failed(s.ID, fault)
 		case child != nil:
 			agents.Go(func() { outcomes[i], errs[i] = h.runChild(ctx, r, s, child, limit) })
 		case s.Kind == InvokeSkill && h.skill(s.SkillName) != nil:
 			outcomes[i] = r.invoked(s, h.skill(s.SkillName).Instructions)
-		case s.Kind == CallTool && !r.Agent.mayCall(s.ToolName):
-			outcomes[i] = failed(s.ID, fmt.Sprintf("permission: the agent %q may not call the tool %q", r.Agent.ID, s.ToolName))
 		default:
 			calls, at = append(calls, model.FunctionCall{ID: s.ID, Name: s.target(), Params: string(s.Parameters)}), append(at, i)
 		}
 	}
-	called, err := h.call(ctx, id, calls, limit)
+	called, err := h.call(ctx, id, calls, limit, shown)
 	errs[len(steps)] = err
 	agents.Wait()
 	for n, i := range at {
@@ -81,6 +91,7 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 		if c := outcomes[i].blocked; c != nil {
 			r.blocked[c.Agent.ID] = c
 		}
+		h.postStep(ctx, r, &steps[i], &outcomes[i])
 	}
 	return outcomes, worst(errs)
 }
@@ -110,6 +121,31 @@ func (s *PlanStep) target() string {
 	}
 	return s.CallbackIntent
 }
+
+// refusal is why a step is not called; "" is that it is: its agent may not, or a hook forbids it.
+func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, error) {
+	a, what, allowed := r.Agent, "tool", r.Agent.Tools
+	switch {
+	case s.Kind == CallSubagent && (h.agent(s.SubagentID) != nil || slices.Contains(a.Subagents, s.SubagentID)):
+		what, allowed = "agent", a.Subagents
+	case s.Kind == InvokeSkill && (h.skill(s.SkillName) != nil || slices.Contains(a.Skills, s.SkillName)):
+		what, allowed = "skill", a.Skills
+	}
+	if !may(allowed, s.target()) {
+		return fmt.Sprintf("permission: the agent %q may not call the %s %q", a.ID, what, s.target()), nil
+	}
+	if r.children[s.ID] != nil { // it goes on
+		return "", nil
+	}
+	refused, err := h.preStep(ctx, r, s)
+	if refused != "" {
+		refused = "refused: " + refused
+	}
+	return refused, err
+}
+
+// may reports whether a list of what may be called has a name; nil has all.
+func may(list []string, name string) bool { return list == nil || slices.Contains(list, name) }
 
 // child is the run of the agent that a step calls: the one that waits, or that the step answers,
 // else a new one; nil when it calls no agent.
@@ -142,26 +178,69 @@ func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 // resolution is the parameter by which an agent answers a subagent that waits.
 const resolution = "resolution"
 
-// mayCall reports whether an agent may call a tool.
-func (a *Agent) mayCall(tool string) bool { return a.Tools == nil || slices.Contains(a.Tools, tool) }
-
 // runChild runs the agent that a step calls. One that failed or is blocked is no error.
 func (h *Host) runChild(ctx context.Context, r *AgentRun, s *PlanStep, c *AgentRun, limit time.Duration) (outcome, error) {
+	for {
+		result, late, err := h.driveWithin(ctx, c, limit)
+		switch {
+		case late:
+			return failed(s.ID, timedOut), nil
+		case err != nil:
+			return outcome{open: true}, err
+		case result.Callback == nil:
+			return outcome{value: result.envelope()}, nil
+		}
+		answered, err := h.forCaller(ctx, r, c, result.Callback)
+		switch {
+		case err != nil:
+			return outcome{open: true}, err
+		case !answered:
+			return outcome{value: result.envelope(), blocked: c}, nil
+		}
+	}
+}
+
+// driveWithin drives an agent; late is that it took longer than the limit, of which 0 is none.
+func (h *Host) driveWithin(ctx context.Context, c *AgentRun, limit time.Duration) (result *AgentResult, late bool, err error) {
 	limited, stop := ctx, func() {}
 	if limit > 0 {
 		limited, stop = context.WithTimeout(ctx, limit)
 	}
 	defer stop()
-	result, err := h.drive(limited, c)
-	switch {
-	case err == nil && result.Callback != nil:
-		return outcome{value: result.envelope(), blocked: c}, nil
-	case err == nil:
-		return outcome{value: result.envelope()}, nil
-	case ctx.Err() == nil && limited.Err() != nil:
-		return failed(s.ID, timedOut), nil
+	result, err = h.drive(limited, c)
+	return result, err != nil && ctx.Err() == nil && limited.Err() != nil, err
+}
+
+// forCaller answers the callback of a subagent for its caller, by a hook or, when only a person can,
+// by that. What no person answers here its caller passes on: the error is a *pausedError. Without
+// an answer the callback is for the model of the caller.
+func (h *Host) forCaller(ctx context.Context, caller, c *AgentRun, cb *Callback) (answered bool, err error) {
+	answer, err := h.respond(ctx, caller, c, cb)
+	if err != nil {
+		return false, err
 	}
-	return outcome{open: true}, err
+	if answer == nil {
+		switch {
+		case !cb.forUser():
+			return false, nil
+		case hasCaller(caller.CallerID):
+			return false, &pausedError{callback: cb, child: c}
+		}
+		answer, err = h.ask(ctx, c, cb)
+		var paused *pausedError
+		var rejected rejection
+		switch {
+		case errors.As(err, &rejected):
+			c.rejected(string(rejected))
+			return true, nil
+		case errors.As(err, &paused), errors.Is(err, exec.ErrNobody):
+			return false, &pausedError{callback: cb, child: c}
+		case err != nil:
+			return false, err
+		}
+	}
+	c.answered(answer)
+	return true, nil
 }
 
 // timedOut is the failure of a step that took too long.
@@ -194,11 +273,14 @@ func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 }
 
 // call makes the calls of a run. Those that do not come to their turn have no status.
-func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, limit time.Duration) ([]loop.Called, error) {
+func (h *Host) call(ctx context.Context, id string, calls []model.FunctionCall, limit time.Duration, shown bool) ([]loop.Called, error) {
 	if len(calls) == 0 {
 		return nil, nil
 	}
 	c := h.caller
+	if shown {
+		c.Exec.OnPlan = nil
+	}
 	switch own := c.Exec.Timeout; {
 	case limit > 0 && (own == 0 || own > limit):
 		c.Exec.Timeout = limit
@@ -224,7 +306,7 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	case errors.Is(refused, loop.ErrRejected):
 		return nil, refused
 	case errors.Is(refused, exec.ErrNobody):
-		return nil, &pausedError{id}
+		return nil, &pausedError{run: id}
 	case refused != nil:
 		return refusedCalls(calls, refused), nil
 	case err != nil:
@@ -233,7 +315,7 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 		return called, nil
 	}
 	if result.Status == exec.Paused {
-		return called, &pausedError{id}
+		return called, &pausedError{run: id}
 	}
 	for i := range called {
 		if f := &called[i]; f.Failure == nil && f.Status != exec.Completed { // over a budget

@@ -55,11 +55,11 @@ func TestParsePlanning(t *testing.T) {
 
 func TestParseOptions(t *testing.T) {
 	o, err := agentframework.ParseOptions([]byte(`{"id":"root","instructions":"be brief","planning":{"enabled":true,"max_steps":7},
-		"agents":[{"id":"scout","description":"looks","planning":{"enabled":false}}],"skills":[{"name":"s","instructions":"do"}],"call_functions":true,"planning_override":false}`))
+		"agents":[{"id":"scout","description":"looks","planning":{"enabled":false}}],"skills":[{"name":"s","instructions":"do"}],"call_functions":true,"planning_override":false}`), nil)
 	if err != nil || o.Agent.Planning.MaxSteps != 7 || o.Agents[0].Planning != nil || o.Skills[0].Instructions != "do" || !o.CallFunctions || *o.PlanningOverride {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err = agentframework.ParseOptions([]byte(`{"planning":{"enabled":false}}`)); err != nil || o.PlanningOverride == nil || *o.PlanningOverride {
+	if o, err = agentframework.ParseOptions([]byte(`{"planning":{"enabled":false}}`), nil); err != nil || o.PlanningOverride == nil || *o.PlanningOverride {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, test := range []struct{ raw, want string }{
@@ -70,7 +70,7 @@ func TestParseOptions(t *testing.T) {
 		{`{"agents":[{"id":"a","planning":{"enabled":1}}]}`, `agentframework: the agent "a": PlanningConfig: 'enabled' must be a boolean, got 'int'`},
 		{`{"skills":[{}]}`, `agentframework: the skill 0 has no name`},
 	} {
-		if _, err := agentframework.ParseOptions([]byte(test.raw)); err == nil || len(err.Error()) < len(test.want) || err.Error()[:len(test.want)] != test.want {
+		if _, err := agentframework.ParseOptions([]byte(test.raw), nil); err == nil || len(err.Error()) < len(test.want) || err.Error()[:len(test.want)] != test.want {
 			t.Errorf("%s: %v", test.raw, err)
 		}
 	}

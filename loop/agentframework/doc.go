@@ -23,10 +23,17 @@
 // result, goes into the conversation.
 //
 // A step of kind callback is for the model, which resolves it with continue_plan. A decision
-// callback is for whoever called the agent: a subagent is blocked, the model of its caller sees
-// that, and the subagent goes on when it is called again with the parameter "resolution"; the first
-// agent gets an answer by Options.OnCallback, or as the approval of a call of the tool step, or
-// waits for it: see Host.Resume.
+// callback is for whoever called the agent. A subagent of a plan's step has that step wait: the
+// model of the caller resolves it as a callback step, or calls the subagent again with the
+// parameter "resolution", and the subagent goes on; its result is that of the step. A subagent that
+// says why it has stopped (guardrail_trip, execution_recovery), or that no plan called, is blocked,
+// and goes on in the second way only. What a person alone can answer (request_user_input,
+// policy_or_approval) goes past the models of all callers to the first agent's, who gets an answer
+// by Options.OnCallback, or as the approval of a call of the tool step, or waits for it: see
+// Host.Resume.
+//
+// ParseAgent reads an agent from Markdown, ReadAgents those of a folder. An agent calls no more than
+// its lists of tools, subagents and skills have; Hooks see and change what agents do.
 //
 // In these things it is deliberately not as agent_framework is:
 //

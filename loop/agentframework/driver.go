@@ -148,6 +148,9 @@ func (h *Host) do(ctx context.Context, r *AgentRun, d *Decision, callerID string
 		}
 		return h.final(d), nil
 	case CallTool, CallSubagent, InvokeSkill:
+		if d.Kind == CallTool && slices.Contains(r.Agent.TerminalTools, d.ToolName) {
+			return &AgentResult{Status: Completed, Message: string(d.Parameters), Response: d.Parameters, Decision: d}, nil
+		}
 		return nil, h.single(ctx, r, d)
 	case CallSubagents:
 		return nil, h.several(ctx, r, d)
@@ -173,7 +176,7 @@ func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 	o := []outcome{failed(s.ID, "call: the decision is a "+d.Kind+", and says not of what")}
 	if s.target() != "" {
 		var err error
-		if o, err = h.perform(ctx, r, []PlanStep{s}, 0); err != nil {
+		if o, err = h.perform(ctx, r, []PlanStep{s}, 0, false); err != nil {
 			r.Messages = r.Messages[:before]
 			return err
 		}
@@ -229,7 +232,7 @@ func (h *Host) several(ctx context.Context, r *AgentRun, d *Decision) error {
 // rest does those of the steps of a decision that were not done before it was put off.
 func (h *Host) rest(ctx context.Context, r *AgentRun, steps []PlanStep, limit time.Duration) error {
 	steps = slices.DeleteFunc(slices.Clone(steps), func(s PlanStep) bool { _, done := r.done[s.ID]; return done })
-	outcomes, err := h.perform(ctx, r, steps, limit)
+	outcomes, err := h.perform(ctx, r, steps, limit, false)
 	if r.done == nil {
 		r.done = map[string]outcome{}
 	}
@@ -248,12 +251,17 @@ func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID 
 	if cb.Intent == "" {
 		cb.Intent = InformationRequest
 	}
-	if hasCaller(callerID) {
+	if r.Agent.NoCallbacks && hasCaller(callerID) || r.Agent.NoUser && cb.forUser() {
 		r.decided(d)
 		r.waits(cb)
-		return &AgentResult{Status: Blocked, Message: d.Message, Callback: cb, Decision: d}, nil
+		r.rejected(fmt.Sprintf("the agent %q may not ask", r.Agent.ID))
+		return nil, nil
 	}
 	r.waits(cb)
+	if hasCaller(callerID) {
+		r.decided(d)
+		return &AgentResult{Status: Blocked, Message: d.Message, Callback: cb, Decision: d}, nil
+	}
 	answer, err := h.ask(ctx, r, cb)
 	var paused *pausedError
 	switch {
@@ -268,8 +276,7 @@ func (h *Host) callback(ctx context.Context, r *AgentRun, d *Decision, callerID 
 		return nil, err
 	}
 	r.decided(d)
-	r.waits(nil)
-	r.remind(fmt.Sprintf("<callback_rejected intent=%q>\n%s\n</callback_rejected>", cb.Intent, err))
+	r.rejected(err.Error())
 	return nil, nil
 }
 
@@ -283,10 +290,39 @@ func (r *AgentRun) waits(cb *Callback) {
 	}
 }
 
-// answered takes the answer to the callback that a run waits for.
+// answered takes the answer to the callback that a run waits for. That of a subagent is passed on.
 func (r *AgentRun) answered(answer json.RawMessage) {
+	if c := r.relay; c != nil {
+		r.relay = nil
+		r.waits(nil)
+		c.answered(answer)
+		return
+	}
 	r.remind(fmt.Sprintf("<callback_answer intent=%q>\n%s\n</callback_answer>", r.awaiting.Intent, text(answer)))
 	r.waits(nil)
+}
+
+// rejected takes that nobody answers the callback that a run waits for, and why.
+func (r *AgentRun) rejected(why string) {
+	if c := r.relay; c != nil {
+		r.relay = nil
+		r.waits(nil)
+		c.rejected(why)
+		return
+	}
+	r.remind(fmt.Sprintf("<callback_rejected intent=%q>\n%s\n</callback_rejected>", r.awaiting.Intent, why))
+	r.waits(nil)
+}
+
+// forUser reports whether only a person can answer a callback, and no model for it.
+func (c *Callback) forUser() bool {
+	return c.Kind == RequestUserInput || c.Intent == PolicyOrApproval
+}
+
+// isQuestion reports whether a callback wants an answer, with which its agent goes on. The others
+// say why it has stopped.
+func (c *Callback) isQuestion() bool {
+	return c.Intent != GuardrailTrip && c.Intent != ExecutionRecovery
 }
 
 // hasCaller reports whether an agent was called by another.

@@ -23,10 +23,22 @@ import (
 // Agent is a model with instructions.
 type Agent struct {
 	ID           string
-	Description  string          // for the agents that may call it
-	Instructions string          // what it is to do, beside how decisions are made
-	Planning     *PlanningConfig // nil does not plan
-	Tools        []string        // that it may call; nil is all of the host
+	Role         string // what it is, in a word or two
+	Description  string // for the agents that may call it
+	Instructions string // what it is to do, beside how decisions are made
+	// Prompt is the first message, in which {{name}} is a parameter; "" is the instruction, and all
+	// other parameters as JSON.
+	Prompt        string
+	Parameters    []Parameter     // that it has to be called with; it may be called with others
+	Planning      *PlanningConfig // nil does not plan
+	Tools         []string        // that it may call; nil is all of the host
+	Subagents     []string        // that it may call; nil is all
+	Skills        []string        // that it may invoke; nil is all
+	TerminalTools []string        // a call of one is not made, and ends the run: its parameters are the result
+	Model         string          // one of Options.Models; "" is the planner of the task
+	Temperature   *float64        // nil is that of the model
+	NoCallbacks   bool            // it may not ask who called it
+	NoUser        bool            // it may not ask a person
 }
 
 // Skill is a text that an agent may have itself told.
@@ -97,9 +109,12 @@ type AgentRun struct {
 	parseFailures    int // in a row
 	semanticFailures int // since the last plan
 	made             int // runs, and runs of subagents
+	begun            bool
+	fault            string // of its parameters
 	decision         *Decision
 	awaiting         *Callback
-	children         map[string]*AgentRun // that wait for a call, by step
+	relay            *AgentRun            // the subagent whose callback the run waits for; nil is the run itself
+	children         map[string]*AgentRun // that wait for a call or an answer, by step
 	blocked          map[string]*AgentRun // that wait for an answer of this agent, by agent
 	done             map[string]outcome   // of the steps of the decision
 }
@@ -227,11 +242,16 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 
 // newRun is a run of an agent that has not begun.
 func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool) *AgentRun {
-	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, children: map[string]*AgentRun{}, blocked: map[string]*AgentRun{}}
+	fault := a.complete(&params)
+	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, fault: fault, children: map[string]*AgentRun{}, blocked: map[string]*AgentRun{}}
 	r.driver = selectTurnDriver(a, override)
 	_, r.Planning = r.driver.(*PlanningTurnDriver)
 	r.system = h.system(a, r.Planning)
-	r.remind(request(&r.Parameters))
+	if a.Prompt != "" {
+		r.remind(fill(a.Prompt, &r.Parameters))
+	} else {
+		r.remind(request(&r.Parameters))
+	}
 	return r
 }
 
@@ -260,18 +280,49 @@ func (h *Host) drive(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		result, err := r.driver.RunTurn(ctx, r.Agent, h, r, r.CallerID)
+		if r.awaiting != nil {
+			return r.blockedBy(r.awaiting), nil
+		}
+		result, err := h.turn(ctx, r)
 		var paused *pausedError
 		switch {
+		case errors.As(err, &paused) && paused.callback != nil: // of a subagent, which its caller passes on
+			r.waits(paused.callback)
+			r.relay = paused.child
 		case errors.As(err, &paused) && r.CallerID == hostID:
 			return &AgentResult{Status: Blocked, Message: paused.Error(), Run: r}, nil
 		case err != nil:
 			return nil, err
 		case result != nil:
-			result.Run = r
+			if result.Run = r; string(result.Response) == "null" {
+				result.Response = nil
+			}
 			return result, nil
 		}
 	}
+}
+
+// turn does a turn, and calls the hooks around a run.
+func (h *Host) turn(ctx context.Context, r *AgentRun) (*AgentResult, error) {
+	if !r.begun {
+		r.begun = true
+		if r.fault != "" {
+			return &AgentResult{Status: Failed, Message: r.fault}, nil
+		}
+		if result, err := h.preAgent(ctx, r); result != nil || err != nil {
+			return result, err
+		}
+	}
+	result, err := r.driver.RunTurn(ctx, r.Agent, h, r, r.CallerID)
+	if result == nil || err != nil {
+		return result, err
+	}
+	return h.postAgent(ctx, r, result)
+}
+
+// blockedBy is the result of a run that waits for the answer to a callback.
+func (r *AgentRun) blockedBy(cb *Callback) *AgentResult {
+	return &AgentResult{Status: Blocked, Message: cb.Message, Callback: cb, Run: r}
 }
 
 // Resume goes on with a run whose result was Blocked: with the answer to its callback, JSON, or
@@ -288,8 +339,13 @@ func (h *Host) Resume(ctx context.Context, r *AgentRun, answer json.RawMessage) 
 	return h.drive(ctx, r)
 }
 
-// pausedError is that a call waits for somebody.
-type pausedError struct{ run string }
+// pausedError is that a call waits for somebody, or the callback of a subagent that its caller can't
+// answer.
+type pausedError struct {
+	run      string
+	callback *Callback
+	child    *AgentRun
+}
 
 func (e *pausedError) Error() string { return "a call waits for approval" }
 
@@ -317,8 +373,20 @@ func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) 
 	} else {
 		t.Schema = decisionSchema(r.Planning)
 	}
+	t.Temperature = r.Agent.Temperature
+	if f := h.opts.Hooks.PreModel; f != nil {
+		f(r, t)
+	}
 	h.k.SetTurn(h.k.Usage().Requests + 1)
-	return h.k.Ask(ctx, t)
+	name, m := "", h.k.Task.Planner
+	if own := h.opts.Models[r.Agent.Model]; own != nil {
+		name, m = r.Agent.Model, own
+	}
+	reply, err := h.k.AskModel(ctx, name, m, t)
+	if f := h.opts.Hooks.PostModel; f != nil && err == nil {
+		f(r, reply)
+	}
+	return reply, err
 }
 
 // place is a run among those of the host.

@@ -1,36 +1,105 @@
 package agentframework
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/tidwall/gjson"
 )
 
-// agentOptions are an Agent as JSON.
+// agentOptions are an Agent as JSON, and as front matter.
 type agentOptions struct {
-	ID           string          `json:"id"`
-	Description  string          `json:"description"`
-	Instructions string          `json:"instructions"`
-	Planning     json.RawMessage `json:"planning"`
-	Tools        []string        `json:"tools"`
+	modelOptions
+	ID            string          `json:"id"`
+	Role          string          `json:"role"`
+	Description   string          `json:"description"`
+	Instructions  string          `json:"instructions"`
+	Prompt        string          `json:"prompt"`
+	Parameters    json.RawMessage `json:"parameters"`
+	Planning      json.RawMessage `json:"planning"`
+	Tools         []string        `json:"tools"`
+	Subagents     []string        `json:"subagents"`
+	Skills        []string        `json:"skills"`
+	TerminalTools []string        `json:"terminal_tools"`
 }
 
-func (a *agentOptions) agent() (Agent, error) {
-	p, err := ParsePlanning(a.Planning)
-	if err != nil {
-		return Agent{}, fmt.Errorf("agentframework: the agent %q: %w", a.ID, err)
+// modelOptions say by which model an agent works, and whom it may ask.
+type modelOptions struct {
+	Model          string   `json:"model"`
+	Temperature    *float64 `json:"temperature"`
+	CanQueryCaller *bool    `json:"can_query_caller"`
+	CanUseHost     *bool    `json:"can_use_host_interaction"`
+}
+
+func (o *modelOptions) into(a *Agent) {
+	if o.Model != "" {
+		a.Model = o.Model
 	}
-	return Agent{ID: a.ID, Description: a.Description, Instructions: a.Instructions, Planning: p, Tools: a.Tools}, nil
+	if o.Temperature != nil {
+		a.Temperature = o.Temperature
+	}
+	if o.CanQueryCaller != nil {
+		a.NoCallbacks = !*o.CanQueryCaller
+	}
+	if o.CanUseHost != nil {
+		a.NoUser = !*o.CanUseHost
+	}
+}
+
+func (o *agentOptions) agent() (Agent, error) {
+	a := Agent{
+		ID: o.ID, Role: o.Role, Description: o.Description, Instructions: o.Instructions, Prompt: o.Prompt,
+		Tools: o.Tools, Subagents: o.Subagents, Skills: o.Skills, TerminalTools: o.TerminalTools,
+	}
+	o.into(&a)
+	var err error
+	if a.Planning, err = ParsePlanning(o.Planning); err == nil {
+		a.Parameters, err = parametersOf(o.Parameters)
+	}
+	if err == nil {
+		err = a.checkPrompt()
+	}
+	if err != nil {
+		return a, fmt.Errorf("agentframework: the agent %q: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+// parametersOf reads the parameters that an agent declares, in order.
+func parametersOf(raw json.RawMessage) (list []Parameter, err error) {
+	declared := gjson.ParseBytes(raw)
+	switch {
+	case isEmpty(declared):
+		return nil, nil
+	case !declared.IsObject():
+		return nil, fmt.Errorf("'parameters' must be an object, got %s", typeName(declared))
+	}
+	declared.ForEach(func(name, v gjson.Result) bool {
+		var o parameterOptions
+		if err = decode([]byte(v.Raw), &o); err != nil {
+			err = fmt.Errorf("the parameter %q: %w", name.Str, err)
+			return false
+		}
+		list = append(list, Parameter{Name: name.Str, Description: o.Description, Type: o.Type, Default: o.Default, Optional: o.Required != nil && !*o.Required})
+		return true
+	})
+	return list, err
 }
 
 // ParseOptions reads options as JSON: the members of the first agent, {"id", "description",
-// "instructions", "planning", "tools"}, beside "planning_override", "agents", a list of others,
-// "skills", a list of {"name", "description", "instructions"}, and "call_functions".
-func ParseOptions(raw []byte) (*Options, error) {
+// "instructions", "planning", "tools"} and so on, beside "planning_override", "agents", a list of
+// others, "skills", a list of {"name", "description", "instructions"}, and "call_functions". With
+// "agent_directory" the agents are those of a folder of Markdown, and the first one is "root_agent".
+// Open opens the folder; nil opens none.
+func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) {
 	var t struct {
 		agentOptions
 		PlanningOverride *bool          `json:"planning_override"`
 		Agents           []agentOptions `json:"agents"`
+		AgentDirectory   string         `json:"agent_directory"`
+		RootAgent        string         `json:"root_agent"`
 		Skills           []struct {
 			Name         string `json:"name"`
 			Description  string `json:"description"`
@@ -38,9 +107,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 		} `json:"skills"`
 		CallFunctions bool `json:"call_functions"`
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
+	if err := decode(raw, &t); err != nil {
 		return nil, fmt.Errorf("agentframework: the options can't be read: %w", err)
 	}
 	o := &Options{PlanningOverride: t.PlanningOverride, CallFunctions: t.CallFunctions}
@@ -51,17 +118,19 @@ func ParseOptions(raw []byte) (*Options, error) {
 	if o.PlanningOverride == nil && o.Agent.Planning == nil && t.Planning != nil {
 		o.PlanningOverride = new(bool) // a block that does not enable it
 	}
-	ids := map[string]bool{o.Agent.ID: true}
 	for i := range t.Agents {
 		a, err := t.Agents[i].agent()
 		if err != nil {
 			return nil, err
 		}
-		if a.ID == "" || ids[a.ID] {
-			return nil, fmt.Errorf("agentframework: the agent %d has no id, or that of another: %q", i, a.ID)
-		}
-		ids[a.ID] = true
 		o.Agents = append(o.Agents, a)
+	}
+	if t.AgentDirectory != "" {
+		if err := o.addFolder(t.AgentDirectory, t.RootAgent, open); err != nil {
+			return nil, err
+		}
+	} else if t.RootAgent != "" {
+		return nil, fmt.Errorf(`agentframework: "root_agent" is one of "agent_directory", which is not there`)
 	}
 	for i, s := range t.Skills {
 		if s.Name == "" {
@@ -69,5 +138,54 @@ func ParseOptions(raw []byte) (*Options, error) {
 		}
 		o.Skills = append(o.Skills, Skill(s))
 	}
-	return o, nil
+	return o, o.checkAgents()
+}
+
+// addFolder adds the agents of a folder; that of the id root is the first one.
+func (o *Options) addFolder(name, root string, open func(string) fs.FS) error {
+	if open == nil {
+		return fmt.Errorf(`agentframework: "agent_directory": no folder can be read here`)
+	}
+	list, err := ReadAgents(open(name))
+	if err != nil {
+		return fmt.Errorf("agentframework: the folder %s: %w", name, err)
+	}
+	i := slices.IndexFunc(list, func(a Agent) bool { return a.ID == root })
+	if i < 0 {
+		return fmt.Errorf(`agentframework: the folder %s has no agent %q, which "root_agent" is to name`, name, root)
+	}
+	if o.Agent.ID != "" || o.Agent.Instructions != "" {
+		return fmt.Errorf(`agentframework: the first agent is that of "root_agent"; leave "id" and "instructions" out`)
+	}
+	if o.Agent.Planning != nil {
+		list[i].Planning = o.Agent.Planning
+	}
+	if o.Agent = list[i]; o.Agent.Planning == nil && o.PlanningOverride == nil {
+		o.PlanningOverride = new(bool) // its front matter says whether it plans
+	}
+	o.Agents = append(o.Agents, slices.Delete(list, i, i+1)...)
+	return nil
+}
+
+// checkAgents wants ids that are there once, and lists of subagents and skills that are there.
+func (o *Options) checkAgents() error {
+	ids := map[string]bool{o.Agent.ID: true}
+	for i := range o.Agents {
+		if id := o.Agents[i].ID; id == "" || ids[id] {
+			return fmt.Errorf("agentframework: the agent %d has no id, or that of another: %q", i, id)
+		}
+		ids[o.Agents[i].ID] = true
+	}
+	return nil
+}
+
+// ModelNames are the names of models that agents have, which Options.Models may have.
+func (o *Options) ModelNames() (names []string) {
+	for _, a := range append([]Agent{o.Agent}, o.Agents...) {
+		if a.Model != "" {
+			names = append(names, a.Model)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

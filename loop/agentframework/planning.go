@@ -138,6 +138,9 @@ func (t *planning) plan(ctx context.Context) (*AgentResult, error) {
 		if f := planFault(SubmitPlan, d.Plan, nil, nil, &t.run.Parameters); f != "" {
 			return t.refuse(ctx, f)
 		}
+		if ok, result, err := t.show(ctx, &PlanState{}, d.Plan); !ok {
+			return result, err
+		}
 		t.run.PlanState = &PlanState{}
 		t.install(nil, d.Message, func(s *PlanState) { s.replace(d.Plan, nil) })
 		return nil, nil
@@ -161,6 +164,11 @@ func (t *planning) final(ctx context.Context, d *Decision) (*AgentResult, error)
 func (t *planning) install(before []PlanStep, why string, change func(*PlanState)) {
 	s := t.run.PlanState
 	change(s)
+	for id := range t.run.children { // subagents of steps that are no more, or begin anew
+		if _, waits := s.StepResults.Get(id); !waits {
+			delete(t.run.children, id)
+		}
+	}
 	s.unreflected = false
 	t.run.semanticFailures, t.run.parseFailures = 0, 0
 	u := s.updated(before)
@@ -223,7 +231,7 @@ func (t *planning) execute(ctx context.Context, s *PlanState, batch []PlanStep) 
 	if len(batch) > 1 {
 		limit = t.Config.timeout()
 	}
-	outcomes, ended := t.host.perform(ctx, t.run, todo, limit)
+	outcomes, ended := t.host.perform(ctx, t.run, todo, limit, true)
 	finished := time.Now()
 	for i := range outcomes {
 		done[todo[i].ID] = outcomes[i]
@@ -245,6 +253,10 @@ func (t *planning) record(s *PlanState, batch []PlanStep, done map[string]outcom
 		switch {
 		case step.Kind == CallbackKind && !ok:
 			s.wait(step)
+		case o.blocked != nil && o.blocked.awaiting.isQuestion():
+			s.waitFor(step, o.blocked.awaiting)
+			t.run.children[step.ID] = o.blocked
+			delete(t.run.blocked, o.blocked.Agent.ID)
 		case o.open:
 		default:
 			if o.failure != "" {
@@ -290,6 +302,11 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 		return t.revise(ctx, s, d, nil)
 	case AmendPlan:
 		return t.amend(ctx, s, d)
+	case CallSubagent:
+		if id := t.answers(s, d); id != "" {
+			s.PendingCallbackStepID = id
+			return t.goOn(ctx, s, d)
+		}
 	case CallbackKind:
 		if f := callbackFault(d, s, endOfPlan); f != "" {
 			return t.refuse(ctx, f)
@@ -297,6 +314,23 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 		t.run.semanticFailures = 0
 	}
 	return t.host.dispatch(ctx, t.run, d, t.callerID)
+}
+
+// answers is the step whose subagent a call answers by the parameter "resolution"; "" is none.
+func (t *planning) answers(s *PlanState, d *Decision) string {
+	if !gjson.GetBytes(d.Parameters, resolution).Exists() {
+		return ""
+	}
+	who := PlanStep{SubagentID: d.SubagentID, Parameters: d.Parameters}
+	if who.SubagentID == "" {
+		who.fromParameters()
+	}
+	for _, id := range s.callbacks() {
+		if c := t.run.children[id]; c != nil && c.Agent.ID == who.SubagentID {
+			return id
+		}
+	}
+	return ""
 }
 
 // goOn goes on with the plan: it resolves the callback that is pending, if the decision does or
@@ -310,7 +344,12 @@ func (t *planning) goOn(ctx context.Context, s *PlanState, d *Decision) (*AgentR
 		if resolution.Exists() {
 			value = json.RawMessage(resolution.Raw)
 		}
-		s.resolve(value, time.Now())
+		if c := t.run.children[s.PendingCallbackStepID]; c != nil { // the subagent goes on with it
+			c.answered(orNull(value))
+			s.again(s.PendingCallbackStepID)
+		} else {
+			s.resolve(value, time.Now())
+		}
 	case !ready:
 		s.EOPStallCount++
 		t.host.k.Warn(fmt.Sprintf("Planning: agent %s emitted continue_plan at end_of_plan (stall %d/%d) — injecting reminder to finalize",
@@ -346,6 +385,10 @@ func (t *planning) revise(ctx context.Context, s *PlanState, d *Decision, kept [
 	if s.PlanRevision >= limit {
 		return t.cap(ctx, capRevisions, fmt.Sprintf("max_plan_revisions=%d exceeded", limit))
 	}
-	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(append(slices.Clone(kept), d.Plan...), stepIDs(kept)) })
+	steps := append(slices.Clone(kept), d.Plan...)
+	if ok, result, err := t.show(ctx, s, steps); !ok {
+		return result, err
+	}
+	t.install(s.Plan, d.Message, func(s *PlanState) { s.replace(steps, stepIDs(kept)) })
 	return nil, nil
 }

@@ -35,6 +35,9 @@ A step is {"id": a letter and then letters, digits and _, "kind": "call_tool", "
 // system is what an agent is told.
 func (h *Host) system(a *Agent, plans bool) string {
 	var b strings.Builder
+	if a.Role != "" {
+		b.WriteString("Your role: " + a.Role + "\n\n")
+	}
 	if a.Instructions != "" {
 		b.WriteString(a.Instructions + "\n\n")
 	}
@@ -48,7 +51,7 @@ func (h *Host) system(a *Agent, plans bool) string {
 	b.WriteString("\n\nTools:\n")
 	none := true
 	for _, f := range loop.Functions(h.caller.Compile.Catalogue) {
-		if a.mayCall(f.Name) {
+		if may(a.Tools, f.Name) {
 			entry(&b, f.Name, f.Description, f.Params)
 			none = false
 		}
@@ -56,20 +59,24 @@ func (h *Host) system(a *Agent, plans bool) string {
 	if none {
 		b.WriteString("none\n")
 	}
+	heading := "\nSubagents:\n"
 	for i := range h.opts.Agents {
-		if i == 0 {
-			b.WriteString("\nSubagents:\n")
+		if s := &h.opts.Agents[i]; may(a.Subagents, s.ID) && s.ID != a.ID {
+			b.WriteString(heading)
+			heading = ""
+			entry(&b, s.ID, s.Description, s.parametersSchema())
 		}
-		entry(&b, h.opts.Agents[i].ID, h.opts.Agents[i].Description, nil)
 	}
-	if len(h.opts.Agents) > 0 {
+	if heading == "" {
 		b.WriteString("A subagent whose status is \"blocked\" waits for you: call it again with {\"resolution\": ANSWER} as its parameters, and it goes on.\n")
 	}
-	for i := range h.opts.Skills {
-		if i == 0 {
-			b.WriteString("\nSkills:\n")
+	heading = "\nSkills:\n"
+	for _, s := range h.opts.Skills {
+		if may(a.Skills, s.Name) {
+			b.WriteString(heading)
+			heading = ""
+			entry(&b, s.Name, s.Description, nil)
 		}
-		entry(&b, h.opts.Skills[i].Name, h.opts.Skills[i].Description, nil)
 	}
 	if h.k.Task.Schema != nil {
 		fmt.Fprintf(&b, "\nThe response of the final_message, or its message if there is none (as text, or as the JSON that it is), is of the schema %s\n", h.k.Task.Schema)
@@ -139,6 +146,30 @@ func objectOf(required []string, members ...schemaMember) json.RawMessage {
 		schema.Set("required", required)
 	}
 	return schema.JSON()
+}
+
+// parametersSchema is the schema of the parameters that an agent declares; nil is none.
+func (a *Agent) parametersSchema() json.RawMessage {
+	var members []schemaMember
+	var required []string
+	for i := range a.Parameters {
+		p := &a.Parameters[i]
+		schema := loop.Object{}
+		if p.Type != "" {
+			schema.Set("type", p.Type)
+		}
+		if p.Description != "" {
+			schema.Set("description", p.Description)
+		}
+		members = append(members, schemaMember{p.Name, string(schema.JSON())})
+		if !p.Optional && p.Default == nil {
+			required = append(required, p.Name)
+		}
+	}
+	if members == nil {
+		return nil
+	}
+	return objectOf(required, members...)
 }
 
 func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }

@@ -44,7 +44,7 @@ func reminder(s *PlanState, endOfPlan bool) string {
 	}
 	if id := s.PendingCallbackStepID; id != "" {
 		lines = append(lines, fmt.Sprintf(`<pending_callback step_id="%s" intent="%s">A step is awaiting your resolution. `+
-			`Emit continue_plan with parameters.resolution to answer, or submit_plan to replan.</pending_callback>`, id, s.step(id).CallbackIntent))
+			`Emit continue_plan with parameters.resolution to answer, or submit_plan to replan.</pending_callback>`, id, s.intent(id)))
 	}
 	if pending := s.pending(); len(pending) > 0 {
 		lines = append(lines, fmt.Sprintf("<pending_steps>%s</pending_steps>", python.Dumps(jsonscan.Encode(pending), false, true)))

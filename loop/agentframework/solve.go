@@ -28,6 +28,9 @@ type Options struct {
 	// Agents are those that steps and decisions may call as subagents. A subagent that is none of
 	// them is the tool of that name.
 	Agents []Agent
+	// Models are planners by the names that agents have for their models. Any other name is the task's
+	// planner.
+	Models map[string]loop.Planner
 	// Skills are what agents may invoke. A skill that is none of them is the tool of that name.
 	Skills []Skill
 	// StepRefResolver resolves the references of steps; nil is a Resolver.
@@ -36,6 +39,8 @@ type Options struct {
 	// the run wait: see Host.Resume; another rejects the callback. Nil puts it as a call of the
 	// tool step to those who approve calls: an answer's result, or approval, is the answer.
 	OnCallback func(ctx context.Context, c *Callback) (json.RawMessage, error)
+	// Hooks are called while agents run.
+	Hooks Hooks
 	// OnPlanUpdated is called with each new plan of an agent. Subagents run at the same time.
 	OnPlanUpdated func(run *AgentRun, e *PlanUpdated)
 	// CallFunctions has the model decide by calling functions, not by structured text.

@@ -156,6 +156,29 @@ func (s *PlanState) wait(step *PlanStep) {
 	}{true, step.CallbackIntent, step.ID}))
 }
 
+// waitFor takes the callback of a subagent, which the model is to resolve: see refresh.
+func (s *PlanState) waitFor(step *PlanStep, cb *Callback) {
+	s.StepResults.set(step.ID, jsonscan.Encode(struct {
+		Pending    bool            `json:"_callback_pending"`
+		Intent     string          `json:"intent"`
+		StepID     string          `json:"step_id"`
+		Message    string          `json:"message"`
+		Parameters json.RawMessage `json:"parameters"`
+	}{true, cb.Intent, step.ID, cb.Message, orNull(cb.Parameters)}))
+}
+
+// intent is that of the callback that a step waits for.
+func (s *PlanState) intent(id string) string {
+	v, _ := s.StepResults.Get(id)
+	return gjson.GetBytes(v, "intent").Str
+}
+
+// again has a step that waited be executed once more.
+func (s *PlanState) again(id string) {
+	s.StepResults.remove(func(other string) bool { return other == id })
+	s.refresh()
+}
+
 // resolve resolves the callback that is pending.
 func (s *PlanState) resolve(resolution json.RawMessage, at time.Time) {
 	step := s.step(s.PendingCallbackStepID)

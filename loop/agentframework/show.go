@@ -1,0 +1,101 @@
+package agentframework
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang/dialect"
+	"github.com/plc-lang/plc/lang/dialect/agentframework"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// show tells of a plan before any step of it is executed, and puts it to Options.OnPlan of the loop:
+// whole, so that its steps are not asked about again. When it is not to be executed, the model is
+// told why: ok is false.
+func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok bool, result *AgentResult, err error) {
+	l := &t.host.k.Loop
+	if l.OnPlan == nil && l.OnEvent == nil {
+		return true, nil, nil
+	}
+	prog, findings := t.program(s, steps)
+	switch {
+	case findings.HasErrors() && l.OnPlan == nil:
+		return true, nil, nil // the steps that are faulty will fail
+	case findings.HasErrors():
+		result, err = t.refuse(ctx, "The plan can't be executed: "+findings.Err().Error())
+		return false, result, err
+	}
+	switch err := t.host.k.Show(prog); {
+	case err == nil:
+		return true, nil, nil
+	case errors.Is(err, loop.ErrRejected), errors.Is(err, exec.ErrNobody):
+		return false, nil, err
+	default:
+		t.run.remind(systemReminder("<plan_refused>"+strings.TrimPrefix(err.Error(), "loop: ")+"</plan_refused>", "The plan was refused. Submit another one."))
+		return false, nil, nil
+	}
+}
+
+// program is a plan as a program, in which the results that there are stand for steps that are done.
+// What a step calls that is no tool is one that does nothing here: an agent, a skill, or something
+// that there is not.
+func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, diag.List) {
+	h := t.host
+	doc, findings := agentframework.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(map[string]any{"plan": plain(steps)})), &dialect.Options{})
+	if findings.HasErrors() {
+		return nil, findings
+	}
+	tools := h.caller.Compile.Catalogue
+	for i := range steps {
+		if name := steps[i].target(); steps[i].Kind != CallbackKind {
+			tools = tools.WithMissing(h.standIn(name))
+		}
+	}
+	tools = tools.WithMissing(asking())
+	values := Values{}
+	for _, of := range []*Values{&t.run.Parameters, &s.StepResults} {
+		for _, name := range of.names {
+			values.set(name, of.byID[name])
+		}
+	}
+	o := h.caller.Compile
+	o.Catalogue, o.Values = tools, map[string]compile.Given{"input": {JSON: jsonscan.Encode(&values)}}
+	prog, more := compile.Compile(doc, &o)
+	return prog, append(findings, more...)
+}
+
+// plain are steps of which nothing depends on steps that are done: their results are there.
+func plain(steps []PlanStep) []*PlanStep {
+	there, list := stepIDs(steps), make([]*PlanStep, len(steps))
+	for i := range steps {
+		own := steps[i]
+		own.DependsOn = nil
+		for _, d := range steps[i].DependsOn {
+			if there[d] {
+				own.DependsOn = append(own.DependsOn, d)
+			}
+		}
+		list[i] = &own
+	}
+	return list
+}
+
+// standIn is a tool of a name that calls nothing: that of an agent or of a skill.
+func (h *Host) standIn(name string) *tool.Tool {
+	open, _ := schemas.Compile([]byte(`true`), nil)
+	d := &tool.Definition{Name: name, Description: "There is no such tool: the step fails.", Output: open}
+	switch a, s := h.agent(name), h.skill(name); {
+	case a != nil:
+		d.Description = strings.TrimSpace("An agent, which decides for itself what it calls. " + a.Description)
+	case s != nil:
+		d.Description = s.Description
+	}
+	return &tool.Tool{Definition: d, Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, nil })}
+}
