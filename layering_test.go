@@ -53,10 +53,11 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {own: "compile compile/cel compile/report dag/draw diag exec exec/adaptive exec/forecast internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations loop state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai"},
+	".": {own: "approval compile compile/cel compile/report dag/draw diag exec exec/adaptive exec/forecast internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations loop state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai"},
 
 	// Leaves.
 	"internal/jsonscan": {},
+	"internal/durable":  {},
 	"internal/python":   {},
 	"internal/spell":    {},
 	"internal/display":  {},
@@ -120,7 +121,7 @@ var layers = map[string]layer{
 	"exec/law":       {}, // tests only
 	"exec/forecast":  {own: "exec compile lang tool schemas state dag internal/spell"},
 	"trace":          {own: "exec tool"},
-	"approval":       {own: "compile/report internal/jsonscan"},
+	"approval":       {own: "compile/report internal/durable internal/jsonscan"},
 
 	// The record of runs.
 	"journal":                 {own: "exec compile"},
@@ -150,7 +151,7 @@ var layers = map[string]layer{
 			"exec exec/forecast journal journal/sqlite " +
 			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/jsonscan cmd/plc/internal/gateway internal/spell",
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan cmd/plc/internal/gateway internal/spell",
 		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},

@@ -223,6 +223,9 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	if err != nil {
 		return err
 	}
+	if p.checker.Policy.ApprovalKeys != nil {
+		return errors.New(WantsSigned)
+	}
 	if digest != p.begunWith {
 		return fmt.Errorf("the plan of the run %s is not the one that was approved; look at it again", run)
 	}

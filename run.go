@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
@@ -60,6 +61,13 @@ type Run struct {
 	// Options are the executor's options, without the hooks. They may be changed before
 	// Do.
 	Options *exec.Options
+	// Approval is an approval in a file on which a lazy plan runs, and which it uses up: set
+	// it before Do. Nil is none.
+	Approval *approval.Kept
+	// Refusal says, after Do, why the plan could not run on Approval.
+	Refusal *approval.Refusal
+	// Preview is, after Do, what a lazy plan was expected to do.
+	Preview *Preview
 
 	plan    *Plan
 	store   journal.Store
@@ -77,7 +85,8 @@ type Hooks struct {
 	// Approver answers questions about calls: see exec.Options.
 	Approver func(ctx context.Context, q *exec.Question) (exec.Answer, error)
 	// Allow decides whether a lazy plan runs, of which nobody has approved the preview. It
-	// returns nil to run it, and else what takes the place of the run's result.
+	// returns nil to run it, and else what takes the place of the run's result. It is not called
+	// under a policy with approvalKeys, which wants a signed approval in a file.
 	Allow func(ctx context.Context, r *Run, p *Preview) (*exec.Result, error)
 	// OnEvent is called with each event: see Config.
 	OnEvent func(*exec.Event)
@@ -253,16 +262,22 @@ func (r *Run) allowed(ctx context.Context) (*exec.Result, error) {
 		return nil, err
 	}
 	r.Options.Covered = preview.DryRun.Cover(r.Options, mostShown)
-	if before {
+	r.Preview = preview
+	var stop *exec.Result
+	switch {
+	case before:
 		return nil, nil
-	}
-	if r.Allow == nil {
-		if r.record == nil {
-			return r.NotRun(exec.Rejected, noRecordToWait), nil
-		}
+	case r.Approval != nil:
+		stop, err = r.useApproval(ctx)
+	case r.plan.checker.Policy.ApprovalKeys != nil:
+		return r.NotRun(exec.Rejected, WantsSigned), nil
+	case r.Allow != nil:
+		stop, err = r.Allow(ctx, r, preview)
+	case r.record == nil:
+		return r.NotRun(exec.Rejected, noRecordToWait), nil
+	default:
 		return r.NotRun(exec.Paused, WaitsForApproval), nil
 	}
-	stop, err := r.Allow(ctx, r, preview)
 	if stop != nil || err != nil {
 		return stop, err
 	}

@@ -263,7 +263,7 @@ func (env *environment) answerPlan(ctx context.Context, store journal.Store, sum
 	}
 	reason := f.reason
 	if approve && p.Checker().Policy.ApprovalKeys != nil {
-		return errors.New(wantsSigned)
+		return errors.New(plc.WantsSigned)
 	}
 	if approve {
 		preview, err := p.Preview(ctx)

@@ -5,8 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -14,10 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile/report"
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 )
 
@@ -123,7 +119,8 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		}
 		return err
 	}
-	return env.changeApproval(name, func(a *approval.File) error {
+	rejected := false
+	err := env.changeApproval(name, func(a *approval.File) error {
 		draft := *a
 		if err := draft.Approve(person(as), time.Now()); err != nil {
 			return err
@@ -144,35 +141,22 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		if approved {
 			return approve(a)
 		}
-		if err := a.Reject(person(as), why, time.Now()); err != nil {
-			return err
-		}
-		return exit(exitRejected)
+		rejected = true
+		return a.Reject(person(as), why, time.Now())
 	})
+	if err == nil && rejected {
+		return exit(exitRejected)
+	}
+	return err
 }
 
-// changeApproval reads an approval, changes it and writes it back; with exit 5 the change
-// is a rejection, which is written as well.
+// changeApproval reads an approval, changes it and writes it back.
 func (env *environment) changeApproval(name string, change func(*approval.File) error) error {
-	a, err := env.readApproval(name)
+	a, err := env.engine(nil).OpenApproval(name)
 	if err == nil {
-		err = change(a)
+		err = a.Change(change)
 	}
 	var refusal *approval.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		env.complain(err)
-		return exit(exitRejected)
-	case err != nil && err != exit(exitRejected):
-		return err
-	}
-	said := err
-	if err = settle(name, a); err == nil {
-		err = replaceFile(name, a.JSON(approvalKey()))
-	}
-	if err == nil && a.RejectedAt == nil {
-		err = notRejected(name, a) // in between
-	}
 	if errors.As(err, &refusal) {
 		env.complain(refusal)
 		return exit(exitRejected)
@@ -180,142 +164,13 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	if err != nil {
 		return err
 	}
-	id, ofLoop := strings.CutPrefix(a.Plan, planOfLoop)
-	switch err = said; {
-	case err == nil && a.RejectedAt == nil && ofLoop && filepath.Ext(name) == planFile:
-		env.hintf("approved by %s; plc solve --resume %s goes on", a.ApprovedBy, id)
-	case err == nil && a.RejectedAt == nil:
-		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.ApprovedBy, name)
+	switch id, ofLoop := strings.CutPrefix(a.File.Plan, planOfLoop); {
+	case a.File.RejectedAt != nil:
+		env.hintf("rejected by %s", a.File.RejectedBy)
+	case ofLoop && filepath.Ext(name) == planFile:
+		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, id)
 	default:
-		env.hintf("rejected by %s", a.RejectedBy)
-	}
-	return err
-}
-
-// approvalKey is the key that approvals are sealed with; nil is none.
-func approvalKey() []byte {
-	if key := os.Getenv("PLC_APPROVAL_KEY"); key != "" {
-		return []byte(key)
+		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.File.ApprovedBy, name)
 	}
 	return nil
-}
-
-func (env *environment) readApproval(name string) (*approval.File, error) {
-	text, err := env.readFile(name)
-	if err != nil {
-		return nil, err
-	}
-	a, err := approval.Read(text, approvalKey())
-	var refusal *approval.Refusal
-	if err != nil && !errors.As(err, &refusal) {
-		return nil, fmt.Errorf("%s: %w", shownName(name), err)
-	}
-	return a, err
-}
-
-// checkApproval makes sure that what would run is what was approved. What it returns
-// stands for the result when it is not.
-func (env *environment) checkApproval(p *prepared, r *plc.Run) (*approval.File, *exec.Result, error) {
-	a, err := p.approval, p.refusal
-	if err == nil {
-		err = a.Allows(p.Manifest(), time.Now())
-	}
-	if keys := p.settings.Policy.ApprovalKeys; err == nil && keys != nil {
-		err = a.SignedBy(keys)
-	}
-	var refusal *approval.Refusal
-	if !errors.As(err, &refusal) {
-		return a, nil, err
-	}
-	return nil, env.refused(p, r, refusal), nil
-}
-
-// refused is the result of a plan that was not approved as it is.
-func (env *environment) refused(p *prepared, run *plc.Run, r *approval.Refusal) *exec.Result {
-	const most = 5 // that stand in the reason
-	var all []string
-	for _, d := range r.Differences {
-		all = append(all, d.String())
-	}
-	reason := r.Message
-	if len(all) > 0 {
-		reason += ": " + strings.Join(all[:min(most, len(all))], "; ")
-	}
-	if len(all) > most {
-		reason += fmt.Sprintf("; and %d more", len(all)-most)
-		if !p.asJSON {
-			for _, d := range all {
-				showf(env.stderr, "  %s\n", d)
-			}
-		}
-	}
-	return run.NotRun(exec.Rejected, reason)
-}
-
-// use marks an approval as used, before anything runs: by a file beside it that can be made
-// once only, so that of two runs at a time one is refused, and in the approval itself.
-func (env *environment) use(name string, a *approval.File, run string) error {
-	if err := mark(name, a, run); err != nil {
-		return err
-	}
-	a.Use(run, time.Now())
-	return replaceFile(name, a.JSON(approvalKey()))
-}
-
-// rejectedMark is what the mark of an approval says that was rejected, instead of a run.
-const rejectedMark = "rejected"
-
-// mark says once and for all what became of an approval, a run or rejectedMark: the first one
-// holds.
-func mark(name string, a *approval.File, what string) error {
-	path, err := markPath(name, a)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		if err := notRejected(name, a); err != nil {
-			return err
-		}
-		return &approval.Refusal{Message: "the approval was used already; each is for one run"}
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(f, what)
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("can't mark the approval as used: %w", err)
-	}
-	return nil
-}
-
-// settle marks an approval that was rejected, so that no run that has read it before uses it,
-// and nobody who is asked at the same time approves it.
-func settle(name string, a *approval.File) error {
-	if a.RejectedAt == nil || notRejected(name, a) != nil {
-		return nil
-	}
-	return mark(name, a, rejectedMark)
-}
-
-// notRejected refuses an approval whose mark says that it was rejected.
-func notRejected(name string, a *approval.File) error {
-	path, err := markPath(name, a)
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(path)
-	if err == nil && strings.TrimSpace(string(text)) == rejectedMark {
-		return &approval.Refusal{Message: "the approval was rejected; plc plan makes another one"}
-	}
-	return nil // a mark that can't be read is used up by mark
-}
-
-// markPath is the file beside an approval that marks it as used.
-func markPath(name string, a *approval.File) (string, error) {
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return "", plc.ReadError(err)
-	}
-	return filepath.Join(filepath.Dir(real), ".plc-used-"+a.ID), nil
 }

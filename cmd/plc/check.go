@@ -9,6 +9,7 @@ import (
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/durable"
 )
 
 // checkFlags are the flags of plc check.
@@ -174,7 +175,7 @@ func (env *environment) fixOnce(name string, s *settings, l *loaded) (*loaded, e
 	if bytes.Equal(text, before) {
 		return l, nil
 	}
-	if err := replaceFile(name, text); err != nil {
+	if err := durable.WriteFile(name, text); err != nil {
 		return l, err
 	}
 	showf(env.stderr, "%s: fixed\n", name)

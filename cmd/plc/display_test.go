@@ -39,8 +39,6 @@ var mayWrite = map[string]string{
 	"WriteText":                    "nothing, to learn whether the writer is gone",
 	"mark":                         "a file",
 	"createFile":                   "a file",
-	"replaceFile":                  "a file",
-	"writeSynced":                  "a file",
 }
 
 // TestNothingElseIsPrinted makes sure that people are shown nothing that package display did not

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -137,33 +136,4 @@ func jsonText(name string, read func(name string) ([]byte, error)) (compile.Give
 		return compile.Given{}, err
 	}
 	return plc.ReadJSON(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
-}
-
-// replaceFile writes a file whole or not at all. Its mode stays, and a link to it
-// stays a link.
-func replaceFile(name string, text []byte) error {
-	name, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return plc.ReadError(err)
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return plc.ReadError(err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".plc-*")
-	if err != nil {
-		return fmt.Errorf("can't write %s: %w", name, err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	if err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("can't write %s: %w", name, err)
-	}
-	return nil
 }

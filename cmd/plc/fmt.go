@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect/notations"
 )
@@ -100,7 +101,7 @@ func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 		showf(env.stdout, "%s\n", name)
 		return exitErrors, nil
 	case f.write:
-		return exitDone, replaceFile(name, out)
+		return exitDone, durable.WriteFile(name, out)
 	}
 	_, err = env.stdout.Write(out)
 	return exitDone, err

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/durable"
 )
 
 // A host is an MCP host with a configuration file per folder.
@@ -191,7 +192,7 @@ func (s *setup) write() error {
 			return errors.Join(err, os.Remove(s.host.behind()))
 		}
 	}
-	write := replaceFile
+	write := durable.WriteFile
 	if s.old == nil {
 		write = writeNew
 	}
@@ -246,7 +247,7 @@ func (env *environment) uninstall(name string) error {
 	if created && len(gjson.ParseBytes(doc).Map()) == 0 {
 		err = os.Remove(h.file)
 	} else {
-		err = replaceFile(h.file, doc)
+		err = durable.WriteFile(h.file, doc)
 	}
 	if err != nil {
 		return err

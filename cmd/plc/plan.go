@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -98,7 +97,6 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 		return err
 	}
 	d, fc, all := doc.DryRun, doc.Forecast, doc.Branches
-	m := p.Manifest()
 	if p.asJSON {
 		err = env.writeJSON(doc)
 	} else {
@@ -114,7 +112,11 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	if err != nil || f.output == "" {
 		return err
 	}
-	return env.writeRequest(f, approval.Request(shownName(name), m, time.Now()))
+	if err := p.RequestApproval(f.output, f.expires); err != nil {
+		return err
+	}
+	env.hintf("plc approve %s approves it; plc run with the same flags and --approval %[1]s uses it", f.output)
+	return nil
 }
 
 // planned is what a plan would do.
@@ -139,19 +141,6 @@ func (f *planOptions) pastRuns() (journal.Store, error) {
 	return store, err
 }
 
-// writeRequest writes a request for approval.
-func (env *environment) writeRequest(f *planOptions, a *approval.File) error {
-	if f.expires > 0 {
-		at := a.Created.Add(f.expires)
-		a.Expires = &at
-	}
-	if err := os.WriteFile(f.output, a.JSON(approvalKey()), 0o600); err != nil {
-		return fmt.Errorf("can't write the request: %w", err)
-	}
-	env.hintf("plc approve %s approves it; plc run with the same flags and --approval %[1]s uses it", f.output)
-	return nil
-}
-
 // prepared is a plan that was read and compiled to be run, and how.
 type prepared struct {
 	*loaded
@@ -162,8 +151,7 @@ type prepared struct {
 	invalid error                    // why it must not run: the exit code
 	tell    func(*exec.Result) error // tells the result, and returns its exit code; nil is showResult
 
-	approval *approval.File // of --approval; nil is none
-	refusal  error          // why it can't be used
+	approval *approval.Kept // of --approval; nil is none
 }
 
 // prepare reads a plan that is to be run, all that it runs with, and the flags.

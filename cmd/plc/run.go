@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -200,12 +198,9 @@ func (env *environment) usable(p *prepared) error {
 	if f.approval == "" {
 		return nil
 	}
-	var refusal *approval.Refusal
-	p.approval, p.refusal = env.readApproval(f.approval)
-	if errors.As(p.refusal, &refusal) { // that the run was refused is recorded
-		return nil
-	}
-	return p.refusal
+	var err error
+	p.approval, err = env.engine(nil).OpenApproval(f.approval)
+	return err
 }
 
 // canReadLines reports, as an error, that a file of instances can't be read. What is no plain
@@ -290,7 +285,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		show.event(e)
 	}
 	r.OnRefused = func(err error) { show.note(trimJournal(err)) }
-	r.Allow = p.allow(env)
+	r.Allow, r.Approval = p.allow(env), p.approval
 	var b *batch
 	stop := func() {}
 	r.OnStart = func() (err error) {
@@ -312,6 +307,15 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	res, err := r.Do(ctx)
 	cancelled()
 	stop()
+	if r.Preview != nil {
+		l.forecast = r.Preview.Forecast
+	}
+	if r.Refusal != nil && !p.asJSON {
+		_, all := r.Refusal.Reason()
+		for _, d := range all {
+			showf(env.stderr, "  %s\n", d)
+		}
+	}
 	lost, lostResults := log.close(), b.close()
 	if err != nil {
 		return asFlag(ctx, err)
@@ -351,57 +355,11 @@ func (env *environment) answerer(f *runFlags, show *progress, r *plc.Run) func(c
 // allow decides about a lazy plan: see plc.Hooks.
 func (p *prepared) allow(env *environment) func(context.Context, *plc.Run, *plc.Preview) (*exec.Result, error) {
 	return func(ctx context.Context, r *plc.Run, preview *plc.Preview) (*exec.Result, error) {
-		p.forecast = preview.Forecast
-		switch f := p.flags; {
-		case f.approval != "":
-			return env.allowedBy(ctx, p, r, f.approval)
-		case p.settings.Policy.ApprovalKeys != nil:
-			return r.NotRun(exec.Rejected, wantsSigned), nil
-		case f.yes:
+		if p.flags.yes {
 			return nil, nil
 		}
 		return env.askPlan(ctx, p, r, preview), nil
 	}
-}
-
-// wantsSigned says how a lazy plan is approved under a policy with approvalKeys.
-const wantsSigned = "the policy wants an approval that is signed: plc plan FILE -o APPROVAL writes a request, plc approve APPROVAL --key KEY signs it, and plc run --approval APPROVAL uses it"
-
-// allowedBy runs a plan on an approval, which is then used up.
-func (env *environment) allowedBy(ctx context.Context, p *prepared, r *plc.Run, name string) (*exec.Result, error) {
-	a, stop, err := env.checkApproval(p, r)
-	if stop != nil || err != nil {
-		return stop, err
-	}
-	if err = useOnce(ctx, p, r, a); err == nil {
-		err = env.use(name, a, r.ID())
-	}
-	var refusal *approval.Refusal
-	if errors.As(err, &refusal) {
-		return env.refused(p, r, refusal), nil
-	}
-	return nil, err
-}
-
-// useOnce uses an approval up that is a file: the store knows it by its id, so that a copy of the
-// file is refused as well.
-func useOnce(ctx context.Context, p *prepared, r *plc.Run, a *approval.File) error {
-	store, err := p.Checker.Store()
-	if store == nil || err != nil {
-		return err
-	}
-	key := "file " + a.ID
-	err = store.UseApproval(ctx, key, r.ID())
-	var refused *journal.ApprovalError
-	if errors.As(err, &refused) && refused.Used == "" { // it was approved without this store
-		if err = store.Approve(ctx, key, time.Time{}); err == nil {
-			err = store.UseApproval(ctx, key, r.ID())
-		}
-	}
-	if errors.As(err, &refused) {
-		err = &approval.Refusal{Message: fmt.Sprintf("the approval was used already; each is for one run, and this one was for %s", refused.Used)}
-	}
-	return err
 }
 
 // askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
@@ -416,7 +374,7 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 		}
 		return r.NotRun(exec.Paused, plc.WaitsForApproval)
 	}
-	show(env.stderr, blueprint(p.name, preview.DryRun, p.forecast, maxListed))
+	show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
 	yes, why := env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
 	switch {
 	case yes:

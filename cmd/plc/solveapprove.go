@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -45,6 +46,14 @@ func (a *planApprovals) next(m report.Manifest) string {
 			return file
 		}
 	}
+}
+
+// approvalKey is the key that approvals are sealed with; nil is none.
+func approvalKey() []byte {
+	if key := os.Getenv("PLC_APPROVAL_KEY"); key != "" {
+		return []byte(key)
+	}
+	return nil
 }
 
 func usedName(file string) string { return strings.TrimSuffix(file, planFile) + usedFile }
@@ -117,7 +126,7 @@ func (a *planApprovals) keep(file string, m report.Manifest, by string) error {
 			return err
 		}
 	}
-	if err := writeSynced(file, f.JSON(approvalKey())); err != nil {
+	if err := durable.WriteFile(file, f.JSON(approvalKey())); err != nil {
 		return fmt.Errorf("%w: its approval can't be kept: %w", loop.ErrRejected, err)
 	}
 	return nil

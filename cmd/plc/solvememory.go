@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/loop/flux"
 )
@@ -61,7 +62,7 @@ func (m *fileMemory) Save(_ context.Context, key string, value json.RawMessage) 
 		return err
 	}
 	values[key] = value
-	return writeSynced(m.name, append(encoded(values), '\n'))
+	return durable.WriteFile(m.name, append(encoded(values), '\n'))
 }
 
 // tableMemory is a memory in a SQLite file.

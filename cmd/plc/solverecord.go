@@ -128,19 +128,6 @@ func (w entryWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// writeSynced writes a file whole, or not at all.
-func writeSynced(name string, text []byte) error {
-	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
-}
-
 // kept reports whether there is a record.
 func (l *solveLog) kept() bool { return l.store != nil }
 

@@ -1,0 +1,146 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/internal/durable"
+)
+
+// Kept is an approval in a file. What became of it is also in a file beside it, its mark, which is
+// made once only: of several processes that use or reject the approval at once, the first one
+// counts.
+type Kept struct {
+	Name string // of the file
+	File *File  // nil with Refusal
+	// Refusal says why the file can't be used: it was edited, or is sealed with another key.
+	Refusal *Refusal
+
+	key []byte
+}
+
+// Open returns the approval in a file with this text. The key is that of Read.
+func Open(name string, text, key []byte) (*Kept, error) {
+	f, err := Read(text, key)
+	k := &Kept{Name: name, File: f, key: key}
+	if err != nil && !errors.As(err, &k.Refusal) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return k, nil
+}
+
+// Change changes an approval, such as by File.Approve, and writes it. An error of change leaves the
+// file as it is. A rejection counts from then on, also for a process that has read the file
+// before. The error is a *Refusal when the approval was rejected meanwhile.
+func (k *Kept) Change(change func(*File) error) error {
+	if k.Refusal != nil {
+		return k.Refusal
+	}
+	if err := change(k.File); err != nil {
+		return err
+	}
+	if k.File.RejectedAt != nil && k.notRejected() == nil {
+		if err := k.mark(rejectedMark); err != nil {
+			return err
+		}
+	}
+	if err := durable.WriteFile(k.Name, k.File.JSON(k.key)); err != nil {
+		return err
+	}
+	if k.File.RejectedAt == nil {
+		return k.notRejected()
+	}
+	return nil
+}
+
+// Allows returns nil when a plan of this manifest may run now on the approval, and else a *Refusal.
+// Unless keys is nil, the approval has to be signed with one of them.
+func (k *Kept) Allows(m report.Manifest, keys []string, now time.Time) error {
+	if k.Refusal != nil {
+		return k.Refusal
+	}
+	if err := k.File.Allows(m, now); err != nil || keys == nil {
+		return err
+	}
+	return k.File.SignedBy(keys)
+}
+
+// Use uses the approval up for a run. The error is a *Refusal when it was used or rejected already.
+func (k *Kept) Use(run string, now time.Time) error {
+	if k.Refusal != nil {
+		return k.Refusal
+	}
+	if err := k.mark(run); err != nil {
+		return err
+	}
+	k.File.Use(run, now)
+	return durable.WriteFile(k.Name, k.File.JSON(k.key))
+}
+
+// rejectedMark is what the mark of an approval says that was rejected, instead of a run.
+const rejectedMark = "rejected"
+
+// mark says once and for all what became of the approval: a run, or rejectedMark.
+func (k *Kept) mark(what string) error {
+	name, err := k.markName()
+	if err != nil {
+		return err
+	}
+	err = durable.Create(name, []byte(what+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		if err := k.notRejected(); err != nil {
+			return err
+		}
+		return refuse("the approval was used already; each is for one run")
+	}
+	if err != nil {
+		return fmt.Errorf("can't mark the approval as used: %w", err)
+	}
+	return nil
+}
+
+// notRejected returns a *Refusal when the mark says that the approval was rejected.
+func (k *Kept) notRejected() error {
+	name, err := k.markName()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(name)
+	if err == nil && strings.TrimSpace(string(text)) == rejectedMark {
+		return refuse("the approval was rejected; plc plan makes another one")
+	}
+	return nil // Use finds a mark that can't be read
+}
+
+// markName returns the name of the mark. It is the same for links to the file.
+func (k *Kept) markName() (string, error) {
+	name, err := filepath.EvalSymlinks(k.Name)
+	if err != nil {
+		return "", fmt.Errorf("can't read %s: %w", k.Name, err)
+	}
+	return filepath.Join(filepath.Dir(name), ".plc-used-"+k.File.ID), nil
+}
+
+// Reason returns why a plan was refused, with the first differences. When that are not all, more
+// has every difference.
+func (r *Refusal) Reason() (reason string, more []string) {
+	const most = 5
+	all := make([]string, len(r.Differences))
+	for i, d := range r.Differences {
+		all[i] = d.String()
+	}
+	reason = r.Message
+	if len(all) > 0 {
+		reason += ": " + strings.Join(all[:min(most, len(all))], "; ")
+	}
+	if len(all) > most {
+		return fmt.Sprintf("%s; and %d more", reason, len(all)-most), all
+	}
+	return reason, nil
+}

@@ -1,0 +1,94 @@
+package plc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/plc-lang/plc/approval"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/journal"
+)
+
+// WantsSigned says how a lazy plan is approved under a policy with approvalKeys.
+const WantsSigned = "the policy wants an approval that is signed: plc plan FILE -o APPROVAL writes a request, plc approve APPROVAL --key KEY signs it, and plc run --approval APPROVAL uses it"
+
+// RequestApproval writes a request to run the plan into a file, for somebody to approve. It covers
+// all that would execute. A run uses the file as its Approval: see OpenApproval.
+func (p *Plan) RequestApproval(file string, expires time.Duration) error {
+	f := approval.Request(File(p.Name).shown(), p.Manifest(), time.Now())
+	if expires > 0 {
+		at := f.Created.Add(expires)
+		f.Expires = &at
+	}
+	if err := os.WriteFile(file, f.JSON(p.checker.session.engine.approvalKey()), 0o600); err != nil {
+		return fmt.Errorf("can't write the request: %w", err)
+	}
+	return durable.SyncFolder(file)
+}
+
+// OpenApproval reads an approval, or a request for one. To approve or reject it, see
+// approval.Kept.Change; to run a plan on it, Run.Approval. One that was edited is no error here: it
+// is refused where it is used.
+func (e *Engine) OpenApproval(file string) (*approval.Kept, error) {
+	const most = 64 << 20
+	text, err := e.readFile(file, most+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > most {
+		return nil, fmt.Errorf("%s has more than %d MiB, which is the most that is read", file, most>>20)
+	}
+	return approval.Open(file, text, e.approvalKey())
+}
+
+// approvalKeyVariable is the variable with the key that seals approvals.
+const approvalKeyVariable = "PLC_APPROVAL_KEY"
+
+// approvalKey returns the key that seals approvals; nil is none.
+func (e *Engine) approvalKey() []byte {
+	if key, _ := e.lookupEnv(approvalKeyVariable); key != "" {
+		return []byte(key)
+	}
+	return nil
+}
+
+// useApproval uses the approval of a file up. It returns nil when the plan may run, and else what
+// takes the place of the result.
+func (r *Run) useApproval(ctx context.Context) (*exec.Result, error) {
+	err := r.Approval.Allows(r.plan.Manifest(), r.plan.checker.Policy.ApprovalKeys, time.Now())
+	if err == nil {
+		err = r.useOnce(ctx)
+	}
+	if err == nil {
+		err = r.Approval.Use(r.ID(), time.Now())
+	}
+	if !errors.As(err, &r.Refusal) {
+		return nil, err
+	}
+	reason, _ := r.Refusal.Reason()
+	return r.NotRun(exec.Rejected, reason), nil
+}
+
+// useOnce uses the approval up in the store, which knows it by its id, so that a copy of the file is
+// refused as well.
+func (r *Run) useOnce(ctx context.Context) error {
+	if r.store == nil {
+		return nil
+	}
+	key := "file " + r.Approval.File.ID
+	err := r.store.UseApproval(ctx, key, r.ID())
+	var refused *journal.ApprovalError
+	if errors.As(err, &refused) && refused.Used == "" { // it was approved without this store
+		if err = r.store.Approve(ctx, key, time.Time{}); err == nil {
+			err = r.store.UseApproval(ctx, key, r.ID())
+		}
+	}
+	if errors.As(err, &refused) {
+		err = &approval.Refusal{Message: fmt.Sprintf("the approval was used already; each is for one run, and this one was for %s", refused.Used)}
+	}
+	return err
+}

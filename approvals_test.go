@@ -1,0 +1,125 @@
+package plc_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/approval"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
+)
+
+// lazyRun begins a run of a lazy plan that approves itself where that counts.
+func lazyRun(t *testing.T, policy string, approved bool) (*plc.Engine, *plc.Run) {
+	t.Helper()
+	store := memory.New()
+	t.Cleanup(func() { store.Close() })
+	eng := plc.New(plc.Config{Store: store, Tools: []*tool.Tool{tool.Func("words", "The words of a text.", words)},
+		ApprovePlan: func(context.Context, *plc.Preview) (bool, string) { return approved, "" }})
+	t.Cleanup(func() { eng.Close() })
+	spec := plc.Spec{Plan: plc.Text(`[{"_tool": "words", "text": "a b", "_outputPath": "†state.words"}]`), Lazy: true}
+	if policy != "" {
+		spec.Toolset.Files = []plc.Source{plc.Text(policy)}
+	}
+	p, err := eng.Prepare(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return eng, r
+}
+
+// A lazy plan runs on an approval in a file once, and only as it was approved.
+func TestRunOnAnApproval(t *testing.T) {
+	eng, r := lazyRun(t, "", false)
+	name := filepath.Join(t.TempDir(), "approval.json")
+	if err := r.Plan().RequestApproval(name, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		status exec.Status
+		reason string
+	}{{exec.Rejected, "not approved yet"}, {exec.Completed, ""}, {exec.Rejected, "used already"}} {
+		a, err := eng.OpenApproval(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			if err := a.Change(func(f *approval.File) error { return f.Approve("ada", time.Now()) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i > 0 {
+			if r, err = r.Plan().Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+		}
+		r.Approval = a
+		res, err := r.Do(t.Context())
+		if err != nil || res.Status != want.status || !strings.Contains(res.Reason, want.reason) {
+			t.Errorf("run %d: %v %+v, want %v", i, err, res, want)
+		}
+		if (r.Refusal != nil) != (want.status == exec.Rejected) || r.Preview == nil {
+			t.Errorf("run %d: refusal %v, preview %v", i, r.Refusal, r.Preview)
+		}
+	}
+	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), `"usedAt"`) {
+		t.Errorf("the file does not say that it was used: %s (%v)", text, err)
+	}
+}
+
+// Under a policy with approvalKeys nothing but a signed approval approves a plan: no callback, and no
+// answer by way of the store.
+func TestOnlySignedApprovals(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := `{"policy": {"approvalKeys": ["` + base64.StdEncoding.EncodeToString(public) + `"]}}`
+	_, r := lazyRun(t, policy, true)
+	if res, err := r.Do(t.Context()); err != nil || res.Status != exec.Rejected || res.Reason != plc.WantsSigned {
+		t.Errorf("with a callback: %v %+v", err, res)
+	}
+	eng, r := lazyRun(t, policy, true)
+	name := filepath.Join(t.TempDir(), "approval.json")
+	if err := r.Plan().RequestApproval(name, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, sign := range []bool{false, true} {
+		a, err := eng.OpenApproval(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.Change(func(f *approval.File) error {
+			if sign {
+				f.Sign(private)
+				return nil
+			}
+			return f.Approve("ada", time.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = r.Plan().Begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		r.Approval = a
+		if res, err := r.Do(t.Context()); err != nil || (res.Status == exec.Completed) != sign {
+			t.Errorf("signed %v: %v %+v", sign, err, res)
+		}
+	}
+}

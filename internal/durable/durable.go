@@ -1,0 +1,73 @@
+// Package durable writes files that a crash leaves whole.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// WriteFile writes a file. After a crash it has the text that it had before, or the new one. A file
+// that is there keeps its mode, and a link to it stays a link; a new one can be read by its owner
+// only.
+func WriteFile(name string, text []byte) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+		if name, err = filepath.EvalSymlinks(name); err != nil {
+			return err
+		}
+	}
+	if err := replace(name, text, mode); err != nil {
+		return fmt.Errorf("can't write %s: %w", name, err)
+	}
+	return nil
+}
+
+func replace(name string, text []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".plc-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // unless it was renamed
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return SyncFolder(name)
+}
+
+// Create makes a file that is not there. Of several callers one makes it; the others get an error
+// that is fs.ErrExist.
+func Create(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return SyncFolder(name)
+}
+
+// SyncFolder makes durable that a file was made in its folder, renamed or removed.
+func SyncFolder(file string) error {
+	if runtime.GOOS == "windows" { // has no such call; a rename is durable there
+		return nil
+	}
+	d, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
