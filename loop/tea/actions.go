@@ -35,6 +35,8 @@ type Options struct {
 	Execute   ExecuteParams
 	// Models are planners by the names of models. Any other name is the task's planner.
 	Models map[string]loop.Planner
+	// Agents are those that the executor agent.dispatch gives subtasks to, by their names.
+	Agents map[string]*Agent
 	// State is what the actions begin with, as it was kept before; nil is that of
 	// Loop.Compile.Values. Solve goes on with its plan.
 	State *State
@@ -100,6 +102,8 @@ type Actions struct {
 	caller  loop.Caller
 	plans   int // made so far
 	attempt int // of the subtask that is retried; 0 is none
+
+	dispatched map[string]int // how often each subtask was given to an agent
 }
 
 // New makes the actions of a task: its planner, and its tools as executors. A nil Options is the

@@ -11,7 +11,8 @@
 //	done, err := actions.Execute(ctx, &tea.ExecuteParams{Parallel: true, OnSubtaskFailure: tea.Replan})
 //
 // A plan is subtasks in words, whose dependencies form a directed acyclic graph. An executor does
-// them: llm.call, which asks a model, or a tool of the catalogue, whose params may hold tokens ({{
+// them: llm.call, which asks a model, agent.dispatch, which has an agent do them, a model that calls
+// tools, or a tool of the catalogue, whose params may hold tokens ({{
 // subtask.description }}). What a tool does for a wave of subtasks, or for one that is retried, is
 // a run of its own: its calls are checked, approved, limited and recorded as any.
 //

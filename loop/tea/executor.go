@@ -48,6 +48,8 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 		answers, err = x.a.call(ctx, name, batch, params)
 	case name == LLMCall:
 		answers = x.a.llmCall(ctx, batch, params)
+	case name == AgentDispatch && x.a.o.Agents != nil:
+		answers, err = x.dispatch(ctx, batch, params)
 	default:
 		for i := range answers {
 			answers[i] = answer{failed: true, why: fmt.Sprintf("Executor action '%s' not found", name)}
@@ -133,10 +135,13 @@ func paramsOf(with json.RawMessage) (any, error) {
 func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
 	r := x.around(s)
 	p := r.fill(x.with).(map[string]any)
+	if task, _ := p["task"].(string); name == AgentDispatch && task == "" {
+		p["task"] = x.defaultTask(s)
+	}
 	if own, _ := p["messages"].([]any); name == LLMCall && len(own) == 0 {
 		p["messages"] = []map[string]string{
 			{"role": "system", "content": executeSystem},
-			{"role": "user", "content": "Subtask: " + s.Description + x.needed(s)},
+			{"role": "user", "content": x.defaultTask(s)},
 		}
 	}
 	return jsonscan.Encode(p), r.fault

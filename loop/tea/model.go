@@ -22,12 +22,17 @@ const LLMCall = "llm.call"
 // llmCall asks the models for subtasks, all at once.
 func (a *Actions) llmCall(ctx context.Context, batch []*Subtask, params []json.RawMessage) []answer {
 	answers := make([]answer, len(params))
+	together(len(params), func(i int) { answers[i] = a.callModel(ctx, batch[i].ID, params[i]) })
+	return answers
+}
+
+// together does n things at the same time.
+func together(n int, do func(i int)) {
 	var all sync.WaitGroup
-	for i := range params {
-		all.Go(func() { answers[i] = a.callModel(ctx, batch[i].ID, params[i]) })
+	for i := range n {
+		all.Go(func() { do(i) })
 	}
 	all.Wait()
-	return answers
 }
 
 // callModel is llm.call with params.
@@ -101,17 +106,22 @@ func (a *Actions) ask(ctx context.Context, q question) (string, error) {
 
 // converse has a model answer.
 func (a *Actions) converse(ctx context.Context, name string, t *model.Turn) (string, error) {
+	reply, err := a.reply(ctx, name, t)
+	if err != nil {
+		return "", err
+	}
+	return reply.Text, nil
+}
+
+// reply is what the model of a name answers.
+func (a *Actions) reply(ctx context.Context, name string, t *model.Turn) (*model.Reply, error) {
 	planner := a.k.Task.Planner
 	if p := a.o.Models[name]; p != nil {
 		planner = p
 	} else {
 		name = ""
 	}
-	reply, err := a.k.AskModel(ctx, name, planner, t)
-	if err != nil {
-		return "", err
-	}
-	return reply.Text, nil
+	return a.k.AskModel(ctx, name, planner, t)
 }
 
 // errorText is what an error says, without the code that a tool's has.

@@ -38,7 +38,7 @@ type ExecuteParams struct {
 	Model            string          // of the executor llm.call when SubtaskExecutor is nil; "" is gpt-4
 }
 
-// Executor is what does subtasks: a tool of the catalogue, or llm.call.
+// Executor is what does subtasks: a tool of the catalogue, llm.call or agent.dispatch.
 type Executor struct {
 	Action string `json:"action"` // "" is llm.call
 	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results
@@ -265,6 +265,9 @@ func (o *Options) ModelNames() []string {
 		name, _ := wordOf(f["model"])
 		names = append(names, name)
 	}
+	for _, a := range o.Agents {
+		names = append(names, a.Model)
+	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" || strings.Contains(n, "{{") })
 }
@@ -275,7 +278,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 	r := readParams(raw)
 	known := []string{
 		"model", "strategy", "max_depth", "max_subtasks", "prompt_template", "temperature", "planner", "parallel", "max_concurrent",
-		"action", "subtask_executor", "on_subtask_failure", "max_retries", "retry_delay", "max_replans",
+		"action", "agents", "subtask_executor", "on_subtask_failure", "max_retries", "retry_delay", "max_replans",
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if !slices.Contains(known, name) {
@@ -285,7 +288,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 			}
 		}
 	}
-	o := &Options{Execute: *r.execute(), Action: r.text("action")}
+	o := &Options{Execute: *r.execute(), Action: r.text("action"), Agents: r.agents()}
 	if n := actionName(o.Action); o.Action != "" && !slices.Contains([]string{"plan_decompose", "plan_execute", "plan_replan", "plan_status"}, n) {
 		r.bad("action", "plan.decompose, plan.execute, plan.replan or plan.status")
 	}
