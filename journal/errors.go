@@ -22,6 +22,7 @@ const (
 	Absent                // it is not there, and was not to be made
 	Closed                // the store, or the run, was closed
 	Aliased               // its file has several names, and this is not the one by which it was made
+	Moved                 // its file was renamed, replaced or removed while it was in use
 )
 
 // cure is what to do about a fault.
@@ -47,6 +48,8 @@ func (f Fault) cure() (what, cure string) {
 		return "was closed", "open it again"
 	case Aliased:
 		return "is a second name of a store", "name that one, or make a copy; a link by name is safe (ln -s)"
+	case Moved:
+		return "was renamed, replaced or removed while it was in use", "give it back the name that it had; what was written last is in the -wal file beside that name"
 	}
 	return "can't be used", "see to its disk, or name another file"
 }

@@ -40,6 +40,7 @@ type Store struct {
 	opts   Options
 	frozen bool // nobody can write it, not even the file that readers share
 
+	file    os.FileInfo // of the file that was opened, for writing; nil before
 	readers *sql.DB
 	writing sync.Mutex // held while the writer is used
 	writer  *writer    // nil when read only
@@ -109,6 +110,9 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.writer.prepare(ctx); err != nil {
+		return err
+	}
+	if s.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
 	s.watch = newWatch(s)
@@ -379,7 +383,10 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
 		return s.fault(err)
 	}
-	err := f(t)
+	err := s.inPlace()
+	if err == nil {
+		err = f(t)
+	}
 	if err == nil {
 		err = t.run(t.commit)
 	}
@@ -391,6 +398,19 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		_, _ = t.conn.ExecContext(t.ctx, "ROLLBACK")
 	}
 	return s.fault(err)
+}
+
+// inPlace reports, as an error, that the file no longer has the name by which it was opened: a
+// process that opens it by another one has a write-ahead log and locks of its own, and would know
+// nothing of what is written here.
+func (s *Store) inPlace() error {
+	if s.file == nil { // it is being opened
+		return nil
+	}
+	if at, err := os.Stat(s.path); err != nil || !os.SameFile(at, s.file) {
+		return &journal.Error{Path: s.path, Fault: journal.Moved}
+	}
+	return nil
 }
 
 // writable reports, as an error, that there is no writer. The caller holds writing.

@@ -152,6 +152,9 @@ func (s *Store) checkName(ctx context.Context, q querier) error {
 	if hasOtherNames(s.path) {
 		return &journal.Error{Path: s.path, Fault: journal.Aliased, Err: fmt.Errorf("it is %s", path)}
 	}
+	if !exists(path) && exists(path+"-wal") { // it was moved while it was in use
+		return &journal.Error{Path: s.path, Fault: journal.Moved, Err: fmt.Errorf("it was %s", path)}
+	}
 	if s.opts.ReadOnly {
 		return nil
 	}
