@@ -18,8 +18,8 @@ how many of its events can be kept. Nothing is changed. Exit 3 when something is
 
 With --to a new store is made of what can be kept. A run that is not whole is there with its
 beginning and the status damaged: it can be shown and replayed, and never goes on, since what
-it did after that is not known. Questions that were open are open again; approvals of plans,
-what instances gave, and how long tools took are left behind.`,
+it did after that is not known. Questions that were open are open again. Approvals of plans and how
+long tools took are kept as well, as far as they are undamaged. Loops of plc solve are not.`,
 		Example: `  plc runs repair
   plc runs repair --to kept.db && plc runs --store kept.db`,
 		Args: wants(0, 0, "no arguments"),

@@ -135,8 +135,8 @@ func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
 
 // Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole
 // it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
-// it did after that is not known. Open questions, instances, approvals and durations of the other
-// store are not kept: they are asked and measured again.
+// it did after that is not known. Approvals and durations are kept as far as they are whole. Instances
+// are not: they are made up from the events. Loops are not kept.
 func Salvage(ctx context.Context, from, to string) ([]*Repair, error) {
 	if exists(to) {
 		return nil, fmt.Errorf("journal: %s is there already; name a file that is not", to)
@@ -156,7 +156,55 @@ func Salvage(ctx context.Context, from, to string) ([]*Repair, error) {
 			err = errors.Join(err, s.salvage(ctx, old, r))
 		}
 	}
-	return all, errors.Join(err, s.Close())
+	return all, errors.Join(err, s.salvageApprovals(ctx, old), s.salvageDurations(ctx, old), s.Close())
+}
+
+// wholeRows reads the rows of a query whose sums, in the last column, are right, as far as they can
+// be read.
+func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][]any) {
+	rows, err := s.readers.QueryContext(ctx, query)
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := scanValues(width, rows.Scan)
+		if err == nil && checkRow("a row", values) == nil {
+			all = append(all, values)
+		}
+	}
+	_ = rows.Err() // what comes after it can't be read
+	return all
+}
+
+// salvageApprovals copies the approvals that are whole: those that were used stay used.
+func (s *Store) salvageApprovals(ctx context.Context, old *Store) error {
+	all := old.wholeRows(ctx, 6, "SELECT id, digest, created, expires, run, sum FROM approvals NOT INDEXED ORDER BY id")
+	return s.write(ctx, func(tx *tx) error {
+		for _, values := range all {
+			if _, err := tx.exec("INSERT INTO approvals (id, digest, created, expires, run, sum) VALUES (?, ?, ?, ?, ?, ?)", values...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// salvageDurations replaces the durations that the copied runs left by those that are whole in the
+// other store.
+func (s *Store) salvageDurations(ctx context.Context, old *Store) error {
+	all := old.wholeRows(ctx, 4, "SELECT tool, number, length, sum FROM durations ORDER BY tool, number")
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := tx.exec("DELETE FROM durations"); err != nil {
+			return err
+		}
+		for _, values := range all {
+			if _, err := tx.exec("INSERT INTO durations (tool, number, length, sum) VALUES (?, ?, ?, ?)", values...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // salvage copies what can be kept of a run.

@@ -60,7 +60,7 @@ func (s *Store) create(ctx context.Context, run string, given *journal.Given) (*
 	var held *lock
 	err := s.write(ctx, func(tx *tx) error {
 		var err error
-		if id, err = insertRun(tx, run, given, nil); err != nil {
+		if id, err = insertRun(tx, run, given, given.Fork); err != nil {
 			return err
 		}
 		if err := insertTexts(tx, id, given.AllTexts()); err != nil {
@@ -137,36 +137,38 @@ func object(m map[string]string) string {
 	return text
 }
 
-// hold takes the lock of a run and notes who did.
-func (s *Store) hold(tx *tx, id int64) (*lock, error) {
-	held, err := s.lock(id)
-	if err != nil {
-		return nil, err
-	}
+// hold notes who holds a run whose lock was taken. The error is errHeld when another process does,
+// though its lock is not there any more, or not here.
+func (s *Store) hold(tx *tx, id int64) error {
 	r, err := s.row(tx.ctx, tx.conn, id)
 	if err == nil && r.alive() {
-		err = errHeld // though its lock is not there any more, or not here
+		err = errHeld
 	}
 	if err != nil {
-		held.leave()
-		return nil, err
+		return err
 	}
 	_, err = tx.exec("UPDATE runs SET pid = ?, host = ?, since = ?, born = ? WHERE id = ?", os.Getpid(), hostname(), micros(time.Now()), bornAt(os.Getpid()), id)
 	if err == nil {
 		err = tx.sealRow(id)
 	}
-	return held, err
+	return err
 }
 
 // holdNew is hold for a run that was made just now: nobody has left anything of it.
 func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
-	held, err := s.hold(tx, id)
+	held, err := s.lock(id)
 	if err != nil {
-		return held, err
+		return nil, err
 	}
-	if l, err := held.noted(); err != nil || l != nil {
+	if err = s.hold(tx, id); err == nil {
+		var noted *link
+		if noted, err = held.noted(); err != nil || noted != nil {
+			err = &journal.Error{Path: s.path, Fault: journal.Damaged, Err: fmt.Errorf("the run number %d was lost", id)}
+		}
+	}
+	if err != nil {
 		held.leave()
-		return nil, &journal.Error{Path: s.path, Fault: journal.Damaged, Err: fmt.Errorf("the run number %d was lost", id)}
+		return nil, err
 	}
 	return held, nil
 }
@@ -188,22 +190,7 @@ func (s *Store) Resume(ctx context.Context, run string) (journal.Run, error) {
 }
 
 func (s *Store) resume(ctx context.Context, run string) (*Run, error) {
-	var r *Run
-	err := s.write(ctx, func(tx *tx) error {
-		id, err := s.find(tx.ctx, tx.conn, run)
-		if err != nil {
-			return err
-		}
-		held, err := s.hold(tx, id)
-		if errors.Is(err, errHeld) {
-			return s.heldError(tx.ctx, tx.conn, run, id)
-		}
-		if err != nil {
-			return err
-		}
-		r = s.newRun(id, run, held)
-		return nil
-	})
+	r, err := s.take(ctx, run)
 	if err == nil {
 		err = r.verify(ctx) // nobody changes it any more, and others may write
 	}
@@ -217,6 +204,42 @@ func (s *Store) resume(ctx context.Context, run string) (*Run, error) {
 		return nil, s.fault(err)
 	}
 	return s.enlist(r)
+}
+
+// take takes the lock of a run, for which it may wait, and then notes in a transaction that it did.
+func (s *Store) take(ctx context.Context, run string) (*Run, error) {
+	s.writing.Lock()
+	err := s.writable()
+	s.writing.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.find(ctx, s.readers, run)
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.lock(id)
+	if errors.Is(err, errHeld) {
+		return nil, s.heldError(ctx, s.readers, run, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = s.write(ctx, func(tx *tx) error {
+		if _, err := s.find(tx.ctx, tx.conn, run); err != nil { // it was deleted meanwhile
+			return err
+		}
+		err := s.hold(tx, id)
+		if errors.Is(err, errHeld) {
+			return s.heldError(tx.ctx, tx.conn, run, id)
+		}
+		return err
+	})
+	if err != nil {
+		held.leave()
+		return nil, err
+	}
+	return s.newRun(id, run, held), nil
 }
 
 // verify checks all that a run goes on by.

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// A store that is made of what can be kept has the approvals, used or not, how long tools took, and
+// what a run is a fork of.
+func TestSalvageKeepsWhatIsWhole(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "runs.db"), filepath.Join(dir, "kept.db")
+	old, err := Open(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := &journal.Given{Plan: journal.Text{Role: journal.Plan, Name: "plan.json", Bytes: []byte("[]")}}
+	one, err := old.Create(t.Context(), "one", given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	one.Append(&exec.Event{Type: exec.RunFinished, Time: now, Run: "one", Status: exec.Completed})
+	two, err := old.Fork(t.Context(), "two", &journal.Fork{Run: "one", At: "pay", Drop: func(string, string) bool { return false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digest := range []string{"used", "open"} {
+		if err := old.Approve(t.Context(), digest, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(old.UseApproval(t.Context(), "used", "one"), one.Close(), two.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.write(t.Context(), func(tx *tx) error {
+		_, err := tx.exec("INSERT INTO durations (tool, number, length, sum) VALUES ('pay', 1, 5, ?)", sumRow("pay", int64(1), int64(5)))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := Salvage(t.Context(), from, to); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if sum, err := s.Summary(t.Context(), "two"); err != nil || sum.Parent != "one" {
+		t.Errorf("the fork is %+v (%v)", sum, err)
+	}
+	if took, err := s.Durations(t.Context(), "pay"); err != nil || len(took) != 1 || took[0] != 5 {
+		t.Errorf("calls took %v (%v)", took, err)
+	}
+	var refused *journal.ApprovalError
+	if err := s.UseApproval(t.Context(), "used", "three"); !errors.As(err, &refused) || refused.Used != "one" {
+		t.Errorf("an approval that was used: %v", err)
+	}
+	if err := s.UseApproval(t.Context(), "open", "three"); err != nil {
+		t.Errorf("an approval that was not used: %v", err)
+	}
+}
+
+// Whoever waits for a run that is held keeps no other process from writing.
+func TestWaitingForARunBlocksNobody(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "runs.db")
+	s, err := Open(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	run, err := s.Create(t.Context(), "one", &journal.Given{Plan: journal.Text{Role: journal.Plan, Name: "plan.json", Bytes: []byte("[]")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	other, err := Open(name, &Options{Busy: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			_, err := s.Resume(t.Context(), "one")
+			var held *journal.HeldError
+			if !errors.As(err, &held) {
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 100 {
+		if err := other.Approve(t.Context(), "plan", time.Time{}); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Errorf("a run that is held is resumed: %v", err)
+	}
+}
