@@ -66,6 +66,23 @@ func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, er
 	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
 }
 
+// FindWaiting is FindRun for an answer: the name last is the newest run that waits for a person, if
+// any does.
+func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary, error) {
+	if name == "last" {
+		all, err := e.Runs(ctx, journal.Filter{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			if r.Questions > 0 || r.Status == exec.Paused {
+				return r, nil
+			}
+		}
+	}
+	return e.FindRun(ctx, name)
+}
+
 // ErrNoRuns is the error of what needs a run when the store has none.
 var ErrNoRuns = errors.New("no run was recorded yet")
 
@@ -140,7 +157,12 @@ type UnfitError struct {
 	Err  error
 }
 
-func (e *UnfitError) Error() string { return fmt.Sprintf("the %s do not fit: %s", e.What, e.Err) }
+func (e *UnfitError) Error() string {
+	if e.What == "result" {
+		return "the result does not fit: " + e.Err.Error()
+	}
+	return fmt.Sprintf("the %s do not fit: %s", e.What, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *UnfitError) Unwrap() error { return e.Err }
@@ -279,4 +301,40 @@ func (e *Engine) endRun(ctx context.Context, run string, status exec.Status, rea
 	}
 	held.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: run, Status: status, Reason: reason})
 	return held.Close()
+}
+
+// OldRuns says which runs plc gc deletes by default: those that ended more than 30 days ago.
+func OldRuns(now time.Time) journal.Collect {
+	return journal.Collect{Filter: journal.Filter{Status: EndedStatuses(), Before: now.Add(-30 * 24 * time.Hour)}}
+}
+
+// EndedStatuses returns the statuses of runs that have ended: nobody would resume them, unless they
+// failed or were cancelled.
+func EndedStatuses() []exec.Status {
+	return []exec.Status{exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected}
+}
+
+// Collect deletes runs from the store, with all that they were given and what no other run was
+// given. It deletes no run that a process holds.
+func (e *Engine) Collect(ctx context.Context, c journal.Collect) (journal.Collected, error) {
+	store, err := e.records()
+	if err != nil {
+		return journal.Collected{}, err
+	}
+	return store.Collect(ctx, &c)
+}
+
+// Collectable returns the ids of the runs that Collect would delete.
+func (e *Engine) Collectable(ctx context.Context, c journal.Collect) ([]string, error) {
+	all, err := e.Runs(ctx, c.Filter)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for i, r := range all {
+		if i >= c.Keep && r.Holder == nil {
+			ids = append(ids, r.Run)
+		}
+	}
+	return ids, nil
 }

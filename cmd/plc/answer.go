@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
-	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -55,16 +53,17 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 		return fmt.Errorf("can't read %s: there is no such file, and no run: %w", args[0], err)
 	}
 	defer store.Close()
-	sum, err := findWaiting(ctx, store, args[0])
+	e := env.engine(func() (journal.Store, error) { return store, nil })
+	sum, err := e.FindWaiting(ctx, args[0])
 	if err != nil {
-		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], err)
+		return fmt.Errorf("can't read %s: there is no such file, and %w", args[0], noSuchRun(err))
 	}
-	all, err := store.Questions(ctx, sum.Run)
+	all, err := e.Questions(ctx, sum.Run)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		return env.answerPlan(ctx, store, sum, f, approve)
+		return env.answerPlan(ctx, e, sum.Run, f, approve)
 	}
 	open, err := f.meant(args, all, env.canAsk() && approve && !f.yes)
 	if err != nil {
@@ -74,7 +73,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	if err != nil {
 		return err
 	}
-	return env.answerAll(ctx, store, sum, open, answer, f)
+	return env.answerAll(ctx, e, sum, open, answer, f)
 }
 
 // meant are the questions that somebody answers: of several, the call is named, or all of them
@@ -144,12 +143,12 @@ func (env *environment) value(arg string) (json.RawMessage, error) {
 }
 
 // answerAll puts an answer to questions; on a terminal a person is asked for each.
-func (env *environment) answerAll(ctx context.Context, store journal.Store, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
+func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journal.Summary, open []*journal.Question, answer *exec.Answer, f *answerFlags) error {
 	given := answer.Params != nil || answer.Result != nil || answer.Skip || !answer.Approved
 	var defs func(string) *tool.Definition
 	if answer.Params != nil || answer.Result != nil || !given && !f.yes && env.canAsk() {
 		var err error
-		if defs, err = env.definitions(ctx, store, sum.Run); err != nil {
+		if defs, err = env.definitions(ctx, e, sum.Run); err != nil {
 			return err
 		}
 	}
@@ -166,7 +165,7 @@ func (env *environment) answerAll(ctx context.Context, store journal.Store, sum 
 		if defs != nil {
 			shown.definition = defs(q.Tool)
 		}
-		if err := shown.fits(&a); err != nil {
+		if err := plc.Fits(shown.definition, a); err != nil {
 			return fmt.Errorf("%s: %w", q.Path, err)
 		}
 		if err == nil && !given && (f.yes || !env.canAsk()) {
@@ -184,7 +183,7 @@ func (env *environment) answerAll(ctx context.Context, store journal.Store, sum 
 			}
 		}
 		a.Digest = q.Digest
-		if err := store.Answer(ctx, sum.Run, q.Instance, q.Path, a); err != nil {
+		if err := e.Answer(ctx, sum.Run, journal.Answer{Instance: q.Instance, Path: q.Path, Answer: a}); err != nil {
 			return errors.New(trimJournal(err))
 		}
 		said := saidIn(&a)
@@ -229,10 +228,10 @@ func saidIn(a *exec.Answer) string {
 }
 
 // definitions are those of the tools of a recorded run, for answers to be checked by.
-func (env *environment) definitions(ctx context.Context, store journal.Store, run string) (func(name string) *tool.Definition, error) {
-	p, err := env.recordedPlan(ctx, store, run)
+func (env *environment) definitions(ctx context.Context, e *plc.Engine, run string) (func(name string) *tool.Definition, error) {
+	p, err := e.PlanOf(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, env.showFaulty(ctx, err)
 	}
 	return func(name string) *tool.Definition {
 		t, _ := p.Checker().Catalogue.Lookup(name)
@@ -250,63 +249,45 @@ func (env *environment) recordedPlan(ctx context.Context, store journal.Store, r
 }
 
 // answerPlan answers for a lazy plan as a whole that waits to be approved.
-func (env *environment) answerPlan(ctx context.Context, store journal.Store, sum *journal.Summary, f *answerFlags, approve bool) error {
-	if sum.Status != exec.Paused || sum.Reason != plc.WaitsForApproval {
-		return fmt.Errorf("no question of the run %s is open (it is %s)", sum.Run, sum.Status)
+func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run string, f *answerFlags, approve bool) error {
+	if !approve {
+		return env.rejectPlan(ctx, e, run, f.reason, f.as)
 	}
-	p, err := env.recordedPlan(ctx, store, sum.Run)
+	preview, err := e.PendingPlan(ctx, run)
 	if err != nil {
-		return err
+		return env.showFaulty(ctx, err)
 	}
-	if p.Program.Mode != lang.Lazy {
-		return fmt.Errorf("no question of the run %s is open", sum.Run)
-	}
-	reason := f.reason
-	if approve && p.Checker().Policy.ApprovalKeys != nil {
+	p := preview.Plan
+	if p.Checker().Policy.ApprovalKeys != nil {
 		return errors.New(plc.WantsSigned)
 	}
-	if approve {
-		preview, err := p.Preview(ctx)
-		if err != nil {
-			return err
-		}
-		show(env.stderr, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed))
-		if !f.yes && !env.canAsk() {
+	show(env.stderr, blueprint(p.Name, preview.DryRun, preview.Forecast, maxListed))
+	if !f.yes {
+		if !env.canAsk() {
 			return env.nobody()
 		}
-	}
-	if approve && !f.yes {
-		approve, reason = env.ask(ctx, nil, display.Lit("approve this plan?"))
+		yes, reason := env.ask(ctx, nil, display.Lit("approve this plan?"))
 		if ctx.Err() != nil {
 			return exit(exitCancelled)
 		}
-		if !approve {
-			if err := env.rejectPlan(ctx, store, sum.Run, reason, f.as); err != nil {
+		if !yes {
+			if err := env.rejectPlan(ctx, e, run, reason, f.as); err != nil {
 				return err
 			}
 			return exit(exitRejected)
 		}
 	}
-	if !approve {
-		return env.rejectPlan(ctx, store, sum.Run, reason, f.as)
+	if err := e.ApprovePlan(ctx, run, p.RecordedDigest()); err != nil {
+		return trimmed(err)
 	}
-	if err := store.Approve(ctx, p.RecordedDigest(), time.Time{}); err != nil {
-		return errors.New(trimJournal(err))
-	}
-	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), sum.Run)
+	env.hintf("approved by %s; plc resume %s runs it, once", person(f.as), run)
 	return nil
 }
 
 // rejectPlan ends a run of a lazy plan that was not approved.
-func (env *environment) rejectPlan(ctx context.Context, store journal.Store, run, reason, as string) error {
-	held, err := store.Resume(ctx, run)
-	if err != nil {
-		return errors.New(trimJournal(err))
-	}
-	why := strings.TrimSuffix("the plan was not approved by "+person(as)+": "+reason, ": ")
-	held.Append(&exec.Event{Type: exec.RunFinished, Time: time.Now(), Run: run, Status: exec.Rejected, Reason: why})
-	if err := held.Close(); err != nil {
-		return err
+func (env *environment) rejectPlan(ctx context.Context, e *plc.Engine, run, reason, as string) error {
+	if err := e.RejectPlan(ctx, run, strings.TrimSuffix("by "+person(as)+": "+reason, ": ")); err != nil {
+		return trimmed(env.showFaulty(ctx, err))
 	}
 	env.hintf("rejected by %s", person(as))
 	return nil

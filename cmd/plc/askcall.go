@@ -236,7 +236,7 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		}
 		a, err := env.answerOf(ctx, show, q, line)
 		if err == nil {
-			err = q.fits(&a)
+			err = plc.Fits(q.definition, a)
 		}
 		if err == nil {
 			return a, nil
@@ -277,31 +277,6 @@ func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, 
 		}
 	}
 	return exec.Answer{Reason: line}, nil
-}
-
-// fits reports, as an error, that a call can't be made or end like this.
-func (q *asked) fits(a *exec.Answer) error {
-	for _, v := range []json.RawMessage{a.Params, a.Result} {
-		if v != nil {
-			if err := jsonscan.Check(v, jsonscan.Limits{}); err != nil {
-				return fmt.Errorf("that is not JSON: %w", err)
-			}
-		}
-	}
-	if q.definition == nil {
-		return nil
-	}
-	if a.Params != nil && q.definition.Params != nil {
-		if err := q.definition.Params.Validate(a.Params); err != nil {
-			return fmt.Errorf("the params do not fit: %w", err)
-		}
-	}
-	if a.Result != nil && q.definition.Output != nil {
-		if err := q.definition.Output.Validate(a.Result); err != nil {
-			return fmt.Errorf("the result does not fit: %w", err)
-		}
-	}
-	return nil
 }
 
 // edited is JSON that a person gives: what stands on the line already, else what the editor of

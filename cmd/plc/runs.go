@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -349,19 +350,18 @@ only when --status names them. Without any of the flags: what ended more than 30
 				return err
 			}
 			fl := c.Flags()
-			if !fl.Changed("older") && !fl.Changed("keep") && !fl.Changed("status") {
-				older = 30 * 24 * time.Hour
+			what := plc.OldRuns(time.Now())
+			if fl.Changed("older") || fl.Changed("keep") || fl.Changed("status") {
+				what.Before, what.Keep = time.Time{}, keep
 			}
-			if len(status) == 0 {
-				status = []string{"completed", "failed", "cancelled", "rejected"}
-			}
-			only, err := statusesOf(status)
-			if err != nil {
-				return err
-			}
-			what := &journal.Collect{Filter: journal.Filter{Status: only}, Keep: keep}
 			if older > 0 {
 				what.Before = time.Now().Add(-older)
+			}
+			if len(status) > 0 {
+				var err error
+				if what.Status, err = statusesOf(status); err != nil {
+					return err
+				}
 			}
 			return env.collect(c, store, format, what, dry)
 		},
@@ -387,7 +387,7 @@ type collected struct {
 }
 
 // collect is plc gc.
-func (env *environment) collect(c *cobra.Command, storeFlag, format string, what *journal.Collect, dry bool) error {
+func (env *environment) collect(c *cobra.Command, storeFlag, format string, what journal.Collect, dry bool) error {
 	asJSON, err := wantsJSON(format)
 	if err != nil {
 		return err
@@ -404,19 +404,13 @@ func (env *environment) collect(c *cobra.Command, storeFlag, format string, what
 		return err
 	case dry:
 		defer store.Close()
-		all, err := store.Runs(c.Context(), what.Filter)
-		if err != nil {
+		if done.Would, err = env.engine(func() (journal.Store, error) { return store, nil }).Collectable(c.Context(), what); err != nil {
 			return err
-		}
-		for i, r := range all {
-			if i >= what.Keep && r.Holder == nil {
-				done.Would = append(done.Would, r.Run)
-			}
 		}
 		done.Runs = len(done.Would)
 	default:
 		defer store.Close()
-		got, err := store.Collect(c.Context(), what)
+		got, err := env.engine(func() (journal.Store, error) { return store, nil }).Collect(c.Context(), what)
 		if err != nil {
 			return errors.New(trimJournal(err))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -90,7 +91,7 @@ func trimmed(err error) error {
 }
 
 // errNoRuns is that there is no store yet.
-var errNoRuns = errors.New("no run was recorded yet")
+var errNoRuns = plc.ErrNoRuns
 
 // errNoStore is that --store, or PLC_STORE, is none.
 var errNoStore = errors.New("--store none has no runs; name the store that has them")
@@ -137,56 +138,19 @@ func writeStore(flag string) (journal.Store, error) {
 	return openStore(path)
 }
 
-// findWaiting is findRun for an answer: last is the last run that waits for one, if any does.
-func findWaiting(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
-	if name == "last" {
-		all, err := s.Runs(ctx, journal.Filter{})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range all {
-			if r.Questions > 0 || r.Status == exec.Paused {
-				return r, nil
-			}
-		}
-	}
-	return findRun(ctx, s, name)
-}
-
 // findRun is the run that somebody means: its id, the beginning of it, or last.
 func findRun(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
-	if name == "last" {
-		all, err := s.Runs(ctx, journal.Filter{Limit: 1})
-		if err == nil && len(all) == 0 {
-			err = errNoRuns
-		}
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
-	}
-	run, err := s.Summary(ctx, name)
+	run, err := plc.New(plc.Config{Store: s}).FindRun(ctx, name)
+	return run, noSuchRun(err)
+}
+
+// noSuchRun says, of an error about a run that is not there, where to look.
+func noSuchRun(err error) error {
 	var missing *journal.MissingError
-	if !errors.As(err, &missing) {
-		return run, err
+	if errors.As(err, &missing) {
+		return fmt.Errorf("there is no run %q; plc runs lists them", missing.Run)
 	}
-	all, err := s.Runs(ctx, journal.Filter{})
-	if err != nil {
-		return nil, err
-	}
-	var found []*journal.Summary
-	for _, r := range all {
-		if name != "" && strings.HasPrefix(strings.ToUpper(r.Run), strings.ToUpper(name)) {
-			found = append(found, r)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("there is no run %q; plc runs lists them", name)
-	case 1:
-		return found[0], nil
-	}
-	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
+	return err
 }
 
 // completeRuns offers the newest runs as the first argument, and calls of them as the second.
