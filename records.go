@@ -66,8 +66,8 @@ func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, er
 	return nil, fmt.Errorf("%d runs begin with %q, among them %s and %s; give more of the id", len(found), name, found[0].Run, found[1].Run)
 }
 
-// FindWaiting is FindRun for an answer: the name last is the newest run that waits for a person, if
-// any does.
+// FindWaiting returns the run that a person means to answer, as FindRun does; the name last stands
+// for the newest run that waits for a person, if any does.
 func (e *Engine) FindWaiting(ctx context.Context, name string) (*journal.Summary, error) {
 	if name == "last" {
 		all, err := e.Runs(ctx, journal.Filter{})

@@ -135,8 +135,8 @@ func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
 
 // Salvage makes a new store at a path of what can be kept of another. Of a run that is not whole
 // it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
-// it did after that is not known. Approvals and durations are kept as far as they are whole. Instances
-// are not: they are made up from the events. Loops are not kept.
+// it did after that is not known. Approvals and durations are kept as far as they are whole.
+// Instances are not: they are made up from the events. Loops are not kept.
 func Salvage(ctx context.Context, from, to string) ([]*Repair, error) {
 	if exists(to) {
 		return nil, fmt.Errorf("journal: %s is there already; name a file that is not", to)
