@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"weak"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -34,7 +35,7 @@ type delegates struct {
 	added    map[addition]*tool.Catalogue
 	surveys  map[surveyKey]*survey
 	programs map[string]*subProgram
-	types    map[*schemas.Schema]string // see typeKey
+	types    map[weak.Pointer[schemas.Schema]]string // see typeKey; it keeps no schema alive
 }
 
 // addition is a document whose tools come to a catalogue.
@@ -70,7 +71,7 @@ func newDelegates(doc *lang.Document, opts *Options) *delegates {
 		added:    map[addition]*tool.Catalogue{},
 		surveys:  map[surveyKey]*survey{},
 		programs: map[string]*subProgram{},
-		types:    map[*schemas.Schema]string{},
+		types:    map[weak.Pointer[schemas.Schema]]string{},
 	}
 	s.sub.Values, s.sub.Schemas, s.sub.Instances, s.sub.Budget = nil, nil, false, Budget{}
 	return s

@@ -1,10 +1,12 @@
 package compile
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"weak"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -96,15 +98,17 @@ func (s *delegates) typeKey(t *schemas.Schema) string {
 	if t == nil {
 		return ""
 	}
-	if key, ok := s.types[t]; ok {
+	at := weak.Make(t)
+	if key, ok := s.types[at]; ok {
 		return key
 	}
 	raw, pointer := t.JSON()
-	key := string(raw) + "#" + pointer
-	if len(raw) > 1<<12 {
-		key = fmt.Sprintf("%p#%s", &raw[0], pointer)
-	}
-	s.types[t] = key
+	h := sha256.New()
+	fmt.Fprintf(h, "%d\x00", len(raw))
+	h.Write(raw)
+	h.Write([]byte(pointer))
+	key := string(h.Sum(nil))
+	s.types[at] = key
 	return key
 }
 
