@@ -6,7 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 )
 
@@ -66,4 +68,27 @@ func TestValidationStopsWithTheRun(t *testing.T) {
 	if err != nil || res.Status != exec.Cancelled || res.Calls[1].Status != exec.Cancelled {
 		t.Errorf("%+v, %v", res, err)
 	}
+}
+
+// A check of a long value looks at the context: a run whose time is over meanwhile has not
+// completed, and what was not checked is not written.
+func TestChecksEndWithTheTime(t *testing.T) {
+	slow := `{"type":"array","items":{"allOf":[` + strings.Repeat(`{"not":{"const":7}},`, 500) + `{}]}}`
+	long := "[" + strings.Repeat("1,", 10_000) + "1]"
+	over := func(t *testing.T, plan string) *exec.Result {
+		res := run(t, program(t, plan, tools{"one": gives(long)}), &exec.Options{MaxTime: 50 * time.Millisecond})
+		if res.Status != exec.Failed || len(res.Findings) == 0 || res.Findings[0].Code != diag.OverBudget {
+			t.Errorf("%s (%s) with findings %v", res.Status, res.Reason, res.Findings)
+		}
+		return res
+	}
+	t.Run("a write", func(t *testing.T) {
+		res := over(t, `[{"type":"state","schema":{"properties":{"v":`+slow+`}},"state":{}},{"type":"plan","plan":[{"_tool":"one","_outputPath":"†state.v"}]}]`)
+		if res.Calls[0].Status != exec.Cancelled || string(res.State) != "{}" {
+			t.Errorf("the call is %s, and %d bytes were written", res.Calls[0].Status, len(res.State))
+		}
+	})
+	t.Run("the output", func(t *testing.T) {
+		over(t, `{"context":[],"schema":`+slow+`,"solution":{"calls":[{"_tool":"one","_outputPath":"†state.x"}],"output":"†state.x"}}`)
+	})
 }

@@ -69,7 +69,11 @@ func final(code, message string) *fault { return &fault{Failure: Failure{code, m
 // as perform does.
 func (s *scheduler) delegate(i int32) (leave bool) {
 	d, f := s.newDelegation(i)
-	if f != nil {
+	switch {
+	case f == calledOff:
+		s.failed(i, f)
+		return true
+	case f != nil:
 		return s.attemptFailed(i, f.permanent())
 	}
 	s.mu.Lock()
@@ -116,7 +120,7 @@ func (d *delegation) begin(scopes json.RawMessage) *Failure {
 		if own, ok := initial[kind]; ok {
 			v = over(own, v)
 		}
-		if f := d.check(kind, v); f != nil && kind != "input" && !d.s.doubts(d.i, f) {
+		if f := d.check(kind, v); f == calledOff || f != nil && kind != "input" && !d.s.doubts(d.i, f) {
 			return f
 		}
 		initial[kind] = v
@@ -133,7 +137,10 @@ func (d *delegation) begin(scopes json.RawMessage) *Failure {
 // check checks what a run would begin with against the schemas of its document.
 func (d *delegation) check(kind string, v json.RawMessage) *Failure {
 	for _, schema := range d.to.Program.Schemas[kind] {
-		if err := schema.Validate(v); err != nil {
+		if err := schema.ValidateWithin(d.s.ctx, v); err != nil {
+			if calledOffBy(d.s.ctx, err) {
+				return calledOff
+			}
 			return &Failure{"params", fmt.Sprintf("the %s does not fit %q: %s", kind, d.to.Name, err)}
 		}
 	}
@@ -203,7 +210,12 @@ func (d *delegation) room() bool {
 // start starts a run; it reports why it can't.
 func (d *delegation) start(item int, input json.RawMessage) *fault {
 	input = over(d.input, input)
-	if f := d.check("input", input); f != nil && !d.s.doubts(d.i, f) {
+	switch f := d.check("input", input); {
+	case f == nil:
+	case f == calledOff:
+		d.s.interrupt()
+		return nil
+	case !d.s.doubts(d.i, f):
 		return d.fault(item, f, nil)
 	}
 	board, err := d.board.Fork(map[string]json.RawMessage{"input": input})

@@ -120,6 +120,8 @@ func (s *scheduler) unfinished(run Status) {
 		case c.status == Awaiting && c.failure != nil:
 			c.fail(false)
 			c.reason = ""
+		case c.parked != nil && s.commits.free(int32(i)):
+			c.cancel(c.failure, "it has run, but the run was stopped while its write was checked")
 		case c.parked != nil:
 			c.cancel(c.failure, "it has run, but its write waits for calls before it that never will")
 		case behind[i]:
@@ -231,7 +233,11 @@ func (s *scheduler) output(res *Result) {
 		return
 	}
 	if s.prog().OutputSchema != nil && s.opts.Dry == nil {
-		if err := s.prog().OutputSchema.ValidateChecked(v); err != nil {
+		if err := s.prog().OutputSchema.ValidateWithin(s.ctx, v); err != nil {
+			if calledOffBy(s.ctx, err) {
+				s.failUnchecked(res)
+				return
+			}
 			s.fail(res, diag.Finding{
 				Code: diag.BadLiteral, Severity: diag.Error, Loc: s.prog().Document.Output.Loc(),
 				Message: fmt.Sprintf("the output breaks the request's schema: %s", err),
@@ -247,6 +253,22 @@ func (s *scheduler) fail(res *Result, f diag.Finding) {
 	if res.Status == Completed {
 		res.Status, res.Reason = Failed, f.Message
 	}
+}
+
+// failUnchecked makes that a run whose context was done before its end could be checked is not
+// completed.
+func (s *scheduler) failUnchecked(res *Result) {
+	if res.Status != Completed {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopWithContext()
+	why := s.stopped
+	if why.status == "" {
+		why = s.root.stopped
+	}
+	res.Status, res.Reason = why.status, why.reason
 }
 
 // checkWhole checks the final whiteboard against the schemas of its kinds.
@@ -266,7 +288,11 @@ func (s *scheduler) checkKinds(res *Result, whose string, seen view) {
 		}
 		v := seen.of(kind)
 		for _, schema := range s.prog().Schemas[kind] {
-			if err := schema.ValidateChecked(v); err != nil {
+			if err := schema.ValidateWithin(s.ctx, v); err != nil {
+				if calledOffBy(s.ctx, err) {
+					s.failUnchecked(res)
+					return
+				}
 				s.fail(res, diag.Finding{
 					Code: diag.BadResult, Severity: diag.Error, Loc: s.prog().Loc(s.prog().Document.Root.Span()),
 					Message: fmt.Sprintf("at the end %s %s breaks its schema: %s", whose, kind, err),

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -314,6 +315,9 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 		} else {
 			err = s.write(p, written, p.Method, w.value)
 		}
+		if err != nil && calledOffBy(s.ctx, err) {
+			return s.leaveParked(i, w, queue, by)
+		}
 		if err != nil && !s.doubts(i, writeFailure(err)) {
 			w = writing{outcome: -1, failure: writeFailure(err)}
 		}
@@ -343,6 +347,30 @@ func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32
 		c.params = nil
 		queue = s.settle(i, queue)
 	}
+	s.moment = time.Time{}
+	if by != nil && len(queue) == 0 {
+		by.moveOn(s)
+	} else {
+		s.spread(len(queue) > 0)
+	}
+	return queue
+}
+
+// calledOffBy reports whether a value was not judged because a context is done.
+func calledOffBy(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
+}
+
+// leaveParked leaves the write of a call undone, since the run was called off while it was checked.
+// What the call gave is in the record, so that a resumed run writes it. It reports as apply does.
+func (s *scheduler) leaveParked(i int32, w writing, queue []int32, by *worker) []int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped.status == "" {
+		s.stopWithContext()
+	}
+	w.at = time.Time{}
+	s.call(i).parked = &w
 	s.moment = time.Time{}
 	if by != nil && len(queue) == 0 {
 		by.moveOn(s)
@@ -558,7 +586,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 		value = next
 	}
 	for _, schema := range w.Schemas {
-		if err := schema.ValidateChecked(value); err != nil {
+		if err := schema.ValidateWithin(s.ctx, value); err != nil {
 			return fmt.Errorf("the schema does not allow this at %s: %w", w.Path, err)
 		}
 	}
