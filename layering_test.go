@@ -151,8 +151,8 @@ var layers = map[string]layer{
 			"exec exec/forecast journal journal/sqlite " +
 			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/durable internal/jsonscan cmd/plc/internal/gateway internal/spell",
-		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway internal/spell",
+		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},
 	"examples/hello":           {program: true, own: ". tool"},

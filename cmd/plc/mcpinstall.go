@@ -13,11 +13,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/internal/texttree"
 )
 
 // A host is an MCP host with a configuration file per folder.
@@ -53,8 +52,9 @@ func mcpInstallCommand(env *environment) *cobra.Command {
 (.mcp.json, .cursor/mcp.json or .vscode/mcp.json) then has one server, plc. The servers that
 it had move to a file beside it (mcp.plc.json), and plc calls them for the host's agent.
 
-Both files are shown first, and a person is asked; --yes says yes. The old configuration is
-kept beside the new one (.before-plc); plc mcp uninstall puts it back.`,
+What changes is shown first, and a person is asked; --yes says yes. Comments, and all that
+has nothing to do with servers, stay as they are. The old configuration is kept beside the
+new one (.before-plc); plc mcp uninstall puts it back.`,
 		Example: `  plc mcp install claude-code
   plc mcp install cursor --tools tools.yaml --yes`,
 		Args: wants(1, 1, "one host"), ValidArgs: hostNames(),
@@ -81,10 +81,9 @@ func mcpUninstallCommand(env *environment) *cobra.Command {
 
 // setup is what install writes, and uninstall takes away.
 type setup struct {
-	host   host
-	old    []byte // the configuration; nil when there is none
-	config []byte // the new one
-	behind []byte // the servers, for plc
+	old    *hostConfig
+	config []byte // the new configuration
+	behind []byte // the servers, for plc; nil for none
 }
 
 func findHost(name string) (host, error) {
@@ -98,33 +97,18 @@ func findHost(name string) (host, error) {
 func (h host) behind() string { return filepath.Join(filepath.Dir(h.file), "mcp.plc.json") }
 func (h host) backup() string { return h.file + ".before-plc" }
 
-// newSetup returns the two configurations for a host.
-func newSetup(name string, tools []string) (*setup, error) {
-	h, err := findHost(name)
+// newSetup returns what is written for a host with these tool files.
+func newSetup(h host, tools []string) (*setup, error) {
+	old, err := readHostConfig(h)
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{host: h}
-	if s.old, err = os.ReadFile(h.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	doc := s.old
-	if doc == nil {
-		doc = []byte("{}")
-	}
-	if !gjson.ValidBytes(doc) || !gjson.ParseBytes(doc).IsObject() {
-		return nil, fmt.Errorf("%s is not a JSON object", h.file)
-	}
-	servers := gjson.GetBytes(doc, h.servers)
-	if servers.Get(gatewayName).Exists() {
+	if _, ok := old.server(gatewayName); ok {
 		return nil, fmt.Errorf("%s has the server %q already; plc mcp uninstall %s takes it away", h.file, gatewayName, h.name)
 	}
-	if !servers.Exists() {
-		servers = gjson.Parse("{}")
-	}
 	args := []string{"mcp"}
-	if len(servers.Map()) > 0 {
-		args = append(args, "--mcp", h.behind())
+	if len(old.servers) > 0 {
+		args = append(args, "--mcp", filepath.ToSlash(h.behind()))
 	}
 	for _, t := range tools {
 		args = append(args, "--tools", t)
@@ -132,15 +116,24 @@ func newSetup(name string, tools []string) (*setup, error) {
 	if len(args) == 1 {
 		return nil, fmt.Errorf("%s has no servers, so there is nothing that plc could call; name a tool file with --tools", h.file)
 	}
-	if s.behind, err = sjson.SetRawBytes([]byte("{}"), "mcpServers", []byte(servers.Raw)); err != nil {
-		return nil, err
+	list := &texttree.Node{Kind: texttree.Array}
+	for _, a := range args {
+		list.Entries = append(list.Entries, texttree.Entry{Value: texttree.Text(a)})
 	}
-	entry := map[string]any{"command": "plc", "args": args}
-	if s.config, err = sjson.SetBytes(doc, h.servers, map[string]any{gatewayName: entry}); err != nil {
-		return nil, err
+	return old.behind(&texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{
+		{Name: "command", Value: texttree.Text("plc")}, {Name: "args", Value: list},
+	}}), nil
+}
+
+// behind puts the servers of a configuration behind plc, which is started by this entry.
+func (c *hostConfig) behind(entry *texttree.Node) *setup {
+	s := &setup{old: c, config: c.withServers([]texttree.Entry{{Name: gatewayName, Value: entry}})}
+	if len(c.servers) > 0 {
+		servers := &texttree.Node{Kind: texttree.Object, Entries: c.servers}
+		moved := &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "mcpServers", Value: servers}}}
+		s.behind = indented(moved.JSON())
 	}
-	s.config, s.behind = indented(s.config), indented(s.behind)
-	return s, nil
+	return s
 }
 
 func indented(doc []byte) []byte {
@@ -152,17 +145,23 @@ func indented(doc []byte) []byte {
 }
 
 func (env *environment) install(ctx context.Context, name string, tools []string, yes bool) error {
-	s, err := newSetup(name, tools)
+	h, err := findHost(name)
 	if err != nil {
 		return err
 	}
-	for _, file := range []string{s.host.behind(), s.host.backup()} {
+	s, err := newSetup(h, tools)
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{h.behind(), h.backup()} {
 		if _, err := os.Lstat(file); err == nil {
 			return fmt.Errorf("%s exists; move it away first", file)
 		}
 	}
-	show(env.stderr, display.Sprintf("%s:\n%s\n%s:\n%s\n",
-		display.Name(s.host.file), display.Block("  ", string(s.config)), display.Name(s.host.behind()), display.Block("  ", string(s.behind))))
+	show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.file), display.Block("  ", changed(s.old.was, s.config))))
+	if s.behind != nil {
+		show(env.stderr, display.Sprintf("%s:\n%s\n", display.Name(h.behind()), display.Block("  ", changed(nil, s.behind))))
+	}
 	if !yes {
 		if !env.canAsk() {
 			return fmt.Errorf("nothing was written, since there is nobody to ask; --yes writes the files")
@@ -171,60 +170,46 @@ func (env *environment) install(ctx context.Context, name string, tools []string
 			return exit(exitRejected)
 		}
 	}
-	if err := s.write(); err != nil {
+	if err := s.write(h); err != nil {
 		return err
 	}
 	show(env.stderr, display.Sprintf("done; restart the host. plc mcp uninstall %s undoes it\n", display.Name(name)))
 	return nil
 }
 
-// write writes the servers first, then the backup, and the host's own file last, so that an
-// error leaves the host as it was.
-func (s *setup) write() error {
-	if err := os.MkdirAll(filepath.Dir(s.host.file), 0o755); err != nil {
+// write writes the servers first, then the backup, and the host's own file last. An error leaves
+// the host as it was.
+func (s *setup) write(h host) error {
+	if err := os.MkdirAll(filepath.Dir(h.file), 0o755); err != nil {
 		return err
 	}
-	if err := writeNew(s.host.behind(), s.behind); err != nil {
-		return err
-	}
-	if s.old != nil {
-		if err := writeNew(s.host.backup(), s.old); err != nil {
-			return errors.Join(err, os.Remove(s.host.behind()))
+	var made []string
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{{h.behind(), s.behind}, {h.backup(), s.old.was}} {
+		if f.text == nil {
+			continue
 		}
+		if err := durable.Create(f.name, f.text); err != nil { // for its owner alone: it may hold tokens
+			return errors.Join(err, remove(made...))
+		}
+		made = append(made, f.name)
 	}
-	write := durable.WriteFile
-	if s.old == nil {
-		write = writeNew
-	}
-	if err := write(s.host.file, s.config); err != nil {
-		return errors.Join(err, os.Remove(s.host.behind()))
+	if err := durable.WriteFile(h.file, s.config); err != nil {
+		return errors.Join(err, remove(made...))
 	}
 	return nil
 }
 
-// writeNew writes a file for its owner alone: it may hold tokens.
-func writeNew(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
-
-// restored returns the configuration with the servers that plc had taken, and with what was
-// changed in it since.
-func (h host) restored(doc []byte) ([]byte, error) {
-	servers := map[string]json.RawMessage{}
-	moved, err := os.ReadFile(h.behind())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, list := range []gjson.Result{gjson.GetBytes(moved, "mcpServers"), gjson.GetBytes(doc, h.servers)} {
-		for name, server := range list.Map() {
-			servers[name] = json.RawMessage(server.Raw)
+// remove removes files that may be gone.
+func remove(files ...string) error {
+	for _, file := range files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	delete(servers, gatewayName)
-	if len(servers) == 0 {
-		doc, err = sjson.DeleteBytes(doc, h.servers)
-	} else {
-		doc, err = sjson.SetBytes(doc, h.servers, servers)
-	}
-	return indented(doc), err
+	return nil
 }
 
 func (env *environment) uninstall(name string) error {
@@ -232,31 +217,72 @@ func (env *environment) uninstall(name string) error {
 	if err != nil {
 		return err
 	}
-	doc, err := os.ReadFile(h.file)
+	now, err := readHostConfig(h)
 	if err != nil {
 		return err
 	}
-	if !gjson.GetBytes(doc, h.servers+"."+gatewayName).Exists() {
+	entry, ok := now.server(gatewayName)
+	if !ok {
 		return fmt.Errorf("%s has no server %q", h.file, gatewayName)
 	}
-	if doc, err = h.restored(doc); err != nil {
-		return err
-	}
-	_, err = os.Lstat(h.backup())
-	created := errors.Is(err, fs.ErrNotExist) // there was no configuration before
-	if created && len(gjson.ParseBytes(doc).Map()) == 0 {
-		err = os.Remove(h.file)
-	} else {
-		err = durable.WriteFile(h.file, doc)
-	}
+	moved, err := readOptional(h.behind())
 	if err != nil {
 		return err
 	}
-	for _, file := range []string{h.behind(), h.backup()} {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	was, err := readOptional(h.backup())
+	if err != nil {
+		return err
+	}
+	before, err := parseHostConfig(h, h.backup(), was)
+	if err != nil {
+		return err
+	}
+	if s := before.behind(entry.Value); bytes.Equal(s.config, now.was) && bytes.Equal(s.behind, moved) {
+		if was == nil { // there was no configuration before
+			err = os.Remove(h.file)
+		} else {
+			err = durable.WriteFile(h.file, was)
+		}
+		if err != nil {
 			return err
 		}
+		show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
+		return remove(h.behind(), h.backup())
 	}
-	show(env.stderr, display.Sprintf("%s is as it was before\n", display.Name(h.file)))
-	return nil
+	// Something was changed since: that is kept, and the servers come back.
+	servers := before.servers
+	if moved != nil {
+		list, err := parseHostConfig(host{servers: "mcpServers"}, h.behind(), moved)
+		if err != nil {
+			return err
+		}
+		servers = list.servers
+	}
+	if err := durable.WriteFile(h.file, now.withServers(joined(servers, now.servers))); err != nil {
+		return err
+	}
+	show(env.stderr, display.Sprintf("%s has its servers back, and what was changed in it since\n", display.Name(h.file)))
+	if was != nil {
+		show(env.stderr, display.Sprintf("%s is what it was before\n", display.Name(h.backup())))
+	}
+	return remove(h.behind())
+}
+
+// readOptional reads a file; nil is one that is not there.
+func readOptional(name string) ([]byte, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// joined returns servers with those that were added since; of two of a name, the one added. The
+// gateway is left out.
+func joined(servers, added []texttree.Entry) []texttree.Entry {
+	all := slices.DeleteFunc(slices.Clone(servers), func(e texttree.Entry) bool {
+		_, again := (&texttree.Node{Entries: added}).Get(e.Name)
+		return again
+	})
+	return append(all, slices.DeleteFunc(slices.Clone(added), func(e texttree.Entry) bool { return e.Name == gatewayName })...)
 }

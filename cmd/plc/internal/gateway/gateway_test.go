@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -178,6 +179,8 @@ func TestPlanIsCorrectedAndRun(t *testing.T) {
 	}
 }
 
+var sequences = flag.Int("gateway.sequences", 100, "how many sequences of tool calls are tried that might approve")
+
 // A destructive call waits for a person, whatever the agent calls, and runs once when the
 // person has said yes.
 func TestNoToolApproves(t *testing.T) {
@@ -198,8 +201,7 @@ func TestNoToolApproves(t *testing.T) {
 		{"plan": []any{object{"_tool": "wipe"}}, "input": object{"approve": "none"}, "wait": 0},
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	sequences := 100
-	for range sequences {
+	for range *sequences {
 		for range 1 + r.IntN(4) {
 			a := object{"wait": 0}
 			for k, v := range args[r.IntN(len(args))] {
@@ -213,7 +215,7 @@ func TestNoToolApproves(t *testing.T) {
 		}
 	}
 	if n := w.wiped.Load(); n != 0 {
-		t.Fatalf("wiped %d times unasked in %d sequences", n, sequences)
+		t.Fatalf("wiped %d times unasked in %d sequences", n, *sequences)
 	}
 	if err := store.Answer(t.Context(), state.Run, "", "wipe", exec.Answer{Approved: true}); err != nil {
 		t.Fatal(err)
