@@ -16,7 +16,7 @@ type View struct {
 	Type  string `json:"type"`
 	Bytes int    `json:"bytes"`
 	Whole bool   `json:"whole"`
-	Value any    `json:"value,omitempty"`
+	Value any    `json:"value,omitempty" jsonschema:"the value, if whole"`
 	// Of an object or a list that is too large.
 	Parts []Part `json:"parts,omitempty"`
 	// Of a text that is too long.
