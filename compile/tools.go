@@ -2,6 +2,7 @@ package compile
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -119,7 +120,8 @@ func (c *toolbox) findFacts(t *tool.Tool) *toolFacts {
 func (c *toolbox) defaultsOf(def *tool.Definition) *lang.Call {
 	text := []byte(`[{"_tool":"t"`)
 	n := len(text)
-	for name, fixed := range def.Fixed {
+	for _, name := range slices.Sorted(maps.Keys(def.Fixed)) { // so that the same fault is told each time
+		fixed := def.Fixed[name]
 		if fixed.Const == nil || name == "_tool" || name == "_activity" || name == "_id" {
 			continue
 		}
