@@ -48,11 +48,13 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var outside error
 	resolve := func(name *string, folder string) {
 		if *name == "" || filepath.IsAbs(*name) {
 			return
 		}
 		*name = filepath.Join(folder, *name)
+		outside = errors.Join(outside, staysInside(folder, *name))
 		if relative, err := filepath.Rel(here, *name); err == nil {
 			*name = relative
 		}
@@ -70,7 +72,34 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 	if p.Store != "none" {
 		resolve(&p.Store, folder)
 	}
-	return p, findings, nil
+	if findings.HasErrors() { // which say it better
+		outside = nil
+	}
+	return p, findings, outside
+}
+
+// staysInside returns an error for a file that a project names and that a link leads out of its
+// folder. Of a file that is not there yet the folder counts that it would be in.
+func staysInside(folder, name string) error {
+	root, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return ReadError(err)
+	}
+	at, err := filepath.EvalSymlinks(name)
+	for above := name; errors.Is(err, fs.ErrNotExist); at, err = filepath.EvalSymlinks(above) {
+		if target, notLink := os.Readlink(above); notLink == nil { // to nothing
+			at, err = target, nil
+			break
+		}
+		above = filepath.Dir(above)
+	}
+	if err != nil {
+		return ReadError(err)
+	}
+	if inside, err := filepath.Rel(root, at); err != nil || !filepath.IsLocal(inside) {
+		return fmt.Errorf("%s names %s, where a link leads out of its folder, to %s: copy the file into the folder, or name it on the command line", ProjectName, name, at)
+	}
+	return nil
 }
 
 // ProjectPolicy returns the part of a project's policy that has no setting in a Spec of its own, as

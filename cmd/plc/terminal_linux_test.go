@@ -399,6 +399,38 @@ func TestLazyPlanAtTheTerminal(t *testing.T) {
 	}
 }
 
+// A project file that nobody has trusted is asked about, and nothing that it names starts before a
+// yes, which is remembered.
+func TestTrustAtTheTerminal(t *testing.T) {
+	for typed, trusted := range map[string]bool{"y\n": true, "no\n": false, "\x04": false} {
+		dir := terminalDir(t)
+		write(t, filepath.Join(dir, "plc.yaml"), "tools: [tools.yaml, starts.yaml]\n")
+		write(t, filepath.Join(dir, "starts.yaml"), "mcpServers: {docs: {command: sh, args: [-c, touch started]}}\n")
+		env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}
+		term := wideTerminal.on(t, dir, "", env, "check", "drop.json")
+		term.until(t, `may start programs\. Trust it\? y is yes`)
+		started := filepath.Join(dir, "started")
+		if _, err := os.Stat(started); err == nil {
+			t.Fatal("a server was started before anybody was asked")
+		}
+		term.typeIn(t, typed)
+		code, shown := term.end(t)
+		if _, err := os.Stat(started); (err == nil) != trusted {
+			t.Errorf("%q: that the server was started is %v\n%s", typed, err == nil, shown)
+		}
+		if !trusted {
+			if code != exitUsage {
+				t.Errorf("%q: exit %d\n%s", typed, code, shown)
+			}
+			continue
+		}
+		again := wideTerminal.on(t, dir, "", env, "check", "drop.json")
+		if _, shown := again.end(t); strings.Contains(shown, "Trust it?") {
+			t.Errorf("the answer was forgotten\n%s", shown)
+		}
+	}
+}
+
 // At a terminal plc approve shows what was shown, asks, and writes down the answer.
 func TestApproveAtTheTerminal(t *testing.T) {
 	for typed, want := range map[string]struct {

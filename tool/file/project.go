@@ -33,6 +33,9 @@ func (p *Project) Grants() bool {
 // ReadProject reads the file of a project, in YAML.
 func ReadProject(src *diag.File) (*Project, diag.List) {
 	p, r := &Project{}, &reader{file: src}
+	if saysNothing(string(src.Text)) {
+		return p, nil
+	}
 	root, err := parse(src)
 	if err != nil {
 		r.malformed(err)
@@ -63,6 +66,16 @@ func ReadProject(src *diag.File) (*Project, diag.List) {
 		r.findings[i].Message = strings.Replace(f.Message, "the tool file", "the project file", 1)
 	}
 	return p, r.findings
+}
+
+// saysNothing reports whether a text in YAML has nothing but comments: then all is the default.
+func saysNothing(text string) bool {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // code checks the code of a finding.
