@@ -172,7 +172,7 @@ func (s *scheduler) checkParams(t *compile.Target, params json.RawMessage) *Fail
 		if def.Params == nil {
 			continue
 		}
-		if err := def.Params.ValidateWithin(s.ctx, params); err != nil {
+		if err := def.Params.ValidateWithin(s.ctx, def.Sent(params)); err != nil {
 			if s.ctx.Err() != nil {
 				return calledOff
 			}

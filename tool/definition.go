@@ -43,6 +43,7 @@ type Definition struct {
 	Pointer map[string]string // param name → JSON Pointer of its schema in Raw
 
 	order []string // the declared params
+	texts []string // those that are sent as text
 }
 
 // Positional returns the declared params in the order in which a notation may give them

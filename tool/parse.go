@@ -287,6 +287,7 @@ func (p *parser) property(src source, name string, value gjson.Result) bool {
 	}
 	if _, twice := p.def.Param[name]; !twice {
 		p.def.order = append(p.def.order, name)
+		p.noteText(name, value)
 	}
 	p.def.Param[name] = p.param(src, name, value)
 	p.def.Pointer[name] = src.shown

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/tool"
 )
 
 // operation is an operation of a document.
@@ -212,7 +214,7 @@ func (op *operation) input(w *schemaWriter) string {
 		}
 	}
 	for _, p := range op.parameters {
-		add(p.param, described(w.schema(p.schema), p.about), p.required || p.in == "path")
+		add(p.param, p.onWire(described(w.schema(p.schema), p.about)), p.required || p.in == "path")
 	}
 	if op.body != nil {
 		schema := w.schema(op.body.schema)
@@ -222,6 +224,15 @@ func (op *operation) input(w *schemaWriter) string {
 		add(op.body.param, schema, op.body.required)
 	}
 	return `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
+}
+
+// onWire returns the schema of the parameter, which is marked when a number or a truth value is sent
+// as text: then a string that says one is sent as the same.
+func (p parameter) onWire(schema string) string {
+	if p.asJSON || !slices.Contains([]string{"integer", "number", "boolean"}, gjson.Get(schema, "type").Str) {
+		return schema
+	}
+	return `{"` + tool.WireMember + `":"text",` + schema[1:]
 }
 
 // described returns a schema with what a parameter says of itself.
