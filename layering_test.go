@@ -138,7 +138,9 @@ var layers = map[string]layer{
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.
-	"cmd/plc/internal/gateway": {own: ". diag exec exec/forecast journal tool", libraries: []string{gjson, mcpSDK}},
+	"cmd/plc/internal/runner":  {own: ". exec journal"},
+	"cmd/plc/internal/gateway": {own: ". cmd/plc/internal/runner diag exec exec/forecast journal tool", libraries: []string{gjson, mcpSDK}},
+	"cmd/plc/internal/server":  {own: ". cmd/plc/internal/runner dag/draw diag exec exec/forecast internal/display journal lang state tool"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol": {},
@@ -151,8 +153,8 @@ var layers = map[string]layer{
 			"exec exec/forecast journal journal/sqlite " +
 			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
-			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway internal/spell",
-		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
+			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/server internal/spell",
+		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},
 	"examples/hello":           {program: true, own: ". tool"},
@@ -177,7 +179,7 @@ var coreLibraries = map[string]string{ // library → the packages that may impo
 
 // testLibraries are those that any test may import.
 var testLibraries = []string{
-	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid", jsonschema, xsync, gjson,
+	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid", jsonschema, xsync, gjson, kin,
 	"modernc.org/libc", // by which the tests of journal get between SQLite and its files
 }
 

@@ -255,7 +255,10 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 	if err != nil {
 		return err
 	}
-	return store.Approve(ctx, p.begunWith, time.Time{})
+	if err := store.Approve(ctx, p.begunWith, time.Time{}); err != nil {
+		return err
+	}
+	return store.UseApproval(ctx, p.begunWith, run) // by this run and no other that waits for the same plan
 }
 
 // RejectPlan ends a run whose lazy plan waits for approval.

@@ -224,6 +224,9 @@ type Answer struct {
 	Skip     bool            `json:"skip,omitempty"`   // it counts as skipped
 	Digest   string          `json:"digest,omitempty"` // of the question that was answered; "" is any
 
+	By      string `json:"by,omitempty"`      // who answered; "" is not known
+	Channel string `json:"channel,omitempty"` // by what way: "http", "page"; "" is not known
+
 	Unanswered bool `json:"unanswered,omitempty"` // nobody did in time, and it counts as rejected: Reason says it
 }
 

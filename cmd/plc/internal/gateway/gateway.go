@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
@@ -43,17 +42,10 @@ const (
 // A Gateway is an MCP server whose tools check and run plans. Its methods may be called by
 // several goroutines at once.
 type Gateway struct {
-	opts    Options
-	tools   *tool.Catalogue
-	server  *mcp.Server
-	context context.Context // of the runs
-	stop    context.CancelCauseFunc
-	watch   chan struct{} // closed when the watcher has ended
-
-	mu       sync.Mutex
-	runs     map[string]*running // those of this process, by id
-	asked    map[string]int      // how many questions were open when a run was looked at last
-	problems map[string]string   // why a run can't be continued
+	opts   Options
+	tools  *tool.Catalogue
+	server *mcp.Server
+	runs   *runner.Runner
 }
 
 // New returns a gateway over the tools of the engine and the Spec, and resumes the runs that
@@ -72,11 +64,10 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, &plc.PlanError{Findings: tools.Findings}
 	}
 	g := &Gateway{
-		opts: o, tools: tools.Catalogue, runs: map[string]*running{}, asked: map[string]int{}, problems: map[string]string{}, watch: make(chan struct{}),
+		opts: o, tools: tools.Catalogue,
+		runs: runner.New(ctx, runner.Options{Engine: o.Engine, Store: o.Store, Frontend: frontend, Running: o.MaxRuns}),
 	}
-	g.context, g.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	g.server = g.newServer()
-	go g.watchPaused()
 	return g, nil
 }
 
@@ -90,16 +81,9 @@ func (g *Gateway) Handler() http.Handler {
 	return http.NewCrossOriginProtection().Handler(h)
 }
 
-// ended is the reason of runs that were under way when their gateway ended.
-const ended = "the gateway ended"
-
 // Close interrupts the runs that are under way and waits for them. Their records stay, and
 // the next gateway resumes them.
 func (g *Gateway) Close() error {
-	g.stop(&exec.CancelError{Reason: ended})
-	<-g.watch
-	for _, r := range g.underWay() {
-		<-r.done
-	}
+	g.runs.Close()
 	return nil
 }

@@ -7,42 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
 
-// label is the label of runs that a gateway began, and resumes.
-const label, labelValue = "frontend", "mcp"
+// frontend is the label of runs that a gateway began, and continues.
+const frontend = "mcp"
 
-// running is a run of this process.
-type running struct {
-	id     string
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when it has ended or paused
-
-	mu      sync.Mutex
-	ended   int           // how many calls have
-	events  chan struct{} // closed and replaced at each event that counts
-	waiting bool          // for its lazy plan to be approved
-}
-
-func (r *running) setWaiting(is bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waiting = is
-}
-
-func (r *running) isWaiting() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.waiting
-}
+// pollEvery is how often a client that waits has the state of its run read.
+const pollEvery = 500 * time.Millisecond
 
 // State says how far a run is.
 type State struct {
@@ -79,7 +58,7 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	if err != nil {
 		return nil, nil, err
 	}
-	spec.Labels = map[string]string{label: labelValue}
+	spec.Labels = map[string]string{runner.Label: frontend}
 	p, err := g.opts.Engine.Prepare(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -91,85 +70,35 @@ func (g *Gateway) run(ctx context.Context, req *mcp.CallToolRequest, in ToRun) (
 	if !c.OK {
 		return nil, &State{Status: "invalid", Findings: c.Findings, More: c.More}, nil
 	}
-	if n := len(g.underWay()); n >= g.opts.MaxRuns {
-		return nil, nil, fmt.Errorf("%d runs are under way, which is as many as may be: wait for one, or cancel one", n)
-	}
-	begun, err := p.Begin(g.context)
+	r, err := g.runs.Begin("", p.Begin)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := g.start(begun)
 	g.await(ctx, req, r, wait)
-	state, err := g.state(ctx, r.id)
+	state, err := g.state(ctx, r.ID)
 	if state != nil {
 		state.Findings, state.More = c.Findings, c.More
 	}
 	return nil, state, err
 }
 
-// start runs what was begun or is continued.
-func (g *Gateway) start(begun *plc.Run) *running {
-	ctx, cancel := context.WithCancelCause(g.context)
-	r := &running{id: begun.ID(), cancel: cancel, done: make(chan struct{}), events: make(chan struct{})}
-	begun.OnEvent, begun.Allow = r.note, g.allow(r)
-	g.mu.Lock()
-	g.runs[r.id] = r
-	g.mu.Unlock()
-	go func() {
-		defer cancel(nil)
-		res, err := begun.Do(ctx)
-		if err = errors.Join(err, begun.Close()); err != nil {
-			g.setProblem(r.id, err)
-		}
-		if res != nil {
-			g.paused(r.id, len(res.Questions))
-		}
-		g.mu.Lock()
-		delete(g.runs, r.id)
-		g.mu.Unlock()
-		close(r.done)
-	}()
-	return r
-}
-
-// note counts the calls that have ended.
-func (r *running) note(e *exec.Event) {
-	switch e.Type {
-	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
-	default:
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended++
-	close(r.events)
-	r.events = make(chan struct{})
-}
-
-// progress returns how many calls have ended, and what is closed when another does.
-func (r *running) progress() (ended int, more <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ended, r.events
-}
-
 // await waits for the end of a run, or for a time, and tells the client of calls that end.
-func (g *Gateway) await(ctx context.Context, req *mcp.CallToolRequest, r *running, wait time.Duration) {
+func (g *Gateway) await(ctx context.Context, req *mcp.CallToolRequest, r *runner.Job, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	tell := func(ended int) {
 		if token := req.Params.GetProgressToken(); token != nil {
 			// A client that is gone ends ctx.
 			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: token, Progress: float64(ended + 1), Message: fmt.Sprintf("run %s: %d calls have ended", r.id, ended),
+				ProgressToken: token, Progress: float64(ended + 1), Message: fmt.Sprintf("run %s: %d calls have ended", r.ID, ended),
 			})
 		}
 	}
 	for {
-		ended, more := r.progress()
+		ended, more := r.Progress()
 		tell(ended)
 		select {
-		case <-r.done:
+		case <-r.Done:
 			return
 		case <-timer.C:
 			return
@@ -190,23 +119,6 @@ func seconds(s *float64, unset float64) (time.Duration, error) {
 	return time.Duration(*s * float64(time.Second)), nil
 }
 
-// underWay returns the runs of this process.
-func (g *Gateway) underWay() []*running {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	all := make([]*running, 0, len(g.runs))
-	for _, r := range g.runs {
-		all = append(all, r)
-	}
-	return all
-}
-
-func (g *Gateway) live(id string) *running {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.runs[id]
-}
-
 func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which) (*mcp.CallToolResult, *State, error) {
 	wait, err := seconds(in.Wait, 0)
 	if err != nil {
@@ -216,7 +128,7 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 		return nil, nil, err
 	}
 	for end := time.Now().Add(wait); ; {
-		if r := g.live(in.Run); r != nil {
+		if r := g.runs.Job(in.Run); r != nil {
 			g.await(ctx, req, r, time.Until(end))
 		}
 		state, err := g.state(ctx, in.Run)
@@ -234,7 +146,7 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 // summary returns the summary of a run that an agent began. Others are none of its business.
 func (g *Gateway) summary(ctx context.Context, id string) (*journal.Summary, error) {
 	sum, err := g.opts.Store.Summary(ctx, id)
-	if err == nil && sum.Labels[label] != labelValue {
+	if err == nil && sum.Labels[runner.Label] != frontend {
 		err = &journal.MissingError{Run: id}
 	}
 	var missing *journal.MissingError
@@ -250,16 +162,12 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Run: id, Status: string(sum.Status), Reason: cmp.Or(g.problem(id), sum.Reason), Calls: map[string]int{}}
-	if left(sum) {
+	s := &State{Run: id, Status: string(sum.Status), Reason: cmp.Or(g.runs.Problem(id), sum.Reason), Calls: map[string]int{}}
+	if runner.Left(sum) {
 		s.Status = string(journal.Interrupted)
 	}
-	if r := g.live(id); r != nil {
-		if r.isWaiting() {
-			s.Status, s.Reason = string(exec.Paused), plc.WaitsForApproval
-		} else if sum.Status == exec.Pending { // its first event is not in the store yet
-			s.Status = string(exec.Running)
-		}
+	if g.runs.Job(id) != nil && sum.Status == exec.Pending { // its first event is not in the store yet
+		s.Status = string(exec.Running)
 	}
 	for status, n := range sum.Calls {
 		s.Calls[string(status)] = n
@@ -356,16 +264,16 @@ type Ended struct {
 }
 
 func (g *Gateway) cancel(ctx context.Context, _ *mcp.CallToolRequest, in Cancelled) (*mcp.CallToolResult, *Ended, error) {
-	if _, err := g.summary(ctx, in.Run); err != nil {
-		return nil, nil, err
-	}
-	if r := g.live(in.Run); r != nil {
-		r.cancel(&exec.CancelError{Reason: cmp.Or(in.Reason, "the agent cancelled it")})
-		<-r.done
-	} else if err := g.opts.Store.Cancel(ctx, in.Run, in.Reason); err != nil {
-		return nil, nil, err
-	}
 	sum, err := g.summary(ctx, in.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sum.Finished.IsZero() || g.runs.Job(in.Run) != nil {
+		if err := g.runs.Cancel(ctx, in.Run, cmp.Or(in.Reason, "the agent cancelled it")); err != nil {
+			return nil, nil, err
+		}
+	}
+	sum, err = g.summary(ctx, in.Run)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,334 @@
+// Package runner executes the runs of a server: some at a time, while others wait in a queue with
+// a bound. A run is in the store before it waits, so that none is lost with the process: the next
+// runner over the same store resumes those that were under way or waited, and continues those
+// whose questions were answered.
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// Label is the label of a run that names the front end which began it.
+const Label = "frontend"
+
+// Options configure a Runner.
+type Options struct {
+	Engine *plc.Engine
+	// Store is the store of the engine.
+	Store journal.Store
+	// Frontend is the value of the label Label of the runs that the runner continues.
+	Frontend string
+	// Running is how many runs execute at once, and Queued how many more may wait. PerOwner
+	// bounds both for one owner; 0 is no bound.
+	Running, Queued, PerOwner int
+}
+
+// pollEvery is how often the store is asked for answers that other processes put.
+const pollEvery = 500 * time.Millisecond
+
+// ended is the reason of runs that were under way when their runner was closed.
+const ended = "the server ended"
+
+// endedBefore is what earlier versions recorded.
+const endedBefore = "the gateway ended"
+
+// A FullError says that a run can't be accepted now.
+type FullError struct {
+	Most  int
+	Owner bool // the bound is that of one owner
+}
+
+func (e *FullError) Error() string {
+	who := ""
+	if e.Owner {
+		who = "of yours "
+	}
+	return fmt.Sprintf("%d runs %sare under way, which is as many as may be: wait for one, or cancel one", e.Most, who)
+}
+
+// A Runner executes runs. Its methods may be called by several goroutines at once.
+type Runner struct {
+	opts    Options
+	context context.Context // of the runs
+	stop    context.CancelCauseFunc
+	slots   chan struct{}
+	nudges  chan struct{}
+	watch   chan struct{} // closed when the watcher has ended
+
+	mu       sync.Mutex
+	closed   bool
+	jobs     map[string]*Job
+	reserved map[string]int    // jobs, and runs that are about to be, by owner
+	total    int               // the sum of reserved
+	asked    map[string]int    // how many questions were open when a run was looked at last
+	problems map[string]string // why a run can't be continued
+}
+
+// New returns a runner, which resumes the runs that the one before it left in the store.
+func New(ctx context.Context, o Options) *Runner {
+	r := &Runner{
+		opts: o, slots: make(chan struct{}, o.Running), nudges: make(chan struct{}, 1), watch: make(chan struct{}),
+		jobs: map[string]*Job{}, reserved: map[string]int{}, asked: map[string]int{}, problems: map[string]string{},
+	}
+	r.context, r.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	go r.watchStore()
+	return r
+}
+
+// Close interrupts the runs that are under way and waits for them. The next runner resumes them.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stop(&exec.CancelError{Reason: ended})
+	<-r.watch
+	for _, j := range r.Jobs() {
+		<-j.Done
+	}
+}
+
+// Begin executes a run for an owner once there is room. The function begin makes it, or
+// continues one. The error is a *FullError when the queue is full.
+func (r *Runner) Begin(owner string, begin func(context.Context) (*plc.Run, error)) (*Job, error) {
+	if err := r.reserve(owner, r.opts.Running+r.opts.Queued, r.opts.PerOwner); err != nil {
+		return nil, err
+	}
+	return r.begin(owner, begin)
+}
+
+func (r *Runner) begin(owner string, begin func(context.Context) (*plc.Run, error)) (*Job, error) {
+	begun, err := begin(r.context)
+	if err != nil {
+		r.release(owner)
+		return nil, err
+	}
+	return r.start(begun, owner), nil
+}
+
+func (r *Runner) reserve(owner string, most, each int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return errors.New(ended)
+	case r.total >= most:
+		return &FullError{Most: most}
+	case each > 0 && r.reserved[owner] >= each:
+		return &FullError{Most: each, Owner: true}
+	}
+	r.reserved[owner]++
+	r.total++
+	return nil
+}
+
+func (r *Runner) release(owner string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total--
+	if r.reserved[owner]--; r.reserved[owner] == 0 {
+		delete(r.reserved, owner)
+	}
+}
+
+// start executes what was begun or is continued, when there is room.
+func (r *Runner) start(begun *plc.Run, owner string) *Job {
+	ctx, cancel := context.WithCancelCause(r.context)
+	j := &Job{ID: begun.ID(), Done: make(chan struct{}), cancel: cancel, events: make(chan struct{})}
+	begun.OnEvent, begun.Allow = j.note, nil
+	r.mu.Lock()
+	r.jobs[j.ID] = j
+	r.mu.Unlock()
+	go func() {
+		defer close(j.Done)
+		defer cancel(nil)
+		res, err := r.execute(ctx, begun)
+		r.mu.Lock()
+		if delete(r.jobs, j.ID); err != nil {
+			r.problems[j.ID] = err.Error()
+		} else if delete(r.problems, j.ID); res != nil {
+			r.asked[j.ID] = len(res.Questions)
+		}
+		r.mu.Unlock()
+		r.release(owner)
+		r.Nudge()
+	}()
+	return j
+}
+
+// execute runs what was begun. One that is cancelled while it waits for room executes as well: it
+// ends at once, and its record says why.
+func (r *Runner) execute(ctx context.Context, begun *plc.Run) (*exec.Result, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+	}
+	res, err := begun.Do(ctx)
+	return res, errors.Join(err, begun.Close())
+}
+
+// Jobs returns the runs that this process executes, or that wait for room.
+func (r *Runner) Jobs() []*Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Job, 0, len(r.jobs))
+	for _, j := range r.jobs {
+		all = append(all, j)
+	}
+	return all
+}
+
+// Job returns the job of a run; nil when this process does not execute it.
+func (r *Runner) Job(run string) *Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.jobs[run]
+}
+
+// Problem returns why a run can't be continued; "" if nothing is known to prevent it.
+func (r *Runner) Problem(run string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.problems[run]
+}
+
+// Nudge makes the runner look for answers now.
+func (r *Runner) Nudge() {
+	select {
+	case r.nudges <- struct{}{}:
+	default:
+	}
+}
+
+// Left reports whether a run was under way when its runner ended, so that the next one resumes it.
+func Left(sum *journal.Summary) bool {
+	return sum.Status == journal.Interrupted ||
+		sum.Status == exec.Cancelled && (strings.Contains(sum.Reason, ended) || strings.Contains(sum.Reason, endedBefore))
+}
+
+// watchStore continues runs as people answer, and those that another process left.
+func (r *Runner) watchStore() {
+	defer close(r.watch)
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		// A store that can't be read now is asked again; requests tell its error.
+		_ = r.continueRuns(r.context)
+		select {
+		case <-r.context.Done():
+			return
+		case <-ticker.C:
+		case <-r.nudges:
+		}
+	}
+}
+
+func (r *Runner) continueRuns(ctx context.Context) error {
+	all, err := r.opts.Store.Runs(ctx, journal.Filter{
+		Labels: map[string]string{Label: r.opts.Frontend}, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled},
+	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range all {
+		if sum.Status == exec.Cancelled && !Left(sum) || r.Job(sum.Run) != nil || !r.changed(ctx, sum) {
+			continue
+		}
+		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {
+			break // the end of a job looks again
+		}
+		r.note(sum)
+		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) { return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{}) })
+		var held *journal.HeldError
+		if err != nil && !errors.As(err, &held) {
+			r.mu.Lock()
+			r.problems[sum.Run] = err.Error()
+			r.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// changed reports whether a run may go on since it was looked at last: its process is gone, some
+// of its questions were answered, or its lazy plan was approved.
+func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
+	r.mu.Lock()
+	asked, seen := r.asked[sum.Run]
+	problem := r.problems[sum.Run]
+	r.mu.Unlock()
+	switch {
+	case problem != "":
+		return false
+	case sum.Status != exec.Paused:
+		return true
+	case plc.WaitsForPlan(sum):
+		return r.opts.Store.UseApproval(ctx, sum.Program, sum.Run) == nil
+	case !seen:
+		r.note(sum)
+		return sum.Questions == 0
+	}
+	return sum.Questions < asked
+}
+
+// note notes how many questions of a run are open.
+func (r *Runner) note(sum *journal.Summary) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked[sum.Run] = sum.Questions
+}
+
+// Cancel ends a run. One that this process executes has ended when Cancel returns.
+func (r *Runner) Cancel(ctx context.Context, run, reason string) error {
+	if j := r.Job(run); j != nil {
+		j.cancel(&exec.CancelError{Reason: cmp.Or(reason, "somebody cancelled it")})
+		select {
+		case <-j.Done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return r.opts.Engine.Cancel(ctx, run, reason)
+}
+
+// A Job is a run of this process.
+type Job struct {
+	ID   string        // of the run
+	Done chan struct{} // closed when it has ended or paused
+
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	ended  int           // how many calls have
+	events chan struct{} // closed and replaced at each event that counts
+}
+
+// note counts the calls that have ended.
+func (j *Job) note(e *exec.Event) {
+	switch e.Type {
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+	default:
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ended++
+	close(j.events)
+	j.events = make(chan struct{})
+}
+
+// Progress returns how many calls have ended, and what is closed when another does.
+func (j *Job) Progress() (ended int, more <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ended, j.events
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// A Question is a question of a run that is open.
+type Question struct {
+	Run      string          `json:"run"`
+	Instance string          `json:"instance"`
+	Call     string          `json:"call"`
+	Tool     string          `json:"tool"`
+	Kind     string          `json:"kind"`
+	Digest   string          `json:"digest"` // an answer has to name it
+	Params   json.RawMessage `json:"params"`
+	Terms    *exec.Terms     `json:"terms"`
+	Reason   string          `json:"reason"`
+	Failure  *exec.Failure   `json:"failure"`
+	Asked    string          `json:"asked"`
+}
+
+func questionOf(q *journal.Question) Question {
+	out := Question{
+		Run: q.Run, Instance: q.Instance, Call: q.Path, Tool: q.Tool, Kind: string(q.Kind), Digest: q.Digest, Params: q.Params,
+		Terms: q.Terms, Reason: q.Reason, Failure: q.Failure, Asked: stamp(q.Asked),
+	}
+	if out.Params == nil {
+		out.Params = json.RawMessage("null")
+	}
+	return out
+}
+
+func (s *Server) questions(w http.ResponseWriter, r *http.Request) {
+	all := []Question{}
+	sum, err := s.find(r)
+	if err == nil {
+		var open []*journal.Question
+		open, err = s.opts.Engine.Questions(r.Context(), sum.Run)
+		for _, q := range open {
+			all = append(all, questionOf(q))
+		}
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"questions": all})
+}
+
+// A Decision is an answer to a question, or about a plan as a whole.
+type Decision struct {
+	Instance string          `json:"instance,omitempty"`
+	Call     string          `json:"call,omitempty"` // "" for a plan as a whole
+	Digest   string          `json:"digest"`         // of what was shown
+	Decision string          `json:"decision"`       // approve, refuse, skip or answer
+	Reason   string          `json:"reason,omitempty"`
+	Params   json.RawMessage `json:"params,omitempty"` // approve with these instead
+	Result   json.RawMessage `json:"result,omitempty"` // of answer: stands for the call's result
+}
+
+// answerOf returns the answer that a decision of a caller is.
+func (d *Decision) answerOf(c *caller) (exec.Answer, error) {
+	a := exec.Answer{Reason: d.Reason, Digest: d.Digest, By: c.name, Channel: c.channel}
+	bad := func(message string) (exec.Answer, error) {
+		return a, badf(http.StatusUnprocessableEntity, "%s", message)
+	}
+	switch {
+	case d.Digest == "":
+		return bad("the member digest is missing: it says what was shown")
+	case d.Params != nil && d.Decision != "approve":
+		return bad("params are for the decision approve")
+	case d.Result != nil && d.Decision != "answer":
+		return bad("a result is for the decision answer")
+	}
+	switch d.Decision {
+	case "approve":
+		a.Approved, a.Params = true, d.Params
+	case "refuse":
+	case "skip":
+		a.Skip = true
+	case "answer":
+		if d.Result == nil {
+			return bad("the decision answer needs a result")
+		}
+		a.Result = d.Result
+	default:
+		return bad("the decision is one of approve, refuse, skip and answer")
+	}
+	return a, nil
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	var d Decision
+	err := readBody(r, &d)
+	if err == nil {
+		err = s.decide(r, &d)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// decide gives an answer to a run.
+func (s *Server) decide(r *http.Request, d *Decision) error {
+	sum, err := s.decidable(r)
+	if err != nil {
+		return err
+	}
+	a, err := d.answerOf(callerOf(r))
+	if err != nil {
+		return err
+	}
+	err = s.opts.Engine.Answer(r.Context(), sum.Run, journal.Answer{Instance: d.Instance, Path: d.Call, Answer: a})
+	s.runs.Nudge()
+	return err
+}
+
+// decidable returns the run of a request if its caller may decide about it.
+func (s *Server) decidable(r *http.Request) (*journal.Summary, error) {
+	sum, err := s.find(r)
+	if err == nil && s.opts.OthersApprove && sum.Labels[startedBy] == callerOf(r).name && sum.Labels[runner.Label] == frontend {
+		err = badf(http.StatusForbidden, "you started the run, so somebody else has to decide")
+	}
+	return sum, err
+}
+
+// pending shows what a run would do whose plan waits for approval as a whole.
+func (s *Server) pending(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.find(r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	p, err := s.opts.Engine.PendingPlan(r.Context(), sum.Run)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, previewed(p, p.Plan.RecordedDigest()))
+}
+
+func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
+	var d Decision
+	err := readBody(r, &d)
+	if err == nil {
+		err = s.decidePlan(r, &d)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// decidePlan approves the plan of a run as a whole, or rejects it.
+func (s *Server) decidePlan(r *http.Request, d *Decision) error {
+	sum, err := s.decidable(r)
+	if err != nil {
+		return err
+	}
+	if d.Digest != sum.Program {
+		return badf(http.StatusConflict, "the digest is not that of the plan which waits; look at it again")
+	}
+	c := callerOf(r)
+	switch d.Decision {
+	case "approve":
+		err = s.opts.Engine.ApprovePlan(r.Context(), sum.Run, d.Digest)
+	case "refuse":
+		reason := "by " + c.name + " (" + c.channel + ", digest " + d.Digest + ")"
+		if d.Reason != "" {
+			reason = d.Reason + "; " + reason
+		}
+		err = s.opts.Engine.RejectPlan(r.Context(), sum.Run, reason)
+	default:
+		return badf(http.StatusUnprocessableEntity, "the decision is approve or refuse")
+	}
+	s.runs.Nudge()
+	return err
+}

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A caller is who sent a request.
+type caller struct {
+	name    string
+	roles   []Role
+	channel string // http, or page for who has a cookie
+	hash    string // of the token
+}
+
+func (c *caller) may(r Role) bool { return slices.Contains(c.roles, r) }
+
+type callerKey struct{}
+
+func callerOf(r *http.Request) *caller {
+	c, _ := r.Context().Value(callerKey{}).(*caller)
+	return c
+}
+
+// cookieName is the name of the cookie that a person gets who logs in.
+const cookieName = "plc_session"
+
+// sessionTime is how long a login counts.
+const sessionTime = 12 * time.Hour
+
+// codes are the one-time codes of links. The zero value has none.
+type codes struct {
+	mu   sync.Mutex
+	open map[string]time.Time // when each expires, by its hash
+}
+
+// codeTime is how long a one-time link can be used.
+const codeTime = 10 * time.Minute
+
+func (c *codes) make() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		c.open = map[string]time.Time{}
+	}
+	code := random()
+	c.open[hashOf(code)] = time.Now().Add(codeTime)
+	return code
+}
+
+func (c *codes) use(code string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hash := hashOf(code)
+	expires, ok := c.open[hash]
+	delete(c.open, hash)
+	return ok && time.Now().Before(expires)
+}
+
+// guard lets a request through to next when it comes from where it may and says who sends it.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		harden(w.Header())
+		if !s.opts.Trusted && !slices.Contains(s.opts.Hosts, strings.ToLower(r.Host)) {
+			problem(w, r, http.StatusMisdirectedRequest, "the header Host names none of the hosts of this server; plc serve --host allows another one")
+			return
+		}
+		c, err := s.who(r)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !s.sameOrigin(r, c) {
+			problem(w, r, http.StatusForbidden, "the request comes from another site")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	})
+}
+
+// maxBody is how many bytes a request may have.
+const maxBody = 16 << 20
+
+// harden sets the headers that all answers have.
+func harden(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "+
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// who returns who sent a request; nil is nobody who is known.
+func (s *Server) who(r *http.Request) (*caller, error) {
+	if s.opts.Trusted {
+		return &caller{name: "local", roles: roles, channel: "socket"}, nil
+	}
+	channel := "http"
+	secret, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		cookie, err := r.Cookie(cookieName)
+		if err != nil {
+			return nil, nil
+		}
+		secret, channel = cookie.Value, "page"
+	}
+	k, ok, err := s.opts.Tokens.find(secret)
+	if err != nil || !ok || k.Session != (channel == "page") {
+		return nil, err
+	}
+	return &caller{k.Name, k.Roles, channel, k.Hash}, nil
+}
+
+// sameOrigin reports whether a request that may change something comes from a page of this server,
+// or from a program that has a token.
+func (s *Server) sameOrigin(r *http.Request, c *caller) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return c == nil || c.channel != "page" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	}
+	u, err := url.Parse(origin)
+	return err == nil && strings.EqualFold(u.Host, r.Host) && (u.Scheme == "http") == (r.TLS == nil)
+}
+
+// wants lets callers with a role through.
+func wants(role Role, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := callerOf(r)
+		switch {
+		case c == nil && !strings.HasPrefix(r.URL.Path, "/v1/"):
+			http.Redirect(w, r, "/login", http.StatusSeeOther)
+		case c == nil:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			problem(w, r, http.StatusUnauthorized, "the token in the header Authorization is missing, wrong or revoked")
+		case !c.may(role):
+			problem(w, r, http.StatusForbidden, "your token has not the role "+string(role))
+		default:
+			next(w, r)
+		}
+	}
+}
+
+// Link returns a path that logs a person in with all roles, once.
+func (s *Server) Link() string { return "/enter?code=" + s.codes.make() }
+
+// enter exchanges the one-time code of a link for a cookie.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	if !s.codes.use(r.URL.Query().Get("code")) {
+		problem(w, r, http.StatusForbidden, "the link was used already, or is too old; plc serve prints another one when it starts")
+		return
+	}
+	s.begin(w, r, Token{Name: "local", Roles: roles})
+}
+
+// login exchanges a token that a person has typed for a cookie.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	k, ok, err := s.opts.Tokens.find(strings.TrimSpace(r.PostFormValue("token")))
+	switch {
+	case err != nil:
+		fail(w, r, err)
+	case !ok || k.Session:
+		problem(w, r, http.StatusForbidden, "there is no such token, or it was revoked")
+	default:
+		s.begin(w, r, Token{Name: k.Name, Roles: k.Roles, Parent: k.Hash})
+	}
+}
+
+// begin begins the session of a person.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, k Token) {
+	k.Session, k.Expires = true, time.Now().Add(sessionTime).UTC()
+	secret, err := s.opts.Tokens.Make(k)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: int(sessionTime.Seconds()),
+	})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// logout ends the session of a person.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	if err := s.opts.Tokens.end(callerOf(r).hash); err != nil {
+		fail(w, r, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: "/", MaxAge: -1})
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}

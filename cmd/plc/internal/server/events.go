@@ -1,0 +1,287 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+)
+
+// beat is how often a stream without events says that it lives.
+const beat = 15 * time.Second
+
+// events streams the events of a run (SSE). The id of each is its number in the record, so that a
+// client which names the last one that it has gets those after it, whatever ended in between.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.find(r)
+	var after int64
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if err == nil && text != "" {
+		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
+			err = badf(http.StatusBadRequest, "Last-Event-ID is the number of an event")
+		}
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	if !sum.Finished.IsZero() && after >= sum.Events && !runner.Left(sum) {
+		w.WriteHeader(http.StatusNoContent) // which tells a browser not to ask again
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	s.stream(w, r, after)
+}
+
+// stream writes the events after a number until the run has finished or the client is gone.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	entries := make(chan *journal.Entry)
+	go func() {
+		defer close(entries)
+		for entry, err := range s.opts.Engine.Events(ctx, r.PathValue("run"), after) {
+			if err != nil {
+				return // the client asks again
+			}
+			select {
+			case entries <- entry:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	out := http.NewResponseController(w)
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		var text []byte
+		select {
+		case e, ok := <-entries:
+			if !ok {
+				return
+			}
+			var line bytes.Buffer
+			if json.Compact(&line, e.Body) != nil {
+				return
+			}
+			text = fmt.Appendf(nil, "id: %d\ndata: %s\n\n", e.Seq, line.Bytes())
+		case <-ticker.C:
+			text = []byte(": \n\n")
+		case <-ctx.Done():
+			return
+		}
+		// A server without deadlines has none to extend.
+		_ = out.SetWriteDeadline(time.Now().Add(2 * beat))
+		if _, err := w.Write(text); err != nil || out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// A Call is what the record has of a call.
+type Call struct {
+	Call     string          `json:"call"`
+	Instance string          `json:"instance"`
+	Tool     string          `json:"tool"`
+	Status   string          `json:"status"`
+	Attempts int             `json:"attempts"`
+	Started  string          `json:"started"`
+	Ended    string          `json:"ended"`
+	Params   json.RawMessage `json:"params"` // null: those of the plan, of which the record has no copy
+	Result   json.RawMessage `json:"result"`
+	Error    *exec.Failure   `json:"error"`
+	Reason   string          `json:"reason"`
+	By       string          `json:"by"` // who answered the last question about it
+	Writes   []Write         `json:"writes"`
+}
+
+// A Write is something that a call wrote.
+type Write struct {
+	Seq    int64           `json:"seq"`
+	Path   string          `json:"path"`
+	Method string          `json:"method"`
+	Value  json.RawMessage `json:"value"`
+}
+
+// each calls f with the events of a run up to a number; 0 is all.
+func (s *Server) each(ctx context.Context, run string, most int64, f func(seq int64, e *exec.Event) error) error {
+	for entry, err := range s.opts.Store.Events(ctx, run, 1, false) {
+		if err != nil {
+			return err
+		}
+		if most > 0 && entry.Seq > most {
+			return nil
+		}
+		e, err := entry.Event()
+		if err == nil {
+			err = f(entry.Seq, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calls returns the calls of a run, in the order in which they began.
+func (s *Server) calls(ctx context.Context, run string, most int64) ([]*Call, error) {
+	all, known := []*Call{}, map[[2]string]*Call{}
+	err := s.each(ctx, run, most, func(seq int64, e *exec.Event) error {
+		if e.Call == "" {
+			return nil
+		}
+		at := [2]string{e.Instance, e.Call}
+		c := known[at]
+		if c == nil {
+			null := json.RawMessage("null")
+			c = &Call{Call: e.Call, Instance: e.Instance, Tool: e.Tool, Status: "pending", Params: null, Result: null, Writes: []Write{}}
+			known[at], all = c, append(all, c)
+		}
+		c.take(seq, e)
+		return nil
+	})
+	return all, err
+}
+
+// take takes an event in.
+func (c *Call) take(seq int64, e *exec.Event) {
+	switch e.Type {
+	case exec.CallStarted:
+		c.Status, c.Attempts = "running", max(c.Attempts, e.Attempt)
+		if c.Started == "" {
+			c.Started = stamp(e.Time)
+		}
+		if e.Value != nil {
+			c.Params = e.Value
+		}
+	case exec.CallRetrying:
+		c.Status, c.Error = "retrying", e.Error
+	case exec.CallReturned:
+		if c.Error = e.Error; e.Value != nil {
+			c.Result = e.Value
+		}
+	case exec.CallCompleted, exec.CallFailed, exec.CallSkipped:
+		c.Status, c.Ended, c.Reason = string(e.Status), stamp(e.Time), e.Reason
+		if e.Error != nil {
+			c.Error = e.Error
+		}
+	case exec.ApprovalAsked:
+		c.Status, c.Reason = "awaiting", e.Reason
+		if e.Value != nil {
+			c.Params = e.Value
+		}
+	case exec.ApprovalGiven:
+		if c.Status = "pending"; e.Answer != nil {
+			c.By = e.Answer.By
+			if e.Answer.Params != nil {
+				c.Params = e.Answer.Params
+			}
+		}
+	case exec.Written:
+		c.Writes = append(c.Writes, Write{seq, e.Path, e.Method, e.Value})
+	}
+}
+
+// board answers with the whiteboard of a run, as it was after an event.
+func (s *Server) board(w http.ResponseWriter, r *http.Request) {
+	var at int64
+	sum, err := s.find(r)
+	if text := r.URL.Query().Get("at"); err == nil && text != "" {
+		if at, err = strconv.ParseInt(text, 10, 64); err != nil || at < 1 {
+			err = badf(http.StatusBadRequest, "at is the number of an event")
+		}
+	}
+	var kinds map[string]json.RawMessage
+	if err == nil {
+		kinds, err = s.whiteboard(r.Context(), sum.Run, at)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	if at == 0 || at > sum.Events {
+		at = sum.Events
+	}
+	answer(w, http.StatusOK, map[string]any{"at": at, "whiteboard": kinds})
+}
+
+// whiteboard returns the global kinds of the whiteboard of a run after an event; 0 is the last one.
+// The events of writes that overlap come in plan order, so each is applied to what is there.
+func (s *Server) whiteboard(ctx context.Context, run string, at int64) (map[string]json.RawMessage, error) {
+	p, err := s.opts.Engine.PlanOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]json.RawMessage{"state": json.RawMessage("{}"), "data": json.RawMessage("{}")}
+	for name, v := range p.Program.Initial {
+		kinds[name] = v
+	}
+	err = s.each(ctx, run, at, func(seq int64, e *exec.Event) error {
+		if e.Type != exec.Written || e.Instance != "" || e.Replayed || isInner(e.Call) {
+			return nil
+		}
+		path, ok := writtenPath(e.Path)
+		method, known := methods[e.Method]
+		if !ok || !known {
+			return fmt.Errorf("event %d writes %s to %s, which this version does not know", seq, e.Method, e.Path)
+		}
+		doc := kinds[path[0].Name]
+		if doc == nil {
+			doc = json.RawMessage("{}")
+		}
+		after, err := state.Apply(doc, path[1:], method, e.Value)
+		if err != nil {
+			return errors.Join(fmt.Errorf("event %d can't be applied", seq), err)
+		}
+		kinds[path[0].Name] = after
+		return nil
+	})
+	return kinds, err
+}
+
+var methods = map[string]state.Method{"set": state.Set, "merge": state.Merge, "assign": state.Assign, "push": state.Push, "concat": state.Concat}
+
+// isInner reports whether the path of a call is one inside of a delegate, which has a whiteboard of
+// its own.
+func isInner(call string) bool { return bytes.ContainsAny([]byte(call), "/[#") }
+
+// writtenPath reads the path of a write.
+func writtenPath(text string) (state.Path, bool) {
+	if len(text) > 0 && text[0] != 0xe2 {
+		text = "†" + text
+	}
+	w, err := lang.ParseWrite(text)
+	if err != nil || len(w.Alternatives) != 1 || len(w.Alternatives[0].Paths) != 1 {
+		return nil, false
+	}
+	ref := w.Alternatives[0].Paths[0]
+	path := state.Path{{Kind: state.Name, Name: ref.Kind}}
+	for _, step := range ref.Path {
+		switch step.Kind {
+		case lang.Named:
+			path = append(path, state.Segment{Kind: state.Name, Name: step.Name})
+		case lang.Number:
+			path = append(path, state.Segment{Kind: state.Either, Name: step.Name, Index: step.Index})
+		case lang.Index:
+			path = append(path, state.Segment{Kind: state.Index, Index: step.Index})
+		default:
+			return nil, false
+		}
+	}
+	return path, true
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec/forecast"
+)
+
+// Planned is a plan with what it is given, as a caller sends it. No file of the server can be named.
+type Planned struct {
+	Plan      json.RawMessage   `json:"plan"`                // a text, or JSON
+	Notation  string            `json:"notation,omitempty"`  // see plc convert; "" is plc's own
+	Input     json.RawMessage   `json:"input,omitempty"`     // an object
+	State     json.RawMessage   `json:"state,omitempty"`     // an object
+	Instances string            `json:"instances,omitempty"` // a JSON object per line
+	Labels    map[string]string `json:"labels,omitempty"`
+}
+
+// spec returns the Spec of a plan.
+func (s *Server) spec(p *Planned) (plc.Spec, error) {
+	spec := s.opts.Spec
+	text := string(p.Plan)
+	if len(p.Plan) > 0 && p.Plan[0] == '"' {
+		if err := json.Unmarshal(p.Plan, &text); err != nil {
+			return spec, badf(http.StatusBadRequest, "the plan is not a text: %v", err)
+		}
+	}
+	if text == "" || text == "null" {
+		return spec, badf(http.StatusBadRequest, "the member plan is missing")
+	}
+	spec.Plan = plc.Text(text).From(p.Notation)
+	if p.Input != nil {
+		spec.Values.Input = append(spec.Values.Input[:len(spec.Values.Input):len(spec.Values.Input)], plc.Text(string(p.Input)))
+	}
+	if p.State != nil {
+		spec.Values.State = plc.Text(string(p.State))
+	}
+	if p.Instances != "" {
+		spec.Instances = plc.Text(p.Instances)
+	}
+	return spec, nil
+}
+
+// Checked is what is wrong with a plan.
+type Checked struct {
+	OK       bool              `json:"ok"`
+	Findings []json.RawMessage `json:"findings"`
+}
+
+func (s *Server) checked(r *http.Request) (*plc.Plan, *Checked, error) {
+	var in Planned
+	if err := readBody(r, &in); err != nil {
+		return nil, nil, err
+	}
+	return s.checkPlan(r, &in)
+}
+
+func (s *Server) checkPlan(r *http.Request, in *Planned) (*plc.Plan, *Checked, error) {
+	spec, err := s.spec(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.opts.Engine.Check(r.Context(), spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, &Checked{p.Err() == nil, findingsOf(p.AllFindings())}, nil
+}
+
+func (s *Server) check(w http.ResponseWriter, r *http.Request) {
+	_, c, err := s.checked(r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, c)
+}
+
+// Previewed is what running a plan would do.
+type Previewed struct {
+	Digest   string             `json:"digest"` // of all that would execute
+	DryRun   *forecast.DryRun   `json:"dryRun"`
+	Forecast *forecast.Forecast `json:"forecast"`
+	Findings []json.RawMessage  `json:"findings"`
+}
+
+func previewed(p *plc.Preview, digest string) *Previewed {
+	return &Previewed{digest, p.DryRun, p.Forecast, findingsOf(p.Plan.AllFindings())}
+}
+
+func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
+	p, _, err := s.checked(r)
+	if err == nil {
+		err = p.Err()
+	}
+	var preview *plc.Preview
+	if err == nil {
+		preview, err = p.Preview(r.Context())
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, previewed(preview, p.Manifest().Digest()))
+}
+
+// Tool is a tool of the catalogue.
+type Tool struct {
+	Name        string          `json:"name"`
+	Signature   string          `json:"signature"`
+	Description string          `json:"description"`
+	Definition  json.RawMessage `json:"definition"`
+}
+
+func (s *Server) catalogue(w http.ResponseWriter, _ *http.Request) {
+	all := []Tool{}
+	for t := range s.tools.Listed() {
+		d := t.Whole().Definition
+		raw := json.RawMessage(d.Raw)
+		if raw == nil {
+			raw = json.RawMessage("null")
+		}
+		all = append(all, Tool{d.Name, d.Signature(), d.Description, raw})
+	}
+	answer(w, http.StatusOK, map[string]any{"tools": all})
+}
+
+func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
+	if code, ok := diag.ParseCode(r.PathValue("code")); ok {
+		if page, ok := diag.Explain(code); ok {
+			answer(w, http.StatusOK, map[string]string{"code": code.String(), "summary": page.Summary, "text": page.Text()})
+			return
+		}
+	}
+	problem(w, r, http.StatusNotFound, "there is no code "+r.PathValue("code"))
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
+)
+
+// A Problem is the body of an answer that is an error (RFC 9457).
+type Problem struct {
+	Type     string            `json:"type"`
+	Title    string            `json:"title"`
+	Status   int               `json:"status"`
+	Detail   string            `json:"detail"`
+	Findings []json.RawMessage `json:"findings,omitempty"`
+}
+
+// problem answers with an error: as a page to who asks for one, and else as JSON.
+func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
+	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(detail).String(), Findings: findings}
+	if wantsPage(r) {
+		showProblem(w, &p)
+		return
+	}
+	writeJSON(w, status, "application/problem+json", p)
+}
+
+// fail answers with the status that fits an error.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	var (
+		plan     *plc.PlanError
+		setting  *plc.SpecError
+		missing  *journal.MissingError
+		held     *journal.HeldError
+		answered *journal.AnswerError
+		unfit    *plc.UnfitError
+		waits    *plc.NotWaitingError
+		rejected *plc.RejectedError
+		full     *runner.FullError
+		large    *http.MaxBytesError
+		bad      *badRequest
+		findings []json.RawMessage
+	)
+	status := http.StatusInternalServerError
+	switch {
+	case errors.As(err, &plan):
+		status, findings = http.StatusUnprocessableEntity, findingsOf(plan.Findings)
+	case errors.As(err, &setting), errors.As(err, &unfit):
+		status = http.StatusUnprocessableEntity
+	case errors.As(err, &missing):
+		status = http.StatusNotFound
+	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected):
+		status = http.StatusConflict
+	case errors.As(err, &full):
+		status = http.StatusServiceUnavailable
+		if full.Owner {
+			status = http.StatusTooManyRequests
+		}
+		w.Header().Set("Retry-After", "1")
+	case errors.As(err, &large):
+		status = http.StatusRequestEntityTooLarge
+	case errors.As(err, &bad):
+		status = bad.status
+	}
+	problem(w, r, status, err.Error(), findings...)
+}
+
+// A badRequest is an error of the one who asks.
+type badRequest struct {
+	status  int
+	message string
+}
+
+func (e *badRequest) Error() string { return e.message }
+
+func badf(status int, format string, args ...any) error {
+	return &badRequest{status, fmt.Sprintf(format, args...)}
+}
+
+// findingsOf returns findings in the shape of plc check --format json.
+func findingsOf(list diag.List) []json.RawMessage {
+	var lines bytes.Buffer
+	if err := diag.WriteJSON(&lines, list); err != nil {
+		panic(err) // a buffer takes all
+	}
+	all := []json.RawMessage{}
+	for line := range bytes.Lines(lines.Bytes()) {
+		all = append(all, bytes.TrimSpace(line))
+	}
+	return all
+}
+
+func writeJSON(w http.ResponseWriter, status int, kind string, v any) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // our own types
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	w.Write(text.Bytes()) // a client that is gone needs no answer
+}
+
+func answer(w http.ResponseWriter, status int, v any) { writeJSON(w, status, "application/json", v) }
+
+// readBody reads the JSON of a request. Members that are not known are errors.
+func readBody(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	return decode(text, into)
+}
+
+func decode(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return badf(http.StatusBadRequest, "the body is not what is expected here: %v", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return badf(http.StatusBadRequest, "the body has more than one JSON value")
+	}
+	return nil
+}

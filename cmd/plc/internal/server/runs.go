@@ -1,0 +1,354 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// The labels of runs that were started here.
+const (
+	startedBy  = "by"          // who started it
+	keyLabel   = "key"         // digest of the caller and the header Idempotency-Key
+	keyedLabel = "key-request" // digest of what was sent with the key
+)
+
+// A Summary is what is known of a run at a glance.
+type Summary struct {
+	Run       string            `json:"run"`
+	Plan      string            `json:"plan"`
+	Status    string            `json:"status"`
+	Reason    string            `json:"reason"`
+	By        string            `json:"by"`
+	Parent    string            `json:"parent"`
+	Labels    map[string]string `json:"labels"`
+	Calls     map[string]int    `json:"calls"`
+	Questions int               `json:"questions"`
+	WaitsPlan bool              `json:"waitsForPlan"` // the plan as a whole waits for approval
+	Events    int64             `json:"events"`
+	Created   string            `json:"created"`
+	Finished  string            `json:"finished"` // "" when it has not
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func (s *Server) summary(sum *journal.Summary) Summary {
+	out := Summary{
+		Run: sum.Run, Plan: sum.Plan, Status: string(sum.Status), Reason: cmp.Or(s.runs.Problem(sum.Run), sum.Reason), By: sum.Labels[startedBy],
+		Parent: sum.Parent, Labels: map[string]string{}, Calls: map[string]int{}, Questions: sum.Questions, WaitsPlan: plc.WaitsForPlan(sum),
+		Events: sum.Events, Created: stamp(sum.Created), Finished: stamp(sum.Finished),
+	}
+	for name, value := range sum.Labels {
+		if !reserved(name) {
+			out.Labels[name] = value
+		}
+	}
+	for status, n := range sum.Calls {
+		out.Calls[string(status)] = n
+	}
+	return out
+}
+
+// reserved reports whether callers may not set a label.
+func reserved(name string) bool {
+	switch name {
+	case runner.Label, startedBy, keyLabel, keyedLabel, "given":
+		return true
+	}
+	return false
+}
+
+// find returns the run that a request names.
+func (s *Server) find(r *http.Request) (*journal.Summary, error) {
+	return s.opts.Store.Summary(r.Context(), r.PathValue("run"))
+}
+
+// own returns the run that a request names, if it was started here: others have settings and files
+// of their own.
+func (s *Server) own(r *http.Request) (*journal.Summary, error) {
+	sum, err := s.find(r)
+	if err == nil && sum.Labels[runner.Label] != frontend {
+		err = badf(http.StatusConflict, "the run was not started on this server; plc resume and plc fork continue it")
+	}
+	return sum, err
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	f := journal.Filter{Plan: q.Get("plan"), From: q.Get("from"), Limit: 100}
+	for _, status := range q["status"] {
+		f.Status = append(f.Status, exec.Status(status))
+	}
+	for _, l := range q["label"] {
+		name, value, _ := strings.Cut(l, "=")
+		if f.Labels == nil {
+			f.Labels = map[string]string{}
+		}
+		f.Labels[name] = value
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 1000 {
+			problem(w, r, http.StatusBadRequest, "limit is a number from 1 to 1000")
+			return
+		}
+		f.Limit = n
+	}
+	runs, err := s.opts.Engine.Runs(r.Context(), f)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	all, next := []Summary{}, ""
+	for _, sum := range runs {
+		all = append(all, s.summary(sum))
+	}
+	if len(all) == f.Limit {
+		next = all[len(all)-1].Run
+	}
+	answer(w, http.StatusOK, map[string]any{"runs": all, "next": next})
+}
+
+func (s *Server) start(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	var in Planned
+	_, err := body.ReadFrom(r.Body)
+	if err == nil {
+		err = decode(body.Bytes(), &in)
+	}
+	var run string
+	made := true
+	if err == nil {
+		run, made, err = s.startRun(r, &in, body.Bytes())
+	}
+	var sum *journal.Summary
+	if err == nil {
+		sum, err = s.opts.Store.Summary(r.Context(), run)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	w.Header().Set("Location", "/v1/runs/"+run)
+	status := http.StatusCreated
+	if !made {
+		status = http.StatusOK
+	}
+	answer(w, status, s.summary(sum))
+}
+
+// startRun starts a run, or returns the one that was started with the same key.
+func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string, made bool, err error) {
+	spec, err := s.spec(in)
+	if err != nil {
+		return "", false, err
+	}
+	c := callerOf(r)
+	spec.Labels = map[string]string{runner.Label: frontend, startedBy: c.name}
+	for name, value := range in.Labels {
+		if reserved(name) {
+			return "", false, badf(http.StatusUnprocessableEntity, "the label %q is the server's own; give another name", name)
+		}
+		spec.Labels[name] = value
+	}
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		s.keys.Lock()
+		defer s.keys.Unlock()
+		label, request := hashOf(c.name+"\x00"+key), hashOf(string(body))
+		old, err := s.opts.Store.Runs(r.Context(), journal.Filter{Labels: map[string]string{keyLabel: label}, Limit: 1})
+		switch {
+		case err != nil:
+			return "", false, err
+		case len(old) > 0 && old[0].Labels[keyedLabel] != request:
+			return "", false, badf(http.StatusUnprocessableEntity, "another request was sent with this Idempotency-Key")
+		case len(old) > 0:
+			return old[0].Run, false, nil
+		}
+		spec.Labels[keyLabel], spec.Labels[keyedLabel] = label, request
+	}
+	j, err := s.runs.Begin(c.name, func(ctx context.Context) (*plc.Run, error) {
+		p, err := s.opts.Engine.Prepare(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		return p.Begin(ctx)
+	})
+	if err != nil {
+		return "", false, err
+	}
+	return j.ID, true, nil
+}
+
+// document answers with all that is known of a run.
+func (s *Server) document(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.find(r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	calls, err := s.calls(r.Context(), sum.Run, 0)
+	var again *plc.Replayed
+	if err == nil {
+		again, err = s.opts.Engine.Replay(r.Context(), sum.Run, plc.Source{}, nil)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	again.Result.Status, again.Result.Reason = sum.Status, sum.Reason
+	answer(w, http.StatusOK, map[string]any{"summary": s.summary(sum), "result": again.Result, "calls": calls})
+}
+
+// graph draws the plan of a run.
+func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.find(r)
+	var p *plc.Plan
+	if err == nil {
+		p, err = s.opts.Engine.PlanOf(r.Context(), sum.Run)
+	}
+	var calls []*Call
+	if err == nil {
+		calls, err = s.calls(r.Context(), sum.Run, 0)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	g := plc.Draw(p.Program, 1)
+	status := map[string]string{}
+	for _, c := range calls {
+		status[c.Call] = c.Status
+	}
+	for i := range g.Nodes {
+		word := cmp.Or(status[g.Nodes[i].ID], string(exec.Pending))
+		g.Nodes[i].Detail = strings.TrimSpace(g.Nodes[i].Detail + " " + signs[word] + " " + word)
+	}
+	var text bytes.Buffer
+	kind := "image/svg+xml"
+	if r.URL.Query().Get("as") == "json" {
+		kind, err = "application/json", draw.JSON(&text, g)
+	} else {
+		err = draw.SVG(&text, g)
+	}
+	if err != nil {
+		problem(w, r, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Write(text.Bytes())
+}
+
+// signs tell statuses apart without colours.
+var signs = map[string]string{"pending": "○", "running": "▶", "awaiting": "?", "completed": "✓", "failed": "✗", "skipped": "–", "retrying": "↻"}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Reason string `json:"reason,omitempty"`
+	}
+	err := readBody(r, &in)
+	if err == nil {
+		err = s.cancelRun(r, in.Reason)
+	}
+	s.answerRun(w, r, http.StatusOK, err)
+}
+
+func (s *Server) cancelRun(r *http.Request, reason string) error {
+	sum, err := s.find(r)
+	if err != nil {
+		return err
+	}
+	if !sum.Finished.IsZero() && sum.Holder == nil {
+		return badf(http.StatusConflict, "the run has ended already: it is %s", sum.Status)
+	}
+	return s.runs.Cancel(r.Context(), sum.Run, cmp.Or(reason, "cancelled by "+callerOf(r).name))
+}
+
+// answerRun answers with the summary of the run that a request names.
+func (s *Server) answerRun(w http.ResponseWriter, r *http.Request, status int, err error) {
+	var sum *journal.Summary
+	if err == nil {
+		sum, err = s.find(r)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, status, s.summary(sum))
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.own(r)
+	if err == nil {
+		_, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
+			return s.opts.Engine.Continue(ctx, sum.Run, plc.Change{})
+		})
+	}
+	s.answerRun(w, r, http.StatusAccepted, err)
+}
+
+func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		At       string                     `json:"at"`
+		Instance string                     `json:"instance,omitempty"`
+		Set      map[string]json.RawMessage `json:"set,omitempty"`
+	}
+	sum, err := s.own(r)
+	if err == nil {
+		err = readBody(r, &in)
+	}
+	if err == nil {
+		err = s.forks(r, sum.Run, in.Instance, in.At)
+	}
+	if err == nil {
+		var j *runner.Job
+		j, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
+			return s.opts.Engine.Fork(ctx, plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set}, plc.Change{})
+		})
+		if err == nil {
+			w.Header().Set("Location", "/v1/runs/"+j.ID)
+			r.SetPathValue("run", j.ID)
+		}
+	}
+	s.answerRun(w, r, http.StatusCreated, err)
+}
+
+// forks refuses a fork at a call that the plan does not have.
+func (s *Server) forks(r *http.Request, run, instance, at string) error {
+	p, err := s.opts.Engine.PlanOf(r.Context(), run)
+	if err != nil {
+		return err
+	}
+	if _, err := journal.Behind(p.Program, instance, at); err != nil {
+		return badf(http.StatusUnprocessableEntity, "%v", err)
+	}
+	return nil
+}
+
+func (s *Server) replay(w http.ResponseWriter, r *http.Request) {
+	sum, err := s.find(r)
+	var again *plc.Replayed
+	if err == nil {
+		again, err = s.opts.Engine.Replay(r.Context(), sum.Run, plc.Source{}, nil)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"same": again.Same(), "recorded": again.Recorded, "digest": again.Result.Digest, "status": again.Result.Status})
+}

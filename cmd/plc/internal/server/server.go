@@ -1,0 +1,125 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Options configure a Server.
+type Options struct {
+	Engine *plc.Engine
+	// Store is the store of the engine.
+	Store journal.Store
+	// Spec is what all plans are checked and run with. Its plan and values come from callers.
+	Spec plc.Spec
+	// Tokens are those that callers may have. Sessions of people are kept there as well.
+	Tokens *Tokens
+	// Hosts are the values of the header Host that are accepted, with their ports.
+	Hosts []string
+	// Trusted lets every caller do everything: who can reach the server is who may. It is for unix
+	// sockets in a folder that only one user can enter.
+	Trusted bool
+	// Running is how many runs execute at once, Queued how many more wait, and PerCaller how many
+	// one caller may have of both. 0 is the default.
+	Running, Queued, PerCaller int
+	// OthersApprove forbids that who started a run answers its questions.
+	OthersApprove bool
+}
+
+// The defaults of Options.
+const (
+	DefaultRunning   = 16
+	DefaultQueued    = 1000
+	DefaultPerCaller = 500
+)
+
+// frontend is the label of runs that were started here.
+const frontend = "http"
+
+// A Server is an http.Handler. Its methods may be called by several goroutines at once.
+type Server struct {
+	opts    Options
+	tools   *tool.Catalogue
+	runs    *runner.Runner
+	codes   codes
+	handler http.Handler
+
+	keys sync.Mutex // held while a run is started under a key
+}
+
+// New returns a server, which resumes the runs that the one before it left in the store. The error
+// is a *plc.PlanError when a tool file is wrong.
+func New(ctx context.Context, o Options) (*Server, error) {
+	if o.Store == nil {
+		return nil, errors.New("a server needs a store")
+	}
+	tools, err := o.Engine.Tools(ctx, o.Spec.Toolset, plc.ToRun)
+	if err != nil {
+		return nil, err
+	}
+	if tools.Findings.HasErrors() {
+		return nil, &plc.PlanError{Findings: tools.Findings}
+	}
+	s := &Server{opts: o, tools: tools.Catalogue}
+	mux := http.NewServeMux()
+	for pattern, h := range s.routes() {
+		mux.HandleFunc(pattern, h)
+	}
+	for pattern, h := range s.pages() {
+		mux.HandleFunc(pattern, h)
+	}
+	s.handler = s.guard(mux)
+	s.runs = runner.New(ctx, runner.Options{
+		Engine: o.Engine, Store: o.Store, Frontend: frontend,
+		Running: cmp.Or(o.Running, DefaultRunning), Queued: cmp.Or(o.Queued, DefaultQueued), PerOwner: cmp.Or(o.PerCaller, DefaultPerCaller),
+	})
+	return s, nil
+}
+
+// Close interrupts the runs that are under way and waits for them; the next server resumes them.
+func (s *Server) Close() { s.runs.Close() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// openAPI is the description of the API.
+//
+//go:embed openapi.json
+var openAPI []byte
+
+// routes are those of the API, which openapi.json describes.
+func (s *Server) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET /v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(openAPI)
+		},
+		"GET /v1/catalogue":            wants(Read, s.catalogue),
+		"GET /v1/explain/{code}":       wants(Read, s.explain),
+		"POST /v1/check":               wants(Read, s.check),
+		"POST /v1/plan":                wants(Read, s.preview),
+		"POST /v1/runs":                wants(Run, s.start),
+		"GET /v1/runs":                 wants(Read, s.list),
+		"GET /v1/runs/{run}":           wants(Read, s.document),
+		"GET /v1/runs/{run}/graph":     wants(Read, s.graph),
+		"GET /v1/runs/{run}/board":     wants(Read, s.board),
+		"GET /v1/runs/{run}/events":    wants(Read, s.events),
+		"GET /v1/runs/{run}/questions": wants(Read, s.questions),
+		"POST /v1/runs/{run}/answers":  wants(Approve, s.answer),
+		"GET /v1/runs/{run}/approval":  wants(Read, s.pending),
+		"POST /v1/runs/{run}/approval": wants(Approve, s.approve),
+		"POST /v1/runs/{run}/cancel":   wants(Run, s.cancel),
+		"POST /v1/runs/{run}/resume":   wants(Run, s.resume),
+		"POST /v1/runs/{run}/fork":     wants(Run, s.fork),
+		"POST /v1/runs/{run}/replay":   wants(Read, s.replay),
+	}
+}

@@ -1,0 +1,479 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/journal/sqlite"
+	"github.com/plc-lang/plc/tool"
+)
+
+type object = map[string]any
+
+// rig is a server over a store in a file.
+type rig struct {
+	t      *testing.T
+	wiped  atomic.Int32
+	gate   chan struct{} // what slow waits for
+	server *Server
+	http   *httptest.Server
+	router routers.Router
+	tokens *Tokens
+	admin  string // a token with all roles
+}
+
+func (g *rig) tools() []*tool.Tool {
+	double := tool.Func("double", "Doubles a number.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	}) (int, error) {
+		return 2 * in.N, nil
+	})
+	double.Definition.Effects.ReadOnly = tool.Yes
+	wipe := tool.Func("wipe", "Deletes everything.", func(_ context.Context, in struct {
+		What string `json:"what"`
+	}) (string, error) {
+		g.wiped.Add(1)
+		return "wiped " + in.What, nil
+	})
+	wipe.Definition.Effects.Destructive = tool.Yes
+	slow := tool.Func("slow", "Waits.", func(ctx context.Context, _ struct{}) (string, error) {
+		select {
+		case <-g.gate:
+			return "done", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+	slow.Definition.Effects.ReadOnly = tool.Yes
+	return []*tool.Tool{double, wipe, slow}
+}
+
+func newRig(t *testing.T, o Options) *rig {
+	t.Helper()
+	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}}
+	g.open(filepath.Join(t.TempDir(), "runs.db"), o)
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err == nil {
+		err = doc.Validate(t.Context())
+	}
+	if err == nil {
+		g.router, err = legacy.NewRouter(doc)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.admin, err = g.tokens.Make(Token{Name: "ada", Roles: roles}); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g *rig) open(path string, o Options) {
+	g.t.Helper()
+	store, err := sqlite.Open(path, nil)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { store.Close() })
+	o.Engine, o.Store, o.Tokens = plc.New(plc.Config{Tools: g.tools(), Store: store}), store, g.tokens
+	g.http = httptest.NewUnstartedServer(nil)
+	o.Hosts = []string{g.http.Listener.Addr().String()}
+	if g.server, err = New(g.t.Context(), o); err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(g.server.Close)
+	g.http.Config.Handler = g.server
+	g.http.Start()
+	g.t.Cleanup(g.http.Close)
+}
+
+// send sends a request and checks that the description of the API has its answer.
+func (g *rig) send(token, method, path string, body any, headers ...string) (int, http.Header, []byte) {
+	g.t.Helper()
+	var text []byte
+	if body != nil {
+		text, _ = json.Marshal(body)
+	}
+	req, err := http.NewRequestWithContext(g.t.Context(), method, g.http.URL+path, bytes.NewReader(text))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.valid(req, res, got)
+	return res.StatusCode, res.Header, got
+}
+
+func (g *rig) valid(req *http.Request, res *http.Response, body []byte) {
+	g.t.Helper()
+	if !strings.HasPrefix(req.URL.Path, "/v1/") {
+		return
+	}
+	in := req.Clone(g.t.Context())
+	in.URL.Scheme, in.URL.Host = "", ""
+	route, params, err := g.router.FindRoute(in)
+	if err != nil {
+		g.t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+	}
+	err = openapi3filter.ValidateResponse(g.t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: in, Route: route, PathParams: params},
+		Status:                 res.StatusCode, Header: res.Header, Body: io.NopCloser(bytes.NewReader(body)),
+	})
+	if err != nil {
+		g.t.Errorf("%s %s: %v\n%s", req.Method, req.URL, err, body)
+	}
+}
+
+func init() {
+	text := func(r io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+		b, err := io.ReadAll(r)
+		return string(b), err
+	}
+	openapi3filter.RegisterBodyDecoder("text/event-stream", text)
+	openapi3filter.RegisterBodyDecoder("image/svg+xml", text)
+}
+
+// want sends a request as ada, and wants a status.
+func (g *rig) want(status int, method, path string, body any) object {
+	g.t.Helper()
+	got, _, text := g.send(g.admin, method, path, body)
+	var out object
+	_ = json.Unmarshal(text, &out) // pictures and streams are none
+	if got != status {
+		g.t.Fatalf("%s %s: %d, want %d: %s", method, path, got, status, text)
+	}
+	return out
+}
+
+// until reads the events of a run until there is one of a type, and returns their numbers.
+func (g *rig) until(run, kind string, after int64) (seqs []int64) {
+	g.t.Helper()
+	ctx, cancel := context.WithCancel(g.t.Context())
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, "GET", g.http.URL+"/v1/runs/"+run+"/events", nil)
+	req.Header.Set("Authorization", "Bearer "+g.admin)
+	req.Header.Set("Last-Event-ID", fmt.Sprint(after))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var n int64
+		if _, err := fmt.Sscanf(lines.Text(), "id: %d", &n); err == nil {
+			seqs = append(seqs, n)
+		}
+		if strings.HasPrefix(lines.Text(), "data: ") && strings.Contains(lines.Text(), `"type":"`+kind+`"`) {
+			return seqs
+		}
+	}
+	g.t.Fatalf("status %d, events %v of run %s, and no %s: %v", res.StatusCode, seqs, run, kind, lines.Err())
+	return nil
+}
+
+// Every route is in the description, and everything in the description is a route.
+func TestOpenAPIHasAllRoutes(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal(openAPI, &doc); err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]bool{}
+	for path, methods := range doc.Paths {
+		for m := range methods {
+			described[strings.ToUpper(m)+" "+path] = true
+		}
+	}
+	routes := new(Server).routes()
+	for r := range routes {
+		if !described[r] {
+			t.Errorf("%s is not described", r)
+		}
+	}
+	for d := range described {
+		if routes[d] == nil {
+			t.Errorf("%s is described and not there", d)
+		}
+	}
+}
+
+// A plan is checked, previewed, run, looked at, forked and replayed.
+func TestFromPlanToResult(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := object{"plan": []object{{"_tool": "double", "n": "†input.n", "_outputPath": "†state.x"}, {"_tool": "double", "n": "†state.x", "_outputPath": "†state.y"}}, "input": object{"n": 3}}
+	if c := g.want(200, "POST", "/v1/check", plan); c["ok"] != true {
+		t.Errorf("%v", c)
+	}
+	g.want(200, "POST", "/v1/plan", plan)
+	g.want(200, "GET", "/v1/catalogue", nil)
+	g.want(200, "GET", "/v1/explain/PLC302", nil)
+	g.want(404, "GET", "/v1/explain/nonsense", nil)
+	g.want(200, "GET", "/v1/openapi.json", nil)
+	bad := g.want(422, "POST", "/v1/runs", object{"plan": []object{{"_tool": "dubble"}}})
+	if len(bad["findings"].([]any)) == 0 {
+		t.Errorf("a plan with errors has no findings: %v", bad)
+	}
+	g.want(400, "POST", "/v1/runs", object{"plan": "[]", "file": "/etc/passwd"})
+	run := g.want(201, "POST", "/v1/runs", plan)["run"].(string)
+	all := g.until(run, "runFinished", 0)
+	for i, n := range all {
+		if n != int64(i+1) {
+			t.Fatalf("events %v", all)
+		}
+	}
+	if rest := g.until(run, "runFinished", 3); rest[0] != 4 || len(rest) != len(all)-3 {
+		t.Errorf("after 3, events %v", rest)
+	}
+	if status, _, _ := g.send(g.admin, "GET", "/v1/runs/"+run+"/events", nil, "Last-Event-ID", fmt.Sprint(len(all))); status != 204 {
+		t.Errorf("after the last event, status %d", status)
+	}
+	doc := g.want(200, "GET", "/v1/runs/"+run, nil)
+	if state, _ := json.Marshal(doc["result"].(object)["state"]); string(state) != `{"x":6,"y":12}` {
+		t.Errorf("state %s", state)
+	}
+	board := g.want(200, "GET", "/v1/runs/"+run+"/board", nil)
+	if state, _ := json.Marshal(board["whiteboard"].(object)["state"]); string(state) != `{"x":6,"y":12}` {
+		t.Errorf("board %s", state)
+	}
+	if first := g.want(200, "GET", "/v1/runs/"+run+"/board?at=1", nil); len(first["whiteboard"].(object)["state"].(object)) != 0 {
+		t.Errorf("at first, board %v", first)
+	}
+	g.want(200, "GET", "/v1/runs/"+run+"/graph", nil)
+	g.want(200, "GET", "/v1/runs/"+run+"/graph?as=json", nil)
+	if again := g.want(200, "POST", "/v1/runs/"+run+"/replay", nil); again["same"] != true {
+		t.Errorf("%v", again)
+	}
+	g.want(422, "POST", "/v1/runs/"+run+"/fork", object{"at": "nothing"})
+	fork := g.want(201, "POST", "/v1/runs/"+run+"/fork", object{"at": "double-2"})
+	g.until(fork["run"].(string), "runFinished", 0)
+	g.want(409, "POST", "/v1/runs/"+run+"/cancel", object{})
+	if runs := g.want(200, "GET", "/v1/runs?limit=1", nil); len(runs["runs"].([]any)) != 1 || runs["next"] == "" {
+		t.Errorf("%v", runs)
+	}
+	g.want(404, "GET", "/v1/runs/nothing", nil)
+}
+
+// A call that needs a person waits for one; an answer counts for what was shown, and says who gave it.
+func TestApproval(t *testing.T) {
+	g := newRig(t, Options{})
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "disk", "_outputPath": "†state.x"}}})["run"].(string)
+	g.until(run, "runPaused", 0)
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	call := q["call"]
+	g.want(422, "POST", "/v1/runs/"+run+"/answers", object{"call": call, "decision": "approve", "digest": ""})
+	g.want(409, "POST", "/v1/runs/"+run+"/answers", object{"call": call, "decision": "approve", "digest": "other"})
+	g.want(422, "POST", "/v1/runs/"+run+"/answers", object{"call": call, "decision": "approve", "digest": q["digest"], "params": object{"what": 1}})
+	g.want(204, "POST", "/v1/runs/"+run+"/answers", object{"call": call, "decision": "approve", "digest": q["digest"], "params": object{"what": "cache"}})
+	g.until(run, "runFinished", 0)
+	doc := g.want(200, "GET", "/v1/runs/"+run, nil)
+	c := doc["calls"].([]any)[0].(object)
+	if c["result"] != "wiped cache" || c["by"] != "ada" || g.wiped.Load() != 1 {
+		t.Errorf("%v, wiped %d times", c, g.wiped.Load())
+	}
+	g.want(409, "POST", "/v1/runs/"+run+"/answers", object{"call": call, "decision": "approve", "digest": q["digest"]})
+}
+
+// A lazy plan waits to be approved as a whole, by somebody who has seen what it would do.
+func TestLazyPlan(t *testing.T) {
+	g := newRig(t, Options{Spec: plc.Spec{Lazy: true}})
+	plan := object{"plan": []object{{"_tool": "double", "n": 2, "_outputPath": "†state.x"}}}
+	run := g.want(201, "POST", "/v1/runs", plan)["run"].(string)
+	other := g.want(201, "POST", "/v1/runs", plan)["run"].(string)
+	g.until(run, "runPaused", 0)
+	g.until(other, "runPaused", 0)
+	digest := g.want(200, "GET", "/v1/runs/"+run+"/approval", nil)["digest"]
+	g.want(409, "POST", "/v1/runs/"+run+"/approval", object{"digest": "other", "decision": "approve"})
+	g.want(204, "POST", "/v1/runs/"+run+"/approval", object{"digest": digest, "decision": "approve"})
+	g.until(run, "runFinished", 0)
+	if s := g.want(200, "GET", "/v1/runs/"+other, nil)["summary"].(object); s["status"] != "paused" {
+		t.Errorf("the approval of one run counts for another: %v", s)
+	}
+	g.want(204, "POST", "/v1/runs/"+other+"/approval", object{"digest": digest, "decision": "refuse", "reason": "no"})
+	if s := g.want(200, "GET", "/v1/runs/"+other, nil)["summary"].(object); s["status"] != "rejected" || !strings.Contains(s["reason"].(string), "by ada") {
+		t.Errorf("%v", s)
+	}
+}
+
+// Of many requests with one key, one starts a run.
+func TestIdempotencyKey(t *testing.T) {
+	g := newRig(t, Options{})
+	body := object{"plan": []object{{"_tool": "double", "n": 1}}}
+	var got sync.Map
+	var wait sync.WaitGroup
+	for range 10 {
+		wait.Go(func() {
+			_, _, text := g.send(g.admin, "POST", "/v1/runs", body, "Idempotency-Key", "k")
+			var s Summary
+			if err := json.Unmarshal(text, &s); err != nil {
+				t.Error(err)
+			}
+			got.Store(s.Run, true)
+		})
+	}
+	wait.Wait()
+	n := 0
+	got.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d runs", n)
+	}
+	if status, _, _ := g.send(g.admin, "POST", "/v1/runs", object{"plan": []object{}}, "Idempotency-Key", "k"); status != 422 {
+		t.Errorf("another request with the key: status %d", status)
+	}
+}
+
+// When the queue is full, a caller is told when to come again, and nothing is lost.
+func TestQueueIsBounded(t *testing.T) {
+	g := newRig(t, Options{Running: 1, Queued: 1})
+	slow := object{"plan": []object{{"_tool": "slow"}}}
+	first := g.want(201, "POST", "/v1/runs", slow)["run"].(string)
+	second := g.want(201, "POST", "/v1/runs", slow)["run"].(string)
+	status, header, _ := g.send(g.admin, "POST", "/v1/runs", slow)
+	if status != 503 || header.Get("Retry-After") == "" {
+		t.Errorf("status %d, Retry-After %q", status, header.Get("Retry-After"))
+	}
+	g.want(200, "POST", "/v1/runs/"+second+"/cancel", object{})
+	close(g.gate)
+	g.until(first, "runFinished", 0)
+}
+
+// Nobody gets in without a token, from another host, from another site, or beyond the roles.
+func TestWhoMay(t *testing.T) {
+	g := newRig(t, Options{OthersApprove: true})
+	reader, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := object{"plan": []object{{"_tool": "wipe", "what": "x"}}}
+	status := func(want int, token, method, path string, headers ...string) {
+		t.Helper()
+		if got, _, text := g.send(token, method, path, body, headers...); got != want {
+			t.Errorf("%s %s %v: %d, want %d: %s", method, path, headers, got, want, text)
+		}
+	}
+	for r := range g.server.routes() {
+		method, path, _ := strings.Cut(r, " ")
+		if path != "/v1/openapi.json" {
+			status(401, "", method, strings.NewReplacer("{run}", "x", "{code}", "x").Replace(path))
+		}
+	}
+	status(401, "plc_wrong", "GET", "/v1/runs")
+	status(200, reader, "GET", "/v1/runs")
+	status(403, reader, "POST", "/v1/runs")
+	status(403, g.admin, "POST", "/v1/runs", "Origin", "http://evil.example")
+	status(403, g.admin, "POST", "/v1/runs", "Sec-Fetch-Site", "cross-site")
+	status(200, g.admin, "POST", "/v1/check", "Origin", g.http.URL)
+	req, _ := http.NewRequest("GET", g.http.URL+"/v1/runs", nil)
+	req.Host = "evil.example"
+	req.Header.Set("Authorization", "Bearer "+g.admin)
+	if res, err := http.DefaultClient.Do(req); err != nil || res.StatusCode != 421 {
+		t.Errorf("another host: %v %v", res, err)
+	}
+	run := g.want(201, "POST", "/v1/runs", body)["run"].(string)
+	g.until(run, "runPaused", 0)
+	g.want(403, "POST", "/v1/runs/"+run+"/answers", object{"call": "wipe", "digest": "x", "decision": "approve"})
+	if err := g.tokens.Revoke("bob"); err != nil {
+		t.Fatal(err)
+	}
+	status(401, reader, "GET", "/v1/runs")
+}
+
+// A browser logs in by a link that counts once, and approves without a script; hostile names stay text.
+func TestPages(t *testing.T) {
+	g := newRig(t, Options{})
+	evil := "<script>alert(1)</script>\u202e"
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": evil}}})["run"].(string)
+	g.until(run, "runPaused", 0)
+	link := g.server.Link()
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var cookie *http.Cookie
+	open := func(method, path, form string) (int, string) {
+		t.Helper()
+		req, _ := http.NewRequest(method, g.http.URL+path, strings.NewReader(form))
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", g.http.URL)
+		if cookie != nil {
+			req.AddCookie(cookie)
+		}
+		res, err := browser.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		for _, c := range res.Cookies() {
+			cookie = c
+		}
+		if csp := res.Header.Get("Content-Security-Policy"); csp == "" || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+		if strings.Contains(string(text), "<script>") || strings.Contains(string(text), "\u202e") {
+			t.Errorf("%s shows a hostile name as it is", path)
+		}
+		return res.StatusCode, string(text)
+	}
+	if status, _ := open("GET", "/", ""); status != 303 {
+		t.Errorf("without a login: status %d", status)
+	}
+	if status, _ := open("GET", link, ""); status != 303 || cookie == nil || cookie.SameSite != http.SameSiteStrictMode || !cookie.HttpOnly {
+		t.Fatalf("status %d, cookie %v", status, cookie)
+	}
+	if status, _ := open("GET", link, ""); status != 403 {
+		t.Errorf("the link counts twice: %d", status)
+	}
+	for _, path := range []string{"/", "/runs/" + run, "/inbox", "/playground", "/static/run.js", "/static/style.css"} {
+		if status, text := open("GET", path, ""); status != 200 || len(text) > 60_000 {
+			t.Errorf("%s: status %d, %d bytes", path, status, len(text))
+		}
+	}
+	if status, text := open("POST", "/playground", "plan="+`[{"_tool":"wipe","what":"x"}]`); status != 200 || !strings.Contains(text, "What would happen") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := open("POST", "/playground", "plan="+`[{"_tool":"wype"}]`); status != 200 || !strings.Contains(text, "line 1") {
+		t.Errorf("%d %s", status, text)
+	}
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	if status, text := open("POST", "/runs/"+run+"/decide", fmt.Sprintf("call=%s&digest=%s&decision=approve", q["call"], q["digest"])); status != 303 {
+		t.Fatalf("%d %s", status, text)
+	}
+	g.until(run, "runFinished", 0)
+	if g.wiped.Load() != 1 {
+		t.Errorf("wiped %d times", g.wiped.Load())
+	}
+	if status, _ := open("POST", "/logout", ""); status != 303 {
+		t.Errorf("log out: %d", status)
+	}
+}

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/cmd/plc/internal/server"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
+)
+
+// serveFlags are the flags of plc serve.
+type serveFlags struct {
+	spec            plc.Spec
+	tools           toolFiles
+	store, tokens   string
+	listen, socket  string
+	cert, key       string
+	hosts           []string
+	runs, queue, by int
+	others          bool
+}
+
+func serveCommand(env *environment) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve plans, runs and approvals over HTTP, with pages for people",
+		Long: `Serve an HTTP API and pages: check, preview and run plans, look at runs, and decide what
+waits for a person. Runs that were under way when the server ended are resumed by the next one
+with the same store.
+
+The link that is printed logs one browser in, once. All other callers need a token: plc token
+makes them. With --socket, who can open the socket needs none. An address other than one of this
+machine is refused as long as there is no token.`,
+		Example: `  plc serve --tools tools.yaml
+  plc serve --tools tools.yaml --socket run/plc.sock
+  plc serve --tools tools.yaml --listen 10.0.0.5:8443 --host plc.example:8443 --tls-cert cert.pem --tls-key key.pem`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := notNegative(c); err != nil {
+				return err
+			}
+			f.spec.Toolset = f.tools.Toolset
+			return env.serve(c.Context(), &f)
+		},
+	}
+	fl, s := c.Flags(), &f.spec
+	addTools(fl, c, &f.tools)
+	addStore(c, &f.store, "where the records of runs are kept: a path")
+	addTokens(c, &f.tokens)
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "the address to listen on")
+	fl.StringVar(&f.socket, "socket", "", "listen on a unix socket instead; its folder is made if need be, and has to be for this user alone")
+	fl.StringArrayVar(&f.hosts, "host", nil, "a host with its port by which the server is reached, besides the address (repeatable)")
+	fl.StringVar(&f.cert, "tls-cert", "", "certificate, for HTTPS")
+	fl.StringVar(&f.key, "tls-key", "", "key of the certificate")
+	fl.IntVar(&f.runs, "max-runs", server.DefaultRunning, "how many runs execute at once")
+	fl.IntVar(&f.queue, "max-queued", server.DefaultQueued, "how many more runs may wait")
+	fl.IntVar(&f.by, "max-per-caller", server.DefaultPerCaller, "how many runs of one caller may execute or wait")
+	fl.BoolVar(&f.others, "others-approve", false, "who started a run may not answer its questions")
+	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
+	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
+	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")
+	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start; 0 is no limit")
+	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
+	s.Limits.State = exec.DefaultMaxBytes
+	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may write, as in 64MiB")
+	complete(c, "approve", "all", "destructive", "none")
+	completeFiles(c, "pem", "tls-cert", "tls-key")
+	return c
+}
+
+// serve serves until a signal.
+func (env *environment) serve(ctx context.Context, f *serveFlags) error {
+	if (f.cert == "") != (f.key == "") {
+		return errors.New("--tls-cert and --tls-key go together")
+	}
+	path, err := tokensPath(f.tokens)
+	if err != nil {
+		return err
+	}
+	tokens := &server.Tokens{Path: path}
+	l, hosts, err := f.open(tokens)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	store, err := openStore(f.store)
+	if err != nil {
+		return err
+	}
+	if store == nil {
+		return errors.New("plc serve needs a store: runs are kept in it")
+	}
+	defer store.Close()
+	s, err := server.New(ctx, server.Options{
+		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Store: store, Spec: f.spec, Tokens: tokens,
+		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
+	})
+	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
+		env.showFindings(faulty.Findings)
+		return exit(exitErrors)
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	scheme := "http"
+	if f.cert != "" {
+		scheme = "https"
+	}
+	if f.socket != "" {
+		showf(env.stderr, "serving on the socket %s\n", f.socket)
+	} else {
+		showf(env.stderr, "serving on %s://%s\nlog in, once, within 10 minutes: %s://%s%s\n", scheme, l.Addr().String(), scheme, l.Addr().String(), s.Link())
+	}
+	return env.serveUntil(ctx, l, s, f)
+}
+
+func (env *environment) serveUntil(ctx context.Context, l net.Listener, h http.Handler, f *serveFlags) error {
+	env.graceful.Store(true) // runs that are under way are interrupted in order
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
+	stop := context.AfterFunc(ctx, func() { srv.Close() })
+	defer stop()
+	var err error
+	if f.cert != "" {
+		err = srv.ServeTLS(l, f.cert, f.key)
+	} else {
+		err = srv.Serve(l)
+	}
+	if ctx.Err() != nil {
+		return exit(exitCancelled)
+	}
+	return err
+}
+
+// open listens, and returns the hosts by which the server may be called.
+func (f *serveFlags) open(tokens *server.Tokens) (net.Listener, []string, error) {
+	if f.socket != "" {
+		l, err := listenSocket(f.socket)
+		return l, nil, err
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--listen %q: %w; give a host and a port, as in 127.0.0.1:8080", f.listen, err)
+	}
+	ip := net.ParseIP(host)
+	here := host == "localhost" || ip != nil && ip.IsLoopback()
+	if !here {
+		all, err := tokens.List()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) == 0 {
+			return nil, nil, fmt.Errorf("--listen %q: others can reach this address, and there is no token yet; plc token create makes one", f.listen)
+		}
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	hosts := []string{net.JoinHostPort(host, port)}
+	if here {
+		hosts = append(hosts, "localhost:"+port, "127.0.0.1:"+port, "[::1]:"+port)
+	}
+	for _, h := range f.hosts {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	return l, hosts, nil
+}
+
+// listenSocket listens on a unix socket in a folder that only this user may enter.
+func listenSocket(name string) (net.Listener, error) {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("--socket %q: others may enter its folder; chmod 700 %s, or name a folder that is not there yet", name, dir)
+	}
+	if c, err := net.Dial("unix", name); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("--socket %q: another server listens on it", name)
+	}
+	if info, err := os.Lstat(name); err == nil && info.Mode().Type() == os.ModeSocket { // of a server that was killed
+		os.Remove(name)
+	}
+	l, err := net.Listen("unix", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// addTokens adds the flag that names the file of tokens.
+func addTokens(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "tokens", "", "the file of the tokens' hashes (default: a file in the user's state directory)")
+	completeFiles(c, "json", "tokens")
+}
+
+func tokensPath(flag string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	dir, err := stateFolder()
+	if err != nil {
+		return "", fmt.Errorf("there is no folder for tokens: %w; --tokens names a file", err)
+	}
+	return filepath.Join(dir, "plc", "tokens.json"), nil
+}
+
+func tokenCommand(env *environment) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "token",
+		Short:   "Make, list and revoke tokens for plc serve",
+		Long:    "Make, list and revoke the tokens that callers of plc serve have. Only their hashes are kept.",
+		Example: "  plc token create ci --roles run",
+		Args:    knownCommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(tokenCreateCommand(env), tokenListCommand(env), tokenRevokeCommand(env))
+	return c
+}
+
+func tokenCreateCommand(env *environment) *cobra.Command {
+	var path, words string
+	var lasts time.Duration
+	c := &cobra.Command{
+		Use:     "create NAME",
+		Short:   "Make a token and print it, once",
+		Long:    "Make a token for somebody and print it. It can't be shown again.",
+		Example: "  plc token create ada --roles run,approve --expires 720h",
+		Args:    wants(1, 1, "one name"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			roles, err := server.ParseRoles(words)
+			if err == nil {
+				path, err = tokensPath(path)
+			}
+			if err != nil {
+				return err
+			}
+			k := server.Token{Name: args[0], Roles: roles}
+			if lasts > 0 {
+				k.Expires = time.Now().Add(lasts).UTC()
+			}
+			secret, err := (&server.Tokens{Path: path}).Make(k)
+			if err != nil {
+				return err
+			}
+			showf(env.stdout, "%s\n", secret)
+			return nil
+		},
+	}
+	addTokens(c, &path)
+	c.Flags().StringVar(&words, "roles", "read", "what it allows: read, run, approve, with commas between")
+	addDuration(c, &lasts, "expires", "how long it counts, as in 720h; 0 is until it is revoked")
+	return c
+}
+
+func tokenListCommand(env *environment) *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the tokens, and the sessions of people",
+		Long:    "List who has a token, or has logged in on a page, with the roles. The tokens themselves are not kept.",
+		Example: "  plc token list",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := tokensPath(path)
+			if err != nil {
+				return err
+			}
+			all, err := (&server.Tokens{Path: path}).List()
+			if err != nil {
+				return err
+			}
+			for _, k := range all {
+				var words []string
+				for _, r := range k.Roles {
+					words = append(words, string(r))
+				}
+				kind, expires := "token", "never"
+				if k.Session {
+					kind = "session"
+				}
+				if !k.Expires.IsZero() {
+					expires = k.Expires.Format(time.RFC3339)
+				}
+				showf(env.stdout, "%s\t%s\t%s\tcreated %s\texpires %s\n", display.Name(k.Name), kind, strings.Join(words, ","), k.Created.Format(time.RFC3339), expires)
+			}
+			return nil
+		},
+	}
+	addTokens(c, &path)
+	return c
+}
+
+func tokenRevokeCommand(env *environment) *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:     "revoke NAME",
+		Short:   "Revoke a token and the sessions begun with it",
+		Long:    "Revoke the token of this name, with all sessions that were begun with it. A server that runs refuses it from then on.",
+		Example: "  plc token revoke ci",
+		Args:    wants(1, 1, "one name"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := tokensPath(path)
+			if err == nil {
+				err = (&server.Tokens{Path: path}).Revoke(args[0])
+			}
+			if err == nil {
+				env.hintf("revoked %s", args[0])
+			}
+			return err
+		},
+	}
+	addTokens(c, &path)
+	return c
+}
