@@ -48,7 +48,7 @@ func viewOf(r *http.Request, title string) view {
 	return v
 }
 
-// pages are the routes of the pages.
+// pages returns the routes of the pages.
 func (s *Server) pages() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /static/{file}": func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, r.URL.Path) },

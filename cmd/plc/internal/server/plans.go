@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/exec/forecast"
 )
 
-// Planned is a plan with what it is given, as a caller sends it. No file of the server can be named.
+// Planned is a plan with what it is given, as a caller sends it. It can name no file of the server.
 type Planned struct {
 	Plan      json.RawMessage   `json:"plan"`                // a text, or JSON
 	Notation  string            `json:"notation,omitempty"`  // see plc convert; "" is plc's own

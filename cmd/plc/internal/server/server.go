@@ -96,7 +96,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 //go:embed openapi.json
 var openAPI []byte
 
-// routes are those of the API, which openapi.json describes.
+// routes returns those of the API, which openapi.json describes.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
