@@ -42,7 +42,7 @@ func drawingOf(p *compile.Program, depth int, room *int) *draw.Graph {
 	return g
 }
 
-// inside is what a delegate runs; nil when it is not to be drawn.
+// inside returns the graph of what a delegate runs, or nil if it is not to be drawn.
 func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
 	if d == nil || d.Program == nil || depth == 0 || len(d.Program.Calls) > *room {
 		return nil
@@ -58,7 +58,7 @@ func inside(d *compile.Delegate, depth int, room *int) *draw.Graph {
 	return g
 }
 
-// detail is the call's tool, where its id does not say it, and the document that it runs.
+// detail returns the call's tool, if its id does not tell it, and the document that it runs.
 func detail(c *compile.Call) string {
 	var words []string
 	if c.ID != c.Source.Tool {
@@ -86,7 +86,7 @@ func nodeKind(c *compile.Call) string {
 	return ""
 }
 
-// criticalEdges are the pairs of neighbours on the critical path.
+// criticalEdges returns the pairs of neighbours on the critical path.
 func criticalEdges(p *compile.Program) map[[2]int]bool {
 	path, _ := p.Starts.CriticalPath(nil)
 	edges := map[[2]int]bool{}

@@ -42,8 +42,8 @@ func fetcher(ctx context.Context, hosts []string) func(url string) ([]byte, erro
 	}
 }
 
-// refusal is an error of fetching. One that says that the host may not be asked is a
-// fs.ErrPermission, in the words of the flag.
+// refusal returns the error of fetching. If the host is not allowed, it is an fs.ErrPermission
+// whose message names the flag.
 func refusal(err error) error {
 	var e *tool.Error
 	if !errors.As(err, &e) {

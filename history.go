@@ -21,8 +21,8 @@ type history struct {
 	results map[askedAt]*exec.Event    // of a run that was given the same
 }
 
-// historyOf is what a store knows; it is open as long as it is used. Results are those of the
-// newest run that was given the same and completed.
+// historyOf returns what a store knows. The store stays open as long as the history is used.
+// Results are those of the newest completed run with the same input.
 func historyOf(ctx context.Context, store journal.Store, given string) (*history, error) {
 	if store == nil {
 		return nil, nil
@@ -69,7 +69,7 @@ func (c *Checker) givenDigest() string {
 	return digestOf(encoded(parts))
 }
 
-// durations are how long calls like this one took.
+// durations returns how long calls like this one took.
 func (h *history) durations(c *compile.Call) []time.Duration {
 	name := c.Source.Tool
 	h.mu.Lock()
@@ -82,7 +82,7 @@ func (h *history) durations(c *compile.Call) []time.Duration {
 	return all
 }
 
-// recorded is what a call gave.
+// recorded returns the recorded result of a call.
 func (h *history) recorded(t *exec.Trial) (json.RawMessage, bool) {
 	e := h.results[askedAt{t.Instance, t.Path}]
 	if e == nil || e.Tool != t.Call.Source.Tool {

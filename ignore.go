@@ -13,9 +13,10 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// ignoring gives findings the severity that the Spec says, and drops those that nobody wants: those of the codes that the Spec ignores,
-// those that a comment at their place ignores and, unless the Spec is Verbose, those that
-// are no news. It drops no error. Its methods may be called by several goroutines at once.
+// ignoring sets the severity of findings as the Spec says, and drops those that are not wanted:
+// those with codes that the Spec ignores, those that a comment at their place ignores and,
+// unless the Spec is Verbose, those that need no attention. It drops no error. Its methods may
+// be called by several goroutines at once.
 type ignoring struct {
 	codes    []diag.Code // of the Spec
 	severity map[diag.Code]diag.Severity

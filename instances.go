@@ -150,8 +150,8 @@ type line struct {
 	err    error
 }
 
-// instances are those of the file, in order, until it or ctx ends. A line that is none comes
-// with an error, and the others go on.
+// instances returns the instances of the file, in order, until the file or ctx ends. A line
+// that is not an instance comes with an error, and the others follow.
 func (f *instanceFile) instances(ctx context.Context) iter.Seq2[*compile.Instance, error] {
 	return func(yield func(*compile.Instance, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -219,7 +219,7 @@ func (f *instanceFile) take(l line, yield func(*compile.Instance, error) bool) b
 	return yield(f.instance(l))
 }
 
-// instance is what a line says. There always is one, with its name as far as it is
+// instance returns the instance of a line. It is never nil, and has its name as far as it is
 // known; the error has the place.
 func (f *instanceFile) instance(l line) (*compile.Instance, error) {
 	in := &compile.Instance{Name: strconv.Itoa(l.number)}
@@ -271,7 +271,7 @@ func (e *lineError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.column, e.message)
 }
 
-// where is the place of a name: a line, or the plan.
+// where returns the place of a name: a line, or the plan.
 func (f *instanceFile) where(number int) string {
 	if number == 0 {
 		return "the plan"
@@ -279,8 +279,8 @@ func (f *instanceFile) where(number int) string {
 	return fmt.Sprintf("line %d", number)
 }
 
-// ownValues are the values of an instance by kind: those of an envelope, the payload of a
-// message, or the object itself as the input. The error is about the place at.
+// ownValues returns the values of an instance by kind: those of an envelope, the payload of a
+// message, or the object itself as the input. The int is the place of the error.
 func ownValues(root lang.Node, doc *lang.Document) (own map[string]json.RawMessage, at int, err error) {
 	if len(doc.Messages) == 1 && doc.Messages[0].Instance != "" {
 		switch m := &doc.Messages[0]; {
@@ -314,7 +314,7 @@ func ownValues(root lang.Node, doc *lang.Document) (own map[string]json.RawMessa
 	return own, 0, nil
 }
 
-// objectOf is an object of these members.
+// objectOf returns an object with these members.
 func objectOf(members []lang.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {

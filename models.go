@@ -77,7 +77,7 @@ type provider interface {
 	model.Converser
 }
 
-// client is what speaks to a model, or to its recorded answers. These need no key.
+// client returns a client of a model, or of its recorded answers, which need no key.
 func (m *Models) client(d *file.Model, c model.Config) (model.Client, error) {
 	next, tape, err := m.open(d, c)
 	switch {
@@ -138,8 +138,8 @@ func config(d *file.Model) model.Config {
 	return model.Config{Model: d.Model, BaseURL: d.BaseURL, Temperature: d.Temperature, MaxTokens: d.MaxTokens}
 }
 
-// open is what speaks to a model, nil when only its recorded answers do, and their tape, nil when
-// there is none.
+// open returns a client of a model, nil if only its recorded answers are used, and their tape,
+// nil if there is none.
 func (m *Models) open(d *file.Model, c model.Config) (next provider, tape *model.Tape, err error) {
 	record, replay := d.Record, d.Replay
 	if m.tapesOf != (ModelTapes{}) {

@@ -28,7 +28,7 @@ type planReader struct {
 	tools   *tool.Catalogue   // for notations whose params have no names
 }
 
-// readerOf is the reader of the notation that --from names.
+// readerOf returns the reader of the notation that --from names.
 func readerOf(from string) (*planReader, error) {
 	if n, ok := notations.Lookup(from); ok {
 		return &planReader{name: from, foreign: n}, nil
@@ -60,7 +60,8 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	return lang.Parse(src, &lang.Options{Answer: r.answer})
 }
 
-// fields are what data sets call a plan in this notation; none for notations in JSON.
+// fields returns the names that data sets have for a plan in this notation; none for notations
+// in JSON.
 func (r *planReader) fields() []string {
 	if r.foreign == nil {
 		return nil
@@ -68,8 +69,8 @@ func (r *planReader) fields() []string {
 	return r.foreign.Fields
 }
 
-// use is the catalogue of a plan in this notation: the tools that are given, and those that
-// the notation brings along.
+// use returns the catalogue of a plan in this notation: the given tools, and those that the
+// notation has itself.
 func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
 	if r.foreign != nil && r.foreign.Tools {
 		cat = cat.WithMissing(math.Tools()...)
@@ -78,8 +79,8 @@ func (r *planReader) use(cat *tool.Catalogue) *tool.Catalogue {
 	return cat
 }
 
-// params are the params of a tool in the order in which they may be given without
-// names: those that must be given, then the others, as they are declared.
+// params returns the params of a tool in the order in which they may be given without names:
+// the required ones first, then the others, as declared.
 func (r *planReader) params(name string) ([]string, bool) {
 	t, ok := r.tools.Lookup(name)
 	if !ok {
@@ -88,7 +89,7 @@ func (r *planReader) params(name string) ([]string, bool) {
 	return t.Definition.Positional(), true
 }
 
-// results are the members of what a tool gives, as its definition declares them.
+// results returns the members of a tool's result, as its definition declares them.
 func (r *planReader) results(name string) ([]string, bool) {
 	t, ok := r.tools.Lookup(name)
 	if !ok || t.Definition.Output == nil {
@@ -101,7 +102,7 @@ func (r *planReader) results(name string) ([]string, bool) {
 	return names, len(names) > 0
 }
 
-// kinds are the kinds of what a tool takes and gives, as its definition has them.
+// kinds returns the kinds that a tool takes and gives, as its definition declares them.
 func (r *planReader) kinds(name string) (takes, gives []string) {
 	t, ok := r.tools.Lookup(name)
 	if !ok {

@@ -72,8 +72,8 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	return e.continueHeld(ctx, record, sum, c)
 }
 
-// continueHeld is Continue of a run whose record is held. It gives the record back when
-// there is an error.
+// continueHeld continues a run whose record is held. It releases the record if there is an
+// error.
 func (e *Engine) continueHeld(ctx context.Context, record journal.Run, sum *journal.Summary, c Change) (*Run, error) {
 	r, err := e.recall(ctx, record, sum, c)
 	if err != nil {

@@ -55,7 +55,7 @@ func (s Source) isZero() bool { return s.Name == "" && s.Text == "" }
 // inline reports whether the source has its text, which may be empty.
 func (s Source) inline() bool { return s.Text != "" || s.Name == textName }
 
-// shown is what findings call the source.
+// shown returns the name of the source in findings.
 func (s Source) shown() string {
 	switch {
 	case s.Name == stdin:

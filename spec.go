@@ -192,7 +192,7 @@ func (s *Spec) meaning(o *compile.Options) (err error) {
 	return err
 }
 
-// steps is the bound on the calls that may start; 0 is none.
+// steps returns the limit of calls that may start; 0 is none.
 func (s *Spec) steps() int {
 	if s.Limits.Steps == 0 && s.Plan.Notation == answerNotation {
 		return modelSteps

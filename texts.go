@@ -32,7 +32,7 @@ type textKey struct {
 	name string
 }
 
-// keyOf is where a text is found: by its name, as a file is, whatever it is for; documents
+// keyOf returns the key of a text: its name, as for a file, whatever it is used for. Documents
 // have names of their own.
 func keyOf(role journal.Role, name string) textKey {
 	if role != journal.Document {
@@ -86,7 +86,7 @@ func (t *texts) recall(g *journal.Given) {
 	}
 }
 
-// recorded is the text of the record for a file; ok is false when files are read.
+// recorded returns the recorded text of a file. ok is false if files are read.
 func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, err error) {
 	if t == nil || t.known == nil || t.fresh && role == journal.Document {
 		return nil, false, nil
@@ -98,7 +98,7 @@ func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, 
 	return k.Bytes, true, nil
 }
 
-// digestOf is the digest of a text, as records have it.
+// digestOf returns the digest of a text, as records have it.
 func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -171,7 +171,7 @@ func (i docInfo) ModTime() time.Time { return time.Time{} }
 func (i docInfo) IsDir() bool        { return false }
 func (i docInfo) Sys() any           { return nil }
 
-// fetched is fetch, with what it reads kept, or found in the record.
+// fetched returns a fetch function that keeps what it reads, or finds it in the record.
 func (t *texts) fetched(fetch func(url string) ([]byte, error)) func(url string) ([]byte, error) {
 	if t == nil || t.known == nil && fetch == nil {
 		return fetch
@@ -206,8 +206,8 @@ func (t *texts) fetchedBefore(url string) ([]byte, bool) {
 	return nil, false
 }
 
-// fileDigest is the digest of a file that may be larger than memory; "" for what is no plain
-// file and can't be read again.
+// fileDigest returns the digest of a file that may be larger than memory, or "" for anything
+// that is not a plain file and can't be read again.
 func fileDigest(name string) (digest string, size int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {

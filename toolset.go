@@ -235,7 +235,7 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 	return pool, nil
 }
 
-// unstarted is what is said of an MCP server whose tools are not known.
+// unstarted returns the finding for an MCP server whose tools are not known.
 func unstarted(d file.Server) diag.Finding {
 	return diag.Finding{
 		Code: diag.BadServer, Severity: diag.Info, Loc: d.Loc,

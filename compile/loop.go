@@ -16,7 +16,7 @@ import (
 )
 
 // The loops forEach, reduce and repeat, and choose (plan-language §9): what the document
-// gets in each round, what comes of it, and the conditions.
+// gets in each round, the result of it, and the conditions.
 
 // loopInput returns the type of the input in each round, which is checked against what the
 // document declares.

@@ -126,7 +126,7 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 	return Source{}, false
 }
 
-// overlaid returns what comes of a value of the document's own under one that the caller may
+// overlaid returns the result of a value of the document's own under one that the caller may
 // put there.
 func overlaid(given Source) Source {
 	if given.Has == schemas.Always && given.Schema != nil &&

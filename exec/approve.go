@@ -37,8 +37,8 @@ func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	return "", false
 }
 
-// said is what a plan or a definition gives as a reason: in quotes, so that nobody takes it for
-// what plc says.
+// said returns what a plan or a definition gives as a reason: in quotes, so that nobody takes
+// it for what plc says.
 func said(reason string) string {
 	if reason == "" {
 		return ""
@@ -102,7 +102,7 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 	}
 }
 
-// question is what a person is asked about a call. The caller holds mu.
+// question returns what a person is asked about a call. The caller holds mu.
 func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure) *Question {
 	c, p := s.call(i), &s.prog().Calls[i]
 	q := &Question{
@@ -120,7 +120,7 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	return q
 }
 
-// awaited is what a call waits for.
+// awaited returns what a call waits for.
 func (s *scheduler) awaited(i int32) string {
 	if a := s.asked[askPlace{s.instanceOf(i), s.path(i)}]; a != nil && a.q.Kind != ApprovalQuestion {
 		return "a person"
@@ -194,7 +194,7 @@ func (q *Question) place() askPlace { return askPlace{q.Instance, q.Path} }
 // allows reports whether the call may go on in some way.
 func (a *Answer) allows() bool { return a.Approved || a.Skip || a.Result != nil }
 
-// unanswered is the answer to a question of this kind that nobody has answered in time.
+// unanswered returns the answer to a question of this kind that nobody has answered in time.
 func (o *Options) unanswered(kind QuestionKind) Answer {
 	if kind == ApprovalQuestion && o.OnAnswerTimeout.allows() {
 		return o.OnAnswerTimeout
@@ -202,7 +202,7 @@ func (o *Options) unanswered(kind QuestionKind) Answer {
 	return Answer{Unanswered: true, Reason: fmt.Sprintf("nobody answered within %s", o.AnswerTimeout)}
 }
 
-// verdict is an answer in a word.
+// verdict returns an answer in a word.
 func (a *Answer) verdict() string {
 	switch {
 	case a.Skip:
@@ -213,14 +213,14 @@ func (a *Answer) verdict() string {
 	return "rejected"
 }
 
-// questions are those that wait for an answer, in plan order.
+// questions returns the questions that wait for an answer, in plan order.
 func (p *pool) questions() []*Question {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.openQuestions()
 }
 
-// openQuestions is questions for those that hold mu.
+// openQuestions returns the open questions. The caller holds mu.
 func (p *pool) openQuestions() (all []*Question) {
 	for _, a := range p.asked {
 		all = append(all, a.q)

@@ -43,7 +43,7 @@ type attention struct {
 	cancel context.CancelCauseFunc
 }
 
-// attended is the attention that an attempt is paid from now on.
+// attended returns the attention that an attempt is paid from now on.
 func (a *attempt) attended() *attention {
 	if m := a.more.Load(); m != nil {
 		return m
@@ -52,10 +52,10 @@ func (a *attempt) attended() *attention {
 	return a.more.Load()
 }
 
-// Deadline is that of the scheduler's context.
+// Deadline returns the deadline of the scheduler's context.
 func (a *attempt) Deadline() (time.Time, bool) { return a.s.ctx.Deadline() }
 
-// Done is closed when the attempt, its time or the run is over.
+// Done returns a channel that is closed when the attempt, its time or the run is over.
 func (a *attempt) Done() <-chan struct{} {
 	m := a.attended()
 	m.mu.Lock()
@@ -74,7 +74,7 @@ func (m *attention) make(a *attempt) {
 	}
 }
 
-// context is the one that was made, nil if none was.
+// context returns the one that was made, nil if none was.
 func (a *attempt) context() context.Context {
 	m := a.more.Load()
 	if m == nil {
@@ -85,7 +85,7 @@ func (a *attempt) context() context.Context {
 	return m.own
 }
 
-// Err is nil until Done is closed.
+// Err returns nil until Done is closed.
 func (a *attempt) Err() error {
 	over := a.over.Load()
 	if own := a.context(); own != nil {
@@ -97,7 +97,7 @@ func (a *attempt) Err() error {
 	return a.s.ctx.Err()
 }
 
-// Value is that of the scheduler's context. It leads package context to what cancels this
+// Value returns the value of the scheduler's context. It leads package context to what cancels this
 // one, which is there when it looks for it.
 func (a *attempt) Value(key any) any {
 	if own := a.context(); own != nil {
@@ -135,7 +135,7 @@ func (a *attempt) Pause() (resume func()) {
 	return sync.OnceFunc(func() { a.local().resume(m) })
 }
 
-// local is the driver that makes the attempt.
+// local returns the driver that makes the attempt.
 func (a *attempt) local() *local { return a.s.drive.(*local) }
 
 // resume ends a pause of an attempt.
@@ -154,8 +154,8 @@ func (l *local) resume(m *attention) {
 	}
 }
 
-// pause is how much later than at the deadline is for pauses that were; held is that one goes
-// on, and resume awaits it. It is no later a second time. The caller holds mu of the pool.
+// pause returns how much later than at the deadline is for pauses that were; held is that one
+// goes on, and resume awaits it. It is no later a second time. The caller holds mu of the pool.
 func (d deadline) pause() (later time.Duration, held bool) {
 	m := d.more.Load()
 	if d.grace || m == nil {
@@ -213,7 +213,7 @@ func (l *local) watch(a *attempt, now time.Time) {
 
 func (l *local) answered(*attempt) { l.due.going-- }
 
-// after is so much later, or never.
+// after returns a time so much later, or never.
 func after(now, wait time.Duration) time.Duration { return now + min(wait, math.MaxInt64-now) }
 
 // await adds a deadline. The caller holds mu.

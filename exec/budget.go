@@ -83,7 +83,8 @@ func (p *pool) overBudget(reason string) {
 	s.halt(Failed, reason)
 }
 
-// used is what the last attempt used up, to be told once; nil is nothing. The caller holds mu.
+// used returns what the last attempt used up, to be told once; nil is nothing. The caller holds
+// mu.
 func (c *call) used() *tool.Usage {
 	u := c.spent
 	c.spent = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// digest is the SHA-256 of parts, hexadecimal.
+// digest returns the SHA-256 of parts, hexadecimal.
 func digest(parts ...[]byte) string {
 	h := sha256.New()
 	var space [sha256.Size]byte
@@ -24,9 +24,9 @@ func digest(parts ...[]byte) string {
 	return string(text[:])
 }
 
-// canonical is JSON with its members sorted and without white space; numbers stay as they
-// are written. What is not JSON stays as it is. Digests of it are in records, so that it may not
-// change: it is as package json writes what it has read.
+// canonical returns JSON with its members sorted and without white space; numbers stay as
+// written. Text that is not JSON is returned unchanged. Records hold digests of it, so it must
+// not change: it is what package json writes after reading the text.
 func canonical(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil
@@ -66,7 +66,7 @@ type canonicalMember struct {
 // maxPlainDepth is how deep a value may be that a canonizer takes.
 const maxPlainDepth = 64
 
-// text is the text in canonical form, or false.
+// text returns the text in canonical form, or false.
 func (c *canonizer) text() ([]byte, bool) {
 	out, ok := c.value(make([]byte, 0, len(c.lex.Text)), c.lex.Next(), 0)
 	return out, ok && c.lex.Next() == jsonscan.EOF
@@ -87,7 +87,7 @@ func (c *canonizer) value(dst []byte, tok jsonscan.Token, depth int) ([]byte, bo
 	return dst, false
 }
 
-// token is the last token as it is written.
+// token returns the last token as it is written.
 func (c *canonizer) token() []byte { return c.lex.Text[c.lex.Start:c.lex.Pos] }
 
 // plain reports whether the last token, a string, is written as package json would.

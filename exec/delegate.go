@@ -88,7 +88,7 @@ func (s *scheduler) delegate(i int32) (leave bool) {
 	return d.bring(func() {})
 }
 
-// permanent is a failure of a call that would fail again.
+// permanent returns the failure of a call that would fail again.
 func (f *Failure) permanent() error {
 	return &tool.Error{Code: f.Code, Message: f.Message, Permanent: true}
 }
@@ -155,7 +155,7 @@ func over(under, v json.RawMessage) json.RawMessage {
 	return with(under, state.Merge, v)
 }
 
-// with is what comes of a write onto an object that can't fail.
+// with returns the result of a write onto an object that can't fail.
 func with(under json.RawMessage, m state.Method, v json.RawMessage) json.RawMessage {
 	out, err := combine(under, m, v)
 	if err != nil {
@@ -281,7 +281,7 @@ func (d *delegation) takeRun(sub *scheduler, res *Result) {
 	}
 }
 
-// resultOf is what a run of a program gives to whoever delegates to it: its output or, if
+// resultOf returns what a run of a program gives to whoever delegates to it: its output or, if
 // it has none, its state.
 func resultOf(p *compile.Program, res *Result) json.RawMessage {
 	if p.Output != nil {
@@ -317,7 +317,7 @@ func (d *delegation) give(item int, v json.RawMessage, f *fault) {
 	}
 }
 
-// fault is the failure of a run, for the call that delegates.
+// fault returns the failure of a run, for the call that delegates.
 func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 	p := &d.s.prog().Calls[d.i]
 	message := f.Message

@@ -4,7 +4,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// In a dry run values are made up, and what comes of that says nothing about the run: params that
+// In a dry run values are made up, and the result of that says nothing about the run: params that
 // do not fit a tool, a reference that finds nothing in a result, a result or a write that breaks a
 // schema. Such a call goes on as if the values fitted, and a warning says what did not.
 

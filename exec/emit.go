@@ -30,7 +30,7 @@ func (p *pool) send(e *Event) (seq int64) {
 	return seq
 }
 
-// newEvent is an event to fill in and send. The caller holds mu.
+// newEvent returns an event to fill in and send. The caller holds mu.
 func (p *pool) newEvent() *Event {
 	if p.opts.ReuseEvents && p.opts.Record == nil {
 		p.event = Event{}
@@ -39,7 +39,7 @@ func (p *pool) newEvent() *Event {
 	return p.block.next()
 }
 
-// instant is the time of what happens. The caller holds mu.
+// instant returns the time of what happens. The caller holds mu.
 func (p *pool) instant() time.Time {
 	if p.moment.IsZero() {
 		p.latest = p.drive.now()
@@ -88,8 +88,8 @@ func (s *scheduler) emitCall(i int32, event Event) (seq int64) {
 	return s.sendCall(i, e)
 }
 
-// callEvent is emitCall for the events of every call, which are filled in where they are. It is
-// nil when nobody listens; else sendCall comes next.
+// callEvent returns the event of a call for the caller to fill in and pass to sendCall, as
+// emitCall does for events that most calls don't have. It returns nil if nobody listens.
 func (s *scheduler) callEvent(t EventType, status Status) *Event {
 	if !s.tells() {
 		return nil

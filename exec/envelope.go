@@ -21,7 +21,7 @@ func Envelope(result json.RawMessage) json.RawMessage {
 	return envelope("", result, Completed)
 }
 
-// envelope is an envelope; a nil response is null.
+// envelope returns an envelope; a nil response is null.
 func envelope(message string, response json.RawMessage, status Status) json.RawMessage {
 	if response == nil {
 		response = json.RawMessage("null")

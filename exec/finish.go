@@ -66,7 +66,7 @@ func (s *scheduler) finishRecord(res *Result) {
 	}
 }
 
-// status is that of the run.
+// status returns the status of the run.
 func (s *scheduler) status() (Status, string) {
 	failed, any := s.firstFailed()
 	if s.stopped.status != "" {

@@ -218,7 +218,7 @@ func CheckInstance(prog *compile.Program, one *compile.Instance) diag.List {
 	return c.findings
 }
 
-// values are what the instance sees of the kinds that it has values of.
+// values returns what the instance sees of the kinds that it has values of.
 func (c *instanceCheck) values() map[string]json.RawMessage {
 	changed := map[string]json.RawMessage{}
 	for _, kind := range slices.Sorted(maps.Keys(c.one.Own)) {
@@ -229,7 +229,7 @@ func (c *instanceCheck) values() map[string]json.RawMessage {
 	return changed
 }
 
-// own is what the instance sees of a kind: its own value over the global one.
+// own returns what the instance sees of a kind: its own value over the global one.
 func (c *instanceCheck) own(kind string, v json.RawMessage) json.RawMessage {
 	global, ok := c.prog.Initial[kind]
 	switch err := jsonscan.Check(v, jsonscan.Limits{}); {
@@ -388,7 +388,7 @@ func (in *instances) finish(res *Result) {
 	}
 }
 
-// status is that of the run, as far as its instances make it.
+// status returns the status of the run, as far as its instances make it.
 func (in *instances) status() (Status, string) {
 	all := 0
 	for _, n := range in.counts {

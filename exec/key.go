@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// key is the same for every attempt of a call with these params, and of no other.
+// key returns the same for every attempt of a call with these params, and of no other.
 func (s *scheduler) key(i int32, p *compile.Call, params []byte, fallback bool) string {
 	if t := s.call(i).trail; t != nil && fallback && t.fallback != "" {
 		return t.fallback

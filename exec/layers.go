@@ -13,7 +13,7 @@ import (
 // the global values (plan-language §8). The rest is as in any plan; only what is read, and
 // what the result says, is of two layers: see compile.Read.Resolve.
 
-// kinds are the kinds of the whiteboard, without those of layers.
+// kinds returns the kinds of the whiteboard, without those of layers.
 func (s *scheduler) kinds() []string {
 	return slices.DeleteFunc(s.board.Kinds(), func(kind string) bool { return strings.Contains(kind, "\x00") })
 }
@@ -26,7 +26,7 @@ type kindValue struct {
 	value json.RawMessage
 }
 
-// of is the value of a kind, nil if it is not seen.
+// of returns the value of a kind, nil if it is not seen.
 func (v view) of(kind string) json.RawMessage {
 	i, ok := slices.BinarySearchFunc(v, kind, func(k kindValue, kind string) int { return strings.Compare(k.kind, kind) })
 	if !ok {
@@ -35,7 +35,7 @@ func (v view) of(kind string) json.RawMessage {
 	return v[i].value
 }
 
-// seen is what an instance sees of these kinds at the end: its own merged over the global
+// seen returns what an instance sees of these kinds at the end: its own merged over the global
 // one. Of "" it is the global values.
 func (s *scheduler) seen(kinds []string, instance string) view {
 	seen := make(view, len(kinds))
@@ -51,7 +51,7 @@ func (s *scheduler) seen(kinds []string, instance string) view {
 	return seen
 }
 
-// parts are the kinds as results have them: the state, the data, and the other ones.
+// parts returns the kinds as results have them: the state, the data, and the other ones.
 func parts(seen view) (state, data json.RawMessage, others map[string]json.RawMessage) {
 	for _, k := range seen {
 		switch k.kind {

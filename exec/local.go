@@ -95,7 +95,7 @@ func (l *local) finish() *Result {
 	return res
 }
 
-// wreck is finish for a run in which exec itself panicked.
+// wreck finishes a run in which exec itself panicked.
 func (l *local) wreck() *Result {
 	res := l.pool.wreck(lockGrace)
 	if l.mu.TryLock() { // otherwise whoever panicked holds it for ever
@@ -142,7 +142,8 @@ func (l *local) ask(a *asking) {
 	go l.consult(ctx, a)
 }
 
-// crash is deferred in every goroutine of a run: a panic there ends this run alone.
+// crash, deferred in every goroutine of a run, recovers a panic, so that a panic there ends only
+// this run.
 func (l *local) crash() {
 	if e := caught("", recover()); e != nil && l.crashed.CompareAndSwap(nil, e) {
 		close(l.broken)
@@ -205,7 +206,7 @@ func (l *local) protect(a *attempt, act tool.Activity) (res tool.Result, err err
 	return l.wrapped(act).Call(a, &a.request)
 }
 
-// wrapped is an activity inside the middleware.
+// wrapped returns an activity inside the middleware.
 func (l *local) wrapped(a tool.Activity) tool.Activity {
 	for _, m := range slices.Backward(l.opts.Middleware) {
 		a = m(a)

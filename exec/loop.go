@@ -13,18 +13,19 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// loop says which runs of a document a call makes, and what comes of them
+// loop says which runs of a document a call makes, and the result of them
 // (plan-language §9). One goroutine at a time uses it.
 type loop interface {
 	// next is the input of the next run; false when none can start now.
 	next() (input json.RawMessage, ok bool)
 	// ended takes what a run gave. It reports whether the runs of later items still matter.
 	ended(item int, v json.RawMessage, f *fault) (more bool)
-	// value is what comes of the runs; done is false when they were cut short.
+	// value is the result of the runs; done is false when they were cut short.
 	value() (v json.RawMessage, f *fault, done bool)
 }
 
-// newLoop is the loop of a call with these params, and how many runs of it may go on at once.
+// newLoop returns the loop of a call with these params, and how many runs of it may go on at
+// once.
 func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, error) {
 	if d.to.Loop == compile.Once {
 		return &once{input: params}, 1, nil
@@ -65,7 +66,7 @@ func (s *scheduler) newLoop(d *delegation, params json.RawMessage) (loop, int, e
 	}
 }
 
-// width is how many items of a forEach run at once.
+// width returns how many items of a forEach run at once.
 func (s *scheduler) width(to *compile.Delegate, args map[string]json.RawMessage) int {
 	n, ok := count(args["concurrency"])
 	switch {
@@ -77,7 +78,7 @@ func (s *scheduler) width(to *compile.Delegate, args map[string]json.RawMessage)
 	return s.opts.MaxParallel
 }
 
-// count is a number from 1 on.
+// count returns a number from 1 on.
 func count(v json.RawMessage) (int, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if err != nil || !(f >= 1) {
@@ -86,7 +87,7 @@ func count(v json.RawMessage) (int, bool) {
 	return int(min(f, math.MaxInt32)), true
 }
 
-// fields are the members of an object; none of anything else.
+// fields returns the members of an object; none of anything else.
 func fields(v json.RawMessage) (all map[string]json.RawMessage) {
 	if len(v) == 0 || json.Unmarshal(v, &all) != nil {
 		return nil
@@ -94,7 +95,7 @@ func fields(v json.RawMessage) (all map[string]json.RawMessage) {
 	return all
 }
 
-// asInput is a value as the input of a document: an object itself, anything else as its
+// asInput returns a value as the input of a document: an object itself, anything else as its
 // member "item".
 func asInput(v json.RawMessage) json.RawMessage {
 	if len(v) > 0 && v[0] == '{' {

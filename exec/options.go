@@ -145,7 +145,7 @@ const (
 	Replan                   // the run pauses: the planner decides
 )
 
-// ParseStrategy is the strategy of this name.
+// ParseStrategy returns the strategy of this name.
 func ParseStrategy(name string) (Strategy, bool) {
 	for s := Abort; s <= Replan; s++ {
 		if s.String() == name {

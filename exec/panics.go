@@ -25,7 +25,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("%s panicked: %v", e.In, e.Value)
 }
 
-// caught is the error for what recover returned; nil for nil.
+// caught returns the error for what recover returned; nil for nil.
 func caught(in string, v any) *PanicError {
 	if v == nil {
 		return nil
@@ -33,14 +33,14 @@ func caught(in string, v any) *PanicError {
 	return &PanicError{In: in, Value: v, Stack: debug.Stack()}
 }
 
-// trap is deferred: it makes a panic of a hook the error of the hook.
+// trap, which is deferred, turns a panic of a hook into the error of the hook.
 func trap(in string, err *error) {
 	if e := caught(in, recover()); e != nil {
 		*err = &tool.Error{Code: "panic", Message: e.Error(), Permanent: true, Err: e}
 	}
 }
 
-// admitted is what a hook says that is called before a run starts.
+// admitted returns the error of a hook that is called before a run starts.
 func admitted(in string, f func() error) (err error) {
 	defer trap(in, &err)
 	return f()
@@ -133,14 +133,14 @@ func (p *pool) breakOff(err error) {
 	}
 }
 
-// failLocked is breakOff for a panic, if there was one. The caller holds mu.
+// failLocked breaks the run off if there was a panic. The caller holds mu.
 func (p *pool) failLocked(e *PanicError) {
 	if e != nil {
 		p.breakOff(e)
 	}
 }
 
-// failUnlocked is failLocked for those that do not hold mu.
+// failUnlocked takes mu and calls failLocked.
 func (p *pool) failUnlocked(e *PanicError) {
 	if e != nil {
 		p.mu.Lock()
@@ -209,8 +209,8 @@ func (s *guardedSlot) Release(ok bool) {
 // the goroutine that panicked may hold it for ever.
 const lockGrace = time.Second
 
-// wreck is the result of a run in which exec itself panicked. What ran is abandoned: the record
-// has that it was started.
+// wreck returns the result of a run in which exec itself panicked. What ran is abandoned: the
+// record has that it was started.
 func (p *pool) wreck(patience time.Duration) (res *Result) {
 	s := p.root
 	e := s.crashed.Load()

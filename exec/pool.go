@@ -84,8 +84,8 @@ func (p *pool) newRun(ctx context.Context) *scheduler {
 	return s
 }
 
-// rankOnce is rankOf, done once for a program that runs below the root, however often it does. The
-// caller holds mu.
+// rankOnce returns rankOf of a program that runs below the root, and computes it only the first
+// time. The caller holds mu.
 func (p *pool) rankOnce(prog *compile.Program) []float64 {
 	if rank, ok := p.ranks[prog]; ok {
 		return rank
@@ -120,7 +120,7 @@ func (p *pool) rankOf(prog *compile.Program) []float64 {
 	return prog.Starts.Below(p.weight(prog))
 }
 
-// weight is how long each call of a program is expected to take; nil takes all for equal.
+// weight returns how long each call of a program is expected to take; nil takes all for equal.
 func (p *pool) weight(prog *compile.Program) func(int32) float64 {
 	f := p.opts.Duration
 	if f == nil {

@@ -101,7 +101,7 @@ func (s *scheduler) satisfies(c *call) bool {
 	return s.prog().Document.Profile.SkippedSatisfies && c.status == Skipped
 }
 
-// fate is what became of a call, for a reason. The caller holds mu.
+// fate returns how a call ended, and why. The caller holds mu.
 func (s *scheduler) fate(i int32) string {
 	c := s.call(i)
 	switch {
@@ -138,8 +138,8 @@ func (s *scheduler) unresolved(i int32, u *compile.Unresolved) {
 	s.skip(i, reason, byFailure)
 }
 
-// blame is the call because of which a read can't come: one that failed, or was
-// skipped because of a failure, before others.
+// blame returns the call because of which a read can't come: one that failed, or was skipped
+// because of a failure, before others.
 func (s *scheduler) blame(read *compile.Read, before state.Place) (call *compile.Call, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,14 +29,14 @@ type RecordError struct{ Err error }
 
 func (e *RecordError) Error() string { return fmt.Sprintf("the record can't be written: %s", e.Err) }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // Past is what a record knows of a call: all that has to be known to go on without
 // calling its tool again. A record makes it of the call's events with Take.
 type Past struct {
 	Attempts int  // that were started, of its tool
-	Failed   int  // of them, those that failed since it was first, or last, begun anew, and after which it went on
+	Failed   int  // of them, those that failed since it was first, or last, begun again, and after which it went on
 	Fallback bool // its fallback comes next or, when Lost, was the last attempt
 	Lost     bool // the last attempt has no answer: whether it did its work is not known
 
@@ -126,7 +126,7 @@ func (p *Past) use(u *tool.Usage) {
 
 // start notes that an attempt was started.
 func (p *Past) start(e *Event) {
-	if p.Returned != nil || !e.Fallback && e.Attempt <= p.Attempts { // it is begun anew
+	if p.Returned != nil || !e.Fallback && e.Attempt <= p.Attempts { // it is begun again
 		p.Returned, p.Failed = nil, 0
 	}
 	p.Lost, p.Fallback, p.Settled = true, e.Fallback, ""

@@ -101,7 +101,7 @@ func (s *scheduler) findOrphans(past map[string]*Past) orphans {
 	return all
 }
 
-// instanceOf is the instance that a call works on.
+// instanceOf returns the instance that a call works on.
 func (s *scheduler) instanceOf(i int32) string {
 	if r := s.prog().Calls[i].Rare; r != nil && s.instance == "" {
 		return r.Instance
@@ -109,7 +109,7 @@ func (s *scheduler) instanceOf(i int32) string {
 	return s.instance
 }
 
-// pastOf is what is known of the call of this path, which may be another by its content.
+// pastOf returns what is known of the call of this path, which may be another by its content.
 // The caller holds mu.
 func (s *scheduler) pastOf(i int32) *Past {
 	if s.opts.Record == nil {
@@ -118,7 +118,7 @@ func (s *scheduler) pastOf(i int32) *Past {
 	return s.pastsOf(s.instanceOf(i))[s.path(i)]
 }
 
-// pastsOf is what is known of the calls of an instance. The caller holds mu.
+// pastsOf returns what is known of the calls of an instance. The caller holds mu.
 func (p *pool) pastsOf(instance string) map[string]*Past {
 	past, ok := p.pasts[instance]
 	if !ok {
@@ -171,8 +171,8 @@ func (s *scheduler) mayTake(i int32) bool {
 	return s.catchesUp() && (s.known(i) || s.stopped.status == Failed && s.isUncertain(i))
 }
 
-// lostBefore is what is known of a call that another process started and of which the record has
-// no answer; nil is any other. The caller holds mu.
+// lostBefore returns what is known of a call that another process started and of which the
+// record has no answer; nil is any other. The caller holds mu.
 func (s *scheduler) lostBefore(i int32) *Past {
 	past := s.pastOf(i)
 	if past == nil || !past.Lost || past.Returned != nil || s.prog().Calls[i].Delegates() && !past.Fallback {
@@ -254,8 +254,8 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	return !lost || s.repeats(i, p)
 }
 
-// amended are the params that a person gave to a call whose own have no value or do not fit;
-// nil are none.
+// amended returns the params that a person gave to a call whose own have no value or do not
+// fit; nil are none.
 func (s *scheduler) amended(i int32, p *compile.Call) json.RawMessage {
 	s.mu.Lock()
 	past := s.pastOf(i)
@@ -300,7 +300,7 @@ func (s *scheduler) repeats(i int32, p *compile.Call) bool {
 	return false
 }
 
-// lostFailure is that of an attempt whose process ended.
+// lostFailure returns the failure of an attempt whose process ended.
 func lostFailure() *Failure {
 	return &Failure{"lost", "the process that called it ended before the answer came"}
 }
@@ -329,7 +329,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	}
 }
 
-// event is the event that says what was returned.
+// event returns the event that says what was returned.
 func (r *Returned) event() Event {
 	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Reason: r.Reason}
 	if r.Usage != (tool.Usage{}) {
@@ -360,7 +360,8 @@ func (s *scheduler) tellReturned(i int32, event Event) {
 	s.emitCall(i, event)
 }
 
-// tellResult is tellReturned for the result of a tool. The caller holds mu.
+// tellResult emits the event of a tool's result, as tellReturned does for others. The caller
+// holds mu.
 func (s *scheduler) tellResult(i int32, res *tool.Result) {
 	if !s.tellsReturned(i) {
 		return
@@ -392,7 +393,7 @@ func (s *scheduler) tellsReturned(i int32) bool {
 // tells reports whether anybody listens to events.
 func (p *pool) tells() bool { return p.opts.Record != nil || p.opts.OnEvent != nil }
 
-// answered is the answer that the record has to a question; it is used once. heard reports
+// answered returns the answer that the record has to a question; it is used once. heard reports
 // that an event says so: it was not given while nobody ran the run.
 func (t *trail) answered(q *Question) (a *Answer, heard bool) {
 	if t == nil || t.past == nil || t.past.Answer == nil || t.past.Question != q.Kind || t.past.Asked != q.Digest {
@@ -479,13 +480,13 @@ func (s *scheduler) inRecord(i int32, e *Event) bool {
 	return e.Type == Written || e.Type == Warned
 }
 
-// content is the digest of what makes a call the same as another: its tool, its params and
+// content returns the digest of what makes a call the same as another: its tool, its params and
 // what its tool sees of the whiteboard.
 func (s *scheduler) content(p *compile.Call, params []byte) string {
 	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p)))
 }
 
-// boardDigest is that of the whiteboards of a run. Its output follows from them if it
+// boardDigest returns the digest of the whiteboards of a run. Its output follows from them if it
 // completed; of a run that was stopped the record does not know whether it would have.
 func (p *pool) boardDigest(res *Result) string {
 	return digest(append(board(res.State, res.Data, res.Kinds), p.boards[:])...)
@@ -506,7 +507,7 @@ func (p *pool) addBoard(r *InstanceResult) {
 	}
 }
 
-// board is a whiteboard in parts.
+// board returns a whiteboard in parts.
 func board(state, data json.RawMessage, kinds map[string]json.RawMessage) [][]byte {
 	parts := [][]byte{state, data}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {

@@ -35,7 +35,7 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
-// String is the failure on one line.
+// String returns the failure on one line.
 func (f *Failure) String() string { return f.Code + ": " + f.Message }
 
 // CallResult is what became of a call. In its JSON the members that the command line
@@ -53,8 +53,9 @@ type CallResult struct {
 	StartedAt *time.Time `json:"startedAt"`
 	EndedAt   *time.Time `json:"endedAt"`
 
-	// Delegate is the document that the call ran, and Runs what became of each run of it: of the
-	// first 1,000 items of a loop. MoreRuns is the number of the others, which only the events tell.
+	// Delegate is the document that the call ran, and Runs the result of each run of it, for at
+	// most the first 1,000 items of a loop. MoreRuns counts the others, which only the events
+	// report.
 	Delegate string   `json:"delegate,omitempty"`
 	Runs     []SubRun `json:"runs,omitempty"`
 	MoreRuns int      `json:"moreRuns,omitempty"`
@@ -62,7 +63,7 @@ type CallResult struct {
 	Result json.RawMessage `json:"-"` // what it gave; nil when it gave nothing
 }
 
-// MarshalJSON is the call in the shape of cli, "JSON shapes".
+// MarshalJSON returns the call in the shape of cli, "JSON shapes".
 func (c CallResult) MarshalJSON() ([]byte, error) {
 	type rest CallResult
 	return jsonscan.Marshal(struct {

@@ -93,7 +93,7 @@ func nextAttempt(r *lang.Retry, n int, code string, te *tool.Error, seed uint64)
 	return wait, true
 }
 
-// backoff is the longest wait after the n-th attempt.
+// backoff returns the longest wait after the n-th attempt.
 func backoff(r *lang.Retry, n int) time.Duration {
 	delay, factor, most := r.Delay, r.Factor, r.MaxDelay
 	if delay == 0 {
@@ -115,7 +115,7 @@ func backoff(r *lang.Retry, n int) time.Duration {
 	return time.Duration(d)
 }
 
-// uncertainty is the failure of a call that may have done its work.
+// uncertainty returns the failure of a call that may have done its work.
 func uncertainty(f *Failure) *Failure {
 	return &Failure{"uncertain", fmt.Sprintf("%s: %s; it may have done its work, so it is not called again", f.Code, f.Message)}
 }
@@ -163,7 +163,7 @@ func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.release(i, false)
 }
 
-// failureOf is an error as a failure; errors that are not a tool's get the code.
+// failureOf returns an error as a failure; errors that are not a tool's get the code.
 func failureOf(err error, code string) *Failure {
 	var te *tool.Error
 	if errors.As(err, &te) {

@@ -221,7 +221,7 @@ func (s *scheduler) pauseForPlan(reason string) {
 	s.checkIdle()
 }
 
-// ID is the run's id.
+// ID returns the run's id.
 func (h *Handle) ID() string { return h.s.opts.ID }
 
 // errMaxTime is why the context of a run that took too long is done.
@@ -285,11 +285,11 @@ func (e *CancelError) Error() string {
 	return strings.TrimSuffix("the run was cancelled: "+e.Reason, ": ")
 }
 
-// NewID is a new id for a run: see Options.ID.
+// NewID returns a new id for a run: see Options.ID.
 func NewID() string { return newID(time.Now()) }
 
-// newID is a run's id: time and randomness in Crockford's base 32, so that ids
-// sort by time (the layout of a ULID).
+// newID returns a run's id: time and randomness in Crockford's base 32, so that ids sort by
+// time (the layout of a ULID).
 func newID(now time.Time) string {
 	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	id := make([]byte, 0, 26)

@@ -183,12 +183,12 @@ func (s *scheduler) count() {
 // idEscapes keep what stands in an id apart from what paths are made of.
 var idEscapes = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")
 
-// path is the call's path (see Event): the name of the call in events, in the record and
+// path returns the call's path (see Event): the name of the call in events, in the record and
 // in questions.
 func (s *scheduler) path(i int32) string { return s.prefix + idEscapes.Replace(s.prog().Calls[i].ID) }
 
-// stemOf is the call's path without the attempts of those that lead to it: the name
-// under which keys and seeds are made, so that another attempt makes the same ones.
+// stemOf returns the call's path without the attempts of those that lead to it: the name under
+// which keys and seeds are made, so that another attempt makes the same ones.
 func (s *scheduler) stemOf(i int32) string { return s.stem + idEscapes.Replace(s.prog().Calls[i].ID) }
 
 // halt makes that nothing new starts, here and below; the first reason stays. The caller
@@ -206,7 +206,7 @@ func (s *scheduler) halt(status Status, reason string) {
 	}
 }
 
-// haltFromAbove is halt for a scheduler in which nothing has happened. The caller holds mu.
+// haltFromAbove halts a scheduler in which nothing has happened. The caller holds mu.
 func (s *scheduler) haltFromAbove(status Status, reason string) {
 	if s.stopped.status == "" {
 		s.above = true
@@ -255,7 +255,7 @@ func (e *ending) mayStart(i int32) bool {
 	return !e.closed && e.stopped.status == "" && !e.behind(i)
 }
 
-// firstFailed is the first call in plan order that failed unhandled.
+// firstFailed returns the first call in plan order that failed unhandled.
 func (s *scheduler) firstFailed() (int32, bool) {
 	i := slices.IndexFunc(s.calls(), func(c *call) bool { return c.status == Failed && !c.handled })
 	return int32(i), i >= 0
@@ -377,5 +377,5 @@ func (s *scheduler) leave() {
 	})
 }
 
-// PathOf is the id of a call as a step of a path: see Event.
+// PathOf returns the id of a call as a step of a path: see Event.
 func PathOf(id string) string { return idEscapes.Replace(id) }

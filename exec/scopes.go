@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// scopes is what a call may see of the whiteboard, as of its place.
+// scopes returns what a call may see of the whiteboard, as of its place.
 func (s *scheduler) scopes(p *compile.Call) json.RawMessage {
 	if !p.HasScopes {
 		return nil
@@ -78,7 +78,7 @@ func lengthen(view json.RawMessage, path state.Path, n int) json.RawMessage {
 	return set(view, path, text)
 }
 
-// set is a view with a value at a path, if it can stand there.
+// set returns a view with a value at a path, if it can stand there.
 func set(view json.RawMessage, path state.Path, v json.RawMessage) json.RawMessage {
 	grown, err := state.Apply(view, path, state.Set, v)
 	if err != nil {

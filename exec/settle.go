@@ -97,9 +97,9 @@ func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded
 	s.conclude(i, w)
 }
 
-// takeAnswer is dropped and succeed in one, for runs without hooks: what can be said of the
-// answer before it is known whether anybody waits for it is said first, so that the lock is taken
-// once. It reports as perform does.
+// takeAnswer does what dropped and succeed do, for runs without hooks, and takes the lock only
+// once: it prepares the answer before it knows whether anybody waits for it. It reports the
+// same as perform.
 func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	i := a.i
 	p := &s.prog().Calls[i]
@@ -173,8 +173,8 @@ func (s *scheduler) accept(i int32, p *compile.Call, value json.RawMessage) (jso
 	return jsonscan.Compact(nil, changed), nil
 }
 
-// outcome is the alternative that happened and the value that goes there; -1
-// when the call writes nothing.
+// outcome returns the alternative that happened and the value that goes there; -1 when the call
+// writes nothing.
 func (s *scheduler) outcome(p *compile.Call, name string, value json.RawMessage) (int, json.RawMessage, *Failure) {
 	switch n := len(p.Alternatives); {
 	case n == 0:
@@ -430,7 +430,7 @@ func (s *scheduler) conclusion(i int32, c *call, p *compile.Call, handled bool) 
 	return true
 }
 
-// strategyOf is what to do when a call fails unhandled.
+// strategyOf returns what to do when a call fails unhandled.
 func (s *scheduler) strategyOf(p *compile.Call) Strategy {
 	if own, ok := ParseStrategy(p.OnFailure); ok {
 		return own
@@ -511,7 +511,7 @@ func chooses(p *compile.Call, outcome int) bool {
 	return p.Choose != nil && slices.ContainsFunc(p.Choose.Cases, func(c compile.Case) bool { return c.Outcome == outcome })
 }
 
-// errorObject is the error object of a failed call.
+// errorObject returns the error object of a failed call.
 func (s *scheduler) errorObject(i int32, p *compile.Call, f *Failure) json.RawMessage {
 	switch {
 	case !s.errorIsResult(p) || p.ErrorPath != nil:
@@ -543,7 +543,7 @@ func (o errorObject) json() json.RawMessage {
 	return raw
 }
 
-// maxValue is how many bytes one value may have that is put together from others.
+// maxValue returns how many bytes one value may have that is put together from others.
 func (s *scheduler) maxValue() int { return int(min(s.opts.MaxBytes, compile.MaxResolved)) }
 
 // write writes a value to all paths or, when one of them can't take it, to none.
@@ -569,7 +569,7 @@ func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method
 }
 
 // allowed checks a write against the schemas of its path: the value that is set,
-// each element that is added, what comes of a merge.
+// each element that is added, the result of a merge.
 func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, value json.RawMessage) error {
 	if len(w.Schemas) == 0 {
 		return nil
@@ -593,7 +593,7 @@ func (s *scheduler) allowed(p *compile.Call, w *compile.Write, m state.Method, v
 	return nil
 }
 
-// combine is what comes of a write onto a value; nil is nothing.
+// combine returns the result of a write onto a value; nil is nothing.
 func combine(old json.RawMessage, m state.Method, value json.RawMessage) (json.RawMessage, error) {
 	const head, tail = `{"v":`, `}`
 	doc := json.RawMessage(`{}`)
@@ -607,7 +607,7 @@ func combine(old json.RawMessage, m state.Method, value json.RawMessage) (json.R
 	return doc[len(head) : len(doc)-len(tail)], nil
 }
 
-// writeFailure is why a write could not be applied, as the failure of its call.
+// writeFailure returns the failure of a call whose write could not be applied.
 func writeFailure(err error) *Failure {
 	var ve *schemas.ValidationError
 	if errors.As(err, &ve) {
@@ -616,7 +616,7 @@ func writeFailure(err error) *Failure {
 	return &Failure{"write", err.Error()}
 }
 
-// finding is a finding of the run about a read of a call.
+// finding returns a finding of the run about a read of a call.
 func (s *scheduler) finding(i int32, r *compile.Read) diag.Finding {
 	f := diag.Finding{Code: diag.NothingThere, Severity: diag.Warning, Loc: s.prog().Loc(r.Span)}
 	if i >= 0 {

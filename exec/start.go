@@ -7,7 +7,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// newAttempt is an attempt to run a target, not yet started. timeout is that of the call
+// newAttempt returns an attempt to run a target, not yet started. timeout is that of the call
 // or its fallback; 0 is the run's.
 func (s *scheduler) newAttempt(i int32, t *compile.Target, params []byte, timeout time.Duration, key string) *attempt {
 	p := &s.prog().Calls[i]
@@ -28,7 +28,7 @@ func (s *scheduler) timeout(own time.Duration) time.Duration {
 	return s.opts.Timeout
 }
 
-// brief is what a model has to know of a call that it makes, or may have to.
+// brief returns what a model has to know of a call that it makes, or may have to.
 func brief(p *compile.Call) *tool.Brief {
 	if p.Model == nil && p.Fallback == nil {
 		return nil
@@ -106,7 +106,7 @@ func (c *call) startEvent(e Event) Event {
 	return e
 }
 
-// dropped is drops for those that do not hold mu.
+// dropped takes mu and calls drops.
 func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,8 +27,9 @@ import (
 //	}
 //
 // Whiteboard, statuses, order of declared effects, idempotency keys and seeds are those of Run.
-// What Run does by itself is left to the driver: it makes the attempts (Attempt.Make, perhaps in
-// another process), cancels those of Canceled, puts Questions to somebody, and keeps the History. A Stepper keeps no call waiting for a person by pausing the run: it ends only
+// The driver does what Run does by itself: it makes the attempts (Attempt.Make, perhaps in
+// another process), cancels those of Canceled, puts Questions to somebody, and keeps the
+// History. A Stepper does not pause the run when a call waits for a person: the run ends only
 // when no question is open.
 //
 // A Stepper must not be used by several goroutines at once.
@@ -61,7 +62,7 @@ type Attempt struct {
 	Request    *tool.Request // without clock and progress
 }
 
-// Activity is what the attempt calls, where the program has it.
+// Activity returns what the attempt calls, where the program has it.
 func (a *Attempt) Activity() tool.Activity {
 	if a.Fallback {
 		return a.Call.Fallback.Activity

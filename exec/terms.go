@@ -24,7 +24,7 @@ type Terms struct {
 	Fallback *Terms `json:"fallback,omitempty"`
 }
 
-// Digest is the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
+// Digest returns the SHA-256 of the terms of the call of a path (see Event), in hexadecimal. A
 // question and its answer have it, and a covered call is known by it.
 func (t *Terms) Digest(path string) string {
 	text, err := json.Marshal(t)
@@ -34,7 +34,7 @@ func (t *Terms) Digest(path string) string {
 	return digest([]byte(path), canonical(text))
 }
 
-// Terms are those of a call under the options, with these params and those of its fallback;
+// Terms returns those of a call under the options, with these params and those of its fallback;
 // nil is not known.
 func (o *Options) Terms(c *compile.Call, params, fallback json.RawMessage) *Terms {
 	t := termsOf(c.Source.Tool, c.Target, params)
@@ -58,7 +58,7 @@ func (o *Options) Terms(c *compile.Call, params, fallback json.RawMessage) *Term
 	return t
 }
 
-// FallbackTerms are those of the fallback of a call.
+// FallbackTerms returns those of the fallback of a call.
 func (o *Options) FallbackTerms(c *compile.Call, params json.RawMessage) *Terms {
 	f := c.Fallback
 	t := termsOf(f.Tool.Definition.Name, f.Target, params)
@@ -74,7 +74,7 @@ func termsOf(name string, target *compile.Target, params json.RawMessage) *Terms
 	return t
 }
 
-// Cover is a key of Options.Covered: a call of a path and an instance with these terms.
+// Cover returns a key of Options.Covered: a call of a path and an instance with these terms.
 func (t *Terms) Cover(instance, path string) string { return instance + "\x00" + t.Digest(path) }
 
 // AsksFallback reports whether a run that approves so puts the fallback of a call to a person when
@@ -100,8 +100,8 @@ func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
 	return "", false
 }
 
-// fallbackParams are the params of a call's fallback as they would be now; false when they can't be
-// told. held is whether the caller holds mu.
+// fallbackParams returns the params of a call's fallback as they would be now; false when they
+// can't be told. held is whether the caller holds mu.
 func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held bool) (json.RawMessage, bool) {
 	if p.Rare == nil || p.Fallback == nil {
 		return nil, false
@@ -113,7 +113,7 @@ func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held
 	return params, err == nil
 }
 
-// terms are those of a call with these params.
+// terms returns those of a call with these params.
 func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
 	p := &s.prog().Calls[i]
 	fallback, _ := s.fallbackParams(p, params, held)

@@ -49,7 +49,7 @@ func (p *pool) spread(busy bool) {
 	}
 }
 
-// serve is a worker that was started.
+// serve runs a worker that was started.
 func (l *local) serve() {
 	defer l.crash()
 	w := &worker{l: l}
@@ -111,7 +111,7 @@ func (w *worker) back() {
 	}
 }
 
-// stepAside is aside for those that do not hold mu.
+// stepAside takes mu and calls aside.
 func (w *worker) stepAside() {
 	if w == nil {
 		return

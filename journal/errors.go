@@ -25,7 +25,7 @@ const (
 	Moved                 // its file was renamed, replaced or removed while it was in use
 )
 
-// cure is what to do about a fault.
+// cure returns what to do about a fault.
 func (f Fault) cure() (what, cure string) {
 	switch f {
 	case Damaged:
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("journal: %s %s%s; %s", e.Path, what, cause, cure)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // A HeldError is the error for a run, or a loop, that somebody else holds.

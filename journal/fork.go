@@ -28,10 +28,10 @@ func (f *Fork) Keeps(e *exec.Event) bool {
 	return e.Call != "" && (e.Instance != f.Instance || e.Call != f.At) && (f.Drop == nil || !f.Drop(e.Instance, e.Call))
 }
 
-// Behind is a Fork.Drop: whether a call waits, directly or not, for the one at a path, for its
-// data, its order or its effects. Of a delegate, the calls that lead to the one at the
-// path are behind it as well, since their results have come of it, and of a
-// loop in which an item builds on those before it, the later items.
+// Behind returns a Fork.Drop that reports whether a call waits, directly or not, for the call
+// at a path, because of its data, its order or its effects. If that call is inside a delegate,
+// so do the calls that lead to it, since it is part of their results; in a loop whose items
+// build on the ones before, so do the later items.
 func Behind(prog *compile.Program, instance, at string) (func(instance, path string) bool, error) {
 	behind, err := behind(prog, at)
 	if err != nil {
@@ -75,7 +75,7 @@ func behind(prog *compile.Program, at string) (func(path string) bool, error) {
 	}, nil
 }
 
-// callsAfter are the calls that wait for a call, directly or not.
+// callsAfter returns the calls that wait for a call, directly or not.
 func callsAfter(prog *compile.Program, c *compile.Call) map[string]bool {
 	g := prog.Starts
 	seen := make([]bool, g.Len())

@@ -120,9 +120,9 @@ func (a *attempt) trailing() {
 	}
 }
 
-// afterThought is where an answer begins: behind the </think> of one that starts
-// with <think>, or that has a </think> before any bracket. One further on may stand in
-// a string of the plan.
+// afterThought returns where an answer begins: behind the </think> of one that starts with
+// <think>, or that has a </think> before any bracket. One further on may stand in a string of
+// the plan.
 func afterThought(text []byte) int {
 	const open, end = "<think>", "</think>"
 	i := bytes.Index(text, []byte(end))
@@ -132,8 +132,8 @@ func afterThought(text []byte) int {
 	return i + len(end)
 }
 
-// regions are the parts of an answer to look at, in order: what is in code
-// fences, then all of it.
+// regions returns the parts of an answer to look at, in order: what is in code fences, then all
+// of it.
 func regions(text []byte) (list []region) {
 	start := afterThought(text)
 	for i := start; ; {
@@ -152,8 +152,8 @@ func regions(text []byte) (list []region) {
 	return append(list, region{start, len(text), false})
 }
 
-// fence is the place of the first ``` from i on that starts a line; -1 if there
-// is none. In a string of JSON no line starts.
+// fence returns the place of the first ``` from i on that starts a line; -1 if there is none.
+// In a string of JSON no line starts.
 func fence(text []byte, i int) int {
 	for i <= len(text) {
 		n := bytes.Index(text[i:], []byte("```"))

@@ -91,7 +91,7 @@ func methods() []string { return []string{"set", "merge", "assign", "push", "con
 
 func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask"} }
 
-// known are the underscore members of a call.
+// known returns the underscore members of a call.
 func known() []string {
 	return []string{"_tool", "_id", "_outputPath", "_outputMethod", "_errorPath", "_output", "_instance", "_scopes",
 		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_approve",
@@ -200,7 +200,7 @@ func (p *parser) explicitIDs() {
 	p.defaultIDs(taken)
 }
 
-// freeID is a name like this one that no call has or asks to depend on.
+// freeID returns a name like this one that no call has or asks to depend on.
 func (p *parser) freeID(id string, tried *map[string]bool) string {
 	if *tried == nil {
 		*tried = map[string]bool{}
@@ -252,8 +252,8 @@ func (p *parser) defaultIDs(taken map[string]int32) {
 	}
 }
 
-// free is the first of the names tool, tool-2, tool-3 … that is not taken,
-// from the nth on. It leaves n at its number.
+// free returns the first of the names tool, tool-2, tool-3 … that is not taken, from the nth
+// on. It leaves n at its number.
 func (p *parser) free(tool string, n *int, taken map[string]int32) string {
 	for ; ; *n++ {
 		if *n > 1 {

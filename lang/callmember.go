@@ -34,8 +34,8 @@ func (p *parser) prose(m Member) string {
 	return m.Value.Str()
 }
 
-// expression is the place of a string for the reader of expressions; ok is false,
-// and the fault reported, when it is none.
+// expression returns the place of a string for the reader of expressions; ok is false, and the
+// fault reported, when it is none.
 func (p *parser) expression(m Member, want string) (token diag.Span, ok bool) {
 	if !m.Value.is(String) || m.Value.has(bad) {
 		p.wants(m, want)

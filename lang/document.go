@@ -137,9 +137,9 @@ type Rest struct {
 	FixedOutput   Node // the _outputPath that its tool fixes, once it is known; zero when it has one itself
 }
 
-// OutputPath is the call's _outputPath, or the one that its tool fixes; nil when there is none, or
-// it was reported. It must not be changed. A single plain path, as nearly all are, is read again
-// each time; a TextReader reads many.
+// OutputPath returns the call's _outputPath, or the one that its tool fixes; nil when there is
+// none, or it was reported. It must not be changed. A single plain path, as nearly all are, is
+// read again each time; a TextReader reads many.
 func (c *Call) OutputPath() *Write { return c.outputPath(nil) }
 
 func (c *Call) outputPath(m *memory) *Write {

@@ -79,7 +79,7 @@ func operator(t string, i int) (op Op, angle bool, end int) {
 	return OpRef, false, i
 }
 
-// spaceEnd is where the white space at t[i:] ends.
+// spaceEnd returns where the white space at t[i:] ends.
 func spaceEnd(t string, i int) int {
 	return len(t) - len(strings.TrimLeftFunc(t[i:], unicode.IsSpace))
 }
@@ -111,8 +111,8 @@ func (s source) scan(t string, from int) (e *Expr, end int) {
 	return e, end
 }
 
-// maxSegments is how many segments the reference that goes on with t may have,
-// up to a few, so that its path is allocated once.
+// maxSegments returns how many segments the reference that goes on with t may have, up to a
+// few, so that its path is allocated once.
 func maxSegments(t string) int {
 	n := 0
 	for i := 0; i < len(t) && n < 16 && t[i] != ' ' && t[i] != '|' && t[i] != dagger[0]; i++ {
@@ -169,7 +169,7 @@ func quotedSegment(t string, i int) (seg Segment, end int, ok bool) {
 	return Segment{Name: name[:n]}, i + len(`["`) + n + len(`"]`), true
 }
 
-// named is the segment of a name after a dot.
+// named returns the segment of a name after a dot.
 func named(name string) Segment {
 	if c := name[0]; c == '0' && len(name) > 1 || c < '0' || c > '9' {
 		return Segment{Name: name}
@@ -200,7 +200,7 @@ const (
 	notName1 uint64 = 1<<('['-64) | 1<<(']'-64) | 1<<('|'-64) | 1<<('{'-64) | 1<<('}'-64)
 )
 
-// nameEnd is where the run of name characters at t[i:] ends.
+// nameEnd returns where the run of name characters at t[i:] ends.
 func nameEnd(t string, i int) int {
 	for i < len(t) {
 		c := t[i]

@@ -60,8 +60,8 @@ const (
 	stringToken = `(?s:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`
 )
 
-// rules are the tokens. The state Path keeps white space out of references: it
-// is left at the first character that does not go on with one.
+// rules returns the tokens. The state Path keeps white space out of references: it is left at
+// the first character that does not go on with one.
 func rules() lexer.Rules {
 	return lexer.Rules{
 		"Root": {

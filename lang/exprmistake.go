@@ -84,8 +84,8 @@ func (m *misfit) explain() (from, to int, message string) {
 	return at.from, at.from + len(at.value), message
 }
 
-// comparison is the sign of a comparison where the expression goes wrong; "" if it is something
-// else.
+// comparison returns the sign of a comparison where the expression goes wrong; "" if it is
+// something else.
 func (m *misfit) comparison() string {
 	operand := m.endsPath() || m.prev.name == "String" || m.prev.name == "Close"
 	for _, sign := range []string{"===", "!==", "==", "!=", "<=", ">=", "=", "<", ">"} {
@@ -123,13 +123,13 @@ func (m *misfit) choose(sign string) string {
 		sign, appendQuoted(nil, value, '"'), when)
 }
 
-// simpleLiteral is a number, true, false, null or a string in quotes.
+// simpleLiteral returns a number, true, false, null or a string in quotes.
 func simpleLiteral(s string) (string, bool) {
 	e, err := ParseRead(s)
 	return s, err == nil && e.Op == OpLiteral
 }
 
-// value is what stands before the mistake when that is one reference.
+// value returns what stands before the mistake when that is one reference.
 func (m *misfit) value() string {
 	text := ""
 	for i, t := range m.before {
@@ -241,7 +241,7 @@ func (m *misfit) cure() string {
 	return oddName + `, a reference inside text in †{…}`
 }
 
-// unclosed is the innermost parenthesis that is not closed.
+// unclosed returns the innermost parenthesis that is not closed.
 func (m *misfit) unclosed() exprToken {
 	depth := 0
 	for i := len(m.before) - 1; i >= 0; i-- {
@@ -334,7 +334,7 @@ func clipTo(s string, most int) string {
 	return s
 }
 
-// mixed is the fault of a chain with both operators in it.
+// mixed returns the fault of a chain with both operators in it.
 func (b *builder) mixed(c *exprChain, args []*Expr) *fault {
 	i := slices.IndexFunc(c.Rest, func(l *exprLink) bool { return opOf(l) != opOf(c.Rest[0]) })
 	if i < 0 {
@@ -351,7 +351,7 @@ func (b *builder) mixed(c *exprChain, args []*Expr) *fault {
 	}
 }
 
-// reading is what a mixed chain means if one of its operators binds tighter.
+// reading returns what a mixed chain means if one of its operators binds tighter.
 func reading(c *exprChain, args []*Expr, tight Op) *Expr {
 	loose := OpOr + OpAnd - tight
 	e := &Expr{Op: loose, Angle: spelledAngle(c, loose)}
@@ -370,7 +370,7 @@ func spelledAngle(c *exprChain, op Op) bool {
 	return slices.ContainsFunc(c.Rest, func(l *exprLink) bool { return opOf(l) == op && isAngle(l) })
 }
 
-// runs are the operands of a chain that an operator holds together.
+// runs returns the operands of a chain that an operator holds together.
 func runs(c *exprChain, tight Op) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		from := 0
@@ -408,7 +408,7 @@ func (b *builder) parenthesize(c *exprChain) *diag.Fix {
 	return fix
 }
 
-// noDagger is the fault of a word that would be a reference inside braces.
+// noDagger returns the fault of a word that would be a reference inside braces.
 func (b *builder) noDagger(p *exprPath, word string) *fault {
 	span := b.place(p.Pos.Offset, p.EndPos.Offset)
 	if len(p.Steps) == 0 {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// String is the expression in canonical form (plan-language §3): parentheses
-// and quotes only where they are needed, one space around operators. It parses to
-// an equal expression.
+// String returns the expression in canonical form (plan-language §3): parentheses and quotes
+// only where they are needed, one space around operators. It parses to an equal expression.
 func (e *Expr) String() string { return string(e.append(make([]byte, 0, 64), false)) }
 
 // append appends the canonical form. With bare, as inside the braces of †{…},
@@ -77,7 +76,7 @@ func appendLiteral(dst []byte, value []byte) []byte {
 	return appendQuoted(dst, s, quote)
 }
 
-// String is the segment as a path spells it: .name, ["odd name"], .1, [-1], [*].
+// String returns the segment as a path spells it: .name, ["odd name"], .1, [-1], [*].
 func (s Segment) String() string { return string(s.append(nil)) }
 
 func (s Segment) append(dst []byte) []byte {
@@ -98,8 +97,8 @@ func (s Segment) append(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// String is the write expression in canonical form (plan-language §4). It parses
-// to an equal one.
+// String returns the write expression in canonical form (plan-language §4). It parses to an
+// equal one.
 func (w *Write) String() string {
 	or := &Expr{Op: OpOr, Angle: w.Angle}
 	for _, a := range w.Alternatives {

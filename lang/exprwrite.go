@@ -51,7 +51,7 @@ type singleWrite struct {
 	path        [1]*Expr
 }
 
-// writeOne is toWrite for a reference by itself, as nearly all are.
+// writeOne does the same as toWrite for a reference by itself, as nearly all are.
 func (m *memory) writeOne(e *Expr) (*Write, *fault) {
 	if f := writable(e); f != nil {
 		return nil, f
@@ -66,7 +66,7 @@ func (m *memory) writeOne(e *Expr) (*Write, *fault) {
 	return &w.Write, nil
 }
 
-// writable is the fault of an operand that is not a single place.
+// writable returns the fault of an operand that is not a single place.
 func writable(e *Expr) *fault {
 	switch e.Op {
 	case OpLiteral:
@@ -77,7 +77,7 @@ func writable(e *Expr) *fault {
 	return badExpression(e.Span, "alternatives can't stand inside &&; name each outcome with all of its paths, as in (†a && †b) || (†a && †c)")
 }
 
-// oneplace is the fault of a reference that names many places.
+// oneplace returns the fault of a reference that names many places.
 func oneplace(e *Expr, message string) *fault {
 	i := slices.IndexFunc(e.Path, func(s Segment) bool { return s.Kind == Star })
 	if i < 0 {
@@ -102,7 +102,7 @@ func readWrite(src []byte, span diag.Span, m *memory) (*Write, []fault) {
 	return w, s.faults(span, f)
 }
 
-// fromEnd is the fault of a scope with an index from the end: what is copied has a place.
+// fromEnd returns the fault of a scope with an index from the end: what is copied has a place.
 func fromEnd(e *Expr) *fault {
 	for _, step := range e.Path {
 		if step.Kind == Index && step.Index < 0 {
@@ -132,7 +132,7 @@ func readRef(src []byte, span diag.Span, m *memory) (*Expr, []fault) {
 	return e, nil
 }
 
-// faults is f, if any, as a list. A fault of an empty text is moved to the
+// faults returns f as a list, empty if f is nil. A fault of an empty text is moved to the
 // string that has it.
 func (s source) faults(span diag.Span, f *fault) []fault {
 	if f == nil {

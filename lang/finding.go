@@ -71,7 +71,7 @@ func (n *finding) fix(message string, edits ...diag.Edit) *finding {
 	return n
 }
 
-// sorted is the list in the order of the text, with the calls that they are about.
+// sorted returns the list in the order of the text, with the calls that they are about.
 func (f *findings) sorted(calls []Call) diag.List {
 	for code, n := range f.over {
 		n.Message = fmt.Sprintf("%d more findings like those before", f.count[code]-maxPerCode)

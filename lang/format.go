@@ -54,7 +54,7 @@ type formatter struct {
 	expressions []int32     // strings that are expressions, but not texts, in order
 }
 
-// expressionsOf are the strings of calls, besides their params, that are read as
+// expressionsOf returns the strings of calls, besides their params, that are read as
 // expressions.
 func expressionsOf(calls []Call) (list []int32) {
 	add := func(n Node) {
@@ -123,7 +123,7 @@ func (f *formatter) holds(i int32, list Node) bool {
 	return !list.IsZero() && i <= list.i && list.i < f.tree.nodes[i].next
 }
 
-// column is the number of characters of the last line.
+// column returns the number of characters of the last line.
 func (f *formatter) column() int { return utf8.RuneCount(f.out[f.line:]) }
 
 // oneLine writes a value on the last line; false as soon as it gets too long.
@@ -188,7 +188,7 @@ func (f *formatter) lines(i int32, depth int) {
 	f.out = append(f.out, brackets(n.kind)[1])
 }
 
-// start is where node k starts, or the end of its container if it is not in it.
+// start returns where node k starts, or the end of its container if it is not in it.
 func (f *formatter) start(k int32, container *node) int32 {
 	if k < container.next {
 		return f.tree.nodes[k].start
@@ -263,7 +263,7 @@ func (f *formatter) scalar(i int32) {
 	f.out = append(f.out, token...)
 }
 
-// commentsOf are the comments inside span, in order.
+// commentsOf returns the comments inside span, in order.
 func commentsOf(t *tree, span diag.Span) (list []diag.Span) {
 	pos := span.Start
 	scan := func(end int32) {

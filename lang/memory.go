@@ -26,7 +26,7 @@ const (
 	largestText  = 1 << 14
 )
 
-// string is a string in the memory, whose Builder never moves what it holds.
+// string returns a string in the memory, whose Builder never moves what it holds.
 func (m *memory) string(b []byte) string {
 	if m == nil || len(b) > largestText/4 {
 		return string(b)
@@ -42,7 +42,7 @@ func (m *memory) string(b []byte) string {
 	return s.String()[start:]
 }
 
-// take is room for n values of a chunk, one after the other; its length is 0.
+// take returns room for n values of a chunk, one after the other; its length is 0.
 func take[T any](chunk *[]T, n int) []T {
 	if cap(*chunk)-len(*chunk) < n {
 		*chunk = slices.Grow([]T(nil), max(n, min(2*cap(*chunk), largestChunk))) // all that the allocator gives
@@ -52,10 +52,10 @@ func take[T any](chunk *[]T, n int) []T {
 	return (*chunk)[k : k : k+n]
 }
 
-// one is room for one value of a chunk.
+// one returns room for one value of a chunk.
 func one[T any](chunk *[]T) *T { return &take(chunk, 1)[:1][0] }
 
-// newRef is a reference with room for a path of n segments.
+// newRef returns a reference with room for a path of n segments.
 func (m *memory) newRef(n int) *Expr {
 	if m == nil {
 		m = new(memory)
@@ -67,7 +67,7 @@ func (m *memory) newRef(n int) *Expr {
 	return e
 }
 
-// whole is a text that is one expression.
+// whole returns a text that is one expression.
 func (m *memory) whole(e *Expr) *Text {
 	if m == nil {
 		return &Text{Whole: true, Parts: []Part{{Expr: e}}}
@@ -89,7 +89,7 @@ func (m *memory) forget() {
 // one goroutine.
 type TextReader struct{ memory memory }
 
-// Text is Node.Text, good until the reader is used again; its strings stay.
+// Text returns Node.Text. The result is good until the reader is used again; its strings stay.
 func (r *TextReader) Text(n Node) *Text {
 	if !n.has(hasText) {
 		return nil
@@ -102,8 +102,8 @@ func (r *TextReader) Text(n Node) *Text {
 	return text
 }
 
-// OutputPath is c.OutputPath, of which nothing may be changed, good until the reader is used again;
-// its strings stay.
+// OutputPath returns c.OutputPath. Callers must not change it. It is good until the reader is
+// used again; its strings stay.
 func (r *TextReader) OutputPath(c *Call) *Write {
 	r.memory.forget()
 	return c.outputPath(&r.memory)
@@ -114,7 +114,7 @@ func (r *TextReader) OutputPath(c *Call) *Write {
 // references with escapes, or with names in quotes or beyond ASCII.
 func (n Node) IsReference() bool { return n.has(isRef) && n.has(hasText) }
 
-// reference is what a string says that isReference.
+// reference returns the text of a string that isReference.
 func (m *memory) reference(n Node) *Expr {
 	in := n.tree.inside(n.i)
 	raw := n.tree.file.Text[in.Start:in.End]
@@ -183,7 +183,8 @@ func isReference(s []byte) bool {
 	return true
 }
 
-// plainName is where the run of characters of a name at s[i:] ends, of ASCII without backslashes.
+// plainName returns where the run of characters of a name at s[i:] ends, of ASCII without
+// backslashes.
 func plainName(s []byte, i int) int {
 	for i < len(s) {
 		c := s[i]

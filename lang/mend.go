@@ -213,8 +213,8 @@ func (r *reader) mistake(tok jsonscan.Token) jsonscan.Token {
 // isBlank tells white space that JSON does not have.
 func isBlank(c rune) bool { return strings.ContainsRune("\u00a0\u200b\u202f\u2060\u3000\ufeff", c) }
 
-// closingQuote is the quote that closes a string that starts with this one; 0 if
-// that is no quote.
+// closingQuote returns the quote that closes a string that starts with this one; 0 if that is
+// no quote.
 func closingQuote(c rune) rune {
 	switch c {
 	case '"', '\'', '`':
@@ -261,9 +261,9 @@ func (r *reader) quoted(tok jsonscan.Token, open rune, width int) jsonscan.Token
 	return jsonscan.String
 }
 
-// quoteEnd is the place of the quote that closes a string, and whether the string
-// can be read without a guess: its escapes are good, and the first such quote
-// has behind it what may stand behind a string.
+// quoteEnd returns the place of the quote that closes a string, and whether the string can be
+// read without a guess: its escapes are good, and the first such quote has behind it what may
+// stand behind a string.
 func (r *reader) quoteEnd(i int, quote rune) (end int, ok bool) {
 	for i < len(r.Text) {
 		c, n := utf8.DecodeRune(r.Text[i:])
@@ -292,7 +292,7 @@ func (r *reader) followedBy(i int, chars string) bool {
 	return i < len(r.Text) && strings.IndexByte(chars, r.Text[i]) >= 0
 }
 
-// python is the word of JSON, and its token, for one of Python.
+// python returns the word of JSON, and its token, for one of Python.
 func python(word string) (json string, tok jsonscan.Token, ok bool) {
 	switch word {
 	case "True":

@@ -196,7 +196,7 @@ func (p *parser) wantsOne(m Member, words []string) {
 	}
 }
 
-// words are the members that documents have, wherever they stand.
+// words returns the members that documents have, wherever they stand.
 func words() []string {
 	return []string{"type", "mode", "plan", "calls", "output", "context", "schema", "solution"}
 }

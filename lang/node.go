@@ -33,7 +33,7 @@ type Node struct {
 // IsZero reports whether n is no value.
 func (n Node) IsZero() bool { return n.tree == nil }
 
-// Kind is the kind of the value; Null for no value.
+// Kind returns the kind of the value; Null for no value.
 func (n Node) Kind() Kind {
 	if n.tree == nil {
 		return Null
@@ -45,8 +45,7 @@ func (n Node) is(k Kind) bool { return n.tree != nil && n.tree.nodes[n.i].kind =
 
 func (n Node) has(f flags) bool { return n.tree != nil && n.tree.nodes[n.i].flags&f != 0 }
 
-// Span is where the value stands, with its quotes or brackets; nowhere for no
-// value.
+// Span returns where the value stands, with its quotes or brackets; nowhere for no value.
 func (n Node) Span() diag.Span {
 	if n.tree == nil {
 		return diag.Span{}
@@ -54,7 +53,7 @@ func (n Node) Span() diag.Span {
 	return n.tree.nodes[n.i].span()
 }
 
-// Loc is where the value stands, with its file.
+// Loc returns where the value stands, with its file.
 func (n Node) Loc() diag.Loc {
 	if n.tree == nil {
 		return diag.Loc{}
@@ -62,8 +61,8 @@ func (n Node) Loc() diag.Loc {
 	return diag.Loc{File: n.tree.file, Span: n.Span()}
 }
 
-// Str is the text of a string, decoded; "" for other kinds. It makes a new string
-// each time.
+// Str returns the text of a string, decoded; "" for other kinds. It makes a new string each
+// time.
 func (n Node) Str() string {
 	if !n.is(String) {
 		return ""
@@ -71,8 +70,7 @@ func (n Node) Str() string {
 	return string(n.tree.decoded(n.i))
 }
 
-// Len is the number of members or elements; 0 for other kinds. It costs a walk over
-// them.
+// Len returns the number of members or elements; 0 for other kinds. It costs a walk over them.
 func (n Node) Len() int {
 	count := 0
 	if n.is(Object) {
@@ -86,7 +84,7 @@ func (n Node) Len() int {
 	return count
 }
 
-// Members are the members of an object, in order; none for other kinds.
+// Members returns the members of an object, in order; none for other kinds.
 func (n Node) Members() iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		if !n.is(Object) {
@@ -100,7 +98,7 @@ func (n Node) Members() iter.Seq[Member] {
 	}
 }
 
-// Elements are the elements of an array, in order; none for other kinds.
+// Elements returns the elements of an array, in order; none for other kinds.
 func (n Node) Elements() iter.Seq2[int, Node] {
 	return func(yield func(int, Node) bool) {
 		if !n.is(Array) {
@@ -116,8 +114,8 @@ func (n Node) Elements() iter.Seq2[int, Node] {
 	}
 }
 
-// Member is the member of an object with this name. It costs a walk over the
-// members before it.
+// Member returns the member of an object with this name. It costs a walk over the members
+// before it.
 func (n Node) Member(name string) (Member, bool) {
 	if !n.is(Object) {
 		return Member{}, false
@@ -130,14 +128,14 @@ func (n Node) Member(name string) (Member, bool) {
 	return Member{}, false
 }
 
-// get is the value of the member with this name, zero if there is none.
+// get returns the value of the member with this name, zero if there is none.
 func (n Node) get(name string) Node {
 	m, _ := n.Member(name)
 	return m.Value
 }
 
-// At is the value at a JSON Pointer (RFC 6901) below n and true, or as much of the
-// way to it as there is and false.
+// At returns the value at a JSON Pointer (RFC 6901) below n and true, or as much of the way to
+// it as there is and false.
 func (n Node) At(pointer string) (Node, bool) {
 	for pointer != "" {
 		token, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
@@ -153,7 +151,7 @@ func (n Node) At(pointer string) (Node, bool) {
 	return n, !n.IsZero()
 }
 
-// child is the member or element that a token of a JSON Pointer names.
+// child returns the member or element that a token of a JSON Pointer names.
 func (n Node) child(token string) Node {
 	if n.is(Object) {
 		return n.get(token)
@@ -179,8 +177,8 @@ func (n Node) AppendJSON(dst []byte) []byte {
 	return n.tree.appendJSON(dst, n.i)
 }
 
-// Pointer is the JSON Pointer (RFC 6901) of the value in its document. It costs a
-// walk from the root.
+// Pointer returns the JSON Pointer (RFC 6901) of the value in its document. It costs a walk
+// from the root.
 func (n Node) Pointer() string {
 	if n.tree == nil {
 		return ""
@@ -188,8 +186,8 @@ func (n Node) Pointer() string {
 	return string(n.tree.appendPointer(nil, 0, n.i))
 }
 
-// Removal is the edit that takes a member out of its object, with one comma beside it; ok is false
-// when a comment stands where that would be.
+// Removal returns the edit that takes a member out of its object, with one comma beside it; ok
+// is false when a comment stands where that would be.
 func (m *Member) Removal() (edit diag.Edit, ok bool) {
 	text := m.Value.tree.file.Text
 	from, to := int(m.Key.Start), int(m.Value.Span().End)
@@ -209,10 +207,10 @@ func (m *Member) Removal() (edit diag.Edit, ok bool) {
 	return diag.Edit{Span: diag.Span{Start: int32(from), End: int32(to)}}, true
 }
 
-// Text is what a string value says when it holds an expression, an escaped
-// dagger or a template; nil for a plain string and for other kinds. Only strings in
-// the params of calls and in a solution's output are read for expressions. The string
-// is read again each time, so that no two answers share anything; a TextReader reads many.
+// Text returns what a string value says when it holds an expression, an escaped dagger or a
+// template; nil for a plain string and for other kinds. Only strings in the params of calls and
+// in a solution's output are read for expressions. The string is read again each time, so that
+// no two answers share anything; a TextReader reads many.
 func (n Node) Text() *Text {
 	if !n.has(hasText) {
 		return nil
@@ -221,8 +219,8 @@ func (n Node) Text() *Text {
 	return text
 }
 
-// Texts are the strings at or below n that hold expressions or escaped daggers,
-// in order. It costs their number, not the size of n.
+// Texts returns the strings at or below n that hold expressions or escaped daggers, in order.
+// It costs their number, not the size of n.
 func (n Node) Texts() iter.Seq2[Node, *Text] {
 	return func(yield func(Node, *Text) bool) {
 		for s := range n.TextNodes() {
@@ -233,7 +231,7 @@ func (n Node) Texts() iter.Seq2[Node, *Text] {
 	}
 }
 
-// TextNodes are the strings at or below n that have a Text, in order. It costs their
+// TextNodes returns the strings at or below n that have a Text, in order. It costs their
 // number, not the size of n.
 func (n Node) TextNodes() iter.Seq[Node] {
 	return func(yield func(Node) bool) {

@@ -111,9 +111,9 @@ func (p *parser) text() {
 	p.use(r, root)
 }
 
-// nodesOf is how many nodes a text will have, as nearly as its punctuation tells: names and
-// values stand before a colon, behind a comma or at the start of an object or array. A text that is
-// nothing but punctuation gets no more than a plan would have.
+// nodesOf returns how many nodes a text will have, as nearly as its punctuation tells: names
+// and values stand before a colon, behind a comma or at the start of an object or array. A text
+// that is nothing but punctuation gets no more than a plan would have.
 func nodesOf(text []byte) int {
 	n := 1
 	for _, c := range [...]string{":", ",", "{", "["} {

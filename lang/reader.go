@@ -112,7 +112,7 @@ func (r *reader) step() {
 	}
 }
 
-// here is the place of the token.
+// here returns the place of the token.
 func (r *reader) here() diag.Span { return diag.Span{Start: int32(r.Start), End: int32(r.Pos)} }
 
 // back makes the token the next one again.
@@ -127,7 +127,7 @@ func (r *reader) inObject() bool {
 	return len(r.open) > 0 && r.tree.nodes[r.innermost().node].kind == Object
 }
 
-// stringFlags are the flags of the string Text[start:end], which was lexed last.
+// stringFlags returns the flags of the string Text[start:end], which was lexed last.
 func (r *reader) stringFlags(start, end int) (f flags) {
 	if r.Escaped {
 		f |= escaped
@@ -299,7 +299,7 @@ func (r *reader) add104(span diag.Span, what, cure string) *finding {
 	return r.findings.add(diag.Warning, span, diag.Mended, "%s; mended: %s", what, cure)
 }
 
-// lineOf is the number of the line of an offset.
+// lineOf returns the number of the line of an offset.
 func (r *reader) lineOf(offset int32) int { return r.file.Position(int(offset)).Line }
 
 // opened says what the innermost container is and where it starts.

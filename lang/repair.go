@@ -50,8 +50,8 @@ func (p *parser) offerRepair(r *reader) {
 	r.over = map[diag.Code]*finding{}
 }
 
-// bestRepair is the change of one character that leaves the least wrong, and of those the nearest
-// to the fault.
+// bestRepair returns the change of one character that leaves the least wrong, and of those the
+// nearest to the fault.
 func (p *parser) bestRepair(fault int) (best *repair) {
 	text := p.file.Text
 	tries := 0
@@ -80,7 +80,8 @@ func (p *parser) bestRepair(fault int) (best *repair) {
 	return best
 }
 
-// repairsAt are the changes to try at a place: it is beside a structural character or white space.
+// repairsAt returns the changes to try at a place: it is beside a structural character or white
+// space.
 func repairsAt(text []byte, at int) (list []repair) {
 	const structural = `,:[]{}"`
 	beside := func(i int) bool {
@@ -105,7 +106,7 @@ func repairsAt(text []byte, at int) (list []repair) {
 	return list
 }
 
-// costOf is how much is wrong with the text after an edit; -1 when it is no plan then.
+// costOf returns how much is wrong with the text after an edit; -1 when it is no plan then.
 func (p *parser) costOf(e diag.Edit) int {
 	text := p.file.Text
 	changed := make([]byte, 0, len(text)+1)

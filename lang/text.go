@@ -79,7 +79,7 @@ const (
 	bareMark                     // † that is just text
 )
 
-// marks are the daggers of a text, in order.
+// marks returns the daggers of a text, in order.
 func marks(text string) iter.Seq[mark] {
 	return func(yield func(mark) bool) {
 		first := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
@@ -114,9 +114,9 @@ func markAt(text string, i int, first bool) mark {
 	return mark{bareMark, i, after}
 }
 
-// templateEnd is the end of the template whose inside starts at text[i]: right
-// behind the first brace that is not in quotes. If a quote is not closed, any
-// brace will do, so that the quote is what gets reported; 0 if there is none.
+// templateEnd returns the end of the template whose inside starts at text[i]: right behind the
+// first brace that is not in quotes. If a quote is not closed, any brace will do, so that the
+// quote is what gets reported; 0 if there is none.
 func templateEnd(text string, i int) int {
 	for j := i; j < len(text); j++ {
 		switch c := text[j]; c {
@@ -133,8 +133,7 @@ func templateEnd(text string, i int) int {
 	return 0
 }
 
-// quoteEnd is right behind the quote that closes the one at text[i]; 0 if none
-// does.
+// quoteEnd returns the place after the quote that closes the one at text[i], or 0 if none does.
 func quoteEnd(text string, i int) int {
 	for j := i + 1; j < len(text); j++ {
 		switch text[j] {
@@ -242,7 +241,7 @@ func (r *textReader) bare(m mark) {
 	})
 }
 
-// result is the text; nil if all of it is literal as it stands.
+// result returns the text; nil if all of it is literal as it stands.
 func (r *textReader) result() *Text {
 	if !r.marked {
 		return nil
@@ -251,9 +250,9 @@ func (r *textReader) result() *Text {
 	return &Text{Parts: r.parts}
 }
 
-// formatText is the JSON string at span, quotes included, in canonical form: its
-// expressions are, without daggers inside †{…}, and all other text stays as it is
-// written, escapes included. t is what readText gave for it.
+// formatText returns the JSON string at span, quotes included, in canonical form: its
+// expressions are, without daggers inside †{…}, and all other text stays as it is written,
+// escapes included. t is what readText gave for it.
 func formatText(src []byte, span diag.Span, t *Text) []byte {
 	token := src[span.Start:span.End]
 	switch {

@@ -38,7 +38,7 @@ func newSource(src []byte, span diag.Span, m *memory) source {
 	return source{text, start, jumps, m}
 }
 
-// at is the place in the file of text[i].
+// at returns the place in the file of text[i].
 func (s source) at(i int) int32 {
 	if n := sort.Search(len(s.jumps), func(k int) bool { return int(s.jumps[k].text) > i }); n > 0 {
 		j := s.jumps[n-1]
@@ -61,7 +61,7 @@ func (s source) trim(from, to int) (int, int) {
 	return from, from + len(strings.TrimSpace(t))
 }
 
-// notUTF8 is the place of the first byte of s that is not UTF-8, or -1.
+// notUTF8 returns the place of the first byte of s that is not UTF-8, or -1.
 func notUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1

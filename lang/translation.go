@@ -62,7 +62,7 @@ func ReadValue(file *diag.File, opts *Options) (Node, diag.List) {
 	return ReadValueIn(file, diag.Span{End: int32(len(file.Text))}, opts)
 }
 
-// ReadValueIn is ReadValue of a part of a text.
+// ReadValueIn reads a value as ReadValue does, from a part of a text.
 func ReadValueIn(file *diag.File, part diag.Span, opts *Options) (Node, diag.List) {
 	if opts == nil {
 		opts = &Options{}
@@ -78,8 +78,8 @@ func ReadValueIn(file *diag.File, part diag.Span, opts *Options) (Node, diag.Lis
 	return root, r.sorted(nil)
 }
 
-// Inside is where the bytes from..to of a string's Str stand; nowhere for other kinds.
-// In a string with escapes it costs a pass over the string.
+// Inside returns where the bytes from..to of a string's Str stand; nowhere for other kinds. In
+// a string with escapes it costs a pass over the string.
 func (n Node) Inside(from, to int) diag.Span {
 	if !n.is(String) {
 		return diag.Span{}
@@ -87,7 +87,7 @@ func (n Node) Inside(from, to int) diag.Span {
 	return newSource(n.tree.file.Text, n.tree.token(n.i), nil).span(from, to)
 }
 
-// Inner is what a string says as a file of its own, whose places lead back to where they
+// Inner returns what a string says as a file of its own, whose places lead back to where they
 // stand: for a plan inside a string. It is nil for other kinds.
 func (n Node) Inner() *diag.File {
 	if !n.is(String) {
@@ -98,8 +98,8 @@ func (n Node) Inner() *diag.File {
 	return diag.NewDerived(in.text, n.tree.file, in.pieces)
 }
 
-// InnerLines is Inner of a list of strings: a file with a line for each. It is nil for other
-// kinds, for an empty list, and for one with anything else in it.
+// InnerLines returns the Inner of a list of strings: a file with a line for each. It is nil for
+// other kinds, for an empty list, and for one with anything else in it.
 func (n Node) InnerLines() *diag.File {
 	in := inner{pieces: []diag.Piece{{From: n.Span()}}}
 	for i, e := range n.Elements() {
@@ -146,7 +146,7 @@ func (in *inner) add(n Node) {
 	}
 }
 
-// pieceKind is how a character of a string is written: as it is, or as an escape.
+// pieceKind returns how a character of a string is written: as it is, or as an escape.
 func pieceKind(at, from diag.Span) diag.PieceKind {
 	if at.Len() == from.Len() {
 		return diag.InString
@@ -154,7 +154,8 @@ func pieceKind(at, from diag.Span) diag.PieceKind {
 	return diag.Escape
 }
 
-// Insides is Inside for many places of one string, at the cost of one pass over it.
+// Insides returns a function like Inside for many places of one string, at the cost of one pass
+// over it.
 func (n Node) Insides() func(from, to int) diag.Span {
 	if !n.is(String) {
 		return func(int, int) diag.Span { return diag.Span{} }

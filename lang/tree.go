@@ -63,7 +63,7 @@ const maxNames = 1 << 16
 
 func (n *node) span() diag.Span { return diag.Span{Start: n.start, End: n.end} }
 
-// end is the node after i and all that is in it.
+// end returns the node after i and all that is in it.
 func (t *tree) end(i int32) int32 {
 	if t.nodes[i].flags&isName != 0 {
 		return i + 1
@@ -71,7 +71,7 @@ func (t *tree) end(i int32) int32 {
 	return t.nodes[i].next
 }
 
-// inside is the place of a string without its quotes.
+// inside returns the place of a string without its quotes.
 func (t *tree) inside(i int32) diag.Span {
 	n := &t.nodes[i]
 	if n.flags&odd == 0 {
@@ -84,14 +84,14 @@ func (t *tree) inside(i int32) diag.Span {
 	return diag.Span{Start: n.start + int32(width), End: n.end - int32(width)}
 }
 
-// token is the place of a string with one byte on each side where the quotes
-// belong: what the reader of expressions wants.
+// token returns the place of a string with one byte on each side where the quotes belong: what
+// the reader of expressions wants.
 func (t *tree) token(i int32) diag.Span {
 	s := t.inside(i)
 	return diag.Span{Start: s.Start - 1, End: s.End + 1}
 }
 
-// decoded is what a string says; it may share the memory of the text.
+// decoded returns what a string says; it may share the memory of the text.
 func (t *tree) decoded(i int32) []byte {
 	s := t.inside(i)
 	raw := t.file.Text[s.Start:s.End]
@@ -101,7 +101,7 @@ func (t *tree) decoded(i int32) []byte {
 	return jsonscan.AppendString(nil, raw)
 }
 
-// intern is the index of a name in names, -1 when there are too many.
+// intern returns the index of a name in names, -1 when there are too many.
 func (t *tree) intern(name []byte) int32 {
 	if k, ok := t.index[string(name)]; ok {
 		return k
@@ -115,8 +115,7 @@ func (t *tree) intern(name []byte) int32 {
 	return int32(len(t.names) - 1)
 }
 
-// shared is what string i says, in the memory of an equal name or string if there is
-// one.
+// shared returns what string i says, in the memory of an equal name or string if there is one.
 func (t *tree) shared(i int32) string {
 	b := t.decoded(i)
 	if k := t.intern(b); k >= 0 {
@@ -139,12 +138,12 @@ func (t *tree) nameIs(i int32, name string) bool {
 	return string(t.decoded(i)) == name
 }
 
-// member is the member whose name is node i.
+// member returns the member whose name is node i.
 func (t *tree) member(i int32) Member {
 	return Member{Name: t.name(i), Key: t.nodes[i].span(), Value: Node{t, i + 1}}
 }
 
-// firstText is the first of texts that is at node i or after it.
+// firstText returns the first of texts that is at node i or after it.
 func (t *tree) firstText(i int32) int {
 	k, _ := slices.BinarySearch(t.texts, i)
 	return k

@@ -43,8 +43,9 @@ type attempt struct {
 	closing  func() error
 }
 
-// attempt is the turn's first answer, its second, …. One that broke off does not count: a loop that
-// is done again from its record, which does not know of it, gives the run the same id.
+// attempt returns the turn's first answer, its second, …. One that broke off does not count: a
+// loop that is done again from its record, which does not know of it, gives the run the same
+// id.
 func (s *solver) attempt(ctx context.Context, number int) *attempt {
 	id := fmt.Sprintf("%s-%d", s.Loop.ID, s.result.Turns+1)
 	if number > 1 {
@@ -156,7 +157,7 @@ func (a *attempt) start(open bool) error {
 	return nil
 }
 
-// exec is the strategy of the run.
+// exec returns the strategy of the run.
 func (st Strategy) exec() exec.Strategy {
 	switch st {
 	case SkipAndContinue:
@@ -345,7 +346,7 @@ func (a *attempt) abandon() {
 	_ = a.closing() // what it would say of the record, the next run will
 }
 
-// calls are those of the solution.
+// calls returns those of the solution.
 func (a *attempt) calls() json.RawMessage {
 	return json.RawMessage(gjson.GetBytes(a.solution, "calls").Raw)
 }

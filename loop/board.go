@@ -78,7 +78,7 @@ func newBoard(task *Task, opts *compile.Options) (*board, *compile.Program, erro
 	return b, prog, nil
 }
 
-// with is a board with more messages.
+// with returns a board with more messages.
 func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board, error) {
 	all := slices.Clone(b.fixed)
 	for _, bl := range b.blocks {
@@ -97,7 +97,7 @@ func (b *board) with(messages []json.RawMessage, opts *compile.Options) (*board,
 	return more, nil
 }
 
-// initial is what a block holds before anything has run.
+// initial returns what a block holds before anything has run.
 func initial(prog *compile.Program, b *block) json.RawMessage {
 	if b.instance == "" {
 		return prog.Initial[b.kind]
@@ -141,8 +141,8 @@ func (b *board) add(m *lang.Message) {
 	}
 }
 
-// advisorOf is the n-th advisor of a context: {"type": "advisor", "id", "role", "on", "scopes",
-// "schema"}.
+// advisorOf returns the n-th advisor of a context: {"type": "advisor", "id", "role", "on",
+// "scopes", "schema"}.
 func advisorOf(raw json.RawMessage, n int) advisor {
 	m := gjson.ParseBytes(raw)
 	a := advisor{id: cmp.Or(m.Get("id").Str, fmt.Sprintf("advisor-%d", n)), says: cmp.Or(m.Get("role").Str, m.Get("description").Str)}
@@ -158,7 +158,7 @@ func advisorOf(raw json.RawMessage, n int) advisor {
 	return a
 }
 
-// callsOf are the calls of a plan: a list, or an object that has them.
+// callsOf returns the calls of a plan: a list, or an object that has them.
 func callsOf(v lang.Node) json.RawMessage {
 	if inner, ok := v.Member("calls"); ok {
 		v = inner.Value
@@ -166,7 +166,7 @@ func callsOf(v lang.Node) json.RawMessage {
 	return v.AppendJSON(nil)
 }
 
-// words is what a message of text says.
+// words returns what a message of text says.
 func words(raw json.RawMessage) string {
 	m := gjson.ParseBytes(raw)
 	for _, name := range []string{m.Get("type").Str, "text", "content", "data"} {
@@ -177,7 +177,7 @@ func words(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// block is that of a kind and instance.
+// block returns that of a kind and instance.
 func (b *board) block(kind, instance string) *block {
 	for _, bl := range b.blocks {
 		if bl.kind == kind && bl.instance == instance {
@@ -189,7 +189,7 @@ func (b *board) block(kind, instance string) *block {
 	return bl
 }
 
-// at is the value of a kind and instance; nil is none.
+// at returns the value of a kind and instance; nil is none.
 func (b *board) at(kind, instance string) json.RawMessage {
 	for _, bl := range b.blocks {
 		if bl.kind == kind && bl.instance == instance {
@@ -202,7 +202,7 @@ func (b *board) at(kind, instance string) json.RawMessage {
 // emptySolution has no calls and no output.
 const emptySolution = `{"calls":[],"output":null}`
 
-// request is the document of a turn: these messages, and a solution.
+// request returns the document of a turn: these messages, and a solution.
 func (b *board) request(messages []json.RawMessage, solution string) []byte {
 	var d bytes.Buffer
 	d.WriteString(`{"context":[`)
@@ -223,7 +223,7 @@ func asBytes(list []json.RawMessage) [][]byte {
 	return all
 }
 
-// document is the document of a turn with all that is known.
+// document returns the document of a turn with all that is known.
 func (b *board) document(solution string) []byte {
 	messages := slices.Clone(b.fixed)
 	for _, bl := range b.blocks {
@@ -232,7 +232,7 @@ func (b *board) document(solution string) []byte {
 	return b.request(messages, solution)
 }
 
-// messages are a block as messages: its value, and each of its schemas.
+// messages returns a block as messages: its value, and each of its schemas.
 func (bl *block) messages() []json.RawMessage {
 	head := `{"type":"data"`
 	member := "data"
@@ -293,7 +293,8 @@ func (b *board) takeKind(kind, instance string, seen json.RawMessage) {
 	b.block(kind, instance).value = seen
 }
 
-// own is what of a value is not in the one under it, or was its own before; nil is nothing.
+// own returns what of a value is not in the one under it, or was its own before; nil is
+// nothing.
 func own(seen, under, before json.RawMessage) json.RawMessage {
 	s, u, w := gjson.ParseBytes(seen), gjson.ParseBytes(under), gjson.ParseBytes(before)
 	if !s.IsObject() || under != nil && !u.IsObject() && before == nil {
@@ -316,7 +317,7 @@ func own(seen, under, before json.RawMessage) json.RawMessage {
 	return json.RawMessage("{" + strings.Join(out, ",") + "}")
 }
 
-// members are the members of an object by name; none of other values.
+// members returns the members of an object by name; none of other values.
 func members(v gjson.Result) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if v.IsObject() {
@@ -328,7 +329,7 @@ func members(v gjson.Result) map[string]json.RawMessage {
 	return all
 }
 
-// size is how many bytes are on the whiteboard.
+// size returns how many bytes are on the whiteboard.
 func (b *board) size() (n int) {
 	for _, bl := range b.blocks {
 		n += len(bl.value)
@@ -336,7 +337,7 @@ func (b *board) size() (n int) {
 	return n
 }
 
-// digest is that of all that is on the whiteboard.
+// digest returns that of all that is on the whiteboard.
 func (b *board) digest() [sha256.Size]byte {
 	h := sha256.New()
 	for _, bl := range b.blocks {

@@ -44,7 +44,7 @@ func (o *Options) bound(run *exec.Options, u *Usage) {
 	}
 }
 
-// least is the tighter of a bound, of which 0 is none, and another one.
+// least returns the tighter of a bound, of which 0 is none, and another one.
 func least(bound, other float64) float64 {
 	if bound == 0 {
 		return other
@@ -54,7 +54,7 @@ func least(bound, other float64) float64 {
 
 var errMaxTime = errors.New("over the time of the task")
 
-// timed is a context that is done when MaxTime is over; the caller has to stop it.
+// timed returns a context that is done when MaxTime is over; the caller has to stop it.
 func (o *Options) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.MaxTime <= 0 {
 		return context.WithCancel(ctx)

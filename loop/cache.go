@@ -58,8 +58,8 @@ func (m *Memory) Put(key string, solution json.RawMessage) {
 	}
 }
 
-// alike is the key of a task: those with the same goal, the same schema of a solution (tools
-// and output) and the same members of the input, whatever their values, are alike.
+// alike returns the key of a task: those with the same goal, the same schema of a solution
+// (tools and output) and the same members of the input, whatever their values, are alike.
 func (s *solver) alike() string {
 	h := sha256.New()
 	put := func(v any) { h.Write(append(jsonscan.Encode(v), '\n')) }
@@ -75,7 +75,7 @@ func (s *solver) alike() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// lookUp is the solution that the cache has for a task like this; nil is none.
+// lookUp returns the solution that the cache has for a task like this; nil is none.
 func (s *solver) lookUp() json.RawMessage {
 	if s.Loop.Cache == nil {
 		return nil
@@ -84,7 +84,7 @@ func (s *solver) lookUp() json.RawMessage {
 	return s.Loop.Cache.Get(s.key)
 }
 
-// next is the next answer: that of the cache, once, else the planner's.
+// next returns the next answer: that of the cache, once, else the planner's.
 func (s *solver) next(ctx context.Context, turn *model.Turn, a *attempt) (*model.Reply, error) {
 	if s.cached == nil {
 		return s.ask(ctx, turn, a)

@@ -49,7 +49,7 @@ type Called struct {
 	Reason  string
 }
 
-// Text is what the model is told: the value, or what went wrong.
+// Text returns what the model is told: the value, or what went wrong.
 func (c *Called) Text() string {
 	switch {
 	case c.Failure != nil:
@@ -124,7 +124,7 @@ func (c *Caller) Call(ctx context.Context, id string, calls []model.FunctionCall
 	return outcomes, result, nil
 }
 
-// names are the ids of calls in their run: see Named.
+// names returns the ids of calls in their run: see Named.
 func (c *Caller) names(calls []model.FunctionCall) []string {
 	names := make([]string, len(calls))
 	taken := map[string]bool{}
@@ -145,7 +145,7 @@ func (c *Caller) names(calls []model.FunctionCall) []string {
 	return names
 }
 
-// fault is what is wrong with a call by itself; nil when it is sound.
+// fault returns what is wrong with a call by itself; nil when it is sound.
 func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
 	_, findings := c.compile([]model.FunctionCall{call}, []string{"call"})
 	if err := findings.Err(); err != nil {
@@ -154,7 +154,7 @@ func (c *Caller) fault(call model.FunctionCall) *exec.Failure {
 	return nil
 }
 
-// messages are the errors of a list, on one line.
+// messages returns the errors of a list, on one line.
 func messages(l diag.List) string {
 	var list []string
 	for _, f := range l {

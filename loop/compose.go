@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// composed is the schema of a solution: a call of each tool with its params, any of which
+// composed returns the schema of a solution: a call of each tool with its params, any of which
 // may be a reference, and the output. A latent tool has its result, which the model makes
 // itself; a tool that something runs does not, and neither has any in a lazy plan.
 func composed(c *tool.Catalogue, output json.RawMessage, s *composer) json.RawMessage {
@@ -74,7 +74,7 @@ type composer struct {
 	advisors   []advisor
 }
 
-// views is the schema of what the advisors say, by their ids.
+// views returns the schema of what the advisors say, by their ids.
 func (s *composer) views() json.RawMessage {
 	var all []Member
 	ids := []string{}
@@ -98,8 +98,8 @@ func referring(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(referringIn(gjson.ParseBytes(schema), false))
 }
 
-// referringIn is referring for a schema in another one; below says that a reference may stand for
-// it.
+// referringIn does the same as referring for a schema inside another one; below tells that a
+// reference may stand for it.
 func referringIn(v gjson.Result, below bool) string {
 	text := v.Raw
 	if v.IsObject() {
@@ -135,7 +135,7 @@ func referringIn(v gjson.Result, below bool) string {
 	return `{"anyOf":[` + text + `,{"type":"string","pattern":"^†"}]}`
 }
 
-// each is an object or list of schemas, each as referringIn has it.
+// each returns an object or list of schemas, each as referringIn has it.
 func each(v gjson.Result, below bool) string {
 	var all []string
 	v.ForEach(func(key, m gjson.Result) bool {
@@ -163,7 +163,7 @@ func (s *composer) makesSense(builtIn string) bool {
 	return s.delegates
 }
 
-// embed is a schema of its own document as part of the composed one; one that is no schema
+// embed returns a schema of its own document as part of the composed one; one that is no schema
 // is that of anything: it is reported elsewhere.
 func (s *composer) embed(raw json.RawMessage) json.RawMessage {
 	compiled, err := schemas.Compile(raw, nil)
@@ -179,7 +179,7 @@ func thought(c *tool.Catalogue, t *tool.Tool) bool {
 	return x.Latent() && t.Source != tool.BuiltIn
 }
 
-// call is the schema of a call of a tool.
+// call returns the schema of a call of a tool.
 func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 	d := t.Definition
 	properties := []Member{{"_tool", writeObject(Member{"const", jsonscan.Encode(d.Name)})}}
@@ -219,7 +219,7 @@ func (s *composer) call(c *tool.Catalogue, t *tool.Tool) json.RawMessage {
 		Member{"required", jsonscan.Encode(required)}, Member{"additionalProperties", jsonscan.Encode(!d.Closed)})...)
 }
 
-// meta is an underscore member as the tool allows it: nil when the tool fixes it.
+// meta returns an underscore member as the tool allows it: nil when the tool fixes it.
 func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) Member {
 	switch f := d.Fixed[name]; {
 	case f == nil:
@@ -232,7 +232,7 @@ func (s *composer) meta(d *tool.Definition, name string, usual json.RawMessage) 
 	return Member{name, usual}
 }
 
-// paramNames are the params of a tool: those that are required, then the others by name.
+// paramNames returns the params of a tool: those that are required, then the others by name.
 func paramNames(d *tool.Definition) []string {
 	names := slices.Clone(d.Required)
 	names = slices.DeleteFunc(names, func(n string) bool { return d.Param[n] == nil })

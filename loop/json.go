@@ -31,7 +31,7 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(jsonscan.Canonical(nil, a), jsonscan.Canonical(nil, b))
 }
 
-// compactJSON is a value without white space; nil when it is no JSON.
+// compactJSON returns a value without white space; nil when it is no JSON.
 func compactJSON(v []byte) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, v) != nil {
@@ -40,7 +40,7 @@ func compactJSON(v []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// list is an array of these values.
+// list returns an array of these values.
 func list(values []json.RawMessage) json.RawMessage {
 	if len(values) == 0 {
 		return json.RawMessage("[]")

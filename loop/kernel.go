@@ -116,7 +116,7 @@ func (k *Kernel) Ending(ctx context.Context, err error) (End, error) {
 
 const waitsForApproval = "the plan waits for approval, and there is nobody to ask"
 
-// Timed is a context that is done when Options.MaxTime is over; the caller has to stop it.
+// Timed returns a context that is done when Options.MaxTime is over; the caller has to stop it.
 func (k *Kernel) Timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	return k.Loop.timed(ctx)
 }
@@ -129,7 +129,7 @@ func (k *Kernel) Update(change func(*Result)) {
 	change(&k.result)
 }
 
-// Usage is what has been used up so far.
+// Usage returns what has been used up so far.
 func (k *Kernel) Usage() Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -201,8 +201,8 @@ func (k *Kernel) AskModel(ctx context.Context, name string, m Planner, t *model.
 // plannerName is what the record calls the planner of a task.
 const plannerName = "solve"
 
-// converse is the reply that the record has, else that of the model, which is recorded. Asked is
-// told which before.
+// converse returns the reply that the record has, else that of the model, which is recorded.
+// Asked is told which before.
 func (k *Kernel) converse(ctx context.Context, name string, m Planner, asked func(recorded bool), t *model.Turn) (*model.Reply, error) {
 	who := model.Asked{Name: name}
 	if name == "" {
@@ -370,7 +370,7 @@ func (k *Kernel) Show(prog *compile.Program) error {
 	return k.Permit(prog)
 }
 
-// Permit is Show without the event.
+// Permit asks like Show, without the event.
 func (k *Kernel) Permit(prog *compile.Program) error {
 	if k.Loop.OnPlan == nil {
 		return nil
@@ -397,8 +397,8 @@ func (k *Kernel) Permit(prog *compile.Program) error {
 	return &v
 }
 
-// Words is a plan in words, of another system's notation, as a program: each step calls the tool
-// step, and does nothing. It is what a person is shown.
+// Words returns a plan in words, of another system's notation, as a program: each step calls
+// the tool step, and does nothing. It is what a person is shown.
 func Words(tools *tool.Catalogue, n *dialect.Notation, plan json.RawMessage) (*compile.Program, error) {
 	doc, findings := n.Parse(diag.NewFile("plan", plan), &dialect.Options{})
 	step, _ := tool.Step(dialect.StepTool)
@@ -415,7 +415,7 @@ func (k *Kernel) Caller(o compile.Options) Caller {
 	return Caller{Compile: o, Exec: k.Loop.Exec, Record: k.Loop.Record, kernel: k}
 }
 
-// told is an observer of runs that has the loop tell their events, too.
+// told returns an observer of runs that has the loop tell their events, too.
 func (k *Kernel) told(theirs func(*exec.Event)) func(*exec.Event) {
 	return func(e *exec.Event) {
 		if theirs != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Ledgers has a loop keep two ledgers, in the manner of Magentic-One: a task ledger, of the facts
-// that are given, to look up, to derive and guessed, and the plan in words, which is made before
-// the first turn and anew when the loop stalls; and a progress ledger, which is part of each answer
-// after the first. The loop and not the model decides that there is no progress. The zero value is
-// the default.
+// Ledgers has a loop keep two ledgers, in the manner of Magentic-One: a task ledger, of the
+// facts that are given, to look up, to derive and guessed, and the plan in words, which is made
+// before the first turn and again when the loop stalls; and a progress ledger, which is part of
+// each answer after the first. The loop and not the model decides that there is no progress. The
+// zero value is the default.
 type Ledgers struct {
 	MaxStalls int // turns without progress, less those with it, that have a new task ledger made; 0 is 3
-	MaxResets int // task ledgers that are made anew, after which the loop ends; 0 is 2
+	MaxResets int // new task ledgers, after which the loop ends; 0 is 2
 }
 
 const ledgerInstructions = `Before a task is planned, write down what is known. Answer with one JSON object: {"facts": {"given": [...], "look_up": [...], "derive": [...], "guesses": [...]}, "plan": [...]}, all of them short sentences: what the task itself says, what has to be looked up and where, what can be worked out, what you guess from what you know, and the steps of a plan.`
@@ -58,7 +58,7 @@ func (s *solver) writeTaskLedger(ctx context.Context, why string) error {
 	return nil
 }
 
-// objectIn is the JSON object in a text; "" when there is none.
+// objectIn returns the JSON object in a text; "" when there is none.
 func objectIn(text string) string {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from || !json.Valid([]byte(text[from:to+1])) {

@@ -118,8 +118,8 @@ func (m *memory) take(c *compile.Call, instance, path, content string) *exec.Pas
 	return &past
 }
 
-// keyBelow is the key of a call that a delegate leads to: it is that call only below one of the
-// same content. "" is none. The caller holds mu.
+// keyBelow returns the key of a call that a delegate leads to: it is that call only below one
+// of the same content. "" is none. The caller holds mu.
 func (m *memory) keyBelow(at place, content string) string {
 	first, rest, _ := strings.Cut(at.path, "/")
 	top := m.now[place{at.instance, number.ReplaceAllString(first, "")}]
@@ -223,7 +223,7 @@ func (m *made) keep() bool {
 	return false
 }
 
-// pathOf is where the result of a call goes, as its plan spells it.
+// pathOf returns where the result of a call goes, as its plan spells it.
 func pathOf(c *compile.Call) string {
 	if c.Source == nil {
 		return ""

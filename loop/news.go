@@ -27,7 +27,7 @@ type news struct {
 // there reports whether there is any.
 func (n *news) there() bool { return n.why() != "" }
 
-// why says why the planner is to plan anew; "" is that it is not.
+// why says why the planner is to plan again; "" is that it is not.
 func (n *news) why() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -37,7 +37,7 @@ func (n *news) why() string {
 	return n.reasons[0]
 }
 
-// interrupt has the planner plan anew.
+// interrupt has the planner plan again.
 func (s *solver) interrupt(reason string, messages []json.RawMessage) {
 	n := &s.news
 	n.mu.Lock()

@@ -17,7 +17,7 @@ import (
 // which depends on the pieces. What the planner is told must not: else a loop that goes on after a
 // crash asks other things than were answered.
 
-// textOrder is the order in which the calls of a program stand in its text.
+// textOrder returns the order in which the calls of a program stand in its text.
 func textOrder(prog *compile.Program) []int {
 	order := make([]int, len(prog.Calls))
 	for i := range order {
@@ -63,7 +63,7 @@ func inOrder(prog *compile.Program, r *exec.Result, b *board) {
 	}
 }
 
-// writes are the paths that a call has written.
+// writes returns the paths that a call has written.
 func writes(c *compile.Call, r *exec.CallResult) (paths []state.Path) {
 	var list []compile.Write
 	if i := slices.IndexFunc(c.Alternatives, func(a compile.Alternative) bool { return a.Name() == r.Outcome }); i >= 0 {
@@ -79,7 +79,7 @@ func writes(c *compile.Call, r *exec.CallResult) (paths []state.Path) {
 	return paths
 }
 
-// below are the rests of the paths that begin with a member of this name.
+// below returns the rests of the paths that begin with a member of this name.
 func below(paths []state.Path, name string) (rests []state.Path) {
 	for _, p := range paths {
 		if len(p) > 0 && p[0].Name == name {
@@ -89,8 +89,8 @@ func below(paths []state.Path, name string) (rests []state.Path) {
 	return rests
 }
 
-// membersInOrder is an object in which the members that are not in before and were written by
-// paths stand in the order of these. All others stay where they are.
+// membersInOrder returns an object in which the members that are not in before and were written
+// by paths stand in the order of these. All others stay where they are.
 func membersInOrder(v, before json.RawMessage, paths []state.Path) json.RawMessage {
 	object := gjson.ParseBytes(v)
 	if len(paths) == 0 || !object.IsObject() {
@@ -120,7 +120,7 @@ func membersInOrder(v, before json.RawMessage, paths []state.Path) json.RawMessa
 	return writeObject(all...)
 }
 
-// stepName is the name of a member that a path begins with; "" is none.
+// stepName returns the name of a member that a path begins with; "" is none.
 func stepName(p state.Path) string {
 	if len(p) == 0 {
 		return ""

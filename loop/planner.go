@@ -32,7 +32,7 @@ type Script struct {
 	next int
 }
 
-// Say is a script of replies that are only text.
+// Say returns a script of replies that are only text.
 func Say(texts ...string) *Script {
 	s := &Script{}
 	for _, t := range texts {

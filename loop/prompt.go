@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// What a planner is told. A request is made anew for each turn, of what is known then, and
+// What a planner is told. A new request is made for each turn from what is known then, and
 // not of what was said before: it does not grow with the turns.
 
 const instructions = `You solve a task in turns. In each turn you answer with one JSON object and nothing else: {"calls": [...], "output": ...}.
@@ -53,7 +53,7 @@ func (s *solver) request(faults string) *model.Turn {
 	}
 }
 
-// context is all that is known, as the planner reads it.
+// context returns all that is known, as the planner reads it.
 func (s *solver) context() string {
 	var b strings.Builder
 	for _, t := range s.board.texts {
@@ -126,7 +126,7 @@ func (s *solver) writeBlock(b *strings.Builder, bl *block) {
 	b.WriteByte('\n')
 }
 
-// shownPlan is a list of calls without the results that stand in it.
+// shownPlan returns a list of calls without the results that stand in it.
 func shownPlan(calls json.RawMessage) string {
 	list := gjson.ParseBytes(calls)
 	if !list.IsArray() {
@@ -160,7 +160,7 @@ const maxParam = 512
 // maxError is how much of a failure the planner is shown, and of a note.
 const maxError = 2048
 
-// project is a value of which long parts are left out, at most about limit bytes; what is
+// project returns a value of which long parts are left out, at most about limit bytes; what is
 // left out says what it is, and how to refer to it.
 func project(v json.RawMessage, path string, limit int) string {
 	if len(v) <= limit {
@@ -239,7 +239,7 @@ func projectedArray(v gjson.Result, path string, limit int) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// step is a member's name as a step of a path.
+// step returns a member's name as a step of a path.
 func step(name string) string {
 	if name == "" || strings.ContainsAny(name, ".[]\"'|&()<>*,{}† \t\r\n") {
 		return "[" + string(jsonscan.Encode(name)) + "]"
@@ -299,7 +299,7 @@ func cameOf(r *exec.Result) string {
 	return b.String()
 }
 
-// errorsOf are the error messages of a run: each failed call and why.
+// errorsOf returns the error messages of a run: each failed call and why.
 func errorsOf(r *exec.Result) []json.RawMessage {
 	var list []json.RawMessage
 	add := func(calls []exec.CallResult) {
@@ -322,6 +322,6 @@ func errorsOf(r *exec.Result) []json.RawMessage {
 	return list
 }
 
-// ordinal is the number of the next request: of two requests that say the same, each has an answer
-// of its own on a tape. Of an answer that broke off there is none.
+// ordinal returns the number of the next request: of two requests that say the same, each has
+// an answer of its own on a tape. Of an answer that broke off there is none.
 func (s *solver) ordinal() int { return s.result.Usage.Requests + 1 }

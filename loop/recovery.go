@@ -30,7 +30,7 @@ func (s *solver) failure(a *attempt, r *exec.Result) {
 	}
 }
 
-// unhandled are the ids of calls that failed, and whose failure the plan does not handle.
+// unhandled returns the ids of calls that failed, and whose failure the plan does not handle.
 func unhandled(r *exec.Result) (ids []string) {
 	add := func(calls []exec.CallResult) {
 		for i := range calls {
@@ -66,7 +66,7 @@ type leftCall struct {
 	failed  bool
 }
 
-// remaining are the calls of a run that were not completed, in plan order.
+// remaining returns the calls of a run that were not completed, in plan order.
 func remaining(a *attempt, r *exec.Result) *remainder {
 	left := &remainder{}
 	done := map[string]bool{}
@@ -99,7 +99,7 @@ func remaining(a *attempt, r *exec.Result) *remainder {
 	return left
 }
 
-// without is a list of ids without those that are done.
+// without returns a list of ids without those that are done.
 func without(list gjson.Result, done map[string]bool) json.RawMessage {
 	left := []string{}
 	for _, id := range list.Array() {
@@ -110,7 +110,8 @@ func without(list gjson.Result, done map[string]bool) json.RawMessage {
 	return jsonscan.Encode(left)
 }
 
-// after is a solution with what is left behind its calls, for which those that failed wait.
+// after returns a solution with what is left behind its calls, for which those that failed
+// wait.
 func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 	var calls []json.RawMessage
 	var ids []string
@@ -136,13 +137,13 @@ func (left *remainder) after(solution json.RawMessage) json.RawMessage {
 	return writeObject(Member{"calls", jsonscan.Encode(calls)}, Member{"output", json.RawMessage(gjson.GetBytes(solution, "output").Raw)})
 }
 
-// with is an object with another member, before the others.
+// with returns an object with another member, before the others.
 func with(object gjson.Result, name string, value json.RawMessage) json.RawMessage {
 	members := slices.DeleteFunc(membersOf(object), func(m Member) bool { return m.Name == name })
 	return writeObject(append([]Member{{name, value}}, members...)...)
 }
 
-// waiting are the members of a call that also waits for the calls of these ids.
+// waiting returns the members of a call that also waits for the calls of these ids.
 func waiting(members []Member, ids []string) []Member {
 	for i, m := range members {
 		if m.Name == "_dependsOn" {

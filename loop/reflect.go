@@ -34,7 +34,8 @@ type rest struct {
 	output json.RawMessage
 }
 
-// decided is the solution that an answer comes to: itself, or what it decides about the plan.
+// decided returns the solution that an answer comes to: itself, or what it decides about the
+// plan.
 func (s *solver) decided(answer json.RawMessage) (solution json.RawMessage, faults string) {
 	a := gjson.ParseBytes(answer)
 	d := a.Get("decision")
@@ -117,7 +118,7 @@ func (a *attempt) firstBatch() error {
 	return nil
 }
 
-// independent is a call that waits for none that are done.
+// independent returns a call that waits for none that are done.
 func independent(call gjson.Result, done map[string]bool) json.RawMessage {
 	var members []Member
 	call.ForEach(func(k, v gjson.Result) bool {

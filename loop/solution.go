@@ -12,9 +12,9 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// answerOf is what an answer says, as compact JSON with the members of a solution: {"calls":
-// […], "output": …}, and those that it has besides. A list of calls, or a plan message, is one
-// without an output.
+// answerOf returns what an answer says, as compact JSON with the members of a solution:
+// {"calls": […], "output": …}, and those that it has besides. A list of calls, or a plan
+// message, is one without an output.
 func answerOf(text string) (json.RawMessage, diag.List) {
 	file := diag.NewFile("answer", []byte(text))
 	doc, findings := lang.Parse(file, &lang.Options{Answer: true})
@@ -40,7 +40,7 @@ func answerOf(text string) (json.RawMessage, diag.List) {
 	})
 }
 
-// answerIn is an object as an answer; ok is false when it is none.
+// answerIn returns an object as an answer; ok is false when it is none.
 func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
 	calls, output := Member{"calls", json.RawMessage("[]")}, Member{"output", json.RawMessage("null")}
 	var more []Member
@@ -82,7 +82,7 @@ const (
 	maxBytes = 400 // about 100 tokens
 )
 
-// compact are the errors of a list, a line each: code, place, message and fix. A line has
+// compact returns the errors of a list, a line each: code, place, message and fix. A line has
 // fewer than 120 tokens.
 func compact(findings diag.List) string {
 	var b strings.Builder
@@ -115,7 +115,7 @@ func compact(findings diag.List) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cut is the beginning of a line that is longer than most bytes.
+// cut returns the beginning of a line that is longer than most bytes.
 func cut(line string, most int) string {
 	if len(line) <= most {
 		return line

@@ -61,7 +61,7 @@ func (h *Handle) Wait() (*Result, error) {
 
 // Add adds messages, a JSON array of input, state, data or text messages, to the context:
 // there is new information. What runs comes to its end, nothing new starts, and the planner plans
-// anew, with them. An error says that they can't be used, and changes nothing.
+// again, with them. An error says that they can't be used, and changes nothing.
 func (h *Handle) Add(messages json.RawMessage) error {
 	var list []json.RawMessage
 	if json.Unmarshal(messages, &list) != nil {
@@ -74,7 +74,7 @@ func (h *Handle) Add(messages json.RawMessage) error {
 	return nil
 }
 
-// Replan has the planner plan anew, for a reason that it is told: somebody asks for it. What
+// Replan has the planner plan again, for a reason that it is told: somebody asks for it. What
 // runs comes to its end, nothing new starts.
 func (h *Handle) Replan(reason string) { h.s.interrupt(reason, nil) }
 
@@ -111,7 +111,7 @@ type solver struct {
 	ledger   string // the task ledger; "" is none
 	warned   bool   // that little of the budget is left
 	flat     int    // turns without progress, by the progress ledger
-	resets   int    // task ledgers that were made anew
+	resets   int    // task ledgers that were made again
 	stalled  string // why another one is to be made; "" is not
 	meter    meter
 	key      string          // of tasks like this one

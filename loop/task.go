@@ -29,8 +29,8 @@ type Task struct {
 	Planner   Planner
 }
 
-// Text is the task in words, for loops whose models read no whiteboard: the goal, the context, and
-// the values that are given beside it, by kind.
+// Text returns the task in words, for loops whose models read no whiteboard: the goal, the
+// context, and the values that are given beside it, by kind.
 func (t *Task) Text(values map[string]compile.Given) string {
 	parts := []string{t.Goal, string(t.Context)}
 	for _, kind := range sortedKeys(values) {
@@ -56,7 +56,7 @@ func (t *Task) Compile(opts compile.Options) (*Given, error) {
 	return &Given{prog, board}, nil
 }
 
-// Document is a request (plan-language §1) of all that is given and a solution. It needs
+// Document returns a request (plan-language §1) of all that is given and a solution. It needs
 // nothing beside it but the task's tools.
 func (g *Given) Document(solution json.RawMessage) json.RawMessage {
 	return g.board.document(string(solution))
@@ -125,14 +125,14 @@ type Strategy uint8
 
 // The strategies.
 const (
-	ReplanRemaining Strategy = iota // what does not need the call is done, then the planner plans anew
+	ReplanRemaining Strategy = iota // what does not need the call is done, then the planner plans again
 	InsertRecovery                  // the planner gives calls that go before the one that failed, which is made again
 	SkipAndContinue                 // the call counts as skipped, and what needed it is skipped
 	Abort                           // nothing new starts, and the loop ends
 	AskUser                         // a person says: the loop pauses
 )
 
-// String is the strategy as plc solve --on-failure has it.
+// String returns the strategy as plc solve --on-failure has it.
 func (st Strategy) String() string {
 	switch st {
 	case InsertRecovery:

@@ -65,7 +65,7 @@ func (m *meter) levels(prog *compile.Program, level []int32, calls []exec.CallRe
 	}
 }
 
-// tokens are the estimates. A plain loop would have said the output as well.
+// tokens returns the estimates. A plain loop would have said the output as well.
 func (m *meter) tokens(output int) Tokens {
 	plain := m.plain + m.base + m.talk + int64(output)
 	return Tokens{Used: m.used / bytesPerToken, Plain: plain / bytesPerToken}

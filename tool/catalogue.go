@@ -318,7 +318,7 @@ func (c *Catalogue) clone() *Catalogue {
 }
 
 // bind joins the tools that were given with the activities. The tools that
-// were given stay as they are, so that one can be bound anew when an activity
+// were given stay as they are, so that one can be bound again when an activity
 // comes later.
 func (c *Catalogue) bind() *Catalogue {
 	c.bound, c.later = make(map[string]*Tool, len(c.given)), map[string]func() *Tool{}

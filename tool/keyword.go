@@ -40,8 +40,8 @@ func UnknownKeywords(raw json.RawMessage, definition bool) []Keyword {
 	return w.found
 }
 
-// schemaKeywords are those of JSON Schema in all of its drafts, and those that OpenAPI
-// adds.
+// schemaKeywords returns the keywords of JSON Schema in all of its drafts, and those that
+// OpenAPI adds.
 func schemaKeywords() []string {
 	return strings.Fields(`$schema $id $ref $defs $anchor $comment $vocabulary $dynamicRef $dynamicAnchor $recursiveRef
 		$recursiveAnchor id definitions type enum const title description default examples deprecated readOnly writeOnly
@@ -54,8 +54,8 @@ func schemaKeywords() []string {
 		nullable discriminator example externalDocs xml`)
 }
 
-// definitionKeywords are those that stand at the top of a definition as well, in any
-// of its forms (plan-language §7).
+// definitionKeywords returns the keywords that are also allowed at the top of a definition, in
+// any of its forms (plan-language §7).
 func definitionKeywords() []string {
 	return append(schemaKeywords(), strings.Fields(
 		`name effects takes annotations inputSchema outputSchema _outcomes function parameters strict icons execution _meta`)...)
@@ -104,7 +104,7 @@ func (w *keywords) schema(v gjson.Result, at string, known []string) {
 	})
 }
 
-// memberOf is a member of an object, whatever its name looks like.
+// memberOf returns a member of an object, whatever characters its name has.
 func memberOf(v gjson.Result, name string) (found gjson.Result) {
 	v.ForEach(func(key, inner gjson.Result) bool {
 		if key.Str == name {

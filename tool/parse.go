@@ -75,8 +75,8 @@ func (s source) member(name string) source {
 	return source{s.doc, s.at + name, s.shown + name}
 }
 
-// find is where a place in the document is in the definition. What is elsewhere in
-// the document (behind a "$ref") is found at the schema that needs it.
+// find returns where a place of the document is in the definition. If it is elsewhere in the
+// document (behind a "$ref"), find returns the schema that needs it.
 func (s source) find(pointer string) string {
 	tail, _ := strings.CutPrefix(pointer, s.at)
 	return s.shown + tail

@@ -46,7 +46,7 @@ func (l *Lost) Error() string {
 	return text
 }
 
-// Unwrap is the first reason.
+// Unwrap returns the first reason.
 func (l *Lost) Unwrap() error { return l.Err }
 
 // exporter sends spans, from a goroutine that runs from the first span until close.
@@ -259,7 +259,7 @@ func (e *exporter) post(body []byte) (rejected int, wait time.Duration, err erro
 	return 0, wait, e.at(req, fmt.Errorf("status %d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 }
 
-// at is an error that names the collector, without what of its URL may be a secret.
+// at returns an error that names the collector, without parts of its URL that may be secret.
 func (e *exporter) at(req *http.Request, err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -268,7 +268,7 @@ func (e *exporter) at(req *http.Request, err error) error {
 	return fmt.Errorf("%s://%s: %w", req.URL.Scheme, req.URL.Host, err)
 }
 
-// rejectedOf is how many spans an answer says that were rejected.
+// rejectedOf returns how many spans were rejected according to an answer.
 func rejectedOf(answer []byte) int {
 	var said struct {
 		PartialSuccess struct {

@@ -56,7 +56,7 @@ func parseParent(text string) (p parent, err error) {
 	return p, nil
 }
 
-// traceparent is how a span is told to others.
+// traceparent returns the header by which a span is passed to others.
 func traceparent(trace traceID, span spanID, sampled bool) string {
 	flags := "00"
 	if sampled {

@@ -41,7 +41,7 @@ type Bound struct {
 	of map[*compile.Call]effectAt // what the tool of each call does, as far as it is in the lists
 }
 
-// BoundOf is the bound of a program with the options of its dry run.
+// BoundOf returns the bound of a program with the options of its dry run.
 func BoundOf(prog *compile.Program, opts *Options) *Bound {
 	if opts == nil {
 		opts = &Options{}
@@ -59,7 +59,7 @@ func BoundOf(prog *compile.Program, opts *Options) *Bound {
 	return &b.Bound
 }
 
-// instances is how often a program runs by itself.
+// instances returns how often a program runs by itself.
 func instances(prog *compile.Program, opts *Options) Count {
 	switch {
 	case !prog.Template:
@@ -72,7 +72,8 @@ func instances(prog *compile.Program, opts *Options) Count {
 	return Count(len(prog.Instances)).plus(Count(opts.MostInstances))
 }
 
-// programs are a program and all that it delegates to, each once, behind all that delegate to it.
+// programs returns a program and all that it delegates to, each once, behind all that delegate
+// to it.
 func programs(prog *compile.Program) []*compile.Program {
 	var all []*compile.Program
 	seen := map[*compile.Program]bool{}
@@ -106,7 +107,7 @@ type effectAt struct {
 	reads bool
 }
 
-// effect is the effect at an index.
+// effect returns the effect at an index.
 func (b *Bound) effect(at effectAt) *Effect {
 	if at.reads {
 		return &b.Reads[at.index]
@@ -145,7 +146,7 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 	b.estimate(path, c, rare, attempts)
 }
 
-// attempts is how often a call is tried at most each time that it is reached.
+// attempts returns how often a call is tried at most each time that it is reached.
 func (b *bounder) attempts(c *compile.Call) Count {
 	if c.Rare != nil && c.Choose != nil {
 		return 1 // another attempt would choose the same
@@ -153,8 +154,8 @@ func (b *bounder) attempts(c *compile.Call) Count {
 	return Count(1 + Retries(c, b.opts))
 }
 
-// Retries is how often a call is tried again at most, by itself or by what the options say of
-// calls that say nothing.
+// Retries returns how often a call is tried again at most, by itself or by what the options say
+// of calls that say nothing.
 func Retries(c *compile.Call, opts *Options) int {
 	retry := opts.Retry
 	if c.Rare != nil && c.Retry != nil {
@@ -175,7 +176,7 @@ func (b *bounder) delegate(path string, d *compile.Delegate, attempts Count) {
 	b.runs[d.Program] = b.runs[d.Program].plus(runs)
 }
 
-// rounds is how often a document runs at most in one attempt.
+// rounds returns how often a document runs at most in one attempt.
 func rounds(d *compile.Delegate) Count {
 	if d.Most == compile.Unbounded {
 		return Unbounded
@@ -279,7 +280,7 @@ func (b *bounder) touch() {
 	b.Programs, b.Servers, b.Hosts, b.Paths = sorted(programs), sorted(servers), sorted(hosts), sorted(paths)
 }
 
-// sorted are the names of a set in order; not nil.
+// sorted returns the names of a set in order; not nil.
 func sorted(set map[string]bool) []string {
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(set))))
 }

@@ -62,14 +62,14 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 	return all, nil
 }
 
-// with is a walk that assumes other branches.
+// with returns a walk that assumes other branches.
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
 	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
 }
 
-// combine is what a dry run did, and the branches that it did not take: for each call
+// combine returns what a dry run did, and the branches that it did not take: for each call
 // whose outcome was open, the other outcomes, with those of the calls before it as they were.
 func combine(dry *DryRun, branch map[string]string) (c Combination, open [][]map[string]string) {
 	c = Combination{Branch: map[string]string{}, Status: dry.Status, Calls: []string{}, Skipped: []string{}}

@@ -37,7 +37,7 @@ func (c Count) MarshalJSON() ([]byte, error) {
 // null.
 type Amount float64
 
-// amount is so much so many times.
+// amount returns an amount multiplied by a number of times.
 func amount(each float64, times Count) Amount {
 	switch {
 	case each == 0 || times == 0:

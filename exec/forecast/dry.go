@@ -66,7 +66,7 @@ const (
 	Unknown  Mark = "unknown"  // nothing that fits could be made up
 )
 
-// weaker is the mark of what is made of both.
+// weaker returns the mark of what is made of both.
 func (m Mark) weaker(n Mark) Mark {
 	for _, weak := range []Mark{Unknown, Sampled, Recorded} {
 		if m == weak || n == weak {
@@ -117,14 +117,14 @@ type Call struct {
 	call *compile.Call
 }
 
-// Source is the call of the program.
+// Source returns the call of the program.
 func (c *Call) Source() *compile.Call { return c.call }
 
 // WouldRun reports whether its tool, or what it delegates to, is called on the assumed path.
 func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
 
-// exact are the terms of a call under the options if its params are known, and not made up or
-// recorded; otherwise nil.
+// exact returns the terms of a call under the options if its params are known, and not made up
+// or recorded; otherwise nil.
 func (c *Call) exact(opts *exec.Options) *exec.Terms {
 	if c.Params == nil {
 		return nil
@@ -343,7 +343,7 @@ func (w *walk) assumes(path string) bool {
 	return exact || ok
 }
 
-// branch is the outcome that is assumed of a call.
+// branch returns the outcome that is assumed of a call.
 func (w *walk) branch(t *exec.Trial) (outcome int, fails bool) {
 	name, ok := w.opts.Branch[t.Path]
 	if !ok {
@@ -355,7 +355,7 @@ func (w *walk) branch(t *exec.Trial) (outcome int, fails bool) {
 	return outcomeNamed(t.Call, name)
 }
 
-// outcomeNamed is the outcome of a call that a name means. The last of several stands for
+// outcomeNamed returns the outcome of a call that a name means. The last of several stands for
 // failure, unless the tool lists its outcomes (plan-language §4); -1 is none.
 func outcomeNamed(c *compile.Call, name string) (outcome int, fails bool) {
 	if c.ErrorPath != nil && isPath(c.ErrorPath, name) {
@@ -376,7 +376,7 @@ func isPath(w *compile.Write, name string) bool {
 	return name == path || name == strings.TrimPrefix(path, "†") || name == w.Path[len(w.Path)-1].Name
 }
 
-// outcomesOf are the outcomes that a call can have, when there are several.
+// outcomesOf returns the outcomes that a call can have, when there are several.
 func outcomesOf(c *compile.Call) []string {
 	var names []string
 	for i := range c.Alternatives {
@@ -394,7 +394,7 @@ func outcomesOf(c *compile.Call) []string {
 	return names
 }
 
-// withoutItems is a path without the items of loops and the numbers of attempts.
+// withoutItems returns a path without the items of loops and the numbers of attempts.
 func withoutItems(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -432,7 +432,7 @@ func (w *walk) checkBranches() error {
 	return nil
 }
 
-// paths are the calls of a program, and of those that it delegates to, by their paths.
+// paths yields the calls of a program, and of those that it delegates to, by their paths.
 func paths(prog *compile.Program, prefix string, known map[string]*compile.Call, above map[*compile.Program]bool) {
 	if above[prog] {
 		return

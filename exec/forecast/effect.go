@@ -33,7 +33,7 @@ func effectOf(e tool.Effects) EffectKind {
 	return Undeclared
 }
 
-// effectOfCall is what a call does, its fallback aside.
+// effectOfCall returns the effect of a call without its fallback.
 func effectOfCall(c *compile.Call) EffectKind {
 	if c.Target == nil {
 		return effectOf(c.Effects)
@@ -72,7 +72,7 @@ type effectKey struct {
 // ofModel reports whether a model makes what has this target.
 func ofModel(t *compile.Target) bool { return t != nil && t.Driver == "latent" }
 
-// place is where an activity acts, in short: "POST api.example", "git push".
+// place returns where an activity acts, in short: "POST api.example", "git push".
 func place(p tool.Place) string {
 	switch {
 	case p.Server != "":

@@ -39,8 +39,8 @@ type Time struct {
 	Rounds int     `json:"rounds"` // that were simulated
 }
 
-// Of is the forecast of a program of which a dry run was made, with the same options. It costs
-// time linear in the calls, and a number of simulated runs that goes down as they go up.
+// Of returns the forecast of a program of which a dry run was made, with the same options. It
+// costs time linear in the calls, and a number of simulated runs that goes down as they go up.
 func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 	if opts == nil {
 		opts = &Options{}
@@ -125,8 +125,8 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 	return nil, slices.Compact(estimated)
 }
 
-// declared is how long a call may take, as the plan, else the definition of its tool, else its
-// activity says; nil when none does.
+// declared returns how long a call may take, as the plan, else the definition of its tool, else
+// its activity says; nil when none does.
 func declared(c *compile.Call) []time.Duration {
 	switch {
 	case c.Source.Rest != nil && c.Source.Rest.EstTime > 0:
@@ -137,7 +137,7 @@ func declared(c *compile.Call) []time.Duration {
 	return c.Target.Takes
 }
 
-// mean is how long a node takes on average, or 1.
+// mean returns how long a node takes on average, or 1.
 func (t *timing) mean(n int32) float64 {
 	if t.calls[n] < 0 {
 		return 0

@@ -76,7 +76,7 @@ func (j *jobs) nest(runs []span, width int) span {
 	return all
 }
 
-// width is how many runs of a delegate go on at once (plan-language §9).
+// width returns how many runs of a delegate go on at once (plan-language §9).
 func width(c Call, d *compile.Delegate) int {
 	if d.Loop != compile.ForEach || c.call.Effects.ChangesWorld() && c.call.Effects.Independent != tool.Yes {
 		return 1

@@ -129,7 +129,7 @@ func (r *reporter) untaken(f frame, c *compile.Call, path string) {
 	}
 }
 
-// approval is why a person is asked before a call is made; "" asks nobody.
+// approval returns why a person is asked before a call is made, or "" if nobody is asked.
 func (r *reporter) approval(c *compile.Call) string {
 	reason, _ := r.opts.Approve.Asks(c)
 	return reason
@@ -211,7 +211,7 @@ func (r *reporter) unknown(c *compile.Call, out *Call, doubts []*exec.Event) {
 	}
 }
 
-// paramReads are the reads of a call's params, each with the name of the param.
+// paramReads returns the reads of a call's params, each with the name of the param.
 func paramReads(c *compile.Call) iter.Seq2[*compile.Read, string] {
 	return func(yield func(*compile.Read, string) bool) {
 		i, params := 0, c.Source.Params // reads and params are in the order of the text
@@ -226,7 +226,7 @@ func paramReads(c *compile.Call) iter.Seq2[*compile.Read, string] {
 	}
 }
 
-// readMark is where what a read sees comes from.
+// readMark returns where what a read sees comes from.
 func (r *reporter) readMark(f frame, read *compile.Read, before state.Place, marks []Mark) Mark {
 	mark := Known
 	if read.Since == 0 {

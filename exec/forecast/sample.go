@@ -56,8 +56,8 @@ func needsOf(of map[*compile.Call]*compile.Program) needs {
 	return n
 }
 
-// rank is the order in which needs shape a value: the whole of it, if its schema is
-// known, then what is deep in it, then what has to be in every element of a list.
+// rank returns the order in which needs shape a value: the whole of it, if its schema is known,
+// then what is deep in it, then what has to be in every element of a list.
 func (n need) rank() int {
 	switch {
 	case len(n.path) == 0 && n.schema != nil:
@@ -114,7 +114,7 @@ func (n needs) read(prog *compile.Program, read *compile.Read, before state.Plac
 	}
 }
 
-// within is where in a value that is written at a path a read looks.
+// within returns where in a value that is written at a path a read looks.
 func within(read, write state.Path, m state.Method) (state.Path, bool) {
 	if len(read) < len(write) || !write.Overlaps(read) {
 		return nil, false
@@ -172,7 +172,7 @@ type sampler struct {
 	large   bool // a value that fits would be too large
 }
 
-// candidates are values that may do: of the schema of the result, of what is expected, of
+// candidates yields values that may fit: of the schema of the result, of what is expected, of
 // what may be written there, of what others read.
 func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 	return func(yield func(json.RawMessage) bool) {
@@ -199,7 +199,7 @@ func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 	}
 }
 
-// writes are where the result goes as it is.
+// writes returns where the result goes as it is.
 func (s *sampler) writes() []compile.Write {
 	if s.call.Method != state.Set || s.outcome >= len(s.call.Alternatives) {
 		return nil
@@ -207,7 +207,7 @@ func (s *sampler) writes() []compile.Write {
 	return s.call.Alternatives[s.outcome].Writes
 }
 
-// shaped is a value with what others read of it.
+// shaped returns a value with what others read of it.
 func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 	const head, tail = `{"v":`, `}`
 	doc := json.RawMessage(`{}`)
@@ -237,8 +237,8 @@ func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 	return v
 }
 
-// concrete are the paths that have to be there for a path to find something: of [*] those of
-// all elements that there are, or of one, and of an index those before it as well.
+// concrete returns the paths that have to be there for a path to find something: of [*] those
+// of all elements that there are, or of one, and of an index those before it as well.
 func concrete(v json.RawMessage, path state.Path) []state.Path {
 	const most = 64
 	all := []state.Path{{}}
@@ -265,7 +265,7 @@ func concrete(v json.RawMessage, path state.Path) []state.Path {
 	return all
 }
 
-// length is how many elements the list at a path of a value has.
+// length returns how many elements the list at a path of a value has.
 func length(v json.RawMessage, path state.Path) int {
 	at, _ := find(v, path)
 	var list []json.RawMessage
@@ -275,7 +275,7 @@ func length(v json.RawMessage, path state.Path) int {
 	return len(list)
 }
 
-// find is what stands at a path of a value.
+// find returns what stands at a path of a value.
 func find(v json.RawMessage, path state.Path) (json.RawMessage, bool) {
 	if v == nil {
 		return nil, false
@@ -290,7 +290,7 @@ func find(v json.RawMessage, path state.Path) (json.RawMessage, bool) {
 	return board.Read(append(state.Path{{Name: "state"}, {Name: "v"}}, path...), 0, state.End)
 }
 
-// score is how well a value does, and whether nothing better can come.
+// score returns how well a value does, and whether nothing better can come.
 func (s *sampler) score(v json.RawMessage) (score int, all bool) {
 	all = true
 	judge := func(ok bool, weight int) {

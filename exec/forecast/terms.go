@@ -34,7 +34,7 @@ type FallbackTerms struct {
 	Params []lang.Member `json:"-"` // its own as they are written
 }
 
-// termsOf are the terms of a call.
+// termsOf returns the terms of a call.
 func termsOf(c *compile.Call, opts *Options) *Terms {
 	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Params: c.Source.Params}
 	if c.Target != nil {
@@ -66,7 +66,7 @@ func termsOf(c *compile.Call, opts *Options) *Terms {
 	return t
 }
 
-// written is an object of params as the plan has them.
+// written returns an object of params as the plan has them.
 func written(params []lang.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range params {

@@ -73,7 +73,7 @@ func (r *run) tell() {
 	r.changed = make(chan struct{})
 }
 
-// errClosed is the error of a store, or of a run, that was closed.
+// errClosed returns the error of a store or a run that is closed.
 func errClosed() error { return &journal.Error{Path: "memory", Fault: journal.Closed} }
 
 // with does f for a run, while nothing else happens.

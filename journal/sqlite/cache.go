@@ -135,7 +135,7 @@ func (c *Cache) identify() error {
 	return tx.Commit()
 }
 
-// wrap is an error as a *Error.
+// wrap returns an error as a *Error.
 func (c *Cache) wrap(err error) error {
 	return (&Store{path: c.path}).fault(err)
 }
@@ -148,7 +148,7 @@ func (c *Cache) failed(err error) {
 	}
 }
 
-// Fault is what is wrong with the file, a *Error; nil when nothing is.
+// Fault returns what is wrong with the file as a *Error, or nil.
 func (c *Cache) Fault() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,7 +225,7 @@ func (c *Cache) put(key, value []byte, outcome string, keep time.Duration) error
 	}
 }
 
-// sumOf is the digest of a row.
+// sumOf returns the digest of a row.
 func sumOf(key []byte, until int64, outcome string, value []byte) []byte {
 	h := sha256.New()
 	for _, part := range [][]byte{key, binary.BigEndian.AppendUint64(nil, uint64(until)), []byte(outcome)} {

@@ -11,7 +11,7 @@ import (
 // Collect implements journal.Store, and makes the file smaller.
 // A run goes as a whole: one whose deletion was cut off is not seen any more, and the next
 // Collect goes on with it. Others may read and write meanwhile, but wait at the end, when
-// the file is written anew; that takes as much space again.
+// the file is written again; that takes as much space again.
 func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collected, error) {
 	var done journal.Collected
 	before, err := s.size(ctx)
@@ -39,7 +39,7 @@ func (s *Store) Collect(ctx context.Context, c *journal.Collect) (journal.Collec
 	return done, s.fault(err)
 }
 
-// victims are the runs to delete, and those whose deletion was cut off.
+// victims returns the runs to delete, and those whose deletion was cut off.
 func (s *Store) victims(ctx context.Context, c *journal.Collect) ([]int64, error) {
 	f := c.Filter
 	f.Limit, f.From = 0, ""
@@ -117,7 +117,7 @@ func (t *tx) deleteRun(id int64) error {
 	return nil
 }
 
-// compact writes the file anew, without what was deleted.
+// compact writes the file again, without what was deleted.
 func (s *Store) compact(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -133,7 +133,7 @@ func (s *Store) compact(ctx context.Context) error {
 	}))
 }
 
-// size is that of the content, in bytes.
+// size returns the size of the content in bytes.
 func (s *Store) size(ctx context.Context) (n int64, err error) {
 	err = s.readers.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&n)
 	return n, err

@@ -49,8 +49,8 @@ type item struct {
 	event *exec.Event
 }
 
-// size is about how many bytes an item keeps in memory until it is on disk: with its event and
-// the row that is made of it, and the values in both.
+// size returns about how many bytes an item keeps in memory until it is on disk: its event, the
+// row made of it, and the values in both.
 func (it *item) size() int {
 	const fixed = 1 << 10
 	if it.event.Answer != nil {
@@ -73,7 +73,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// open are the runs that are held.
+// open returns the runs that are held.
 func (q *queue) open() []*Run {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -247,7 +247,7 @@ func (s *Store) commitItems(items []item) {
 	s.watch.tell()
 }
 
-// byRun are the items of each run, in order.
+// byRun returns the items of each run, in order.
 func byRun(items []item) []*part {
 	var parts []*part
 	of := map[*Run]*part{}

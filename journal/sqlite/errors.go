@@ -61,7 +61,7 @@ func busy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// undecodable is the error of a row whose content is broken.
+// undecodable returns the error of a row whose content is broken.
 func undecodable(what string, err error) error {
 	return fmt.Errorf("%s is %w: %w", what, journal.ErrBroken, err)
 }

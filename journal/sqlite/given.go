@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// digestOf is the digest of a text.
+// digestOf returns the digest of a text.
 func digestOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
@@ -95,7 +95,7 @@ func (s *Store) given(ctx context.Context, run string) (*journal.Given, error) {
 	return g, rows.Err()
 }
 
-// givenRow is what the row of a run has of it.
+// givenRow returns what the row of a run has of it.
 func (s *Store) givenRow(ctx context.Context, run string, id int64) (*journal.Given, error) {
 	g := &journal.Given{}
 	var settings, labels string

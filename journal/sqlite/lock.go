@@ -81,15 +81,15 @@ func (l *lock) note(to link) {
 	_, _ = l.file.WriteAt(noteText(to.last, to.sum), 0) // without it damage at the end of the record may not be found
 }
 
-// noteText is a note of two numbers, with their sum.
+// noteText returns a note of two numbers, with their sum.
 func noteText(a, b int64) []byte {
 	return fmt.Appendf(nil, "%016x %016x %016x \n", uint64(a), uint64(b), uint64(sumRow(a, b)))
 }
 
-// noted is what the file of a lock says; nil when it says nothing.
+// noted returns what the file of a lock says; nil when it says nothing.
 func (l *lock) noted() (*link, error) { return readNote(l.file) }
 
-// noted is what the lock of a run says that a process holds, or held when it was killed.
+// noted returns what the lock of a run says that a process holds, or held when it was killed.
 func (s *Store) noted(run int64) (*link, error) {
 	f, err := os.Open(s.lockPath(run))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
@@ -140,7 +140,8 @@ func hostname() string {
 	return host
 }
 
-// bornAt is when a process began, as its system counts; 0 when there is none, or nobody tells.
+// bornAt returns when a process began, as its system counts; 0 if there is no such process, or
+// the system does not tell.
 func bornAt(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -106,7 +106,7 @@ func byteOrder(text []byte) binary.ByteOrder {
 	return nil
 }
 
-// frame is the frame of a number, from 0; nil when there is none.
+// frame returns the frame of a number, from 0; nil when there is none.
 func (w *logReader) frame(n int64) []byte {
 	from := logHeader + n*int64(w.size)
 	if to := from + int64(w.size); w.size > frameHeader && to <= int64(len(w.text)) {
@@ -131,7 +131,7 @@ func (w *logReader) add2(head, page, stored []byte) bool {
 	return w.add(page, stored)
 }
 
-// commits are the commits from a frame on whose salt is this.
+// commits returns the commits from a frame on whose salt is this.
 func (w *logReader) commits(from int64, salt uint64) (n int) {
 	for f := w.frame(from); f != nil; f = w.frame(from) {
 		if binary.BigEndian.Uint64(f[8:]) == salt && binary.BigEndian.Uint32(f[4:]) != 0 {
@@ -228,7 +228,7 @@ func (s *Store) noteLog() {
 	_, _ = n.note.WriteAt(text, 0)
 }
 
-// notedLog is what the note says; nil when there is none.
+// notedLog returns what the note says; nil when there is none.
 func (s *Store) notedLog() (*logEnd, error) {
 	f, err := os.Open(s.logNotePath())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -17,7 +17,7 @@ import (
 // Loops were files once, in the folder solve beside the store: ID.json is what a loop was given,
 // and ID.jsonl has its entries, a line each. They are taken over when somebody resumes the loop.
 
-// loopFolder is the folder of loops that are files.
+// loopFolder returns the folder of loops that are files.
 func (s *Store) loopFolder() string { return filepath.Join(filepath.Dir(s.path), "solve") }
 
 // takenOver is the suffix of the files of loops that were taken over.

@@ -112,10 +112,10 @@ func (r *row) takes(next *row) bool {
 	return r.instance == next.instance && !r.alone && !next.alone && next.end-r.start <= maxRow
 }
 
-// eventID is the key of an event: all of a run together, in order.
+// eventID returns the key of an event: all of a run together, in order.
 func eventID(run, seq int64) int64 { return run<<32 | seq }
 
-// seqOf is the number of the event that has this key.
+// seqOf returns the number of the event that has this key.
 func seqOf(id int64) int64 { return id & (1<<32 - 1) }
 
 // write writes the part.
@@ -193,7 +193,7 @@ func (p *part) writeQuestions(tx *tx) error {
 	return tx.run(tx.asking, p.run.id)
 }
 
-// answerText is an answer as a parameter.
+// answerText returns an answer as a parameter.
 func answerText(a *exec.Answer) any {
 	if a == nil {
 		return nil
@@ -205,5 +205,5 @@ func answerText(a *exec.Answer) any {
 	return body
 }
 
-// countLines is how many lines a row of events has.
+// countLines returns how many lines a row of events has.
 func countLines(body []byte) int64 { return int64(bytes.Count(body, []byte("\n")) + 1) }

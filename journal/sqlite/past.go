@@ -34,8 +34,8 @@ func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	return p, nil
 }
 
-// pastOf is the query for the events of an instance. What works on none is found in all of the
-// run, in their order; there is an index of the others only.
+// pastOf returns the query for the events of an instance. What works on none is found in all of
+// the run, in their order; there is an index of the others only.
 func pastOf(instance string) string {
 	const events = "SELECT id, iif(type = ?1, NULL, body) FROM events "
 	if instance == "" {
@@ -44,7 +44,7 @@ func pastOf(instance string) string {
 	return events + "WHERE run = ?2 AND instance = ?3 AND instance <> '' ORDER BY id"
 }
 
-// past is nil for an instance that has no events. What a call has written is in what it
+// past returns nil for an instance that has no events. What a call has written is in what it
 // returned as well, so those events, which may be large, are not read.
 func (s *Store) past(ctx context.Context, run int64, instance string) (record.Past, error) {
 	rows, err := s.readers.QueryContext(ctx, pastOf(instance), string(exec.Written), run, instance)
@@ -75,7 +75,7 @@ func (s *Store) past(ctx context.Context, run int64, instance string) (record.Pa
 	return p, nil
 }
 
-// decode is the event of a row.
+// decode returns the event of a row.
 func decode(id int64, body []byte) (*exec.Event, error) {
 	return (&journal.Entry{Seq: seqOf(id), Body: body}).Event()
 }

@@ -135,7 +135,7 @@ func (r *Run) Answers(ctx context.Context) iter.Seq2[*journal.Answer, error] {
 	}
 }
 
-// answers are the answers that a run has not taken, as events.
+// answers returns the answers that a run has not taken, as events.
 func (t *tx) answers(run int64) ([]*exec.Event, error) {
 	rows, err := t.conn.QueryContext(t.ctx, `SELECT events.id, body, answer FROM questions q
 		JOIN events ON events.id = (q.run << 32 | q.seq)
@@ -246,7 +246,7 @@ func (r *Run) isAsking() bool {
 	return asking
 }
 
-// answers are those that are not taken and were not given before.
+// answers returns those that are not taken and were not given before.
 func (r *Run) answers(ctx context.Context) ([]*journal.Answer, error) {
 	r.giving.Lock()
 	defer r.giving.Unlock()

@@ -121,7 +121,7 @@ func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(
 	return nil, undecodable("the list of the runs", fmt.Errorf("number %d is missing", next))
 }
 
-// summaryOf is the summary that the row of a run has.
+// summaryOf returns the summary that the row of a run has.
 func (s *Store) summaryOf(row *runRow) (found, error) {
 	r := found{id: row.id, Summary: &journal.Summary{
 		Run: row.name, Plan: row.plan, Program: row.program, Parent: row.parent.String, Status: exec.Status(row.status), Reason: row.reason,
@@ -258,7 +258,7 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry,
 	return page, rows.Err()
 }
 
-// entriesOf are the events of a row.
+// entriesOf returns the events of a row.
 func entriesOf(id int64, body []byte) []*journal.Entry {
 	n := bytes.Count(body, []byte("\n")) + 1
 	entries := make([]*journal.Entry, 0, n)

@@ -70,8 +70,8 @@ func openBroken(ctx context.Context, path string) (*Store, []error, error) {
 	return s, found, nil
 }
 
-// damage is what can be kept of each run. Where commits at the end of the log are lost, which
-// logFault says, only runs that had completed are certain to be whole.
+// damage returns what can be kept of each run. Where commits at the end of the log are lost,
+// which logFault says, only runs that had completed are certain to be whole.
 func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error) {
 	var faults []error
 	if _, err := s.runs(ctx, journal.Filter{}); err != nil {
@@ -100,7 +100,7 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error)
 	return all, faults
 }
 
-// damageOf is what can be kept of a run.
+// damageOf finds what can be kept of a run.
 func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
 	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.number).Scan)
 	if err == nil {

@@ -125,7 +125,7 @@ func insertRun(tx *tx, run string, g *journal.Given, f *journal.Forked) (int64, 
 	return id, tx.setNewest(id)
 }
 
-// object is a map as a JSON object.
+// object returns a map as a JSON object.
 func object(m map[string]string) string {
 	if len(m) == 0 {
 		return "{}"
@@ -154,7 +154,7 @@ func (s *Store) hold(tx *tx, id int64) error {
 	return err
 }
 
-// holdNew is hold for a run that was made just now: nobody has left anything of it.
+// holdNew holds a run that was just made, so that nobody can have left anything of it.
 func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
 	held, err := s.lock(id)
 	if err != nil {
@@ -370,7 +370,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// find is the row of a run.
+// find returns the row of a run.
 func (s *Store) find(ctx context.Context, q querier, run string) (id int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT id FROM runs WHERE name = ? AND status <> ?", run, deleted).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -394,7 +394,7 @@ func (s *Store) heldError(ctx context.Context, q querier, run string, id int64) 
 	return e
 }
 
-// ID is the run's id.
+// ID returns the run's id.
 func (r *Run) ID() string { return r.name }
 
 // Append implements exec.Record. It costs no more than adding to a list, unless the disk

@@ -113,7 +113,7 @@ func (r *runRow) takeTail(v []any) error {
 	return nil
 }
 
-// row is the row of a run.
+// row returns the row of a run.
 func (s *Store) row(ctx context.Context, q querier, id int64) (*runRow, error) {
 	r, err := scanRunRow(q.QueryRowContext(ctx, "SELECT "+runColumns+tailColumns+" FROM runs r"+runTail+" WHERE r.id = ?", id).Scan)
 	if err == nil && r.id != id {
@@ -122,7 +122,7 @@ func (s *Store) row(ctx context.Context, q querier, id int64) (*runRow, error) {
 	return r, err
 }
 
-// links are those that the events of a run must have.
+// links returns those that the events of a run must have.
 func (r *runRow) links(noted *link) []link {
 	all := []link{{r.last, r.head}}
 	if noted != nil {

@@ -13,8 +13,8 @@ import (
 // not taken for one ("plc1").
 const applicationID = 0x706c6331
 
-// schemas are the steps by which a store comes to this version: schemas()[n] takes it
-// from user_version n to n+1. A step that was released does not change any more.
+// schemas returns the steps by which a store comes to this version: schemas()[n] takes it from
+// user_version n to n+1. A step that was released does not change any more.
 func schemas() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
 
 // schema1 is the first version. Times are microseconds since 1970, flags, labels, calls
@@ -216,8 +216,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return err
 }
 
-// version is that of a store's file: 0 for one that has nothing in it. It is an error
-// if the file is something else, or newer.
+// version returns the version of a store's file: 0 for one that has nothing in it. It is an
+// error if the file is something else, or newer.
 func (s *Store) version(ctx context.Context, conn *sql.Conn) (int, error) {
 	var application, version, tables int
 	err := conn.QueryRowContext(ctx,
@@ -273,7 +273,7 @@ func (t *tx) sumAll(path string) error {
 	return err
 }
 
-// ids are numbers that a query yields.
+// ids returns the numbers that a query yields.
 func (t *tx) ids(query string, args ...any) (ids []int64, err error) {
 	rows, err := t.conn.QueryContext(t.ctx, query, args...)
 	if err != nil {

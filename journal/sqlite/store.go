@@ -194,7 +194,7 @@ func syncFolders(path string) {
 	}
 }
 
-// source is what a connection is opened by.
+// source returns what a connection is opened by.
 func (s *Store) source(write bool) string {
 	q := url.Values{"_synchronous": {"FULL"}, "_dqs": {"0"}, "_defensive": {"1"}, "_error_rc": {"1"}}
 	switch {
@@ -450,5 +450,5 @@ func retry(ctx context.Context, most time.Duration, f func() error) error {
 	}
 }
 
-// micros is how times are kept.
+// micros returns how times are kept.
 func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -67,7 +67,7 @@ func (a *adder) sum() int64 {
 	return int64(binary.BigEndian.Uint64(a.h.Sum(space[:0])))
 }
 
-// sumRow is the sum of a row.
+// sumRow returns the sum of a row.
 func sumRow(values ...any) int64 { return newAdder().add(values...).sum() }
 
 // errSum is why a row whose sum is another is broken.
@@ -94,7 +94,7 @@ func scanValues(n int, scan func(...any) error) ([]any, error) {
 	return values, scan(to...)
 }
 
-// sumRows is the sum of all rows that a query yields, in its order.
+// sumRows returns the sum of all rows that a query yields, in its order.
 func sumRows(ctx context.Context, q querier, columns int, query string, args ...any) (int64, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Store) checkParts(ctx context.Context, q querier, r *runRow) error {
 	return err
 }
 
-// eventSum is the sum of a row of events that follows one with the sum before.
+// eventSum returns the sum of a row of events that follows one with the sum before.
 func eventSum(before, id int64, instance, path, kind string, time int64, body []byte, tally any) int64 {
 	a := newAdder().add(before, id, instance, path, kind, time)
 	a.number('t', int64(len(body)))
@@ -224,7 +224,7 @@ func (c *chain) end() error {
 	return nil
 }
 
-// broken is the error of the row that comes next.
+// broken returns the error of the row that comes next.
 func (c *chain) broken(why error) error {
 	return undecodable(fmt.Sprintf("event %d of the run %q", c.last+1, c.name), why)
 }

@@ -20,7 +20,7 @@ type watch struct {
 	store *Store
 
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, when something was written
+	changed chan struct{} // closed, and replaced, when something was written
 	waiting int
 	cancel  context.CancelFunc // of the goroutine that looks
 	err     error              // why it looks no more
@@ -58,8 +58,8 @@ func (w *watch) leave() {
 	}
 }
 
-// next is closed when something is written from now on. What is there already has to
-// be looked for after asking for it.
+// next returns a channel that is closed when something is written from now on. After asking for
+// it, the caller has to look for what is there already.
 func (w *watch) next() (<-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +121,7 @@ func (w *watch) look(ctx context.Context) error {
 	}
 }
 
-// dataVersion is a number that changes when another connection writes the file.
+// dataVersion returns a number that changes when another connection writes the file.
 func dataVersion(ctx context.Context, conn *sql.Conn) (version int64, err error) {
 	err = conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
 	if busy(err) || errors.Is(err, context.Canceled) {

@@ -26,7 +26,7 @@ func (s *Store) verifyNow(ctx context.Context, id int64) error {
 	return err
 }
 
-// storeRow is the row of the store.
+// storeRow returns the row of the store.
 func storeRow(ctx context.Context, q querier) (path string, newest int64, err error) {
 	values, err := scanValues(3, q.QueryRowContext(ctx, "SELECT path, newest, sum FROM store").Scan)
 	if err == nil {
@@ -38,7 +38,7 @@ func storeRow(ctx context.Context, q querier) (path string, newest int64, err er
 	return path, newest, err
 }
 
-// newest is the run that was made last.
+// newest returns the run that was made last.
 func (t *tx) newest() (int64, error) {
 	_, newest, err := storeRow(t.ctx, t.conn)
 	return newest, err
@@ -101,7 +101,7 @@ func (s *Store) checkLocked(ctx context.Context) error {
 	return nil
 }
 
-// lockedRuns are the runs of which there are locks, be it that nobody holds them.
+// lockedRuns returns the runs of which there are locks, be it that nobody holds them.
 func (s *Store) lockedRuns() (locked []int64, err error) {
 	names, err := os.ReadDir(s.path + ".locks")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -115,7 +115,7 @@ func (s *Store) lockedRuns() (locked []int64, err error) {
 	return locked, err
 }
 
-// realPath is the path of a file without symbolic links, of those parts that there are.
+// realPath returns the path of a file without symbolic links, of those parts that there are.
 func realPath(path string) (string, error) {
 	for range 40 {
 		real, err := filepath.EvalSymlinks(path)

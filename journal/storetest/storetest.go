@@ -48,7 +48,7 @@ func Test(t *testing.T, m Maker) {
 	}
 }
 
-// again is Again, or the store itself.
+// again opens the store again with Again, or returns the store itself if there is no Again.
 func (m *Maker) again(t *testing.T, s journal.Store) journal.Store {
 	if m.Again == nil {
 		return s
@@ -121,7 +121,7 @@ func add(t *testing.T, r journal.Run, events ...*exec.Event) (last int64) {
 	return last
 }
 
-// lines are the events of a run, from a number on.
+// lines returns the events of a run from a number on.
 func lines(t *testing.T, s journal.Store, run string, from int64) (all []string) {
 	t.Helper()
 	for e, err := range s.Events(t.Context(), run, from, false) {

@@ -184,7 +184,7 @@ func (b *Builder) acceptable() bool {
 	return false
 }
 
-// Start is where the text begins: behind a byte order mark.
+// Start returns where the text begins, after a byte order mark.
 func (b *Builder) Start() int {
 	if bytes.HasPrefix(b.File.Text, []byte("\ufeff")) {
 		return len("\ufeff")

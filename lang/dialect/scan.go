@@ -83,10 +83,10 @@ func Number(digits string) int {
 	return int(n)
 }
 
-// Digits is how many digits s starts with.
+// Digits returns how many digits s starts with.
 func Digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Word is how many bytes of s make the name it starts with: letters, digits and _.
+// Word returns how many bytes of s make the name that it starts with: letters, digits and _.
 func Word(s string) int {
 	for i, r := range s {
 		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {

@@ -40,8 +40,8 @@ const dagger = "†"
 // literal text says comes through byte for byte, daggers too.
 func (b *Builder) Parts(from diag.Span, parts ...Part) { b.text(from, compact(parts), true) }
 
-// Words is Parts for what is text whatever is in it: a single reference is put into it
-// like others.
+// Words writes like Parts, but the value is always a text: a single reference is inserted like
+// any other.
 func (b *Builder) Words(from diag.Span, parts ...Part) { b.text(from, compact(parts), false) }
 
 func (b *Builder) text(from diag.Span, parts []Part, mayBeWhole bool) {
@@ -136,7 +136,7 @@ func (w *textWriter) daggers(n int, behind string, rest []Part) string {
 	return strings.Repeat(dagger, n)
 }
 
-// part is where literal[from:to] stands.
+// part returns the place of literal[from:to].
 func (w *textWriter) part(p Part, from, to int, same bool) diag.Span {
 	if !same {
 		return p.from

@@ -73,8 +73,8 @@ func (w *Writer) Ref(e *lang.Expr) (place int, ok bool) {
 	return 0, false
 }
 
-// Text is what a string says: literal text by literal, and references, by the place of their
-// call, by ref.
+// Text writes a string: literal text with literal, and references, by the place of their call,
+// with ref.
 func (w *Writer) Text(n lang.Node, literal func(string), ref func(place int)) {
 	text := n.Text()
 	if text == nil {

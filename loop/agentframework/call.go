@@ -96,7 +96,7 @@ func (h *Host) perform(ctx context.Context, r *AgentRun, steps []PlanStep, limit
 	return outcomes, worst(errs)
 }
 
-// worst is the error that ends the run: one that only waits goes behind others.
+// worst returns the error that ends the run: an error that only waits comes after others.
 func worst(errs []error) (found error) {
 	for _, err := range errs {
 		var paused *pausedError
@@ -109,7 +109,7 @@ func worst(errs []error) (found error) {
 	return found
 }
 
-// target is what a step calls.
+// target returns what a step calls.
 func (s *PlanStep) target() string {
 	switch s.Kind {
 	case CallTool:
@@ -147,8 +147,8 @@ func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, e
 // may reports whether a list of what may be called has a name; nil has all.
 func may(list []string, name string) bool { return list == nil || slices.Contains(list, name) }
 
-// child is the run of the agent that a step calls: the one that waits, or that the step answers,
-// else a new one; nil when it calls no agent.
+// child returns the run of the agent that a step calls: the one that waits, or that the step
+// answers, else a new one; nil when it calls no agent.
 func (h *Host) child(r *AgentRun, s *PlanStep) *AgentRun {
 	if s.Kind != CallSubagent {
 		return nil
@@ -252,7 +252,7 @@ func (r *AgentRun) invoked(s *PlanStep, said string) outcome {
 	return outcome{value: jsonscan.Encode("skill:" + s.SkillName + ":invoked")}
 }
 
-// outcome is what came of the call of a step.
+// outcome returns what came of the call of a step.
 func (r *AgentRun) outcome(s *PlanStep, c *loop.Called) outcome {
 	f := c.Failure
 	switch {
@@ -325,7 +325,7 @@ func (h *Host) run(ctx context.Context, c *loop.Caller, id string, calls []model
 	return called, nil
 }
 
-// refusedCalls are calls that somebody did not want made.
+// refusedCalls returns the calls that were refused.
 func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 	called := make([]loop.Called, len(calls))
 	for i := range called {
@@ -334,8 +334,9 @@ func refusedCalls(calls []model.FunctionCall, why error) []loop.Called {
 	return called
 }
 
-// asking is the tool by which a callback is put to a person, as a call that waits for approval. It
-// is the one that callbacks of plans in files call, so that whoever reads the record knows it.
+// asking returns the tool by which a callback is put to a person, as a call that waits for
+// approval. It is the one that callbacks of plans in files call, so that whoever reads the
+// record knows it.
 func asking() *tool.Tool {
 	known, _ := tool.Step(dialect.StepTool)
 	t := *known
@@ -374,7 +375,7 @@ func (h *Host) ask(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMess
 	return orNull(called[0].Value), nil
 }
 
-// answer is what Options.OnCallback says, once.
+// answer returns what Options.OnCallback says, once.
 func (h *Host) answer(ctx context.Context, r *AgentRun, cb *Callback) (json.RawMessage, error) {
 	type said struct {
 		Answer   json.RawMessage `json:"answer,omitempty"`

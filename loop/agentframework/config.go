@@ -32,8 +32,8 @@ type PlanningConfig struct {
 	ReflectAfterEachBatch bool    `json:"reflect_after_each_batch"`
 }
 
-// DefaultPlanning are the defaults, enabled: what planning_override true means where there is no
-// block.
+// DefaultPlanning returns the defaults, enabled: what planning_override true means where there
+// is no block.
 func DefaultPlanning() *PlanningConfig {
 	return &PlanningConfig{Enabled: true, ParallelExecution: true, RefResolution: Lenient, MaxSteps: 50, MaxPlanRevisions: 3, StepTimeoutSeconds: 60}
 }
@@ -103,7 +103,7 @@ func (p *blockReader) names(raw gjson.Result) error {
 	return nil
 }
 
-// value is a member that is there, while nothing was wrong.
+// value returns a member that is there, while nothing was wrong.
 func (p *blockReader) value(name string) (gjson.Result, bool) {
 	v, ok := p.values[name]
 	return v, ok && p.err == nil
@@ -173,7 +173,7 @@ func (p *blockReader) seconds(name string, to *float64) {
 	}
 }
 
-// float is a number as Python writes those that have a fraction.
+// float returns a number as Python writes those that have a fraction.
 func float(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".eIN") {

@@ -205,7 +205,7 @@ func (d *Decision) payload(p gjson.Result, _ Known) error {
 	return nil
 }
 
-// parameters are those of an object; {} where there are none.
+// parameters returns those of an object; {} where there are none.
 func parameters(p gjson.Result) (json.RawMessage, bool) {
 	v := p.Get("parameters")
 	switch {
@@ -217,7 +217,7 @@ func parameters(p gjson.Result) (json.RawMessage, bool) {
 	return json.RawMessage(v.Raw), true
 }
 
-// reprOf is a value as Python writes it in a message.
+// reprOf returns a value as Python writes it in a message.
 func reprOf(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return python.Repr(v.Str)

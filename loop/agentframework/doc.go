@@ -47,18 +47,19 @@
 //   - Several callbacks may wait: they are resolved one after the other, in the order of the plan.
 //     One that a new plan lists again is asked again. continue_plan counts as a stall wherever it
 //     changes nothing.
-//   - A step that timed out has one result and one record, and what it gives later is dropped. The
-//     time is that of each step of a batch of several; a tool that has a timeout of its own keeps to it.
+//   - A step that timed out has one result and one record, and what it gives later is dropped.
+//     The time is that of each step of a batch of several; a tool that has a timeout of its own
+//     keeps to it.
 //   - References in texts are put in as JSON, not as Python writes values.
 //   - The message about references names them.
 //   - The prompt is that of the driver, also when planning_override has an agent plan.
 //   - A decision of an agent that does not plan which can't be read ends its run as failed.
 //   - An exception's type is the code of the failure: "timeout: no answer within 1s".
 //   - Numbers keep their digits, and a message that is null is "".
-//   - A final message has to meet the schema of the task's output: one that does not is a semantic
-//     error of an agent that plans, and fails one that does not. Where it has no response, its message
-//     may be JSON that meets the schema; one of which nothing would be left, since its response
-//     is no object, can't be read.
+//   - A final message has to meet the schema of the task's output: one that does not is a
+//     semantic error of an agent that plans, and fails one that does not. Where it has no
+//     response, its message may be JSON that meets the schema; one of which nothing would be
+//     left, since its response is no object, can't be read.
 //   - A result that a subagent's callback comes to has the callback as its response.
 //
 // Nothing is printed, logged or read from the environment: what agent_framework logs as warnings

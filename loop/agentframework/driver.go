@@ -25,7 +25,7 @@ type TurnDriver interface {
 	RunTurn(ctx context.Context, agent *Agent, host *Host, run *AgentRun, callerID string) (*AgentResult, error)
 }
 
-// selectTurnDriver is the driver of an agent: the override, else what the agent says.
+// selectTurnDriver returns the driver of an agent: the override, else what the agent says.
 func selectTurnDriver(a *Agent, override *bool) TurnDriver {
 	plans := a.Planning != nil && a.Planning.Enabled
 	if override != nil {
@@ -59,7 +59,7 @@ func (*StandardTurnDriver) RunTurn(ctx context.Context, agent *Agent, host *Host
 // decisionError is that a decision can't be read.
 type decisionError struct{ error }
 
-// decide is the decision that was put off, else that of the model.
+// decide returns the decision that was put off, else that of the model.
 func (h *Host) decide(ctx context.Context, r *AgentRun, known Known) (*Decision, error) {
 	if d := r.decision; d != nil {
 		return d, nil
@@ -120,7 +120,7 @@ func object(text string) (json.RawMessage, error) {
 	return doc.Root.AppendJSON(nil), nil
 }
 
-// withKind is an object with this kind.
+// withKind returns an object with this kind.
 func withKind(payload json.RawMessage, kind string) json.RawMessage {
 	b := append([]byte(`{"kind":`), jsonscan.Encode(kind)...)
 	if string(payload) != "{}" {
@@ -160,7 +160,7 @@ func (h *Host) do(ctx context.Context, r *AgentRun, d *Decision, callerID string
 	return nil, fmt.Errorf("agentframework: Unsupported decision kind: %s", d.Kind)
 }
 
-// final is the result of a final message.
+// final returns the result of a final message.
 func (h *Host) final(d *Decision) *AgentResult {
 	return &AgentResult{Status: Completed, Message: d.Message, Response: d.Response, Decision: d}
 }
@@ -191,7 +191,7 @@ func (h *Host) single(ctx context.Context, r *AgentRun, d *Decision) error {
 	return nil
 }
 
-// told is what a model is told of a call that it decided on.
+// told returns what a model is told of a call that it decided on.
 func told(s *PlanStep, o *outcome) string {
 	name := map[string]string{CallTool: "tool", CallSubagent: "subagent", InvokeSkill: "skill"}[s.Kind]
 	switch {

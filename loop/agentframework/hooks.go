@@ -32,7 +32,7 @@ type Hooks struct {
 	RespondToCallback func(ctx context.Context, caller *AgentRun, c *Callback) (json.RawMessage, error)
 }
 
-// preAgent is the result with which a hook ends a run before it begins; nil is none.
+// preAgent returns the result with which a hook ends a run before it begins; nil is none.
 func (h *Host) preAgent(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	if h.opts.Hooks.PreAgent == nil {
 		return nil, nil
@@ -99,7 +99,7 @@ func (h *Host) postStep(ctx context.Context, r *AgentRun, s *PlanStep, o *outcom
 	}
 }
 
-// respond is what a hook answers to the callback of a subagent; nil is nothing.
+// respond returns what a hook answers to the callback of a subagent; nil is nothing.
 func (h *Host) respond(ctx context.Context, caller, callee *AgentRun, cb *Callback) (json.RawMessage, error) {
 	f := h.opts.Hooks.RespondToCallback
 	if f == nil {

@@ -77,7 +77,7 @@ type AgentResult struct {
 	Run      *AgentRun       `json:"-"`
 }
 
-// envelope is the result as what a step gives.
+// envelope returns the result as what a step gives.
 func (r *AgentResult) envelope() json.RawMessage {
 	response := r.Response
 	if r.Callback != nil {
@@ -146,7 +146,8 @@ type Host struct {
 // hostID is who calls the first agent.
 const hostID = "host"
 
-// NewHost is a host of agents. The error is that of a task or of options that make no sense.
+// NewHost returns a host of agents. The error is that of a task or of options that make no
+// sense.
 func NewHost(task *loop.Task, opts *Options) (*Host, error) {
 	h := &Host{}
 	if opts != nil {
@@ -194,7 +195,7 @@ func (h *Host) compile() error {
 	return nil
 }
 
-// agent is an agent by its id; nil is none.
+// agent returns an agent by its id; nil is none.
 func (h *Host) agent(id string) *Agent {
 	if id == h.opts.Agent.ID {
 		return &h.opts.Agent
@@ -240,7 +241,7 @@ func (h *Host) RunAgent(ctx context.Context, id string, parameters json.RawMessa
 	return h.drive(ctx, h.newRun(agent, runID, hostID, params, planningOverride))
 }
 
-// newRun is a run of an agent that has not begun.
+// newRun returns a run of an agent that has not begun.
 func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool) *AgentRun {
 	fault := a.complete(&params)
 	r := &AgentRun{ID: id, Agent: a, CallerID: caller, Parameters: params, fault: fault, children: map[string]*AgentRun{}, blocked: map[string]*AgentRun{}}
@@ -255,7 +256,7 @@ func (h *Host) newRun(a *Agent, id, caller string, params Values, override *bool
 	return r
 }
 
-// request is what an agent is given to do.
+// request returns what an agent is given to do.
 func request(params *Values) string {
 	instruction, _ := params.Get("instruction")
 	rest := Values{}
@@ -320,7 +321,7 @@ func (h *Host) turn(ctx context.Context, r *AgentRun) (*AgentResult, error) {
 	return h.postAgent(ctx, r, result)
 }
 
-// blockedBy is the result of a run that waits for the answer to a callback.
+// blockedBy returns the result of a run that waits for the answer to a callback.
 func (r *AgentRun) blockedBy(cb *Callback) *AgentResult {
 	return &AgentResult{Status: Blocked, Message: cb.Message, Callback: cb, Run: r}
 }
@@ -389,10 +390,10 @@ func (h *Host) converse(ctx context.Context, r *AgentRun) (*model.Reply, error) 
 	return reply, err
 }
 
-// place is a run among those of the host.
+// place returns a run among those of the host.
 func (h *Host) place(r *AgentRun) string { return strings.TrimPrefix(r.ID, h.k.Loop.ID) }
 
-// finding is a finding about an answer.
+// finding returns a finding about an answer.
 func finding(message string) diag.Finding {
 	return diag.Finding{Code: diag.BadNotation, Severity: diag.Error, Message: message}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// text is a value as text: what a string says, else its JSON.
+// text returns a value as text: what a string says, else its JSON.
 func text(v json.RawMessage) string {
 	var s string
 	if len(v) > 0 && v[0] == '"' && json.Unmarshal(v, &s) == nil {
@@ -25,16 +25,16 @@ type Values struct {
 	byID  map[string]json.RawMessage
 }
 
-// Get is the value of a name.
+// Get returns the value of a name.
 func (v *Values) Get(name string) (json.RawMessage, bool) {
 	value, ok := v.byID[name]
 	return value, ok
 }
 
-// Names are those of all values, in order.
+// Names returns those of all values, in order.
 func (v *Values) Names() []string { return slices.Clone(v.names) }
 
-// Len is how many there are.
+// Len returns how many there are.
 func (v *Values) Len() int { return len(v.names) }
 
 func (v *Values) set(name string, value json.RawMessage) {
@@ -85,7 +85,7 @@ func (v *Values) add(object gjson.Result) {
 	})
 }
 
-// orNull is JSON, null where there is none.
+// orNull returns JSON, or null if there is none.
 func orNull(v json.RawMessage) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")
@@ -93,7 +93,7 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// nullable is a text, null where it is "".
+// nullable returns a text, null where it is "".
 func nullable(s string) *string {
 	if s == "" {
 		return nil

@@ -58,7 +58,7 @@ func ParseAgent(text []byte) (*Agent, error) {
 	return &a, err
 }
 
-// parts are the front matter of a file and the one or two parts behind it.
+// parts returns the front matter of a file and the one or two parts behind it.
 func parts(text []byte) (front []byte, body []string, err error) {
 	var all [][]string
 	for line := range strings.Lines(string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))) {
@@ -165,7 +165,7 @@ func (a *Agent) checkPrompt() error {
 	return nil
 }
 
-// parameter is the parameter of this name; nil is none.
+// parameter returns the parameter of this name; nil is none.
 func (a *Agent) parameter(name string) *Parameter {
 	i := slices.IndexFunc(a.Parameters, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -196,7 +196,7 @@ func (a *Agent) complete(params *Values) (fault string) {
 	return fmt.Sprintf("parameters: the agent %q needs %s", a.ID, python.List(missing))
 }
 
-// fill is the prompt of an agent with the parameters put in.
+// fill returns the prompt of an agent with the parameters put in.
 func fill(prompt string, params *Values) string {
 	x := &resolving{known: &References{InvocationParameters: params, StepResults: &Values{}}}
 	x.text("\n"+prompt, nil) // which is a text, also when it is one reference

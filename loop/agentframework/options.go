@@ -179,7 +179,7 @@ func (o *Options) checkAgents() error {
 	return nil
 }
 
-// ModelNames are the names of models that agents have, which Options.Models may have.
+// ModelNames returns the names of models that agents have, which Options.Models may have.
 func (o *Options) ModelNames() (names []string) {
 	for _, a := range append([]Agent{o.Agent}, o.Agents...) {
 		if a.Model != "" {

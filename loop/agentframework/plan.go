@@ -39,7 +39,7 @@ type planStep struct {
 	Parameters     json.RawMessage `json:"parameters"`
 }
 
-// MarshalJSON is the step with all of its nine members.
+// MarshalJSON returns the step with all of its nine members.
 func (s *PlanStep) MarshalJSON() ([]byte, error) {
 	params := s.Parameters
 	if params == nil {
@@ -51,7 +51,7 @@ func (s *PlanStep) MarshalJSON() ([]byte, error) {
 	}), nil
 }
 
-// stepKinds are the kinds of steps, and the members that say what they call; sorted.
+// stepKinds returns the kinds of steps, and the members that say what they call; sorted.
 func stepKinds() []struct{ kind, target string } {
 	return []struct{ kind, target string }{
 		{CallSubagent, "subagent_id"}, {CallTool, "tool_name"}, {CallbackKind, "callback_intent"}, {InvokeSkill, "skill_name"},

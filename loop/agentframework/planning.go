@@ -74,8 +74,8 @@ func (d *PlanningTurnDriver) RunTurn(ctx context.Context, _ *Agent, host *Host, 
 	return nil, t.execute(ctx, s, batch)
 }
 
-// decide is the decision of the model; nil with a result, or without one, when it could not be
-// read.
+// decide returns the decision of the model; nil with a result, or without one, when it could
+// not be read.
 func (t *planning) decide(ctx context.Context) (*Decision, *AgentResult, error) {
 	known := Known{Planning: true}
 	if s := t.run.PlanState; s != nil {
@@ -127,7 +127,7 @@ func (t *planning) cap(ctx context.Context, limit, detail string) (*AgentResult,
 	}, t.callerID)
 }
 
-// plan is the phase without a plan.
+// plan returns the phase without a plan.
 func (t *planning) plan(ctx context.Context) (*AgentResult, error) {
 	d, result, err := t.decide(ctx)
 	if d == nil {
@@ -191,7 +191,7 @@ func (t *planning) install(before []PlanStep, why string, change func(*PlanState
 	t.run.remind(reminder(s, false))
 }
 
-// batch are the steps that are executed at once, or that there may be no more.
+// batch returns the steps that are executed at once, or that there may be no more.
 func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capped bool) {
 	if !t.Config.ParallelExecution {
 		ready = ready[:1]
@@ -206,7 +206,7 @@ func (t *planning) batch(s *PlanState, ready []PlanStep) (batch []PlanStep, capp
 	return ready[:min(len(ready), t.left(s))], false
 }
 
-// left is how many steps may still be executed, beside the callbacks that wait.
+// left returns how many steps may still be executed, beside the callbacks that wait.
 func (t *planning) left(s *PlanState) int {
 	return max(0, t.Config.MaxSteps-s.TotalStepsExecuted-len(s.callbacks()))
 }
@@ -316,7 +316,8 @@ func (t *planning) reflect(ctx context.Context, s *PlanState) (*AgentResult, err
 	return t.host.dispatch(ctx, t.run, d, t.callerID)
 }
 
-// answers is the step whose subagent a call answers by the parameter "resolution"; "" is none.
+// answers returns the step whose subagent a call answers by the parameter "resolution"; "" is
+// none.
 func (t *planning) answers(s *PlanState, d *Decision) string {
 	if !gjson.GetBytes(d.Parameters, resolution).Exists() {
 		return ""

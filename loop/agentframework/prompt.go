@@ -32,7 +32,7 @@ You plan. The phases follow one another:
 A step is {"id": a letter and then letters, digits and _, "kind": "call_tool", "call_subagent", "invoke_skill" or "callback", "tool_name", "subagent_id", "skill_name" or "callback_intent" as the kind says, "parameters": {…}, "depends_on": [ids of steps before it in the same list], "message": …}.
 "{{id}}" or "{{id.member.0}}" in a parameter is the result of a step or a part of it, "{{name}}" a parameter that you were given. It does not make the step wait: name the step in "depends_on" as well, unless it is already done. The result of a subagent is {"message", "response", "status"}. A step that failed gives {"error": …}, and the steps after it run all the same. Steps that are done stay done: their ids are not used again, and they are not in "depends_on".`
 
-// system is what an agent is told.
+// system returns what an agent is told.
 func (h *Host) system(a *Agent, plans bool) string {
 	var b strings.Builder
 	if a.Role != "" {
@@ -95,7 +95,7 @@ func entry(b *strings.Builder, name, description string, params json.RawMessage)
 	b.WriteByte('\n')
 }
 
-// outputFault is why a final message is not the output that is wanted; "" is that it is.
+// outputFault returns why a final message is not the expected output, or "".
 func (h *Host) outputFault(r *AgentRun, d *Decision) string {
 	if h.schema == nil || hasCaller(r.CallerID) {
 		return ""
@@ -106,8 +106,8 @@ func (h *Host) outputFault(r *AgentRun, d *Decision) string {
 	return ""
 }
 
-// output is what a final message comes to: its response, else its message, as text or, where only
-// that meets the schema of the output, as the JSON that it is.
+// output returns what a final message comes to: its response, else its message, as text or,
+// where only that meets the schema of the output, as the JSON that it is.
 func (h *Host) output(response json.RawMessage, message string) json.RawMessage {
 	if response != nil {
 		return response
@@ -135,7 +135,7 @@ const (
 // schemaMember is a member of an object that a schema describes.
 type schemaMember struct{ name, schema string }
 
-// objectOf is the schema of an object of these members, in order.
+// objectOf returns the schema of an object of these members, in order.
 func objectOf(required []string, members ...schemaMember) json.RawMessage {
 	var properties loop.Object
 	for _, m := range members {
@@ -148,7 +148,7 @@ func objectOf(required []string, members ...schemaMember) json.RawMessage {
 	return schema.JSON()
 }
 
-// parametersSchema is the schema of the parameters that an agent declares; nil is none.
+// parametersSchema returns the schema of the parameters that an agent declares; nil is none.
 func (a *Agent) parametersSchema() json.RawMessage {
 	var members []schemaMember
 	var required []string
@@ -174,7 +174,7 @@ func (a *Agent) parametersSchema() json.RawMessage {
 
 func enum(names []string) string { return `{"enum":` + string(jsonscan.Encode(names)) + `}` }
 
-// stepSchema is the schema of a step. A name is any text when there are none.
+// stepSchema returns the schema of a step. A name is any text when there are none.
 func stepSchema(n names) string {
 	var kinds []string
 	for _, k := range stepKinds() {
@@ -188,7 +188,7 @@ func stepSchema(n names) string {
 
 func listOf(item string) string { return `{"type":"array","items":` + item + `}` }
 
-// decisionSchema is the schema of a decision as text.
+// decisionSchema returns the schema of a decision as text.
 func decisionSchema(plans bool) json.RawMessage {
 	kinds := plainKinds()
 	if plans {
@@ -225,8 +225,8 @@ func namesOf(c *tool.Catalogue) (n names) {
 	return n
 }
 
-// Functions are the decisions of an agent that plans as functions that a model may call, one at a
-// time; the tools that call_tool and steps may name are those of a catalogue. See
+// Functions returns the decisions of an agent that plans as functions that a model may call,
+// one at a time; the tools that call_tool and steps may name are those of a catalogue. See
 // Options.CallFunctions.
 func Functions(c *tool.Catalogue) []model.Function { return functions(namesOf(c), true) }
 

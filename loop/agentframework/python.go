@@ -14,12 +14,12 @@ import (
 // Messages and reminders are contract as Python writes them: its quotes, its lists, its names
 // of types and its JSON.
 
-// reprs is a list of texts, sorted.
+// reprs returns a list of texts, sorted.
 func reprs(list []string) string {
 	return python.List(slices.Sorted(slices.Values(list)))
 }
 
-// typeName is Python's name of the type of a value.
+// typeName returns Python's name of the type of a value.
 func typeName(v gjson.Result) string {
 	switch {
 	case v.Type == gjson.String:
@@ -38,7 +38,8 @@ func typeName(v gjson.Result) string {
 	return "NoneType"
 }
 
-// str is a value as text, without white space around it: a name that should have been a text.
+// str returns a value as text, without white space around it: a name that should have been a
+// text.
 func str(v gjson.Result) string {
 	switch {
 	case !v.Exists():
@@ -55,7 +56,7 @@ func str(v gjson.Result) string {
 	return v.Raw
 }
 
-// optional is a value as text; "" for null as well.
+// optional returns a value as text; "" for null as well.
 func optional(v gjson.Result) string {
 	if v.Type == gjson.Null {
 		return ""
@@ -76,7 +77,7 @@ func isEmpty(v gjson.Result) bool {
 	return v.Type != gjson.True
 }
 
-// cut is the first n characters of a text.
+// cut returns the first n characters of a text.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -18,7 +18,7 @@ func systemReminder(lines ...string) string {
 	return "<system_reminder>\n" + strings.Join(lines, "\n") + "\n</system_reminder>"
 }
 
-// reminder is what a model is told of its plan.
+// reminder returns what a model is told of its plan.
 func reminder(s *PlanState, endOfPlan bool) string {
 	type status struct {
 		ID     string `json:"id"`
@@ -55,7 +55,7 @@ func reminder(s *PlanState, endOfPlan bool) string {
 	return systemReminder(lines...)
 }
 
-// displayed is a result as a reminder shows it.
+// displayed returns a result as a reminder shows it.
 func displayed(result json.RawMessage) json.RawMessage {
 	v := gjson.ParseBytes(result)
 	switch {
@@ -67,7 +67,7 @@ func displayed(result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// subagentEnvelope is what a model is told of the result of a subagent.
+// subagentEnvelope returns what a model is told of the result of a subagent.
 func subagentEnvelope(message string, response json.RawMessage) string {
 	if response == nil || string(response) == "" || string(response) == "null" {
 		return message

@@ -72,7 +72,7 @@ type place struct {
 	list  bool
 }
 
-// String is the place as in a.b[0].
+// String returns the place as in a.b[0].
 func (p *place) String() string {
 	switch {
 	case p == nil:
@@ -155,7 +155,7 @@ func (x *resolving) miss(format string, args ...any) {
 	}
 }
 
-// look is the value that a reference leads to; "" where it leads nowhere.
+// look returns the value that a reference leads to; "" where it leads nowhere.
 func (x *resolving) look(token string, at *place) json.RawMessage {
 	names := strings.Split(token, ".")
 	empty := json.RawMessage(`""`)
@@ -183,7 +183,7 @@ func (x *resolving) look(token string, at *place) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-// part is a part of a value, or why it has none.
+// part returns a part of a value, or why it has none.
 func part(v gjson.Result, name string) (gjson.Result, string) {
 	switch {
 	case v.IsArray() && name[0] >= '0' && name[0] <= '9':

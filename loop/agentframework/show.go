@@ -43,9 +43,9 @@ func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok
 	}
 }
 
-// program is a plan as a program, in which the results that there are stand for steps that are done.
-// What a step calls that is no tool is one that does nothing here: an agent, a skill, or something
-// that there is not.
+// program returns a plan as a program, in which the results that there are stand for steps that
+// are done. What a step calls that is no tool is one that does nothing here: an agent, a skill,
+// or something that there is not.
 func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, diag.List) {
 	h := t.host
 	doc, findings := agentframework.Notation().Parse(diag.NewFile("plan", jsonscan.Encode(map[string]any{"plan": plain(steps)})), &dialect.Options{})
@@ -87,7 +87,7 @@ func plain(steps []PlanStep) []*PlanStep {
 	return list
 }
 
-// standIn is a tool of a name that calls nothing: that of an agent or of a skill.
+// standIn returns a tool of a name that calls nothing: that of an agent or of a skill.
 func (h *Host) standIn(name string) *tool.Tool {
 	open, _ := schemas.Compile([]byte(`true`), nil)
 	d := &tool.Definition{Name: name, Description: "There is no such tool: the step fails.", Output: open}

@@ -84,7 +84,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	})
 }
 
-// configOf is the planning configuration that options of a loop come to.
+// configOf returns the planning configuration that options of a loop come to.
 func configOf(o *loop.Options) *PlanningConfig {
 	c := DefaultPlanning()
 	if o == nil {

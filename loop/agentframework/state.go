@@ -55,7 +55,7 @@ type CompletedStep struct {
 	Error               string // "" is none
 }
 
-// MarshalJSON is the record with its times in seconds since 1970.
+// MarshalJSON returns the record with its times in seconds since 1970.
 func (c *CompletedStep) MarshalJSON() ([]byte, error) {
 	return jsonscan.Encode(struct {
 		StepID              string          `json:"step_id"`
@@ -70,7 +70,7 @@ func (c *CompletedStep) MarshalJSON() ([]byte, error) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// completedIDs are the steps that were done, in order.
+// completedIDs returns the steps that were done, in order.
 func (s *PlanState) completedIDs() []string {
 	ids := make([]string, len(s.CompletedSteps))
 	for i := range s.CompletedSteps {
@@ -79,7 +79,7 @@ func (s *PlanState) completedIDs() []string {
 	return ids
 }
 
-// pending are the steps of the plan that were not done, in order.
+// pending returns the steps of the plan that were not done, in order.
 func (s *PlanState) pending() []string {
 	done := setOf(s.completedIDs())
 	ids := []string{}
@@ -91,7 +91,7 @@ func (s *PlanState) pending() []string {
 	return ids
 }
 
-// ready are the steps that may be executed: not begun, and all that they depend on done.
+// ready returns the steps that may be executed: not begun, and all that they depend on done.
 func (s *PlanState) ready() []PlanStep {
 	done := setOf(s.completedIDs())
 	var list []PlanStep
@@ -107,7 +107,7 @@ func (s *PlanState) ready() []PlanStep {
 	return list
 }
 
-// callbacks are the steps that wait for the model, in the order of the plan.
+// callbacks returns the steps that wait for the model, in the order of the plan.
 func (s *PlanState) callbacks() []string {
 	done := setOf(s.completedIDs())
 	var ids []string
@@ -128,7 +128,7 @@ func (s *PlanState) refresh() {
 	}
 }
 
-// step is a step of the plan; nil is none.
+// step returns a step of the plan; nil is none.
 func (s *PlanState) step(id string) *PlanStep {
 	i := slices.IndexFunc(s.Plan, func(p PlanStep) bool { return p.ID == id })
 	if i < 0 {
@@ -167,7 +167,7 @@ func (s *PlanState) waitFor(step *PlanStep, cb *Callback) {
 	}{true, cb.Intent, step.ID, cb.Message, orNull(cb.Parameters)}))
 }
 
-// intent is that of the callback that a step waits for.
+// intent returns that of the callback that a step waits for.
 func (s *PlanState) intent(id string) string {
 	v, _ := s.StepResults.Get(id)
 	return gjson.GetBytes(v, "intent").Str
@@ -204,7 +204,7 @@ func (s *PlanState) replace(steps []PlanStep, kept map[string]bool) {
 	s.refresh()
 }
 
-// failed are the results that are errors: the steps and what went wrong.
+// failed returns the results that are errors: the steps and what went wrong.
 func (s *PlanState) failed() (list [][2]string) {
 	for _, id := range s.StepResults.names {
 		v, _ := s.StepResults.Get(id)
@@ -217,7 +217,7 @@ func (s *PlanState) failed() (list [][2]string) {
 	return list
 }
 
-// stepIDs are the ids of steps.
+// stepIDs returns the ids of steps.
 func stepIDs(steps []PlanStep) map[string]bool {
 	set := make(map[string]bool, len(steps))
 	for i := range steps {
@@ -245,7 +245,7 @@ type PlanUpdated struct {
 	Plan           []PlanStep `json:"plan"`
 }
 
-// updated is the event of the plan of a state that was another before.
+// updated returns the event of the plan of a state that was another before.
 func (s *PlanState) updated(before []PlanStep) *PlanUpdated {
 	return &PlanUpdated{
 		Type: "plan_updated", IsInitial: before == nil, PlanRevision: s.PlanRevision, StepCount: len(s.Plan),
@@ -253,7 +253,7 @@ func (s *PlanState) updated(before []PlanStep) *PlanUpdated {
 	}
 }
 
-// without are the steps of a plan that another has not, sorted.
+// without returns the steps of a plan that another has not, sorted.
 func without(plan, other []PlanStep) []string {
 	has, ids := stepIDs(other), []string{}
 	for i := range plan {

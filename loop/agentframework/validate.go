@@ -11,8 +11,9 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// planFault is what is wrong with a plan beyond its form: ids that were done, and references to
-// nothing; "" is nothing. A nil state is that there is no plan yet; kept are the steps that stay.
+// planFault returns what is wrong with a plan beyond its form: ids that were done, and
+// references to nothing; "" is nothing. A nil state is that there is no plan yet; kept are the
+// steps that stay.
 func planFault(kind string, steps, kept []PlanStep, s *PlanState, params *Values) string {
 	known, done := map[string]bool{}, []string{}
 	if s != nil {
@@ -62,7 +63,7 @@ func collisions(ids, done []string) string {
 		"{{step_id}} in parameters instead."
 }
 
-// unresolvable are lines about the references of steps that begin with nothing known.
+// unresolvable returns lines about the references of steps that begin with an unknown name.
 func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 	for i := range steps {
 		found := map[string]bool{}
@@ -77,7 +78,7 @@ func unresolvable(steps []PlanStep, known map[string]bool) (lines []string) {
 	return lines
 }
 
-// removalFault is what is wrong with taking steps out of a plan; "" is nothing.
+// removalFault returns what is wrong with taking steps out of a plan; "" is nothing.
 func removalFault(remove []string, s *PlanState) string {
 	done, pending, gone := setOf(s.completedIDs()), setOf(s.pending()), setOf(remove)
 	var faults []string
@@ -100,7 +101,7 @@ func removalFault(remove []string, s *PlanState) string {
 	return strings.Join(faults, "\n\n")
 }
 
-// callbackFault is that a callback is no answer to steps that have failed; "" is nothing.
+// callbackFault returns that a callback is no answer to steps that have failed; "" is nothing.
 func callbackFault(d *Decision, s *PlanState, endOfPlan bool) string {
 	failed := s.failed()
 	if !endOfPlan || d.Kind != CallbackKind || failed == nil {

@@ -58,7 +58,7 @@ func (o *Options) maxToolCalls() int {
 	return o.MaxToolCalls
 }
 
-// Preamble is what the system prompt of an agent with planning ends with.
+// Preamble returns what the system prompt of an agent with planning ends with.
 func (o *Options) Preamble() string {
 	return fmt.Sprintf(`You can keep a plan. Make one when a task has three or more steps, when steps need the results of others, or when it has to be complete; not for what one or two calls do, and not before you know enough.
 create_plan takes 2-%d steps, each a goal and not a single call; depends_on names the steps whose results it needs. Call start_step before you work on a step, and mark_step_done with a result that says enough for the steps that depend on it, or mark_step_failed with the reason. get_plan and get_ready_steps show how things stand; after calls you are reminded of it.
@@ -105,7 +105,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	})
 }
 
-// recorded is options whose memory and whose approvals are in the record of a loop.
+// recorded returns options whose memory and approvals are in the record of a loop.
 func recorded(k *loop.Kernel, o *Options) *Options {
 	own := *o
 	if o.Memory != nil {
@@ -150,12 +150,13 @@ func shown(k *loop.Kernel, plan *Plan) (json.RawMessage, error) {
 	}
 }
 
-// Program is the plan as a program of steps in words, which a person is shown: see loop.Words.
+// Program returns the plan as a program of steps in words, which a person is shown: see
+// loop.Words.
 func (p *Plan) Program(tools *tool.Catalogue) (*compile.Program, error) {
 	return loop.Words(tools, flux.Notation(), jsonscan.Encode(p))
 }
 
-// ownTool is the first tool of a catalogue with the name of one of the six; "" is none.
+// ownTool returns the first tool of a catalogue with the name of one of the six; "" is none.
 func ownTool(c *tool.Catalogue) string {
 	if c == nil {
 		return ""

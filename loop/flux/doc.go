@@ -10,16 +10,18 @@
 // through loop.Caller: checked, approved and recorded like the calls of a plan.
 //
 // Names, defaults, JSON shapes and messages are those of Flux. It differs where its own documents
-// contradict what it does, or where its answer is a fault of Python's:
+// contradict what it does, or where its answer is a Python exception:
 //
-//   - The nudge comes only while a step is pending or in progress; Options.NudgeAlways is as Flux does.
+//   - The nudge comes only while a step is pending or in progress; Options.NudgeAlways restores
+//     Flux's rule.
 //   - A step name may not end in a line break.
-//   - Steps that are no JSON array of objects with names have messages that say so.
-//   - A change that the memory does not take is none.
-//   - Arguments are of the types of the tools' schemas; only the result of mark_step_done is any JSON.
+//   - If steps are not a JSON array of objects with names, the message says so.
+//   - If the memory rejects a change, the plan stays as it was.
+//   - Arguments have the types of the tools' schemas; only the result of mark_step_done is any
+//     JSON.
 //   - In strict mode mark_step_done warns of unsatisfied dependencies, which it does not check.
-//   - The tools of one turn run one after the other, as the model wrote them; those of the catalogue
-//     beside them as parallel as their effects allow.
+//   - The tools of one turn run one after the other, as the model wrote them; those of the
+//     catalogue run as parallel as their effects allow.
 //   - The preamble says how many steps a plan may have.
 //
 // A Plans may be used by several goroutines.

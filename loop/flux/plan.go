@@ -34,7 +34,7 @@ type Step struct {
 	Error       *string         `json:"error,omitempty"`
 }
 
-// MarshalJSON is the step as the tools of Flux answer it.
+// MarshalJSON returns the step as the tools of Flux answer it.
 func (s Step) MarshalJSON() ([]byte, error) {
 	type plain Step
 	s.Status = s.status()
@@ -51,7 +51,7 @@ type Plan struct {
 	Steps []*Step `json:"steps"`
 }
 
-// MarshalJSON is the plan as the tools of Flux answer it.
+// MarshalJSON returns the plan as the tools of Flux answer it.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	p.Steps = append([]*Step{}, p.Steps...)
@@ -104,7 +104,7 @@ func parseStep(raw json.RawMessage) (*Step, error) {
 	return s, nil
 }
 
-// clone is a copy with steps of its own.
+// clone returns a copy with steps of its own.
 func (p *Plan) clone() *Plan {
 	c := &Plan{Steps: make([]*Step, len(p.Steps))}
 	for i, s := range p.Steps {
@@ -114,7 +114,7 @@ func (p *Plan) clone() *Plan {
 	return c
 }
 
-// Step is the step of this name; nil is none.
+// Step returns the step of this name; nil is none.
 func (p *Plan) Step(name string) *Step {
 	for _, s := range p.Steps {
 		if s.Name == name {
@@ -124,7 +124,7 @@ func (p *Plan) Step(name string) *Step {
 	return nil
 }
 
-// With are the steps of a status, in the order of the plan.
+// With returns the steps of a status, in the order of the plan.
 func (p *Plan) With(status Status) []*Step {
 	var list []*Step
 	for _, s := range p.Steps {
@@ -135,7 +135,7 @@ func (p *Plan) With(status Status) []*Step {
 	return list
 }
 
-// Active is the first step that is in progress; nil is none.
+// Active returns the first step that is in progress; nil is none.
 func (p *Plan) Active() *Step {
 	if list := p.With(InProgress); len(list) > 0 {
 		return list[0]
@@ -143,7 +143,7 @@ func (p *Plan) Active() *Step {
 	return nil
 }
 
-// Ready are the pending steps whose dependencies are satisfied.
+// Ready returns the pending steps whose dependencies are satisfied.
 func (p *Plan) Ready() []*Step {
 	return slices.DeleteFunc(p.With(Pending), func(s *Step) bool { return !p.Satisfied(s) })
 }
@@ -156,7 +156,7 @@ func (p *Plan) Satisfied(s *Step) bool {
 	})
 }
 
-// unsatisfied are the dependencies of a step that are there and not completed.
+// unsatisfied returns the dependencies of a step that are there and not completed.
 func (p *Plan) unsatisfied(s *Step) []string {
 	var list []string
 	for _, name := range s.DependsOn {
@@ -173,8 +173,8 @@ type DependencyResult struct {
 	Value json.RawMessage // nil, null: it is completed without one
 }
 
-// DependencyResults are the results of the completed steps that s depends on, in the order of its
-// list.
+// DependencyResults returns the results of the completed steps that s depends on, in the order
+// of its list.
 func (p *Plan) DependencyResults(s *Step) []DependencyResult {
 	var list []DependencyResult
 	for _, name := range s.DependsOn {
@@ -192,7 +192,7 @@ const (
 	mostResult = 200 // characters
 )
 
-// Summary is how the plan stands, on one line: the reminder that a model gets.
+// Summary returns how the plan stands, on one line: the reminder that a model gets.
 func (p *Plan) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[Plan: %d/%d done", len(p.With(Completed)), len(p.Steps))
@@ -222,7 +222,7 @@ func (p *Plan) Summary() string {
 	return b.String()
 }
 
-// item is a ready step in a summary.
+// item returns a ready step in a summary.
 func (p *Plan) item(s *Step) string {
 	results := p.DependencyResults(s)
 	if len(results) == 0 {
@@ -241,7 +241,7 @@ func (p *Plan) unfinished() bool {
 	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.status() == Pending || s.status() == InProgress })
 }
 
-// with is an object with one more member, at its end.
+// with returns an object with one more member, at its end.
 func with(object json.RawMessage, name string, value any) json.RawMessage {
 	head := bytes.TrimSuffix(object, []byte("}"))
 	return append(append(append(append(slices.Clone(head), ','), jsonscan.Encode(name)...), ':'), append(jsonscan.Encode(value), '}')...)

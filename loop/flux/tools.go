@@ -41,8 +41,9 @@ type Plans struct {
 	told func(p *Plan, progress json.RawMessage) // of each change; nil is nobody
 }
 
-// NewPlans is an agent's plan, restored from the memory if there is one: what is kept there is
-// taken when it is an object with steps, without validation. A nil Options is the default.
+// NewPlans returns an agent's plan, restored from the memory if there is one: what is kept
+// there is taken when it is an object with steps, without validation. A nil Options is the
+// default.
 func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	if o == nil {
 		o = &Options{}
@@ -61,7 +62,7 @@ func NewPlans(ctx context.Context, o *Options) (*Plans, error) {
 	return t, nil
 }
 
-// Plan is a copy of the plan; nil is none.
+// Plan returns a copy of the plan; nil is none.
 func (t *Plans) Plan() *Plan {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +72,7 @@ func (t *Plans) Plan() *Plan {
 	return t.plan.clone()
 }
 
-// Functions are the six tools, in the order of Flux, for a model to call.
+// Functions returns the six tools, in the order of Flux, for a model to call.
 func Functions() []model.Function {
 	function := func(name, description, params string) model.Function {
 		return model.Function{Name: name, Description: description, Params: json.RawMessage(params)}
@@ -215,7 +216,7 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	return o.reviewed(m["steps"])
 }
 
-// reviewed is the plan of who approves, checked in the order of Flux.
+// reviewed returns the plan of who approves, checked in the order of Flux.
 func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
 	list, err := elementsOf(steps)
 	if err != nil {
@@ -276,7 +277,7 @@ func (t *Plans) change(ctx context.Context, plan *Plan, answer json.RawMessage) 
 	return answer, nil
 }
 
-// find is a copy of the plan and its step of this name, or the answer that there is none.
+// find returns a copy of the plan and its step of this name, or the answer that there is none.
 func (t *Plans) find(name string) (*Plan, *Step, json.RawMessage) {
 	if t.plan == nil {
 		return nil, nil, object("error", "No plan exists. Call create_plan first.")
@@ -369,7 +370,7 @@ func (t *Plans) MarkStepFailed(ctx context.Context, name, reason string) (json.R
 	return t.change(ctx, p, jsonscan.Encode(s))
 }
 
-// GetPlan is the plan.
+// GetPlan returns the plan.
 func (t *Plans) GetPlan() json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -379,7 +380,7 @@ func (t *Plans) GetPlan() json.RawMessage {
 	return jsonscan.Encode(t.plan)
 }
 
-// GetReadySteps are the steps that can be started.
+// GetReadySteps returns the steps that can be started.
 func (t *Plans) GetReadySteps() json.RawMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -397,7 +398,7 @@ func (t *Plans) GetReadySteps() json.RawMessage {
 	return object("ready_steps", ready)
 }
 
-// resultsOf are results by the names of their steps, in order.
+// resultsOf returns results by the names of their steps, in order.
 func resultsOf(results []DependencyResult) json.RawMessage {
 	var o loop.Object
 	for _, r := range results {
@@ -408,12 +409,12 @@ func resultsOf(results []DependencyResult) json.RawMessage {
 
 func noPlan() json.RawMessage { return object("message", "No plan exists.") }
 
-// object is an object of one member.
+// object returns an object of one member.
 func object(name string, value any) json.RawMessage {
 	return jsonscan.Encode(map[string]any{name: value})
 }
 
-// Summary is the reminder; "" when there is no plan.
+// Summary returns the reminder; "" when there is no plan.
 func (t *Plans) Summary() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

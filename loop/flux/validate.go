@@ -58,7 +58,7 @@ func (o *Options) checkCount(n int) error {
 	return nil
 }
 
-// stepsOf are the steps of a proposal. Their status, result and error count for nothing.
+// stepsOf returns the steps of a proposal. Their status, result and error count for nothing.
 func stepsOf(list []json.RawMessage) (*Plan, error) {
 	p := &Plan{}
 	for i, raw := range list {
@@ -84,7 +84,7 @@ func stepsOf(list []json.RawMessage) (*Plan, error) {
 	return p, nil
 }
 
-// membersOf are the members of a JSON object, by their very names.
+// membersOf returns the members of a JSON object, by their very names.
 func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if err := kindIs(raw, "an object"); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func membersOf(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return m, err
 }
 
-// elementsOf are the elements of a JSON array.
+// elementsOf returns the elements of a JSON array.
 func elementsOf(raw json.RawMessage) ([]json.RawMessage, error) {
 	if err := kindIs(raw, "an array"); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func kindIs(raw json.RawMessage, kind string) error {
 	return nil
 }
 
-// kindOf is what a JSON value is, in words.
+// kindOf returns what a JSON value is, in words.
 func kindOf(v json.RawMessage) string {
 	switch v = bytes.TrimSpace(v); v[0] {
 	case '{':
@@ -182,7 +182,7 @@ type circle struct {
 	state map[string]int // 1 is on the way, 2 is done
 }
 
-// visit is the first step that is entered again on the way; "" is none.
+// visit returns the first step that is entered again on the way; "" is none.
 func (c *circle) visit(name string) string {
 	switch c.state[name] {
 	case 1:

@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// nobody is that a plan waits, since there is nobody who approves it.
+// nobody returns the error of a plan that waits because there is nobody to approve it.
 func nobody() error {
 	return loop.Ended(exec.Paused, "the plan waits for approval, and there is nobody to ask")
 }
@@ -45,7 +45,7 @@ func (x *execution) permitted(ctx context.Context, p *Plan, revision int, check 
 	return nil, loop.Ended(exec.Rejected, "plan rejected: %d plans were refused", x.opts.Loop.MaxTurns)
 }
 
-// settledNow is settled, of an execution that may not have begun; nil then.
+// settledNow returns settled, or nil if the execution has not begun.
 func (x *execution) settledNow() map[string]json.RawMessage {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -57,7 +57,7 @@ func (x *execution) settledNow() map[string]json.RawMessage {
 
 // approved puts a plan to a person, where that is wanted, and returns the plan that may be
 // executed: the same, a person's, or one that the planner made with a person's guidance. The
-// error is a *loop.End when there is none. Again makes a plan anew, with guidance.
+// error is a *loop.End when there is none. Again asks for a new plan, with guidance.
 func (x *execution) approved(ctx context.Context, p *Plan, revision int, check func(*Plan) error, again func(ctx context.Context, guidance string) (*Plan, error)) (*Plan, error) {
 	if !x.opts.RequirePlanApproval {
 		return p, nil
@@ -165,7 +165,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 
 var errNoAnswer = errors.New("nobody answered in time")
 
-// byCallback is the callback on_plan_approved as an approver.
+// byCallback returns the callback on_plan_approved as an approver.
 func (x *execution) byCallback() Approver {
 	f := x.opts.Callbacks.OnPlanApproved
 	if f == nil {
@@ -180,7 +180,7 @@ func (x *execution) byCallback() Approver {
 	}
 }
 
-// unanswered is what nobody's answer comes to.
+// unanswered returns what nobody's answer comes to.
 func (x *execution) unanswered(retried *bool) Approval {
 	a := Approval{Response: x.opts.OnApprovalTimeout}
 	switch a.Response {

@@ -74,7 +74,7 @@ func object(reply *model.Reply, what string, v any) diag.List {
 	return findings
 }
 
-// decodeFault is what is wrong with a JSON object, in words.
+// decodeFault returns what is wrong with a JSON object, in words.
 func decodeFault(err error) string {
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
@@ -87,7 +87,7 @@ func decodeFault(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// fault is an error about a step, or about no step.
+// fault returns an error about a step, or about no step.
 func fault(code diag.Code, step, format string, args ...any) diag.Finding {
 	return diag.Finding{Code: code, Severity: diag.Error, Call: step, Message: fmt.Sprintf(format, args...)}
 }
@@ -197,7 +197,7 @@ func (x *execution) synthesize(ctx context.Context, p *Plan, results map[string]
 	return out, err
 }
 
-// outputSchema is the schema of the task's output; nil when it has none.
+// outputSchema returns the schema of the task's output; nil when it has none.
 func outputSchema(task *loop.Task) (*schemas.Schema, error) {
 	if task.Schema == nil {
 		return nil, nil

@@ -124,7 +124,7 @@ func (x *execution) stepOptions() exec.Options {
 	return o
 }
 
-// runOptions are how the steps of a program are called.
+// runOptions returns how the steps of a program are called.
 func (x *execution) runOptions(prog *compile.Program, settled map[string]json.RawMessage) exec.Options {
 	o := x.stepOptions()
 	o.OnFailure = exec.Continue
@@ -138,7 +138,7 @@ func (x *execution) runOptions(prog *compile.Program, settled map[string]json.Ra
 	return o
 }
 
-// retries are those of every step.
+// retries returns those of every step.
 func (x *execution) retries() *lang.Retry {
 	r := &lang.Retry{Max: *x.opts.RetryFailedSteps, Delay: -1}
 	if d := x.opts.RetryDelay; d > 0 {
@@ -233,7 +233,7 @@ func (x *execution) hooks(o *exec.Options, prog *compile.Program, settled map[st
 	}
 }
 
-// idsOf are the ids of the steps of a program, by their paths.
+// idsOf returns the ids of the steps of a program, by their paths.
 func idsOf(prog *compile.Program) map[string]string {
 	ids := map[string]string{}
 	for i := range prog.Calls {
@@ -300,7 +300,7 @@ func (x *execution) recall(id string, past exec.Past) {
 	}
 }
 
-// checked is a result, after the hook of others, as it was expected.
+// checked returns a result, after the hook of others, as it was expected.
 func (x *execution) checked(ctx context.Context, c *compile.Call, result json.RawMessage, theirs func(context.Context, *compile.Call, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	var changed json.RawMessage
 	if theirs != nil {
@@ -340,7 +340,7 @@ func (x *execution) keep(id string, output json.RawMessage) {
 	x.resultOf(id).Output = output
 }
 
-// step is a copy of a step of the plan; nil is none.
+// step returns a copy of a step of the plan; nil is none.
 func (x *execution) step(id string) *PlanStep {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -353,7 +353,7 @@ func (x *execution) step(id string) *PlanStep {
 	return &c
 }
 
-// resultOf is what has come of a step so far. The caller holds p.mu.
+// resultOf returns what has come of a step so far. The caller holds p.mu.
 func (x *execution) resultOf(id string) *StepResult {
 	r := x.results[id]
 	if r == nil {
@@ -505,7 +505,7 @@ func (x *execution) follow(prog *compile.Program) {
 	x.live = true
 }
 
-// settled are the results of the steps that are not called any more. The caller holds p.mu.
+// settled returns the results of the steps that are not called any more. The caller holds p.mu.
 func (x *execution) settled() map[string]json.RawMessage {
 	m := map[string]json.RawMessage{}
 	for id, r := range x.results {
@@ -521,7 +521,7 @@ func (x *execution) settled() map[string]json.RawMessage {
 	return m
 }
 
-// left is the plan without the steps that have failed or were skipped because of that. The
+// left returns the plan without the steps that have failed or were skipped because of that. The
 // caller holds p.mu.
 func (x *execution) left() *Plan {
 	p, _ := prune(x.state.Plan.Clone(), func(s *PlanStep) bool {
@@ -535,8 +535,8 @@ func (x *execution) left() *Plan {
 	return p
 }
 
-// prune is a plan with those steps only that call something and are kept, or have such steps in
-// their plans. It changes p.
+// prune returns a plan with those steps only that call something and are kept, or have such
+// steps in their plans. It changes p.
 func prune(p *Plan, kept func(*PlanStep) bool) (*Plan, bool) {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s PlanStep) bool {
 		if s.SubPlan == nil {
@@ -559,7 +559,7 @@ func (x *execution) unfinished() error {
 	return nil
 }
 
-// firstFault is the first step of the plan that is not completed, and why; "" is none. The
+// firstFault returns the first step of the plan that is not completed, and why; "" is none. The
 // caller holds p.mu.
 func (x *execution) firstFault() string {
 	why := ""

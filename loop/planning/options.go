@@ -84,7 +84,7 @@ const (
 	DecideContinue       RevisionDecision = "CONTINUE" // the plan stays as it is: what depends on a failed step is skipped
 )
 
-// decision is the decision that carries a strategy out.
+// decision returns the decision that carries a strategy out.
 func (s Strategy) decision() RevisionDecision {
 	switch s {
 	case InsertRecovery:
@@ -215,7 +215,7 @@ type Options struct {
 	Callbacks Callbacks
 	// Loop holds the ID, the limits, the records and events, and how plans are checked and calls
 	// made; what it says of revisions, reflection, ledgers and the cache is of other loops. Its
-	// MaxTurns is of plans that a person has made anew before one is executed, and OnPlan, whose
+	// MaxTurns is of plans that a person has made again before one is executed, and OnPlan, whose
 	// error is guidance for another plan, sees each plan that was approved. Of its Exec the ID,
 	// Record, Schedule, MaxParallel, Timeout, Retry, OnFailure, Known and OnCallEnd are the
 	// pattern's.
@@ -229,7 +229,7 @@ func or[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// withDefaults are options in which nothing is left open, or what is wrong with them.
+// withDefaults returns the options with all defaults filled in, or what is wrong with them.
 func (o Options) withDefaults() (Options, error) {
 	orInt := func(n *int, d int) {
 		if *n == 0 {
@@ -272,7 +272,7 @@ func set[T any](p *T, otherwise T) *T {
 	return p
 }
 
-// fault is what is wrong with options in which nothing is left open.
+// fault returns what is wrong with options whose defaults are filled in.
 func (o *Options) fault() error {
 	for _, n := range []struct {
 		name string

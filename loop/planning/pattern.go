@@ -37,7 +37,8 @@ type request struct {
 	text    string
 }
 
-// New is a pattern with these options; nil is the default. The error says which make no sense.
+// New returns a pattern with these options; nil is the default. The error says which make no
+// sense.
 func New(opts *Options) (*Pattern, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -49,15 +50,16 @@ func New(opts *Options) (*Pattern, error) {
 	return &Pattern{opts: o}, nil
 }
 
-// GetPlan is a copy of the plan that was made, put to a person or executed last, as it is now;
-// nil is none.
+// GetPlan returns a copy of the plan that was made, put to a person or executed last, as it is
+// now; nil is none.
 func (p *Pattern) GetPlan() *Plan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.plan.Clone()
 }
 
-// GetExecutionState is a copy of how far the execution is, or the last one was; nil is none.
+// GetExecutionState returns a copy of how far the execution is, or the last one was; nil is
+// none.
 func (p *Pattern) GetExecutionState() *ExecutionState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +143,7 @@ func (p *Pattern) Execute(ctx context.Context, task *loop.Task, query string) (*
 	})
 }
 
-// restore is the execution of which this is the state.
+// restore sets the execution to a saved state.
 func (x *execution) restore(state *ExecutionState) {
 	x.state = state.clone()
 	x.byID = x.state.Plan.byID()
@@ -267,7 +269,7 @@ func (p *Pattern) begin(task *loop.Task) (*execution, error) {
 	return x, err
 }
 
-// available are the tools of a catalogue that something runs: latent ones only if there are
+// available returns the tools of a catalogue that something runs: latent ones only if there are
 // models.
 func available(c *tool.Catalogue, models bool) []model.Function {
 	return slices.DeleteFunc(loop.Functions(c), func(f model.Function) bool {

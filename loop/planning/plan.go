@@ -35,7 +35,7 @@ type PlanStep struct {
 	SubPlan         *Plan           `json:"sub_plan,omitempty"` // its steps are called in place of Action
 }
 
-// MarshalJSON is the plan with all of its members, null where there is nothing.
+// MarshalJSON returns the plan with all of its members, null where there is nothing.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	w := struct {
 		Goal                 string     `json:"goal"`
@@ -50,7 +50,8 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(w)
 }
 
-// timeless is a plan as JSON without its times: what a planner is asked is the same each time.
+// timeless returns a plan as JSON without its times: what a planner is asked is the same each
+// time.
 func (p *Plan) timeless() json.RawMessage {
 	c := p.Clone()
 	c.CreatedAt = time.Time{}
@@ -62,7 +63,7 @@ func (p *Plan) timeless() json.RawMessage {
 	return jsonscan.Encode(c)
 }
 
-// MarshalJSON is the step with all of its members, null where there is nothing.
+// MarshalJSON returns the step with all of its members, null where there is nothing.
 func (s PlanStep) MarshalJSON() ([]byte, error) {
 	type plain PlanStep
 	if s.Parameters == nil {
@@ -71,7 +72,7 @@ func (s PlanStep) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(plain(s))
 }
 
-// Clone is a deep copy.
+// Clone returns a deep copy.
 func (p *Plan) Clone() *Plan {
 	if p == nil {
 		return nil
@@ -86,7 +87,8 @@ func (p *Plan) Clone() *Plan {
 	return &c
 }
 
-// Step is the step with this id, in the plan or a plan of one of its steps; nil if there is none.
+// Step returns the step with this id, in the plan or a plan of one of its steps; nil if there
+// is none.
 func (p *Plan) Step(id string) *PlanStep {
 	for s := range p.all() {
 		if s.ID == id {
@@ -96,7 +98,7 @@ func (p *Plan) Step(id string) *PlanStep {
 	return nil
 }
 
-// byID are the steps of the plan and of the plans of its steps.
+// byID returns the steps of the plan and of the plans of its steps.
 func (p *Plan) byID() map[string]*PlanStep {
 	m := map[string]*PlanStep{}
 	for s := range p.all() {
@@ -122,7 +124,7 @@ func (p *Plan) walk(yield func(*PlanStep) bool) bool {
 	return true
 }
 
-// tokens is what the plan is estimated to use: its total, else the sum of its steps.
+// tokens returns what the plan is estimated to use: its total, else the sum of its steps.
 func (p *Plan) tokens() (n int64) {
 	if p.EstimatedTotalTokens != nil {
 		return *p.EstimatedTotalTokens
@@ -143,7 +145,7 @@ func (s *PlanStep) tokens() int64 {
 	return 0
 }
 
-// WithStep is a copy of the plan in which this step stands for that with its id; the error
+// WithStep returns a copy of the plan in which this step stands for that with its id; the error
 // says that there is none.
 func (p *Plan) WithStep(step PlanStep) (*Plan, error) {
 	c := p.Clone()
@@ -155,7 +157,7 @@ func (p *Plan) WithStep(step PlanStep) (*Plan, error) {
 	return c, nil
 }
 
-// WithDependencies is a copy of the plan in which the step with this id waits for these.
+// WithDependencies returns a copy of the plan in which the step with this id waits for these.
 func (p *Plan) WithDependencies(id string, dependencies ...string) (*Plan, error) {
 	s := p.Step(id)
 	if s == nil {
@@ -166,7 +168,8 @@ func (p *Plan) WithDependencies(id string, dependencies ...string) (*Plan, error
 	return p.WithStep(changed)
 }
 
-// WithOrder is a copy of the plan with its steps in this order, in which each is named once.
+// WithOrder returns a copy of the plan with its steps in this order, in which each is named
+// once.
 func (p *Plan) WithOrder(ids ...string) (*Plan, error) {
 	left := map[string]PlanStep{}
 	c := p.Clone()

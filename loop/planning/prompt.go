@@ -42,7 +42,7 @@ const (
 	maxFindings     = 20
 )
 
-// clip is a text, or its beginning and how long it is.
+// clip returns a text, or its beginning and how long it is.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -54,7 +54,7 @@ func clip(s string, limit int) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:n], len(s))
 }
 
-// system is what the planner is told to do.
+// system returns what the planner is told to do.
 func (x *execution) system() string {
 	if x.opts.Hierarchical {
 		return x.opts.PlanningPrompt + hierarchicalPrompt
@@ -62,7 +62,7 @@ func (x *execution) system() string {
 	return x.opts.PlanningPrompt
 }
 
-// brief is what there is to know for any plan: the goal, the input and the tools.
+// brief returns what there is to know for any plan: the goal, the input and the tools.
 func (x *execution) brief(goal string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Goal\n%s\n", goal)
@@ -84,7 +84,7 @@ func (x *execution) brief(goal string) string {
 	return b.String()
 }
 
-// progress is what came of the steps so far.
+// progress returns what came of the steps so far.
 func (x *execution) progress(p *Plan, results map[string]*StepResult) string {
 	var b strings.Builder
 	b.WriteString("## Steps\n")
@@ -107,7 +107,7 @@ func (x *execution) progress(p *Plan, results map[string]*StepResult) string {
 	return b.String()
 }
 
-// planSchema is the schema of a plan.
+// planSchema returns the schema of a plan.
 func (x *execution) planSchema() json.RawMessage {
 	if !*x.opts.StructuredOutput {
 		return nil
@@ -147,7 +147,7 @@ func (x *execution) planSchema() json.RawMessage {
 	})
 }
 
-// faults are findings as the planner reads them.
+// faults returns findings in the form that the planner reads.
 func faults(l diag.List) string {
 	var b strings.Builder
 	n := 0
@@ -175,7 +175,7 @@ func faults(l diag.List) string {
 	return b.String()
 }
 
-// turn is a request.
+// turn returns a request.
 func turn(system, text string, schema json.RawMessage) *model.Turn {
 	return &model.Turn{System: system, Messages: []model.Message{{Role: model.User, Text: text}}, Schema: schema, Strict: schema != nil && model.Strict(schema)}
 }

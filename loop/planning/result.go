@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// snapshot is a copy of the state, with its statuses and results as they are now. It costs
+// snapshot returns a copy of the state, with its statuses and results as they are now. It costs
 // the size of the plan. The caller holds p.mu.
 func (x *execution) snapshot() *ExecutionState {
 	st := x.state
@@ -50,7 +50,7 @@ func (x *execution) rollUp(p *Plan) (statuses []StepStatus, outputs map[string]j
 	return statuses, outputs
 }
 
-// statusOf is the status of a step that calls something.
+// statusOf returns the status of a step that calls something.
 func (x *execution) statusOf(id string) StepStatus {
 	r := x.results[id]
 	if r != nil && r.Status != Pending {
@@ -67,8 +67,8 @@ func (x *execution) satisfied(id string) bool {
 	return r != nil && (r.Status == Completed || r.Status == Skipped && r.Reason == SkippedByStrategy)
 }
 
-// together is the status of a step with a plan whose steps have these: a plan that failed is a
-// step that failed.
+// together returns the status of a step with a plan whose steps have these: a plan that failed
+// is a step that failed.
 func together(list []StepStatus, live bool) StepStatus {
 	for _, s := range []StepStatus{Failed, Running, Skipped} {
 		if slices.Contains(list, s) {
@@ -105,8 +105,8 @@ func (x *execution) conclude(ctx context.Context) error {
 	return err
 }
 
-// sink is what the one step gave that no other needs; nil when there are several, it is not
-// completed, or the task wants another output.
+// sink returns what the one step gave that no other needs; nil when there are several, it is
+// not completed, or the task wants another output.
 func (x *execution) sink() json.RawMessage {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -139,7 +139,7 @@ func (x *execution) sink() json.RawMessage {
 	return out
 }
 
-// result is what came of it all, which ended like this.
+// result returns what came of it all, which ended like this.
 func (x *execution) result(end loop.End, took time.Duration) *ExecutionResult {
 	r := &ExecutionResult{Success: end.Status == exec.Completed, Status: end.Status, Error: end.Reason,
 		StepResults: map[string]*StepResult{}, ExecutionTime: took, Findings: x.findings, DryRun: x.dry}
@@ -167,7 +167,7 @@ func (x *execution) result(end loop.End, took time.Duration) *ExecutionResult {
 	return r
 }
 
-// asText is a value as text: what a string says, else its JSON; nil of nil.
+// asText returns a value as text: what a string says, else its JSON; nil of nil.
 func asText(v json.RawMessage) *string {
 	if v == nil {
 		return nil
@@ -193,7 +193,7 @@ func (x *execution) resultsOf(p *Plan, results map[string]*StepResult) {
 	}
 }
 
-// whole is the result of a step with a plan; nil when nothing of it was done.
+// whole returns the result of a step with a plan; nil when nothing of it was done.
 func (x *execution) whole(s *PlanStep, results map[string]*StepResult) *StepResult {
 	var r *StepResult
 	for i := range s.SubPlan.Steps {
@@ -253,7 +253,7 @@ func Solve(ctx context.Context, task *loop.Task, opts *Options) (*loop.Result, e
 	return result, err
 }
 
-// revisionsOf are the revisions of an execution as a loop tells them.
+// revisionsOf returns the revisions of an execution as a loop tells them.
 func revisionsOf(r *ExecutionResult) []loop.Revision {
 	list := []loop.Revision{}
 	if r.ExecutionState == nil {

@@ -21,7 +21,7 @@ func (x *execution) mayRevise() bool { return *x.opts.AllowRevision && !x.exhaus
 // exhausted reports whether the plan was revised as often as it may be. The caller holds p.mu.
 func (x *execution) exhausted() bool { return x.state.RevisionCount >= *x.opts.MaxRevisions }
 
-// revisions are those that were made.
+// revisions returns those that were made.
 func (x *execution) revisions() int {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -68,7 +68,7 @@ func (x *execution) because(t Trigger, why string) {
 	x.why = strings.TrimPrefix(x.why+"; "+why, "; ")
 }
 
-// failureTrigger is the trigger that the failure of a step is. The caller holds p.mu.
+// failureTrigger returns the trigger that the failure of a step is. The caller holds p.mu.
 func (x *execution) failureTrigger(id string, f *exec.Failure) (Trigger, string) {
 	switch {
 	case f == nil:
@@ -103,7 +103,7 @@ func (x *execution) overBudget() string {
 	return fmt.Sprintf("the steps have used %d of %d tokens, and those that are left are estimated to use %d", x.used, x.opts.TokenBudget, left)
 }
 
-// spent is what the steps have used of the token budget.
+// spent returns what the steps have used of the token budget.
 func (x *execution) spent() int64 {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -209,8 +209,8 @@ func (x *execution) goOn() {
 	}
 }
 
-// failed are the steps that failed and call something, in the order of the plan. The caller holds
-// p.mu.
+// failed returns the steps that failed and call something, in the order of the plan. The caller
+// holds p.mu.
 func (x *execution) failed() (ids []string) {
 	for s := range x.state.Plan.all() {
 		if r := x.results[s.ID]; s.SubPlan == nil && r != nil && r.Status == Failed {
@@ -262,7 +262,8 @@ func (x *execution) checkRevised(p *Plan) error {
 	return nil
 }
 
-// keptAsWas is what a plan says otherwise of steps that are settled, or leaves out of them.
+// keptAsWas returns what a plan says otherwise of steps that are settled, or leaves out of
+// them.
 func keptAsWas(old, p *Plan, settled map[string]json.RawMessage) (findings diag.List) {
 	steps := p.byID()
 	for s := range old.all() {
@@ -369,7 +370,8 @@ func insertion(old *Plan, failed []string) string {
 	return text + "\n"
 }
 
-// remaining is the steps of a plan that are settled, and behind them those of another plan.
+// remaining returns the steps of a plan that are settled, and behind them those of another
+// plan.
 func remaining(old, p *Plan, settled map[string]json.RawMessage, empty bool) (*Plan, diag.List) {
 	kept, _ := prune(old.Clone(), func(s *PlanStep) bool { _, ok := settled[s.ID]; return ok })
 	p = p.Clone()
@@ -409,8 +411,8 @@ func within(p *Plan, steps map[string]*PlanStep) bool {
 	return true
 }
 
-// inserted is a plan with the steps of another one before the first of those that failed, each
-// of which depends on them; without a failure before the first that is not settled.
+// inserted returns a plan with the steps of another one before the first of those that failed,
+// each of which depends on them; without a failure before the first that is not settled.
 func inserted(old, p *Plan, failed []string, settled map[string]json.RawMessage) (*Plan, diag.List) {
 	whole := old.Clone()
 	whole.EstimatedTotalTokens = nil

@@ -83,8 +83,8 @@ type executionState struct {
 	CompletedAt     *time.Time      `json:"completed_at"`
 }
 
-// MarshalJSON is the state in the pattern's shape. Statuses and results are in the order of
-// the plan; those of steps that it has no more come behind.
+// MarshalJSON returns the state in the pattern's shape. Statuses and results are in the order
+// of the plan; those of steps that it has no more come behind.
 func (s *ExecutionState) MarshalJSON() ([]byte, error) {
 	results, err := ordered(s.Plan, s.StepResults)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *ExecutionState) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// clone is a copy that shares nothing that changes.
+// clone returns a copy that shares nothing that changes.
 func (s *ExecutionState) clone() *ExecutionState {
 	c := *s
 	c.Plan = s.Plan.Clone()
@@ -134,7 +134,7 @@ func (s *ExecutionState) clone() *ExecutionState {
 	return &c
 }
 
-// inOrder is a map by the ids of steps as an object in the order of the plan.
+// inOrder returns a map by the ids of steps as an object in the order of the plan.
 func inOrder[V any](p *Plan, m map[string]V) json.RawMessage {
 	raw, err := ordered(p, m)
 	if err != nil {
@@ -143,7 +143,7 @@ func inOrder[V any](p *Plan, m map[string]V) json.RawMessage {
 	return raw
 }
 
-// ordered is inOrder of a map that may hold what is no JSON.
+// ordered does the same as inOrder for a map that may hold invalid JSON.
 func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
 	ids := []string{}
 	left := maps.Clone(m)
@@ -204,7 +204,8 @@ type ExecutionResult struct {
 	DryRun *DryRun
 }
 
-// MarshalJSON is the result in the pattern's shape, with the error behind when there is one.
+// MarshalJSON returns the result in the pattern's shape, with the error behind when there is
+// one.
 func (r *ExecutionResult) MarshalJSON() ([]byte, error) {
 	results, err := ordered(r.FinalPlan, r.StepResults)
 	if err != nil {

@@ -153,7 +153,7 @@ func (x *execution) subPlan(ctx context.Context, whole *Plan, s *PlanStep, depth
 	})
 }
 
-// soFar is what is wrong with a plan as far as it can be told while steps are still to get
+// soFar returns what is wrong with a plan as far as it can be told while steps are still to get
 // plans.
 func (x *execution) soFar(p *Plan, settled map[string]json.RawMessage) diag.List {
 	open := map[string]bool{}
@@ -168,8 +168,8 @@ func (x *execution) soFar(p *Plan, settled map[string]json.RawMessage) diag.List
 	})
 }
 
-// shape is what is wrong with a plan by itself. Done are steps that have their results: they
-// are not counted. With open, steps may still get plans of their own.
+// shape returns what is wrong with a plan by itself. Done are steps that have their results:
+// they are not counted. With open, steps may still get plans of their own.
 func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
 	findings := x.planShape(p, "", 1, done, open)
 	seen := map[string]bool{}
@@ -185,7 +185,7 @@ func (x *execution) shape(p *Plan, done map[string]bool, open bool) diag.List {
 	return findings
 }
 
-// estimate is what a plan will have used in the end, as far as it is known what.
+// estimate returns what a plan will have used in the end, as far as it is known what.
 func (x *execution) estimate(p *Plan, done map[string]bool) int64 {
 	if done == nil {
 		return p.tokens()
@@ -199,7 +199,7 @@ func (x *execution) estimate(p *Plan, done map[string]bool) int64 {
 	return n
 }
 
-// planShape is shape of the plan of a step, "" is none, at a depth.
+// planShape checks the shape of the plan of a step at a depth; the step "" is none.
 func (x *execution) planShape(p *Plan, of string, depth int, done map[string]bool, open bool) (findings diag.List) {
 	fresh := 0
 	for i := range p.Steps {
@@ -232,7 +232,7 @@ func (x *execution) planShape(p *Plan, of string, depth int, done map[string]boo
 // maxEstimate is the most tokens that anything is estimated to use, so that sums stay numbers.
 const maxEstimate = 1e12
 
-// stepShape is what is wrong with a step by itself.
+// stepShape returns what is wrong with a step by itself.
 func (x *execution) stepShape(s *PlanStep, depth int, open bool) (findings diag.List) {
 	say := func(format string, args ...any) {
 		findings = append(findings, fault(diag.BadNotation, s.ID, format, args...))
@@ -276,7 +276,7 @@ func (x *execution) check(p *Plan, settled map[string]json.RawMessage) (*compile
 // no end.
 const maxWhole = 100_000
 
-// wellFormed is what makes a plan that did not come as JSON none that can be written so.
+// wellFormed returns what makes a plan that did not come as JSON none that can be written so.
 func wellFormed(p *Plan) (findings diag.List) {
 	if p == nil {
 		return diag.List{fault(diag.NotAPlan, "", "there is no plan")}
@@ -296,8 +296,8 @@ func wellFormed(p *Plan) (findings diag.List) {
 	return findings
 }
 
-// doneOf are the steps of a plan that have their results, and those whose plans have; nil when
-// nothing was done yet.
+// doneOf returns the steps of a plan that have their results, and those whose plans have; nil
+// when nothing was done yet.
 func (x *execution) doneOf(p *Plan, settled map[string]json.RawMessage) map[string]bool {
 	if settled == nil {
 		return nil
@@ -343,7 +343,7 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 	return prog, append(findings, more...)
 }
 
-// compilation is how the plans of a task are checked: references are as lenient as the
+// compilation returns how the plans of a task are checked: references are as lenient as the
 // notation has them.
 func compilation(task *loop.Task, o *loop.Options) (compile.Options, *loop.Given, error) {
 	opts := o.Compile

@@ -165,7 +165,7 @@ func actionName(name string) string {
 	return ""
 }
 
-// Functions are the four actions as functions for a model to call.
+// Functions returns the four actions as functions for a model to call.
 func Functions() []model.Function {
 	const (
 		of   = `{"type":"object","properties":{`
@@ -184,7 +184,7 @@ func Functions() []model.Function {
 	}
 }
 
-// planID is the id of the next plan: the same when a loop with the same id is done again.
+// planID returns the id of the next plan: the same when a loop with the same id is done again.
 func (a *Actions) planID(prefix string) string {
 	a.plans++
 	a.k.SetTurn(a.plans)

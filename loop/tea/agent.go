@@ -64,8 +64,8 @@ type agentRun struct {
 	}
 }
 
-// agentRun is the run of the agent that params name, which were checked. Each time that a subtask is
-// done has runs of its own.
+// agentRun returns the run of the agent that params name, which were checked. Each time that a
+// subtask is done has runs of its own.
 func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 	f, _ := fieldsOf(params)
 	name, task := textOf(f["agent"]), textOf(f["task"])
@@ -135,7 +135,7 @@ func (r *agentRun) call(ctx context.Context, round int, reply *model.Reply) (end
 	return nil, nil
 }
 
-// tools are those of the catalogue that an agent has.
+// tools returns those of the catalogue that an agent has.
 func (a *Actions) tools(names []string) *tool.Catalogue {
 	var list []*tool.Tool
 	for _, name := range names {
@@ -209,5 +209,5 @@ func (r *reading) agents() map[string]*Agent {
 	return agents
 }
 
-// defaultTask is what an agent is asked to do where the executor does not say.
+// defaultTask returns what an agent is asked to do where the executor does not say.
 func (x *execution) defaultTask(s *Subtask) string { return "Subtask: " + s.Description + x.needed(s) }

@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// llmParams are the params of llm.call.
+// llmParams returns the params of llm.call.
 func llmParams() []string { return []string{"messages", "model", "temperature"} }
 
 // checkExecutor says what is wrong with an executor whatever the subtask is: its action, the names

@@ -45,8 +45,8 @@ type cycle struct {
 	color      []byte // 1 is on the path, 2 is done
 }
 
-// from is the first cycle that is met on the way from a subtask, which ends where it begins; nil is
-// none. It keeps its own stack, since plans may be as deep as they are long.
+// from returns the first cycle that is met on the way from a subtask, which ends where it
+// begins; nil is none. It keeps its own stack, since plans may be as deep as they are long.
 func (c *cycle) from(start int) []int {
 	if c.color[start] != 0 {
 		return nil
@@ -74,7 +74,7 @@ func (c *cycle) from(start int) []int {
 	return nil
 }
 
-// Order is the ids of the subtasks in the order of a sequential execution: each after its
+// Order returns the ids of the subtasks in the order of a sequential execution: each after its
 // dependencies, and otherwise by the alphabet.
 func (p *Plan) Order() ([]string, error) {
 	if err := p.Validate(); err != nil {

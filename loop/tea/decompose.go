@@ -88,8 +88,8 @@ func (a *Actions) decomposeJSON(ctx context.Context, params json.RawMessage) (an
 	return a.Decompose(ctx, p)
 }
 
-// decomposePrompt is the system prompt: the template with its tokens filled in, or that of the
-// strategy.
+// decomposePrompt returns the system prompt: the template with its tokens filled in, or that of
+// the strategy.
 func (a *Actions) decomposePrompt(p *DecomposeParams) (string, error) {
 	if p.PromptTemplate != "" {
 		r := a.given(p.Goal)
@@ -108,7 +108,7 @@ func (a *Actions) strategyPrompt(p *DecomposeParams) string {
 	return flatPrompt
 }
 
-// completedList are the results so far, as the iterative prompt lists them.
+// completedList returns the results so far, as the iterative prompt lists them.
 func (a *Actions) completedList() string {
 	var lines []string
 	for _, m := range a.State.SubtaskResults {
@@ -117,8 +117,8 @@ func (a *Actions) completedList() string {
 	return cmp.Or(strings.Join(lines, "\n"), "None")
 }
 
-// listed are the subtasks that a planner lists when it is asked, and the members of its answer.
-// what is what it gives, and failed what it is called when it can't be used.
+// listed returns the subtasks that a planner lists when it is asked, and the members of its
+// answer. what is what it gives, and failed what it is called when it can't be used.
 func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, failed string) ([]json.RawMessage, fields, error) {
 	answer, err := a.ask(ctx, q)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *Actions) listed(ctx context.Context, t *tracing, q question, what, fail
 	return list, f, nil
 }
 
-// subtasksIn are the subtasks of an answer, and its members.
+// subtasksIn returns the subtasks of an answer, and its members.
 func subtasksIn(answer json.RawMessage) ([]json.RawMessage, fields, error) {
 	f, ok := fieldsOf(answer)
 	if !ok {
@@ -148,7 +148,8 @@ func subtasksIn(answer json.RawMessage) ([]json.RawMessage, fields, error) {
 	return list, f, nil
 }
 
-// newSubtasks are the subtasks that a planner lists. One without an id is called after its place.
+// newSubtasks returns the subtasks that a planner lists. One without an id is called after its
+// place.
 func newSubtasks(list []json.RawMessage, prefix string) ([]*Subtask, error) {
 	subtasks := make([]*Subtask, 0, len(list))
 	for i, raw := range list {
@@ -180,18 +181,18 @@ func (t *tracing) add(step string, pairs ...any) {
 
 func (t *tracing) elapsed() Float { return Float(time.Since(t.begun).Seconds()) }
 
-// error is a failure of the action.
+// error returns a failure of the action.
 func (t *tracing) error(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), PlanningTrace: t.trace}
 }
 
-// raised is a failure of the action that the trace tells, too.
+// raised returns a failure of the action that the trace tells, too.
 func (t *tracing) raised(format string, err error) *Error {
 	t.add("error", "error", err.Error())
 	return t.error(format, err)
 }
 
-// failed is that a model failed: its error, unless the context is done.
+// failed returns the error of a model that failed, unless the context is done.
 func (t *tracing) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("tea: %w", ctx.Err())

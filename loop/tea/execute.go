@@ -123,7 +123,7 @@ func (a *Actions) newExecution(p *ExecuteParams) (*execution, error) {
 	return x, nil
 }
 
-// withDefaults are the parameters with their defaults.
+// withDefaults returns the parameters with their defaults.
 func (p *ExecuteParams) withDefaults() ExecuteParams {
 	q := *p
 	q.MaxConcurrent = orDefault(p.MaxConcurrent, DefaultMaxConcurrent)
@@ -272,7 +272,7 @@ func (x *execution) handleAll(ctx context.Context, batch []*Subtask, answers []a
 	return err
 }
 
-// ended is that a subtask of a wave did not come to its end.
+// ended returns the error of a subtask of a wave that did not end.
 func (x *execution) ended(answers []answer) error {
 	for i := range answers {
 		if answers[i].ended != nil {
@@ -346,7 +346,7 @@ func (x *execution) retry(ctx context.Context, s *Subtask, failed *answer) error
 	return nil
 }
 
-// backoff is the delay before retry n, from 1: it doubles each time.
+// backoff returns the delay before retry n, from 1: it doubles each time.
 func backoff(delay time.Duration, n int) time.Duration {
 	for ; n > 1 && delay < 1<<61; n-- {
 		delay *= 2

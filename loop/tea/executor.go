@@ -89,8 +89,8 @@ func early(r *exec.Result) bool {
 	return r.Status == exec.Paused || r.Status == exec.Cancelled || r.Status == exec.Rejected
 }
 
-// answerOf is what a call comes to. The run is nil when there was none, since no call could be
-// made.
+// answerOf returns what a call comes to. The run is nil when there was none, since no call
+// could be made.
 func answerOf(c *loop.Called, run *exec.Result) answer {
 	switch {
 	case c.Failure != nil:
@@ -130,8 +130,8 @@ func paramsOf(with json.RawMessage) (any, error) {
 	return v, nil
 }
 
-// params are the params of the executor for a subtask. llm.call without messages of its own is
-// asked to do it.
+// params returns the params of the executor for a subtask. llm.call without messages of its own
+// is asked to do it.
 func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
 	r := x.around(s)
 	p := r.fill(x.with).(map[string]any)
@@ -147,7 +147,7 @@ func (x *execution) params(name string, s *Subtask) (json.RawMessage, error) {
 	return jsonscan.Encode(p), r.fault
 }
 
-// needed are the results of the dependencies, as llm.call is told them.
+// needed returns the results of the dependencies, as llm.call is told them.
 func (x *execution) needed(s *Subtask) string {
 	var b strings.Builder
 	for _, d := range s.Dependencies {
@@ -165,7 +165,7 @@ type filling struct {
 	fault  error
 }
 
-// around are the values for a subtask.
+// around returns the values for a subtask.
 func (x *execution) around(s *Subtask) *filling {
 	r := x.a.given(x.plan.Goal)
 	r.values["subtask"] = func() json.RawMessage { return jsonscan.Encode(s) }
@@ -190,8 +190,8 @@ func (x *execution) around(s *Subtask) *filling {
 	return r
 }
 
-// given are the values that there are without a subtask: the goal, and the input and the state that
-// the task has.
+// given returns the values that there are without a subtask: the goal, and the input and the
+// state that the task has.
 func (a *Actions) given(goal string) *filling {
 	kind := func(name string) func() json.RawMessage {
 		return func() json.RawMessage {
@@ -206,7 +206,7 @@ func (a *Actions) given(goal string) *filling {
 	}}
 }
 
-// fill is a value with the tokens in its strings replaced.
+// fill returns a value with the tokens in its strings replaced.
 func (r *filling) fill(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -232,8 +232,8 @@ var (
 	part  = regexp.MustCompile(`\.([^.\[\]]+)|\[(?:'([^']*)'|"([^"]*)"|([0-9]+))\]`)
 )
 
-// text is a string with its tokens replaced, once; what they bring is data, and not read again. A
-// string that is one token becomes its value.
+// text returns a string with its tokens replaced, once; what they bring is data, and not read
+// again. A string that is one token becomes its value.
 func (r *filling) text(s string) any {
 	if m := token.FindStringSubmatch(s); m != nil && m[0] == s && m[3] == "" {
 		if v, ok := r.value(m[1], m[2]); ok && v != nil {
@@ -255,8 +255,8 @@ func (r *filling) text(s string) any {
 	})
 }
 
-// value is what a token stands for, nil when there is nothing; false, and a fault, when nothing has
-// its name.
+// value returns what a token stands for, nil when there is nothing; false, and a fault, when
+// nothing has its name.
 func (r *filling) value(name, path string) (json.RawMessage, bool) {
 	of := r.values[name]
 	if of == nil {
@@ -279,7 +279,7 @@ func (r *filling) wrong(format string, args ...any) {
 	}
 }
 
-// below is a member or an element of a value; nil when there is none.
+// below returns a member or an element of a value; nil when there is none.
 func below(v json.RawMessage, name string) json.RawMessage {
 	if f, ok := fieldsOf(v); ok {
 		return f[name]

@@ -21,7 +21,7 @@ type Object = loop.Object
 // Float is a number that is written as Python writes a float: 1.0, not 1.
 type Float float64
 
-// MarshalJSON is the number, always with a fraction or an exponent.
+// MarshalJSON returns the number, always with a fraction or an exponent.
 func (f Float) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
 		return nil, errors.New("a number that is not finite is no JSON")
@@ -33,13 +33,13 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// epoch is a time in seconds since 1970, to the microsecond.
+// epoch returns a time in seconds since 1970, to the microsecond.
 func epoch(t time.Time) Float { return Float(float64(t.UnixMicro()) / 1e6) }
 
 // fields are the members of an object by their exact names.
 type fields map[string]json.RawMessage
 
-// fieldsOf are the members of a text that is a JSON object; false when it is none.
+// fieldsOf returns the members of a text that is a JSON object; false when it is none.
 func fieldsOf(text json.RawMessage) (fields, bool) {
 	var f fields
 	if !isKind(text, '{') || json.Unmarshal(text, &f) != nil {
@@ -57,7 +57,7 @@ func isKind(text json.RawMessage, first byte) bool {
 	return len(text) > 0 && text[0] == first
 }
 
-// truthy is what Python takes for true; nil is not.
+// truthy reports whether Python takes a value for true; nil is false.
 func truthy(v json.RawMessage) bool {
 	switch string(v) {
 	case "", "null", "false", `""`, "[]", "{}":
@@ -69,7 +69,7 @@ func truthy(v json.RawMessage) bool {
 	return true
 }
 
-// wordOf is a string, or a number as it is written; false for all else.
+// wordOf returns a string, or a number as it is written; false for all else.
 func wordOf(v json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(v, &s) == nil && isKind(v, '"') {
@@ -82,7 +82,7 @@ func wordOf(v json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// textOf is a value as it is told in words: a string as it is, all else as JSON.
+// textOf returns a value as it is told in words: a string as it is, all else as JSON.
 func textOf(v json.RawMessage) string {
 	if s, ok := wordOf(v); ok && isKind(v, '"') {
 		return s
@@ -90,7 +90,7 @@ func textOf(v json.RawMessage) string {
 	return string(v)
 }
 
-// first are the first n characters of a text.
+// first returns the first n characters of a text.
 func first(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -103,8 +103,8 @@ func first(s string, n int) string {
 
 var fence = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)```")
 
-// answerIn is the JSON in the answer of a model: the whole of it, else its first fenced block,
-// else what stands from the first { to the last }.
+// answerIn returns the JSON in the answer of a model: the whole of it, else its first fenced
+// block, else what stands from the first { to the last }.
 func answerIn(text string) (json.RawMessage, error) {
 	if text == "" {
 		return nil, message("Empty response from LLM")

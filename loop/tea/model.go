@@ -35,7 +35,7 @@ func together(n int, do func(i int)) {
 	all.Wait()
 }
 
-// callModel is llm.call with params.
+// callModel does llm.call with params.
 func (a *Actions) callModel(ctx context.Context, subtask string, params json.RawMessage) answer {
 	f, _ := fieldsOf(params)
 	r := &reading{fields: f}
@@ -55,7 +55,7 @@ func (a *Actions) callModel(ctx context.Context, subtask string, params json.Raw
 	return answer{result: jsonscan.Encode(text)}
 }
 
-// turn is what the param messages asks.
+// turn returns what the param messages asks.
 func (r *reading) turn() *model.Turn {
 	var list []json.RawMessage
 	if json.Unmarshal(r.fields["messages"], &list) != nil {
@@ -113,7 +113,7 @@ func (a *Actions) converse(ctx context.Context, name string, t *model.Turn) (str
 	return reply.Text, nil
 }
 
-// reply is what the model of a name answers.
+// reply returns what the model of a name answers.
 func (a *Actions) reply(ctx context.Context, name string, t *model.Turn) (*model.Reply, error) {
 	planner := a.k.Task.Planner
 	if p := a.o.Models[name]; p != nil {
@@ -124,7 +124,7 @@ func (a *Actions) reply(ctx context.Context, name string, t *model.Turn) (*model
 	return a.k.AskModel(ctx, name, planner, t)
 }
 
-// errorText is what an error says, without the code that a tool's has.
+// errorText returns what an error says, without the code that a tool's has.
 func errorText(err error) string {
 	var te *tool.Error
 	if errors.As(err, &te) {

@@ -80,7 +80,7 @@ type StatusParams struct {
 	OmitCompleted  bool  // include_completed is false: not the completed ones among them
 }
 
-// orDefault is a number of parameters: 0 is the default, and less is 0.
+// orDefault returns a number of parameters: 0 is the default, and less is 0.
 func orDefault[N int | time.Duration](n, standard N) N {
 	if n == 0 {
 		return standard
@@ -151,7 +151,7 @@ func (r *reading) number(name string) (n float64, given bool) {
 	return n, true
 }
 
-// temperature is that of a model; nil when nothing is said.
+// temperature returns that of a model; nil when nothing is said.
 func (r *reading) temperature() *float64 {
 	n, given := r.number("temperature")
 	if !given {
@@ -160,7 +160,7 @@ func (r *reading) temperature() *float64 {
 	return &n
 }
 
-// count is a whole number: -1 when none is meant, 0 when nothing is said.
+// count returns a whole number: -1 when none is meant, 0 when nothing is said.
 func (r *reading) count(name string) int {
 	n, given := r.number(name)
 	switch {
@@ -174,7 +174,7 @@ func (r *reading) count(name string) int {
 	return int(n)
 }
 
-// seconds is a time, as count is a number.
+// seconds returns a time, as count is a number.
 func (r *reading) seconds(name string) time.Duration {
 	n, given := r.number(name)
 	switch {
@@ -186,13 +186,13 @@ func (r *reading) seconds(name string) time.Duration {
 	return secondsOf(n)
 }
 
-// secondsOf is this many seconds, at most 292 years.
+// secondsOf returns a duration of so many seconds, at most 292 years.
 func secondsOf(n float64) time.Duration {
 	return time.Duration(min(n*float64(time.Second), math.MaxInt64/2))
 }
 
-// plan is the plan that is given; nil when there is none, as of {} and other things that are
-// nothing to Python.
+// plan returns the plan that is given; nil when there is none, as of {} and other things that
+// are nothing to Python.
 func (r *reading) plan() *Plan {
 	raw := r.fields["plan"]
 	if !truthy(raw) || r.fault != nil {
@@ -257,7 +257,7 @@ func (r *reading) executor() *Executor {
 	return e
 }
 
-// ModelNames are the names of models in the parameters, which Options.Models may have.
+// ModelNames returns the names of models in the parameters, which Options.Models may have.
 func (o *Options) ModelNames() []string {
 	names := []string{o.Decompose.Model, o.Execute.Model}
 	if e := o.Execute.SubtaskExecutor; e != nil {

@@ -54,7 +54,7 @@ type Subtask struct {
 	CompletedAt  *Float          `json:"completed_at"`
 }
 
-// MarshalJSON is the subtask with all members, in order.
+// MarshalJSON returns the subtask with all members, in order.
 func (s Subtask) MarshalJSON() ([]byte, error) {
 	type plain Subtask
 	if s.Dependencies == nil {
@@ -160,7 +160,7 @@ func ParsePlan(text []byte) (*Plan, error) {
 	return p, nil
 }
 
-// MarshalJSON is the plan with all members, in order.
+// MarshalJSON returns the plan with all members, in order.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type plain Plan
 	if p.Subtasks == nil {
@@ -169,7 +169,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return jsonscan.Marshal(plain(p))
 }
 
-// UnmarshalJSON is ParsePlan.
+// UnmarshalJSON calls ParsePlan.
 func (p *Plan) UnmarshalJSON(text []byte) error {
 	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
 		return messagef("the plan is not JSON: %s", err)
@@ -218,14 +218,14 @@ func (p *Plan) complete() {
 	}
 }
 
-// count is a number of the metadata; 0 when it is none.
+// count returns a number of the metadata; 0 when it is none.
 func (p *Plan) count(name string) int {
 	var n float64
 	_ = json.Unmarshal(p.Metadata.Get(name), &n)
 	return int(max(0, min(n, math.MaxInt32)))
 }
 
-// Clone is a copy that shares nothing that changes.
+// Clone returns a copy that shares nothing that changes.
 func (p *Plan) Clone() *Plan {
 	q := *p
 	q.Metadata = slices.Clone(p.Metadata)
@@ -237,7 +237,7 @@ func (p *Plan) Clone() *Plan {
 	return &q
 }
 
-// Subtask is the subtask of this id; nil when there is none.
+// Subtask returns the subtask of this id; nil when there is none.
 func (p *Plan) Subtask(id string) *Subtask {
 	for _, s := range p.Subtasks {
 		if s.ID == id {
@@ -247,8 +247,8 @@ func (p *Plan) Subtask(id string) *Subtask {
 	return nil
 }
 
-// Ready are the pending subtasks whose dependencies are all completed or skipped, in the order of
-// the plan.
+// Ready returns the pending subtasks whose dependencies are all completed or skipped, in the
+// order of the plan.
 func (p *Plan) Ready() []*Subtask {
 	done := make(map[string]bool, len(p.Subtasks))
 	for _, s := range p.Subtasks {
@@ -295,7 +295,7 @@ func (p *Plan) Counts() Counts {
 	return c
 }
 
-// Progress is the share of subtasks that are completed or skipped; 1 of an empty plan.
+// Progress returns the share of subtasks that are completed or skipped; 1 of an empty plan.
 func (c Counts) Progress() Float {
 	if c.Total == 0 {
 		return 1

@@ -51,7 +51,7 @@ func (a *Actions) replanJSON(ctx context.Context, params json.RawMessage) (any, 
 	return a.Replan(ctx, p)
 }
 
-// replan is Replan of a plan, whatever its limit. failed is "" for None.
+// replan does Replan of a plan without regard to its limit. failed is "" for None.
 func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, failed, reason string) (*Replanned, error) {
 	t := newTracing()
 	var id any
@@ -80,7 +80,7 @@ func (a *Actions) replan(ctx context.Context, plan *Plan, m planningModel, faile
 	return &Replanned{Plan: next, PreservedSubtasks: len(kept), NewSubtasks: len(fresh), PlanningTrace: t.trace, Success: true}, nil
 }
 
-// replanRequest is what the planner is asked, and copies of the subtasks that are kept.
+// replanRequest returns what the planner is asked, and copies of the subtasks that are kept.
 func replanRequest(plan *Plan, failed, reason string) (kept []*Subtask, prompt string) {
 	var completed, remaining []string
 	ids := []string{}
@@ -104,7 +104,7 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// plan is a copy of a plan that is given, or of that of the state; nil when there is none.
+// plan returns a copy of a plan that is given, or of that of the state; nil when there is none.
 func (a *Actions) plan(given *Plan) *Plan {
 	p := cmp.Or(given, a.State.Plan)
 	if p == nil {

@@ -45,7 +45,7 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	})
 }
 
-// solveOrAct is solve, or the one action that is wanted.
+// solveOrAct solves, or does the one action that is wanted.
 func (a *Actions) solveOrAct(ctx context.Context) (err error) {
 	var said any
 	switch actionName(a.o.Action) {
@@ -68,7 +68,8 @@ func (a *Actions) solveOrAct(ctx context.Context) (err error) {
 	return err
 }
 
-// goal is that of the task, with what is given beside it but the state, which tokens lead to.
+// goal returns that of the task, with what is given beside it but the state, which tokens lead
+// to.
 func (a *Actions) goal() string {
 	values := maps.Clone(a.k.Loop.Compile.Values)
 	delete(values, "state")
@@ -154,7 +155,7 @@ func (a *Actions) show(plan *Plan) error {
 	return loop.Ended(exec.Rejected, "plan rejected: %s", strings.TrimPrefix(err.Error(), "loop: "))
 }
 
-// timeless is the plan without times: a loop that goes on shows the same.
+// timeless returns the plan without times: a loop that goes on shows the same.
 func (p *Plan) timeless() *Plan {
 	q := p.Clone()
 	q.Metadata = nil

@@ -75,8 +75,8 @@ func (f folders) open(name string) (*os.Root, string, error) {
 	return nil, "", &tool.Error{Code: "not-allowed", Permanent: true, Message: fmt.Sprintf("%q is not within the allowed paths", driver.Head([]byte(name), 200))}
 }
 
-// failure is an error of the file system. What it says of paths begins where they are
-// allowed: os.Root tells those from there.
+// failure returns the tool's error for an error of the file system. Its paths begin at the
+// folder that is allowed, as os.Root reports them.
 func failure(err error) error {
 	e := &tool.Error{Code: "io", Message: driver.Printable([]byte(err.Error())), Err: err}
 	switch {
@@ -132,7 +132,7 @@ func newRead(cfg Config) (tool.Activity, error) {
 	})
 }
 
-// regular is an error unless a file is an ordinary one.
+// regular returns an error unless the file is a regular one.
 func regular(info fs.FileInfo, err error) error {
 	switch {
 	case err != nil:

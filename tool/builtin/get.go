@@ -45,7 +45,7 @@ func (g *get) Call(ctx context.Context, req *tool.Request) (tool.Result, error) 
 	return g.web.Send(ctx, m)
 }
 
-// Refuses is why a URL is not asked for.
+// Refuses returns why a URL is not requested.
 func (g *get) Refuses(param string, value json.RawMessage) error {
 	if address := gjson.ParseBytes(value); param == "url" && address.Type == gjson.String {
 		return g.web.Allows(address.Str)

@@ -122,7 +122,7 @@ func (r *reader) config(t reflect.Type, more ...string) set {
 	}
 }
 
-// jsonFields are the types of the fields of a struct by their names in JSON.
+// jsonFields returns the types of the fields of a struct by their names in JSON.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for f := range t.Fields() {
@@ -150,7 +150,7 @@ func (r *reader) like(t reflect.Type) set {
 	return func(value) {}
 }
 
-// withSecrets is the type of the fields that may hold secrets: variables, headers.
+// withSecrets returns the type of the fields that may hold secrets: variables, headers.
 func withSecrets() reflect.Type { return reflect.TypeFor[map[string]string]() }
 
 // textOrSecret checks a string, {"env": NAME} or {"file": PATH}.

@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool/builtin/jq"
 )
 
-// builtinNames are the names of the built-in tools.
+// builtinNames returns the names of the built-in tools.
 func builtinNames() []string { return append(builtin.Names(), jq.Name) }
 
 // builtins reads the list of the built-in tools that a file grants.

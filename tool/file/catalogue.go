@@ -40,7 +40,7 @@ func Catalogue(files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	return CatalogueWith(nil, files...)
 }
 
-// CatalogueWith is Catalogue with the tools of MCP servers as well: see MCP.
+// CatalogueWith returns the same as Catalogue, with the tools of MCP servers added: see MCP.
 func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.List) {
 	b := &builder{
 		declared: map[string]bool{},
@@ -88,8 +88,8 @@ func CatalogueWith(servers MCP, files ...*File) (*tool.Catalogue, Policy, diag.L
 	return c, b.policy, b.findings
 }
 
-// Join is the policy of two files: the later word on approvals, all hosts and
-// paths of both, the tools that either allows and neither denies.
+// Join returns the policy of two files: the later word on approvals, all hosts and paths of
+// both, the tools that either allows and neither denies.
 func (p Policy) Join(later Policy) Policy {
 	if later.Approve != "" {
 		p.Approve = later.Approve
@@ -103,7 +103,7 @@ func (p Policy) Join(later Policy) Policy {
 	return p
 }
 
-// join is the names of both lists, each once; nil if both are.
+// join returns the names of both lists, each once; nil if both are.
 func join(a, b []string) []string {
 	joined := slices.Clone(a)
 	if joined == nil && b != nil {
@@ -232,12 +232,12 @@ type refuser struct {
 	bare tool.Refuser
 }
 
-// Refuses is that of the activity.
+// Refuses calls that of the activity.
 func (r refuser) Refuses(param string, value json.RawMessage) error {
 	return r.bare.Refuses(param, value)
 }
 
-// joined is what is written of an activity in two places.
+// joined returns what is written of an activity in two places.
 func joined(one, more json.RawMessage) json.RawMessage {
 	if one == nil {
 		return more
@@ -246,7 +246,7 @@ func joined(one, more json.RawMessage) json.RawMessage {
 	return text
 }
 
-// decides is what decides what the calls of an activity give, besides their params.
+// decides returns what decides what the calls of an activity give, besides their params.
 func (b *builder) decides(a Activity) [][]byte {
 	parts := [][]byte{[]byte(a.Driver), a.Raw}
 	switch a.Driver {
@@ -260,7 +260,7 @@ func (b *builder) decides(a Activity) [][]byte {
 	return parts
 }
 
-// fault is where in a driver's config its error is, as far as that says.
+// fault returns where in a driver's config its error is, as far as that says.
 func (v value) fault(err error) value {
 	var fault *driver.Fault
 	if !errors.As(err, &fault) {
@@ -350,8 +350,8 @@ func (b *builder) doubt(at value, src *diag.File, doubt error) {
 	})
 }
 
-// resolve is an object with the secrets in it resolved, and what is to be said of them, with its
-// place in the object. Its errors never hold one.
+// resolve returns an object with the secrets in it resolved, and what is to be said of them,
+// with its place in the object. Its errors never hold one.
 func (s *Secrets) resolve(n *texttree.Node, escape func(string) string) (_ *texttree.Node, doubts []error, _ error) {
 	resolved := *n
 	resolved.Entries = slices.Clone(n.Entries)
@@ -377,7 +377,7 @@ const standsFor = "-"
 // errEmpty says of a secret that it is the empty text, which nobody means.
 var errEmpty = errors.New("is empty")
 
-// read is secret; doubt is what is to be said of it all the same.
+// read returns a secret. doubt is a warning about a secret that could be read.
 func (s *Secrets) read(e texttree.Entry) (secret string, doubt, err error) {
 	secret, err = s.secret(e)
 	switch {
@@ -391,8 +391,8 @@ func (s *Secrets) read(e texttree.Entry) (secret string, doubt, err error) {
 	return secret, doubt, err
 }
 
-// secret is the value of {env: NAME} or {file: PATH}. The last line end of a file
-// does not belong to it.
+// secret returns the value of {env: NAME} or {file: PATH}. The last line end of a file does not
+// belong to it.
 func (s *Secrets) secret(e texttree.Entry) (string, error) {
 	if e.Name == "env" {
 		if s == nil || s.LookupEnv == nil {

@@ -72,7 +72,8 @@ func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]by
 // stretches is how much work it is to try a secret.
 const stretches = 100_000
 
-// wrap is an activity with what stands around it: what is remembered needs no service that works.
+// wrap returns an activity with what stands around it: what is remembered needs no service that
+// works.
 func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	if a.maxOutput > 0 {
 		next = guard.MaxOutput(int64(a.maxOutput))(next)
@@ -89,8 +90,8 @@ func (a around) wrap(next tool.Activity, r remembering) tool.Activity {
 	return next
 }
 
-// middleware is what stands around what is not known yet: the model of a latent tool. What it
-// remembers it remembers of all of them.
+// middleware returns what stands around what is not known yet: the model of a latent tool. What
+// it remembers it remembers of all of them.
 func (a around) middleware(r remembering) tool.Middleware {
 	if a == (around{}) {
 		return nil
@@ -125,8 +126,8 @@ func (r *reader) size(dst *int) set {
 	}
 }
 
-// byCall is what stands around a stand-in. One that answers by the call gives two calls with the
-// same params different results, so that nothing can be remembered of it.
+// byCall returns what stands around a stand-in. One that answers by the call gives two calls
+// with the same params different results, so that nothing can be remembered of it.
 func (b *builder) byCall(a Activity) around {
 	if len(a.standIn.ReturnEach) == 0 || a.around.cache == 0 {
 		return a.around

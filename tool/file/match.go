@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// activityOf is the name of the activity that runs a tool; "" is none.
+// activityOf returns the name of the activity that runs a tool; "" is none.
 func activityOf(d *tool.Definition) string {
 	if d.HasActivity {
 		return d.Activity
@@ -43,8 +43,8 @@ func (b *builder) checkPlaceholders(c *tool.Catalogue) {
 	}
 }
 
-// declaredParams are the names of a definition's params. They are not all if it says
-// that there may be others, or nothing of params at all.
+// declaredParams returns the names of a definition's params. They are not all if it says that
+// there may be others, or nothing of params at all.
 func declaredParams(d *tool.Definition) (names []string, all bool) {
 	for name := range d.Params.Names() {
 		if !strings.HasPrefix(name, "_") {
@@ -98,7 +98,7 @@ func (b *builder) unknownParam(a Activity, of, name string, declared []string) {
 	b.findings = append(b.findings, f)
 }
 
-// placeOf is the first string below v that has a placeholder of this name, else v.
+// placeOf returns the first string below v that has a placeholder of this name, else v.
 func placeOf(v value, name string) value {
 	if v.Kind == texttree.String {
 		return v
@@ -118,7 +118,7 @@ func placeOf(v value, name string) value {
 	return v
 }
 
-// indexPlaceholder is where {name} is in a text in which {{ is a brace, -1 if nowhere.
+// indexPlaceholder returns where {name} is in a text in which {{ is a brace, -1 if nowhere.
 func indexPlaceholder(text, name string) int {
 	for i := 0; i < len(text); i++ {
 		switch {

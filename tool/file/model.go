@@ -37,7 +37,7 @@ type Model struct {
 	secrets *Secrets
 }
 
-// APIKey is the key; "" when the model has none. Its error never holds one.
+// APIKey returns the key; "" when the model has none. Its error never holds one.
 func (m *Model) APIKey() (string, error) {
 	if m.key == nil {
 		return "", nil
@@ -52,7 +52,7 @@ func (m *Model) APIKey() (string, error) {
 	return key, nil
 }
 
-// Models are the models of tool files by name; of two with one name that of the later file
+// Models returns the models of tool files by name; of two with one name that of the later file
 // counts.
 func Models(files ...*File) map[string]*Model {
 	all := map[string]*Model{}

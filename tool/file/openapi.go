@@ -252,7 +252,7 @@ func (f *File) spec(name string) *spec {
 	return &spec{doc, sum[:], err}
 }
 
-// credentials are the secrets of a service by the names of its schemes.
+// credentials returns the secrets of a service by the names of its schemes.
 func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credential, error) {
 	all := map[string]openapi.Credential{}
 	if !s.authGiven || s.auth.Kind != texttree.Object {
@@ -280,7 +280,7 @@ func (b *builder) credentials(f *File, s *service) (map[string]openapi.Credentia
 	return all, nil
 }
 
-// secretText is a text as it is written, or the secret that is named there.
+// secretText returns a text as it is written, or the secret that is named there.
 func (b *builder) secretText(f *File, v value) (string, error) {
 	if v.Kind != texttree.Object || len(v.Entries) == 0 {
 		return v.Str, nil

@@ -94,7 +94,7 @@ func (r *reader) unknown(v value, e texttree.Entry, known func(func(string) bool
 	}
 }
 
-// spelled is a name as it has to be written where another one stands.
+// spelled returns a name as it has to be written where another one stands.
 func (r *reader) spelled(at diag.Span, name string) string {
 	if c := r.file.Text[at.Start]; c == '"' || c == '\'' {
 		return string(c) + name + string(c)
@@ -102,7 +102,7 @@ func (r *reader) spelled(at diag.Span, name string) string {
 	return name
 }
 
-// list is a list of names for people.
+// list returns a list of names for people.
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -120,7 +120,7 @@ func (r *reader) each(v value, read set) {
 	}
 }
 
-// name is the name of a member.
+// name returns the name of a member.
 func (v value) name() string {
 	i := strings.LastIndexByte(v.pointer, '/')
 	return texttree.Unescape(v.pointer[i+1:])
@@ -234,7 +234,7 @@ func (r *reader) duration(dst *time.Duration, least time.Duration) set {
 	}
 }
 
-// shorten is a value as a message quotes it.
+// shorten returns a value as a message quotes it.
 func shorten(n *texttree.Node) string {
 	if n.Kind == texttree.Array || n.Kind == texttree.Object {
 		return n.Kind.String()

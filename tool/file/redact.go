@@ -15,7 +15,7 @@ type discreet struct {
 	known *secret.Redactor
 }
 
-// withoutSecrets is the activity with results and errors that hold none of these.
+// withoutSecrets returns the activity with results and errors that hold none of these.
 func withoutSecrets(next tool.Activity, secrets []string) tool.Activity {
 	known := secret.New(secrets...)
 	if known == nil || next == nil {
@@ -24,7 +24,7 @@ func withoutSecrets(next tool.Activity, secrets []string) tool.Activity {
 	return &discreet{next, known}
 }
 
-// Call is the activity's, but for what it says of secrets.
+// Call returns the activity's, but for what it says of secrets.
 func (d *discreet) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if told := req.Progress; told != nil {
 		own := *req
@@ -39,7 +39,7 @@ func (d *discreet) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	return res, d.clean(err)
 }
 
-// clean is an error without secrets.
+// clean returns an error without secrets.
 func (d *discreet) clean(err error) error {
 	var e *tool.Error
 	switch {

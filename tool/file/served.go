@@ -69,8 +69,8 @@ type guarded struct {
 	byKey map[[2]string]*tool.Tool
 }
 
-// guard is the servers with what files say of their tools; of two entries of one name
-// that of the later file counts.
+// guard returns the servers with what files say of their tools; of two entries of one name that
+// of the later file counts.
 func (b *builder) guard(servers MCP, files []*File) MCP {
 	if servers == nil {
 		return nil
@@ -99,10 +99,10 @@ func (b *builder) guard(servers MCP, files []*File) MCP {
 	return g
 }
 
-// Tools are the tools of all servers.
+// Tools returns the tools of all servers.
 func (g *guarded) Tools() []*tool.Tool { return g.tools }
 
-// Tool is a tool by the server's name for it.
+// Tool returns a tool by the server's name for it.
 func (g *guarded) Tool(server, name string) (*tool.Tool, error) {
 	t, err := g.MCP.Tool(server, name)
 	if known, ok := g.byKey[[2]string{server, name}]; ok && err == nil && t != nil {
@@ -130,7 +130,7 @@ func (s *Server) serve(t *tool.Tool, kept func(around) remembering) {
 	}
 }
 
-// or is what is said here, else what is said there.
+// or returns what is said here, else what is said there.
 func (a around) or(other around) around {
 	a.cache, a.maxOutput = cmp.Or(a.cache, other.cache), cmp.Or(a.maxOutput, other.maxOutput)
 	if a.failures == 0 {

@@ -59,9 +59,9 @@ type Server struct {
 	doubts       diag.List // what is to be said of them
 }
 
-// Place is the file of the program that the server is, the folder that it runs in and, with pin, the
-// content of the files that its command names; nothing of a server with a URL. The command is not
-// told, since secrets may be in it.
+// Place returns the file of the program that the server is, the folder that it runs in and,
+// with pin, the content of the files that its command names; nothing of a server with a URL.
+// The command is not told, since secrets may be in it.
 func (s *Server) Place(pin bool) (p tool.Place) {
 	if s.Command == "" {
 		return p
@@ -109,7 +109,7 @@ func ReadServers(src *diag.File) (*File, diag.List) {
 	return f, r.findings
 }
 
-// foreign are members that configs of MCP clients are known to have and plc has no use for.
+// foreign returns members that configs of MCP clients are known to have and plc does not use.
 func foreign() []string {
 	return []string{"$schema", "alwaysAllow", "autoApprove", "disabledTools", "timeout", "description", "icon", "gallery", "version",
 		"dev", "enabled", "disabled", "tools", "note"}
@@ -204,9 +204,9 @@ func (r *reader) variable(v value, strict bool) {
 	}
 }
 
-// Servers are the servers of files, with their secrets; of two with one name that of the
-// later file counts. One whose secrets can't be read, unless they are optional, or that the policy
-// does not allow, is a finding and missing.
+// Servers returns the servers of files, with their secrets; of two with one name that of the
+// later file counts. One whose secrets can't be read, unless they are optional, or that the
+// policy does not allow, is a finding and missing.
 func Servers(files ...*File) ([]Server, diag.List) {
 	last := map[string]Server{}
 	var policy Policy
@@ -234,7 +234,7 @@ func Servers(files ...*File) ([]Server, diag.List) {
 	return all, findings
 }
 
-// finding is what is wrong with the server.
+// finding returns what is wrong with the server.
 func (s *Server) finding(code diag.Code, err error) diag.Finding {
 	return diag.Finding{Code: code, Loc: s.Loc, Pointer: s.at.pointer, Message: fmt.Sprintf("MCP server %q: %v", s.Name, err)}
 }
@@ -376,7 +376,7 @@ func (s *Server) expand() (err error) {
 	return err
 }
 
-// secretsOf are the secrets of the servers of files, by the servers' names.
+// secretsOf returns the secrets of the servers of files, by the servers' names.
 func secretsOf(files []*File) map[string][]string {
 	all := map[string][]string{}
 	for _, f := range files {
@@ -389,7 +389,7 @@ func secretsOf(files []*File) map[string][]string {
 	return all
 }
 
-// mcp is the activity of a tool of an MCP server.
+// mcp returns the activity of a tool of an MCP server.
 func (b *builder) mcp(a Activity) (tool.Activity, diag.Code, error) {
 	if b.servers == nil {
 		b.findings = append(b.findings, diag.Finding{
@@ -448,7 +448,7 @@ func (b *builder) remote(tools []*tool.Tool) []*tool.Tool {
 	return b.others(tools, own, means)
 }
 
-// renamed is a server's tool by another name.
+// renamed returns a server's tool by another name.
 func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 	def := *t.Definition
 	def.Name = name
@@ -507,7 +507,7 @@ func (b *builder) alias(t *tool.Tool, full, name string) {
 
 func serverOf(t *tool.Tool) string { return strings.TrimPrefix(t.Source, "mcp:") }
 
-// fullName is the name of a server's tool with that of the server before it.
+// fullName returns the name of a server's tool with that of the server before it.
 func fullName(t *tool.Tool) string { return serverOf(t) + "." + t.Definition.Name }
 
 // clash tells of a name that several have.

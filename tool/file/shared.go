@@ -34,7 +34,7 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// listed is a definition as JSON without what it says of params and results.
+// listed returns a definition as JSON without what it says of params and results.
 func listed(v value) []byte {
 	short := &texttree.Node{Kind: texttree.Object, Span: v.Span}
 	for _, e := range v.Entries {
@@ -73,7 +73,7 @@ func (r *reader) later(v value, name string, place diag.Span) *tool.Later {
 	})
 }
 
-// with is a definition with the shared schemas that it leads to under its own $defs.
+// with returns a definition with the shared schemas that it leads to under its own $defs.
 func (s *shared) with(v value) *texttree.Node {
 	var own texttree.Node
 	if e, ok := v.Get("$defs"); ok {

@@ -120,7 +120,7 @@ func (a address) fill(value func(string) (string, bool), more []string) (*url.UR
 	case u.Hostname() == "":
 		return nil, errors.New("the URL has no host")
 	case u.EscapedPath() != path || strings.ContainsFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		// net/url would escape the whole path anew, and take what params hold for
+		// net/url would escape the whole path again, and take what params hold for
 		// separators.
 		return nil, errors.New("write the path and the query as they are sent, %20 for a space")
 	}

@@ -21,8 +21,8 @@ import (
 // quoted is how much of the body of an error its message quotes.
 const quoted = 500
 
-// failure is the error of a request without an answer. The URL stays out of it: it
-// may hold a secret.
+// failure returns the error of a request without an answer. It leaves out the URL, which may
+// hold a secret.
 func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
 	var refused *tool.Error
 	if errors.As(err, &refused) {
@@ -123,7 +123,7 @@ func plainHeaders(h nethttp.Header) map[string]string {
 	return plain
 }
 
-// statusError is the error that a server tells.
+// statusError returns the error that a server reported.
 func (a *Activity) statusError(resp *nethttp.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, quoted+1)) // what came is all there is to show
 	status := resp.StatusCode

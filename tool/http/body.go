@@ -58,7 +58,7 @@ func isJSON(contentType string) bool {
 	return kind == typeJSON || kind == "text/json" || strings.HasSuffix(kind, "+json")
 }
 
-// escapeFor is how a value is written in a text of this type, so that it stays one.
+// escapeFor returns the function that escapes a value in a text of this type.
 func escapeFor(contentType string) func(string) string {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	switch {

@@ -34,8 +34,8 @@ func (a *Activity) Send(ctx context.Context, m *Message) (tool.Result, error) {
 	return b.attempt(ctx, func(ctx context.Context) (*nethttp.Request, error) { return b.written(ctx, m) })
 }
 
-// Allows is why Send would not ask the host of this URL; nil is that it would, or that it is no
-// URL.
+// Allows returns why Send would not send a request to the host of this URL. It returns nil if
+// Send would, or if it is not a URL.
 func (a *Activity) Allows(address string) error {
 	u, err := a.extend(&Message{URL: address})
 	if err != nil {

@@ -138,7 +138,7 @@ func (a *activity) ready(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// params returns those of the request to the server. They are made anew for each, since the
+// params returns those of the request to the server. They are made again for each, since the
 // SDK adds to them.
 func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolParams {
 	p := &mcp.CallToolParams{Name: a.name, Arguments: req.Params}
@@ -163,7 +163,7 @@ func (a *activity) unreachable(err error) error {
 	return a.fail(&tool.Error{Code: "no-server", Message: err.Error(), Permanent: errors.As(err, &fault), Err: err})
 }
 
-// fail is an error that names the server and holds no secret.
+// fail returns an error that names the server and holds no secret.
 func (a *activity) fail(err error) error {
 	var e *tool.Error
 	if !errors.As(err, &e) {
@@ -177,7 +177,7 @@ func (a *activity) fail(err error) error {
 	return &clean
 }
 
-// failure is the error of a call that had no result.
+// failure returns the error of a call that had no result.
 func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	var own *tool.Error
 	var told *jsonrpc.Error
@@ -202,7 +202,7 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	})
 }
 
-// refusal is an error of the protocol.
+// refusal returns the error of a tool for an error of the protocol.
 func refusal(told *jsonrpc.Error) *tool.Error {
 	message := driver.Printable([]byte(told.Message))
 	e := &tool.Error{Code: "protocol", Message: fmt.Sprintf("%s (error %d)", message, told.Code), Err: told}
@@ -249,7 +249,7 @@ func value(res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
 	return append(list, ']'), nil
 }
 
-// toolError is what a tool says of its failure.
+// toolError returns the error that a tool reported.
 func toolError(res gjson.Result) error {
 	var said []string
 	for _, c := range res.Get("content").Array() {

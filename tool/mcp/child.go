@@ -234,7 +234,7 @@ func (c *child) answerDiscover(id string) {
 	}
 }
 
-// SessionID is for other transports (mcp.Connection).
+// SessionID implements mcp.Connection; only other transports have sessions.
 func (c *child) SessionID() string { return "" }
 
 // Close ends the program: its input ends; what has not ended after a grace gets SIGTERM,

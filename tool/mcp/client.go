@@ -88,7 +88,7 @@ func newClient(s Server, opts *Options) *Client {
 // Name returns the name of the server.
 func (c *Client) Name() string { return c.server.Name }
 
-// Server is how the server is reached.
+// Server returns how the server is reached.
 func (c *Client) Server() Server { return c.server }
 
 // Tools returns the tools of the server, in its order; they must not be changed.
@@ -136,7 +136,7 @@ func (c *Client) know(texts []definition) {
 	}
 }
 
-// connected returns a connection that is not broken, made anew if need be.
+// connected returns a connection that is not broken, made again if need be.
 func (c *Client) connected(ctx context.Context) (*link, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -203,7 +203,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	return nil, c.because(l, err)
 }
 
-// because is an error with what the server last said on standard error, and without
+// because returns an error with the last line that the server wrote to standard error, without
 // secrets.
 func (c *Client) because(l *link, err error) error {
 	text := err.Error()

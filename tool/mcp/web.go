@@ -195,7 +195,7 @@ func (w *web) explain(err error) string {
 	return w.plain(err)
 }
 
-// plain is an error without the address, which may hold a secret in its query.
+// plain returns the text of an error without the address, which may hold a secret in its query.
 func (w *web) plain(err error) string {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -239,7 +239,7 @@ func (l *link) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallT
 	return nil, l.lost(cmp.Or(s.err, err))
 }
 
-// lost is the error of a call whose answer was lost on the way.
+// lost returns the error of a call whose answer was lost on the way.
 func (l *link) lost(err error) error {
 	text := l.web.plain(err)
 	if id := l.session.ID(); id != "" {

@@ -65,7 +65,7 @@ func (o *Options) annotate(ctx context.Context) {
 	}
 }
 
-// stopped is the failure of an answer that is none.
+// stopped returns the error of an answer that ended without a result.
 func (a *Answer) stopped() error {
 	switch a.Stop {
 	case "":

@@ -56,7 +56,7 @@ type batch struct {
 	errs     []error // of each, when there are no answers
 }
 
-// Complete is Client's.
+// Complete implements Client.
 func (b *batcher) Complete(ctx context.Context, req *Request) (*Answer, error) {
 	if req.Attempt > 1 {
 		return b.next.Complete(ctx, req)
@@ -91,7 +91,7 @@ func (b *batcher) join(ctx context.Context, req *Request) (in *batch, n int) {
 	return in, len(in.requests) - 1
 }
 
-// leave is that somebody waits no more; what nobody waits for is not asked.
+// leave removes somebody who waits. A request that nobody waits for is not made.
 func (b *batcher) leave(in *batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -36,7 +36,7 @@ type retrying struct {
 	tries int
 }
 
-// Converse is Converser's.
+// Converse implements Converser.
 func (r *retrying) Converse(ctx context.Context, turn *Turn) (*Reply, error) {
 	told := false
 	attempt := *turn
@@ -57,7 +57,7 @@ func (r *retrying) Converse(ctx context.Context, turn *Turn) (*Reply, error) {
 	}
 }
 
-// delay is how long to wait after the n-th try, if there is a point in another.
+// delay returns how long to wait after the n-th try, and whether there is a point in another.
 func delay(err error, n int) (wait time.Duration, again bool) {
 	var te *tool.Error
 	if !errors.As(err, &te) || te.Permanent || te.RetryAfter > mostRetryAfter {

@@ -77,7 +77,7 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close is io.Closer's: it ends the answer.
+// Close implements io.Closer: it ends the answer.
 func (e *events) Close() error {
 	e.silence.Stop()
 	return e.body.Close()
@@ -114,7 +114,7 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
-// fault is the error that a line tells; nil when it tells none.
+// fault returns the error that a line reports, or nil.
 func (e *events) fault(line []byte) error {
 	name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":"))
 	value = bytes.TrimSpace(value)

@@ -144,7 +144,7 @@ type tapedClient struct {
 	next Client
 }
 
-// Complete is Client's. An answer that can't be recorded is a failure.
+// Complete implements Client. An answer that can't be recorded is a failure.
 func (t *tapedClient) Complete(ctx context.Context, req *Request) (*Answer, error) {
 	l := newLine(t.id, req.Place, jsonscan.Encode(req))
 	raw, ok := t.tape.take(l, t.next == nil)
@@ -173,7 +173,7 @@ type tapedConverser struct {
 	next Converser
 }
 
-// Converse is Converser's. A reply that can't be recorded is a failure.
+// Converse implements Converser. A reply that can't be recorded is a failure.
 func (t *tapedConverser) Converse(ctx context.Context, turn *Turn) (*Reply, error) {
 	if err := turn.Check(); err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func newLine(id identity, place string, request json.RawMessage) *line {
 	return l
 }
 
-// missing is the error of a request that has no recorded reply.
+// missing returns the error of a request that has no recorded reply.
 func (t *Tape) missing(l *line) error {
 	where := ""
 	if t.Name != "" {

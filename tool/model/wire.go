@@ -81,7 +81,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// unsent is the error of a request that got no answer.
+// unsent returns the error of a request that got no answer.
 func (t *transport) unsent(ctx context.Context, err error) error {
 	var op *net.OpError
 	switch {
@@ -93,7 +93,7 @@ func (t *transport) unsent(ctx context.Context, err error) error {
 	return &tool.Error{Code: "connection-lost", Message: t.known.Message(err.Error()), Err: err}
 }
 
-// status is the error of an answer that says no.
+// status returns the error of an answer whose status is not a success.
 func (t *transport) status(resp *http.Response, body []byte) error {
 	e := t.refusal(resp.StatusCode, resp.Status, body)
 	if !e.Permanent {
@@ -118,7 +118,8 @@ func (t *transport) refusal(status int, message string, body []byte) *tool.Error
 	}
 }
 
-// retryAfter is when the server wants to be asked again: milliseconds, seconds, or a date.
+// retryAfter returns how long the server wants us to wait: it gives milliseconds, seconds, or a
+// date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	const longest = 365 * 24 * time.Hour
 	if ms, err := strconv.ParseUint(h.Get("Retry-After-Ms"), 10, 63); err == nil {
@@ -134,7 +135,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// Failure is an error of a library that used an HTTPClient, as plc knows it.
+// Failure returns the error of a library that used an HTTPClient as an error of plc.
 func Failure(ctx context.Context, err error) error {
 	var te *tool.Error
 	switch {

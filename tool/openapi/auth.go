@@ -87,7 +87,7 @@ func (op *operation) credentials(given map[string]Credential) (all []credential,
 	return all, missing
 }
 
-// credential is how a scheme wants to be told.
+// credential returns how a credential of a scheme is sent.
 func (d *Document) credential(name string, c Credential) credential {
 	scheme := d.follow(member(d.schemes, name))
 	switch {

@@ -102,7 +102,7 @@ func (d *Document) readComponents() {
 	})
 }
 
-// Doubt is what is not as OpenAPI wants it, though the document could be read; nil is nothing.
+// Doubt returns what does not conform to OpenAPI although the document could be read, or nil.
 func (d *Document) Doubt() error { return d.doubt }
 
 // Operations returns the names of the operations, in the order of the document.

@@ -25,7 +25,7 @@ func newWriter(d *Document, only string, room int) *schemaWriter {
 	return &schemaWriter{doc: d, only: only, names: map[string]string{}, taken: map[string]bool{}, room: room}
 }
 
-// whole returns what write writes, with all it refers to; written anew and loosely when not all of
+// whole returns what write writes, with all it refers to; written again and loosely when not all of
 // it has room.
 func whole(d *Document, only string, room int, write func(w *schemaWriter) string) string {
 	w := newWriter(d, only, room)
@@ -38,9 +38,9 @@ func whole(d *Document, only string, room int, write func(w *schemaWriter) strin
 	return write(w)
 }
 
-// roomFor is how many schemas are written of what one of these operations takes, and of what it
-// gives: maxSchemas, or as much less as all of them together are more than most, to judge by a
-// hundred of them.
+// roomFor returns how many schemas may be written for what one of these operations takes, and
+// for what it gives: maxSchemas, or less if all of them together would be more than most,
+// judging by a hundred of them.
 func roomFor(ops []*operation, most int) int {
 	if len(ops)*2*maxSchemas <= most {
 		return maxSchemas
@@ -159,7 +159,7 @@ func (w *schemaWriter) required(schema, v gjson.Result) string {
 	return "[" + strings.Join(names, ",") + "]"
 }
 
-// object returns an object with its values written anew; those that are "" are left out.
+// object returns an object with its values written again; those that are "" are left out.
 func object(v gjson.Result, write func(key, value gjson.Result) string) string {
 	var members []string
 	v.ForEach(func(key, value gjson.Result) bool {

@@ -47,7 +47,7 @@ func startError(cmd *exec.Cmd, err error) error {
 	return &tool.Error{Code: "no-start", Message: fmt.Sprintf("the program %q could not be started: %v", program, err), Err: err}
 }
 
-// exitError is the error of a program that failed.
+// exitError returns the error of a program that failed.
 func exitError(e ending) error {
 	if name, killed := group.SignalName(e.state); killed {
 		return &tool.Error{
@@ -77,7 +77,7 @@ func because(said string) string {
 	return "; it had said: " + said
 }
 
-// toldError is what the last line of standard error says, if it is an error object.
+// toldError returns the error object in the last line of standard error, if there is one.
 func toldError(stderr []byte) error {
 	line := bytes.TrimSpace(stderr)
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

@@ -45,9 +45,9 @@ var _ tool.Activity = (*Activity)(nil)
 // them.
 func (a *Activity) Inherited() (basic, named []string) { return a.basic, a.named }
 
-// Place is where the program runs and what it is: its file is looked for as a call does, and is the
-// empty path when it is not there. With pin it has the digests of the program and of files that its
-// arguments name.
+// Place returns where the program runs and which file it is. The file is looked up as for a
+// call; its path is empty if it does not exist. With pin, Place adds the digests of the program
+// and of files that its arguments name.
 func (a *Activity) Place(pin bool) tool.Place {
 	p := tool.Place{Dir: a.dir}
 	if dir, err := filepath.Abs(cmp.Or(a.dir, ".")); err == nil {

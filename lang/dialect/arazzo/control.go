@@ -30,7 +30,7 @@ func (r *reader) shape(s *step) {
 	r.actions(s.Get("onFailure"), "failure")
 }
 
-// places are where the parameters of an operation go.
+// places returns where the parameters of an operation go.
 func places() []string { return []string{"path", "query", "header", "cookie", "querystring"} }
 
 // actions reports what is wrong with what to do after a success or a failure.

@@ -170,8 +170,8 @@ func (r *reader) step(m []int) {
 	r.steps = append(r.steps, s)
 }
 
-// stepEnd is how far a step that is open at start can go: to the next line that starts
-// a step or a thought, to the mark of the end, or to the end of the text.
+// stepEnd returns how far a step that is open at start can go: to the next line that starts a
+// step or a thought, to the mark of the end, or to the end of the text.
 func (r *reader) stepEnd(start int) int {
 	first := true
 	for line := range r.Lines(dialect.Span(start, len(r.File.Text))) {

@@ -149,7 +149,7 @@ func (r *reader) wrong(op diag.Span, err error, last bool) {
 	}
 }
 
-// errorAt is where reading an operation went wrong.
+// errorAt returns where reading an operation went wrong.
 func (r *reader) errorAt(op diag.Span, err error) int {
 	var at participle.Error
 	if !errors.As(err, &at) {

@@ -128,7 +128,7 @@ func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	}
 }
 
-// pieceEnd is where the step at the start of a line ends.
+// pieceEnd returns where the step at the start of a line ends.
 func pieceEnd(line []byte) int {
 	if !isProgram.Match(line) {
 		if i := bytes.IndexByte(line, ';'); i >= 0 {

@@ -110,7 +110,7 @@ func scopes(b *dialect.Builder, m tree.Member) {
 	b.Close()
 }
 
-// skipped is what stands for the result of a subtask that was skipped.
+// skipped writes the result that stands for a subtask that was skipped.
 func skipped(b *dialect.Builder, v tree.Value) {
 	at := v.Get("status").At()
 	b.Member("_output", at)

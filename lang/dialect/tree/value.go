@@ -32,7 +32,7 @@ type source struct {
 	pieces []diag.Piece // one after the other; nil when file is the original
 }
 
-// depth is how deep values may nest: less than a plan, which they become a part of.
+// depth returns how deep values may nest: less than a plan, because they become part of one.
 func depth(o *dialect.Options) int {
 	if o.MaxDepth > 0 {
 		return o.MaxDepth
@@ -49,7 +49,7 @@ func Read(b *dialect.Builder) (Value, bool) {
 	return Value{root, &source{file: b.File, origin: b.File}}, !root.IsZero() && !found.HasErrors()
 }
 
-// At is where the value stands in the original.
+// At returns the place of the value in the original.
 func (v Value) At() diag.Span {
 	if v.IsZero() {
 		return diag.Span{}
@@ -57,7 +57,7 @@ func (v Value) At() diag.Span {
 	return v.in.at(v.Span())
 }
 
-// at is where a part of the source stands in the original.
+// at returns the place of a part of the source in the original.
 func (s *source) at(span diag.Span) diag.Span {
 	if s.pieces == nil {
 		return span
@@ -69,7 +69,7 @@ func (s *source) at(span diag.Span) diag.Span {
 	return diag.Span{Start: first.Start, End: max(first.End, last.End)}
 }
 
-// point is where the byte at i stands in the original.
+// point returns the place of the byte at i in the original.
 func (s *source) point(i int32) diag.Span {
 	n := sort.Search(len(s.pieces), func(k int) bool { return s.pieces[k].At.Start > i }) - 1
 	if n < 0 {
@@ -83,17 +83,18 @@ func (s *source) point(i int32) diag.Span {
 	return diag.Span{Start: start, End: start + 1}
 }
 
-// Inside is where the bytes from..to of Str stand in the original.
+// Inside returns the place of the bytes from..to of Str in the original.
 func (v Value) Inside(from, to int) diag.Span { return v.in.at(v.Node.Inside(from, to)) }
 
-// Insides is Inside for many places of one string, at the cost of one pass over it.
+// Insides returns a function like Inside for many places of one string, at the cost of one pass
+// over it.
 func (v Value) Insides() func(from, to int) diag.Span {
 	inside := v.Node.Insides()
 	return func(from, to int) diag.Span { return v.in.at(inside(from, to)) }
 }
 
-// All is where the text of a string stands in the original, without its quotes; of
-// another value it is At.
+// All returns the place of the text of a string in the original, without its quotes; for
+// another value it returns At.
 func (v Value) All() diag.Span {
 	if v.Kind() != lang.String {
 		return v.At()
@@ -134,7 +135,7 @@ func (v Value) Members() iter.Seq[Member] {
 	}
 }
 
-// key is where a name stands in the original, without its quotes.
+// key returns the place of a name in the original, without its quotes.
 func (s *source) key(key diag.Span) diag.Span {
 	if text := s.file.Text[key.Start:key.End]; len(text) > 1 && (text[0] == '"' || text[0] == '\'') {
 		key.Start, key.End = key.Start+1, key.End-1

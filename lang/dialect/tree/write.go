@@ -112,7 +112,7 @@ func Param(b *dialect.Builder, name string, at diag.Span) bool {
 	return true
 }
 
-// Strings are the strings in a value, at any depth, but not the names of members.
+// Strings returns the strings in a value, at any depth, but not the names of members.
 func Strings(v Value, yield func(Value)) {
 	switch v.Kind() {
 	case lang.Object:

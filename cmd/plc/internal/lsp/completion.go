@@ -247,7 +247,7 @@ func (c *completer) denied(name string) bool {
 	return slices.ContainsFunc(p.Deny, matches) || p.Allow != nil && !slices.ContainsFunc(p.Allow, matches)
 }
 
-// toolItem is a tool that is offered.
+// toolItem returns the completion item of a tool.
 func toolItem(t *tool.Tool) protocol.CompletionItem {
 	item := protocol.CompletionItem{Label: t.Definition.Name, Kind: protocol.KindFunction, Detail: effectsOf(t.Definition.Effects)}
 	item.Documentation = protocol.Markdown(toolDoc(t))
