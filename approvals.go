@@ -73,8 +73,8 @@ func (r *Run) useApproval(ctx context.Context) (*exec.Result, error) {
 	return r.NotRun(exec.Rejected, reason), nil
 }
 
-// useOnce uses the approval up in the store, which knows it by its id, so that a copy of the file is
-// refused as well.
+// useOnce uses the approval up in the store, which knows it by its id, so that a copy of the
+// file is refused as well.
 func (r *Run) useOnce(ctx context.Context) error {
 	if r.store == nil {
 		return nil

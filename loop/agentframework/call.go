@@ -122,7 +122,8 @@ func (s *PlanStep) target() string {
 	return s.CallbackIntent
 }
 
-// refusal is why a step is not called; "" is that it is: its agent may not, or a hook forbids it.
+// refusal returns why a step is not called, because its agent may not call it or a hook forbids
+// it, or "".
 func (h *Host) refusal(ctx context.Context, r *AgentRun, s *PlanStep) (string, error) {
 	a, what, allowed := r.Agent, "tool", r.Agent.Tools
 	switch {
@@ -211,9 +212,9 @@ func (h *Host) driveWithin(ctx context.Context, c *AgentRun, limit time.Duration
 	return result, err != nil && ctx.Err() == nil && limited.Err() != nil, err
 }
 
-// forCaller answers the callback of a subagent for its caller, by a hook or, when only a person can,
-// by that. What no person answers here its caller passes on: the error is a *pausedError. Without
-// an answer the callback is for the model of the caller.
+// forCaller answers the callback of a subagent for its caller, by a hook or, when only a person
+// can, by that. What no person answers here its caller passes on: the error is a *pausedError.
+// Without an answer the callback is for the model of the caller.
 func (h *Host) forCaller(ctx context.Context, caller, c *AgentRun, cb *Callback) (answered bool, err error) {
 	answer, err := h.respond(ctx, caller, c, cb)
 	if err != nil {

@@ -32,8 +32,8 @@
 // by Options.OnCallback, or as the approval of a call of the tool step, or waits for it: see
 // Host.Resume.
 //
-// ParseAgent reads an agent from Markdown, ReadAgents those of a folder. An agent calls no more than
-// its lists of tools, subagents and skills have; Hooks see and change what agents do.
+// ParseAgent reads an agent from Markdown, ReadAgents those of a folder. An agent calls no more
+// than its lists of tools, subagents and skills have; Hooks see and change what agents do.
 //
 // In these things it is deliberately not as agent_framework is:
 //

@@ -10,14 +10,14 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Hooks are called while agents run; any of them may be nil. Agents of a batch run at the same time.
-// What PreAgent, PostAgent, PreStep and RespondToCallback decide is in the record of the loop, and
-// they are not asked again; the others are called again when a loop goes on.
+// Hooks are called while agents run; any of them may be nil. Agents of a batch run at the same
+// time. What PreAgent, PostAgent, PreStep and RespondToCallback decide is in the record of the
+// loop, and they are not asked again; the others are called again when a loop goes on.
 type Hooks struct {
 	// PreAgent is called before an agent's first turn. A result ends the run with it.
 	PreAgent func(ctx context.Context, run *AgentRun) (*AgentResult, error)
-	// PostAgent is called with the result of an agent that has ended, and may change its message and
-	// response. Words that it returns are put to the model, and the run goes on.
+	// PostAgent is called with the result of an agent that has ended, and may change its message
+	// and response. Words that it returns are put to the model, and the run goes on.
 	PostAgent func(ctx context.Context, run *AgentRun, result *AgentResult) (again string, err error)
 	// PreModel and PostModel are called with each request and each reply.
 	PreModel  func(run *AgentRun, turn *model.Turn)

@@ -340,8 +340,8 @@ func (h *Host) Resume(ctx context.Context, r *AgentRun, answer json.RawMessage) 
 	return h.drive(ctx, r)
 }
 
-// pausedError is that a call waits for somebody, or the callback of a subagent that its caller can't
-// answer.
+// pausedError is that a call waits for somebody, or the callback of a subagent that its caller
+// can't answer.
 type pausedError struct {
 	run      string
 	callback *Callback

@@ -80,8 +80,8 @@ func parts(text []byte) (front []byte, body []string, err error) {
 	return []byte(strings.Join(all[0], "")), body, nil
 }
 
-// ReadAgents reads the agents of a folder, each of a file ID.md. Members of a file ID.json beside it
-// go before those of its front matter. The errors name the file.
+// ReadAgents reads the agents of a folder, each of a file ID.md. Members of a file ID.json
+// beside it go before those of its front matter. The errors name the file.
 func ReadAgents(folder fs.FS) ([]Agent, error) {
 	names, err := fs.Glob(folder, "*.md")
 	if err != nil {

@@ -89,10 +89,10 @@ func parametersOf(raw json.RawMessage) (list []Parameter, err error) {
 }
 
 // ParseOptions reads options as JSON: the members of the first agent, {"id", "description",
-// "instructions", "planning", "tools"} and so on, beside "planning_override", "agents", a list of
-// others, "skills", a list of {"name", "description", "instructions"}, and "call_functions". With
-// "agent_directory" the agents are those of a folder of Markdown, and the first one is "root_agent".
-// Open opens the folder; nil opens none.
+// "instructions", "planning", "tools"} and so on, beside "planning_override", "agents", a list
+// of others, "skills", a list of {"name", "description", "instructions"}, and "call_functions".
+// With "agent_directory" the agents are those of a folder of Markdown, and the first one is
+// "root_agent". Open opens the folder; nil opens none.
 func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) {
 	var t struct {
 		agentOptions

@@ -164,7 +164,7 @@ func (t *planning) final(ctx context.Context, d *Decision) (*AgentResult, error)
 func (t *planning) install(before []PlanStep, why string, change func(*PlanState)) {
 	s := t.run.PlanState
 	change(s)
-	for id := range t.run.children { // subagents of steps that are no more, or begin anew
+	for id := range t.run.children { // subagents of steps that are no more, or begin again
 		if _, waits := s.StepResults.Get(id); !waits {
 			delete(t.run.children, id)
 		}

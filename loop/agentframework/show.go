@@ -16,9 +16,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// show tells of a plan before any step of it is executed, and puts it to Options.OnPlan of the loop:
-// whole, so that its steps are not asked about again. When it is not to be executed, the model is
-// told why: ok is false.
+// show tells of a plan before any step of it is executed, and puts it to Options.OnPlan of the
+// loop: whole, so that its steps are not asked about again. When it is not to be executed, the
+// model is told why: ok is false.
 func (t *planning) show(ctx context.Context, s *PlanState, steps []PlanStep) (ok bool, result *AgentResult, err error) {
 	l := &t.host.k.Loop
 	if l.OnPlan == nil && l.OnEvent == nil {
@@ -71,7 +71,8 @@ func (t *planning) program(s *PlanState, steps []PlanStep) (*compile.Program, di
 	return prog, append(findings, more...)
 }
 
-// plain are steps of which nothing depends on steps that are done: their results are there.
+// plain returns steps of which nothing depends on steps that are done, with their results
+// filled in.
 func plain(steps []PlanStep) []*PlanStep {
 	there, list := stepIDs(steps), make([]*PlanStep, len(steps))
 	for i := range steps {

@@ -28,8 +28,8 @@ type Options struct {
 	// Agents are those that steps and decisions may call as subagents. A subagent that is none of
 	// them is the tool of that name.
 	Agents []Agent
-	// Models are planners by the names that agents have for their models. Any other name is the task's
-	// planner.
+	// Models are planners by the names that agents have for their models. Any other name is the
+	// task's planner.
 	Models map[string]loop.Planner
 	// Skills are what agents may invoke. A skill that is none of them is the tool of that name.
 	Skills []Skill

@@ -10,11 +10,11 @@
 //	}
 //	done, err := actions.Execute(ctx, &tea.ExecuteParams{Parallel: true, OnSubtaskFailure: tea.Replan})
 //
-// A plan is subtasks in words, whose dependencies form a directed acyclic graph. An executor does
-// them: llm.call, which asks a model, agent.dispatch, which has an agent do them, a model that calls
-// tools, or a tool of the catalogue, whose params may hold tokens ({{
-// subtask.description }}). What a tool does for a wave of subtasks, or for one that is retried, is
-// a run of its own: its calls are checked, approved, limited and recorded as any.
+// A plan is subtasks in words, whose dependencies form a directed acyclic graph. An executor
+// does them: llm.call, which asks a model, agent.dispatch, which has an agent do them, a model
+// that calls tools, or a tool of the catalogue, whose params may hold tokens ({{
+// subtask.description }}). What a tool does for a wave of subtasks, or for one that is retried,
+// is a run of its own: its calls are checked, approved, limited and recorded as any.
 //
 // Names, defaults, JSON shapes and messages are those of the Python implementation, with the
 // members of objects in the order of its documents. It differs on purpose in these
