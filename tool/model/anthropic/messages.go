@@ -190,6 +190,7 @@ func (c *Client) events(ctx context.Context, r *messagesRequest, take func(*stre
 	defer body.Close()
 	lines := bufio.NewReader(body)
 	var data []byte // of the event that is read
+	named := false  // it has a name, as all events of the interface do; others are ignored
 	for {
 		line, err := lines.ReadBytes('\n')
 		switch {
@@ -200,19 +201,20 @@ func (c *Client) events(ctx context.Context, r *messagesRequest, take func(*stre
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) > 0 {
+			named = named || bytes.HasPrefix(line, []byte("event:"))
 			if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 				data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
 			}
 			continue
 		}
-		if len(data) == 0 {
+		text, ignored := data, !named || len(data) == 0
+		if data, named = nil, false; ignored {
 			continue
 		}
 		e := new(streamEvent)
-		if err := json.Unmarshal(data, e); err != nil {
+		if err := json.Unmarshal(text, e); err != nil {
 			return model.Failure(ctx, fmt.Errorf("an event of the stream: %w", err))
 		}
-		data = data[:0]
 		if more, err := take(e); err != nil || !more {
 			return err
 		}
