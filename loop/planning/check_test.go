@@ -91,7 +91,7 @@ func TestValidation(t *testing.T) {
 		{"a parameter is missing", planning.Options{}, plan(step("a", "web_search", `{}`, `[]`)), `PLC205, step "a"`},
 		{"an unknown parameter", planning.Options{}, plan(step("a", "web_search", `{"q":"1","n":1}`, `[]`)), `PLC206, step "a"`},
 		{"a parameter of another type", planning.Options{}, plan(step("a", "web_search", `{"q":1}`, `[]`)), `PLC501, step "a"`},
-		{"parameters are a list", planning.Options{}, plan(step("a", "web_search", `[]`, `[]`)), "PLC106: the parameters are an object, not a list"},
+		{"parameters are a list", planning.Options{}, plan(step("a", "web_search", `[]`, `[]`)), `PLC106, step "a": the parameters are an object, not a list`},
 		{"an unknown dependency", planning.Options{}, plan(step("a", "web_search", `{"q":"1"}`, `["b"]`)), `PLC305, step "a"`},
 		{"a cycle", planning.Options{}, plan(step("a", "web_search", `{"q":"1"}`, `["b"]`), step("b", "web_search", `{"q":"1"}`, `["a"]`)), "PLC401"},
 		{"a cycle of references", planning.Options{}, plan(step("a", "web_search", `{"q":"{{b.text}}"}`, `[]`), step("b", "web_search", `{"q":"{{a.text}}"}`, `[]`)), "PLC401"},
