@@ -112,7 +112,7 @@ var tampers = []tamper{
 	{name: "who is denied", file: "tools.yaml", old: `deny: [nobody]`, new: `deny: []`},
 	{name: "no pins", file: "tools.yaml", old: `pinPrograms: true`, new: `pinPrograms: false`},
 	{name: "a second tool file", file: "more.yaml", old: `{}`, new: `policy: {approve: none}`},
-	{name: "a key that may sign", file: "more.yaml", old: `{}`, new: `policy: {approvalKeys: [AAAA]}`},
+	{name: "a key that may sign", file: "more.yaml", old: `{}`, new: `policy: {approvalKeys: ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}`},
 	{name: "where an operation is", file: "api.json", old: `"url": "https://api.example"`, new: `"url": "https://api.example/v2"`},
 	{name: "the operation", file: "api.json", old: `"get"`, new: `"put"`},
 	{name: "the content of the program", file: "bin/tell.sh", old: `tee -a`, new: `tee -a -i`},

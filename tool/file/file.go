@@ -217,6 +217,6 @@ func (r *reader) policy(v value, f *File) {
 		"deny":    names(&p.Deny),
 
 		"pinPrograms":  r.flag(&p.PinPrograms),
-		"approvalKeys": r.texts(&p.ApprovalKeys),
+		"approvalKeys": r.keys(&p.ApprovalKeys),
 	})
 }

@@ -616,3 +616,19 @@ func TestNamesOfOperations(t *testing.T) {
 		}
 	}
 }
+
+// A public key that is none is reported in its place: it would refuse every approval.
+func TestPublicKeys(t *testing.T) {
+	const good = `"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="`
+	for keys, want := range map[string]int{"": 0, good: 0, good + `, "AAAA"`: 1, `"", "not base64!"`: 2, `7`: 1} {
+		_, findings := Read(diag.NewFile("tools.yaml", []byte(`{"policy": {"approvalKeys": [`+keys+`]}}`)))
+		if len(findings) != want {
+			t.Errorf("approvalKeys [%s]: %v", keys, findings)
+		}
+		for _, f := range findings {
+			if int(f.Loc.Span.Start) < len(`{"policy": {"approvalKeys": [`) {
+				t.Errorf("approvalKeys [%s]: %s is at %d", keys, f.Message, f.Loc.Span.Start)
+			}
+		}
+	}
+}

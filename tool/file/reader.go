@@ -1,6 +1,8 @@
 package file
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -171,6 +173,22 @@ func (r *reader) texts(dst *[]string) set {
 			var s string
 			r.text(&s)(v.below(e))
 			*dst = append(*dst, s)
+		}
+	}
+}
+
+// keys reads public keys. One that is none would refuse every approval, without saying why.
+func (r *reader) keys(dst *[]string) set {
+	return func(v value) {
+		r.texts(dst)(v)
+		for i := range v.Entries {
+			e := v.below(v.Entries[i])
+			if e.Kind != texttree.String {
+				continue // which texts reports
+			}
+			if key, err := base64.StdEncoding.DecodeString(e.Str); err != nil || len(key) != ed25519.PublicKeySize {
+				r.errorf(e, "%q is no public key: an ed25519 key is wanted, its %d bytes in base64; \"plc approve --key\" writes that of its signer into the approval", e.Str, ed25519.PublicKeySize)
+			}
 		}
 	}
 }
