@@ -154,7 +154,7 @@ var layers = map[string]layer{
 			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
 			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/server internal/spell",
-		libraries: []string{cobra, gjson, mcpSDK, pflag, sjson, xsys, xterm}},
+		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
 	"diag/internal/explaingen": {program: true},
 	"examples/embed":           {program: true, own: ". tool"},
 	"examples/hello":           {program: true, own: ". tool"},

@@ -47,7 +47,7 @@ func TestNothingIsUnread(t *testing.T) {
 	// Files whose members are values, that plc alone writes, or whose form is that of others.
 	for _, flag := range []string{
 		"input", "state", "context", "params", "result", "store", "to", "model-record", "model-replay", "record", "replay",
-		"events", "results", "output", "key", "jsonl", "openapi", "instances", // where any other member makes an object an input
+		"events", "results", "output", "key", "tls-cert", "tls-key", "tokens", "jsonl", "openapi", "instances", // where any other member makes an object an input
 	} {
 		known[flag] = true
 	}

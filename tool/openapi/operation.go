@@ -226,8 +226,8 @@ func (op *operation) input(w *schemaWriter) string {
 	return `{"type":"object","properties":{` + strings.Join(props, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false,"$defs":{` + w.defs() + `}}`
 }
 
-// onWire returns the schema of the parameter, which is marked when a number or a truth value is sent
-// as text: then a string that says one is sent as the same.
+// onWire returns the schema of the parameter, which is marked when a number or a truth value is
+// sent as text: then a string that says one is sent as the same.
 func (p parameter) onWire(schema string) string {
 	if p.asJSON || !slices.Contains([]string{"integer", "number", "boolean"}, gjson.Get(schema, "type").Str) {
 		return schema
