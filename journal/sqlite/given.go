@@ -58,7 +58,7 @@ func (s *Store) given(ctx context.Context, run string) (*journal.Given, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkQuestions(ctx, s.readers, id); err != nil {
+	if err := s.snapshot(ctx, func(q querier) error { return s.checkQuestions(ctx, q, id) }); err != nil {
 		return nil, err
 	}
 	g, err := s.givenRow(ctx, run, id)

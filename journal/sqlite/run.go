@@ -248,8 +248,10 @@ func (r *Run) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.store.verify(ctx, r.store.readers, r.id, noted)
-	return err
+	return r.store.snapshot(ctx, func(q querier) error {
+		_, err := r.store.verify(ctx, q, r.id, noted)
+		return err
+	})
 }
 
 // verify checks all that the store has of a run: its row, what it was given, its questions and

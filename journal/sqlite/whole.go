@@ -18,12 +18,26 @@ func (s *Store) verifyNow(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.verify(ctx, s.readers, id, noted)
+	err = s.snapshot(ctx, func(q querier) error {
+		_, err := s.verify(ctx, q, id, noted)
+		return err
+	})
 	var cut *journal.CutError
 	if errors.As(err, &cut) { // it may be looked at
 		return nil
 	}
 	return err
+}
+
+// snapshot calls f with what the store holds at one time, so that a sum and what it covers are not
+// read before and after a write.
+func (s *Store) snapshot(ctx context.Context, f func(q querier) error) error {
+	tx, err := s.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it reads
+	return f(tx)
 }
 
 // storeRow returns the row of the store.

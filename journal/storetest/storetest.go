@@ -40,6 +40,7 @@ func Test(t *testing.T, m Maker) {
 	}{
 		{"Given", testGiven}, {"Events", testEvents}, {"Follow", testFollow}, {"Past", testPast}, {"OneHolder", testOneHolder},
 		{"Kill", testKill}, {"Questions", testQuestions}, {"OneAnswer", testOneAnswer}, {"AnswersBefore", testAnswersBefore},
+		{"ReadsWhileOthersWrite", testReadsWhileOthersWrite},
 		{"Withdraw", testWithdraw}, {"Cancel", testCancel}, {"Approvals", testApprovals}, {"Filters", testFilters}, {"Pages", testPages},
 		{"Calls", testCalls}, {"Fork", testFork}, {"Revise", testRevise}, {"Durations", testDurations}, {"Collect", testCollect},
 		{"Loops", testLoops}, {"Close", testClose},
@@ -448,6 +449,39 @@ func testOneAnswer(t *testing.T, m Maker) {
 		add(t, r, event(exec.ApprovalGiven, call, func(e *exec.Event) { e.Answer = &exec.Answer{} }))
 	}
 	must(t, r.Close())
+}
+
+// What others write at the same time is never taken for damage.
+func testReadsWhileOthersWrite(t *testing.T, m Maker) {
+	s := m.New(t)
+	other := m.again(t, s)
+	r := create(t, s, "R")
+	var asked []*exec.Event
+	for n := range 200 {
+		asked = append(asked, event(exec.ApprovalAsked, fmt.Sprint("c", n), asking("d")))
+	}
+	add(t, r, asked...)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; n < len(asked) && err == nil; n++ {
+			err = s.Answer(t.Context(), "R", "", fmt.Sprint("c", n), exec.Answer{Approved: true})
+		}
+		done <- err
+	}()
+	for {
+		_, err := other.Questions(t.Context(), "R")
+		must(t, err)
+		_, err = other.Given(t.Context(), "R")
+		must(t, err)
+		select {
+		case err := <-done:
+			must(t, err)
+			must(t, r.Close())
+			return
+		default:
+		}
+	}
 }
 
 // Answers that are put while nobody holds a run are events from the moment when somebody does.
