@@ -72,13 +72,23 @@ type Runner struct {
 	total    int               // the sum of reserved
 	asked    map[string]int    // how many questions were open when a run was looked at last
 	problems map[string]string // why a run can't be continued
+	retries  map[string]retry  // of the runs that have a problem
 }
+
+// A retry says when a run that could not be continued is tried again.
+type retry struct {
+	at    time.Time
+	delay time.Duration // before at; it doubles, up to maxDelay
+}
+
+// maxDelay is how long a run that can't be continued is left alone at most.
+const maxDelay = 10 * time.Minute
 
 // New returns a runner, which resumes the runs that the one before it left in the store.
 func New(ctx context.Context, o Options) *Runner {
 	r := &Runner{
 		opts: o, slots: make(chan struct{}, o.Running), nudges: make(chan struct{}, 1), watch: make(chan struct{}),
-		jobs: map[string]*Job{}, reserved: map[string]int{}, asked: map[string]int{}, problems: map[string]string{},
+		jobs: map[string]*Job{}, reserved: map[string]int{}, asked: map[string]int{}, problems: map[string]string{}, retries: map[string]retry{},
 	}
 	r.context, r.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	go r.watchStore()
@@ -153,10 +163,15 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 		defer cancel(nil)
 		res, err := r.execute(ctx, begun)
 		r.mu.Lock()
-		if delete(r.jobs, j.ID); err != nil {
-			r.problems[j.ID] = err.Error()
-		} else if delete(r.problems, j.ID); res != nil {
-			r.asked[j.ID] = len(res.Questions)
+		delete(r.jobs, j.ID)
+		if err != nil {
+			r.fail(j.ID, err)
+		} else {
+			delete(r.problems, j.ID)
+			delete(r.retries, j.ID)
+			if res != nil {
+				r.asked[j.ID] = len(res.Questions)
+			}
 		}
 		r.mu.Unlock()
 		r.release(owner)
@@ -247,12 +262,11 @@ func (r *Runner) continueRuns(ctx context.Context) error {
 		if r.reserve("", r.opts.Running+r.opts.Queued, 0) != nil {
 			break // the end of a job looks again
 		}
-		r.note(sum)
 		_, err := r.begin("", func(ctx context.Context) (*plc.Run, error) { return r.opts.Engine.Continue(ctx, sum.Run, plc.Change{}) })
 		var held *journal.HeldError
 		if err != nil && !errors.As(err, &held) {
 			r.mu.Lock()
-			r.problems[sum.Run] = err.Error()
+			r.fail(sum.Run, err)
 			r.mu.Unlock()
 		}
 	}
@@ -264,20 +278,28 @@ func (r *Runner) continueRuns(ctx context.Context) error {
 func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	r.mu.Lock()
 	asked, seen := r.asked[sum.Run]
-	problem := r.problems[sum.Run]
+	again, failed := r.retries[sum.Run]
 	r.mu.Unlock()
 	switch {
-	case problem != "":
+	case failed && time.Now().Before(again.at):
 		return false
 	case sum.Status != exec.Paused:
 		return true
 	case plc.WaitsForPlan(sum):
 		return r.opts.Store.UseApproval(ctx, sum.Program, sum.Run) == nil
+	case failed: // it had changed, and was not continued
+		return true
 	case !seen:
 		r.note(sum)
 		return sum.Questions == 0
 	}
 	return sum.Questions < asked
+}
+
+// fail notes that a run could not be continued, perhaps for now only. The caller holds r.mu.
+func (r *Runner) fail(run string, err error) {
+	delay := min(max(2*r.retries[run].delay, pollEvery), maxDelay)
+	r.problems[run], r.retries[run] = err.Error(), retry{time.Now().Add(delay), delay}
 }
 
 // note notes how many questions of a run are open.
