@@ -410,7 +410,9 @@ func TestWhoMay(t *testing.T) {
 	status(403, reader, "POST", "/v1/runs")
 	status(403, g.admin, "POST", "/v1/runs", "Origin", "http://evil.example")
 	status(403, g.admin, "POST", "/v1/runs", "Sec-Fetch-Site", "cross-site")
+	status(403, g.admin, "POST", "/v1/runs", "Origin", "null")
 	status(200, g.admin, "POST", "/v1/check", "Origin", g.http.URL)
+	status(200, g.admin, "POST", "/v1/check", "Origin", strings.Replace(g.http.URL, "http:", "https:", 1)) // a proxy with TLS
 	req, _ := http.NewRequest("GET", g.http.URL+"/v1/runs", nil)
 	req.Host = "evil.example"
 	req.Header.Set("Authorization", "Bearer "+g.admin)
