@@ -45,6 +45,12 @@
 // [Engine.Resume] continues with the answers; a run that is still executed, by whatever process,
 // takes them at once.
 //
+// # Loops
+//
+// Engine.Solve gives a [Task] to a model, which plans until there is an output: a [Loop]. With a
+// store the loop has a record, too, from which Engine.ContinueLoop continues it without asking the
+// model again what it has answered.
+//
 // # Front ends
 //
 // A server, or another protocol, needs this package and a store: it begins runs with

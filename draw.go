@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// maxDrawn is how many calls of delegates' documents are drawn. A document that many calls
-// delegate to is drawn with each of them.
+// maxDrawn is the maximum number of calls in delegated documents that are drawn. A document that
+// many calls delegate to is drawn with each of them.
 const maxDrawn = 500
 
 // Draw returns the graph of a program as it is drawn, with the documents of delegates down

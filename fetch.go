@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool/http"
 )
 
-// fetchTimeout is how long the document of a delegate may take to come.
+// fetchTimeout limits the time that it takes to fetch the document of a delegate.
 const fetchTimeout = 30 * time.Second
 
 // fetcher reads the documents that plans delegate to at URLs of these hosts, with the

@@ -11,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// history is what the store knows of runs before, for dry runs and forecasts. The nil
-// history knows nothing.
+// history reads what the store knows of earlier runs, for dry runs and forecasts. The nil history
+// knows nothing.
 type history struct {
 	store journal.Store
 

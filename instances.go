@@ -19,8 +19,8 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// maxInstance is how many bytes a line of --instances may have: many of them are in
-// memory at once.
+// maxInstance is the maximum size of a line of --instances in bytes: many of them are in memory at
+// once.
 const maxInstance = 16 << 20
 
 // instanceFile is a file of instances, one JSON object a line (plan-language §8). It is
@@ -79,10 +79,10 @@ func (c *Checker) CheckLines() error {
 	return nil
 }
 
-// maxLines is how long a file of instances may be that is checked, in bytes.
+// maxLines is the maximum size in bytes of a file of instances that is checked.
 const maxLines = 1 << 30
 
-// mostInstances is how many instances a dry run covers.
+// mostInstances is the maximum number of instances that a dry run covers.
 const mostInstances = 20
 
 // firstInstances yields the first valid instances.

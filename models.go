@@ -71,7 +71,7 @@ func (m *Models) activity(d *file.Model) (tool.Activity, error) {
 	return model.New(client, &model.Options{Prices: pricesOf(d), Provider: d.Provider, Model: d.Model}), nil
 }
 
-// provider is what speaks to a model.
+// provider is a client of a model, for requests and for conversations.
 type provider interface {
 	model.Client
 	model.Converser

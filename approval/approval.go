@@ -51,8 +51,7 @@ type File struct {
 // Refusal is why a plan may not run on an approval.
 type Refusal struct {
 	Message string
-	// Differences are what differs between the plan that was approved and the one that
-	// would run.
+	// Differences lists where the plan that would run differs from the one that was approved.
 	Differences []report.Difference
 }
 

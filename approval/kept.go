@@ -83,7 +83,7 @@ func (k *Kept) Use(run string, now time.Time) error {
 	return durable.WriteFile(k.Name, k.File.JSON(k.key))
 }
 
-// rejectedMark is what the mark of an approval says that was rejected, instead of a run.
+// rejectedMark stands in the mark of a rejected approval, in the place of a run.
 const rejectedMark = "rejected"
 
 // mark says once and for all what became of the approval: a run, or rejectedMark.

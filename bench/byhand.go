@@ -35,7 +35,7 @@ func sequential() System {
 	}
 }
 
-// errGroup is what people write by hand.
+// errGroup returns the code that people write by hand, as a system to compare with.
 func errGroup() System {
 	return errGroupOf(System{
 		Name: "errgroup", Does: "a goroutine a node and a channel an edge, by hand: no limits, no checks, no record",

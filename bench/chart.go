@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Bars are what was measured of several systems on one shape.
+// Bars is a chart of the measurements of several systems on one shape.
 type Bars struct {
 	Title string
 	Bars  []Bar
 }
 
-// Bar is what was measured of one: microseconds a node.
+// Bar is the measurement of one system, in microseconds a node.
 type Bar struct {
 	Name  string
 	Value float64

@@ -80,7 +80,7 @@ func planShapes() []planShape {
 	}
 }
 
-// kept is what a check leaves behind.
+// kept holds the results of a check, so that the memory they take can be measured.
 type kept struct {
 	doc  *lang.Document
 	prog *compile.Program
@@ -105,7 +105,7 @@ func walk(v gjson.Result) int {
 	return n
 }
 
-// Checked is what was measured of plans of one shape and size.
+// Checked holds the measurements of plans of one shape and size.
 type Checked struct {
 	Bytes    int
 	Time     Spread // in seconds
@@ -159,7 +159,7 @@ func fastest(set *Settings, f func() error) (time.Duration, error) {
 	return time.Duration(runs.Median()), nil
 }
 
-// heap is what is alive on the heap, in bytes.
+// heap returns the number of live bytes on the heap.
 func heap() float64 {
 	runtime.GC()
 	runtime.GC()

@@ -68,7 +68,7 @@ type dbosGraph struct {
 	runs int
 }
 
-// dbosInput is what a node is given.
+// dbosInput is the input of a node.
 type dbosInput struct {
 	Node int
 	In   []json.RawMessage

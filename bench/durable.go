@@ -57,7 +57,8 @@ func inFolder(open func(dir string) (GraphFunc, func() error, error)) (Graph, er
 	return &folderGraph{run, done, dir}, nil
 }
 
-// commitEach is what the disk can do: rows of 256 bytes, in commits that are synced.
+// commitEach returns a system that only writes rows of 256 bytes, in commits that are synced: the
+// speed of the disk.
 func commitEach(name string, nodes, rows int) System {
 	return System{
 		Name: name, Bound: true, Does: fmt.Sprintf("WAL, synchronous=FULL; %d rows of 256 bytes a node, nothing else", rows),

@@ -25,7 +25,7 @@ func pick[T any](set *Settings, full, quick T) T {
 	return full
 }
 
-// Spread is what was measured of one thing, in several rounds.
+// Spread holds the measurements of one thing, one for each round.
 type Spread []float64
 
 // Median is the middle of it.
@@ -69,7 +69,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// Timing is what was measured of a system on a shape.
+// Timing holds the measurements of a system on a shape.
 type Timing struct {
 	System     *System
 	Shape      *Shape // the one that was run: a smaller one than was asked for, if that would take too long

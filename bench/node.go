@@ -20,7 +20,7 @@ type nodeProcess struct {
 	absent error
 }
 
-// question is what the process is asked.
+// question is the request that the process reads.
 type question struct {
 	System string    `json:"system"`
 	Needs  [][]int   `json:"needs,omitempty"`

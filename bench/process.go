@@ -15,7 +15,7 @@ import (
 // copies is a program that answers with what it is given.
 const copies = "cat"
 
-// atOnce are how many processes there are at most at once.
+// atOnce limits the number of processes that run at once.
 const atOnce = 4
 
 // processes are systems whose nodes are processes.

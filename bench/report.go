@@ -16,7 +16,7 @@ type Report struct {
 	Bars []Bars
 }
 
-// Aim is what was aimed for, and what was measured.
+// Aim is a goal with the measurement that shows whether it is met.
 type Aim struct {
 	What     string
 	Aimed    string

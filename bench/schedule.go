@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// slots are how many nodes run at once where that is bounded.
+// slots limits the number of nodes that run at once, for systems that have such a limit.
 const slots = 16
 
 // uneven are n short nodes and behind them in the order of the plan a chain of long

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// value is what every node passes on.
+// value is the value that every node passes on.
 var value = json.RawMessage(`{"city":"Rome","zip":"00100"}`)
 
 // Shape is a graph whose nodes get the values of the nodes they need and pass on

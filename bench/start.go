@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// coreModules are what a Go program links that parses, checks and runs plans.
+// coreModules counts the modules and packages that a Go program links to parse, check and run
+// plans.
 func coreModules(root string) (modules, packages int, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.Module.Path}}{{end}}", "./exec", "./tool")
 	cmd.Dir = root
@@ -65,7 +66,7 @@ func startSection(set *Settings, r *Report) error {
 	return nil
 }
 
-// startTimes are how long processes take, in milliseconds.
+// startTimes measures how long processes take to start and end, in milliseconds.
 func startTimes(set *Settings, binary string) (checks, helps Spread, err error) {
 	for range set.Rounds * 5 {
 		for _, of := range []struct {

@@ -9,7 +9,7 @@ import (
 // System is something that runs graphs.
 type System struct {
 	Name string
-	// Does is what it does for each node besides running it, and what not.
+	// Does says what the system does for each node besides running it, and what it leaves out.
 	Does string
 	// Most is the largest graph that it is asked to run, in nodes; 0 is any. Beyond it, it
 	// takes so long that the others would wait.

@@ -26,8 +26,8 @@ type binder struct {
 	front frontier
 }
 
-// link is what the binder knows of a node of the path index. There are as many as writes,
-// in a plan of the most usual kind: it holds no pointers, and is 64 bytes.
+// link holds what the binder knows about a node of the path index. There are as many as writes, in
+// a plan of the most usual kind: it holds no pointers, and is 64 bytes.
 type link struct {
 	at, sub span
 	cover   state.Place // of the last certain write that sets exactly this path; 0 is none
@@ -44,7 +44,7 @@ type span struct {
 	first, last state.Place
 }
 
-// bindings are what calls wait for, and what of each path was read and covered.
+// bindings holds the edges between calls, and what was read and covered of each path.
 type bindings struct {
 	starts, commits *dag.Graph
 	links           []link  // by node of the path index
@@ -280,9 +280,8 @@ func (b *binder) bindToList(i int32, d *draft, read *Read) {
 	}
 }
 
-// maxElements is how many elements of a list a reference with a wildcard waits
-// for one by one; when more are written, it waits for the list. The writers behind a
-// cover are as many.
+// maxElements is the number of elements of a list for which a reference with a wildcard waits one
+// by one; when more are written, it waits for the list. The writers behind a cover are as many.
 const maxElements = 32
 
 // written reports whether a call before writes what overlaps a path.

@@ -11,11 +11,12 @@ import (
 	"github.com/plc-lang/plc/schemas"
 )
 
-// maxPerCode is how many findings of one code and severity are told one by one;
-// of those after them a last one tells the number.
+// maxPerCode is the maximum number of findings of one code and severity that are reported one by
+// one; a last finding gives the number of the others.
 const maxPerCode = 100
 
-// kindOfFinding is what findings are counted by: a hundred warnings hide no error.
+// kindOfFinding is the key by which findings are counted. It has the severity, so that a hundred
+// warnings hide no error.
 type kindOfFinding struct {
 	code diag.Code
 	sev  diag.Severity

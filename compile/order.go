@@ -184,7 +184,8 @@ func (c *sorter) classify(d *draft, earlier func(*Read) bool) (forward bool) {
 	return forward
 }
 
-// maxLoops is how many cycles of one plan are reported; of the others the calls are counted.
+// maxLoops is the maximum number of cycles of one plan that are reported; of the others, only the
+// calls are counted.
 const maxLoops = 20
 
 // sorted returns plan order when some call has to come after a later one. Calls on a

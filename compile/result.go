@@ -10,7 +10,7 @@ import (
 // What a document gives to who delegates to it: its output, else its final state
 // (plan-language §9).
 
-// maxMembers is how many members the final state may have for its type to be known.
+// maxMembers is the maximum number of members of a final state whose type is worked out.
 const maxMembers = 1000
 
 // finalState reads each member of the state behind all calls, when that is the result of

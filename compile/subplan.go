@@ -15,8 +15,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// caller is what a document is compiled for: what is known of its initial whiteboard
-// beside what it says itself, and where it is on the way down (plan-language §9).
+// caller describes the call that a document is compiled for: what it adds to the initial whiteboard
+// of the document, and the documents on the way down to it (plan-language §9).
 type caller struct {
 	cat    *tool.Catalogue
 	chain  []string // of documents, this one last
@@ -24,7 +24,8 @@ type caller struct {
 	copied []copied
 }
 
-// copied is what a caller puts on the initial whiteboard: the input, and what _scopes says.
+// copied is a value that a caller puts on the initial whiteboard: the input, or a part of the
+// whiteboard that _scopes names.
 type copied struct {
 	path   state.Path
 	schema *schemas.Schema // nil: nothing is known
@@ -208,8 +209,8 @@ func (t *typeCheck) checkInput(d *draft) {
 	}
 }
 
-// beside is what the input of a document has beside params: members of its own, and what
-// _scopes copies. It is nil when that is nothing.
+// beside reports which members the input of a document has in addition to params: members of its
+// own, and the values that _scopes copies. It is nil when there are none.
 type beside []func(name string) bool
 
 func (b beside) has(name string) bool {

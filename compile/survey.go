@@ -9,9 +9,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// survey is what a caller has to know of a document before plan order is made: what its
-// calls do to the world and cost, whoever calls it. It is made of its calls, lowered one
-// by one, and of the surveys of what they delegate to.
+// survey summarizes a document for its callers before plan order is made: what its calls do to the
+// world and cost, whoever calls it. It is made of its calls, lowered one by one, and of the surveys
+// of what they delegate to.
 type survey struct {
 	effects    tool.Effects // of all calls together
 	repeatable bool         // each of them may be made again unasked
@@ -31,7 +31,7 @@ type surveyKey struct {
 	cat *tool.Catalogue
 }
 
-// defaultDepth is how deep delegates may nest when the options do not say.
+// defaultDepth is the limit on nested delegates when Options.MaxDepth is 0.
 const defaultDepth = 8
 
 func (c *unit) maxDepth() int {

@@ -63,7 +63,7 @@ type Target struct {
 	offered bool            // plans may define tools over the activity
 }
 
-// Origin is who declares what runs.
+// Origin says where the definition of a target comes from.
 type Origin struct {
 	Kind string // "file", "server", "document", "go" or "language"
 	Name string // of the file or the server

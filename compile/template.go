@@ -35,7 +35,7 @@ type Expr struct {
 	*operands
 }
 
-// operands are what an expression is that is no reference; nil for those.
+// operands holds the parts of an expression that is not a reference; nil for references.
 type operands struct {
 	value json.RawMessage // OpLiteral
 	span  diag.Span       // OpLiteral
@@ -224,8 +224,8 @@ func (t *Template) exprs() iter.Seq[*Expr] {
 	}
 }
 
-// MaxResolved is how many bytes a template may come to when expressions are put into it: as many as
-// a document may have.
+// MaxResolved is the maximum size in bytes of a template with its expressions filled in: that of a
+// document.
 const MaxResolved = jsonscan.DefaultMaxBytes
 
 // TooLarge says that a template has no value since that would be too large.

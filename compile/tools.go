@@ -12,7 +12,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// toolbox is what is known of the tools, each found out once.
+// toolbox holds what is known about the tools; each fact is found once.
 type toolbox struct {
 	*unit
 	cat     *tool.Catalogue
@@ -29,13 +29,13 @@ func newToolbox(u *unit) *toolbox {
 	return &toolbox{unit: u, unread: map[string]bool{}, facts: map[*tool.Tool]*toolFacts{}, targets: map[targetKey]knownTarget{}}
 }
 
-// last is what was found last, and what it was found by; before there is any, the zero value.
+// last caches the result of the latest search with its key. The zero value holds none.
 type last[K comparable, V any] struct {
 	by    K
 	found V
 }
 
-// toolFacts is what calls need to know of a tool, found out once.
+// toolFacts holds the facts about a tool that calls need; they are found once.
 type toolFacts struct {
 	defaults *lang.Call // the members that the definition fixes; nil when none
 	required []string   // underscore members that a call must have
@@ -141,7 +141,7 @@ func (c *toolbox) defaultsOf(def *tool.Definition) *lang.Call {
 	return &doc.Calls[0]
 }
 
-// targetKey is what decides about a target: the tool, and the _activity of the call if it has one.
+// targetKey identifies a target: by the tool, and by the _activity of the call if it has one.
 type targetKey struct {
 	tool     *tool.Tool
 	activity string

@@ -28,8 +28,8 @@ func NewFile(name string, text []byte) *File { return &File{Name: name, Text: te
 // characters (Unicode code points); Offset is in bytes from 0.
 type Position struct{ Line, Column, Offset int }
 
-// stride is how many bytes lie between two checkpoints of a file: what one
-// Position may have to count through, however long the line is.
+// stride is the number of bytes between two checkpoints of a file. Position counts through no more
+// than that, however long the line is.
 const stride = 1024
 
 // Position returns the place of a byte offset; offsets outside the file are those

@@ -28,8 +28,8 @@ type attempt struct {
 	more     atomic.Pointer[attention] // nil until somebody asks
 }
 
-// attention is what it takes that somebody waits for the end of an attempt, stops its time or
-// tells how far it is.
+// attention holds the parts of an attempt that only some need: a context of its own for those that
+// wait for its end, the pauses of its clock, and the time of its latest progress.
 type attention struct {
 	lastProgress time.Duration // into the run: when it was last said how far it is; mu of the pool guards it
 

@@ -13,7 +13,7 @@ import (
 // model when nothing is left. And when an answer has taken the run over it, nothing more is
 // started: that answer, which is paid for, is kept.
 
-// spending is what a run has used of its budgets.
+// spending counts what a run has used of its budgets.
 type spending struct {
 	started int // calls
 	usage   tool.Usage
@@ -41,7 +41,7 @@ func (s *spending) refuses(o *Options, p *compile.Call, attempts int) string {
 	return ""
 }
 
-// rounding is what sums of costs may be off by: 0.1 and 0.2 are 0.3.
+// rounding is the tolerance when sums of costs are compared with a budget: 0.1 and 0.2 are 0.3.
 const rounding = 1e-9
 
 // over says which budget of the options has been exceeded; "" is none.

@@ -63,7 +63,7 @@ type canonicalMember struct {
 	start, end int
 }
 
-// maxPlainDepth is how deep a value may be that a canonizer takes.
+// maxPlainDepth is the maximum depth of a value that a canonizer accepts.
 const maxPlainDepth = 64
 
 // text returns the text in canonical form, or false.

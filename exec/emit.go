@@ -2,7 +2,7 @@ package exec
 
 import "time"
 
-// telling is what the schedulers of a run share to tell what happens. mu of the pool guards it.
+// telling holds the state for sending events, which the schedulers of a run share.
 type telling struct {
 	block  eventBlock
 	event  Event     // with ReuseEvents: the only one

@@ -1,6 +1,6 @@
 package exec
 
-// inOrder is what can be put in order.
+// inOrder is implemented by types with an order.
 type inOrder[T any] interface{ before(T) bool }
 
 // heap is a binary heap, the first on top. (That of the standard library allocates for

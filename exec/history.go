@@ -8,9 +8,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// History is what has to be known of a run to go on with it: what happened to each call, by
-// instance and path (see Event); "" is the instance of calls that work on none. Its JSON has a
-// version, and gives back what was written, whatever reads and writes it on the way.
+// History holds what is needed to continue a run: what happened to each call, by instance and path
+// (see Event); "" is the instance of calls that work on none. Its JSON has a version, and gives
+// back what was written, whatever reads and writes it on the way.
 type History struct {
 	Calls map[string]map[string]*Past
 }

@@ -18,7 +18,7 @@ func (s *scheduler) kinds() []string {
 	return slices.DeleteFunc(s.board.Kinds(), func(kind string) bool { return strings.Contains(kind, "\x00") })
 }
 
-// view is what somebody sees of kinds, in order of their names.
+// view lists kinds with the values that a reader sees, sorted by name.
 type view []kindValue
 
 type kindValue struct {

@@ -217,7 +217,7 @@ func (l *local) wrapped(a tool.Activity) tool.Activity {
 // progressPause is the least time between two events that say how far an attempt is.
 const progressPause = 100 * time.Millisecond
 
-// progress tells how far an attempt is that goes on.
+// progress sends the progress of a running attempt as an event, unless the last one is too recent.
 func (a *attempt) progress(p tool.Progress) {
 	s, m := a.s, a.attended()
 	s.mu.Lock()

@@ -205,8 +205,8 @@ func (s *guardedSlot) Release(ok bool) {
 	s.of.Release(ok)
 }
 
-// lockGrace is how long a run that broke waits for its lock. Whoever holds it does so for moments;
-// the goroutine that panicked may hold it for ever.
+// lockGrace limits the time that a run waits for its lock after a panic. Whoever holds it does so
+// for moments; the goroutine that panicked may hold it for ever.
 const lockGrace = time.Second
 
 // wreck returns the result of a run in which exec itself panicked. What ran is abandoned: the

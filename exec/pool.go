@@ -17,8 +17,8 @@ import (
 // budget, the events, and one lock. So nothing that nests takes a slot by being there, and
 // what bounds a run bounds all of it.
 
-// pool is what the schedulers of a run share. What mu guards is marked; the rest
-// does not change, or is safe by itself.
+// pool holds the state that the schedulers of a run share. What mu guards is marked; the rest does
+// not change, or is safe by itself.
 type pool struct {
 	drive   driver
 	opts    Options

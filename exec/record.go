@@ -17,10 +17,10 @@ type Record interface {
 	// Sync returns when the event of this number and all before it are on disk, or
 	// with the error because of which they never will be.
 	Sync(seq int64) error
-	// Past is what is known of the calls of an instance from before, by their paths (see
-	// Event); "" is those that work on none. It is asked once for each instance, before its
-	// first call. Nil is that of a run, or an instance, that has not begun; one that has
-	// begun has a map, if an empty one.
+	// Past returns what the record knows of the calls of an instance, by their paths (see Event);
+	// "" stands for the calls that work on no instance. It is asked once for each instance, before
+	// its first call. Nil is that of a run, or an instance, that has not begun; one that has begun
+	// has a map, if an empty one.
 	Past(instance string) (map[string]*Past, error)
 }
 
@@ -32,8 +32,8 @@ func (e *RecordError) Error() string { return fmt.Sprintf("the record can't be w
 // Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
-// Past is what a record knows of a call: all that has to be known to go on without
-// calling its tool again. A record makes it of the call's events with Take.
+// Past holds what a record knows of a call: all that is needed to continue without calling its tool
+// again. A record makes it of the call's events with Take.
 type Past struct {
 	Attempts int  // that were started, of its tool
 	Failed   int  // of them, those that failed since it was first, or last, begun again, and after which it went on
@@ -45,7 +45,8 @@ type Past struct {
 
 	Params  json.RawMessage // of the last attempt, when a person or a hook changed them; nil are the plan's
 	Failure *Failure        // of the last attempt that failed
-	// Returned is what came of the call, by its tool or a person; nil when nothing has yet.
+	// Returned is the final result of the call, from its tool or from a person; nil while there is
+	// none.
 	Returned *Returned
 
 	// Approved is the digest of the question that allowed its call; "" is none.
@@ -71,7 +72,7 @@ type Past struct {
 	Settled Status
 }
 
-// Returned is what a call gave in the end: a result, or the failure of its last attempt.
+// Returned is the final result of a call: a value, or the failure of its last attempt.
 type Returned struct {
 	Value   json.RawMessage
 	Outcome string

@@ -38,8 +38,8 @@ type Failure struct {
 // String returns the failure on one line.
 func (f *Failure) String() string { return f.Code + ": " + f.Message }
 
-// CallResult is what became of a call. In its JSON the members that the command line
-// promises are always there, null when there is nothing (cli, "JSON shapes").
+// CallResult is the result of a call. In its JSON the members that the command line promises are
+// always there, null when there is nothing (cli, "JSON shapes").
 type CallResult struct {
 	ID        string     `json:"id"`
 	Instance  string     `json:"instance,omitempty"` // that it worked on
@@ -83,7 +83,7 @@ func orNull(s string) *string {
 	return &s
 }
 
-// Result is what became of a run. Its JSON is that of `plc run --format json`.
+// Result is the result of a run. Its JSON is that of `plc run --format json`.
 type Result struct {
 	Run    string                     `json:"run"`
 	Status Status                     `json:"status"`
@@ -118,7 +118,7 @@ type SubRun struct {
 	Calls  []CallResult `json:"calls"`
 }
 
-// InstanceResult is what became of an instance.
+// InstanceResult is the result of an instance.
 type InstanceResult struct {
 	Name     string                     `json:"instance"`
 	Status   Status                     `json:"status"`

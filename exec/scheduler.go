@@ -37,7 +37,7 @@ type scheduler struct {
 	findings diag.List
 }
 
-// traffic is what goes on in a scheduler: why it has not come to its end.
+// traffic counts the work that a scheduler has under way, which keeps it from ending.
 type traffic struct {
 	waiting int             // calls that are ready: for a slot, or a place of their tool
 	busy    int             // calls that are brought on, or whose answer is awaited
@@ -53,7 +53,7 @@ func (t *traffic) quiet() bool {
 	return t.busy == 0 && t.asking == 0 && len(t.timers) == 0 && len(t.subs) == t.stalled
 }
 
-// ending is how a scheduler comes to its end.
+// ending says why and how a scheduler ends.
 type ending struct {
 	stopped  stop
 	above    bool        // it was stopped by one above it
@@ -76,7 +76,7 @@ type lineage struct {
 	item     int    // of the loop
 }
 
-// owner is who made a scheduler, and takes what becomes of it.
+// owner is the maker of a scheduler, which receives its result.
 type owner interface {
 	// ended takes what became of one that has come to its end. The caller holds a slot and
 	// keeps the parent busy; both are given back.

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// writing is what a call writes when its turn has come.
+// writing holds what a call writes when its turn comes.
 type writing struct {
 	outcome int             // the alternative; -1 is none
 	value   json.RawMessage // its value

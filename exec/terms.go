@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Terms are what a person is asked about: all that is done when a call is made.
+// Terms describes a call to the person who is asked about it: all that is done when it is made.
 type Terms struct {
 	Tool     string          `json:"tool"`
 	Target   string          `json:"target,omitempty"`   // what runs it, in words, with what others wrote in quotes
@@ -19,8 +19,8 @@ type Terms struct {
 	Params   json.RawMessage `json:"params"`             // null: not known before the call is made
 	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
-	// Fallback is what is called when the call has failed. When its params are null, it is asked
-	// about when it is reached, if it changes the world.
+	// Fallback describes the call that is made if this one fails. When its params are null, it is
+	// asked about when it is reached, if it changes the world.
 	Fallback *Terms `json:"fallback,omitempty"`
 }
 

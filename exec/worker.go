@@ -83,8 +83,8 @@ func (w *worker) moveOn(s *scheduler) {
 	w.take()
 }
 
-// quickCall is what it costs about to start a worker. Those whose calls take longer are kept
-// though there are others enough: they will wait again.
+// quickCall is roughly the time that it takes to start a worker. Those whose calls take longer are
+// kept though there are others enough: they will wait again.
 const quickCall = 20 * time.Microsecond
 
 // take takes the next call; without one, or when there are others enough, the worker ends. The

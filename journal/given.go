@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Given is what a run was given. It must hold no secret: of a tool file, its text as it was
+// Given holds all that a run was given. It must hold no secret: of a tool file, its text as it was
 // written, with references to secrets and not their values (execution §5).
 type Given struct {
 	Plan    Text
@@ -34,7 +34,7 @@ type Text struct {
 	Bytes  []byte
 }
 
-// Role is what a text is for.
+// Role says what a text is used for.
 type Role string
 
 // The roles.

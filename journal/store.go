@@ -118,5 +118,5 @@ type Loop interface {
 	Close() error
 }
 
-// MaxDurations is how many durations a store keeps of each tool.
+// MaxDurations is the number of durations that a store keeps for each tool.
 const MaxDurations = 256

@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// Summary is what a store knows of a run at a glance.
+// Summary describes a run in a list of runs.
 type Summary struct {
 	Run      string
 	Plan     string // the name of its file
@@ -102,7 +102,7 @@ type Collect struct {
 	Keep   int // of these, the newest that stay
 }
 
-// Collected is what was deleted.
+// Collected counts what was deleted.
 type Collected struct {
 	Runs  int
 	Bytes int64 // by which the store became smaller

@@ -11,7 +11,7 @@ import (
 // that does, but is cut off or at fault, wins too, so that a piece of a plan is
 // never taken for the plan. An empty list is a plan only if there is no other.
 
-// attempt is what was read from one place of an answer.
+// attempt is the result of reading one place of an answer.
 type attempt struct {
 	*reader
 	root   Node

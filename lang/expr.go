@@ -12,11 +12,10 @@ import (
 // seconds.
 type Duration = time.Duration
 
-// Text is what a string value says (plan-language §3): one expression as a
-// whole, or text with expressions in it. A string without any expression in it
-// and without an escaped dagger has no Text. Expressions that do not parse were
-// reported and are left out, so that a Text without Parts is one of which
-// nothing is known.
+// Text is the meaning of a string value (plan-language §3): one expression as a whole, or text with
+// expressions in it. A string without any expression in it and without an escaped dagger has no
+// Text. Expressions that do not parse were reported and are left out, so that a Text without Parts
+// is one of which nothing is known.
 type Text struct {
 	Whole bool   // the string is one expression: Parts has one element
 	Parts []Part // in order; no two literals in a row
@@ -123,8 +122,8 @@ type ExprError struct {
 
 func (e *ExprError) Error() string { return e.Message }
 
-// fault is what is wrong with a string that holds expressions: a finding
-// without the file, the call and the pointer, which the caller knows.
+// fault describes an error in a string that holds expressions: a finding without the file, the call
+// and the pointer, which the caller knows.
 type fault struct {
 	Code     diag.Code
 	Severity diag.Severity

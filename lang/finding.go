@@ -6,8 +6,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// maxPerCode is how many findings of one code are told one by one; of those after
-// them a last one tells the number.
+// maxPerCode is the maximum number of findings of one code that are reported one by one; a last
+// finding gives the number of the others.
 const maxPerCode = 100
 
 // findings collects what is wrong with a document.

@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// maxColumns is how wide a line may be for an array or object to stand on it.
+// maxColumns is the maximum width of a line with a whole array or object on it.
 const maxColumns = 100
 
 // indentation is one step of it.

@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// want is what a reader expects next.
+// want names what a reader expects next.
 type want uint8
 
 const (

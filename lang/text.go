@@ -97,9 +97,9 @@ func marks(text string) iter.Seq[mark] {
 	}
 }
 
-// markAt tells what the dagger at text[i] is. A second dagger escapes the first
-// character of a text, and a template anywhere. They are paired from the left:
-// at the start †††{a} is a † and a template, elsewhere a † and a literal †{a}.
+// markAt returns the meaning of the dagger at text[i]. A second dagger escapes the first character
+// of a text, and a template anywhere. They are paired from the left: at the start †††{a} is a † and
+// a template, elsewhere a † and a literal †{a}.
 func markAt(text string, i int, first bool) mark {
 	after := i + len(dagger)
 	switch rest := text[after:]; {

@@ -21,8 +21,8 @@ type Translation struct {
 	Envelopes map[string]bool
 }
 
-// Profile is how the system of another notation runs its plans, where that is not how
-// ours are run. The zero Profile is no difference.
+// Profile says how the system of another notation runs its plans, where that differs from ours. The
+// zero Profile is no difference.
 type Profile struct {
 	// LenientRefs reports that a reference that finds nothing is an empty string
 	// (plan-language §3).

@@ -42,7 +42,7 @@ type node struct {
 	flags      flags
 }
 
-// flags are what is worth knowing of a node.
+// flags holds facts about a node.
 type flags uint16
 
 const (
@@ -57,8 +57,8 @@ const (
 	isRef                       // a string with a Text that is a reference, written plainly
 )
 
-// maxNames is how many different names a tree keeps; those after them are
-// decoded whenever they are asked for.
+// maxNames is the maximum number of different names that a tree keeps; further ones are decoded
+// each time they are asked for.
 const maxNames = 1 << 16
 
 func (n *node) span() diag.Span { return diag.Span{Start: n.start, End: n.end} }

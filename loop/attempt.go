@@ -54,7 +54,8 @@ func (s *solver) attempt(ctx context.Context, number int) *attempt {
 	return &attempt{s: s, ctx: ctx, id: id, off: s.lazy || s.Loop.Whole || s.redo != nil || s.Loop.Reflect == ReflectAfterBatch || s.board.size() > maxGrowing, stream: compile.NewStream(&s.compile)}
 }
 
-// maxGrowing is how many bytes of context are read again with each part of an answer that comes.
+// maxGrowing is the maximum size in bytes of a context that is read again with each part of an
+// answer.
 const maxGrowing = 1 << 20
 
 // text takes a piece of the answer.

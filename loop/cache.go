@@ -31,7 +31,7 @@ type Memory struct {
 	order []string
 }
 
-// maxCached is how many plans a Memory keeps.
+// maxCached is the maximum number of plans that a Memory keeps.
 const maxCached = 1000
 
 // Get implements Cache.

@@ -40,8 +40,8 @@ type Caller struct {
 	kernel *Kernel // of the loop whose runs these are; nil is none
 }
 
-// Called is what came of a call: a value or a failure. Both are nil for a call that did not
-// come to its turn; Reason then says why.
+// Called is the result of a call: a value or a failure. Both are nil for a call that did not come
+// to its turn; Reason then says why.
 type Called struct {
 	Value   json.RawMessage
 	Failure *exec.Failure

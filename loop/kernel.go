@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Kernel is what every loop of this module stands on. It asks models, keeps what models and people
+// Kernel is the base of every loop of this module. It asks models, keeps what models and people
 // answered, counts what is used up, makes calls as runs with records, tells events, and says how
 // the loop ended. A style of loop adds prompts, functions and state: see docs/loop-styles.md.
 //
@@ -28,7 +28,8 @@ import (
 type Kernel struct {
 	Task *Task
 	Loop Options // with an ID
-	// MaxRequests is how often models may be asked; 0 is no limit. Set it before the loop begins.
+	// MaxRequests limits the number of requests to models; 0 is no limit. Set it before the loop
+	// begins.
 	MaxRequests int
 	// Faults writes findings for a model whose answer they are about; nil is a line each, with
 	// code, place, message and fix.
@@ -198,7 +199,7 @@ func (k *Kernel) AskModel(ctx context.Context, name string, m Planner, t *model.
 	return reply, nil
 }
 
-// plannerName is what the record calls the planner of a task.
+// plannerName is the planner's name in the record of a task.
 const plannerName = "solve"
 
 // converse returns the reply that the record has, else that of the model, which is recorded.
@@ -302,7 +303,7 @@ func (k *Kernel) AskUntil(ctx context.Context, name string, m Planner, t *model.
 	}
 }
 
-// maxReturned is how many bytes of an answer that can't be used go back to the model.
+// maxReturned is the maximum number of bytes of an unusable answer that are sent back to the model.
 const maxReturned = 16 << 10
 
 // Answers is the record of what a loop was told by models, people, callbacks and memories. Equal
@@ -350,7 +351,7 @@ type EditedError struct {
 
 func (e *EditedError) Error() string { return "the plan was changed" }
 
-// verdict is what Options.OnPlan says of a plan.
+// verdict is the answer of Options.OnPlan about a plan.
 type verdict struct {
 	Approved bool   `json:"approved"`
 	Rejected bool   `json:"rejected,omitempty"` // and not to be planned again

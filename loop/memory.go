@@ -14,10 +14,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// memory is what a loop knows of the calls that its runs made, so that none is made twice:
-// a call that is listed again, of the same tool with the same params, output path and
-// instance, has the result that it gave. One whose answer was lost goes on as the run does with
-// uncertain calls; one that failed is made again.
+// memory holds the calls that the runs of a loop made, so that none is made twice: a call that is
+// listed again, of the same tool with the same params, output path and instance, has the result
+// that it gave. One whose answer was lost goes on as the run does with uncertain calls; one that
+// failed is made again.
 type memory struct {
 	mu    sync.Mutex
 	now   map[place]*made    // of the run that goes on
@@ -129,7 +129,7 @@ func (m *memory) keyBelow(at place, content string) string {
 	return string(jsonscan.Encode([]string{at.instance, content, top.past.Content, number.ReplaceAllString(rest, "")}))
 }
 
-// number is what the path of a call has of the items and attempts of delegates.
+// number matches the indices of items and attempts of delegates in the path of a call.
 var number = regexp.MustCompile(`\[\d+\]|#\d+`)
 
 // keepBelow keeps what became of the calls that delegates lead to which have not come to their end:

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// news is what comes from outside while a loop goes on.
+// news collects what comes from outside while a loop runs.
 type news struct {
 	mu       sync.Mutex
 	messages []json.RawMessage

@@ -151,13 +151,14 @@ func shownPlan(calls json.RawMessage) string {
 	return "[" + strings.Join(lines, ",\n ") + "]"
 }
 
-// mostShown is how many calls of a plan, and of what came of them, the planner is shown.
+// mostShown is the maximum number of calls of a plan, and of their results, that the planner is
+// shown.
 const mostShown = 200
 
-// maxParam is how much of a param of a plan the planner, who wrote it, is shown.
+// maxParam is the maximum length of a param that is shown to the planner, who wrote it.
 const maxParam = 512
 
-// maxError is how much of a failure the planner is shown, and of a note.
+// maxError is the maximum length of a failure, or of a note, that is shown to the planner.
 const maxError = 2048
 
 // project returns a value of which long parts are left out, at most about limit bytes; what is

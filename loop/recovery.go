@@ -55,7 +55,7 @@ func quoted(ids []string) string {
 	return strings.Join(list, ", ")
 }
 
-// remainder is what is left of a plan of which calls failed.
+// remainder is the part of a plan that is left when calls of it failed.
 type remainder struct {
 	calls []leftCall
 	ids   []string

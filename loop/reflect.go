@@ -28,7 +28,7 @@ const (
 const reflectInstructions = `
 Instead of a whole plan you may answer with a decision about the one that you have: {"decision": "continue"} goes on with what is left of it, {"decision": "amend", "add": [calls], "remove": [ids]} changes what is left, {"decision": "final", "output": ...} ends the work.`
 
-// rest is what is left of a plan: calls, and the output that it ends with.
+// rest is the remaining part of a plan: calls, and the output that it ends with.
 type rest struct {
 	calls  []json.RawMessage // each with its _id
 	output json.RawMessage

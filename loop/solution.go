@@ -60,7 +60,7 @@ func answerIn(v lang.Node) (answer json.RawMessage, ok bool) {
 	return writeObject(append([]Member{calls, output}, more...)...), ok
 }
 
-// tellMended tells what of an answer was mended to read it: nothing is mended silently.
+// tellMended reports the repairs that were needed to read an answer: nothing is repaired silently.
 func (s *solver) tellMended(findings diag.List) {
 	for i := range findings {
 		if f := &findings[i]; f.Code == diag.Mended {
@@ -76,7 +76,8 @@ func (s *solver) faulty(findings diag.List) string {
 	return compact(findings)
 }
 
-// maxTold is how many findings the planner is told at once, and maxBytes how long each may be.
+// maxTold is the maximum number of findings that the planner is shown at once, and maxBytes the
+// maximum length of each.
 const (
 	maxTold  = 20
 	maxBytes = 400 // about 100 tokens

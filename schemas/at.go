@@ -66,7 +66,8 @@ func (s *Schema) At(path ...Step) (*Schema, Presence) {
 	return schemaOf(spot.node), spot.presence
 }
 
-// spot is what is known of a place in the values of a schema. No node: nothing.
+// spot describes what is known about a place in the values of a schema. Without a node, nothing is
+// known. No node: nothing.
 type spot struct {
 	node     *node
 	presence Presence

@@ -107,7 +107,7 @@ type patternProperty struct {
 	node    *node
 }
 
-// dependent is what follows from the presence of a member: others, or a schema.
+// dependent holds what the presence of a member requires: other members, or a schema.
 type dependent struct {
 	name  string
 	word  string // the keyword

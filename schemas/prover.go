@@ -81,8 +81,8 @@ import (
 	"slices"
 )
 
-// status is what is known of a goal, a question whether a value exists. The order
-// matters: of alternatives the highest counts.
+// status is the answer, so far, to a goal: the question whether a value exists. The order matters:
+// of alternatives the highest counts.
 type status uint8
 
 const (

@@ -54,7 +54,7 @@ type cover struct {
 	in  *content // what landed on it; nil is nothing
 }
 
-// content is what landed on a value.
+// content holds what was written below a value.
 type content struct {
 	members  map[string]*node
 	fresh    tree[named] // the members by their first write; stale if it isn't the node's min

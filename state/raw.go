@@ -18,7 +18,7 @@ import (
 // children of one container at a time and is never given a path: a path is a
 // language there, and names come from users.
 
-// shape is what a value is.
+// shape is the type of a value.
 type shape uint8
 
 const (

@@ -160,7 +160,7 @@ func (v *view) find(s spot, path Path) (spot, bool) {
 	return s, true
 }
 
-// bytesPerStep is how many copied bytes count as one step of work.
+// bytesPerStep is the number of copied bytes that count as one step of work.
 const bytesPerStep = 64
 
 // value returns the value at path below s: a slice of the text that was written when

@@ -41,8 +41,7 @@ type Request struct {
 	Seed    uint64          // for tools that draw: of the run and the call, the same on every run with the same --seed
 	// Definition is the tool's, for activities that make results up from it; nil when not known.
 	Definition *Definition
-	// Brief is what else there is to know about a call whose result is made up; nil for
-	// calls of which that is not so.
+	// Brief describes the call to a model that makes up its result; nil for all other calls.
 	Brief *Brief
 	// Progress tells those who watch the run how far the call is; nil is that nobody does.
 	// It may be called by several goroutines at once, as often as one likes, until the
@@ -58,14 +57,14 @@ type Clock interface {
 	Pause() (resume func())
 }
 
-// Progress is how far a call is.
+// Progress describes how far a call has got.
 type Progress struct {
 	Done    float64 `json:"done"`            // in whatever unit, of Total
 	Total   float64 `json:"total,omitempty"` // 0 when it is not known
 	Message string  `json:"message,omitempty"`
 }
 
-// Brief is what a model has to know of a call, besides the definition and the params, to
+// Brief tells a model what it has to know about a call, besides the definition and the params, to
 // make its result.
 type Brief struct {
 	Description string // the call's _description
@@ -77,7 +76,7 @@ type Brief struct {
 	Outcomes []Outcome
 }
 
-// Result is what a call gave.
+// Result is the result of a call.
 type Result struct {
 	// Value is the result, valid JSON; nil is null. It must not be changed afterwards.
 	Value json.RawMessage
@@ -91,7 +90,7 @@ type Result struct {
 	Cached bool
 }
 
-// Usage is what a call used up.
+// Usage counts what a call used.
 type Usage struct {
 	Tokens int64   `json:"tokens"`                // of models, Input and Output together
 	Input  int64   `json:"inputTokens,omitempty"` // what they read; 0 when not known

@@ -24,10 +24,9 @@ type Tool struct {
 	Limits     Limits
 	// Timeout is of each attempt; 0 is for the run to say.
 	Timeout time.Duration
-	// Takes is how long a call may take, as its activity knows; nil when it does not.
+	// Takes lists how long a call may take, if the activity knows; otherwise it is nil.
 	Takes []time.Duration
-	// Raw is what the activity is, as Implementation.Raw has it; nil when only its
-	// name can be told.
+	// Raw describes the activity, as Implementation.Raw does; nil when only its name is known.
 	Raw json.RawMessage
 	// Place is where the activity does its work, as far as that is declared.
 	Place Place
@@ -49,11 +48,11 @@ type Implementation struct {
 	Activity Activity // nil: latent on purpose
 	Driver   string   // "process", "http", "stand-in", "latent", …
 	Model    string   // of a latent one: the model that makes the result; "" is for the run to say
-	// Around is what stands around the calls of that model; nil is nothing.
+	// Around wraps the calls of that model; nil is nothing.
 	Around  Middleware
 	Limits  Limits // for tools that have none of their own
 	Timeout time.Duration
-	// Takes is how long a call may take, as the activity knows; nil when it does not.
+	// Takes lists how long a call may take, if the activity knows; otherwise it is nil.
 	Takes []time.Duration
 	Loc   diag.Loc
 	// Raw is the activity as the tool file has it, with secrets by their names; nil
@@ -219,7 +218,7 @@ const (
 	NoActivity                // it names an activity that does not exist (PLC209)
 )
 
-// Resolved is what Catalogue.Resolve found.
+// Resolved is the result of Catalogue.Resolve.
 type Resolved struct {
 	Status Status
 	// Name is that of the activity; "" is none.

@@ -2,7 +2,7 @@ package tool
 
 import "cmp"
 
-// Hint is what is declared about an effect. The zero Hint is undeclared.
+// Hint is a declaration about an effect. The zero Hint is undeclared.
 type Hint uint8
 
 // The hints.
@@ -23,9 +23,8 @@ func (h Hint) String() string {
 	return "undeclared"
 }
 
-// Effects are what is declared of a tool's contact with the world
-// (plan-language §7): MCP's hints, plus pure, independent and a domain. The zero
-// Effects declare nothing.
+// Effects declares a tool's contact with the world (plan-language §7): MCP's hints, plus pure,
+// independent and a domain. The zero Effects declare nothing.
 type Effects struct {
 	ReadOnly    Hint
 	Destructive Hint

@@ -30,7 +30,7 @@ func (env *environment) ask(ctx context.Context, show *progress, question displa
 	return verdictOfLine(line)
 }
 
-// askWhole is ask of what has pages, which + shows.
+// askWhole asks a question with pages, which + shows.
 func (env *environment) askWhole(ctx context.Context, question display.Text, pages []display.Text) (yes bool, why string) {
 	for page := 0; ; page++ {
 		if page == len(pages) {
@@ -116,7 +116,7 @@ func (env *environment) readLine() <-chan string {
 	return line
 }
 
-// maxLineTyped is how long a line may be that holds JSON.
+// maxLineTyped is the maximum length of a typed line that holds JSON.
 const maxLineTyped = 1 << 20
 
 // verdictOfLine reads an answer.

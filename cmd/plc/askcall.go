@@ -52,7 +52,7 @@ type asked struct {
 	definition     *tool.Definition // nil: params and results are not checked here
 }
 
-// text is the question, with all that the call would do. Long params are cut, and whole says
+// text returns the question, with all that the call would do. Long params are cut, and whole says
 // that the other pages have something to show.
 func (q *asked) text() (text display.Text, whole bool) {
 	var b display.Builder
@@ -126,7 +126,7 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 	return whole
 }
 
-// pages are the params as a whole, in pages of rows that fit into so many columns.
+// pages returns the params as a whole, in pages of rows that fit into so many columns.
 func (q *asked) pages(width int) (pages []display.Text) {
 	var b display.Builder
 	b.Line("  params %s", display.IndentedJSON(q.terms.Params, "  "))
@@ -136,7 +136,7 @@ func (q *asked) pages(width int) (pages []display.Text) {
 	return pagesOf(b.Text(), width)
 }
 
-// pagesOf are the pages of a text, of rows that fit into so many columns; 0 is any number.
+// pagesOf returns the pages of a text, of rows that fit into so many columns; 0 is any number.
 func pagesOf(text display.Text, width int) (pages []display.Text) {
 	if width > 0 {
 		text = text.Wrap(width, onward)
@@ -151,7 +151,7 @@ func pagesOf(text display.Text, width int) (pages []display.Text) {
 	return pages
 }
 
-// name is the call that the question is about.
+// name returns the call that the question is about.
 func (q *asked) name() display.Text {
 	if q.instance != "" {
 		return display.Sprintf("%s: %s", display.Name(q.instance), display.Name(q.path))
@@ -159,7 +159,7 @@ func (q *asked) name() display.Text {
 	return display.Name(q.path)
 }
 
-// choices are the answers that there are.
+// choices lists the possible answers.
 func (q *asked) choices(others int32, page, pages int) string {
 	s := "call it?"
 	switch q.kind {
@@ -178,7 +178,7 @@ func (q *asked) choices(others int32, page, pages int) string {
 	return s + ", ? help:"
 }
 
-// help is what the answers mean.
+// help explains the answers.
 func (q *asked) help() display.Text {
 	no := display.Lit("it fails with the code rejected")
 	switch q.kind {
@@ -248,7 +248,7 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 	}
 }
 
-// answerOf is the answer that a line says: a word, and what follows it. Anything that is no
+// answerOf returns the answer that a line gives: a word, and what follows it. Anything that is no
 // answer is a no, and why.
 func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, line string) (exec.Answer, error) {
 	word, rest, _ := strings.Cut(line, " ")
@@ -279,8 +279,8 @@ func (env *environment) answerOf(ctx context.Context, show *progress, q *asked, 
 	return exec.Answer{Reason: line}, nil
 }
 
-// edited is JSON that a person gives: what stands on the line already, else what the editor of
-// the user makes of the text, or else another line.
+// edited returns JSON from a person: what is on the line already, else the text as changed in the
+// user's editor, or else another line.
 func (env *environment) edited(ctx context.Context, show *progress, given string, text json.RawMessage, what string) (json.RawMessage, error) {
 	if given != "" {
 		return jsonscan.Compact(nil, []byte(given)), nil
@@ -304,7 +304,7 @@ func (env *environment) edited(ctx context.Context, show *progress, given string
 	return jsonscan.Compact(nil, line), nil
 }
 
-// editorOf is the user's editor; "" is none.
+// editorOf returns the user's editor; "" is none.
 func editorOf() string {
 	if e := os.Getenv("VISUAL"); e != "" {
 		return e

@@ -45,7 +45,7 @@ func wantsBatch(prog *compile.Program, f *runFlags) (bool, error) {
 	return true, nil
 }
 
-// newBatch is the batch that the flags ask for; nil for none.
+// newBatch returns the batch that the flags ask for; nil for none.
 func (env *environment) newBatch(prog *compile.Program, f *runFlags, show *progress, asJSON bool) (*batch, error) {
 	if wants, err := wantsBatch(prog, f); !wants || err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ with --strict, warnings count as well. plc explain CODE says more about a findin
 	return c
 }
 
-// check is plc check. A file that can't be read does not keep the others from
+// check runs plc check. A file that can't be read does not keep the others from
 // being checked.
 func (env *environment) check(c *cobra.Command, names []string, f *checkFlags) error {
 	switch {
@@ -135,7 +135,7 @@ func (env *environment) types(prog *compile.Program) {
 	}
 }
 
-// found is the findings about a plan; none of one that was not read.
+// found returns the findings about a plan; none of one that was not read.
 func (l *loaded) found() diag.List {
 	if l == nil {
 		return nil
@@ -143,7 +143,7 @@ func (l *loaded) found() diag.List {
 	return l.findings
 }
 
-// maxFixes is how often the fixes of a plan are applied: some show only when others were made.
+// maxFixes limits the rounds of fixes of a plan: some fixes show only after others were made.
 const maxFixes = 20
 
 // fix applies the fixes of a plan's findings to its file, says which, and checks it again, until
@@ -159,7 +159,7 @@ func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error
 	return l, nil
 }
 
-// fixOnce is fix once; it gives l itself when there was nothing to do.
+// fixOnce applies the fixes once; it returns l itself when there was nothing to do.
 func (env *environment) fixOnce(name string, s *settings, l *loaded) (*loaded, error) {
 	var fixes []*diag.Fix
 	for _, f := range l.Fixes() {
@@ -182,7 +182,7 @@ func (env *environment) fixOnce(name string, s *settings, l *loaded) (*loaded, e
 	return env.load(name, s)
 }
 
-// verdict is exit 1 when findings forbid the plan.
+// verdict returns exit 1 when findings forbid the plan.
 func verdict(l diag.List, strict bool) error {
 	if l.HasErrors() || strict && l.Count(diag.Warning) > 0 {
 		return exit(exitErrors)

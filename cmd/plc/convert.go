@@ -56,13 +56,13 @@ params that have no names in the other notation get those of the tools.`,
 	return c
 }
 
-// converted is what plc convert --format json prints.
+// converted is the output of plc convert --format json.
 type converted struct {
 	Plan     *string   `json:"plan"` // null when it has errors
 	Findings diag.List `json:"findings"`
 }
 
-// toNames are the values of --to.
+// toNames returns the values of --to.
 func toNames() []string {
 	names := []string{"plan"}
 	for _, n := range notations.All() {
@@ -73,7 +73,7 @@ func toNames() []string {
 	return names
 }
 
-// convert is plc convert.
+// convert runs plc convert.
 func (env *environment) convert(ctx context.Context, names []string, f *convertFlags) error {
 	asJSON, err := wantsJSON(f.format)
 	switch {
@@ -138,7 +138,7 @@ func (s *settings) convert(src *diag.File, to string) *converted {
 	return c
 }
 
-// written is a plan in the notation that --to names.
+// written returns a plan in the notation that --to names.
 func written(doc *lang.Document, to string) ([]byte, diag.List) {
 	if n, ok := notations.Lookup(to); ok {
 		return n.Write(doc)

@@ -107,7 +107,7 @@ func (env *environment) askField(ctx context.Context, show *progress, f mcp.Fiel
 	}
 }
 
-// readField is a line as a value of the field's type.
+// readField reads a line as a value of the field's type.
 func readField(f mcp.Field, text string) (any, bool) {
 	switch f.Type {
 	case "boolean":

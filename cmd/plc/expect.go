@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// expects is the value of --expect: JSON, or else a string.
+// expects returns the value of --expect: JSON, or else a string.
 func expects(flag string) json.RawMessage {
 	if jsonscan.Check([]byte(flag), jsonscan.Limits{}) != nil {
 		return quote(flag)
@@ -38,7 +38,7 @@ func (env *environment) meets(f *runFlags, l *loaded, res *exec.Result) error {
 	return exit(exitFailed)
 }
 
-// maxColumns is how much of a value is shown on one line.
+// maxColumns is the number of columns of a value that are shown on one line.
 const maxColumns = 200
 
 // sameValue reports whether two JSON values are equal, whatever the order of members; a

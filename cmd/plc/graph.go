@@ -60,7 +60,7 @@ drawn as far as it goes, cycles with the edges that close them; the errors go to
 	return c
 }
 
-// refuse is exit 1 when a plan has errors; it shows them.
+// refuse shows the errors of a plan and returns exit 1 if it has any.
 func (env *environment) refuse(s *settings, l *loaded, name string) error {
 	if !l.findings.HasErrors() {
 		return nil

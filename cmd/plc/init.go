@@ -53,7 +53,7 @@ type newFile struct {
 	text []byte
 }
 
-// initProject is plc init.
+// initProject runs plc init.
 func (env *environment) initProject() error {
 	found, err := findInFolder()
 	if err != nil {
@@ -104,7 +104,7 @@ func createFile(name string, text []byte) error {
 	return errors.Join(err, out.Close())
 }
 
-// inFolder is what a folder has for a project.
+// inFolder holds the names of files in a folder that belong to a project.
 type inFolder struct{ tools, mcp, documents []string }
 
 // findInFolder looks for tool files, configurations of MCP clients and OpenAPI documents.
@@ -146,7 +146,7 @@ func isOpenAPI(name string) bool {
 	return err == nil
 }
 
-// projectText is the text of a project file.
+// projectText returns the text of a project file.
 func projectText(found inFolder) []byte {
 	var b bytes.Buffer
 	b.WriteString("# What plc uses in this folder and below: see docs/cli.md. Flags on the command line win.\n")

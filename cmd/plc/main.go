@@ -38,7 +38,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the command: it returns the exit code.
+// run runs the command and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := &environment{stdin: stdin, stdout: newOutput(stdout), stderr: stderr, asking: make(chan struct{}, 1)}
 	root := rootCommand(env)
@@ -76,7 +76,7 @@ func (env *environment) command(root *cobra.Command) (err error) {
 	return root.ExecuteContext(env.watchSignals())
 }
 
-// environment is what a command may touch of the outside.
+// environment holds what a command may touch outside the process.
 type environment struct {
 	stdin     io.Reader
 	stdinRead bool          // somebody has read it to its end

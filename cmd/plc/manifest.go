@@ -88,7 +88,7 @@ func (b *manifestWriter) object(indent int, value json.RawMessage) {
 	}
 }
 
-// maxIndent is how far in the members of an object are written one a line.
+// maxIndent is the deepest indentation at which the members of an object are written one a line.
 const maxIndent = 16
 
 // maxNameColumn is the width that the names of members take at most for the values behind them to

@@ -23,7 +23,7 @@ type hostConfig struct {
 	servers []texttree.Entry
 }
 
-// maxConfigDepth is how deep a configuration may nest.
+// maxConfigDepth is the maximum depth of a configuration.
 const maxConfigDepth = 100
 
 // readHostConfig reads the configuration of a host; of one that is not there the text is nil.

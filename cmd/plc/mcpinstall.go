@@ -79,7 +79,7 @@ func mcpUninstallCommand(env *environment) *cobra.Command {
 	}
 }
 
-// setup is what install writes, and uninstall takes away.
+// setup holds the files that install writes and uninstall takes away.
 type setup struct {
 	old    *hostConfig
 	config []byte // the new configuration

@@ -40,8 +40,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escaped is text in which what could draw is an escape of JSON: in JSON, in which alone it is
-// still to be found, it means the same. Line breaks, tabs and our own styles are kept.
+// escaped returns the text with characters that could draw as escapes of JSON: they are still to be
+// found only in JSON, where the escape means the same. Line breaks, tabs and our own styles are
+// kept.
 func (o *output) escaped(p []byte) []byte {
 	text := append(o.rest, p...)
 	var out []byte
@@ -63,7 +64,7 @@ func (o *output) escaped(p []byte) []byte {
 	return out
 }
 
-// lost is why output was lost; nil when its reader had enough (plc … | head).
+// lost returns the error by which output was lost; nil when its reader had enough (plc … | head).
 func (o *output) lost() error {
 	if errors.Is(o.err, syscall.EPIPE) {
 		return nil
@@ -112,7 +113,7 @@ func isAnyTerminal(file any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// cut is the beginning of s, on one line, that fits into n columns.
+// cut returns the beginning of s, on one line, that fits into n columns.
 func cut(s string, n int) string { return display.Line(s).Cut(n).String() }
 
 // show writes a text for people. On a terminal lines that are too long are wrapped here: what
@@ -124,7 +125,7 @@ func show(w io.Writer, t display.Text) {
 	_ = display.Fprint(w, t)
 }
 
-// showf is show of a text that is formatted as display.Sprintf does.
+// showf shows a text that is formatted as display.Sprintf does.
 func showf(w io.Writer, format display.Literal, args ...any) {
 	show(w, display.Sprintf(format, args...))
 }
@@ -137,7 +138,7 @@ type buffered struct {
 
 func newBuffered(w io.Writer) *buffered { return &buffered{bufio.NewWriter(w), widthOf(w)} }
 
-// widthOf is how many columns a terminal has; 0 for what is none.
+// widthOf returns the number of columns of a terminal; 0 for anything else.
 func widthOf(w io.Writer) int {
 	switch o := w.(type) {
 	case *buffered:
@@ -159,7 +160,7 @@ func widthOf(w io.Writer) int {
 // onward begins the lines in which something goes on that did not fit into one.
 const onward = "  │ "
 
-// said is a text from outside after a head of ours; what has several lines goes on below.
+// said returns a text from outside after a head of ours; further lines follow below.
 func said(head display.Text, text string) display.Text {
 	first, rest, more := strings.Cut(strings.TrimRight(text, "\n"), "\n")
 	out := display.Sprintf("%s%s\n", head, first)

@@ -69,7 +69,7 @@ state and flags.`,
 	return c
 }
 
-// planned is what plc plan --format json prints.
+// planned is the output of plc plan --format json.
 type planned struct {
 	Digest   string             `json:"digest"`
 	DryRun   *forecast.DryRun   `json:"dryRun"`
@@ -78,7 +78,7 @@ type planned struct {
 	Findings diag.List          `json:"findings"`
 }
 
-// plan is plc plan.
+// plan runs plc plan.
 func (env *environment) plan(c *cobra.Command, name string, f *planOptions) error {
 	f.spec.Lazy = true
 	p, err := env.prepareTo(plc.ToPreview, c, name, &f.runFlags, f.pastRuns)
@@ -119,7 +119,7 @@ func (env *environment) plan(c *cobra.Command, name string, f *planOptions) erro
 	return nil
 }
 
-// planned is what a plan would do.
+// planned returns what a plan would do.
 func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, error) {
 	preview, err := p.preview(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, err
 	return doc, err
 }
 
-// pastRuns is the store that knows of past runs; nil when there is none.
+// pastRuns returns the store of past runs; nil when there is none.
 func (f *planOptions) pastRuns() (journal.Store, error) {
 	store, err := readStore(f.store)
 	if errors.Is(err, errNoRuns) || errors.Is(err, errNoStore) {
@@ -190,7 +190,7 @@ func (env *environment) newPrepared(l *loaded, s *settings, name string, f *runF
 	return &prepared{loaded: l, settings: s, flags: f, name: name, asJSON: asJSON, invalid: verdict(l.findings, f.spec.Strict)}
 }
 
-// branches are the values of --branch.
+// branches reads the values of --branch.
 func branches(flags []string) (map[string]string, error) {
 	branch := map[string]string{}
 	for _, b := range flags {

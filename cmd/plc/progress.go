@@ -155,7 +155,7 @@ func (p *progress) flush(due bool) {
 	}
 }
 
-// standing is how far the run is. The caller holds mu.
+// standing describes how far the run is. The caller holds mu.
 func (p *progress) standing() string {
 	if p.batch {
 		return p.instancesStanding()
@@ -170,7 +170,7 @@ func (p *progress) standing() string {
 	return s + ", " + time.Since(p.begun).Round(time.Second).String()
 }
 
-// instancesStanding is how far a run is of which nobody knows how many instances come.
+// instancesStanding describes how far a run is when the number of its instances is unknown.
 func (p *progress) instancesStanding() string {
 	took, all := time.Since(p.begun), 0
 	for _, n := range p.ends {
@@ -195,7 +195,8 @@ func (p *progress) instance(r *exec.InstanceResult) {
 	}
 }
 
-// goOn is how many calls go on. The caller holds mu.
+// goOn returns the number of calls that are being made, without those that wait for a person. The
+// caller holds mu.
 func (p *progress) goOn() int {
 	n := 0
 	for _, a := range p.running {
@@ -206,7 +207,7 @@ func (p *progress) goOn() int {
 	return n
 }
 
-// live are the calls that go on, the longest first. The caller holds mu.
+// live lists the calls that are being made, the longest first. The caller holds mu.
 func (p *progress) live() []display.Text {
 	all := make([]attempt, 0, len(p.running))
 	for _, a := range p.running {
@@ -305,7 +306,7 @@ func (p *progress) event(e *exec.Event) {
 	}
 }
 
-// howFar is how far a call is, as its tool says.
+// howFar describes how far a call is, as its tool says.
 func howFar(p *tool.Progress) string {
 	text := fmt.Sprint(p.Done)
 	if p.Total > 0 {
@@ -317,7 +318,7 @@ func howFar(p *tool.Progress) string {
 	return text
 }
 
-// waitsFor is for what a call waits that was put to a person.
+// waitsFor says what a call waits for that was put to a person.
 func waitsFor(k exec.QuestionKind) string {
 	if k == exec.ApprovalQuestion {
 		return "for approval"

@@ -107,7 +107,7 @@ the same keep what they gave, the others are checked, and made.`,
 	return c
 }
 
-// resume is plc resume.
+// resume runs plc resume.
 func (env *environment) resume(c *cobra.Command, name string, f *resumeFlags) error {
 	if err := f.finish(c); err != nil {
 		return err
@@ -236,7 +236,7 @@ byte; exit 3 when it is not, or when the run has not come to an end.`,
 	return c
 }
 
-// replay is plc replay.
+// replay runs plc replay.
 func (env *environment) replay(_ context.Context, w *walked) error {
 	if err := env.showReplayed(w); err != nil {
 		return err
@@ -310,7 +310,7 @@ The calls that are made again have their effects again.`,
 	return c
 }
 
-// fork is plc fork.
+// fork runs plc fork.
 func (env *environment) fork(c *cobra.Command, name string, f *resumeFlags, how plc.Fork, set []string) error {
 	if err := f.finish(c); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	complete(c, "approve", "all", "destructive", "none")
 }
 
-// runPlan is plc run.
+// runPlan runs plc run.
 func (env *environment) runPlan(c *cobra.Command, name string, f *runFlags) error {
 	f.spec.Lazy = f.spec.Lazy || f.approval != ""
 	if err := env.memoryBeside(f.store); err != nil {
@@ -336,7 +336,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	return env.complainLost("results", f.results, lostResults, err)
 }
 
-// answerer is who answers the questions of a run; nil is nobody.
+// answerer returns the function that answers the questions of a run; nil if there is nobody to ask.
 func (env *environment) answerer(f *runFlags, show *progress, r *plc.Run) func(context.Context, *exec.Question) (exec.Answer, error) {
 	switch {
 	case f.yes:

@@ -16,12 +16,12 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// runStatuses are the statuses that runs may have.
+// runStatuses returns the statuses that runs may have.
 func runStatuses() []string {
 	return []string{"completed", "failed", "paused", "cancelled", "rejected", "running", "pending", "interrupted", "damaged"}
 }
 
-// statusesOf are the values of --status.
+// statusesOf reads the values of --status.
 func statusesOf(names []string) (all []exec.Status, err error) {
 	known := map[string]exec.Status{}
 	for _, s := range runStatuses() {
@@ -111,7 +111,7 @@ func entryOf(r *journal.Summary) runEntry {
 	return e
 }
 
-// runs is plc runs.
+// runs runs plc runs.
 func (env *environment) runs(ctx context.Context, storeFlag, format string, f journal.Filter) error {
 	asJSON, err := wantsJSON(format)
 	if err != nil {
@@ -143,7 +143,7 @@ func (env *environment) runs(ctx context.Context, storeFlag, format string, f jo
 	return env.runTable(all, f.Limit)
 }
 
-// runTable is the runs for people.
+// runTable shows the runs as a table.
 func (env *environment) runTable(all []*journal.Summary, limit int) error {
 	rows := [][]string{{"RUN", "STATUS", "CALLS", "ASKS", "TOOK", "STARTED", "PLAN"}}
 	for _, r := range all {
@@ -180,7 +180,7 @@ func (env *environment) table(rows [][]string) error {
 	return out.Flush()
 }
 
-// callsOf is how many calls of a run are done, of those that were started.
+// callsOf returns how many calls of a run are done, of those that were started.
 func callsOf(r *journal.Summary) string {
 	all := 0
 	for _, n := range r.Calls {
@@ -268,7 +268,7 @@ func (env *environment) events(c *cobra.Command, s journal.Store, run string, fo
 	return nil
 }
 
-// eventLine is an event for people.
+// eventLine returns an event as a line of text.
 func eventLine(e *exec.Event, last time.Time) string {
 	at := e.Time.Local().Format("15:04:05.000")
 	if y, m, d := last.Date(); last.IsZero() || !sameDay(e.Time, y, m, d) {
@@ -377,7 +377,7 @@ only when --status names them. Without any of the flags: what ended more than 30
 	return c
 }
 
-// collected is what plc gc --format json prints.
+// collected is the output of plc gc --format json.
 type collected struct {
 	Runs   int      `json:"runs"`
 	Bytes  int64    `json:"bytes"`
@@ -386,7 +386,7 @@ type collected struct {
 	Would  []string `json:"would,omitempty"` // the runs that would be deleted
 }
 
-// collect is plc gc.
+// collect runs plc gc.
 func (env *environment) collect(c *cobra.Command, storeFlag, format string, what journal.Collect, dry bool) error {
 	asJSON, err := wantsJSON(format)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // screen is the live list at the bottom of a terminal: some lines that are drawn
-// anew in place, below lines that stay.
+// again in place, below lines that stay.
 //
 // Each drawing is one write: up to the top of the list, erase from there, the lines
 // that stay, the list. Lines of the list are cut, since of one that wraps nobody knows
@@ -29,7 +29,7 @@ const (
 	endFrame   = "\x1b[?2026l"
 )
 
-// draw writes lines that stay and draws the list anew.
+// draw writes lines that stay and draws the list again.
 func (s *screen) draw(stay, list []display.Text) {
 	width, height := s.size()
 	if most := max(1, height-2); len(list) > most {
@@ -58,7 +58,7 @@ func (s *screen) draw(stay, list []display.Text) {
 	s.shown = list
 }
 
-// rows is how many rows the list takes up on a terminal of this width.
+// rows returns the number of rows that the list takes up on a terminal of this width.
 func (s *screen) rows(width int) int {
 	n := 0
 	for _, l := range s.shown {
@@ -67,7 +67,7 @@ func (s *screen) rows(width int) int {
 	return n
 }
 
-// size is the width and height of the terminal.
+// size returns the width and height of the terminal.
 func (s *screen) size() (width, height int) {
 	width, height, err := term.GetSize(int(s.file.Fd()))
 	if err != nil || width < 2 || height < 2 {

@@ -20,7 +20,7 @@ import (
 	"github.com/plc-lang/plc/tool/mcp"
 )
 
-// toolsLockCommand is plc tools lock.
+// toolsLockCommand returns the command plc tools lock.
 func toolsLockCommand(env *environment, files *toolFiles) *cobra.Command {
 	var output string
 	c := &cobra.Command{
@@ -86,7 +86,7 @@ func serverNames(pool *mcp.Pool) []string {
 	return names
 }
 
-// toolsAddCommand is plc tools add.
+// toolsAddCommand returns the command plc tools add.
 func toolsAddCommand(env *environment, files *toolFiles) *cobra.Command {
 	var output string
 	var specs []string
@@ -134,8 +134,8 @@ func (env *environment) writeToolFile(ctx context.Context, named toolFiles, spec
 	return createFile(output, text)
 }
 
-// toolFileOf is a tool file with the servers and their tools. JSON stands in it where what
-// is written has to be what it was.
+// toolFileOf returns a tool file with the servers and their tools. JSON stands in it where what is
+// written has to be what it was.
 func toolFileOf(g *plc.Tools) []byte {
 	var b bytes.Buffer
 	b.WriteString("mcpServers:\n")
@@ -154,8 +154,8 @@ func toolFileOf(g *plc.Tools) []byte {
 	return display.AppendJSON(nil, b.Bytes())
 }
 
-// visible is JSON in which what can't be seen, and may turn the order of what can, is written as
-// \u202e.
+// visible returns JSON with invisible characters, which may change the order of the visible ones,
+// written as \u202e.
 func visible(text []byte) []byte {
 	var out []byte
 	for _, r := range string(text) {

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
-// servicesOf is the part of a tool file that has OpenAPI documents: their operations and what these
+// servicesOf returns the part of a tool file for OpenAPI documents: their operations and what these
 // do as comments, and the secrets that they ask for by names of variables. JSON stands in it where
 // what is written has to be what it was.
 func (env *environment) servicesOf(specs []string) ([]byte, error) {
@@ -83,7 +83,7 @@ func writeSchemes(b *bytes.Buffer, file string, schemes []openapi.Scheme) {
 	}
 }
 
-// variableOf is the name of a variable for a secret of a document.
+// variableOf returns the name of a variable for a secret of a document.
 func variableOf(file, scheme string) string {
 	base := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	name := strings.Map(func(r rune) rune {

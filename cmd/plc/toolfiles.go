@@ -31,7 +31,7 @@ func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// catalogueNames are the notations that have tools in a form of their own.
+// catalogueNames returns the notations that have tools in a form of their own.
 func catalogueNames() (names []string) {
 	for _, n := range notations.All() {
 		if n.Catalogue != nil {
@@ -53,8 +53,8 @@ func (f *toolsFlag) String() string { return "" }
 
 func (f *toolsFlag) Type() string { return "stringArray" }
 
-// GetSlice is the flag as a record keeps it: a notation, "" for our own, and a name, for each
-// file. With Append and Replace it is a pflag.SliceValue.
+// GetSlice returns the value of the flag as a record keeps it: a notation, "" for our own, and a
+// name, for each file. With Append and Replace it is a pflag.SliceValue.
 func (f *toolsFlag) GetSlice() (all []string) {
 	for _, t := range f.Files {
 		all = append(all, t.Notation, t.Name)

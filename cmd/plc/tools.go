@@ -73,7 +73,7 @@ func (env *environment) soundCatalogue(ctx context.Context, files toolFiles) (*t
 	return g.Catalogue, nil
 }
 
-// gatherSound is gather of files that must have no errors; what is found is shown.
+// gatherSound gathers files that must have no errors, and shows the findings about them.
 func (env *environment) gatherSound(ctx context.Context, files toolFiles, purpose plc.Purpose) (*plc.Tools, error) {
 	g, err := env.gather(ctx, files, purpose)
 	if err != nil {
@@ -146,7 +146,7 @@ func driverText(t *tool.Tool) string {
 	return "runs as " + t.Driver
 }
 
-// effectsText is what a tool declares of its effects, in words.
+// effectsText describes the declared effects of a tool in words.
 func effectsText(e tool.Effects) string {
 	switch {
 	case e.Pure == tool.Yes:
@@ -183,7 +183,7 @@ func (env *environment) toolsJSON(cat *tool.Catalogue) error {
 	return env.writeJSON(entries)
 }
 
-// declared are the effects that a tool declares, by name.
+// declared returns the effects that a tool declares, by name.
 func declared(e tool.Effects) map[string]any {
 	said := map[string]any{}
 	for name, hint := range map[string]tool.Hint{
@@ -251,7 +251,7 @@ func (env *environment) completeCall(files toolFiles, args []string) ([]string, 
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// callNamed is plc tools call.
+// callNamed runs plc tools call.
 func (env *environment) callNamed(ctx context.Context, files toolFiles, args []string, timeout time.Duration, answers plc.ModelTapes) error {
 	g, err := env.gatherSound(ctx, files, plc.ToRun)
 	if err != nil {
@@ -284,7 +284,7 @@ func (env *environment) callNamed(ctx context.Context, files toolFiles, args []s
 	return env.callTool(ctx, t, params, timeout)
 }
 
-// latent is a latent tool with its model.
+// latent returns a latent tool with its model.
 func latent(t *tool.Tool, g *plc.Tools, answers plc.ModelTapes) (*tool.Tool, error) {
 	all, err := g.Models(answers)
 	if err != nil {
@@ -401,7 +401,7 @@ type clock struct {
 	pauses int // that go on
 }
 
-// limit is a context that ends with the time of a call.
+// limit returns a context that ends with the time of a call.
 func limit(ctx context.Context, d time.Duration) (context.Context, *clock) {
 	limited, end := context.WithCancelCause(ctx)
 	c := &clock{end: end, left: d}

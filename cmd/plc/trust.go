@@ -40,7 +40,7 @@ asked for again. Nothing is started. --trust of any command trusts for that comm
 	return c
 }
 
-// trustHere is plc trust.
+// trustHere runs plc trust.
 func (env *environment) trustHere(revoke bool) error {
 	name, p, err := env.project()
 	switch {
@@ -99,7 +99,7 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 		name, strings.Join(namesOf(p), ", "))
 }
 
-// namesOf are the files that a project names, or else what it grants.
+// namesOf returns the files that a project names, or else what it grants.
 func namesOf(p *file.Project) []string {
 	names := slices.Concat(p.Tools, p.MCP)
 	if p.Store != "" {
@@ -111,18 +111,18 @@ func namesOf(p *file.Project) []string {
 	return names
 }
 
-// shownNames is namesOf for a message.
+// shownNames returns the result of namesOf for a message.
 func shownNames(p *file.Project) display.Text {
 	return display.Sprintf("%s", strings.Join(namesOf(p), ", "))
 }
 
-// trustText is what is kept of a project file that is trusted.
+// trustText returns the text that is kept about a trusted project file.
 func trustText(name string, p *file.Project) string {
 	return name + "\n" + plc.ProjectDigest(name, p) + "\n"
 }
 
-// trustFile is the file that is there when a project file is trusted: in the user's state folder,
-// which no project can write to.
+// trustFile returns the name of the file that exists when a project file is trusted: in the user's
+// state folder, which no project can write to.
 func trustFile(name string) (string, error) {
 	dir, err := stateFolder()
 	if err != nil {

@@ -16,7 +16,7 @@ func versionCommand(env *environment) *cobra.Command {
 	}
 }
 
-// version is that of the module as it was built.
+// version returns the version with which the module was built.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

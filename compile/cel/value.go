@@ -75,8 +75,8 @@ func nearest(text string) types.Double {
 	return types.Double(f)
 }
 
-// maxDigits is how long the text of a number may be that is written with a point or an
-// exponent and still is an int.
+// maxDigits is the maximum length of a number that is written with a point or an exponent and is
+// still read as an int.
 const maxDigits = 64
 
 // whole returns the integer that a number is which is written with a point or an exponent.

@@ -7,11 +7,11 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// scanned is how many bytes of a text are looked at in one step.
+// scanned is the number of bytes of a text that count as one step.
 const scanned = 10
 
-// work is what calls cost that go through whole values, and that the library takes for one
-// step, or for as many as the outermost list has elements.
+// work sets the cost of functions that go through whole values: the library counts these as one
+// step, or as one for each element of the outermost list.
 type work struct{}
 
 // CallCost returns the cost of a call, or nil when the library counts well.

@@ -16,9 +16,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Diff is what differs in meaning between two programs: white space, comments,
-// the order of members and, where it does not change plan order, of calls are no difference.
-// Calls are told apart by their ids.
+// Diff lists how two programs differ in meaning. White space, comments, and the order of members
+// make no difference, nor does the order of calls where plan order stays the same. Calls are told
+// apart by their ids.
 type Diff struct {
 	Added   []string     `json:"added"`
 	Removed []string     `json:"removed"`
@@ -28,7 +28,7 @@ type Diff struct {
 	EdgesRemoved []EdgeChange `json:"edgesRemoved"`
 	// Effects are the calls that change the world, in their order, when that differs.
 	Effects *EffectsChange `json:"effects,omitempty"`
-	// Other is what else differs: the mode, the output, the initial values.
+	// Other lists the differences outside calls: in the mode, the output, the initial values.
 	Other []Change `json:"other,omitempty"`
 	// Documents are the documents that both delegate to and that differ, each once.
 	Documents []DocumentDiff `json:"documents,omitempty"`
@@ -41,7 +41,7 @@ type Change struct {
 	New  string `json:"new"`
 }
 
-// DocumentDiff is what differs in a document that is delegated to.
+// DocumentDiff lists the differences in a document that is delegated to.
 type DocumentDiff struct {
 	Document string `json:"document"`
 	*Diff
@@ -218,7 +218,7 @@ func (d *Diff) call(old, new *compile.Call) {
 	}
 }
 
-// meaningNames are what meaning returns, in order.
+// meaningNames names the results of meaning, in order.
 var meaningNames = [...]string{
 	"tool", "params", "_outputPath", "_outputMethod", "_errorPath", "_when", "_output", "_dependsOn", "_scopes",
 	"_fallback", "_retry", "_timeout", "_onFailure", "_approve", "_expect", "_instance", "_delegate", "activity", "effects",

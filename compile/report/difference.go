@@ -20,7 +20,7 @@ type Difference struct {
 	Is   json.RawMessage `json:"is,omitempty"`  // nil: nothing is there
 }
 
-// MaxDifferences is how many differences are told.
+// MaxDifferences is the maximum number of differences that are listed.
 const MaxDifferences = 100
 
 // Differences returns the places at which another manifest is not m, at most MaxDifferences, in
@@ -48,7 +48,7 @@ func (d Difference) ofTarget() bool {
 	return strings.HasPrefix(d.Path, "/targets/") || strings.HasSuffix(d.Path, "/target") || strings.HasSuffix(d.Path, "/fallbackTarget")
 }
 
-// comparison is what was found to differ.
+// comparison collects the differences that were found.
 type comparison []Difference
 
 func (c *comparison) add(path []string, was, is gjson.Result) {

@@ -7,7 +7,7 @@ import (
 	"github.com/plc-lang/plc/dag"
 )
 
-// Graph is what is drawn. The zero Graph is an empty drawing.
+// Graph is a graph to draw. The zero Graph is an empty drawing.
 type Graph struct {
 	Title string
 	Nodes []Node

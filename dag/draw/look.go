@@ -9,7 +9,7 @@ const (
 	criticalColor = "#c2185b"
 )
 
-// look is how nodes of a kind are drawn.
+// look defines how nodes of one kind are drawn.
 type look struct {
 	fill, stroke string
 	class        string    // a name that notations accept
@@ -35,7 +35,7 @@ func nodeLook(kind string) look {
 	return look{"#f3f5f7", "#5b6672", "other", "", [2]string{"[", "]"}, `shape=box,style="filled"`}
 }
 
-// edgeLook is how edges of a kind are drawn.
+// edgeLook defines how edges of one kind are drawn.
 type edgeLook struct {
 	stroke  string
 	width   float64

@@ -13,11 +13,11 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// ErrKilled is what a process that was killed hears of its disk.
+// ErrKilled is returned by the disk of a process that was killed.
 var ErrKilled = errors.New("killed")
 
-// Disk is what outlives processes: the records of their runs, and whatever else a test writes. The
-// zero value is empty. Its methods may be called by several goroutines.
+// Disk holds what outlives processes: the records of their runs, and whatever else a test writes.
+// The zero value is empty. Its methods may be called by several goroutines.
 type Disk struct {
 	mu    sync.Mutex
 	runs  map[string][]*exec.Event

@@ -11,10 +11,10 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Bound is what a run may do at most: whichever outcomes its calls have, whichever fail,
-// whatever conditions hold, and however often documents run and calls are tried again. It is read
-// off the program in time linear in its calls and those of the documents that it delegates to;
-// nothing is run or made up for it.
+// Bound is the most that a run may do: whichever outcomes its calls have, whichever fail, whatever
+// conditions hold, and however often documents run and calls are tried again. It is read off the
+// program in time linear in its calls and those of the documents that it delegates to; nothing is
+// run or made up for it.
 //
 // It is the bound of one run of this plan. A person who has a call made again, a process that is
 // resumed after a crash, and another plan (replan) come on top.

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Count is how often something happens at most. In JSON, Unbounded is null.
+// Count is an upper bound on the number of times that something happens. In JSON, Unbounded is
+// null.
 type Count int64
 
 // Unbounded is the count of what nothing bounds. A bound too large for a Count is Unbounded too.
@@ -33,8 +34,8 @@ func (c Count) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(c), 10), nil
 }
 
-// Amount is how much is used up at most. In JSON, an amount without a bound, which is +Inf, is
-// null.
+// Amount is an upper bound on a quantity that is used up. In JSON, an amount without a bound, which
+// is +Inf, is null.
 type Amount float64
 
 // amount returns an amount multiplied by a number of times.

@@ -7,7 +7,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// EffectKind is what a call does to the world, as far as it is declared.
+// EffectKind classifies what a call does to the world, as far as it is declared.
 type EffectKind string
 
 // The kinds of effects, the gravest last.
@@ -41,7 +41,7 @@ func effectOfCall(c *compile.Call) EffectKind {
 	return effectOf(c.Target.Effects)
 }
 
-// Effect is what calls of one tool may do outside.
+// Effect describes what the calls of one tool may do outside the run.
 type Effect struct {
 	Tool   string     `json:"tool"`
 	Kind   EffectKind `json:"effect"`
@@ -60,7 +60,7 @@ type Effect struct {
 	activity string // that does it; "" when it has no name
 }
 
-// maxNamed is how many calls of an effect are named.
+// maxNamed is the maximum number of calls that an effect names.
 const maxNamed = 20
 
 // effectKey tells effects apart.

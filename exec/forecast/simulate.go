@@ -128,7 +128,7 @@ func (r *round) start() {
 	}
 }
 
-// byRank is what is ready: the longest way below first, then the earliest.
+// byRank orders the nodes that are ready: the longest way below first, then the earliest.
 type byRank struct {
 	nodes []int32
 	rank  []float64
@@ -151,7 +151,7 @@ func (h *byRank) Pop() any {
 	return x
 }
 
-// byEnd is what runs, the first to end first.
+// byEnd orders the running nodes by their end, the first on top.
 type byEnd []running
 
 type running struct {

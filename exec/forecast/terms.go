@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Terms are how a call is made, as the plan and the definition of its tool say, whichever path
-// the run takes.
+// Terms describes how a call is made, as the plan and the definition of its tool say, whichever
+// path the run takes.
 type Terms struct {
 	Written   json.RawMessage `json:"written"` // the params as the plan has them, with their references
 	When      string          `json:"when,omitempty"`
@@ -24,7 +24,7 @@ type Terms struct {
 	Params []lang.Member `json:"-"` // as they are written
 }
 
-// FallbackTerms are how the fallback of a call is made.
+// FallbackTerms describes how the fallback of a call is made.
 type FallbackTerms struct {
 	Tool    string          `json:"tool"`
 	Effect  EffectKind      `json:"effect"`

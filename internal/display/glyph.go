@@ -19,11 +19,11 @@ type Glyphs struct {
 	marks int  // that it has
 }
 
-// maxMarks is how many combining marks a character may have: with many of them, it draws over
-// the lines above and below.
+// maxMarks is the maximum number of combining marks on a character: with many of them, it draws
+// over the lines above and below.
 const maxMarks = 3
 
-// Lookbehind is how many characters before one decide how it is shown.
+// Lookbehind is the number of preceding characters that decide how a character is shown.
 const Lookbehind = maxMarks + 2
 
 // Next returns the first character of s, the rest of the text, as it is shown, its width in

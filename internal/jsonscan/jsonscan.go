@@ -95,7 +95,7 @@ func Compacting(text []byte, lim Limits) ([]byte, error) {
 	return slices.Clip(Compact(make([]byte, 0, len(text)), text)), nil
 }
 
-// want is what a checker expects next.
+// want names what a checker expects next.
 type want uint8
 
 const (

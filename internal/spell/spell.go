@@ -63,7 +63,7 @@ func letterSet(s string) (set uint64) {
 
 func abs(n int) int { return max(n, -n) }
 
-// table is what is kept between words: the word, and three rows of distances.
+// table holds the state that is kept between words: the word, and three rows of distances.
 type table struct {
 	candidate       []byte
 	last, prev, row []int

@@ -16,8 +16,9 @@ import (
 type YAML struct {
 	// What names the texts in messages: "tool files".
 	What string
-	// MaxDepth is how deep values may nest. MaxNodes and MaxBytes bound how many values there are
-	// and how long they are as JSON, aliases written out; 0 is no bound.
+	// MaxDepth limits how deep values may nest. MaxNodes and MaxBytes limit the number of values
+	// and their length as JSON, aliases written out; 0 is no limit. MaxNodes and MaxBytes bound how
+	// many values there are and how long they are as JSON, aliases written out; 0 is no bound.
 	MaxDepth, MaxNodes, MaxBytes int
 	// Aliases are read, each as the value that it names.
 	Aliases bool
@@ -58,7 +59,7 @@ type yamlReader struct {
 	anchors map[*yaml.Node]anchor
 }
 
-// size is how much there is of something.
+// size measures a value.
 type size struct{ nodes, bytes, depth int }
 
 // anchor is a value that aliases may name, and what each of them adds.

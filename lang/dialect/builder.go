@@ -17,7 +17,7 @@ type Builder struct {
 	Options *Options
 	// Record is the record that File was in (Notation.Fields); the zero Node if it was in none.
 	Record lang.Node
-	// Profile is how the notation's system runs its plans.
+	// Profile says how the notation's system runs its plans.
 	Profile lang.Profile
 	// Envelopes are the ids of calls that stand for agents: see lang.Document.
 	Envelopes map[string]bool

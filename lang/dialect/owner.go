@@ -67,7 +67,7 @@ func (b *Builder) calls(doc *lang.Document) (owners []owner) {
 	return owners
 }
 
-// maxOwners is how many owners that begin before a place are looked at.
+// maxOwners is the maximum number of owners that begin before a place and are examined for it.
 const maxOwners = 64
 
 // innermost returns the smallest owner around a span, in a list that is sorted by where they begin.

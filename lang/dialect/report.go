@@ -9,8 +9,8 @@ import (
 // moreLikeThose ends the message of a finding that counts others, and is of no call.
 const moreLikeThose = " more findings like those before"
 
-// maxPerCode is how many findings of one code are told one by one; of those after
-// them a last one tells the number.
+// maxPerCode is the maximum number of findings of one code that are reported one by one; a last
+// finding gives the number of the others.
 const maxPerCode = 100
 
 // report collects what a reader finds.

@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// outcome is what came of a step.
+// outcome is the result of a step.
 type outcome struct {
 	value   json.RawMessage
 	failure string    // "" is none

@@ -48,7 +48,7 @@ func plainKinds() []string {
 	return []string{FinalMessage, CallTool, CallSubagent, CallSubagents, CallbackKind, CallbackToCaller, RequestUserInput, RequestResolution, InvokeSkill}
 }
 
-// Decision is what a model decides in a turn.
+// Decision is the model's decision in a turn.
 type Decision struct {
 	Kind           string
 	Message        string
@@ -76,7 +76,7 @@ type SubagentCall struct {
 	OutputKey  string // call_<i> where none was given
 }
 
-// Known is what a decision is read by.
+// Known holds the facts about an agent that are needed to read a decision.
 type Known struct {
 	Planning  bool     // the agent plans
 	Completed []string // steps that have a result

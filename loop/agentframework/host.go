@@ -48,7 +48,7 @@ type Skill struct {
 	Instructions string
 }
 
-// Callback is what an agent wants of its caller.
+// Callback is a question of an agent to its caller.
 type Callback struct {
 	AgentID    string          `json:"agent_id"`
 	Kind       string          `json:"kind"`
@@ -67,7 +67,7 @@ const (
 	Blocked   AgentStatus = "blocked" // it waits for its caller, or for the approval of a call
 )
 
-// AgentResult is what came of an agent's run.
+// AgentResult is the result of an agent's run.
 type AgentResult struct {
 	Status   AgentStatus     `json:"status"`
 	Message  string          `json:"message"`
@@ -143,7 +143,7 @@ type Host struct {
 	made int // runs of agents
 }
 
-// hostID is who calls the first agent.
+// hostID is the id of the caller of the first agent.
 const hostID = "host"
 
 // NewHost returns a host of agents. The error is that of a task or of options that make no

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// maxFrontMatter is how deep the values of front matter may nest.
+// maxFrontMatter is the maximum depth of values in front matter.
 const maxFrontMatter = 64
 
 // ParseAgent reads an agent from Markdown: front matter in YAML, the system prompt and, if there is

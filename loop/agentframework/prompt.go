@@ -204,7 +204,7 @@ func decisionSchema(plans bool) json.RawMessage {
 	return objectOf([]string{"kind"}, members...)
 }
 
-// names are what may be called.
+// names lists what the model may call.
 type names struct {
 	tools []string
 }

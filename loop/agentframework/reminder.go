@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// maxShown is how many characters of a result that is a text a reminder shows.
+// maxShown is the maximum number of characters of a text result in a reminder.
 const maxShown = 200
 
 func systemReminder(lines ...string) string {

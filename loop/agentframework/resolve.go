@@ -20,8 +20,8 @@ type StepRefResolver interface {
 	Resolve(value json.RawMessage, known *References) (json.RawMessage, error)
 }
 
-// References are what references lead to. The results of steps go before parameters of the same
-// name.
+// References holds the values that references refer to. The results of steps go before parameters
+// of the same name.
 type References struct {
 	InvocationParameters *Values
 	StepResults          *Values

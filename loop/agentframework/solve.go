@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// DefaultMaxTurns is how often the model is asked where loop.Options.MaxTurns is 0.
+// DefaultMaxTurns is the maximum number of requests to the model when loop.Options.MaxTurns is 0.
 const DefaultMaxTurns = 100
 
 // Options say how agents are run. The zero value is the default.
@@ -31,7 +31,7 @@ type Options struct {
 	// Models are planners by the names that agents have for their models. Any other name is the
 	// task's planner.
 	Models map[string]loop.Planner
-	// Skills are what agents may invoke. A skill that is none of them is the tool of that name.
+	// Skills lists what agents may invoke. A skill that is none of them is the tool of that name.
 	Skills []Skill
 	// StepRefResolver resolves the references of steps; nil is a Resolver.
 	StepRefResolver StepRefResolver

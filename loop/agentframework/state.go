@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// PlanState is how far a plan is.
+// PlanState is the progress of a plan.
 type PlanState struct {
 	Plan                   []PlanStep
 	StepResults            Values          // of steps that were done, and of callbacks that wait

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/python"
 )
 
-// Status is how a step stands.
+// Status is the status of a step.
 type Status string
 
 // The statuses.

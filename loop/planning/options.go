@@ -70,8 +70,8 @@ const (
 	TokenBudget      Trigger = "token_budget"      // what is left will not do for the steps that are left
 )
 
-// RevisionDecision is what is done about a trigger. The zero value, "", is what
-// Options.RevisionStrategy says.
+// RevisionDecision says what to do about a trigger. The zero value, "", follows
+// Options.RevisionStrategy. The zero value, "", is what Options.RevisionStrategy says.
 type RevisionDecision string
 
 // The decisions.
@@ -99,7 +99,7 @@ func (s Strategy) decision() RevisionDecision {
 	return DecideReplan
 }
 
-// Response is what a person says of a plan.
+// Response is a person's answer about a plan.
 type Response string
 
 // The responses. The zero value rejects.

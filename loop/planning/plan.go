@@ -10,8 +10,8 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// Plan is what the planner writes before anything is done: steps, and when they have done
-// what is wanted. Its JSON is that of the pattern.
+// Plan is the planner's answer before anything is done: the steps, and the criteria of success. Its
+// JSON is that of the pattern.
 type Plan struct {
 	Goal                 string     `json:"goal"`
 	Steps                []PlanStep `json:"steps"`

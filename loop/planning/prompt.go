@@ -11,7 +11,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// DefaultPrompt is what the planner is told to do where Options.PlanningPrompt says nothing.
+// DefaultPrompt is the prompt for the planner when Options.PlanningPrompt is empty.
 const DefaultPrompt = `You plan before anything is done. Take the goal apart into steps, each of which calls one tool, and answer with the plan alone, as one JSON object:
 {"goal": …, "steps": [{"id": "gather", "description": …, "action": TOOL, "parameters": {…}, "dependencies": [ids], "expected_output": …, "fallback_action": TOOL or null, "estimated_tokens": number or null}], "success_criteria": …, "estimated_total_tokens": number or null}
 Each step is one thing that can be checked by itself; leave out what is not needed. "parameters" are those of the tool. "{{id.member.0}}" in a parameter is the result of another step, or a part of it; "{{name}}" of no step is a member of the input. "dependencies" are the steps that have to be done before, and no more: steps that do not depend on each other run at the same time. "expected_output" says in one sentence how to tell that the result is right. "fallback_action" is a tool that takes the same parameters and is called when the action fails. "success_criteria" says how to tell that the goal is reached.

@@ -28,7 +28,7 @@ const (
 	Revised   StepStatus = "revised"   // a revision has replaced it
 )
 
-// StepResult is what came of a step. Times are nil for a step that was never begun.
+// StepResult is the result of a step. Times are nil for a step that was never begun.
 type StepResult struct {
 	Status       StepStatus      `json:"status"`
 	Output       json.RawMessage `json:"output"`   // nil, null: there is none
@@ -59,7 +59,7 @@ type PlanRevision struct {
 	Kept     []string  `json:"kept"`
 }
 
-// ExecutionState is how far the execution of a plan is.
+// ExecutionState is the progress of a plan's execution.
 type ExecutionState struct {
 	Plan            *Plan
 	StepStatuses    map[string]StepStatus
@@ -164,7 +164,7 @@ func ordered[V any](p *Plan, m map[string]V) (json.RawMessage, error) {
 	return o.JSON(), nil
 }
 
-// TokenUsage is what models used up: the planner, and those that steps call.
+// TokenUsage counts the tokens of models: the planner, and those that steps call.
 type TokenUsage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
@@ -172,7 +172,7 @@ type TokenUsage struct {
 	Cached     int64 `json:"cached_tokens"` // of Prompt
 }
 
-// ExecutionResult is what came of a plan.
+// ExecutionResult is the result of a plan's execution.
 type ExecutionResult struct {
 	Success        bool
 	Plan           *Plan // the first one that was approved; else the one that was not
@@ -200,7 +200,7 @@ type ExecutionResult struct {
 	Runs []string
 	// Usage is all that was used up, by the planner and the steps.
 	Usage loop.Usage
-	// DryRun is how the plan would be executed, when Options.DryRun wants no more; else nil.
+	// DryRun shows how the plan would be executed; it is nil unless Options.DryRun is set.
 	DryRun *DryRun
 }
 

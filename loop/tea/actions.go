@@ -37,8 +37,8 @@ type Options struct {
 	Models map[string]loop.Planner
 	// Agents are those that the executor agent.dispatch gives subtasks to, by their names.
 	Agents map[string]*Agent
-	// State is what the actions begin with, as it was kept before; nil is that of
-	// Loop.Compile.Values. Solve goes on with its plan.
+	// State is the state to begin with, as it was kept before; nil is that of Loop.Compile.Values.
+	// Solve goes on with its plan.
 	State *State
 	// Action is the one action that Solve does, plan.decompose, plan.execute, plan.replan or
 	// plan.status, whose answer is then the output; "" is all that the goal needs.
@@ -52,7 +52,7 @@ type Options struct {
 	Loop *loop.Options
 }
 
-// State is what the actions share: state.plan and the other variables.
+// State is the state that the actions share: state.plan and the other variables.
 type State struct {
 	Plan           *Plan   `json:"plan,omitempty"`
 	PlanStatus     *Counts `json:"plan_status,omitempty"`
@@ -62,16 +62,16 @@ type State struct {
 	// ends with a failure sets them.
 	FailedSubtask string `json:"failed_subtask,omitempty"`
 	FailureReason string `json:"failure_reason,omitempty"`
-	// PlannerConfig is what plan.execute gives to plan.replan.
+	// PlannerConfig is passed from plan.execute to plan.replan.
 	PlannerConfig *ReplanParams `json:"planner_config,omitempty"`
 	// Uncertain are the subtasks that failed and may have done their work: they are not done again.
 	Uncertain []string `json:"uncertain,omitempty"`
-	// Runs is how many runs of tools have ended, so that the record of one that was cut off is
-	// found again.
+	// Runs is the number of runs of tools that have ended, by which the record of an interrupted
+	// one is found again.
 	Runs int `json:"runs,omitempty"`
 }
 
-// Trace is what an action did: objects with step, timestamp and what else there is to say.
+// Trace lists the steps of an action: objects with step, timestamp and further members.
 type Trace []Object
 
 // Error is the answer of an action that did not succeed; its JSON is that of the system.
@@ -94,7 +94,7 @@ type EndedError = loop.End
 // Actions are plan.decompose, plan.execute, plan.replan and plan.status on one state. One of them
 // runs at a time.
 type Actions struct {
-	// State is what they share. It may be changed between actions.
+	// State is the state that the actions share. It may be changed between actions.
 	State State
 
 	k       *loop.Kernel

@@ -22,7 +22,7 @@ import (
 // dependencies gave. A tool of this name in the catalogue is called instead.
 const AgentDispatch = "agent.dispatch"
 
-// DefaultMaxToolCalls is how many tools an agent calls at most for a subtask.
+// DefaultMaxToolCalls is the default limit on the tool calls of an agent for one subtask.
 const DefaultMaxToolCalls = 10
 
 // Agent is a model that calls tools until it answers.

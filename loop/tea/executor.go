@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// answer is what came of a subtask: a result, a failure, or nothing yet.
+// answer is the result of a subtask: a value, a failure, or nothing yet.
 type answer struct {
 	result    json.RawMessage
 	failed    bool

@@ -38,7 +38,7 @@ type ExecuteParams struct {
 	Model            string          // of the executor llm.call when SubtaskExecutor is nil; "" is gpt-4
 }
 
-// Executor is what does subtasks: a tool of the catalogue, llm.call or agent.dispatch.
+// Executor names what carries out subtasks: a tool of the catalogue, llm.call or agent.dispatch.
 type Executor struct {
 	Action string `json:"action"` // "" is llm.call
 	// With are its params, an object. In its strings {{ goal }}, {{ subtask }}, {{ subtask_results
@@ -49,7 +49,7 @@ type Executor struct {
 	With json.RawMessage `json:"with"`
 }
 
-// FailureStrategy is what an execution does about a subtask that failed.
+// FailureStrategy says how an execution continues after a subtask failed.
 type FailureStrategy string
 
 // The failure strategies.

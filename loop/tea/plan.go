@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/loop"
 )
 
-// Strategy is how a goal is decomposed.
+// Strategy is a way to decompose a goal.
 type Strategy string
 
 // The strategies.
@@ -22,7 +22,7 @@ const (
 
 func (s Strategy) known() bool { return s == Flat || s == Hierarchical || s == Iterative }
 
-// SubtaskStatus is how a subtask stands.
+// SubtaskStatus is the status of a subtask.
 type SubtaskStatus string
 
 // The statuses.
@@ -265,7 +265,7 @@ func (p *Plan) Ready() []*Subtask {
 	return ready
 }
 
-// Counts is how many subtasks have which status.
+// Counts is the number of subtasks in each status.
 type Counts struct {
 	Total      int `json:"total"`
 	Pending    int `json:"pending"`

@@ -14,7 +14,7 @@ import (
 // Driver is the Driver of the tools.
 const Driver = "builtin"
 
-// DefaultMaxBytes is how long a result may be when Config.MaxBytes is 0.
+// DefaultMaxBytes is the maximum size of a result when Config.MaxBytes is 0.
 const DefaultMaxBytes = 16 << 20
 
 // Config says what the tools may reach.

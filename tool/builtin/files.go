@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// maxEntries is how many entries a list may have.
+// maxEntries is the maximum number of entries in a list.
 const maxEntries = 10_000
 
 // folders are the folders and files that tools may reach, as absolute paths.

@@ -25,7 +25,7 @@ type Activity struct {
 	Raw json.RawMessage
 	// Offer says that plans may define tools over it.
 	Offer bool
-	// Effects are what is declared of the activity itself, whichever tool has it.
+	// Effects declares the effects of the activity itself, whichever tool has it.
 	Effects tool.Effects
 
 	pointer string // JSON Pointer

@@ -117,7 +117,7 @@ func join(a, b []string) []string {
 	return joined
 }
 
-// decided is what decides what a tool gives.
+// decided collects everything that the results of a tool depend on.
 type decided struct {
 	parts   [][]byte
 	secrets []string
@@ -371,7 +371,7 @@ func (s *Secrets) resolve(n *texttree.Node, escape func(string) string) (_ *text
 	return &resolved, doubts, nil
 }
 
-// standsFor is what stands for a secret that need not be read.
+// standsFor replaces a secret that need not be read.
 const standsFor = "-"
 
 // errEmpty says of a secret that it is the empty text, which nobody means.

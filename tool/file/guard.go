@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/tool/guard"
 )
 
-// around is what stands around the calls of an activity.
+// around configures the guards of an activity's calls: cache, breaker and limits.
 type around struct {
 	cache     time.Duration // 0 remembers nothing
 	failures  int           // 0 is no breaker
@@ -69,7 +69,7 @@ func (b *builder) remembering(f *File, a around, secrets []string, parts ...[]by
 	return remembering{f.Memory, append(who, stretched...)}
 }
 
-// stretches is how much work it is to try a secret.
+// stretches is the number of rounds that trying a secret costs.
 const stretches = 100_000
 
 // wrap returns an activity with what stands around it: what is remembered needs no service that

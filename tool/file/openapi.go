@@ -233,7 +233,7 @@ func (b *builder) spec(f *File, name string) *spec {
 	return b.specs[key]
 }
 
-// specKey is what names a document in a file.
+// specKey identifies a document in a file.
 type specKey struct {
 	file *File
 	name string

@@ -12,7 +12,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// served is what a file says of tools that an MCP server lists: of all of them, or of one.
+// served holds the settings that a file has for the tools of an MCP server: for all of them, or for
+// one.
 type served struct {
 	name    string // of the one, as the server calls it
 	at      value

@@ -11,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// maxShared is how many of the shared schemas a definition has at most: those that it reaches by
-// the fewest references. Others may be anything.
+// maxShared is the maximum number of shared schemas in a definition: those that it reaches by the
+// fewest references. Others may be anything.
 const maxShared = 500
 
 // shared are the schemas under $defs of a tool file, to which all of its definitions may refer. The

@@ -90,7 +90,7 @@ func (b *breaker) leave(trial bool, told verdict) {
 	}
 }
 
-// verdict is what a call says of the service.
+// verdict says whether a call shows that the service works.
 type verdict uint8
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// maxCached is how much a cache holds, in bytes of params and results.
+// maxCached is the maximum size of a cache, in bytes of params and results.
 const maxCached = 64 << 20
 
 // Cache remembers results for so long, by the tool, its params (in whatever order they are
@@ -31,7 +31,7 @@ func Cache(keep time.Duration) tool.Middleware {
 // Memory keeps results outside of a process. It is used by several goroutines at once, and knows
 // nothing of what it keeps; what it can't keep it forgets.
 type Memory interface {
-	// Recall is what was kept by a key, and is not too old yet.
+	// Recall returns the value that was kept by a key and is not too old yet.
 	Recall(key []byte) (value []byte, outcome string, ok bool)
 	// Keep keeps a result for so long. What it is given must not be changed afterwards.
 	Keep(key, value []byte, outcome string, keep time.Duration)

@@ -18,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// quoted is how much of the body of an error its message quotes.
+// quoted is the maximum number of bytes of an error's body that its message quotes.
 const quoted = 500
 
 // failure returns the error of a request without an answer. It leaves out the URL, which may

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// DefaultMaxBytes is how long an answer may be when Config.MaxBytes is 0.
+// DefaultMaxBytes is the maximum size of an answer when Config.MaxBytes is 0.
 const DefaultMaxBytes = 16 << 20
 
 // Config says what to request. Only URL is needed. URL, Query, Headers and Body are
@@ -38,7 +38,7 @@ type Config struct {
 	// Timeout is of one attempt, from the first byte to the last; "5s" in JSON. 0 is
 	// for the context to say.
 	Timeout time.Duration `json:"-"`
-	// MaxBytes is how long the answer may be, decompressed; 0 is DefaultMaxBytes.
+	// MaxBytes limits the size of the answer, decompressed; 0 is DefaultMaxBytes.
 	MaxBytes int64 `json:"maxBytes"`
 	// AllowHosts are the only hosts that may be asked: "api.example",
 	// "*.example" (all below it), with ":port" only that one. A nil list is the host of URL, and an

@@ -21,7 +21,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Name is what --tools calls the catalogue.
+// Name is the catalogue's name for --tools.
 const Name = "math"
 
 // Tools returns the tools, by name.

@@ -16,8 +16,8 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// Question is what a server wants to know from a person. Its texts are the server's, fit
-// to be shown, and no more to be trusted than the server.
+// Question is a server's question to a person. Its texts are the server's, fit to be shown, and no
+// more to be trusted than the server.
 type Question struct {
 	Server  string
 	Tool    string // whose call asks; "" when the server does not say
@@ -99,16 +99,16 @@ func choicesOf(s gjson.Result) (values, titles []string) {
 	return values, titles
 }
 
-// maxFields is how much a server may ask at once.
+// maxFields is the maximum number of fields in a server's question.
 const maxFields = 50
 
-// Answer is what a person says.
+// Answer is a person's answer.
 type Answer struct {
 	Accept  bool           // false declines
 	Content map[string]any // by the names of the fields
 }
 
-// maxRounds is how often a server may ask within one call.
+// maxRounds is the maximum number of times that a server may ask within one call.
 const maxRounds = 10
 
 // rounds calls a tool, and answers what the server wants to know in between. The call

@@ -27,8 +27,8 @@ const (
 	maxNoise  = 1 << 20  // bytes on standard output that are no messages
 	maxStderr = 16 << 10 // bytes of the end of standard error that are kept
 	grace     = 2 * time.Second
-	// discoverTime is how long a server may leave server/discover unanswered, which servers
-	// of before 2026 need not know; most of those say so.
+	// discoverTime limits the time that a server may leave server/discover unanswered, which
+	// servers of before 2026 need not know; most of those say so.
 	discoverTime = 10 * time.Second
 )
 
@@ -301,7 +301,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLines is how many lines of standard error a message quotes.
+// lastLines is the maximum number of lines of standard error that a message quotes.
 const lastLines = 5
 
 // String returns the last lines.

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Server is how to reach a server: Command or URL.
+// Server says how to reach a server: by Command or URL.
 type Server struct {
 	Name    string
 	Command string   // a program that speaks over standard input and output
@@ -35,7 +35,7 @@ type Server struct {
 	Place tool.Place
 }
 
-// Options are what servers may have. The zero Options are the defaults.
+// Options holds the settings for all servers. The zero Options are the defaults.
 type Options struct {
 	// Environ is the environment (KEY=value) of which servers get the basic variables
 	// (process.BasicEnv); nil gives them none.
@@ -54,7 +54,7 @@ type Options struct {
 	Offline bool
 }
 
-// DefaultStartTime is how long a server has to start: npx may have to install it first.
+// DefaultStartTime is the time that a server has to start: npx may have to install it first.
 const DefaultStartTime = 60 * time.Second
 
 // Pool is servers that run, each once for all calls. Its methods may be called by several

@@ -31,8 +31,8 @@ const (
 	maxReconnects  = 3       // to a stream that was lost, one after the other
 )
 
-// web is what carries requests to a server over HTTP: to its host only, with its headers,
-// and with answers that are bounded and faithful.
+// web sends requests to a server over HTTP: to its host only, with its headers, and with answers
+// that are bounded and faithful.
 type web struct {
 	address   *url.URL
 	headers   nethttp.Header
@@ -58,8 +58,8 @@ func newWeb(s *Server) (*web, error) {
 	return w, nil
 }
 
-// sent is what became of a request. Of a call it is the one that the call was sent with, and
-// not those that ask for the rest of an answer, or are about other things.
+// sent is the outcome of a request. Of a call it is the one that the call was sent with, and not
+// those that ask for the rest of an answer, or are about other things.
 type sent struct {
 	begun  bool // some of it may have been sent
 	status int

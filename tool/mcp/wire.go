@@ -58,7 +58,7 @@ func faithful(message []byte) ([]byte, error) {
 	return message, nil
 }
 
-// shownBytes is how much of a message that cannot be read is shown.
+// shownBytes is the maximum number of bytes of an unreadable message that are shown.
 const shownBytes = 200
 
 // withText returns a message with a text in the _meta of its result or params, which lack some

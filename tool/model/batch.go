@@ -17,10 +17,11 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// gather is how long a request waits for others: calls that are ready at once come closer together.
+// gather is the time that a request waits for others: calls that are ready at once arrive closer
+// together.
 const gather = 10 * time.Millisecond
 
-// several is what a model is told as well when it is given several requests.
+// several is added to the prompt of a model that gets several requests in one.
 const several = ` Here are several of these objects, by number, in one: they have nothing to do with each other. ` +
 	`Answer each as if it were alone, and answer with one JSON object that has, by the same numbers, the answer to each.`
 

@@ -39,7 +39,8 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Request is what a model is asked. Its JSON is what a Tape knows an answer by.
+// Request is a request to a model. A Tape finds an answer by its JSON. Its JSON is what a Tape
+// knows an answer by.
 type Request struct {
 	System string `json:"system"` // what it is to do, the same for all calls
 	Prompt string `json:"prompt"` // the call, as JSON
@@ -48,14 +49,14 @@ type Request struct {
 	// Strict reports that Schema keeps within what providers can enforce to the letter.
 	Strict  bool `json:"strict"`
 	Attempt int  `json:"attempt"` // from 1: another attempt may be answered otherwise
-	// Answers is how many answers are in one, of which each may be as long as MaxTokens says; 0 is
+	// Answers is the number of answers in one, each of which may be as long as MaxTokens says; 0 is
 	// one.
 	Answers int `json:"-"`
 	// Place is the call that asks, for a Tape.
 	Place string `json:"-"`
 }
 
-// Answer is what a model said.
+// Answer is the answer of a model.
 type Answer struct {
 	Text   string `json:"text"` // JSON, if all is well
 	Stop   Stop   `json:"stop,omitempty"`
@@ -73,7 +74,7 @@ const (
 	Refusal Stop = "refusal" // the model, or a filter, would not
 )
 
-// Prices are what a million tokens cost, in the unit of the budget.
+// Prices holds the prices of a million tokens, in the unit of the budget.
 type Prices struct {
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`

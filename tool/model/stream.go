@@ -24,10 +24,11 @@ import (
 
 const (
 	eventStream = "text/event-stream"
-	// maxStream is how large a stream may be. Around each piece of an answer are some hundred
-	// bytes.
+	// maxStream is the maximum size of a stream in bytes. Around each piece of an answer are some
+	// hundred bytes.
 	maxStream = 4 * maxAnswer
-	// longestSilence is how long a stream may say nothing, not even that it is still there.
+	// longestSilence limits the time that a stream may send nothing, not even a sign that it is
+	// still there.
 	longestSilence = 10 * time.Minute
 	// statusOverloaded is no standard one.
 	statusOverloaded = 529

@@ -16,7 +16,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// maxTape is how large a tape may be.
+// maxTape is the maximum size of a tape in bytes.
 const maxTape = 1 << 30
 
 // Tape keeps the answers that models and people gave. It is used by several goroutines and models
@@ -48,7 +48,7 @@ type taped struct {
 	used   bool // since the tape was read
 }
 
-// identity is what of a model decides what it answers.
+// identity holds what a model's answers depend on.
 type identity struct {
 	Model       string   `json:"model"`
 	Person      bool     `json:"person,omitempty"` // no model: a person or a callback of this name
@@ -227,7 +227,7 @@ func (t *Tape) Record(who Asked, place string, request, answer json.RawMessage) 
 	return t.record(newLine(who.identity(), place, request), answer)
 }
 
-// Asked is who is asked: a model, or somebody else.
+// Asked names who is asked: a model, or somebody else.
 type Asked struct {
 	Name   string
 	Person bool // no model: a person, or a callback of the program

@@ -73,7 +73,7 @@ type FunctionCall struct {
 	Params string `json:"params"` // as the model wrote them: perhaps not JSON
 }
 
-// Reply is what a model said.
+// Reply is the answer of a model.
 type Reply struct {
 	Text   string         `json:"text"`
 	Calls  []FunctionCall `json:"calls,omitempty"`

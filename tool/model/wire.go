@@ -19,7 +19,7 @@ import (
 	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
-// maxAnswer is how large an answer may be, decompressed.
+// maxAnswer is the maximum size of an answer in bytes, decompressed.
 const maxAnswer = 16 << 20
 
 // HTTPClient returns what a Client sends its requests with. It follows no redirects, knows no

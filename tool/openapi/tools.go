@@ -33,7 +33,7 @@ type Config struct {
 	Timeout      time.Duration // of an attempt; 0 is for the context to say
 }
 
-// Credential is what a security scheme asks for.
+// Credential holds the values that a security scheme asks for.
 type Credential struct {
 	Token              string // of an API key, a bearer token, OAuth 2
 	Username, Password string // of HTTP's basic scheme

@@ -32,7 +32,7 @@ type child struct {
 	state   *os.ProcessState // how it ended, once it is reaped
 }
 
-// ending is what became of a child.
+// ending is the result of a child process.
 type ending struct {
 	state          *os.ProcessState
 	stdout, stderr []byte

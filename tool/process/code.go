@@ -44,7 +44,7 @@ func codeFlagOf(command []string, i int) string {
 	return ""
 }
 
-// interpreter is how a program takes code.
+// interpreter describes how a program takes code.
 type interpreter struct {
 	letters string   // of short flags before code, at the end of several: -lc
 	inside  string   // such letters that need not be the last: -cx

@@ -38,16 +38,16 @@ type Config struct {
 	// InheritEnv names more variables that the program inherits (`AWS_*` is all that
 	// begin so, `*` all), besides those without which little works: see BasicEnv.
 	InheritEnv []string `json:"inheritEnv"`
-	// Environ is what is inherited from, as KEY=value; nil is the process's own, as
-	// it is when New is called: a child without PATH and HOME is of little use, and
-	// only what is named here is read.
+	// Environ lists the variables that can be inherited, as KEY=value; nil is the process's own
+	// environment at the time that New is called: a child without PATH and HOME is of little use,
+	// and only the variables that are named here are read.
 	Environ []string `json:"-"`
 
-	// Stdin is what the program reads: "params" (the default: the params as a line of
-	// JSON), "request" (an object of run, call, tool, attempt, key, seed, params and
-	// scopes), "none", or a template with placeholders.
+	// Stdin selects what the program reads: "params" (the default: the params as a line of JSON),
+	// "request" (an object of run, call, tool, attempt, key, seed, params and scopes), "none", or a
+	// template with placeholders.
 	Stdin string `json:"stdin"`
-	// Output is what it prints: "json" (the default: one value; nothing is null),
+	// Output selects how to read what it prints: "json" (the default: one value; nothing is null),
 	// "text" (a string, without the last line end) or "lines" (a list of strings).
 	Output string `json:"output"`
 	// AllowDash names the params that may begin an argument with "-". Others are

@@ -165,7 +165,7 @@ func (a *Activity) mayDash(t driver.Template) bool {
 	return !slices.ContainsFunc(t.Names(), func(name string) bool { return !slices.Contains(a.allowDash, name) })
 }
 
-// request is what a program reads with Stdin "request".
+// request is the input of a program with Stdin "request".
 type request struct {
 	Run     string          `json:"run"`
 	Call    string          `json:"call"`

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// entry is what the comment of a code says.
+// entry holds the parts of a code's comment.
 type entry struct {
 	Name     string
 	Number   int

@@ -7,7 +7,7 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// Past is what the events of an instance say of its calls, by their paths.
+// Past holds what the events of an instance say about its calls, by their paths.
 type Past map[string]*exec.Past
 
 // Add takes the next event in.
@@ -21,7 +21,7 @@ func (p Past) Add(e *exec.Event) {
 	p[e.Call].Take(e)
 }
 
-// writeLine is how the line of a write begins.
+// writeLine is the beginning of the line of a write.
 const writeLine = `{"type":"` + exec.Written + `"`
 
 // AddEntry takes the next event in, unless it is a write: what a call has written is in what it

@@ -48,7 +48,7 @@ func NewTally() *Tally {
 	}
 }
 
-// Effects are what events change in a store besides the tally.
+// Effects lists what events change in a store in addition to the tally.
 type Effects struct {
 	Turned    bool       // an event is of the run itself
 	Questions []Question // that were asked or closed, in order
@@ -64,7 +64,7 @@ type Question struct {
 	Answer *exec.Answer // by which it was closed; nil without
 }
 
-// Samples are how long the last calls of a tool took.
+// Samples holds the durations of the latest calls of a tool.
 type Samples struct {
 	Tool    string
 	Lengths []time.Duration // journal.MaxDurations at most, the oldest first

@@ -9,7 +9,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
 
-// patch is what replaces a place in a payload, or places below it.
+// patch replaces a place in a payload, or places below it.
 type patch struct {
 	object tree.Value // that says so
 	value  tree.Value // what it becomes; the zero Value if only what is below is replaced

@@ -21,9 +21,9 @@ import (
 var (
 	head     = regexp.MustCompile(`^\$(?:(inputs|outputs|steps|workflows|response|request|message|components|sourceDescriptions)[.#\[]|(url|method|statusCode|self)$)`)
 	embedded = regexp.MustCompile(`\{(\$[^{}]*)\}`)
-	// nearHead is what nearly begins an expression.
+	// nearHead matches the beginning of what is almost an expression.
 	nearHead = regexp.MustCompile(`^\$?\{{0,2}\$?([A-Za-z]+)\.([\w.-]+(?:#[^\s{}]*)?)\}{0,2}$`)
-	// noPath is what a path does not have: a comparison.
+	// noPath matches a comparison, which a path does not contain.
 	noPath = regexp.MustCompile(`[<>]|[=!]=|&&|\|\|`)
 	// undeclared is a name that nothing declares: up to a dot, a pointer or an index. Brackets
 	// round a word belong to it, as in page[size].

@@ -185,12 +185,12 @@ func content(v tree.Value) (first tree.Value) {
 	return first
 }
 
-// maxSchema is how deep references in schemas are put in the place of what refers to
-// them, where they are. What refers to itself is any value, from there on.
+// maxSchema is the maximum depth at which references in schemas are replaced by what they refer to.
+// What refers to itself is any value, from there on.
 const maxSchema = 8
 
-// maxSchemas is how many values the schemas of a document may become in all: any value is taken
-// for what is beyond.
+// maxSchemas is the maximum number of values of all schemas of a document, references replaced:
+// beyond it, any value is accepted.
 const maxSchemas = 2_000_000
 
 // schemaWriter writes the schemas of a document.

@@ -54,7 +54,7 @@ func (v *value) said() string {
 	return all.String()
 }
 
-// maxDepth is how deep lists and dicts may nest.
+// maxDepth is the maximum depth of nested lists and dicts.
 const maxDepth = 100
 
 // parser reads the arguments of one call.
@@ -66,7 +66,7 @@ type parser struct {
 	bad   *fault
 }
 
-// fault is what is wrong with arguments, and where.
+// fault describes an error in arguments, and its place.
 type fault struct {
 	at      diag.Span
 	message string

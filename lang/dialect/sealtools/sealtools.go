@@ -165,7 +165,7 @@ func (r *reader) label() {
 var (
 	whole = regexp.MustCompile(`^API_call_\d+$`)
 	ref   = regexp.MustCompile(`API_call_(\d+)`)
-	// nearRef is what nearly is a reference.
+	// nearRef matches what is almost a reference.
 	nearRef = regexp.MustCompile(`(?i)[<{$\[]*\bAPI[ _-]?call[ _-]?(\d+)\b[>}$\]]*`)
 )
 

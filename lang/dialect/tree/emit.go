@@ -23,8 +23,8 @@ type Emitter struct {
 	// Spell is a reference in the notation; false when it has none like that. Text
 	// reports that it stands in a text.
 	Spell func(e *lang.Expr, text bool) (string, bool)
-	// Rename is what a result is called in the notation, where it can't have its name; nil
-	// when all keep theirs.
+	// Rename maps results that can't have their own name in the notation to the names that they
+	// get there; nil when all keep theirs.
 	Rename map[string]string
 
 	out []byte

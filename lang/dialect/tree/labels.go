@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/lang/dialect"
 )
 
-// Labels are what the steps of a plan call their results, in a notation in which a step
-// refers to earlier ones by them, and the references. All are added in the order of the
-// plan, then judged.
+// Labels collects the names that steps give to their results, in a notation in which a step refers
+// to earlier ones by these names, and the references. All are added in the order of the plan, then
+// judged.
 type Labels struct {
 	Noun  string                    // what a step is called; "" is "step"
 	Spell func(label string) string // a reference to a label; nil is the label itself

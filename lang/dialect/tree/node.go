@@ -15,7 +15,7 @@ import (
 type Nodes struct {
 	*dialect.Builder
 	Labels Labels // the numbers of the nodes
-	// Called is what the result of a node is called on the whiteboard; nil is its number.
+	// Called returns the name of a node's result on the whiteboard; nil uses its number.
 	Called func(number string) string
 	// Ref is called for each reference before it is judged, and may be nil.
 	Ref func(r *LabelRef, path string)
@@ -29,7 +29,7 @@ type Nodes struct {
 var (
 	nodeRef  = regexp.MustCompile(`<node-(\d+)>((?:\.[A-Za-z_]\w*|\[-?\d{1,9}\]|\['[^']+'\]|\["[^"]+"\])*)`)
 	nodePath = regexp.MustCompile(`\.(\w+)|\[(-?\d+)\]|\['([^']+)'\]|\["([^"]+)"\]`)
-	// nearNode is what nearly is a reference.
+	// nearNode matches what is almost a reference.
 	nearNode = regexp.MustCompile(`(?i)<\s*(?:(?:the\s+)?(?:output|result)s?\s+(?:of|from)\s+)?node[\s_-]*(\d+)(?:[\s_.-]*(?:output|result))?\s*>|[{\[$]*\bnode[-_](\d+)\b[}\]$]*`)
 	// placeholder stands for something that is to be put in.
 	placeholder = regexp.MustCompile(`^\s*<[A-Za-z]+(?:[ _-][A-Za-z]+)+>\s*$`)

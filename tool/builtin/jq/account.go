@@ -18,7 +18,8 @@ const (
 	entryCost = 64       // of a member of an object
 )
 
-// account is what a call may still spend. It is of one goroutine.
+// account counts the work that a call may still do. It belongs to one goroutine. It is of one
+// goroutine.
 type account struct {
 	left int
 	// known are the lists and objects that were measured, so that each is paid once, and a value
@@ -32,7 +33,8 @@ type place struct {
 	len int
 }
 
-// measure is how large and deep a value is, and the value, which has to stay where it is.
+// measure holds the size and depth of a value, and the value itself, so that nothing else can get
+// its address.
 type measure struct {
 	size, depth int
 	value       any

@@ -2,7 +2,7 @@ package driver
 
 import "strings"
 
-// Fault is what is wrong with a config, and where in it. It reads as Err does.
+// Fault is an error in a config, with its place. Its text is that of Err. It reads as Err does.
 type Fault struct {
 	Pointer string // JSON Pointer
 	Err     error

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// shown is how many bytes of an output that cannot be used its error quotes.
+// shown is the maximum number of bytes of an unusable output that its error quotes.
 const shown = 200
 
 // JSON returns an output as a value: it must be one JSON text and nothing else; none is

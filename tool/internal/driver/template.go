@@ -65,7 +65,7 @@ func asText(text, doubled string) string {
 	return "for braces as text write " + Escape(text)
 }
 
-// longText is how long a text may be, in bytes, to be written again in an error.
+// longText is the maximum length, in bytes, of a text that an error repeats.
 const longText = 80
 
 // placeholder returns the name before the closing brace, "" if there is none.

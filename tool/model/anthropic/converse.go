@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/model/internal/wire"
 )
 
-// longestName is how long the names of tools and the ids of calls may be.
+// longestName is the maximum length of the names of tools and the ids of calls.
 const longestName = 64
 
 // Converse asks for the next reply of a conversation; model.Turn says how. A reply that has
@@ -122,7 +122,7 @@ func input(params string) json.RawMessage {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// said is what a model said, as it comes.
+// said collects a model's answer as it arrives.
 type said struct {
 	names  *wire.Names
 	answer string // the tool by which it answers; "" when it just says so
@@ -260,7 +260,7 @@ func (s *said) reply(turn *model.Turn) (*model.Reply, error) {
 	return r, nil
 }
 
-// usage is what a message used up. What was read is counted in three parts.
+// usage counts the tokens of a message. What was read is counted in three parts.
 type usage struct{ fresh, created, cached, output int64 }
 
 // read returns what was read.

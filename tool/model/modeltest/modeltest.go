@@ -27,7 +27,7 @@ import (
 // Key is the key that the server wants.
 const Key = "sk-test-0123456789"
 
-// Reply is what the server answers. A zero one is a model that says nothing.
+// Reply is an answer of the server. A zero one is a model that says nothing.
 type Reply struct {
 	model.Reply
 	// Piece is into how many bytes long pieces the text and the params of calls are cut in a
@@ -52,7 +52,7 @@ func Call(id, name, params string) Reply {
 	return Reply{Reply: model.Reply{Calls: []model.FunctionCall{{ID: id, Name: name, Params: params}}, Input: 100, Output: 20}}
 }
 
-// Request is what the server was asked.
+// Request is a request that the server got.
 type Request struct {
 	Path   string
 	Header http.Header

@@ -16,8 +16,7 @@ import (
 
 const (
 	longestName = 64 // of a function
-	// emptyText is what stands for the empty text, which the library leaves out and servers
-	// then miss.
+	// emptyText replaces the empty text, which the library leaves out and servers then miss.
 	emptyText = `""`
 	noParams  = `{"type":"object","properties":{}}`
 )
@@ -109,7 +108,7 @@ func params(text string) string {
 	return text
 }
 
-// said is what a model said, as it comes.
+// said collects a model's answer as it arrives.
 type said struct {
 	text    *wire.Text
 	refusal strings.Builder

@@ -30,7 +30,7 @@ type Checked struct {
 	More     int      `json:"more,omitempty" jsonschema:"findings left out"`
 }
 
-// maxFindings is how many findings an answer has.
+// maxFindings is the maximum number of findings in an answer.
 const maxFindings = 50
 
 // spec returns the Spec of a plan of an agent. A plan that is no text is read from its JSON,
@@ -148,7 +148,7 @@ type Step struct {
 	Effect   string   `json:"effect"`
 }
 
-// maxSteps is how many calls a preview lists.
+// maxSteps is the maximum number of calls in a preview.
 const maxSteps = 100
 
 func (g *Gateway) preview(ctx context.Context, _ *mcp.CallToolRequest, in Planned) (*mcp.CallToolResult, *Previewed, error) {

@@ -2,7 +2,7 @@
 // tools or a thousand, the agent is given seven tools: it searches the catalogue, checks a
 // plan until it is sound, previews it, runs it, and reads those results that it needs.
 //
-//	g, err := gateway.New(ctx, gateway.Options{Engine: eng, Store: store, Spec: spec})
+//	g, err := gateway.New(ctx, gateway.Options{Engine: eng, Spec: spec})
 //	defer g.Close()
 //	err = g.Serve(ctx, &mcp.StdioTransport{})
 //

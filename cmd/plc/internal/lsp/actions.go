@@ -13,7 +13,7 @@ import (
 // fixAll is the kind of the action that makes all fixes.
 const fixAll = protocol.FixAll + ".plc"
 
-// maxFixes is how often fixes are made: some show only when others were made.
+// maxFixes limits the rounds of fixes: some fixes show only after others were made.
 const maxFixes = 20
 
 // codeActions returns the fixes of the findings in a range, and one action that makes all that are

@@ -76,7 +76,7 @@ func preview(ctx context.Context, a *analysis) (any, error) {
 	return b.String(), nil
 }
 
-// maxPreviewed is how many calls a preview shows.
+// maxPreviewed is the maximum number of calls in a preview.
 const maxPreviewed = 1000
 
 // cell returns a text for a table in Markdown.

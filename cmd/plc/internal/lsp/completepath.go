@@ -142,7 +142,7 @@ func (c *completer) candidates(call *lang.Call, typed string, wanted *schemas.Sc
 	return all[:min(len(all), maxOffered)]
 }
 
-// maxOffered is how many paths are offered at most.
+// maxOffered is the maximum number of paths that are offered.
 const maxOffered = 500
 
 // fitOf says how what a path comes to goes with a schema.

@@ -152,7 +152,7 @@ func (c *cursor) rest(offset int) {
 	}
 }
 
-// maxLook is how far behind the cursor names are looked for.
+// maxLook is the number of bytes after the cursor that are searched for names.
 const maxLook = 1 << 16
 
 // unquote returns what a string of JSON says; of one that is not whole what stands in it.

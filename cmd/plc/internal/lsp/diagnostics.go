@@ -11,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// published is what diagnostics were made, by who has made them (a document, or a project) and by
-// the document that they are about.
+// published holds the published diagnostics, by the source that made them (a document or a project)
+// and by the document that they are about.
 type published map[string]map[protocol.URI][]protocol.Diagnostic
 
 // diagnoseAll makes diagnostics of what has changed, the newest change first, until the context is

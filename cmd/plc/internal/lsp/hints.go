@@ -41,7 +41,7 @@ func hints(ctx context.Context, snap *snapshot, p *protocol.InlayHintParams) (an
 	return found, nil
 }
 
-// maxHint is how many characters of a type are shown in a line.
+// maxHint is the maximum number of characters of a type that are shown in a line.
 const maxHint = 40
 
 // clip shortens a type.
@@ -97,5 +97,5 @@ func lenses(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (
 	return found, nil
 }
 
-// maxLenses is how many calls a plan may have for lenses to be shown.
+// maxLenses is the number of calls above which a plan gets no lenses.
 const maxLenses = 5000

@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// hover tells what is known of what stands at a place.
+// hover describes the name, path, reference or member at a position.
 func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
 	a := snap.analysis()
 	offset := snap.text.offset(p.Position)
@@ -35,7 +35,7 @@ func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionPa
 	return h, nil
 }
 
-// hoverFile tells what a member of a tool file or project file means.
+// hoverFile explains the member of a tool file or project file at an offset.
 func (a *analysis) hoverFile(snap *snapshot, offset int) string {
 	schema := toolSchema()
 	if a.kind == projectFile {
@@ -148,7 +148,7 @@ func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 	return b.String()
 }
 
-// maxNamed is how many calls are named at most.
+// maxNamed is the maximum number of calls that are named.
 const maxNamed = 12
 
 // readersOf returns the ids of the calls that read what is written at a path.
@@ -215,8 +215,8 @@ func names(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// maxEdges is how many edges are looked at to tell what waits for what: there may be as many as
-// pairs of calls.
+// maxEdges is the maximum number of edges that are examined to find what waits for what: there may
+// be as many as pairs of calls.
 const maxEdges = 100_000
 
 // neighbours returns the calls that a call waits for, and those that wait for it.

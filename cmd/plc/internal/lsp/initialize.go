@@ -9,8 +9,8 @@ import (
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
 )
 
-// settings are what the client is configured with. They replace what the project file says, as
-// flags of the command do.
+// settings are the client's settings. They replace what the project file says, as flags of the
+// command do.
 type settings struct {
 	Tools  []string `json:"tools"`  // tool files, relative to the project or the folder
 	MCP    []string `json:"mcp"`    // configurations of MCP clients

@@ -72,7 +72,7 @@ func lineStarts(b []byte, base int) (starts []int32) {
 	return starts
 }
 
-// stride is how many bytes lie between two checkpoints.
+// stride is the number of bytes between two checkpoints.
 const stride = 1024
 
 // index counts the units before each checkpoint, since a plan may be one line of many megabytes.
@@ -234,5 +234,6 @@ func (t *text) apply(c protocol.ContentChange) (*text, error) {
 	return &text{bytes: b, encoding: t.encoding, lines: lines}, nil
 }
 
-// maxText is how many bytes a document may have: more than a plan, which is reported as such.
+// maxText is the maximum size of a document in bytes: more than the limit for plans, so that a plan
+// that is too large is reported as such.
 const maxText = 256 << 20

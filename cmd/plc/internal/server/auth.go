@@ -30,7 +30,7 @@ func callerOf(r *http.Request) *caller {
 // cookieName is the name of the cookie that a person gets who logs in.
 const cookieName = "plc_session"
 
-// sessionTime is how long a login counts.
+// sessionTime is the lifetime of a login.
 const sessionTime = 12 * time.Hour
 
 // codes are the one-time codes of links. The zero value has none.
@@ -39,7 +39,7 @@ type codes struct {
 	open map[string]time.Time // when each expires, by its hash
 }
 
-// codeTime is how long a one-time link can be used.
+// codeTime is the lifetime of a one-time link.
 const codeTime = 10 * time.Minute
 
 func (c *codes) make() string {
@@ -84,7 +84,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// maxBody is how many bytes a request may have.
+// maxBody is the maximum size of a request's body in bytes.
 const maxBody = 16 << 20
 
 // harden sets the headers that all answers have.

@@ -1,7 +1,7 @@
 // Package server serves plans to people and programs over HTTP: an API for all that the command
 // does with a store, and pages for approvals.
 //
-//	s, err := server.New(ctx, server.Options{Engine: eng, Store: store, Tokens: tokens})
+//	s, err := server.New(ctx, server.Options{Engine: eng, Tokens: tokens})
 //	defer s.Close()
 //	err = http.Serve(listener, s)
 //

@@ -44,7 +44,7 @@ func (s *Server) spec(p *Planned) (plc.Spec, error) {
 	return spec, nil
 }
 
-// Checked is what is wrong with a plan.
+// Checked holds the findings about a plan.
 type Checked struct {
 	OK       bool              `json:"ok"`
 	Findings []json.RawMessage `json:"findings"`
@@ -79,7 +79,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, c)
 }
 
-// Previewed is what running a plan would do.
+// Previewed describes what running a plan would do.
 type Previewed struct {
 	Digest   string             `json:"digest"` // of all that would execute
 	DryRun   *forecast.DryRun   `json:"dryRun"`

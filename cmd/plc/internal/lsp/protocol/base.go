@@ -24,7 +24,7 @@ type Position struct {
 	Character int `json:"character"`
 }
 
-// Range is what stands between two positions.
+// Range is the text between two positions.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`

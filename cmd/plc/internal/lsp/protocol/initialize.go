@@ -12,7 +12,7 @@ type InitializeParams struct {
 	WorkspaceFolders      []WorkspaceFolder  `json:"workspaceFolders"`
 }
 
-// ClientCapabilities is what of the client's capabilities the server looks at.
+// ClientCapabilities holds the client's capabilities that the server looks at.
 type ClientCapabilities struct {
 	General struct {
 		PositionEncodings []string `json:"positionEncodings"`
@@ -58,7 +58,7 @@ type ServerInfo struct {
 	Version string `json:"version,omitempty"`
 }
 
-// ServerCapabilities is what the server can do.
+// ServerCapabilities tells the client what the server can do.
 type ServerCapabilities struct {
 	PositionEncoding           string                `json:"positionEncoding"`
 	TextDocumentSync           TextDocumentSync      `json:"textDocumentSync"`
