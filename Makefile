@@ -1,5 +1,5 @@
-# Eight words; each is a line that can be typed without make as well.
-.PHONY: test fuzz torture lsp bench bench-go generate check
+# Ten words; each is a line that can be typed without make as well.
+.PHONY: test fuzz torture flow lsp serve bench bench-go generate check
 
 test: ## the tests
 	go test ./...
@@ -13,9 +13,15 @@ torture: ## kills, power cuts and broken files, by the thousand; some minutes
 	go test -timeout 30m -v -run TestStepped ./exec/law -law.stepped=20000
 	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Bytes|Truncated' ./journal/sqlite -torture
 
+flow: ## 100,000 generated plans against what really flows, and pairs of runs that differ in secrets; half an hour
+	go test -timeout 90m -v ./compile/flow -flow.plans=100000
+
 lsp: ## a million random edits, and how long editors wait for findings, in 1,000 calls and 100,000
 	go test ./cmd/plc/internal/lsp -run Edits -v -lsp.edits 1000000
 	go test ./cmd/plc/internal/lsp -run XXX -bench Keystroke -benchtime 100x
+
+serve: ## 100 clients with 10,000 runs on one server that is killed in the middle; half an hour
+	go test -timeout 60m -v ./cmd/plc -run TestServerIsKilled -serve.clients 100 -serve.runs 10000
 
 bench: ## docs/benchmarks.md: plc beside others; QUICK=1 is short, and to the terminal; some minutes
 	cd bench/js && npm ci --silent || echo "without what needs Node"

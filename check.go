@@ -13,12 +13,14 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/cel"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/yaml"
 )
 
 // Check reads a plan and all that it is given, and reports what is wrong with it. It
@@ -61,7 +63,7 @@ func (e *Engine) Checker(ctx context.Context, spec Spec, purpose Purpose) (*Chec
 func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
 	s.forget = spec.NoCache
 	c := &Checker{spec: spec, session: s, purpose: purpose, options: &compile.Options{
-		Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
+		Context: ctx, Values: map[string]compile.Given{}, Schemas: map[string]compile.Given{},
 		Run: purpose != ToCheck, Lazy: spec.Lazy, Strict: spec.Strict, Predicates: cel.New(), Instances: !spec.Instances.isZero(),
 		Budget: compile.Budget{Steps: spec.steps(), Tokens: spec.Limits.Tokens, Cost: spec.Limits.Cost},
 	}}
@@ -86,6 +88,12 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	c.Findings = c.ignoring.filter(c.Findings, sources...)
 	o.Catalogue = c.reader.use(c.Catalogue)
 	o.Allow, o.Deny = c.Policy.Allow, c.Policy.Deny
+	if c.Flow != nil {
+		o.Check = func(p *compile.Program) diag.List {
+			_, found := flow.Check(p, c.Flow)
+			return found
+		}
+	}
 	if c.exec, err = c.spec.Options(c.Policy); err != nil {
 		return nil, err
 	}
@@ -101,6 +109,7 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 		o.Models = m.Named
 	}
 	o.Fetch = s.texts.fetched(fetcher(ctx, hosts))
+	o.YAML = yaml.Read
 	return c, s.given(&spec.Values, o)
 }
 
@@ -108,8 +117,13 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 // Checker; none for notations that are JSON.
 func (c *Checker) Fields() []string { return c.reader.fields() }
 
-// Options returns the options of the compiler, which must not be changed.
-func (c *Checker) Options() *compile.Options { return c.options }
+// Options returns the options of the compiler, without the context of the Checker. They must not be
+// changed.
+func (c *Checker) Options() *compile.Options {
+	o := *c.options
+	o.Context = nil
+	return &o
+}
 
 // Given returns the texts that were read, for a record.
 func (c *Checker) Given() []journal.Text { return c.session.texts.all() }
@@ -179,10 +193,10 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	if c.Findings.HasErrors() { // what a tool file fails to implement is a fault of its own
 		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.NobodyMakesIt })
 	}
-	findings = append(findings, more...)
+	findings = append(append(findings, more...), c.checkUndo(prog)...)
 	findings.Sort()
 	if c.lines != nil && !findings.HasErrors() {
-		findings = append(findings, checkInstances(c.lines, prog)...)
+		findings = append(findings, checkInstances(opts.Context, c.lines, prog)...)
 	}
 	var sources []*diag.File
 	if c.reader.foreign == nil && !c.reader.answer { // a model can't ignore what is found in its plan
@@ -311,10 +325,23 @@ func (p *Plan) Manifest() report.Manifest {
 	bound := map[string]json.RawMessage{
 		"flags": p.checker.spec.bound(p.checker.exec), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
 	}
+	if p.checker.Flow != nil {
+		bound["flow"] = encoded(p.checker.Flow)
+	}
 	if p.lines != nil {
 		bound["lines"] = boundLines(p.lines)
 	}
 	return report.Of(p.Program, bound)
+}
+
+// Flow returns where information goes in the plan, by the policy of the tool files; nil when they
+// have none. The plan must have no errors but those of the policy.
+func (p *Plan) Flow() *flow.Report {
+	if p.checker.Flow == nil {
+		return nil
+	}
+	r, _ := flow.Check(p.Program, p.checker.Flow)
+	return r
 }
 
 // A Preview is what running a plan would do, as far as that is known before it runs.

@@ -13,7 +13,7 @@ import (
 
 type panics struct{ compile.Predicates }
 
-func (panics) Check(source string, _ map[string]*schemas.Schema) (compile.Predicate, error) {
+func (panics) Check(source string, _ map[string]*schemas.Schema, _ *schemas.Meter) (compile.Predicate, error) {
 	if source == "boom" {
 		panic("boom")
 	}

@@ -2,6 +2,7 @@ package plc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,20 +11,23 @@ import (
 	"github.com/plc-lang/plc/exec"
 )
 
-// maxFaultyLines is how many lines that are no instances are told one by one.
+// maxFaultyLines is the maximum number of invalid lines that are reported one by one.
 const maxFaultyLines = 100
 
 // checkInstances checks the lines of --instances: that each is an instance, of a name of its
 // own, whose values meet the schemas of the plan.
-func checkInstances(src *diag.File, prog *compile.Program) diag.List {
-	c := lineCheck{src: src, prog: prog, file: &instanceFile{name: src.Name, names: map[string]int{}}}
+func checkInstances(ctx context.Context, src *diag.File, prog *compile.Program) diag.List {
+	c := lineCheck{src: src, checker: exec.NewInstanceChecker(ctx, prog, len(src.Text)), file: &instanceFile{name: src.Name, names: map[string]int{}}}
 	for i := range prog.Instances {
 		c.file.names[prog.Instances[i].Name] = 0
 	}
 	number, at := 0, 0
 	for text := range bytes.Lines(src.Text) {
 		number++
-		c.line(number, at, text)
+		if err := c.line(number, at, text); err != nil {
+			c.errorf(diag.Span{Start: int32(at), End: int32(at)}, "line %d and those after it were not checked: %s", number, err)
+			break
+		}
 		at += len(text)
 	}
 	if more := c.faulty - maxFaultyLines; more > 0 {
@@ -34,11 +38,11 @@ func checkInstances(src *diag.File, prog *compile.Program) diag.List {
 
 // lineCheck finds what is wrong with lines.
 type lineCheck struct {
-	src    *diag.File
-	prog   *compile.Program
-	file   *instanceFile
-	found  diag.List
-	faulty int
+	src     *diag.File
+	checker *exec.InstanceChecker
+	file    *instanceFile
+	found   diag.List
+	faulty  int
 }
 
 func (c *lineCheck) errorf(at diag.Span, format string, args ...any) {
@@ -47,23 +51,27 @@ func (c *lineCheck) errorf(at diag.Span, format string, args ...any) {
 	})
 }
 
-// line checks a line, whose text begins at a byte of the file.
-func (c *lineCheck) line(number, at int, raw []byte) {
+// line checks a line, whose text begins at a byte of the file. The error is that there is no work
+// left for that.
+func (c *lineCheck) line(number, at int, raw []byte) error {
 	text := bytes.TrimLeft(raw, "\xef\xbb\xbf \t")
 	at += len(raw) - len(text)
 	if text = bytes.TrimSpace(text); len(text) == 0 {
-		return
+		return nil
 	}
 	in, err := c.file.instance(line{number: number, text: text})
 	var found diag.List
 	if err == nil {
-		found = exec.CheckInstance(c.prog, in)
+		var spent error
+		if found, spent = c.checker.Check(in); spent != nil {
+			return spent
+		}
 	}
 	if err == nil && len(found) == 0 {
-		return
+		return nil
 	}
 	if c.faulty++; c.faulty > maxFaultyLines {
-		return
+		return nil
 	}
 	var broken *lineError
 	if errors.As(err, &broken) {
@@ -73,4 +81,5 @@ func (c *lineCheck) line(number, at int, raw []byte) {
 	for _, f := range found {
 		c.errorf(diag.Span{Start: int32(at), End: int32(at + len(text))}, "%s", f.Message)
 	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/cel"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool/file"
@@ -28,7 +29,7 @@ import (
 //	            for any text, a line of it for any lines.
 //	```json     a whole plan is compiled against the tool files that its page shows or
 //	            links to, and has no error.
-//	```yaml     a tool file is read, and has no error.
+//	```yaml     a tool file, or a file of tests, is read and has no error.
 //	```go       and others: behind a line that begins with a link to a file and ends
 //	            with a colon, the text is that of the file.
 //	```sh       is only shown.
@@ -199,6 +200,10 @@ func TestPlansAndToolFiles(t *testing.T) {
 		for _, b := range blocks(t, page) {
 			source := diag.NewFile(b.String(), []byte(b.text))
 			switch {
+			case b.lang == "yaml" && regexp.MustCompile(`(?m)^tests:`).MatchString(b.text):
+				if _, findings := file.ReadTests(source); findings.HasErrors() {
+					t.Error(findings.Err())
+				}
 			case b.lang == "yaml" && regexp.MustCompile(`(?m)^(tools|activities):`).MatchString(b.text):
 				f, findings := file.Read(source)
 				if err := findings.Err(); err != nil {
@@ -221,7 +226,7 @@ func TestPlansAndToolFiles(t *testing.T) {
 		}
 		for _, doc := range documents {
 			plans++
-			if _, findings := compile.Compile(doc, &compile.Options{Catalogue: catalogue}); findings.HasErrors() {
+			if _, findings := compile.Compile(doc, &compile.Options{Catalogue: catalogue, Predicates: cel.New()}); findings.HasErrors() {
 				t.Error(findings.Err())
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/loop/flux"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
 	"github.com/plc-lang/plc/tool/mcp"
@@ -45,6 +46,13 @@ type Config struct {
 	// Memory keeps the results of tools that a tool file declares as cached. Nil keeps
 	// them as long as the engine.
 	Memory guard.Memory
+	// OpenMemory opens the long-term memory of an agent that the options of a Task's style name
+	// as a file. One that is an io.Closer is closed with the loop. Nil is flux.OpenFile, which
+	// keeps a JSON object.
+	OpenMemory func(file string) (flux.Memory, error)
+	// PlanFolder is where the plans of loops wait as files for somebody to approve them, when
+	// nobody can be asked. "" is nowhere: they are rejected.
+	PlanFolder string
 
 	// Approver answers questions about calls, AskServer those of MCP servers, and
 	// ApprovePlan the one about a lazy plan as a whole. They may be called by several
@@ -99,6 +107,13 @@ func (e *Engine) records() (journal.Store, error) {
 		err = ErrNoStore
 	}
 	return store, err
+}
+
+// NeedStore returns nil when the engine has a store, ErrNoStore when it has none, and else why it
+// can't be opened.
+func (e *Engine) NeedStore() error {
+	_, err := e.records()
+	return err
 }
 
 // Close ends the MCP servers that the engine has started. It does not close the store.

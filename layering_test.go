@@ -37,6 +37,7 @@ const (
 	gojq         = "github.com/itchyny/gojq"
 	cobra        = "github.com/spf13/cobra"
 	sqliteLib    = "modernc.org/sqlite"
+	pgxLib       = "github.com/jackc/pgx/v5"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	pflag        = "github.com/spf13/pflag" // the flags of cobra
 	jsonrpc      = "github.com/sourcegraph/jsonrpc2"
@@ -53,7 +54,7 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {own: "approval compile compile/cel compile/report dag/draw diag exec exec/adaptive exec/forecast internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations loop state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai"},
+	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/label tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
 
 	// Leaves.
 	"internal/jsonscan": {},
@@ -76,7 +77,8 @@ var layers = map[string]layer{
 	"lang/dialect/mathqa":         {own: "diag lang lang/dialect", libraries: []string{participle}},
 	"lang/dialect/qdmr":           {own: "diag internal/spell lang/dialect", libraries: []string{participle}},
 	"lang/dialect/rewoo":          {own: "diag lang lang/dialect"},
-	"lang/dialect/tree":           {own: "diag lang lang/dialect internal/spell internal/jsonscan internal/texttree"},
+	"lang/yaml":                   {own: "diag internal/jsonscan internal/texttree"},
+	"lang/dialect/tree":           {own: "diag lang lang/dialect lang/yaml internal/spell internal/jsonscan internal/texttree"},
 	"lang/dialect/mnms":           {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/nestful":        {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
 	"lang/dialect/sealtools":      {own: "diag lang lang/dialect lang/dialect/tree"},
@@ -106,20 +108,23 @@ var layers = map[string]layer{
 	"internal/tracetest":       {},                                              // for tests
 	"tool/model/modeltest":     {own: "tool/model", libraries: []string{gjson}}, // for tests
 	"exec/exectest":            {own: "exec compile"},                           // for tests
+	"tool/label":               {own: "diag"},
 	"tool/builtin":             {own: "diag tool tool/internal/driver tool/http", libraries: []string{gjson}},
 	"tool/builtin/jq":          {own: "tool tool/builtin tool/internal/driver internal/jsonscan", libraries: []string{gjson, gojq}},
 	"tool/guard":               {own: "tool tool/internal/driver internal/jsonscan"},
 	"tool/openapi":             {own: "diag tool tool/http tool/internal/driver internal/jsonscan internal/spell internal/texttree", libraries: []string{kin, gjson}},
-	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/process tool/standin internal/jsonscan internal/spell internal/texttree"},
+	"tool/file":                {own: "diag tool tool/guard tool/openapi tool/builtin tool/builtin/jq tool/internal/driver tool/internal/secret tool/http tool/label tool/process tool/standin internal/jsonscan internal/spell internal/texttree"},
 
 	// Tree + catalogue → program → run.
 	"compile":        {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"compile/report": {own: "compile lang tool schemas state internal/jsonscan", libraries: []string{gjson}},
+	"compile/flow":   {own: "compile lang tool tool/label state diag internal/display"},
 	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
 	"exec":           {own: "compile compile/report lang tool schemas state dag diag internal/display internal/jsonscan", libraries: []string{xtime}},
 	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},
+	"exec/plantest":  {own: "compile exec diag schemas tool tool/standin internal/jsonscan"},
 	"exec/law":       {}, // tests only
-	"exec/forecast":  {own: "exec compile lang tool schemas state dag internal/spell"},
+	"exec/forecast":  {own: "compile/flow exec compile lang tool schemas state dag internal/spell"},
 	"trace":          {own: "exec tool"},
 	"approval":       {own: "compile/report internal/durable internal/jsonscan"},
 
@@ -128,19 +133,22 @@ var layers = map[string]layer{
 	"journal/internal/record": {own: "exec journal internal/jsonscan"},
 	"journal/memory":          {own: "exec journal journal/internal/record"},
 	"journal/sqlite":          {own: "exec journal journal/internal/record internal/jsonscan", libraries: []string{sqliteLib, xsys}},
+	"journal/postgres":        {own: "exec journal journal/internal/record", libraries: []string{pgxLib}},
+	"internal/pgtest":         {},                    // for tests
 	"journal/storetest":       {own: "exec journal"}, // for tests
 
 	// The solution loop.
 	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect lang/dialect/agentframework tool tool/model schemas diag internal/jsonscan internal/python internal/texttree", libraries: []string{gjson, sjson}},
-	"loop/flux":           {own: "compile exec lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
+	"loop/flux":           {own: "compile exec internal/durable lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
 	"loop/tea":            {own: "exec lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.
-	"cmd/plc/internal/runner":  {own: ". exec journal"},
-	"cmd/plc/internal/gateway": {own: ". cmd/plc/internal/runner diag exec exec/forecast journal tool", libraries: []string{gjson, mcpSDK}},
-	"cmd/plc/internal/server":  {own: ". cmd/plc/internal/runner dag/draw diag exec exec/forecast internal/display journal lang state tool"},
+	"cmd/plc/internal/runner":      {own: ". exec journal"},
+	"cmd/plc/internal/gateway":     {own: ". cmd/plc/internal/runner diag exec exec/forecast journal tool", libraries: []string{gjson, jsonschemaGo, mcpSDK}},
+	"cmd/plc/internal/server/html": {own: "internal/display"},
+	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner cmd/plc/internal/server/html dag/draw diag exec exec/forecast internal/display journal lang state tool"},
 
 	// Programs.
 	"cmd/plc/internal/lsp/protocol": {},
@@ -149,9 +157,9 @@ var layers = map[string]layer{
 		libraries: []string{jsonrpc},
 	},
 	"cmd/plc": {program: true,
-		own: ". compile/report approval cmd/plc/internal/lsp compile " +
-			"exec exec/forecast journal journal/sqlite " +
-			"lang lang/dialect/notations loop loop/agentframework loop/flux loop/planning loop/tea " +
+		own: "compile/flow . compile/report approval cmd/plc/internal/lsp compile " +
+			"exec exec/forecast exec/plantest journal journal/postgres journal/sqlite " +
+			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
 			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/server internal/spell",
 		libraries: []string{cobra, mcpSDK, pflag, xsys, xterm}},
@@ -160,6 +168,7 @@ var layers = map[string]layer{
 	"examples/hello":           {program: true, own: ". tool"},
 	"examples/http":            {program: true},
 	"examples/pages":           {program: true},
+	"examples/tutorial/server": {program: true, libraries: []string{mcpSDK}},
 	"examples/resume":          {program: true, own: ". exec journal journal/sqlite tool"},
 }
 
@@ -328,11 +337,12 @@ func TestLayers(t *testing.T) {
 // shared are the libraries that several packages import, each with the reason. Every other one is
 // imported by one package and stands behind names of ours.
 var shared = map[string]string{
-	gjson:      "it walks over one JSON text without decoding it, as a for loop does over a list: a name of ours would only be another name for it",
-	sjson:      "it sets one member of a JSON text, where gjson reads one",
-	mcpSDK:     "tool/mcp is a client, and the gateway a server",
-	participle: "each grammar is its own: that of expressions, and those of two notations",
-	xsys:       "process groups and locks on files have nothing in common but the system",
+	gjson:        "it walks over one JSON text without decoding it, as a for loop does over a list: a name of ours would only be another name for it",
+	sjson:        "it sets one member of a JSON text, where gjson reads one",
+	jsonschemaGo: "the schemas of Go types are made by it, those of tools and those of the gateway's own",
+	mcpSDK:       "tool/mcp is a client, and the gateway and an example are servers",
+	participle:   "each grammar is its own: that of expressions, and those of two notations",
+	xsys:         "process groups and locks on files have nothing in common but the system",
 }
 
 // A library is imported at one place, unless it is shared for a reason.
@@ -413,12 +423,14 @@ func TestCoreLinksFewModules(t *testing.T) {
 // A program that runs plans links a database only when it imports a store that needs one.
 func TestRootLinksNoDatabase(t *testing.T) {
 	for _, m := range linkedModules(t, ".", "journal", "journal/memory", "loop", "loop/flux") {
-		if strings.HasPrefix(m, "modernc.org/") {
+		if strings.HasPrefix(m, "modernc.org/") || strings.HasPrefix(m, "github.com/jackc/") {
 			t.Errorf("it links %s", m)
 		}
 	}
-	if !slices.Contains(linkedModules(t, "journal/sqlite"), sqliteLib) {
-		t.Errorf("journal/sqlite does not link %s any more", sqliteLib)
+	for store, library := range map[string]string{"journal/sqlite": sqliteLib, "journal/postgres": pgxLib} {
+		if !slices.Contains(linkedModules(t, store), library) {
+			t.Errorf("%s does not link %s any more", store, library)
+		}
 	}
 }
 

@@ -50,8 +50,8 @@ var flagSettings = map[string]func(s *Spec, value string) error{
 	},
 }
 
-func text[S ~string](at func(*Spec) *S) func(*Spec, string) error {
-	return func(s *Spec, v string) error {
+func text[T any, S ~string](at func(*T) *S) func(*T, string) error {
+	return func(s *T, v string) error {
 		*at(s) = S(v)
 		return nil
 	}
@@ -64,15 +64,15 @@ func named(at func(*Spec) *Source) func(*Spec, string) error {
 	}
 }
 
-func flag(at func(*Spec) *bool) func(*Spec, string) error {
-	return func(s *Spec, v string) (err error) {
+func flag[T any](at func(*T) *bool) func(*T, string) error {
+	return func(s *T, v string) (err error) {
 		*at(s), err = strconv.ParseBool(v)
 		return err
 	}
 }
 
-func whole(at func(*Spec) *int) func(*Spec, string) error {
-	return func(s *Spec, v string) (err error) {
+func whole[T any](at func(*T) *int) func(*T, string) error {
+	return func(s *T, v string) (err error) {
 		*at(s), err = strconv.Atoi(v)
 		return err
 	}
@@ -92,6 +92,57 @@ func duration(at func(*Spec) *time.Duration) func(*Spec, string) error {
 		}
 		return err
 	}
+}
+
+// taskFlagSettings set what the flags of plc solve said that are not those of a run, in the records
+// of versions that kept these.
+var taskFlagSettings = map[string]func(t *Task, value string) error{
+	"model":          text(func(t *Task) *string { return &t.Model }),
+	"style":          text(func(t *Task) *string { return &t.Style }),
+	"style-options":  valueFlag(func(t *Task) *Source { return &t.StyleOptions }),
+	"context":        valueFlag(func(t *Task) *Source { return &t.Context }),
+	"schema":         valueFlag(func(t *Task) *Source { return &t.Schema }),
+	"on-failure":     text(func(t *Task) *string { return &t.OnFailure }),
+	"reflect":        text(func(t *Task) *string { return &t.Reflect }),
+	"max-turns":      whole(func(t *Task) *int { return &t.MaxTurns }),
+	"max-repairs":    repairsFlag,
+	"apply-fixes":    flag(func(t *Task) *bool { return &t.ApplyFixes }),
+	"whole":          flag(func(t *Task) *bool { return &t.Whole }),
+	"ledgers":        flag(func(t *Task) *bool { return &t.Ledgers }),
+	"record":         text(func(t *Task) *string { return &t.Spec.ModelTapes.Record }),
+	"replay":         text(func(t *Task) *string { return &t.Spec.ModelTapes.Replay }),
+	"list-functions": func(*Task, string) error { return nil },
+}
+
+// taskOfFlags returns the task of a loop that was begun by a version that kept the flags of the
+// command: see settingsOfFlags.
+func taskOfFlags(flags map[string]string) (t Task, err error) {
+	err = readFlags(&t, flags, func(name string) (func(*Task, string) error, bool) {
+		if set, ok := taskFlagSettings[name]; ok {
+			return set, true
+		}
+		set, ok := flagSettings[name]
+		return func(t *Task, v string) error { return set(&t.Spec, v) }, ok
+	})
+	return t, err
+}
+
+// valueFlag reads JSON, or the name of a file that has it.
+func valueFlag(at func(*Task) *Source) func(*Task, string) error {
+	return func(t *Task, v string) error {
+		if *at(t) = File(v); strings.ContainsAny(v, "{[\"") {
+			*at(t) = Source{Name: "<argument>", Text: v}
+		}
+		return nil
+	}
+}
+
+// repairsFlag keeps a bound of 0 apart from the default.
+func repairsFlag(t *Task, v string) (err error) {
+	if t.MaxRepairs, err = strconv.Atoi(v); t.MaxRepairs == 0 {
+		t.MaxRepairs = -1
+	}
+	return err
 }
 
 // sizeFlag reads a number of bytes, or of KiB, MiB or GiB.

@@ -9,6 +9,7 @@ import (
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/notations"
+	"github.com/plc-lang/plc/lang/yaml"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/math"
 )
@@ -57,7 +58,7 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	if r.foreign != nil {
 		return r.foreign.Parse(src, &dialect.Options{Params: r.params, Results: r.results, Kinds: r.kinds})
 	}
-	return lang.Parse(src, &lang.Options{Answer: r.answer})
+	return lang.Parse(src, &lang.Options{Answer: r.answer, YAML: yaml.Read})
 }
 
 // fields returns the names that data sets have for a plan in this notation; none for notations

@@ -69,7 +69,7 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 		resolve(&p.MCP[i], folder)
 	}
 	resolve(&p.Lock, folder)
-	if p.Store != "none" {
+	if p.Store != "none" && !file.IsStoreURL(p.Store) {
 		resolve(&p.Store, folder)
 	}
 	if findings.HasErrors() { // which say it better

@@ -20,18 +20,15 @@ const widest = 100
 // oldWords are words that nobody says.
 var oldWords = regexp.MustCompile(`(?i)\b(anew|likewise|did you mean it by)\b`)
 
-// unrevised are the packages, by their folders, whose comments have not been rewritten yet. When
-// one passes it leaves the list, and none is added.
-var unrevised = strings.Fields(`. cmd/plc journal/sqlite`)
+// riddle matches the opening of a comment that does not say what its subject is or does.
+var riddle = regexp.MustCompile(`^\S+ (is|are|was|were|tells) (what|who|which|how)\b`)
 
 // codeSpan is code in a line of a page, which nothing can break.
 var codeSpan = regexp.MustCompile("`[^`]*(`|$)")
 
 func TestComments(t *testing.T) {
-	there := map[string]bool{}
 	for _, f := range sourceFiles(t) {
-		there[f.dir] = true
-		if f.test || slices.Contains(unrevised, f.dir) {
+		if f.test {
 			continue
 		}
 		for _, group := range f.ast.Comments {
@@ -39,23 +36,38 @@ func TestComments(t *testing.T) {
 				f.comment(t, c)
 			}
 		}
-		for _, d := range f.ast.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Doc == nil {
-				continue
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GenDecl:
+				f.opening(t, n.Doc)
+			case *ast.TypeSpec:
+				f.opening(t, n.Doc)
+			case *ast.ValueSpec:
+				f.opening(t, n.Doc)
+			case *ast.Field:
+				f.opening(t, n.Doc)
+			case *ast.FuncDecl:
+				f.opening(t, n.Doc)
+				if n.Doc == nil {
+					return true
+				}
+				words := strings.Fields(n.Doc.Text())
+				if len(words) > 1 && words[0] == n.Name.Name && slices.Contains([]string{"is", "are", "was"}, words[1]) {
+					t.Errorf("%s: the comment of a function says what it does, not what it is: %s %s …", f.at(n), words[0], words[1])
+				}
 			}
-			words := strings.Fields(fn.Doc.Text())
-			if len(words) < 2 || words[0] != fn.Name.Name || !slices.Contains([]string{"is", "are", "was"}, words[1]) {
-				continue
-			}
-			t.Errorf("%s: the comment of a function says what it does, not what it is: %s %s …", f.at(fn), words[0], words[1])
-		}
+			return true
+		})
 	}
-	for _, dir := range unrevised {
-		if !there[dir] {
-			t.Errorf("%s is on the list of packages to be revised, and is not there", dir)
-		}
+}
+
+// opening refuses comments that begin with a riddle: "X is what …" for "X holds …".
+func (f *sourceFile) opening(t *testing.T, doc *ast.CommentGroup) {
+	if doc == nil || !riddle.MatchString(doc.Text()) {
+		return
 	}
+	first, _, _ := strings.Cut(doc.Text(), "\n")
+	t.Errorf("%s: say at once what it is or does, not what it is about: %s", f.at(doc), first)
 }
 
 // comment checks the width and the words of a comment.

@@ -25,6 +25,25 @@ func (e *Engine) Runs(ctx context.Context, f journal.Filter) ([]*journal.Summary
 	return store.Runs(ctx, f)
 }
 
+// Summary returns what became of a run. The error is a *journal.MissingError when there is none
+// with this id.
+func (e *Engine) Summary(ctx context.Context, run string) (*journal.Summary, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	return store.Summary(ctx, run)
+}
+
+// Given returns what a run was given.
+func (e *Engine) Given(ctx context.Context, run string) (*journal.Given, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	return store.Given(ctx, run)
+}
+
 // FindRun returns the run that a person means: by its id, the beginning of its id, or the name
 // last for the newest one.
 func (e *Engine) FindRun(ctx context.Context, name string) (*journal.Summary, error) {
@@ -90,11 +109,20 @@ var ErrNoRuns = errors.New("no run was recorded yet")
 // then those that happen from now on, in whatever process, until the run has finished or ctx is
 // done. The number of the first event is 1, so 0 yields all. An error comes alone and last.
 func (e *Engine) Events(ctx context.Context, run string, after int64) iter.Seq2[*journal.Entry, error] {
+	return e.events(ctx, run, after, true)
+}
+
+// EventsSoFar yields the events of a run that have happened, as Events does, and waits for none.
+func (e *Engine) EventsSoFar(ctx context.Context, run string) iter.Seq2[*journal.Entry, error] {
+	return e.events(ctx, run, 0, false)
+}
+
+func (e *Engine) events(ctx context.Context, run string, after int64, follow bool) iter.Seq2[*journal.Entry, error] {
 	store, err := e.records()
 	if err != nil {
 		return func(yield func(*journal.Entry, error) bool) { yield(nil, err) }
 	}
-	return store.Events(ctx, run, after+1, true)
+	return store.Events(ctx, run, after+1, follow)
 }
 
 // Questions returns the questions of a run that are open, by instance and path. A run whose lazy
@@ -210,11 +238,7 @@ func (e *Engine) PendingPlan(ctx context.Context, run string) (*Preview, error) 
 }
 
 func (e *Engine) pendingPlan(ctx context.Context, run string) (*Plan, error) {
-	store, err := e.records()
-	if err != nil {
-		return nil, err
-	}
-	sum, err := store.Summary(ctx, run)
+	sum, err := e.Summary(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -259,6 +283,12 @@ func (e *Engine) ApprovePlan(ctx context.Context, run, digest string) error {
 		return err
 	}
 	return store.UseApproval(ctx, p.begunWith, run) // by this run and no other that waits for the same plan
+}
+
+// PlanApproved reports whether somebody has approved the lazy plan of a run that waits for that.
+func (e *Engine) PlanApproved(ctx context.Context, s *journal.Summary) bool {
+	store, err := e.records()
+	return err == nil && WaitsForPlan(s) && store.UseApproval(ctx, s.Program, s.Run) == nil
 }
 
 // RejectPlan ends a run whose lazy plan waits for approval.

@@ -69,6 +69,9 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := notUndone(ctx, store, sum.Run); err != nil { // now that nobody can undo it
+		return nil, errors.Join(err, record.Close())
+	}
 	return e.continueHeld(ctx, record, sum, c)
 }
 
@@ -200,11 +203,7 @@ func ReadSettings(g *journal.Given) (spec Spec, folder string, err error) {
 // PlanOf returns the plan of a recorded run, to be looked at: no secret is looked up, and
 // no server started.
 func (e *Engine) PlanOf(ctx context.Context, run string) (*Plan, error) {
-	store, err := e.records()
-	if err != nil {
-		return nil, err
-	}
-	g, err := store.Given(ctx, run)
+	g, err := e.Given(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +237,11 @@ func (e *Engine) Replay(ctx context.Context, run string, instances Source, onIns
 	if err != nil {
 		return nil, err
 	}
-	w := &Replayed{}
+	return e.replay(ctx, store, run, instances, func(o *exec.Options) { o.OnInstance = onInstance })
+}
+
+func (e *Engine) replay(ctx context.Context, store journal.Store, run string, instances Source, with func(*exec.Options)) (w *Replayed, err error) {
+	w = &Replayed{}
 	if w.Summary, err = store.Summary(ctx, run); err != nil {
 		return nil, err
 	}
@@ -263,7 +266,8 @@ func (e *Engine) Replay(ctx context.Context, run string, instances Source, onIns
 	if opts.Record, err = store.Reader(ctx, run); err != nil {
 		return nil, err
 	}
-	opts.ID, opts.Replay, opts.Revision, opts.OnInstance = run, true, w.Given.Revision, onInstance
+	opts.ID, opts.Replay, opts.Revision = run, true, w.Given.Revision
+	with(&opts)
 	if src := w.Plan.checker.spec.Instances; !src.isZero() {
 		if w.Plan.lines == nil {
 			if err := sameInstances(w.Given, src); err != nil {
@@ -301,6 +305,9 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	}
 	store, err := e.records()
 	if err != nil {
+		return nil, err
+	}
+	if err := notUndone(ctx, store, f.Run); err != nil {
 		return nil, err
 	}
 	how := &journal.Fork{Run: f.Run, At: f.At, Instance: f.Instance, Set: maps.Clone(p.checker.session.sets)}

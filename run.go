@@ -80,7 +80,7 @@ type Run struct {
 	asked map[askedAt]bool // questions that this process has put, and that are open
 }
 
-// Hooks are what a run calls. All may be nil.
+// Hooks holds functions that a run calls. All may be nil.
 type Hooks struct {
 	// Approver answers questions about calls: see exec.Options.
 	Approver func(ctx context.Context, q *exec.Question) (exec.Answer, error)
@@ -105,13 +105,19 @@ type askedAt struct{ instance, path string }
 
 // Begin makes the record of a run that is about to start. The error is a *PlanError when
 // the plan must not run.
-func (p *Plan) Begin(ctx context.Context) (*Run, error) {
+func (p *Plan) Begin(ctx context.Context) (*Run, error) { return p.begin(ctx, "") }
+
+// begin begins a run with this id; "" makes one.
+func (p *Plan) begin(ctx context.Context, id string) (*Run, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	r, err := p.newRun()
 	if err != nil || r.store == nil {
 		return r, err
+	}
+	if id != "" {
+		r.Options.ID = id
 	}
 	if r.Options.Seed == 0 { // so that it is the same when the run is resumed
 		r.Options.Seed = rand.Uint64()
@@ -453,7 +459,9 @@ func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Preview{Plan: p, DryRun: d, Forecast: forecast.Of(p.Program, d, trial)}, nil
+	f := forecast.Of(p.Program, d, trial)
+	f.Flows = p.Flow()
+	return &Preview{Plan: p, DryRun: d, Forecast: f}, nil
 }
 
 // AllBranches tries every combination of outcomes: see forecast.AllBranches.

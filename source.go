@@ -119,16 +119,40 @@ func (s *session) read(role journal.Role, src Source) ([]byte, error) {
 	}
 	text, ok, err := s.texts.recorded(role, src.Name)
 	if !ok {
-		text, err = s.engine.readFile(src.Name, jsonscan.DefaultMaxBytes+1)
-		if err == nil && len(text) > jsonscan.DefaultMaxBytes {
-			err = fmt.Errorf("%s has more than %d MiB, which is the most that is read", src.shown(), jsonscan.DefaultMaxBytes>>20)
-		}
+		text, err = s.engine.readSource(src)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.texts.keep(role, src.Name, "", text)
 	return text, nil
+}
+
+// readSource reads a source that no record keeps.
+func (e *Engine) readSource(src Source) ([]byte, error) {
+	if src.inline() {
+		return []byte(src.Text), nil
+	}
+	text, err := e.readFile(src.Name, jsonscan.DefaultMaxBytes+1)
+	if err == nil && len(text) > jsonscan.DefaultMaxBytes {
+		err = fmt.Errorf("%s has more than %d MiB, which is the most that is read", src.shown(), jsonscan.DefaultMaxBytes>>20)
+	}
+	return text, err
+}
+
+// readJSON reads a JSON value that no record keeps.
+func (e *Engine) readJSON(src Source) (json.RawMessage, error) {
+	text, err := e.readSource(src)
+	if err != nil {
+		return nil, err
+	}
+	g, err := jsonOf(src, text)
+	return g.JSON, err
+}
+
+// jsonOf returns the JSON value that the text of a source holds.
+func jsonOf(src Source, text []byte) (compile.Given, error) {
+	return ReadJSON(diag.NewFile(src.shown(), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 }
 
 // readFile reads at most so many bytes of a file.
@@ -226,7 +250,7 @@ func (s *session) json(role journal.Role, src Source) (compile.Given, error) {
 	if err != nil {
 		return compile.Given{}, err
 	}
-	return ReadJSON(diag.NewFile(src.shown(), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	return jsonOf(src, text)
 }
 
 // ReadJSON reads the JSON value that a file holds.

@@ -58,7 +58,7 @@ type Spec struct {
 
 type branchChoice = map[string]string
 
-// Values are what a plan is given on its whiteboard, merged over what its messages say.
+// Values holds the values that a plan gets on its whiteboard, merged over those of its messages.
 type Values struct {
 	Input       []Source `json:"input,omitempty"` // JSON objects, merged in their order
 	State       Source   `json:"state,omitzero"`
@@ -69,8 +69,8 @@ type Values struct {
 // Limits bound what a plan may cost and a run may use. 0 is no bound, unless said
 // otherwise.
 type Limits struct {
-	// Steps is how many calls may start. For a plan in the notation "llm" 0 is 1000, and
-	// a negative number is no bound.
+	// Steps limits the number of calls that may start. For a plan in the notation "llm" 0 is 1000,
+	// and a negative number is no bound.
 	Steps    int           `json:"steps,omitempty"`
 	Tokens   float64       `json:"tokens,omitempty"`
 	Cost     float64       `json:"cost,omitempty"`
@@ -161,7 +161,12 @@ type SpecError struct {
 	Message string
 }
 
-func (e *SpecError) Error() string { return e.Setting + " " + e.Message }
+func (e *SpecError) Error() string {
+	if strings.HasPrefix(e.Message, ":") {
+		return e.Setting + e.Message
+	}
+	return e.Setting + " " + e.Message
+}
 
 // choice returns what a value stands for; "" stands for the first of the values of names.
 func choice[S ~string, T any](setting string, value S, values map[S]T) (T, error) {
@@ -200,8 +205,7 @@ func (s *Spec) steps() int {
 	return max(s.Limits.Steps, 0)
 }
 
-// modelSteps is how many calls a plan of a model may start unless the Spec says otherwise
-// (execution §7).
+// modelSteps is the default limit on the calls of a plan that a model wrote (execution §7).
 const modelSteps = 1000
 
 // Options returns the executor's options of a run under a policy, which says which calls a
@@ -282,7 +286,7 @@ func encoded(v any) json.RawMessage {
 	return text
 }
 
-// settings is what a store keeps of a Spec.
+// settings is the form in which a store keeps a Spec.
 type settings struct {
 	Version int    `json:"version"`
 	Folder  string `json:"folder"` // in which the run was begun
@@ -349,14 +353,22 @@ func readSettings(text json.RawMessage) (*settings, error) {
 // flags of the command: lists as JSON, all others as they were written.
 func settingsOfFlags(flags map[string]string) (*settings, error) {
 	s := &settings{Folder: flags["folder"]}
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
+	return s, readFlags(&s.Spec, flags, func(name string) (func(*Spec, string) error, bool) {
 		set, ok := flagSettings[name]
+		return set, ok
+	})
+}
+
+// readFlags sets what flags said that a run or a loop was begun with.
+func readFlags[T any](into *T, flags map[string]string, find func(name string) (set func(*T, string) error, ok bool)) error {
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		set, ok := find(name)
 		if !ok {
-			return nil, fmt.Errorf("the run was begun with --%s, which this version does not have; resume it with the version that began it", name)
+			return fmt.Errorf("it was begun with --%s, which this version does not have; go on with the version that began it", name)
 		}
-		if err := set(&s.Spec, flags[name]); err != nil {
-			return nil, fmt.Errorf("the record of the run is damaged: --%s: %w", name, err)
+		if err := set(into, flags[name]); err != nil {
+			return fmt.Errorf("its record is damaged: --%s: %w", name, err)
 		}
 	}
-	return s, nil
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/plc-lang/plc/lang/dialect/notations"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/label"
 	"github.com/plc-lang/plc/tool/math"
 	"github.com/plc-lang/plc/tool/mcp"
 )
@@ -73,11 +74,20 @@ const (
 type Tools struct {
 	Catalogue *tool.Catalogue
 	Policy    file.Policy
+	Flow      *label.Policy // on the flow of information; nil when no file has one
 	Files     []*file.File
 	Servers   *mcp.Pool // nil without servers; the engine closes it
 	Findings  diag.List // about the files and servers
 
 	unstarted bool // there are servers whose tools are not known, since none is started
+}
+
+// Err returns nil when plans may run with the tools, and else a *PlanError with the findings.
+func (t *Tools) Err() error {
+	if !t.Findings.HasErrors() {
+		return nil
+	}
+	return &PlanError{Findings: t.Findings}
 }
 
 // Tools reads the files of a toolset and of the engine, and starts the MCP servers that
@@ -108,9 +118,12 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	t.Catalogue, t.Policy = cat.WithMissing(missing...).With(s.engine.config.Tools...), policy
 	t.Policy.Deny = append(t.Policy.Deny, named.Deny...)
 	t.Findings = append(t.Findings, found...)
+	t.Flow, found = file.JoinFlow(t.Files...)
+	t.Findings = append(t.Findings, found...)
 	unknown := t.Servers == nil && slices.ContainsFunc(t.Files, func(f *file.File) bool { return len(f.MCPServers) > 0 })
 	if !unknown && !slices.ContainsFunc(t.Findings, losesTools) {
 		t.Findings = append(t.Findings, file.UnmatchedPolicy(t.Catalogue, t.Files...)...)
+		t.Findings = append(t.Findings, file.UnmatchedParams(t.Catalogue, t.Files...)...)
 	}
 	return t, nil
 }
@@ -267,7 +280,7 @@ func (s *session) lock(named Toolset, files []*file.File) (lock *mcp.Lock, recor
 	return lock, recorded, err
 }
 
-// maxLock is how long a lock may be, in bytes.
+// maxLock is the maximum size of a lock file, in bytes.
 const maxLock = 1 << 28
 
 // lockFile returns the name of the lock; "" when there is none.
@@ -295,7 +308,7 @@ func (s *session) secrets(purpose Purpose) *file.Secrets {
 	return &file.Secrets{LookupEnv: s.engine.lookupEnv, ReadFile: readSecret, Optional: purpose != ToRun}
 }
 
-// maxSecret is how long a secret may be, in bytes.
+// maxSecret is the maximum size of a secret, in bytes.
 const maxSecret = 64 << 10
 
 // readSecret reads the file of a secret. It may be a pipe.

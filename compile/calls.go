@@ -13,7 +13,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// noRare is what calls without rare members share; nobody writes it.
+// noRare is shared by all calls without rare members; it must not be written to.
 var noRare = &Rare{}
 
 // lowerer turns the calls of a document into drafts.
@@ -167,7 +167,7 @@ func (c *lowerer) checkFixed(d *draft, t *tool.Tool) {
 		if !ok || fixed.Schema == nil || m.Name == "_output" || t != d.Tool && m.Name == "_activity" {
 			continue
 		}
-		if v := violations(fixed.Schema, m.Value.AppendJSON(nil)); len(v) > 0 {
+		if v := c.violations(fixed.Schema, m.Value.AppendJSON(nil)); len(v) > 0 {
 			f := c.errorf(diag.FixedByTool, m.Value.Loc(), "the tool %q does not allow this %s: %s", def.Name, m.Name, v[0].Message).
 				related(def.Loc, "declared here").in(d, "/"+m.Name)
 			if fixed.Const != nil {
@@ -430,14 +430,14 @@ func (c *lowerer) checkResult(d *draft) {
 		}
 	}
 	if schema != nil {
-		for _, v := range violations(schema, value) {
+		for _, v := range c.violations(schema, value) {
 			at, _ := rest.Output.At(v.Instance)
 			c.errorf(diag.BadLiteral, at.Loc(), "the tool %q does not give this result: %s: %s", d.Source.Tool, orRoot(v.Instance), v.Message).
 				related(d.Tool.Definition.Loc, "declared here").in(d, "/_output"+v.Instance)
 		}
 	}
 	if d.Expect != nil {
-		for _, v := range violations(d.Expect, value) {
+		for _, v := range c.violations(d.Expect, value) {
 			c.errorf(diag.BadLiteral, rest.Output.Loc(), "the result is not what _expect says: %s: %s", orRoot(v.Instance), v.Message).
 				related(rest.Expect.Loc(), "expected here").in(d, "/_output")
 		}
@@ -452,7 +452,7 @@ func (c *lowerer) checkResultInState(d *draft, value json.RawMessage) {
 	}
 	for _, w := range d.Alternatives[0].Writes {
 		for _, s := range w.Schemas {
-			for _, v := range violations(s, value) {
+			for _, v := range c.violations(s, value) {
 				c.errorf(diag.BadResult, d.Source.Rest.Output.Loc(), "the schema does not allow this result at %s: %s: %s", w.Path, orRoot(v.Instance), v.Message).
 					in(d, "/_output")
 			}

@@ -365,6 +365,8 @@ func TestCheckCoversAllCodes(t *testing.T) {
 		diag.BadNotation, diag.PerhapsCutOff, diag.CannotSay, diag.NotEarlier, diag.LinkDisagrees,
 		// Are about servers of tools (tool/mcp, tool/file).
 		diag.AmbiguousTool, diag.BadServer,
+		// Are about the flow of information (compile/flow).
+		diag.NotTrusted, diag.TooSecret,
 		// No plan gives it: see TestPanicIsAFinding.
 		diag.InternalError,
 	}

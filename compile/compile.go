@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 
@@ -51,10 +52,21 @@ type Options struct {
 	// Fetch reads a document at a URL, of hosts that are allowed only: an error that is
 	// fs.ErrPermission says that this one is not. Nil refuses all.
 	Fetch func(url string) ([]byte, error)
-	// MaxDepth is how deep delegates may nest; 0 is 8.
+	// YAML reads documents that are written in YAML, as lang.Options.YAML does; nil reads none.
+	YAML func(file *diag.File, maxDepth int) (*diag.File, *diag.Finding)
+	// MaxDepth limits how deep delegates may nest; 0 is 8.
 	MaxDepth int
 	// Predicates checks the conditions of choose and repeat; nil knows none.
 	Predicates Predicates
+	// Seen says what the author of the plan knew; Check may use it.
+	Seen Seen
+	// Check is called with the program of a plan in which no error was found, and may find some.
+	// Nil is not called.
+	Check func(*Program) diag.List
+
+	// Context ends checks of values and types when it is done, which is a finding (PLC103) then;
+	// nil is none. It is an option since most compilations take no time worth interrupting.
+	Context context.Context
 }
 
 // Given is a JSON value that was given beside the document, and where it stands.
@@ -71,6 +83,16 @@ const (
 	DeclaredEffects Effects = iota // tools declared to change the world
 	StrictEffects                  // undeclared tools as well
 	NoEffects                      // none: only data and _dependsOn order calls
+)
+
+// Seen says what the author of a plan had seen when writing it.
+type Seen uint8
+
+// What an author has seen.
+const (
+	SeenNothing Seen = iota // nothing that the program holds, as far as is known
+	SeenBoard               // the initial whiteboard
+	SeenResults             // that, and what calls have given: their results and errors
 )
 
 // Budget bounds what a run may use up; 0 is no bound (execution §7).

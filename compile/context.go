@@ -3,7 +3,6 @@ package compile
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -19,7 +18,7 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// kind is what is known of a kind of the whiteboard before the run.
+// kind holds what is known before the run about a kind of the whiteboard.
 type kind struct {
 	value   json.RawMessage   // an object
 	parts   []json.RawMessage // the objects that are merged into the value, in order
@@ -41,7 +40,7 @@ func (c *premises) kind(name string) *kind {
 	return k
 }
 
-// premises are what is known before any call is looked at: the tools, the kinds of the whiteboard
+// premises holds what is known before any call is examined: the tools, the kinds of the whiteboard
 // with their initial values and schemas, and the instances. Later phases add to them only what
 // calls need of instances: see layer.
 type premises struct {
@@ -319,7 +318,7 @@ func (c *contextReader) checkMembers(name string, k *kind, s *schemas.Schema, de
 }
 
 func (c *contextReader) checkValue(name string, k *kind, value json.RawMessage, at string, s *schemas.Schema, decl diag.Loc) {
-	for _, v := range violations(s, value) {
+	for _, v := range c.violations(s, value) {
 		k.broken = true
 		c.badInput(k, at+v.Instance, decl, "the %s breaks its schema at %s: %s", name, orRoot(at+v.Instance), v.Message)
 	}
@@ -352,28 +351,6 @@ func orRoot(pointer string) string {
 		return "/"
 	}
 	return pointer
-}
-
-// violations returns the ways in which a value of the document breaks a schema. A name
-// that stands twice in it was reported by the reader.
-func violations(s *schemas.Schema, value json.RawMessage) []schemas.Violation {
-	err := s.Validate(value)
-	if err == nil || isDuplicate(jsonscan.Check(value, jsonscan.Limits{})) {
-		return nil
-	}
-	var broken *schemas.ValidationError
-	if !errors.As(err, &broken) {
-		return []schemas.Violation{{Message: err.Error()}}
-	}
-	if more := broken.MoreWords(); more != "" {
-		return append(slices.Clone(broken.Violations), schemas.Violation{Message: more})
-	}
-	return broken.Violations
-}
-
-func isDuplicate(err error) bool {
-	var e *jsonscan.Error
-	return errors.As(err, &e) && e.Kind == jsonscan.Duplicate
 }
 
 // toolMessage adds the definitions of a tool message (plan-language §1): a

@@ -27,8 +27,8 @@ type Delegate struct {
 	// OneByOne says that the items of a ForEach run one after the other, whatever its
 	// concurrency, since the document changes the world.
 	OneByOne bool
-	// Most is how often the document runs at most in one attempt of the call: Unbounded when
-	// neither the plan nor a type says.
+	// Most is the maximum number of times that the document runs in one attempt of the call:
+	// Unbounded when neither the plan nor a type says.
 	Most int
 
 	result *schemas.Schema // of the call; nil when nothing is known
@@ -77,8 +77,9 @@ type Predicate interface {
 // library for them.
 type Predicates interface {
 	// Check checks a condition over variables of these types; a nil schema is any
-	// value. The error is a *PredicateError when it knows the place.
-	Check(source string, vars map[string]*schemas.Schema) (Predicate, error)
+	// value. The error is a *PredicateError when it knows the place. Questions about the types
+	// take steps of a meter; nil is none.
+	Check(source string, vars map[string]*schemas.Schema, m *schemas.Meter) (Predicate, error)
 }
 
 // PredicateError is a fault of a condition.

@@ -508,7 +508,7 @@ func TestDelegateBudgetAndMode(t *testing.T) {
 // conditions takes every condition but those with a "?", and remembers the types.
 type conditions struct{ vars map[string]string }
 
-func (c *conditions) Check(source string, vars map[string]*schemas.Schema) (compile.Predicate, error) {
+func (c *conditions) Check(source string, vars map[string]*schemas.Schema, _ *schemas.Meter) (compile.Predicate, error) {
 	for name, s := range vars {
 		text := "unknown"
 		if s != nil {

@@ -22,8 +22,8 @@ import (
 // Anonymous is the name of a delegate that is a fresh, empty request (plan-language §9).
 const Anonymous = "anonymous"
 
-// delegates is what a compilation, or a stream, knows of the documents that are
-// delegated to. The units of all of them share it.
+// delegates holds what a compilation, or a stream, knows about the documents that are delegated to.
+// The units of all of them share it.
 type delegates struct {
 	opts     *Options
 	sub      Options               // of documents that are delegated to
@@ -35,6 +35,7 @@ type delegates struct {
 	added    map[addition]*tool.Catalogue
 	surveys  map[surveyKey]*survey
 	programs map[string]*subProgram
+	meter    *schemas.Meter
 	types    map[weak.Pointer[schemas.Schema]]string // see typeKey; it keeps no schema alive
 }
 
@@ -71,6 +72,7 @@ func newDelegates(doc *lang.Document, opts *Options) *delegates {
 		added:    map[addition]*tool.Catalogue{},
 		surveys:  map[surveyKey]*survey{},
 		programs: map[string]*subProgram{},
+		meter:    newMeter(doc, opts),
 		types:    map[weak.Pointer[schemas.Schema]]string{},
 	}
 	s.sub.Values, s.sub.Schemas, s.sub.Instances, s.sub.Budget = nil, nil, false, Budget{}
@@ -152,7 +154,9 @@ func (s *delegates) read(d *document) {
 		return
 	}
 	file := diag.NewFile(s.shownName(d.name), text)
-	d.doc, d.findings = lang.Parse(file, nil)
+	s.meter.Add(meterStepsPerByte * len(text))
+	d.doc, d.findings = lang.Parse(file, &lang.Options{YAML: s.opts.YAML})
+	file = d.doc.File
 	s.folders[file] = d.folder
 	if isURL(d.name) {
 		s.folders[file] = d.name

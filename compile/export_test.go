@@ -2,6 +2,7 @@ package compile
 
 import (
 	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 )
 
@@ -26,3 +27,11 @@ func size(g *dag.Graph) int {
 
 // AllReads are the references of a call that come to be bound.
 func (c *Call) AllReads(yield func(*Read) bool) { c.reads()(yield) }
+
+// CompileMetered compiles a document. It also returns the steps that checking values and types took,
+// and how many there were at first.
+func CompileMetered(doc *lang.Document, opts *Options) (prog *Program, found diag.List, used, most int) {
+	c := newUnit(doc, opts, newDelegates(doc, opts))
+	prog, found, _ = c.compile()
+	return prog, found, c.delegates.meter.Used(), meterSteps + meterStepsPerByte*len(doc.File.Text)
+}

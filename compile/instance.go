@@ -338,8 +338,8 @@ func (c *premises) openInput(p state.Path) bool {
 	return !c.isTemplate || !slices.ContainsFunc(c.instances, func(in *instance) bool { return in.own["input"] != nil })
 }
 
-// shapes is what the instances of a template hold, without the values: how many of them
-// hold each path. It costs the size of their messages once, and a look the length of the path.
+// shapes counts how many instances of a template hold each path; it keeps no values. It costs the
+// size of their messages once, and a look the length of the path.
 type shapes struct {
 	kinds map[string]*shape
 	many  int // instances
@@ -494,7 +494,7 @@ func (p *Program) layeredTypes(all []Source, r *Read, before state.Place, look *
 	first := len(all)
 	all = p.layerTypes(all, r, before, look)
 	for _, s := range all[first:] {
-		if s.Schema == nil || schemas.Assignable(s.Schema, noObject(), nil).Verdict != schemas.Yes {
+		if !look.isNoObject(s.Schema) {
 			return append(all[:first], Source{Has: schemas.Unknown}) // merged with what is under it
 		}
 	}

@@ -52,17 +52,30 @@ func (t *typeCheck) itemInput(d *draft, args []arg) *schemas.Schema {
 	return in
 }
 
-// takesEach checks the items of a list whose value is known, one by one up to the first
-// that the document does not take; it reports false when the value is not known.
+// takesEach checks the items of a list that are surely there, one by one up to the first
+// that the document does not take; it reports false when there may be others. What the
+// meter has nothing left for is not checked, which metered reports.
 func (t *typeCheck) takesEach(d *draft, items arg) bool {
 	if items.schema == nil {
 		return false
 	}
-	found := len(t.findings)
-	for i := range maxKnownItems {
+	found, meter := len(t.findings), t.delegates.meter
+	defer func(r *schemas.Relation) { t.relation = r }(t.relation)
+	known := items.schema.IsConst()
+	for i := 0; meter.Err() == nil; i++ {
+		if !known && i == maxTyped {
+			return false
+		}
+		if i%itemsRemembered == 0 { // answers about items are of no use to others
+			t.relation = &schemas.Relation{Meter: meter}
+		}
 		item, has := items.schema.At(schemas.Step{Kind: schemas.Element, Index: i})
 		if has != schemas.Always {
 			return i > 0 && has == schemas.Never
+		}
+		meter.Take(itemSteps)
+		if item != nil && item.IsConst() && t.takesConst(d, item) {
+			continue
 		}
 		t.takes(d, items, t.asInput(item), fmt.Sprintf("item %d", i))
 		if len(t.findings) > found {
@@ -72,8 +85,33 @@ func (t *typeCheck) takesEach(d *draft, items arg) bool {
 	return true
 }
 
-// maxKnownItems is how many items of a list are checked one by one before the plan runs.
-const maxKnownItems = 1000
+// takesConst reports whether an item of a known value surely fits what the document declares.
+func (t *typeCheck) takesConst(d *draft, item *schemas.Schema) bool {
+	if d.unfit || t.beside(d) != nil {
+		return false
+	}
+	lit := item.AppendConst(nil)
+	if lit[0] != '{' {
+		lit = append(append([]byte(`{"item":`), lit...), '}')
+	}
+	for _, decl := range d.document.inputs {
+		if t.delegates.meter.Validate(decl.Definition.Params, lit) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// What checking an item of a known list takes besides the questions that are asked, in steps of a
+// meter, and the items after which answers are forgotten.
+const (
+	itemSteps       = 64
+	itemsRemembered = 1024
+)
+
+// maxTyped is the maximum number of items, of a list of which only the types are known, that are
+// checked one by one.
+const maxTyped = 1000
 
 // reduceInput returns the type of the input {item, result} of a round.
 func (t *typeCheck) reduceInput(d *draft, args []arg) *schemas.Schema {
@@ -239,7 +277,7 @@ func (t *typeCheck) takesLiteral(d *draft, n lang.Node) {
 		if t.beside(d) != nil {
 			continue // when it runs; what is left out is there already
 		}
-		for _, v := range violations(def.Params, lit) {
+		for _, v := range t.violations(def.Params, lit) {
 			at, ok := n.At(trimBelow(v.Instance, below))
 			if !ok {
 				at = n
@@ -377,7 +415,7 @@ func (t *typeCheck) predicate(d *draft, n lang.Node, name string, vars map[strin
 	if json.Unmarshal(text, &source) != nil {
 		return nil
 	}
-	p, err := t.opts.Predicates.Check(source, vars)
+	p, err := t.opts.Predicates.Check(source, vars, t.delegates.meter)
 	if err == nil {
 		return p
 	}

@@ -14,7 +14,7 @@ import (
 // panics are predicates whose check panics.
 type panics struct{}
 
-func (panics) Check(string, map[string]*schemas.Schema) (compile.Predicate, error) {
+func (panics) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
 	panic("boom")
 }
 

@@ -37,7 +37,7 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 		}
 	}
 	if lit, ok := args.Literal(); sound && ok && beside == nil && def.Params != nil && c.factsOf(t).whole {
-		for _, v := range violations(def.Params, def.Sent(lit)) {
+		for _, v := range c.violations(def.Params, def.Sent(lit)) {
 			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
 				related(def.Loc, "declared here").inside(d, d.span(toolNode.Span()))
 			sound = false
@@ -120,11 +120,11 @@ func (c *templates) checkLiteral(d *draft, m *lang.Member, lit json.RawMessage, 
 	if m.Value.Span().Len() == 0 {
 		return true // nobody wrote it, which was reported
 	}
-	bad := violations(s, lit)
+	bad := c.violations(s, lit)
 	if len(bad) == 0 {
 		return true
 	}
-	if said, ok := tool.Said(lit); ok && def.SentAsText(m.Name) && len(violations(s, said)) == 0 {
+	if said, ok := tool.Said(lit); ok && def.SentAsText(m.Name) && len(c.violations(s, said)) == 0 {
 		c.warnf(diag.BadLiteral, d.loc(m.Value), "the param %q of %q is declared as %s; the string is sent as the same text", m.Name, def.Name, s).
 			replace(string(said)).related(def.Loc, "declared here").inside(d, d.span(m.Value.Span()))
 		return true

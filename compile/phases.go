@@ -68,6 +68,10 @@ func (c *unit) phases() (*Program, *schemas.Schema) {
 	if !c.growing { // what comes later may read what nobody reads yet
 		lint(c, low, order, bound)
 	}
+	c.metered()
+	if c.opts.Check != nil && c.within == nil && !c.findings.HasErrors() {
+		c.findings = append(c.findings, c.opts.Check(prog)...)
+	}
 	c.countFindings()
 	prog.fault = c.findings.Err()
 	if prog.fault == nil && c.doc.Faulty() {
@@ -91,6 +95,7 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 		OutputSchema: low.outSch,
 		Instances:    b.allInstances(),
 		Template:     b.isTemplate,
+		Seen:         b.opts.Seen,
 		Refs:         b.opts.Refs,
 		tools:        b.cat,
 		paths:        low.index,

@@ -17,7 +17,7 @@ import (
 // Program is a plan that was compiled: calls in plan order, what each waits for,
 // and how its params are made. It is immutable.
 type Program struct {
-	// Document is what it was compiled from.
+	// Document is the document that the program was compiled from.
 	Document *lang.Document
 	// Mode is the plan's mode, or lazy when the options say so.
 	Mode lang.Mode
@@ -43,6 +43,8 @@ type Program struct {
 	Refs Refs
 	// Instances are those that the document names, in order (plan-language §8).
 	Instances []Instance
+	// Seen says what the author of the plan had seen, as the options say.
+	Seen Seen
 	// Template reports that the program runs once for each instance, isolated from the
 	// others. Otherwise calls may work on an instance each.
 	Template bool
@@ -69,7 +71,8 @@ type Call struct {
 	Repeatable bool
 	Method     state.Method
 	Tool       *tool.Tool
-	// Target is what the call runs; nil only when that could not be found, which was reported.
+	// Target is the activity or document that the call runs; nil only when it could not be found,
+	// which was reported.
 	Target *Target
 	// Activity is that of Target; nil when the call is latent: see Runner.
 	Activity tool.Activity
@@ -86,7 +89,7 @@ type Call struct {
 	*Rare
 }
 
-// Rare is what few calls have.
+// Rare holds the members that few calls have.
 type Rare struct {
 	Instance  string          // that it works on; "" is the global whiteboard
 	Delegate  *Delegate       // nil: its activity runs it

@@ -285,8 +285,7 @@ func methodOf(spelled string) state.Method {
 	}
 }
 
-// maxSteps is how long a path may be that is written: package state takes no
-// longer ones.
+// maxSteps is the maximum length of a path that is written: package state rejects longer ones.
 const maxSteps = 1000
 
 func (c *lowerer) alternative(d *draft, a *lang.Alternative) Alternative {
@@ -405,7 +404,7 @@ func (c *lowerer) lowerOutput() {
 	if c.outSch == nil || !ok {
 		return
 	}
-	for _, v := range violations(c.outSch, lit) {
+	for _, v := range c.violations(c.outSch, lit) {
 		at, _ := c.doc.Output.At(v.Instance)
 		c.errorf(diag.BadLiteral, at.Loc(), "the output breaks the request's schema: %s: %s", orRoot(v.Instance), v.Message).
 			instead(v).related(c.doc.Schema.Loc(), "declared here")

@@ -51,6 +51,7 @@ func (s *Stream) delegates(doc *lang.Document) *delegates {
 		s.shared = newDelegates(doc, s.opts)
 	}
 	s.shared.folders[doc.File] = s.opts.Folder
+	s.shared.meter = newMeter(doc, s.opts) // all that is written is compiled again
 	return s.shared
 }
 

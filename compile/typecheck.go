@@ -21,7 +21,7 @@ type typeCheck struct {
 	told     map[told]bool     // findings of documents
 	toldOf   map[*Program]bool // all of whose findings are told
 	prog     *Program
-	relation schemas.Relation
+	relation *schemas.Relation
 	text     *schemas.Schema // the type of a template
 	any      *schemas.Schema
 	isObject *schemas.Schema
@@ -31,7 +31,7 @@ type typeCheck struct {
 	exprs    []*Expr  // scratch
 }
 
-// target is who takes a value: a param of a tool, or the output.
+// target is the receiver of a value: a param of a tool, or the output.
 type target struct {
 	draft  *draft
 	schema *schemas.Schema
@@ -67,9 +67,11 @@ func (to *target) what() string {
 // checkTypes checks the types of all calls and of the output. It returns the type of what the
 // document gives to a caller; nil when there is no caller, or it is not known.
 func checkTypes(values *templates, low *lowered, board *board, prog *Program, cyclic bool) (result *schemas.Schema) {
+	relation, none := &schemas.Relation{Meter: values.delegates.meter}, noObject()
 	t := &typeCheck{
+		relation: relation, look: lookup{relation: relation, noObject: none},
 		templates: values, lowered: low, board: board, told: map[told]bool{}, toldOf: map[*Program]bool{},
-		prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: noObject(),
+		prog: prog, text: simple("string"), any: schemas.Any(), isObject: simple("object"), noObject: none,
 	}
 	for i := range t.calls {
 		switch d := &t.calls[i]; {
@@ -260,7 +262,7 @@ func (t *typeCheck) literal(to *target, n lang.Node, schema *schemas.Schema, wan
 		return nil
 	}
 	if schema != nil {
-		for _, v := range violations(schema, lit) {
+		for _, v := range t.violations(schema, lit) {
 			at, _ := n.At(v.Instance)
 			t.errorf(diag.BadLiteral, at.Loc(), "%s does not take this: %s", to.what(), v.Message).
 				instead(v).related(to.decl, "declared here").inside(to.draft, at.Span())
@@ -377,7 +379,7 @@ func (t *typeCheck) operand(to *target, e *Expr, schema *schemas.Schema) {
 	if schema == nil {
 		return
 	}
-	for _, v := range violations(schema, e.value) {
+	for _, v := range t.violations(schema, e.value) {
 		t.errorf(diag.BadLiteral, t.at(e.span), "%s does not take %s: %s", to.what(), e.value, v.Message).
 			related(to.decl, "declared here").inside(to.draft, e.span)
 	}

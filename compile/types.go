@@ -34,11 +34,27 @@ func (p *Program) Types(r *Read, before state.Place) []Source {
 	return p.types(nil, r, before, &lookup{})
 }
 
-// lookup is what the search for types remembers.
+// lookup holds the memory of the search for types.
 type lookup struct {
-	front   frontier
-	writers []*Call                 // scratch
-	known   map[string]initialValue // what the initial whiteboard holds, by path
+	front    frontier
+	writers  []*Call                 // scratch
+	known    map[string]initialValue // what the initial whiteboard holds, by path
+	relation *schemas.Relation
+	noObject *schemas.Schema // anything else
+}
+
+// isNoObject reports whether no value of a type is an object.
+func (l *lookup) isNoObject(s *schemas.Schema) bool {
+	if s == nil {
+		return false
+	}
+	if l.noObject == nil {
+		l.noObject = noObject()
+	}
+	if l.relation == nil {
+		l.relation = &schemas.Relation{}
+	}
+	return l.relation.Assignable(s, l.noObject).Verdict == schemas.Yes
 }
 
 // types does what Types does, with a memory. It appends to all.
@@ -115,7 +131,10 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 		}
 		return Source{Schema: declared, Has: has}, true
 	case copied && initial.held:
-		return overlaid(given), true
+		if given.Has != schemas.Always || !look.isNoObject(given.Schema) {
+			given = Source{Has: schemas.Always} // merged deeply, or the one or the other
+		}
+		return given, true
 	case copied:
 		return given, true
 	case initial.held:
@@ -126,17 +145,7 @@ func (p *Program) initialType(path state.Path, declared *schemas.Schema, has sch
 	return Source{}, false
 }
 
-// overlaid returns the result of a value of the document's own under one that the caller may
-// put there.
-func overlaid(given Source) Source {
-	if given.Has == schemas.Always && given.Schema != nil &&
-		schemas.Assignable(given.Schema, noObject(), nil).Verdict == schemas.Yes {
-		return given
-	}
-	return Source{Has: schemas.Always} // merged deeply, or the one or the other
-}
-
-// initialValue is what the initial whiteboard holds at a path.
+// initialValue describes the value of the initial whiteboard at a path.
 type initialValue struct {
 	held   bool
 	schema *schemas.Schema // of this value alone; nil when a number of it is out of bounds

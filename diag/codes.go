@@ -68,7 +68,8 @@ const (
 	// OverLimit is a document over a limit: its size, its depth or its number of calls.
 	//
 	// A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a
-	// small file can not use up the machine that reads it.
+	// small file can not use up the machine that reads it. Checking all its values against their
+	// schemas is bounded as well: what only schemas made for it exceed.
 	//
 	// Example:
 	//
@@ -1293,6 +1294,57 @@ const (
 	//
 	// Cure: correct the name, here ada, or add a message with that _instance.
 	UnknownInstance Code = 703
+
+	// NotTrusted is a param that may hold what is not trusted enough for it.
+	//
+	// The flow section of a tool file says how far what tools give may be trusted, and what params
+	// want. Somebody who is trusted less could choose the value of this param. The notes show the
+	// way from where the value comes from.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "read", "file": "bill.txt", "_outputPath": "†state.bill"},
+	//	  {"_tool": "pay", "iban": "†state.bill"}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  read: {properties: {file: {type: string}}, effects: {openWorld: false}}
+	//	  pay: {properties: {iban: {type: string}}, effects: {openWorld: false}}
+	//	flow:
+	//	  tools:
+	//	    read: {gives: {trust: untrusted}}
+	//	    pay: {takes: {iban: {trust: user}}}
+	//
+	// Cure: take the value from where it may be trusted, such as the input. If the flow is meant,
+	// change the policy.
+	NotTrusted Code = 801
+
+	// TooSecret is a param that may hold what is too secret for it.
+	//
+	// The flow section of a tool file says how secret what tools give is, and what params may
+	// hold. What others can see of this param may tell them more. The notes show the way from
+	// where the value comes from.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "readMail", "_outputPath": "†state.mail"},
+	//	  {"_tool": "post", "text": "†state.mail"}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  readMail: {properties: {}, effects: {openWorld: false}}
+	//	  post: {properties: {text: {type: string}}, effects: {openWorld: true}}
+	//	flow:
+	//	  tools:
+	//	    readMail: {gives: {secrecy: secret}}
+	//
+	// Cure: leave the value out, or give it to a tool that may hold it. If the flow is meant,
+	// change the policy.
+	TooSecret Code = 802
 
 	// InternalError is a fault in plc itself.
 	//

@@ -64,6 +64,8 @@ func Codes() []Code {
 		BadDelegate,
 		DelegateTooDeep,
 		UnknownInstance,
+		NotTrusted,
+		TooSecret,
 		InternalError,
 	}
 }
@@ -112,7 +114,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "OverLimit",
 			Severity: Error,
 			Summary:  "A document over a limit: its size, its depth or its number of calls.",
-			Meaning:  "A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a small file can not use up the machine that reads it.",
+			Meaning:  "A document has at most 64 MiB, 256 levels of nesting and 1,000,000 calls, so that a small file can not use up the machine that reads it. Checking all its values against their schemas is bounded as well: what only schemas made for it exceed.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1236,6 +1238,51 @@ func (c Code) page() (Page, bool) {
 					"]\n"},
 			},
 			Cure: "Correct the name, here ada, or add a message with that _instance.",
+		}, true
+	case NotTrusted:
+		return Page{
+			Code:     NotTrusted,
+			Name:     "NotTrusted",
+			Severity: Error,
+			Summary:  "A param that may hold what is not trusted enough for it.",
+			Meaning:  "The flow section of a tool file says how far what tools give may be trusted, and what params want. Somebody who is trusted less could choose the value of this param. The notes show the way from where the value comes from.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"read\", \"file\": \"bill.txt\", \"_outputPath\": \"†state.bill\"},\n" +
+					"  {\"_tool\": \"pay\", \"iban\": \"†state.bill\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  read: {properties: {file: {type: string}}, effects: {openWorld: false}}\n" +
+					"  pay: {properties: {iban: {type: string}}, effects: {openWorld: false}}\n" +
+					"flow:\n" +
+					"  tools:\n" +
+					"    read: {gives: {trust: untrusted}}\n" +
+					"    pay: {takes: {iban: {trust: user}}}\n"},
+			},
+			Cure: "Take the value from where it may be trusted, such as the input. If the flow is meant, change the policy.",
+		}, true
+	case TooSecret:
+		return Page{
+			Code:     TooSecret,
+			Name:     "TooSecret",
+			Severity: Error,
+			Summary:  "A param that may hold what is too secret for it.",
+			Meaning:  "The flow section of a tool file says how secret what tools give is, and what params may hold. What others can see of this param may tell them more. The notes show the way from where the value comes from.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"readMail\", \"_outputPath\": \"†state.mail\"},\n" +
+					"  {\"_tool\": \"post\", \"text\": \"†state.mail\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  readMail: {properties: {}, effects: {openWorld: false}}\n" +
+					"  post: {properties: {text: {type: string}}, effects: {openWorld: true}}\n" +
+					"flow:\n" +
+					"  tools:\n" +
+					"    readMail: {gives: {secrecy: secret}}\n"},
+			},
+			Cure: "Leave the value out, or give it to a tool that may hold it. If the flow is meant, change the policy.",
 		}, true
 	case InternalError:
 		return Page{

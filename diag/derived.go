@@ -30,11 +30,13 @@ type PieceKind uint8
 
 // The kinds of pieces.
 const (
-	Construct PieceKind = iota // says the same in other words: places inside it are the whole of From
-	Words                      // the same bytes in another syntax: an edit has to be a plain word
-	Verbatim                   // the same bytes in the same syntax: any edit
-	InString                   // the same bytes inside a JSON string: any edit, which is written as there
-	Escape                     // one character, which an escape of a JSON string stands for: as InString
+	Construct  PieceKind = iota // says the same in other words: places inside it are the whole of From
+	Words                       // the same bytes in another syntax: an edit has to be a plain word
+	Scalar                      // the same bytes in a scalar of YAML that has no double quotes: an edit of words and references
+	FlowScalar                  // as Scalar, without quotes and inside of brackets: an edit without brackets
+	Verbatim                    // the same bytes in the same syntax: any edit
+	InString                    // the same bytes inside a JSON string: any edit, which is written as there
+	Escape                      // one character, which an escape of a JSON string stands for: as InString
 )
 
 // sourceMap leads from a derived file to its origin.
@@ -137,7 +139,8 @@ func (m *sourceMap) edit(e Edit) (Edit, bool) {
 		if i < 0 {
 			continue
 		}
-		if p := &m.pieces[i]; p.Kind == Verbatim || p.Kind == Words && isWord(e.Text) {
+		switch p := &m.pieces[i]; {
+		case p.Kind == Verbatim, p.Kind == Words && isWord(e.Text), (p.Kind == Scalar || p.Kind == FlowScalar) && m.isScalar(e.Text, p.Kind, p.shift(e.Span)):
 			return Edit{p.shift(e.Span), e.Text}, true
 		}
 	}
@@ -184,6 +187,22 @@ func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
 		return p.From.Start, i, true
 	}
 	return 0, 0, false
+}
+
+// isScalar reports whether a text can take the place of a part of a scalar without double quotes:
+// it has letters, digits and signs that mean nothing to YAML, or that the part has as well, and is
+// no number, true, false or null.
+func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
+	safe := "†_." + string(m.origin.Text[part.Start:part.End])
+	if kind == Scalar && !strings.ContainsAny(s[:min(1, len(s))], "{}[]") {
+		safe += "{}[]"
+	}
+	other := func(r rune) bool { return !strings.ContainsRune(safe, r) && !isWord(string(r)) }
+	switch strings.ToLower(s) {
+	case "", "true", "false", "null":
+		return false
+	}
+	return strings.IndexFunc(s, other) < 0 && !strings.Contains("0123456789.", s[:1])
 }
 
 // isWord reports whether a text means the same in any notation.

@@ -245,6 +245,27 @@ func (p *pool) withdraw(q *Question) {
 	a.s.follow(a, Answer{})
 }
 
+// leaveOpen says that there is nobody to answer a question: an approval stays open, as if there
+// were no approver, and what is uncertain fails.
+func (p *pool) leaveOpen(q *Question) {
+	p.mu.Lock()
+	a := p.asked[q.place()]
+	if a == nil || a.q != q || a.s.closed {
+		p.mu.Unlock()
+		return
+	}
+	a.cancel()
+	a.cancel = func() {}
+	if q.Kind != UncertainQuestion {
+		a.s.checkIdle()
+		p.mu.Unlock()
+		return
+	}
+	seq := a.s.given(a, Answer{}, nil)
+	p.mu.Unlock()
+	_ = a.s.followOnceKept(a, Answer{}, seq) // the run ends of it by itself
+}
+
 // answerTimedOut answers a question that nobody has answered in time, unless somebody just did.
 func (s *scheduler) answerTimedOut(a *asking) {
 	s.mu.Lock()

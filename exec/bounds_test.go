@@ -2,12 +2,15 @@ package exec_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 )
@@ -74,13 +77,18 @@ func TestValidationStopsWithTheRun(t *testing.T) {
 // completed, and what was not checked is not written.
 func TestChecksEndWithTheTime(t *testing.T) {
 	slow := `{"type":"array","items":{"allOf":[` + strings.Repeat(`{"not":{"const":7}},`, 500) + `{}]}}`
-	long := "[" + strings.Repeat("1,", 10_000) + "1]"
-	over := func(t *testing.T, plan string) *exec.Result {
-		res := run(t, program(t, plan, tools{"one": gives(long)}), &exec.Options{MaxTime: 50 * time.Millisecond})
+	long := "[" + strings.Repeat("1,", 100_000) + "1]"
+	ends := func(t *testing.T, prog *compile.Program, instances iter.Seq2[*compile.Instance, error]) *exec.Result {
+		t.Helper()
+		res := run(t, prog, &exec.Options{MaxTime: 50 * time.Millisecond, Instances: instances})
 		if res.Status != exec.Failed || len(res.Findings) == 0 || res.Findings[0].Code != diag.OverBudget {
 			t.Errorf("%s (%s) with findings %v", res.Status, res.Reason, res.Findings)
 		}
 		return res
+	}
+	over := func(t *testing.T, plan string) *exec.Result {
+		t.Helper()
+		return ends(t, program(t, plan, tools{"one": gives(long)}), nil)
 	}
 	t.Run("a write", func(t *testing.T) {
 		res := over(t, `[{"type":"state","schema":{"properties":{"v":`+slow+`}},"state":{}},{"type":"plan","plan":[{"_tool":"one","_outputPath":"†state.v"}]}]`)
@@ -91,4 +99,53 @@ func TestChecksEndWithTheTime(t *testing.T) {
 	t.Run("the output", func(t *testing.T) {
 		over(t, `{"context":[],"schema":`+slow+`,"solution":{"calls":[{"_tool":"one","_outputPath":"†state.x"}],"output":"†state.x"}}`)
 	})
+	t.Run("the state at the end", func(t *testing.T) {
+		res := over(t, `[{"type":"state","schema":{"if":{"properties":{"v":`+slow+`}},"then":{"required":["v"]}},"state":{}},{"type":"plan","plan":[{"_tool":"one","_outputPath":"†state.v"}]}]`)
+		if res.Calls[0].Status != exec.Completed {
+			t.Errorf("the call is %s", res.Calls[0].Status)
+		}
+	})
+	t.Run("the input of a delegate", func(t *testing.T) {
+		ts := tools{"one": gives(long), "e": echo}
+		sub := document(t, `[{"type":"input","schema":{"properties":{"v":`+slow+`}}},{"type":"plan","plan":[{"_tool":"e"}]}]`, ts)
+		prog := nest(program(t, `[{"_tool":"one","_outputPath":"†state.v"},{"_id":"c","_tool":"e","v":"†state.v"}]`, ts), map[string]*compile.Delegate{"c": {Name: "sub", Program: sub}})
+		if res := ends(t, prog, nil); res.Calls[1].Status != exec.Cancelled || len(res.Calls[1].Runs) > 0 {
+			t.Errorf("the call is %s, with %d runs inside", res.Calls[1].Status, len(res.Calls[1].Runs))
+		}
+	})
+	t.Run("the input of an instance", func(t *testing.T) {
+		prog := template(program(t, `[{"type":"input","schema":{"properties":{"v":`+slow+`}}},{"type":"plan","plan":[{"_tool":"e"}]}]`, tools{"e": echo}, openInput))
+		res := ends(t, prog, func(yield func(*compile.Instance, error) bool) {
+			yield(&compile.Instance{Name: "i", Own: map[string]json.RawMessage{"input": json.RawMessage(`{"v":` + long + `}`)}}, nil)
+		})
+		if len(res.Instances) > 0 {
+			t.Errorf("the instance is %s (%s)", res.Instances[0].Status, res.Instances[0].Reason)
+		}
+	})
+}
+
+// What takes long to check is judged within the time of the run: a pattern of 2 KB on a text of 400
+// KB, and an object without the hundred thousand members that it must have.
+func TestLongChecksAreMade(t *testing.T) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", fmt.Sprint("n", i))
+	}
+	most := 3 * time.Second
+	if raceDetector {
+		most = time.Minute
+	}
+	for name, c := range map[string]struct{ schema, value, want string }{
+		"a pattern": {`{"pattern":"` + strings.Repeat("(x+x+)+", 286) + `y"}`, `"` + strings.Repeat("x", 400_000) + `"`, "expected a match of"},
+		"names":     {`{"required":[` + strings.Join(names, ",") + `]}`, `{"a":1}`, `missing required member "n0"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			prog := program(t, `[{"_tool":"one","_outputPath":"†state.a"},{"_tool":"e","v":"†state.a"}]`,
+				tools{"one": gives(c.value), `e "properties":{"v":` + c.schema + `}`: echo})
+			res := run(t, prog, &exec.Options{MaxTime: most})
+			if res.Status != exec.Failed || res.Calls[1].Status != exec.Failed || !strings.Contains(res.Reason, c.want) {
+				t.Errorf("%s (%.200s), and the call is %s", res.Status, res.Reason, res.Calls[1].Status)
+			}
+		})
+	}
 }

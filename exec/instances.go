@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -118,7 +119,14 @@ func (in *instances) take(one *compile.Instance, wrong error) bool {
 		return true
 	}
 	again := in.names[one.Name]
-	board, findings := in.begin(one)
+	board, findings, err := in.begin(one)
+	if err != nil { // the run ended meanwhile
+		in.s.mu.Lock()
+		defer in.s.mu.Unlock()
+		in.live--
+		in.came--
+		return false
+	}
 	if len(findings) > 0 {
 		in.refused(number, InstanceResult{Name: one.Name, Reason: findings[0].Message, Findings: findings}, again)
 		return true
@@ -172,9 +180,10 @@ func (in *instances) enter() (number int, ok bool) {
 	return in.came - 1, true
 }
 
-// begin makes the whiteboard of an instance, or says why it can't be.
-func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List) {
-	c := instanceCheck{prog: in.s.prog(), one: one}
+// begin makes the whiteboard of an instance, or says why it can't be. The error is that the run has
+// ended.
+func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List, error) {
+	c := instanceCheck{prog: in.s.prog(), one: one, meter: schemas.NewMeter(in.s.ctx, 0)}
 	switch {
 	case one.Name == "":
 		c.errorf("it has no name")
@@ -184,21 +193,25 @@ func (in *instances) begin(one *compile.Instance) (*state.Whiteboard, diag.List)
 	in.names[one.Name] = true
 	changed := c.values()
 	if len(c.findings) > 0 {
-		return nil, c.findings
+		return nil, c.findings, nil
 	}
-	c.schemas(changed)
+	if c.schemas(changed); c.err != nil {
+		return nil, nil, c.err
+	}
 	board, err := in.board.Fork(changed)
 	if err != nil {
 		c.errorf("%s", err)
 	}
-	return board, c.findings
+	return board, c.findings, nil
 }
 
 // instanceCheck finds what is wrong with an instance.
 type instanceCheck struct {
 	prog     *compile.Program
 	one      *compile.Instance
+	meter    *schemas.Meter
 	findings diag.List
+	err      error // why not all was checked
 }
 
 func (c *instanceCheck) errorf(format string, args ...any) {
@@ -208,14 +221,42 @@ func (c *instanceCheck) errorf(format string, args ...any) {
 	})
 }
 
-// CheckInstance finds what is wrong with an instance of a program, by itself: an instance that
-// has a finding fails before it starts. The program is a template or has no instances of its own.
-func CheckInstance(prog *compile.Program, one *compile.Instance) diag.List {
-	c := instanceCheck{prog: prog, one: one}
+// An InstanceChecker finds what is wrong with instances of a program. It is used by one goroutine.
+type InstanceChecker struct {
+	prog  *compile.Program
+	meter *schemas.Meter
+}
+
+// What checking instances may take, in steps of a meter: so many, and so many more for each byte.
+const (
+	checkSteps        = 16 << 20
+	checkStepsPerByte = 64
+)
+
+// NewInstanceChecker returns one for instances of so many bytes in all. The program is a template
+// or has no instances of its own.
+func NewInstanceChecker(ctx context.Context, prog *compile.Program, bytes int) *InstanceChecker {
+	return &InstanceChecker{prog, schemas.NewMeter(ctx, checkSteps+checkStepsPerByte*bytes)}
+}
+
+// Check finds what is wrong with an instance by itself: one that has a finding fails before it
+// starts. The error says that the context is done, or that checking all instances takes too much
+// work: then not all is known of this one.
+func (k *InstanceChecker) Check(one *compile.Instance) (diag.List, error) {
+	c := instanceCheck{prog: k.prog, one: one, meter: k.meter}
 	if changed := c.values(); len(c.findings) == 0 {
 		c.schemas(changed)
 	}
-	return c.findings
+	return c.findings, c.err
+}
+
+// validate checks a value against a schema. It returns nil also when that took too much work.
+func (c *instanceCheck) validate(s *schemas.Schema, v json.RawMessage) *schemas.ValidationError {
+	var broken *schemas.ValidationError
+	if err := c.meter.Validate(s, v); err != nil && !errors.As(err, &broken) {
+		c.err = err
+	}
+	return broken
 }
 
 // values returns what the instance sees of the kinds that it has values of.
@@ -253,7 +294,7 @@ func (c *instanceCheck) schemas(changed map[string]json.RawMessage) {
 		input = c.prog.Initial["input"]
 	}
 	for _, s := range c.prog.Schemas["input"] {
-		if err := s.Validate(input); err != nil {
+		if err := c.validate(s, input); err != nil {
 			c.errorf("the input breaks its schema: %s", err)
 		}
 	}
@@ -274,7 +315,7 @@ func (c *instanceCheck) member(kind, name string, v json.RawMessage) {
 		case has == schemas.Never:
 			c.errorf("the schema of the %s does not allow %q", kind, name)
 		case sub != nil:
-			if err := sub.Validate(v); err != nil {
+			if err := c.validate(sub, v); err != nil {
 				c.errorf("the %s breaks its schema at %q: %s", kind, name, err)
 			}
 		}

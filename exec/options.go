@@ -40,9 +40,9 @@ type Options struct {
 	// was cancelled, nobody answered in time, or somebody did elsewhere (Handle.Answer). An
 	// error is a rejection.
 	Approver func(ctx context.Context, q *Question) (Answer, error)
-	// AnswerTimeout is how long the approver has; 0 is for ever. After it OnAnswerTimeout is the
-	// answer to calls that wait for approval; the zero Answer rejects. What is uncertain or has
-	// failed then fails for good.
+	// AnswerTimeout limits the time that the approver has; 0 is no limit. After it OnAnswerTimeout
+	// is the answer to calls that wait for approval; the zero Answer rejects. What is uncertain or
+	// has failed then fails for good.
 	AnswerTimeout   time.Duration
 	OnAnswerTimeout Answer
 
@@ -69,6 +69,9 @@ type Options struct {
 	// Replay calls no tool and asks nobody: all that happens is what the record, to which nothing
 	// is added, knows; other calls are left. Result.Digest is to be that of the run.
 	Replay bool
+	// OnRecall is called, in a replay, with what the record knows of each call, and the params that
+	// it had or was to have. It is called by several goroutines at once, and must not change past.
+	OnRecall func(c *compile.Call, instance, path string, params json.RawMessage, past *Past)
 	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
 	// strategy was to skip them.
 	RetryFailed bool
@@ -94,8 +97,9 @@ type Options struct {
 	// activities.
 	Dry func(ctx context.Context, t *Trial) (tool.Result, error)
 
-	// Duration is how long a call is expected to take, in any one unit; nil takes all
-	// for equal. Of the calls that are ready, the one with the longest way below it goes first.
+	// Duration returns the expected duration of a call, in any one unit; if it is nil, all calls
+	// count the same. Of the calls that are ready, the one with the longest way below it goes
+	// first.
 	Duration func(*compile.Call) float64
 
 	// Middleware wraps every activity, the first outermost.
@@ -205,7 +209,7 @@ type Question struct {
 	Digest string
 }
 
-// QuestionKind is what a question is about.
+// QuestionKind says what a question is about.
 type QuestionKind string
 
 // The kinds of questions.

@@ -26,8 +26,8 @@ import (
 // A call is the same as one of the record when its content is: its tool, its params and
 // what it sees of the whiteboard. Its name does not matter, when the plan was revised.
 
-// trail is what a call has to do with the record. The zero trail, and a nil one, is that
-// of a call of which nothing is known.
+// trail links a call to the record. The zero trail, and a nil one, belong to a call of which the
+// record knows nothing. The zero trail, and a nil one, is that of a call of which nothing is known.
 type trail struct {
 	content  string // digest of its tool and params
 	past     *Past  // of the same content; nil is none
@@ -36,8 +36,8 @@ type trail struct {
 	fallback string // the same of its fallback
 }
 
-// recording is what the schedulers of a run share of its record and of what people are
-// asked. mu guards it.
+// recording holds the state of the record and of open questions, which the schedulers of a run
+// share.
 type recording struct {
 	asked    map[askPlace]*asking        // nil until somebody is
 	pasts    map[string]map[string]*Past // what the record knows, by instance and path; nil without one
@@ -217,6 +217,13 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	past := t.past
 	if past == nil {
 		return true
+	}
+	if s.opts.OnRecall != nil && s.opts.Replay {
+		params := c.params
+		if past.Params != nil {
+			params = past.Params
+		}
+		s.opts.OnRecall(p, s.instanceOf(i), s.path(i), params, past)
 	}
 	s.mu.Lock()
 	s.spend(past.Usage)

@@ -30,7 +30,7 @@ import (
 // The driver does what Run does by itself: it makes the attempts (Attempt.Make, perhaps in
 // another process), cancels those of Canceled, puts Questions to somebody, and keeps the
 // History. A Stepper does not pause the run when a call waits for a person: the run ends only
-// when no question is open.
+// when no question is open, or when Pause says that nobody answers.
 //
 // A Stepper must not be used by several goroutines at once.
 type Stepper struct {
@@ -227,6 +227,17 @@ func (m *Stepper) Questions() []*Question { return m.pool.questions() }
 func (m *Stepper) Reply(path, instance string, answer Answer) (err error) {
 	m.do(func() { err = m.pool.reply(askPlace{instance, path}, answer) })
 	return err
+}
+
+// Pause says that nobody will answer the questions that are open now. What is uncertain fails; the
+// others stay open, and the run ends paused when nothing else goes on, as a run does that has no
+// approver.
+func (m *Stepper) Pause() {
+	m.do(func() {
+		for _, q := range m.pool.questions() {
+			m.pool.leaveOpen(q)
+		}
+	})
 }
 
 // Extend goes on with a longer program: see Handle.Extend.

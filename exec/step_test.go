@@ -479,3 +479,30 @@ func TestOnlyDriversWait(t *testing.T) {
 		t.Errorf("only %d files were read", seen)
 	}
 }
+
+// A run that nobody answers ends as one does that has no approver: what waits for approval stays
+// open, what is uncertain fails.
+func TestPause(t *testing.T) {
+	prog := program(t, `[{"_tool":"wipe","_id":"a"},{"_tool":"look","_id":"b"}]`, effects)
+	s := inSteps(t, prog, exec.Options{})
+	s.asks(exec.ApprovalQuestion)
+	s.wants("b@1")
+	s.Pause()
+	s.Pause()
+	if s.Result() != nil {
+		t.Fatal("the run ended while a call goes on")
+	}
+	s.gives("b@1", `1`)
+	if res := s.ends(exec.Paused, "{}"); len(res.Questions) != 1 {
+		t.Errorf("questions: %+v", res.Questions)
+	}
+
+	s = inSteps(t, program(t, `[{"_tool":"pay","_id":"a"}]`, effects), exec.Options{})
+	s.wants("a@1")
+	if err := s.Lost("a@1"); err != nil {
+		t.Fatal(err)
+	}
+	s.asks(exec.UncertainQuestion)
+	s.Pause()
+	s.ends(exec.Failed, "{}")
+}

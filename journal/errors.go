@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Fault says what is wrong with a store's file.
+// Fault says what is wrong with a store: with its file or its server.
 type Fault uint8
 
 // The faults.
@@ -23,6 +23,7 @@ const (
 	Closed                // the store, or the run, was closed
 	Aliased               // its file has several names, and this is not the one by which it was made
 	Moved                 // its file was renamed, replaced or removed while it was in use
+	Away                  // its server does not answer
 )
 
 // cure returns what to do about a fault.
@@ -50,6 +51,8 @@ func (f Fault) cure() (what, cure string) {
 		return "is a second name of a store", "name that one, or make a copy; a link by name is safe (ln -s)"
 	case Moved:
 		return "was renamed, replaced or removed while it was in use", "give it back the name that it had; what was written last is in the -wal file beside that name"
+	case Away:
+		return "does not answer", "start its server, then resume the run"
 	}
 	return "can't be used", "see to its disk, or name another file"
 }
@@ -59,10 +62,15 @@ type Error struct {
 	Path  string // of the file; else how the store is called
 	Fault Fault
 	Err   error // the cause; nil when the fault says all
+	// Cure says what to do about it; "" is what a fault says for a file.
+	Cure string
 }
 
 func (e *Error) Error() string {
 	what, cure := e.Fault.cure()
+	if e.Cure != "" {
+		cure = e.Cure
+	}
 	cause := ""
 	if e.Err != nil {
 		cause = ": " + e.Err.Error()

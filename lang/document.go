@@ -47,6 +47,7 @@ type Document struct {
 	answer  bool // it stands inside a model's answer
 	model   bool // a model wrote it
 	foreign bool // it was made of a plan in another notation
+	yaml    bool // it is written in YAML
 }
 
 // Model reports whether a model wrote the document, which then is told of text that nearly is a
@@ -55,6 +56,9 @@ func (d *Document) Model() bool { return d.model }
 
 // Translated reports whether the document was made of a plan in another notation.
 func (d *Document) Translated() bool { return d.foreign }
+
+// YAML reports whether the document is written in YAML.
+func (d *Document) YAML() bool { return d.yaml }
 
 // Faulty reports whether errors were found when the document was read: it must
 // not run.

@@ -31,8 +31,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, answer := range []bool{false, true} {
 			doc, list := Parse(diag.NewFile("plan.json", text), &Options{Answer: answer, MaxDepth: 50})
-			checkFindings(t, list, len(text))
-			checkTree(t, doc, len(text))
+			checkFindings(t, list, len(doc.File.Text))
+			checkTree(t, doc, len(doc.File.Text))
 			checkReader(t, doc)
 			if !doc.broken && !json.Valid(doc.Root.AppendJSON(nil)) {
 				t.Fatalf("the root is no JSON: %s", doc.Root.AppendJSON(nil))

@@ -23,8 +23,8 @@ var (
 	markdownLine    = regexp.MustCompile(`(?m)^\s*([-*+]|\d+[.)])\s+\S`)
 )
 
-// notationOf tells which other notation a text that is not JSON looks like, nil
-// if none. It looks at the first 64 KiB.
+// notationOf returns the other notation that a text which is not JSON looks like, nil if none. It
+// looks at the first 64 KiB.
 func notationOf(text []byte) *notation {
 	text = text[:min(len(text), 64<<10)]
 	switch {
@@ -39,14 +39,14 @@ func notationOf(text []byte) *notation {
 	case qdmrLine.Match(text):
 		return from("a QDMR decomposition", "qdmr")
 	case yamlLine.Match(text) && text[0] != '{' && text[0] != '[':
-		return &notation{"a plan in YAML", "a plan is written in JSON"}
+		return &notation{"a plan in YAML", "it is read from a file whose name ends in .yaml"}
 	case markdownLine.Match(text):
 		return &notation{"a list in prose", "a plan is JSON, such as [{\"_tool\": …}]"}
 	}
 	return nil
 }
 
-// notationOfTree tells which other notation a document in JSON looks like, nil if none.
+// notationOfTree returns the other notation that a document in JSON looks like, nil if none.
 func notationOfTree(root Node) *notation {
 	if root.is(Object) {
 		return notationOfObject(root)

@@ -23,15 +23,20 @@ type Options struct {
 	// Translation says that the text was made of a plan in another notation; nil if not.
 	Translation *Translation
 
+	// YAML writes a file in YAML as one in JSON that is derived from it, as yaml.Read does (package
+	// lang/yaml); nil reads no plans in YAML.
+	YAML func(file *diag.File, maxDepth int) (*diag.File, *diag.Finding)
+
 	MaxBytes int // the size of the text; 0 is 64 MiB
 	MaxDepth int // of nesting; 0 is 256
 	MaxCalls int // of the plan; 0 is 1,000,000
 }
 
-// Parse reads a document (plan-language §1, §2). It never returns nil: what could be
-// read is there beside the findings. A nil Options is the default. Findings are in
-// the order of the text, at most 100 of each code and then one that tells how many
-// more there are. It costs time and memory linear in the text.
+// Parse reads a document (plan-language §1, §2), in JSON or, with Options.YAML, in YAML when the
+// name of the file ends in .yaml or .yml or the text looks like it. It never returns nil: what
+// could be read is there beside the findings. A nil Options is the default. Findings are in the
+// order of the text, at most 100 of each code and then one that tells how many more there are. It
+// costs time and memory linear in the text.
 //
 // It does not panic: a fault of its own is a finding as well (PLC901), and the document is empty.
 func Parse(file *diag.File, opts *Options) (doc *Document, found diag.List) {
@@ -41,11 +46,14 @@ func Parse(file *diag.File, opts *Options) (doc *Document, found diag.List) {
 		}
 	}()
 	p := newParser(file, opts)
-	if len(file.Text) > p.limits.MaxBytes {
+	switch {
+	case len(file.Text) > p.limits.MaxBytes:
 		p.errorf(diag.Span{}, diag.OverLimit, "the text has %d bytes, more than %d", len(file.Text), p.limits.MaxBytes)
-	} else if p.mend {
+	case p.mend:
 		p.answer()
-	} else {
+	case isYAML(file, opts):
+		p.yaml(opts.YAML)
+	default:
 		p.text()
 	}
 	p.doc.broken = p.has(diag.NotJSON, diag.OverLimit, diag.NotAPlan)

@@ -197,7 +197,7 @@ var findingTable = []struct {
 	{"1. search:\n```\n[{\"_tool\": \"search\"}]\n```", []string{`PLC101 1.: the text does not start as JSON; a plan inside a model's raw answer is read with --from llm`}},
 	{"arazzo: 1.0.1\ninfo:", []string{`PLC105 arazzo: this is no JSON, but looks like an Arazzo document in YAML; it is read with --from arazzo`}},
 	{"- search\n- summarize", []string{`PLC105 -: this is no JSON, but looks like a list in prose; a plan is JSON, such as [{"_tool": …}]`}},
-	{"- _tool: search\n", []string{`PLC105 -: this is no JSON, but looks like a plan in YAML; a plan is written in JSON`}},
+	{"Here it is:\n- _tool: search\n", []string{`PLC105 Here: this is no JSON, but looks like a plan in YAML; it is read from a file whose name ends in .yaml`}},
 	{"multiply(n0,const_1000)|divide(#0,const_3600)|", []string{`PLC105 multiply: this is no JSON, but looks like a MathQA formula; it is read with --from mathqa`}},
 	{"return cities ;return population of #1", []string{`PLC105 return: this is no JSON, but looks like a QDMR decomposition; it is read with --from qdmr`}},
 	{`{"task_nodes": []}`, []string{`PLC105 {"task_nodes": []}: this looks like a TaskBench plan; it is read with --from taskbench`}},

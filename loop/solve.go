@@ -193,6 +193,9 @@ func (s *solver) end(status exec.Status, reason string) {
 // plan asks the planner until it has given a sound solution. It returns nil when the loop
 // has come to its end.
 func (s *solver) plan(ctx context.Context) (*attempt, error) {
+	if s.result.Turns > 0 && s.compile.Seen == compile.SeenBoard {
+		s.compile.Seen = compile.SeenResults
+	}
 	faults, try, broken := "", 1, 0
 	for replies := 0; ; {
 		if ok, err := s.mayAsk(ctx, replies+broken == 0); !ok || err != nil {
@@ -257,7 +260,7 @@ func (s *solver) warnOfBudget() {
 	s.revise("little is left of the budget: come to an end with what is known")
 }
 
-// maxBroken is how many answers of a turn may break off.
+// maxBroken is the maximum number of answers in a turn that may break off.
 const maxBroken = 2
 
 // breaksOff reports whether an answer broke off half-way, and another one may not. What

@@ -14,10 +14,10 @@ import (
 	"github.com/plc-lang/plc/tool/model"
 )
 
-// Task is what is to be solved, with what, and by whom.
+// Task describes what to solve, with which tools, and by whom.
 type Task struct {
-	// Goal is what is wanted, in words: the request of the input message. "" is for Context
-	// to say.
+	// Goal says in words what is wanted: the request of the input message. "" is for Context to
+	// say.
 	Goal string
 	// Context are the messages of a context, as a JSON array (plan-language §1): definitions,
 	// input, state, data, a plan to start with. Nil is none.
@@ -39,8 +39,8 @@ func (t *Task) Text(values map[string]compile.Given) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// Given is what there is at the beginning of a task: what is on the whiteboard
-// (Program.Initial) and the tools that there are (Program.Catalogue).
+// Given describes the beginning of a task: the values on the whiteboard (Program.Initial) and the
+// tools (Program.Catalogue).
 type Given struct {
 	*compile.Program // without calls
 	board            *board
@@ -73,8 +73,9 @@ const (
 type Options struct {
 	ID       string // of the loop, and the beginning of its runs' ids; "" makes a new one
 	MaxTurns int    // solutions that are run; 0 is 25
-	// MaxRevisions is how often a plan is replaced because of a failure or of something that came
-	// from outside; 0 is no bound but MaxTurns, less is never. Then the loop ends.
+	// MaxRevisions limits how often a plan is replaced because of a failure or of something that
+	// came from outside; 0 leaves only the limit of MaxTurns, and a negative number forbids it.
+	// Then the loop ends.
 	MaxRevisions int
 	MaxRepairs   int           // times that a faulty solution goes back to the planner, in a row; 0 is 3, less is none
 	MaxTokens    int64         // that planner and calls may use, together; 0 is no bound
@@ -113,8 +114,8 @@ type Options struct {
 	// ends the loop, exec.ErrNobody, which pauses it, and an *EditedError, which puts another plan
 	// in its place. What it says is kept by Answers.
 	OnPlan func(prog *compile.Program) error
-	// PlanOf is what else than the plan the answer of OnPlan holds for: with another PlanOf it is
-	// asked again. See compile.Program.Manifest.
+	// PlanOf holds what the answer of OnPlan depends on in addition to the plan: with another
+	// PlanOf, the question is asked again. See compile.Program.Manifest.
 	PlanOf map[string]json.RawMessage
 	// OnEvent is called with each event, in order, one at a time; it must be quick.
 	OnEvent func(*Event)
@@ -131,6 +132,11 @@ const (
 	Abort                           // nothing new starts, and the loop ends
 	AskUser                         // a person says: the loop pauses
 )
+
+// Strategies returns all strategies, the default first.
+func Strategies() []Strategy {
+	return []Strategy{ReplanRemaining, InsertRecovery, SkipAndContinue, Abort, AskUser}
+}
 
 // String returns the strategy as plc solve --on-failure has it.
 func (st Strategy) String() string {
@@ -150,7 +156,7 @@ func (st Strategy) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (st Strategy) MarshalText() ([]byte, error) { return []byte(st.String()), nil }
 
-// Result is what came of a task.
+// Result is the result of a task.
 type Result struct {
 	ID     string          `json:"id"`
 	Status exec.Status     `json:"status"` // Completed, Failed, Paused, Rejected or Cancelled
@@ -181,7 +187,7 @@ type Revision struct {
 	Kept     []string  `json:"kept"` // calls of both plans
 }
 
-// Usage is what a loop used up.
+// Usage counts what a loop used.
 type Usage struct {
 	Requests int        `json:"requests"`     // to the planner
 	Input    int64      `json:"inputTokens"`  // that it read

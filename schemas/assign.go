@@ -50,10 +50,29 @@ const DefaultSteps = 10_000
 // what cannot be decided, or not with so much work, is Maybe. Each schema is read by
 // its own draft. It may be called by goroutines at once. plan-language §7
 func Assignable(from, to *Schema, opts *AssignOptions) Answer {
+	return NewMeter(context.Background(), questionSteps).assignable(from, to, opts)
+}
+
+// questionSteps bounds the validations of one question.
+const questionSteps = 4 * evalSteps
+
+// stepsPerProof are the steps of an evaluation that take about the time of one of a proof.
+const stepsPerProof = 8
+
+// assignable does what Assignable does with what a meter has left.
+func (m *Meter) assignable(from, to *Schema, opts *AssignOptions) (a Answer) {
 	if from.same(to) || admitsAll(to.node) || from.node.may == noTypes {
 		return Answer{Verdict: Yes}
 	}
-	if a, decided := enumerated(from, to); decided {
+	defer func() {
+		if err := m.Err(); err != nil && a.Verdict == Maybe {
+			a = Answer{From: from.node.pointer, To: to.node.pointer, Reason: err.Error()}
+		}
+	}()
+	if m.Err() != nil {
+		return a
+	}
+	if a, decided := enumerated(m, from, to); decided {
 		return a
 	}
 	steps := DefaultSteps
@@ -61,6 +80,7 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 		steps = opts.Steps
 	}
 	p := newProver(steps)
+	defer func() { m.Take(stepsPerProof*(steps-max(0, p.steps)) + maxTried - max(0, p.work)) }()
 	r := p.solve([]signed{{from.node, false}, {to.node, true}})
 	switch {
 	case r.status == empty:
@@ -71,11 +91,11 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 			Reason: fmt.Sprintf("%s is not %s; a value that shows it has more than %d KiB", from, to, maxMade>>10),
 		}
 	case r.witness != nil && !r.witness.huge():
-		if a := refuted(from, to, r.witness); a.Verdict == No {
+		if a := refuted(m, from, to, r.witness); a.Verdict == No {
 			return a
 		}
 	}
-	a := Answer{From: from.node.pointer, To: to.node.pointer}
+	a = Answer{From: from.node.pointer, To: to.node.pointer}
 	switch {
 	case p.steps < 0:
 		a.Reason = fmt.Sprintf("it takes more than %d steps to decide", steps)
@@ -88,7 +108,7 @@ func Assignable(from, to *Schema, opts *AssignOptions) Answer {
 }
 
 // enumerated answers by trying all values of from, when it lists them.
-func enumerated(from, to *Schema) (a Answer, decided bool) {
+func enumerated(m *Meter, from, to *Schema) (a Answer, decided bool) {
 	n := from.node
 	for n.ref != nil && n.konst == nil && !n.hasEnum {
 		n = n.ref
@@ -100,18 +120,21 @@ func enumerated(from, to *Schema) (a Answer, decided bool) {
 		return a, false
 	}
 	for i := range values {
-		if !to.admits(&values[i]) && from.admits(&values[i]) {
-			return refuted(from, to, &values[i]), true
+		if m.Err() != nil {
+			return a, true
 		}
+		if !to.admits(m, &values[i]) && from.admits(m, &values[i]) {
+			return refuted(m, from, to, &values[i]), true
+		}
+	}
+	if m.Err() != nil {
+		return a, true
 	}
 	return Answer{Verdict: Yes}, len(to.Warnings()) == 0
 }
 
 // admits does what Validate does, without words.
-func (s *Schema) admits(v *value) bool {
-	verdict := evaluate(s.node, v)
-	return verdict == yes || s.refute(context.Background(), v, verdict, 0) == nil
-}
+func (s *Schema) admits(m *Meter, v *value) bool { return s.judge(m, v, 0) == nil }
 
 // same reports whether two schemas are the same text.
 func (s *Schema) same(t *Schema) bool {
@@ -120,12 +143,12 @@ func (s *Schema) same(t *Schema) bool {
 }
 
 // refuted returns the answer No, if the witness is one.
-func refuted(from, to *Schema, witness *value) Answer {
+func refuted(m *Meter, from, to *Schema, witness *value) Answer {
 	raw := json.RawMessage(witness.appendJSON(nil))
-	if from.Validate(raw) != nil {
+	if from.check(m, raw) != nil {
 		return Answer{}
 	}
-	broken, _ := to.Validate(raw).(*ValidationError)
+	broken, _ := to.check(m, raw).(*ValidationError)
 	if broken == nil {
 		return Answer{}
 	}
@@ -179,6 +202,9 @@ func reason(v Violation, at *value) string {
 // about.
 type Relation struct {
 	Options AssignOptions
+	// Meter bounds the work of all questions together; of those that it has nothing left for the
+	// answer is Maybe. Nil bounds each by itself.
+	Meter *Meter
 
 	mu      sync.Mutex
 	answers map[[2]*node]Answer
@@ -195,7 +221,11 @@ func (r *Relation) Assignable(from, to *Schema) Answer {
 	if known {
 		return a
 	}
-	a = Assignable(from, to, &r.Options)
+	if r.Meter == nil {
+		a = Assignable(from, to, &r.Options)
+	} else if a = r.Meter.assignable(from, to, &r.Options); a.Verdict == Maybe && r.Meter.Err() != nil {
+		return a // and not of the schemas
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answers == nil {

@@ -148,7 +148,8 @@ func TestAutomatonMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"", "a", "aaa", "foo bar", "a foo", "KK\u00c9", "abcd", "x\n", "xyz\n", "a.b", "\U0001F600\u00e9\u00e9", "日本"} {
-			if got, want := p.matchSlowly(text), verdictOf(p.re.MatchString(text)); got != want {
+			got, _ := p.matchSlowly(text)
+			if want := verdictOf(p.re.MatchString(text)); got != want {
 				t.Errorf("%s on %q: %d, want %d", pattern, text, got, want)
 			}
 		}
@@ -161,7 +162,7 @@ func TestManyNames(t *testing.T) {
 	const n = 100_000
 	var required, members, reversed []string
 	for i := range n {
-		required = append(required, fmt.Sprintf(`"n%d"`, i))
+		required = append(required, fmt.Sprintf(`"n%05d"`, i))
 		members = append(members, fmt.Sprintf(`"m%d":1`, i))
 		reversed = append(reversed, fmt.Sprintf(`"m%d":1`, n-1-i))
 	}
@@ -217,6 +218,11 @@ func TestValidationStopsWithItsContext(t *testing.T) {
 		{"long texts", `{"type":"array","items":{"type":"string","pattern":"^(a|b)*$"},"not":{"const":1}}`, `["` + long + `","` + long + `","` + long + `"]`},
 		{"long names", `{"type":"object","patternProperties":{"^(a|b)*[0-9]*$":{"type":"integer"}}}`, "{" + strings.Join(names, ",") + "}"},
 		{"a schema that applies itself", `{"type":"array","items":` + nested + `,"not":{"const":1}}`, `["a"` + strings.Repeat(`,"a"`, 200) + `]`},
+		{"short texts", `{"type":"array","items":{"pattern":"^(a|b)*(a|b){0,500}$"}}`, "[" + strings.Repeat(`"`+long[:300]+`",`, 100) + `""]`},
+		{"names that are required", `{"allOf":[` + strings.Repeat(required(1000)+",", 20) + `{}]}`, object(1000)},
+		{"elements that must differ", `{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 20) + `{}]}`, "[" + parts(2000, `"n%05d"`) + "]"},
+		{"a great constant", `{"allOf":[` + strings.Repeat(`{"const":`+object(1000)+`},`, 20) + `{}]}`, object(1000)},
+		{"long texts that are counted", `{"allOf":[` + strings.Repeat(`{"minLength":3},`, 50) + `{"not":{"const":1}}]}`, `"` + long + `"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Compile([]byte(c.schema), nil)
@@ -239,6 +245,103 @@ func TestValidationStopsWithItsContext(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// parts lists n things with their numbers.
+func parts(n int, one string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(one, i)
+	}
+	return strings.Join(list, ",")
+}
+
+func object(n int) string   { return "{" + parts(n, `"n%05d":1`) + "}" }
+func required(n int) string { return `{"required":[` + parts(n, `"n%05d"`) + "]}" }
+
+// TestValidationWork counts the steps of validating values of n and of ten times as many parts: they
+// grow with the text. That is so for a large pattern and a long text, and for many names that are
+// required, whether or not they are there.
+func TestValidationWork(t *testing.T) {
+	large := `{"pattern":"` + strings.Repeat("(x+x+)+", 286) + `y"}`
+	for _, c := range []struct {
+		name          string
+		schema, value func(n int) string
+	}{
+		{"a large pattern", func(int) string { return large }, func(n int) string { return `"` + strings.Repeat("x", 40*n) + `"` }},
+		{"a large pattern and short texts", func(int) string { return `{"items":` + large + `}` }, func(n int) string { return "[" + strings.Repeat(`"xxxxxxxx",`, n) + `""]` }},
+		{"names that are required", required, object},
+		{"names that are required and not there", required, func(n int) string { return strings.ReplaceAll(object(n), "n", "m") }},
+		{"elements that must differ", func(int) string { return `{"uniqueItems":true}` }, func(n int) string { return "[" + parts(n, `"n%05d"`) + "]" }},
+		{"a constant", func(n int) string { return `{"const":` + object(n) + `}` }, object},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const n = 1000
+			work := func(n int) int {
+				s, err := Compile([]byte(c.schema(n)), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := NewMeter(t.Context(), 1<<40)
+				if err := m.Validate(s, json.RawMessage(c.value(n))); err != nil && !errors.As(err, new(*ValidationError)) {
+					t.Fatal(err)
+				}
+				return m.Used()
+			}
+			if few, many := work(n), work(10*n); few == 0 || many > 11*few {
+				t.Errorf("%d steps for %d, and %d for ten times as many", few, n, many)
+			}
+		})
+	}
+}
+
+// hostile is a schema that applies itself twice to each member, and the value that it takes longest
+// for: 2^depth steps.
+const (
+	hostile      = `{"$defs":{"s":{"allOf":[{"additionalProperties":{"$ref":"#/$defs/s"}},{"additionalProperties":{"$ref":"#/$defs/s"}}],"not":{"const":1}}},"$ref":"#/$defs/s"}`
+	hostileDepth = 40
+)
+
+var hostileValue = json.RawMessage(strings.Repeat(`{"a":`, hostileDepth) + "{}" + strings.Repeat("}", hostileDepth))
+
+// Validations that share a meter take no more in all than it has, each of which by itself may take
+// as much; those that it has nothing left for say so, and nothing about the value.
+func TestMeter(t *testing.T) {
+	s, err := Compile([]byte(hostile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = evalSteps / 2
+	m := NewMeter(t.Context(), most)
+	for i := range 100 {
+		if err := m.Validate(s, hostileValue); !errors.Is(err, ErrSpent) {
+			t.Fatalf("value %d: %v", i, err)
+		}
+	}
+	if used := m.Used(); used < most || used > most+pollSteps {
+		t.Errorf("%d steps were taken, of %d", used, most)
+	}
+	to, _ := Compile([]byte(`{"type":"integer"}`), nil)
+	from, _ := Compile([]byte(`{"type":"integer","minimum":1}`), nil)
+	r := &Relation{Meter: m}
+	if a := r.Assignable(from, to); a.Verdict != Maybe || a.Reason != ErrSpent.Error() {
+		t.Errorf("a question without steps: %+v", a)
+	}
+	if _, err := m.Sample(s, 1); !errors.Is(err, ErrSpent) {
+		t.Errorf("a sample without steps: %v", err)
+	}
+	m.Add(evalSteps)
+	if a := r.Assignable(from, to); a.Verdict != Yes {
+		t.Errorf("with steps: %+v", a)
+	}
+	if err := m.Validate(to, json.RawMessage(`"a"`)); !errors.As(err, new(*ValidationError)) {
+		t.Errorf("with steps: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := NewMeter(ctx, most).Validate(to, json.RawMessage(`"a"`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("of a context that is done: %v", err)
 	}
 }
 

@@ -1,11 +1,10 @@
 package schemas
 
 import (
-	"context"
 	"unicode/utf8"
 )
 
-// verdict is what the evaluator knows of a value and a schema.
+// verdict is the evaluator's answer for a value and a schema.
 type verdict uint8
 
 const (
@@ -27,9 +26,10 @@ func verdictOf(b bool) verdict {
 // doubt about what only the library knows, and when it has no steps left.
 type evaluator struct {
 	steps int
-	poll  int             // below so many steps the context is looked at
-	ctx   context.Context // nil is none
-	doc   *document       // whose schema is being evaluated; nil: one made of others
+	poll  int       // below so many steps the context of the meter is looked at
+	meter *Meter    // nil is none
+	given int       // the steps that it had of the meter
+	doc   *document // whose schema is being evaluated; nil: one made of others
 }
 
 // A hostile schema that applies itself twice to each member needs 2^depth steps. An
@@ -61,18 +61,26 @@ func (e *evaluator) enter(n *node, v *value) verdict {
 	e.doc = n.doc
 	out := e.valid(n, v)
 	e.doc = nil
-	if out == doubt && !tooMuchWork(n, v, 0) {
+	if out == doubt && !tooMuchWork(e.meter, n, v, 0) {
 		out = verdictOf(n.doc.library.validate(n.pointer, v) == nil)
 	}
 	return out
 }
 
-// within makes that an evaluation stops soon after a context is done.
-func (e *evaluator) within(ctx context.Context) *evaluator {
-	if ctx.Done() != nil {
-		e.ctx, e.poll = ctx, e.steps+1
+// within makes an evaluation take its steps from a meter, and stop soon after its context is done.
+// Whoever calls it calls done at the end.
+func (e *evaluator) within(m *Meter) *evaluator {
+	if m != nil {
+		e.steps = m.most(e.steps)
+		e.meter, e.given, e.poll = m, e.steps, e.steps+1
 	}
 	return e
+}
+
+// done takes the steps of the evaluation from its meter.
+func (e *evaluator) done() {
+	e.meter.Take(e.given - max(0, e.steps))
+	e.given = max(0, e.steps)
 }
 
 // pollSteps are the steps after which the context is looked at again.
@@ -80,8 +88,8 @@ const pollSteps = 4096
 
 // goOn reports whether there are steps left, and leaves none when the context is done.
 func (e *evaluator) goOn() bool {
-	if e.steps >= 0 && e.ctx != nil {
-		if e.ctx.Err() != nil {
+	if e.steps >= 0 && e.meter != nil {
+		if e.meter.ctx.Err() != nil {
 			e.steps = -1
 		}
 		e.poll = max(0, e.steps-pollSteps)
@@ -96,15 +104,20 @@ func (e *evaluator) spend(n int) bool {
 	return e.steps >= e.poll || e.goOn()
 }
 
-// matchSteps is what matching a pattern costs.
+// matchSteps is the cost of matching a pattern.
 const matchSteps = 4
 
-// longText is the least length of a text before whose matching the context is looked at.
-const longText = 1 << 10
-
-// match matches a pattern, which for a long text may take as long as very many steps.
+// match matches a pattern. That costs steps by the lengths of its program and of the text.
 func (e *evaluator) match(p *pattern, text string) verdict {
-	if len(text) >= longText && !e.goOn() {
+	if p.slow(len(text)) {
+		if !e.spend(1) || !e.goOn() {
+			return doubt
+		}
+		out, steps := p.matchSlowly(text)
+		e.spend(steps / slowPerStep)
+		return out
+	}
+	if work := p.work(len(text)); work > 0 && !e.spend(work) {
 		return doubt
 	}
 	return p.match(text)
@@ -133,10 +146,22 @@ func (e *evaluator) valid(n *node, v *value) verdict {
 	return min(out, e.inPlace(n, v))
 }
 
+// What is done in about the time of a step: bytes of values that are compared with others, and
+// bytes of texts that are counted.
+const (
+	comparedPerStep = 2
+	countedPerStep  = 256
+)
+
 // own decides by the keywords that are about the value itself and what is in it.
 func (e *evaluator) own(n *node, v *value) verdict {
-	if n.hasEnum && !n.among(v) || n.konst != nil && !n.konst.equal(v) {
-		return no
+	if n.hasEnum || n.konst != nil {
+		if len(v.kids) > 0 && !e.spend(v.bytes()/comparedPerStep) {
+			return doubt
+		}
+		if n.hasEnum && !n.among(v) || n.konst != nil && !n.konst.equal(v) {
+			return no
+		}
 	}
 	switch v.kind {
 	case kindNumber:
@@ -187,6 +212,9 @@ func (b *bound) admits(x number, sign int) bool {
 
 func (e *evaluator) validString(n *node, s string) verdict {
 	if n.minLength > 0 || n.maxLength >= 0 {
+		if len(s) >= countedPerStep && !e.spend(len(s)/countedPerStep) {
+			return doubt
+		}
 		length := utf8.RuneCountInString(s)
 		if length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 			return no
@@ -202,8 +230,13 @@ func (e *evaluator) array(n *node, v *value) verdict {
 	if len(v.kids) < n.minItems || n.maxItems >= 0 && len(v.kids) > n.maxItems {
 		return no
 	}
-	if n.unique && !e.distinct(v.kids) {
-		return no
+	if n.unique {
+		if !e.spend(v.bytes() / comparedPerStep) {
+			return doubt
+		}
+		if !allDistinct(v.kids) {
+			return no
+		}
 	}
 	out := yes
 	for i := range v.kids {
@@ -243,9 +276,9 @@ func (e *evaluator) containsEnough(n *node, v *value) verdict {
 	return doubt
 }
 
-// distinct reports whether no two elements are equal. Of many it compares the ones of
+// allDistinct reports whether no two elements are equal. Of many it compares the ones of
 // equal rendering only; see canonical.
-func (e *evaluator) distinct(list []value) bool {
+func allDistinct(list []value) bool {
 	if len(list) <= 16 {
 		for i := range list {
 			for j := range list[:i] {
@@ -271,6 +304,9 @@ func (e *evaluator) distinct(list []value) bool {
 func (e *evaluator) object(n *node, v *value) verdict {
 	if len(v.kids) < n.minProps || n.maxProps >= 0 && len(v.kids) > n.maxProps {
 		return no
+	}
+	if n := len(n.required); n*len(v.kids) > fewNames && !e.spend(n+len(v.kids)) {
+		return doubt
 	}
 	if !v.hasAll(n.required) {
 		return no

@@ -340,7 +340,7 @@ func (e *explainer) member(n *node, m *value, at string) {
 		e.explain(p, m, at)
 	}
 	for i := range n.patterns {
-		if p := n.patterns[i].pattern; p.re != nil && p.match(m.name) == yes {
+		if p := n.patterns[i].pattern; p.re != nil && e.match(p, m.name) == yes {
 			declared = true
 			e.explain(n.patterns[i].node, m, at)
 		}
@@ -463,7 +463,7 @@ func (e *explainer) furthest(n *node, word string, list []*node, v *value, at st
 // wrongType is the weight of a value of the wrong type, more than that of all else together.
 const wrongType = maxFound << 7
 
-// weight tells how far from meeting an alternative a violation is.
+// weight returns how far a violation is from meeting an alternative.
 func weight(f Violation, at string) int {
 	switch word := f.Keyword[strings.LastIndexByte(f.Keyword, '/')+1:]; {
 	case word == "type" && f.Instance == at:

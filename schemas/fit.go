@@ -30,8 +30,11 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 	if known {
 		return fit, a
 	}
-	if neverFit(from, to) {
+	if neverFit(r.Meter, from, to) {
 		fit = NeverFit
+	}
+	if r.Meter.Err() != nil {
+		return fit, a
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,8 +46,12 @@ func (r *Relation) Fit(from, to *Schema) (Fit, Answer) {
 }
 
 // neverFit reports whether surely no full value of from meets to.
-func neverFit(from, to *Schema) bool {
+func neverFit(meter *Meter, from, to *Schema) bool {
+	if meter.Err() != nil {
+		return false
+	}
 	p := newProver(fitSteps)
+	defer func() { meter.Take(stepsPerProof * (fitSteps - max(0, p.steps))) }()
 	m := fullMaker{left: maxFullNodes}
 	full := signed{m.fullOf(from.node, maxFull), false}
 	if p.solve([]signed{{from.node, false}, full}).status != found {
@@ -53,8 +60,8 @@ func neverFit(from, to *Schema) bool {
 	return p.solve([]signed{{from.node, false}, full, {to.node, false}}).status == empty
 }
 
-// maxFull is how deep values are taken to be full, as recursive schemas go on for
-// ever, and maxFullNodes how many schemas that may take.
+// maxFull is the depth down to which values are assumed to have all members, since recursive
+// schemas have no end, and maxFullNodes the maximum number of schemas for that.
 const (
 	maxFull      = 4
 	maxFullNodes = 1000

@@ -61,7 +61,7 @@ func FuzzValidate(f *testing.F) {
 			}
 			return
 		}
-		if tooMuchWork(s.node, &v, 0) {
+		if tooMuchWork(nil, s.node, &v, 0) {
 			return
 		}
 		valid, _ := agree(t, s, &v)

@@ -21,6 +21,12 @@ func Const(raw json.RawMessage) (*Schema, error) {
 	return made(constNode(&v)), nil
 }
 
+// IsConst reports whether s is the schema of one value, which const says.
+func (s *Schema) IsConst() bool { return s.node.konst != nil }
+
+// AppendConst appends the JSON of that value; there must be one.
+func (s *Schema) AppendConst(dst []byte) []byte { return s.node.konst.appendJSON(dst) }
+
 // Union returns the schema of the values that meet one of several; of none it is Nothing.
 func Union(list ...*Schema) *Schema {
 	if len(list) == 0 {

@@ -20,8 +20,8 @@ type pattern struct {
 	prog *syntax.Prog
 }
 
-// maxInsts is how many instructions the program of one pattern may have, and maxAllInsts those of
-// all patterns of a document.
+// maxInsts is the maximum number of instructions in the program of one pattern, and maxAllInsts
+// that of all patterns of a document.
 const (
 	maxInsts    = 10_000
 	maxAllInsts = 50_000
@@ -76,6 +76,31 @@ func (p *pattern) slow(bytes int) bool {
 	return p.prog != nil && bytes > maxPlainMatch/len(p.prog.Inst)
 }
 
+// What is done in about the time of a step of an evaluation: instructions times bytes of RE2, and
+// steps of the automaton.
+const (
+	workPerStep = 64
+	slowPerStep = 4
+)
+
+// work returns what matching a text of so many bytes costs that is not slow, in steps; 0 for a
+// short one.
+func (p *pattern) work(bytes int) int {
+	if p.prog == nil {
+		return 0
+	}
+	return len(p.prog.Inst) * bytes / workPerStep
+}
+
+// count takes what the library needs for matching a text, which has no automaton.
+func (p *pattern) count(text string, left *int) {
+	if p.slow(len(text)) {
+		*left = -1
+	} else {
+		*left -= p.work(len(text))
+	}
+}
+
 // match tells whether a text has a match. It is in doubt when that takes too much work. A pattern
 // that is not enforced matches everything.
 func (p *pattern) match(text string) verdict {
@@ -85,30 +110,32 @@ func (p *pattern) match(text string) verdict {
 	case !p.slow(len(text)):
 		return verdictOf(p.re.MatchString(text))
 	}
-	return p.matchSlowly(text)
+	out, _ := p.matchSlowly(text)
+	return out
 }
 
-// matchSlowly does what match does, by the automaton.
-func (p *pattern) matchSlowly(text string) verdict {
+// matchSlowly does what match does, by the automaton. It also returns how many steps that took.
+func (p *pattern) matchSlowly(text string) (out verdict, took int) {
 	steps, room := maxMatchSteps, maxMatchRoom
+	defer func() { took = maxMatchSteps - max(0, steps) + len(text)/8 }()
 	reps, class := distinctRunes(text)
 	a := newAutomaton(p.prog, false, reps, func(n int) bool { steps -= n; return steps >= 0 })
 	state, known := int32(0), 0
 	for _, r := range text {
 		state = a.step(state, int(class[r]))
 		if s := &a.states[state]; s.matched {
-			return yes
+			return yes, 0
 		} else if len(s.pcs) == 0 {
-			return no
+			return no, 0
 		} else if int(state) >= known {
 			known = int(state) + 1
 			room -= len(s.pcs) + len(reps)
 		}
 		if steps < 0 || room < 0 {
-			return doubt
+			return doubt, 0
 		}
 	}
-	return verdictOf(a.accepts(state))
+	return verdictOf(a.accepts(state)), 0
 }
 
 // distinctRunes lists the runes of a text, and gives each its place in the list.

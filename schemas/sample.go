@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,20 +17,35 @@ import (
 // none, or it takes more than a few milliseconds. A sample has at most 64 KiB, unless the schema
 // gives it as a whole; the error is ErrTooLarge when that is too little. plan-language §10
 func Sample(s *Schema, seed uint64) (json.RawMessage, error) {
+	return NewMeter(context.Background(), questionSteps).Sample(s, seed)
+}
+
+// Sample does what the function of the same name does, and takes steps for it. The error is
+// ErrSpent when they do not suffice.
+func (meter *Meter) Sample(s *Schema, seed uint64) (json.RawMessage, error) {
+	if err := meter.Err(); err != nil {
+		return nil, err
+	}
 	m := &sampler{Rand: rand.New(rand.NewPCG(seed, 0x5a)), steps: 4096, room: 8 * maxMade, work: maxTried, proofs: maxRoom}
+	p := newProver(DefaultSteps)
+	defer func() {
+		proof := stepsPerProof * (DefaultSteps - max(0, p.steps))
+		meter.Take(stepsPerProof*(4096-max(0, m.steps)) + proof + 2*maxTried - max(0, m.work) - max(0, p.work))
+	}()
 	for range 8 {
-		if v, ok := m.value(s.node, 0); ok && s.admits(&v) {
+		if v, ok := m.value(s.node, 0); ok && s.admits(meter, &v) {
 			return v.appendJSON(nil), nil
 		}
 		if m.large || m.room < 0 {
 			break
 		}
 	}
-	p := newProver(DefaultSteps)
 	r := p.solve([]signed{{node: s.node}})
 	switch {
-	case r.witness != nil && s.admits(r.witness):
+	case r.witness != nil && s.admits(meter, r.witness):
 		return r.witness.appendJSON(nil), nil
+	case meter.Err() != nil:
+		return nil, meter.Err()
 	case r.status == empty:
 		return nil, errors.New("no value meets the schema")
 	case p.large || m.large || m.room < 0:
@@ -307,7 +323,7 @@ func (m *sampler) string(parts []*node) (value, bool) {
 	}
 	if pattern {
 		v := value{kind: kindString, text: text}
-		if !slices.ContainsFunc(parts, func(p *node) bool { return new(evaluator).validString(p, text) == no }) {
+		if !slices.ContainsFunc(parts, func(p *node) bool { return newEvaluator(p, 0).validString(p, text) == no }) {
 			return v, true
 		}
 		return value{}, false // the prover knows

@@ -44,9 +44,14 @@ func (n *node) scanning() scanning {
 
 // scanner reads one text: JSON that was checked, of which no object has a name twice.
 type scanner struct {
-	text []byte
-	pos  int
+	text    []byte
+	pos     int
+	matched int // what matching patterns took, in steps of an evaluation
 }
+
+// maxScanMatch is the most that the scanner spends on patterns: the evaluator, which can be
+// interrupted, does more.
+const maxScanMatch = 1 << 15
 
 // scan reports whether a text, which is JSON without a name twice in an object, surely is
 // one that parseValue reads and that meets n.
@@ -90,7 +95,7 @@ func (s *scanner) value(n *node, depth int) bool {
 		return depth < maxDepth && !n.lists() && s.object(n, depth+1)
 	case kindString:
 		text, escaped := s.string()
-		return n == nil || n.scanString(text, escaped)
+		return n == nil || s.scanString(n, text, escaped)
 	case kindNumber:
 		return n.scanNumber(s.word()) && !n.lists()
 	}
@@ -231,7 +236,7 @@ func (n *node) scanNumber(text []byte) bool {
 }
 
 // scanString decides about a string, which is given with its quotes.
-func (n *node) scanString(text []byte, escaped bool) bool {
+func (s *scanner) scanString(n *node, text []byte, escaped bool) bool {
 	measured := n.minLength > 0 || n.maxLength >= 0 || n.pattern != nil
 	if !measured && !n.lists() {
 		return true
@@ -245,7 +250,11 @@ func (n *node) scanString(text []byte, escaped bool) bool {
 	if length := utf8.RuneCount(text); length < n.minLength || n.maxLength >= 0 && length > n.maxLength {
 		return false
 	}
-	return n.pattern == nil || n.pattern.re == nil || !n.pattern.slow(len(text)) && n.pattern.re.Match(text)
+	if n.pattern == nil || n.pattern.re == nil {
+		return true
+	}
+	s.matched += n.pattern.work(len(text))
+	return s.matched <= maxScanMatch && n.pattern.re.Match(text)
 }
 
 // another moves to the next part of an array or object, behind the comma if it is not the first.

@@ -324,7 +324,7 @@ func (a *arraySolver) finish(elements []element, sure status) result {
 	if v = v.made(); a.unique && v.huge() {
 		return a.tooLarge()
 	}
-	if !a.unique || new(evaluator).distinct(v.kids) {
+	if !a.unique || allDistinct(v.kids) {
 		return a.made(sure, v)
 	}
 	return a.different(elements, sure)

@@ -84,7 +84,10 @@ func refuse(message string) *ValidationError {
 // Validate checks a value, which is JSON. The error is a *ValidationError, also for
 // what is not JSON or has numbers of more than 64 digits or exponents beyond ±400.
 // A valid value costs one pass; one that is not, some fifty times that.
-func (s *Schema) Validate(raw json.RawMessage) error {
+func (s *Schema) Validate(raw json.RawMessage) error { return s.check(nil, raw) }
+
+// check does what Validate does, with what a meter has left.
+func (s *Schema) check(m *Meter, raw json.RawMessage) error {
 	if admitsAll(s.node) {
 		if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 			return refuse("not JSON: " + err.Error())
@@ -94,7 +97,7 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if jsonscan.Check(raw, jsonscan.Limits{}) == nil && scan(s.node, raw) {
 		return nil
 	}
-	return s.validate(context.Background(), raw)
+	return s.validate(m, raw)
 }
 
 // ValidateChecked does what Validate does for a value that is known to be JSON without a name twice
@@ -103,7 +106,7 @@ func (s *Schema) ValidateChecked(valid json.RawMessage) error {
 	if admitsAll(s.node) || scan(s.node, valid) {
 		return nil
 	}
-	return s.validate(context.Background(), valid)
+	return s.validate(nil, valid)
 }
 
 // ValidateWithin does what ValidateChecked does, and stops soon after a context is done, with its
@@ -112,24 +115,31 @@ func (s *Schema) ValidateWithin(ctx context.Context, valid json.RawMessage) erro
 	if admitsAll(s.node) || scan(s.node, valid) {
 		return nil
 	}
-	return s.validate(ctx, valid)
+	return s.validate(meterOf(ctx), valid)
 }
 
-// validate does what Validate does for what the scanner does not know to be valid.
-func (s *Schema) validate(ctx context.Context, raw json.RawMessage) error {
+// validate does what check does for what the scanner does not know to be valid.
+func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 	v, err := parseValue(raw)
 	if err != nil {
 		return refuse(err.Error())
 	}
-	verdict := newEvaluator(s.node, len(raw)).within(ctx).valid(s.node, &v)
+	return s.judge(m, &v, len(raw))
+}
+
+// judge validates a value that was read from a text of some bytes.
+func (s *Schema) judge(m *Meter, v *value, bytes int) error {
+	e := newEvaluator(s.node, bytes).within(m)
+	verdict := e.valid(s.node, v)
+	e.done()
 	if verdict == yes {
 		return nil
 	}
-	if err := ctx.Err(); err != nil {
+	if err := m.Err(); err != nil {
 		return err
 	}
-	broken := s.refute(ctx, &v, verdict, len(raw))
-	if err := ctx.Err(); err != nil {
+	broken := s.refute(m, v, verdict, bytes)
+	if err := m.Err(); err != nil {
 		return err
 	}
 	if broken != nil {
@@ -148,19 +158,20 @@ const (
 
 // refute finds the violations of a value that the evaluator does not find valid; nil
 // if the library does. The value was read from a text of some bytes.
-func (s *Schema) refute(ctx context.Context, v *value, mine verdict, bytes int) *ValidationError {
+func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *ValidationError {
 	var broken error
 	doc := s.node.doc
 	ask := doc != nil && (mine == doubt || bytes <= maxAsked && doc.library.size <= maxAskedSchemas)
 	switch {
-	case ask && !tooMuchWork(s.node, v, bytes):
+	case ask && !tooMuchWork(m, s.node, v, bytes):
 		if broken = doc.library.validate(s.node.pointer, v); broken == nil {
 			return nil
 		}
 	case mine == doubt:
 		return refuse("checking this value against its schema takes too much work: the schema applies itself to the same members again and again, or a pattern is too large for so long a text")
 	}
-	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(ctx)}
+	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(m)}
+	defer e.done()
 	if e.explain(s.node, v, ""); len(e.found) == 0 {
 		return libraryViolations(broken)
 	}
@@ -199,26 +210,27 @@ const (
 )
 
 // tooMuchWork counts what the library does, which stops at nothing: every schema in
-// place and inside, each costing as much as the value has members.
-func tooMuchWork(n *node, v *value, bytes int) bool {
-	left := maxWork + maxWorkPerByte*bytes
+// place and inside, each costing as much as the value has members. What is not too much is taken
+// from a meter.
+func tooMuchWork(m *Meter, n *node, v *value, bytes int) bool {
+	most := m.most(maxWork + maxWorkPerByte*bytes)
+	left := most
 	count(n, v, &left)
+	m.Take(most - max(0, left))
 	return left < 0
 }
 
 func count(n *node, v *value, left *int) {
-	*left -= 1 + len(v.kids) + len(n.enum)/8
-	if v.kind == kindString && n.pattern != nil && n.pattern.slow(len(v.text)) {
-		*left = -1 // the library would match it all the same
+	*left -= 1 + len(v.kids) + (len(n.enum)+len(n.required))/8
+	if v.kind == kindString && n.pattern != nil {
+		n.pattern.count(v.text, left)
 	}
 	if *left -= len(n.patterns) * len(v.kids); *left < 0 {
 		return
 	}
 	for i := range n.patterns {
 		for j := range v.kids {
-			if n.patterns[i].pattern.slow(len(v.kids[j].name)) {
-				*left = -1
-			}
+			n.patterns[i].pattern.count(v.kids[j].name, left)
 		}
 	}
 	if *left < 0 || n.may == noTypes {

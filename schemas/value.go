@@ -256,12 +256,15 @@ func (v *value) member(name string) *value {
 	return nil
 }
 
+// fewNames is up to how many pairs of names are compared one by one.
+const fewNames = 1024
+
 // hasAll reports whether an object has all of some members.
 func (v *value) hasAll(names []string) bool {
 	if len(names) > len(v.kids) {
 		return false
 	}
-	if len(names)*len(v.kids) <= 1024 {
+	if len(names)*len(v.kids) <= fewNames {
 		return !slices.ContainsFunc(names, func(name string) bool { return v.member(name) == nil })
 	}
 	have := v.names()

@@ -30,8 +30,8 @@ type Definition struct {
 	Output   *schemas.Schema // of the result; nil when nothing is said
 	Outcomes []Outcome       // the definition's _outcomes; nil when it lists none
 
-	// Fixed is what the definition fixes or limits of a call's underscore members:
-	// the schema by the name of the member (_outputPath, _scopes, …).
+	// Fixed holds what the definition fixes or limits in a call's underscore members: the schema by
+	// the name of the member (_outputPath, _scopes, …).
 	Fixed map[string]*Fixed
 
 	Activity    string // the activity to use, when not the tool's name
@@ -39,6 +39,7 @@ type Definition struct {
 
 	Effects Effects
 	Takes   time.Duration     // how long a call usually takes; 0 when it is not said
+	Undo    *Undo             // what takes a call back; nil when nothing is said
 	Raw     json.RawMessage   // as it was given
 	Pointer map[string]string // param name → JSON Pointer of its schema in Raw
 
@@ -70,7 +71,7 @@ type Outcome struct {
 	Schema *schemas.Schema // nil when nothing is said
 }
 
-// Fixed is what a definition says of an underscore member.
+// Fixed is the rule of a definition for one underscore member.
 type Fixed struct {
 	Schema *schemas.Schema // nil when only Required is said
 	// Const is the only value that is allowed (const, or an enum of one); nil if

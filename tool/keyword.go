@@ -58,7 +58,7 @@ func schemaKeywords() []string {
 // any of its forms (plan-language §7).
 func definitionKeywords() []string {
 	return append(schemaKeywords(), strings.Fields(
-		`name effects takes annotations inputSchema outputSchema _outcomes function parameters strict icons execution _meta`)...)
+		`name effects takes undo annotations inputSchema outputSchema _outcomes function parameters strict icons execution _meta`)...)
 }
 
 // keywords collects unknown keywords.

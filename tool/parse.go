@@ -140,6 +140,7 @@ func (p *parser) definition(v gjson.Result) {
 	p.annotations(f.top.Get("annotations"), f.prefix+"/annotations")
 	p.effects(v.Get("effects"))
 	p.takes(v.Get("takes"))
+	p.undo(v.Get("undo"))
 }
 
 // takes reads how long calls usually take.

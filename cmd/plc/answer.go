@@ -46,7 +46,7 @@ func isRun(name string) bool {
 	return err != nil
 }
 
-// answerRun is plc approve and plc reject of a run.
+// answerRun runs plc approve and plc reject for a run.
 func (env *environment) answerRun(ctx context.Context, args []string, f *answerFlags, approve bool) error {
 	store, err := writeStore(f.store)
 	if err != nil {
@@ -76,8 +76,8 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	return env.answerAll(ctx, e, sum, open, answer, f)
 }
 
-// meant are the questions that somebody answers: of several, the call is named, or all of them
-// are meant; who is asked for each needs to name none.
+// meant returns the questions to answer: of several, the call must be named, or all of them are
+// meant; a caller that is asked about each names none.
 func (f *answerFlags) meant(args []string, all []*journal.Question, each bool) ([]*journal.Question, error) {
 	var open []*journal.Question
 	for _, q := range all {
@@ -102,7 +102,7 @@ func (f *answerFlags) meant(args []string, all []*journal.Question, each bool) (
 	return open, nil
 }
 
-// answerFrom is the answer that flags say.
+// answerFrom returns the answer that the flags give.
 func (env *environment) answerFrom(f *answerFlags, approve bool) (*exec.Answer, error) {
 	a := &exec.Answer{Approved: approve, Reason: f.reason, Skip: f.skip}
 	given := 0
@@ -195,7 +195,7 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 	}
 	if sum.Holder == nil {
 		goOn := "plc resume " + sum.Run
-		if id := sum.Labels[solveLabel]; id != "" {
+		if id := sum.Labels[plc.LoopLabel]; id != "" {
 			goOn = "plc solve --resume " + id
 		}
 		env.hintf("%s goes on", goOn)
@@ -206,13 +206,13 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 	return nil
 }
 
-// nobody is the end of a command that has nobody to ask.
+// nobody reports that there is nobody to ask, and returns the exit code for that.
 func (env *environment) nobody() error {
 	env.complain(errors.New("there is nobody to ask; --yes approves"))
 	return exit(exitPaused)
 }
 
-// saidIn is an answer in a word.
+// saidIn describes an answer in a word.
 func saidIn(a *exec.Answer) string {
 	switch {
 	case a.Skip:
@@ -227,7 +227,7 @@ func saidIn(a *exec.Answer) string {
 	return "rejected"
 }
 
-// definitions are those of the tools of a recorded run, for answers to be checked by.
+// definitions returns the definitions of the tools of a recorded run, by which answers are checked.
 func (env *environment) definitions(ctx context.Context, e *plc.Engine, run string) (func(name string) *tool.Definition, error) {
 	p, err := e.PlanOf(ctx, run)
 	if err != nil {
@@ -239,7 +239,7 @@ func (env *environment) definitions(ctx context.Context, e *plc.Engine, run stri
 	}, nil
 }
 
-// recordedPlan is the plan of a recorded run, of which nothing is run.
+// recordedPlan returns the plan of a recorded run, without running anything.
 func (env *environment) recordedPlan(ctx context.Context, store journal.Store, run string) (*plc.Plan, error) {
 	p, err := env.engine(func() (journal.Store, error) { return store, nil }).PlanOf(ctx, run)
 	if err != nil {

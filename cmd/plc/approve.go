@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/internal/display"
@@ -85,7 +84,7 @@ that had failed, or whose answer was lost, has failed for good.`,
 	return c
 }
 
-// person is who answers.
+// person returns the name of the person who answers.
 func person(as string) string {
 	if as != "" {
 		return as
@@ -96,7 +95,7 @@ func person(as string) string {
 	return "somebody"
 }
 
-// approveFile is plc approve of a file.
+// approveFile runs plc approve for a file.
 func (env *environment) approveFile(ctx context.Context, name string, f *answerFlags) error {
 	if f.params != "" || f.result != "" || f.skip || f.all {
 		return errors.New("--params, --result, --skip and --all are for calls of a run, and this is a file")
@@ -164,10 +163,10 @@ func (env *environment) changeApproval(name string, change func(*approval.File) 
 	if err != nil {
 		return err
 	}
-	switch id, ofLoop := strings.CutPrefix(a.File.Plan, planOfLoop); {
+	switch id := plc.LoopOfApproval(name, a.File); {
 	case a.File.RejectedAt != nil:
 		env.hintf("rejected by %s", a.File.RejectedBy)
-	case ofLoop && filepath.Ext(name) == planFile:
+	case id != "":
 		env.hintf("approved by %s; plc solve --resume %s goes on", a.File.ApprovedBy, id)
 	default:
 		env.hintf("approved by %s; plc run with the flags of plc plan and --approval %s runs it, once", a.File.ApprovedBy, name)

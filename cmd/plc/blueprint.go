@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
@@ -24,7 +25,7 @@ func blueprint(name string, d *forecast.DryRun, f *forecast.Forecast, most int) 
 	return new(blueprintWriter).write(name, d, f, most)
 }
 
-// fullBlueprint is the blueprint of all calls with long values as a whole.
+// fullBlueprint returns the blueprint of all calls with long values as a whole.
 func fullBlueprint(name string, d *forecast.DryRun, f *forecast.Forecast) display.Text {
 	return (&blueprintWriter{full: true}).write(name, d, f, 0)
 }
@@ -52,13 +53,14 @@ func (b *blueprintWriter) write(name string, d *forecast.DryRun, f *forecast.For
 		b.line("  the assumed path ends %s: %s", d.Status, d.Reason)
 	}
 	b.effects(f)
+	b.flows(f.Flows)
 	b.forecast(f)
 	return b.Text()
 }
 
 func (b *blueprintWriter) line(format display.Literal, args ...any) { b.Line(format, args...) }
 
-// value is a text on one line. A long one has its length and digest, and is cut unless all is
+// value returns a text on one line. A long one has its length and digest, and is cut unless all is
 // shown.
 func (b *blueprintWriter) value(text string) string {
 	shown := display.Line(text)
@@ -74,7 +76,7 @@ func (b *blueprintWriter) value(text string) string {
 	return fmt.Sprintf("%s (%d bytes, SHA-256 %x)", shown, len(text), sha256.Sum256([]byte(text)))
 }
 
-// atMost is a bound in words.
+// atMost returns a bound in words.
 func atMost(n forecast.Count, noun string) string {
 	switch n {
 	case 0:
@@ -275,6 +277,29 @@ func (b *blueprintWriter) effect(e *forecast.Effect) {
 		assumed = fmt.Sprintf("%d assumed", e.Assumed)
 	}
 	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, effectWords(e.Kind), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
+}
+
+// flows writes what the policy on the flow of information lets through.
+func (b *blueprintWriter) flows(r *flow.Report) {
+	if r == nil {
+		return
+	}
+	b.line("")
+	b.line("information, at worst, by the policy of the tool files:")
+	for i, s := range r.Sinks {
+		if i == maxListed {
+			b.line("  … and %d more; plc flow has them all", len(r.Sinks)-i)
+			break
+		}
+		decided := ""
+		if s.Verdict() == flow.Decided {
+			decided = "decided by what is "
+		}
+		b.line("  %s: %s%s; the policy wants %s", s.Name(), decided, r.Policy.Words(s.Worst()), r.Policy.BoundWords(s.Bound))
+	}
+	for _, d := range r.Drops {
+		b.line("  what %q gives does not carry the labels of its params", d.Tool)
+	}
 }
 
 func (b *blueprintWriter) forecast(f *forecast.Forecast) {

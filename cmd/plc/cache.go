@@ -15,7 +15,7 @@ import (
 	"github.com/plc-lang/plc/tool/guard"
 )
 
-// cacheSuffix is what the name of a store's cache ends in.
+// cacheSuffix ends the name of a store's cache.
 const cacheSuffix = "-cache"
 
 // memory is the cache beside a store. It is opened when a call asks it.
@@ -34,6 +34,9 @@ var _ guard.Memory = (*memory)(nil)
 // results are remembered as long as the process lives.
 func (env *environment) memoryBeside(storeFlag string) error {
 	path, err := storePath(storeFlag)
+	if err == nil {
+		path, err = localPath(path)
+	}
 	if path == "" || err != nil {
 		return err
 	}
@@ -55,7 +58,7 @@ func (m *memory) cache() *sqlite.Cache {
 	return m.opened
 }
 
-// keyed is a key that is of the current folder.
+// keyed returns the key for the current folder.
 func (m *memory) keyed(key []byte) []byte {
 	sum := sha256.Sum256(append([]byte(m.folder+"\x00"), key...))
 	return sum[:]
@@ -97,6 +100,9 @@ func (m *memory) close() {
 // It reports how many results went.
 func cleanCache(ctx context.Context, storeFlag string) (int, error) {
 	path, err := storePath(storeFlag)
+	if err == nil {
+		path, err = localPath(path)
+	}
 	if path == "" || err != nil {
 		return 0, err
 	}

@@ -43,8 +43,8 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		checkCommand(env), runCommand(env), solveCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
-		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env),
-		diffCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), toolsCommand(env), mcpCommand(env), serveCommand(env), tokenCommand(env), versionCommand(env),
+		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env), flowCommand(env),
+		diffCommand(env), testCommand(env), undoCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), toolsCommand(env), mcpCommand(env), serveCommand(env), tokenCommand(env), versionCommand(env),
 	)
 	addProject(env, root)
 	root.InitDefaultHelpCmd()
@@ -69,7 +69,7 @@ func giveExamples(root *cobra.Command) {
 	}
 }
 
-// help is plc help.
+// help runs plc help.
 func help(c *cobra.Command, args []string) error {
 	found, rest, err := c.Root().Find(args)
 	switch {
@@ -103,7 +103,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q; %s", word, meant(word, names, "plc --help lists them"))
 }
 
-// meant is what somebody may have meant, or else where to look.
+// meant suggests a word that the user may have meant, or else says where to look.
 func meant(word string, names iter.Seq[string], otherwise string) string {
 	if near, ok := spell.Nearest(word, names); ok {
 		return fmt.Sprintf("did you mean %s?", near)
@@ -111,7 +111,7 @@ func meant(word string, names iter.Seq[string], otherwise string) string {
 	return otherwise
 }
 
-// flagError is what is said of flags that can't be read.
+// flagError returns the error for flags that can't be read.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -127,7 +127,8 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("there is no flag --%s; see %s --help", name, c.CommandPath())
 }
 
-// wants is the check of how many arguments a command takes. A max of -1 is no bound.
+// wants checks the number of arguments of a command. A max of -1 is no limit. A max of -1 is no
+// bound.
 func wants(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		name := strings.TrimPrefix(c.CommandPath(), "plc ")
@@ -253,7 +254,7 @@ func completePlans(most int) cobra.CompletionFunc {
 		if most >= 0 && len(args) >= most {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return []string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt
+		return []string{"json", "jsonc", "yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 

@@ -23,7 +23,16 @@ func begun(t *testing.T, dir string, args ...string) *exec.Cmd {
 // begunProgram is begun for any program.
 func begunProgram(t *testing.T, dir, name string, args ...string) *exec.Cmd {
 	t.Helper()
+	return begunTo(t, dir, nil, name, args...)
+}
+
+// begunTo is begunProgram with a place for what the program says on standard error.
+func begunTo(t *testing.T, dir string, stderr *os.File, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	c := exec.Command(name, args...)
+	if stderr != nil {
+		c.Stderr = stderr
+	}
 	c.Dir, c.Env = dir, append(os.Environ(), "PLC_STORE="+filepath.Join(dir, "runs.db"))
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {

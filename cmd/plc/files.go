@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
-// shownName is what findings call a file.
+// shownName returns the name of a file in findings.
 func shownName(name string) string {
 	if name == "-" {
 		return "<stdin>"
@@ -112,14 +113,14 @@ func canWrite(name string) error {
 	return err
 }
 
-// quote is a JSON string that says s.
+// quote returns s as a JSON string.
 func quote(s string) []byte { return jsonscan.Encode(s) }
 
 // isObject reports whether an argument is meant as a JSON object and not as a
 // file's name.
 func isObject(arg string) bool { return strings.HasPrefix(strings.TrimSpace(arg), "{") }
 
-// inline is a JSON value that is given in an argument.
+// inline reads a JSON value that is given in an argument.
 func inline(arg string) (compile.Given, error) {
 	return plc.ReadJSON(diag.NewFile("<argument>", []byte(arg)))
 }
@@ -129,11 +130,36 @@ func (env *environment) jsonFile(name string) (compile.Given, error) {
 	return jsonText(name, env.readFile)
 }
 
-// jsonText is the JSON value in a file.
+// jsonText reads the JSON value in a file.
 func jsonText(name string, read func(name string) ([]byte, error)) (compile.Given, error) {
 	text, err := read(name)
 	if err != nil {
 		return compile.Given{}, err
 	}
 	return plc.ReadJSON(diag.NewFile(shownName(name), bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+}
+
+// absolute makes names of files hold in another folder.
+func absolute(names ...*string) error {
+	for _, name := range names {
+		if *name == "" || *name == "-" {
+			continue
+		}
+		abs, err := filepath.Abs(*name)
+		if err != nil {
+			return err
+		}
+		*name = abs
+	}
+	return nil
+}
+
+// planSource reads a plan. One that is too large is cut one byte after the most that a plan may
+// have: the reader of plans reports it.
+func (env *environment) planSource(name string) (*diag.File, error) {
+	text, err := env.readText(name)
+	if err != nil {
+		return nil, err
+	}
+	return diag.NewFile(shownName(name), text), nil
 }

@@ -18,8 +18,8 @@ import (
 
 // fmtFlags are the flags of plc fmt.
 type fmtFlags struct {
-	write, check bool
-	from         string
+	write, check, dagger bool
+	from                 string
 }
 
 func fmtCommand(env *environment) *cobra.Command {
@@ -30,22 +30,28 @@ func fmtCommand(env *environment) *cobra.Command {
 		Long: `Write plans in canonical form: one call a line where it fits, expressions spaced and
 quoted alike. Comments, the order of members, numbers and text stay as they are.
 FILE may be - for standard input. With --from llm the plan in a model's answer is
-written, mended where it has to be; standard error says where.`,
+written, mended where it has to be; standard error says where.
+
+With --dagger, $state.user is written †state.user, and within text †{state.user}; so are
+$input and the names of data. A plan in YAML has no canonical form here: --dagger changes
+the dollar signs and nothing else, and plc convert writes the plan in JSON.`,
 		Example: `  plc fmt plan.json
   plc fmt -w plans/*.json
-  plc fmt --check plans/*.json`,
+  plc fmt --check plans/*.json
+  plc fmt -w --dagger plan.json`,
 		Args:              wants(1, -1, "a plan"),
 		ValidArgsFunction: completePlans(-1),
 		RunE:              func(_ *cobra.Command, args []string) error { return env.formatAll(args, &f) },
 	}
 	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the result to the file")
 	c.Flags().BoolVar(&f.check, "check", false, "list the files that are not in canonical form, and exit 1 if there are any")
+	c.Flags().BoolVar(&f.dagger, "dagger", false, "write † for the $ of references such as $state.user")
 	addFrom(c, &f.from)
 	return c
 }
 
-// formatAll is plc fmt. A file with a fault does not keep the others from being
-// formatted; the worst decides the exit code.
+// formatAll runs plc fmt. A file with a fault does not keep the others from being formatted; the
+// worst decides the exit code.
 func (env *environment) formatAll(names []string, f *fmtFlags) error {
 	if f.write && f.check {
 		return errors.New("-w changes files and --check only lists them: give one of the two")
@@ -83,17 +89,31 @@ func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 	if err != nil {
 		return 0, err
 	}
+	given := src.Text
 	doc, findings, err := plc.Parse(src, f.from)
 	if err != nil {
 		return 0, err
 	}
-	out, err := lang.Format(doc)
-	if err != nil {
-		env.showFindings(findings)
-		return exitErrors, nil
+	if f.dagger {
+		if src, err = env.withDaggers(src, doc); err != nil {
+			return 0, err
+		}
+		if doc, findings, err = plc.Parse(src, f.from); err != nil {
+			return 0, err
+		}
+	}
+	out := src.Text
+	switch {
+	case !doc.YAML():
+		if out, err = lang.Format(doc); err != nil {
+			env.showFindings(findings)
+			return exitErrors, nil
+		}
+	case !f.dagger:
+		return 0, fmt.Errorf("%s is written in YAML, for which there is no canonical form; plc convert writes it in JSON", shownName(name))
 	}
 	env.showFindings(mended(findings))
-	same := bytes.Equal(out, src.Text)
+	same := bytes.Equal(out, given)
 	switch {
 	case f.check && same, f.write && same:
 		return exitDone, nil
@@ -107,8 +127,26 @@ func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 	return exitDone, err
 }
 
-// mended is what was changed in an answer to read its plan: the text that is written
-// is not the one that was given.
+// withDaggers returns a plan with † for the $ of its references. Those that can't be written there
+// are shown.
+func (env *environment) withDaggers(src *diag.File, doc *lang.Document) (*diag.File, error) {
+	found := lang.Daggers(doc)
+	var fixes []*diag.Fix
+	var left diag.List
+	for _, f := range found {
+		if f.Fix != nil {
+			fixes = append(fixes, f.Fix)
+		} else {
+			left = append(left, f)
+		}
+	}
+	env.showFindings(left)
+	text, err := diag.ApplyFixes(src.Text, fixes)
+	return diag.NewFile(src.Name, text), err
+}
+
+// mended returns the repairs that were needed to read the plan in an answer: the text that is
+// written is not the one that was given.
 func mended(l diag.List) diag.List {
 	return slices.DeleteFunc(l, func(f diag.Finding) bool { return f.Code != diag.Mended })
 }

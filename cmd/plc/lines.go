@@ -25,7 +25,7 @@ func addLines(c *cobra.Command, jsonl *string) {
 	must(c.MarkFlagFilename("jsonl", "jsonl", "json", "csv"))
 }
 
-// planOrLines is the check of the arguments of a command that takes one plan, or --jsonl.
+// planOrLines checks the arguments of a command that takes one plan, or --jsonl.
 func planOrLines(jsonl *string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -40,31 +40,31 @@ func planOrLines(jsonl *string) cobra.PositionalArgs {
 
 // line is one of the plans of a file with many.
 type line struct {
-	*checkedPlan
+	*plc.ListedPlan
 	*settings
 }
 
-// name is the name of the plan in the record of its run.
-func (l *line) name() string { return fmt.Sprintf("%s:%d", shownName(l.checkedPlan.name), l.Line) }
+// name returns the name of the plan in the record of its run.
+func (l *line) name() string { return fmt.Sprintf("%s:%d", shownName(l.Name), l.Line) }
 
-// label is what text calls the plan: its place, and its id if it has one.
+// label returns the plan's name in text output: its place, and its id if it has one.
 func (l *line) label() display.Text {
 	if l.ID == nil {
 		return display.Line(l.name())
 	}
-	return display.Sprintf("%s (%s)", display.Line(l.name()), display.Line(l.id()))
+	return display.Sprintf("%s (%s)", display.Line(l.name()), display.Line(l.ShownID()))
 }
 
 // load compiles the plan. One whose line can't be read has no calls.
 func (l *line) load() *loaded {
-	file := l.file
+	file := l.File
 	if file == nil {
-		file = diag.NewFile(shownName(l.checkedPlan.name), nil)
+		file = diag.NewFile(shownName(l.Name), nil)
 	}
 	p := l.CheckLine(file, l.name())
-	if l.file == nil {
+	if l.File == nil {
 		p.Program, _ = compile.Compile(&lang.Document{File: file}, nil)
-		p.Findings = l.checkedPlan.Findings
+		p.Findings = l.ListedPlan.Findings
 	}
 	out := newLoaded(p)
 	out.findings = p.AllFindings()
@@ -75,18 +75,14 @@ func (l *line) load() *loaded {
 // as a line of JSON. An error about one plan is its result, and the next one goes on. The exit
 // code is the one that matters most of those of the plans.
 func (env *environment) eachLine(ctx context.Context, name string, s *settings, do func(*line) (any, error)) error {
-	src, err := env.lineSource(name)
-	if err != nil {
-		return err
-	}
-	plans, err := plansIn(src, name, s.Fields())
+	plans, err := s.ListPlans(name)
 	if err != nil {
 		return err
 	}
 	var worst error
 	for p := range plans {
-		if p.err != nil { // the rest of the file can't be read
-			env.complain(p.err)
+		if p.Err != nil { // the rest of the file can't be read
+			env.complain(p.Err)
 			return exit(exitUsage)
 		}
 		doc, err := env.lineResult(&line{p, s}, do)
@@ -106,12 +102,12 @@ func (env *environment) eachLine(ctx context.Context, name string, s *settings, 
 	return worst
 }
 
-// lineResult is what do gives for a plan. An error that is no exit code, or a panic, is the
+// lineResult returns the result of do for a plan. An error that is no exit code, or a panic, is the
 // result: a fault of one plan touches no other.
 func (env *environment) lineResult(l *line, do func(*line) (any, error)) (doc any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			doc, err = lineError{diag.Panic(l.file, p).Message}, exit(exitUsage)
+			doc, err = lineError{diag.Panic(l.File, p).Message}, exit(exitUsage)
 		}
 	}()
 	doc, err = do(l)
@@ -128,7 +124,7 @@ type lineError struct {
 	Error string `json:"error"`
 }
 
-// worse is the one of two exit codes that matters more.
+// worse returns the one of two exit codes that matters more.
 func worse(a, b error) error {
 	for _, code := range []exit{exitCancelled, exitUsage, exitErrors, exitFailed, exitRejected, exitPaused} {
 		if a == code || b == code {
@@ -139,7 +135,7 @@ func worse(a, b error) error {
 }
 
 // writeLine writes an object as one line, after the id and the line of its plan.
-func (env *environment) writeLine(p *checkedPlan, doc any) error {
+func (env *environment) writeLine(p *plc.ListedPlan, doc any) error {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -161,7 +157,7 @@ type graphed struct {
 	Findings diag.List       `json:"findings"`
 }
 
-// graphLines is plc graph of the plans of a file.
+// graphLines runs plc graph for the plans of a file.
 func (env *environment) graphLines(ctx context.Context, name string, s *settings, depth int) error {
 	return env.eachLine(ctx, name, s, func(l *line) (any, error) {
 		plan := l.load()
@@ -173,18 +169,18 @@ func (env *environment) graphLines(ctx context.Context, name string, s *settings
 	})
 }
 
-// convertLines is plc convert of the plans of a file.
+// convertLines runs plc convert for the plans of a file.
 func (env *environment) convertLines(ctx context.Context, s *settings, f *convertFlags) error {
 	return env.eachLine(ctx, f.jsonl, s, func(l *line) (any, error) {
-		out := &converted{Findings: l.checkedPlan.Findings}
-		if l.file != nil {
-			out = s.convert(l.file, f.to)
+		out := &converted{Findings: l.ListedPlan.Findings}
+		if l.File != nil {
+			out = s.convert(l.File, f.to)
 		}
 		return out, verdict(out.Findings, false)
 	})
 }
 
-// planLines is plc plan of the plans of a file.
+// planLines runs plc plan for the plans of a file.
 func (env *environment) planLines(c *cobra.Command, f *planOptions) error {
 	switch {
 	case f.output != "" || f.full:
@@ -216,7 +212,7 @@ var errOnlyJSON = errors.New("--jsonl writes lines of JSON: leave --format out")
 // errOneTemplate is the error of --jsonl with --instances.
 var errOneTemplate = errors.New("--instances is for one plan, without --jsonl")
 
-// runLines is plc run of the plans of a file.
+// runLines runs plc run for the plans of a file.
 func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 	switch {
 	case f.spec.Instances.Name != "":
@@ -262,7 +258,7 @@ func (env *environment) runLine(ctx context.Context, l *line, f *runFlags) (doc 
 	return doc, err
 }
 
-// notRun is the document of a plan that must not run.
+// notRun returns the document for a plan that must not run.
 func (p *prepared) notRun() document {
 	return document{Result: p.NotRun("", invalidPlan, whyInvalid(p.findings))}
 }

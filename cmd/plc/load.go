@@ -103,6 +103,11 @@ func (f *planFlags) finish(c *cobra.Command) error {
 // engine returns what checks and runs plans. The store is opened when something needs it;
 // nil is none.
 func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine {
+	return env.newEngine(env.config(store))
+}
+
+// config returns the configuration of engines: what they have and may reach.
+func (env *environment) config(store func() (journal.Store, error)) plc.Config {
 	c := plc.Config{Environ: os.Environ(), Open: env.open, OpenStore: store, Version: version(), OnServers: env.endable}
 	if env.memory != nil {
 		c.Memory = env.memory
@@ -110,12 +115,17 @@ func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine 
 	if env.canAsk() {
 		c.AskServer = env.answerServer
 	}
+	return c
+}
+
+// newEngine returns an engine that is closed when the process ends.
+func (env *environment) newEngine(c plc.Config) *plc.Engine {
 	e := plc.New(c)
 	env.keepEngine(e)
 	return e
 }
 
-// settings is what plans are compiled against. It is read once, for any number of plans.
+// settings holds what plans are compiled against. It is read once, for any number of plans.
 type settings struct {
 	*plc.Checker
 	compile *compile.Options
@@ -179,8 +189,8 @@ func (env *environment) load(name string, s *settings) (*loaded, error) {
 	return newLoaded(p), nil
 }
 
-// loadOne is load for the commands of one plan: what is said of the tool files is
-// said of the plan.
+// loadOne loads the plan of a command that takes one: findings about the tool files count as
+// findings about the plan.
 func (env *environment) loadOne(name string, s *settings) (*loaded, error) {
 	l, err := env.load(name, s)
 	if err == nil {
@@ -226,7 +236,7 @@ func (env *environment) hintTools(s *settings, l diag.List, plan string) {
 	}
 }
 
-// toolFileBeside is a tool file in the folder of a plan, or FILE.
+// toolFileBeside returns the name of a tool file in the folder of a plan, or FILE.
 func toolFileBeside(plan string) string {
 	for _, name := range []string{"tools.yaml", "tools.yml", "tools.json"} {
 		name = filepath.Join(filepath.Dir(plan), name)

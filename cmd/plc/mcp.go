@@ -20,6 +20,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/postgres"
 )
 
 // gatewayFlags are the flags of plc mcp.
@@ -34,7 +35,7 @@ type gatewayFlags struct {
 // tokenVariable is the variable with the token that HTTP clients have to send.
 const tokenVariable = "PLC_MCP_TOKEN"
 
-// minToken is how long that token has to be.
+// minToken is the minimum length of that token.
 const minToken = 16
 
 func mcpCommand(env *environment) *cobra.Command {
@@ -104,7 +105,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 	}
 	defer store.Close()
 	g, err := gateway.New(ctx, gateway.Options{
-		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Store: store, Spec: f.spec,
+		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Spec: f.spec,
 		MaxRuns: f.runs, Version: version(), Approve: f.answerText,
 	})
 	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
@@ -130,7 +131,7 @@ func (env *environment) serveAgents(ctx context.Context, f *gatewayFlags) error 
 func (f *gatewayFlags) answerText(run string) string {
 	command := "plc approve " + run
 	if f.store != "" {
-		command += fmt.Sprintf(" --store %q", f.store)
+		command += fmt.Sprintf(" --store %q", postgres.WithoutPassword(f.store))
 	}
 	return "a person runs this in a terminal, which shows what is asked: " + command
 }

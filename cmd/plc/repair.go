@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/journal/sqlite"
 )
 
@@ -45,7 +49,7 @@ long tools took are kept as well, as far as they are undamaged. Loops of plc sol
 	return c
 }
 
-// repaired is what plc runs repair --format json prints.
+// repaired is the output of plc runs repair --format json.
 type repaired struct {
 	Store  string        `json:"store"`
 	Whole  bool          `json:"whole"`
@@ -62,11 +66,11 @@ type repairedRun struct {
 }
 
 func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) error {
-	runs, faults, err := sqlite.Damage(c.Context(), path)
+	runs, faults, salvage, err := damage(c.Context(), path)
 	if err != nil {
 		return errors.New(trimJournal(err))
 	}
-	out := repaired{Store: path, Whole: len(faults) == 0, Faults: []string{}, Runs: []repairedRun{}}
+	out := repaired{Store: postgres.WithoutPassword(path), Whole: len(faults) == 0, Faults: []string{}, Runs: []repairedRun{}}
 	for _, f := range faults {
 		out.Faults = append(out.Faults, trimJournal(f))
 	}
@@ -83,9 +87,10 @@ func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) e
 		out.Runs = append(out.Runs, e)
 	}
 	if to != "" {
-		if _, err := sqlite.Salvage(c.Context(), path, to); err != nil {
+		if err := salvage(to); err != nil {
 			return errors.New(trimJournal(err))
 		}
+		to = postgres.WithoutPassword(to)
 		out.To = &to
 	}
 	if err := env.tellRepair(&out, runs, asJSON); err != nil {
@@ -97,7 +102,52 @@ func (env *environment) repair(c *cobra.Command, path, to string, asJSON bool) e
 	return nil
 }
 
-func (env *environment) tellRepair(out *repaired, runs []*sqlite.Repair, asJSON bool) error {
+// damage looks at a file or at a database, and returns what makes a new store of what can be kept.
+func damage(ctx context.Context, path string) (runs []*journal.Repair, faults []error, salvage func(to string) error, err error) {
+	if !postgres.IsURL(path) {
+		runs, faults, err = sqlite.Damage(ctx, path)
+		return runs, faults, func(to string) error {
+			if postgres.IsURL(to) {
+				return errors.New("what is kept of a file goes into a file; name one")
+			}
+			_, err := sqlite.Salvage(ctx, path, to)
+			return err
+		}, err
+	}
+	s, err := postgres.Open(path, &postgres.Options{ReadOnly: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer s.Close()
+	runs, faults, err = s.Damage(ctx)
+	return runs, faults, func(to string) error { return salvageShared(ctx, path, runs, to) }, err
+}
+
+// salvageShared copies what can be kept of the runs of a database to a new store.
+func salvageShared(ctx context.Context, path string, runs []*journal.Repair, to string) error {
+	from, err := postgres.Open(path, &postgres.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if !postgres.IsURL(to) && !missing(to) {
+		return fmt.Errorf("%s is there already; name a file that is not", to)
+	}
+	s, err := open(to, false)
+	if err != nil {
+		return err
+	}
+	there, err := s.Runs(ctx, journal.Filter{Limit: 1})
+	if err == nil && len(there) > 0 {
+		err = fmt.Errorf("%s has runs already; name another schema (search_path=NAME)", postgres.Name(to))
+	}
+	if err == nil {
+		err = from.Salvage(ctx, runs, s)
+	}
+	return errors.Join(err, s.Close())
+}
+
+func (env *environment) tellRepair(out *repaired, runs []*journal.Repair, asJSON bool) error {
 	if asJSON {
 		return env.writeJSON(out)
 	}

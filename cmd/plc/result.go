@@ -16,17 +16,24 @@ import (
 // invalidPlan is the status of a plan with errors: there is no run.
 const invalidPlan exec.Status = "invalid"
 
-// document is what plc run --format json prints (cli, "JSON shapes").
+// document is the output of plc run --format json (cli, "JSON shapes").
 type document struct {
 	*exec.Result
 	Instances instanceMap        `json:"instances"`
 	Forecast  *forecast.Forecast `json:"forecast"` // of a lazy plan
+	Undo      *undoneBy          `json:"undo,omitempty"`
+}
+
+// undoneBy says how a run was undone.
+type undoneBy struct {
+	Run    string `json:"run"`    // that undoes it
+	Status string `json:"status"` // "undoing", "undone" or "undoneInPart"
 }
 
 // instanceMap are instances by their names, in the order of the plan.
 type instanceMap []exec.InstanceResult
 
-// MarshalJSON is an object whose members keep their order.
+// MarshalJSON returns an object whose members keep their order.
 func (m instanceMap) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -46,7 +53,7 @@ func (m instanceMap) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// exitOf is the exit code of a run.
+// exitOf returns the exit code of a run.
 func exitOf(s exec.Status) error {
 	switch s {
 	case exec.Completed:
@@ -120,7 +127,7 @@ func (env *environment) tellEnd(l *loaded, res *exec.Result) {
 	showCalls(env.stderr, res.Calls)
 }
 
-// onlyErrors are the findings of a run that are errors: a plan with any does not run.
+// onlyErrors returns the findings of a run that are errors: a plan with any does not run.
 func onlyErrors(l diag.List) (faults diag.List) {
 	for i := range l {
 		if l[i].Severity == diag.Error {
@@ -130,8 +137,8 @@ func onlyErrors(l diag.List) (faults diag.List) {
 	return faults
 }
 
-// gave is what a run gave: its output, or the state when the plan has none; with
-// instances an object of that of each.
+// gave returns the result of a run: its output, or the state when the plan has none; with
+// instances, an object with the result of each.
 func gave(l *loaded, res *exec.Result) any {
 	pick := func(output, state json.RawMessage) json.RawMessage {
 		if l.prog.Output == nil {
@@ -161,7 +168,7 @@ func gave(l *loaded, res *exec.Result) any {
 // isTemplate reports whether a run was one of a template, for the instances of its document.
 func isTemplate(l *loaded, res *exec.Result) bool { return l.prog.Template && len(res.Instances) > 0 }
 
-// headlineOfEach is what became of the instances of a template in one line.
+// headlineOfEach sums up the instances of a template in one line.
 func headlineOfEach(res *exec.Result) string {
 	counts := map[exec.Status]int{}
 	for i := range res.Instances {
@@ -185,7 +192,7 @@ func (env *environment) showEach(res *exec.Result) {
 	}
 }
 
-// headline is what became of a run in one line. The table says why a call failed.
+// headline sums up a run in one line. The table says why a call failed.
 func headline(res *exec.Result) string {
 	n := map[exec.Status]int{}
 	told := false
@@ -250,7 +257,7 @@ func showCalls(w io.Writer, calls []exec.CallResult) {
 	show(w, b.Text())
 }
 
-// unfinished are the calls that did not complete; those with the same reason share a row.
+// unfinished returns the calls that did not complete; those with the same reason share a row.
 func unfinished(calls []exec.CallResult) []*row {
 	var rows []*row
 	known := map[[2]string]*row{}
@@ -271,7 +278,7 @@ func unfinished(calls []exec.CallResult) []*row {
 	return rows
 }
 
-// names are the calls of a row, as many as fit.
+// names returns the calls of a row, as many as fit.
 func (r *row) names() display.Text {
 	s := r.ids[0].Cut(maxIDs)
 	for i, id := range r.ids[1:] {
@@ -284,10 +291,10 @@ func (r *row) names() display.Text {
 	return s
 }
 
-// nameOf is how a call is named: with its instance, if it works on one.
+// nameOf returns the name of a call: with its instance, if it works on one.
 func nameOf(c *exec.CallResult) display.Text { return callName(c.ID, c.Instance) }
 
-// callName is how a call is named that may work on an instance.
+// callName returns the name of a call that may work on an instance.
 func callName(call, instance string) display.Text {
 	if instance != "" {
 		return display.Sprintf("%s of %s", display.Name(call), display.Name(instance))
@@ -302,7 +309,7 @@ func fate(c *exec.CallResult) string {
 	return string(c.Status)
 }
 
-// why is the reason of a call that did not complete.
+// why returns the reason why a call did not complete.
 func why(c *exec.CallResult) string {
 	s := c.Reason
 	switch {

@@ -105,7 +105,7 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	}
 	defer store.Close()
 	s, err := server.New(ctx, server.Options{
-		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Store: store, Spec: f.spec, Tokens: tokens,
+		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Spec: f.spec, Tokens: tokens,
 		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
 	})
 	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {

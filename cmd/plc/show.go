@@ -40,7 +40,7 @@ Nothing is called for that: the plan is walked with what the record has.`,
 	return c
 }
 
-// show is plc show.
+// show runs plc show.
 func (env *environment) show(ctx context.Context, w *walked) error {
 	given, err := w.store.Given(ctx, w.sum.Run)
 	if err != nil {
@@ -56,14 +56,21 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
 	past.timed(res, w.sum, questions)
+	undo, err := env.undone(ctx, w)
+	if err != nil {
+		return err
+	}
 	switch {
 	case w.asJSON && w.batch != nil:
 		return w.batch.writeDocument(env.stdout, res)
 	case w.asJSON:
-		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast})
+		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast, Undo: undo})
 	}
 	out := newBuffered(env.stdout)
 	showGiven(out, w.sum, given)
+	if undo != nil {
+		showf(out, "undo       %s, by the run %s\n", undo.Status, undo.Run)
+	}
 	if w.batch != nil {
 		showf(out, "%s\n", display.Text{})
 		w.batch.write(out, res)
@@ -97,7 +104,8 @@ func (env *environment) showWaiting(ctx context.Context, out io.Writer, store jo
 	return nil
 }
 
-// statusOf is what became of a run: what its record says, since a walk of it ends where it ends.
+// statusOf returns the status of a run from its record, since a walk of it ends where the record
+// ends.
 func statusOf(sum *journal.Summary, res *exec.Result) (exec.Status, string) {
 	if sum.Status == res.Status && sum.Reason == "" {
 		return res.Status, res.Reason
@@ -113,7 +121,7 @@ type callPast struct {
 	gave           json.RawMessage
 }
 
-// runPast is what the record knows of calls, by instance and path.
+// runPast holds what the record knows of calls, by instance and path.
 type runPast map[callAt]*callPast
 
 type callAt struct{ instance, path string }
@@ -253,7 +261,7 @@ func isBelow(path, above string) bool {
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
 }
 
-// pathOf is the path of a call of the plan itself.
+// pathOf returns the path of a call of the plan itself.
 func pathOf(id string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3").Replace(id)
 }
@@ -364,7 +372,7 @@ func showQuestions(w io.Writer, all []*journal.Question) {
 	}
 }
 
-// questionOf is an open question, as a person is shown it: all of it is what its digest is of.
+// questionOf returns an open question as a person is shown it, which is all that its digest covers.
 func questionOf(q *journal.Question) (*asked, error) {
 	switch {
 	case q.Terms == nil:

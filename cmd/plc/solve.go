@@ -1,51 +1,34 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/loop/flux"
 	"github.com/plc-lang/plc/tool/model"
 )
 
 // solveFlags are the flags of plc solve.
 type solveFlags struct {
 	runFlags
-	model    string
-	strategy string // of --on-failure
-	style    string
-	styleOpt string // the file of its options
-
-	styleText json.RawMessage // what is in that; nil when there is none
-	context   string
-	schema    string
-	maxTurns  int
-	repairs   int
-	fixes     bool
-	whole     bool
-	reflect   string
-	ledgers   bool
-	resume    string
-	list      bool           // the functions of the style, and no more
-	read      []journal.Text // for the records of the runs
-
-	changed func(flag string) bool // whether a flag was given
-
-	id    string            // of a loop that goes on
-	given map[string]string // its flags, as they are recorded
-	log   *solveLog         // its record
-	args  []string
+	task    plc.Task
+	text    struct{ options, context, schema string } // what --style-options, --context and --schema say
+	repairs int                                       // of --max-repairs
+	resume  string
+	list    bool // the functions of the style, and no more
 }
 
 func solveCommand(env *environment) *cobra.Command {
@@ -86,31 +69,32 @@ Exit 0 with an output, 3 without one, 4 when somebody has to answer, 5 when a pl
 		},
 	}
 	f.addGiven(c)
-	f.addBudget(c)
 	f.addTask(c)
 	return c
 }
 
-// addTask adds what is of a loop.
+// addTask adds the flags about the loop.
 func (f *solveFlags) addTask(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
-	fl.StringVar(&f.style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
-	fl.StringVar(&f.styleOpt, "style-options", "", "options of the style flux, tea, agentframework or planning, a JSON file with the names that the style has for them")
-	fl.StringVar(&f.context, "context", "", "messages of a context, or a request {schema, context}, in a file; it may bring the goal along")
-	fl.StringVar(&f.schema, "schema", "", "JSON Schema of the output, a file")
-	fl.IntVar(&f.maxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))
+	fl.Float64Var(&f.spec.Limits.Tokens, "max-tokens", 0, "most tokens that the model and the calls may use; 0 is no bound")
+	fl.Float64Var(&f.spec.Limits.Cost, "max-cost", 0, "most that they may cost; 0 is no bound")
+	fl.StringVar(&f.task.Model, "model", "", "the model that plans, by its name in the tool files; the default is the one that is called default")
+	fl.StringVar(&f.task.Style, "style", "plan", "whose loop: plan (plc's own), flux, tea, agentframework or planning")
+	fl.StringVar(&f.text.options, "style-options", "", "options of the style flux, tea, agentframework or planning, a JSON file with the names that the style has for them")
+	fl.StringVar(&f.text.context, "context", "", "messages of a context, or a request {schema, context}, in a file; it may bring the goal along")
+	fl.StringVar(&f.text.schema, "schema", "", "JSON Schema of the output, a file")
+	fl.IntVar(&f.task.MaxTurns, "max-turns", 0, fmt.Sprintf("most plans that are run (default %d)", loop.DefaultMaxTurns))
 	fl.IntVar(&f.repairs, "max-repairs", loop.DefaultMaxRepairs, "how often in a row a faulty plan goes back to the model")
-	fl.BoolVar(&f.fixes, "apply-fixes", false, "mend a faulty plan by the fixes of its findings, when that makes it sound and calls no other tool")
-	fl.BoolVar(&f.whole, "whole", false, "start nothing before a plan is whole")
-	fl.StringVar(&f.reflect, "reflect", "never", "when the model looks at what has come of its plan and decides whether it goes on: never (each answer is a plan), end or batch")
-	fl.BoolVar(&f.ledgers, "ledgers", false, "keep a task ledger and a progress ledger, and have another plan made when the work stalls")
+	fl.BoolVar(&f.task.ApplyFixes, "apply-fixes", false, "mend a faulty plan by the fixes of its findings, when that makes it sound and calls no other tool")
+	fl.BoolVar(&f.task.Whole, "whole", false, "start nothing before a plan is whole")
+	fl.StringVar(&f.task.Reflect, "reflect", "never", "when the model looks at what has come of its plan and decides whether it goes on: never (each answer is a plan), end or batch")
+	fl.BoolVar(&f.task.Ledgers, "ledgers", false, "keep a task ledger and a progress ledger, and have another plan made when the work stalls")
 	fl.IntVar(&f.spec.Revisions.Max, "max-revisions", 0, "how often a plan may be replaced because of a failure; 0 is no bound")
 	fl.BoolVar(&f.spec.Lazy, "lazy", false, "have a whole plan first, show it, and ask before it runs")
 	fl.BoolVar(&f.yes, "yes", false, "approve what would be asked")
 	fl.BoolVar(&f.spec.NoCache, "no-cache", false, "remember no results, whatever the tool file says")
 	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
-	fl.StringVar(&f.strategy, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
+	fl.StringVar(&f.task.OnFailure, "on-failure", "replan_remaining", "a failure that the plan does not handle: replan_remaining, insert_recovery, skip_and_continue, abort or ask_user")
 	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip; counts with --resume as well")
 	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that all of it may take, as in 5m; 0 is no bound")
@@ -122,7 +106,7 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	addFormat(c, &f.format, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the runs is kept: a path, or none")
-	complete(c, "style", styleNames()...)
+	complete(c, "style", plc.Styles()...)
 	complete(c, "reflect", "never", "end", "batch")
 	complete(c, "approve", "all", "destructive", "none")
 	complete(c, "on-failure", strategyNames()...)
@@ -131,87 +115,199 @@ func (f *solveFlags) addTask(c *cobra.Command) {
 	completeFiles(c, "jsonl", "record", "replay", "events")
 }
 
-// addBudget adds the bounds of what may be used up.
-func (f *planFlags) addBudget(c *cobra.Command) {
-	fl := c.Flags()
-	fl.Float64Var(&f.spec.Limits.Tokens, "max-tokens", 0, "most tokens that the model and the calls may use; 0 is no bound")
-	fl.Float64Var(&f.spec.Limits.Cost, "max-cost", 0, "most that they may cost; 0 is no bound")
-}
-
-// strategies are the values of --on-failure.
-func strategies() map[string]loop.Strategy {
-	return map[string]loop.Strategy{
-		"replan_remaining": loop.ReplanRemaining, "insert_recovery": loop.InsertRecovery,
-		"skip_and_continue": loop.SkipAndContinue, "abort": loop.Abort, "ask_user": loop.AskUser,
+// strategyNames returns the values of --on-failure.
+func strategyNames() (names []string) {
+	for _, st := range loop.Strategies() {
+		names = append(names, st.String())
 	}
+	return names
 }
 
-func strategyNames() []string {
-	return []string{"replan_remaining", "insert_recovery", "skip_and_continue", "abort", "ask_user"}
+// complete sets the task that the flags describe. What a flag says only by default is left to the
+// task.
+func (f *solveFlags) complete(c *cobra.Command, goal string) error {
+	if _, err := wantsJSON(f.format); err != nil {
+		return err
+	}
+	if err := f.finish(c); err != nil {
+		return err
+	}
+	t := &f.task
+	for flag, value := range map[string]*string{"style": &t.Style, "on-failure": &t.OnFailure, "reflect": &t.Reflect, "refs": (*string)(&f.spec.Refs)} {
+		if !c.Flags().Changed(flag) {
+			*value = ""
+		}
+	}
+	switch {
+	case f.repairs == 0:
+		t.MaxRepairs = -1
+	case c.Flags().Changed("max-repairs"):
+		t.MaxRepairs = f.repairs
+	}
+	t.Goal, t.Spec = goal, f.spec
+	var err error
+	if t.StyleOptions, err = valueSource(f.text.options); err != nil {
+		return err
+	}
+	if t.Schema, err = valueSource(f.text.schema); err != nil {
+		return err
+	}
+	if t.Context = plc.File(f.text.context); t.Context.Name != "" && t.Context.Name != "-" && isRun(t.Context.Name) {
+		t.Context = plc.Source{Name: "--context", Text: f.text.context}
+	}
+	return nil
 }
 
-// solve is plc solve.
+// valueSource returns where a value is that an argument gives: the name of a file, or JSON.
+func valueSource(arg string) (plc.Source, error) {
+	if arg == "" || arg == "-" || !isRun(arg) {
+		return plc.File(arg), nil
+	}
+	g, err := inline(arg)
+	return plc.Source{Name: "<argument>", Text: string(g.JSON)}, err
+}
+
+// solve runs plc solve.
 func (env *environment) solve(c *cobra.Command, args []string, f *solveFlags) error {
 	if f.resume != "" {
 		return env.resumeSolve(c, args, f)
 	}
-	f.changed = func(flag string) bool { return f.given == nil && c.Flags().Changed(flag) } // what goes on was looked at
-	style, err := f.styleOf()
+	if err := f.complete(c, strings.Join(args, " ")); err != nil {
+		return err
+	}
+	var store journal.Store
+	e, err := env.solver(f, func() (_ journal.Store, err error) {
+		store, err = openStore(f.store)
+		return store, err
+	})
 	if err != nil {
 		return err
 	}
-	task, opts, s, models, err := env.task(c, args, f)
+	l, err := e.PrepareLoop(c.Context(), f.task)
 	if err != nil {
-		return err
+		return asFlag(c.Context(), err)
 	}
 	if f.list {
-		return env.writeJSON(append([]model.Function{}, style.functions(task.Catalogue)...))
+		return env.writeJSON(append([]model.Function{}, l.Functions()...))
 	}
-	if task.Goal == "" && task.Context == nil && !(style.name == "tea" && f.spec.Values.State.Name != "") { // whose state may hold a plan
-		return errors.New("there is nothing to solve: give a GOAL, or --context FILE")
+	err, lost := env.runLoop(c.Context(), l, f)
+	if store != nil {
+		lost = errors.Join(lost, store.Close())
 	}
-	if s.Findings.HasErrors() {
-		env.showFindings(s.Findings)
-		return exit(exitErrors)
+	return env.reportLostRecord(lost, err)
+}
+
+// resumeSolve continues a loop.
+func (env *environment) resumeSolve(c *cobra.Command, args []string, f *solveFlags) error {
+	if len(args) > 0 {
+		return errors.New("--resume goes on with a goal that was given: leave the GOAL out")
 	}
-	with := &styling{env: env, flags: f, loop: opts, models: models}
-	if f.styleOpt != "" {
-		if with.raw, err = env.value(f.styleOpt); err != nil {
+	if err := onlyResumed(c.Flags()); err != nil {
+		return err
+	}
+	store, err := writeStore(f.store)
+	if err != nil {
+		return err
+	}
+	e, err := env.solver(f, func() (journal.Store, error) { return store, nil })
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	l, err := e.ContinueLoop(c.Context(), f.resume, func(folder string, t *plc.Task) error {
+		if f.spec.ModelTapes.Replay != "" {
+			t.Spec.ModelTapes = f.spec.ModelTapes
+		}
+		if c.Flags().Changed("on-uncertain") {
+			t.Spec.OnUncertain = f.spec.OnUncertain
+		}
+		if err := absolute(&f.events); err != nil {
 			return err
 		}
-		f.styleText = with.raw
-	}
-	run, err := style.prepare(with)
+		if err := os.Chdir(folder); err != nil {
+			env.complain(fmt.Errorf("the loop goes on here, not where it was begun: %w", err))
+		}
+		return nil
+	})
 	if err != nil {
-		return err
+		return errors.Join(asFlag(c.Context(), trimmed(err)), store.Close())
 	}
-	f.args, f.read = args, s.Given()
-	log, err := openSolve(c, f, opts)
+	err, lost := env.runLoop(c.Context(), l, f)
+	return env.reportLostRecord(errors.Join(lost, store.Close()), err)
+}
+
+// onlyResumed refuses flags that a loop that goes on would not look at.
+func onlyResumed(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(fl *pflag.Flag) {
+		switch fl.Name {
+		case "resume", "yes", "on-uncertain", "format", "events", "store", "replay":
+		default:
+			err = errors.Join(err, fmt.Errorf("--%s: a loop goes on as it was given; beside --resume there may be --yes, --on-uncertain, --format, --events, --store and --replay", fl.Name))
+		}
+	})
+	return err
+}
+
+// solver returns the engine of a loop.
+func (env *environment) solver(f *solveFlags, open func() (journal.Store, error)) (*plc.Engine, error) {
+	if err := env.memoryBeside(f.store); err != nil {
+		return nil, err
+	}
+	config := env.config(open)
+	config.OpenMemory = func(name string) (flux.Memory, error) {
+		switch filepath.Ext(name) {
+		case ".db", ".sqlite":
+			return sqlite.OpenMemory(name)
+		}
+		return flux.OpenFile(name)
+	}
+	path, err := storePath(f.store)
+	if err == nil {
+		path, err = localPath(path)
+	}
+	if path != "" {
+		if f.resume != "" { // the folder will change
+			path, err = filepath.Abs(path)
+		}
+		config.PlanFolder = filepath.Join(filepath.Dir(path), "solve")
+	}
+	return env.newEngine(config), err
+}
+
+// runLoop runs a loop, shows it while it runs and what came of it, and closes it. The second error
+// says that its record is not complete.
+func (env *environment) runLoop(ctx context.Context, l *plc.Loop, f *solveFlags) (err, lost error) {
+	err = l.Begin(ctx)
+	env.showFindings(l.Findings)
+	switch {
+	case l.Findings.HasErrors():
+		return exit(exitErrors), l.Close()
+	case errors.Is(err, plc.ErrNoTask):
+		err = errors.New("there is nothing to solve: give a GOAL, or --context FILE")
+	}
 	if err != nil {
-		return err
+		return errors.Join(asFlag(ctx, trimmed(err)), l.Close()), nil
 	}
-	show, err := env.newSolveProgress(c.Context(), opts, f, s.Policy, &log.plans)
+	show, err := env.newSolveProgress(l, f)
 	if err != nil {
-		return errors.Join(err, log.close())
+		return errors.Join(err, l.Close()), nil
 	}
-	with.show = show
-	if log.kept() && show.show != nil {
-		showf(env.stderr, "solve %s\n", opts.ID)
+	if l.Recorded() && show.show != nil {
+		showf(env.stderr, "solve %s\n", l.ID())
 	}
-	spans := env.traceLoop(opts, s, f.model)
+	spans := env.traceLoop(l)
 	env.graceful.Store(true)
-	result, err := run(c.Context(), task, opts)
-	lostEvents, lost := show.stop(), log.close()
+	result, err := l.Do(ctx)
+	lostEvents, lost := show.stop(), l.Close()
 	if result == nil {
 		err = trimLoop(err)
 	} else {
-		err = env.showSolved(result, f, log, err != nil) // its reason says what err does
+		err = env.showSolved(result, f, l, err != nil) // its reason says what err does
 	}
 	spans.end(env, result)
-	return env.reportLostRecord(lost, env.complainLost("events", f.events, lostEvents, err))
+	return env.complainLost("events", f.events, lostEvents, err), lost
 }
 
-// trimLoop is an error of the loop as commands say it.
+// trimLoop returns an error of the loop as commands report it.
 func trimLoop(err error) error {
 	if err == nil {
 		return nil
@@ -219,97 +315,9 @@ func trimLoop(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "loop: "))
 }
 
-// task is what the flags say that is to be solved, and how.
-func (env *environment) task(c *cobra.Command, args []string, f *solveFlags) (*loop.Task, *loop.Options, *settings, *plc.Models, error) {
-	if _, err := wantsJSON(f.format); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	strategy, err := choice("on-failure", f.strategy, strategies())
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	if err := env.memoryBeside(f.store); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	reflect, err := choice("reflect", f.reflect, map[string]loop.Reflect{"never": loop.ReflectNever, "end": loop.ReflectAtEnd, "batch": loop.ReflectAfterBatch})
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	s, err := env.settings(c, &f.planFlags, plc.ToRun)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	ex, err := f.turnSpec().Options(s.Policy)
-	if err != nil {
-		return nil, nil, nil, nil, asFlag(c.Context(), err)
-	}
-	l := &f.spec.Limits
-	opts := &loop.Options{
-		ID: cmp.Or(f.id, exec.NewID()), MaxTurns: f.maxTurns, MaxRepairs: f.repairs, MaxTokens: int64(l.Tokens), MaxCost: l.Cost, MaxTime: l.Time,
-		OnFailure: strategy, MaxRevisions: f.spec.Revisions.Max, Reflect: reflect, Lazy: f.spec.Lazy, Whole: f.whole, ApplyFixes: f.fixes, Compile: *s.compile, Exec: *ex,
-	}
-	if f.ledgers {
-		opts.Ledgers = &loop.Ledgers{}
-	}
-	if f.repairs == 0 {
-		opts.MaxRepairs = -1
-	}
-	opts.Compile.Delegates = s.Documents(".")
-	task := &loop.Task{Goal: strings.Join(args, " "), Catalogue: s.compile.Catalogue}
-	if f.list {
-		return task, opts, s, nil, nil
-	}
-	if f.context != "" {
-		if task.Context, task.Schema, err = env.context(f.context); err != nil {
-			return nil, nil, nil, nil, err
-		}
-	}
-	if f.schema != "" {
-		if task.Schema, err = env.value(f.schema); err != nil {
-			return nil, nil, nil, nil, err
-		}
-	}
-	m, err := s.Models(f.spec.ModelTapes)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	if task.Planner, err = m.Planner(f.model); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	opts.Prices = m.Prices(f.model)
-	return task, opts, s, m, nil
-}
-
-// context reads the context of a task, and the schema of the output that stands with it, from a
-// file or, as --context has it, from text.
-func (env *environment) context(arg string) (context, schema json.RawMessage, err error) {
-	text, name := []byte(arg), "--context"
-	if !isRun(arg) || arg == "-" {
-		if text, err = env.readFile(arg); err != nil {
-			return nil, nil, err
-		}
-		name = shownName(arg)
-	}
-	context, schema, findings := loop.ParseContext(diag.NewFile(name, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
-	env.showFindings(findings)
-	if findings.HasErrors() {
-		return nil, nil, exit(exitErrors)
-	}
-	return context, schema, nil
-}
-
-// turnSpec describes the runs of the loop's turns: what the loop is given and may use up is not
-// theirs.
-func (f *solveFlags) turnSpec() *plc.Spec {
-	s := f.spec
-	s.Plan, s.Values, s.Lazy, s.OnFailure, s.Revisions = plc.Source{}, plc.Values{}, false, plc.Continue, plc.Revisions{}
-	s.Limits.Time, s.Limits.Tokens, s.Limits.Cost = 0, 0, 0
-	return &s
-}
-
 // showSolved shows what came of a task; broken is whether something else than the model's plans or
 // the tools ended it.
-func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog, broken bool) error {
+func (env *environment) showSolved(r *loop.Result, f *solveFlags, l *plc.Loop, broken bool) error {
 	asJSON, _ := wantsJSON(f.format)
 	if asJSON {
 		if err := env.writeJSON(r); err != nil {
@@ -331,17 +339,17 @@ func (env *environment) showSolved(r *loop.Result, f *solveFlags, log *solveLog,
 		line += "; " + r.Reason
 	}
 	showf(env.stderr, "%s\n", line)
-	if log.kept() {
-		env.hintSolve(r, log, broken)
+	if l.Recorded() {
+		env.hintSolve(r, l.WaitingPlan(), broken)
 	}
 	return exitOf(r.Status)
 }
 
 // hintSolve says how a loop goes on that has no output.
-func (env *environment) hintSolve(r *loop.Result, log *solveLog, broken bool) {
+func (env *environment) hintSolve(r *loop.Result, waiting string, broken bool) {
 	switch {
-	case r.Status == exec.Paused && log.plans.waits != "":
-		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", shownName(log.plans.waits), r.ID)
+	case r.Status == exec.Paused && waiting != "":
+		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", shownName(waiting), r.ID)
 	case r.Status == exec.Paused && len(r.Runs) > 0:
 		env.hintf("plc approve %s, or plc reject, answers; then plc solve --resume %s goes on", r.Runs[len(r.Runs)-1], r.ID)
 	case r.Status == exec.Failed && broken:

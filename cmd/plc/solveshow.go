@@ -7,32 +7,25 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/loop"
-	"github.com/plc-lang/plc/tool/file"
 )
 
-// solveProgress shows a loop while it goes on: its plans as they grow, and their runs.
+// solveProgress shows a loop while it runs: its plans as they grow, and their runs.
 type solveProgress struct {
 	env    *environment
 	show   *progress // nil with --format json
 	events *eventLog
-	plans  *planApprovals
-	flags  *solveFlags
-	policy file.Policy
-	of     map[string]json.RawMessage // what an approval holds for, beside the plan
-	faulty bool                       // the last plan was
+	faulty bool // the last plan was
 }
 
-// newSolveProgress starts to show, and has the options tell it what there is to show.
-func (env *environment) newSolveProgress(ctx context.Context, opts *loop.Options, f *solveFlags, policy file.Policy, plans *planApprovals) (*solveProgress, error) {
-	s := &solveProgress{env: env, plans: plans, flags: f, policy: policy}
+// newSolveProgress starts to show a loop, and has it ask who is at the terminal.
+func (env *environment) newSolveProgress(l *plc.Loop, f *solveFlags) (*solveProgress, error) {
+	s := &solveProgress{env: env}
 	var err error
 	if s.events, err = openEvents(f.events); err != nil {
 		return nil, err
@@ -41,25 +34,17 @@ func (env *environment) newSolveProgress(ctx context.Context, opts *loop.Options
 		s.show = newProgress(env.stderr, &compile.Program{})
 		env.shown.Store(s.show)
 	}
-	opts.Exec.Approver = env.answerer(&f.runFlags, s.show, nil)
-	s.show.start(opts.Exec.Approver == nil)
-	opts.OnEvent = s.event
-	s.of = map[string]json.RawMessage{"style": quote(f.style)} // its options say what else is called, and how
-	if f.styleText != nil {
-		s.of["styleOptions"] = f.styleText
-	}
-	if opts.Lazy {
-		opts.PlanOf = s.of
-		opts.OnPlan = func(prog *compile.Program) error {
-			var plan json.RawMessage // of other styles, whose plans are shown in words, it can't be changed
-			if f.style == "plan" {
-				plan = loop.SolutionOf(prog)
+	o := l.Options
+	o.Exec.Approver = env.answerer(&f.runFlags, s.show, nil)
+	s.show.start(o.Exec.Approver == nil)
+	o.OnEvent = s.event
+	l.OnPlan, l.Person = s.showPlan, person("")
+	if f.yes || env.canAsk() {
+		l.AskPlan = func(ctx context.Context, plan json.RawMessage, findings diag.List) (json.RawMessage, error) {
+			if f.yes && findings == nil {
+				return nil, nil
 			}
-			edited, err := s.askPlan(ctx, prog, &opts.Exec, plan)
-			if err == nil && edited != nil {
-				return &loop.EditedError{Solution: edited}
-			}
-			return err
+			return s.askPlan(ctx, plan, findings)
 		}
 	}
 	return s, nil
@@ -112,7 +97,7 @@ func (s *solveProgress) event(e *loop.Event) {
 	}
 }
 
-// requestSize is how long a request is, in bytes.
+// requestSize returns the size of a request in bytes.
 func requestSize(e *loop.Event) (n int) {
 	for _, m := range e.Request.Messages {
 		n += len(m.Text)
@@ -126,7 +111,7 @@ func (s *solveProgress) say(line display.Text) {
 	}
 }
 
-// callLine is a call of a plan on one line.
+// callLine returns a call of a plan on one line.
 func callLine(call json.RawMessage) string {
 	v, _ := lang.ReadValue(diag.NewFile("call", call), nil)
 	var name, to string
@@ -144,52 +129,16 @@ func callLine(call json.RawMessage) string {
 	return name + " {" + strings.Join(params, ", ") + "}" + to
 }
 
-// askPlan shows a whole plan, which would run with the options o, and asks a person whether it may.
-// The person may change it: edited is then the new plan. A nil plan can't be changed.
-func (s *solveProgress) askPlan(ctx context.Context, prog *compile.Program, o *exec.Options, plan json.RawMessage) (edited json.RawMessage, err error) {
-	m := report.Of(prog, s.of)
-	name := s.plans.next(m)
-	keys := s.policy.ApprovalKeys
-	if yes, err := s.plans.answered(name, m, keys); yes || err != nil {
-		return nil, err
-	}
-	trial := forecast.OptionsOf(o)
-	trial.Hosts, trial.Paths = s.policy.Hosts, s.policy.Paths
-	d, err := forecast.Run(ctx, prog, trial)
-	if err != nil {
-		return nil, err
-	}
-	text := blueprint(prog.File().Name, d, forecast.Of(prog, d, trial), maxListed)
+// showPlan shows what a whole plan would do.
+func (s *solveProgress) showPlan(p *plc.PlanPreview) {
 	defer s.show.pause()()
-	show(s.env.stderr, text)
-	switch {
-	case keys != nil: // an answer given here is not signed
-		return nil, s.plans.wait(name, m, keys)
-	case s.flags.yes:
-		return nil, s.plans.approve(name, m)
-	case !s.env.canAsk():
-		return nil, s.plans.wait(name, m, nil)
-	}
-	edited, err = s.askLook(ctx, plan)
-	if err == nil && edited == nil {
-		err = s.plans.approve(name, m)
-	}
-	return edited, err
+	show(s.env.stderr, blueprint(p.Program.File().Name, p.DryRun, p.Forecast, maxListed))
 }
 
-// askAgain puts a plan to a person, who had changed it and made it faulty.
-func (s *solveProgress) askAgain(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error) {
+// askPlan asks a person who has been shown a plan, or the findings about how they changed it.
+func (s *solveProgress) askPlan(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error) {
 	defer s.show.pause()()
 	s.env.showFindings(findings)
-	edited, err = s.askLook(ctx, plan)
-	if err == nil && edited == nil {
-		err = fmt.Errorf("%w: as it was changed it can't run", loop.ErrRejected)
-	}
-	return edited, err
-}
-
-// askLook asks a person who has been shown a plan.
-func (s *solveProgress) askLook(ctx context.Context, plan json.RawMessage) (edited json.RawMessage, err error) {
 	question := display.Lit("run this plan? (r and why sends it back to the model)")
 	if plan != nil {
 		question = display.Lit("run this plan? (r and why sends it back to the model; e changes it)")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/postgres"
 	"github.com/plc-lang/plc/journal/sqlite"
 )
 
@@ -24,12 +26,12 @@ const noStore = "none"
 
 // addStore adds the flag that names the store.
 func addStore(c *cobra.Command, store *string, usage string) {
-	c.Flags().StringVar(store, "store", "", usage+"; the default is $PLC_STORE, else a file in the user's state directory")
+	c.Flags().StringVar(store, "store", "", usage+", or postgres://USER@HOST/DATABASE; the default is $PLC_STORE, else a file in the user's state directory")
 	completeFiles(c, "db", "store")
 }
 
-// storePath is the file of the store, "" for none: what the flag says, else PLC_STORE, else
-// the one in the user's state directory.
+// storePath returns the file of the store or the URL of its database, "" for none: what the flag
+// says, else PLC_STORE, else the file in the user's state directory.
 func storePath(flag string) (string, error) {
 	if flag == "" {
 		flag = os.Getenv("PLC_STORE")
@@ -47,7 +49,7 @@ func storePath(flag string) (string, error) {
 	return flag, nil
 }
 
-// stateFolder is where programs of this user keep what they have to find again.
+// stateFolder returns the folder in which programs of this user keep their state.
 func stateFolder() (string, error) {
 	switch dir := os.Getenv("XDG_STATE_HOME"); {
 	case filepath.IsAbs(dir): // others are to be ignored, says the specification
@@ -61,17 +63,54 @@ func stateFolder() (string, error) {
 	return filepath.Join(home, ".local", "state"), err
 }
 
+// localPath returns the path on this machine next to which files of a store are kept that are no
+// part of it, such as its cache: the store's file or, for a database, a name in the user's state
+// directory.
+func localPath(store string) (string, error) {
+	if store == "" || !postgres.IsURL(store) {
+		return store, nil
+	}
+	dir, err := stateFolder()
+	sum := sha256.Sum256([]byte(postgres.Name(store)))
+	return filepath.Join(dir, "plc", fmt.Sprintf("shared-%x", sum[:8]), "runs.db"), err
+}
+
 // openStore opens the store for writing; nil is none.
 func openStore(flag string) (journal.Store, error) {
 	path, err := storePath(flag)
 	if path == "" || err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(path, nil)
+	s, err := open(path, false)
 	if err != nil {
 		return nil, storeError(err)
 	}
 	return s, nil
+}
+
+// open opens a file or a database.
+func open(path string, readOnly bool) (journal.Store, error) {
+	if postgres.IsURL(path) {
+		s, err := postgres.Open(path, &postgres.Options{ReadOnly: readOnly})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	s, err := sqlite.Open(path, &sqlite.Options{ReadOnly: readOnly})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// missing reports whether a store is a file that is not there.
+func missing(path string) bool {
+	if postgres.IsURL(path) {
+		return false
+	}
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // storeError says what else can be done when a store can't be opened.
@@ -79,10 +118,10 @@ func storeError(err error) error {
 	return fmt.Errorf("%s (--store PATH is another one, --store none keeps no record)", trimJournal(err))
 }
 
-// trimJournal is an error of the store as commands say it.
+// trimJournal returns the text of an error of the store as commands report it.
 func trimJournal(err error) string { return strings.TrimPrefix(err.Error(), "journal: ") }
 
-// trimmed is an error of the store as commands say it; others stay as they are.
+// trimmed returns an error of the store as commands report it; other errors stay as they are.
 func trimmed(err error) error {
 	if strings.HasPrefix(err.Error(), "journal: ") {
 		return errors.New(trimJournal(err))
@@ -106,16 +145,16 @@ func readStore(flag string) (journal.Store, error) {
 	case path == "":
 		return nil, errNoStore
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if missing(path) {
 		if flag != "" {
 			return nil, fmt.Errorf("the store %s does not exist; name the one that has the run", path)
 		}
 		return nil, errNoRuns
 	}
-	s, err := sqlite.Open(path, &sqlite.Options{ReadOnly: true})
+	s, err := open(path, true)
 	var fault *journal.Error
 	if errors.As(err, &fault) && fault.Fault == journal.ReadOnly { // it is of an older version
-		s, err = sqlite.Open(path, nil)
+		s, err = open(path, false)
 	}
 	if err != nil {
 		return nil, errors.New(trimJournal(err))
@@ -132,13 +171,13 @@ func writeStore(flag string) (journal.Store, error) {
 	case path == "":
 		return nil, errNoStore
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if missing(path) {
 		return nil, fmt.Errorf("there is no store %s: %w", path, errNoRuns)
 	}
 	return openStore(path)
 }
 
-// findRun is the run that somebody means: its id, the beginning of it, or last.
+// findRun finds a run by its id, the beginning of it, or "last".
 func findRun(ctx context.Context, s journal.Store, name string) (*journal.Summary, error) {
 	run, err := plc.New(plc.Config{Store: s}).FindRun(ctx, name)
 	return run, noSuchRun(err)
@@ -184,7 +223,7 @@ func completeRuns(store *string, calls func(ctx context.Context, s journal.Store
 	}
 }
 
-// askedCalls are the calls of a run that wait for somebody.
+// askedCalls returns the calls of a run that wait for somebody.
 func askedCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	all, err := s.Questions(ctx, run)
 	if err != nil {
@@ -196,7 +235,7 @@ func askedCalls(ctx context.Context, s journal.Store, run string) (calls []strin
 	return calls
 }
 
-// knownCalls are the calls of a run that came to something.
+// knownCalls returns the calls of a run that have events.
 func knownCalls(ctx context.Context, s journal.Store, run string) (calls []string) {
 	seen := map[string]bool{}
 	for e := range callEvents(ctx, s, run) {
@@ -211,7 +250,7 @@ func knownCalls(ctx context.Context, s journal.Store, run string) (calls []strin
 	return calls
 }
 
-// callEvents are the events of a run that are about calls, as far as they can be read.
+// callEvents returns the events of a run that are about calls, as far as they can be read.
 func callEvents(ctx context.Context, s journal.Store, run string) func(yield func(*exec.Event) bool) {
 	return func(yield func(*exec.Event) bool) {
 		for entry, err := range s.Events(ctx, run, 0, false) {

@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool/file"
 	"github.com/plc-lang/plc/trace"
 )
 
-// tracer is what traces a command that runs plans, as the environment says (execution §6); nil
-// when nobody wants traces. That they can't be made is told, and keeps nothing from running.
+// tracer returns the tracer of a command that runs plans, as the environment says (execution §6);
+// nil when nobody wants traces. That they can't be made is told, and keeps nothing from running.
 func (env *environment) tracer(workflow string) *trace.Tracer {
 	c, err := trace.FromEnvironment(os.Getenv)
 	if err != nil {
@@ -36,7 +37,7 @@ func (env *environment) endTrace(t *trace.Tracer) {
 	}
 }
 
-// workflowName is the name of a plan in traces: that of its file.
+// workflowName returns the name of a plan in traces: that of its file.
 func workflowName(name string) string {
 	if name == "" || name == "-" {
 		return ""
@@ -54,13 +55,14 @@ type loopTrace struct {
 }
 
 // traceLoop has a loop traced, as the environment says; its events still go where they went.
-func (env *environment) traceLoop(opts *loop.Options, s *settings, model string) *loopTrace {
+func (env *environment) traceLoop(of *plc.Loop) *loopTrace {
+	opts := of.Options
 	t := env.tracer("")
 	if t == nil {
 		return nil
 	}
 	l := &loopTrace{tracer: t, whole: t.Begin("invoke_agent", opts.ID, time.Now())}
-	if d := file.Models(s.Files...)[cmp.Or(model, file.DefaultModel)]; d != nil {
+	if d := file.Models(of.Checker().Files...)[cmp.Or(of.Task().Model, file.DefaultModel)]; d != nil {
 		l.model = d.Model
 	}
 	l.whole.Set("plc.solve.id", opts.ID)

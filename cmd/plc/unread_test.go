@@ -296,6 +296,9 @@ func toolFileForm() *fileForm {
     "op": {"openapi": {"spec": "o.json", "server": "https://api.example", ` + auth + `, "allowPrivate": true, "maxBytes": 1, "operation": "get"}}},
   "limits": {"a": {"parallel": 1, "perSecond": 1}},
   "policy": {"approve": "all", "hosts": ["api.example", "127.0.0.1"], "paths": ["."], "allow": ["*"], "deny": [], "pinPrograms": false, "approvalKeys": []},
+  "flow": {"trust": ["low", "high"], "secrecy": ["open", "closed"], "categories": ["c"], "plan": {"trust": "high", "secrecy": "open", "categories": []}, "default": {"trust": "low"},
+    "given": {"input": {"trust": "high"}}, "tools": {"a": {"gives": {"trust": "low"}, "parts": {"own": {"trust": "high"}}, "takes": {"x": {"trust": "low", "secrecy": "closed", "categories": ["c"]}}, "drops": true}},
+    "output": {"secrecy": "closed"}, "strict": true, "violation": "error"},
   "openapi": [{"spec": "o.json", "server": "https://api.example", ` + auth + `, "allowPrivate": true, "maxBytes": 1, "only": [], "prefix": "p", "effects": {"get": {"readOnly": true}}, ` + around + `}],
   "models": {"default": {"provider": "openai", "model": "m", "baseURL": "https://models.example/v1", "apiKey": {"env": "E"}, "temperature": 1, "maxTokens": 1, "batch": 1,
     "prices": {"input": 1, "output": 1}, "record": "r.jsonl"}, "other": {"provider": "openai", "model": "m", "replay": "r.jsonl"}},
@@ -304,7 +307,7 @@ func toolFileForm() *fileForm {
   "builtin": []}`,
 		free: slices.Concat([]string{"/$defs", "/tools", "/tools/a/properties", "/tools/a/properties/_output/properties", "/tools/b/properties", "/tools/a/x-mine", "/tools/in/_outcomes",
 			"/activities", "/activities/a/process/env", "/activities/b/http/query", "/activities/b/http/headers", "/activities/b/http/body",
-			"/activities/fn/return", "/activities/fn/returnEach", "/activities/fn/returnEach/own", "/**/auth", "/limits", "/openapi/*/effects", "/models", "/mcpServers", "/mcpServers/*/env",
+			"/activities/fn/return", "/activities/fn/returnEach", "/activities/fn/returnEach/own", "/**/auth", "/limits", "/openapi/*/effects", "/models", "/flow/given", "/flow/tools", "/flow/tools/a/parts", "/flow/tools/a/takes", "/mcpServers", "/mcpServers/*/env",
 			"/mcpServers/*/headers", "/mcpServers/*/tools"},
 			freeInSchemas("/tools/fn/function/parameters"), freeInSchemas("/tools/in/inputSchema")),
 	}

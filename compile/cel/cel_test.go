@@ -96,7 +96,7 @@ var faults = []struct {
 func TestFaults(t *testing.T) {
 	c := cel.New()
 	for _, test := range faults {
-		_, err := c.Check(test.source, variables(t))
+		_, err := c.Check(test.source, variables(t), nil)
 		var pe *compile.PredicateError
 		if !errors.As(err, &pe) {
 			t.Errorf("%q: %v", test.source, err)
@@ -153,7 +153,7 @@ var conditions = []struct {
 func TestHolds(t *testing.T) {
 	c := cel.New()
 	for _, test := range conditions {
-		p, err := c.Check(test.source, variables(t))
+		p, err := c.Check(test.source, variables(t), nil)
 		if err != nil {
 			t.Errorf("%s: %v", test.source, err)
 			continue
@@ -184,7 +184,7 @@ func TestOtherValuesThanTheSchemaSays(t *testing.T) {
 		`{"total": `:                    `value: not a JSON value: `,
 		strings.Repeat("[", 1<<20):      `value: not a JSON value: `,
 	} {
-		p, err := c.Check("value.total > 1.0", variables(t))
+		p, err := c.Check("value.total > 1.0", variables(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestOtherValuesThanTheSchemaSays(t *testing.T) {
 }
 
 func TestMissingVariable(t *testing.T) {
-	p, err := cel.New().Check("n > 1", variables(t))
+	p, err := cel.New().Check("n > 1", variables(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestBounds(t *testing.T) {
 		"faulty": strings.Repeat("? ", 4_000),
 		"quoted": strings.Repeat("'", 9_999),
 	} {
-		if _, err := c.Check(source, variables(t)); err == nil {
+		if _, err := c.Check(source, variables(t), nil); err == nil {
 			t.Errorf("%s: it passed", name)
 		}
 	}
@@ -224,7 +224,7 @@ func TestBounds(t *testing.T) {
 		"negated": strings.Repeat("!", 9_000) + "any",
 		"macros":  strings.Repeat("[1].all(x,", 60) + "any" + strings.Repeat(")", 60),
 	} {
-		p, err := c.Check(source, variables(t))
+		p, err := c.Check(source, variables(t), nil)
 		if err == nil {
 			_, err = p.Holds(t.Context(), values())
 		}
@@ -252,7 +252,7 @@ func (c *ending) Err() error {
 }
 
 func TestContext(t *testing.T) {
-	p, err := cel.New().Check("lists.range(900).all(x, lists.range(900).all(y, y >= 0))", nil)
+	p, err := cel.New().Check("lists.range(900).all(x, lists.range(900).all(y, y >= 0))", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestContext(t *testing.T) {
 
 func TestConcurrent(t *testing.T) {
 	c := cel.New()
-	shared, err := c.Check("value.lines.exists(l, l.of.of.id == 7) || dyn(value)[any.key] == 1", variables(t))
+	shared, err := c.Check("value.lines.exists(l, l.of.of.id == 7) || dyn(value)[any.key] == 1", variables(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestConcurrent(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for _, test := range conditions[:12] {
-				p, err := c.Check(test.source, variables(t))
+				p, err := c.Check(test.source, variables(t), nil)
 				if err != nil {
 					t.Error(err)
 					return
@@ -308,7 +308,7 @@ func FuzzCheck(f *testing.F) {
 	c := cel.New()
 	vars, vals := variables(f), values()
 	f.Fuzz(func(t *testing.T, source string) {
-		p, err := c.Check(source, vars)
+		p, err := c.Check(source, vars, nil)
 		var pe *compile.PredicateError
 		switch {
 		case errors.As(err, &pe):
@@ -334,14 +334,14 @@ func BenchmarkCheck(b *testing.B) {
 	c, vars := cel.New(), variables(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Check("value.total > 1 && value.lines.exists(l, l.id == 7)", vars); err != nil {
+		if _, err := c.Check("value.total > 1 && value.lines.exists(l, l.id == 7)", vars, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkHolds(b *testing.B) {
-	p, err := cel.New().Check("value.total > 1 && value.lines.exists(l, l.id == 1)", variables(b))
+	p, err := cel.New().Check("value.total > 1 && value.lines.exists(l, l.id == 1)", variables(b), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -44,14 +44,14 @@ func New() *Checker {
 
 // Check checks a condition over variables of these types; a nil schema is any value. The
 // error is a *compile.PredicateError: of the first fault. plan-language §9
-func (c *Checker) Check(source string, vars map[string]*schemas.Schema) (compile.Predicate, error) {
+func (c *Checker) Check(source string, vars map[string]*schemas.Schema, m *schemas.Meter) (compile.Predicate, error) {
 	switch {
 	case len(source) > maxBytes:
 		return nil, fault(source, 0, len(source), "the condition has %d bytes, and %d at most are read", len(source), maxBytes)
 	case !utf8.ValidString(source):
 		return nil, fault(source, 0, len(source), "the condition is not UTF-8")
 	}
-	t := c.newTyping(vars)
+	t := c.newTyping(vars, m)
 	env, err := c.base.Extend(t.options()...)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type shape struct {
 type typing struct {
 	types.Provider // of the language
 	checker        *Checker
+	relation       schemas.Relation
 	vars           map[string]*shape
 	objects        map[string]*shape // by the name of the type
 	order          []*shape          // as they were met
@@ -53,8 +54,8 @@ func basics() (list []basic) {
 	return list
 }
 
-func (c *Checker) newTyping(vars map[string]*schemas.Schema) *typing {
-	t := &typing{Provider: c.base.CELTypeProvider(), checker: c, vars: map[string]*shape{}, objects: map[string]*shape{}}
+func (c *Checker) newTyping(vars map[string]*schemas.Schema, m *schemas.Meter) *typing {
+	t := &typing{Provider: c.base.CELTypeProvider(), checker: c, relation: schemas.Relation{Meter: m}, vars: map[string]*shape{}, objects: map[string]*shape{}}
 	for name, s := range vars {
 		t.vars[name] = t.shape(s)
 	}
@@ -72,11 +73,11 @@ func (t *typing) options() []lib.EnvOption {
 // shape returns the type of the values of a schema; of those that may be of several it is dyn.
 func (t *typing) shape(s *schemas.Schema) *shape {
 	dyn := &shape{cel: types.DynType}
-	if s == nil || schemas.Assignable(s, schemas.Nothing(), nil).Verdict == schemas.Yes {
+	if s == nil || t.relation.Assignable(s, schemas.Nothing()).Verdict == schemas.Yes {
 		return dyn
 	}
 	for _, b := range t.checker.basics {
-		if schemas.Assignable(s, b.schema, nil).Verdict != schemas.Yes {
+		if t.relation.Assignable(s, b.schema).Verdict != schemas.Yes {
 			continue
 		}
 		switch b.cel {

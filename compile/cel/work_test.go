@@ -23,7 +23,7 @@ func TestWork(t *testing.T) {
 		"math.greatest(l) == 0", "[l] == [l]", "o == {'deep': [[l]]}", "{'a': o} == {'a': o}", "[l] in [[l], [l]]", "l.reverse() == l",
 		"l.sort() == l", "l.slice(0, 9000) != l", "l.flatten() == l", "s + s != s", "l + l != l", "s <= s", "s.contains('a')", "s.matches('a+')", "l.sortBy(x, x) == l",
 	} {
-		p, err := checker.Check("lists.range(5000).all(i, "+each+")", free)
+		p, err := checker.Check("lists.range(5000).all(i, "+each+")", free, nil)
 		if err != nil {
 			t.Errorf("%s: %v", each, err)
 			continue
@@ -31,7 +31,7 @@ func TestWork(t *testing.T) {
 		if ok, err := p.Holds(t.Context(), vars); err == nil || !strings.Contains(err.Error(), "takes more than 1000000 steps") {
 			t.Errorf("%s: %v, %v", each, ok, err)
 		}
-		if once, err := checker.Check(each, free); err != nil {
+		if once, err := checker.Check(each, free, nil); err != nil {
 			t.Error(err)
 		} else if ok, err := once.Holds(t.Context(), vars); !ok || err != nil {
 			t.Errorf("%s, once: %v, %v", each, ok, err)

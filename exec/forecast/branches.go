@@ -7,10 +7,10 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/schemas"
 )
 
-// MaxCombinations is how many combinations of outcomes AllBranches tries when it is not
-// told.
+// MaxCombinations is the default limit on the combinations of outcomes that AllBranches tries.
 const MaxCombinations = 100
 
 // Branches are dry runs of a program, one for each combination of outcomes that its calls
@@ -40,6 +40,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 	if err != nil {
 		return nil, err
 	}
+	base.meter = schemas.NewMeter(ctx, drySteps)
 	all := &Branches{Combinations: []Combination{}}
 	todo := []map[string]string{base.opts.Branch}
 	for len(todo) > 0 {
@@ -66,7 +67,7 @@ func AllBranches(ctx context.Context, prog *compile.Program, opts *Options, limi
 func (w *walk) with(branch map[string]string) *walk {
 	opts := w.opts
 	opts.Branch = branch
-	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
+	return &walk{prog: w.prog, opts: opts, of: w.of, need: w.need, meter: w.meter, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
 }
 
 // combine returns what a dry run did, and the branches that it did not take: for each call

@@ -88,7 +88,9 @@ func TestUnknownResults(t *testing.T) {
 // no is a checker of conditions that never hold.
 type no struct{}
 
-func (no) Check(string, map[string]*schemas.Schema) (compile.Predicate, error) { return no{}, nil }
+func (no) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
+	return no{}, nil
+}
 
 func (no) Holds(context.Context, map[string]json.RawMessage) (bool, error) { return false, nil }
 

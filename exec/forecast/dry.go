@@ -15,6 +15,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -33,15 +34,15 @@ type Options struct {
 	Recorded func(t *exec.Trial) (value json.RawMessage, ok bool)
 	// Instances are those that come when the program runs (exec.Options.Instances); nil has none.
 	Instances iter.Seq2[*compile.Instance, error]
-	// MostInstances is how many come at most when the program is run, of which Instances may be
-	// the first; 0 is not known.
+	// MostInstances is the maximum number of instances when the program is run; Instances may hold
+	// only the first of them. 0 means unknown.
 	MostInstances int
 	// Hosts and Paths are those that the policy permits.
 	Hosts, Paths []string
 	// Retry is that of calls that say nothing (exec.Options.Retry); nil is none.
 	Retry *lang.Retry
-	// Durations are how long calls like this one took in runs that were recorded; nil, and
-	// none, is not known.
+	// Durations returns how long calls like this one took in recorded runs. If it is nil or returns
+	// none, they are unknown.
 	Durations func(c *compile.Call) []time.Duration
 }
 
@@ -76,7 +77,7 @@ func (m Mark) weaker(n Mark) Mark {
 	return Known
 }
 
-// DryRun is what a run would do, as far as can be told without running it.
+// DryRun describes what a run would do, as far as can be known without running it.
 type DryRun struct {
 	Status exec.Status `json:"status"`
 	Reason string      `json:"reason,omitempty"`
@@ -185,6 +186,7 @@ type walk struct {
 	of   map[*compile.Call]*compile.Program // the program of each call
 	need needs
 
+	meter  *schemas.Meter // for making up values and judging them
 	mu     sync.Mutex
 	trials map[site]*trial
 	given  map[site]json.RawMessage // the params of what started
@@ -194,7 +196,7 @@ type walk struct {
 // site is a call of a run.
 type site struct{ instance, path string }
 
-// trial is what a call was given and gave.
+// trial holds the params of a call and the value that stands for its result.
 type trial struct {
 	params, value json.RawMessage
 	mark          Mark
@@ -239,7 +241,17 @@ func delegateOf(c *compile.Call) *compile.Delegate {
 	return c.Delegate
 }
 
+// What a dry run may spend on making up values and judging them, in steps of a meter, and how much
+// more for each call that it tries: much more than ordinary schemas take.
+const (
+	drySteps  = 16 << 20
+	callSteps = 4 << 10
+)
+
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
+	if w.meter == nil {
+		w.meter = schemas.NewMeter(ctx, drySteps)
+	}
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
 		ID: "dry", MaxParallel: w.opts.MaxParallel, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
 		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, OnEvent: w.note, Instances: w.opts.Instances,
@@ -313,6 +325,7 @@ func (w *walk) try(_ context.Context, t *exec.Trial) (tool.Result, error) {
 			return tool.Result{Value: v}, nil
 		}
 	}
+	w.meter.Add(callSteps)
 	if at.value, at.why = w.sample(t, outcome); at.why != "" {
 		at.mark = Unknown
 	}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/exec"
 )
 
-// Forecast is what a run may come to at most, and what it would come to on the path that the dry
-// run assumes. Its JSON is the member "forecast" of plc run --format json.
+// Forecast bounds what a run may use, and estimates what it uses on the path that the dry run
+// assumes. Its JSON is the member "forecast" of plc run --format json.
 type Forecast struct {
 	Bound
 	Assumed Assumed `json:"assumed"`
@@ -22,9 +23,11 @@ type Forecast struct {
 	Unknown         []string `json:"unknown"`
 	Estimated       []string `json:"estimated"` // the tools of which Time is what is declared, and was not measured
 	PeakParallelism int      `json:"peakParallelism"`
+	// Flows says where information goes, by a policy on it; nil without one.
+	Flows *flow.Report `json:"flows,omitempty"`
 }
 
-// Assumed is what happens on the assumed path.
+// Assumed counts what happens on the assumed path.
 type Assumed struct {
 	Calls     int     `json:"calls"`
 	Approvals int     `json:"approvals"`
@@ -32,7 +35,7 @@ type Assumed struct {
 	Cost      float64 `json:"cost"`
 }
 
-// Time is how long a run would take, without the time that people take to answer.
+// Time is the estimated duration of a run, without the time that people take to answer.
 type Time struct {
 	P50    float64 `json:"p50"` // seconds: half of the runs would take less
 	P95    float64 `json:"p95"`
@@ -152,7 +155,7 @@ func (t *timing) mean(n int32) float64 {
 	return sum / float64(len(t.seconds[n]))
 }
 
-// timing is what a simulation knows. Nodes are those of the graph.
+// timing is the input of a simulation. Nodes are those of the graph.
 type timing struct {
 	graph   *dag.Graph
 	calls   []int32

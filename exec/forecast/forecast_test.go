@@ -325,8 +325,25 @@ func TestNoTool(t *testing.T) {
 // always is a checker of conditions that all hold.
 type always struct{}
 
-func (always) Check(string, map[string]*schemas.Schema) (compile.Predicate, error) {
+func (always) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
 	return always{}, nil
 }
 
 func (always) Holds(context.Context, map[string]json.RawMessage) (bool, error) { return true, nil }
+
+// Making up values has one budget for a whole dry run: of calls whose schemas take long it says that
+// nothing could be made up, and it ends with its context.
+func TestBudgetOfSamples(t *testing.T) {
+	hard := `{"type":"object","additionalProperties":{"$ref":"#/$defs/s"},"minProperties":2,"not":{"required":["member1"]},"$defs":{"s":{"type":"object","additionalProperties":{"$ref":"#/$defs/s"},"minProperties":2,"not":{"required":["member1","x"]},"oneOf":[{"minProperties":2},{"required":["b"]}]}}}`
+	calls := strings.Repeat(`{"_tool":"hard","_outputPath":"†state.a"},`, 500) + `{"_tool":"easy","_outputPath":"†state.b"}`
+	prog := program(t, `[`+calls+`]`, map[string]string{"hard": `{"outputSchema":` + hard + `}`, "easy": `{"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}`})
+	d := dry(t, prog, &forecast.Options{MaxParallel: 1})
+	if last := d.Calls[len(d.Calls)-1]; last.Mark != forecast.Unknown || len(last.Doubts) != 1 || !strings.Contains(last.Doubts[0], schemas.ErrSpent.Error()) {
+		t.Errorf("%+v", last)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := forecast.Run(ctx, prog, nil); err == nil {
+		t.Error("a dry run does not end with its context")
+	}
+}

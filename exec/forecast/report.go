@@ -205,7 +205,7 @@ func (r *reporter) unknown(c *compile.Call, out *Call, doubts []*exec.Event) {
 	}
 	for name, mark := range out.Marks {
 		schema := c.Tool.Definition.Param[name]
-		if mark == Sampled && schema != nil && schema.Validate(values[name]) != nil {
+		if mark == Sampled && schema != nil && r.meter.Validate(schema, values[name]) != nil {
 			out.Marks[name] = Unknown
 		}
 	}

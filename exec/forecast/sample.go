@@ -13,8 +13,8 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// needs are what the readers of each call's result want to find in it: what a made-up
-// result should have, whether or not a schema says so.
+// needs lists what the readers of each call's result look for in it, so that a made-up result has
+// it whether or not a schema says so.
 type needs map[*compile.Call][]need
 
 type need struct {
@@ -132,7 +132,7 @@ func within(read, write state.Path, m state.Method) (state.Path, bool) {
 // sample makes up a result: the one among a few that fits best what is known of it. When even that
 // does not meet the schema of the result, it says why.
 func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why string) {
-	s := sampler{call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
+	s := sampler{meter: w.meter, call: t.Call, schema: t.Call.ResultSchema(outcome), needs: w.need[t.Call], outcome: outcome}
 	if t.Request.Tool != t.Call.Tool.Definition.Name && t.Request.Definition != nil { // its fallback
 		s.schema = t.Request.Definition.Output
 	}
@@ -154,8 +154,10 @@ func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why str
 			}
 		}
 	}
-	switch {
-	case s.schema == nil || s.schema.Validate(best) == nil:
+	switch err := s.meter.Err(); {
+	case err != nil:
+		return best, "no result that fits could be made up: " + err.Error()
+	case s.schema == nil || s.meter.Validate(s.schema, best) == nil:
 		return best, ""
 	case s.large:
 		return best, "no result that fits could be made up: " + schemas.ErrTooLarge.Error()
@@ -165,6 +167,7 @@ func (w *walk) sample(t *exec.Trial, outcome int) (made json.RawMessage, why str
 
 // sampler makes up results of one call.
 type sampler struct {
+	meter   *schemas.Meter
 	call    *compile.Call
 	schema  *schemas.Schema
 	needs   []need
@@ -187,7 +190,7 @@ func (s *sampler) candidates(seed uint64) func(func(json.RawMessage) bool) {
 			if schema == nil {
 				continue
 			}
-			v, err := schemas.Sample(schema, seed)
+			v, err := s.meter.Sample(schema, seed)
 			s.large = s.large || errors.Is(err, schemas.ErrTooLarge)
 			if err == nil {
 				if !yield(v) || !yield(s.shaped(v, seed)) {
@@ -217,7 +220,7 @@ func (s *sampler) shaped(v json.RawMessage, seed uint64) json.RawMessage {
 	for _, n := range s.needs {
 		leaf := json.RawMessage(`"sample"`)
 		if n.schema != nil {
-			if made, err := schemas.Sample(n.schema, seed); err == nil {
+			if made, err := s.meter.Sample(n.schema, seed); err == nil {
 				leaf = made
 			}
 		}
@@ -301,21 +304,21 @@ func (s *sampler) score(v json.RawMessage) (score int, all bool) {
 		}
 	}
 	if s.schema != nil {
-		judge(s.schema.Validate(v) == nil, 1000)
+		judge(s.meter.Validate(s.schema, v) == nil, 1000)
 	}
 	if s.call.Rare != nil && s.call.Expect != nil {
-		judge(s.call.Expect.Validate(v) == nil, 100)
+		judge(s.meter.Validate(s.call.Expect, v) == nil, 100)
 	}
 	for _, w := range s.writes() {
 		for _, schema := range w.Schemas {
-			judge(schema.Validate(v) == nil, 100)
+			judge(s.meter.Validate(schema, v) == nil, 100)
 		}
 	}
 	for _, n := range s.needs {
 		at, there := find(v, n.path)
 		judge(there, 1)
 		if there && n.schema != nil {
-			judge(n.schema.Validate(at) == nil, 1)
+			judge(s.meter.Validate(n.schema, at) == nil, 1)
 		}
 	}
 	return score, all

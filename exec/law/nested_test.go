@@ -165,7 +165,7 @@ type predicates struct{}
 
 type condition string
 
-func (predicates) Check(source string, _ map[string]*schemas.Schema) (compile.Predicate, error) {
+func (predicates) Check(source string, _ map[string]*schemas.Schema, _ *schemas.Meter) (compile.Predicate, error) {
 	return condition(source), nil
 }
 

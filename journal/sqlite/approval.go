@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // Approve implements journal.Store.
 func (s *Store) Approve(ctx context.Context, digest string, expires time.Time) error {
 	var until any
 	if !expires.IsZero() {
-		until = micros(expires)
+		until = record.Micros(expires)
 	}
 	return s.write(ctx, func(tx *tx) error {
-		res, err := tx.conn.ExecContext(tx.ctx, "INSERT INTO approvals (digest, created, expires) VALUES (?, ?, ?)", digest, micros(time.Now()), until)
+		res, err := tx.conn.ExecContext(tx.ctx, "INSERT INTO approvals (digest, created, expires) VALUES (?, ?, ?)", digest, record.Micros(time.Now()), until)
 		if err != nil {
 			return err
 		}
@@ -33,16 +34,16 @@ func (s *Store) UseApproval(ctx context.Context, digest, run string) error {
 	return s.write(ctx, func(tx *tx) error {
 		values, err := scanValues(6, tx.conn.QueryRowContext(tx.ctx, `SELECT id, digest, created, expires, run, sum FROM approvals
 			WHERE digest = ?2 AND (run = ?1 OR run IS NULL AND (expires IS NULL OR expires > ?3))
-			ORDER BY run IS NULL, id LIMIT 1`, run, digest, micros(time.Now())).Scan)
+			ORDER BY run IS NULL, id LIMIT 1`, run, digest, record.Micros(time.Now())).Scan)
 		if errors.Is(err, sql.ErrNoRows) {
 			return tx.noApproval(digest)
 		}
 		if err == nil {
-			err = checkRow("an approval", values)
+			err = record.CheckRow("an approval", values)
 		}
 		var id int64
 		if err == nil {
-			err = assign(&id, values[0])
+			err = record.Assign(&id, values[0])
 		}
 		if err == nil {
 			_, err = tx.exec("UPDATE approvals SET run = ? WHERE id = ?", run, id)
@@ -58,7 +59,7 @@ func (s *Store) UseApproval(ctx context.Context, digest, run string) error {
 func (t *tx) sealApproval(id int64) error {
 	values, err := scanValues(5, t.conn.QueryRowContext(t.ctx, "SELECT id, digest, created, expires, run FROM approvals WHERE id = ?", id).Scan)
 	if err == nil {
-		_, err = t.exec("UPDATE approvals SET sum = ? WHERE id = ?", sumRow(values...), id)
+		_, err = t.exec("UPDATE approvals SET sum = ? WHERE id = ?", record.SumRow(values...), id)
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func commits(b *testing.B, s *Store, name string, n, events int) {
 	for i := range n {
 		err := s.write(b.Context(), func(tx *tx) error {
 			for k := range events {
-				if err := tx.run(tx.events[len(tx.events)-1].stmt, eventID(id, int64(i*events+k+1)), "", "call", "callStarted", 0, body, nil, 0); err != nil {
+				if err := tx.run(tx.events[len(tx.events)-1].stmt, record.EventID(id, int64(i*events+k+1)), "", "call", "callStarted", 0, body, nil, 0); err != nil {
 					return err
 				}
 			}

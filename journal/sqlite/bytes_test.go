@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // However slow the disk is, what waits for it in memory has a bound; what is being written
@@ -19,9 +20,7 @@ func TestBytesInMemory(t *testing.T) {
 		defer close(done)
 		for range 4 * most / event {
 			r.Append(at(exec.CallReturned, "c", value(`"a result of some words, of no special length"`)))
-			s.queue.mu.Lock()
-			waiting := r.appended - r.committed
-			s.queue.mu.Unlock()
+			waiting := r.Undurable()
 			if waiting*event > most {
 				t.Errorf("%d events are in memory", waiting)
 				return
@@ -29,9 +28,8 @@ func TestBytesInMemory(t *testing.T) {
 		}
 	}()
 	for full := false; !full; runtime.Gosched() {
-		s.queue.mu.Lock()
-		full = s.queue.bytes > maxQueued
-		s.queue.mu.Unlock()
+		all, _ := s.queue.Bytes()
+		full = all > record.MaxQueued
 		select {
 		case <-done:
 			full = true
@@ -46,7 +44,7 @@ func TestBytesInMemory(t *testing.T) {
 	if got := len(bodies(t, s, "r1")); got != 4*most/event && !t.Failed() {
 		t.Errorf("%d events are there, want %d", got, 4*most/event)
 	}
-	if s.queue.bytes != 0 || s.queue.taken != 0 {
-		t.Errorf("%d bytes are left, %d of them taken", s.queue.bytes, s.queue.taken)
+	if all, taken := s.queue.Bytes(); all != 0 || taken != 0 {
+		t.Errorf("%d bytes are left, %d of them taken", all, taken)
 	}
 }

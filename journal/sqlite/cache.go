@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // The bounds of a Cache, in bytes.
@@ -23,10 +24,10 @@ const (
 	MaxCachedResult = 16 << 20  // of one
 )
 
-// clockSlack is how far apart the clocks of those may be who share a cache.
+// clockSlack is the tolerated difference between the clocks of those that share a cache.
 const clockSlack = 5 * time.Minute
 
-// cacheBusy is how long another process is waited for.
+// cacheBusy limits the time to wait for another process.
 const cacheBusy = 5 * time.Second
 
 // cacheID is in the header of each cache ("plcc").
@@ -167,15 +168,15 @@ func (c *Cache) Recall(key []byte) (value []byte, outcome string, ok bool) {
 	now := time.Now()
 	// What was kept or used later than now is of a clock that has been put back since: nobody knows
 	// how old it is.
-	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ? AND used <= ?", key, micros(now), micros(now.Add(clockSlack))).
+	err := c.db.QueryRow("SELECT until, used, outcome, value, sum FROM cached WHERE key = ? AND until > ? AND used <= ?", key, record.Micros(now), record.Micros(now.Add(clockSlack))).
 		Scan(&until, &used, &outcome, &value, &sum)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, "", false
 	case err == nil && string(sum) != string(sumOf(key, until, outcome, value)):
-		err = undecodable("a result", errors.New("its sum is another one"))
-	case err == nil && micros(now)-used > time.Minute.Microseconds():
-		_, err = c.db.Exec("UPDATE cached SET used = ? WHERE key = ?", micros(now), key)
+		err = record.Broken("a result", errors.New("its sum is another one"))
+	case err == nil && record.Micros(now)-used > time.Minute.Microseconds():
+		_, err = c.db.Exec("UPDATE cached SET used = ? WHERE key = ?", record.Micros(now), key)
 	}
 	c.failed(err)
 	return value, outcome, c.fault == nil
@@ -197,12 +198,12 @@ func (c *Cache) put(key, value []byte, outcome string, keep time.Duration) error
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
 	now := time.Now()
-	until := micros(now.Add(keep))
+	until := record.Micros(now.Add(keep))
 	if _, err := tx.Exec("DELETE FROM cached WHERE key = ?", key); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("INSERT INTO cached (key, until, used, outcome, value, sum) VALUES (?, ?, ?, ?, ?, ?)",
-		key, until, micros(now), outcome, value, sumOf(key, until, outcome, value)); err != nil {
+		key, until, record.Micros(now), outcome, value, sumOf(key, until, outcome, value)); err != nil {
 		return err
 	}
 	const oldest = "DELETE FROM cached WHERE rowid IN (SELECT rowid FROM cached ORDER BY used, rowid LIMIT 8)"
@@ -215,7 +216,7 @@ func (c *Cache) put(key, value []byte, outcome string, keep time.Duration) error
 			return tx.Commit()
 		}
 		if n == 0 {
-			_, err = tx.Exec("DELETE FROM cached WHERE until <= ?", micros(now))
+			_, err = tx.Exec("DELETE FROM cached WHERE until <= ?", record.Micros(now))
 		} else {
 			_, err = tx.Exec(oldest)
 		}
@@ -243,7 +244,7 @@ func (c *Cache) Clean(ctx context.Context) (int, error) {
 	if c.fault != nil {
 		return 0, c.fault
 	}
-	res, err := c.db.ExecContext(ctx, "DELETE FROM cached WHERE until <= ? OR used > ?", micros(time.Now()), micros(time.Now().Add(clockSlack)))
+	res, err := c.db.ExecContext(ctx, "DELETE FROM cached WHERE until <= ? OR used > ?", record.Micros(time.Now()), record.Micros(time.Now().Add(clockSlack)))
 	if err != nil {
 		return 0, c.wrap(err)
 	}

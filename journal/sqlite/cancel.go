@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // Cancel implements journal.Store.
@@ -13,12 +14,12 @@ func (s *Store) Cancel(ctx context.Context, run, reason string) error {
 	err := s.write(ctx, func(tx *tx) error {
 		id, err := s.find(tx.ctx, tx.conn, run)
 		if err == nil {
-			_, err = tx.exec("INSERT OR REPLACE INTO cancels (run, reason, sum) VALUES (?, ?, ?)", id, reason, sumRow(id, reason))
+			_, err = tx.exec("INSERT OR REPLACE INTO cancels (run, reason, sum) VALUES (?, ?, ?)", id, reason, record.SumRow(id, reason))
 		}
 		return err
 	})
 	if err == nil {
-		s.watch.tell()
+		s.watch.Tell()
 	}
 	return err
 }
@@ -56,7 +57,7 @@ func (s *Store) readCancels(ctx context.Context) (map[int64]string, error) {
 	for rows.Next() {
 		values, err := scanValues(3, rows.Scan)
 		if err == nil {
-			err = checkRow("a request to end a run", values)
+			err = record.CheckRow("a request to end a run", values)
 		}
 		if err != nil {
 			return nil, err
@@ -69,17 +70,17 @@ func (s *Store) readCancels(ctx context.Context) (map[int64]string, error) {
 // WaitCancel implements journal.Run.
 func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 	w := r.store.watch
-	w.join()
-	defer w.leave()
+	w.Join()
+	defer w.Leave()
 	for {
-		changed, err := w.next()
+		changed, err := w.Next()
 		if err != nil {
 			return "", err
 		}
-		if r.isClosed() {
+		if r.IsClosed() {
 			return "", &journal.Error{Path: r.store.path, Fault: journal.Closed}
 		}
-		reason, ok, err := r.store.cancelled(ctx, r.id)
+		reason, ok, err := r.store.cancelled(ctx, r.Number)
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
@@ -97,11 +98,4 @@ func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
 		case <-time.After(pollEvery / 2):
 		}
 	}
-}
-
-func (r *Run) isClosed() bool {
-	q := r.store.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return r.closed
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // Collect implements journal.Store, and makes the file smaller.
@@ -89,7 +90,7 @@ func (s *Store) deleteEvents(ctx context.Context, id int64) (more bool, err erro
 	const most = 2000
 	err = s.write(ctx, func(tx *tx) error {
 		n, err := tx.exec("DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id >= ? AND id < ? LIMIT ?)",
-			eventID(id, 0), eventID(id+1, 0), most)
+			record.EventID(id, 0), record.EventID(id+1, 0), most)
 		more = n == most
 		return err
 	})

@@ -28,7 +28,7 @@ func writeSamples(tx *tx, all []record.Samples) error {
 		}
 		rows := make([][2]int64, len(s.Lengths))
 		for i, d := range s.Lengths {
-			rows[i] = [2]int64{int64(d), sumRow(s.Tool, last+int64(i)+1, int64(d))}
+			rows[i] = [2]int64{int64(d), record.SumRow(s.Tool, last+int64(i)+1, int64(d))}
 		}
 		lengths, err := record.Encode(rows)
 		if err != nil {
@@ -55,11 +55,11 @@ func (s *Store) Durations(ctx context.Context, tool string) ([]time.Duration, er
 	for rows.Next() {
 		values, err := scanValues(4, rows.Scan)
 		if err == nil {
-			err = checkRow(fmt.Sprintf("how long a call of %q took", tool), values)
+			err = record.CheckRow(fmt.Sprintf("how long a call of %q took", tool), values)
 		}
 		var d int64
 		if err == nil {
-			err = assign(&d, values[2])
+			err = record.Assign(&d, values[2])
 		}
 		if err != nil {
 			return nil, s.fault(err)

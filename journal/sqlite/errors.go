@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"syscall"
 
@@ -59,9 +58,4 @@ func faultOf(err error) journal.Fault {
 func busy(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
-}
-
-// undecodable returns the error of a row whose content is broken.
-func undecodable(what string, err error) error {
-	return fmt.Errorf("%s is %w: %w", what, journal.ErrBroken, err)
 }

@@ -71,7 +71,7 @@ func (s *Store) makeFork(tx *tx, run string, g *journal.Given, f *journal.Fork) 
 
 // copyEvents copies what the calls did that a fork does not do again.
 func (t *tx) copyEvents(r *Run, from int64, f *journal.Fork) error {
-	p := newPart(r)
+	p := record.NewPart(&r.Held)
 	for next := int64(0); ; {
 		page, err := readPage(t.ctx, t.conn, from, next)
 		if err != nil {
@@ -82,34 +82,17 @@ func (t *tx) copyEvents(r *Run, from int64, f *journal.Fork) error {
 		}
 		for _, entry := range page {
 			next = entry.Seq + 1
-			if err := p.copy(entry, f); err != nil {
+			if err := p.Copy(entry, f); err != nil {
 				return err
 			}
 		}
-		if err := p.write(t); err != nil {
+		if err := r.store.writePart(t, p); err != nil {
 			return err
 		}
-		p.lines, p.rows, p.effects, p.before = nil, nil, record.Effects{}, p.sum
+		p.Next()
 	}
-	r.tally.Fork()
-	r.sum = p.sum
-	r.appended, r.committed, r.asking = p.last, p.last, p.open
-	r.lock.note(link{})
-	return nil
-}
-
-// copy takes an event of the run that is forked into the part.
-func (p *part) copy(entry *journal.Entry, f *journal.Fork) error {
-	e, err := entry.Event()
-	if err != nil {
-		return err
-	}
-	if !f.Keeps(e) {
-		return nil
-	}
-	before := len(p.lines)
-	p.lines.AddText(entry.Body)
-	p.addRow(e, p.last+1, before)
-	p.summary = summaryOf(p.run.tally)
+	r.Tally.Fork()
+	r.Took(p)
+	r.lock.note(record.Link{})
 	return nil
 }

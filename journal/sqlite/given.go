@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // digestOf returns the digest of a text.
@@ -81,7 +82,7 @@ func (s *Store) given(ctx context.Context, run string) (*journal.Given, error) {
 			t.Bytes = []byte{}
 		}
 		if t.Bytes != nil && digestOf(t.Bytes) != t.Digest {
-			return nil, undecodable(fmt.Sprintf("the text %q", t.Name), errors.New("its digest is another"))
+			return nil, record.Broken(fmt.Sprintf("the text %q", t.Name), errors.New("its digest is another"))
 		}
 		if t.Role == journal.Plan {
 			if g.Plan.Role != "" {
@@ -108,12 +109,12 @@ func (s *Store) givenRow(ctx context.Context, run string, id int64) (*journal.Gi
 	}
 	g.Created = time.UnixMicro(created)
 	if err := errors.Join(json.Unmarshal([]byte(settings), &g.Settings), json.Unmarshal([]byte(labels), &g.Labels)); err != nil {
-		return nil, undecodable(fmt.Sprintf("the row of the run %q", run), err)
+		return nil, record.Broken(fmt.Sprintf("the row of the run %q", run), err)
 	}
 	if parent.Valid {
 		g.Fork = &journal.Forked{Run: parent.String, At: at.String, Instance: instance.String}
 		if err := json.Unmarshal([]byte(sets.String), &g.Fork.Set); err != nil {
-			return nil, undecodable(fmt.Sprintf("the row of the run %q", run), err)
+			return nil, record.Broken(fmt.Sprintf("the row of the run %q", run), err)
 		}
 	}
 	return g, nil

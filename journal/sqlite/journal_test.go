@@ -604,10 +604,10 @@ func TestCallsAreCountedAtOnce(t *testing.T) {
 		}
 	}
 	r.lock.free() // as when its process is killed
-	s.queue.delist(r)
+	s.queue.Delist(&r.Held)
 	again := resume(t, s, "r1")
-	if again.appended != 7 || again.tally.Last != 7 || again.tally.Ended[exec.Completed] != 3 {
-		t.Errorf("it goes on after %d with %v", again.tally.Last, again.tally.Ended)
+	if again.Events() != 7 || again.Tally.Last != 7 || again.Tally.Ended[exec.Completed] != 3 {
+		t.Errorf("it goes on after %d with %v", again.Tally.Last, again.Tally.Ended)
 	}
 }
 

@@ -7,8 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
+
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // A run is held by a lock of the operating system on a file of its own in a folder beside
@@ -77,20 +78,20 @@ const noteSize = 3*17 + 1
 // note writes down how far the events of the run have come, in the file of the lock: it outlives
 // a process that is killed, and is not synced. What it says is on disk already, so that it is
 // true after a power cut as well, if an older truth.
-func (l *lock) note(to link) {
-	_, _ = l.file.WriteAt(noteText(to.last, to.sum), 0) // without it damage at the end of the record may not be found
+func (l *lock) note(to record.Link) {
+	_, _ = l.file.WriteAt(noteText(to.Last, to.Sum), 0) // without it damage at the end of the record may not be found
 }
 
 // noteText returns a note of two numbers, with their sum.
 func noteText(a, b int64) []byte {
-	return fmt.Appendf(nil, "%016x %016x %016x \n", uint64(a), uint64(b), uint64(sumRow(a, b)))
+	return fmt.Appendf(nil, "%016x %016x %016x \n", uint64(a), uint64(b), uint64(record.SumRow(a, b)))
 }
 
 // noted returns what the file of a lock says; nil when it says nothing.
-func (l *lock) noted() (*link, error) { return readNote(l.file) }
+func (l *lock) noted() (*record.Link, error) { return readNote(l.file) }
 
 // noted returns what the lock of a run says that a process holds, or held when it was killed.
-func (s *Store) noted(run int64) (*link, error) {
+func (s *Store) noted(run int64) (*record.Link, error) {
 	f, err := os.Open(s.lockPath(run))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return nil, nil
@@ -102,7 +103,7 @@ func (s *Store) noted(run int64) (*link, error) {
 	return readNote(f)
 }
 
-func readNote(f *os.File) (*link, error) {
+func readNote(f *os.File) (*record.Link, error) {
 	text := make([]byte, noteSize+1)
 	n, err := f.ReadAt(text, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -112,10 +113,10 @@ func readNote(f *os.File) (*link, error) {
 		return nil, nil
 	}
 	var last, sum, own uint64
-	if _, err := fmt.Sscanf(string(text[:n]), "%016x %016x %016x \n", &last, &sum, &own); err != nil || n != noteSize || int64(own) != sumRow(int64(last), int64(sum)) {
-		return nil, undecodable("the note in "+f.Name(), errSum)
+	if _, err := fmt.Sscanf(string(text[:n]), "%016x %016x %016x \n", &last, &sum, &own); err != nil || n != noteSize || int64(own) != record.SumRow(int64(last), int64(sum)) {
+		return nil, record.Broken("the note in "+f.Name(), record.ErrSum)
 	}
-	return &link{int64(last), int64(sum)}, nil
+	return &record.Link{Last: int64(last), Sum: int64(sum)}, nil
 }
 
 // leave gives the lock back and lets its note stand.
@@ -129,31 +130,7 @@ func (l *lock) leave() {
 // not seen, as under another name of the file, this still tells. Of this process its locks tell.
 func (r *runRow) alive() bool {
 	pid := int(r.pid.Int64)
-	return r.pid.Valid && pid != os.Getpid() && r.host.String == hostname() && r.born.Int64 != 0 && bornAt(pid) == r.born.Int64
-}
-
-func hostname() string {
-	host, err := os.Hostname()
-	if err != nil {
-		return "this machine"
-	}
-	return host
-}
-
-// bornAt returns when a process began, as its system counts; 0 if there is no such process, or
-// the system does not tell.
-func bornAt(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := bytes.Cut(text[max(0, bytes.LastIndexByte(text, ')')):], []byte(" ")) // a name may have anything in it
-	fields := bytes.Fields(rest)
-	if len(fields) < 20 || fields[0][0] == 'Z' { // a zombie holds nothing
-		return 0
-	}
-	n, _ := strconv.ParseInt(string(fields[19]), 10, 64)
-	return n
+	return r.pid.Valid && pid != os.Getpid() && r.host.String == record.Hostname() && r.born.Int64 != 0 && record.BornAt(pid) == r.born.Int64
 }
 
 // free gives the lock back. The file goes first, while nobody else can have it.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // SQLite ends its write-ahead log at the first frame that is not as it was written, since a power
@@ -23,7 +25,7 @@ const (
 	frameHeader = 24
 )
 
-// logEnd is how far a log has come.
+// logEnd is a position in a log: its end.
 type logEnd struct {
 	salt   uint64
 	frames int64
@@ -59,7 +61,7 @@ func (s *Store) checkLog() error {
 // checkFrames checks a log. A nil note is none.
 func checkFrames(text []byte, noted *logEnd) error {
 	broken := func(format string, args ...any) error {
-		return undecodable("the write-ahead log", fmt.Errorf(format, args...))
+		return record.Broken("the write-ahead log", fmt.Errorf(format, args...))
 	}
 	if len(text) < logHeader+frameHeader || isZero(text[:logHeader]) {
 		return nil // nothing was committed
@@ -242,7 +244,7 @@ func (s *Store) notedLog() (*logEnd, error) {
 	if l == nil || err != nil {
 		return nil, err
 	}
-	return &logEnd{uint64(l.last), l.sum}, nil
+	return &logEnd{uint64(l.Last), l.Sum}, nil
 }
 
 // closeLogNote closes the note, and removes it with the log.

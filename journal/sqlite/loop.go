@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // loop is a journal.Loop. Its lock is a file beside those of the runs.
@@ -22,9 +23,9 @@ type loop struct {
 	name  string
 	given json.RawMessage
 
-	mu   sync.Mutex // guards the rest
-	lock *lock      // nil when it was given back
-	link            // of its last entry
+	mu          sync.Mutex // guards the rest
+	lock        *lock      // nil when it was given back
+	record.Link            // of its last entry
 }
 
 // lockLoop holds a loop, be it there or not.
@@ -73,7 +74,7 @@ func (l *loop) create(ctx context.Context, given json.RawMessage) error {
 			return err
 		}
 		res, err := tx.conn.ExecContext(tx.ctx, "INSERT INTO loops (name, created, given, last, head, sum) VALUES (?, ?, ?, 0, 0, 0)",
-			l.name, micros(time.Now()), string(given))
+			l.name, record.Micros(time.Now()), string(given))
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ const (
 func (t *tx) sealLoop(id int64) error {
 	values, err := scanValues(loopWidth, t.conn.QueryRowContext(t.ctx, "SELECT "+loopColumns+" FROM loops WHERE id = ?", id).Scan)
 	if err == nil {
-		_, err = t.exec("UPDATE loops SET sum = ? WHERE id = ?", sumRow(values[:loopWidth-1]...), id)
+		_, err = t.exec("UPDATE loops SET sum = ? WHERE id = ?", record.SumRow(values[:loopWidth-1]...), id)
 	}
 	return err
 }
@@ -113,8 +114,8 @@ func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, erro
 	if err == nil {
 		err = l.load(ctx)
 	}
-	if err == nil && noted != nil && noted.last > l.last {
-		err = undecodable(fmt.Sprintf("the loop %q", name), fmt.Errorf("%d entries were written", noted.last))
+	if err == nil && noted != nil && noted.Last > l.Last {
+		err = record.Broken(fmt.Sprintf("the loop %q", name), fmt.Errorf("%d entries were written", noted.Last))
 	}
 	if err != nil {
 		if noted == nil {
@@ -152,13 +153,13 @@ func (l *loop) load(ctx context.Context) error {
 		return &journal.MissingError{Run: l.name}
 	}
 	if err == nil {
-		err = checkRow(fmt.Sprintf("the loop %q", l.name), values)
+		err = record.CheckRow(fmt.Sprintf("the loop %q", l.name), values)
 	}
 	if err != nil {
 		return err
 	}
 	var given string
-	err = errors.Join(assign(&l.id, values[0]), assign(&given, values[3]), assign(&l.last, values[4]), assign(&l.sum, values[5]))
+	err = errors.Join(record.Assign(&l.id, values[0]), record.Assign(&given, values[3]), record.Assign(&l.Last, values[4]), record.Assign(&l.Sum, values[5]))
 	l.given = json.RawMessage(given)
 	return err
 }
@@ -174,7 +175,7 @@ func (s *Store) Loops(ctx context.Context) ([]string, error) {
 	for rows.Next() {
 		values, err := scanValues(loopWidth, rows.Scan)
 		if err == nil {
-			err = checkRow("a loop", values)
+			err = record.CheckRow("a loop", values)
 		}
 		if err != nil {
 			return nil, s.fault(err)
@@ -214,24 +215,24 @@ func (l *loop) entries(ctx context.Context) ([]json.RawMessage, error) {
 	}
 	defer rows.Close()
 	var all []json.RawMessage
-	var at link
+	var at record.Link
 	for rows.Next() {
 		var number, sum int64
 		var body string
 		if err := rows.Scan(&number, &body, &sum); err != nil {
 			return nil, err
 		}
-		if number != at.last+1 || sum != sumRow(at.sum, l.id, number, body) {
-			return nil, undecodable(fmt.Sprintf("entry %d of the loop %q", at.last+1, l.name), errSum)
+		if number != at.Last+1 || sum != record.SumRow(at.Sum, l.id, number, body) {
+			return nil, record.Broken(fmt.Sprintf("entry %d of the loop %q", at.Last+1, l.name), record.ErrSum)
 		}
-		at = link{number, sum}
+		at = record.Link{Last: number, Sum: sum}
 		all = append(all, json.RawMessage(body))
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	if at != l.link {
-		return nil, undecodable(fmt.Sprintf("the loop %q", l.name), fmt.Errorf("%d entries were written", l.last))
+	if at != l.Link {
+		return nil, record.Broken(fmt.Sprintf("the loop %q", l.name), fmt.Errorf("%d entries were written", l.Last))
 	}
 	return all, nil
 }
@@ -243,19 +244,19 @@ func (l *loop) Append(ctx context.Context, entry json.RawMessage) error {
 	if l.lock == nil {
 		return &journal.Error{Path: l.store.path, Fault: journal.Closed, Err: fmt.Errorf("the loop %q was given back", l.name)}
 	}
-	number := l.last + 1
-	next := link{number, sumRow(l.sum, l.id, number, string(entry))}
+	number := l.Last + 1
+	next := record.Link{Last: number, Sum: record.SumRow(l.Sum, l.id, number, string(entry))}
 	err := l.store.write(ctx, func(tx *tx) error {
-		if _, err := tx.exec("INSERT INTO entries (loop, number, body, sum) VALUES (?, ?, ?, ?)", l.id, number, string(entry), next.sum); err != nil {
+		if _, err := tx.exec("INSERT INTO entries (loop, number, body, sum) VALUES (?, ?, ?, ?)", l.id, number, string(entry), next.Sum); err != nil {
 			return err
 		}
-		if _, err := tx.exec("UPDATE loops SET last = ?, head = ? WHERE id = ?", next.last, next.sum, l.id); err != nil {
+		if _, err := tx.exec("UPDATE loops SET last = ?, head = ? WHERE id = ?", next.Last, next.Sum, l.id); err != nil {
 			return err
 		}
 		return tx.sealLoop(l.id)
 	})
 	if err == nil {
-		l.link = next
+		l.Link = next
 		l.lock.note(next)
 	}
 	return err

@@ -69,7 +69,7 @@ func (s *Store) takeOver(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	done := l.last
+	done := l.Last
 	for line := range bytes.Lines(tape) {
 		if done--; done >= 0 || !bytes.HasSuffix(line, []byte("\n")) { // one that was cut off was never followed
 			continue

@@ -35,7 +35,7 @@ func TestPagesOfAStep(t *testing.T) {
 			bytes += len(body) + 60
 			r.Append(e)
 		}
-		sync1(t, r, r.appended)
+		sync1(t, r, r.Events())
 	}
 	syncs, pages := 0, 0
 	for _, c := range rec.log.changes[before:] {

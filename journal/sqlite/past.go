@@ -8,28 +8,18 @@ import (
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
-// addRow takes the events of a row in, but for writes.
-func addRow(p record.Past, id int64, body []byte) error {
-	for _, entry := range entriesOf(id, body) {
-		if err := p.AddEntry(entry); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Past implements exec.Record. It costs what the instance has, and nothing for a run that is
 // new.
 func (r *Run) Past(instance string) (map[string]*exec.Past, error) {
 	if r.fresh {
 		return nil, nil
 	}
-	p, err := r.store.past(context.Background(), r.id, instance)
+	p, err := r.store.past(context.Background(), r.Number, instance)
 	if err != nil {
 		return nil, r.store.fault(err)
 	}
 	if p != nil {
-		r.tally.Settled(instance, p)
+		r.Tally.Settled(instance, p)
 	}
 	return p, nil
 }
@@ -65,7 +55,7 @@ func (s *Store) past(ctx context.Context, run int64, instance string) (record.Pa
 		if body == nil {
 			continue
 		}
-		if err := addRow(p, id, body); err != nil {
+		if err := p.AddRow(id, body); err != nil {
 			return nil, err
 		}
 	}
@@ -77,5 +67,5 @@ func (s *Store) past(ctx context.Context, run int64, instance string) (record.Pa
 
 // decode returns the event of a row.
 func decode(id int64, body []byte) (*exec.Event, error) {
-	return (&journal.Entry{Seq: seqOf(id), Body: body}).Event()
+	return (&journal.Entry{Seq: record.SeqOf(id), Body: body}).Event()
 }

@@ -89,7 +89,7 @@ func (s *Store) Answer(ctx context.Context, run, instance, path string, answer e
 	if err != nil {
 		return err
 	}
-	s.watch.tell()
+	s.watch.Tell()
 	return nil
 }
 
@@ -119,20 +119,7 @@ func (t *tx) answerable(run int64, refusal *journal.AnswerError, digest string) 
 
 // Answers implements journal.Run. The file is looked at only while questions are open.
 func (r *Run) Answers(ctx context.Context) iter.Seq2[*journal.Answer, error] {
-	return func(yield func(*journal.Answer, error) bool) {
-		w := r.store.watch
-		for {
-			if !r.waitAsked(ctx) {
-				return
-			}
-			w.join()
-			more := r.yieldAnswers(ctx, yield)
-			w.leave()
-			if !more {
-				return
-			}
-		}
-	}
+	return r.Held.Answers(ctx, r.store.watch, r.answers)
 }
 
 // answers returns the answers that a run has not taken, as events.
@@ -157,7 +144,7 @@ func (t *tx) answers(run int64) ([]*exec.Event, error) {
 		}
 		a := &journal.Answer{}
 		if err := json.Unmarshal(answer, &a.Answer); err != nil {
-			return nil, undecodable(fmt.Sprintf("the answer about %q", asked.Call), err)
+			return nil, record.Broken(fmt.Sprintf("the answer about %q", asked.Call), err)
 		}
 		all = append(all, a.Given(asked))
 	}
@@ -167,111 +154,34 @@ func (t *tx) answers(run int64) ([]*exec.Event, error) {
 // Withdraw implements journal.Run.
 func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
 	err := r.store.write(ctx, func(tx *tx) error {
-		_, err := tx.exec("UPDATE questions SET answer = NULL WHERE run = ? AND instance = ? AND path = ? AND closed = 0", r.id, a.Instance, a.Path)
+		_, err := tx.exec("UPDATE questions SET answer = NULL WHERE run = ? AND instance = ? AND path = ? AND closed = 0", r.Number, a.Instance, a.Path)
 		if err != nil {
 			return err
 		}
-		if err := tx.run(tx.asking, r.id); err != nil {
+		if err := tx.run(tx.asking, r.Number); err != nil {
 			return err
 		}
-		return tx.seal(r.id)
+		return tx.seal(r.Number)
 	})
-	r.giving.Lock()
-	delete(r.given, record.Key{Instance: a.Instance, Path: a.Path})
-	r.giving.Unlock()
-	r.store.watch.tell()
+	r.Withdrawn(record.Key{Instance: a.Instance, Path: a.Path})
+	r.store.watch.Tell()
 	return err
 }
 
-// waitAsked waits until a question is open; it reports false when ctx is done or the run
-// was closed.
-func (r *Run) waitAsked(ctx context.Context) bool {
-	q := r.store.queue
-	stop := context.AfterFunc(ctx, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		r.settled.Broadcast()
-	})
-	defer stop()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for r.asking == 0 && !r.closed && ctx.Err() == nil {
-		r.settled.Wait()
-	}
-	return !r.closed && ctx.Err() == nil
-}
-
-// yieldAnswers yields answers as long as questions are open. It reports false when there
-// will be no more.
-func (r *Run) yieldAnswers(ctx context.Context, yield func(*journal.Answer, error) bool) bool {
-	for {
-		changed, err := r.store.watch.next()
-		if err != nil {
-			yield(nil, err)
-			return false
-		}
-		answers, err := r.answers(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				yield(nil, r.store.fault(err))
-			}
-			return false
-		}
-		for _, a := range answers {
-			if !yield(a, nil) {
-				return false
-			}
-		}
-		if !r.isAsking() {
-			return true
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-changed:
-		}
-	}
-}
-
-// isAsking reports whether a question is open; if none is, what was given is forgotten.
-func (r *Run) isAsking() bool {
-	r.store.queue.mu.Lock()
-	asking := r.asking > 0 && !r.closed
-	r.store.queue.mu.Unlock()
-	if !asking {
-		r.giving.Lock()
-		clear(r.given)
-		r.giving.Unlock()
-	}
-	return asking
-}
-
-// answers returns those that are not taken and were not given before.
-func (r *Run) answers(ctx context.Context) ([]*journal.Answer, error) {
-	r.giving.Lock()
-	defer r.giving.Unlock()
+// answers returns those that are not taken.
+func (r *Run) answers(ctx context.Context) ([]record.PutAnswer, error) {
 	rows, err := r.store.readers.QueryContext(ctx,
-		"SELECT instance, path, seq, answer FROM questions WHERE run = ? AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.id)
+		"SELECT instance, path, seq, answer FROM questions WHERE run = ? AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.Number)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var all []*journal.Answer
+	var all []record.PutAnswer
 	for rows.Next() {
-		a := &journal.Answer{}
-		var seq int64
-		var body []byte
-		if err := rows.Scan(&a.Instance, &a.Path, &seq, &body); err != nil {
+		var a record.PutAnswer
+		if err := rows.Scan(&a.Instance, &a.Path, &a.Seq, &a.Body); err != nil {
 			return nil, err
 		}
-		key := record.Key{Instance: a.Instance, Path: a.Path}
-		if r.given[key] == seq {
-			continue
-		}
-		if err := json.Unmarshal(body, &a.Answer); err != nil {
-			return nil, undecodable(fmt.Sprintf("the answer about %q", a.Path), err)
-		}
-		r.given[key] = seq
 		all = append(all, a)
 	}
 	return all, rows.Err()

@@ -1,17 +1,16 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 
 	"github.com/plc-lang/plc/exec"
 )
@@ -96,7 +95,7 @@ func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(
 		case err != nil:
 			return nil, err
 		case row.id != next: // each names the one before it
-			return nil, undecodable("the list of the runs", fmt.Errorf("number %d comes where %d should", row.id, next))
+			return nil, record.Broken("the list of the runs", fmt.Errorf("number %d comes where %d should", row.id, next))
 		}
 		if next = row.prev; row.status == deleted {
 			if onDeleted != nil {
@@ -118,7 +117,7 @@ func (s *Store) summaries(ctx context.Context, f journal.Filter, onDeleted func(
 	if err := rows.Err(); err != nil || next == 0 {
 		return list, err
 	}
-	return nil, undecodable("the list of the runs", fmt.Errorf("number %d is missing", next))
+	return nil, record.Broken("the list of the runs", fmt.Errorf("number %d is missing", next))
 }
 
 // summaryOf returns the summary that the row of a run has.
@@ -131,7 +130,7 @@ func (s *Store) summaryOf(row *runRow) (found, error) {
 		r.Finished = time.UnixMicro(row.finished.Int64)
 	}
 	if err := errors.Join(json.Unmarshal([]byte(row.labels), &r.Labels), json.Unmarshal([]byte(row.calls), &r.Calls)); err != nil {
-		return r, undecodable(fmt.Sprintf("the row of the run %q", r.Run), err)
+		return r, record.Broken(fmt.Sprintf("the row of the run %q", r.Run), err)
 	}
 	if row.pid.Valid && (s.held(r.id) || row.alive()) {
 		r.Holder = &journal.Holder{PID: int(row.pid.Int64), Host: row.host.String, Since: time.UnixMicro(row.since.Int64)}
@@ -149,14 +148,14 @@ func (s *Store) left(row *runRow, r *journal.Summary) error {
 		return nil
 	}
 	noted, err := s.noted(row.id)
-	if err == nil && noted != nil && noted.last > row.last {
-		err = undecodable(fmt.Sprintf("event %d of the run %q", row.last+1, row.name), fmt.Errorf("%d events were written", noted.last))
+	if err == nil && noted != nil && noted.Last > row.last {
+		err = record.Broken(fmt.Sprintf("event %d of the run %q", row.last+1, row.name), fmt.Errorf("%d events were written", noted.Last))
 	}
 	return err
 }
 
-// pageSize is how many rows of events are read at once: no transaction lasts while who reads is
-// busy with them.
+// pageSize is the number of rows of events that are read at once: no transaction stays open while
+// the reader is busy with them.
 const pageSize = 128
 
 // Events implements journal.Store.
@@ -164,58 +163,26 @@ func (s *Store) Events(ctx context.Context, run string, from int64, follow bool)
 	return func(yield func(*journal.Entry, error) bool) {
 		id, err := s.find(ctx, s.readers, run)
 		if err == nil && follow {
-			s.watch.join()
-			defer s.watch.leave()
+			s.watch.Join()
+			defer s.watch.Leave()
 		}
 		if err == nil {
 			err = s.verifyNow(ctx, id)
 		}
-		for err == nil {
-			var more bool
-			if from, more, err = s.yieldEvents(ctx, id, from, follow, yield); !more {
-				return
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(nil, s.fault(err))
 			}
+			return
 		}
-		if ctx.Err() == nil {
-			yield(nil, s.fault(err))
+		events := record.Events{
+			Page: func(ctx context.Context, from int64) ([]*journal.Entry, error) {
+				return readPage(ctx, s.readers, id, from)
+			},
+			Finished: func(ctx context.Context) (bool, error) { return s.finished(ctx, id) },
+			Watch:    s.watch, Fault: s.fault,
 		}
-	}
-}
-
-// yieldEvents yields what there is from a number on, and then waits if more is to come. It
-// returns the number to go on with, and false when that is all.
-func (s *Store) yieldEvents(ctx context.Context, id, from int64, follow bool, yield func(*journal.Entry, error) bool) (int64, bool, error) {
-	changed, err := s.watch.next()
-	if err != nil && follow {
-		return from, true, err
-	}
-	finished := !follow
-	if follow {
-		if finished, err = s.finished(ctx, id); err != nil {
-			return from, true, err
-		}
-	}
-	page, err := readPage(ctx, s.readers, id, from)
-	if err != nil {
-		return from, true, err
-	}
-	for _, e := range page {
-		if !yield(e, nil) {
-			return from, false, nil
-		}
-		from = e.Seq + 1
-	}
-	if len(page) > 0 {
-		return from, true, nil
-	}
-	if finished {
-		return from, false, nil
-	}
-	select {
-	case <-ctx.Done():
-		return from, false, nil
-	case <-changed:
-		return from, true, nil
+		events.From(ctx, from, follow)(yield)
 	}
 }
 
@@ -232,7 +199,7 @@ func (s *Store) finished(ctx context.Context, id int64) (bool, error) {
 func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry, error) {
 	from = max(from, 0)
 	rows, err := q.QueryContext(ctx, "SELECT id, body FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-		eventID(id, from), eventID(id+1, 0), pageSize)
+		record.EventID(id, from), record.EventID(id+1, 0), pageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -244,26 +211,16 @@ func readPage(ctx context.Context, q querier, id, from int64) ([]*journal.Entry,
 		if err := rows.Scan(&key, &body); err != nil {
 			return nil, err
 		}
-		entries := entriesOf(key, body)
+		entries := record.Entries(key, body)
 		first := entries[0].Seq
-		if key < eventID(id, from) || key >= eventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may say anything
-			return nil, undecodable("the order of the events", errors.New("they are not in it"))
+		if key < record.EventID(id, from) || key >= record.EventID(id+1, 0) || len(page) > 0 && first < from || first < 1 { // a broken file may say anything
+			return nil, record.Broken("the order of the events", errors.New("they are not in it"))
 		}
 		if first < from {
 			entries = entries[from-first:]
 		}
 		page = append(page, entries...)
-		from = seqOf(key) + 1
+		from = record.SeqOf(key) + 1
 	}
 	return page, rows.Err()
-}
-
-// entriesOf returns the events of a row.
-func entriesOf(id int64, body []byte) []*journal.Entry {
-	n := bytes.Count(body, []byte("\n")) + 1
-	entries := make([]*journal.Entry, 0, n)
-	for line := range bytes.SplitSeq(body, []byte("\n")) {
-		entries = append(entries, &journal.Entry{Seq: seqOf(id) - int64(n-1-len(entries)), Body: slices.Clip(line)})
-	}
-	return entries
 }

@@ -9,35 +9,15 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 
 	"github.com/plc-lang/plc/exec"
 )
 
-// Repair says what can be kept of a run of a store that may be damaged.
-type Repair struct {
-	Run    string
-	Kept   int64 // events, from the first on
-	Whole  bool  // nothing is wrong with it
-	Fault  error // what is, else
-	Fatal  bool  // nothing of it can be kept, since its row or what it was given is broken
-	number int64
-}
-
-// String says it in words.
-func (r *Repair) String() string {
-	switch {
-	case r.Whole:
-		return fmt.Sprintf("%s: whole, %d events", r.Run, r.Kept)
-	case r.Fatal:
-		return fmt.Sprintf("%s: lost: %v", r.Run, r.Fault)
-	}
-	return fmt.Sprintf("%s: the first %d events can be kept: %v", r.Run, r.Kept, r.Fault)
-}
-
 // Damage looks at all runs of the store at a path and reports what can be kept of each, the oldest
 // first, and what is wrong with the store as a whole. It writes nothing. The error is that of a
 // store that can't be read at all.
-func Damage(ctx context.Context, path string) ([]*Repair, []error, error) {
+func Damage(ctx context.Context, path string) ([]*journal.Repair, []error, error) {
 	s, faults, err := openBroken(ctx, path)
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +52,7 @@ func openBroken(ctx context.Context, path string) (*Store, []error, error) {
 
 // damage returns what can be kept of each run. Where commits at the end of the log are lost,
 // which logFault says, only runs that had completed are certain to be whole.
-func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error) {
+func (s *Store) damage(ctx context.Context, logFault error) ([]*journal.Repair, []error) {
 	var faults []error
 	if _, err := s.runs(ctx, journal.Filter{}); err != nil {
 		faults = append(faults, s.fault(err))
@@ -82,10 +62,10 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error)
 		return nil, append(faults, s.fault(err))
 	}
 	defer rows.Close()
-	var all []*Repair
+	var all []*journal.Repair
 	for rows.Next() {
-		r := &Repair{}
-		if err := rows.Scan(&r.number, &r.Run); err != nil {
+		r := &journal.Repair{}
+		if err := rows.Scan(&r.Number, &r.Run); err != nil {
 			faults = append(faults, s.fault(err))
 			break
 		}
@@ -101,18 +81,18 @@ func (s *Store) damage(ctx context.Context, logFault error) ([]*Repair, []error)
 }
 
 // damageOf finds what can be kept of a run.
-func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
-	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.number).Scan)
+func (s *Store) damageOf(ctx context.Context, r *journal.Repair, logFault error) {
+	values, err := scanValues(runWidth, s.readers.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = ?", r.Number).Scan)
 	if err == nil {
-		err = checkRow(fmt.Sprintf("the row of the run %q", r.Run), values)
+		err = record.CheckRow(fmt.Sprintf("the row of the run %q", r.Run), values)
 	}
 	var row runRow
 	for i, to := range map[int]any{13: &row.status, 15: &row.last, 22: &row.head, 23: &row.given, 24: &row.asked} {
 		if err == nil {
-			err = assign(to, values[i])
+			err = record.Assign(to, values[i])
 		}
 	}
-	row.id, row.name = r.number, r.Run
+	row.id, row.name = r.Number, r.Run
 	if err == nil {
 		err = s.checkParts(ctx, s.readers, &row)
 	}
@@ -123,10 +103,10 @@ func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
 		r.Fault, r.Fatal = err, true
 		return
 	}
-	noted, err := s.noted(r.number)
-	c := &chain{run: r.number, name: r.Run, known: row.links(noted)}
+	noted, err := s.noted(r.Number)
+	c := newChain(r.Number, r.Run, row.links(noted))
 	follow := c.follow(ctx, s.readers, func(int64, string, string, []byte) error { return nil })
-	r.Kept, r.Fault = c.last, errors.Join(err, follow)
+	r.Kept, r.Fault = c.Last, errors.Join(err, follow)
 	if r.Fault == nil && row.status != string(exec.Completed) {
 		r.Fault = logFault
 	}
@@ -137,7 +117,7 @@ func (s *Store) damageOf(ctx context.Context, r *Repair, logFault error) {
 // it keeps the beginning, with the status Cut: it can be looked at, and does not go on, since what
 // it did after that is not known. Approvals and durations are kept as far as they are whole.
 // Instances are not: they are made up from the events. Loops are not kept.
-func Salvage(ctx context.Context, from, to string) ([]*Repair, error) {
+func Salvage(ctx context.Context, from, to string) ([]*journal.Repair, error) {
 	if exists(to) {
 		return nil, fmt.Errorf("journal: %s is there already; name a file that is not", to)
 	}
@@ -169,7 +149,7 @@ func (s *Store) wholeRows(ctx context.Context, width int, query string) (all [][
 	defer rows.Close()
 	for rows.Next() {
 		values, err := scanValues(width, rows.Scan)
-		if err == nil && checkRow("a row", values) == nil {
+		if err == nil && record.CheckRow("a row", values) == nil {
 			all = append(all, values)
 		}
 	}
@@ -208,7 +188,7 @@ func (s *Store) salvageDurations(ctx context.Context, old *Store) error {
 }
 
 // salvage copies what can be kept of a run.
-func (s *Store) salvage(ctx context.Context, old *Store, r *Repair) error {
+func (s *Store) salvage(ctx context.Context, old *Store, r *journal.Repair) error {
 	given, err := old.given(ctx, r.Run)
 	if err != nil {
 		return err
@@ -219,7 +199,7 @@ func (s *Store) salvage(ctx context.Context, old *Store, r *Repair) error {
 	}
 	for from := int64(0); from <= r.Kept && err == nil; {
 		var page []*journal.Entry
-		page, err = readPage(ctx, old.readers, r.number, from)
+		page, err = readPage(ctx, old.readers, r.Number, from)
 		if len(page) == 0 {
 			break
 		}

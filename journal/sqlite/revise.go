@@ -12,17 +12,17 @@ import (
 func (r *Run) Revise(ctx context.Context, g *journal.Given) error {
 	return r.store.write(ctx, func(tx *tx) error {
 		var last int
-		err := tx.conn.QueryRowContext(tx.ctx, "SELECT coalesce(max(number), -1) FROM given WHERE run = ?", r.id).Scan(&last)
+		err := tx.conn.QueryRowContext(tx.ctx, "SELECT coalesce(max(number), -1) FROM given WHERE run = ?", r.Number).Scan(&last)
 		if err != nil {
 			return err
 		}
-		if err := insertTextsFrom(tx, r.id, last+1, g.AllTexts()); err != nil {
+		if err := insertTextsFrom(tx, r.Number, last+1, g.AllTexts()); err != nil {
 			return err
 		}
-		if _, err := tx.exec("UPDATE runs SET plan = ?, program = ? WHERE id = ?", g.Plan.Name, g.Program, r.id); err != nil {
+		if _, err := tx.exec("UPDATE runs SET plan = ?, program = ? WHERE id = ?", g.Plan.Name, g.Program, r.Number); err != nil {
 			return err
 		}
-		return tx.sealGiven(r.id)
+		return tx.sealGiven(r.Number)
 	})
 }
 

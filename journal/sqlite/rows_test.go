@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 
 	"github.com/plc-lang/plc/exec"
 )
@@ -42,7 +43,7 @@ func TestRowsOfEvents(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	r := create(t, s, "r1")
-	long := value(`"` + strings.Repeat("x", maxRow) + `"`)
+	long := value(`"` + strings.Repeat("x", record.MaxRow) + `"`)
 	sync1(t, r, r.Append(at(exec.RunStarted, "")))
 	r.Append(at(exec.CallStarted, "a"))
 	r.Append(at(exec.CallReturned, "a", value(`{"n": 1}`)))

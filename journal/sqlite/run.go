@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/plc-lang/plc/journal"
@@ -18,29 +17,10 @@ import (
 
 // Run is a journal.Run.
 type Run struct {
+	record.Held
 	store *Store
-	id    int64
-	name  string
 	lock  *lock
 	fresh bool // it has no past
-
-	// What the store's queue guards.
-	appended  int64 // the number of the last event
-	committed int64 // and that of the last one on disk
-	queued    int   // items
-	asking    int   // questions that are open, or answered and not closed
-	err       error // why no more is taken
-	waiting   []waiter
-	closed    bool
-	settled   *sync.Cond
-
-	// Of the goroutine that commits:
-	tally *record.Tally
-	sum   int64        // of the last event on disk
-	room  record.Lines // for those of the next commit
-
-	giving sync.Mutex           // guards the rest
-	given  map[record.Key]int64 // answers that were given, by the numbers of their questions
 }
 
 // Create implements journal.Store.
@@ -77,7 +57,7 @@ func (s *Store) create(ctx context.Context, run string, given *journal.Given) (*
 		return nil, err
 	}
 	r := s.newRun(id, run, held)
-	held.note(link{})
+	held.note(record.Link{})
 	r.fresh = true
 	return s.enlist(r)
 }
@@ -114,7 +94,7 @@ func insertRun(tx *tx, run string, g *journal.Given, f *journal.Forked) (int64, 
 	res, err := tx.conn.ExecContext(tx.ctx,
 		`INSERT INTO runs (name, plan, program, flags, labels, parent, at, instance, sets, created, changed, status, prev)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		run, g.Plan.Name, g.Program, settings, labels, parent, at, instance, sets, micros(created), micros(created), string(exec.Pending), newest)
+		run, g.Plan.Name, g.Program, settings, labels, parent, at, instance, sets, record.Micros(created), record.Micros(created), string(exec.Pending), newest)
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +127,7 @@ func (s *Store) hold(tx *tx, id int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec("UPDATE runs SET pid = ?, host = ?, since = ?, born = ? WHERE id = ?", os.Getpid(), hostname(), micros(time.Now()), bornAt(os.Getpid()), id)
+	_, err = tx.exec("UPDATE runs SET pid = ?, host = ?, since = ?, born = ? WHERE id = ?", os.Getpid(), record.Hostname(), record.Micros(time.Now()), record.BornAt(os.Getpid()), id)
 	if err == nil {
 		err = tx.sealRow(id)
 	}
@@ -161,7 +141,7 @@ func (s *Store) holdNew(tx *tx, id int64) (*lock, error) {
 		return nil, err
 	}
 	if err = s.hold(tx, id); err == nil {
-		var noted *link
+		var noted *record.Link
 		if noted, err = held.noted(); err != nil || noted != nil {
 			err = &journal.Error{Path: s.path, Fault: journal.Damaged, Err: fmt.Errorf("the run number %d was lost", id)}
 		}
@@ -249,65 +229,63 @@ func (r *Run) verify(ctx context.Context) error {
 		return err
 	}
 	return r.store.snapshot(ctx, func(q querier) error {
-		_, err := r.store.verify(ctx, q, r.id, noted)
+		_, err := r.store.verify(ctx, q, r.Number, noted)
 		return err
 	})
 }
 
 // verify checks all that the store has of a run: its row, what it was given, its questions and
 // its events, of which those that its lock notes, which may be nil, have to be there.
-func (s *Store) verify(ctx context.Context, q querier, id int64, noted *link) (link, error) {
+func (s *Store) verify(ctx context.Context, q querier, id int64, noted *record.Link) (record.Link, error) {
 	row, err := s.row(ctx, q, id)
 	if err != nil {
-		return link{}, err
+		return record.Link{}, err
 	}
 	if row.status == string(journal.Cut) {
-		return link{}, &journal.CutError{Run: row.name, Reason: row.reason}
+		return record.Link{}, &journal.CutError{Run: row.name, Reason: row.reason}
 	}
 	if err := s.checkParts(ctx, q, row); err != nil {
-		return link{}, err
+		return record.Link{}, err
 	}
-	c := &chain{run: id, name: row.name, known: row.links(noted)}
+	c := newChain(id, row.name, row.links(noted))
 	err = c.follow(ctx, q, func(int64, string, string, []byte) error { return nil })
-	return c.link, err
+	return c.Link, err
 }
 
 func (s *Store) newRun(id int64, name string, held *lock) *Run {
-	r := &Run{store: s, id: id, name: name, lock: held, tally: record.NewTally(), given: map[record.Key]int64{}}
-	r.settled = sync.NewCond(&s.queue.mu)
+	r := &Run{store: s, lock: held}
+	s.queue.Hold(&r.Held, id, name)
+	r.Written = held.note
 	return r
 }
 
 // enlist makes a run one that is closed with its store.
 func (s *Store) enlist(r *Run) (*Run, error) {
-	q := s.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
+	if err := s.queue.Enlist(&r.Held, r); err != nil {
 		r.lock.free()
-		return nil, &journal.Error{Path: s.path, Fault: journal.Closed}
+		return nil, err
 	}
-	q.runs = append(q.runs, r)
 	return r, nil
 }
 
 // load reads what the row of a run says.
 func (r *Run) load(tx *tx) error {
-	t := r.tally
-	row, err := r.store.row(tx.ctx, tx.conn, r.id)
+	t := r.Tally
+	row, err := r.store.row(tx.ctx, tx.conn, r.Number)
 	if err != nil {
 		return err
 	}
-	t.Last, r.sum, t.Reason, t.Status, t.Changed = row.last, row.head, row.reason, exec.Status(row.status), time.UnixMicro(row.changed)
+	r.At(record.Link{Last: row.last, Sum: row.head})
+	t.Reason, t.Status, t.Changed = row.reason, exec.Status(row.status), time.UnixMicro(row.changed)
 	if row.finished.Valid {
 		t.Finished = time.UnixMicro(row.finished.Int64)
 	}
-	r.lock.note(link{t.Last, r.sum})
+	r.lock.note(record.Link{Last: row.last, Sum: row.head})
 	if err := json.Unmarshal([]byte(row.calls), &t.Ended); err != nil {
-		return undecodable(fmt.Sprintf("the row of the run %q", r.name), err)
+		return record.Broken(fmt.Sprintf("the row of the run %q", r.Name), err)
 	}
 	for status := range t.Ended {
-		if !settledStatus(status) { // of the process that was there before
+		if !record.Ended(status) { // of the process that was there before
 			delete(t.Ended, status)
 		}
 	}
@@ -318,7 +296,7 @@ func (r *Run) load(tx *tx) error {
 }
 
 func (r *Run) loadQuestions(tx *tx) error {
-	rows, err := tx.conn.QueryContext(tx.ctx, "SELECT instance, path FROM questions WHERE run = ? AND closed = 0", r.id)
+	rows, err := tx.conn.QueryContext(tx.ctx, "SELECT instance, path FROM questions WHERE run = ? AND closed = 0", r.Number)
 	if err != nil {
 		return err
 	}
@@ -328,42 +306,28 @@ func (r *Run) loadQuestions(tx *tx) error {
 		if err := rows.Scan(&key.Instance, &key.Path); err != nil {
 			return err
 		}
-		r.tally.Open[key] = true
+		r.Tally.Open[key] = true
 	}
 	return rows.Err()
 }
 
 // takeAnswers makes events of the answers that were put while nobody held the run.
 func (r *Run) takeAnswers(tx *tx) error {
-	events, err := tx.answers(r.id)
+	events, err := tx.answers(r.Number)
 	if err != nil {
 		return err
 	}
-	p := newPart(r)
-	for i, e := range events {
-		p.add(&item{run: r, seq: r.tally.Last + 1, event: e})
-		if p.err != nil {
-			return p.err
-		}
-		if i == len(events)-1 {
-			p.summary = summaryOf(r.tally)
+	p := record.NewPart(&r.Held)
+	for _, e := range events {
+		p.Add(e, r.Tally.Last+1)
+		if err := p.Err(); err != nil {
+			return err
 		}
 	}
-	r.appended, r.committed, r.asking = p.last, p.last, len(r.tally.Open)
-	if err := p.write(tx); err != nil {
-		return err
-	}
-	r.sum = p.sum
-	return nil
-}
-
-// settledStatus reports whether a call that has this status has ended.
-func settledStatus(s exec.Status) bool {
-	switch s {
-	case exec.Completed, exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Rejected:
-		return true
-	}
-	return false
+	p.Summary = record.SummaryOf(r.Tally)
+	err = r.store.writePart(tx, p)
+	r.Took(p)
+	return err
 }
 
 // querier is a connection or the readers.
@@ -396,64 +360,14 @@ func (s *Store) heldError(ctx context.Context, q querier, run string, id int64) 
 	return e
 }
 
-// ID returns the run's id.
-func (r *Run) ID() string { return r.name }
-
-// Append implements exec.Record. It costs no more than adding to a list, unless the disk
-// is far behind; then it waits.
-func (r *Run) Append(e *exec.Event) int64 {
-	return r.store.queue.put(item{run: r, event: e})
-}
-
-// Sync implements exec.Record. An error stays: what was appended after what could not be
-// written is not written either, and each Sync from then on returns it at once.
-func (r *Run) Sync(seq int64) error {
-	q := r.store.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if r.committed < seq && r.err == nil {
-		w := waiter{min(seq, r.appended), make(chan struct{})}
-		r.waiting = append(r.waiting, w)
-		q.waiting++
-		q.mu.Unlock()
-		r.store.commitNow()
-		<-w.done
-		q.mu.Lock()
-	}
-	if r.committed >= min(seq, r.appended) {
-		return nil
-	}
-	return r.err
-}
-
-// waiter is somebody who waits until the event of a number is on disk.
-type waiter struct {
-	seq  int64
-	done chan struct{} // closed when it is, or never will be
-}
-
 // Close waits until all that was appended is on disk, and gives the run back. The error is
 // that of what could not be written. A second Close does nothing.
 func (r *Run) Close() error {
-	q := r.store.queue
-	q.mu.Lock()
-	if r.closed {
-		q.mu.Unlock()
+	first, err := r.Finish()
+	if !first {
 		return nil
 	}
-	r.closed = true
-	r.settled.Broadcast()
-	for r.queued > 0 {
-		signal(q.urgent)
-		r.settled.Wait()
-	}
-	err := r.err
-	if err == nil {
-		r.err = &journal.Error{Path: r.store.path, Fault: journal.Closed, Err: fmt.Errorf("the run %q was given back", r.name)}
-	}
-	q.delist(r)
-	q.mu.Unlock()
-	r.store.watch.tell()
+	r.store.watch.Tell()
 	if lost := r.release(); lost != nil {
 		r.lock.leave() // what it notes is not in the row
 		return errors.Join(err, lost)
@@ -462,25 +376,16 @@ func (r *Run) Close() error {
 	return err
 }
 
-// delist removes a run from those that are held. The caller holds mu.
-func (q *queue) delist(r *Run) {
-	for i, other := range q.runs {
-		if other == r {
-			q.runs = append(q.runs[:i], q.runs[i+1:]...)
-			return
-		}
-	}
-}
-
 // release notes that nobody holds the run, with the durations that are not written.
 func (r *Run) release() error {
+	at := r.Committed()
 	return r.store.write(context.Background(), func(tx *tx) error {
-		if _, err := tx.exec("UPDATE runs SET pid = NULL, host = NULL, since = NULL, born = NULL, last = ?, head = ? WHERE id = ?", r.committed, r.sum, r.id); err != nil {
+		if _, err := tx.exec("UPDATE runs SET pid = NULL, host = NULL, since = NULL, born = NULL, last = ?, head = ? WHERE id = ?", at.Last, at.Sum, r.Number); err != nil {
 			return err
 		}
-		if err := tx.sealRow(r.id); err != nil {
+		if err := tx.sealRow(r.Number); err != nil {
 			return err
 		}
-		return writeSamples(tx, r.tally.Samples())
+		return writeSamples(tx, r.Tally.Samples())
 	})
 }

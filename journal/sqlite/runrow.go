@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal/internal/record"
 )
 
@@ -41,7 +40,7 @@ func scanRunRow(scan func(...any) error) (*runRow, error) {
 	}
 	name, _ := values[1].(string)
 	what := fmt.Sprintf("the row of the run %q", name)
-	if err := checkRow(what, values[:runWidth]); err != nil {
+	if err := record.CheckRow(what, values[:runWidth]); err != nil {
 		return nil, err
 	}
 	r := &runRow{}
@@ -50,33 +49,11 @@ func scanRunRow(scan func(...any) error) (*runRow, error) {
 		&r.status, &r.reason, &r.last, &r.calls, &r.asking, &r.pid, &r.host, &r.since, &r.born, &r.head, &r.given, &r.asked, &r.prev,
 	}
 	for i, p := range to {
-		if err := assign(p, values[i]); err != nil {
-			return nil, undecodable(what, err)
+		if err := record.Assign(p, values[i]); err != nil {
+			return nil, record.Broken(what, err)
 		}
 	}
 	return r, r.takeTail(values[runWidth:])
-}
-
-// assign puts a value of the database into a variable.
-func assign(to, value any) error {
-	ok := false
-	switch to := to.(type) {
-	case *int64:
-		if value == nil {
-			return nil
-		}
-		*to, ok = value.(int64)
-	case *string:
-		*to, ok = value.(string)
-	case *sql.NullString:
-		return to.Scan(value)
-	case *sql.NullInt64:
-		return to.Scan(value)
-	}
-	if !ok {
-		return errors.New("it has another type")
-	}
-	return nil
 }
 
 // takeTail takes the last event of a run in: in between the events of the run itself, it has the
@@ -84,7 +61,7 @@ func assign(to, value any) error {
 func (r *runRow) takeTail(v []any) error {
 	if v[0] == nil {
 		if r.last > 0 && !r.finished.Valid {
-			return undecodable(fmt.Sprintf("event %d of the run %q", 1, r.name), errors.New("it is not there"))
+			return record.Broken(fmt.Sprintf("event %d of the run %q", 1, r.name), errors.New("it is not there"))
 		}
 		return nil
 	}
@@ -92,23 +69,23 @@ func (r *runRow) takeTail(v []any) error {
 	var instance, path, kind string
 	body, _ := v[5].(string)
 	for i, p := range []any{&id, &instance, &path, &kind, &time} {
-		if err := assign(p, v[i]); err != nil {
-			return undecodable(fmt.Sprintf("the last event of the run %q", r.name), err)
+		if err := record.Assign(p, v[i]); err != nil {
+			return record.Broken(fmt.Sprintf("the last event of the run %q", r.name), err)
 		}
 	}
-	if err := assign(&before, v[8]); err != nil {
-		return undecodable(fmt.Sprintf("the last event of the run %q", r.name), err)
+	if err := record.Assign(&before, v[8]); err != nil {
+		return record.Broken(fmt.Sprintf("the last event of the run %q", r.name), err)
 	}
-	sum := eventSum(before, id, instance, path, kind, time, []byte(body), v[6])
-	if seq := seqOf(id); v[7] != any(sum) || seq < r.last || seq == r.last && sum != r.head {
-		return undecodable(fmt.Sprintf("event %d of the run %q", seq, r.name), errSum)
+	sum := record.EventSum(before, id, instance, path, kind, time, []byte(body), v[6])
+	if seq := record.SeqOf(id); v[7] != any(sum) || seq < r.last || seq == r.last && sum != r.head {
+		return record.Broken(fmt.Sprintf("event %d of the run %q", seq, r.name), record.ErrSum)
 	}
 	tally, ok := v[6].(string)
-	if seqOf(id) > r.last && !ok {
-		return undecodable(fmt.Sprintf("event %d of the run %q", seqOf(id)+1, r.name), errors.New("it is not there"))
+	if record.SeqOf(id) > r.last && !ok {
+		return record.Broken(fmt.Sprintf("event %d of the run %q", record.SeqOf(id)+1, r.name), errors.New("it is not there"))
 	}
 	if ok {
-		r.changed, r.last, r.calls, r.head = time, seqOf(id), tally, sum
+		r.changed, r.last, r.calls, r.head = time, record.SeqOf(id), tally, sum
 	}
 	return nil
 }
@@ -117,33 +94,16 @@ func (r *runRow) takeTail(v []any) error {
 func (s *Store) row(ctx context.Context, q querier, id int64) (*runRow, error) {
 	r, err := scanRunRow(q.QueryRowContext(ctx, "SELECT "+runColumns+tailColumns+" FROM runs r"+runTail+" WHERE r.id = ?", id).Scan)
 	if err == nil && r.id != id {
-		err = undecodable(fmt.Sprintf("the row of the run %q", r.name), errors.New("it is another's"))
+		err = record.Broken(fmt.Sprintf("the row of the run %q", r.name), errors.New("it is another's"))
 	}
 	return r, err
 }
 
 // links returns those that the events of a run must have.
-func (r *runRow) links(noted *link) []link {
-	all := []link{{r.last, r.head}}
+func (r *runRow) links(noted *record.Link) []record.Link {
+	all := []record.Link{{Last: r.last, Sum: r.head}}
 	if noted != nil {
 		all = append(all, *noted)
 	}
 	return all
-}
-
-// summary is a tally as it is written.
-type summary struct {
-	status   exec.Status
-	reason   string
-	changed  int64
-	finished any
-	calls    string
-}
-
-func summaryOf(t *record.Tally) summary {
-	s := summary{status: t.Status, reason: t.Reason, changed: micros(t.Changed), calls: record.Counts(t.Calls())}
-	if !t.Finished.IsZero() {
-		s.finished = micros(t.Finished)
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // A store that is made of what can be kept has the approvals, used or not, how long tools took, and
@@ -40,7 +41,7 @@ func TestSalvageKeepsWhatIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := old.write(t.Context(), func(tx *tx) error {
-		_, err := tx.exec("INSERT INTO durations (tool, number, length, sum) VALUES ('pay', 1, 5, ?)", sumRow("pay", int64(1), int64(5)))
+		_, err := tx.exec("INSERT INTO durations (tool, number, length, sum) VALUES ('pay', 1, 5, ?)", record.SumRow("pay", int64(1), int64(5)))
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // applicationID is in the header of each store, so that another program's database is
@@ -269,7 +270,7 @@ func (t *tx) sumAll(path string) error {
 	if err := t.sumOthers(); err != nil {
 		return err
 	}
-	_, err = t.exec("INSERT INTO store (path, newest, sum) VALUES (?, ?, ?)", path, prev, sumRow(path, prev))
+	_, err = t.exec("INSERT INTO store (path, newest, sum) VALUES (?, ?, ?)", path, prev, record.SumRow(path, prev))
 	return err
 }
 
@@ -293,8 +294,8 @@ func (t *tx) ids(query string, args ...any) (ids []int64, err error) {
 // sumEvents makes the sums of the events of a run.
 func (t *tx) sumEvents(run int64) error {
 	sum := int64(0)
-	for from := eventID(run, 0); ; {
-		ids, err := t.ids("SELECT id FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT 1000", from, eventID(run+1, 0))
+	for from := record.EventID(run, 0); ; {
+		ids, err := t.ids("SELECT id FROM events WHERE id >= ? AND id < ? ORDER BY id LIMIT 1000", from, record.EventID(run+1, 0))
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -308,7 +309,7 @@ func (t *tx) sumEvents(run int64) error {
 			if err != nil {
 				return err
 			}
-			sum = eventSum(sum, id, instance, path, kind, time, body, tally)
+			sum = record.EventSum(sum, id, instance, path, kind, time, body, tally)
 			if _, err := t.exec("UPDATE events SET sum = ? WHERE id = ?", sum, id); err != nil {
 				return err
 			}
@@ -339,7 +340,7 @@ func (t *tx) sumOthers() error {
 				rows.Close()
 				return err
 			}
-			all = append(all, []any{sumRow(values...), values[0], values[1]})
+			all = append(all, []any{record.SumRow(values...), values[0], values[1]})
 		}
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			return err

@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // Options say how a store is opened. The zero value is the default.
 type Options struct {
-	// Delay is how long an event that nobody waits for may be in memory only; 0 is 10 ms.
+	// Delay is the longest time that an event nobody waits for may be in memory only; 0 is 10 ms.
 	Delay time.Duration
-	// Busy is how long to wait for another process that is writing; 0 is 30 s.
+	// Busy limits the time to wait for another process that is writing; 0 is 30 s.
 	Busy time.Duration
 	// ReadOnly reads only, and makes no file.
 	ReadOnly bool
@@ -46,8 +47,8 @@ type Store struct {
 	writer  *writer    // nil when read only
 	logNote logNote
 
-	queue   *queue
-	watch   *watch
+	queue   *record.Queue
+	watch   *record.Watch
 	cancels cancels
 
 	holding sync.Mutex     // guards loops
@@ -115,9 +116,8 @@ func (s *Store) open(ctx context.Context) error {
 	if s.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
-	s.watch = newWatch(s)
-	s.queue = newQueue()
-	go s.commitAll()
+	s.watch = s.newWatch()
+	s.queue = record.NewQueue(s.committer())
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (s *Store) check(ctx context.Context) error {
 	case version < len(schemas()):
 		return &journal.Error{Path: s.path, Fault: journal.ReadOnly, Err: errors.New("its version is an older one, and has to be brought to this one")}
 	}
-	s.watch = newWatch(s)
+	s.watch = s.newWatch()
 	return errors.Join(s.checkSchema(ctx, conn), s.checkName(ctx, conn))
 }
 
@@ -224,11 +224,7 @@ func (s *Store) source(write bool) string {
 func (s *Store) Close() error {
 	var err error
 	if s.queue != nil {
-		for _, r := range s.queue.open() {
-			err = errors.Join(err, r.Close())
-		}
-		s.queue.close()
-		<-s.queue.done
+		err = errors.Join(s.queue.CloseRuns()...)
 		s.closeLoops()
 	}
 	return errors.Join(err, s.fault(s.closeFile()))
@@ -237,7 +233,7 @@ func (s *Store) Close() error {
 func (s *Store) closeFile() error {
 	var errs []error
 	if s.watch != nil {
-		s.watch.close()
+		s.watch.Close(&journal.Error{Path: s.path, Fault: journal.Closed})
 	}
 	if s.readers != nil {
 		errs = append(errs, s.readers.Close())
@@ -449,6 +445,3 @@ func retry(ctx context.Context, most time.Duration, f func() error) error {
 		}
 	}
 }
-
-// micros returns how times are kept.
-func micros(t time.Time) int64 { return t.UnixMicro() }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"io"
 	"path/filepath"
 	"testing"
 
@@ -21,18 +22,7 @@ func TestStore(t *testing.T) {
 // abandon ends a store as the end of its process does, as far as that can be done within one:
 // nothing is written any more, and its locks are free. TestKills kills processes.
 func (s *Store) abandon() {
-	q := s.queue
-	q.turn.Lock()
-	q.mu.Lock()
-	for _, r := range q.runs {
-		r.lock.leave()
-		r.err, r.closed, r.queued = &journal.Error{Path: s.path, Fault: journal.Closed}, true, 0
-		r.letGo()
-		r.settled.Broadcast()
-	}
-	q.runs, q.items = nil, nil
-	q.mu.Unlock()
-	q.turn.Unlock()
+	s.queue.Abandon(func(r io.Closer) { r.(*Run).lock.leave() })
 	for l := range s.loops {
 		l.lock.leave()
 		l.lock = nil

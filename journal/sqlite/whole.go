@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
 )
 
 // verifyNow checks all that the store has of a run, which a process may hold.
@@ -44,10 +45,10 @@ func (s *Store) snapshot(ctx context.Context, f func(q querier) error) error {
 func storeRow(ctx context.Context, q querier) (path string, newest int64, err error) {
 	values, err := scanValues(3, q.QueryRowContext(ctx, "SELECT path, newest, sum FROM store").Scan)
 	if err == nil {
-		err = checkRow("the row of the store", values)
+		err = record.CheckRow("the row of the store", values)
 	}
 	if err == nil {
-		err = errors.Join(assign(&path, values[0]), assign(&newest, values[1]))
+		err = errors.Join(record.Assign(&path, values[0]), record.Assign(&newest, values[1]))
 	}
 	return path, newest, err
 }
@@ -61,7 +62,7 @@ func (t *tx) newest() (int64, error) {
 func (t *tx) setNewest(id int64) error {
 	path, _, err := storeRow(t.ctx, t.conn)
 	if err == nil {
-		_, err = t.exec("UPDATE store SET newest = ?, sum = ?", id, sumRow(path, id))
+		_, err = t.exec("UPDATE store SET newest = ?, sum = ?", id, record.SumRow(path, id))
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (t *tx) unlink(id int64) error {
 	}
 	values, err := scanValues(runWidth, t.conn.QueryRowContext(t.ctx, "SELECT "+runColumns+" FROM runs r WHERE id = ?", next[0]).Scan)
 	if err == nil {
-		err = checkRow(fmt.Sprintf("the row of the run number %d", next[0]), values)
+		err = record.CheckRow(fmt.Sprintf("the row of the run number %d", next[0]), values)
 	}
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (s *Store) checkLocked(ctx context.Context) error {
 			return err
 		}
 		if noted != nil && there == 0 {
-			return undecodable("the list of the runs", fmt.Errorf("number %d is missing, which a process held", id))
+			return record.Broken("the list of the runs", fmt.Errorf("number %d is missing, which a process held", id))
 		}
 	}
 	return nil
@@ -175,7 +176,7 @@ func (s *Store) checkName(ctx context.Context, q querier) error {
 	return s.write(ctx, func(tx *tx) error { // it was moved, or copied
 		newest, err := tx.newest()
 		if err == nil {
-			_, err = tx.exec("UPDATE store SET path = ?, sum = ?", s.path, sumRow(s.path, newest))
+			_, err = tx.exec("UPDATE store SET path = ?, sum = ?", s.path, record.SumRow(s.path, newest))
 		}
 		return err
 	})

@@ -8,15 +8,14 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// Numbering is how the steps of a plan are numbered, and what refers to them, in a
-// notation whose references look only backward. Steps are added in the order of the
-// plan, then references are added and judged, all at once, so that a plan which counts
-// from another number than its notation does is told as that, and not as a fault for
-// each reference.
+// Numbering collects the steps of a plan, by number, and the references to them, in a notation
+// whose references look only backward. Steps are added in the order of the plan, then references
+// are added and judged, all at once, so that a plan which counts from another number than its
+// notation does is told as that, and not as a fault for each reference.
 type Numbering struct {
-	// Noun is what a step is called: "step", "node"; "" is "step".
+	// Noun is the word for a step: "step", "node"; "" is "step".
 	Noun string
-	// Spell is how a reference to a number is spelled: "$%d"; "" is "%d".
+	// Spell is the format of a reference to a number: "$%d"; "" is "%d".
 	Spell string
 
 	steps map[int][]int // the places of the steps that have a number, in order
@@ -36,10 +35,11 @@ type NumberRef struct {
 	Anywhere bool // it may be a later step as well, but never the step itself
 	Declared bool // the plan says elsewhere that it means this step
 	Prose    bool // it stands in a longer text, which no fix changes
+	Loose    bool // it is text when it leads nowhere
 
 	// Faulty, after Judge, reports that the reference leads nowhere, and that this was
-	// reported.
-	Faulty bool
+	// reported. Plain reports that it leads nowhere and is text.
+	Faulty, Plain bool
 }
 
 // Step adds a step of this number, of none or of several; its place is the number of
@@ -89,6 +89,10 @@ func (n *Numbering) Judge(b *Builder) {
 		return
 	}
 	for _, r := range bad {
+		if r.Loose {
+			r.Faulty, r.Plain = false, true
+			continue
+		}
 		f := n.misses(b, r)
 		if by != 0 {
 			want := n.spell(r.Number + by)
@@ -131,7 +135,7 @@ func (n *Numbering) offByOne(b *Builder, bad []*NumberRef, by int) {
 	}
 }
 
-// maxRelated is how many places of one finding are shown.
+// maxRelated is the maximum number of related places that a finding shows.
 const maxRelated = 10
 
 // fix adds to every number.

@@ -252,7 +252,7 @@ var findingsIn = []struct{ name, text, want string }{
 1:1: error: the tool file has no member "tool"; did you mean "tools"? [PLC203]
 2:10: error: "policy" has no member "host"; did you mean "hosts"? [PLC203]`},
 	{"nothing near", "x: 1", `
-1:1: error: the tool file has no member "x"; it has $defs, $schema, activities, builtin, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
+1:1: error: the tool file has no member "x"; it has $defs, $schema, activities, builtin, flow, limits, mcpServers, models, openapi, policy and tools [PLC203]`},
 	{"wrong types", "tools: 1\nactivities: []\nlimits: a\npolicy: {approve: some, hosts: a, paths: [1]}\nmodels: {a: b}\nmcpServers: {a: []}", `
 1:8: error: "tools" is an object of definitions by name or a list of definitions, not a number [PLC207]
 2:13: error: "activities" is an object, not a list [PLC207]

@@ -11,9 +11,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// UnmatchedPolicy warns of entries of allow and deny in these files that match nothing in a
+// UnmatchedPolicy reports names in policy and flow of these files that match nothing in a
 // catalogue, which has all tools that plans may have: a slip of the pen must not look like a
-// policy.
+// policy. A tool that flow names without a * has to be there.
 func UnmatchedPolicy(c *tool.Catalogue, files ...*File) (found diag.List) {
 	known := map[string]bool{"step": true, "join": true}
 	for t := range c.WithBuiltIns().Listed() {
@@ -26,17 +26,27 @@ func UnmatchedPolicy(c *tool.Catalogue, files ...*File) (found diag.List) {
 	}
 	for _, f := range files {
 		for _, v := range f.permits {
-			if matchesAny(v.Str, known) {
+			list, severity, name := strings.ReplaceAll(v.pointer[1:strings.LastIndex(v.pointer, "/")], "/", "."), diag.Warning, v.Str
+			if list == "flow.tools" {
+				name = v.name()
+				if !strings.Contains(name, "*") {
+					severity = diag.Error
+				}
+			}
+			if matchesAny(name, known) {
 				continue
 			}
 			cure := ""
-			if best, ok := spell.Nearest(v.Str, maps.Keys(known)); ok {
+			if best, ok := spell.Nearest(name, maps.Keys(known)); ok {
 				cure = fmt.Sprintf("; did you mean %q?", best)
 			}
-			list := strings.TrimPrefix(v.pointer[:strings.LastIndex(v.pointer, "/")], "/policy/")
+			span := v.Span
+			if list == "flow.tools" {
+				span = v.key
+			}
 			found = append(found, diag.Finding{
-				Code: diag.UnknownTool, Severity: diag.Warning, Loc: diag.Loc{File: f.Source, Span: v.Span}, Pointer: v.pointer,
-				Message: fmt.Sprintf("policy.%s has %q, which matches no tool and no activity%s", list, v.Str, cure),
+				Code: diag.UnknownTool, Severity: severity, Loc: diag.Loc{File: f.Source, Span: span}, Pointer: v.pointer,
+				Message: fmt.Sprintf("%s has %q, which matches no tool and no activity%s", list, name, cure),
 			})
 		}
 	}

@@ -2,6 +2,7 @@ package file
 
 import (
 	"encoding/json"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,8 +11,8 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// Project is what the file of a project says: the defaults of what commands are given. Names
-// of files are as they are written.
+// Project holds the settings of a project file: defaults for the flags of commands. Names of files
+// are as they are written.
 type Project struct {
 	Tools, MCP  []string
 	Lock, Store string
@@ -43,7 +44,7 @@ func ReadProject(src *diag.File) (*Project, diag.List) {
 	}
 	r.members(value{Node: root}, map[string]set{
 		"tools": r.inside(r.texts(&p.Tools)), "mcp": r.inside(r.texts(&p.MCP)),
-		"lock": r.inside(r.text(&p.Lock)), "store": r.inside(r.text(&p.Store)),
+		"lock": r.inside(r.text(&p.Lock)), "store": r.store(&p.Store),
 		"strict": r.flag(&p.Strict),
 		"ignore": func(v value) {
 			r.texts(&p.Ignore)(v)
@@ -102,6 +103,37 @@ func (r *reader) inside(read set) set {
 			}
 		}
 	}
+}
+
+// IsStoreURL reports whether a store is a database and not a file.
+func IsStoreURL(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// store reads the name of a store: a file in the folder, or the URL of a database. A project file
+// is shared, so that its URL has no password.
+func (r *reader) store(to *string) set {
+	return func(v value) {
+		if v.Kind != texttree.String || !IsStoreURL(v.Str) {
+			r.inside(r.text(to))(v)
+			return
+		}
+		u, err := url.Parse(v.Str)
+		switch {
+		case err != nil:
+			r.errorf(v, "it is not a URL: write postgres://USER@HOST/DATABASE")
+			return
+		case hasPassword(u):
+			r.errorf(v, "a URL in the project file has no password; put it into PGPASSWORD or ~/.pgpass")
+			return
+		}
+		*to = v.Str
+	}
+}
+
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
 // projectPolicy reads the policy of a project: that of a tool file.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
@@ -96,7 +97,7 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, a.failure(ctx, l, err)
 	}
-	value, err := value(raw(res.Meta), req.Definition)
+	value, err := value(ctx, raw(res.Meta), req.Definition)
 	if err != nil {
 		return tool.Result{}, a.fail(err)
 	}
@@ -221,7 +222,7 @@ func refusal(told *jsonrpc.Error) *tool.Error {
 }
 
 // value returns the result of a tool as a value.
-func value(res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
+func value(ctx context.Context, res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
 	if res.Get("isError").Type == gjson.True {
 		return nil, toolError(res)
 	}
@@ -230,7 +231,7 @@ func value(res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
 	}
 	contents := res.Get("content").Array()
 	if len(contents) == 1 && contents[0].Get("type").Str == "text" {
-		return fromText(contents[0].Get("text"), def), nil
+		return fromText(ctx, contents[0].Get("text"), def), nil
 	}
 	list := []byte{'['}
 	for i, c := range contents {
@@ -269,9 +270,9 @@ func toolError(res gjson.Result) error {
 
 // fromText returns a text as a value: a string, unless the definition has no place for that
 // string and the text is JSON.
-func fromText(text gjson.Result, def *tool.Definition) json.RawMessage {
+func fromText(ctx context.Context, text gjson.Result, def *tool.Definition) json.RawMessage {
 	literal := json.RawMessage(text.Raw)
-	if def == nil || def.Output == nil || def.Output.Validate(literal) == nil {
+	if def == nil || def.Output == nil || schemas.NewMeter(ctx, 0).Validate(def.Output, literal) == nil {
 		return literal
 	}
 	if jsonscan.Check([]byte(text.Str), jsonscan.Limits{}) != nil {

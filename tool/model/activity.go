@@ -27,7 +27,7 @@ var (
 	errBaseURL = errors.New("baseURL is not an address like https://models.example/v1")
 )
 
-// Options are how a model is used; the zero value and nil are the default.
+// Options configures the use of a model; the zero value and nil are the default.
 type Options struct {
 	Prices Prices // zero counts tokens only
 	// Provider and Model are told to whoever traces the calls (tool.Annotate); "" is not.
@@ -49,7 +49,7 @@ func New(c Client, o *Options) tool.Activity {
 		if err := a.stopped(); err != nil {
 			return res, err
 		}
-		res.Outcome, res.Value, err = read(a.Text, req)
+		res.Outcome, res.Value, err = read(ctx, a.Text, req)
 		return res, err
 	})
 }
@@ -81,7 +81,7 @@ func (a *Answer) stopped() error {
 }
 
 // read returns the outcome and the result of an answer.
-func read(text string, req *tool.Request) (outcome string, value json.RawMessage, err error) {
+func read(ctx context.Context, text string, req *tool.Request) (outcome string, value json.RawMessage, err error) {
 	raw := []byte(unfenced(text))
 	if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 		return "", nil, bad(BadResult, "the answer is not JSON: %v; it begins %q", err, shorten(text))
@@ -103,13 +103,13 @@ func read(text string, req *tool.Request) (outcome string, value json.RawMessage
 	if err != nil {
 		return "", nil, err
 	}
-	if err := meets(value, schema, BadResult, fmt.Sprintf("what the definition of %q says", req.Tool)); err != nil {
+	if err := meets(ctx, value, schema, BadResult, fmt.Sprintf("what the definition of %q says", req.Tool)); err != nil {
 		return "", nil, err
 	}
 	if req.Brief == nil {
 		return outcome, value, nil
 	}
-	return outcome, value, meets(value, req.Brief.Expect, Unexpected, "what _expect says")
+	return outcome, value, meets(ctx, value, req.Brief.Expect, Unexpected, "what _expect says")
 }
 
 // outcomeSchema returns the schema of a result with this outcome; nil when nothing is said.
@@ -127,11 +127,15 @@ func outcomeSchema(outcome string, req *tool.Request) (*schemas.Schema, error) {
 	return nil, bad("outcome", "the answer has the outcome %q; there are %s", shorten(outcome), strings.Join(names, ", "))
 }
 
-func meets(value json.RawMessage, schema *schemas.Schema, code, what string) error {
+func meets(ctx context.Context, value json.RawMessage, schema *schemas.Schema, code, what string) error {
 	if schema == nil {
 		return nil
 	}
-	if err := schema.Validate(value); err != nil {
+	err := schemas.NewMeter(ctx, 0).Validate(schema, value)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return bad(code, "the answer is not %s: %v", what, err)
 	}
 	return nil

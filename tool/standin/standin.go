@@ -81,12 +81,19 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err := wait(ctx, a.delay(req)); err != nil {
 		return tool.Result{}, err
 	}
+	_, res, err := a.Answer(req)
+	return res, err
+}
+
+// Answer returns what Call returns, and after how long, without waiting.
+func (a *Activity) Answer(req *tool.Request) (time.Duration, tool.Result, error) {
+	after := a.delay(req)
 	if a.fails(req.Attempt) {
 		err := *a.config.Fail // a copy: it is the caller's from here on
-		return tool.Result{}, &err
+		return after, tool.Result{}, &err
 	}
 	value, err := a.value(req)
-	return tool.Result{Value: value}, err
+	return after, tool.Result{Value: value}, err
 }
 
 func (a *Activity) delay(req *tool.Request) time.Duration {

@@ -60,7 +60,9 @@ type reader struct {
 	at       int         // what was read
 	ended    bool        // there was a join(), or the mark of the end
 	numbers  dialect.Numbering
+	loose    []loose
 	greatest int // of the steps' numbers
+	results  int // the greatest number of a step with a result: not of a join
 	parted   int // how many steps did not begin on a line of their own
 }
 
@@ -74,7 +76,7 @@ func read(b *dialect.Builder) {
 	r.write()
 }
 
-// maxParted is how many steps are read that do not begin on a line of their own. A line of
+// maxParted is the maximum number of steps that are read without a line of their own. A line of
 // nothing but steps would cost its square.
 const maxParted = 100
 

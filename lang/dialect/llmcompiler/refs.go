@@ -14,6 +14,9 @@ func (r *reader) resolve() {
 	for i := range r.steps {
 		r.numbers.Step(r.steps[i].number)
 		r.greatest = max(r.greatest, r.steps[i].number)
+		if !r.isJoin(&r.steps[i]) {
+			r.results = max(r.results, r.steps[i].number)
+		}
 	}
 	for i := range r.steps {
 		for k := range r.steps[i].args {
@@ -21,6 +24,18 @@ func (r *reader) resolve() {
 		}
 	}
 	r.numbers.Judge(r.Builder)
+	for _, n := range r.loose {
+		if n.Plain && !n.inAmounts {
+			r.Warnf(n.At, diag.NearReference, "%s is just text: only the results of earlier steps can be referred to", r.Text(n.At))
+		}
+	}
+}
+
+// loose is a dollar sign and a number that is text when it leads nowhere, since LLMCompiler leaves
+// it so. In a text of amounts that is no news.
+type loose struct {
+	*dialect.NumberRef
+	inAmounts bool
 }
 
 // refs splits the texts of a value at its references; listed says that it is an element
@@ -41,7 +56,10 @@ func (r *reader) refs(v *value, user int, listed bool) {
 			pieces = append(pieces, p) // an escape
 			continue
 		}
-		pieces = append(pieces, r.split(p, user, context{p.span == v.span, len(v.pieces) == 1, listed, r.mentions(p.text), formula.MatchString(p.text)})...)
+		pieces = append(pieces, r.split(p, user, context{
+			bare: p.span == v.span, alone: len(v.pieces) == 1, listed: listed,
+			mentions: r.mentions(p.text), formula: formula.MatchString(p.text), amounts: r.amounts(p.text, user),
+		})...)
 	}
 	v.pieces = pieces
 }
@@ -54,9 +72,9 @@ func (r *reader) key(k *value) {
 	}
 }
 
-// context is how a piece of text stands: without quotes, as all of its text, in a list; and
-// what it is: one that mentions a step of the plan, a formula.
-type context struct{ bare, alone, listed, mentions, formula bool }
+// context describes a piece of text. It may stand without quotes (bare), be all of its text (alone)
+// or stand in a list (listed); it may mention a step of the plan, be a formula, or be of amounts.
+type context struct{ bare, alone, listed, mentions, formula, amounts bool }
 
 // formula is a text of nothing but numbers, signs and functions, as "max($1, $2) / 2".
 var formula = regexp.MustCompile(`^(?:\$\{\d+\}|\$?\d+(?:\.\d+)?|[A-Za-z_]+\(|[-+*/%^(),\s])+$`)
@@ -70,6 +88,21 @@ func (r *reader) mentions(text string) bool {
 		}
 	}
 	return false
+}
+
+// amounts reports whether a text has several dollar signs with numbers, none of which is that of a
+// step before user, and one of which is that of no step with a result.
+func (r *reader) amounts(text string, user int) bool {
+	found := ref.FindAllStringSubmatch(text, -1)
+	none := false
+	for _, m := range found {
+		number := dialect.Number(m[1] + m[2])
+		if m[2] != "" || r.numbers.Reaches(number, user) {
+			return false
+		}
+		none = none || !r.numbers.Has(number) || number > r.results
+	}
+	return none && len(found) > 1
 }
 
 // split splits a piece at its references.
@@ -92,12 +125,16 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 		isAmount := isAmount(p.text, m[0], m[1], inFormula)
 		sure := m[4] >= 0 || whole && (in.bare || r.small(n.Number) || in.listed && twoDigits(n.Number)) ||
 			inFormula && r.small(n.Number) && !isAmount
-		if !sure && !r.meant(n, isAmount, whole) {
+		n.Loose = !sure && !whole
+		if !sure && !r.meant(n, isAmount, whole, in.amounts) {
 			continue
+		}
+		if n.Loose {
+			r.loose = append(r.loose, loose{n, in.amounts})
 		}
 		literal(m[0])
 		r.numbers.Ref(n)
-		pieces = append(pieces, piece{span: n.At, ref: n})
+		pieces = append(pieces, piece{span: n.At, text: p.text[m[0]:m[1]], ref: n})
 		at = m[1]
 	}
 	literal(len(p.text))
@@ -105,9 +142,9 @@ func (r *reader) split(p piece, user int, in context) (pieces []piece) {
 }
 
 var (
-	// amount is what makes a number before it an amount of money: more digits, a unit.
+	// amount matches what makes the number before it an amount of money: more digits, a unit.
 	amount = regexp.MustCompile(`^(?:[.,]\d|[kKmMbB]\b|/[A-Za-z]| ?(?:million|billion|thousand|USD|dollars?)\b)`)
-	// currency is what makes a number behind it one.
+	// currency matches what makes the number after it an amount of money.
 	currency = regexp.MustCompile(`\b(?:US|USD|AU?|CA?|NZ|HK|SG?) ?$`)
 	// rangeTo and rangeFrom are what makes it one end of a range of amounts.
 	rangeTo   = regexp.MustCompile(`^[-–—][$\d]`)
@@ -125,13 +162,13 @@ func isAmount(text string, from, to int, inFormula bool) bool {
 // meant reports whether a dollar sign and a number that need be none is a reference. The number
 // of a step is, unless it is plainly an amount; another number is an amount, and told as perhaps
 // meant if it is small, or all of a text and has two digits.
-func (r *reader) meant(n *dialect.NumberRef, isAmount, whole bool) bool {
+func (r *reader) meant(n *dialect.NumberRef, isAmount, whole, amounts bool) bool {
 	switch {
 	case r.numbers.Has(n.Number) && !isAmount:
 		return true
 	case r.numbers.Has(n.Number):
 		r.Infof(n.At, diag.NearReference, "%s is taken as an amount; the result of the step is written ${%d}", r.Text(n.At), n.Number)
-	case !isAmount && (r.small(n.Number) || whole && twoDigits(n.Number)):
+	case !isAmount && !amounts && (r.small(n.Number) || whole && twoDigits(n.Number)):
 		r.Warnf(n.At, diag.NearReference, "%s is just text: the plan has no step %d", r.Text(n.At), n.Number)
 	}
 	return false
@@ -150,7 +187,7 @@ func (v *value) parts() []dialect.Part {
 	parts := make([]dialect.Part, len(v.pieces))
 	for i, p := range v.pieces {
 		switch {
-		case p.ref == nil:
+		case p.ref == nil, p.ref.Plain:
 			parts[i] = dialect.Literal(p.text, p.span)
 		case p.ref.Faulty:
 			parts[i] = dialect.Fault(p.span)

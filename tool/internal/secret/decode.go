@@ -2,13 +2,12 @@ package secret
 
 import (
 	"html"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// depth is how many encodings around each other are undone.
+// depth is the maximum number of nested encodings that are undone.
 const depth = 3
 
 // A text is searched in pieces of this size, and grown is how much longer encodings make a secret.
@@ -59,12 +58,15 @@ func (w *writer) add(start, end int, decoded ...byte) {
 
 // copy writes bytes of the input as they are.
 func (w *writer) copy(start, end int) {
-	if !w.placed {
-		w.out.WriteString(w.in.text[start:end])
-		return
-	}
-	for i := start; i < end; i++ {
-		w.add(i, i+1, w.in.text[i])
+	w.out.WriteString(w.in.text[start:end])
+	switch {
+	case !w.placed:
+	case w.in.from == nil:
+		for i := start; i < end; i++ {
+			w.from, w.to = append(w.from, int32(i)), append(w.to, int32(i+1))
+		}
+	default:
+		w.from, w.to = append(w.from, w.in.from[start:end]...), append(w.to, w.in.to[start:end]...)
 	}
 }
 
@@ -92,17 +94,8 @@ func (r *Redactor) search(s string, placed bool, report func(span) bool) bool {
 // each calls report with every place of a secret in a view, and in what it says when up to deep
 // encodings are undone, until report returns false; each then returns false too.
 func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) bool {
-	for _, s := range r.plain {
-		for from := 0; ; {
-			i := strings.Index(v.text[from:], s)
-			if i < 0 {
-				break
-			}
-			if !report(v.source(from+i, from+i+len(s))) {
-				return false
-			}
-			from += i + 1
-		}
+	if !r.finder.each(v.text, func(start, end int) bool { return report(v.source(start, end)) }) {
+		return false
 	}
 	if deep == 0 || len(v.text) < r.shortest {
 		return true
@@ -184,12 +177,18 @@ func backslash(to []byte, s string) ([]byte, int) {
 }
 
 // number returns the one that stands from start to end in a text, in digits alone.
-func number(s string, start, end, base int) (int64, bool) {
-	if len(s) < end || s[start] == '-' || s[start] == '+' {
+func number(s string, start, end, base int) (n int64, ok bool) {
+	if len(s) < end {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(s[start:end], base, 64)
-	return n, err == nil
+	for i := start; i < end; i++ {
+		d := hexDigits[s[i]]
+		if d < 0 || int(d) >= base {
+			return 0, false
+		}
+		n = n*int64(base) + int64(d)
+	}
+	return n, true
 }
 
 // entities undoes the character references of HTML and XML.
@@ -234,119 +233,134 @@ func pluses(r *Redactor, w *writer) bool {
 // hexadecimal undoes pairs of hexadecimal digits, in upper and lower case, wherever in a run of
 // digits they begin.
 func hexadecimal(r *Redactor, w *writer) bool {
-	return runs(w, isHex, 2*r.shortest, func(at []int) {
+	return runs(w, &hexDigits, 2*r.shortest, func(digits []byte, at []int32) {
 		for first := range 2 {
-			one := &writer{in: w.in, placed: w.placed}
-			for i := first; i+1 < len(at); i += 2 {
-				one.add(at[i], at[i+1]+1, nibble(w.in.text[at[i]])<<4|nibble(w.in.text[at[i+1]]))
+			decoded := make([]byte, 0, len(digits)/2)
+			for i := first; i+1 < len(digits); i += 2 {
+				decoded = append(decoded, digits[i]<<4|digits[i+1])
 			}
-			w.keep(r, one)
+			w.keep(r, decoded, func(i int) (from, to int32) { return at[first+2*i], at[first+2*i+1] })
 		}
 	})
 }
 
 // base64s undoes base64, standard and of URLs, wherever in a run of its characters it begins.
 func base64s(r *Redactor, w *writer) bool {
-	return runs(w, func(c byte) bool { return sextet(c) >= 0 }, (r.shortest*8+5)/6, func(at []int) {
+	return runs(w, &sextets, (r.shortest*8+5)/6, func(digits []byte, at []int32) {
 		for first := range 4 {
-			one := &writer{in: w.in, placed: w.placed}
-			bits, n := 0, 0 // those that are read and not yet written, and how many
-			for i := first; i < len(at); i++ {
-				bits, n = bits<<6|sextet(w.in.text[at[i]]), n+6
-				if n < 8 {
-					continue
-				}
-				n -= 8
-				one.add(at[i-1], at[i]+1, byte(bits>>n))
-				bits &= 1<<n - 1
+			decoded := make([]byte, 0, len(digits)*3/4+3)
+			i := first
+			for ; i+3 < len(digits); i += 4 {
+				a, b, c, d := digits[i], digits[i+1], digits[i+2], digits[i+3]
+				decoded = append(decoded, a<<2|b>>4, b<<4|c>>2, c<<6|d)
 			}
-			w.keep(r, one)
+			switch len(digits) - i { // what is left over
+			case 3:
+				decoded = append(decoded, digits[i]<<2|digits[i+1]>>4, digits[i+1]<<4|digits[i+2]>>2)
+			case 2:
+				decoded = append(decoded, digits[i]<<2|digits[i+1]>>4)
+			}
+			w.keep(r, decoded, func(i int) (from, to int32) {
+				digit := first + i/3*4 + i%3
+				return at[digit], at[digit+1]
+			})
 		}
 	})
 }
 
-// keep writes what one says that may be a text, and a zero byte after each part: most of what is
-// decoded from the wrong place, or was no encoding, is none. Secrets that are none keep it whole.
-func (w *writer) keep(r *Redactor, one *writer) {
-	v, start := one.view(), 0
+// keep writes what of some decoded bytes may be a text, and a zero byte after each part: most of
+// what is decoded from the wrong place, or was no encoding, is none. Secrets that are none keep it
+// whole. places returns the places in the input of the first and the last character that a byte
+// comes from; it is asked when places are wanted.
+func (w *writer) keep(r *Redactor, decoded []byte, places func(i int) (from, to int32)) {
+	start := 0
 	end := func(end int) {
 		if end-start < r.shortest {
 			return
 		}
-		w.out.WriteString(v.text[start:end])
+		w.out.Write(decoded[start:end])
 		w.out.WriteByte(0)
-		if w.placed {
-			w.from = append(append(w.from, v.from[start:end]...), v.from[start])
-			w.to = append(append(w.to, v.to[start:end]...), v.to[start])
+		if !w.placed {
+			return
+		}
+		for i := start; i <= end; i++ {
+			from, to := places(min(i, end-1))
+			at := w.in.source(int(from), int(to)+1)
+			w.from, w.to = append(w.from, int32(at.start)), append(w.to, int32(at.end))
 		}
 	}
-	for i := 0; i < len(v.text) && !r.binary; {
-		size := 1
-		if c := v.text[i]; c >= utf8.RuneSelf {
-			_, size = utf8.DecodeRuneInString(v.text[i:])
+	for i := 0; i < len(decoded) && !r.binary; {
+		c := decoded[i]
+		if ' ' <= c && c < 0x7f {
+			i++
+			continue
 		}
-		if !isText(v.text[i : i+size]) {
+		size := 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(decoded[i:])
+		}
+		if !isText(decoded[i : i+size]) {
 			end(i)
 			start = i + size
 		}
 		i += size
 	}
-	end(len(v.text))
+	end(len(decoded))
 }
 
 // isText reports whether a character, or a byte that is none, stands in texts.
-func isText(c string) bool {
+func isText(c []byte) bool {
 	return len(c) > 1 || ' ' <= c[0] && c[0] < 0x7f || c[0] == '\n' || c[0] == '\r' || c[0] == '\t'
 }
 
-// runs calls decode with the places of the characters of each run that has at least so many of
-// them. A run goes on in the next line, also where that is indented.
-func runs(w *writer, in func(byte) bool, least int, decode func(at []int)) bool {
+// runs calls decode with the digits of each run that has at least so many of them, by what they
+// stand for, and with their places if these are wanted. A run goes on in the next line, also where
+// that is indented.
+func runs(w *writer, digits *[256]int8, least int, decode func(digits []byte, at []int32)) bool {
 	text, found := w.in.text, false
-	var at []int
+	var said []byte
+	var at []int32
 	for i := 0; i <= len(text); i++ {
-		if i < len(text) && in(text[i]) {
-			at = append(at, i)
-			continue
-		}
-		if i < len(text) && (text[i] == '\n' || text[i] == '\r') {
-			for i+1 < len(text) && strings.IndexByte(" \t\r\n", text[i+1]) >= 0 {
-				i++
+		if i < len(text) {
+			if d := digits[text[i]]; d >= 0 {
+				said = append(said, byte(d))
+				if w.placed {
+					at = append(at, int32(i))
+				}
+				continue
 			}
-			continue
+			if len(said) > 0 && (text[i] == '\n' || text[i] == '\r') {
+				for i+1 < len(text) && strings.IndexByte(" \t\r\n", text[i+1]) >= 0 {
+					i++
+				}
+				continue
+			}
 		}
-		if len(at) >= least {
-			decode(at)
+		if len(said) >= least {
+			decode(said, at)
 			found = true
 		}
-		at = at[:0]
+		said, at = said[:0], at[:0]
 	}
 	return found
 }
 
-// nibble returns what a hexadecimal digit stands for.
-func nibble(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
-}
+// What the characters of base64 and hexadecimal digits stand for; -1 for others.
+var (
+	sextets   = valuesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "-_", 62)
+	hexDigits = valuesOf("0123456789abcdef", "ABCDEF", 10)
+)
 
-func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
-
-// sextet returns what a character of base64 stands for; -1 when it is none.
-func sextet(c byte) int {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return int(c - 'A')
-	case 'a' <= c && c <= 'z':
-		return int(c-'a') + 26
-	case '0' <= c && c <= '9':
-		return int(c-'0') + 52
-	case c == '+' || c == '-':
-		return 62
-	case c == '/' || c == '_':
-		return 63
+// valuesOf returns the values of digits: their places among some, and from a value on among others.
+func valuesOf(digits, others string, from int8) (values [256]int8) {
+	for i := range values {
+		values[i] = -1
 	}
-	return -1
+	for i := range len(digits) {
+		values[digits[i]] = int8(i)
+	}
+	for i := range len(others) {
+		values[others[i]] = from + int8(i)
+	}
+	return values
 }

@@ -204,7 +204,11 @@ func TestLongText(t *testing.T) {
 }
 
 func BenchmarkText(b *testing.B) {
-	r := secret.New(hard, "another-secret-that-is-longer")
+	secrets := []string{hard, "another-secret-that-is-longer"}
+	for i := range 18 {
+		secrets = append(secrets, fmt.Sprintf("%c%d-one-of-many-secrets", 'a'+i, i*i))
+	}
+	r := secret.New(secrets...)
 	for name, text := range map[string]string{
 		"prose":       strings.Repeat("a text that says nothing of note, in lines\n", 50_000),
 		"base64":      base64.StdEncoding.EncodeToString([]byte(strings.Repeat("an image or so", 150_000))),

@@ -39,8 +39,9 @@ const (
 // several goroutines at once.
 type Redactor struct {
 	forms    []string // of the secrets, the longest first
-	whole    *strings.Replacer
+	written  *finder  // of forms
 	plain    []string // the secrets, as they are when no encoding is left
+	finder   *finder  // of plain
 	shortest int      // the length of the shortest of plain
 	overlap  int      // of the pieces of a long text
 	spaces   bool     // one of plain has a space
@@ -67,18 +68,14 @@ func New(secrets ...string) *Redactor {
 	}
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	forms = slices.Compact(forms)
-	var pairs []string
-	for _, s := range forms {
-		pairs = append(pairs, s, redacted)
-	}
-	r := &Redactor{forms: forms, whole: strings.NewReplacer(pairs...), plain: plain}
+	r := &Redactor{forms: forms, written: newFinder(forms), plain: plain, finder: newFinder(plain)}
 	for i, s := range plain {
 		if i == 0 || len(s) < r.shortest {
 			r.shortest = len(s)
 		}
 		r.overlap = max(r.overlap, grown*len(s))
 		for _, c := range s {
-			r.binary = r.binary || c == utf8.RuneError || !isText(string(c))
+			r.binary = r.binary || c == utf8.RuneError || !isText([]byte(string(c)))
 		}
 		r.spaces = r.spaces || strings.Contains(s, " ")
 	}
@@ -157,7 +154,7 @@ func encodings(s string) []string {
 
 // Text returns a text without secrets. Of those that overlap nothing is left.
 func (r *Redactor) Text(s string) string {
-	if r == nil || r.whole.Replace(s) == s && !r.hides(s) {
+	if r == nil || !r.written.any(s) && !r.hides(s) {
 		return s
 	}
 	var clean strings.Builder
@@ -297,7 +294,7 @@ func (r *Redactor) token(token string, escaped bool) string {
 // saysNumber reports whether a number is a secret, or says one that is not so short that many
 // numbers do.
 func (r *Redactor) saysNumber(number string) bool {
-	return r.whole.Replace(number) != number && slices.ContainsFunc(r.forms, func(form string) bool {
+	return r.written.any(number) && slices.ContainsFunc(r.forms, func(form string) bool {
 		return number == form || len(form) >= leastEncoded && strings.Contains(number, form)
 	})
 }

@@ -3,7 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -11,7 +11,6 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
-	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -19,11 +18,10 @@ import (
 type Options struct {
 	// Engine checks and runs the plans.
 	Engine *plc.Engine
-	// Store is the store of the engine: it has the runs, and the answers of people.
-	Store journal.Store
-	// Spec is what all plans are checked and run with. Its Plan and input come from the agent.
+	// Spec holds the settings with which all plans are checked and run. Its Plan and input come
+	// from the agent.
 	Spec plc.Spec
-	// MaxRuns is how many runs of the gateway may be under way. 0 is 16.
+	// MaxRuns limits the number of runs of the gateway that may be under way. 0 is 16.
 	MaxRuns int
 	// MaxBytes is the size up to which a result is shown whole. 0 is 8 KiB.
 	MaxBytes int
@@ -52,33 +50,43 @@ type Gateway struct {
 // a gateway before it left in the store. It starts the MCP servers behind it. The error is a
 // *plc.PlanError when a tool file is wrong.
 func New(ctx context.Context, o Options) (*Gateway, error) {
-	if o.Store == nil {
-		return nil, errors.New("a gateway needs a store: runs that wait for a person are kept in it")
+	if err := o.Engine.NeedStore(); err != nil {
+		return nil, fmt.Errorf("a gateway keeps runs that wait for a person in a store: %w", err)
 	}
 	o.MaxRuns, o.MaxBytes = cmp.Or(o.MaxRuns, DefaultMaxRuns), cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	tools, err := o.Engine.Tools(ctx, o.Spec.Toolset, plc.ToRun)
 	if err != nil {
 		return nil, err
 	}
-	if tools.Findings.HasErrors() {
-		return nil, &plc.PlanError{Findings: tools.Findings}
+	if err := tools.Err(); err != nil {
+		return nil, err
 	}
-	g := &Gateway{
-		opts: o, tools: tools.Catalogue,
-		runs: runner.New(ctx, runner.Options{Engine: o.Engine, Store: o.Store, Frontend: frontend, Running: o.MaxRuns}),
-	}
+	g := &Gateway{opts: o, tools: tools.Catalogue}
 	g.server = g.newServer()
+	g.runs = runner.New(ctx, runner.Options{Engine: o.Engine, Frontend: frontend, Running: o.MaxRuns, Stopped: g.updated})
 	return g, nil
 }
 
 // Serve serves one client until it disconnects or ctx is done.
 func (g *Gateway) Serve(ctx context.Context, t mcp.Transport) error { return g.server.Run(ctx, t) }
 
+// withoutSessions is the first version of the protocol that has no sessions. The SDK serves
+// the versions before and since by handlers of two kinds.
+const withoutSessions = "2026-07-28"
+
 // Handler returns the HTTP handler of the gateway, for any number of clients. It does not
 // know who is asking: put it behind something that does.
 func (g *Gateway) Handler() http.Handler {
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.server }, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour})
-	return http.NewCrossOriginProtection().Handler(h)
+	server := func(*http.Request) *mcp.Server { return g.server }
+	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{SessionTimeout: time.Hour})
+	single := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= withoutSessions {
+			single.ServeHTTP(w, r)
+		} else {
+			sessions.ServeHTTP(w, r)
+		}
+	}))
 }
 
 // Close interrupts the runs that are under way and waits for them. Their records stay, and

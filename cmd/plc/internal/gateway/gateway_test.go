@@ -66,7 +66,7 @@ func serve(t *testing.T, w *world, store journal.Store, spec plc.Spec) (*Gateway
 	eng := plc.New(plc.Config{Tools: w.tools(), Store: store})
 	t.Cleanup(func() { eng.Close() })
 	g, err := New(t.Context(), Options{
-		Engine: eng, Store: store, Spec: spec, Version: "test", Approve: func(run string) string { return "plc approve " + run },
+		Engine: eng, Spec: spec, Version: "test", Approve: func(run string) string { return "plc approve " + run },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -223,6 +223,46 @@ func TestNoToolApproves(t *testing.T) {
 	if s := until(t, c, state.Run, exec.Completed, exec.Failed); s.Status != "completed" || w.wiped.Load() != 1 {
 		t.Errorf("%+v, wiped %d times", s, w.wiped.Load())
 	}
+}
+
+// Who waits for a run is told of the next question when the first one is answered.
+func TestNextQuestion(t *testing.T) {
+	w := &world{}
+	store := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	looked := make(chan struct{}, 1)
+	_, c := serve(t, w, watched{store, looked}, plc.Spec{})
+	state, refused := call[*State](t, c, "run", list(object{"_tool": "wipe", "_id": "one"}, object{"_tool": "wipe", "_id": "two", "_dependsOn": []string{"one"}}))
+	if refused != "" || len(state.Waiting) != 1 {
+		t.Fatalf("%+v %s", state, refused)
+	}
+	<-looked
+	told := make(chan *State)
+	go func() {
+		s, _ := call[*State](t, c, "status", object{"run": state.Run, "wait": 300})
+		told <- s
+	}()
+	<-looked
+	if err := store.Answer(t.Context(), state.Run, "", "one", exec.Answer{Approved: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-told; s == nil || len(s.Waiting) != 1 || !strings.HasPrefix(s.Waiting[0], "two ") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// watched is a store that tells when somebody has looked for questions.
+type watched struct {
+	journal.Store
+	looked chan struct{}
+}
+
+func (w watched) Questions(ctx context.Context, run string) ([]*journal.Question, error) {
+	list, err := w.Store.Questions(ctx, run)
+	select {
+	case w.looked <- struct{}{}:
+	default:
+	}
+	return list, err
 }
 
 // Where every plan needs a yes, a run waits for it.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // frontend is the label of runs that a gateway began, and continues.
 const frontend = "mcp"
 
-// pollEvery is how often a client that waits has the state of its run read.
+// pollEvery is the interval at which the state of a run is read for a client that waits for it.
 const pollEvery = 500 * time.Millisecond
 
 // State says how far a run is.
@@ -37,7 +38,7 @@ type State struct {
 	More     int            `json:"more,omitempty" jsonschema:"findings left out"`
 }
 
-// ToRun is what run is given.
+// ToRun holds the params of the tool run.
 type ToRun struct {
 	Planned
 	Wait *float64 `json:"wait,omitempty" jsonschema:"seconds to wait for the end, at most 300; 20 if left out"`
@@ -124,7 +125,8 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := g.summary(ctx, in.Run); err != nil {
+	before, err := g.state(ctx, in.Run)
+	if err != nil {
 		return nil, nil, err
 	}
 	for end := time.Now().Add(wait); ; {
@@ -132,7 +134,8 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 			g.await(ctx, req, r, time.Until(end))
 		}
 		state, err := g.state(ctx, in.Run)
-		if err != nil || state.Status != string(exec.Paused) || !time.Now().Before(end) {
+		asks := err == nil && slices.ContainsFunc(state.Waiting, func(q string) bool { return !slices.Contains(before.Waiting, q) })
+		if err != nil || asks || state.Status != string(exec.Paused) || !time.Now().Before(end) {
 			return nil, state, err
 		}
 		select { // a person may answer
@@ -145,7 +148,7 @@ func (g *Gateway) status(ctx context.Context, req *mcp.CallToolRequest, in Which
 
 // summary returns the summary of a run that an agent began. Others are none of its business.
 func (g *Gateway) summary(ctx context.Context, id string) (*journal.Summary, error) {
-	sum, err := g.opts.Store.Summary(ctx, id)
+	sum, err := g.opts.Engine.Summary(ctx, id)
 	if err == nil && sum.Labels[runner.Label] != frontend {
 		err = &journal.MissingError{Run: id}
 	}
@@ -172,7 +175,7 @@ func (g *Gateway) state(ctx context.Context, id string) (*State, error) {
 	for status, n := range sum.Calls {
 		s.Calls[string(status)] = n
 	}
-	questions, err := g.opts.Store.Questions(ctx, id)
+	questions, err := g.opts.Engine.Questions(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"regexp"
@@ -102,7 +101,7 @@ func (snap *snapshot) check(a *analysis) {
 	}
 	a.plan = a.project.checker.CheckFile(a.file, snap.planName())
 	a.program, a.findings = a.plan.Program, a.plan.Findings
-	if !slices.ContainsFunc(a.findings, isSyntax) {
+	if !slices.ContainsFunc(a.findings, isSyntax) || snap.isYAML() {
 		return
 	}
 	if a.mended = mend(a.file); a.mended == nil {
@@ -146,6 +145,14 @@ func (p *project) has(path string) bool {
 // calledTools tells a tool file in YAML that has an unusual name.
 var calledTools = regexp.MustCompile(`(?m)^(activities|mcpServers):`)
 
+// callsTool tells a plan that has an unusual name, in JSON or YAML.
+var callsTool = regexp.MustCompile(`"_tool"|(?m:^[ \t-]*_tool:)`)
+
+// isPlanName reports whether the name of a file may be that of a plan.
+func isPlanName(name string) bool {
+	return slices.Contains([]string{".json", ".jsonc", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
+}
+
 // isYAML reports whether the document is written in YAML.
 func (snap *snapshot) isYAML() bool {
 	switch strings.ToLower(filepath.Ext(snap.path)) {
@@ -157,7 +164,8 @@ func (snap *snapshot) isYAML() bool {
 	return snap.language == "yaml"
 }
 
-// kind tells what the document is: by the project, its name, its language and then its text.
+// kind returns the kind of the document: decided by the project, then its name, its language, its
+// text.
 func (snap *snapshot) kind() kind {
 	base := filepath.Base(snap.path)
 	stem := strings.TrimSuffix(base, filepath.Ext(base))
@@ -172,7 +180,7 @@ func (snap *snapshot) kind() kind {
 		return planFile
 	case snap.isYAML() && calledTools.Match(snap.text.bytes):
 		return toolFile
-	case bytes.Contains(snap.text.bytes, []byte(`"_tool"`)):
+	case callsTool.Match(snap.text.bytes):
 		return planFile
 	}
 	return nothing

@@ -129,7 +129,7 @@ func schemaValues(s *schemas.Schema) (all []string) {
 	return all
 }
 
-// maxFiles is how many files are offered at most.
+// maxFiles is the maximum number of files that are offered.
 const maxFiles = 200
 
 // documents offers the documents that a call can delegate to.
@@ -145,7 +145,7 @@ func (c *completer) documents() {
 			return fs.SkipDir
 		case n >= maxFiles:
 			return fs.SkipAll
-		case e.IsDir() || name == c.snapshot.path || !strings.HasPrefix(strings.ToLower(filepath.Ext(base)), ".json"):
+		case e.IsDir() || name == c.snapshot.path || !isPlanName(base):
 			return nil
 		}
 		if n++; isPlan(name) {
@@ -165,5 +165,5 @@ func isPlan(name string) bool {
 		return false
 	}
 	text, err := os.ReadFile(name)
-	return err == nil && strings.Contains(string(text), `"_tool"`)
+	return err == nil && callsTool.Match(text)
 }

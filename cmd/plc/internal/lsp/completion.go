@@ -19,6 +19,7 @@ func complete(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositio
 	c := &completer{snapshot: snap, analysis: snap.analysis(), snippets: snap.server.capable().TextDocument.Completion.CompletionItem.SnippetSupport}
 	offset := snap.text.offset(p.Position)
 	switch {
+	case c.analysis.kind == planFile && snap.isYAML(): // of plans, only JSON is completed
 	case c.analysis.kind == planFile:
 		c.cursor = cursorAt(snap.text.bytes, offset)
 		c.plan()

@@ -10,7 +10,7 @@ import (
 // format returns the edits that write a plan in canonical form, as plc fmt does.
 func format(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
-	if a.program == nil || a.program.Document.Translated() {
+	if a.program == nil || a.program.Document.Translated() || a.program.Document.YAML() {
 		return nil, nil
 	}
 	doc := a.program.Document

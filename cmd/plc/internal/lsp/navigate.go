@@ -216,7 +216,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 			return fs.SkipDir
 		case e.IsDir() && name != c.snapshot.project.folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
 			return fs.SkipDir
-		case e.IsDir() || !strings.HasPrefix(strings.ToLower(filepath.Ext(base)), ".json"):
+		case e.IsDir() || !isPlanName(base):
 			return nil
 		}
 		n++
@@ -224,7 +224,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 		if info, err := e.Info(); !open && err == nil && info.Mode().IsRegular() && info.Size() <= maxPlan {
 			b, _ = os.ReadFile(name)
 		}
-		if strings.Contains(string(b), `"_tool"`) {
+		if callsTool.Match(b) {
 			look(name, b)
 		}
 		return nil

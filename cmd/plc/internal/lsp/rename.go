@@ -79,6 +79,9 @@ func (a *analysis) renamingAt(offset int) (*renaming, error) {
 	if a.program != a.plan.Program {
 		return no("the plan has to be valid JSON first")
 	}
+	if a.program.Document.YAML() {
+		return no("names are changed in plans in JSON only")
+	}
 	if o, ok := a.occurrenceAt(offset); ok {
 		return a.renamingOf(&o, offset)
 	}

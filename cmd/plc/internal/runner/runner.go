@@ -24,22 +24,23 @@ const Label = "frontend"
 // Options configure a Runner.
 type Options struct {
 	Engine *plc.Engine
-	// Store is the store of the engine.
-	Store journal.Store
 	// Frontend is the value of the label Label of the runs that the runner continues.
 	Frontend string
-	// Running is how many runs execute at once, and Queued how many more may wait. PerOwner
-	// bounds both for one owner; 0 is no bound.
+	// Running limits the runs that execute at once, and Queued those that wait for their turn.
+	// PerOwner bounds both for one owner; 0 is no bound.
 	Running, Queued, PerOwner int
+	// Stopped, if it is not nil, is called when a run of this process has ended or paused.
+	Stopped func(run string)
 }
 
-// pollEvery is how often the store is asked for answers that other processes put.
+// pollEvery is the interval at which the store is asked for answers that other processes have put
+// there.
 const pollEvery = 500 * time.Millisecond
 
 // ended is the reason of runs that were under way when their runner was closed.
 const ended = "the server ended"
 
-// endedBefore is what earlier versions recorded.
+// endedBefore is the reason that earlier versions recorded.
 const endedBefore = "the gateway ended"
 
 // A FullError says that a run can't be accepted now.
@@ -81,7 +82,7 @@ type retry struct {
 	delay time.Duration // before at; it doubles, up to maxDelay
 }
 
-// maxDelay is how long a run that can't be continued is left alone at most.
+// maxDelay is the longest pause before a run that could not be continued is tried again.
 const maxDelay = 10 * time.Minute
 
 // New returns a runner, which resumes the runs that the one before it left in the store.
@@ -175,6 +176,9 @@ func (r *Runner) start(begun *plc.Run, owner string) *Job {
 		}
 		r.mu.Unlock()
 		r.release(owner)
+		if r.opts.Stopped != nil {
+			r.opts.Stopped(j.ID)
+		}
 		r.Nudge()
 	}()
 	return j
@@ -249,7 +253,7 @@ func (r *Runner) watchStore() {
 }
 
 func (r *Runner) continueRuns(ctx context.Context) error {
-	all, err := r.opts.Store.Runs(ctx, journal.Filter{
+	all, err := r.opts.Engine.Runs(ctx, journal.Filter{
 		Labels: map[string]string{Label: r.opts.Frontend}, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled},
 	})
 	if err != nil {
@@ -286,7 +290,7 @@ func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	case sum.Status != exec.Paused:
 		return true
 	case plc.WaitsForPlan(sum):
-		return r.opts.Store.UseApproval(ctx, sum.Program, sum.Run) == nil
+		return r.opts.Engine.PlanApproved(ctx, sum)
 	case failed: // it had changed, and was not continued
 		return true
 	case !seen:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -39,7 +38,10 @@ func TestContinuesAfterFailures(t *testing.T) {
 	})
 	eng := plc.New(plc.Config{Tools: []*tool.Tool{wipe}, Store: store})
 	defer eng.Close()
-	r := runner.New(t.Context(), runner.Options{Engine: eng, Store: store, Frontend: "test", Running: 2, Queued: 2})
+	stopped := make(chan string, 8)
+	r := runner.New(t.Context(), runner.Options{
+		Engine: eng, Frontend: "test", Running: 2, Queued: 2, Stopped: func(run string) { stopped <- run },
+	})
 	defer r.Close()
 	j, err := r.Begin("", func(ctx context.Context) (*plc.Run, error) {
 		plan, err := eng.Prepare(ctx, plc.Spec{
@@ -54,7 +56,7 @@ func TestContinuesAfterFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-j.Done
+	<-stopped
 	for _, failures := range []int32{2, 1} {
 		open, err := store.Questions(t.Context(), j.ID)
 		if err != nil || len(open) == 0 {
@@ -64,14 +66,16 @@ func TestContinuesAfterFailures(t *testing.T) {
 		if err := store.Answer(t.Context(), j.ID, "", open[0].Path, exec.Answer{Approved: true, Digest: open[0].Digest}); err != nil {
 			t.Fatal(err)
 		}
-		for want := len(open) - 1; ; time.Sleep(10 * time.Millisecond) {
-			sum, err := store.Summary(t.Context(), j.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if store.failures.Load() < 0 && r.Job(j.ID) == nil && (want == 0 && sum.Status == exec.Completed || want > 0 && sum.Status == exec.Paused && sum.Questions == want) {
-				break
-			}
+		<-stopped
+		if n := store.failures.Load(); n >= 0 {
+			t.Errorf("it stopped before %d failures", n+1)
+		}
+		sum, err := store.Summary(t.Context(), j.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(open) - 1; sum.Questions != want || (want == 0) != (sum.Status == exec.Completed) {
+			t.Errorf("it is %s with %d questions, want %d", sum.Status, sum.Questions, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// beat is how often a stream without events says that it lives.
+// beat is the interval of the comments that keep a stream without events alive.
 const beat = 15 * time.Second
 
 // events streams the events of a run (SSE). The id of each is its number in the record, so that a
@@ -120,7 +120,7 @@ type Write struct {
 
 // each calls f with the events of a run up to a number; 0 is all.
 func (s *Server) each(ctx context.Context, run string, most int64, f func(seq int64, e *exec.Event) error) error {
-	for entry, err := range s.opts.Store.Events(ctx, run, 1, false) {
+	for entry, err := range s.opts.Engine.EventsSoFar(ctx, run) {
 		if err != nil {
 			return err
 		}
@@ -199,13 +199,7 @@ func (c *Call) take(seq int64, e *exec.Event) {
 
 // board answers with the whiteboard of a run, as it was after an event.
 func (s *Server) board(w http.ResponseWriter, r *http.Request) {
-	var at int64
-	sum, err := s.find(r)
-	if text := r.URL.Query().Get("at"); err == nil && text != "" {
-		if at, err = strconv.ParseInt(text, 10, 64); err != nil || at < 1 {
-			err = badf(http.StatusBadRequest, "at is the number of an event")
-		}
-	}
+	sum, at, err := s.findAt(r)
 	var kinds map[string]json.RawMessage
 	if err == nil {
 		kinds, err = s.whiteboard(r.Context(), sum.Run, at)
@@ -213,9 +207,6 @@ func (s *Server) board(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		fail(w, r, err)
 		return
-	}
-	if at == 0 || at > sum.Events {
-		at = sum.Events
 	}
 	answer(w, http.StatusOK, map[string]any{"at": at, "whiteboard": kinds})
 }

@@ -3,10 +3,7 @@ package server
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,27 +12,14 @@ import (
 	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
-	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool"
 )
 
 //go:embed static
 var static embed.FS
 
-//go:embed page.html
-var pageText string
-
-// page are the templates of all pages. What comes from outside goes through text, json or lines,
-// which write control characters, those that turn the direction of text and those that can't be
-// seen as escapes.
-var page = template.Must(template.New("").Funcs(template.FuncMap{
-	"text":   func(v any) string { return display.Line(fmt.Sprint(v)).String() },
-	"json":   func(v json.RawMessage) string { return display.IndentedJSON(v, "").String() },
-	"lines":  func(s string) string { return string(display.AppendJSON(nil, []byte(s))) },
-	"isNull": func(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" },
-}).Parse(pageText))
-
-// view is what each page has.
+// view holds the fields that each page has.
 type view struct {
 	Title, Who string
 }
@@ -54,7 +38,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"GET /static/{file}": func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, r.URL.Path) },
 		"GET /enter":         s.enter,
 		"GET /login": func(w http.ResponseWriter, r *http.Request) {
-			show(w, http.StatusOK, "login", viewOf(r, "Log in"))
+			show(w, http.StatusOK, viewOf(r, "Log in").login())
 		},
 		"POST /login":             s.login,
 		"POST /logout":            wants(Read, s.logout),
@@ -71,22 +55,10 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 // wantsPage reports whether an error of a request is shown as a page.
 func wantsPage(r *http.Request) bool { return !strings.HasPrefix(r.URL.Path, "/v1/") }
 
-func show(w http.ResponseWriter, status int, name string, data any) {
-	var text bytes.Buffer
-	if err := page.ExecuteTemplate(&text, name, data); err != nil {
-		writeJSON(w, http.StatusInternalServerError, "application/problem+json", Problem{Type: "about:blank", Title: "Internal Server Error", Status: 500, Detail: err.Error()})
-		return
-	}
+func show(w http.ResponseWriter, status int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(text.Bytes())
-}
-
-func showProblem(w http.ResponseWriter, p *Problem) {
-	show(w, p.Status, "problem", struct {
-		view
-		Problem *Problem
-	}{view{Title: p.Title}, p})
+	w.Write(page) // a browser that is gone needs no answer
 }
 
 func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
@@ -99,47 +71,36 @@ func (s *Server) runsPage(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	data := struct {
-		view
-		Runs         []Summary
-		Next, Status string
-	}{view: viewOf(r, "Runs"), Status: r.FormValue("status")}
+	all, next := []Summary{}, ""
 	for _, sum := range runs {
-		data.Runs = append(data.Runs, s.summary(sum))
+		all = append(all, s.summary(sum))
 	}
 	if len(runs) == f.Limit {
-		data.Next = runs[len(runs)-1].Run
+		next = runs[len(runs)-1].Run
 	}
-	show(w, http.StatusOK, "runs", data)
+	show(w, http.StatusOK, viewOf(r, "Runs").runs(all, r.FormValue("status"), next))
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request) {
-	data := struct {
-		view
-		Run   Summary
-		Calls []*Call
-		Board map[string]json.RawMessage
-		Plan  string
-	}{view: viewOf(r, "Run")}
-	sum, err := s.find(r)
+	sum, at, err := s.findAt(r)
+	var calls []*Call
 	if err == nil {
-		data.Run = s.summary(sum)
-		data.Calls, err = s.calls(r.Context(), sum.Run, sum.Events)
+		calls, err = s.calls(r.Context(), sum.Run, at)
 	}
+	var board map[string]json.RawMessage
 	if err == nil {
-		data.Board, err = s.whiteboard(r.Context(), sum.Run, sum.Events)
+		board, err = s.whiteboard(r.Context(), sum.Run, at)
 	}
+	var given *journal.Given
 	if err == nil {
-		var given *journal.Given
-		if given, err = s.opts.Store.Given(r.Context(), sum.Run); err == nil {
-			data.Plan = string(given.Plan.Bytes)
-		}
+		given, err = s.opts.Engine.Given(r.Context(), sum.Run)
 	}
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	show(w, http.StatusOK, "run", data)
+	shown := s.summary(sum)
+	show(w, http.StatusOK, viewOf(r, "Run").run(&shown, at, calls, board, string(given.Plan.Bytes)))
 }
 
 func (s *Server) cancelForm(w http.ResponseWriter, r *http.Request) {
@@ -175,7 +136,7 @@ func (s *Server) decideForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
 
-// mostShown is how many calls of a plan a page shows; exec covers no more by an approval.
+// mostShown is the maximum number of calls of a plan on a page; an approval of exec covers no more.
 const mostShown = 500
 
 // waiting is a plan that waits for approval as a whole.
@@ -186,22 +147,18 @@ type waiting struct {
 	More        int
 }
 
-// maxWaiting is how many runs that wait the inbox shows.
+// maxWaiting is the maximum number of waiting runs in the inbox.
 const maxWaiting = 100
 
 func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
-	data := struct {
-		view
-		May       bool
-		Questions []Question
-		Plans     []waiting
-	}{view: viewOf(r, "Inbox"), May: callerOf(r).may(Approve)}
+	var questions []Question
+	var plans []waiting
 	runs, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Status: []exec.Status{exec.Paused, exec.Running}})
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	slices.Reverse(runs)
+	slices.Reverse(runs) // the oldest first
 	shown := 0
 	for _, sum := range runs {
 		if one := r.FormValue("run"); one != "" && one != sum.Run || shown == maxWaiting || sum.Questions == 0 && !plc.WaitsForPlan(sum) {
@@ -214,29 +171,52 @@ func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		for _, q := range open {
-			data.Questions = append(data.Questions, questionOf(q))
+			questions = append(questions, questionOf(q))
 		}
 		if !plc.WaitsForPlan(sum) {
 			continue
 		}
 		if p, err := s.opts.Engine.PendingPlan(r.Context(), sum.Run); err == nil { // else it was answered meanwhile
 			calls := p.DryRun.Calls[:min(len(p.DryRun.Calls), mostShown)]
-			data.Plans = append(data.Plans, waiting{sum.Run, p.Plan.RecordedDigest(), p.Forecast.Effects, calls, len(p.DryRun.Calls) - len(calls)})
+			plans = append(plans, waiting{sum.Run, p.Plan.RecordedDigest(), p.Forecast.Effects, calls, len(p.DryRun.Calls) - len(calls)})
 		}
 	}
-	show(w, http.StatusOK, "inbox", data)
+	slices.SortStableFunc(questions, func(a, b Question) int { return s.risk(b.Tool) - s.risk(a.Tool) })
+	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, callerOf(r).may(Approve)))
+}
+
+// played holds the content of the playground.
+type played struct {
+	view
+	Plan, Notation, Input, Problem string
+	Graph                          []byte // SVG
+	MayRun, OK                     bool
+	Findings                       []finding
+	Effects                        []forecast.Effect
+	Calls                          []forecast.Call
+}
+
+// risk says how much the calls of a tool may change: 3 when it is declared to destroy, 2 when it is
+// not known to be harmless, 1 when it changes something that can be mended, and 0 when it only
+// reads.
+func (s *Server) risk(name string) int {
+	t, ok := s.tools.Lookup(name)
+	switch {
+	case !ok:
+		return 2
+	case t.Definition.Effects.Destructive == tool.Yes:
+		return 3
+	case t.Definition.Effects.ReadOnly == tool.Yes || t.Definition.Effects.Pure == tool.Yes:
+		return 0
+	case t.Definition.Effects.Destructive == tool.No:
+		return 1
+	}
+	return 2
 }
 
 // playground checks a plan that a person types, shows what it would do, and runs it.
 func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
-	data := struct {
-		view
-		Plan, Notation, Input, Problem, Graph string
-		MayRun, OK                            bool
-		Findings                              []finding
-		Effects                               []forecast.Effect
-		Calls                                 []forecast.Call
-	}{view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: r.PostFormValue("plan"), Notation: r.PostFormValue("notation"), Input: r.PostFormValue("input")}
+	data := played{view: viewOf(r, "Playground"), MayRun: callerOf(r).may(Run), Plan: r.PostFormValue("plan"), Notation: r.PostFormValue("notation"), Input: r.PostFormValue("input")}
 	if r.Method == http.MethodPost {
 		text, _ := json.Marshal(data.Plan) // a string
 		in := Planned{Plan: text, Notation: data.Notation}
@@ -266,7 +246,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 				data.Effects, data.Calls = preview.Forecast.Effects, preview.DryRun.Calls[:min(len(preview.DryRun.Calls), mostShown)]
 				var svg bytes.Buffer
 				if err = draw.SVG(&svg, plc.Draw(p.Program, 1)); err == nil {
-					data.Graph = base64.StdEncoding.EncodeToString(svg.Bytes())
+					data.Graph = svg.Bytes()
 				}
 			}
 		}
@@ -274,7 +254,7 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 			data.Problem, data.OK = err.Error(), false
 		}
 	}
-	show(w, http.StatusOK, "playground", data)
+	show(w, http.StatusOK, data.page())
 }
 
 // finding is a finding as the page shows it.

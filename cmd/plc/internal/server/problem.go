@@ -28,7 +28,7 @@ type Problem struct {
 func problem(w http.ResponseWriter, r *http.Request, status int, detail string, findings ...json.RawMessage) {
 	p := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: display.Line(detail).String(), Findings: findings}
 	if wantsPage(r) {
-		showProblem(w, &p)
+		show(w, status, viewOf(r, p.Title).problem(&p))
 		return
 	}
 	writeJSON(w, status, "application/problem+json", p)

@@ -76,7 +76,25 @@ func reserved(name string) bool {
 
 // find returns the run that a request names.
 func (s *Server) find(r *http.Request) (*journal.Summary, error) {
-	return s.opts.Store.Summary(r.Context(), r.PathValue("run"))
+	return s.opts.Engine.Summary(r.Context(), r.PathValue("run"))
+}
+
+// findAt returns the run that a request names, and the number of the event after which it is looked
+// at: the last one if the request does not say.
+func (s *Server) findAt(r *http.Request) (*journal.Summary, int64, error) {
+	sum, err := s.find(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	text := r.URL.Query().Get("at")
+	if text == "" {
+		return sum, sum.Events, nil
+	}
+	at, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || at < 1 {
+		return nil, 0, badf(http.StatusBadRequest, "at is the number of an event, from 1")
+	}
+	return sum, min(at, sum.Events), nil
 }
 
 // own returns the run that a request names, if it was started here: others have settings and files
@@ -139,7 +157,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	}
 	var sum *journal.Summary
 	if err == nil {
-		sum, err = s.opts.Store.Summary(r.Context(), run)
+		sum, err = s.opts.Engine.Summary(r.Context(), run)
 	}
 	if err != nil {
 		fail(w, r, err)
@@ -171,7 +189,7 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 		s.keys.Lock()
 		defer s.keys.Unlock()
 		label, request := hashOf(c.name+"\x00"+key), hashOf(string(body))
-		old, err := s.opts.Store.Runs(r.Context(), journal.Filter{Labels: map[string]string{keyLabel: label}, Limit: 1})
+		old, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Labels: map[string]string{keyLabel: label}, Limit: 1})
 		switch {
 		case err != nil:
 			return "", false, err
@@ -215,16 +233,16 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"summary": s.summary(sum), "result": again.Result, "calls": calls})
 }
 
-// graph draws the plan of a run.
+// graph draws the plan of a run, with what became of its calls up to an event.
 func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
-	sum, err := s.find(r)
+	sum, at, err := s.findAt(r)
 	var p *plc.Plan
 	if err == nil {
 		p, err = s.opts.Engine.PlanOf(r.Context(), sum.Run)
 	}
 	var calls []*Call
 	if err == nil {
-		calls, err = s.calls(r.Context(), sum.Run, 0)
+		calls, err = s.calls(r.Context(), sum.Run, at)
 	}
 	if err != nil {
 		fail(w, r, err)

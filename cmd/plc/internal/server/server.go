@@ -4,22 +4,20 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
-	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
 
 // Options configure a Server.
 type Options struct {
 	Engine *plc.Engine
-	// Store is the store of the engine.
-	Store journal.Store
-	// Spec is what all plans are checked and run with. Its plan and values come from callers.
+	// Spec holds the settings with which all plans are checked and run. Its plan and values come
+	// from callers.
 	Spec plc.Spec
 	// Tokens are those that callers may have. Sessions of people are kept there as well.
 	Tokens *Tokens
@@ -28,8 +26,8 @@ type Options struct {
 	// Trusted lets every caller do everything: who can reach the server is who may. It is for unix
 	// sockets in a folder that only one user can enter.
 	Trusted bool
-	// Running is how many runs execute at once, Queued how many more wait, and PerCaller how many
-	// one caller may have of both. 0 is the default.
+	// Running limits the runs that execute at once, Queued those that wait, and PerCaller the runs
+	// of one caller, executing or waiting. 0 is the default.
 	Running, Queued, PerCaller int
 	// OthersApprove forbids that who started a run answers its questions.
 	OthersApprove bool
@@ -59,15 +57,15 @@ type Server struct {
 // New returns a server, which resumes the runs that the one before it left in the store. The error
 // is a *plc.PlanError when a tool file is wrong.
 func New(ctx context.Context, o Options) (*Server, error) {
-	if o.Store == nil {
-		return nil, errors.New("a server needs a store")
+	if err := o.Engine.NeedStore(); err != nil {
+		return nil, fmt.Errorf("a server keeps its runs in a store: %w", err)
 	}
 	tools, err := o.Engine.Tools(ctx, o.Spec.Toolset, plc.ToRun)
 	if err != nil {
 		return nil, err
 	}
-	if tools.Findings.HasErrors() {
-		return nil, &plc.PlanError{Findings: tools.Findings}
+	if err := tools.Err(); err != nil {
+		return nil, err
 	}
 	s := &Server{opts: o, tools: tools.Catalogue}
 	mux := http.NewServeMux()
@@ -79,7 +77,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s.handler = s.guard(mux)
 	s.runs = runner.New(ctx, runner.Options{
-		Engine: o.Engine, Store: o.Store, Frontend: frontend,
+		Engine: o.Engine, Frontend: frontend,
 		Running: cmp.Or(o.Running, DefaultRunning), Queued: cmp.Or(o.Queued, DefaultQueued), PerOwner: cmp.Or(o.PerCaller, DefaultPerCaller),
 	})
 	return s, nil

@@ -12,7 +12,7 @@ function redraw() {
   clearTimeout(drawn);
   drawn = setTimeout(() => {
     const graph = document.getElementById("graph");
-    if (graph) graph.src = `/v1/runs/${main.dataset.run}/graph?seq=${last}`;
+    if (graph) graph.src = `/v1/runs/${main.dataset.run}/graph?at=${last}`;
   }, 500);
 }
 

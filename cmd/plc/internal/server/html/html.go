@@ -1,0 +1,193 @@
+// Package html builds HTML in which no text from outside becomes markup.
+//
+// An Item is made by the functions of this package only. Names of elements and attributes are
+// constants from a short list, which has none that holds a script or a style. Texts and values are
+// always escaped, and what is shown to a person is written by package display, so that characters
+// that turn the direction of text, or can't be seen, are shown as escapes. URLs are paths of the
+// own server.
+package html
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/plc-lang/plc/internal/display"
+)
+
+// An Item is a piece of a page: elements, text, attributes, or several of these. The zero value is
+// nothing.
+type Item struct{ attrs, content string } // markup
+
+// A Name is the name of an element or attribute, or a word of the program's own; it is a constant.
+type Name string
+
+// elements are those that El makes; true says that one has no content.
+var elements = map[Name]bool{
+	"article": false, "button": false, "body": false, "code": false, "details": false, "form": false, "h1": false, "h2": false,
+	"h3": false, "head": false, "html": false, "img": true, "input": true, "label": false, "link": true, "main": false, "meta": true,
+	"nav": false, "option": false, "p": false, "pre": false, "select": false, "span": false, "strong": false, "summary": false, "table": false,
+	"tbody": false, "td": false, "textarea": false, "th": false, "thead": false, "title": false, "tr": false, "div": false,
+}
+
+// attributes are those that Attr makes, with those whose names begin with "data-".
+var attributes = map[Name]bool{
+	"alt": true, "aria-label": true, "autocomplete": true, "autofocus": true, "charset": true, "class": true, "colspan": true,
+	"content": true, "hidden": true, "id": true, "lang": true, "max": true, "method": true, "min": true, "name": true, "open": true,
+	"rel": true, "required": true, "role": true, "rows": true, "selected": true, "size": true, "spellcheck": true, "type": true, "value": true,
+}
+
+// El returns an element with attributes and content.
+func El(name Name, items ...Item) Item {
+	void, ok := elements[name]
+	if !ok {
+		panic("html: the element " + string(name) + " is not on the list")
+	}
+	in := Join(items...)
+	switch {
+	case void && in.content != "":
+		panic("html: " + string(name) + " has no content")
+	case void:
+		return Item{content: "<" + string(name) + in.attrs + ">"}
+	case name == "pre" || name == "textarea": // a first line break of theirs is dropped
+		in.content = "\n" + in.content
+	}
+	return Item{content: "<" + string(name) + in.attrs + ">" + in.content + "</" + string(name) + ">"}
+}
+
+// Join returns several items as one.
+func Join(items ...Item) Item {
+	var attrs, content strings.Builder
+	for _, it := range items {
+		attrs.WriteString(it.attrs)
+		content.WriteString(it.content)
+	}
+	return Item{attrs.String(), content.String()}
+}
+
+// Each returns an item for each element of a list, as one.
+func Each[T any](list []T, f func(T) Item) Item {
+	all := make([]Item, len(list))
+	for i, v := range list {
+		all[i] = f(v)
+	}
+	return Join(all...)
+}
+
+// If returns the items as one if the condition holds, and nothing otherwise.
+func If(condition bool, items ...Item) Item {
+	if condition {
+		return Join(items...)
+	}
+	return Item{}
+}
+
+// Text returns values as one line of text, with nothing between them.
+func Text(values ...any) Item { return Item{content: escape(shown(values))} }
+
+// JSON returns JSON as text over several lines.
+func JSON(value json.RawMessage) Item {
+	return Item{content: escape(display.IndentedJSON(value, "").String())}
+}
+
+// Lines returns a text as it is, with its line breaks.
+func Lines(s string) Item { return Item{content: escape(string(display.AppendJSON(nil, []byte(s))))} }
+
+// Attr returns an attribute whose value a person may see: values are written as Text does.
+func Attr(name Name, values ...any) Item { return attr(name, shown(values)) }
+
+// Exactly returns an attribute whose value nobody sees, such as that of a hidden input.
+func Exactly(name Name, value string) Item { return attr(name, value) }
+
+// Set returns attributes that have no value.
+func Set(name Name) Item { return attr(name, "") }
+
+func attr(name Name, value string) Item {
+	if !attributes[name] && (!strings.HasPrefix(string(name), "data-") || strings.Trim(string(name), "abcdefghijklmnopqrstuvwxyz-") != "") {
+		panic("html: the attribute " + string(name) + " is not on the list")
+	}
+	return Item{attrs: " " + string(name) + `="` + escape(value) + `"`}
+}
+
+func shown(values []any) string {
+	var b strings.Builder
+	for _, v := range values {
+		if own, ok := v.(Name); ok {
+			v = string(own)
+		}
+		b.WriteString(display.Line(fmt.Sprint(v)).String())
+	}
+	return b.String()
+}
+
+// escape writes a text so that it means itself in an element and in a quoted attribute.
+func escape(s string) string { return escapes.Replace(strings.ToValidUTF8(s, "\uFFFD")) }
+
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\r", "&#13;", "\x00", "\uFFFD")
+
+// A URL is one of the own server.
+type URL struct{ text string }
+
+// Path returns the URL whose path has the segments. One that would lead elsewhere, such as "..",
+// leads to the first page.
+func Path(segments ...string) URL {
+	var b strings.Builder
+	for _, s := range segments {
+		if s == "" || s == "." || s == ".." {
+			return URL{"/"}
+		}
+		b.WriteString("/" + url.PathEscape(s))
+	}
+	if b.Len() == 0 {
+		return URL{"/"}
+	}
+	return URL{b.String()}
+}
+
+// With returns the URL with another value in its query.
+func (u URL) With(name Name, value string) URL {
+	sep := "?"
+	if strings.Contains(u.text, "?") {
+		sep = "&"
+	}
+	return URL{u.text + sep + url.QueryEscape(string(name)) + "=" + url.QueryEscape(value)}
+}
+
+// A returns a link.
+func A(to URL, items ...Item) Item {
+	in := Join(items...)
+	return Item{content: "<a" + target("href", to).attrs + in.attrs + ">" + in.content + "</a>"}
+}
+
+// Href returns the attribute href.
+func Href(u URL) Item { return target("href", u) }
+
+// Src returns the attribute src.
+func Src(u URL) Item { return target("src", u) }
+
+// Action returns the attribute action, of a form.
+func Action(u URL) Item { return target("action", u) }
+
+func target(name Name, u URL) Item {
+	return Item{attrs: " " + string(name) + `="` + escape(u.text) + `"`}
+}
+
+// Picture returns an element that shows an SVG; a script in it does not run.
+func Picture(svg []byte, alt Name) Item {
+	return Item{content: `<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(svg) + `" alt="` + escape(string(alt)) + `">`}
+}
+
+// Module returns a script of the own server.
+func Module(u URL) Item {
+	return Item{content: `<script type="module"` + Src(u).attrs + `></script>`}
+}
+
+// NoIcon returns an element that keeps a browser from asking for an icon.
+func NoIcon() Item { return Item{content: `<link rel="icon" href="data:,">`} }
+
+// Page returns a whole document.
+func Page(head, body Item) []byte {
+	return []byte("<!doctype html>\n" + El("html", Attr("lang", "en"), El("head", El("meta", Attr("charset", "utf-8")), head), El("body", body)).content)
+}

@@ -1,0 +1,538 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec/plantest"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
+)
+
+// testFlags are the flags of plc test.
+type testFlags struct {
+	tools    toolFiles
+	run      string
+	format   string
+	update   bool
+	coverage bool
+	faults   bool
+	fault    []string
+	kinds    []string
+	explore  plantest.Exploration
+	newFrom  string
+	store    string
+}
+
+func testCommand(env *environment) *cobra.Command {
+	var f testFlags
+	c := &cobra.Command{
+		Use:   "test [FILE or FOLDER]…",
+		Short: "Run the tests of plans",
+		Long: `Run the tests of plans: files with names like order.test.yaml, and those in folders and
+below them; without an argument, of the current folder. No tool is called: stand-ins
+answer, and time is made up, so that an hour's backoff takes no time. With --faults each
+call fails in each way, and what always and never say has to hold all the same.
+docs/testing.md says what a test file says. Exit 3 when a test fails, 1 when a test file
+has errors.`,
+		Example: `  plc test
+  plc test plans --coverage
+  plc test order.test.yaml --faults
+  plc test --format junit > report.xml
+  plc test --new last > order.test.yaml`,
+		RunE: func(c *cobra.Command, args []string) error { return env.testPlans(c.Context(), args, &f) },
+	}
+	fl := c.Flags()
+	addTools(fl, c, &f.tools)
+	fl.StringVar(&f.run, "run", "", "run only the tests whose names have this in them")
+	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
+	fl.BoolVar(&f.update, "update", false, "write the snapshots")
+	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
+	fl.BoolVar(&f.faults, "faults", false, "run each test with faults, one at each attempt and then several, and look for what breaks always and never")
+	fl.StringArrayVar(&f.fault, "fault", nil, "run the tests with this fault, CALL@ATTEMPT=KIND (repeatable)")
+	fl.StringSliceVar(&f.kinds, "kinds", nil, "kinds of faults for --faults (default all but twice): "+strings.Join(kindNames(), ", "))
+	fl.IntVar(&f.explore.Depth, "depth", 2, "most faults of one run, for --faults")
+	fl.IntVar(&f.explore.Samples, "samples", 1000, "most runs with two faults, with three and so on, for --faults; more are drawn from")
+	fl.Uint64Var(&f.explore.Seed, "seed", 0, "seed of what --faults draws")
+	fl.StringVar(&f.newFrom, "new", "", "write a test file from this recorded run to standard output")
+	addStore(c, &f.store, "the store of the run of --new")
+	complete(c, "kinds", kindNames()...)
+	return c
+}
+
+func kindNames() (names []string) {
+	for _, k := range plantest.AllKinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+// testedFile is a file of tests, and what came of them.
+type testedFile struct {
+	*plc.PlanTests
+	Results  []*plc.PlanTestResult
+	Explored []*plantest.Exploring // by result; nil for those that were not explored
+}
+
+func (env *environment) testPlans(ctx context.Context, args []string, f *testFlags) error {
+	if f.newFrom != "" {
+		return env.newPlanTest(ctx, args, f)
+	}
+	write, err := choice("format", f.format, map[string]func(*testRun) error{
+		"text": env.writeTests, "json": env.writeTestsJSON, "junit": env.writeJUnit, "tap": env.writeTAP,
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.finish(); err != nil {
+		return err
+	}
+	names, err := testFiles(args)
+	if err != nil {
+		return err
+	}
+	e := env.engine(nil)
+	run := &testRun{flags: f, coverage: map[string]*plantest.Coverage{}}
+	for _, name := range names {
+		t, err := e.PlanTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset})
+		if err != nil {
+			return asFlag(ctx, fmt.Errorf("%s: %w", name, err))
+		}
+		run.files = append(run.files, &testedFile{PlanTests: t})
+	}
+	if err := run.all(ctx); err != nil {
+		return err
+	}
+	for _, t := range run.files {
+		if len(f.fault) > 0 || f.faults {
+			continue
+		}
+		keep := e.CompareSnapshots
+		if f.update {
+			keep = e.UpdateSnapshots
+		}
+		if err := keep(t.PlanTests, t.Results); err != nil {
+			return err
+		}
+	}
+	if err := write(run); err != nil {
+		return err
+	}
+	return run.verdict()
+}
+
+// finish checks the flags.
+func (f *testFlags) finish() error {
+	if len(f.fault) > 0 && f.faults {
+		return errors.New("--fault makes these faults alone: leave --faults out")
+	}
+	if f.update && (f.faults || len(f.fault) > 0) {
+		return errors.New("--update keeps runs without faults: leave --faults and --fault out")
+	}
+	if f.explore.Depth < 1 || f.explore.Samples < 0 {
+		return errors.New("--depth is a number from 1, and --samples one from 0")
+	}
+	if f.explore.Samples == 0 {
+		f.explore.Samples = -1
+	}
+	for _, k := range f.kinds {
+		if _, err := choice("kinds", k, toSet(kindNames())); err != nil {
+			return err
+		}
+		f.explore.Kinds = append(f.explore.Kinds, plantest.FaultKind(k))
+	}
+	return nil
+}
+
+func toSet(names []string) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
+// testFiles returns the files of tests that arguments name.
+func testFiles(args []string) (names []string, err error) {
+	if len(args) == 0 {
+		args = []string{"."}
+	}
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil {
+			return nil, plc.ReadError(err)
+		}
+		if !info.IsDir() {
+			names = append(names, arg)
+			continue
+		}
+		before := len(names)
+		err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
+				return filepath.SkipDir
+			case !d.IsDir() && slices.ContainsFunc(plc.TestSuffixes(), func(s string) bool { return strings.HasSuffix(path, s) }):
+				names = append(names, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, plc.ReadError(err)
+		}
+		if len(names) == before {
+			return nil, fmt.Errorf("%s has no tests of plans: their files have names like order.test.yaml", arg)
+		}
+	}
+	return names, nil
+}
+
+// testRun are the tests of a command.
+type testRun struct {
+	flags    *testFlags
+	files    []*testedFile
+	coverage map[string]*plantest.Coverage // by the plan's file
+	took     time.Duration
+}
+
+// all runs the tests, some at a time.
+func (r *testRun) all(ctx context.Context) error {
+	var faults []plantest.Fault
+	for _, text := range r.flags.fault {
+		f, err := plantest.ParseFault(text)
+		if err != nil {
+			return fmt.Errorf("--fault %w", err)
+		}
+		faults = append(faults, f)
+	}
+	begun := time.Now()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	errs := make(chan error, 1)
+	for _, t := range r.files {
+		var cases []*plc.PlanTest
+		for _, c := range t.Cases {
+			if strings.Contains(c.Name, r.flags.run) {
+				cases = append(cases, c)
+			}
+		}
+		t.Results, t.Explored = make([]*plc.PlanTestResult, len(cases)), make([]*plantest.Exploring, len(cases))
+		for i, c := range cases {
+			slots <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				if ctx.Err() != nil {
+					return
+				}
+				if err := t.test(i, c, faults, r.flags); err != nil {
+					select {
+					case errs <- fmt.Errorf("%s: %w", t.Name, err):
+					default:
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	r.took = time.Since(begun)
+	if ctx.Err() != nil {
+		return exit(exitCancelled)
+	}
+	select {
+	case err := <-errs:
+		return err
+	default:
+	}
+	for _, t := range r.files {
+		for _, res := range t.Results {
+			r.cover(res)
+		}
+	}
+	return nil
+}
+
+// test runs a test.
+func (t *testedFile) test(i int, c *plc.PlanTest, faults []plantest.Fault, f *testFlags) (err error) {
+	switch {
+	case len(faults) > 0:
+		t.Results[i], err = c.RunWith(faults)
+	case f.faults:
+		if t.Results[i], err = c.Run(); err == nil {
+			t.Explored[i], err = c.Explore(f.explore)
+		}
+	default:
+		t.Results[i], err = c.Run()
+	}
+	return err
+}
+
+// cover counts what a test has reached.
+func (r *testRun) cover(res *plc.PlanTestResult) {
+	if res.Outcome == nil {
+		return
+	}
+	name := res.Test.Plan.Name
+	own := plantest.NewCoverage(res.Test.Plan.Program)
+	own.Add(res.Outcome)
+	if all := r.coverage[name]; all != nil {
+		all.Merge(own)
+	} else {
+		r.coverage[name] = own
+	}
+}
+
+// count returns how many tests passed and failed.
+func (r *testRun) count() (passed, failed int) {
+	for _, t := range r.files {
+		for i, res := range t.Results {
+			if len(res.Failures)+broken(t.Explored[i]) > 0 {
+				failed++
+			} else {
+				passed++
+			}
+		}
+	}
+	return passed, failed
+}
+
+// broken returns how many properties do not hold.
+func broken(x *plantest.Exploring) int {
+	if x == nil {
+		return 0
+	}
+	return len(x.Violations)
+}
+
+// verdict returns the exit code of the command.
+func (r *testRun) verdict() error {
+	for _, t := range r.files {
+		if t.Findings.HasErrors() {
+			return exit(exitErrors)
+		}
+	}
+	passed, failed := r.count()
+	switch {
+	case failed > 0:
+		return exit(exitFailed)
+	case passed == 0 && r.flags.run != "":
+		return fmt.Errorf("--run %q: no test has that in its name", r.flags.run)
+	}
+	return nil
+}
+
+// writeTests writes what came of tests for people.
+func (env *environment) writeTests(r *testRun) error {
+	runs := 0
+	for _, t := range r.files {
+		env.showFindings(t.Findings)
+		for i, res := range t.Results {
+			head := display.Lit("ok   ")
+			if len(res.Failures)+broken(t.Explored[i]) > 0 {
+				head = display.Lit("FAIL ")
+			}
+			showf(env.stdout, "%s %s: %s\n", head, t.Name, res.Test.Name)
+			for _, f := range res.Failures {
+				showf(env.stdout, "      %s: %s\n", place(f.Loc), f.Message)
+			}
+			if len(r.flags.fault) > 0 && res.Outcome != nil {
+				env.showEnd(&plantest.Faulty{Outcome: res.Outcome})
+			}
+			if x := t.Explored[i]; x != nil {
+				runs += x.Runs
+				env.showExplored(t, res, x)
+			}
+		}
+	}
+	passed, failed := r.count()
+	showf(env.stdout, "%d passed, %d failed", passed, failed)
+	if runs > 0 {
+		showf(env.stdout, "; %s in %s, %.0f a second", count(runs, "run"), r.took.Round(time.Millisecond), float64(runs)/r.took.Seconds())
+	}
+	showf(env.stdout, "\n")
+	env.showCoverage(r)
+	return nil
+}
+
+// place returns where something stands in a file.
+func place(loc diag.Loc) string {
+	loc = loc.Origin()
+	if loc.File == nil {
+		return ""
+	}
+	p := loc.File.Position(int(loc.Span.Start))
+	return fmt.Sprintf("%s:%d:%d", loc.File.Name, p.Line, p.Column)
+}
+
+// showCoverage shows how much of each plan was reached and, if it is wanted, what was not.
+func (env *environment) showCoverage(r *testRun) {
+	for _, name := range sortedKeys(r.coverage) {
+		c := r.coverage[name]
+		showf(env.stdout, "%s: %s points reached\n", name, c.String())
+		if !r.flags.coverage {
+			continue
+		}
+		for _, p := range c.Missed() {
+			showf(env.stdout, "  %s: %s: %s\n", place(p.Loc), p.Call, p.What)
+		}
+	}
+}
+
+// maxEnds is the maximum number of different ends of runs with one fault that are shown.
+const maxEnds = 50
+
+// showExplored shows what came of runs with faults.
+func (env *environment) showExplored(t *testedFile, res *plc.PlanTestResult, x *plantest.Exploring) {
+	showf(env.stdout, "      %s with faults", count(x.Runs, "run"))
+	if x.Untried > 0 {
+		showf(env.stdout, ", and %d more that were not drawn", x.Untried)
+	}
+	showf(env.stdout, ":")
+	for i, status := range sortedKeys(x.Ends) {
+		if i > 0 {
+			showf(env.stdout, ",")
+		}
+		showf(env.stdout, " %d %s", x.Ends[status], string(status))
+	}
+	if x.Asked > 0 {
+		showf(env.stdout, "; in %d a person is asked", x.Asked)
+	}
+	showf(env.stdout, "\n")
+	env.showEnds(x.Single)
+	for _, v := range x.Violations {
+		showf(env.stdout, "      broken: %s\n", v.Property.String())
+		if v.Err != nil {
+			showf(env.stdout, "        %s\n", v.Err.Error())
+		}
+		showf(env.stdout, "        with %s\n", faultNames(v.Faults))
+		env.showEnd(&v.Faulty)
+		repeat := fmt.Sprintf("plc test %s --run %s", shellWord(t.Name), shellWord(res.Test.Name))
+		for _, f := range v.Faults {
+			repeat += " --fault " + shellWord(f.String())
+		}
+		showf(env.stdout, "        again: %s\n", repeat)
+	}
+	if !res.Test.HasProperties() {
+		showf(env.stdout, "      the test says nothing with always or never, so that nothing can break\n")
+	}
+}
+
+// showEnds shows how runs with at most one fault ended, those that ended in one way together.
+func (env *environment) showEnds(single []*plantest.Faulty) {
+	var ends []string
+	faults := map[string][]string{}
+	for _, f := range single {
+		e := endOf(f.Outcome)
+		if faults[e] == nil {
+			ends = append(ends, e)
+		}
+		faults[e] = append(faults[e], faultNames(f.Faults))
+	}
+	for i, e := range ends {
+		if i == maxEnds {
+			showf(env.stdout, "        and %d other ends\n", len(ends)-maxEnds)
+			break
+		}
+		names := faults[e]
+		more := ""
+		if len(names) > maxNamed {
+			names, more = names[:maxNamed], fmt.Sprintf(" and %d more", len(names)-maxNamed)
+		}
+		showf(env.stdout, "        %s\n          with %s%s\n", e, strings.Join(names, ", "), more)
+	}
+}
+
+// maxNamed is the maximum number of faults with one end that are named.
+const maxNamed = 6
+
+// endOf returns how a run ended, in words.
+func endOf(out *plantest.Outcome) string {
+	var names []string
+	for _, e := range out.Effects {
+		name := e.Tool
+		if !e.Known {
+			name += " (the run does not know)"
+		}
+		names = append(names, name)
+	}
+	s := string(out.Status) + "; nothing stands"
+	if len(names) > 0 {
+		s = string(out.Status) + "; stands: " + strings.Join(names, ", ")
+	}
+	if asked := out.Asked(); len(asked) > 0 {
+		s += "; a person is asked about " + strings.Join(asked, ", ")
+	}
+	return s
+}
+
+func (env *environment) showEnd(f *plantest.Faulty) {
+	out := f.Outcome
+	showf(env.stdout, "        the run is %s\n", strings.TrimSuffix(string(out.Status)+": "+out.Reason, ": "))
+	for _, e := range out.Effects {
+		showf(env.stdout, "        stands: %s\n", e.String())
+	}
+	if len(out.Effects) == 0 {
+		showf(env.stdout, "        nothing stands\n")
+	}
+}
+
+func faultNames(faults []plantest.Fault) string {
+	if len(faults) == 0 {
+		return "no fault"
+	}
+	var names []string
+	for _, f := range faults {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, " + ")
+}
+
+// shellWord quotes a word for a shell if it has to be.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// newPlanTest writes a test file from a recorded run.
+func (env *environment) newPlanTest(ctx context.Context, args []string, f *testFlags) error {
+	if len(args) > 0 {
+		return errors.New("--new writes a test file to standard output: leave the files out")
+	}
+	store, err := readStore(f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	sum, err := findRun(ctx, store, f.newFrom)
+	if err != nil {
+		return err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	e := env.engine(func() (journal.Store, error) { return store, nil })
+	text, err := e.NewPlanTest(ctx, sum.Run, here)
+	if err != nil {
+		return env.showFaulty(ctx, err)
+	}
+	_, err = env.stdout.Write(text)
+	return err
+}

@@ -1,0 +1,54 @@
+package flow_test
+
+import (
+	"testing"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// A plan that was written in view of values says nothing that may be trusted more than these.
+func TestWhatThePlanSays(t *testing.T) {
+	tools, found := file.Read(diag.NewFile("tools.yaml", []byte(`
+tools:
+  mail: {properties: {}, effects: {openWorld: false}}
+  pay: {properties: {iban: {type: string}}, effects: {openWorld: false}}
+flow:
+  given: {input: {trust: user}}
+  tools:
+    mail: {gives: {trust: untrusted}}
+    pay: {takes: {iban: {trust: user}}}
+`)))
+	catalogue, _, more := file.Catalogue(tools)
+	if err := append(found, more...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, values string
+		seen         compile.Seen
+		want         flow.Verdict
+	}{
+		{"nothing was seen", `{}`, compile.SeenNothing, flow.Allowed},
+		{"a person wrote it", `{"bill": "pay DE2"}`, compile.SeenNothing, flow.Allowed},
+		{"only the input was seen", `{}`, compile.SeenBoard, flow.Allowed},
+		{"the state was seen", `{"bill": "pay DE2"}`, compile.SeenBoard, flow.Forbidden},
+		{"results were seen, if only as errors", `{}`, compile.SeenResults, flow.Forbidden},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(`[{"_tool": "pay", "iban": "DE1"}]`)), nil)
+			prog, found := compile.Compile(doc, &compile.Options{Catalogue: catalogue, Seen: c.seen, Values: map[string]compile.Given{
+				"input": {JSON: []byte(`{"request": "pay my bill"}`)}, "state": {JSON: []byte(c.values)},
+			}})
+			if err := found.Err(); err != nil {
+				t.Fatal(err)
+			}
+			r, _ := flow.Check(prog, tools.Flow)
+			if got := r.Sinks[0].Verdict(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}

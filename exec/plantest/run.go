@@ -1,0 +1,435 @@
+package plantest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/standin"
+)
+
+// A World stands in for tools, by their names. A tool that it does not have is stood in for by the
+// stand-in of its tool file, if it has one; a tool that is pure and runs in this process runs; and
+// what has a schema of its result gives a sample of it. Any other fails the call, with the code
+// "no-stand-in".
+type World map[string]*standin.Script
+
+// Options say how a program is run. The zero value is the default.
+type Options struct {
+	// Exec are the settings of the run. Those that a stepper does not take must not be set; the ID
+	// and the Seed are made up when they are zero, the same each time.
+	Exec  exec.Options
+	World World
+	// Answers are those of a person to questions about calls, by the paths of the calls (see
+	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
+	// ends paused.
+	Answers map[string]exec.Answer
+	Faults  []Fault
+	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
+	// it may never end.
+	MaxAttempts int
+}
+
+// Outcome is the result of a run, with all that happened in it.
+type Outcome struct {
+	*exec.Result
+	Attempts []Attempt // as they began
+	Effects  []Effect  // as they happened
+	Took     time.Duration
+	// Unknown are the tools that nothing stood in for, each once.
+	Unknown []string
+
+	prog     *compile.Program
+	unwanted map[string]bool // calls, by their paths, whose _when did not hold
+}
+
+// Attempt is an attempt that a run made of a call.
+type Attempt struct {
+	Call     string // its path: see exec.Event
+	Tool     string
+	Number   int  // of the attempts of the call or, apart from them, of its fallback; from 1
+	Fallback bool // it is of the fallback of the call
+	Params   json.RawMessage
+	At       time.Duration // when it began
+	Fault    FaultKind     // that it had; "" is none
+
+	effect  bool // its tool may change the world
+	real    bool // nothing stood in for it
+	retried bool // the call may be tried again, or has a fallback
+	schema  *schemas.Schema
+}
+
+// site returns what names the attempt in faults.
+func (a *Attempt) site() site { return site{a.Call, a.Fallback, a.Number} }
+
+// Effect is an action of a tool that may have changed the world: of any tool that is not declared
+// readOnly or pure. One that is declared idempotent does the same once for one key.
+type Effect struct {
+	Call   string          `json:"call"` // its path
+	Tool   string          `json:"tool"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	// Known says that the run was told.
+	Known bool `json:"known"`
+
+	key string
+}
+
+// String returns the effect on one line.
+func (e Effect) String() string {
+	s := fmt.Sprintf("%s %s", e.Tool, e.Params)
+	if !e.Known {
+		s += " (the run does not know)"
+	}
+	return s
+}
+
+// Run runs a program. The error is for programs that can't run, and runs that do not end.
+func Run(prog *compile.Program, o *Options) (*Outcome, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	p := &player{
+		prog: prog, opts: o.Exec, world: o.World, answers: o.Answers, faults: map[site]FaultKind{}, left: o.MaxAttempts,
+		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{},
+		out: &Outcome{prog: prog, unwanted: map[string]bool{}},
+	}
+	for _, f := range o.Faults {
+		p.faults[f.site()] = f.Kind
+	}
+	if p.left == 0 {
+		p.left = maxAttempts
+	}
+	p.opts.ID, p.opts.Seed = cmp.Or(p.opts.ID, "test"), cmp.Or(p.opts.Seed, 1)
+	hook := p.opts.OnEvent
+	p.opts.OnEvent = func(e *exec.Event) {
+		p.note(e)
+		if hook != nil {
+			hook(e)
+		}
+	}
+	return p.run()
+}
+
+// maxAttempts is the default of Options.MaxAttempts.
+const maxAttempts = 100_000
+
+// epoch is when runs begin.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// player drives a stepper.
+type player struct {
+	prog    *compile.Program
+	opts    exec.Options
+	world   World
+	answers map[string]exec.Answer
+	faults  map[site]FaultKind
+	left    int // attempts that may be made
+
+	m       *exec.Stepper
+	now     time.Time
+	begun   map[*standin.Script]int // attempts of each
+	made    map[site]int            // attempts of each call; numbers are 0
+	waiting map[string]*pending     // by the ids of their attempts
+	count   int
+	paused  bool // nobody answers, and nothing has begun since
+	out     *Outcome
+}
+
+// pending is an attempt whose answer will come.
+type pending struct {
+	id     string
+	at     time.Time
+	number int // among those of the run
+	tool   *tool.Definition
+	key    string
+	standin.Answer
+	undone bool // it fails, or is dropped, before the tool did anything
+	twice  bool
+	crash  bool
+}
+
+// note keeps what only events say.
+func (p *player) note(e *exec.Event) {
+	if e.Type == exec.CallSkipped && strings.HasPrefix(e.Reason, "its _when is") {
+		p.out.unwanted[e.Call] = true
+	}
+}
+
+func (p *player) run() (*Outcome, error) {
+	if err := p.begin(nil); err != nil {
+		return nil, err
+	}
+	for p.m.Result() == nil {
+		if err := p.step(); err != nil {
+			return nil, err
+		}
+	}
+	p.out.Result = p.m.Result()
+	p.out.Took = p.now.Sub(epoch)
+	for _, next := range p.inOrder() { // of what nobody waits for any more
+		p.happens(next, false)
+	}
+	return p.out, p.out.Err
+}
+
+// begin begins the run, or goes on with it after a crash.
+func (p *player) begin(past *exec.History) error {
+	m, err := exec.NewStepper(p.prog, &p.opts, past, p.now)
+	p.m = m
+	return err
+}
+
+// step does the next thing that happens.
+func (p *player) step() error {
+	for _, a := range p.m.Next() {
+		p.paused = false
+		if p.left--; p.left < 0 {
+			return fmt.Errorf("plantest: the run makes more than %d attempts", p.count)
+		}
+		p.start(a)
+	}
+	for _, id := range p.m.Canceled() {
+		if w := p.waiting[id]; w != nil {
+			p.happens(w, false)
+			if err := p.take(w, tool.Result{}, context.Canceled); err != nil {
+				return err
+			}
+		}
+	}
+	if p.m.Result() != nil || p.replied() {
+		return nil
+	}
+	next := p.next()
+	wake, wakes := p.m.Wake()
+	switch {
+	case next != nil && (!wakes || !wake.Before(next.at)):
+		p.now = next.at
+		p.m.Advance(p.now)
+		return p.arrive(next)
+	case wakes:
+		p.now = wake
+		p.m.Advance(p.now)
+		return nil
+	case len(p.m.Questions()) > 0 && !p.paused:
+		p.paused = true
+		p.m.Pause()
+		return nil
+	}
+	return errors.New("plantest: the run waits for nothing, and does not end")
+}
+
+// replied answers the questions that have an answer, and reports whether there was one.
+func (p *player) replied() bool {
+	for _, q := range p.m.Questions() {
+		a, ok := p.answers[q.Path]
+		if !ok {
+			a, ok = p.answers["*"]
+		}
+		if ok && p.m.Reply(q.Path, q.Instance, a) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns the attempt whose answer comes next.
+func (p *player) next() *pending {
+	var first *pending
+	for _, w := range p.waiting {
+		if first == nil || w.before(first) < 0 {
+			first = w
+		}
+	}
+	return first
+}
+
+func (w *pending) before(v *pending) int {
+	return cmp.Or(w.at.Compare(v.at), cmp.Compare(w.number, v.number))
+}
+
+// inOrder returns the attempts whose answers will come.
+func (p *player) inOrder() []*pending {
+	return slices.SortedFunc(maps.Values(p.waiting), (*pending).before)
+}
+
+// start decides what comes of an attempt.
+func (p *player) start(a *exec.Attempt) {
+	of := site{call: a.Path, fallback: a.Fallback}
+	p.made[of]++
+	p.count++
+	made := Attempt{
+		Call: a.Path, Tool: a.Request.Tool, Number: p.made[of], Fallback: a.Fallback, Params: a.Request.Params, At: p.now.Sub(epoch),
+		effect: mayChange(a.Request.Definition), schema: resultSchema(a),
+	}
+	if r := a.Call.Rare; r != nil && !a.Fallback {
+		made.retried = r.Retry != nil || r.Fallback != nil
+	}
+	made.retried = made.retried || p.opts.Retry != nil
+	w := &pending{id: a.ID, number: p.count, tool: a.Request.Definition, key: a.Request.Key}
+	w.Answer, made.real = p.stand(a)
+	w.undone = w.Err != nil
+	if w.After > a.Timeout { // the tool goes on, and nobody hears of it
+		w.undone, w.After, w.Lost = w.Err != nil, a.Timeout, false
+		w.Err = timedOut(a.Timeout)
+	}
+	if kind := p.fault(made.site()); kind != "" && !made.real && kind.fits(&made) {
+		made.Fault = kind
+		kind.strike(w, a, &made)
+	}
+	w.at = p.now.Add(w.After)
+	p.waiting[a.ID] = w
+	p.out.Attempts = append(p.out.Attempts, made)
+}
+
+// fault returns the fault of an attempt.
+func (p *player) fault(at site) FaultKind {
+	if kind, ok := p.faults[at]; ok && kind != "" {
+		return kind
+	}
+	for ; at.number > 0; at.number-- {
+		if p.faults[at] == Down {
+			return Down
+		}
+	}
+	return ""
+}
+
+// mayChange reports whether a tool may change the world.
+func mayChange(d *tool.Definition) bool {
+	return d.Effects.ReadOnly != tool.Yes && d.Effects.Pure != tool.Yes
+}
+
+// stand returns what comes of an attempt without faults, and whether nothing stood in for it.
+func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
+	if s := p.world[a.Request.Tool]; s != nil {
+		s = s.Of(withoutItems(a.Path))
+		n := p.begun[s]
+		p.begun[s]++
+		return s.Answer(a.Request, n), false
+	}
+	target := a.Call.Target
+	if a.Fallback {
+		target = a.Call.Fallback.Target
+	}
+	act := a.Activity()
+	if in, ok := act.(*standin.Activity); ok {
+		after, res, err := in.Answer(a.Request)
+		return standin.Answer{After: after, Result: res, Err: err}, false
+	}
+	if act != nil && target.Effects.Pure == tool.Yes && (target.Driver == "go" || target.Driver == tool.BuiltIn) {
+		res, err := a.Make(context.Background(), act)
+		return standin.Answer{Result: res, Err: err}, true
+	}
+	if schema := resultSchema(a); schema != nil {
+		v, err := schemas.Sample(schema, a.Request.Seed)
+		if err == nil {
+			return standin.Answer{Result: tool.Result{Value: v}}, false
+		}
+	}
+	if !slices.Contains(p.out.Unknown, a.Request.Tool) {
+		p.out.Unknown = append(p.out.Unknown, a.Request.Tool)
+	}
+	return standin.Answer{Err: &tool.Error{
+		Code: "no-stand-in", Message: fmt.Sprintf("nothing stands in for the tool %q, and it has no schema of its result", a.Request.Tool), Permanent: true,
+	}}, true
+}
+
+// resultSchema returns the schema of what an attempt gives; nil when nothing is said.
+func resultSchema(a *exec.Attempt) *schemas.Schema {
+	if a.Fallback {
+		return a.Request.Definition.Output
+	}
+	return a.Call.ResultSchema(0)
+}
+
+func timedOut(after time.Duration) error {
+	return &tool.Error{Code: "timeout", Message: fmt.Sprintf("no answer within %s", after), Uncertain: true}
+}
+
+// arrive brings an answer.
+func (p *player) arrive(w *pending) error {
+	var te *tool.Error
+	uncertain := errors.As(w.Err, &te) && te.Uncertain
+	if w.crash {
+		return p.crash()
+	}
+	p.happens(w, !uncertain && !w.Lost)
+	if w.Lost {
+		delete(p.waiting, w.id)
+		return p.m.Lost(w.id)
+	}
+	return p.take(w, w.Result, w.Err)
+}
+
+func (p *player) take(w *pending, res tool.Result, err error) error {
+	delete(p.waiting, w.id)
+	return p.m.Answer(w.id, res, err)
+}
+
+// happens notes the effect of an attempt.
+func (p *player) happens(w *pending, known bool) {
+	made := &p.out.Attempts[w.number-1]
+	if w.undone || !made.effect {
+		return
+	}
+	if w.tool.Effects.Idempotent == tool.Yes {
+		for i := range p.out.Effects {
+			if e := &p.out.Effects[i]; e.key == w.key && e.Tool == made.Tool {
+				e.Known = e.Known || known
+				return
+			}
+		}
+	}
+	e := Effect{Call: made.Call, Tool: made.Tool, Params: made.Params, Result: w.Result.Value, Known: known, key: w.key}
+	if e.Result == nil {
+		e.Result = json.RawMessage("null")
+	}
+	p.out.Effects = append(p.out.Effects, e)
+	if w.twice && w.tool.Effects.Idempotent != tool.Yes {
+		p.out.Effects = append(p.out.Effects, e)
+	}
+}
+
+// crash ends the process, with what its attempts did, and resumes the run from its record.
+func (p *player) crash() error {
+	for _, w := range p.inOrder() {
+		p.happens(w, false)
+	}
+	clear(p.waiting)
+	return p.begin(p.m.History())
+}
+
+// withoutItems returns the path of a call without the items of loops and the attempts of delegates.
+func withoutItems(path string) string {
+	if !strings.ContainsAny(path, "[#") {
+		return path
+	}
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		p, _, _ = strings.Cut(p, "[")
+		parts[i], _, _ = strings.Cut(p, "#")
+	}
+	return strings.Join(parts, "/")
+}
+
+// StandIn returns an activity that fails, for compile.Options.Models: with it, programs compile for
+// runs here whose calls nothing else could make.
+func StandIn(string) (tool.Activity, error) { return latent{}, nil }
+
+// latent is never called.
+type latent struct{}
+
+func (latent) Call(context.Context, *tool.Request) (tool.Result, error) {
+	return tool.Result{}, &tool.Error{Code: "no-stand-in", Message: "nothing stands in for the tool", Permanent: true}
+}

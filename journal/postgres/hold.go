@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+)
+
+// now is the time of the database.
+const now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+// givenBack says why a run that was closed takes nothing.
+func givenBack(run string) error { return fmt.Errorf("the run %q was given back", run) }
+
+// joined joins errors.
+func joined(errs []error) error { return errors.Join(errs...) }
+
+// hold is a lease of a run or of a loop.
+type hold struct {
+	id    int64
+	name  string
+	epoch int64
+	lost  func(error) // called when another one has it
+}
+
+// lostError returns the error of a hold that another process has.
+func (h *hold) lostError() error { return &journal.LostError{Run: h.name} }
+
+// still tests a statement that changes the row of a hold if it is still this one.
+func (h *hold) still(changed int64) error {
+	if changed == 0 {
+		return h.lostError()
+	}
+	return nil
+}
+
+// check has a transaction fail unless the hold is still this one, and keeps others from taking it
+// until the transaction has ended.
+func (h *hold) check(tx *tx) error {
+	return tx.must(h.still, "SELECT 1::bigint FROM holds WHERE id = $1 AND epoch = $2 FOR SHARE", h.id, h.epoch)
+}
+
+// insertHold makes the hold of what was just made, which nobody else knows yet.
+func (s *Store) insertHold(tx *tx, id int64, name string, changed int64) (*hold, error) {
+	h := &hold{id: id, name: name, epoch: 1}
+	const calls = "{}"
+	err := tx.add(`INSERT INTO holds (id, epoch, pid, host, place, born, since, until, last, head, changed, calls, sum)
+		VALUES ($1, 1, $2, $3, $4, $5, `+now+`, `+now+` + $6, 0, 0, $7, $8, $9)`,
+		id, os.Getpid(), record.Hostname(), record.Place(), record.BornAt(os.Getpid()), s.opts.Lease.Microseconds(),
+		changed, calls, record.SumRow(id, int64(0), int64(0), changed, calls))
+	return h, err
+}
+
+// takeHold takes a hold that nobody has, or whose lease has passed. The error is a
+// *journal.HeldError when somebody has it.
+func (s *Store) takeHold(tx *tx, id int64, name string) (*hold, error) {
+	row, err := tx.one("SELECT pid, host, place, born, since, until, until > "+now+", epoch FROM holds WHERE id = $1 FOR UPDATE", id)
+	switch {
+	case err != nil:
+		return nil, err
+	case row == nil:
+		return nil, record.Broken(fmt.Sprintf("the hold of %q", name), errors.New("it is not there"))
+	}
+	if by := holder(row[:7]); by != nil {
+		return nil, &journal.HeldError{Run: name, Holder: *by}
+	}
+	h := &hold{id: id, name: name}
+	h.epoch, _ = row[7].(int64)
+	h.epoch++
+	return h, tx.add("UPDATE holds SET epoch = $2, pid = $3, host = $4, place = $5, born = $6, since = "+now+", until = "+now+" + $7 WHERE id = $1",
+		id, h.epoch, os.Getpid(), record.Hostname(), record.Place(), record.BornAt(os.Getpid()), s.opts.Lease.Microseconds())
+}
+
+// giveBack gives a hold back, if it is still this one.
+func (h *hold) giveBack(tx *tx) error {
+	return tx.add("UPDATE holds SET pid = NULL, host = NULL, place = NULL, born = NULL, since = NULL, until = 0 WHERE id = $1 AND epoch = $2", h.id, h.epoch)
+}
+
+// holder returns who holds what has these values of pid, host, place, born, since, until and
+// whether that is later than now; nil for nobody. A process of this machine that is gone holds
+// nothing.
+func holder(row []any) *journal.Holder {
+	pid, has := row[0].(int64)
+	if !has || row[6] != any(int64(1)) {
+		return nil
+	}
+	host, _ := row[1].(string)
+	place, _ := row[2].(string)
+	born, _ := row[3].(int64)
+	since, _ := row[4].(int64)
+	until, _ := row[5].(int64)
+	if place != "" && place == record.Place() && born != 0 && record.BornAt(int(pid)) != born {
+		return nil
+	}
+	return &journal.Holder{PID: int(pid), Host: host, Since: time.UnixMicro(since), Until: time.UnixMicro(until)}
+}
+
+// keep has a hold renewed until it is dropped.
+func (s *Store) keep(h *hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[h] = true
+}
+
+// drop ends that a hold is renewed.
+func (s *Store) drop(h *hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, h)
+}
+
+// renew renews the holds of the store until ctx is done. When the server is away, it tries again:
+// it is the epoch that keeps two processes from writing, not the lease.
+func (s *Store) renew(ctx context.Context) {
+	ticker := time.NewTicker(s.opts.Lease / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		s.mu.Lock()
+		held := slices.Collect(maps.Keys(s.held))
+		s.mu.Unlock()
+		for _, h := range s.renewAll(ctx, held) {
+			s.drop(h)
+			h.lost(h.lostError())
+		}
+	}
+}
+
+// renewAll renews holds and returns those that others have.
+func (s *Store) renewAll(ctx context.Context, held []*hold) []*hold {
+	if len(held) == 0 || s.opts.ReadOnly {
+		return nil
+	}
+	slices.SortFunc(held, func(a, b *hold) int { return int(a.id - b.id) }) // as others lock them
+	var lost []*hold
+	err := s.write(ctx, 0, func(tx *tx) error {
+		lost = nil
+		for _, h := range held {
+			if err := tx.must(func(changed int64) error {
+				if changed == 0 {
+					lost = append(lost, h)
+				}
+				return nil
+			}, "UPDATE holds SET until = "+now+" + $3 WHERE id = $1 AND epoch = $2", h.id, h.epoch, s.opts.Lease.Microseconds()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return lost
+}

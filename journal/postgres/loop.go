@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+)
+
+// loop is a journal.Loop.
+type loop struct {
+	store   *Store
+	hold    *hold
+	given   json.RawMessage
+	created int64
+
+	mu          sync.Mutex // guards the rest
+	record.Link            // of its last entry
+	closed      bool
+	err         error // why it takes no more
+}
+
+// loopColumns are those of a loop's row, with its sum.
+const loopColumns = "id, name, created, given, last, head, sum"
+
+// sum returns the sum of the loop's row when its last entry is this one.
+func (l *loop) sum(at record.Link) int64 {
+	return record.SumRow(l.hold.id, l.hold.name, l.created, string(l.given), at.Last, at.Sum)
+}
+
+// held makes a loop one that is given back with its store.
+func (s *Store) heldLoop(l *loop) *loop {
+	l.store = s
+	l.hold.lost = func(err error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.err = err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[l.hold] = true
+	s.loops[l] = true
+	return l
+}
+
+// closeLoops gives back the loops that are still held.
+func (s *Store) closeLoops() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.loops))
+	s.mu.Unlock()
+	for _, l := range all {
+		l.Close()
+	}
+}
+
+// CreateLoop implements journal.Store.
+func (s *Store) CreateLoop(ctx context.Context, name string, given json.RawMessage) (journal.Loop, error) {
+	if err := checkName("loop", name); err != nil {
+		return nil, err
+	}
+	l := &loop{given: given, created: record.Micros(time.Now())}
+	err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		v, err := tx.one("SELECT nextval('ids'), (SELECT count(*) FROM loops WHERE name = $1)", name)
+		switch {
+		case err != nil:
+			return err
+		case v[1] != any(int64(0)):
+			return &journal.ExistsError{Run: name}
+		}
+		if l.hold, err = s.insertHold(tx, v[0].(int64), name, l.created); err != nil {
+			return err
+		}
+		return tx.add("INSERT INTO loops ("+loopColumns+") VALUES ($1, $2, $3, $4, 0, 0, $5)", l.hold.id, name, l.created, string(given), l.sum(record.Link{}))
+	})
+	if codeOf(err) == "23505" { // somebody was quicker
+		err = &journal.ExistsError{Run: name}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.heldLoop(l), nil
+}
+
+// ResumeLoop implements journal.Store.
+func (s *Store) ResumeLoop(ctx context.Context, name string) (journal.Loop, error) {
+	var l *loop
+	err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		l = &loop{}
+		v, err := tx.one("SELECT id FROM loops WHERE name = $1", name)
+		switch {
+		case err != nil:
+			return err
+		case v == nil:
+			return &journal.MissingError{Run: name}
+		}
+		if l.hold, err = s.takeHold(tx, v[0].(int64), name); err != nil {
+			return err
+		}
+		v, err = tx.one("SELECT "+loopColumns+" FROM loops WHERE id = $1", l.hold.id)
+		if err == nil && v == nil {
+			err = &journal.MissingError{Run: name}
+		}
+		if err == nil {
+			err = record.CheckRow(fmt.Sprintf("the loop %q", name), v)
+		}
+		if err != nil {
+			return err
+		}
+		l.created, l.given = v[2].(int64), json.RawMessage(v[3].(string))
+		l.Link = record.Link{Last: v[4].(int64), Sum: v[5].(int64)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.heldLoop(l), nil
+}
+
+// Loops implements journal.Store.
+func (s *Store) Loops(ctx context.Context) (names []string, err error) {
+	err = s.look(ctx, func(q querier) error {
+		names = nil
+		_, err := q.run(ctx, func(v []any) error {
+			if err := record.CheckRow("a loop", v); err != nil {
+				return err
+			}
+			names = append(names, v[1].(string))
+			return nil
+		}, "SELECT "+loopColumns+" FROM loops ORDER BY id DESC")
+		return err
+	})
+	return names, err
+}
+
+// ID implements journal.Loop.
+func (l *loop) ID() string { return l.hold.name }
+
+// Given implements journal.Loop.
+func (l *loop) Given() json.RawMessage { return l.given }
+
+// Entries implements journal.Loop.
+func (l *loop) Entries(ctx context.Context) (all []json.RawMessage, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.store.look(ctx, func(q querier) error {
+		all = nil
+		var at record.Link
+		_, err := q.run(ctx, func(v []any) error {
+			number, _ := v[0].(int64)
+			body, _ := v[1].(string)
+			if number != at.Last+1 || v[2] != any(record.SumRow(at.Sum, l.hold.id, number, body)) {
+				return record.Broken(fmt.Sprintf("entry %d of the loop %q", at.Last+1, l.hold.name), record.ErrSum)
+			}
+			at = record.Link{Last: number, Sum: v[2].(int64)}
+			all = append(all, json.RawMessage(body))
+			return nil
+		}, "SELECT number, body, sum FROM entries WHERE loop = $1 ORDER BY number", l.hold.id)
+		if err == nil && at != l.Link && l.err == nil {
+			err = record.Broken(fmt.Sprintf("the loop %q", l.hold.name), fmt.Errorf("%d entries were written", l.Last))
+		}
+		return err
+	})
+	return all, err
+}
+
+// Append implements journal.Loop.
+func (l *loop) Append(ctx context.Context, entry json.RawMessage) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return &journal.Error{Path: l.store.at.name, Fault: journal.Closed, Err: fmt.Errorf("the loop %q was given back", l.hold.name)}
+	case l.err != nil:
+		return l.err
+	}
+	number := l.Last + 1
+	next := record.Link{Last: number, Sum: record.SumRow(l.Sum, l.hold.id, number, string(entry))}
+	err := l.store.write(ctx, l.store.opts.Away, func(tx *tx) error {
+		if err := l.hold.check(tx); err != nil {
+			return err
+		}
+		if err := tx.add("INSERT INTO entries (loop, number, body, sum) VALUES ($1, $2, $3, $4)", l.hold.id, number, string(entry), next.Sum); err != nil {
+			return err
+		}
+		return tx.add("UPDATE loops SET last = $2, head = $3, sum = $4 WHERE id = $1", l.hold.id, next.Last, next.Sum, l.sum(next))
+	})
+	if err == nil {
+		l.Link = next
+	}
+	var lost *journal.LostError
+	if errors.As(err, &lost) {
+		l.err = err
+	}
+	return err
+}
+
+// Close implements journal.Loop.
+func (l *loop) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.store.mu.Lock()
+	delete(l.store.held, l.hold)
+	delete(l.store.loops, l)
+	l.store.mu.Unlock()
+	return l.store.write(context.Background(), l.store.opts.Busy, l.hold.giveBack)
+}

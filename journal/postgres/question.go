@@ -1,0 +1,311 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+)
+
+// Questions implements journal.Store.
+func (s *Store) Questions(ctx context.Context, run string) (all []*journal.Question, err error) {
+	err = s.read(ctx, func(q querier) error {
+		all = nil
+		id, err := find(ctx, q, run)
+		if err == nil {
+			err = verify(ctx, q, id)
+		}
+		var cut *journal.CutError
+		if err != nil && !errors.As(err, &cut) {
+			return err
+		}
+		_, err = q.run(ctx, func(v []any) error {
+			e, err := decode(v)
+			if err == nil {
+				all = append(all, journal.QuestionOf(run, e))
+			}
+			return err
+		}, `SELECT events.id, body FROM questions q JOIN events ON events.id = (q.run << 32 | q.seq)
+			WHERE q.run = $1 AND closed = 0 AND answer IS NULL ORDER BY q.instance, q.path`, id)
+		return err
+	})
+	return all, err
+}
+
+// Answer implements journal.Store.
+func (s *Store) Answer(ctx context.Context, run, instance, path string, answer exec.Answer) error {
+	body, err := record.Encode(answer)
+	if err != nil {
+		return fmt.Errorf("journal: the answer about %q is not JSON: %w", path, err)
+	}
+	key := questionKey(record.Key{Instance: instance, Path: path})
+	err = s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		id, err := findBy(tx.ctx, tx, run, forUpdate)
+		if err != nil {
+			return err
+		}
+		r, err := row(tx.ctx, tx, id)
+		if err == nil {
+			err = checkParts(tx.ctx, tx, r)
+		}
+		if err == nil {
+			err = tx.answerable(id, key, &journal.AnswerError{Run: run, Instance: instance, Path: path}, answer.Digest)
+		}
+		if err == nil {
+			err = tx.add("UPDATE questions SET answer = $3 WHERE run = $1 AND key = $2", id, key, body)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.seal(id, true, false)
+	})
+	if err == nil {
+		s.tell()
+	}
+	return err
+}
+
+// answerable returns refusal, with its reason, unless the question is open and is the one
+// that was answered.
+func (t *tx) answerable(run, key int64, refusal *journal.AnswerError, digest string) error {
+	v, err := t.one("SELECT digest, answer IS NOT NULL, closed FROM questions WHERE run = $1 AND key = $2", run, key)
+	switch {
+	case err != nil:
+		return err
+	case v == nil:
+		return refusal
+	case digest != "" && v[0] != any(digest):
+		refusal.Refused = journal.Changed
+		return refusal
+	case v[1] != any(int64(0)):
+		refusal.Refused = journal.Answered
+		return refusal
+	case v[2] != any(int64(0)):
+		return refusal
+	}
+	return nil
+}
+
+// Answers implements journal.Run. The database is asked only while questions are open.
+func (r *Run) Answers(ctx context.Context) iter.Seq2[*journal.Answer, error] {
+	return r.Held.Answers(ctx, r.store.watch, r.answers)
+}
+
+// answers returns those that are not taken.
+func (r *Run) answers(ctx context.Context) (all []record.PutAnswer, err error) {
+	err = r.store.look(ctx, func(q querier) error {
+		all = nil
+		_, err := q.run(ctx, func(v []any) error {
+			var a record.PutAnswer
+			var body string
+			err := errors.Join(record.Assign(&a.Instance, v[0]), record.Assign(&a.Path, v[1]), record.Assign(&a.Seq, v[2]), record.Assign(&body, v[3]))
+			a.Body = []byte(body)
+			all = append(all, a)
+			return err
+		}, "SELECT instance, path, seq, answer FROM questions WHERE run = $1 AND closed = 0 AND answer IS NOT NULL ORDER BY seq", r.Number)
+		return err
+	})
+	if isAway(err) { // nobody answers meanwhile
+		return nil, nil
+	}
+	return all, err
+}
+
+// Withdraw implements journal.Run.
+func (r *Run) Withdraw(ctx context.Context, a *journal.Answer) error {
+	key := record.Key{Instance: a.Instance, Path: a.Path}
+	err := r.store.write(ctx, r.store.opts.Busy, func(tx *tx) error {
+		if err := r.hold.check(tx); err != nil {
+			return err
+		}
+		if err := tx.add(lockRun, r.Number); err != nil {
+			return err
+		}
+		if err := tx.add("UPDATE questions SET answer = NULL WHERE run = $1 AND key = $2 AND closed = 0", r.Number, questionKey(key)); err != nil {
+			return err
+		}
+		return tx.seal(r.Number, true, false)
+	})
+	r.Withdrawn(key)
+	r.store.tell()
+	return err
+}
+
+// Cancel implements journal.Store.
+func (s *Store) Cancel(ctx context.Context, run, reason string) error {
+	err := s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		id, err := findBy(tx.ctx, tx, run, forUpdate)
+		if err != nil {
+			return err
+		}
+		return tx.add("INSERT INTO cancels (run, reason, sum) VALUES ($1, $2, $3) ON CONFLICT (run) DO UPDATE SET reason = excluded.reason, sum = excluded.sum",
+			id, reason, record.SumRow(id, reason))
+	})
+	if err == nil {
+		s.tell()
+	}
+	return err
+}
+
+// cancels are the requests to end runs, as they were last read: all runs of this process that
+// wait for one share the reading.
+type cancels struct {
+	mu      sync.Mutex
+	at      time.Time
+	reasons map[int64]string
+}
+
+// cancelsEvery is the shortest time between two looks for requests to end runs.
+const cancelsEvery = 50 * time.Millisecond
+
+// cancelled returns why somebody wants a run to end, if somebody does.
+func (s *Store) cancelled(ctx context.Context, run int64) (reason string, ok bool, err error) {
+	c := &s.cancels
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.reasons[run]; ok || time.Since(c.at) >= cancelsEvery { // it may have been followed since
+		all := map[int64]string{}
+		err := s.look(ctx, func(q querier) error {
+			_, err := q.run(ctx, func(v []any) error {
+				if err := record.CheckRow("a request to end a run", v); err != nil {
+					return err
+				}
+				all[v[0].(int64)] = v[1].(string)
+				return nil
+			}, "SELECT run, reason, sum FROM cancels")
+			return err
+		})
+		if err != nil {
+			return "", false, err
+		}
+		c.reasons, c.at = all, time.Now()
+	}
+	reason, ok = c.reasons[run]
+	return reason, ok, nil
+}
+
+// isAway reports whether an error is that the server is away.
+func isAway(err error) bool {
+	var fault *journal.Error
+	return errors.As(err, &fault) && fault.Fault == journal.Away
+}
+
+// WaitCancel implements journal.Run. A run whose hold was lost is to end as well. While the server
+// is away nobody cancels.
+func (r *Run) WaitCancel(ctx context.Context) (reason string, err error) {
+	w := r.store.watch
+	w.Join()
+	defer w.Leave()
+	for {
+		changed, err := w.Next()
+		if err != nil {
+			return "", err
+		}
+		if r.IsClosed() {
+			return "", r.store.closedError("")
+		}
+		if r.lost.Load() {
+			return "another process has the run", nil
+		}
+		reason, ok, err := r.store.cancelled(ctx, r.Number)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case isAway(err):
+		case ok || err != nil:
+			return reason, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-changed:
+		}
+		select { // most changes are commits of the run itself
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(cancelsEvery):
+		}
+	}
+}
+
+// lockApprovals has the approvals of a digest used by one transaction at a time, and returns the
+// key by which they are found.
+func (t *tx) lockApprovals(digest string) (int64, error) {
+	key := record.SumRow("plc approval", digest)
+	_, err := t.one("SELECT pg_advisory_xact_lock($1)", key)
+	return key, err
+}
+
+// Approve implements journal.Store.
+func (s *Store) Approve(ctx context.Context, digest string, expires time.Time) error {
+	var until any
+	if !expires.IsZero() {
+		until = record.Micros(expires)
+	}
+	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		key, err := tx.lockApprovals(digest)
+		if err != nil {
+			return err
+		}
+		v, err := tx.one("SELECT nextval('ids')")
+		if err != nil {
+			return err
+		}
+		created := record.Micros(time.Now())
+		return tx.add("INSERT INTO approvals (id, key, digest, created, expires, sum) VALUES ($1, $2, $3, $4, $5, $6)",
+			v[0], key, digest, created, until, record.SumRow(v[0], digest, created, until, nil))
+	})
+}
+
+// UseApproval implements journal.Store.
+func (s *Store) UseApproval(ctx context.Context, digest, run string) error {
+	return s.write(ctx, s.opts.Busy, func(tx *tx) error {
+		key, err := tx.lockApprovals(digest)
+		if err != nil {
+			return err
+		}
+		v, err := tx.one(`SELECT id, digest, created, expires, run, sum FROM approvals
+			WHERE key = $1 AND digest = $2 AND (run = $3 OR run IS NULL AND (expires IS NULL OR expires > $4))
+			ORDER BY run IS NULL, id LIMIT 1`, key, digest, run, record.Micros(time.Now()))
+		switch {
+		case err != nil:
+			return err
+		case v == nil:
+			return tx.noApproval(key, digest)
+		}
+		if err := record.CheckRow("an approval", v); err != nil {
+			return err
+		}
+		v[4] = run
+		return tx.add("UPDATE approvals SET run = $2, sum = $3 WHERE id = $1", v[0], run, record.SumRow(v[:5]...))
+	})
+}
+
+// noApproval says why no approval of a digest can be used: what became of the last.
+func (t *tx) noApproval(key int64, digest string) error {
+	v, err := t.one("SELECT run, expires FROM approvals WHERE key = $1 AND digest = $2 ORDER BY id DESC LIMIT 1", key, digest)
+	if err != nil {
+		return err
+	}
+	e := &journal.ApprovalError{Digest: digest}
+	if v == nil {
+		return e
+	}
+	var used sql.NullString
+	var expires sql.NullInt64
+	if err := errors.Join(record.Assign(&used, v[0]), record.Assign(&expires, v[1])); err != nil {
+		return err
+	}
+	e.Used = used.String
+	if expires.Valid && !used.Valid {
+		e.Expired = time.UnixMicro(expires.Int64)
+	}
+	return e
+}

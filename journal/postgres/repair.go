@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/internal/record"
+)
+
+// Damage looks at all runs of the store and reports what can be kept of each, the oldest first, and
+// what is wrong with the store as a whole. It writes nothing. The error is that of a store that
+// can't be read at all.
+func (s *Store) Damage(ctx context.Context) (all []*journal.Repair, faults []error, err error) {
+	if _, err := s.Runs(ctx, journal.Filter{}); err != nil {
+		if isAway(err) {
+			return nil, nil, err
+		}
+		faults = append(faults, err)
+	}
+	if _, err := s.Loops(ctx); err != nil {
+		faults = append(faults, err)
+	}
+	err = s.look(ctx, func(q querier) error {
+		all = nil
+		_, err := q.run(ctx, func(v []any) error {
+			all = append(all, &journal.Repair{Number: v[0].(int64), Run: v[1].(string)})
+			return nil
+		}, "SELECT id, name FROM runs WHERE status <> '"+deleted+"' ORDER BY id")
+		return err
+	})
+	for _, r := range all {
+		if err == nil {
+			err = s.damageOf(ctx, r)
+		}
+	}
+	return all, faults, err
+}
+
+// damageOf finds what can be kept of a run.
+func (s *Store) damageOf(ctx context.Context, r *journal.Repair) error {
+	return s.read(ctx, func(q querier) error {
+		row, err := row(ctx, q, r.Number)
+		if err == nil {
+			_, err = given(ctx, q, r.Number)
+		}
+		var chain *record.Chain
+		if err == nil {
+			chain = row.chain()
+			r.Fault = follow(ctx, q, chain)
+		} else {
+			r.Fault, r.Fatal = err, true
+		}
+		if r.Fault != nil && !errors.Is(r.Fault, journal.ErrBroken) {
+			return r.Fault // of the connection
+		}
+		if chain != nil {
+			r.Kept = chain.Last
+		}
+		r.Whole = r.Fault == nil
+		return nil
+	})
+}
+
+// Salvage copies what can be kept of the runs to another store, which has none of them. Of a run
+// that is not whole it keeps the beginning, with the status Cut: it can be looked at, and does not
+// go on, since what it did after that is not known. It keeps no approvals of whole plans, and no
+// loops.
+func (s *Store) Salvage(ctx context.Context, runs []*journal.Repair, to journal.Store) error {
+	for _, r := range runs {
+		if r.Fatal {
+			continue
+		}
+		if err := s.salvage(ctx, r, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// salvage copies what can be kept of a run.
+func (s *Store) salvage(ctx context.Context, r *journal.Repair, to journal.Store) error {
+	g, err := s.Given(ctx, r.Run)
+	if err != nil {
+		return err
+	}
+	run, err := to.Create(ctx, r.Run, g)
+	if err != nil {
+		return err
+	}
+	for from := int64(1); from <= r.Kept && err == nil; {
+		var page []*journal.Entry
+		err = s.look(ctx, func(q querier) error {
+			page, err = readPage(ctx, q, r.Number, from)
+			return err
+		})
+		for _, entry := range page {
+			if from = entry.Seq + 1; entry.Seq > r.Kept || err != nil {
+				break
+			}
+			e := &exec.Event{}
+			if err = json.Unmarshal(entry.Body, e); err == nil {
+				run.Append(e)
+			}
+		}
+		if len(page) == 0 {
+			break
+		}
+	}
+	if !r.Whole {
+		run.Append(&exec.Event{
+			Type: exec.RunFinished, Time: time.Now(), Run: r.Run, Status: journal.Cut,
+			Reason: fmt.Sprintf("its record was damaged, and what it did after event %d is not known", r.Kept),
+		})
+	}
+	return errors.Join(err, run.Close())
+}

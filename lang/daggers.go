@@ -1,0 +1,107 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+)
+
+// dollar matches a reference with a $, as people write it who have no † on their keyboard:
+// $state.user or ${state.user}.
+var dollar = regexp.MustCompile(`(^|[^$\\\pL\pN_])\$(\{\s*)?(\pL[\pL\pN_-]*)((?:\.[\pL\pN_-]+|\[[^\[\]\n]*\])*)(\s*\})?`)
+
+// notRead are the members of calls in which no references are read.
+var notRead = []string{"_tool", "_id", "_delegate", "_activity", "_dependsOn", "_description", "_reasoningForCall"}
+
+// Daggers returns a finding for each string in which dollar signs stand for the daggers of
+// references to the input, the state or the data of a document. Its fix makes "†state.user" of
+// "$state.user" and "for †{state.user}" of "for $state.user"; there is none for a string that is
+// written so that its parts have no place of their own in the text. What is read as a reference
+// then need not lead anywhere.
+func Daggers(doc *Document) (found diag.List) {
+	d := daggers{kinds: []string{"input", "state"}}
+	for i := range doc.Messages {
+		d.kinds = append(d.kinds, doc.Messages[i].Kind)
+	}
+	for i := range doc.Calls {
+		for m := range doc.Calls[i].Node.Members() {
+			if !slices.Contains(notRead, m.Name) {
+				d.expression = strings.HasPrefix(m.Name, "_") && m.Name != "_fallback"
+				d.in(m.Value)
+			}
+		}
+	}
+	d.expression = false
+	d.in(doc.Output)
+	for _, f := range d.found {
+		found = append(found, f.Origin())
+	}
+	return found
+}
+
+type daggers struct {
+	kinds      []string
+	expression bool // what is looked at is never text
+	found      diag.List
+}
+
+// in looks at the strings at or below a value.
+func (d *daggers) in(n Node) {
+	switch n.Kind() {
+	case Object:
+		for m := range n.Members() {
+			d.in(m.Value)
+		}
+	case Array:
+		for _, e := range n.Elements() {
+			d.in(e)
+		}
+	case String:
+		if strings.Contains(n.Str(), "$") {
+			d.text(n, n.Str())
+		}
+	}
+}
+
+// text adds the fix of a string: with † for each dollar sign if that is an expression, and else
+// with †{…} for those with a path.
+func (d *daggers) text(n Node, s string) {
+	inside := n.Insides()
+	whole, parts := &diag.Fix{}, &diag.Fix{}
+	edit := func(f *diag.Fix, from, to int, text string) {
+		f.Edits = append(f.Edits, diag.Edit{Span: inside(from, to), Text: text})
+	}
+	var as strings.Builder // s with †
+	done := 0
+	for _, m := range dollar.FindAllStringSubmatchIndex(s, -1) {
+		sign, kind, path := m[3], s[m[6]:m[7]], s[m[8]:m[9]]
+		open, closed := m[4] >= 0, m[10] >= 0
+		if !slices.Contains(d.kinds, kind) || open && !closed {
+			continue
+		}
+		end := m[9]
+		if open {
+			end = m[1]
+		}
+		edit(whole, sign, end, dagger+kind+path)
+		as.WriteString(s[done:sign] + dagger + kind + path)
+		if done = end; path != "" {
+			edit(parts, sign, end, dagger+"{"+kind+path+"}")
+		}
+	}
+	as.WriteString(s[done:])
+	use := parts
+	if _, err := ParseRead(as.String()); err == nil || d.expression {
+		use = whole
+	}
+	if len(use.Edits) == 0 {
+		return
+	}
+	use.Message = fmt.Sprintf("write † for $ in %q", clip(s))
+	d.found = append(d.found, diag.Finding{
+		Code: diag.NearReference, Severity: diag.Warning, Loc: n.Loc(), Fix: use, Message: fmt.Sprintf("%q has $ where a reference has †", clip(s)),
+	})
+}

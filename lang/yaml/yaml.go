@@ -1,0 +1,174 @@
+// Package yaml writes YAML as JSON, with where each piece of the JSON stands in the YAML.
+package yaml
+
+import (
+	"bytes"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/internal/texttree"
+)
+
+// Read returns a file in YAML as one in JSON that is derived from it: places in it lead to the
+// YAML. Values nest at most maxDepth deep. What JSON can't say, such as aliases and tags, is a
+// fault; of faults the first is returned, with no file.
+func Read(file *diag.File, maxDepth int) (*diag.File, *diag.Finding) {
+	y, fault := Convert(file, texttree.YAML{What: "plans", MaxDepth: maxDepth})
+	if fault != nil {
+		return nil, fault
+	}
+	return diag.NewDerived(y.Text, file, y.Nested), nil
+}
+
+// A JSON holds a text of YAML as JSON.
+type JSON struct {
+	Text []byte
+	// Pieces say where Text stands, one after the other.
+	Pieces []diag.Piece
+	// Nested are the Pieces, and around those of a string, an object or a list one that is all of
+	// it: for diag.NewDerived.
+	Nested []diag.Piece
+}
+
+// Convert writes a file as JSON. It returns nil and a finding when that is not possible.
+func Convert(file *diag.File, how texttree.YAML) (*JSON, *diag.Finding) {
+	root, err := how.Parse(file.Text)
+	if err != nil {
+		return nil, malformed(file, err)
+	}
+	w := &writer{from: file.Text, JSON: JSON{Pieces: []diag.Piece{}, Nested: make([]diag.Piece, 1)}}
+	w.value(root)
+	w.Nested[0] = diag.Piece{At: span(0, len(w.Text)), From: span(0, len(file.Text))}
+	return &w.JSON, nil
+}
+
+func span(from, to int) diag.Span { return diag.Span{Start: int32(from), End: int32(to)} }
+
+// malformed returns the finding about a text that can't be read.
+func malformed(file *diag.File, err *jsonscan.Error) *diag.Finding {
+	at := func(offset int) diag.Loc { return diag.Loc{File: file, Span: wordAt(file.Text, offset)} }
+	f := &diag.Finding{Code: diag.NotJSON, Message: "the text is not YAML here: " + err.Message, Loc: at(err.Offset)}
+	switch err.Kind {
+	case jsonscan.Limit:
+		f.Code, f.Message = diag.OverLimit, err.Message
+	case jsonscan.Foreign:
+		f.Code, f.Message = diag.BadNotation, err.Message
+	case jsonscan.Duplicate:
+		f.Code, f.Message = diag.DuplicateMember, err.Message
+		f.Related = []diag.Related{{Loc: at(err.Other), Message: "first written here"}}
+	}
+	return f
+}
+
+// wordAt returns the place of the word that stands at an offset.
+func wordAt(text []byte, offset int) diag.Span {
+	offset = min(offset, len(text))
+	end := bytes.IndexAny(text[offset:], ":,[]{} \t\r\n")
+	if end < 0 {
+		end = len(text) - offset
+	}
+	return span(offset, min(offset+max(end, 1), len(text)))
+}
+
+// writer writes values as JSON.
+type writer struct {
+	JSON
+	from []byte // the YAML
+	flow bool   // what is written stands inside of brackets
+}
+
+// put writes JSON that comes from a span.
+func (w *writer) put(text string, from diag.Span) { w.putAs(diag.Construct, text, from) }
+
+func (w *writer) putAs(kind diag.PieceKind, text string, from diag.Span) {
+	at := len(w.Text)
+	w.Text = append(w.Text, text...)
+	p := diag.Piece{At: span(at, len(w.Text)), From: from, Kind: kind}
+	w.Pieces, w.Nested = append(w.Pieces, p), append(w.Nested, p)
+}
+
+func (w *writer) value(n *texttree.Node) {
+	brackets := "[]"
+	switch n.Kind {
+	case texttree.String:
+		w.text(n.Str, n.Span)
+		return
+	case texttree.Object:
+		brackets = "{}"
+	case texttree.Array:
+	default:
+		w.put(n.Raw, n.Span)
+		return
+	}
+	outer, whole, start := w.flow, len(w.Nested), len(w.Text)
+	w.Nested = append(w.Nested, diag.Piece{From: n.Span})
+	w.flow = w.flow || int(n.Span.Start) < len(w.from) && bytes.IndexByte([]byte("[{"), w.from[n.Span.Start]) >= 0
+	w.put(brackets[:1], diag.Span{Start: n.Span.Start, End: n.Span.Start})
+	for i, e := range n.Entries {
+		if i > 0 {
+			w.Text = append(w.Text, ',')
+		}
+		if n.Kind == texttree.Object {
+			w.text(e.Name, e.Key)
+			w.Text = append(w.Text, ':')
+		}
+		w.value(e.Value)
+	}
+	w.put(brackets[1:], diag.Span{Start: n.Span.End, End: n.Span.End})
+	w.Nested[whole].At = span(start, len(w.Text))
+	w.flow = outer
+}
+
+// text writes a string that stands at a span.
+func (w *writer) text(s string, at diag.Span) {
+	inside, kind := int(at.Start), diag.Scalar
+	switch source := w.from[at.Start:at.End]; {
+	case len(source) > 1 && source[0] == '"':
+		inside, kind = inside+1, diag.InString
+	case len(source) > 1 && source[0] == '\'':
+		inside++
+	case w.flow:
+		kind = diag.FlowScalar
+	}
+	same := bytes.HasPrefix(w.from[inside:], []byte(s))
+	whole, start := len(w.Nested), len(w.Text)
+	w.Nested = append(w.Nested, diag.Piece{From: at})
+	w.put(`"`, span(int(at.Start), inside))
+	done := 0
+	flush := func(to int) {
+		switch {
+		case to == done:
+		case same:
+			w.putAs(kind, s[done:to], span(inside+done, inside+to))
+		default:
+			w.put(s[done:to], at)
+		}
+	}
+	for i := range len(s) {
+		if c := s[i]; c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		flush(i)
+		from := at
+		if same {
+			from = span(inside+i, inside+i+1)
+		}
+		w.put(`\`+escapeOf(s[i]), from)
+		done = i + 1
+	}
+	flush(len(s))
+	w.put(`"`, diag.Span{Start: at.End, End: at.End})
+	w.Nested[whole].At = span(start, len(w.Text))
+}
+
+// escapeOf returns the escape of a character, without its backslash.
+func escapeOf(c byte) string {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return string(rune(c))
+	case '\n':
+		return "n"
+	}
+	return "u00" + string(hex[c>>4]) + string(hex[c&15])
+}

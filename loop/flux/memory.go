@@ -1,0 +1,55 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
+
+// OpenFile returns a Memory in a file, which is made when something is saved: a JSON object of
+// values by their keys. The error says that the file holds something else.
+func OpenFile(name string) (Memory, error) {
+	m := fileMemory(name)
+	_, err := m.all()
+	return m, err
+}
+
+// fileMemory is a memory in the file of this name.
+type fileMemory string
+
+// all returns the values; none when there is no file.
+func (m fileMemory) all() (map[string]json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	text, err := os.ReadFile(string(m))
+	if errors.Is(err, fs.ErrNotExist) {
+		return values, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("%s is not an object of values by their keys: %w", string(m), err)
+	}
+	return values, nil
+}
+
+// Load implements Memory.
+func (m fileMemory) Load(_ context.Context, key string) (json.RawMessage, error) {
+	values, err := m.all()
+	return values[key], err
+}
+
+// Save implements Memory.
+func (m fileMemory) Save(_ context.Context, key string, value json.RawMessage) error {
+	values, err := m.all()
+	if err != nil {
+		return err
+	}
+	values[key] = value
+	return durable.WriteFile(string(m), append(jsonscan.Encode(values), '\n'))
+}

@@ -1,0 +1,139 @@
+package plc_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/approval"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/model/modeltest"
+)
+
+// payer is a tool that counts its calls.
+func payer(calls *int) *tool.Tool {
+	return tool.Func("pay", "Pays an amount.", func(_ context.Context, in struct {
+		Amount int `json:"amount"`
+	}) (string, error) {
+		*calls++
+		return fmt.Sprintf("paid %d", in.Amount), nil
+	})
+}
+
+// payPlan is the answer of a model that pays.
+const payPlan = `{"calls": [{"_tool": "pay", "amount": 7, "_outputPath": "†state.paid"}], "output": "†state.paid"}`
+
+// solver returns an engine whose model answers once with payPlan, and a task for it.
+func solver(t *testing.T, calls *int, store journal.Store) (*plc.Engine, plc.Task) {
+	t.Helper()
+	s := modeltest.New(t, modeltest.Say(payPlan))
+	eng := plc.New(plc.Config{
+		Tools: []*tool.Tool{payer(calls)}, Store: store, Environ: []string{"MODEL_KEY=" + modeltest.Key}, PlanFolder: filepath.Join(t.TempDir(), "plans"),
+	})
+	t.Cleanup(func() { eng.Close() })
+	models := plc.Text(fmt.Sprintf(`{"models": {"default": {"provider": "openai", "model": "m", "baseURL": %q, "apiKey": {"env": "MODEL_KEY"}}}}`, s.OpenAI().BaseURL))
+	return eng, plc.Task{Goal: "pay 7", Spec: plc.Spec{Toolset: plc.Toolset{Files: []plc.Source{models}}}}
+}
+
+// A program solves a task, and does it again from the record: neither is the model asked nor the call
+// made twice.
+func TestSolve(t *testing.T) {
+	calls := 0
+	eng, task := solver(t, &calls, memory.New())
+	res, err := eng.Solve(t.Context(), task)
+	if err != nil || res.Status != exec.Completed || string(res.Output) != `"paid 7"` {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	runs, err := eng.Runs(t.Context(), journal.Filter{Labels: map[string]string{plc.LoopLabel: res.ID}})
+	if err != nil || len(runs) != 1 {
+		t.Errorf("%d runs of the loop: %v", len(runs), err)
+	}
+	again, _ := goOn(t, eng)
+	if again.ID != res.ID || string(again.Output) != `"paid 7"` || calls != 1 {
+		t.Errorf("done again: %+v, and %d calls", again, calls)
+	}
+}
+
+// goOn continues the newest loop, and returns what came of it and the file of the plan that waits.
+func goOn(t *testing.T, eng *plc.Engine) (res *loop.Result, waiting string) {
+	t.Helper()
+	l, err := eng.ContinueLoop(t.Context(), "last", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if res, err = l.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return res, l.WaitingPlan()
+}
+
+// A lazy plan that nobody can be asked about waits in a file, and runs once when that is approved.
+func TestSolveWaits(t *testing.T) {
+	calls := 0
+	eng, task := solver(t, &calls, memory.New())
+	task.Spec.Lazy = true
+	res, err := eng.Solve(t.Context(), task)
+	if err != nil || res.Status != exec.Paused || calls != 0 {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	_, waits := goOn(t, eng)
+	a, err := eng.OpenApproval(waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := plc.LoopOfApproval(waits, a.File); id != res.ID {
+		t.Errorf("the approval is of the loop %q, not %q", id, res.ID)
+	}
+	if err := a.Change(func(f *approval.File) error { return f.Approve("ada", f.Created) }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, _ := goOn(t, eng); got.Status != exec.Completed || calls != 1 {
+			t.Errorf("approved: %+v, and %d calls", got, calls)
+		}
+	}
+	if _, err := os.Stat(waits); err == nil {
+		t.Error("the approval can be used again")
+	}
+}
+
+// Settings that a style has no use for, and those that its options repeat, are refused by name.
+func TestTaskSettings(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		edit func(*plc.Task)
+		want string
+	}{
+		{"style", func(t *plc.Task) { t.Style = "nobody" }, `style "nobody": it is one of plan`},
+		{"unused", func(t *plc.Task) { t.Style, t.Ledgers = "tea", true }, "ledgers has no effect"},
+		{"twice", func(t *plc.Task) { t.Style, t.MaxTurns, t.StyleOptions = "flux", 3, plc.Text(`{"max_tool_calls": 3}`) }, "max-turns: "},
+		{"options", func(t *plc.Task) { t.StyleOptions = plc.Text(`{}`) }, "style-options: "},
+		{"plan", func(t *plc.Task) { t.Spec.Plan = plc.Text(payPlan) }, "plan and instances are not for a task"},
+		{"strategy", func(t *plc.Task) { t.OnFailure = "panic" }, `on-failure "panic": it is one of`},
+		{"goal", func(t *plc.Task) { t.Goal = "" }, plc.ErrNoTask.Error()},
+		{"context", func(t *plc.Task) { t.Context = plc.Text(`{"calls": `) }, "PLC101"},
+		{"model", func(t *plc.Task) { t.Model = "nobody" }, `no tool file has the model "nobody"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			calls := 0
+			eng, task := solver(t, &calls, nil)
+			test.edit(&task)
+			_, err := eng.Solve(t.Context(), task)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package plc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/loop"
+	"github.com/plc-lang/plc/tool/model"
+)
+
+// A loop is kept in the store of its runs: its task, and what its models, people and callbacks
+// answered, each on disk before it is followed. The runs of its turns are ID-1, ID-2, …. So it
+// continues by being done again: the model is not asked what it has answered, and no call is made
+// that gave its result.
+
+// LoopLabel is the label of the run of a turn of a loop. Its value is the id of the loop.
+const LoopLabel = "solve"
+
+// loopGiven is the part of a loop's record that holds its task and settings.
+type loopGiven struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"`
+	Folder  string    `json:"folder"` // in which it was begun
+	Task    Task      `json:"task"`
+	Created time.Time `json:"created"`
+}
+
+// loopGivenVersion is the version of the form of loopGiven. Version 0 is that of the command's
+// flags, by name.
+const loopGivenVersion = 1
+
+// readLoopGiven reads what the record of a loop keeps.
+func readLoopGiven(text json.RawMessage) (*loopGiven, error) {
+	g := &loopGiven{}
+	if err := json.Unmarshal(text, g); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Version == 0:
+		var old struct {
+			Args  []string          `json:"args"`
+			Flags map[string]string `json:"flags"`
+		}
+		if err := json.Unmarshal(text, &old); err != nil {
+			return nil, err
+		}
+		var err error
+		g.Folder = old.Flags["folder"]
+		g.Task, err = taskOfFlags(old.Flags)
+		g.Task.Goal = strings.Join(old.Args, " ")
+		return g, err
+	case g.Version > loopGivenVersion:
+		return nil, errors.New("the loop was begun by a newer version of plc; continue it with that version")
+	}
+	return g, nil
+}
+
+// loopRecord is the record of a loop, and makes those of its runs.
+type loopRecord struct {
+	store    journal.Store
+	loop     journal.Loop
+	texts    []journal.Text
+	settings json.RawMessage // of the runs
+}
+
+// ContinueLoop prepares to continue a loop, and holds its record. The name is its id, the beginning
+// of it, or last for the newest. Edit, unless it is nil, is called before anything is read, with
+// the folder in which the loop was begun; it may change how the loop runs from now on.
+func (e *Engine) ContinueLoop(ctx context.Context, name string, edit func(folder string, t *Task) error) (*Loop, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	held, err := findLoop(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.continueLoop(ctx, held, edit)
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	l.record = &loopRecord{store: store, loop: held}
+	return l, nil
+}
+
+func (e *Engine) continueLoop(ctx context.Context, held journal.Loop, edit func(string, *Task) error) (*Loop, error) {
+	given, err := readLoopGiven(held.Given())
+	if err != nil {
+		return nil, fmt.Errorf("the record of the loop %q is broken: %w", held.ID(), err)
+	}
+	if edit != nil {
+		if err := edit(given.Folder, &given.Task); err != nil {
+			return nil, err
+		}
+	}
+	l, err := e.PrepareLoop(ctx, given.Task)
+	if err == nil {
+		l.Options.ID = held.ID()
+	}
+	return l, err
+}
+
+// findLoop holds the loop that somebody means.
+func findLoop(ctx context.Context, store journal.Store, name string) (journal.Loop, error) {
+	all, err := store.Loops(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, id := range all {
+		if name == "last" || strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(name)) {
+			found = append(found, id)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, fmt.Errorf("there is no loop %q to go on with", name)
+	case len(found) > 1 && name != "last":
+		return nil, fmt.Errorf("%d loops begin with %q; give more of the id", len(found), name)
+	}
+	held, err := store.ResumeLoop(ctx, found[0])
+	var by *journal.HeldError
+	if errors.As(err, &by) {
+		return nil, fmt.Errorf("another process goes on with the loop %q; wait until it has ended", found[0])
+	}
+	return held, err
+}
+
+// open makes the record of a loop that has none, and has the loop use it.
+func (l *Loop) open(ctx context.Context) error {
+	l.plans = planApprovals{folder: l.engine.config.PlanFolder, loop: l.ID(), key: l.engine.approvalKey()}
+	if l.record == nil {
+		store, err := l.engine.store()
+		if err != nil {
+			return err
+		}
+		if store == nil {
+			l.plans.folder = "" // nobody could continue it
+			return nil
+		}
+		held, err := l.create(ctx, store)
+		if err != nil {
+			return err
+		}
+		l.record = &loopRecord{store: store, loop: held}
+	}
+	r := l.record
+	entries, err := r.loop.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	var tape bytes.Buffer
+	for _, e := range entries {
+		tape.Write(append(e, '\n'))
+	}
+	if l.Options.Answers, err = model.ReadTape(&tape, entryWriter{ctx, r.loop}); err != nil {
+		return fmt.Errorf("the answers of the model: %w", err)
+	}
+	turn := l.given.turn()
+	if l.style.refs != "" {
+		turn.Refs = l.style.refs
+	}
+	r.texts, l.Options.Record = l.texts(), r.record
+	r.settings, err = turn.Settings()
+	return err
+}
+
+// create makes the record of a loop.
+func (l *Loop) create(ctx context.Context, store journal.Store) (journal.Loop, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("can't find out the current folder: %w", err)
+	}
+	given := loopGiven{Version: loopGivenVersion, ID: l.ID(), Folder: folder, Task: l.given, Created: time.Now()}
+	given.Task.Spec.dropDefaults()
+	return store.CreateLoop(ctx, l.ID(), encoded(given))
+}
+
+// entryWriter appends each line to a loop.
+type entryWriter struct {
+	ctx  context.Context
+	loop journal.Loop
+}
+
+func (w entryWriter) Write(line []byte) (int, error) {
+	if err := w.loop.Append(context.WithoutCancel(w.ctx), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// record returns the record of the run of a turn: see loop.Options.Record.
+func (r *loopRecord) record(id string, prog *compile.Program) (exec.Record, error) {
+	given := r.given(prog)
+	ctx := context.Background()
+	run, err := r.store.Resume(ctx, id)
+	var missing *journal.MissingError
+	switch {
+	case errors.As(err, &missing):
+		run, err = r.store.Create(ctx, id, given)
+	case err == nil: // it may have begun with a part of the answer, or with one that broke off
+		if err = run.Revise(ctx, given); err != nil {
+			err = errors.Join(err, run.Close())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &turnRecord{run, r}, nil
+}
+
+// given returns what the run of a turn is given.
+func (r *loopRecord) given(prog *compile.Program) *journal.Given {
+	file := prog.File()
+	return &journal.Given{
+		Plan:  journal.Text{Role: journal.Plan, Name: file.Name, Bytes: file.Text},
+		Texts: r.texts, Program: report.Digest(prog, nil), Settings: r.settings, Labels: map[string]string{LoopLabel: r.loop.ID()},
+	}
+}
+
+// turnRecord is the record of the run of a turn.
+type turnRecord struct {
+	journal.Run
+	of *loopRecord
+}
+
+var _ loop.Reviser = (*turnRecord)(nil)
+
+// Revise implements loop.Reviser.
+func (r *turnRecord) Revise(prog *compile.Program) error {
+	return r.Run.Revise(context.Background(), r.of.given(prog))
+}
+
+// close gives the record back.
+func (r *loopRecord) close() error { return r.loop.Close() }

@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+)
+
+// Undo says what takes a call of a tool back: a call of another tool.
+type Undo struct {
+	Tool string
+	// Params are those of the other call: an object, whose strings may have references to what the
+	// call was and gave, by the kinds params, result, key and failure.
+	Params json.RawMessage
+	// WhenUncertain says that it may be called when nobody knows whether the call did its work.
+	WhenUncertain bool
+}
+
+// undo reads what takes a call back.
+func (p *parser) undo(v gjson.Result) {
+	switch {
+	case !v.Exists() || v.Type == gjson.Null:
+		return
+	case !v.IsObject():
+		p.errorf("/undo", "\"undo\" is an object such as {\"tool\": \"refund\", \"params\": {…}}, not %s", kindOf(v))
+		return
+	}
+	u := &Undo{Params: json.RawMessage("{}")}
+	v.ForEach(func(key, member gjson.Result) bool {
+		at := "/undo/" + escape(key.Str)
+		switch key.Str {
+		case "tool":
+			if u.Tool = member.Str; u.Tool == "" {
+				p.errorf(at, "\"tool\" is the name of the tool that takes a call back, not %s", member.Raw)
+			}
+		case "params":
+			if !member.IsObject() {
+				p.errorf(at, "\"params\" is an object, not %s", kindOf(member))
+			}
+			u.Params = json.RawMessage(member.Raw)
+		case "whenUncertain":
+			if !member.IsBool() {
+				p.errorf(at, "\"whenUncertain\" is true or false, not %s", kindOf(member))
+			}
+			u.WhenUncertain = member.Bool()
+		default:
+			p.errorf(at, "\"undo\" has no member %q; it has tool, params and whenUncertain", key.Str)
+		}
+		return true
+	})
+	if !v.Get("tool").Exists() {
+		p.errorf("/undo", "\"undo\" names no tool, as in {\"tool\": \"refund\", \"params\": {…}}")
+	}
+	p.def.Undo = u
+}
