@@ -28,6 +28,17 @@ func tryLock(f *os.File, alone bool) error {
 	}
 }
 
+// waitLock waits until the file can be locked, and locks it alone.
+func waitLock(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 // hasOtherNames reports whether a file can be reached by other names that lead to it itself, as
 // symbolic links do not: hard links, or a mount of the file alone.
 func hasOtherNames(path string) bool {

@@ -23,6 +23,15 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
+// waitLock waits until the file can be locked, and locks it alone.
+func waitLock(f *os.File) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
+}
+
+func unlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
+}
+
 // access reports why a file can't be read, or not written.
 func access(path string, write bool) error {
 	at, err := os.Stat(path)

@@ -46,6 +46,7 @@ type Store struct {
 	writing sync.Mutex // held while the writer is used
 	writer  *writer    // nil when read only
 	logNote logNote
+	turn    *os.File // whose lock gives the turn to write; nil before the first
 
 	queue   *record.Queue
 	watch   *record.Watch
@@ -244,6 +245,7 @@ func (s *Store) closeFile() error {
 		errs = append(errs, s.writer.close())
 		s.writer = nil
 		s.closeLogNote()
+		s.closeTurn()
 		os.Remove(s.path + ".locks") // if no run is held by others
 	}
 	return errors.Join(errs...)
@@ -375,6 +377,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
+	defer s.takeTurn(ctx)()
 	t := &tx{s.writer, context.WithoutCancel(ctx)} // what has begun is done, or not, for certain
 	if err := s.retry(ctx, func() error { return t.run(t.begin) }); err != nil {
 		return s.fault(err)
@@ -426,9 +429,8 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	return retry(ctx, s.opts.Busy, f)
 }
 
-// retry does what another process may be in the way of, until it is not or for so long. The
-// waits are short and uneven, so that of several processes that write all the time each has its
-// turn. SQLite's own waiting is no substitute: a change of the journal mode does not wait.
+// retry does what another process may be in the way of, until it is not or for so long. SQLite's
+// own waiting is no substitute: a change of the journal mode does not wait.
 func retry(ctx context.Context, most time.Duration, f func() error) error {
 	start := time.Now()
 	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
