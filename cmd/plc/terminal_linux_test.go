@@ -161,7 +161,7 @@ tools:
   drop: {properties: {table: {type: string}}, effects: {destructive: true}}
 activities:
   quick: {return: done}
-  slow: {process: {command: [sh, -c, "until test -e go; do sleep 0.01; done"], stdin: none}}
+  slow: {process: {command: [sh, -c, ": > running.$$; until test -e go; do sleep 0.01; done"], stdin: none}}
   busy: {return: 1, after: 20ms}
   broken: {fail: {code: refused, message: "no\x1b[2J\nway"}}
   drop: {return: true}
@@ -324,8 +324,14 @@ func TestColours(t *testing.T) {
 }
 
 func TestInterruptAtTheTerminal(t *testing.T) {
-	term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "live.json", "--tools", "tools.yaml")
+	dir := terminalDir(t)
+	term := wideTerminal.on(t, dir, "", nil, "run", "live.json", "--tools", "tools.yaml")
 	term.until(t, `3 running, 1 failed`)
+	// A program that is only being started is still in the group that Ctrl-C is for, and dies of it.
+	eventually(t, "three programs run", func() bool {
+		running, err := filepath.Glob(filepath.Join(dir, "running.*"))
+		return err == nil && len(running) == 3
+	})
 	term.typeIn(t, "\x03")
 	code, shown := term.end(t)
 	if code != exitCancelled {
