@@ -100,26 +100,34 @@ type solver struct {
 	shown   int  // bytes of a value that the planner is shown
 	compile compile.Options
 
-	// Of the last turn, for the next request.
+	lastTurn
+	ledgers
+	rest     rest            // of a plan that goes on when the planner says so
+	warned   bool            // that little of the budget is left
+	meter    meter           // counts the bytes of requests and answers
+	key      string          // of tasks like this one
+	solved   json.RawMessage // the last solution
+	cached   json.RawMessage // the solution that the cache has for the first turn; nil is none
+	revision *Revision       // that is to come; nil is none
+	news     news            // what came from outside since the last request
+}
+
+// lastTurn holds what the next request tells the planner of the last turn.
+type lastTurn struct {
 	came   string            // what came of its calls
 	errors []json.RawMessage // their failures
 	notes  []string
 	stalls int        // turns in a row in which nothing happened
 	redo   *remainder // what comes after the calls of the next solution; nil is nothing
+	ids    []string   // of the calls of the last plan
+}
 
-	rest     rest   // of a plan that goes on when the planner says so
-	ledger   string // the task ledger; "" is none
-	warned   bool   // that little of the budget is left
-	flat     int    // turns without progress, by the progress ledger
-	resets   int    // task ledgers that were made again
-	stalled  string // why another one is to be made; "" is not
-	meter    meter
-	key      string          // of tasks like this one
-	solved   json.RawMessage // the last solution
-	cached   json.RawMessage // the solution that the cache has for the first turn; nil is none
-	ids      []string        // of the calls of the last plan
-	revision *Revision       // that is to come; nil is none
-	news     news            // what came from outside since the last request
+// ledgers holds the task ledger and what the progress ledger says.
+type ledgers struct {
+	ledger  string // the task ledger; "" is none
+	flat    int    // turns without progress, by the progress ledger
+	resets  int    // task ledgers that were made again
+	stalled string // why another one is to be made; "" is not
 }
 
 func newSolver(task *Task, given *Options) (*solver, error) {

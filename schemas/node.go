@@ -28,20 +28,46 @@ type node struct {
 	doc     *document // nil when no document says it: unions, conjunctions
 	pointer string    // into doc
 	draft   int
+	// opaque names what only the library can decide: a reference to a meta-schema,
+	// or a dynamic one with more than one possible target.
+	opaque  string
+	foreign bool // it is a meta-schema
 
-	types   typeSet // false is noTypes
-	integer bool    // of the numbers only the integers
-	enum    []value
-	hasEnum bool
-	enumSet map[string]struct{} // by canonical text, when they are many
-	konst   *value
+	types typeSet // false is noTypes
+	ofValues
+	ofNumbers
+	ofTexts
+	ofLists
+	ofObjects
+	combined
+	derived
+}
 
+// ofValues holds the keywords about values of any type.
+type ofValues struct {
+	enum     []value
+	hasEnum  bool
+	enumSet  map[string]struct{} // by canonical text, when they are many
+	konst    *value
+	examples []value // and the default
+}
+
+// ofNumbers holds the keywords about numbers.
+type ofNumbers struct {
+	integer      bool // only the integers
 	lower, upper bound
 	multiple     *number
+}
 
-	minLength, maxLength int // -1: unsaid, as below
+// ofTexts holds the keywords about strings.
+type ofTexts struct {
+	minLength, maxLength int // -1: unsaid, here and below
 	pattern              *pattern
+	format               string // an annotation
+}
 
+// ofLists holds the keywords about arrays.
+type ofLists struct {
 	prefix                   []*node
 	rest                     *node // the elements after prefix; nil: any
 	prefixWord, restWord     string
@@ -49,7 +75,11 @@ type node struct {
 	minContains, maxContains int
 	minItems, maxItems       int
 	unique                   bool
+	restItems                *node // unevaluatedItems
+}
 
+// ofObjects holds the keywords about objects.
+type ofObjects struct {
 	props              []property
 	byName             map[string]int // into props, when they are many
 	patterns           []patternProperty
@@ -59,23 +89,21 @@ type node struct {
 	requiredSet        map[string]bool // of required, when there are many
 	dependents         []dependent
 	minProps, maxProps int
+	restProps          *node // unevaluatedProperties
+}
 
+// combined holds the schemas that apply to the same value.
+type combined struct {
 	ref             *node
 	refWord         string
 	allOf           []*node
 	anyOf, oneOf    []*node
 	not             *node
 	cond, then, els *node
-	restProps       *node // unevaluatedProperties
-	restItems       *node // unevaluatedItems
-	// opaque names what only the library can decide: a reference to a meta-schema,
-	// or a dynamic one with more than one possible target.
-	opaque  string
-	foreign bool // it is a meta-schema
+}
 
-	format   string  // an annotation
-	examples []value // and the default
-
+// derived holds what is found out about a node once all are built.
+type derived struct {
 	may, full typeSet  // see masks
 	scan      scanning // see scan.go
 	tags      []tag    // by name, at most maxTags
@@ -117,8 +145,10 @@ type dependent struct {
 
 func newNode(types typeSet) *node {
 	n := &node{
-		types: types, minLength: -1, maxLength: -1, minItems: -1, maxItems: -1,
-		minContains: 1, maxContains: -1, minProps: -1, maxProps: -1,
+		types:     types,
+		ofTexts:   ofTexts{minLength: -1, maxLength: -1},
+		ofLists:   ofLists{minItems: -1, maxItems: -1, minContains: 1, maxContains: -1},
+		ofObjects: ofObjects{minProps: -1, maxProps: -1},
 	}
 	n.schema.node = n
 	return n

@@ -11,15 +11,25 @@ import (
 
 // runRow is the row of a run, as it was read and checked.
 type runRow struct {
-	id                                                 int64
-	name, plan, program, flags, labels, status, reason string
-	calls                                              string
-	parent, at, instance, sets, host                   sql.NullString
-	created, changed, last, asking                     int64
-	finished, pid, since, born                         sql.NullInt64
-	given, asked                                       int64
-	head                                               int64
-	prev                                               int64
+	id                                                        int64
+	name, plan, program, flags, labels, status, reason, calls string
+	parent, at, instance, sets                                sql.NullString
+	created, changed                                          int64
+	finished                                                  sql.NullInt64
+	heldBy
+	chained
+}
+
+// heldBy is the process that has a run.
+type heldBy struct {
+	pid, since, born sql.NullInt64
+	host             sql.NullString
+}
+
+// chained holds how far a run has come, with the sums that bind its row to other rows.
+type chained struct {
+	last, asking             int64
+	given, asked, head, prev int64
 }
 
 // tailColumns are those of the last event of a run that has not ended, and the sum of the one

@@ -228,34 +228,51 @@ type execution struct {
 	tools     []model.Function // that steps may call
 	schema    *schemas.Schema  // of the output; nil is any
 	calling   sync.Mutex       // a callback
+	findings  diag.List        // of a plan that is not valid
 
 	// Guarded by p.mu while steps run.
+	plans
+	outcomes
+	revising
+}
+
+// plans holds the plan of an execution and those before it.
+type plans struct {
 	proposed *Plan           // that waits for a person, before any is executed
 	first    *Plan           // that was approved
 	state    *ExecutionState // its statuses and results are made when they are asked for
 	byID     map[string]*PlanStep
-	live     bool                   // steps run
-	results  map[string]*StepResult // of steps that call something
-	needs    map[string][]string    // the steps that each needs, in the program that runs
-	order    []string               // of the steps in it
-	used     int64                  // tokens, by steps
-	pasts    map[string]*exec.Past  // what has happened to each in the run that goes on
-	lost     map[string]*exec.Past  // calls whose answers were lost, by their content
-	replaced []string               // steps that are not in the plan any more
-	attempts int                    // steps of the plan that have ended, since it was revised
-	failures int                    // of them
-	trigger  Trigger                // why the run pauses; "" does not
+	needs    map[string][]string // the steps that each needs, in the program that runs
+	order    []string            // of the steps in it
+	replaced []string            // steps that are not in the plan any more
+}
+
+// outcomes holds what the steps have come to.
+type outcomes struct {
+	live    bool                   // steps run
+	results map[string]*StepResult // of steps that call something
+	used    int64                  // tokens, by steps
+	pasts   map[string]*exec.Past  // what has happened to each in the run that goes on
+	lost    map[string]*exec.Past  // calls whose answers were lost, by their content
+	board   json.RawMessage
+	output  json.RawMessage
+	dry     *DryRun
+}
+
+// revising holds what decides whether the plan is revised.
+type revising struct {
+	attempts int     // steps of the plan that have ended, since it was revised
+	failures int     // of them
+	trigger  Trigger // why the run pauses; "" does not
 	why      string
 	warned   bool // the token budget has been a trigger for this plan
-	board    json.RawMessage
-	output   json.RawMessage
-	dry      *DryRun
-	findings diag.List // of a plan that is not valid
 }
 
 func (p *Pattern) begin(task *loop.Task) (*execution, error) {
-	x := &execution{turn: 1, p: p, k: loop.NewKernel("planning", task, &p.opts.Loop), opts: &p.opts, results: map[string]*StepResult{},
-		pasts: map[string]*exec.Past{}, lost: map[string]*exec.Past{}}
+	x := &execution{
+		turn: 1, p: p, k: loop.NewKernel("planning", task, &p.opts.Loop), opts: &p.opts,
+		outcomes: outcomes{results: map[string]*StepResult{}, pasts: map[string]*exec.Past{}, lost: map[string]*exec.Past{}},
+	}
 	var err error
 	x.k.Faults = faults
 	if x.compiling, x.given, err = compilation(task, &p.opts.Loop); err != nil {
