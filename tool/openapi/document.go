@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/tidwall/gjson"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -18,13 +17,10 @@ import (
 
 // The bounds of a document.
 const (
-	maxBytes    = 32 << 20
-	maxFollow   = 16      // references to references
-	maxSchemas  = 500     // written of what one operation takes, and of what it gives: the nearest
-	maxWritten  = 300_000 // of all operations that are asked for: of those of a service in which everything leads to everything there are fewer
-	maxExamined = 500     // schemas of a document that is examined for what is not as OpenAPI wants it, which takes cubic time
-
-	maxExaminedBytes = 1 << 20 // of such a document: the examination takes a hundred times its memory
+	maxBytes   = 32 << 20
+	maxFollow  = 16      // references to references
+	maxSchemas = 500     // written of what one operation takes, and of what it gives: the nearest
+	maxWritten = 300_000 // of all operations that are asked for: of those of a service in which everything leads to everything there are fewer
 )
 
 // Document is an OpenAPI document.
@@ -61,31 +57,14 @@ func Read(text []byte) (*Document, error) {
 	if !strings.HasPrefix(version.Str, "3.") {
 		return nil, fmt.Errorf("it is no OpenAPI document of version 3.0 or 3.1: its member \"openapi\" is %s", cmp.Or(driver.Head([]byte(version.Raw), 40), "missing"))
 	}
-	if err := d.examine(text); err != nil {
-		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
-	}
 	d.readComponents()
 	if err := d.readOperations(); err != nil {
 		return nil, err
 	}
+	if err := d.examine(text); err != nil {
+		d.doubt = errors.New(driver.Head([]byte(err.Error()), 300))
+	}
 	return d, nil
-}
-
-// examine finds what is not as OpenAPI wants it, unless the document is large: that is taken as it
-// is. What is wrong with an operation is an error only where it is used.
-func (d *Document) examine(text []byte) error {
-	if len(text) > maxExaminedBytes {
-		return nil
-	}
-	loader := openapi3.NewLoader() // which reads no other files
-	parsed, err := loader.LoadFromData(text)
-	if err != nil {
-		return err
-	}
-	if parsed.Components != nil && len(parsed.Components.Schemas) > maxExamined {
-		return nil
-	}
-	return parsed.Validate(loader.Context, openapi3.DisableExamplesValidation(), openapi3.DisableSchemaPatternValidation(), openapi3.DisableSchemaDefaultsValidation())
 }
 
 // readComponents notes where the components are: most references lead to them.

@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	_ "embed" // the schemas of documents
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/schemas"
+)
+
+// The schemas of documents that the OpenAPI Initiative publishes, without their descriptions:
+// https://spec.openapis.org/oas/3.0/schema/2021-09-28 and …/3.1/schema/2022-10-07 or later. They
+// leave the schemas inside of a document open.
+var (
+	//go:embed openapi-3.0.json
+	text30 []byte
+	//go:embed openapi-3.1.json
+	text31 []byte
+
+	schema30 = sync.OnceValues(func() (*schemas.Schema, error) { return schemas.Compile(text30, nil) })
+	schema31 = sync.OnceValues(func() (*schemas.Schema, error) { return schemas.Compile(text31, nil) })
+)
+
+// maxExamined is the size of the largest document that is examined.
+const maxExamined = 4 << 20
+
+// examine returns what is not as OpenAPI wants it, unless the document is large: that is taken as
+// it is. What is wrong with an operation is an error only where it is used.
+func (d *Document) examine(text []byte) error {
+	if len(text) > maxExamined {
+		return nil
+	}
+	standard := schema31
+	if strings.HasPrefix(d.top["openapi"].Str, "3.0") {
+		standard = schema30
+	}
+	s, err := standard()
+	if err != nil {
+		return err
+	}
+	var broken *schemas.ValidationError
+	if err := s.Validate(text); errors.As(err, &broken) {
+		return broken
+	}
+	var lost error
+	references(gjson.ParseBytes(text), func(ref string) bool {
+		if strings.HasPrefix(ref, "#") && ref != "#" && !d.at(ref).Exists() {
+			lost = fmt.Errorf("the reference %q leads nowhere", ref)
+		}
+		return lost == nil
+	})
+	if lost != nil {
+		return lost
+	}
+	return d.sameIDs()
+}
+
+// references yields the references in a value, except for those in examples and in what the
+// standard leaves open. It reports false when it was stopped.
+func references(v gjson.Result, yield func(string) bool) bool {
+	goesOn := true
+	v.ForEach(func(name, value gjson.Result) bool {
+		switch {
+		case v.IsObject() && name.Str == "$ref" && value.Type == gjson.String:
+			goesOn = yield(value.Str)
+		case v.IsObject() && (strings.HasPrefix(name.Str, "x-") || strings.Contains(" example examples default enum const ", " "+name.Str+" ")):
+		case value.IsObject() || value.IsArray():
+			goesOn = references(value, yield)
+		}
+		return goesOn
+	})
+	return goesOn
+}
+
+// sameIDs returns an error when two operations have one id.
+func (d *Document) sameIDs() error {
+	at := map[string]*operation{}
+	for _, op := range d.operations {
+		id := op.raw.Get("operationId").Str
+		if id == "" {
+			continue
+		}
+		if first := at[id]; first != nil {
+			return fmt.Errorf("%s %s and %s %s have one id, %q", first.method, first.path, op.method, op.path, id)
+		}
+		at[id] = op
+	}
+	return nil
+}
