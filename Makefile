@@ -1,8 +1,11 @@
-# Ten words; each is a line that can be typed without make as well.
-.PHONY: test fuzz torture flow lsp serve bench bench-go generate check
+# Eleven words; each is a line that can be typed without make as well.
+.PHONY: test race fuzz torture flow lsp serve bench bench-go generate check
 
 test: ## the tests
 	go test ./...
+
+race: ## the tests under the race detector, which needs a C compiler; half an hour
+	go test -race -timeout 60m ./...
 
 fuzz: ## each fuzz target for a few seconds, the large hostile inputs, and every change after an approval
 	.ci/fuzz 5s

@@ -21,6 +21,7 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
@@ -28,7 +29,7 @@ import (
 
 // changes is how many changes TestEveryChangeIsRefused makes; more with
 // go test ./approval -args -changes 10000.
-var changes = flag.Int("changes", 300, "changes between approving and running that are tried")
+var changes = flag.Int("changes", effort.Of(40, 300), "changes between approving and running that are tried")
 
 // given is what a run is given.
 type given struct{ plan, tools, input, state, flags string }

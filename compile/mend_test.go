@@ -9,10 +9,11 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 )
 
-var mendPlans = flag.Int("mend.plans", fewer(20), "how many sound plans TestOneFaultIsMended gives each kind of fault")
+var mendPlans = flag.Int("mend.plans", fewer(effort.Of(3, 20)), "how many sound plans TestOneFaultIsMended gives each kind of fault")
 
 const mendTools = `
 tools:

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -21,7 +22,7 @@ func TestAssignableByConstruction(t *testing.T) {
 		}
 	}
 	for draft := range suiteDrafts {
-		for _, c := range suite(t, draft) {
+		for _, c := range someOf(suite(t, draft)) {
 			var err error
 			if s, err = schemas.Compile(c.Schema, nil); err != nil {
 				continue
@@ -146,6 +147,9 @@ func TestAssignableSteps(t *testing.T) {
 	to := mustCompile(t, `{"pattern":"(a|b)*b(a|b){15}$"}`)
 	if a := schemas.Assignable(from, to, nil); a.Verdict != schemas.Maybe || a.Reason != "it takes more than 10000 steps to decide" {
 		t.Error(a)
+	}
+	if !effort.Long() {
+		return
 	}
 	if a := schemas.Assignable(from, to, &schemas.AssignOptions{Steps: 10_000_000}); a.Verdict != schemas.No {
 		t.Error(a)

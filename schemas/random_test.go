@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/plc-lang/plc/internal/effort"
 )
 
-var pairs = flag.Int("pairs", 800, "random pairs of schemas to try")
+var pairs = flag.Int("pairs", effort.Of(150, 800), "random pairs of schemas to try")
 
 // maker makes random schemas and values out of few names, numbers and patterns, so
 // that they have to do with one another.

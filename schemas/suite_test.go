@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -57,6 +58,15 @@ func suite(t testing.TB, draft string) []suiteCase {
 		}
 	}
 	return all
+}
+
+// someOf returns each eighth case of a suite, or all of them if the tests are to try many: what is
+// asked of pairs of cases is asked many times.
+func someOf(all []suiteCase) (some []suiteCase) {
+	for i := 0; i < len(all); i += effort.Of(8, 1) {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // gaps are the cases that plc or the library decide otherwise than the suite.

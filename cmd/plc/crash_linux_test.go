@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 // begun starts plc in a folder of its own process group, with a store in that folder.
@@ -79,7 +81,8 @@ activities:
 // A run that is killed in the middle goes on: what is completed is not done again, and
 // what was under way only when somebody says so.
 func TestResumeAfterKill(t *testing.T) {
-	const n, held = 60, 41
+	n := effort.Of(12, 60)
+	held := n * 2 / 3
 	var calls []map[string]any
 	for i := range n {
 		calls = append(calls, map[string]any{"_id": fmt.Sprintf("c%d", i), "_tool": "book", "call": fmt.Sprintf("c%d", i), "_outputPath": fmt.Sprintf("†state.c%d", i)})
@@ -293,7 +296,7 @@ func TestManyRunsOnOneStore(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "plan.json"), `[{"_id": "a", "_tool": "echo", "v": 1, "_outputPath": "†state.a"}, {"_id": "b", "_tool": "echo", "v": "†state.a", "_outputPath": "†state.b"}]`)
 	write(t, filepath.Join(dir, "tools.yaml"), "tools: {echo: {properties: {v: {}}}}\nactivities: {echo: {echo: true}}")
-	n := 64
+	n := effort.Of(16, 64)
 	if raceDetector {
 		n = 16 // each process is many times slower, and waits for the store for some seconds only
 	}
@@ -357,10 +360,7 @@ func TestBrokenStores(t *testing.T) {
 
 // A big run that was killed in the middle is at work again at once.
 func TestBigRunIsSoonBackAtWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("10,000 calls")
-	}
-	const n = 10_000
+	n := effort.Of(2000, 10_000)
 	dir := t.TempDir()
 	var calls []map[string]any
 	for i := range n {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/mcp"
 )
@@ -277,7 +278,7 @@ func shownRows(t *testing.T, what string, text display.Text) (ours []string) {
 	return ours
 }
 
-var hostileTexts = flag.Int("hostile", 300, "how many hostile texts are put into each place (10000 before a release)")
+var hostileTexts = flag.Int("hostile", effort.Of(30, 300), "how many hostile texts are put into each place (10000 before a release)")
 
 // TestHostileTexts puts texts that want to be taken for what plc says into each field of what comes
 // from outside: none begins a line as plc does, or draws.

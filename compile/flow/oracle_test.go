@@ -19,13 +19,14 @@ import (
 	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/label"
 )
 
 var (
-	plans = flag.Int("flow.plans", 300, "how many generated plans TestOracle and TestNonInterference run each")
+	plans = flag.Int("flow.plans", effort.Of(60, 300), "how many generated plans TestOracle and TestNonInterference run each")
 	seed  = flag.Uint64("flow.seed", 1, "the seed of the first plan")
 )
 

@@ -16,10 +16,11 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/tool"
 )
 
-var bounded = flag.Int("law.bounds", 500, "how many random plans TestBounds runs")
+var bounded = flag.Int("law.bounds", effort.Of(100, 500), "how many random plans TestBounds runs")
 
 // TestBounds runs random plans, and wants nothing to happen that is not within the bound that a
 // person is shown of them before: no tool, effect or host that is not in it, and no more calls,

@@ -18,12 +18,13 @@ import (
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 )
 
 var (
-	plans = flag.Int("law.plans", 3000, "how many random plans TestLaw runs")
+	plans = flag.Int("law.plans", effort.Of(300, 3000), "how many random plans TestLaw runs")
 	seed  = flag.Uint64("law.seed", 1, "the seed of the first of them")
 )
 

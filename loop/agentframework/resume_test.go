@@ -10,6 +10,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/exectest"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/agentframework"
 	"github.com/plc-lang/plc/tool"
@@ -30,7 +31,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		`{"kind":"amend_plan","add":[` + pay("f") + `]}`,
 		done,
 	}
-	for left := range 80 {
+	for i := range effort.Of(10, 80) {
+		left := i * 80 / effort.Of(10, 80)
 		var mu sync.Mutex
 		paid := map[string]int{}
 		tools := tool.Func("pay", "", func(_ context.Context, p struct {

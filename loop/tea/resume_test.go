@@ -11,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/exectest"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/tea"
 	"github.com/plc-lang/plc/tool"
@@ -66,7 +67,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		{OnSubtaskFailure: tea.Skip, Parallel: true},
 	} {
 		params.SubtaskExecutor = &tea.Executor{Action: "work", With: json.RawMessage(`{"do":"{{ subtask.id }}"}`)}
-		for left := range 120 {
+		for i := range effort.Of(15, 120) {
+			left := i * 120 / effort.Of(15, 120)
 			l := &ledger{did: map[string]int{}, fails: map[string]bool{"b": true}}
 			plans := planner(func(_ context.Context, turn *model.Turn) (*model.Reply, error) {
 				if strings.HasPrefix(turn.Messages[0].Text, "Goal: ") {
@@ -107,7 +109,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // A subtask that may have done its work is not done again when others of its wave are, also when
 // the process is killed between.
 func TestLostBesideRetries(t *testing.T) {
-	for writes := range 60 {
+	for i := range effort.Of(12, 60) {
+		writes := i * 60 / effort.Of(12, 60)
 		l := &ledger{did: map[string]int{}, fails: map[string]bool{"a": true}, lost: "b"}
 		d := &disk{}
 		var r *loop.Result

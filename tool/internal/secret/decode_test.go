@@ -17,10 +17,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
-var encodingRuns = flag.Int("encodings", 2000, "how many random encodings of secrets are tried")
+var encodingRuns = flag.Int("encodings", effort.Of(300, 2000), "how many random encodings of secrets are tried")
 
 // lines breaks a text into lines of n bytes.
 func lines(text, end string, n int) string {

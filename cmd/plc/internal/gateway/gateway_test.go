@@ -16,6 +16,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
@@ -179,7 +180,7 @@ func TestPlanIsCorrectedAndRun(t *testing.T) {
 	}
 }
 
-var sequences = flag.Int("gateway.sequences", 100, "how many sequences of tool calls are tried that might approve")
+var sequences = flag.Int("gateway.sequences", effort.Of(20, 100), "how many sequences of tool calls are tried that might approve")
 
 // A destructive call waits for a person, whatever the agent calls, and runs once when the
 // person has said yes.

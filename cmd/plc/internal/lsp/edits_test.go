@@ -10,9 +10,10 @@ import (
 
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 )
 
-var edits = flag.Int("lsp.edits", 3000, "how many random edits are made")
+var edits = flag.Int("lsp.edits", effort.Of(400, 3000), "how many random edits are made")
 
 // words are what random edits put in: characters of all widths, and line ends of all kinds, also
 // such as meet.
