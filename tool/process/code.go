@@ -82,6 +82,10 @@ var interpreters = map[string]interpreter{
 	"bun":        {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--preload"}},
 	"php":        {letters: "rBRE", words: []string{"--run", "--process-begin", "--process-code", "--process-end"}, values: []string{"-d", "-c", "-z"}},
 	"lua":        {letters: "e", values: []string{"-l"}}, "luajit": {letters: "e", values: []string{"-l"}},
+	"ipython": {letters: "c", words: []string{"--command"}}, "tsx": {letters: "ep", words: []string{"--eval", "--print"}},
+	"r": {letters: "e"}, "julia": {letters: "eE", words: []string{"--eval", "--print"}, values: []string{"-L", "-p", "-t"}},
+	"elixir": {letters: "e", words: []string{"--eval"}}, "groovy": {letters: "e"}, "gawk": {letters: "e", words: []string{"--source"}, values: []string{"-v", "-F"}},
+	"emacs":   {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
 	"rscript": {letters: "e", words: []string{"--eval"}}, "osascript": {letters: "e"}, "tclsh": {letters: "c"},
 }
 
@@ -107,11 +111,19 @@ func (n interpreter) isCode(flag string) bool {
 func (n interpreter) reaches(args []string, free int) bool {
 	for i, a := range args {
 		option := strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") || n.slash && strings.HasPrefix(a, "/")
-		if !option && !(i > 0 && slices.Contains(n.values, args[i-1])) {
+		if !option && !(i > 0 && n.takesNext(args[i-1])) {
 			free--
 		}
 	}
 	return free >= 0
+}
+
+// takesNext reports whether a flag takes the next argument, also as the last of several: -euo.
+func (n interpreter) takesNext(flag string) bool {
+	if len(flag) > 2 && strings.ContainsAny(flag[:1], "-+") && flag[1] != '-' {
+		flag = flag[:1] + flag[len(flag)-1:]
+	}
+	return slices.Contains(n.values, flag)
 }
 
 // mayBeCode reports whether all params of an argument are named in allowCode.

@@ -44,6 +44,8 @@ func TestNewRefuses(t *testing.T) {
 		{Config{Command: []string{"a", "\x00"}}, "NUL"},
 		{Config{Command: []string{"sh", "-c", "echo {name}"}}, "run as code"},
 		{Config{Command: []string{"bash", "-o", "pipefail", "-c", "{p}"}}, "run as code"},
+		{Config{Command: []string{"bash", "-euo", "pipefail", "-c", "{p}"}}, "run as code"},
+		{Config{Command: []string{"julia", "-e", "{p}"}}, "run as code"},
 		{Config{Command: []string{"bash", "-c", "-e", "{p}"}}, "run as code"},
 		{Config{Command: []string{"bash", "-cx", "{p}"}}, "run as code"},
 		{Config{Command: []string{"env", "A=1", "bash", "--norc", "-lc", "{p}"}}, "run as code"},
