@@ -113,6 +113,13 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	kept, err := readSettings(given.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := kept.Pins.unchanged(sum.Run, pinsOf(p.Program)); err != nil {
+		return nil, err
+	}
 	r, err := p.newRun()
 	if err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func (p *Plan) given(seed uint64) (*journal.Given, error) {
 	}
 	var err error
 	spec.Seed = seed
-	g.Settings, err = spec.Settings()
+	g.Settings, err = spec.settings(pinsOf(p.Program))
 	return g, err
 }
 
@@ -443,7 +443,8 @@ func (r *Run) Close() error {
 }
 
 // Preview returns what running the plan would do, in a dry run that calls no tool. It
-// learns from the store how long tools take and what they gave.
+// learns from the store how long tools take and what they gave. Of a lazy plan it says which calls
+// are approved with the plan.
 func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -458,6 +459,9 @@ func (p *Plan) Preview(ctx context.Context) (*Preview, error) {
 	d, err := forecast.Run(ctx, p.Program, trial)
 	if err != nil {
 		return nil, err
+	}
+	if p.Program.Mode == lang.Lazy {
+		d.Cover(p.checker.exec, mostShown)
 	}
 	f := forecast.Of(p.Program, d, trial)
 	f.Flows = p.Flow()

@@ -291,16 +291,19 @@ type settings struct {
 	Version int    `json:"version"`
 	Folder  string `json:"folder"` // in which the run was begun
 	Spec    Spec   `json:"spec"`
+	Pins    pins   `json:"pins,omitempty"` // where the policy pins programs
 }
 
 // Settings returns what the record of a run keeps of the Spec, and the current folder; see
 // journal.Given.
-func (s *Spec) Settings() (json.RawMessage, error) {
+func (s *Spec) Settings() (json.RawMessage, error) { return s.settings(nil) }
+
+func (s *Spec) settings(pinned pins) (json.RawMessage, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("can't find out the current folder: %w", err)
 	}
-	kept := settings{settingsVersion, folder, *s}
+	kept := settings{settingsVersion, folder, *s, pinned}
 	kept.Spec.Plan.Text = "" // the record has it as a text
 	kept.Spec.dropDefaults()
 	return encoded(kept), nil

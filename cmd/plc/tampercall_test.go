@@ -36,6 +36,7 @@ var answerTampers = []struct {
 	sql    string
 	before bool // it is approved
 	inside bool // it is about the call in the delegate
+	whole  bool // the run is not resumed at all
 }{
 	{tamper: tamper{name: "a param", file: "plan.json", old: `hello`, new: `hullo`}},
 	{tamper: tamper{name: "the type of a param", file: "plan.json", old: `"n": 5`, new: `"n": "5"`}},
@@ -52,7 +53,7 @@ var answerTampers = []struct {
 	{tamper: tamper{name: "the name of the call", file: "plan.json", old: `"top"`, new: `"other"`, all: true}},
 	{tamper: tamper{name: "what the call is", file: "plan.json", old: `"text": "hello"`, new: `"_delegate": "sub.json", "page": "hello"`}},
 	{tamper: tamper{name: "the default timeout", file: "plan.json", old: `, "_timeout": "9s"`, new: ``}},
-	{tamper: tamper{name: "the content of the program", file: "bin/tell.sh", old: `tee -a`, new: `tee -a -i`}},
+	{tamper: tamper{name: "the content of the program", file: "bin/tell.sh", old: `tee -a`, new: `tee -a -i`}, whole: true},
 	{tamper: tamper{name: "the program that is found", env: [2]string{"PATH", "$DIR/elsewhere:$PATH"}}},
 	{tamper: tamper{name: "the digest of the question"}, sql: `UPDATE questions SET digest = replace(digest, substr(digest, 1, 1), 'x')`},
 	{tamper: tamper{name: "the digest of the question, before"}, sql: `UPDATE questions SET digest = replace(digest, substr(digest, 1, 1), 'x')`, before: true},
@@ -131,7 +132,7 @@ func TestTamperedAnswer(t *testing.T) {
 		}
 		if o := runHere(t, dir, args...); o.code == exitDone || effects() != "" {
 			t.Errorf("%s: exit %d\n%s%s", c.name, o.code, o.stdout, o.stderr)
-		} else if want := map[bool]int{false: exitPaused, true: exitUsage}[c.sql != ""]; o.code != want {
+		} else if want := map[bool]int{false: exitPaused, true: exitUsage}[c.sql != "" || c.whole]; o.code != want {
 			t.Errorf("%s: exit %d, want %d\n%s%s", c.name, o.code, want, o.stdout, o.stderr)
 		}
 		undo()

@@ -165,7 +165,9 @@ func (b *builder) implement(a Activity) {
 	case driverMCP:
 		i.Activity, code, err = b.mcp(a)
 	case driverOpenAPI:
-		i.Activity, err = b.openapi(a)
+		var request json.RawMessage
+		i.Activity, request, err = b.openapi(a)
+		i.Raw = joined(request, i.Raw)
 	case driverStandIn:
 		i.Activity, err = standin.New(a.standIn)
 		i.Takes = a.standIn.Takes()
@@ -188,7 +190,10 @@ func (b *builder) implement(a Activity) {
 		i.Declared, i.Source, i.Place = t.Definition.Raw, t.Source, t.Place
 	}
 	if p, ok := i.Activity.(*process.Activity); ok {
-		i.Place = p.Place(b.policy.PinPrograms)
+		if b.policy.PinPrograms {
+			p.Pin()
+		}
+		i.Place = p.Place()
 	}
 	if p, ok := i.Activity.(interface{ Params() []string }); ok {
 		b.params[a.Name] = p.Params()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/diag"
@@ -92,19 +91,20 @@ func (r *reader) operation(v value) *service {
 	return s
 }
 
-// openapi makes the activity that is one operation.
-func (b *builder) openapi(a Activity) (tool.Activity, error) {
+// openapi makes the activity that is one operation, and returns what decides what it does: the
+// request, and the document that says how it is made.
+func (b *builder) openapi(a Activity) (tool.Activity, json.RawMessage, error) {
 	s := *a.service
 	s.only, s.onlyGiven = []string{s.operation}, true
 	before := len(b.findings)
 	tools := b.service(a.file, &s)
 	switch {
 	case len(tools) == 1:
-		return tools[0].Activity, nil
+		return tools[0].Activity, tools[0].Raw, nil
 	case b.findings[before:].HasErrors():
-		return nil, errReported
+		return nil, nil, errReported
 	}
-	return nil, errors.New("the operation can't be used")
+	return nil, nil, errors.New("the operation can't be used")
 }
 
 // errReported is that of an activity that is not made, about which there is a finding.
@@ -144,7 +144,7 @@ func (b *builder) operationNames(tools []*tool.Tool) {
 		var def struct {
 			Operation string `json:"x-operation"`
 		}
-		if json.Unmarshal(t.Definition.Raw, &def) != nil || !isOperation(def.Operation) {
+		if json.Unmarshal(t.Definition.Raw, &def) != nil || !openapi.IsOperation(def.Operation) {
 			continue
 		}
 		if other, ok := found[def.Operation]; ok && other != t.Definition.Name {
@@ -158,12 +158,6 @@ func (b *builder) operationNames(tools []*tool.Tool) {
 			b.aliases[operation] = name
 		}
 	}
-}
-
-// isOperation reports whether a name is a method and a path, such as "GET /orders".
-func isOperation(name string) bool {
-	method, path, ok := strings.Cut(name, " ")
-	return ok && method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.HasPrefix(path, "/")
 }
 
 // service makes the tools of a document, or findings.

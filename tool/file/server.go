@@ -59,9 +59,9 @@ type Server struct {
 	doubts       diag.List // what is to be said of them
 }
 
-// Place returns the file of the program that the server is, the folder that it runs in and,
-// with pin, the content of the files that its command names; nothing of a server with a URL.
-// The command is not told, since secrets may be in it.
+// Place returns the program that the server is, with secrets by their names, its file, the folder
+// that it runs in and, with pin, the content of the files that its command names; nothing of a
+// server with a URL.
 func (s *Server) Place(pin bool) (p tool.Place) {
 	if s.Command == "" {
 		return p
@@ -71,13 +71,37 @@ func (s *Server) Place(pin bool) (p tool.Place) {
 		command = append(command, driver.Escape(a))
 	}
 	if a, err := process.New(process.Config{Command: command, Dir: s.Dir}); err == nil {
-		p = a.Place(pin)
-		p.Program = nil
+		if pin {
+			a.Pin()
+		}
+		p = a.Place()
+		p.Program = s.written()
 		for i := range p.Pins {
 			p.Pins[i].File = "" // which may be an argument with a secret
 		}
 	}
 	return p
+}
+
+// written returns the command and its arguments as they are written: a secret is the name of the
+// environment variable that holds it.
+func (s *Server) written() (words []string) {
+	var raw struct {
+		Command json.RawMessage
+		Args    []json.RawMessage
+	}
+	if json.Unmarshal(s.Raw, &raw) != nil {
+		return nil
+	}
+	for _, part := range append([]json.RawMessage{raw.Command}, raw.Args...) {
+		var word string
+		var secret struct{ Env, File string }
+		if json.Unmarshal(part, &word) != nil && json.Unmarshal(part, &secret) == nil {
+			word = "${" + cmp.Or(secret.Env, secret.File) + "}"
+		}
+		words = append(words, word)
+	}
+	return words
 }
 
 // ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. What

@@ -74,8 +74,19 @@ func (d *Document) readOperations() (err error) {
 	return err
 }
 
+// IsOperation reports whether a name is a method and a path, such as "GET /orders": operations
+// without an id of another form have such names.
+func IsOperation(name string) bool {
+	method, path, ok := strings.Cut(name, " ")
+	return ok && method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.HasPrefix(path, "/")
+}
+
 func (d *Document) operation(method, path string, item, raw gjson.Result) *operation {
-	op := &operation{doc: d, name: cmp.Or(raw.Get("operationId").Str, method+" "+path), method: method, path: path, item: item, raw: raw}
+	name := raw.Get("operationId").Str
+	if name == "" || IsOperation(name) { // which would be the name of another one
+		name = method + " " + path
+	}
+	op := &operation{doc: d, name: name, method: method, path: path, item: item, raw: raw}
 	taken := map[string]bool{}
 	seen := map[string]bool{}
 	for _, list := range []gjson.Result{raw.Get("parameters"), item.Get("parameters")} { // those of the path count where the operation has none

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
@@ -36,6 +34,7 @@ type Activity struct {
 	maxOutput     int64
 	maxStderr     int
 	grace         time.Duration
+	pins          []pinned // nil when nothing is pinned
 }
 
 var _ tool.Activity = (*Activity)(nil)
@@ -45,10 +44,9 @@ var _ tool.Activity = (*Activity)(nil)
 // them.
 func (a *Activity) Inherited() (basic, named []string) { return a.basic, a.named }
 
-// Place returns where the program runs and which file it is. The file is looked up as for a
-// call; its path is empty if it does not exist. With pin, Place adds the digests of the program
-// and of files that its arguments name.
-func (a *Activity) Place(pin bool) tool.Place {
+// Place returns where the program runs, which file it is, and what was pinned. The file is looked
+// up as for a call; its path is empty if it does not exist.
+func (a *Activity) Place() tool.Place {
 	p := tool.Place{Dir: a.dir}
 	if dir, err := filepath.Abs(cmp.Or(a.dir, ".")); err == nil {
 		p.Dir = dir
@@ -56,36 +54,17 @@ func (a *Activity) Place(pin bool) tool.Place {
 	for _, t := range a.command {
 		p.Program = append(p.Program, t.String())
 	}
-	in := func(name string) string {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(p.Dir, name)
-		}
-		return name
-	}
 	program := a.command[0].String()
 	if strings.ContainsAny(program, `/\`) {
-		p.Path = in(program)
+		p.Path = in(p.Dir, program)
 	} else {
 		p.Path, _ = exec.LookPath(program)
 	}
 	if _, err := os.Stat(p.Path); err != nil {
 		p.Path = ""
 	}
-	if !pin {
-		return p
-	}
-	for i, t := range a.command {
-		name := p.Path
-		if i > 0 {
-			name = in(t.String())
-		}
-		if i > 0 && !t.Literal() {
-			continue
-		}
-		if text, err := os.ReadFile(name); err == nil {
-			sum := sha256.Sum256(text)
-			p.Pins = append(p.Pins, tool.Pin{File: t.String(), SHA256: hex.EncodeToString(sum[:])})
-		}
+	for _, pin := range a.pins {
+		p.Pins = append(p.Pins, pin.Pin)
 	}
 	return p
 }
@@ -111,6 +90,7 @@ func (a *Activity) Params() []string {
 //     permanent and uncertain.
 //   - "timeout", "cancelled": ctx is done; uncertain, unless it had not begun.
 //   - "bad-params": a param that cannot be passed on; permanent.
+//   - "changed-program": a file that was pinned has changed; permanent.
 //   - "no-program", "no-start": it could not be started; permanent, or worth another try.
 func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if ctx.Err() != nil {
@@ -127,6 +107,9 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	}
 	env, err := a.environ(ctx, req)
 	if err != nil {
+		return tool.Result{}, err
+	}
+	if err := a.unchanged(); err != nil {
 		return tool.Result{}, err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
