@@ -99,7 +99,7 @@ func (s *scheduler) newDelegation(i int32) (*delegation, *Failure) {
 	if c.attempts > 1 {
 		d.prefix += "#" + strconv.Itoa(c.attempts)
 	}
-	if f := d.begin(s.scopes(p)); f != nil {
+	if f := d.begin(s.scopes(p, false)); f != nil {
 		return nil, f
 	}
 	var err error

@@ -490,7 +490,7 @@ func (s *scheduler) inRecord(i int32, e *Event) bool {
 // content returns the digest of what makes a call the same as another: its tool, its params and
 // what its tool sees of the whiteboard.
 func (s *scheduler) content(p *compile.Call, params []byte) string {
-	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p)))
+	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p, false)))
 }
 
 // boardDigest returns the digest of the whiteboards of a run. Its output follows from them if it

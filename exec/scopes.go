@@ -9,12 +9,13 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// scopes returns what a call may see of the whiteboard, as of its place.
-func (s *scheduler) scopes(p *compile.Call) json.RawMessage {
+// scopes returns what a call may see of the whiteboard, as of its place. held is whether the caller
+// holds mu.
+func (s *scheduler) scopes(p *compile.Call, held bool) json.RawMessage {
 	if !p.HasScopes {
 		return nil
 	}
-	reads := &placeReader{s: s, before: p.Place}
+	reads := &placeReader{s: s, before: p.Place, held: held}
 	var seen []sight
 	for _, e := range p.Scopes {
 		v, presence, _ := e.Eval(reads)

@@ -15,7 +15,7 @@ func (s *scheduler) newAttempt(i int32, t *compile.Target, params []byte, timeou
 		s: s, i: i, timeout: s.timeout(timeout),
 		request: tool.Request{
 			Run: s.opts.ID, Call: p.ID, Tool: t.Tool.Definition.Name, Definition: t.Definitions[0], Params: params,
-			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p), Brief: brief(p),
+			Attempt: 1, Key: key, Seed: s.seed(i), Scopes: s.scopes(p, false), Brief: brief(p),
 		},
 	}
 	return a

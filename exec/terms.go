@@ -17,6 +17,7 @@ type Terms struct {
 	Origin   string          `json:"origin,omitempty"`   // who declares that, in words
 	Identity string          `json:"identity,omitempty"` // digest of the target
 	Params   json.RawMessage `json:"params"`             // null: not known before the call is made
+	Scopes   json.RawMessage `json:"scopes,omitempty"`   // what it sees of the whiteboard besides
 	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Fallback describes the call that is made if this one fails. When its params are null, it is
@@ -117,7 +118,9 @@ func (s *scheduler) fallbackParams(p *compile.Call, params json.RawMessage, held
 func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
 	p := &s.prog().Calls[i]
 	fallback, _ := s.fallbackParams(p, params, held)
-	return s.opts.Terms(p, params, fallback)
+	t := s.opts.Terms(p, params, fallback)
+	t.Scopes = s.scopes(p, held)
+	return t
 }
 
 // covered reports whether a call was shown exactly to whoever approved the plan; fallback is

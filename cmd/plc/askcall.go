@@ -101,11 +101,21 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 	case t.Timeout != "" && t.Timeout != exec.DefaultTimeout.String():
 		b.Line("  for at most %s", t.Timeout)
 	}
-	if t.Params == nil {
-		return true
-	}
 	whole = true
-	lines := display.IndentedJSON(t.Params, "  ").Lines()
+	if t.Params != nil {
+		whole = showValue(b, "the params are", t.Params)
+	}
+	if t.Scopes != nil {
+		b.Line("  and sees of the whiteboard")
+		whole = showValue(b, "what it sees is", t.Scopes) && whole
+	}
+	return whole
+}
+
+// showValue shows a value; if that is not all of it, it says so, and reports false.
+func showValue(b *display.Builder, what display.Literal, value json.RawMessage) (whole bool) {
+	whole = true
+	lines := display.IndentedJSON(value, "  ").Lines()
 	for i, line := range lines {
 		if i == paramLines {
 			b.Line("  … %s more", count(len(lines)-i, "line"))
@@ -121,7 +131,7 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 		b.Line("%s", line)
 	}
 	if !whole {
-		b.Line("  the params are cut: %d bytes, SHA-256 %x", len(t.Params), sha256.Sum256(t.Params))
+		b.Line("  %s cut: %d bytes, SHA-256 %x", display.Lit(what), len(value), sha256.Sum256(value))
 	}
 	return whole
 }
@@ -130,6 +140,9 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 func (q *asked) pages(width int) (pages []display.Text) {
 	var b display.Builder
 	b.Line("  params %s", display.IndentedJSON(q.terms.Params, "  "))
+	if q.terms.Scopes != nil {
+		b.Line("  sees of the whiteboard %s", display.IndentedJSON(q.terms.Scopes, "  "))
+	}
 	if f := q.terms.Fallback; f != nil && f.Params != nil {
 		b.Line("  params of its fallback %s", display.IndentedJSON(f.Params, "  "))
 	}

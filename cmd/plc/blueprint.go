@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -153,9 +154,16 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 	}
 	switch {
 	case c.Covered:
-		b.line("       approved with the plan, since it is shown exactly: %s", b.value(c.Approval))
+		b.line("       asks a person, unless the plan is approved as a whole: %s", b.value(c.Approval))
 	case c.Approval != "":
 		b.line("       asks a person: %s", b.value(c.Approval))
+	}
+	if src := c.Source().Source.Rest; c.Source().HasScopes && src != nil {
+		var sees []string
+		for _, s := range src.Scopes {
+			sees = append(sees, s.Ref.String())
+		}
+		b.line("       sees of the whiteboard: %s", b.value(cmp.Or(strings.Join(sees, ", "), "nothing")))
 	}
 	switch {
 	case c.Repeats == nil:
