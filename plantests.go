@@ -59,8 +59,9 @@ type PlanTestResult struct {
 // PlanTests reads a file of tests, and compiles its plan for each of them. No tool is called, and
 // no secret looked up. The spec has what the tests run with unless the file says otherwise; its
 // Plan is not used. The error is about files that can't be read; what is wrong with the test file
-// is in Findings, and then there are no tests.
-func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec) (*PlanTests, error) {
+// is in Findings, and then there are no tests. A file that a person has not chosen, since it was
+// found in a folder, must not start MCP servers: the error says so.
+func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen bool) (*PlanTests, error) {
 	text, err := e.readFile(name, maxTests)
 	if err != nil {
 		return nil, err
@@ -86,6 +87,11 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec) (*PlanTe
 	for _, f := range read.MCP {
 		spec.Toolset.MCP = append(spec.Toolset.MCP, beside(f))
 	}
+	if !chosen {
+		if err := e.startsNothing(name, spec.Toolset, len(read.Tools), len(read.MCP)); err != nil {
+			return nil, err
+		}
+	}
 	for i := range read.Cases {
 		c := merged(&read.Common, &read.Cases[i])
 		test, err := e.planTest(ctx, spec, c)
@@ -95,6 +101,27 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec) (*PlanTe
 		t.Cases = append(t.Cases, test)
 	}
 	return t, nil
+}
+
+// startsNothing returns an error if the last so many tool files and MCP configs of a toolset, which
+// a file of tests names, have MCP servers.
+func (e *Engine) startsNothing(name string, t Toolset, files, configs int) error {
+	starts := func(config string) error {
+		return fmt.Errorf("it names %s, which starts MCP servers: name the file to run its tests, as in plc test %s", config, name)
+	}
+	if configs > 0 {
+		return starts(t.MCP[len(t.MCP)-1])
+	}
+	for _, src := range t.Files[len(t.Files)-files:] {
+		text, err := e.readFile(src.Name, maxTests)
+		if err != nil {
+			continue // whoever uses it says why
+		}
+		if f, _ := file.Read(diag.NewFile(src.Name, text)); len(f.Servers) > 0 {
+			return starts(src.Name)
+		}
+	}
+	return nil
 }
 
 // maxTests is the number of bytes of a file of tests that are read: one more than it may have.

@@ -107,7 +107,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 	e := env.engine(nil)
 	run := &testRun{flags: f, coverage: map[string]*plantest.Coverage{}}
 	for _, name := range names {
-		t, err := e.PlanTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset})
+		t, err := e.PlanTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset}, slices.Contains(args, name))
 		if err != nil {
 			return asFlag(ctx, fmt.Errorf("%s: %w", name, err))
 		}
