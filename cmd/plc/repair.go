@@ -18,7 +18,8 @@ func repairCommand(env *environment) *cobra.Command {
 		Use:   "repair",
 		Short: "Say what of a damaged record is whole, and keep it in a new store",
 		Long: `Read all that the store has and say of each run whether it is as it was written or, if it is not,
-how many of its events can be kept. Nothing is changed. Exit 3 when something is damaged.
+how many of its events can be kept. Nothing is changed. Exit 3 when something is damaged and --to
+is not given.
 
 With --to a new store is made of what can be kept. A run that is not whole is there with its
 beginning and the status damaged: it can be shown and replayed, and never goes on, since what

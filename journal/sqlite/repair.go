@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/plc-lang/plc/journal"
@@ -31,7 +32,10 @@ func Damage(ctx context.Context, path string) ([]*journal.Repair, []error, error
 func openBroken(ctx context.Context, path string) (*Store, []error, error) {
 	s := &Store{opts: Options{ReadOnly: true, Busy: DefaultBusy}}
 	var err error
-	if s.path, err = realPath(path); err != nil {
+	if s.path, err = filepath.Abs(path); err == nil {
+		s.path, err = realPath(s.path)
+	}
+	if err != nil {
 		return nil, nil, s.fault(err)
 	}
 	if err := s.prepareFile(); err != nil {
