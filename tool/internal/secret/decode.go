@@ -150,6 +150,11 @@ func backslash(to []byte, s string) ([]byte, int) {
 		if n, ok := number(s, 2, 4, 16); ok {
 			return append(to, byte(n)), 4
 		}
+	case c == 'u' && strings.HasPrefix(s[2:], "{"): // of JavaScript, Rust and Swift
+		end := strings.IndexByte(s[:min(len(s), len(`\u{00000000}`))], '}')
+		if n, ok := number(s, 3, end, 16); ok && end > 3 {
+			return utf8.AppendRune(to, rune(n)), end + 1
+		}
 	case c == 'u':
 		n, ok := number(s, 2, 6, 16)
 		if !ok {
@@ -195,6 +200,9 @@ func number(s string, start, end, base int) (n int64, ok bool) {
 func entities(_ *Redactor, w *writer) bool {
 	return units(w, '&', func(to []byte, s string) ([]byte, int) {
 		end := strings.IndexByte(s[:min(len(s), longestEntity)], ';') + 1
+		if n := numbered(s); n > 0 { // also without the semicolon, as browsers read it
+			end = n
+		}
 		if end == 0 {
 			return nil, 0
 		}
@@ -204,6 +212,28 @@ func entities(_ *Redactor, w *writer) bool {
 		}
 		return append(to, said...), end
 	})
+}
+
+// numbered returns the length of the numeric character reference that a text begins with, 0 if it
+// begins with none.
+func numbered(s string) int {
+	s = s[:min(len(s), longestEntity)]
+	digits, base, found := strings.TrimPrefix(s, "&#"), 10, len(s) > 2 && s[:2] == "&#"
+	if found && (digits[0] == 'x' || digits[0] == 'X') {
+		digits, base = digits[1:], 16
+	}
+	begin := len(s) - len(digits)
+	end := begin
+	for end < len(s) && hexDigits[s[end]] >= 0 && int(hexDigits[s[end]]) < base {
+		end++
+	}
+	switch {
+	case !found || end == begin:
+		return 0
+	case end < len(s) && s[end] == ';':
+		end++
+	}
+	return end
 }
 
 // percents undoes the escapes of URLs.

@@ -113,6 +113,14 @@ var encodings = []encoding{
 	{"HTML, by number", eachRune(
 		func(r rune) string { return fmt.Sprintf("&#%d;", r) }, func(r rune) string { return fmt.Sprintf("&#x%x;", r) },
 		func(r rune) string { return fmt.Sprintf("&#X%05X;", r) })},
+	{"HTML, by number and without semicolons", func(_ *rand.Rand, s string) string {
+		var out strings.Builder
+		for _, r := range s {
+			fmt.Fprintf(&out, "&#%d", r)
+		}
+		return out.String()
+	}},
+	{"JavaScript", eachRune(func(r rune) string { return fmt.Sprintf(`\u{%x}`, r) }, func(r rune) string { return fmt.Sprintf(`\u{%06X}`, r) })},
 	{"query", plainly(url.QueryEscape)},
 	{"path", plainly(url.PathEscape)},
 	{"each byte in a URL", eachByte("%%%s")},
