@@ -291,11 +291,14 @@ func (p *Plan) Err() error {
 }
 
 // Fixes returns the findings about the plan whose fixes can be made without asking anybody, as
-// findings of the file that the user has. What has two readings is left to a person.
+// findings of the file that the user has. What has two readings is left to a person. While there are
+// faults of syntax, only their fixes are sure: what else was found is of a text that may say
+// something else without them.
 func (p *Plan) Fixes() (sure diag.List) {
+	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
 	for i := range p.Findings {
 		f := p.Findings[i].Origin()
-		if f.Fix != nil && f.Loc.File == p.Program.File().Origin() && f.Code != diag.MixedOperators {
+		if f.Fix != nil && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() && f.Code != diag.MixedOperators {
 			sure = append(sure, f)
 		}
 	}

@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 	"github.com/plc-lang/plc/schemas"
 )
 
@@ -82,4 +84,105 @@ func TestTextHasNoFolder(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.src.Name, err, p.Err())
 		}
 	}
+}
+
+const payTools = `
+tools:
+  pay:
+    properties: {to: {type: string}, currency: {enum: [EUR, USD]}, amount: {type: integer}, list: {type: array, items: {type: integer}}}
+    required: [to]
+    additionalProperties: false
+    effects: {readOnly: false}
+activities: {pay: {return: 1}}
+`
+
+// payChecker checks plans that call the tool pay.
+func payChecker(t *testing.T, notation string) *Checker {
+	t.Helper()
+	c, err := New(Config{}).Checker(t.Context(), Spec{
+		Plan:    Source{Notation: notation},
+		Toolset: Toolset{Files: []Source{{Name: "tools.yaml", Text: payTools}}},
+		Values:  Values{Input: []Source{Text(`{"z": 1}`)}},
+	}, ToCheck)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fixAll makes the sure fixes of a plan, until there are none.
+func fixAll(c *Checker, text string) (fixed string, p *Plan) {
+	for range 20 {
+		p = c.CheckFile(diag.NewFile("plan.json", []byte(text)), textName)
+		var fixes []*diag.Fix
+		for _, f := range p.Fixes() {
+			fixes = append(fixes, f.Fix)
+		}
+		next, _ := diag.ApplyFixes([]byte(text), fixes)
+		if string(next) == text {
+			break
+		}
+		text = string(next)
+	}
+	return text, p
+}
+
+// Of a fault of syntax nothing follows but the fault, and its fix mends that alone.
+func TestFixesOfSyntax(t *testing.T) {
+	c := payChecker(t, "")
+	for _, x := range []struct{ text, fixed string }{
+		{`[{"_tool":"pay","to:"a"}]`, `[{"_tool":"pay","to":"a"}]`},
+		{`[{"_tool":"pay","to":"a","currency:"EUR"}]`, `[{"_tool":"pay","to":"a","currency":"EUR"}]`},
+		{`[{"_tool":"pay","to":"a","amount":3"}]`, `[{"_tool":"pay","to":"a","amount":3}]`},
+		{`[{"_tool":"pay","to":"a","amount":12x}]`, ""},
+		{`[{"_tool":"pay","to":"a","currency":EUR}]`, ""},
+		{`[{"_tool":"pay","to":"a","list":[1,2x]}]`, ""},
+		{`[{"_tool":"pay","to":EUR}]`, ""},
+	} {
+		p := c.CheckFile(diag.NewFile("plan.json", []byte(x.text)), textName)
+		if len(p.Findings) != 1 || p.Findings[0].Code != diag.NotJSON {
+			t.Errorf("%s: %v, want one fault of syntax", x.text, p.Findings)
+		}
+		if fixed, _ := fixAll(c, x.text); fixed != cmp.Or(x.fixed, x.text) {
+			t.Errorf("%s becomes %s, want %s", x.text, fixed, x.fixed)
+		}
+	}
+}
+
+// Whatever fixes make of a plan, it has no more faults of syntax than before.
+func TestFixesAddNoFaultOfSyntax(t *testing.T) {
+	const plan = `[{"_tool":"pay","to":"a b","amount":3,"list":[1,2]},
+ {"_tool": "pay", "to": "†state.x.y", "currency": "EUR", "_outputPath": "†state.z"}]`
+	c := payChecker(t, "")
+	faults := func(text string) (n int) {
+		_, found := c.Parse(diag.NewFile("plan.json", []byte(text)))
+		for i := range found {
+			if found[i].Code == diag.NotJSON {
+				n++
+			}
+		}
+		return n
+	}
+	texts := []string{}
+	for i := range plan {
+		texts = append(texts, plan[:i]+plan[i+1:])
+		for _, c := range "\",:[]{}x1' \\" {
+			texts = append(texts, plan[:i]+string(c)+plan[i:])
+		}
+	}
+	fixed := 0
+	for i := 0; i < len(texts); i += effort.Of(17, 1) {
+		before := faults(texts[i])
+		text, _ := fixAll(c, texts[i])
+		if after := faults(text); after > before {
+			t.Errorf("%d faults of syntax become %d:\n%s\n%s", before, after, texts[i], text)
+		}
+		if text != texts[i] {
+			fixed++
+		}
+	}
+	if fixed == 0 {
+		t.Error("nothing was fixed")
+	}
+	t.Logf("%d of %d texts were fixed", fixed, len(texts))
 }

@@ -22,6 +22,9 @@ type unbound struct {
 }
 
 func reportUnbound(b *board, low *lowered) {
+	if b.doc.Root.Unread() {
+		return // what was not read may write it
+	}
 	c := &unbound{b, low}
 	for i := range c.calls {
 		c.nothingThere(&c.calls[i])

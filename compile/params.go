@@ -15,10 +15,15 @@ import (
 )
 
 // checkArgs checks params against a definition: those that are required, those
-// that are unknown, and the literals among them. It reports whether nothing was wrong.
+// that are unknown, and the literals among them. It reports whether nothing was wrong. Of a call
+// in which reading failed, only what was read is checked.
 func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
-	def, sound := t.Definition, true
+	def, unread := t.Definition, d.Source.Node.Unread()
+	sound := !unread
 	for _, name := range def.Required {
+		if unread {
+			break
+		}
 		if !slices.ContainsFunc(params, func(m lang.Member) bool { return m.Name == name }) && !beside.has(name) {
 			sound = false
 			f := c.errorf(diag.MissingParam, d.loc(toolNode), "%s requires the param %q", spelled(d, t), name).
@@ -32,7 +37,7 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 		}
 	}
 	for i := range params {
-		if !c.checkArg(d, t, params, &params[i]) {
+		if !params[i].Value.Unread() && !c.checkArg(d, t, params, &params[i]) {
 			sound = false
 		}
 	}

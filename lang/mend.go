@@ -113,6 +113,8 @@ func (r *reader) noComma(tok jsonscan.Token, object bool) {
 	switch {
 	case tok == jsonscan.EOF:
 		r.truncated()
+	case tok == jsonscan.Invalid && r.Text[r.Start] == '"':
+		r.stop(diag.Span{Start: int32(r.Err.Offset), End: int32(r.Err.Offset + 1)}, "%s", r.Err.Message)
 	case !next:
 		r.unexpected(tok, "a comma or the end of "+r.opened())
 	case int(r.last.End) == r.Start && r.Text[r.Start-1] == '"' && r.Text[r.Start] == '"':

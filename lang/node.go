@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -205,6 +206,15 @@ func (m *Member) Removal() (edit diag.Edit, ok bool) {
 		return diag.Edit{}, false
 	}
 	return diag.Edit{Span: diag.Span{Start: int32(from), End: int32(to)}}, true
+}
+
+// Unread reports whether a fault of syntax kept the value, or a part of it, from being read: what
+// the tree has in its place nobody wrote.
+func (n Node) Unread() bool {
+	if n.tree == nil || !n.tree.faulty {
+		return false
+	}
+	return slices.ContainsFunc(n.tree.nodes[n.i:n.tree.end(n.i)], func(in node) bool { return in.flags&(bad|cut) != 0 })
 }
 
 // Text returns what a string value says when it holds an expression, an escaped dagger or a

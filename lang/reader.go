@@ -38,10 +38,12 @@ type reader struct {
 	flags    flags     // of the string that is being added
 	faults   int       // of syntax, not mended
 	looked   int       // how far it looked for the end of a string, if further than Pos
+	start    int       // where it began
 	maxDepth int
 	mend     bool
 	one      bool // reads one value and not what follows
 	strict   bool // ends at the first fault
+	trial    bool // reads a text that was changed, to see what is wrong with it then
 	done     bool
 }
 
@@ -62,6 +64,7 @@ func newReader(file *diag.File, start, end, maxDepth, nodes int) *reader {
 			nodes: make([]node, 0, nodes),
 			index: map[string]int32{},
 		},
+		start:    start,
 		maxDepth: maxDepth,
 	}
 }
@@ -75,9 +78,13 @@ func (r *reader) read() (root Node) {
 		r.Start = r.Pos
 		r.add(Null, bad) // a name always has a value
 	}
+	r.tree.faulty = r.faults > 0 || len(r.open) > 0
 	for len(r.open) > 0 {
 		r.tree.nodes[r.innermost().node].flags |= cut
 		r.close(len(r.Text))
+	}
+	if r.faults > 0 && !r.trial {
+		r.dropVainFixes()
 	}
 	if len(r.tree.nodes) == 0 {
 		return Node{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // A text that one character too few, too many or wrong keeps from being JSON. Where the reader does
@@ -106,6 +107,45 @@ func repairsAt(text []byte, at int) (list []repair) {
 	return list
 }
 
+// dropVainFixes drops the fixes of faults of syntax after which there are not fewer of them, each
+// by itself and all together. It costs a reading for each fix.
+func (r *reader) dropVainFixes() {
+	var fixes []*diag.Fix
+	for _, f := range r.list {
+		switch {
+		case f.Code != diag.NotJSON || f.Fix == nil:
+		case r.mendedBy(f.Fix):
+			fixes = append(fixes, f.Fix)
+		default:
+			f.Fix = nil
+		}
+	}
+	if len(fixes) < 2 || r.mendedBy(fixes...) {
+		return
+	}
+	for _, f := range r.list {
+		if f.Code == diag.NotJSON && f.Fix != fixes[0] {
+			f.Fix = nil
+		}
+	}
+}
+
+// mendedBy reports whether fixes leave fewer faults of syntax or, where reading ended after
+// maxFaults of them, whether it gets further.
+func (r *reader) mendedBy(fixes ...*diag.Fix) bool {
+	changed, err := diag.ApplyFixes(r.Text, fixes)
+	if err != nil {
+		return false
+	}
+	trial := newReader(diag.NewFile("", changed), r.start, len(changed), r.maxDepth, 0)
+	trial.trial, trial.mend, trial.one = true, r.mend, r.one
+	trial.read()
+	if trial.faults == maxFaults && r.faults == maxFaults {
+		return len(changed)-trial.Pos < len(r.Text)-r.Pos
+	}
+	return trial.faults < r.faults
+}
+
 // costOf returns how much is wrong with the text after an edit; -1 when it is no plan then.
 func (p *parser) costOf(e diag.Edit) int {
 	text := p.file.Text
@@ -117,7 +157,7 @@ func (p *parser) costOf(e diag.Edit) int {
 	}
 	file := diag.NewFile(p.file.Name, changed)
 	r := newReader(file, start, len(changed), p.limits.MaxDepth, 0)
-	r.strict = true
+	r.strict, r.trial = true, true
 	root := r.read()
 	if len(r.list) > 0 || formOf(root) == NoForm {
 		return -1
@@ -143,7 +183,17 @@ func (p *parser) costOf(e diag.Edit) int {
 	if len(e.Text) == 0 || e.Span.Len() > 0 {
 		cost++ // what was written is more likely right than complete
 	}
+	if e.Text == `"` && e.Span.Len() == 0 && isBareLiteral(text[e.Span.Start:]) {
+		cost += 2 // of 3" the quote is more likely wrong than the number
+	}
 	return cost
+}
+
+// isBareLiteral reports whether a text begins with a number or a word of JSON and then a quote.
+func isBareLiteral(text []byte) bool {
+	lex := jsonscan.Lexer{Text: text}
+	tok := lex.Next()
+	return lex.Err == nil && tok > jsonscan.String && lex.Pos < len(text) && text[lex.Pos] == '"'
 }
 
 // misplaced counts the members of a call that stand inside of a param.

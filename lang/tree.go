@@ -31,6 +31,8 @@ type tree struct {
 	index map[string]int32 // of names, while the tree is built
 	texts []int32          // the nodes that have a Text, in order
 
+	faulty bool // not all of it was read: nodes may be bad or cut
+
 	writes map[int32]*Write // of the nodes that are write expressions, but for plain references
 }
 

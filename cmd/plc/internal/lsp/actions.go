@@ -51,7 +51,8 @@ func codeActions(_ context.Context, snap *snapshot, p *protocol.CodeActionParams
 	return actions, nil
 }
 
-// fixable returns the findings about the document that have a fix.
+// fixable returns the findings about the document that have a fix. While it has faults of syntax,
+// these are the only ones, as in plc.Plan.Fixes.
 func (a *analysis) fixable(snap *snapshot) (found diag.List) {
 	for _, l := range []diag.List{a.findings, a.project.all()} {
 		for i := range l {
@@ -60,6 +61,9 @@ func (a *analysis) fixable(snap *snapshot) (found diag.List) {
 				found = append(found, f)
 			}
 		}
+	}
+	if slices.ContainsFunc(a.findings, isSyntax) {
+		found = slices.DeleteFunc(found, func(f diag.Finding) bool { return !isSyntax(f) })
 	}
 	return found
 }
