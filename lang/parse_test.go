@@ -391,6 +391,26 @@ func TestManyFindingsAreCounted(t *testing.T) {
 	}
 }
 
+// TestReadingEndsAfterTwentyFaults: whoever reads twenty faults of syntax is told that there may be
+// more.
+func TestReadingEndsAfterTwentyFaults(t *testing.T) {
+	for faults, want := range map[int]int{1: 0, 19: 0, 20: 1, 21: 1, 500: 1} {
+		_, list := parse("["+strings.Repeat(",", faults)+"]", nil)
+		syntax, ended := 0, 0
+		for _, f := range list {
+			switch {
+			case f.Message == "reading ended here, after 20 faults of syntax; what follows was not read":
+				ended++
+			case f.Code == diag.NotJSON:
+				syntax++
+			}
+		}
+		if syntax != min(faults, 20) || ended != want {
+			t.Errorf("of %d faults %d are told, and that reading ended %d times, want %d", faults, syntax, ended, want)
+		}
+	}
+}
+
 func TestHostileTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"brackets":      strings.Repeat("[", 100<<20),
