@@ -26,7 +26,7 @@ type progress struct {
 	w      io.Writer
 	screen *screen // nil: not a terminal
 	color  bool
-	total  int  // calls
+	total  int  // calls; 0 when nobody knows how many there will be, as in a loop that plans on
 	batch  bool // instances are counted, of which nobody knows how many there will be
 
 	out sync.Mutex // held by who writes
@@ -160,7 +160,11 @@ func (p *progress) standing() string {
 	if p.batch {
 		return p.instancesStanding()
 	}
-	s := fmt.Sprintf("%d of %d done, %d running", p.done+p.failed+p.skipped, p.total, p.goOn())
+	s := fmt.Sprint(p.done + p.failed + p.skipped)
+	if p.total > 0 {
+		s += fmt.Sprintf(" of %d", p.total)
+	}
+	s += fmt.Sprintf(" done, %d running", p.goOn())
 	if p.failed > 0 {
 		s += fmt.Sprintf(", %d failed", p.failed)
 	}

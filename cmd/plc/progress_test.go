@@ -9,6 +9,20 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
+// How far a run is: of how many calls is said only when that is known, and in a loop it is not.
+func TestStanding(t *testing.T) {
+	for total, want := range map[int]string{0: "1 done, 1 running, 0s", 3: "1 of 3 done, 1 running, 0s"} {
+		p := &progress{total: total, begun: time.Now(), running: map[string]attempt{}, wake: make(chan struct{}, 1)}
+		for _, call := range []string{"a", "b"} {
+			p.event(&exec.Event{Type: exec.CallStarted, Call: call, Attempt: 1, Time: time.Now()})
+		}
+		p.event(&exec.Event{Type: exec.CallCompleted, Call: "a", Time: time.Now()})
+		if got := p.standing(); got != want {
+			t.Errorf("of %d calls: %q, want %q", total, got, want)
+		}
+	}
+}
+
 // How far a call is, as its tool says, stands behind it as long as it goes on.
 func TestHowFarACallIs(t *testing.T) {
 	p := &progress{running: map[string]attempt{}, wake: make(chan struct{}, 1)}
