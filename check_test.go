@@ -186,3 +186,25 @@ func TestFixesAddNoFaultOfSyntax(t *testing.T) {
 	}
 	t.Logf("%d of %d texts were fixed", fixed, len(texts))
 }
+
+// A reference that finds nothing is told as the notation of the plan has it.
+func TestNothingThereInOtherNotations(t *testing.T) {
+	for notation, plan := range map[string]string{
+		"planstep":       `{"goal":"g","steps":[{"id":"a","action":"pay","parameters":{"to":"{{nosuch.x}}"},"dependencies":[]},{"id":"b","action":"pay","parameters":{"to":"hi {{nosuch.x}}!"},"dependencies":["a"]}]}`,
+		"agentframework": `{"plan":[{"id":"a","kind":"call_tool","tool_name":"pay","parameters":{"to":"{{nosuch.x}}"}}]}`,
+	} {
+		p := payChecker(t, notation).CheckFile(diag.NewFile("plan.json", []byte(plan)), textName)
+		found := 0
+		for _, f := range p.Findings {
+			if f.Code != diag.NothingThere {
+				continue
+			}
+			if found++; f.Message != "the input does not hold {{nosuch.x}}" {
+				t.Errorf("%s: %s", notation, f.Message)
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: %v", notation, p.Findings)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/state"
 )
 
 // maxPerCode is the maximum number of findings of one code and severity that are reported one by
@@ -193,6 +194,26 @@ func (f finding) inside(d *draft, s diag.Span) finding {
 		f.Call, f.Pointer = d.ID, f.pointerAt(d, s)
 	}
 	return f
+}
+
+// spelled returns a path that is read at a place as the author of the plan spelled it: in a plan of
+// another notation as that has it there, such as {{look.text}}, if the names of the path are in it.
+func (c *reporter) spelled(p state.Path, at diag.Span) string {
+	if !c.doc.Translated() {
+		return p.String()
+	}
+	from := c.at(at).Origin()
+	text := string(from.File.Text[from.Span.Start:from.Span.End])
+	for _, step := range p[1:] {
+		if !strings.Contains(text, step.Name) {
+			return p.String()
+		}
+	}
+	const most = 80 // bytes: what is longer says more than a reference
+	if len(p) < 2 || len(text) > most || strings.ContainsAny(text, "\n\r\\\"") {
+		return p.String()
+	}
+	return text
 }
 
 // suggestReference asks whether another path was meant by the reference that the finding is

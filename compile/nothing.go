@@ -52,20 +52,21 @@ func (c *unbound) reportNothing(d *draft, r *ref, p state.Path) {
 	if r.soft {
 		sev = diag.Warning
 	}
-	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "nobody writes %s, and nothing holds it", p)
+	said := c.spelled(p, r.expr.read.Span)
+	f := c.report(sev, diag.NothingThere, c.at(r.expr.read.Span), "nobody writes %s, and nothing holds it", said)
 	if f = f.inside(d, r.expr.read.Span); !f.kept() {
 		return // what follows costs the number of paths
 	}
 	if later := c.index.writersOf(p, d.Place+1, maxPlace); !d.isOutput() && len(later) > 0 {
-		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", p)
+		f.Message = fmt.Sprintf("nobody writes %s before this call; an || does not wait for a later writer", said)
 		f.related(c.calls[later[0]-1].writeLoc(c.reporter, p), "written here")
 		return
 	}
 	switch {
 	case kindOf(p) == "input":
-		f.Message = fmt.Sprintf("the input does not hold %s", p)
+		f.Message = fmt.Sprintf("the input does not hold %s", said)
 	case d.mayWrite(p):
-		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", p, d.ID)
+		f.Message = fmt.Sprintf("nobody writes %s before %q itself, and nothing holds it", said, d.ID)
 		return
 	}
 	if last := p[len(p)-1].Name; strings.Contains(last, "=") {
