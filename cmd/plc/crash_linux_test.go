@@ -178,7 +178,7 @@ func TestUncertainEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := recorded(t, dir, "show", "last"); strings.Count(o.stdout, "  uncertain: ") != 4 || !strings.Contains(o.stdout, "d  book  pending") {
+	if o := recorded(t, dir, "show", "last"); strings.Count(o.stdout, "  uncertain: ") != 4 || strings.Contains(o.stdout, "uncertain: uncertain") || !strings.Contains(o.stdout, "d  book  pending") {
 		t.Errorf("show: %s", o.stdout)
 	}
 	if o := recorded(t, dir, "runs", "--format", "json"); !strings.Contains(o.stdout, `"uncertain": 4`) {
