@@ -76,6 +76,8 @@ func nodeKind(c *compile.Call) string {
 		return ""
 	case c.Rare != nil && c.Delegate != nil:
 		return draw.Delegate
+	case c.Effects.Destructive == tool.Yes:
+		return draw.Destructive
 	case c.Effects.ChangesWorld():
 		return draw.Changes
 	case c.Effects.ReadOnly == tool.Yes || c.Effects.Pure == tool.Yes:

@@ -19,7 +19,7 @@ type Node struct {
 	ID     string
 	Label  string // what it is called; the ID if empty
 	Detail string // a smaller line below it
-	Kind   string // ReadOnly, Changes, Latent, Delegate, or any other, which is drawn plainly
+	Kind   string // one of the constants below, or any other, which is drawn plainly
 	Status string // as in execution §1; none is drawn if empty
 	Group  string // the boxes it is in, outermost first: "a/b"; at most 16 deep
 	Inside *Graph // what a delegate runs, drawn in a box with it or below it; nil leaves it out
@@ -28,10 +28,11 @@ type Node struct {
 
 // The kinds of nodes that have a look of their own.
 const (
-	ReadOnly = "read-only"
-	Changes  = "changes"
-	Latent   = "latent"
-	Delegate = "delegate"
+	ReadOnly    = "read-only"
+	Changes     = "changes"
+	Destructive = "destructive" // changes the world, and may destroy what is there
+	Latent      = "latent"
+	Delegate    = "delegate"
 )
 
 // Edge joins two nodes, by their places in Graph.Nodes.

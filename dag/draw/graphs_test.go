@@ -49,7 +49,7 @@ func branches() *draw.Graph {
 		Nodes: []draw.Node{
 			{ID: "classify", Kind: draw.Latent, Detail: "†state.complaint || †state.question"},
 			{ID: "lookup", Label: "lookupOrder", Kind: draw.ReadOnly},
-			{ID: "refund", Label: "refundPayment", Kind: draw.Changes},
+			{ID: "refund", Label: "refundPayment", Kind: draw.Destructive},
 			{ID: "answer", Label: "answerQuestion", Kind: draw.Latent},
 			{ID: "review", Label: "humanReview", Status: "awaiting"},
 			{ID: "reply", Label: "sendReply", Kind: draw.Changes},

@@ -19,7 +19,7 @@ type look struct {
 }
 
 // nodeKinds returns the kinds that a legend names, in its order.
-func nodeKinds() []string { return []string{ReadOnly, Changes, Latent, Delegate} }
+func nodeKinds() []string { return []string{ReadOnly, Changes, Destructive, Latent, Delegate} }
 
 func nodeLook(kind string) look {
 	switch kind {
@@ -27,6 +27,8 @@ func nodeLook(kind string) look {
 		return look{"#e8f1fc", "#3b73b9", "reads", "reads", [2]string{"(", ")"}, `shape=box,style="rounded,filled"`}
 	case Changes:
 		return look{"#fdebd3", "#b85c00", "changes", "changes the world", [2]string{"{{", "}}"}, `shape=octagon,style="filled"`}
+	case Destructive:
+		return look{"#fadfdc", "#9b1c10", "destroys", "destructive", [2]string{"[/", `\]`}, `shape=doubleoctagon,style="filled"`}
 	case Latent:
 		return look{"#f2eafb", "#7a4fb5", "latent", "latent", [2]string{"([", "])"}, `shape=box,style="rounded,filled,dashed"`}
 	case Delegate:

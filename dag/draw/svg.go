@@ -309,13 +309,21 @@ func (v *svg) shape(kind string, critical bool, x, y, w, h float64) {
 	case Latent:
 		rect(min(h/2, 20), ` stroke-dasharray="5 3"`)
 	case Changes:
-		c := min(10, h/3)
-		v.printf(`<path d="M%s %sh%sl%s %sv%sl%s %sh%sl%s %sv%sz" %s/>`+"\n", num(x+c), num(y), num(w-2*c), num(c), num(c), num(h-2*c),
-			num(-c), num(c), num(2*c-w), num(-c), num(-c), num(2*c-h), paint)
+		v.octagon(x, y, w, h, paint)
+	case Destructive:
+		v.octagon(x, y, w, h, paint)
+		v.octagon(x+3, y+3, w-6, h-6, fmt.Sprintf(`fill="none" stroke="%s" stroke-width="1"`, look.stroke))
 	case Delegate:
 		rect(2, "")
 		v.printf(`<path d="M%s %sv%sM%s %sv%s" stroke="%s" stroke-width="1.5"/>`+"\n", num(x+6), num(y), num(h), num(x+w-6), num(y), num(h), stroke)
 	default:
 		rect(3, "")
 	}
+}
+
+// octagon draws a box with its corners cut.
+func (v *svg) octagon(x, y, w, h float64, paint string) {
+	c := min(10, h/3)
+	v.printf(`<path d="M%s %sh%sl%s %sv%sl%s %sh%sl%s %sv%sz" %s/>`+"\n", num(x+c), num(y), num(w-2*c), num(c), num(c), num(h-2*c),
+		num(-c), num(c), num(2*c-w), num(-c), num(-c), num(2*c-h), paint)
 }
