@@ -50,6 +50,7 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	giveExamples(root)
+	groupFlags(root)
 	return root
 }
 

@@ -42,6 +42,7 @@ var mayWrite = map[string]string{
 	"WriteSARIF":                   "a document of JSON",
 	"WriteText":                    "nothing, to learn whether the writer is gone",
 	"createFile":                   "a file",
+	"groupFlags":                   "the help of a command, which cobra made",
 }
 
 // TestNothingElseIsPrinted makes sure that people are shown nothing that package display did not
