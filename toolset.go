@@ -223,16 +223,16 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 			Place: d.Place(pin),
 		})
 	}
-	started := func() {}
+	done := func() {}
 	if c.OnServers != nil {
 		var names []string
 		for _, server := range servers {
 			names = append(names, server.Name)
 		}
-		started = c.OnServers(names)
+		opts.OnStarted, done = c.OnServers(names)
 	}
 	pool := mcp.Open(ctx, servers, opts)
-	started()
+	done()
 	s.engine.keep(pool)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -108,7 +108,7 @@ func (env *environment) engine(store func() (journal.Store, error)) *plc.Engine 
 
 // config returns the configuration of engines: what they have and may reach.
 func (env *environment) config(store func() (journal.Store, error)) plc.Config {
-	c := plc.Config{Environ: os.Environ(), Open: env.open, OpenStore: store, Version: version(), OnServers: env.endable}
+	c := plc.Config{Environ: os.Environ(), Open: env.open, OpenStore: store, Version: version(), OnServers: env.serversStart}
 	if env.memory != nil {
 		c.Memory = env.memory
 	}
@@ -147,11 +147,15 @@ func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags
 	return &settings{checker, checker.Options()}, nil
 }
 
-// endable lets a signal end the servers that are being started, until the function that it returns
-// is called.
-func (env *environment) endable([]string) (done func()) {
+// serversStart lets a signal end the servers that are being started until done is called, and shows
+// on a terminal how many have started when that takes long.
+func (env *environment) serversStart(names []string) (started func(string), done func()) {
 	graceful := env.graceful.Swap(true)
-	return func() { env.graceful.Store(graceful) }
+	show := newStarting(env.stderr, len(names))
+	return show.one, func() {
+		show.stop()
+		env.graceful.Store(graceful)
+	}
 }
 
 // asFlag returns an error of the engine in the words of the command: a setting is a flag.

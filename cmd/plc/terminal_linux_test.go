@@ -105,6 +105,23 @@ func (term *terminal) shows() string {
 	return term.view.String()
 }
 
+// While MCP servers start and that takes long, a terminal shows how many have; then it is gone.
+func TestStartingServersAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	const waits = `{"command": "sh", "args": ["-c", "while test -e gate; do sleep 0.05; done; exec mcpserver docs"]}`
+	write(t, filepath.Join(dir, "servers.json"), `{"mcpServers": {"a": {"command": "mcpserver", "args": ["docs"]}, "b": `+waits+`}}`)
+	write(t, filepath.Join(dir, "gate"), "")
+	term := wideTerminal.on(t, dir, "", nil, "tools", "--mcp", "servers.json")
+	term.until(t, "starting servers: 1 of 2")
+	if err := os.Remove(filepath.Join(dir, "gate")); err != nil {
+		t.Fatal(err)
+	}
+	<-term.ended
+	if shown := term.shows(); strings.Contains(shown, "starting servers") {
+		t.Errorf("it is still there: %s", shown)
+	}
+}
+
 // until waits until the terminal shows something.
 func (term *terminal) until(t *testing.T, pattern string) {
 	t.Helper()

@@ -15,8 +15,10 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/mcp"
 )
 
 func toolsCommand(env *environment) *cobra.Command {
@@ -125,8 +127,48 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 			showf(out, "; from %s", display.Name(t.Source))
 		}
 		showf(out, "%s\n", display.Text{})
+		if said := annotationsText(t); said != "" {
+			showf(out, "    %s\n", said)
+		}
 	}
 	return out.Flush()
+}
+
+// annotationsText says what the annotations of an MCP server's tool are, and which of them count
+// only if the server is trusted; "" for other tools and without annotations.
+func annotationsText(t *tool.Tool) string {
+	if t.Driver != mcp.Driver {
+		return ""
+	}
+	def, _ := tool.ParseDefinition(t.Definition.Raw, "", diag.Loc{})
+	if def == nil {
+		return ""
+	}
+	said, counts := def.Effects, t.Definition.Effects
+	var all, ignored []string
+	for _, h := range []struct {
+		name         string
+		said, counts tool.Hint
+	}{
+		{"readOnly", said.ReadOnly, counts.ReadOnly}, {"destructive", said.Destructive, counts.Destructive},
+		{"idempotent", said.Idempotent, counts.Idempotent}, {"openWorld", said.OpenWorld, counts.OpenWorld},
+	} {
+		if h.said == tool.Undeclared {
+			continue
+		}
+		hint := fmt.Sprintf("%s %t", h.name, h.said == tool.Yes)
+		if all = append(all, hint); h.said != h.counts {
+			ignored = append(ignored, hint)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	text := "its server says: " + strings.Join(all, ", ")
+	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(said) { // else the tool file says otherwise
+		text += "; not counted without trust: " + strings.Join(ignored, ", ")
+	}
+	return text
 }
 
 func ofLanguage(t *tool.Tool) int {

@@ -52,6 +52,9 @@ type Options struct {
 	Lock *Lock
 	// Offline starts no server that Lock has before one of its tools is called.
 	Offline bool
+	// OnStarted is called when a server has told its tools or failed to, by several goroutines at
+	// once; nil is not.
+	OnStarted func(server string)
 }
 
 // DefaultStartTime is the time that a server has to start: npx may have to install it first.
@@ -79,7 +82,12 @@ func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 		p.clients = append(p.clients, c)
 	}
 	slices.SortFunc(p.clients, func(a, b *Client) int { return cmp.Compare(a.server.Name, b.server.Name) })
-	p.each(func(c *Client) { c.open(ctx) })
+	p.each(func(c *Client) {
+		c.open(ctx)
+		if opts.OnStarted != nil {
+			opts.OnStarted(c.server.Name)
+		}
+	})
 	return p
 }
 
