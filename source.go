@@ -36,6 +36,15 @@ func File(name string) Source { return Source{Name: name} }
 // Text returns a text. Findings call it <text>.
 func Text(text string) Source { return Source{Name: textName, Text: text} }
 
+// beside returns the name of a file that the source names: it is relative to the folder of the
+// source, or, for a text and for standard input, to the current one.
+func (s Source) beside(name string) string {
+	if s.inline() || s.Name == stdin || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(s.Name), name)
+}
+
 // textName is the name of a text that is in no file.
 const textName = "<text>"
 

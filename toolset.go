@@ -155,7 +155,7 @@ func (s *session) readToolFiles(named Toolset, purpose Purpose, t *Tools) (more 
 			s.texts.replace(journal.Tools, src.Name, tf.Recorded())
 		}
 		tf.Secrets, tf.Memory = s.secrets(purpose), s.remembers()
-		tf.ReadFile = func(name string) ([]byte, error) { return s.read(journal.Tools, File(name)) }
+		tf.ReadFile = func(name string) ([]byte, error) { return s.read(journal.Tools, File(src.beside(name))) }
 		t.Files = append(t.Files, tf)
 		t.Findings = append(t.Findings, found...)
 	}

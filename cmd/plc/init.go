@@ -61,7 +61,7 @@ func (env *environment) initProject() error {
 	}
 	var files []newFile
 	if len(found.documents) > 0 {
-		text, err := env.servicesOf(found.documents)
+		text, err := env.servicesOf(found.documents, ".")
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (env *environment) initProject() error {
 		return err
 	}
 	if len(found.mcp) > 0 {
-		env.hintf("plc run starts the MCP servers of %s", strings.Join(found.mcp, ", "))
+		env.hintf("plc run starts the MCP servers of %s, which was not tried; without them: plc run %s --no-project --tools math", strings.Join(found.mcp, ", "), firstPlanName)
 	}
 	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
 	return nil

@@ -120,7 +120,7 @@ func (env *environment) writeToolFile(ctx context.Context, named toolFiles, spec
 	if g.Servers == nil && len(specs) == 0 {
 		return errors.New("there are neither MCP servers nor documents; name some with --mcp or --openapi")
 	}
-	text, err := env.servicesOf(specs)
+	text, err := env.servicesOf(specs, filepath.Dir(output))
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ import (
 
 // servicesOf returns the part of a tool file for OpenAPI documents: their operations and what these
 // do as comments, and the secrets that they ask for by names of variables. JSON stands in it where
-// what is written has to be what it was.
-func (env *environment) servicesOf(specs []string) ([]byte, error) {
+// what is written has to be what it was. The tool file is for a folder, to which names of documents
+// in it are relative.
+func (env *environment) servicesOf(specs []string, folder string) ([]byte, error) {
 	var b bytes.Buffer
 	if len(specs) > 0 {
 		b.WriteString("openapi:\n")
@@ -30,11 +31,28 @@ func (env *environment) servicesOf(specs []string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", shownName(name), err)
 		}
-		if err := writeService(&b, name, doc); err != nil {
+		if err := writeService(&b, nameFrom(folder, name), doc); err != nil {
 			return nil, fmt.Errorf("%s: %w", shownName(name), err)
 		}
 	}
 	return b.Bytes(), nil
+}
+
+// nameFrom returns the name of a file for somebody in another folder.
+func nameFrom(folder, name string) string {
+	if folder == "." || filepath.IsAbs(name) {
+		return name
+	}
+	from, err := filepath.Abs(folder)
+	to, err2 := filepath.Abs(name)
+	rel, err3 := filepath.Rel(from, to)
+	switch {
+	case err != nil || err2 != nil:
+		return name
+	case err3 != nil: // on another volume
+		return to
+	}
+	return filepath.ToSlash(rel)
 }
 
 func writeService(b *bytes.Buffer, name string, doc *openapi.Document) error {
