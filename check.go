@@ -291,8 +291,8 @@ func (p *Plan) Err() error {
 }
 
 // Fixes returns the findings about the plan whose fixes can be made without asking anybody, as
-// findings of the file that the user has. What has two readings is left to a person. While there are
-// faults of syntax, only their fixes are sure: what else was found is of a text that may say
+// findings of the file that the user has. What has two readings is left to a person. While there
+// are faults of syntax, only their fixes are sure: what else was found is of a text that may say
 // something else without them.
 func (p *Plan) Fixes() (sure diag.List) {
 	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
