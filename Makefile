@@ -1,8 +1,11 @@
-# Eleven words; each is a line that can be typed without make as well.
-.PHONY: test race fuzz torture flow lsp serve bench bench-go generate check
+# Twelve words; each is a line that can be typed without make as well.
+.PHONY: test lint race fuzz torture flow lsp serve bench bench-go generate check
 
 test: ## the tests
 	go test ./...
+
+lint: ## staticcheck; minutes, the first time
+	go tool staticcheck ./...
 
 race: ## the tests under the race detector, which needs a C compiler; half an hour
 	go test -race -timeout 60m ./...
