@@ -112,7 +112,7 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	if c.fallbackFor != nil && kind != FailureQuestion {
 		q.Fallback = true
 		q.Params, _ = s.fallbackParams(p, c.params, true)
-		q.Terms = s.opts.FallbackTerms(p, q.Params)
+		q.Terms = s.fallbackTerms(p, q.Params, true)
 	} else {
 		q.Terms = s.terms(i, c.params, true)
 	}

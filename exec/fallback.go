@@ -100,7 +100,7 @@ func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMes
 	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved == "" {
 		return c.fallbackApproved
 	}
-	c.fallbackApproved = c.trail.past.Approved == s.opts.FallbackTerms(p, params).Digest(s.path(i))
+	c.fallbackApproved = c.trail.past.Approved == s.fallbackTerms(p, params, false).Digest(s.path(i))
 	return c.fallbackApproved
 }
 

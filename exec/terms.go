@@ -17,7 +17,7 @@ type Terms struct {
 	Origin   string          `json:"origin,omitempty"`   // who declares that, in words
 	Identity string          `json:"identity,omitempty"` // digest of the target
 	Params   json.RawMessage `json:"params"`             // null: not known before the call is made
-	Scopes   json.RawMessage `json:"scopes,omitempty"`   // what it sees of the whiteboard besides
+	Scopes   json.RawMessage `json:"scopes,omitempty"`   // the parts of the whiteboard that it may read
 	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
 	// Fallback describes the call that is made if this one fails. When its params are null, it is
@@ -119,6 +119,14 @@ func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
 	p := &s.prog().Calls[i]
 	fallback, _ := s.fallbackParams(p, params, held)
 	t := s.opts.Terms(p, params, fallback)
+	t.Scopes = s.scopes(p, held)
+	return t
+}
+
+// fallbackTerms returns those of the fallback of a call with these params. held is whether the
+// caller holds mu.
+func (s *scheduler) fallbackTerms(p *compile.Call, params json.RawMessage, held bool) *Terms {
+	t := s.opts.FallbackTerms(p, params)
 	t.Scopes = s.scopes(p, held)
 	return t
 }

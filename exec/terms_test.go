@@ -77,6 +77,43 @@ func TestAnOldYesIsRefused(t *testing.T) {
 	t.Logf("%d tampers", len(tampers))
 }
 
+// A question, also one about a fallback, shows what of the whiteboard the call may read, and its
+// digest covers that.
+func TestQuestionsShowScopes(t *testing.T) {
+	ts := tools{
+		`source "effects":{"readOnly":true}`:     gives(`"x"`),
+		`careful "effects":{"destructive":true}`: func(context.Context, *tool.Request) (tool.Result, error) { return tool.Result{}, errors.New("no") },
+		`wipe "effects":{"destructive":true}`:    gives("1"),
+	}
+	question := func(scopes, want string, ofFallback bool) (asked *exec.Question) {
+		prog := program(t, `[{"_tool":"source","_outputPath":"†state.x"},
+			{"_tool":"careful","_dependsOn":["source"],"_scopes":[`+scopes+`],"_fallback":{"_tool":"wipe","n":"†state.x"}}]`, ts)
+		opts := &exec.Options{Covered: map[string]bool{}}
+		if ofFallback { // the call itself was shown before
+			terms := opts.Terms(&prog.Calls[1], json.RawMessage("{}"), nil)
+			terms.Scopes = json.RawMessage(want)
+			opts.Covered[terms.Cover("", prog.Calls[1].ID)] = true
+		}
+		opts.Approver = func(_ context.Context, q *exec.Question) (exec.Answer, error) {
+			asked = q
+			return exec.Answer{Approved: true}, nil
+		}
+		if res := run(t, prog, opts); res.Status != exec.Completed || asked == nil || asked.Fallback != ofFallback {
+			t.Fatalf("asked %+v, and the run is %s: %s", asked, res.Status, res.Reason)
+		}
+		if string(asked.Terms.Scopes) != want {
+			t.Errorf("the question about %s shows the scopes %s, want %s", asked.Terms.Tool, asked.Terms.Scopes, want)
+		}
+		return asked
+	}
+	for _, ofFallback := range []bool{false, true} {
+		some, none := question(`"†state.x"`, `{"state":{"x":"x"}}`, ofFallback), question("", "{}", ofFallback)
+		if some.Digest == none.Digest {
+			t.Errorf("the digest of the question about %s does not cover its scopes", some.Terms.Tool)
+		}
+	}
+}
+
 // A fallback that was not shown exactly asks when it is reached, and one that was shown does not.
 func TestFallbackAsksWhenReached(t *testing.T) {
 	ts := tools{

@@ -125,7 +125,7 @@ func (c *Call) Source() *compile.Call { return c.call }
 func (c *Call) WouldRun() bool { return c.Params != nil || c.Runs > 0 }
 
 // exact returns the terms of a call under the options if its params are known, and not made up
-// or recorded, and it sees nothing else; otherwise nil.
+// or recorded, and it may read nothing else; otherwise nil.
 func (c *Call) exact(opts *exec.Options) *exec.Terms {
 	if c.Params == nil || c.call.HasScopes {
 		return nil
