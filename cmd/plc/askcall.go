@@ -106,13 +106,14 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 		whole = showValue(b, "the params are", t.Params)
 	}
 	if t.Scopes != nil {
-		b.Line("  and sees of the whiteboard")
-		whole = showValue(b, "what it sees is", t.Scopes) && whole
+		b.Line("  it may also read")
+		whole = showValue(b, "what it may read is", t.Scopes) && whole
 	}
 	return whole
 }
 
-// showValue shows a value; if that is not all of it, it says so, and reports false.
+// showValue shows a value, and reports whether that is all of it. When it is not, a line that
+// begins with what says so.
 func showValue(b *display.Builder, what display.Literal, value json.RawMessage) (whole bool) {
 	whole = true
 	lines := display.IndentedJSON(value, "  ").Lines()
@@ -141,7 +142,7 @@ func (q *asked) pages(width int) (pages []display.Text) {
 	var b display.Builder
 	b.Line("  params %s", display.IndentedJSON(q.terms.Params, "  "))
 	if q.terms.Scopes != nil {
-		b.Line("  sees of the whiteboard %s", display.IndentedJSON(q.terms.Scopes, "  "))
+		b.Line("  may also read %s", display.IndentedJSON(q.terms.Scopes, "  "))
 	}
 	if f := q.terms.Fallback; f != nil && f.Params != nil {
 		b.Line("  params of its fallback %s", display.IndentedJSON(f.Params, "  "))

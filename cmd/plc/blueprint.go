@@ -159,11 +159,11 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 		b.line("       asks a person: %s", b.value(c.Approval))
 	}
 	if src := c.Source().Source.Rest; c.Source().HasScopes && src != nil {
-		var sees []string
+		var paths []string
 		for _, s := range src.Scopes {
-			sees = append(sees, s.Ref.String())
+			paths = append(paths, s.Ref.String())
 		}
-		b.line("       sees of the whiteboard: %s", b.value(cmp.Or(strings.Join(sees, ", "), "nothing")))
+		b.line("       may also read: %s", b.value(cmp.Or(strings.Join(paths, ", "), "nothing")))
 	}
 	switch {
 	case c.Repeats == nil:

@@ -141,13 +141,13 @@ func (v view) inbox(questions []Question, plans []waiting, may bool) []byte {
 
 // article shows a question as what would happen, and takes an answer from who may give one.
 func (q *Question) article(may bool) html.Item {
-	does, fallback, sees := q.Tool, html.Item{}, html.Item{}
+	does, fallback, reads := q.Tool, html.Item{}, html.Item{}
 	if q.Terms != nil {
 		if q.Terms.Target != "" {
 			does = q.Terms.Target
 		}
 		if q.Terms.Scopes != nil {
-			sees = html.Join(words("p", "It sees of the whiteboard besides:"), el("pre", html.JSON(q.Terms.Scopes)))
+			reads = html.Join(words("p", "It may also read, of the whiteboard:"), el("pre", html.JSON(q.Terms.Scopes)))
 		}
 		if f := q.Terms.Fallback; f != nil {
 			fallback = html.Join(el("p", text("If it fails, "), el("strong", text(f.Tool)), text(" is called, by ", f.Target, ", with:")), el("pre", html.JSON(f.Params)))
@@ -155,7 +155,7 @@ func (q *Question) article(may bool) html.Item {
 	}
 	return el("article", el("h2", text(q.Tool, ", call "), named(q.Call, q.Instance)),
 		el("p", class("effect"), text(does)), el("p", text(q.Reason)), failure(q.Failure),
-		words("p", "With exactly these params:"), el("pre", html.JSON(q.Params)), sees, fallback,
+		words("p", "With exactly these params:"), el("pre", html.JSON(q.Params)), reads, fallback,
 		el("p", text("Run "), a(path("runs", q.Run), text(q.Run)), text(", asked ", q.Asked, ", digest "), el("code", text(q.Digest))),
 		when(may, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")),
 			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), reason(),
