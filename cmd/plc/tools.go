@@ -134,8 +134,9 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 	return out.Flush()
 }
 
-// annotationsText says what the annotations of an MCP server's tool are, and which of them count
-// only if the server is trusted; "" for other tools and without annotations.
+// annotationsText returns a line that lists the annotations of a tool of an MCP server, and those
+// that are ignored because the server is not trusted. It returns "" for a tool that has none, or is
+// not of an MCP server.
 func annotationsText(t *tool.Tool) string {
 	if t.Driver != mcp.Driver {
 		return ""
@@ -164,9 +165,9 @@ func annotationsText(t *tool.Tool) string {
 	if len(all) == 0 {
 		return ""
 	}
-	text := "its server says: " + strings.Join(all, ", ")
+	text := "its server declares " + strings.Join(all, ", ")
 	if len(ignored) > 0 && counts == (tool.Effects{}).MoreCareful(said) { // else the tool file says otherwise
-		text += "; not counted without trust: " + strings.Join(ignored, ", ")
+		text += "; ignored unless the server is trusted: " + strings.Join(ignored, ", ")
 	}
 	return text
 }
