@@ -33,7 +33,7 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// manyFlags is the number of flags from which on the help of a command shows them in groups.
+// manyFlags is the number of flags from which the help of a command shows them in groups.
 const manyFlags = 20
 
 // groupFlags has the help of commands with many flags show them in groups.
@@ -48,8 +48,8 @@ func groupFlags(root *cobra.Command) {
 		if groups := inGroups(c.LocalFlags()); groups != "" {
 			help = strings.Replace(help, "Flags:\n"+strings.TrimRightFunc(c.LocalFlags().FlagUsages(), unicode.IsSpace), groups, 1)
 		}
-		_, wrong := io.WriteString(to, help)
-		return cmp.Or(err, wrong)
+		_, writeErr := io.WriteString(to, help)
+		return cmp.Or(err, writeErr)
 	})
 }
 
