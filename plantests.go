@@ -59,8 +59,9 @@ type PlanTestResult struct {
 // PlanTests reads a file of tests, and compiles its plan for each of them. No tool is called, and
 // no secret looked up. The spec has what the tests run with unless the file says otherwise; its
 // Plan is not used. The error is about files that can't be read; what is wrong with the test file
-// is in Findings, and then there are no tests. A file that a person has not chosen, since it was
-// found in a folder, must not start MCP servers: the error says so.
+// is in Findings, and then there are no tests. chosen is whether a person has named the
+// file: one that was only found in a folder must not start MCP servers, and it is an error if it
+// names any.
 func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen bool) (*PlanTests, error) {
 	text, err := e.readFile(name, maxTests)
 	if err != nil {
@@ -80,18 +81,19 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 	}
 	spec.Plan = File(cmp.Or(read.Plan, e.planBeside(name))).From(cmp.Or(read.From, spec.Plan.Notation))
 	spec.Plan.Name = beside(spec.Plan.Name)
-	spec.Toolset.Files, spec.Toolset.MCP = slices.Clone(spec.Toolset.Files), slices.Clone(spec.Toolset.MCP)
+	var own Toolset
 	for _, f := range read.Tools {
-		spec.Toolset.Files = append(spec.Toolset.Files, File(beside(f)))
+		own.Files = append(own.Files, File(beside(f)))
 	}
 	for _, f := range read.MCP {
-		spec.Toolset.MCP = append(spec.Toolset.MCP, beside(f))
+		own.MCP = append(own.MCP, beside(f))
 	}
 	if !chosen {
-		if err := e.startsNothing(name, spec.Toolset, len(read.Tools), len(read.MCP)); err != nil {
+		if err := e.startsNothing(name, own); err != nil {
 			return nil, err
 		}
 	}
+	spec.Toolset = spec.Toolset.join(own)
 	for i := range read.Cases {
 		c := merged(&read.Common, &read.Cases[i])
 		test, err := e.planTest(ctx, spec, c)
@@ -103,19 +105,18 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 	return t, nil
 }
 
-// startsNothing returns an error if the last so many tool files and MCP configs of a toolset, which
-// a file of tests names, have MCP servers.
-func (e *Engine) startsNothing(name string, t Toolset, files, configs int) error {
+// startsNothing returns an error if the toolset of a file of tests has MCP servers.
+func (e *Engine) startsNothing(name string, own Toolset) error {
 	starts := func(config string) error {
 		return fmt.Errorf("it names %s, which starts MCP servers: name the file to run its tests, as in plc test %s", config, name)
 	}
-	if configs > 0 {
-		return starts(t.MCP[len(t.MCP)-1])
+	if len(own.MCP) > 0 {
+		return starts(own.MCP[0])
 	}
-	for _, src := range t.Files[len(t.Files)-files:] {
+	for _, src := range own.Files {
 		text, err := e.readFile(src.Name, maxTests)
 		if err != nil {
-			continue // whoever uses it says why
+			continue // the checker reports it
 		}
 		if f, _ := file.Read(diag.NewFile(src.Name, text)); len(f.Servers) > 0 {
 			return starts(src.Name)
