@@ -61,9 +61,9 @@ type Config struct {
 	ApprovePlan func(ctx context.Context, p *Preview) (approved bool, reason string)
 	AskServer   func(ctx context.Context, q *mcp.Question) (*mcp.Answer, error)
 	// OnServers is called with the names of MCP servers that are about to start, which may take
-	// long when they have to be installed first. Of the functions that it returns, started is
-	// called when one of them has started or failed to, by several goroutines at once, and done
-	// after all have.
+	// long when they have to be installed first. It returns started, which is called by several
+	// goroutines at once for each server that has started or failed to start, and done, which is
+	// called after the last of them. done must not be nil.
 	OnServers func(names []string) (started func(name string), done func())
 	// OnEvent is called with each event of each run, in the order of the run. It must be
 	// quick, must not call the run, and must not keep the event.

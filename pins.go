@@ -10,9 +10,9 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// pins are the contents of the programs that a plan runs, where the policy pins programs: the
-// SHA-256 of each file by the activity or MCP server that it belongs to and its number in the
-// command.
+// pins has the SHA-256, in hexadecimal, of each file of the programs that a plan runs, where the
+// policy pins programs. A name is the activity or MCP server that the file belongs to, and its
+// number in the command: "activity fetch #0".
 type pins map[string]string
 
 // pinsOf returns the pins of a program and of those that it delegates to; nil if there are none.
@@ -73,8 +73,7 @@ func (e *ChangedProgramError) Error() string {
 func (p pins) unchanged(run string, now pins) error {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if other, ok := now[name]; ok && other != p[name] {
-			of, _, _ := strings.Cut(name, " #")
-			return &ChangedProgramError{run, "a program of the " + of}
+			return &ChangedProgramError{run, "a program of the " + name[:strings.LastIndex(name, " #")]}
 		}
 	}
 	return nil

@@ -196,22 +196,23 @@ func (f finding) inside(d *draft, s diag.Span) finding {
 	return f
 }
 
-// spelled returns a path that is read at a place as the author of the plan spelled it: in a plan of
-// another notation as that has it there, such as {{look.text}}, if the names of the path are in it.
+// spelled returns the path that is read at a place, as the author of the plan wrote it. In a plan
+// of another notation that is the text of the original, such as {{look.text}}, if it is short and
+// has every name of the path in it; otherwise it is the path.
 func (c *reporter) spelled(p state.Path, at diag.Span) string {
-	if !c.doc.Translated() {
+	const most = 80 // bytes: a longer text says more than a reference
+	if !c.doc.Translated() || len(p) < 2 {
 		return p.String()
 	}
 	from := c.at(at).Origin()
 	text := string(from.File.Text[from.Span.Start:from.Span.End])
+	if len(text) > most || strings.ContainsAny(text, "\n\r\\\"") {
+		return p.String()
+	}
 	for _, step := range p[1:] {
 		if !strings.Contains(text, step.Name) {
 			return p.String()
 		}
-	}
-	const most = 80 // bytes: what is longer says more than a reference
-	if len(p) < 2 || len(text) > most || strings.ContainsAny(text, "\n\r\\\"") {
-		return p.String()
 	}
 	return text
 }

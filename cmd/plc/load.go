@@ -147,12 +147,12 @@ func (env *environment) checker(ctx context.Context, e *plc.Engine, f *planFlags
 	return &settings{checker, checker.Options()}, nil
 }
 
-// serversStart lets a signal end the servers that are being started until done is called, and shows
-// on a terminal how many have started when that takes long.
+// serversStart lets a signal end the servers that are being started, and shows on a terminal how
+// many have started if that takes long, until done is called.
 func (env *environment) serversStart(names []string) (started func(string), done func()) {
 	graceful := env.graceful.Swap(true)
 	show := newStarting(env.stderr, len(names))
-	return show.one, func() {
+	return show.count, func() {
 		show.stop()
 		env.graceful.Store(graceful)
 	}

@@ -313,7 +313,7 @@ func fate(c *exec.CallResult) string {
 func why(c *exec.CallResult) string {
 	s := c.Reason
 	switch {
-	case c.Error != nil && c.Error.Code == string(c.Status): // which stands before it
+	case c.Error != nil && c.Error.Code == string(c.Status): // the status is shown already
 		s = c.Error.Message
 	case c.Error != nil && c.Status != exec.Skipped:
 		s = c.Error.Code + ": " + c.Error.Message

@@ -9,18 +9,18 @@ import (
 	"github.com/plc-lang/plc/internal/display"
 )
 
-// starting shows on a terminal how many MCP servers have started: a line that appears when it takes
-// longer than startingAfter, and is taken off the screen when all have. The nil starting shows
+// starting shows on a terminal how many MCP servers have started: a line that appears after
+// startingAfter, and is removed when all have. The nil starting shows
 // nothing.
 type starting struct {
 	screen *screen
 	all    int
-	ready  atomic.Int64
+	begun  atomic.Int64 // servers that have started, or failed to
 
 	quit, ended chan struct{}
 }
 
-// startingAfter is the time in which servers start as a rule.
+// startingAfter is the time after which the line appears: most servers start sooner.
 const startingAfter = time.Second
 
 // newStarting begins to show the start of servers; stop must follow. It returns nil when w is no
@@ -35,10 +35,10 @@ func newStarting(w io.Writer, servers int) *starting {
 	return s
 }
 
-// one takes note of a server that has started, or failed to.
-func (s *starting) one(string) {
+// count counts a server that has started, or failed to.
+func (s *starting) count(string) {
 	if s != nil {
-		s.ready.Add(1)
+		s.begun.Add(1)
 	}
 }
 
@@ -61,7 +61,7 @@ func (s *starting) show() {
 	tick := time.NewTicker(frame)
 	defer tick.Stop()
 	for {
-		s.screen.draw(nil, []display.Text{display.Sprintf("starting servers: %d of %d", s.ready.Load(), s.all)})
+		s.screen.draw(nil, []display.Text{display.Sprintf("starting servers: %d of %d", s.begun.Load(), s.all)})
 		select {
 		case <-s.quit:
 			s.screen.draw(nil, nil)

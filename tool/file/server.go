@@ -83,8 +83,8 @@ func (s *Server) Place(pin bool) (p tool.Place) {
 	return p
 }
 
-// written returns the command and its arguments as they are written: a secret is the name of the
-// environment variable that holds it.
+// written returns the command and its arguments as they are written. A secret is replaced by the
+// name of the environment variable or file that holds it, as in ${TOKEN}.
 func (s *Server) written() (words []string) {
 	var raw struct {
 		Command json.RawMessage

@@ -52,8 +52,8 @@ type Options struct {
 	Lock *Lock
 	// Offline starts no server that Lock has before one of its tools is called.
 	Offline bool
-	// OnStarted is called when a server has told its tools or failed to, by several goroutines at
-	// once; nil is not.
+	// OnStarted is called, by several goroutines at once, for each server that has listed its tools
+	// or failed to. Nil is not called.
 	OnStarted func(server string)
 }
 

@@ -13,8 +13,9 @@ import (
 )
 
 // The schemas of documents that the OpenAPI Initiative publishes, without their descriptions:
-// https://spec.openapis.org/oas/3.0/schema/2021-09-28 and …/3.1/schema/2022-10-07 or later. They
-// leave the schemas inside of a document open.
+// https://spec.openapis.org/oas/3.0/schema/2021-09-28 and
+// https://spec.openapis.org/oas/3.1/schema/2025-11-23. They leave the schemas inside of a document
+// open.
 var (
 	//go:embed openapi-3.0.json
 	text30 []byte
