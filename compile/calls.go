@@ -56,7 +56,7 @@ func (c *lowerer) lowerCall(d *draft, src *lang.Call) {
 	}
 	if d.Tool != nil {
 		d.Source = c.withDefaults(d)
-		c.checkFixed(d, d.Tool)
+		c.checkFixed(d)
 	}
 	c.findInstance(d)
 	c.lowerWrites(d)
@@ -154,39 +154,6 @@ func fillRest(rest, def *lang.Rest) {
 	}
 }
 
-// checkFixed checks a call's underscore members against what a tool fixes or
-// limits: its own, or one whose activity it picks.
-func (c *lowerer) checkFixed(d *draft, t *tool.Tool) {
-	def := t.Definition
-	if len(def.Fixed) == 0 && len(c.factsOf(t).required) == 0 {
-		return
-	}
-	own := d.Source.Node
-	for m := range own.Members() {
-		fixed, ok := def.Fixed[m.Name]
-		if !ok || fixed.Schema == nil || m.Name == "_output" || t != d.Tool && m.Name == "_activity" {
-			continue
-		}
-		if v := c.violations(fixed.Schema, m.Value.AppendJSON(nil)); len(v) > 0 {
-			f := c.errorf(diag.FixedByTool, m.Value.Loc(), "the tool %q does not allow this %s: %s", def.Name, m.Name, v[0].Message).
-				related(def.Loc, "declared here").in(d, "/"+m.Name)
-			if fixed.Const != nil {
-				f.replace(string(fixed.Const))
-			}
-		}
-	}
-	for _, name := range c.factsOf(t).required {
-		if _, ok := own.Member(name); ok {
-			continue
-		}
-		if fixed := def.Fixed[name]; fixed != nil && fixed.Const != nil {
-			continue
-		}
-		c.errorf(diag.FixedByTool, own.Loc(), "the tool %q wants a call to say %s", def.Name, name).
-			related(def.Loc, "declared here").in(d, "")
-	}
-}
-
 // lowerParams makes the template of the params.
 func (c *lowerer) lowerParams(d *draft) {
 	d.Params = c.template(d, d.Source.Params, false)
@@ -199,7 +166,7 @@ func (c *lowerer) checkParams(d *draft) {
 	if d.Target != nil && d.Target.Picked && !d.bad {
 		for _, o := range d.Target.Owners {
 			d.unfit = !c.checkArgs(d, o, d.Source.Params, d.Source.ToolNode, &d.Params, nil) || d.unfit
-			c.checkFixed(d, o)
+			c.checkPicked(d, o)
 		}
 	}
 	rest := d.Source.Rest
@@ -213,6 +180,7 @@ func (c *lowerer) checkParams(d *draft) {
 	d.fixed = rest.FallbackNode.IsZero()
 	for _, t := range d.Fallback.Target.meets() {
 		c.checkArgs(d, t, params, rest.Fallback.ToolNode, args, nil)
+		c.checkFallback(d, t)
 	}
 	d.fixed = false
 }
@@ -298,6 +266,12 @@ func (c *lowerer) lowerFallback(d *draft, src *lang.Rest) {
 		return
 	}
 	out := &Fallback{Target: target, Tool: t, Activity: target.Activity, Timeout: f.Timeout}
+	if def := c.factsOf(t).defaults; f.TimeoutNode.IsZero() && def != nil && def.Rest != nil {
+		out.Timeout = def.Rest.Timeout
+	}
+	if out.Timeout == 0 {
+		out.Timeout = target.Timeout
+	}
 	if out.Activity == nil {
 		out.Activity, _ = c.model(target)
 	}

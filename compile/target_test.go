@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -73,6 +74,67 @@ func TestTargetWords(t *testing.T) {
 		}
 		if got := x.Origin.String(); got != c.origin {
 			t.Errorf("%s: from %s, want %s", c.call, got, c.origin)
+		}
+	}
+}
+
+// What a tool fixes or limits of the members of calls holds for whoever does its work: calls that
+// pick its activity, and fallbacks.
+func TestFixedHoldsForBorrowedWork(t *testing.T) {
+	const tools = `{
+		"tools": {
+			"broken": {"effects": {"readOnly": true}},
+			"timed": {"properties": {"_timeout": {"const": "2s"}}, "effects": {"readOnly": true}},
+			"guarded": {"properties": {"_when": {"const": "†input.allowed"}, "_timeout": {"const": "2s"}}, "effects": {"readOnly": false}},
+			"alike": {"properties": {"_when": {"const": "†input.allowed"}, "_timeout": {"const": "2s"}}, "effects": {"readOnly": false}},
+			"limited": {"properties": {"_onFailure": {"enum": ["abort", "ask"]}, "_expect": {"const": "a number"}}, "effects": {"readOnly": true}},
+			"reasoned": {"properties": {"_reasoningForCall": {"type": "string"}}, "required": ["_reasoningForCall"], "effects": {"readOnly": true}}
+		},
+		"activities": {"broken": {"return": 1}, "timed": {"return": 1}, "guarded": {"return": 1}, "alike": {"return": 1}, "limited": {"return": 1}, "reasoned": {"return": 1}}
+	}`
+	const allowed = `"_when": "†input.allowed"`
+	for call, want := range map[string][]string{
+		`"_fallback": "guarded"`:                                              {`the tool "guarded" fixes that _when is "†input.allowed"`},
+		allowed + `, "_fallback": "guarded"`:                                  nil,
+		allowed + `, "_fallback": {"_tool": "guarded", "_timeout": "1h"}`:     {`the tool "guarded" does not allow this _timeout`},
+		`"_when": "†input.other", "_fallback": "guarded"`:                     {`the tool "guarded" does not allow this _when`},
+		`"_fallback": "timed"`:                                                nil,
+		`"_fallback": {"_tool": "broken", "_activity": "guarded"}`:            {`the tool "guarded" fixes that _when is`},
+		`"_activity": "guarded"`:                                              {`fixes that _timeout is "2s"`, `fixes that _when is`},
+		`"_activity": "guarded", "_timeout": "3s", "_when": "†input.allowed"`: {`does not allow this _timeout`},
+		`"_activity": "guarded", "_timeout": "2s", "_when": "†input.allowed"`: nil,
+		`"_activity": "limited", "_onFailure": "skip", "_expect": "a number"`: {`does not allow this _onFailure`},
+		`"_activity": "limited", "_expect": "a number"`:                       nil,
+		`"_fallback": "limited", "_expect": "a number", "_onFailure": "skip"`: {`does not allow this _onFailure`},
+		`"_activity": "reasoned"`:                                             {`wants a call to say _reasoningForCall`},
+		`"_fallback": "reasoned"`:                                             nil,
+	} {
+		_, findings := compiledWith(t, tools, `[{"type": "input", "input": {"allowed": true, "other": true}}, {"type": "plan", "plan": [{"_tool": "broken", `+call+`}]}]`, compile.Options{})
+		checkMessages(t, call, findings, want)
+	}
+	prog, findings := compiledWith(t, tools, `[{"type": "input", "input": {"allowed": true}}, {"type": "plan", "plan": [{"_tool": "alike", "_activity": "guarded"}, {"_tool": "broken", "_fallback": "timed"}]}]`, compile.Options{})
+	checkMessages(t, "a tool that fixes the same", findings, nil)
+	if got := prog.Calls[1].Fallback.Timeout; got != 2*time.Second {
+		t.Errorf("the fallback has the timeout %s, want that of its tool, 2s", got)
+	}
+}
+
+// checkMessages wants an error with each of these texts, and no other.
+func checkMessages(t *testing.T, name string, findings diag.List, want []string) {
+	t.Helper()
+	var got []string
+	for _, f := range findings {
+		if f.Severity == diag.Error {
+			got = append(got, f.Message)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d errors, want %d: %q", name, len(got), len(want), got)
+		return
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("%s: got %q, want %q", name, got[i], want[i])
 		}
 	}
 }

@@ -299,7 +299,7 @@ func (p *parser) fallback(m Member) *Fallback {
 		case "_activity":
 			f.Activity, f.ActivityNode = p.activity(x)
 		case "_timeout":
-			f.Timeout = p.timeout(x)
+			f.Timeout, f.TimeoutNode = p.timeout(x), x.Value
 		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime":
 		default:
 			if strings.HasPrefix(x.Name, "_") {

@@ -193,6 +193,7 @@ type Fallback struct {
 	Activity     string
 	ActivityNode Node
 	Timeout      Duration
+	TimeoutNode  Node
 }
 
 // Approve is a call's _approve.
