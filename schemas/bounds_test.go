@@ -381,3 +381,24 @@ func TestMismatchOfHugeValues(t *testing.T) {
 		}
 	}
 }
+
+// The library, which compares numbers as fractions, is not asked to look for many values in a list
+// of many: that took minutes.
+func TestLibraryIsNotAskedForTooMuch(t *testing.T) {
+	for _, of := range []string{`%d`, `{"x":%d}`, `[[%d]]`} {
+		for n, want := range map[int]bool{100: false, 3000: true} {
+			s, err := Compile([]byte(`{"items":{"enum":[`+parts(n, of)+`]}}`), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw := []byte("[" + parts(n, strings.ReplaceAll(of, "%d", "-1%d")) + "]")
+			v, err := parseValue(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tooMuchWork(nil, s.node, &v, len(raw)); got != want {
+				t.Errorf("%d times %s: too much work is %t", n, of, got)
+			}
+		}
+	}
+}

@@ -216,7 +216,7 @@ func (k *keywords) values() {
 		if e.kind != kindArray {
 			k.wrong("enum", "a list", e)
 		}
-		k.node.enum, k.node.hasEnum = e.kids, true
+		k.node.enum, k.node.hasEnum, k.node.enumWork = e.kids, true, e.compared()
 		if len(e.kids) > 16 {
 			k.node.enumSet = make(map[string]struct{}, len(e.kids))
 			for i := range e.kids {

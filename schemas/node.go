@@ -48,6 +48,7 @@ type ofValues struct {
 	enum     []value
 	hasEnum  bool
 	enumSet  map[string]struct{} // by canonical text, when they are many
+	enumWork int                 // what it costs the library to look for a value in it; see count
 	konst    *value
 	examples []value // and the default
 }

@@ -221,7 +221,7 @@ func tooMuchWork(m *Meter, n *node, v *value, bytes int) bool {
 }
 
 func count(n *node, v *value, left *int) {
-	*left -= 1 + len(v.kids) + (len(n.enum)+len(n.required))/8
+	*left -= 1 + len(v.kids) + (n.enumWork+len(n.required))/8
 	if v.kind == kindString && n.pattern != nil {
 		n.pattern.count(v.text, left)
 	}
@@ -245,6 +245,19 @@ func count(n *node, v *value, left *int) {
 			count(c, &v.kids[i], left)
 		}
 	}
+}
+
+// compared returns what it costs the library to compare the value with another one: it makes two
+// fractions of two numbers.
+func (v *value) compared() int {
+	work := 1
+	if v.kind == kindNumber {
+		work = 32
+	}
+	for i := range v.kids {
+		work += v.kids[i].compared()
+	}
+	return work
 }
 
 // insideAt lists the schemas that n may apply to the i-th member or element of v.
