@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
@@ -111,7 +112,7 @@ func boundLines(lines []byte) json.RawMessage {
 			continue
 		}
 		if jsonscan.Check(text, jsonscan.Limits{}) == nil {
-			all[strconv.Itoa(i+1)] = json.RawMessage(text)
+			all[strconv.Itoa(i+1)] = report.Spelled(text)
 		} else {
 			all[strconv.Itoa(i+1)] = string(text)
 		}

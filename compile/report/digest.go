@@ -116,7 +116,7 @@ func (m *manifest) program(dst []byte, p *compile.Program) []byte {
 func appendRest(dst []byte, p *compile.Program) []byte {
 	initial := []byte{'{'}
 	for _, kind := range slices.Sorted(maps.Keys(p.Initial)) {
-		initial = appendMember(initial, kind, string(appendSpelled(nil, p.Initial[kind])))
+		initial = appendMember(initial, kind, string(Spelled(p.Initial[kind])))
 	}
 	dst = appendMember(dst, "initial", string(append(initial, '}')))
 	all := []byte{'{'}
@@ -138,7 +138,7 @@ func appendRest(dst []byte, p *compile.Program) []byte {
 	for _, in := range p.Instances {
 		own := []byte{'{'}
 		for _, kind := range slices.Sorted(maps.Keys(in.Own)) {
-			own = appendMember(own, kind, string(appendSpelled(nil, in.Own[kind])))
+			own = appendMember(own, kind, string(Spelled(in.Own[kind])))
 		}
 		instances = append(instances, "["+jsonscan.Quote(in.Name)+","+string(append(own, '}'))+"]")
 	}
@@ -452,8 +452,9 @@ func appendNumber(dst []byte, text string) []byte {
 	return append(append(append(dst, `{"†spelled":`...), jsonscan.Quote(text)...), '}')
 }
 
-// appendSpelled appends a value with its numbers as appendNumber does.
-func appendSpelled(dst []byte, raw json.RawMessage) []byte {
+// Spelled returns a value as a manifest has those that tools are given: a number that is spelled in
+// another way than the canonical one, such as 5.00, differs from the number 5.
+func Spelled(raw json.RawMessage) (dst json.RawMessage) {
 	lex := jsonscan.Lexer{Text: raw}
 	for {
 		switch lex.Next() {
