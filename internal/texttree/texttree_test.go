@@ -37,6 +37,9 @@ func TestYAML(t *testing.T) {
 		{"a: 1\n---\nb: 2", strict, "0: there are several documents in the file, and one is read"},
 		{"# nothing", strict, "0: there is nothing in the file"},
 		{"a:\n\tb: 1", strict, "3: a tab: YAML is indented by spaces"},
+		{"a: b # c\u2028d: e", strict, `8: the character U+2028 ends a line in YAML 1.1 and not in YAML 1.2; write \u2028 in double quotes, or leave it out`},
+		{"a: b # c\u0085d: e", strict, `8: the character U+0085 ends a line in YAML 1.1 and not in YAML 1.2; write \u0085 in double quotes, or leave it out`},
+		{`a: "b\u2028c"`, strict, "{\"a\":\"b\\u2028c\"}"},
 		{"a: \xff", strict, "0: the text is not UTF-8"},
 	} {
 		if got := outcome(c.y.Parse([]byte(c.text))); got != c.want {

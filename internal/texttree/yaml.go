@@ -1,6 +1,7 @@
 package texttree
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,13 +18,12 @@ type YAML struct {
 	// What names the texts in messages: "tool files".
 	What string
 	// MaxDepth limits how deep values may nest. MaxNodes and MaxBytes limit the number of values
-	// and their length as JSON, aliases written out; 0 is no limit. MaxNodes and MaxBytes bound how
-	// many values there are and how long they are as JSON, aliases written out; 0 is no bound.
+	// and their length as JSON, aliases written out; 0 is no limit.
 	MaxDepth, MaxNodes, MaxBytes int
 	// Aliases are read, each as the value that it names.
 	Aliases bool
-	// Loose ignores tags that YAML does not define, and takes the name of a member as it is
-	// written, be it a number, true or null.
+	// Loose ignores tags that YAML does not define, takes the name of a member as it is written, be
+	// it a number, true or null, and takes the ends of lines that only YAML 1.1 has.
 	Loose bool
 	// Numbers that JSON would not write so (0x1F, 1_000, .5) are read.
 	Numbers bool
@@ -35,6 +35,11 @@ func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
 	r := &yamlReader{YAML: y, at: newPositions(text, BOM(text)), anchors: map[*yaml.Node]anchor{}}
 	if !utf8.Valid(text) {
 		return nil, &jsonscan.Error{Message: "the text is not UTF-8"}
+	}
+	if at := foreignBreak(text); at >= 0 && !y.Loose {
+		c, _ := utf8.DecodeRune(text[at:])
+		return nil, &jsonscan.Error{Kind: jsonscan.Foreign, Offset: at, Message: fmt.Sprintf(
+			"the character %U ends a line in YAML 1.1 and not in YAML 1.2; write \\u%04X in double quotes, or leave it out", c, c)}
 	}
 	var doc yaml.Node
 	if err := yaml.Load(text[BOM(text):], &doc); err != nil {
@@ -49,6 +54,10 @@ func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
 	}
 	return n, nil
 }
+
+// foreignBreak returns the place of the first character that ends a line for some readers of YAML
+// and not for others, so that what is a comment for one of them is not for the other; -1 is none.
+func foreignBreak(text []byte) int { return bytes.IndexAny(text, "\u0085\u2028\u2029") }
 
 // yamlReader turns the nodes of the library into ours.
 type yamlReader struct {
