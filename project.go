@@ -111,16 +111,28 @@ func ProjectPolicy(p *file.Project) []Source {
 	return []Source{{Name: ProjectName + " policy", Text: `{"policy": ` + string(p.Policy) + "}"}}
 }
 
-// ProjectDigest returns a digest of a project file and of the files that it names, as hexadecimal:
-// what somebody who trusts it has trusted. A file that can't be read counts as one that is empty.
+// ProjectDigest returns a digest of a project file, of the files that it names, and of the OpenAPI
+// documents that these name, as hexadecimal: what somebody who trusts it has trusted. A file that
+// can't be read counts as one that is empty.
 func ProjectDigest(name string, p *file.Project) string {
 	sum := sha256.New()
-	for _, file := range slices.Concat([]string{name}, p.Tools, p.MCP, []string{p.Lock}) {
-		text, _ := os.ReadFile(file)
-		if file == math.Name {
+	add := func(name string) []byte {
+		text, _ := os.ReadFile(name)
+		if name == math.Name {
 			text = nil
 		}
-		fmt.Fprintf(sum, "%q %d\n%s", filepath.Base(file), len(text), text)
+		fmt.Fprintf(sum, "%q %d\n%s", filepath.Base(name), len(text), text)
+		return text
+	}
+	add(name)
+	for _, tools := range p.Tools {
+		f, _ := file.Read(diag.NewFile(tools, add(tools)))
+		for _, document := range f.Documents() {
+			add(File(tools).beside(document))
+		}
+	}
+	for _, other := range slices.Concat(p.MCP, []string{p.Lock}) {
+		add(other)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

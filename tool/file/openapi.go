@@ -211,6 +211,23 @@ func (b *builder) service(f *File, s *service) []*tool.Tool {
 	return tools
 }
 
+// Documents returns the names of the OpenAPI documents that the file names, as it writes them, in
+// order and each once.
+func (f *File) Documents() (names []string) {
+	all := slices.Clone(f.services)
+	for _, a := range f.Activities {
+		if a.service != nil {
+			all = append(all, a.service)
+		}
+	}
+	for _, s := range all {
+		if s.spec.Node != nil && s.spec.Kind == texttree.String && !slices.Contains(names, s.spec.Str) {
+			names = append(names, s.spec.Str)
+		}
+	}
+	return names
+}
+
 // spec is an OpenAPI document that was read, once for all that use it.
 type spec struct {
 	doc *openapi.Document
