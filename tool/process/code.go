@@ -41,6 +41,9 @@ func codeFlagOf(command []string, i int) string {
 			return command[k]
 		}
 	}
+	if kind.operand > 0 && kind.isOperand(command[1:i+1]) {
+		return programName(command[0])
+	}
 	return ""
 }
 
@@ -52,7 +55,17 @@ type interpreter struct {
 	values  []string // flags that take the next argument
 	free    int      // how many other arguments the flag may stand behind: su ada -c
 	slash   bool     // flags begin with / as well
+	// operand is the argument that is code or a program, counted from 1 without flags; 0 is none.
+	// With more all behind it are code as well.
+	operand int
+	more    bool
 }
+
+// awk and sed take their first operand as code, unless a flag gives it.
+var (
+	awk = interpreter{letters: "e", words: []string{"--source"}, values: []string{"-v", "-F", "-f"}, operand: 1}
+	sed = interpreter{letters: "e", words: []string{"--expression"}, values: []string{"-f", "-l"}, operand: 1}
+)
 
 var shell = interpreter{
 	letters: "c", inside: "c", words: []string{"--command"},
@@ -72,9 +85,9 @@ var interpreters = map[string]interpreter{
 	"cmd":        {letters: "ck", words: []string{"/c", "/k", "/r"}, slash: true},
 	"powershell": {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
 	"pwsh":       {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
-	"python":     {letters: "c", values: []string{"-W", "-X", "-Q"}},
-	"pypy":       {letters: "c", values: []string{"-W", "-X"}},
-	"perl":       {letters: "eE", values: []string{"-I", "-M", "-m"}},
+	"python":     {letters: "cm", values: []string{"-W", "-X", "-Q"}},
+	"pypy":       {letters: "cm", values: []string{"-W", "-X"}},
+	"perl":       {letters: "eEMm", values: []string{"-I"}},
 	"ruby":       {letters: "e", values: []string{"-I", "-r", "-C", "-E"}},
 	"node":       {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C", "--loader"}},
 	"nodejs":     {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C"}},
@@ -84,8 +97,17 @@ var interpreters = map[string]interpreter{
 	"lua":        {letters: "e", values: []string{"-l"}}, "luajit": {letters: "e", values: []string{"-l"}},
 	"ipython": {letters: "c", words: []string{"--command"}}, "tsx": {letters: "ep", words: []string{"--eval", "--print"}},
 	"r": {letters: "e"}, "julia": {letters: "eE", words: []string{"--eval", "--print"}, values: []string{"-L", "-p", "-t"}},
-	"elixir": {letters: "e", words: []string{"--eval"}}, "groovy": {letters: "e"}, "gawk": {letters: "e", words: []string{"--source"}, values: []string{"-v", "-F"}},
-	"emacs":   {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
+	"elixir": {letters: "e", words: []string{"--eval"}}, "groovy": {letters: "e"},
+	"emacs": {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
+	"awk":   awk, "gawk": awk, "mawk": awk, "nawk": awk, "sed": sed, "gsed": sed,
+	"find":  {words: []string{"-exec", "-execdir", "-ok", "-okdir"}, free: 99},
+	"env":   {letters: "S", words: []string{"--split-string"}, values: []string{"-u", "-C"}, operand: 1},
+	"xargs": {values: []string{"-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"}, operand: 1},
+	"sudo":  {values: []string{"-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T"}, operand: 1}, "doas": {values: []string{"-u", "-C"}, operand: 1},
+	"nohup": {operand: 1}, "setsid": {operand: 1}, "nice": {values: []string{"-n"}, operand: 1},
+	"timeout": {values: []string{"-k", "-s"}, operand: 2}, "chroot": {operand: 2},
+	"ssh":  {values: strings.Fields("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), operand: 2, more: true},
+	"eval": {operand: 1, more: true}, "watch": {values: []string{"-n"}, operand: 1, more: true},
 	"rscript": {letters: "e", words: []string{"--eval"}}, "osascript": {letters: "e"}, "tclsh": {letters: "c"},
 }
 
@@ -116,6 +138,40 @@ func (n interpreter) reaches(args []string, free int) bool {
 		}
 	}
 	return free >= 0
+}
+
+// isOperand reports whether the last of these arguments is the operand that is code, or one behind it.
+// A flag of code, and an -f, have it in its place; assignments, as env has them, are none.
+func (n interpreter) isOperand(args []string) bool {
+	count := 0
+	for i, a := range args {
+		switch {
+		case strings.HasPrefix(a, "-"):
+			name, _, _ := strings.Cut(a, "=")
+			if n.isCode(name) || n.codeInFile(name) {
+				return false
+			}
+		case i > 0 && n.takesNext(args[i-1]), isAssignment(a):
+		default:
+			count++
+		}
+	}
+	last := args[len(args)-1]
+	if strings.HasPrefix(last, "-") || isAssignment(last) || len(args) > 1 && n.takesNext(args[len(args)-2]) {
+		return false
+	}
+	return count == n.operand || n.more && count > n.operand
+}
+
+// codeInFile reports whether a flag names a file of code.
+func (n interpreter) codeInFile(flag string) bool {
+	return flag == "--file" || n.takesNext("-f") && len(flag) > 1 && flag[1] == 'f'
+}
+
+// isAssignment reports whether an argument begins as the assignment of a variable.
+func isAssignment(a string) bool {
+	name, _, ok := strings.Cut(a, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "{}$/ ")
 }
 
 // takesNext reports whether a flag takes the next argument, also as the last of several: -euo.

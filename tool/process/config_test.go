@@ -47,6 +47,19 @@ func TestNewRefuses(t *testing.T) {
 		{Config{Command: []string{"bash", "-euo", "pipefail", "-c", "{p}"}}, "run as code"},
 		{Config{Command: []string{"julia", "-e", "{p}"}}, "run as code"},
 		{Config{Command: []string{"bash", "-c", "-e", "{p}"}}, "run as code"},
+		{Config{Command: []string{"awk", "{p}"}}, "after awk a param would be run as code"},
+		{Config{Command: []string{"awk", "-F", ",", "{p}", "a.csv"}}, "after awk a param would be run as code"},
+		{Config{Command: []string{"gawk", "-e", "{p}"}}, "run as code"},
+		{Config{Command: []string{"sed", "-n", "s/{p}/x/"}}, "after sed a param would be run as code"},
+		{Config{Command: []string{"sed", "-e", "{p}", "a"}}, "run as code"},
+		{Config{Command: []string{"perl", "-M{p}", "a.pl"}}, "run as code"},
+		{Config{Command: []string{"python3", "-m", "{p}"}}, "run as code"},
+		{Config{Command: []string{"find", ".", "-name", "x", "-exec", "{p}", ";"}}, "run as code"},
+		{Config{Command: []string{"env", "A=1", "{p}"}}, "run as code"},
+		{Config{Command: []string{"sudo", "-u", "ada", "{p}"}}, "run as code"},
+		{Config{Command: []string{"timeout", "5", "{p}"}}, "run as code"},
+		{Config{Command: []string{"nohup", "xargs", "-n", "1", "{p}"}}, "run as code"},
+		{Config{Command: []string{"ssh", "-p", "22", "host", "ls", "{p}"}}, "run as code"},
 		{Config{Command: []string{"bash", "-cx", "{p}"}}, "run as code"},
 		{Config{Command: []string{"env", "A=1", "bash", "--norc", "-lc", "{p}"}}, "run as code"},
 		{Config{Command: []string{"python3", "-c{p}"}}, "run as code"},
@@ -114,5 +127,29 @@ func TestEnvironment(t *testing.T) {
 	want := []string{"PATH=/bin", "HOME=/h", "LC_TIME=C", "AWS_KEY=s", "AWS_ID=i", "A=1", "B=2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A param may be an argument of a program that another one starts, and a file of an interpreter.
+func TestNewTakesArguments(t *testing.T) {
+	for _, command := range [][]string{
+		{"awk", "-v", "n={p}", "END {{ print n }}"},
+		{"awk", "-f", "count.awk", "{p}"},
+		{"awk", "END {{ print NR }}", "{p}"},
+		{"sed", "-n", "$=", "{p}"},
+		{"sed", "-e", "s/a/b/", "{p}"},
+		{"sed", "--file=a.sed", "{p}"},
+		{"perl", "-Mstrict", "a.pl", "{p}"},
+		{"python3", "-m", "json.tool", "{p}"},
+		{"find", "{p}", "-name", "x", "-exec", "rm", "{{}}", ";"},
+		{"env", "A={p}", "printenv"},
+		{"env", "A=1", "grep", "{p}"},
+		{"timeout", "{p}", "sleep", "1"},
+		{"xargs", "-n", "1", "rm", "{p}"},
+		{"nice", "-n", "5", "make", "{p}"},
+	} {
+		if _, err := New(Config{Command: command}); err != nil {
+			t.Errorf("%q: %v", command, err)
+		}
 	}
 }
