@@ -107,6 +107,10 @@ type askedAt struct{ instance, path string }
 // the plan must not run.
 func (p *Plan) Begin(ctx context.Context) (*Run, error) { return p.begin(ctx, "") }
 
+// BeginAs does what Begin does for a run with an id that the caller chose, such as exec.IDOf
+// returns. The error is a *journal.ExistsError when the store has a run with it.
+func (p *Plan) BeginAs(ctx context.Context, id string) (*Run, error) { return p.begin(ctx, id) }
+
 // begin begins a run with this id; "" makes one.
 func (p *Plan) begin(ctx context.Context, id string) (*Run, error) {
 	if err := p.Err(); err != nil {

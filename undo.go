@@ -3,7 +3,6 @@ package plc
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,13 +63,7 @@ const (
 
 // undoID returns the id of the run that undoes a run: the same each time, so that there is one.
 func undoID(run string) string {
-	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	sum := sha256.Sum256([]byte("undo " + run))
-	id := []byte(run[:min(10, len(run))])
-	for _, b := range sum[:16] {
-		id = append(id, digits[b&31])
-	}
-	return string(id)
+	return run[:min(10, len(run))] + exec.IDOf("undo " + run)[:16]
 }
 
 // notUndone returns an error for a run that was undone.

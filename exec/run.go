@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -288,19 +289,29 @@ func (e *CancelError) Error() string {
 // NewID returns a new id for a run: see Options.ID.
 func NewID() string { return newID(time.Now()) }
 
-// newID returns a run's id: time and randomness in Crockford's base 32, so that ids sort by
-// time (the layout of a ULID).
+// IDOf returns an id for a run that follows from a text, so that of all who begin a run with it, on
+// whatever machine, a store lets one.
+func IDOf(text string) string {
+	id, sum := make([]byte, 0, 26), sha256.Sum256([]byte(text))
+	for _, b := range sum[:26] {
+		id = append(id, idDigits[b&31])
+	}
+	return string(id)
+}
+
+const idDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // Crockford's base 32
+
+// newID returns a run's id: time and randomness, so that ids sort by time (the layout of a ULID).
 func newID(now time.Time) string {
-	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	id := make([]byte, 0, 26)
 	for ms, i := uint64(now.UnixMilli()), 0; i < 10; i++ {
-		id = append(id, digits[ms&31])
+		id = append(id, idDigits[ms&31])
 		ms >>= 5
 	}
 	slices.Reverse(id)
 	for range 2 {
 		for r, i := rand.Uint64(), 0; i < 8; i++ {
-			id = append(id, digits[r&31])
+			id = append(id, idDigits[r&31])
 			r >>= 5
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,8 +21,7 @@ import (
 // The labels of runs that were started here.
 const (
 	startedBy  = "by"          // who started it
-	keyLabel   = "key"         // digest of the caller and the header Idempotency-Key
-	keyedLabel = "key-request" // digest of what was sent with the key
+	keyedLabel = "key-request" // digest of what was sent with an Idempotency-Key
 )
 
 // A Summary is what is known of a run at a glance.
@@ -68,7 +68,7 @@ func (s *Server) summary(sum *journal.Summary) Summary {
 // reserved reports whether callers may not set a label.
 func reserved(name string) bool {
 	switch name {
-	case runner.Label, startedBy, keyLabel, keyedLabel, "given":
+	case runner.Label, startedBy, keyedLabel, "given":
 		return true
 	}
 	return false
@@ -185,32 +185,49 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 		}
 		spec.Labels[name] = value
 	}
+	id := exec.NewID()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		s.keys.Lock()
-		defer s.keys.Unlock()
-		label, request := hashOf(c.name+"\x00"+key), hashOf(string(body))
-		old, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Labels: map[string]string{keyLabel: label}, Limit: 1})
-		switch {
+		id = exec.IDOf("POST /v1/runs\x00" + c.name + "\x00" + key)
+		spec.Labels[keyedLabel] = hashOf(string(body))
+		switch started, err := s.startedAs(r.Context(), id, spec.Labels[keyedLabel]); {
 		case err != nil:
 			return "", false, err
-		case len(old) > 0 && old[0].Labels[keyedLabel] != request:
-			return "", false, badf(http.StatusUnprocessableEntity, "another request was sent with this Idempotency-Key")
-		case len(old) > 0:
-			return old[0].Run, false, nil
+		case started:
+			return id, false, nil
 		}
-		spec.Labels[keyLabel], spec.Labels[keyedLabel] = label, request
 	}
-	j, err := s.runs.Begin(c.name, func(ctx context.Context) (*plc.Run, error) {
+	_, err = s.runs.Begin(c.name, func(ctx context.Context) (*plc.Run, error) {
 		p, err := s.opts.Engine.Prepare(ctx, spec)
 		if err != nil {
 			return nil, err
 		}
-		return p.Begin(ctx)
+		return p.BeginAs(ctx, id)
 	})
-	if err != nil {
-		return "", false, err
+	var exists *journal.ExistsError
+	if errors.As(err, &exists) { // another request with the key, to this server or another one, was first
+		started, err := s.startedAs(r.Context(), id, spec.Labels[keyedLabel])
+		if err == nil && !started {
+			err = badf(http.StatusConflict, "the run that this Idempotency-Key started was deleted")
+		}
+		return id, false, err
 	}
-	return j.ID, true, nil
+	return id, true, err
+}
+
+// startedAs reports whether a run was started with an id that follows from a key. The error says
+// when it was for another request.
+func (s *Server) startedAs(ctx context.Context, id, request string) (bool, error) {
+	sum, err := s.opts.Engine.Summary(ctx, id)
+	var missing *journal.MissingError
+	switch {
+	case errors.As(err, &missing):
+		return false, nil
+	case err != nil:
+		return false, err
+	case sum.Labels[keyedLabel] != request:
+		return false, badf(http.StatusUnprocessableEntity, "another request was sent with this Idempotency-Key")
+	}
+	return true, nil
 }
 
 // document answers with all that is known of a run.

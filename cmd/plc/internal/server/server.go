@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
-	"sync"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -50,8 +49,6 @@ type Server struct {
 	runs    *runner.Runner
 	codes   codes
 	handler http.Handler
-
-	keys sync.Mutex // held while a run is started under a key
 }
 
 // New returns a server, which resumes the runs that the one before it left in the store. The error

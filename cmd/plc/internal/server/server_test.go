@@ -39,6 +39,7 @@ type rig struct {
 	router routers.Router
 	tokens *Tokens
 	admin  string // a token with all roles
+	store  string // its file
 }
 
 func (g *rig) tools() []*tool.Tool {
@@ -70,7 +71,8 @@ func (g *rig) tools() []*tool.Tool {
 func newRig(t *testing.T, o Options) *rig {
 	t.Helper()
 	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}}
-	g.open(filepath.Join(t.TempDir(), "runs.db"), o)
+	g.store = filepath.Join(t.TempDir(), "runs.db")
+	g.open(g.store, o)
 	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
 	if err == nil {
 		err = doc.Validate(t.Context())
@@ -351,15 +353,21 @@ func TestLazyPlan(t *testing.T) {
 	}
 }
 
-// Of many requests with one key, one starts a run.
+// Of many requests with one key to servers that share a store, one starts a run.
 func TestIdempotencyKey(t *testing.T) {
 	g := newRig(t, Options{})
+	other := &rig{t: t, gate: g.gate, tokens: g.tokens, router: g.router, admin: g.admin}
+	other.open(g.store, Options{})
 	body := object{"plan": []object{{"_tool": "double", "n": 1}}}
 	var got sync.Map
 	var wait sync.WaitGroup
-	for range 10 {
+	for i := range 20 {
 		wait.Go(func() {
-			_, _, text := g.send(g.admin, "POST", "/v1/runs", body, "Idempotency-Key", "k")
+			to := g
+			if i%2 == 1 {
+				to = other
+			}
+			_, _, text := to.send(g.admin, "POST", "/v1/runs", body, "Idempotency-Key", "k")
 			var s Summary
 			if err := json.Unmarshal(text, &s); err != nil {
 				t.Error(err)
