@@ -193,7 +193,8 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	if c.Findings.HasErrors() { // what a tool file fails to implement is a fault of its own
 		more = slices.DeleteFunc(more, func(f diag.Finding) bool { return f.Code == diag.NobodyMakesIt })
 	}
-	findings = append(append(findings, more...), c.checkUndo(prog)...)
+	findings = append(findings, more...)
+	findings = append(findings, c.checkUndo(prog)...)
 	findings.Sort()
 	if c.lines != nil && !findings.HasErrors() {
 		findings = append(findings, checkInstances(opts.Context, c.lines, prog)...)
@@ -298,7 +299,8 @@ func (p *Plan) Fixes() (sure diag.List) {
 	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
 	for i := range p.Findings {
 		f := p.Findings[i].Origin()
-		if f.Fix != nil && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() && f.Code != diag.MixedOperators {
+		choice := f.Code == diag.MixedOperators || f.Code == diag.NoReturn && f.Severity == diag.Info
+		if f.Fix != nil && !choice && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() {
 			sure = append(sure, f)
 		}
 	}
@@ -326,7 +328,7 @@ func (p *Plan) Manifest() report.Manifest {
 		maps.Copy(servers, f.MCPServers)
 	}
 	bound := map[string]json.RawMessage{
-		"flags": p.checker.spec.bound(p.checker.exec), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
+		"flags": p.checker.spec.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
 	}
 	if p.checker.Flow != nil {
 		bound["flow"] = encoded(p.checker.Flow)

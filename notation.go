@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/notations"
@@ -25,6 +26,7 @@ func Notations() []string { return append([]string{"plan", answerNotation}, nota
 type planReader struct {
 	name    string
 	answer  bool              // a model's raw answer
+	undo    bool              // a plan that undoes a run
 	foreign *dialect.Notation // nil: our own
 	tools   *tool.Catalogue   // for notations whose params have no names
 }
@@ -39,6 +41,8 @@ func readerOf(from string) (*planReader, error) {
 		return &planReader{name: "plan"}, nil
 	case answerNotation:
 		return &planReader{name: from, answer: true}, nil
+	case undoNotation:
+		return &planReader{name: from, undo: true}, nil
 	}
 	return nil, &SpecError{"from", fmt.Sprintf("%q: it is one of %s", from, strings.Join(Notations(), ", "))}
 }
@@ -58,7 +62,11 @@ func (r *planReader) parse(src *diag.File) (*lang.Document, diag.List) {
 	if r.foreign != nil {
 		return r.foreign.Parse(src, &dialect.Options{Params: r.params, Results: r.results, Kinds: r.kinds})
 	}
-	return lang.Parse(src, &lang.Options{Answer: r.answer, YAML: yaml.Read})
+	doc, findings := lang.Parse(src, &lang.Options{Answer: r.answer, YAML: yaml.Read})
+	if r.undo {
+		undo.Prepare(doc)
+	}
+	return doc, findings
 }
 
 // fields returns the names that data sets have for a plan in this notation; none for notations

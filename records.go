@@ -301,7 +301,8 @@ func (e *Engine) RejectPlan(ctx context.Context, run, reason string) error {
 
 // Cancel ends a run. One that nobody executes has ended when Cancel returns. The process that
 // executes a run is asked to end it, and does so soon: calls that have begun are cancelled. A
-// cancelled run can be resumed.
+// cancelled run can be resumed; one that is to be undone when it ends badly is undone, by whoever
+// resumes it if nobody executes it.
 func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	store, err := e.records()
 	if err != nil {
@@ -311,15 +312,34 @@ func (e *Engine) Cancel(ctx context.Context, run, reason string) error {
 	if err != nil {
 		return err
 	}
-	if !sum.Finished.IsZero() && sum.Holder == nil {
+	if (!sum.Finished.IsZero() || isUndone(sum.Status)) && sum.Holder == nil {
 		return fmt.Errorf("the run %s has ended already (it is %s)", sum.Run, sum.Status)
 	}
-	err = e.endRun(ctx, run, exec.Cancelled, (&exec.CancelError{Reason: reason}).Error())
+	err = e.cancelHeld(ctx, store, run, (&exec.CancelError{Reason: reason}).Error())
 	var held *journal.HeldError
 	if errors.As(err, &held) {
 		return store.Cancel(ctx, run, reason)
 	}
 	return err
+}
+
+// cancelHeld ends a run that nobody executes.
+func (e *Engine) cancelHeld(ctx context.Context, store journal.Store, run, reason string) error {
+	p, err := e.PlanOf(ctx, run)
+	if err != nil || p.execOptions().OnFailure != exec.Undo {
+		return e.endRun(ctx, run, exec.Cancelled, reason)
+	}
+	held, err := store.Resume(ctx, run)
+	if err != nil {
+		return err
+	}
+	digest, err := journal.EndDigest(ctx, store, run)
+	if err == nil {
+		ev := exec.UndoingOf(exec.Cancelled, reason)
+		ev.Time, ev.Run, ev.Digest = time.Now(), run, digest
+		held.Append(&ev)
+	}
+	return errors.Join(err, held.Close())
 }
 
 // endRun records that a run which nobody executes has ended.
@@ -344,7 +364,7 @@ func OldRuns(now time.Time) journal.Collect {
 // EndedStatuses returns the statuses of runs that have ended: nobody would resume them, unless they
 // failed or were cancelled.
 func EndedStatuses() []exec.Status {
-	return []exec.Status{exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected}
+	return []exec.Status{exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, exec.Undone, exec.UndoneInPart}
 }
 
 // Collect deletes runs from the store, with all that they were given and what no other run was

@@ -65,14 +65,35 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if sum.Status == exec.Rejected {
 		return nil, &RejectedError{sum.Run, sum.Reason}
 	}
+	if sum.Labels[undoesLabel] != "" {
+		return e.continueUndoing(ctx, store, sum, c)
+	}
 	record, err := store.Resume(ctx, sum.Run)
 	if err != nil {
 		return nil, err
 	}
-	if err := notUndone(ctx, store, sum.Run); err != nil { // now that nobody can undo it
+	if sum, err = e.mayContinue(ctx, store, sum.Run, &c); err != nil { // now that nobody can undo it
 		return nil, errors.Join(err, record.Close())
 	}
-	return e.continueHeld(ctx, record, sum, c)
+	r, err := e.continueHeld(ctx, record, sum, c)
+	if err != nil {
+		return nil, err
+	}
+	r.undone = sum.Status == exec.Undoing
+	return r, nil
+}
+
+// mayContinue returns the summary of a run that is held, or an *UndoneError when the run does not go
+// on. One that is to be undone goes on with that.
+func (e *Engine) mayContinue(ctx context.Context, store journal.Store, run string, c *Change) (*journal.Summary, error) {
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if sum.Status == exec.Undoing && c.Plan.isZero() {
+		return sum, nil
+	}
+	return sum, notUndone(ctx, store, sum)
 }
 
 // continueHeld continues a run whose record is held. It releases the record if there is an
@@ -269,7 +290,7 @@ func (e *Engine) replay(ctx context.Context, store journal.Store, run string, in
 	if err := w.Plan.readLines(); err != nil {
 		return nil, err
 	}
-	opts := *w.Plan.checker.exec
+	opts := w.Plan.execOptions()
 	if opts.Record, err = store.Reader(ctx, run); err != nil {
 		return nil, err
 	}
@@ -314,7 +335,11 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := notUndone(ctx, store, f.Run); err != nil {
+	from, err := store.Summary(ctx, f.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := notUndone(ctx, store, from); err != nil {
 		return nil, err
 	}
 	how := &journal.Fork{Run: f.Run, At: f.At, Instance: f.Instance, Set: maps.Clone(p.checker.session.sets)}

@@ -68,13 +68,21 @@ type Run struct {
 	Refusal *approval.Refusal
 	// Preview is, after Do, what a lazy plan was expected to do.
 	Preview *Preview
+	// Undone says, after Do, how far the undoing of the run is that ended badly; nil when it is not
+	// undone.
+	Undone *Undone
+	// UndoContext is the context in which the run is undone when that of Do is done. Nil is one that
+	// never is.
+	UndoContext context.Context
 
 	plan    *Plan
 	store   journal.Store
 	record  journal.Run // nil without a store
 	resumed bool        // it was begun before
 	started bool
-	program string // digest of what was to execute when the run was begun
+	undoes  *undoTarget // of a run that undoes another
+	undone  bool        // all that is left to do is to undo it
+	program string      // digest of what was to execute when the run was begun
 
 	mu    sync.Mutex
 	asked map[askedAt]bool // questions that this process has put, and that are open
@@ -96,6 +104,9 @@ type Hooks struct {
 	// OnStart is called once before the first call starts. An error keeps the run from
 	// starting.
 	OnStart func() error
+	// OnUndo is called with the run that undoes this one, before it goes on, and with what that
+	// will do. Its hooks are those of this one, and may be changed.
+	OnUndo func(by *Run, u *Undoing)
 	// OnRefused is called with the error of an answer that came from elsewhere and that the
 	// run could not use.
 	OnRefused func(error)
@@ -147,12 +158,15 @@ func (p *Plan) newRun() (*Run, error) {
 		return nil, err
 	}
 	c := p.checker
-	opts := *c.exec
+	opts := p.execOptions()
 	opts.ID = exec.NewID()
 	config := &c.session.engine.config
 	store, err := c.session.engine.store()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case store == nil && p.mayBeUndone():
+		return nil, &SpecError{"on-failure", "undo: what a run did is undone from its record, and this one would have none"}
 	}
 	opts.Middleware = append(opts.Middleware, config.Middleware...)
 	r := &Run{plan: p, Options: &opts, store: store, asked: map[askedAt]bool{}}
@@ -207,7 +221,12 @@ func (r *Run) Recorded() bool { return r.record != nil }
 
 // Do runs the plan until it ends or has to wait. A lazy plan runs when somebody has
 // approved it: see Hooks.Allow.
+//
+// A run that ends badly, and is to be undone then, is undone before Do returns: see Undone.
 func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
+	if r.undone {
+		return r.undoOnly(ctx)
+	}
 	if r.plan.Program.Mode == lang.Lazy {
 		stop, err := r.allowed(ctx)
 		if err != nil {
@@ -225,6 +244,12 @@ func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 		return nil, err
 	}
 	res.Findings = append(r.plan.AllFindings(), res.Findings...)
+	if r.undoes != nil {
+		return res, r.undoes.ended(res)
+	}
+	if res.Status == exec.Undoing {
+		r.undoItself(ctx, res)
+	}
 	return res, nil
 }
 
@@ -443,7 +468,11 @@ func (r *Run) Close() error {
 	if r.record == nil {
 		return nil
 	}
-	return r.record.Close()
+	err := r.record.Close()
+	if r.undoes != nil && r.undoes.release {
+		err = errors.Join(err, r.undoes.record.Close())
+	}
+	return err
 }
 
 // Preview returns what running the plan would do, in a dry run that calls no tool. It
@@ -484,7 +513,8 @@ func (p *Plan) AllBranches(ctx context.Context) (*forecast.Branches, error) {
 // trial returns the options of a dry run of the plan.
 func (p *Plan) trial(ctx context.Context) (*forecast.Options, error) {
 	c := p.checker
-	o := forecast.OptionsOf(c.exec)
+	opts := p.execOptions()
+	o := forecast.OptionsOf(&opts)
 	o.Seed, o.Branch, o.Hosts, o.Paths = c.spec.Seed, c.spec.Branch, c.Policy.Hosts, c.Policy.Paths
 	if p.lines != nil {
 		o.Instances = p.firstInstances

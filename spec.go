@@ -43,7 +43,7 @@ type Spec struct {
 
 	Schedule    Schedule    `json:"schedule,omitempty"`
 	Limits      Limits      `json:"limits,omitzero"`
-	OnFailure   OnFailure   `json:"onFailure,omitempty"`
+	OnFailure   OnFailure   `json:"onFailure,omitempty"` // "" is what the plan says, else Abort
 	OnUncertain OnUncertain `json:"onUncertain,omitempty"`
 	FailFast    bool        `json:"failFast,omitempty"` // end the run when an instance fails
 	Approvals   Approvals   `json:"approvals,omitzero"`
@@ -119,6 +119,7 @@ const (
 	Continue OnFailure = "continue" // those that need it are skipped, and the run fails at its end
 	Ask      OnFailure = "ask"      // a person decides
 	Replan   OnFailure = "replan"   // the run pauses for another plan
+	Undo     OnFailure = "undo"     // as Abort, and then what the run did is undone
 
 	AskUncertain   OnUncertain = "ask"
 	RetryUncertain OnUncertain = "retry"
@@ -228,7 +229,7 @@ func (s *Spec) options() (*exec.Options, error) {
 		"": exec.Parallel, Parallel: exec.Parallel, Sequential: exec.Sequential, Adaptive: exec.Adaptive,
 	})
 	o.OnFailure, errs[1] = choice("on-failure", s.OnFailure, map[OnFailure]exec.Strategy{
-		"": exec.Abort, Abort: exec.Abort, Skip: exec.Skip, Continue: exec.Continue, Ask: exec.Ask, Replan: exec.Replan,
+		"": exec.Abort, Abort: exec.Abort, Skip: exec.Skip, Continue: exec.Continue, Ask: exec.Ask, Replan: exec.Replan, Undo: exec.Undo,
 	})
 	o.OnUncertain, errs[2] = choice("on-uncertain", s.OnUncertain, map[OnUncertain]exec.Uncertain{
 		"": exec.AskUncertain, AskUncertain: exec.AskUncertain, RetryUncertain: exec.RetryUncertain, FailUncertain: exec.FailUncertain, SkipUncertain: exec.SkipUncertain,
@@ -257,9 +258,9 @@ func (s *Spec) options() (*exec.Options, error) {
 
 // bound returns the settings that change what a plan means or does, for its manifest. The
 // others only change how fast it goes.
-func (s *Spec) bound(o *exec.Options) json.RawMessage {
+func (s *Spec) bound(o exec.Options) json.RawMessage {
 	settings := map[string]any{
-		"effects": or(s.Effects, DeclaredEffects), "refs": or(s.Refs, StrictRefs), "on-failure": or(s.OnFailure, Abort),
+		"effects": or(s.Effects, DeclaredEffects), "refs": or(s.Refs, StrictRefs), "on-failure": o.OnFailure.String(),
 		"on-uncertain": or(s.OnUncertain, AskUncertain), "approve": or(s.Approvals.Calls, ApproveDestructive),
 		"max-steps": o.MaxSteps, "max-tokens": s.Limits.Tokens, "max-cost": s.Limits.Cost, "max-time": s.Limits.Time.String(), "max-state": cmp.Or(s.Limits.State, exec.DefaultMaxBytes),
 		"timeout": s.Limits.Timeout.String(), "fail-fast": s.FailFast, "seed": fmt.Sprint(s.Seed),
@@ -315,7 +316,6 @@ func (s *Spec) dropDefaults() {
 	drop(&s.Effects, DeclaredEffects)
 	drop(&s.Refs, StrictRefs)
 	drop(&s.Schedule, Parallel)
-	drop(&s.OnFailure, Abort)
 	drop(&s.OnUncertain, AskUncertain)
 	drop(&s.Approvals.OnTimeout, RejectOnTimeout)
 	if s.Limits.State == exec.DefaultMaxBytes {

@@ -86,6 +86,9 @@ func (t *texts) recall(g *journal.Given) {
 	}
 }
 
+// know makes a text stand for a file besides what recall was given.
+func (t *texts) know(text journal.Text) { t.known[keyOf(text.Role, text.Name)] = &text }
+
 // recorded returns the recorded text of a file. ok is false if files are read.
 func (t *texts) recorded(role journal.Role, name string) (text []byte, ok bool, err error) {
 	if t == nil || t.known == nil || t.fresh && role == journal.Document {

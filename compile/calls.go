@@ -220,6 +220,7 @@ func (c *lowerer) lowerRare(d *draft) {
 	}
 	c.lowerDependsOn(d, src)
 	c.lowerFallback(d, src)
+	r.Undo = undoOf(src.Undo)
 	c.findDelegate(d, src)
 }
 
@@ -265,7 +266,7 @@ func (c *lowerer) lowerFallback(d *draft, src *lang.Rest) {
 	if !ok {
 		return
 	}
-	out := &Fallback{Target: target, Tool: t, Activity: target.Activity, Timeout: f.Timeout}
+	out := &Fallback{Target: target, Tool: t, Activity: target.Activity, Timeout: f.Timeout, Undo: undoOf(f.Undo)}
 	if def := c.factsOf(t).defaults; f.TimeoutNode.IsZero() && def != nil && def.Rest != nil {
 		out.Timeout = def.Rest.Timeout
 	}
@@ -283,6 +284,17 @@ func (c *lowerer) lowerFallback(d *draft, src *lang.Rest) {
 		out.Params = &params
 	}
 	d.Fallback = out
+}
+
+// undoOf returns what an _undo says; nil when there is none.
+func undoOf(u *lang.Undo) *tool.Undo {
+	switch {
+	case u == nil:
+		return nil
+	case u.Tool == "":
+		return &tool.Undo{}
+	}
+	return &tool.Undo{Tool: u.Tool, Params: u.ParamsJSON(), WhenUncertain: u.WhenUncertain}
 }
 
 // findActivity finds what runs the call.

@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,7 @@ type Rare struct {
 	Timeout   time.Duration
 	Fallback  *Fallback
 	OnFailure string
+	Undo      *tool.Undo // its _undo: nil says nothing; one without a tool says that it stands
 	Approve   lang.Approve
 	Expect    *schemas.Schema
 	Tokens    float64
@@ -154,6 +156,30 @@ type Fallback struct {
 	Activity tool.Activity // or the model that stands in for it
 	Params   *Template     // nil: the params of the call
 	Timeout  time.Duration
+	Undo     *tool.Undo // as that of a call
+}
+
+// HandlesFailure reports whether the plan says where a failure of the call goes: to its error path,
+// or to the last of its alternatives, unless its tool lists its outcomes or that one is the outcome of
+// a condition (plan-language §4).
+func (c *Call) HandlesFailure() bool {
+	last := len(c.Alternatives) - 1
+	switch {
+	case c.ErrorPath != nil:
+		return true
+	case last < 1 || len(c.Tool.Definition.Outcomes) > 0:
+		return false
+	}
+	return c.Rare == nil || c.Choose == nil || !slices.ContainsFunc(c.Choose.Cases, func(s Case) bool { return s.Outcome == last })
+}
+
+// OwnUndo returns what the plan says of undoing the call, in place of the definition of its tool;
+// nil when it says nothing. One without a tool says that the call stands.
+func (c *Call) OwnUndo() *tool.Undo {
+	if c.Rare == nil {
+		return nil
+	}
+	return c.Rare.Undo
 }
 
 // Read is a reference, bound.

@@ -51,6 +51,9 @@ type Target struct {
 	Timeout time.Duration
 	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
 	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
+	// Undo is what takes a call back, as the definitions say whose work it does; nil when they say
+	// nothing. Documents and servers are not trusted with it.
+	Undo *tool.Undo
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.
 	Approve lang.Approve
@@ -131,7 +134,22 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	}
 	x.Origin = x.origin(r.Source)
 	x.Definitions[0] = withEffects(t.Definition, x.Effects)
+	x.Undo = x.undo()
 	return x, r.Status != tool.NoActivity
+}
+
+// undo returns what takes a call of the target back.
+func (t *Target) undo() *tool.Undo {
+	did := []*tool.Tool{t.Tool}
+	if t.Picked || t.Tool.Source == tool.Document { // it does the work of another tool
+		did = t.Owners
+	}
+	for _, o := range did {
+		if u := o.Undoes(); u != nil {
+			return u
+		}
+	}
+	return nil
 }
 
 // Latent reports that the catalogue has no activity that does the work, and that none was named: a

@@ -915,6 +915,40 @@ const (
 	// domain, or as independent.
 	EffectOrder Code = 404
 
+	// NoReturn is a call that can't be undone, with calls that may fail after it (info).
+	//
+	// When one of those calls fails and the run is undone, what this one did stands. It is
+	// reported where undoing matters: the run is undone when it ends badly, or a tool of the
+	// plan says how its calls are undone.
+	//
+	// Example:
+	//
+	//	-- args --
+	//	check plan.json --tools tools.yaml --severity PLC405=error
+	//	-- plan.json --
+	//	{"onFailure": "undo", "calls": [
+	//	  {"_tool": "sendMail", "text": "Your order is on its way."},
+	//	  {"_tool": "charge", "amount": 5}
+	//	]}
+	//	-- tools.yaml --
+	//	tools:
+	//	  sendMail:
+	//	    properties: {text: {type: string}}
+	//	    effects: {readOnly: false}
+	//	  charge:
+	//	    properties: {amount: {type: number}}
+	//	    effects: {readOnly: false}
+	//	    undo: {tool: refund, params: {key: "†key"}}
+	//	  refund:
+	//	    properties: {key: {type: string}}
+	//	    effects: {readOnly: false}
+	//
+	// Cure: let the call wait for those that may fail, here with "_dependsOn": ["charge"], say
+	// what undoes it, or handle the failure. --fix lets it wait if the finding was made an error
+	// or a warning by --severity. Two calls that can't be undone always have an order in which
+	// one of them is first.
+	NoReturn Code = 405
+
 	// BadLiteral is a literal that its schema forbids.
 	//
 	// The value stands in the plan as it is, and the schema of the param does not allow it.

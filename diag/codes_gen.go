@@ -46,6 +46,7 @@ func Codes() []Code {
 		NeverRuns,
 		UndeclaredEffects,
 		EffectOrder,
+		NoReturn,
 		BadLiteral,
 		NotAssignable,
 		PerhapsNotAssignable,
@@ -884,6 +885,33 @@ func (c Code) page() (Page, bool) {
 					"    effects: {readOnly: false}\n"},
 			},
 			Cure: "None is needed. Tools that do not touch the same things can say so: with a domain, or as independent.",
+		}, true
+	case NoReturn:
+		return Page{
+			Code:     NoReturn,
+			Name:     "NoReturn",
+			Severity: Info,
+			Summary:  "A call that can't be undone, with calls that may fail after it.",
+			Meaning:  "When one of those calls fails and the run is undone, what this one did stands. It is reported where undoing matters: the run is undone when it ends badly, or a tool of the plan says how its calls are undone.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml", "--severity", "PLC405=error"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "{\"onFailure\": \"undo\", \"calls\": [\n" +
+					"  {\"_tool\": \"sendMail\", \"text\": \"Your order is on its way.\"},\n" +
+					"  {\"_tool\": \"charge\", \"amount\": 5}\n" +
+					"]}\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  sendMail:\n" +
+					"    properties: {text: {type: string}}\n" +
+					"    effects: {readOnly: false}\n" +
+					"  charge:\n" +
+					"    properties: {amount: {type: number}}\n" +
+					"    effects: {readOnly: false}\n" +
+					"    undo: {tool: refund, params: {key: \"†key\"}}\n" +
+					"  refund:\n" +
+					"    properties: {key: {type: string}}\n" +
+					"    effects: {readOnly: false}\n"},
+			},
+			Cure: "Let the call wait for those that may fail, here with \"_dependsOn\": [\"charge\"], say what undoes it, or handle the failure. --fix lets it wait if the finding was made an error or a warning by --severity. Two calls that can't be undone always have an order in which one of them is first.",
 		}, true
 	case BadLiteral:
 		return Page{

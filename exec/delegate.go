@@ -61,6 +61,7 @@ type fault struct {
 	object errorObject // as onItemFailure "collect" shows it
 	unsure bool        // a call in it may have done its work: neither it nor a fallback is called unasked
 	final  bool        // it would fail again
+	undoes bool        // it failed with a call that says that the run is undone
 }
 
 func final(code, message string) *fault { return &fault{Failure: Failure{code, message}, final: true} }
@@ -79,7 +80,7 @@ func (s *scheduler) delegate(i int32) (leave bool) {
 	s.mu.Lock()
 	c := s.call(i)
 	c.sub, c.calling = d, false
-	c.lostInside, c.permanent = false, false
+	c.lostInside, c.permanent, c.undoes = false, false, false
 	s.unhold(i, true)
 	if t := s.prog().Calls[i].Timeout; t > 0 {
 		d.timer = s.drive.after(t, func() { d.overdue(t) })
@@ -337,7 +338,7 @@ func (d *delegation) fault(item int, f *Failure, sub *scheduler) *fault {
 			c, p := sub.call(inner), &sub.prog().Calls[inner]
 			ft.object = errorObject{c.failure, p.Source.Tool, p.ID, c.attempts}
 			ft.unsure = c.failure.Code == "uncertain" || c.lostInside
-			ft.final = c.permanent
+			ft.final, ft.undoes = c.permanent, sub.undo
 		}
 	}
 	return ft
@@ -404,6 +405,9 @@ func (d *delegation) conclude() (leave bool) {
 	paused, late, lost := d.paused || s.stopped.status == Paused, d.late, d.lost
 	s.mu.Unlock()
 	v, f, done := d.loop.value()
+	if done && f != nil {
+		s.call(d.i).undoes = f.undoes
+	}
 	switch {
 	case done && f == nil && !late:
 		s.succeed(d.i, tool.Result{Value: v})

@@ -15,6 +15,7 @@ const (
 	RunStarted       EventType = "runStarted"
 	RunResumed       EventType = "runResumed"
 	RunPaused        EventType = "runPaused"
+	RunUndoing       EventType = "runUndoing" // the run has ended, and what it did is to be taken back
 	RunFinished      EventType = "runFinished"
 	InstanceStarted  EventType = "instanceStarted" // of a template
 	InstanceFinished EventType = "instanceFinished"
@@ -53,22 +54,47 @@ type Event struct {
 	Method    string          `json:"method,omitempty"`    // Written
 	Value     json.RawMessage `json:"value,omitempty"`     // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
 	Key       string          `json:"key,omitempty"`       // CallStarted: the attempt's idempotency key
+	Intent    *Intent         `json:"intent,omitempty"`    // CallStarted: of an attempt that may change the world
 	Outcome   string          `json:"outcome,omitempty"`   // CallReturned: the outcome that the tool chose
 	Usage     *tool.Usage     `json:"usage,omitempty"`     // CallReturned, CallRetrying: of the last attempt
 	Progress  *tool.Progress  `json:"progress,omitempty"`  // CallProgress
 	Asked     *Terms          `json:"asked,omitempty"`     // ApprovalAsked: what the digest is of
 	Answer    *Answer         `json:"answer,omitempty"`    // ApprovalGiven
 	Question  QuestionKind    `json:"question,omitempty"`  // ApprovalAsked, ApprovalGiven
-	Digest    string          `json:"digest,omitempty"`    // ApprovalAsked: of the question; RunFinished: of the whiteboard
+	Digest    string          `json:"digest,omitempty"`    // ApprovalAsked: of the question; RunFinished, RunUndoing: of the whiteboard
 	Content   string          `json:"content,omitempty"`   // of a run that is recorded: digest of the call's tool and params
 	Fallback  bool            `json:"fallback,omitempty"`  // CallStarted, ApprovalAsked: of its fallback; CallRetrying: which comes next
 	Cached    bool            `json:"cached,omitempty"`    // CallReturned: nothing was called, the result was remembered
 	Lost      bool            `json:"lost,omitempty"`      // CallReturned: it failed and may have done its work
+	Work      Work            `json:"work,omitempty"`      // CallRetrying, CallReturned: what an attempt that failed has done; "" is nothing
 	Permanent bool            `json:"permanent,omitempty"` // CallReturned: a call that delegates failed, and would fail again
+	Undoes    bool            `json:"undoes,omitempty"`    // CallReturned: a call that delegates failed, with a call that says that the run is undone
 	Applied   bool            `json:"applied,omitempty"`   // CallReturned: see Past
 	Replayed  bool            `json:"replayed,omitempty"`  // the record had it already: it is told again, and not kept
 	Revision  int             `json:"revision,omitempty"`  // RunResumed, PlanRevised: of the plan, from 1
-	Error     *Failure        `json:"error,omitempty"`
+	Error     *Failure        `json:"error,omitempty"`     // RunUndoing: how the run ended; the code is the status that it had
+	By        string          `json:"by,omitempty"`        // RunUndoing: the run that undoes this one, once it has begun
 	Reason    string          `json:"reason,omitempty"`
 	Delay     time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
 }
+
+// Intent is what the record keeps of an attempt that may change the world, before it is made: what
+// it takes to undo the call (tool.Undo).
+type Intent struct {
+	// Repeatable reports that the tool does its work once, however often it is asked with one key.
+	Repeatable bool `json:"repeatable,omitempty"`
+	// Params are those of the attempt, if anything says how the call is undone; nil otherwise.
+	Params json.RawMessage `json:"params,omitempty"`
+	// Undo is what the plan says of undoing this call, in place of the definition of its tool. Nil
+	// says nothing; one without a tool says that the call stands.
+	Undo *tool.Undo `json:"undo,omitempty"`
+}
+
+// Work says what an attempt that failed has done.
+type Work string
+
+// The values of Work.
+const (
+	WorkDone    Work = "done"    // its tool did its work, but the result was not accepted
+	WorkUnknown Work = "unknown" // nobody knows
+)

@@ -8,25 +8,25 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// fallBack ends a call, whose tool failed, with its fallback or the failure. It reports as
-// perform does.
-func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, lost bool) bool {
+// fallBack ends a call, whose tool failed after it had done this, with its fallback or the failure.
+// It reports as perform does.
+func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, w Work) bool {
 	if p.Fallback != nil {
-		if done, ours := s.fallback(i, p, f); done {
+		if done, ours := s.fallback(i, p, f, w); done {
 			return ours
 		}
 	}
-	if lost {
+	if w == WorkUnknown && !p.Repeatable {
 		s.failedLost(i, f)
 	} else {
-		s.failed(i, f)
+		s.failedAfter(i, f, w)
 	}
 	return true
 }
 
 // fallback calls the call's fallback once, after a failure. done reports whether that settled
 // the call, ours as perform does.
-func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours bool) {
+func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (done, ours bool) {
 	f := p.Fallback
 	params, ok := s.fallbackParams(p, s.call(i).params, false)
 	if !ok || f.Activity == nil || s.checkParams(f.Target, params) != nil {
@@ -34,7 +34,7 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours
 	}
 	if reason, ask := s.opts.Approve.AsksFallback(p); ask && !s.fallbackAllowed(i, p, params) {
 		s.mu.Lock()
-		s.fallsBack(s.call(i), i, why)
+		s.fallsBack(s.call(i), i, why, w)
 		s.release(i, true)
 		s.ask(i, ApprovalQuestion, reason, why)
 		s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours
 	key := s.key(i, p, params, true)
 	a := s.newAttempt(i, f.Target, params, f.Timeout, key)
 	a.fallback = true
-	if !s.startFallback(i, f, why, a) {
+	if !s.startFallback(i, why, w, a) {
 		return true, true
 	}
 	return true, s.drive.attempt(a, f.Activity, nil)
@@ -51,19 +51,21 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure) (done, ours
 
 // startFallback puts the start of a fallback into the record; it reports false when it
 // can't be.
-func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, a *attempt) bool {
+func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) bool {
 	s.mu.Lock()
-	c := s.call(i)
+	c, f := s.call(i), s.prog().Calls[i].Fallback
 	if s.opts.Replay {
 		c.notStarted()
 		s.release(i, true)
 		s.mu.Unlock()
 		return false
 	}
-	s.fallsBack(c, i, why)
+	s.fallsBack(c, i, why, w)
 	c.startFallback()
 	a.turn = c.turn
-	seq := s.emitCall(i, c.startEvent(Event{Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true}))
+	seq := s.emitCall(i, c.startEvent(Event{
+		Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true, Intent: intentOf(f.Target, f.Undo, a),
+	}))
 	waits := waitsFor(&f.Target.Effects, seq)
 	if !waits {
 		s.drive.watch(a, s.drive.now())
@@ -73,9 +75,9 @@ func (s *scheduler) startFallback(i int32, f *compile.Fallback, why *Failure, a 
 }
 
 // fallsBack notes that the fallback of a call comes next. The caller holds mu.
-func (s *scheduler) fallsBack(c *call, i int32, why *Failure) {
+func (s *scheduler) fallsBack(c *call, i int32, why *Failure, w Work) {
 	if c.fallbackFor == nil {
-		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Fallback: true, Usage: c.used()})
+		s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: why, Work: w, Fallback: true, Usage: c.used()})
 		c.fallbackFor = why
 	}
 }
@@ -90,7 +92,7 @@ func (s *scheduler) fallbackFailed(i int32, p *compile.Call, err error) {
 	case lost:
 		s.failedLost(i, s.call(i).fallbackFor)
 	default:
-		s.failed(i, s.call(i).fallbackFor)
+		s.failedAfter(i, s.call(i).fallbackFor, workOf(te))
 	}
 }
 

@@ -48,8 +48,12 @@ func (s *scheduler) finishRecord(res *Result) {
 	res.Replan = s.replan && res.Status == Paused
 	res.Questions = s.openQuestions()
 	e := Event{Type: RunFinished, Status: res.Status, Reason: res.Reason}
-	if res.Status == Paused {
+	switch {
+	case res.Status == Paused:
 		e.Type = RunPaused
+	case s.isUndone(res.Status):
+		e = UndoingOf(res.Status, res.Reason)
+		res.Status = e.Status
 	}
 	if s.template == nil {
 		for i := range res.Instances {
@@ -64,6 +68,22 @@ func (s *scheduler) finishRecord(res *Result) {
 	if s.err != nil {
 		res.Status, res.Reason, res.Err = Failed, s.err.Error(), s.err
 	}
+}
+
+// UndoingOf returns the event by which a run that ended with this status is to be undone.
+func UndoingOf(end Status, reason string) Event {
+	return Event{Type: RunUndoing, Status: Undoing, Reason: reason, Error: &Failure{string(end), reason}}
+}
+
+// isUndone reports whether a run that ends with this status is to be undone.
+func (s *scheduler) isUndone(end Status) bool {
+	switch end {
+	case Failed:
+		return s.opts.OnFailure == Undo || s.undo
+	case Cancelled:
+		return s.opts.OnFailure == Undo && s.called
+	}
+	return false
 }
 
 // status returns the status of the run.

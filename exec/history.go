@@ -114,6 +114,7 @@ type storedReturned struct {
 	Failure   *Failure   `json:"failure,omitempty"`
 	Lost      bool       `json:"lost,omitempty"`
 	Permanent bool       `json:"permanent,omitempty"`
+	Undoes    bool       `json:"undoes,omitempty"`
 	Skipped   bool       `json:"skipped,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
 }
@@ -166,7 +167,7 @@ func (p *Past) stored() *storedPast {
 	}
 	if r := p.Returned; r != nil {
 		s.Returned = &storedReturned{
-			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Skipped: r.Skipped, Reason: r.Reason,
+			Value: textOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason,
 		}
 	}
 	if a := p.Answer; a != nil {
@@ -183,7 +184,7 @@ func (s *storedPast) past() *Past {
 	}
 	if r := s.Returned; r != nil {
 		p.Returned = &Returned{
-			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Skipped: r.Skipped, Reason: r.Reason,
+			Value: valueOf(r.Value), Outcome: r.Outcome, Usage: r.Usage, Failure: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Skipped: r.Skipped, Reason: r.Reason,
 		}
 	}
 	if a := s.Answer; a != nil {

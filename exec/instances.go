@@ -354,6 +354,7 @@ func (in *instances) ended(sub *scheduler, res *Result) {
 	s.active--
 	s.emit(Event{Type: InstanceFinished, Instance: sub.instance, Status: res.Status, Reason: res.Reason})
 	delete(s.pasts, sub.instance)
+	s.undo = s.undo || sub.undo
 	gone := s.closed // abandoned
 	s.drive.wake()
 	s.mu.Unlock()
@@ -371,6 +372,7 @@ func (in *instances) ended(sub *scheduler, res *Result) {
 
 // left takes an instance that was not at its end when the run ended.
 func (in *instances) left(sub *scheduler, res *Result) {
+	in.s.undo = in.s.undo || sub.undo
 	if res.Status == Paused && in.waits == "" {
 		in.waits = fmt.Sprintf("instance %q: %s", sub.instance, res.Reason)
 	}

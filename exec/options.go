@@ -69,9 +69,6 @@ type Options struct {
 	// Replay calls no tool and asks nobody: all that happens is what the record, to which nothing
 	// is added, knows; other calls are left. Result.Digest is to be that of the run.
 	Replay bool
-	// OnRecall is called, in a replay, with what the record knows of each call, and the params that
-	// it had or was to have. It is called by several goroutines at once, and must not change past.
-	OnRecall func(c *compile.Call, instance, path string, params json.RawMessage, past *Past)
 	// RetryFailed tries the calls again that failed unhandled in a run that ended so, unless the
 	// strategy was to skip them.
 	RetryFailed bool
@@ -147,11 +144,12 @@ const (
 	Continue                 // what needed it is skipped, the run ends failed
 	Ask                      // the run pauses: a person decides
 	Replan                   // the run pauses: the planner decides
+	Undo                     // as Abort, and then what the run did is to be taken back: see Undoing
 )
 
 // ParseStrategy returns the strategy of this name.
 func ParseStrategy(name string) (Strategy, bool) {
-	for s := Abort; s <= Replan; s++ {
+	for s := Abort; s <= Undo; s++ {
 		if s.String() == name {
 			return s, true
 		}
@@ -160,7 +158,7 @@ func ParseStrategy(name string) (Strategy, bool) {
 }
 
 func (s Strategy) String() string {
-	return [...]string{"abort", "skip", "continue", "ask", "replan"}[s]
+	return [...]string{"abort", "skip", "continue", "ask", "replan", "undo"}[s]
 }
 
 // Uncertain says what becomes of an attempt whose answer was lost, of a tool

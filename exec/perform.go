@@ -22,7 +22,7 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 		return true
 	}
 	if c.fallbackFor != nil {
-		return s.fallBack(i, p, c.fallbackFor, false)
+		return s.fallBack(i, p, c.fallbackFor, "")
 	}
 	if reason, ask := s.needsApproval(p); ask && !c.approved && !s.wasCovered(i, c) {
 		s.mu.Lock()

@@ -81,6 +81,7 @@ type Returned struct {
 	Lost    bool // it failed because its answer was lost: it, or a call in it, may have done its work
 	// Permanent reports that it delegates, and that another run of its document would fail as well.
 	Permanent bool
+	Undoes    bool   // it delegates, and a call in it failed that says that the run is undone
 	Skipped   bool   // a person said so, or --on-uncertain
 	Reason    string // of Skipped
 }
@@ -103,7 +104,7 @@ func (p *Past) Take(e *Event) {
 	case CallReturned:
 		p.use(e.Usage)
 		p.Lost, p.Settled, p.Applied = false, "", e.Applied
-		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Skipped: e.Status == Skipped, Reason: e.Reason}
+		p.Returned = &Returned{Value: e.Value, Outcome: e.Outcome, Failure: e.Error, Lost: e.Lost, Permanent: e.Permanent, Undoes: e.Undoes, Skipped: e.Status == Skipped, Reason: e.Reason}
 		if e.Usage != nil {
 			p.Returned.Usage = *e.Usage
 		}

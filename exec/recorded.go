@@ -218,13 +218,6 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	if past == nil {
 		return true
 	}
-	if s.opts.OnRecall != nil && s.opts.Replay {
-		params := c.params
-		if past.Params != nil {
-			params = past.Params
-		}
-		s.opts.OnRecall(p, s.instanceOf(i), s.path(i), params, past)
-	}
 	s.mu.Lock()
 	s.spend(past.Usage)
 	s.mu.Unlock()
@@ -329,7 +322,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	case r.Skipped:
 		s.skip(i, r.Reason, r.Failure != nil)
 	case r.Failure != nil:
-		c.lostInside, c.permanent = p.Delegates() && r.Lost, r.Permanent
+		c.lostInside, c.permanent, c.undoes = p.Delegates() && r.Lost, r.Permanent, r.Undoes
 		s.conclude(i, writing{outcome: -1, failure: r.Failure})
 	default:
 		s.accepted(i, p, tool.Result{Value: r.Value, Outcome: r.Outcome, Usage: r.Usage}, true)
@@ -338,7 +331,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 
 // event returns the event that says what was returned.
 func (r *Returned) event() Event {
-	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Reason: r.Reason}
+	e := Event{Value: r.Value, Outcome: r.Outcome, Error: r.Failure, Lost: r.Lost, Permanent: r.Permanent, Undoes: r.Undoes, Reason: r.Reason}
 	if r.Usage != (tool.Usage{}) {
 		e.Usage = &r.Usage
 	}
@@ -359,7 +352,7 @@ func (s *scheduler) tellReturned(i int32, event Event) {
 	c := s.call(i)
 	event.Type, event.Attempt = CallReturned, c.attempts
 	if event.Error != nil {
-		event.Lost, event.Permanent = event.Lost || c.lostInside, c.permanent
+		event.Lost, event.Permanent, event.Undoes = event.Lost || c.lostInside, c.permanent, c.undoes
 	}
 	if u := c.used(); u != nil {
 		event.Usage = u

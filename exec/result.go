@@ -13,7 +13,8 @@ import (
 type Status string
 
 // The statuses. A run is Running, then Completed, Failed, Paused, Rejected or
-// Cancelled; the others are of calls only.
+// Cancelled; when it ended badly and is to be undone it is Undoing, then Undone or UndoneInPart.
+// The others are of calls only.
 const (
 	Pending   Status = "pending"
 	Ready     Status = "ready"
@@ -26,6 +27,10 @@ const (
 	Cancelled Status = "cancelled"
 	Paused    Status = "paused"
 	Rejected  Status = "rejected"
+
+	Undoing      Status = "undoing"      // what it did is being taken back, or is to be: Reason says why
+	Undone       Status = "undone"       // nothing of what it did stands
+	UndoneInPart Status = "undoneInPart" // some of what it did stands
 )
 
 // Failure is why a call failed: the error object of plan-language §4, without
@@ -36,7 +41,12 @@ type Failure struct {
 }
 
 // String returns the failure on one line.
-func (f *Failure) String() string { return f.Code + ": " + f.Message }
+func (f *Failure) String() string {
+	if f.Message == "" {
+		return f.Code
+	}
+	return f.Code + ": " + f.Message
+}
 
 // CallResult is the result of a call. In its JSON the members that the command line promises are
 // always there, null when there is nothing (cli, "JSON shapes").

@@ -34,20 +34,20 @@ func (s *scheduler) attemptFailed(i int32, err error) bool {
 		return true
 	}
 	if wait, ok := s.retry(i, p, f, te); ok {
-		s.tryLater(i, f, wait)
+		s.tryLater(i, f, workOf(te), wait)
 		return true
 	}
-	return s.fallBack(i, p, f, te != nil && te.Uncertain && !p.Repeatable)
+	return s.fallBack(i, p, f, workOf(te))
 }
 
 // tryLater puts a call off until its next attempt. When the run is stopping there
 // is none, and what would have come of it nobody knows: the call is cancelled.
-func (s *scheduler) tryLater(i int32, f *Failure, wait time.Duration) {
+func (s *scheduler) tryLater(i int32, f *Failure, w Work, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(i)
 	s.release(i, false)
-	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Delay: wait, Usage: c.used()})
+	s.emitCall(i, Event{Type: CallRetrying, Attempt: c.attempts, Error: f, Work: w, Delay: wait, Usage: c.used()})
 	if !s.mayStart(i) {
 		c.cancel(f, "the run ended before its next attempt")
 		c.ended = s.drive.now()
@@ -137,7 +137,7 @@ func (s *scheduler) uncertain(i int32, f *Failure) {
 		s.ask(i, UncertainQuestion, fmt.Sprintf("its answer was lost: %s: %s", f.Code, f.Message), why)
 	case s.opts.OnUncertain == SkipUncertain:
 		reason := fmt.Sprintf("its answer was lost: %s", f.Message)
-		s.tellReturned(i, Event{Status: Skipped, Reason: reason, Error: why})
+		s.tellReturned(i, Event{Status: Skipped, Reason: reason, Error: why, Work: WorkUnknown})
 		s.skip(i, reason, true)
 	default:
 		s.failedLost(i, why)
@@ -161,6 +161,14 @@ func (s *scheduler) cancelled(i int32, f *Failure) {
 	c.ended = s.drive.now()
 	s.lost = s.lost || lost || c.sub != nil && c.sub.lost
 	s.release(i, false)
+}
+
+// workOf returns what an attempt has done that failed with an error of its tool; nil is any other.
+func workOf(te *tool.Error) Work {
+	if te != nil && te.Uncertain {
+		return WorkUnknown
+	}
+	return ""
 }
 
 // failureOf returns an error as a failure; errors that are not a tool's get the code.

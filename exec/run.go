@@ -273,14 +273,18 @@ func (s *scheduler) stopWithContext() {
 	default:
 		reason := "the run was cancelled"
 		if why, ok := errors.AsType[*CancelError](context.Cause(s.root.ctx)); ok {
-			reason = why.Error()
+			reason, s.root.called = why.Error(), !why.Later
 		}
 		s.root.halt(Cancelled, reason)
 	}
 }
 
 // A CancelError is a cause of the end of a run's context that says why (context.WithCancelCause).
-type CancelError struct{ Reason string }
+// It says that somebody cancelled the run, so that under the strategy Undo it is undone.
+type CancelError struct {
+	Reason string
+	Later  bool // nobody did: the run goes on later, and is not undone
+}
 
 func (e *CancelError) Error() string {
 	return strings.TrimSuffix("the run was cancelled: "+e.Reason, ": ")

@@ -59,6 +59,8 @@ type ending struct {
 	above    bool        // it was stopped by one above it
 	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
 	lost     bool        // what became of a call is not known
+	called   bool        // off, by a person: it is the root
+	undo     bool        // a call failed that says that the run is undone
 	closed   bool        // it has come to its end
 }
 
@@ -114,6 +116,7 @@ type call struct {
 	outcome          int32       // the alternative that was written; -1 is none
 	lostInside       bool        // it delegates, and failed with a call that may have done its work
 	permanent        bool        // it delegates, and would fail again
+	undoes           bool        // it delegates, and failed with a call that says that the run is undone
 	edited           bool        // a person or a hook changed its params
 	approved         bool        // a person said yes
 	fallbackApproved bool        // and to its fallback

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
@@ -75,7 +74,7 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 	p := &s.prog().Calls[i]
 	value, f := s.accept(i, p, res.Value)
 	if f != nil {
-		s.failed(i, f)
+		s.refused(i, f)
 		return
 	}
 	res.Value = value
@@ -86,7 +85,7 @@ func (s *scheduler) succeed(i int32, res tool.Result) {
 func (s *scheduler) accepted(i int32, p *compile.Call, res tool.Result, recorded bool) {
 	w, f := s.judge(p, &res)
 	if f != nil && !s.doubts(i, f) {
-		s.failed(i, f)
+		s.refused(i, f)
 		return
 	}
 	if !recorded && s.tells() {
@@ -118,7 +117,7 @@ func (s *scheduler) takeAnswer(a *attempt, res *tool.Result, by *worker) bool {
 	}
 	if f != nil {
 		s.mu.Unlock()
-		s.failed(i, f)
+		s.refused(i, f)
 		return true
 	}
 	w.at = s.stamp(s.drive.now())
@@ -232,18 +231,24 @@ var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled whil
 
 // failed takes the failure of a call. It is handled when the plan says where its
 // error goes (plan-language §4); else the strategy applies.
-func (s *scheduler) failed(i int32, f *Failure) {
+func (s *scheduler) failed(i int32, f *Failure) { s.failedAfter(i, f, "") }
+
+// refused takes the failure of a call whose tool has answered, with a result that is not accepted.
+func (s *scheduler) refused(i int32, f *Failure) { s.failedAfter(i, f, WorkDone) }
+
+// failedAfter takes the failure of a call whose last attempt has done this.
+func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {
 	if f == calledOff {
 		s.cancelled(i, nil)
 		return
 	}
-	s.tellReturned(i, Event{Error: f})
+	s.tellReturned(i, Event{Error: f, Work: w})
 	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
 // failedLost takes the failure of a call that may have done its work.
 func (s *scheduler) failedLost(i int32, f *Failure) {
-	s.tellReturned(i, Event{Error: f, Lost: true})
+	s.tellReturned(i, Event{Error: f, Lost: true, Work: WorkUnknown})
 	s.conclude(i, writing{outcome: -1, failure: f})
 }
 
@@ -452,7 +457,11 @@ func (s *scheduler) strategy(c *call, p *compile.Call) {
 	case Continue:
 	case Replan:
 		s.revise(why)
+	case Undo:
+		s.undo = true
+		s.abort(p, why)
 	default:
+		s.undo = s.undo || c.undoes
 		s.abort(p, why)
 	}
 }
@@ -473,8 +482,7 @@ func (s *scheduler) handles(p *compile.Call, f *Failure) bool {
 	if p.ErrorPath != nil || s.errorIsResult(p) {
 		return true
 	}
-	n := len(p.Alternatives)
-	return n > 1 && len(p.Tool.Definition.Outcomes) == 0 && !chooses(p, n-1) && !undecided(p, f)
+	return p.HandlesFailure() && !undecided(p, f)
 }
 
 // errorIsResult reports whether the failure of a call is what it gives, as in the system
@@ -503,12 +511,6 @@ func (s *scheduler) writeFailed(i int32, p *compile.Call, w *writing) (outcome i
 		return -1, nil, false
 	}
 	return outcome, written, true
-}
-
-// chooses reports whether an alternative is the outcome of a condition: then no failure
-// takes it.
-func chooses(p *compile.Call, outcome int) bool {
-	return p.Choose != nil && slices.ContainsFunc(p.Choose.Cases, func(c compile.Case) bool { return c.Outcome == outcome })
 }
 
 // errorObject returns the error object of a failed call.

@@ -83,6 +83,9 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 		if c.edited || s.opts.Dry != nil {
 			e.Value = c.params
 		}
+		if a != nil {
+			e.Intent = intentOf(p.Target, p.OwnUndo(), a)
+		}
 	}
 	seq = s.sendCall(i, e)
 	if a != nil {
@@ -104,6 +107,19 @@ func (c *call) startEvent(e Event) Event {
 		e.Value = c.params
 	}
 	return e
+}
+
+// intentOf returns what the record keeps of an attempt of a target; nil when it changes nothing.
+// own is what the plan says of undoing the call.
+func intentOf(t *compile.Target, own *tool.Undo, a *attempt) *Intent {
+	if t.Effects.Pure == tool.Yes || t.Effects.ReadOnly == tool.Yes {
+		return nil
+	}
+	in := &Intent{Repeatable: t.Effects.Repeatable(), Undo: own}
+	if own != nil && own.Tool != "" || own == nil && t.Undo != nil {
+		in.Params = a.request.Params
+	}
+	return in
 }
 
 // dropped takes mu and calls drops.

@@ -18,7 +18,7 @@ func EndDigest(ctx context.Context, s Store, run string) (digest string, err err
 			return "", err
 		}
 		switch e.Type {
-		case exec.RunFinished, exec.RunPaused:
+		case exec.RunFinished, exec.RunPaused, exec.RunUndoing:
 			digest = e.Digest
 		case exec.RunStarted, exec.RunResumed:
 			digest = ""

@@ -89,12 +89,12 @@ func (p *parser) member(c *Call, m Member) {
 
 func methods() []string { return []string{"set", "merge", "assign", "push", "concat"} }
 
-func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask"} }
+func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask", "undo"} }
 
 // known returns the underscore members of a call.
 func known() []string {
 	return []string{"_tool", "_id", "_outputPath", "_outputMethod", "_errorPath", "_output", "_instance", "_scopes",
-		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_approve",
+		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_undo", "_approve",
 		"_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime"}
 }
 
@@ -136,6 +136,8 @@ func (p *parser) restMember(c *Call, m Member) {
 		r.Fallback, r.FallbackNode = p.fallback(m), m.Value
 	case "_onFailure":
 		r.OnFailure, r.OnFailureNode = p.word(m, failures()), m.Value
+	case "_undo":
+		r.Undo, r.UndoNode = p.undo(m), m.Value
 	case "_approve":
 		r.Approve, r.ApproveNode = p.approve(m), m.Value
 	case "_description":

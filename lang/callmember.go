@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 )
 
 // The values of the underscore members of a call.
@@ -279,7 +281,7 @@ func (p *parser) approve(m Member) Approve {
 }
 
 // fallback reads the name of a tool, or a call. Of the members of a call it
-// may have _tool, _activity, _timeout and those that are for people; the rest is
+// may have _tool, _activity, _timeout, _undo and those that are for people; the rest is
 // that of the call it stands in for.
 func (p *parser) fallback(m Member) *Fallback {
 	f := &Fallback{}
@@ -300,6 +302,8 @@ func (p *parser) fallback(m Member) *Fallback {
 			f.Activity, f.ActivityNode = p.activity(x)
 		case "_timeout":
 			f.Timeout, f.TimeoutNode = p.timeout(x), x.Value
+		case "_undo":
+			f.Undo = p.undo(x)
 		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime":
 		default:
 			if strings.HasPrefix(x.Name, "_") {
@@ -323,4 +327,55 @@ func (p *parser) notInFallback(in Node, m Member) {
 		return
 	}
 	p.unknownMember(in, m)
+}
+
+// undo reads null, or an object that says what takes a call back. Its references are to what the
+// call was and gave, so that they are not those of the plan.
+func (p *parser) undo(m Member) *Undo {
+	u := &Undo{}
+	switch {
+	case m.Value.Kind() == Null:
+		return u
+	case !m.Value.is(Object):
+		p.wants(m, "null, or an object such as {\"tool\": \"refund\", \"params\": {…}}")
+		return nil
+	}
+	for x := range m.Value.Members() {
+		p.undoMember(u, x)
+	}
+	if u.Tool == "" {
+		if u.ToolNode.IsZero() && !m.Value.has(cut) {
+			p.fault(m.Value, diag.NoTool, "the \"_undo\" names no tool; null says that nothing takes the call back")
+		}
+		return nil
+	}
+	return u
+}
+
+// undoMember reads a member of an _undo.
+func (p *parser) undoMember(u *Undo, m Member) {
+	switch m.Name {
+	case "tool":
+		u.Tool, _ = p.name(m)
+		u.ToolNode = m.Value
+	case "params":
+		if !m.Value.is(Object) {
+			p.wants(m, "an object")
+			return
+		}
+		u.Params = m.Value
+		p.texts(m.Value)
+	case "whenUncertain":
+		if !m.Value.is(True) && !m.Value.is(False) {
+			p.wants(m, "true or false")
+		}
+		u.WhenUncertain = m.Value.is(True)
+	default:
+		known := []string{"tool", "params", "whenUncertain"}
+		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(known, ", "))
+		if near, ok := spell.Nearest(m.Name, slices.Values(known)); ok && f.Loc.File != nil {
+			f.Message += fmt.Sprintf("; did you mean %q?", near)
+			f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
+		}
+	}
 }

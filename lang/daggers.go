@@ -23,12 +23,16 @@ var notRead = []string{"_tool", "_id", "_delegate", "_activity", "_dependsOn", "
 // then need not lead anywhere.
 func Daggers(doc *Document) (found diag.List) {
 	d := daggers{kinds: []string{"input", "state"}}
+	undo := daggers{kinds: []string{"params", "result", "key", "failure"}}
 	for i := range doc.Messages {
 		d.kinds = append(d.kinds, doc.Messages[i].Kind)
 	}
 	for i := range doc.Calls {
 		for m := range doc.Calls[i].Node.Members() {
-			if !slices.Contains(notRead, m.Name) {
+			switch {
+			case m.Name == "_undo":
+				undo.in(m.Value)
+			case !slices.Contains(notRead, m.Name):
 				d.expression = strings.HasPrefix(m.Name, "_") && m.Name != "_fallback"
 				d.in(m.Value)
 			}
@@ -36,7 +40,7 @@ func Daggers(doc *Document) (found diag.List) {
 	}
 	d.expression = false
 	d.in(doc.Output)
-	for _, f := range d.found {
+	for _, f := range slices.Concat(d.found, undo.found) {
 		found = append(found, f.Origin())
 	}
 	return found

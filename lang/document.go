@@ -26,15 +26,18 @@ const (
 
 // Document is a parsed document. Its nodes keep its file alive.
 type Document struct {
-	File     *diag.File
-	Form     Form
-	Mode     Mode
-	Root     Node
-	Messages []Message // of its context, in order; the plan message among them
-	Calls    []Call    // of its plan, in order
-	Output   Node      // a solution's output that is not null; else zero
-	Schema   Node      // a request's schema; else zero
-	Profile  Profile   // of a plan in another notation; else zero
+	File *diag.File
+	Form Form
+	Mode Mode
+	// OnFailure says what an unhandled failure does, as --on-failure does; "" says nothing.
+	OnFailure     string
+	OnFailureNode Node
+	Root          Node
+	Messages      []Message // of its context, in order; the plan message among them
+	Calls         []Call    // of its plan, in order
+	Output        Node      // a solution's output that is not null; else zero
+	Schema        Node      // a request's schema; else zero
+	Profile       Profile   // of a plan in another notation; else zero
 	// Envelopes are the ids of calls that stand for agents, in a plan in another notation: what
 	// they give is {"message", "response", "status"}; see exec.Envelope.
 	Envelopes map[string]bool
@@ -128,6 +131,8 @@ type Rest struct {
 	FallbackNode  Node
 	OnFailure     string
 	OnFailureNode Node
+	Undo          *Undo // nil when there is no _undo, or it was reported
+	UndoNode      Node
 	Approve       Approve
 	ApproveNode   Node
 	Description   string
@@ -194,6 +199,24 @@ type Fallback struct {
 	ActivityNode Node
 	Timeout      Duration
 	TimeoutNode  Node
+	Undo         *Undo
+}
+
+// Undo is a call's _undo: the call that takes it back. One without a tool, which is written null,
+// says that nothing does.
+type Undo struct {
+	Tool          string
+	ToolNode      Node
+	Params        Node // an object; zero when there are none
+	WhenUncertain bool
+}
+
+// ParamsJSON returns the params as JSON.
+func (u *Undo) ParamsJSON() []byte {
+	if u.Params.IsZero() {
+		return []byte("{}")
+	}
+	return u.Params.AppendJSON(nil)
 }
 
 // Approve is a call's _approve.

@@ -158,11 +158,12 @@ func foundList(root Node) string {
 // plan reads a plan message; what is in it may be a solution as well.
 func (p *parser) plan(message Node) {
 	p.mode(message)
+	p.onFailure(message)
 	m, ok := message.Member("plan")
 	if !ok {
 		m, ok = message.Member("calls")
 	}
-	p.unread(message, "the plan message", "type", "mode", "description", "_call", "_date", "_outputMethod", cmp.Or(m.Name, "plan"))
+	p.unread(message, "the plan message", "type", "mode", "onFailure", "description", "_call", "_date", "_outputMethod", cmp.Or(m.Name, "plan"))
 	switch v := m.Value; {
 	case !ok:
 		p.noPlan(message, "the plan message has no \"plan\"; it wants a list of calls")
@@ -187,6 +188,14 @@ func (p *parser) mode(message Node) {
 	}
 }
 
+// onFailure reads what the plan says about failures: of a plan message, or of a solution, which
+// counts.
+func (p *parser) onFailure(n Node) {
+	if m, ok := n.Member("onFailure"); ok {
+		p.doc.OnFailure, p.doc.OnFailureNode = p.word(m, failures()), m.Value
+	}
+}
+
 // wantsOne reports a member that is none of a few words.
 func (p *parser) wantsOne(m Member, words []string) {
 	f := p.wants(m, "one of "+strings.Join(words, ", "))
@@ -198,7 +207,7 @@ func (p *parser) wantsOne(m Member, words []string) {
 
 // words returns the members that documents have, wherever they stand.
 func words() []string {
-	return []string{"type", "mode", "plan", "calls", "output", "context", "schema", "solution"}
+	return []string{"type", "mode", "onFailure", "plan", "calls", "output", "context", "schema", "solution"}
 }
 
 // unread reports the members of an object that nothing reads. One that is a word of the language,
@@ -230,12 +239,13 @@ func (p *parser) unread(n Node, what string, known ...string) {
 
 // solution reads a solution that is an object of its own.
 func (p *parser) solution(s Node) {
-	p.unread(s, "the solution", "calls", "output", "meta")
+	p.unread(s, "the solution", "calls", "output", "onFailure", "meta")
 	p.solve(s)
 }
 
 // solve reads the calls and the output of a solution.
 func (p *parser) solve(s Node) {
+	p.onFailure(s)
 	if output := s.get("output"); !output.is(Null) {
 		p.doc.Output = output
 		p.texts(output)
@@ -265,13 +275,14 @@ func (p *parser) request(root Node) {
 	}
 	known := []string{"context", "schema", "solution"}
 	if solution.i == root.i && !solution.IsZero() {
-		known = []string{"context", "schema", "calls", "output", "meta"}
+		known = []string{"context", "schema", "calls", "output", "onFailure", "meta"}
 	}
 	p.unread(root, "the request", append(known, "type", "description")...)
 	switch {
 	case solution.is(Object):
 		if !plan.IsZero() {
 			p.mode(plan)
+			p.onFailure(plan)
 		}
 		if solution.i == root.i {
 			p.solve(solution)

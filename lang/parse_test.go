@@ -231,7 +231,7 @@ var findingTable = []struct {
 	{`[{"_tool": "a", "_timeout": 0, "_retry": -1, "_onFailure": 3, "_approve": 1, "_dependsOn": "b", "_activity": 1, "_delegate": ""}]`, []string{
 		`PLC207 0: "_timeout" wants a duration above 0 and up to a year, such as "1.5s", or seconds, not the number 0`,
 		`PLC207 -1: "_retry" wants a number of retries, or an object {"max": …, "delay": …}, not the number -1`,
-		`PLC207 3: "_onFailure" wants one of abort, skip, continue, replan, ask, not the number 3`,
+		`PLC207 3: "_onFailure" wants one of abort, skip, continue, replan, ask, undo, not the number 3`,
 		`PLC207 1: "_approve" wants true, false or a reason, not the number 1`,
 		`PLC207 "b": "_dependsOn" wants a list of ids of calls, not the string "b"`,
 		`PLC207 1: "_activity" wants a string, not the number 1`,

@@ -28,9 +28,9 @@ func members() map[string]member {
 		"_tool": text, "_id": text, "_outputPath": text, "_errorPath": text, "_instance": text,
 		"_delegate": text, "_activity": text, "_description": text, "_reasoningForCall": text,
 		"_outputMethod": {text: true, among: []string{"set", "merge", "assign", "push", "concat"}},
-		"_onFailure":    {text: true, among: []string{"abort", "skip", "continue", "replan", "ask"}},
+		"_onFailure":    {text: true, among: []string{"abort", "skip", "continue", "replan", "ask", "undo"}},
 		"_output":       {}, "_outcomes": {}, "_scopes": {}, "_dependsOn": {}, "_when": {}, "_retry": {}, "_timeout": {},
-		"_fallback": {}, "_approve": {}, "_expect": {}, "_estimatedTokens": {}, "_estimatedCost": {}, "_estimatedTime": {},
+		"_fallback": {}, "_undo": {}, "_approve": {}, "_expect": {}, "_estimatedTokens": {}, "_estimatedCost": {}, "_estimatedTime": {},
 	}
 }
 

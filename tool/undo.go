@@ -2,18 +2,28 @@ package tool
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
 // Undo says what takes a call of a tool back: a call of another tool.
 type Undo struct {
-	Tool string
+	Tool string `json:"tool,omitempty"`
 	// Params are those of the other call: an object, whose strings may have references to what the
 	// call was and gave, by the kinds params, result, key and failure.
-	Params json.RawMessage
+	Params json.RawMessage `json:"params,omitempty"`
 	// WhenUncertain says that it may be called when nobody knows whether the call did its work.
-	WhenUncertain bool
+	WhenUncertain bool `json:"whenUncertain,omitempty"`
+}
+
+// Undoes returns what takes calls of the tool back; nil when nothing is said that is trusted: what
+// documents and MCP servers say is not.
+func (t *Tool) Undoes() *Undo {
+	if t.Source == Document || strings.HasPrefix(t.Source, "mcp:") {
+		return nil
+	}
+	return t.Definition.Undo
 }
 
 // undo reads what takes a call back.

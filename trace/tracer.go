@@ -97,7 +97,7 @@ func (t *Tracer) Event(e *exec.Event) {
 	case e.Type == exec.RunStarted || e.Type == exec.RunResumed:
 		t.runs[e.Run] = t.begin(e)
 	case r == nil:
-	case e.Type == exec.RunFinished || e.Type == exec.RunPaused:
+	case e.Type == exec.RunFinished || e.Type == exec.RunPaused || e.Type == exec.RunUndoing:
 		r.finish(e)
 		delete(t.runs, e.Run)
 	case e.Type == exec.InstanceStarted:
@@ -167,7 +167,7 @@ func (r *run) finish(e *exec.Event) {
 		r.send(&in.span, e.Time)
 	}
 	r.root.set("plc.run.status", string(e.Status))
-	if e.Status == exec.Failed || e.Status == exec.Cancelled {
+	if e.Status == exec.Failed || e.Status == exec.Cancelled || e.Status == exec.Undoing {
 		r.root.fail(string(e.Status))
 	}
 	r.send(&r.root, e.Time)

@@ -55,6 +55,7 @@ func (b *blueprintWriter) write(name string, d *forecast.DryRun, f *forecast.For
 	}
 	b.effects(f)
 	b.flows(f.Flows)
+	b.failing(f)
 	b.forecast(f)
 	return b.Text()
 }
@@ -191,6 +192,9 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 	if c.OnFailure != "" {
 		b.line("       on failure: %s", c.OnFailure)
 	}
+	if c.Undo != "" {
+		b.line("       undone by: %s", c.Undo)
+	}
 }
 
 // purpose writes what the plan says a call is for.
@@ -308,6 +312,56 @@ func (b *blueprintWriter) flows(r *flow.Report) {
 	for _, d := range r.Drops {
 		b.line("  what %q gives does not carry the labels of its params", d.Tool)
 	}
+}
+
+// failing writes what stands when a call fails and the run is undone.
+func (b *blueprintWriter) failing(f *forecast.Forecast) {
+	if len(f.Failing) == 0 {
+		return
+	}
+	rows := [][3]string{{"if this fails", "this is undone", "this stands"}}
+	for _, x := range f.Failing {
+		name := x.Call
+		if x.Instance != "" {
+			name += " of " + x.Instance
+		}
+		rows = append(rows, [3]string{name, doneWords(x.Undone, x.MoreUndone), doneWords(x.Stands, x.MoreStands)})
+	}
+	var width [2]int
+	for _, r := range rows {
+		for i := range width {
+			width[i] = max(width[i], display.Line(r[i]).Cut(maxFailing).Columns())
+		}
+	}
+	b.line("")
+	for _, r := range rows {
+		b.line("  %s  %s  %s", display.Line(r[0]).Cut(maxFailing).Pad(width[0]), display.Line(r[1]).Cut(maxFailing).Pad(width[1]), r[2])
+	}
+	if f.MoreFailing > 0 {
+		b.line("  … and %d more", f.MoreFailing)
+	}
+}
+
+// maxFailing is the maximum number of columns of what is undone.
+const maxFailing = 60
+
+// doneWords returns the effects that are undone, or stand.
+func doneWords(all []forecast.Done, more int) string {
+	var names []string
+	for _, d := range all {
+		if d.Maybe {
+			names = append(names, "perhaps "+d.Call)
+		} else {
+			names = append(names, d.Call)
+		}
+	}
+	if more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if names == nil {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
 }
 
 func (b *blueprintWriter) forecast(f *forecast.Forecast) {

@@ -176,6 +176,7 @@ type loaded struct {
 	prog     *compile.Program
 	findings diag.List
 	forecast *forecast.Forecast // nil when none was made
+	undone   *plc.Undone        // of a run; nil when it is not undone
 }
 
 func newLoaded(p *plc.Plan) *loaded {

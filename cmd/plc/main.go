@@ -17,6 +17,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/display"
 )
 
@@ -106,7 +107,7 @@ func (env *environment) complain(err error) {
 // signal ends the process at once. Signals that whoever started the process wants
 // ignored (nohup, a script's background) stay so.
 func (env *environment) watchSignals() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
@@ -117,8 +118,11 @@ func (env *environment) watchSignals() context.Context {
 	// not the death of a run in the middle of its effects.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
-		<-signals
-		cancel()
+		if s := <-signals; s == os.Interrupt {
+			cancel(&exec.CancelError{}) // somebody did it
+		} else {
+			cancel(nil)
+		}
 		if env.graceful.Load() {
 			<-signals
 		} else {

@@ -38,6 +38,7 @@ type progress struct {
 	done    int
 	failed  int
 	skipped int
+	undoing bool                // what is shown undoes the run
 	ends    map[exec.Status]int // of instances
 	told    int                 // lines that were made
 	lines   []display.Text      // that are not written yet
@@ -244,6 +245,19 @@ func (p *progress) live() []display.Text {
 	return lines
 }
 
+// undo says that the run is undone now, by so many calls.
+func (p *progress) undo(calls int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.undoing, p.batch, p.total = true, false, calls
+	p.done, p.failed, p.skipped = 0, 0, 0
+	clear(p.running)
+	p.sayf("·", "2", "undoing %s", count(calls, "effect"))
+}
+
 // cancelled says that the run was interrupted, and what happens now.
 func (p *progress) cancelled() {
 	if p == nil {
@@ -279,6 +293,9 @@ func (p *progress) event(e *exec.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	call := display.Name(e.Call)
+	if p.undoing {
+		call = display.Sprintf("undo of %s", call)
+	}
 	if e.Instance != "" {
 		call = display.Sprintf("%s: %s", display.Name(e.Instance), call)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
@@ -21,13 +22,7 @@ type document struct {
 	*exec.Result
 	Instances instanceMap        `json:"instances"`
 	Forecast  *forecast.Forecast `json:"forecast"` // of a lazy plan
-	Undo      *undoneBy          `json:"undo,omitempty"`
-}
-
-// undoneBy says how a run was undone.
-type undoneBy struct {
-	Run    string `json:"run"`    // that undoes it
-	Status string `json:"status"` // "undoing", "undone" or "undoneInPart"
+	Undo      *plc.Undone        `json:"undo,omitempty"`
 }
 
 // instanceMap are instances by their names, in the order of the plan.
@@ -58,7 +53,7 @@ func exitOf(s exec.Status) error {
 	switch s {
 	case exec.Completed:
 		return nil
-	case exec.Paused:
+	case exec.Paused, exec.Undoing:
 		return exit(exitPaused)
 	case exec.Rejected:
 		return exit(exitRejected)
@@ -104,12 +99,13 @@ func withoutInfo(l diag.List) diag.List {
 // not made is null: the state in its place would be taken for it.
 func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) error {
 	if asJSON {
-		if err := env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: l.forecast}); err != nil {
+		if err := env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: l.forecast, Undo: l.undone}); err != nil {
 			return err
 		}
 		return exitOf(res.Status)
 	}
 	env.tellEnd(l, res)
+	env.showUndone(l.undone)
 	if err := env.writeJSON(gave(l, res)); err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ and a forecast. On a terminal it is asked for as a whole; elsewhere it waits for
 --approval with a file that plc plan wrote and plc approve approved. An approval is for what
 was shown and all that would execute: when anything differs, it is refused (exit 5).
 
+With --on-failure undo a run that fails or is cancelled is undone: what it did is taken back, as
+far as its tools say how. docs/undo.md says more.
+
 Exit 0 when the run completed, 1 when the plan has errors, 3 when the run failed (as it does
 when a person rejects a call and nothing handles that), 4 when it waits for somebody, 5 when
 a lazy plan as a whole was rejected, 130 when it was cancelled (Ctrl-C; a second one ends at
@@ -118,7 +121,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	fl.StringArrayVar(&f.branch, "branch", nil, "CALL=NAME, an outcome that the dry run assumes (repeatable)")
 	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")
 	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
-	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "abort", "a failure that the plan does not handle: abort, skip, continue, ask or replan")
+	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "", "a failure that the plan does not handle: abort, skip, continue, ask, replan or undo (default the plan's onFailure, else abort)")
 	fl.StringVar((*string)(&f.spec.OnUncertain), "on-uncertain", "ask", "a call whose answer was lost and that may have done its work: ask, retry, fail or skip")
 	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
@@ -129,7 +132,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	addModelTapes(c, &f.spec.ModelTapes)
 	fl.Uint64Var(&f.spec.Seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
-	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan")
+	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan", "undo")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")
 	complete(c, "approve", "all", "destructive", "none")
 }
@@ -285,6 +288,10 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		show.event(e)
 	}
 	r.OnRefused = func(err error) { show.note(trimJournal(err)) }
+	r.OnUndo = func(by *plc.Run, u *plc.Undoing) {
+		show.undo(len(u.Calls))
+		by.Approver = env.answerer(f, show, by)
+	}
 	r.Allow, r.Approval = p.allow(env), p.approval
 	var b *batch
 	stop := func() {}
@@ -320,6 +327,7 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	if err != nil {
 		return asFlag(ctx, err)
 	}
+	l.undone = r.Undone
 	switch {
 	case b != nil:
 		err = env.showBatch(b, res, p.asJSON)
@@ -331,6 +339,9 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 	env.hintNext(p, r, res, b)
 	if err == nil && f.expect != "" {
 		err = env.meets(f, l, res)
+	}
+	if ctx.Err() != nil && (res.Status == exec.Undone || res.Status == exec.UndoneInPart) {
+		err = exit(exitCancelled)
 	}
 	err = env.complainLost("events", f.events, lost, err)
 	return env.complainLost("results", f.results, lostResults, err)
@@ -400,6 +411,10 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", r.ID())
 	case res.Status == exec.Paused:
 		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", r.ID())
+	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
+		env.hintf("plc approve %s, or plc reject, answers what is asked; plc resume %s goes on to undo it", r.Undone.Run, r.ID())
+	case res.Status == exec.Undoing:
+		env.hintf("plc resume %s goes on to undo it; plc undo %[1]s does so with the tool files as they are now", r.ID())
 	case res.Status == exec.Failed && anyUnsure(res, b):
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", r.ID())
 	case res.Status == exec.Failed:

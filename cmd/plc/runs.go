@@ -18,7 +18,7 @@ import (
 
 // runStatuses returns the statuses that runs may have.
 func runStatuses() []string {
-	return []string{"completed", "failed", "paused", "cancelled", "rejected", "running", "pending", "interrupted", "damaged"}
+	return []string{"completed", "failed", "paused", "cancelled", "rejected", "undoing", "undone", "undoneInPart", "running", "pending", "interrupted", "damaged"}
 }
 
 // statusesOf reads the values of --status.
@@ -77,7 +77,8 @@ type runEntry struct {
 	Status    exec.Status         `json:"status"`
 	Reason    string              `json:"reason"`
 	Plan      string              `json:"plan"`
-	Parent    *string             `json:"parent"` // that it is a fork of
+	Parent    *string             `json:"parent"`           // that it is a fork of
+	Undoes    string              `json:"undoes,omitempty"` // the run that it undoes
 	CreatedAt time.Time           `json:"createdAt"`
 	ChangedAt time.Time           `json:"changedAt"`
 	EndedAt   *time.Time          `json:"endedAt"`
@@ -96,7 +97,7 @@ type holderEntry struct {
 func entryOf(r *journal.Summary) runEntry {
 	e := runEntry{
 		Run: r.Run, Status: r.Status, Reason: r.Reason, Plan: shownName(r.Plan), CreatedAt: r.Created.UTC(), ChangedAt: r.Changed.UTC(),
-		Calls: r.Calls, Questions: r.Questions, Events: r.Events,
+		Calls: r.Calls, Questions: r.Questions, Events: r.Events, Undoes: plc.Undoes(r),
 	}
 	if r.Parent != "" {
 		e.Parent = &r.Parent
@@ -300,7 +301,10 @@ func eventLine(e *exec.Event, last time.Time) string {
 			words = append(words, text)
 		}
 	}
-	if e.Error != nil {
+	switch {
+	case e.By != "":
+		words = append(words, "by "+e.By)
+	case e.Error != nil && e.Call != "":
 		words = append(words, e.Error.String())
 	}
 	if e.Value != nil {

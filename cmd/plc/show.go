@@ -56,7 +56,8 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	}
 	res.Status, res.Reason = statusOf(w.sum, res)
 	past.timed(res, w.sum, questions)
-	undo, err := env.undone(ctx, w)
+	e := env.engine(func() (journal.Store, error) { return w.store, nil })
+	undone, err := e.Undone(ctx, w.sum.Run)
 	if err != nil {
 		return err
 	}
@@ -64,19 +65,17 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	case w.asJSON && w.batch != nil:
 		return w.batch.writeDocument(env.stdout, res)
 	case w.asJSON:
-		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast, Undo: undo})
+		return env.writeJSON(document{Result: res, Instances: res.Instances, Forecast: w.forecast, Undo: undone})
 	}
 	out := newBuffered(env.stdout)
 	showGiven(out, w.sum, given)
-	if undo != nil {
-		showf(out, "undo       %s, by the run %s\n", undo.Status, undo.Run)
-	}
 	if w.batch != nil {
 		showf(out, "%s\n", display.Text{})
 		w.batch.write(out, res)
 	} else {
 		showRecorded(w.loaded, out, res, past)
 	}
+	showUndone(out, undone)
 	showQuestions(out, questions)
 	if w.sum.Status == exec.Paused && w.sum.Reason == plc.WaitsForApproval {
 		if err := env.showWaiting(ctx, out, w.store, w.sum.Run); err != nil {
@@ -155,7 +154,7 @@ func pastOf(ctx context.Context, store journal.Store, run string) runPast {
 // goesOn reports whether a run may still go on.
 func goesOn(s exec.Status) bool {
 	switch s {
-	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, journal.Cut:
+	case exec.Completed, exec.Failed, exec.Cancelled, exec.Rejected, exec.Undoing, exec.Undone, exec.UndoneInPart, journal.Cut:
 		return false
 	}
 	return true

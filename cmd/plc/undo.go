@@ -1,12 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
 )
@@ -20,7 +22,8 @@ func undoCommand(env *environment) *cobra.Command {
 		Long: `Take back what the calls of a recorded run did, in reverse plan order, by the tools that
 their definitions name (undo). That is a run of its own, with a record: it asks for approval
 as any other, is resumed by the same command, and takes nothing back twice. A call that
-fails for good asks somebody. The run that was undone can't go on. docs/undo.md says more.`,
+fails for good asks somebody. The run that was undone can't go on. With --on-failure undo,
+plc run does so by itself when a run ends badly. docs/undo.md says more.`,
 		Example: `  plc undo last --dry-run
   plc undo 01KABC --yes`,
 		Args:              wants(1, 1, "one run"),
@@ -51,7 +54,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 		if err != nil {
 			return nil, err
 		}
-		env.showUndo(u)
+		env.showUndoing(u)
 		if dry {
 			return nil, errShown
 		}
@@ -63,32 +66,59 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 	return err
 }
 
-// showUndo says what is taken back, and what stands.
-func (env *environment) showUndo(u *plc.Undoing) {
-	for _, c := range u.Calls {
-		showf(env.stderr, "undo   %s (%s) by %s%s\n", c.Path, c.Tool, c.Undo, uncertainly(c))
+// showUndoing says what is to be taken back, and what stands.
+func (env *environment) showUndoing(u *plc.Undoing) {
+	for i := range u.Calls {
+		c := &u.Calls[i]
+		asks := display.Text{}
+		if c.Asks {
+			asks = display.Sprintf(", if somebody says so: %s", c.Why)
+		}
+		showf(env.stderr, "undo   %s by %s%s\n", undoneName(c), display.Name(c.Undo), asks)
 	}
-	for _, c := range u.Stands {
-		showf(env.stderr, "stands %s (%s)%s: %s\n", c.Path, c.Tool, uncertainly(c), c.Why)
+	for i := range u.Stands {
+		showf(env.stderr, "stands %s: %s\n", undoneName(&u.Stands[i]), u.Stands[i].Why)
 	}
 	if len(u.Calls)+len(u.Stands) == 0 {
 		showf(env.stderr, "the run %s changed nothing\n", u.Run)
 	}
 }
 
-func uncertainly(c plc.UndoneCall) display.Text {
-	if !c.Uncertain {
-		return display.Text{}
+// undoneName returns the name of a call that is undone, with its tool and what was given to it.
+func undoneName(c *undo.Call) display.Text {
+	name := display.Sprintf("%s (%s)", display.Name(c.Name()), display.Name(c.Tool))
+	if c.Params != nil {
+		name = display.Sprintf("%s (%s %s)", display.Name(c.Name()), display.Name(c.Tool), display.JSON(c.Params).Cut(maxColumns))
 	}
-	return display.Lit(", uncertain")
+	if c.Uncertain {
+		name = display.Sprintf("%s, uncertain", name)
+	}
+	return name
 }
 
-// undone says how a run was undone; nil when it was not.
-func (env *environment) undone(ctx context.Context, w *walked) (*undoneBy, error) {
-	e := env.engine(func() (journal.Store, error) { return w.store, nil })
-	by, state, err := e.Undoing(ctx, w.sum.Run)
-	if err != nil || by == "" {
-		return nil, err
+// showUndone says how far the undoing of a run is, with all that stands; nil is of a run that is not
+// undone.
+func (env *environment) showUndone(u *plc.Undone) {
+	showUndone(env.stderr, u)
+	if u != nil && u.Err != nil {
+		env.complain(fmt.Errorf("the run can't be undone now: %s", trimJournal(u.Err)))
 	}
-	return &undoneBy{by, state}, nil
+}
+
+func showUndone(w io.Writer, u *plc.Undone) {
+	if u == nil {
+		return
+	}
+	by := display.Text{}
+	if u.Run != "" {
+		by = display.Sprintf(" by the run %s", u.Run)
+	}
+	showf(w, "%s%s: %s undone, %d stand\n", string(u.Status), by, count(len(u.Undone), "effect"), len(u.Stands))
+	for i := range u.Stands {
+		if i == maxRows {
+			showf(w, "  … and %d more; --format json has them all\n", len(u.Stands)-i)
+			break
+		}
+		showf(w, "  stands %s: %s\n", undoneName(&u.Stands[i]), display.Line(u.Stands[i].Why).Cut(maxReason))
+	}
 }

@@ -173,7 +173,9 @@ func values(p, other *compile.Program) []Change {
 		}
 		return string(canonicalNode(p.Document.Output))
 	}
-	all := []Change{{"mode", mode(p), mode(other)}, {"output", output(p), output(other)}}
+	all := []Change{
+		{"mode", mode(p), mode(other)}, {"onFailure", p.Document.OnFailure, other.Document.OnFailure}, {"output", output(p), output(other)},
+	}
 	old, new := allInitial(p), allInitial(other)
 	kinds := maps.Clone(old)
 	maps.Copy(kinds, new)
@@ -221,7 +223,7 @@ func (d *Diff) call(old, new *compile.Call) {
 // meaningNames names the results of meaning, in order.
 var meaningNames = [...]string{
 	"tool", "params", "_outputPath", "_outputMethod", "_errorPath", "_when", "_output", "_dependsOn", "_scopes",
-	"_fallback", "_retry", "_timeout", "_onFailure", "_approve", "_expect", "_instance", "_delegate", "activity", "effects",
+	"_fallback", "_retry", "_timeout", "_onFailure", "_undo", "_approve", "_expect", "_instance", "_delegate", "activity", "effects",
 }
 
 // meaning returns what a call means, a text for each of meaningNames.
@@ -249,11 +251,11 @@ func meaning(c *compile.Call) []string {
 }
 
 func rareMeaning(c *compile.Call) []string {
-	texts := make([]string, 0, 13)
+	texts := make([]string, 0, 14)
 	texts = append(texts, string(c.Result))
 	rest := c.Source.Rest
 	if rest == nil {
-		return append(texts, "", "", "", "", "", "", "", "", c.Instance, delegateName(c), activityName(c), effectsText(c.Effects))
+		return append(texts, "", "", "", "", "", "", "", "", "", c.Instance, delegateName(c), activityName(c), effectsText(c.Effects))
 	}
 	var deps []string
 	for _, d := range rest.DependsOn {
@@ -269,7 +271,7 @@ func rareMeaning(c *compile.Call) []string {
 	}
 	return append(texts,
 		list(deps), string(canonicalNode(rest.ScopesNode)), string(canonicalNode(rest.FallbackNode)), retry, timeout,
-		rest.OnFailure, string(canonicalNode(rest.ApproveNode)), string(canonicalNode(rest.Expect)),
+		rest.OnFailure, string(canonicalNode(rest.UndoNode)), string(canonicalNode(rest.ApproveNode)), string(canonicalNode(rest.Expect)),
 		c.Instance, delegateName(c), activityName(c), effectsText(c.Effects))
 }
 

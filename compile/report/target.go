@@ -57,6 +57,13 @@ func appendIdentity(dst []byte, t *compile.Target, named func(*compile.Delegate)
 		dst = appendMember(dst, "timeout", jsonscan.Quote(t.Timeout.String()))
 	}
 	dst = appendMember(dst, "effects", jsonscan.Quote(effectsText(t.Effects)))
+	if t.Undo != nil {
+		undo, err := json.Marshal(t.Undo)
+		if err != nil {
+			panic(err) // its params have been read as JSON
+		}
+		dst = appendMember(dst, "undo", string(undo))
+	}
 	if t.Approve.Needed {
 		dst = appendMember(dst, "approve", jsonscan.Quote(t.Approve.Reason))
 	}

@@ -46,6 +46,7 @@ func TestTargetDigestHasAllFields(t *testing.T) {
 		"Limiter":     func(x *compile.Target) { x.Limiter, x.Limits.Parallel = "x", 2 },
 		"Timeout":     func(x *compile.Target) { x.Timeout = time.Second },
 		"Effects":     func(x *compile.Target) { x.Effects.OpenWorld = tool.Yes },
+		"Undo":        func(x *compile.Target) { x.Undo = &tool.Undo{Tool: "u", Params: json.RawMessage(`{}`)} },
 		"Approve":     func(x *compile.Target) { x.Approve.Needed = true },
 		"Raw":         func(x *compile.Target) { x.Raw = nil },
 		"Remote":      func(x *compile.Target) { x.Remote = json.RawMessage(`{"b": 2}`) },

@@ -41,6 +41,8 @@ type Options struct {
 	Hosts, Paths []string
 	// Retry is that of calls that say nothing (exec.Options.Retry); nil is none.
 	Retry *lang.Retry
+	// OnFailure is what an unhandled failure would do to the run.
+	OnFailure exec.Strategy
 	// Durations returns how long calls like this one took in recorded runs. If it is nil or returns
 	// none, they are unknown.
 	Durations func(c *compile.Call) []time.Duration
@@ -49,7 +51,7 @@ type Options struct {
 // OptionsOf returns the options for a program that will run with o: what o says about approvals,
 // retries, the state and how many calls run at once.
 func OptionsOf(o *exec.Options) *Options {
-	f := &Options{Approve: o.Approve, MaxParallel: o.MaxParallel, MaxBytes: o.MaxBytes, Retry: o.Retry}
+	f := &Options{Approve: o.Approve, MaxParallel: o.MaxParallel, MaxBytes: o.MaxBytes, Retry: o.Retry, OnFailure: o.OnFailure}
 	if o.Schedule == exec.Sequential {
 		f.MaxParallel = 1
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
 )
 
 // Forecast bounds what a run may use, and estimates what it uses on the path that the dry run
@@ -23,6 +24,10 @@ type Forecast struct {
 	Unknown         []string `json:"unknown"`
 	Estimated       []string `json:"estimated"` // the tools of which Time is what is declared, and was not measured
 	PeakParallelism int      `json:"peakParallelism"`
+	// Failing says, of a run that is undone when it ends badly, what stands when calls of the
+	// assumed path fail; nil of any other. MoreFailing counts the calls that are left out.
+	Failing     []Failing `json:"failing,omitempty"`
+	MoreFailing int       `json:"moreFailing,omitempty"`
 	// Flows says where information goes, by a policy on it; nil without one.
 	Flows *flow.Report `json:"flows,omitempty"`
 }
@@ -79,6 +84,9 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 		slots = exec.DefaultMaxParallel
 	}
 	f.Time, f.PeakParallelism = t.simulate(slots, opts.Seed, len(f.Unknown) == 0)
+	if opts.OnFailure == exec.Undo || undo.Asked(prog) {
+		f.Failing, f.MoreFailing = failing(prog, dry, graph, opts.OnFailure)
+	}
 	return f
 }
 

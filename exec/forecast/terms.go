@@ -19,6 +19,7 @@ type Terms struct {
 	Timeout   string          `json:"timeout,omitempty"`  // of an attempt, as in "5s"; "" is the run's
 	Fallback  *FallbackTerms  `json:"fallback,omitempty"`
 	OnFailure string          `json:"onFailure,omitempty"`
+	Undo      string          `json:"undo,omitempty"`    // the tool that takes it back when the run is undone
 	Repeats   *Count          `json:"repeats,omitempty"` // runs of its document in one attempt, at most; nil delegates to none
 
 	Params []lang.Member `json:"-"` // as they are written
@@ -36,7 +37,7 @@ type FallbackTerms struct {
 
 // termsOf returns the terms of a call.
 func termsOf(c *compile.Call, opts *Options) *Terms {
-	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Params: c.Source.Params}
+	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Undo: undoneBy(c), Params: c.Source.Params}
 	if c.Target != nil {
 		t.Words, t.Origin = c.Target.Words(), c.Target.Origin.String()
 	}

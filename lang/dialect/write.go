@@ -22,7 +22,11 @@ type Writer struct {
 
 // NewWriter makes a writer of a document in what is a notation's What.
 func NewWriter(doc *lang.Document, what string) *Writer {
-	return &Writer{Doc: doc, what: what, steps: map[string]int{}}
+	w := &Writer{Doc: doc, what: what, steps: map[string]int{}}
+	if n := doc.OnFailureNode; !n.IsZero() {
+		w.Refuse(n.Loc(), "%q", "onFailure")
+	}
+	return w
 }
 
 // Found returns what can't be said.

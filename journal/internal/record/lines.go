@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,10 +54,15 @@ func (l *Lines) event(e *exec.Event) error {
 	l.string(`,"status":`, string(e.Status))
 	l.string(`,"path":`, e.Path)
 	l.string(`,"method":`, e.Method)
-	if err := l.value(e.Value); err != nil {
+	if err := l.value(`,"value":`, e.Value); err != nil {
 		return err
 	}
 	l.string(`,"key":`, e.Key)
+	if e.Intent != nil {
+		if err := l.intent(e.Intent); err != nil {
+			return err
+		}
+	}
 	l.string(`,"outcome":`, e.Outcome)
 	if err := l.rare(e); err != nil {
 		return err
@@ -67,7 +73,9 @@ func (l *Lines) event(e *exec.Event) error {
 	l.flag(`,"fallback":`, e.Fallback)
 	l.flag(`,"cached":`, e.Cached)
 	l.flag(`,"lost":`, e.Lost)
+	l.string(`,"work":`, string(e.Work))
 	l.flag(`,"permanent":`, e.Permanent)
+	l.flag(`,"undoes":`, e.Undoes)
 	l.flag(`,"applied":`, e.Applied)
 	l.flag(`,"replayed":`, e.Replayed)
 	l.number(`,"revision":`, int64(e.Revision))
@@ -78,8 +86,31 @@ func (l *Lines) event(e *exec.Event) error {
 		l.quote(e.Error.Message)
 		*l = append(*l, '}')
 	}
+	l.string(`,"by":`, e.By)
 	l.string(`,"reason":`, e.Reason)
 	l.number(`,"delay":`, int64(e.Delay))
+	*l = append(*l, '}')
+	return nil
+}
+
+// intent adds what it takes to undo a call.
+func (l *Lines) intent(in *exec.Intent) error {
+	*l = append(*l, `,"intent":{`...)
+	at := len(*l)
+	if in.Repeatable {
+		*l = append(*l, `,"repeatable":true`...)
+	}
+	if err := l.value(`,"params":`, in.Params); err != nil {
+		return err
+	}
+	if in.Undo != nil {
+		if err := l.encode(`,"undo":`, in.Undo); err != nil {
+			return err
+		}
+	}
+	if len(*l) > at { // without the first comma
+		*l = slices.Delete(*l, at, at+1)
+	}
 	*l = append(*l, '}')
 	return nil
 }
@@ -124,7 +155,7 @@ func (l *Lines) time(t time.Time) error {
 
 // value adds a value without white space. What our own reader refuses, such as a name twice, is for
 // package json to judge.
-func (l *Lines) value(raw json.RawMessage) error {
+func (l *Lines) value(name string, raw json.RawMessage) error {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -136,7 +167,7 @@ func (l *Lines) value(raw json.RawMessage) error {
 		}
 		text = b.Bytes()
 	}
-	*l = append(append(*l, `,"value":`...), text...)
+	*l = append(append(*l, name...), text...)
 	return nil
 }
 

@@ -33,6 +33,9 @@ func fill(t *testing.T, v reflect.Value, text string) {
 	case *exec.Terms:
 		v.Set(reflect.ValueOf(&exec.Terms{Tool: text, Target: text, Retries: 2, Params: json.RawMessage(`{"n": 1}`), Fallback: &exec.Terms{Tool: text}}))
 		return
+	case *exec.Intent:
+		v.Set(reflect.ValueOf(&exec.Intent{Repeatable: true, Params: json.RawMessage(`{"n": 1}`), Undo: &tool.Undo{Tool: text}}))
+		return
 	case *exec.Failure:
 		v.Set(reflect.ValueOf(&exec.Failure{Code: text, Message: text}))
 		return

@@ -85,9 +85,12 @@ func (t *Tally) Add(e *exec.Event, seq int64, to *Effects) {
 		to.Turned = true
 		t.Status, t.Reason = exec.Paused, e.Reason
 		to.Samples = t.Samples()
-	case exec.RunFinished:
+	case exec.RunFinished, exec.RunUndoing:
 		to.Turned = true
 		t.Status, t.Reason, t.Finished = e.Status, e.Reason, e.Time
+		if e.Type == exec.RunUndoing { // more comes
+			t.Finished = time.Time{}
+		}
 		t.unanswered()
 		for _, key := range slices.Collect(maps.Keys(t.Open)) {
 			t.close(key, nil, to)

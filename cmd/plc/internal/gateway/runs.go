@@ -27,7 +27,7 @@ const pollEvery = 500 * time.Millisecond
 // State says how far a run is.
 type State struct {
 	Run      string         `json:"run,omitempty" jsonschema:"its id; left out when nothing ran"`
-	Status   string         `json:"status" jsonschema:"running, completed, failed, paused, cancelled, rejected, interrupted, or invalid: the plan has errors"`
+	Status   string         `json:"status" jsonschema:"running, completed, failed, paused, cancelled, rejected, interrupted, undoing, undone, undoneInPart, or invalid: the plan has errors"`
 	Reason   string         `json:"reason,omitempty"`
 	Calls    map[string]int `json:"calls,omitempty" jsonschema:"how many calls have each status"`
 	Waiting  []string       `json:"waiting,omitempty" jsonschema:"calls that wait for a person"`

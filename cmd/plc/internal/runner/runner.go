@@ -101,7 +101,7 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.stop(&exec.CancelError{Reason: ended})
+	r.stop(&exec.CancelError{Reason: ended, Later: true})
 	<-r.watch
 	for _, j := range r.Jobs() {
 		<-j.Done
@@ -155,7 +155,7 @@ func (r *Runner) release(owner string) {
 func (r *Runner) start(begun *plc.Run, owner string) *Job {
 	ctx, cancel := context.WithCancelCause(r.context)
 	j := &Job{ID: begun.ID(), Done: make(chan struct{}), cancel: cancel, events: make(chan struct{})}
-	begun.OnEvent, begun.Allow = j.note, nil
+	begun.OnEvent, begun.Allow, begun.UndoContext = j.note, nil, r.context
 	r.mu.Lock()
 	r.jobs[j.ID] = j
 	r.mu.Unlock()
@@ -254,7 +254,7 @@ func (r *Runner) watchStore() {
 
 func (r *Runner) continueRuns(ctx context.Context) error {
 	all, err := r.opts.Engine.Runs(ctx, journal.Filter{
-		Labels: map[string]string{Label: r.opts.Frontend}, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled},
+		Labels: map[string]string{Label: r.opts.Frontend}, Status: []exec.Status{exec.Paused, journal.Interrupted, exec.Cancelled, exec.Undoing},
 	})
 	if err != nil {
 		return err
@@ -287,6 +287,8 @@ func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	switch {
 	case failed && time.Now().Before(again.at):
 		return false
+	case sum.Status == exec.Undoing:
+		return r.undoes(ctx, sum.Run)
 	case sum.Status != exec.Paused:
 		return true
 	case plc.WaitsForPlan(sum):
@@ -298,6 +300,18 @@ func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 		return sum.Questions == 0
 	}
 	return sum.Questions < asked
+}
+
+// undoes reports whether there is something to do for a run that is being undone: the run that undoes
+// it has not begun, or has ended without its process having said so. Otherwise that run is continued
+// by itself.
+func (r *Runner) undoes(ctx context.Context, run string) bool {
+	u, err := r.opts.Engine.Undone(ctx, run)
+	if err != nil || u == nil || u.Run == "" {
+		return err == nil
+	}
+	by, err := r.opts.Engine.Summary(ctx, u.Run)
+	return err == nil && !by.Finished.IsZero() && by.Status != exec.Cancelled
 }
 
 // fail notes that a run could not be continued, perhaps for now only. The caller holds r.mu.

@@ -290,7 +290,7 @@ func (s *Server) graph(w http.ResponseWriter, r *http.Request) {
 }
 
 // signs tell statuses apart without colours.
-var signs = map[string]string{"pending": "○", "running": "▶", "awaiting": "?", "completed": "✓", "failed": "✗", "skipped": "–", "retrying": "↻"}
+var signs = map[string]string{"pending": "○", "running": "▶", "awaiting": "?", "completed": "✓", "failed": "✗", "skipped": "–", "retrying": "↻", "undoing": "↶", "undone": "↶", "undoneInPart": "↶"}
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	var in struct {

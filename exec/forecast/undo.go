@@ -1,0 +1,119 @@
+package forecast
+
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
+)
+
+// Failing says what becomes of what was done before, when a call fails for good and the run is
+// undone.
+type Failing struct {
+	Call     string `json:"call"` // that fails: its path
+	Instance string `json:"instance,omitempty"`
+	// Undone are the effects that are taken back, in plan order, and Stands those that are not: the
+	// first ones, at most maxNamed. MoreUndone and MoreStands count the others.
+	Undone     []Done `json:"undone"`
+	MoreUndone int    `json:"moreUndone,omitempty"`
+	Stands     []Done `json:"stands"`
+	MoreStands int    `json:"moreStands,omitempty"`
+}
+
+// Done is an effect that was there when another call failed.
+type Done struct {
+	Call  string `json:"call"`
+	Tool  string `json:"tool"`
+	Undo  string `json:"undo,omitempty"`  // the tool that takes it back
+	Why   string `json:"why,omitempty"`   // it stands
+	Maybe bool   `json:"maybe,omitempty"` // nothing says which of the two comes first
+}
+
+// maxFailing is the maximum number of calls of which it is said what becomes of the others when
+// they fail.
+const maxFailing = 100
+
+// failing returns what stands when calls of the assumed path fail, and the number of those that are
+// left out.
+func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Strategy) (all []Failing, more int) {
+	var effects []int32 // nodes
+	for n, i := range dry.jobs.call {
+		if i >= 0 {
+			if k := dry.Calls[i].Effect; k != Pure && k != Reads {
+				effects = append(effects, int32(n))
+			}
+		}
+	}
+	slices.SortFunc(effects, func(a, b int32) int { return int(dry.jobs.call[a] - dry.jobs.call[b]) })
+	var failed []int32
+	for n, i := range dry.jobs.call {
+		if i >= 0 && undo.MayEnd(dry.Calls[i].call, runs) {
+			failed = append(failed, int32(n))
+		}
+	}
+	slices.SortFunc(failed, func(a, b int32) int { return int(dry.jobs.call[a] - dry.jobs.call[b]) })
+	for k, n := range failed {
+		if k == maxFailing {
+			return all, len(failed) - k
+		}
+		all = append(all, dry.fails(graph, n, effects, prog.Template))
+	}
+	return all, 0
+}
+
+// fails returns what stands when the call of a node fails. Instances of a template are apart.
+func (d *DryRun) fails(graph *dag.Graph, n int32, effects []int32, apart bool) Failing {
+	c := &d.Calls[d.jobs.call[n]]
+	f := Failing{Call: c.Path, Instance: c.Instance, Undone: []Done{}, Stands: []Done{}}
+	before, after := reach(graph.Len(), n, graph.Pred), reach(graph.Len(), n, graph.Succ)
+	for _, e := range effects {
+		other := &d.Calls[d.jobs.call[e]]
+		if e == n || after[e] || apart && other.Instance != c.Instance {
+			continue
+		}
+		done := Done{Call: other.Path, Tool: other.Tool, Maybe: !before[e]}
+		list, extra := &f.Undone, &f.MoreUndone
+		u, why := undo.By(other.call.Target, other.call.OwnUndo())
+		if done.Why = why; u != nil {
+			done.Undo = u.Tool
+		} else {
+			list, extra = &f.Stands, &f.MoreStands
+		}
+		if len(*list) == maxNamed {
+			*extra++
+			continue
+		}
+		*list = append(*list, done)
+	}
+	return f
+}
+
+// reach returns the nodes that are reached from one.
+func reach(nodes int, from int32, next func(int32) []int32) []bool {
+	seen := make([]bool, nodes)
+	for todo := []int32{from}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, m := range next(n) {
+			if !seen[m] {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	return seen
+}
+
+// undoneBy returns the tool that takes a call back; "" when nothing does, or there is nothing to
+// take back.
+func undoneBy(c *compile.Call) string {
+	if c.Target == nil || c.Delegates() {
+		return ""
+	}
+	if u, _ := undo.By(c.Target, c.OwnUndo()); u != nil {
+		return u.Tool
+	}
+	return ""
+}

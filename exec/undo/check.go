@@ -1,0 +1,247 @@
+package undo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Check finds what is wrong with what undoes the calls of a program, and of the documents that it
+// delegates to: that a tool is not there or not permitted, that params do not fit its definition, or
+// that a reference leads nowhere. The options are those with which the program was compiled.
+func Check(prog *compile.Program, o *compile.Options) diag.List {
+	c := &checker{options: apart(o), run: o.Run, seen: map[string]bool{}, known: map[string]diag.List{}}
+	c.options.Run = false // the input has no value
+	for p := range programs(prog) {
+		for i := range p.Calls {
+			c.call(p, &p.Calls[i])
+		}
+	}
+	return c.found
+}
+
+// programs yields a program and all those that it delegates to, each once.
+func programs(prog *compile.Program) func(yield func(*compile.Program) bool) {
+	return func(yield func(*compile.Program) bool) {
+		seen, todo := map[*compile.Program]bool{prog: true}, []*compile.Program{prog}
+		for ; len(todo) > 0; todo = todo[1:] {
+			if !yield(todo[0]) {
+				return
+			}
+			for i := range todo[0].Calls {
+				if c := &todo[0].Calls[i]; c.Delegates() && !seen[c.Delegate.Program] {
+					seen[c.Delegate.Program] = true
+					todo = append(todo, c.Delegate.Program)
+				}
+			}
+		}
+	}
+}
+
+type checker struct {
+	options *compile.Options
+	run     bool
+	seen    map[string]bool      // findings
+	known   map[string]diag.List // what is wrong with the undo of a definition, by it and by the params that are written
+	found   diag.List
+}
+
+// made is something that a call may call.
+type made struct {
+	prog   *compile.Program
+	call   *compile.Call
+	target *compile.Target
+	params []lang.Member // as written
+	said   *lang.Undo    // nil when the plan says nothing
+}
+
+// call checks what undoes a call, and its fallback.
+func (c *checker) call(prog *compile.Program, p *compile.Call) {
+	rest := p.Source.Rest
+	if rest == nil {
+		rest = &lang.Rest{}
+	}
+	if p.Target == nil {
+		return
+	}
+	if why := unused(p); why != "" {
+		if !rest.UndoNode.IsZero() {
+			f := diag.Finding{Code: diag.PassedOver, Severity: diag.Warning, Loc: rest.UndoNode.Loc(), Message: "the \"_undo\" is not used: " + why}
+			c.report(f, p, rest.UndoNode)
+		}
+		return
+	}
+	c.made(&made{prog, p, p.Target, p.Source.Params, rest.Undo})
+	if p.Rare != nil && p.Fallback != nil && rest.Fallback != nil {
+		m := &made{prog, p, p.Fallback.Target, p.Source.Params, rest.Fallback.Undo}
+		if rest.Fallback.Own {
+			m.params = rest.Fallback.Params
+		}
+		c.made(m)
+	}
+}
+
+// unused returns why nothing that a call does is ever undone, apart from its fallback.
+func unused(p *compile.Call) string {
+	switch e := p.Target.Effects; {
+	case p.Delegates():
+		return "the call runs a document, whose calls are undone"
+	case p.Rare != nil && (p.Choose != nil || p.Result != nil):
+		return "the call runs nothing"
+	case p.Rare != nil && p.Fallback != nil:
+	case e.ReadOnly == tool.Yes || e.Pure == tool.Yes:
+		return fmt.Sprintf("the tool %q is declared to change nothing", p.Source.Tool)
+	}
+	return ""
+}
+
+// made checks what undoes a call of a target.
+func (c *checker) made(m *made) {
+	if m.said != nil {
+		if m.said.Tool != "" {
+			c.own(m)
+		}
+		return
+	}
+	u := m.target.Undo
+	if u == nil {
+		return
+	}
+	def := m.target.Tool.Definition
+	for _, f := range c.defined(m, u) {
+		if f.Severity != diag.Error { // it depends on the call
+			f.Loc, f.Message, f.Fix, f.Related = m.call.Source.ToolNode.Loc(), "its undo: "+f.Message, nil, nil
+			c.report(f, m.call, m.call.Source.ToolNode)
+			continue
+		}
+		f.Loc, f.Pointer, f.Fix, f.Related = def.Loc, "/undo", nil, nil
+		f.Message = fmt.Sprintf("tool %q: its undo: %s", def.Name, f.Message)
+		c.add(f)
+	}
+}
+
+// defined returns what is wrong with the undo of a definition.
+func (c *checker) defined(m *made, u *tool.Undo) diag.List {
+	key := fmt.Sprintf("%p %q", u, m.written())
+	found, ok := c.known[key]
+	if !ok {
+		text, err := textOf(u, given)
+		found = c.compile(m, text, err, u.WhenUncertain)
+		c.known[key] = found
+	}
+	return found
+}
+
+// own checks what the plan says of undoing a call.
+func (c *checker) own(m *made) {
+	text, err := textIn(m.prog.File(), m.said, given)
+	for _, f := range c.compile(m, text, err, m.said.WhenUncertain) {
+		if f.Loc.File == nil {
+			f.Loc = m.said.ToolNode.Loc()
+		}
+		f.Message = "the \"_undo\": " + f.Message
+		c.report(f, m.call, m.said.ToolNode)
+	}
+}
+
+// report adds a finding about a call, at a node of it.
+func (c *checker) report(f diag.Finding, p *compile.Call, at lang.Node) {
+	f.Call, f.Pointer = p.ID, at.Pointer()
+	c.add(f)
+}
+
+func (c *checker) add(f diag.Finding) {
+	if key := fmt.Sprint(f.Code, f.Call, f.Message); !c.seen[key] {
+		c.seen[key] = true
+		c.found = append(c.found, f)
+	}
+}
+
+// given is the member of the input that has what a call was and gave, while that is checked.
+const given = "call"
+
+// compile compiles the call that undoes another, and returns what is wrong with it. What it is
+// given has the types that the definition of the tool says.
+func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) diag.List {
+	if err == nil && whenUncertain && slices.Contains(text.reads, resultKind) {
+		err = errors.New("it reads †result, which is not there when nobody knows whether the call did its work; leave whenUncertain out, or the reference")
+	}
+	if err != nil {
+		return diag.List{{Code: diag.BadSchema, Severity: diag.Error, Message: err.Error()}}
+	}
+	const head, tail = "[{", "}]"
+	pieces := slices.Clone(text.pieces)
+	for i := range pieces {
+		pieces[i].At.Start, pieces[i].At.End = pieces[i].At.Start+int32(len(head)), pieces[i].At.End+int32(len(head))
+	}
+	f := diag.NewDerived(slices.Concat([]byte(head), text.text, []byte(tail)), m.prog.File(), pieces)
+	doc, found := lang.Parse(f, nil)
+	o := *c.options
+	o.Schemas = map[string]compile.Given{"input": {JSON: m.schema(), Loc: diag.Loc{File: f}}}
+	prog, more := compile.Compile(doc, &o)
+	found = slices.DeleteFunc(append(found, more...), func(f diag.Finding) bool {
+		return f.Severity != diag.Error && f.Code != diag.OptionalRead
+	})
+	if c.run && !found.HasErrors() && prog.Calls[0].Runner() == nil {
+		found = append(found, diag.Finding{
+			Code: diag.NobodyMakesIt, Severity: diag.Error, Loc: doc.Calls[0].ToolNode.Loc(),
+			Message: fmt.Sprintf("nothing runs the tool %q", doc.Calls[0].Tool),
+		})
+	}
+	for i := range found {
+		found[i].Message = readable.Replace(found[i].Message)
+		if len(text.pieces) == 0 {
+			found[i].Loc = diag.Loc{}
+		}
+	}
+	return found
+}
+
+// readable gives references back the names that people have written.
+var readable = strings.NewReplacer("†input."+given+".", "†", "†input."+failureKind, "†"+failureKind)
+
+// written returns the names of the params that the plan gives.
+func (m *made) written() []string {
+	names := []string{}
+	for _, p := range m.params {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// schema returns the schema of the input.
+func (m *made) schema() json.RawMessage {
+	def := m.target.Tool.Definition
+	text := json.RawMessage(`{"type": "string"}`)
+	of := map[string]any{
+		paramsKind: map[string]any{"allOf": []any{schemaText(def.Params), map[string]any{"type": "object", "required": m.written()}}},
+		keyKind:    text, resultKind: schemaText(def.Output),
+	}
+	return encoded(object(map[string]any{
+		given: object(of), failureKind: object(map[string]any{"code": text, "message": text}),
+	}))
+}
+
+// object returns the schema of an object that has these members and no others.
+func object(members map[string]any) map[string]any {
+	return map[string]any{
+		"type": "object", "properties": members, "required": slices.Sorted(maps.Keys(members)), "additionalProperties": false,
+	}
+}
+
+// schemaText returns a schema that stands by itself; that of any value when it refers to others.
+func schemaText(s *schemas.Schema) json.RawMessage {
+	if s == nil || strings.Contains(string(s.Text()), `"$`) {
+		return json.RawMessage("true")
+	}
+	return s.Text()
+}

@@ -1,0 +1,150 @@
+package undo
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
+)
+
+// A Ledger adds up what a run did to the world, from its events.
+type Ledger struct {
+	run     string
+	entries []*entry               // as they began
+	open    map[place]*entry       // whose attempt has no answer yet
+	unsure  map[place]*entry       // about which a person is asked, since the answer was lost
+	byKey   map[effectKey]*entry   // of tools that do their work once for a key
+	ended   map[string]exec.Status // instances of a template
+	end     exec.Failure           // how the run ended, when it is to be undone
+}
+
+// place names a call of a run.
+type place struct{ instance, path string }
+
+// effectKey names what a tool does once.
+type effectKey struct{ tool, key string }
+
+// entry is something that a run did to the world, or may have done: the attempts of a call of one
+// tool with the same params, as far as the tool does its work once for all of them.
+type entry struct {
+	place
+	tool   string // that was called: that of the call, or of its fallback
+	key    string
+	params json.RawMessage // nil when the record does not have them
+	own    *tool.Undo      // what the plan says of undoing the call; nil says nothing
+	result json.RawMessage // nil when there is none that was accepted
+
+	fallback bool
+	did      bool // its tool did its work
+	doubtful bool // an attempt may have done it
+}
+
+// NewLedger returns an empty ledger of the run of this id. What a fork took over from another run
+// is no part of it: that run has done it, and may be undone.
+func NewLedger(run string) *Ledger {
+	return &Ledger{
+		run: run, open: map[place]*entry{}, unsure: map[place]*entry{}, byKey: map[effectKey]*entry{},
+		ended: map[string]exec.Status{},
+	}
+}
+
+// Take adds the next event of the run. It keeps values of the event, and not the event.
+func (l *Ledger) Take(e *exec.Event) {
+	if e.Replayed || e.Run != l.run {
+		return
+	}
+	at := place{e.Instance, e.Call}
+	switch e.Type {
+	case exec.RunUndoing:
+		l.end = exec.Failure{Code: string(exec.Failed), Message: e.Reason}
+		if e.Error != nil {
+			l.end.Code = e.Error.Code
+		}
+	case exec.InstanceFinished:
+		l.ended[e.Instance] = e.Status
+	case exec.CallStarted:
+		l.start(at, e)
+	case exec.CallRetrying:
+		l.fail(at, e.Work)
+	case exec.CallReturned:
+		l.returned(at, e)
+	case exec.ApprovalAsked:
+		if en := l.open[at]; en != nil && e.Question == exec.UncertainQuestion {
+			l.unsure[at] = en
+			l.fail(at, exec.WorkUnknown)
+		}
+	}
+}
+
+// start notes that an attempt begins. One before it that has no answer may have done its work.
+func (l *Ledger) start(at place, e *exec.Event) {
+	l.fail(at, exec.WorkUnknown)
+	delete(l.unsure, at)
+	if e.Intent == nil {
+		return
+	}
+	key := effectKey{e.Tool, e.Key}
+	en := l.byKey[key]
+	if en == nil {
+		en = &entry{place: at, tool: e.Tool, key: e.Key, fallback: e.Fallback, params: e.Intent.Params, own: e.Intent.Undo}
+		l.entries = append(l.entries, en)
+	}
+	if e.Intent.Repeatable {
+		l.byKey[key] = en
+	}
+	l.open[at] = en
+}
+
+// fail notes that an attempt failed after it had done this.
+func (l *Ledger) fail(at place, w exec.Work) {
+	en := l.open[at]
+	if en == nil {
+		return
+	}
+	delete(l.open, at)
+	switch w {
+	case exec.WorkDone:
+		en.did = true
+	case exec.WorkUnknown:
+		en.doubtful = true
+	}
+}
+
+// returned notes what became of a call.
+func (l *Ledger) returned(at place, e *exec.Event) {
+	en := l.open[at]
+	switch {
+	case e.Cached: // nothing was called
+		delete(l.open, at)
+	case e.Status == exec.Skipped:
+		l.fail(at, exec.WorkUnknown)
+	case e.Error != nil:
+		l.fail(at, e.Work)
+	case en != nil:
+		en.did, en.result = true, orNull(e.Value)
+		delete(l.open, at)
+	case l.unsure[at] != nil: // a person says what it gave, so that it did it
+		en := l.unsure[at]
+		en.did, en.result = true, orNull(e.Value)
+	}
+	delete(l.unsure, at)
+}
+
+// done returns what the run did, or may have done, in the order in which it began. Without all, what
+// instances did that completed is left out.
+func (l *Ledger) done(all bool) []*entry {
+	for _, en := range l.open { // what has no answer may have done its work
+		en.doubtful = true
+	}
+	return slices.DeleteFunc(slices.Clone(l.entries), func(en *entry) bool {
+		return !en.did && !en.doubtful || !all && l.ended[en.instance] == exec.Completed
+	})
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}

@@ -1,0 +1,201 @@
+package undo
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/plc-lang/plc/compile"
+)
+
+// What is undone waits for the undoing of all that was built on it: of what waited for it when the
+// run ran, by the graph of the program. Calls of a document are undone by the graph of the document,
+// items of a loop that ran side by side are undone so, and all others one after the other, the last
+// one first. A run whose plan was replaced has calls that are in no graph: all of it is undone one
+// after the other.
+
+// step is a step of the way to a call.
+type step struct {
+	prog    *compile.Program
+	call    int32 // its index in prog
+	attempt int   // of the call of the step before; 0 is the first
+	item    int
+}
+
+// chain is what is undone of something: first what has no other before it, last what has none
+// behind it.
+type chain struct{ first, last []*undoing }
+
+// inOrder says for each call what it waits for, and returns them in reverse plan order.
+func inOrder(prog *compile.Program, all []*undoing) []*undoing {
+	o := &order{ways: map[*undoing][]step{}}
+	known := true
+	for _, u := range all {
+		_, steps := callAt(prog, u.entry.path)
+		o.ways[u], known = steps, known && steps != nil
+	}
+	if !known {
+		o.sequence(slices.Backward(all))
+		return o.list
+	}
+	for _, of := range byKey(all, func(u *undoing) string {
+		if prog.Template {
+			return u.Instance
+		}
+		return ""
+	}) {
+		o.level(of, 0)
+	}
+	return o.list
+}
+
+// order orders calls.
+type order struct {
+	ways map[*undoing][]step
+	list []*undoing // in reverse plan order
+}
+
+// byKey returns values in groups, the largest key first; those of a group are in their order.
+func byKey[K cmp.Ordered](all []*undoing, key func(*undoing) K) (groups [][]*undoing) {
+	of := map[K][]*undoing{}
+	for _, u := range all {
+		of[key(u)] = append(of[key(u)], u)
+	}
+	for _, k := range slices.Backward(slices.Sorted(maps.Keys(of))) {
+		groups = append(groups, of[k])
+	}
+	return groups
+}
+
+// level orders the calls of a program, and those below them; depth is that of the program.
+func (o *order) level(all []*undoing, depth int) (c chain) {
+	prog := o.ways[all[0]][depth].prog
+	done := map[int32]chain{}
+	waited := map[*undoing]bool{}
+	for _, of := range byKey(all, func(u *undoing) int32 { return o.ways[u][depth].call }) {
+		n := o.ways[of[0]][depth].call
+		own := o.call(&prog.Calls[n], of, depth)
+		var before []*undoing
+		for _, next := range behind(prog, n, done) {
+			before = append(before, done[next].last...)
+		}
+		if len(before) == 0 {
+			c.first = append(c.first, own.first...)
+		}
+		for _, u := range o.link(before, own.first) {
+			waited[u] = true
+		}
+		done[n] = own
+	}
+	for _, n := range slices.Sorted(maps.Keys(done)) {
+		for _, u := range done[n].last {
+			if !waited[u] {
+				c.last = append(c.last, u)
+			}
+		}
+	}
+	return c
+}
+
+// call orders what a call did: by itself, and by the calls of the document that it runs.
+func (o *order) call(p *compile.Call, all []*undoing, depth int) (c chain) {
+	var own []*undoing
+	below := slices.DeleteFunc(slices.Clone(all), func(u *undoing) bool {
+		leaf := len(o.ways[u]) == depth+1
+		if leaf {
+			own = append(own, u)
+		}
+		return leaf
+	})
+	c = o.sequence(slices.Backward(own)) // a fallback comes behind the document
+	for _, attempt := range byKey(below, func(u *undoing) int { return o.ways[u][depth].attempt }) {
+		var runs []chain
+		for _, item := range byKey(attempt, func(u *undoing) int { return o.ways[u][depth].item }) {
+			runs = append(runs, o.level(item, depth+1))
+		}
+		c = o.then(c, o.together(runs, p.Delegate.Loop == compile.ForEach && !p.Delegate.OneByOne))
+	}
+	return c
+}
+
+// sequence orders calls one after the other.
+func (o *order) sequence(all iter.Seq2[int, *undoing]) (c chain) {
+	for _, u := range all {
+		u.number = len(o.list)
+		o.list = append(o.list, u)
+		c = o.then(c, chain{[]*undoing{u}, []*undoing{u}})
+	}
+	return c
+}
+
+// together joins runs of a document: side by side, or one after the other.
+func (o *order) together(runs []chain, parallel bool) (c chain) {
+	for _, r := range runs {
+		if !parallel {
+			c = o.then(c, r)
+			continue
+		}
+		c.first, c.last = append(c.first, r.first...), append(c.last, r.last...)
+	}
+	return c
+}
+
+// then makes one chain wait for another.
+func (o *order) then(before, behind chain) chain {
+	switch {
+	case len(before.first) == 0:
+		return behind
+	case len(behind.first) == 0:
+		return before
+	}
+	o.link(before.last, behind.first)
+	return chain{before.first, behind.last}
+}
+
+// maxLinks bounds the edges between two chains. Above it, calls of the first one wait for each
+// other, so that fewer are last.
+const maxLinks = 10_000
+
+// link makes calls wait for others, and returns those that they wait for.
+func (o *order) link(before, behind []*undoing) []*undoing {
+	lanes := len(before)
+	if lanes > 1 && lanes*len(behind) > maxLinks {
+		lanes = max(1, maxLinks/len(behind))
+	}
+	slices.SortFunc(before, func(a, b *undoing) int { return cmp.Compare(a.number, b.number) }) // so that there is no circle
+	for i, u := range before[lanes:] {
+		u.after = append(u.after, before[i].ID)
+	}
+	last := before[len(before)-lanes:]
+	for _, u := range behind {
+		for _, b := range last {
+			u.after = append(u.after, b.ID)
+		}
+	}
+	return before
+}
+
+// behind returns the calls that waited for a call and have something undone, up to the next of
+// each.
+func behind(prog *compile.Program, n int32, done map[int32]chain) (found []int32) {
+	seen := map[int32]bool{n: true}
+	todo := []int32{n}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, next := range prog.Starts.Succ(at) {
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			if _, ok := done[next]; ok {
+				found = append(found, next)
+				continue
+			}
+			todo = append(todo, next)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,312 @@
+package undo
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// A Plan says how a run is undone.
+type Plan struct {
+	Calls  []Call // that are undone, in reverse plan order
+	Stands []Call // that are not, in plan order
+
+	// Text is a document with the calls that undo, and Input the input that it reads.
+	Text  []byte
+	Input json.RawMessage
+}
+
+// A Call is something that a run did, or may have done, and what takes it back.
+type Call struct {
+	Instance  string          `json:"instance,omitempty"`
+	Path      string          `json:"call"` // see exec.Event
+	Tool      string          `json:"tool"`
+	Params    json.RawMessage `json:"params,omitempty"`
+	Uncertain bool            `json:"uncertain,omitempty"` // nobody knows whether it did its work
+	Undo      string          `json:"undo,omitempty"`      // the tool that takes it back; "" when it stands
+	ID        string          `json:"id,omitempty"`        // of the call of the plan that does it
+	Asks      bool            `json:"asks,omitempty"`      // a person has to approve that
+	Why       string          `json:"why,omitempty"`       // it stands, or a person is asked
+}
+
+// Name returns the path of the call, with its instance.
+func (c *Call) Name() string { return nameOf(c.Instance, c.Path) }
+
+func nameOf(instance, path string) string {
+	if instance == "" {
+		return path
+	}
+	return path + " of " + instance
+}
+
+// Options say what is undone. The zero value is the default.
+type Options struct {
+	// All undoes what instances did that completed as well.
+	All bool
+	// End says how the run ended, if the ledger does not.
+	End exec.Failure
+}
+
+// Of returns how a run of a program is undone, with the tools of compile options. Their definitions
+// say what undoes calls, unless the plan said another: they may be newer than those with which the
+// run ran. A call stands when its undo reads what it did not give, or is given what does not fit.
+func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Plan {
+	p := &planner{prog: prog, tools: tools, taken: map[string]bool{}, input: map[string]any{}}
+	end := l.end
+	if end.Code == "" {
+		end = o.End
+	}
+	p.input[failureKind] = end
+	var undone []*undoing
+	for _, en := range l.done(o.All) {
+		u := p.undo(en)
+		if u.call == nil {
+			p.Stands = append(p.Stands, u.Call)
+			continue
+		}
+		undone = append(undone, u)
+	}
+	calls := []json.RawMessage{}
+	for _, u := range inOrder(prog, undone) {
+		p.Calls = append(p.Calls, u.Call)
+		calls = append(calls, u.json())
+	}
+	p.Text = encoded(map[string]any{"calls": calls, "output": nil, "meta": meta{p.Calls, p.Stands}})
+	p.Input = encoded(p.input)
+	return &p.Plan
+}
+
+// meta is what the text of a plan has besides its calls.
+type meta struct {
+	Undoes []Call `json:"undoes"`
+	Stands []Call `json:"stands"`
+}
+
+// Read returns the calls that the plan of this text undoes, and those that it leaves, as they were
+// in Plan.
+func Read(text []byte) (calls, stands []Call, err error) {
+	var doc struct{ Meta meta }
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, nil, fmt.Errorf("undo: the plan can't be read: %w", err)
+	}
+	return doc.Meta.Undoes, doc.Meta.Stands, nil
+}
+
+// planner makes a plan.
+type planner struct {
+	Plan
+	prog  *compile.Program
+	tools *compile.Options
+	taken map[string]bool // ids
+	input map[string]any
+}
+
+// undoing is a call that is undone, or stands.
+type undoing struct {
+	Call
+	*entry
+	call   *call    // nil: it stands
+	number int      // in the order of the plan
+	after  []string // the ids of the calls that it waits for
+}
+
+// Reasons why a call stands, or a person is asked.
+const (
+	noUndo     = "its tool says nothing of undoing it"
+	toldStands = "the plan says that nothing takes it back"
+	notKnown   = "nobody knows whether it did its work: approve if it did, skip if it did not"
+	noAnswer   = "nobody knows whether it did its work, and its undo reads the result"
+	noResult   = "it did its work, and its undo reads the result, which was not accepted"
+	noParams   = "the record does not have its params, which its undo reads: when it was called, nothing said how it is undone"
+)
+
+// undo decides what becomes of something that was done.
+func (p *planner) undo(en *entry) *undoing {
+	u := &undoing{entry: en, Call: Call{
+		Instance: en.instance, Path: en.path, Tool: en.tool, Params: en.params, Uncertain: !en.did,
+	}}
+	how := p.undoOf(en)
+	switch {
+	case how == nil:
+		u.Why = noUndo
+		return u
+	case how.Tool == "":
+		u.Why = toldStands
+		return u
+	}
+	name := "c" + strconv.Itoa(len(p.input))
+	text, err := textOf(how, name)
+	switch {
+	case err != nil: // which Check tells
+		u.Why = err.Error()
+		return u
+	case en.params == nil && slices.Contains(text.reads, paramsKind):
+		u.Why = noParams
+		return u
+	case en.result == nil && slices.Contains(text.reads, resultKind):
+		if u.Why = noResult; !en.did {
+			u.Why = noAnswer
+		}
+		return u
+	case !en.did && !how.WhenUncertain:
+		u.Asks, u.Why = true, notKnown
+	}
+	given := map[string]any{keyKind: en.key}
+	if en.params != nil {
+		given[paramsKind] = en.params
+	}
+	if en.result != nil {
+		given[resultKind] = en.result
+	}
+	if why := p.misfit(text, name, given); why != "" {
+		u.Asks, u.Why = false, why
+		return u
+	}
+	u.call, u.Undo = text, how.Tool
+	u.ID = p.free(nameOf(en.instance, en.path))
+	p.input[name] = given
+	return u
+}
+
+// misfit returns what is wrong with the values that the call of an undo reads; "" when nothing is.
+// What is wrong with the definition itself is for Compile to say, since it can be mended.
+func (p *planner) misfit(text *call, name string, given map[string]any) string {
+	doc, found := lang.Parse(diag.NewFile("undo", slices.Concat([]byte("[{"), text.text, []byte("}]"))), nil)
+	o := apart(p.tools)
+	input := encoded(map[string]any{name: given, failureKind: p.input[failureKind]})
+	o.Values = map[string]compile.Given{"input": {JSON: input, Loc: diag.Loc{File: doc.File}}}
+	_, more := compile.Compile(doc, o)
+	for _, f := range append(found, more...) {
+		switch f.Code {
+		case diag.NothingThere, diag.NeverRuns, diag.BadLiteral, diag.NotAssignable:
+			if f.Severity == diag.Error {
+				short := strings.NewReplacer("†input."+name+".", "†", "†input."+failureKind, "†"+failureKind, "the input does not hold", "there is no")
+				return "its undo can't be made: " + short.Replace(f.Message)
+			}
+		}
+	}
+	return ""
+}
+
+// undoOf returns what takes something back; nil when nothing is said.
+func (p *planner) undoOf(en *entry) *tool.Undo {
+	if en.own != nil {
+		return en.own
+	}
+	names := []string{en.tool}
+	if c, _ := callAt(p.prog, en.path); c != nil && c.Target != nil {
+		t := c.Target
+		if en.fallback && c.Rare != nil && c.Fallback != nil {
+			t = c.Fallback.Target
+		}
+		if t.Picked || t.Tool.Source == tool.Document { // it did the work of another tool
+			names = nil
+			for _, o := range t.Owners {
+				names = append(names, o.Definition.Name)
+			}
+		}
+	}
+	for _, name := range names {
+		if t, ok := p.tools.Catalogue.Lookup(name); ok {
+			if u := t.Undoes(); u != nil {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// free returns an id that no call of the plan has.
+func (p *planner) free(name string) string {
+	id := name
+	for n := 2; p.taken[id]; n++ {
+		id = fmt.Sprintf("%s (%d)", name, n)
+	}
+	p.taken[id] = true
+	return id
+}
+
+// retries limits the further attempts to undo a call.
+const retries = 3
+
+// json returns the call that undoes.
+func (u *undoing) json() json.RawMessage {
+	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool), "_retry": retries}
+	if len(u.after) > 0 {
+		head["_dependsOn"] = u.after
+	}
+	if u.Asks {
+		head["_approve"] = u.Why
+	}
+	text := encoded(head)
+	return slices.Concat(text[:len(text)-1], []byte(","), u.call.text, []byte("}"))
+}
+
+// Compile compiles the plan, with the tools and the policy of these options: their values, schemas,
+// documents and budgets are those of other plans.
+func (p *Plan) Compile(o *compile.Options) (*compile.Program, diag.List) {
+	doc, findings := lang.Parse(diag.NewFile("undo", p.Text), nil)
+	Prepare(doc)
+	own := apart(o)
+	own.Values = map[string]compile.Given{"input": {JSON: p.Input, Loc: diag.Loc{File: doc.File}}}
+	prog, more := compile.Compile(doc, own)
+	return prog, append(findings, more...)
+}
+
+// Prepare gives the document of a plan that undoes what its text can't say: what waits for a call
+// that failed goes on when somebody has skipped that.
+func Prepare(doc *lang.Document) { doc.Profile.SkippedSatisfies = true }
+
+// apart returns options for another plan with the same tools and policy.
+func apart(o *compile.Options) *compile.Options {
+	own := *o
+	own.Values, own.Schemas = map[string]compile.Given{}, map[string]compile.Given{}
+	own.Instances, own.Lazy, own.Strict, own.Delegates, own.Budget, own.Check = false, false, false, nil, compile.Budget{}, nil
+	return &own
+}
+
+// callAt returns the call of a path and its place in plan order, with the attempt and the item of
+// each call that leads to it. It returns nil when the program has none.
+func callAt(prog *compile.Program, path string) (c *compile.Call, steps []step) {
+	for name := range strings.SplitSeq(path, "/") {
+		if prog == nil {
+			return nil, nil
+		}
+		name, item, _ := strings.Cut(name, "[")
+		name, attempt, _ := strings.Cut(name, "#")
+		var ok bool
+		if c, ok = prog.Call(unescapes.Replace(name)); !ok {
+			return nil, nil
+		}
+		s := step{prog: prog, call: int32(c.Place - 1)}
+		s.attempt, _ = strconv.Atoi(attempt) // none is the first
+		s.item, _ = strconv.Atoi(strings.TrimSuffix(item, "]"))
+		steps = append(steps, s)
+		prog = nil
+		if c.Rare != nil && c.Delegate != nil {
+			prog = c.Delegate.Program
+		}
+	}
+	return c, steps
+}
+
+// unescapes are those of ids in paths: see exec.PathOf.
+var unescapes = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
+
+// encoded returns the JSON of a value that can always be encoded.
+func encoded(v any) json.RawMessage {
+	text, err := jsonscan.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -1,0 +1,321 @@
+package undo
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool"
+)
+
+// A Point is a point of no return: a call whose effect nothing takes back, with calls that may still
+// fail when it has done its work.
+type Point struct {
+	Program *compile.Program // the plan, or a document that it delegates to
+	Call    *compile.Call
+	Inside  *compile.Call   // of the document that Call runs: whose effect it is; nil is Call itself
+	Fails   []*compile.Call // in plan order
+	// Cure are calls among Fails for which Call could wait, so that they can't fail after it. None
+	// of them waits for another. It is empty when Call can't come later, or only behind very many.
+	Cure []*compile.Call
+}
+
+// Bounds of a search, which is linear in the size of a program for each call that it looks at.
+const (
+	maxPoints = 100     // points that are found
+	maxLooked = 1_000   // calls of a program whose effects nothing takes back
+	maxEdges  = 1 << 20 // of a program in which a cure is looked for
+	maxCure   = 100     // calls that one waits for
+)
+
+// Takes reports whether anything says how calls of a program, or of its documents, are undone.
+func Takes(prog *compile.Program) bool {
+	for p := range programs(prog) {
+		for i := range p.Calls {
+			c := &p.Calls[i]
+			if c.Target != nil && takes(c.Target, c.OwnUndo()) || c.Rare != nil && c.Fallback != nil && takes(c.Fallback.Target, c.Fallback.Undo) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Asked reports whether a call of a program, or of its documents, says that the run is undone when it
+// fails.
+func Asked(prog *compile.Program) bool {
+	for p := range programs(prog) {
+		for i := range p.Calls {
+			if c := &p.Calls[i]; c.Rare != nil && c.OnFailure == exec.Undo.String() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// By returns what takes back calls of a target; own is what the plan says of undoing them. Without
+// one, why says that they stand.
+func By(t *compile.Target, own *tool.Undo) (u *tool.Undo, why string) {
+	switch {
+	case own != nil && own.Tool != "":
+		return own, ""
+	case own != nil:
+		return nil, toldStands
+	case t.Undo == nil:
+		return nil, noUndo
+	}
+	return t.Undo, ""
+}
+
+func takes(t *compile.Target, own *tool.Undo) bool {
+	u, _ := By(t, own)
+	return u != nil
+}
+
+// NoReturn yields the points of no return of a program and of the documents that it delegates to,
+// under the strategy of a run. Only effects that are declared count. It looks at the first 1,000 of
+// them in each program, and finds at most 100 points.
+func NoReturn(prog *compile.Program, runs exec.Strategy) iter.Seq[*Point] {
+	return func(yield func(*Point) bool) {
+		found, known := 0, standing{}
+		for p := range programs(prog) {
+			s := newSearch(p, runs, known)
+			for _, n := range s.stand[:min(len(s.stand), maxLooked)] {
+				point := s.point(n)
+				if point == nil {
+					continue
+				}
+				if found++; found > maxPoints || !yield(point) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// newSearch returns a search in a program. Without calls that may fail nothing is to be found.
+func newSearch(p *compile.Program, runs exec.Strategy, known standing) *search {
+	s := &search{prog: p, known: known, stands: make([]bool, len(p.Calls)), fails: make([]bool, len(p.Calls))}
+	any := false
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		s.fails[i] = MayEnd(c, runs)
+		any = any || s.fails[i]
+		if known.in(c) != nil {
+			s.stands[i] = true
+			s.stand = append(s.stand, int32(i))
+		}
+	}
+	if !any {
+		s.stand = nil
+	}
+	return s
+}
+
+// standing finds calls whose effects nothing takes back: for a document that was looked at, the
+// first one in it, or nil.
+type standing map[*compile.Program]*compile.Call
+
+// in returns the call, the given one or one of the documents that it runs, whose effect nothing
+// takes back; nil when there is none.
+func (s standing) in(c *compile.Call) *compile.Call {
+	switch {
+	case c.Target == nil || c.Rare != nil && (c.Result != nil || c.Choose != nil):
+		return nil
+	case c.Delegates():
+		inner := c.Delegate.Program
+		if found, known := s[inner]; known {
+			return found
+		}
+		s[inner] = nil // it may lead to itself
+		for i := range inner.Calls {
+			if found := s.in(&inner.Calls[i]); found != nil {
+				s[inner] = found
+				return found
+			}
+		}
+		return nil
+	case c.Target.Effects.ChangesWorld() && !takes(c.Target, c.OwnUndo()):
+		return c
+	case c.Rare != nil && c.Fallback != nil && c.Fallback.Target.Effects.ChangesWorld() && !takes(c.Fallback.Target, c.Fallback.Undo):
+		return c
+	}
+	return nil
+}
+
+// MayEnd reports whether a run may end badly by a failure of a call, under the strategy of the run.
+func MayEnd(c *compile.Call, runs exec.Strategy) bool {
+	if c.Rare != nil {
+		if c.Result != nil {
+			return false
+		}
+		if own, ok := exec.ParseStrategy(c.OnFailure); ok {
+			runs = own
+		}
+	}
+	return runs != exec.Skip && !c.HandlesFailure()
+}
+
+// search finds the points of no return of one program.
+type search struct {
+	prog   *compile.Program
+	known  standing
+	stand  []int32   // calls whose effects nothing takes back
+	stands []bool    // the same, by call
+	fails  []bool    // calls whose failure ends a run
+	needs  [][]int32 // of each call, those that it waits for because of its data or of _dependsOn; nil until it is asked for
+}
+
+// point returns the point of no return that a call is; nil when nothing may fail after it.
+func (s *search) point(n int32) *Point {
+	before := reached(s.prog.Starts.Len(), n, s.prog.Starts.Pred)
+	point := &Point{Program: s.prog, Call: &s.prog.Calls[n]}
+	if in := s.known.in(point.Call); in != point.Call {
+		point.Inside = in
+	}
+	later := make([]bool, len(s.prog.Calls))
+	for i := range s.prog.Calls {
+		if int32(i) != n && !before[i] && s.fails[i] {
+			point.Fails = append(point.Fails, &s.prog.Calls[i])
+			later[i] = true
+		}
+	}
+	if point.Fails == nil {
+		return nil
+	}
+	for _, i := range s.cure(n, later) {
+		point.Cure = append(point.Cure, &s.prog.Calls[i])
+	}
+	return point
+}
+
+// reached returns the nodes that are reached from one.
+func reached(nodes int, from int32, next func(int32) []int32) []bool {
+	seen := make([]bool, nodes)
+	for todo := []int32{from}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, m := range next(n) {
+			if !seen[m] {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	return seen
+}
+
+// cure returns the calls for which n could wait: those that need nothing of n, nor of another call
+// whose effect nothing takes back, unless n needs that as well. So all cures of a plan can be made
+// at once: they never close a circle. Of effects n then keeps the order that plan order has.
+func (s *search) cure(n int32, later []bool) (cure []int32) {
+	if !s.data() {
+		return nil
+	}
+	own := reached(len(s.needs), n, func(i int32) []int32 { return s.needs[i] })
+	behind := make([]bool, len(s.needs)) // it needs the effect of a call that n does not need
+	for i, needs := range s.needs {      // what a call needs is before it in plan order
+		for _, j := range needs {
+			behind[i] = behind[i] || behind[j] || s.stands[j] && !own[j]
+		}
+	}
+	inner := make([]bool, len(s.needs)) // what one that is in the cure needs
+	for i, needs := range slices.Backward(s.needs) {
+		fits := later[i] && !s.stands[i] && !behind[i]
+		if fits && !inner[i] {
+			cure = append(cure, int32(i))
+		}
+		for _, j := range needs {
+			inner[j] = inner[j] || fits || inner[i]
+		}
+	}
+	if len(cure) > maxCure {
+		return nil
+	}
+	slices.Reverse(cure)
+	return cure
+}
+
+// data finds what calls need; false when the plan is too large.
+func (s *search) data() bool {
+	if s.needs != nil {
+		return true
+	}
+	needs, edges := make([][]int32, len(s.prog.Calls)), 0
+	for e := range s.prog.Edges() {
+		if edges++; edges > maxEdges {
+			return false
+		}
+		if e.Kind != compile.Effect {
+			to := e.To.Place - 1
+			needs[to] = append(needs[to], int32(e.From.Place-1))
+		}
+	}
+	s.needs = needs
+	return true
+}
+
+// maxNamed bounds the calls that a finding names.
+const maxNamed = 5
+
+// Finding returns the point as a finding, with the order that cures it as its fix.
+func (p *Point) Finding() diag.Finding {
+	src := p.Call.Source
+	what := fmt.Sprintf("%q can't be undone", p.Call.ID)
+	if p.Inside != nil {
+		what = fmt.Sprintf("%q in %q can't be undone", p.Inside.ID, p.Call.ID)
+	}
+	f := diag.Finding{
+		Code: diag.NoReturn, Severity: diag.Info, Loc: src.ToolNode.Loc(), Call: p.Call.ID, Pointer: src.ToolNode.Pointer(),
+		Message: fmt.Sprintf("%s, and after it %s may fail", what, names(p.Fails, "or")),
+	}
+	if len(p.Cure) == 0 {
+		return f
+	}
+	ids := make([]string, len(p.Cure))
+	for i, c := range p.Cure {
+		ids[i] = jsonscan.Quote(c.ID)
+	}
+	f.Message += fmt.Sprintf("; let it wait for %s", names(p.Cure, "and"))
+	if p.Call.Source.Node.IsZero() {
+		return f
+	}
+	f.Fix = &diag.Fix{Message: fmt.Sprintf("let it wait for %s", names(p.Cure, "and"))}
+	list := strings.Join(ids, ", ")
+	at := src.ToolNode.Span().End
+	edit := diag.Edit{Span: diag.Span{Start: at, End: at}, Text: `, "_dependsOn": [` + list + `]`}
+	if m, ok := src.Node.Member("_dependsOn"); ok {
+		end := m.Value.Span().Start + 1
+		edit = diag.Edit{Span: diag.Span{Start: end, End: end}, Text: list}
+		if m.Value.Len() > 0 {
+			edit.Text += ", "
+		}
+	}
+	f.Fix.Edits = []diag.Edit{edit}
+	return f
+}
+
+// names returns the ids of calls in words; last is the word before the last one.
+func names(calls []*compile.Call, last string) string {
+	var b strings.Builder
+	for i, c := range calls[:min(len(calls), maxNamed)] {
+		switch {
+		case i == 0:
+		case i == len(calls)-1:
+			b.WriteString(" " + last + " ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(jsonscan.Quote(c.ID))
+	}
+	if more := len(calls) - maxNamed; more > 0 {
+		fmt.Fprintf(&b, " %s %d others", last, more)
+	}
+	return b.String()
+}

@@ -1,0 +1,135 @@
+package undo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
+)
+
+// The kinds that references of an undo have: what the call was and gave, and how the run ended.
+const (
+	paramsKind  = "params"
+	resultKind  = "result"
+	keyKind     = "key"
+	failureKind = "failure"
+)
+
+// call is a call that undoes another, as a member list without _id: its text, and where that comes
+// from. Its references lead to the input of the plan that it is in, where each call that is undone
+// has a member.
+type call struct {
+	text   []byte
+	pieces []diag.Piece
+	reads  []string // the kinds that it reads
+}
+
+// add adds text; from is where it comes from, the zero span when that is nowhere.
+func (c *call) add(text []byte, from diag.Span) {
+	at := diag.Span{Start: int32(len(c.text)), End: int32(len(c.text) + len(text))}
+	if from != (diag.Span{}) {
+		c.pieces = append(c.pieces, diag.Piece{At: at, From: from, Kind: diag.Verbatim})
+	}
+	c.text = append(c.text, text...)
+}
+
+// textOf returns the call of an undo as a definition says it.
+func textOf(u *tool.Undo, name string) (*call, error) {
+	c := &call{}
+	c.add([]byte(`"_tool":`+jsonscan.Quote(u.Tool)), diag.Span{})
+	if params := jsonscan.Compact(nil, u.Params); len(params) > len("{}") {
+		c.add([]byte(","), diag.Span{})
+		c.add(params[1:len(params)-1], diag.Span{})
+	}
+	return c, c.lead(name)
+}
+
+// textIn returns the call of an undo as a plan says it, with its places in the file of the plan.
+func textIn(f *diag.File, u *lang.Undo, name string) (*call, error) {
+	c := &call{}
+	raw := func(s diag.Span) []byte { return f.Text[s.Start:s.End] }
+	c.add([]byte(`"_tool":`), diag.Span{})
+	c.add(raw(u.ToolNode.Span()), u.ToolNode.Span())
+	for m := range u.Params.Members() {
+		span := diag.Span{Start: m.Key.Start, End: m.Value.Span().End}
+		c.add([]byte(","), diag.Span{})
+		c.add(raw(span), span)
+	}
+	return c, c.lead(name)
+}
+
+// lead makes the references lead to what the input has of the call that is undone, by its name.
+func (c *call) lead(name string) error {
+	const head = "[{"
+	doc, findings := lang.Parse(diag.NewFile("undo", slices.Concat([]byte(head), c.text, []byte("}]"))), nil)
+	if err := findings.Err(); err != nil {
+		return err
+	}
+	if len(doc.Calls) != 1 || doc.Calls[0].Rest != nil || !doc.Calls[0].OutputNode.IsZero() || !doc.Calls[0].IDNode.IsZero() {
+		return errors.New("its params are those of the tool, without members that begin with _")
+	}
+	var refs []*lang.Expr
+	for _, m := range doc.Calls[0].Params {
+		for _, t := range m.Value.Texts() {
+			for _, part := range t.Parts {
+				refs = append(refs, refsIn(part.Expr)...)
+			}
+		}
+	}
+	slices.SortFunc(refs, func(a, b *lang.Expr) int { return cmp.Compare(b.KindSpan.Start, a.KindSpan.Start) })
+	for _, r := range refs {
+		to := "input." + name + "."
+		switch r.Kind {
+		case failureKind:
+			to = "input."
+		case paramsKind, resultKind, keyKind:
+		default:
+			return fmt.Errorf("†%s: an undo reads params, result, key and failure of the call", r.Kind)
+		}
+		c.reads = append(c.reads, r.Kind)
+		c.insert(r.KindSpan.Start-int32(len(head)), to)
+	}
+	return nil
+}
+
+// refsIn returns the references of an expression.
+func refsIn(e *lang.Expr) (all []*lang.Expr) {
+	switch {
+	case e == nil:
+		return nil
+	case e.Op == lang.OpRef:
+		return []*lang.Expr{e}
+	}
+	for _, a := range e.Args {
+		all = append(all, refsIn(a)...)
+	}
+	return all
+}
+
+// insert inserts text that comes from nowhere.
+func (c *call) insert(at int32, text string) {
+	n := int32(len(text))
+	var pieces []diag.Piece
+	for _, p := range c.pieces {
+		switch {
+		case p.At.End <= at:
+			pieces = append(pieces, p)
+		case p.At.Start >= at:
+			p.At.Start, p.At.End = p.At.Start+n, p.At.End+n
+			pieces = append(pieces, p)
+		default:
+			before, behind := p, p
+			cut := p.From.Start + at - p.At.Start
+			before.At.End, before.From.End = at, cut
+			behind.At, behind.From.Start = diag.Span{Start: at + n, End: p.At.End + n}, cut
+			pieces = append(pieces, before, behind)
+		}
+	}
+	c.pieces = pieces
+	c.text = slices.Insert(c.text, int(at), []byte(text)...)
+}

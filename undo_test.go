@@ -1,0 +1,201 @@
+package plc_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/journal/memory"
+)
+
+// agency are the tools of a travel agency: what is booked can be cancelled, what is stuck can't.
+const agency = `
+tools:
+  book: {properties: {what: {type: string}, _output: {type: object, properties: {id: {type: string}}, required: [id]}}, effects: {readOnly: false}, undo: {tool: cancel, params: {id: "†result.id", what: "†params.what"}}}
+  cancel: {properties: {id: {type: string}, what: {type: string}}, effects: {readOnly: false, idempotent: true}}
+  stick: {properties: {}, effects: {readOnly: false}, undo: {tool: unstick}}
+  unstick: {properties: {}, effects: {readOnly: false, idempotent: true}}
+  mail: {properties: {}, effects: {readOnly: false}}
+  fails: {properties: {}, effects: {readOnly: true}}
+activities:
+  book: {return: {id: b-1}}
+  cancel: {echo: true}
+  stick: {return: 1}
+  unstick: {fail: {code: jammed, permanent: true}}
+  mail: {return: 1}
+  fails: {fail: {code: broken, permanent: true}}
+`
+
+// begunUndoing begins a run of a plan over the tools of the agency.
+func begunUndoing(t *testing.T, store journal.Store, plan string, how plc.OnFailure) (*plc.Engine, *plc.Run, error) {
+	t.Helper()
+	eng := plc.New(plc.Config{Store: store})
+	t.Cleanup(func() { eng.Close() })
+	p, err := eng.Prepare(t.Context(), plc.Spec{
+		Plan: plc.Text(plan), OnFailure: how, Toolset: plc.Toolset{Files: []plc.Source{{Name: "tools.yaml", Text: agency}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Begin(t.Context())
+	return eng, r, err
+}
+
+// undoneText returns how far the undoing of a run is, on one line.
+func undoneText(u *plc.Undone) string {
+	if u == nil {
+		return "not undone"
+	}
+	s := string(u.Status) + ":"
+	for _, c := range u.Undone {
+		s += fmt.Sprintf(" -%s", c.Name())
+	}
+	for _, c := range u.Stands {
+		s += fmt.Sprintf(" +%s (%s)", c.Name(), c.Why)
+	}
+	return s
+}
+
+// A run that ends badly undoes what it did, and says what stands.
+func TestRunUndoesItself(t *testing.T) {
+	const fails = `{"_tool": "fails", "_dependsOn": ["book"]}`
+	for _, test := range []struct {
+		name, plan string
+		how        plc.OnFailure
+		want       string
+	}{
+		{"by the setting", `[{"_tool": "book", "what": "room"}, ` + fails + `]`, plc.Undo, "undone: -book"},
+		{"by the plan", `{"onFailure": "undo", "calls": [{"_tool": "book", "what": "room"}, ` + fails + `]}`, "", "undone: -book"},
+		{"by a call", `[{"_tool": "book", "what": "room"}, {"_tool": "fails", "_dependsOn": ["book"], "_onFailure": "undo"}]`, "", "undone: -book"},
+		{"not by another call", `[{"_tool": "book", "what": "room", "_onFailure": "undo"}, ` + fails + `]`, "", "not undone"},
+		{"the setting counts", `{"onFailure": "undo", "calls": [{"_tool": "book", "what": "room"}, ` + fails + `]}`, plc.Abort, "not undone"},
+		{"a handled failure", `[{"_tool": "book", "what": "room"}, {"_tool": "fails", "_errorPath": "†state.e"}]`, plc.Undo, "not undone"},
+		{"nothing was done", `[{"_tool": "fails"}]`, plc.Undo, "undone:"},
+		{"not all", `[{"_tool": "mail", "_id": "book"}, {"_tool": "book", "_id": "b", "what": "x", "_undo": null}, {"_tool": "fails", "_dependsOn": ["book", "b"]}]`, plc.Undo,
+			"undoneInPart: +book (its tool says nothing of undoing it) +b (the plan says that nothing takes it back)"},
+		{"an undo that fails", `[{"_tool": "book", "what": "room"}, {"_tool": "stick", "_dependsOn": ["book"]}, {"_tool": "fails", "_dependsOn": ["stick"]}]`, plc.Undo,
+			"undoing: +stick (its undo failed: jammed) +book (it was not undone yet)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			store := memory.New()
+			defer store.Close()
+			eng, r, err := begunUndoing(t, store, test.plan, test.how)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := r.Do(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := undoneText(r.Undone); got != test.want {
+				t.Errorf("got  %s (%v)\nwant %s", got, r.Undone, test.want)
+			}
+			later, err := eng.Undone(t.Context(), r.ID())
+			if err != nil || undoneText(later) != undoneText(r.Undone) {
+				t.Errorf("by the record: %s, %v", undoneText(later), err)
+			}
+			sum, err := eng.Summary(t.Context(), r.ID())
+			if err != nil || sum.Status != res.Status || r.Undone != nil && res.Status != r.Undone.Status {
+				t.Errorf("the run is %s, by the record %s, %v", res.Status, sum.Status, err)
+			}
+			checkUndoneStays(t, eng, r, res)
+		})
+	}
+}
+
+// checkUndoneStays checks that a run that was undone can't go on, and that one that waits can.
+func checkUndoneStays(t *testing.T, eng *plc.Engine, r *plc.Run, res *exec.Result) {
+	t.Helper()
+	if r.Undone == nil {
+		return
+	}
+	var undone *plc.UndoneError
+	_, err := eng.Fork(t.Context(), plc.Fork{Run: r.ID(), At: res.Calls[0].ID}, plc.Change{})
+	if !errors.As(err, &undone) {
+		t.Errorf("forked: %v", err)
+	}
+	if res.Status != exec.Undoing {
+		if _, err := eng.Resume(t.Context(), r.ID(), plc.Change{}); !errors.As(err, &undone) {
+			t.Errorf("resumed: %v", err)
+		}
+		return
+	}
+	err = eng.Answer(t.Context(), r.Undone.Run, journal.Answer{Path: "stick", Answer: exec.Answer{Skip: true, Reason: "by hand"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err = eng.Resume(t.Context(), r.ID(), plc.Change{}); err != nil || res.Status != exec.UndoneInPart {
+		t.Fatalf("resumed: %v, %+v", err, res)
+	}
+	u, err := eng.Undone(t.Context(), r.ID())
+	if want := "undoneInPart: -book +stick (by hand)"; err != nil || undoneText(u) != want {
+		t.Errorf("at the end: %s, %v", undoneText(u), err)
+	}
+}
+
+// A run without a record could not be undone.
+func TestUndoNeedsARecord(t *testing.T) {
+	_, _, err := begunUndoing(t, nil, `[{"_tool": "fails"}]`, plc.Undo)
+	var setting *plc.SpecError
+	if !errors.As(err, &setting) || setting.Setting != "on-failure" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Any recorded run can be undone, once; its calls in documents as well.
+func TestUndoOfACompletedRun(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	eng, r, err := begunUndoing(t, store, `[{"_tool": "book", "what": "room"}, {"_tool": "mail"}]`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing to do
+		u, err := eng.PlanUndo(t.Context(), r.ID(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by, err := eng.Undo(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := by.Do(t.Context())
+		if err != nil || res.Status != exec.Completed {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		if err := by.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := eng.Undone(t.Context(), r.ID())
+	if want := "undoneInPart: -book +mail (its tool says nothing of undoing it)"; err != nil || undoneText(u) != want {
+		t.Errorf("%s, %v", undoneText(u), err)
+	}
+	var params struct{ ID, What string }
+	for entry, err := range eng.Events(t.Context(), u.Run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := entry.Event(); err == nil && e.Type == exec.CallReturned {
+			if err := json.Unmarshal(e.Value, &params); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if params.ID != "b-1" || params.What != "room" {
+		t.Errorf("undone with %+v", params)
+	}
+}

@@ -1,0 +1,205 @@
+package plc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
+	"github.com/plc-lang/plc/journal"
+)
+
+// An Undone is how far the undoing of a run is.
+type Undone struct {
+	Run    string      `json:"run,omitempty"` // that does it; "" when none has begun, or nothing was to be done
+	Status exec.Status `json:"status"`        // of the run that is undone
+	Undone []undo.Call `json:"undone"`        // what was taken back
+	// Stands is all that was not: it can't be, it failed, or it was not tried yet. Why says so.
+	Stands []undo.Call `json:"stands"`
+	// Err is, after Run.Do, why the run can't be undone now; nil otherwise.
+	Err error `json:"-"`
+}
+
+// Undone returns how far the undoing of a run is; nil when the run is not undone. It is the same
+// for the run that is undone and for the one that undoes it.
+func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if of := sum.Labels[undoesLabel]; of != "" {
+		if sum, err = store.Summary(ctx, of); err != nil {
+			return nil, err
+		}
+	}
+	if !isUndone(sum.Status) {
+		return nil, nil
+	}
+	u := &Undone{Status: sum.Status, Undone: []undo.Call{}, Stands: []undo.Call{}}
+	given, err := store.Given(ctx, undoID(sum.Run))
+	var missing *journal.MissingError
+	if errors.As(err, &missing) {
+		return u, nil
+	} else if err != nil {
+		return nil, err
+	}
+	u.Run = undoID(sum.Run)
+	calls, stands, err := undo.Read(given.Plan.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	became, err := becameOf(ctx, store, u.Run)
+	if err != nil {
+		return nil, err
+	}
+	u.Stands = append(u.Stands, stands...)
+	for _, c := range calls {
+		why, ended := became[exec.PathOf(c.ID)]
+		switch {
+		case ended && why == "":
+			c.Why = ""
+			u.Undone = append(u.Undone, c)
+			continue
+		case ended:
+			c.Why = why
+		case c.Why == "":
+			c.Why = "it was not undone yet"
+		}
+		u.Stands = append(u.Stands, c)
+	}
+	return u, nil
+}
+
+// Undoes returns the run that a run undoes; "" when it undoes none.
+func Undoes(s *journal.Summary) string { return s.Labels[undoesLabel] }
+
+// becameOf returns what became of the calls of a run that have ended, by their paths: "" of those
+// that completed, and else why they did not.
+func becameOf(ctx context.Context, store journal.Store, run string) (map[string]string, error) {
+	became := map[string]string{}
+	for entry, err := range store.Events(ctx, run, 0, false) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := entry.Event()
+		if err != nil {
+			return nil, err
+		}
+		switch e.Type {
+		case exec.CallStarted, exec.ApprovalGiven:
+			delete(became, e.Call)
+		case exec.CallCompleted:
+			became[e.Call] = ""
+		case exec.ApprovalAsked, exec.CallFailed, exec.CallSkipped:
+			why := e.Reason
+			switch {
+			case e.Error != nil && e.Type != exec.CallSkipped:
+				why = "its undo failed: " + e.Error.String()
+			case e.Question == exec.ApprovalQuestion:
+				why = "its undo waits for approval: " + e.Reason
+			}
+			became[e.Call] = why
+		}
+	}
+	return became, nil
+}
+
+// undoItself undoes a run that has ended, and is to be undone, and puts what came of it into its
+// result. ctx may be done: then the run was cancelled, and is undone all the same.
+func (r *Run) undoItself(ctx context.Context, res *exec.Result) {
+	if r.record == nil {
+		return
+	}
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+		if r.UndoContext != nil {
+			ctx = r.UndoContext
+		}
+	}
+	u, err := r.undoHeld(ctx)
+	r.Undone = u
+	if u == nil {
+		r.Undone = &Undone{Status: exec.Undoing, Err: err}
+		return
+	}
+	res.Status, u.Err = u.Status, err
+}
+
+// undoHeld undoes the run.
+func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
+	e := r.plan.checker.session.engine
+	sum, err := r.store.Summary(ctx, r.ID())
+	if err != nil {
+		return nil, err
+	}
+	d, err := readDone(ctx, r.store, r.ID())
+	if err != nil {
+		return nil, err
+	}
+	given, err := r.store.Given(ctx, r.ID())
+	if err != nil {
+		return nil, err
+	}
+	s := &session{engine: e} // with the tool files that the run had
+	s.texts.recall(given)
+	u, err := e.planUndo(ctx, s, sum, d, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(u.Calls)+len(u.Stands) == 0 {
+		t := &undoTarget{record: r.record, run: r.ID(), reason: sum.Reason, digest: d.digest}
+		return &Undone{Status: exec.Undone, Undone: []undo.Call{}, Stands: []undo.Call{}}, t.end(exec.Undone)
+	}
+	s.texts.know(journal.Text{Role: journal.Plan, Name: u.spec.Plan.Name, Notation: u.spec.Plan.Notation, Bytes: []byte(u.spec.Plan.Text)})
+	by, err := e.undoHeld(ctx, s, r.store, r.record, u)
+	if err != nil {
+		return nil, err
+	}
+	by.Approver, by.OnEvent, by.OnRefused = r.Approver, r.OnEvent, r.OnRefused
+	by.Options.Middleware = r.Options.Middleware
+	if r.OnUndo != nil {
+		r.OnUndo(by, u)
+	}
+	_, err = by.Do(ctx)
+	err = errors.Join(err, by.Close())
+	done, later := e.Undone(ctx, r.ID())
+	return done, errors.Join(err, later)
+}
+
+// undoOnly undoes a run that has ended, and is to be undone.
+func (r *Run) undoOnly(ctx context.Context) (*exec.Result, error) {
+	e := r.plan.checker.session.engine
+	r.started = true
+	if r.OnStart != nil {
+		if err := r.OnStart(); err != nil {
+			return nil, err
+		}
+	}
+	w, err := e.replay(ctx, r.store, r.ID(), Source{}, func(o *exec.Options) { o.OnInstance = r.OnInstance })
+	if err != nil {
+		return nil, err
+	}
+	w.Result.Status, w.Result.Reason = w.Summary.Status, w.Summary.Reason
+	r.undoItself(ctx, w.Result)
+	return w.Result, nil
+}
+
+// execOptions returns the options of the executor with what the plan says of failures, if the Spec
+// says nothing.
+func (p *Plan) execOptions() exec.Options {
+	o := *p.checker.exec
+	if said, ok := exec.ParseStrategy(p.Program.Document.OnFailure); ok && p.checker.spec.OnFailure == "" {
+		o.OnFailure = said
+	}
+	return o
+}
+
+// mayBeUndone reports whether a run of the plan is undone when it ends badly, whatever call it is that
+// fails or only for some.
+func (p *Plan) mayBeUndone() bool {
+	return p.execOptions().OnFailure == exec.Undo || undo.Asked(p.Program)
+}
