@@ -17,6 +17,8 @@ fuzz: ## each fuzz target for a few seconds, the large hostile inputs, and every
 
 torture: ## kills, power cuts and broken files, by the thousand; some minutes
 	go test -timeout 30m -v -run TestStepped ./exec/law -law.stepped=20000
+	go test -timeout 30m -v -run TestUndone ./exec/law -law.undone=10000
+	go test -timeout 60m -v -run TestUndoKilledAnyTime ./cmd/plc -undo.kills=1000
 	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Bytes|Truncated' ./journal/sqlite -torture
 
 flow: ## 100,000 generated plans against what really flows, and pairs of runs that differ in secrets; half an hour
