@@ -205,7 +205,7 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 		return nil, err
 	}
 	t := &PlanTest{Name: c.Name, Loc: c.Loc, Plan: plan, file: c}
-	t.options = plantest.Options{Exec: *checker.exec, World: c.StandIns, Answers: map[string]exec.Answer{}}
+	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: o}
 	for path, a := range c.Answers {
 		t.options.Answers[path] = exec.Answer{Approved: a.Approved, Skip: a.Skip, Reason: a.Reason, Result: a.Result, Params: a.Params, By: "test"}
 	}

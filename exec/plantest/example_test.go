@@ -28,6 +28,12 @@ const shop = `{
 
 // program compiles a plan over tools, none of which may be called.
 func program(plan, tools string) *compile.Program {
+	prog, _ := programWith(plan, tools)
+	return prog
+}
+
+// programWith returns a program, and the options with which it was compiled.
+func programWith(plan, tools string) (*compile.Program, *compile.Options) {
 	never := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) { panic("a test called a tool") })
 	var definitions map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(tools), &definitions); err != nil {
@@ -42,11 +48,12 @@ func program(plan, tools string) *compile.Program {
 		all = append(all, &tool.Tool{Definition: def, Activity: never, Source: "go", Driver: "go"})
 	}
 	doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
-	prog, more := compile.Compile(doc, &compile.Options{Run: true, Catalogue: tool.NewCatalogue(all...), Predicates: cel.New()})
+	o := &compile.Options{Run: true, Catalogue: tool.NewCatalogue(all...), Predicates: cel.New()}
+	prog, more := compile.Compile(doc, o)
 	if err := append(findings, more...).Err(); err != nil {
 		panic(err)
 	}
-	return prog
+	return prog, o
 }
 
 func returns(value string) *standin.Script {

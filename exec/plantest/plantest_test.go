@@ -100,6 +100,58 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A run that is to be undone is undone in the same world, and what undoes it may go wrong as well.
+func TestUndo(t *testing.T) {
+	const undoTools = `{
+		"look": {"properties": {}, "effects": {"readOnly": true}},
+		"pay":  {"properties": {}, "effects": {"readOnly": false}, "undo": {"tool": "refund", "params": {"key": "†key"}}},
+		"book": {"properties": {}, "effects": {"readOnly": false, "idempotent": true}, "undo": {"tool": "free", "params": {"key": "†key"}, "whenUncertain": true}},
+		"mail": {"properties": {}, "effects": {"readOnly": false}},
+		"refund": {"properties": {"key": {"type": "string"}}, "effects": {"readOnly": false, "idempotent": true}},
+		"free": {"properties": {"key": {"type": "string"}}, "effects": {"readOnly": false}}}`
+	const calls = `[{"_tool": "book"}, {"_tool": "pay", "_dependsOn": ["book"]}, {"_tool": "look", "_dependsOn": ["pay"]}]`
+	w := plantest.World{"look": returns(`1`), "pay": returns(`2`), "book": returns(`3`), "mail": returns(`4`), "refund": returns(`5`), "free": returns(`6`)}
+	for _, test := range []struct{ calls, fault, want string }{
+		{calls, "", "completed +book +pay"},
+		{calls, "look@1=fail", "undone +book +pay +refund +free"},
+		{calls, "pay@1=lost", "undoing ? pay/undo +book +pay?"},
+		{calls, "book@1=fail", "undone"},
+		{calls, "look@1=fail pay/undo@1=fail", "undone +book +pay +refund +free"},
+		{calls, "look@1=fail pay/undo@1=crash", "undone +book +pay +refund +free"},
+		{calls, "look@1=fail book/undo@1=lost", "undoing ? book/undo +book +pay +refund +free?"},
+		{calls, "look@1=crash", "completed +book +pay"},
+		{`[{"_tool": "mail"}, {"_tool": "look", "_dependsOn": ["mail"]}]`, "look@1=fail", "undoneInPart +mail"},
+	} {
+		prog, options := programWith(test.calls, undoTools)
+		o := &plantest.Options{World: w, Exec: exec.Options{OnFailure: exec.Undo, OnUncertain: exec.FailUncertain}, Undo: options}
+		for text := range strings.FieldsSeq(test.fault) {
+			f, err := plantest.ParseFault(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Faults = append(o.Faults, f)
+		}
+		out, err := plantest.Run(prog, o)
+		if err != nil {
+			t.Errorf("%q: %v", test.fault, err)
+			continue
+		}
+		got := string(out.Status)
+		for _, q := range out.Questions {
+			got += " ? " + q.Path
+		}
+		for _, e := range out.Effects {
+			got += " +" + e.Tool
+			if !e.Known {
+				got += "?"
+			}
+		}
+		if got != test.want {
+			t.Errorf("%q: %s, want %s", test.fault, got, test.want)
+		}
+	}
+}
+
 func TestValuesOfASchema(t *testing.T) {
 	prog := compiled(`{"_tool": "count", "_outputPath": "†state.n"}`)
 	for fault, want := range map[string]string{"count@1=smallest": "2", "count@1=largest": "9"} {

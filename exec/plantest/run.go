@@ -13,6 +13,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/standin"
@@ -35,6 +36,9 @@ type Options struct {
 	// ends paused.
 	Answers map[string]exec.Answer
 	Faults  []Fault
+	// Undo are the options with which the program was compiled. With them a run that is to be undone
+	// when it has ended is undone in the same World. Nil leaves it Undoing.
+	Undo *compile.Options
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.
 	MaxAttempts int
@@ -55,7 +59,7 @@ type Outcome struct {
 
 // Attempt is an attempt that a run made of a call.
 type Attempt struct {
-	Call     string // its path: see exec.Event
+	Call     string // its path: see exec.Event; that of what undoes it ends in "/undo"
 	Tool     string
 	Number   int  // of the attempts of the call or, apart from them, of its fallback; from 1
 	Fallback bool // it is of the fallback of the call
@@ -112,13 +116,26 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 	}
 	p.opts.ID, p.opts.Seed = cmp.Or(p.opts.ID, "test"), cmp.Or(p.opts.Seed, 1)
 	hook := p.opts.OnEvent
+	if o.Undo != nil {
+		p.did = undo.NewLedger(p.opts.ID)
+	}
 	p.opts.OnEvent = func(e *exec.Event) {
 		p.note(e)
 		if hook != nil {
 			hook(e)
 		}
 	}
-	return p.run()
+	if err := p.run(); err != nil {
+		return nil, err
+	}
+	p.out.Result = p.m.Result()
+	if p.did != nil && p.out.Status == exec.Undoing {
+		if err := p.undo(o.Undo); err != nil {
+			return nil, err
+		}
+	}
+	p.out.Took = p.now.Sub(epoch)
+	return p.out, p.out.Err
 }
 
 // maxAttempts is the default of Options.MaxAttempts.
@@ -142,8 +159,11 @@ type player struct {
 	made    map[site]int            // attempts of each call; numbers are 0
 	waiting map[string]*pending     // by the ids of their attempts
 	count   int
-	paused  bool // nobody answers, and nothing has begun since
+	open    []string // questions that nobody answers; nothing has begun since
 	out     *Outcome
+
+	did   *undo.Ledger      // nil when the run is not undone
+	names map[string]string // of calls that undo, by their paths; nil in the run itself
 }
 
 // pending is an attempt whose answer will come.
@@ -161,26 +181,75 @@ type pending struct {
 
 // note keeps what only events say.
 func (p *player) note(e *exec.Event) {
+	if p.names != nil {
+		return
+	}
+	if p.did != nil {
+		p.did.Take(e)
+	}
 	if e.Type == exec.CallSkipped && strings.HasPrefix(e.Reason, "its _when is") {
 		p.out.unwanted[e.Call] = true
 	}
 }
 
-func (p *player) run() (*Outcome, error) {
+func (p *player) run() error {
 	if err := p.begin(nil); err != nil {
-		return nil, err
+		return err
 	}
 	for p.m.Result() == nil {
 		if err := p.step(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	p.out.Result = p.m.Result()
-	p.out.Took = p.now.Sub(epoch)
 	for _, next := range p.inOrder() { // of what nobody waits for any more
 		p.happens(next, false)
 	}
-	return p.out, p.out.Err
+	clear(p.waiting)
+	return nil
+}
+
+// undo undoes what the run did.
+func (p *player) undo(o *compile.Options) error {
+	plan := undo.Of(p.prog, o, p.did, undo.Options{})
+	prog, findings := plan.Compile(o)
+	if err := findings.Err(); err != nil {
+		return fmt.Errorf("plantest: the run can't be undone: %w", err)
+	}
+	p.prog, p.open, p.names = prog, nil, map[string]string{}
+	for _, c := range plan.Calls {
+		p.names[exec.PathOf(c.ID)] = c.Path + undoSuffix
+	}
+	p.opts = exec.Options{
+		ID: p.opts.ID + undoSuffix, Seed: p.opts.Seed, OnFailure: exec.Ask, Approve: p.opts.Approve, Timeout: p.opts.Timeout,
+		MaxParallel: p.opts.MaxParallel, OnEvent: p.opts.OnEvent,
+	}
+	if err := p.run(); err != nil {
+		return err
+	}
+	res := p.m.Result()
+	switch {
+	case res.Status == exec.Paused:
+	case len(plan.Stands) > 0 || slices.ContainsFunc(res.Calls, func(c exec.CallResult) bool { return c.Status != exec.Completed }):
+		p.out.Status = exec.UndoneInPart
+	default:
+		p.out.Status = exec.Undone
+	}
+	p.out.Questions = res.Questions
+	for i := range p.out.Questions {
+		p.out.Questions[i].Path = p.name(p.out.Questions[i].Path)
+	}
+	return nil
+}
+
+// undoSuffix ends the paths of calls that undo others.
+const undoSuffix = "/undo"
+
+// name returns the path of a call; that of one that undoes another is made of the path of that.
+func (p *player) name(path string) string {
+	if name, ok := p.names[path]; ok {
+		return name
+	}
+	return path
 }
 
 // begin begins the run, or goes on with it after a crash.
@@ -193,7 +262,7 @@ func (p *player) begin(past *exec.History) error {
 // step does the next thing that happens.
 func (p *player) step() error {
 	for _, a := range p.m.Next() {
-		p.paused = false
+		p.open = nil
 		if p.left--; p.left < 0 {
 			return fmt.Errorf("plantest: the run makes more than %d attempts", p.count)
 		}
@@ -221,18 +290,27 @@ func (p *player) step() error {
 		p.now = wake
 		p.m.Advance(p.now)
 		return nil
-	case len(p.m.Questions()) > 0 && !p.paused:
-		p.paused = true
+	}
+	if asked := p.asked(); !slices.Equal(asked, p.open) { // what is uncertain fails, which may be asked about again
+		p.open = asked
 		p.m.Pause()
 		return nil
 	}
 	return errors.New("plantest: the run waits for nothing, and does not end")
 }
 
+// asked returns what names the open questions.
+func (p *player) asked() (names []string) {
+	for _, q := range p.m.Questions() {
+		names = append(names, fmt.Sprintf("%s: %s", q.Path, q.Kind))
+	}
+	return names
+}
+
 // replied answers the questions that have an answer, and reports whether there was one.
 func (p *player) replied() bool {
 	for _, q := range p.m.Questions() {
-		a, ok := p.answers[q.Path]
+		a, ok := p.answers[p.name(q.Path)]
 		if !ok {
 			a, ok = p.answers["*"]
 		}
@@ -265,11 +343,12 @@ func (p *player) inOrder() []*pending {
 
 // start decides what comes of an attempt.
 func (p *player) start(a *exec.Attempt) {
-	of := site{call: a.Path, fallback: a.Fallback}
+	path := p.name(a.Path)
+	of := site{call: path, fallback: a.Fallback}
 	p.made[of]++
 	p.count++
 	made := Attempt{
-		Call: a.Path, Tool: a.Request.Tool, Number: p.made[of], Fallback: a.Fallback, Params: a.Request.Params, At: p.now.Sub(epoch),
+		Call: path, Tool: a.Request.Tool, Number: p.made[of], Fallback: a.Fallback, Params: a.Request.Params, At: p.now.Sub(epoch),
 		effect: mayChange(a.Request.Definition), schema: resultSchema(a),
 	}
 	if r := a.Call.Rare; r != nil && !a.Fallback {
@@ -313,7 +392,7 @@ func mayChange(d *tool.Definition) bool {
 // stand returns what comes of an attempt without faults, and whether nothing stood in for it.
 func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 	if s := p.world[a.Request.Tool]; s != nil {
-		s = s.Of(withoutItems(a.Path))
+		s = s.Of(withoutItems(p.name(a.Path)))
 		n := p.begun[s]
 		p.begun[s]++
 		return s.Answer(a.Request, n), false

@@ -159,7 +159,7 @@ func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 
 func (r *reader) testSettings(v value, s *TestSettings) {
 	r.members(v, map[string]set{
-		"onFailure":   r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan"),
+		"onFailure":   r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan", "undo"),
 		"onUncertain": r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip"),
 		"approve":     r.oneOf(&s.Approve, "all", "destructive", "none"),
 		"effects":     r.oneOf(&s.Effects, "declared", "strict", "none"),
@@ -274,7 +274,7 @@ func (r *reader) listWanted(dst **[]Wanted, at *diag.Loc) set {
 
 // statuses returns those that a run may end with; refused is a plan with errors.
 func statuses() []string {
-	return []string{"completed", "failed", "paused", "rejected", "cancelled", "refused"}
+	return []string{"completed", "failed", "paused", "rejected", "cancelled", "undoing", "undone", "undoneInPart", "refused"}
 }
 
 // callStatuses returns those that a call may end with.
