@@ -54,6 +54,7 @@ type Event struct {
 	Method    string          `json:"method,omitempty"`    // Written
 	Value     json.RawMessage `json:"value,omitempty"`     // Written: the value; ApprovalAsked: the params; CallStarted: the params, if not the plan's, and in a dry run; CallReturned: the result
 	Key       string          `json:"key,omitempty"`       // CallStarted: the attempt's idempotency key
+	Activity  string          `json:"activity,omitempty"`  // CallStarted: what does the work, unless it is the activity of the tool's own name
 	Intent    *Intent         `json:"intent,omitempty"`    // CallStarted: of an attempt that may change the world
 	Outcome   string          `json:"outcome,omitempty"`   // CallReturned: the outcome that the tool chose
 	Usage     *tool.Usage     `json:"usage,omitempty"`     // CallReturned, CallRetrying: of the last attempt

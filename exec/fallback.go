@@ -64,7 +64,8 @@ func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) boo
 	c.startFallback()
 	a.turn = c.turn
 	seq := s.emitCall(i, c.startEvent(Event{
-		Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true, Intent: intentOf(f.Target, f.Undo, a),
+		Attempt: c.attempts, Key: a.request.Key, Tool: f.Tool.Definition.Name, Fallback: true,
+		Activity: activityOf(f.Target), Intent: intentOf(f.Target, f.Undo, a),
 	}))
 	waits := waitsFor(&f.Target.Effects, seq)
 	if !waits {

@@ -79,7 +79,7 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	c.start(s.moment)
 	e := s.callEvent(CallStarted, Running)
 	if e != nil {
-		e.Attempt, e.Key = c.attempts, key
+		e.Attempt, e.Key, e.Activity = c.attempts, key, activityOf(p.Target)
 		if c.edited || s.opts.Dry != nil {
 			e.Value = c.params
 		}
@@ -107,6 +107,15 @@ func (c *call) startEvent(e Event) Event {
 		e.Value = c.params
 	}
 	return e
+}
+
+// activityOf returns the activity that does the work of a target; "" when it has the name of the tool,
+// or there is none.
+func activityOf(t *compile.Target) string {
+	if t == nil || t.Name == t.Tool.Definition.Name {
+		return ""
+	}
+	return t.Name
 }
 
 // intentOf returns what the record keeps of an attempt of a target; nil when it changes nothing.

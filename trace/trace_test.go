@@ -119,6 +119,10 @@ invoke_workflow [plc.run.status=completed]
     execute_tool a [error.type=busy gen_ai.tool.call.id=a plc.attempt=1 ERROR]
     execute_tool b [gen_ai.tool.call.id=a plc.attempt=1 plc.fallback=true]
 `, map[string]tool.Activity{"a": fails("busy", 9), "b": ok}, exec.Options{}},
+		{"the activity of another tool", `[{"_tool":"a","_activity":"b"}]`, `
+invoke_workflow [plc.run.status=completed]
+  execute_tool a [gen_ai.tool.call.id=a plc.activity=b plc.call.status=completed]
+`, map[string]tool.Activity{"a": ok, "b": ok}, exec.Options{}},
 		{"a failure", `[{"_tool":"a","_outputPath":"†state.a"},{"_tool":"b","v":"†state.a"}]`, `
 invoke_workflow [error.type=failed plc.run.status=failed ERROR]
   execute_tool a [error.type=busy gen_ai.tool.call.id=a plc.call.status=failed ERROR]

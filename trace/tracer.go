@@ -323,6 +323,9 @@ func (r *run) start(c *call, e *exec.Event) {
 	if e.Fallback {
 		a.set("plc.fallback", true)
 	}
+	if e.Activity != "" {
+		a.set("plc.activity", e.Activity)
+	}
 	c.now = a
 	r.t.keys[a.key] = a
 }

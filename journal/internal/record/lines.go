@@ -58,6 +58,7 @@ func (l *Lines) event(e *exec.Event) error {
 		return err
 	}
 	l.string(`,"key":`, e.Key)
+	l.string(`,"activity":`, e.Activity)
 	if e.Intent != nil {
 		if err := l.intent(e.Intent); err != nil {
 			return err
