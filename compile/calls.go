@@ -143,6 +143,9 @@ func fillRest(rest, def *lang.Rest) {
 	if rest.FallbackNode.IsZero() {
 		rest.Fallback = def.Fallback
 	}
+	if rest.UndoNode.IsZero() {
+		rest.Undo = def.Undo
+	}
 	if rest.WhenNode.IsZero() {
 		rest.When = def.When
 	}

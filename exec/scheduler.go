@@ -59,7 +59,7 @@ type ending struct {
 	above    bool        // it was stopped by one above it
 	failedAt state.Place // of the first call that failed and aborted a run in a run; 0 is none
 	lost     bool        // what became of a call is not known
-	called   bool        // off, by a person: it is the root
+	called   bool        // a person called the run off; of the root
 	undo     bool        // a call failed that says that the run is undone
 	closed   bool        // it has come to its end
 }

@@ -113,7 +113,7 @@ func showUndone(w io.Writer, u *plc.Undone) {
 	if u.Run != "" {
 		by = display.Sprintf(" by the run %s", u.Run)
 	}
-	showf(w, "%s%s: %s undone, %d stand\n", string(u.Status), by, count(len(u.Undone), "effect"), len(u.Stands))
+	showf(w, "%s%s: %s undone, %d left standing\n", string(u.Status), by, count(len(u.Undone), "effect"), len(u.Stands))
 	for i := range u.Stands {
 		if i == maxRows {
 			showf(w, "  … and %d more; --format json has them all\n", len(u.Stands)-i)
