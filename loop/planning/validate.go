@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -336,8 +337,12 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	// With all that is given, so that the document is all that its record needs.
-	doc, more := lang.Parse(diag.NewFile("plan.json", x.given.Document(calls.File.Text)), nil)
+	// With all that is given, so that the document is all that its record needs. Its places are
+	// those of the plan, so that findings speak of {{a.text}} as the planner does.
+	whole := x.given.Document(calls.File.Text)
+	start, size := int32(bytes.LastIndex(whole, calls.File.Text)), int32(len(calls.File.Text))
+	file := diag.NewDerived(whole, calls.File, []diag.Piece{{At: diag.Span{Start: start, End: start + size}, From: diag.Span{End: size}, Kind: diag.Verbatim}})
+	doc, more := lang.Parse(file, &lang.Options{Translation: &lang.Translation{}})
 	findings = append(findings, more...)
 	prog, more := compile.Compile(doc, &x.compiling)
 	return prog, append(findings, more...)
