@@ -1,5 +1,5 @@
-# Twelve words; each is a line that can be typed without make as well.
-.PHONY: test lint race fuzz torture flow lsp serve bench bench-go generate check
+# Thirteen words; each is a line that can be typed without make as well.
+.PHONY: test lint race fuzz torture bounds flow lsp serve bench bench-go generate check
 
 test: ## the tests
 	go test ./...
@@ -20,6 +20,9 @@ torture: ## kills, power cuts and broken files, by the thousand; some minutes
 	go test -timeout 30m -v -run TestUndone ./exec/law -law.undone=10000
 	go test -timeout 60m -v -run TestUndoKilledAnyTime ./cmd/plc -undo.kills=1000
 	go test -timeout 30m -v -run 'Kills|PowerCut|Bits|Bytes|Truncated' ./journal/sqlite -torture
+
+bounds: ## 100,000 generated plans, none of which may do more than a person is shown of it before; an hour
+	go test -timeout 180m -v -run TestBounds ./exec/law -law.bounds=100000
 
 flow: ## 100,000 generated plans against what really flows, and pairs of runs that differ in secrets; half an hour
 	go test -timeout 90m -v ./compile/flow -flow.plans=100000
