@@ -131,7 +131,7 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 		}
 		program, revision, retry = p.Manifest().Digest(), given.Revision+1, true
 	}
-	if err := p.Err(); err != nil {
+	if err := p.explained(sum.Run); err != nil {
 		return nil, err
 	}
 	kept, err := readSettings(given.Settings)

@@ -193,18 +193,23 @@ func (p *Plan) given(seed uint64) (*journal.Given, error) {
 			g.Texts = append(g.Texts, t)
 		}
 	}
+	tools, err := programTools(p.checker.session.engine.config.Tools)
+	if err != nil {
+		return nil, err
+	}
+	if tools != nil {
+		g.Texts = append(g.Texts, journal.Text{Role: journal.Tools, Name: programText, Bytes: tools})
+	}
 	spec := p.checker.spec
 	if src := spec.Instances; !src.isZero() && !src.inline() && p.lines == nil {
 		t := journal.Text{Role: journal.Instances, Name: src.Name}
 		if src.Name != stdin {
-			var err error
 			if t.Digest, _, err = fileDigest(src.Name); err != nil {
 				return nil, err
 			}
 		}
 		g.Texts = append(g.Texts, t)
 	}
-	var err error
 	spec.Seed = seed
 	g.Settings, err = spec.settings(pinsOf(p.Program))
 	return g, err

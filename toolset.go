@@ -116,6 +116,13 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	}
 	cat, policy, found := file.CatalogueWith(servers, t.Files...)
 	t.Catalogue, t.Policy = cat.WithMissing(missing...).With(s.engine.config.Tools...), policy
+	if s.sealed {
+		recorded, err := s.programTools()
+		if err != nil {
+			return nil, err
+		}
+		t.Catalogue = t.Catalogue.With(recorded...)
+	}
 	t.Policy.Deny = append(t.Policy.Deny, named.Deny...)
 	t.Findings = append(t.Findings, found...)
 	t.Flow, found = file.JoinFlow(t.Files...)
