@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,22 +15,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/openapi"
 )
 
 func initCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var noStart bool
+	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make a project file of what is in this folder, and a first plan",
 		Long: `Make a plc.yaml in the current folder that names what is found there: tool files (tools.yaml),
 configurations of MCP clients (.mcp.json, mcp.json, .vscode/mcp.json) and OpenAPI documents,
-for which services.yaml is written; and first-plan.json, a plan that runs. Nothing is started,
-and no file is overwritten. The new project file is trusted (plc trust).`,
+for which services.yaml is written; and first-plan.json, a plan that runs. MCP servers are
+started to see whether they run; a terminal asks first. What the first plan does not run with is
+left out of the project file, with the reason. No file is overwritten. The new project file is
+trusted (plc trust).`,
 		Example: `  plc init
   plc run first-plan.json`,
 		Args: wants(0, 0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error { return env.initProject() },
+		RunE: func(c *cobra.Command, _ []string) error { return env.initProject(c.Context(), noStart) },
 	}
+	c.Flags().BoolVar(&noStart, "no-start", false, "start no MCP servers, and leave out the files that name some")
+	return c
 }
 
 // The files that plc init writes besides the project file.
@@ -54,26 +62,31 @@ type newFile struct {
 }
 
 // initProject runs plc init.
-func (env *environment) initProject() error {
+func (env *environment) initProject(ctx context.Context, noStart bool) error {
 	found, err := findInFolder()
 	if err != nil {
 		return err
 	}
 	var files []newFile
+	var services []byte
 	if len(found.documents) > 0 {
-		text, err := env.servicesOf(found.documents, ".")
-		if err != nil {
+		if services, err = env.servicesOf(found.documents, "."); err != nil {
 			return err
 		}
-		files = append(files, newFile{servicesName, text})
+		files = append(files, newFile{servicesName, services})
 		found.tools = append(found.tools, servicesName)
 	}
-	files = append(files, newFile{firstPlanName, []byte(firstPlan)}, newFile{plc.ProjectName, projectText(found)})
+	files = append(files, newFile{firstPlanName, []byte(firstPlan)}, newFile{name: plc.ProjectName})
 	for _, f := range files {
 		if _, err := os.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is there already, and is not overwritten; move it away, or edit it", f.name)
 		}
 	}
+	used, left, err := env.tryFound(ctx, found, services, noStart)
+	if err != nil {
+		return err
+	}
+	files[len(files)-1].text = projectText(used, left)
 	for _, f := range files {
 		if err := createFile(f.name, f.text); err != nil {
 			return err
@@ -87,8 +100,8 @@ func (env *environment) initProject() error {
 	if err := writeTrust(name, p); err != nil {
 		return err
 	}
-	if len(found.mcp) > 0 {
-		env.hintf("plc run starts the MCP servers of %s, which was not tried; without them: plc run %s --no-project --tools math", strings.Join(found.mcp, ", "), firstPlanName)
+	for _, f := range left {
+		env.hintf("%s leaves out %s: %s", plc.ProjectName, f.name, f.why)
 	}
 	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
 	return nil
@@ -106,6 +119,28 @@ func createFile(name string, text []byte) error {
 
 // inFolder holds the names of files in a folder that belong to a project.
 type inFolder struct{ tools, mcp, documents []string }
+
+// uses returns the files that a project file can name, and whether each is the configuration of an
+// MCP client.
+func (f inFolder) uses() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for i, name := range slices.Concat(f.tools, f.mcp) {
+			if !yield(name, i >= len(f.tools)) {
+				return
+			}
+		}
+	}
+}
+
+// with returns the files and one more.
+func (f inFolder) with(name string, isMCP bool) inFolder {
+	if isMCP {
+		f.mcp = append(slices.Clone(f.mcp), name)
+	} else {
+		f.tools = append(slices.Clone(f.tools), name)
+	}
+	return f
+}
 
 // findInFolder looks for tool files, configurations of MCP clients and OpenAPI documents.
 func findInFolder() (found inFolder, err error) {
@@ -146,8 +181,8 @@ func isOpenAPI(name string) bool {
 	return err == nil
 }
 
-// projectText returns the text of a project file.
-func projectText(found inFolder) []byte {
+// projectText returns the text of a project file. It names the files that are left out in comments.
+func projectText(found inFolder, left []leftOut) []byte {
 	var b bytes.Buffer
 	b.WriteString("# What plc uses in this folder and below: see docs/cli.md. Flags on the command line win.\n")
 	list := func(name, comment string, values []string) {
@@ -161,6 +196,9 @@ func projectText(found inFolder) []byte {
 	}
 	list("tools", "math are the tools that calculate", append([]string{"math"}, found.tools...))
 	list("mcp", "their servers are started when a plan is checked or run", found.mcp)
+	for _, f := range left {
+		fmt.Fprintf(&b, "# plc init left out %s: %s\n", display.Line(filepath.ToSlash(f.name)), display.Line(f.why).Cut(maxLine))
+	}
 	b.WriteString(`# store: .plc/runs.db            # the record of runs, in place of the user's
 # severities: {PLC309: error}    # how severe findings are; ignore: [PLC403] drops them
 # policy: {approve: all, deny: []} # also allow, hosts, paths, as in a tool file

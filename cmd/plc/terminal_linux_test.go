@@ -493,3 +493,26 @@ func TestApproveAtTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// On a terminal plc init starts no server before a yes, and what it writes runs in any case.
+func TestInitAtTheTerminal(t *testing.T) {
+	for typed, starts := range map[string]bool{"y\n": true, "no\n": false} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, ".mcp.json"), `{"mcpServers": {"docs": {"command": "sh", "args": ["-c", "touch started"]}}}`)
+		env := []string{"XDG_STATE_HOME=" + filepath.Join(dir, "state")}
+		term := wideTerminal.on(t, dir, "", env, "init")
+		term.until(t, `Start the MCP servers of \.mcp\.json to see whether they run\?`)
+		started := filepath.Join(dir, "started")
+		if _, err := os.Stat(started); err == nil {
+			t.Fatal("a server was started before anybody was asked")
+		}
+		term.typeIn(t, typed)
+		code, shown := term.end(t)
+		if _, err := os.Stat(started); (err == nil) != starts || code != exitDone || !strings.Contains(shown, "leaves out .mcp.json") {
+			t.Errorf("%q: exit %d, and that the server was started is %v\n%s", typed, code, err == nil, shown)
+		}
+		if o := runPLC(t, dir, "run", "first-plan.json", "--trust", "--store", "runs.db"); o.code != exitDone || o.stdout != "20\n" {
+			t.Errorf("%q: the first plan: exit %d\n%s%s", typed, o.code, o.stdout, o.stderr)
+		}
+	}
+}
