@@ -22,7 +22,8 @@ import (
 // reach: no environment variable, no store, no person. The zero Config checks and runs
 // plans over the tools that they define and the files that they name.
 type Config struct {
-	// Tools are Go functions that every plan may call: see package tool.
+	// Tools are Go functions that every plan may call: see package tool. Their definitions are in
+	// the records of runs, so that others can show and replay these; to resume one takes the tools.
 	Tools []*tool.Tool
 	// Toolset names the tool files and MCP servers of all plans; a Spec may add some.
 	Toolset Toolset
