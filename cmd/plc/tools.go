@@ -249,10 +249,10 @@ func toolsCallCommand(env *environment, files *toolFiles) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "call NAME [PARAMS | KEY=VALUE…]",
 		Short: "Call one tool",
-		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard
-input; without any, {}. Or each param is KEY=VALUE, JSON or else a string. The params are validated first, the result afterwards. The tool
-is really called; there is no plan, no retry and no question first, and nothing is remembered.
-A latent tool is put to its model.
+		Long: `Call one tool with params: a JSON object, a file that holds one, or - for standard input; without
+any, {}. Or each param is KEY=VALUE, JSON or else a string. The params are validated first, the
+result afterwards. The tool is really called; there is no plan, no retry and no question first,
+and nothing is remembered. A latent tool is put to its model.
 
 Exit 1 when the params don't fit, 3 when the call failed.`,
 		Example: `  plc tools call getWeather '{"city": "Rome"}' --tools tools.yaml
