@@ -141,10 +141,10 @@ var layers = map[string]layer{
 	"journal/storetest":       {own: "exec journal"}, // for tests
 
 	// The solution loop.
-	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan", libraries: []string{gjson}},
+	"loop":                {own: "exec compile compile/report lang lang/dialect lang/dialect/toolcalls tool tool/model schemas state diag internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"loop/agentframework": {own: "loop exec compile lang lang/dialect lang/dialect/agentframework tool tool/model schemas diag internal/jsonscan internal/python internal/texttree", libraries: []string{gjson, sjson}},
 	"loop/flux":           {own: "compile exec internal/durable lang/dialect/flux loop tool tool/model internal/jsonscan internal/python"},
-	"loop/tea":            {own: "exec lang/dialect/tea loop tool tool/model internal/jsonscan internal/spell"},
+	"loop/tea":            {own: "exec lang/dialect/tea loop tool tool/model internal/jsonscan"},
 	"loop/planning":       {own: "loop exec compile lang lang/dialect lang/dialect/planstep tool tool/model schemas diag internal/jsonscan"},
 
 	// Front ends.

@@ -64,7 +64,7 @@ func TestParseOptions(t *testing.T) {
 	}
 	for _, test := range []struct{ raw, want string }{
 		{`[]`, `agentframework: the options can't be read: json: cannot unmarshal array into Go value of type struct`},
-		{`{"plan":1}`, `agentframework: the options can't be read: json: unknown field "plan"`},
+		{`{"plan":1}`, `agentframework: the options can't be read: there is no option "plan"; there are `},
 		{`{"agents":[{"id":""}]}`, `agentframework: the agent 0 has no id, or that of another: ""`},
 		{`{"agents":[{"id":"a"},{"id":"a"}]}`, `agentframework: the agent 1 has no id, or that of another: "a"`},
 		{`{"agents":[{"id":"a","planning":{"enabled":1}}]}`, `agentframework: the agent "a": PlanningConfig: 'enabled' must be a boolean, got 'int'`},

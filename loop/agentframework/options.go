@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/loop"
 )
 
 // agentOptions are an Agent as JSON, and as front matter.
@@ -107,11 +110,14 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		} `json:"skills"`
 		CallFunctions bool `json:"call_functions"`
 	}
-	if err := decode(raw, &t); err != nil {
+	err := jsonscan.Check(raw, jsonscan.Limits{})
+	if err == nil {
+		err = loop.ReadOptions(raw, &t)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("agentframework: the options can't be read: %w", err)
 	}
 	o := &Options{PlanningOverride: t.PlanningOverride, CallFunctions: t.CallFunctions}
-	var err error
 	if o.Agent, err = t.agent(); err != nil {
 		return nil, err
 	}

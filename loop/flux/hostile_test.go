@@ -427,7 +427,7 @@ func TestParseOptions(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:                      "flux: the options can't be read: EOF",
 		`{} {}`:                 "flux: the options can't be read: there is something behind them",
-		`{"max_steps": 1}`:      `flux: the options can't be read: json: unknown field "max_steps"`,
+		`{"max_steps": 1}`:      `flux: the options can't be read: there is no option "max_steps"; there are approve_plan, max_plan_steps, max_tool_calls, memory, planning, strict_dependencies, system_prompt`,
 		`{"max_plan_steps": 1}`: `flux: "max_plan_steps" is 1, and has to be at least 2`,
 		`{"max_tool_calls": 0}`: `flux: "max_tool_calls" is 0, and has to be at least 1`,
 		`{"planning": false}`:   `flux: "planning" is false, and an agent without is no loop of plans`,

@@ -1,11 +1,10 @@
 package flux
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/plc-lang/plc/loop"
 )
 
 // ParseOptions reads options from a JSON object, by their names in Flux: "system_prompt",
@@ -21,13 +20,8 @@ func ParseOptions(raw []byte) (*Options, error) {
 		MaxToolCalls       *int   `json:"max_tool_calls"`
 		Memory             string `json:"memory"`
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
+	if err := loop.ReadOptions(raw, &t); err != nil {
 		return nil, fmt.Errorf("flux: the options can't be read: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("flux: the options can't be read: there is something behind them")
 	}
 	if t.Planning != nil && !*t.Planning {
 		return nil, errors.New(`flux: "planning" is false, and an agent without is no loop of plans`)

@@ -35,7 +35,10 @@ func TestParseOptions(t *testing.T) {
 	}
 	for _, c := range []struct{ raw, want string }{
 		{`{}`, ""},
-		{`{"max_step":1}`, `planning: the options can't be read: json: unknown field "max_step"`},
+		{`{"max_step":1}`, `planning: the options can't be read: there is no option "max_step"; did you mean "max_steps"? There are allow_modification, allow_revision, approval_timeout, approval_timeout_action, ` +
+			`continue_on_failure, default_approval, dry_run, execution_mode, feasibility_check, hierarchical, judge_steps, judge_success, max_decomposition_depth, max_parallel, ` +
+			`max_revisions, max_steps, planning_model, planning_prompt, require_dependencies, require_fallbacks, require_plan_approval, retry_delay, retry_failed_steps, ` +
+			`revision_strategy, revision_threshold, step_timeout, structured_output, synthesize, token_budget`},
 		{`{"max_steps":0}`, `planning: "max_steps" is 0, and has to be at least 1`},
 		{`{"max_parallel":-1}`, `planning: "max_parallel" is -1, and has to be at least 1`},
 		{`{"max_decomposition_depth":0}`, `planning: "max_decomposition_depth" is 0, and has to be at least 1`},

@@ -1,12 +1,10 @@
 package planning
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -350,19 +348,14 @@ type optionTable struct {
 // sense. Models gives the planner of a planning_model; nil knows none.
 func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*Options, error) {
 	var t optionTable
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
 	var te *json.UnmarshalTypeError
-	switch err := d.Decode(&t); {
+	switch err := loop.ReadOptions(raw, &t); {
 	case errors.As(err, &te) && te.Field == "":
 		return nil, errors.New("planning: the options can't be read: they are no object")
 	case errors.As(err, &te):
 		return nil, fmt.Errorf("planning: the options can't be read: %s", decodeFault(err))
 	case err != nil:
 		return nil, fmt.Errorf("planning: the options can't be read: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("planning: the options can't be read: there is something behind them")
 	}
 	o := &Options{
 		PlanningPrompt: or(t.PlanningPrompt, ""), RequireDependencies: t.RequireDependencies, RequireFallbacks: t.RequireFallbacks,

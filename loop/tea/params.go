@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
-	"github.com/plc-lang/plc/internal/spell"
+	"github.com/plc-lang/plc/loop"
 )
 
 // DecomposeParams are the parameters of plan.decompose. Where a number is 0 it is the default, and
@@ -282,10 +282,7 @@ func ParseOptions(raw []byte) (*Options, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if !slices.Contains(known, name) {
-			r.fault = messagef("there is no option %q", name)
-			if near, ok := spell.Nearest(name, slices.Values(known)); ok {
-				r.fault = messagef("there is no option %q; did you mean %q?", name, near)
-			}
+			r.fault = messagef("%s", loop.NoOption(name, known))
 		}
 	}
 	o := &Options{Execute: *r.execute(), Action: r.text("action"), Agents: r.agents()}
