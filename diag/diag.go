@@ -76,6 +76,7 @@ type Finding struct {
 	Workflow string    // of a document with several, the one that it is about, or ""
 	Pointer  string    // JSON Pointer (RFC 6901) of the value it is about, or ""
 	Related  []Related // the other places involved
+	Way      bool      // Related is a way, from where something comes to the place of the finding
 	Fix      *Fix      // what would mend it, or nil
 }
 

@@ -124,6 +124,7 @@ type goldenFinding struct {
 		goldenPlace
 		Message string
 	}
+	Way bool
 	Fix *struct {
 		Message string
 		Edits   []struct {
@@ -168,7 +169,7 @@ func (g *goldenFinding) finding(t *testing.T, files map[string]*diag.File) diag.
 	severities := map[string]diag.Severity{"error": diag.Error, "warning": diag.Warning, "info": diag.Info}
 	f := diag.Finding{
 		Code: g.Code, Severity: severities[g.Severity], Loc: g.loc(t, files),
-		Message: g.Message, Call: g.Call, Pointer: g.Pointer,
+		Message: g.Message, Call: g.Call, Pointer: g.Pointer, Way: g.Way,
 	}
 	for _, r := range g.Related {
 		f.Related = append(f.Related, diag.Related{Loc: r.loc(t, files), Message: r.Message})

@@ -22,11 +22,10 @@ const (
 	codeURI     = homeURI + "/blob/main/docs/codes/" // + PLC302.md
 )
 
-// WriteSARIF writes the findings as a SARIF 2.1.0 log of one run, for
-// code-scanning services: with a rule for each code that occurs, related places
-// and fixes. Columns count code points, as ours do; names of files become URIs, relative
-// as they are given. It streams, a result a line. A nil opts is the default; the
-// error is w's.
+// WriteSARIF writes the findings as a SARIF 2.1.0 log of one run, for code-scanning services: with
+// a rule for each code that occurs, related places (a way is a code flow as well) and fixes.
+// Columns count code points, as ours do; names of files become URIs, relative as they are given. It
+// streams, a result a line. A nil opts is the default; the error is w's.
 func WriteSARIF(w io.Writer, l List, opts *SARIFOptions) error {
 	if opts == nil {
 		opts = &SARIFOptions{}
@@ -119,10 +118,26 @@ func sarifOf(v view, rules map[Code]int) sarifResult {
 		message := sarifMessage(n.Message)
 		r.Related = append(r.Related, sarifLocation{ID: i + 1, Physical: n.place.sarif(), Message: &message})
 	}
+	if v.Way {
+		r.Flows = []sarifCodeFlow{{[]sarifThreadFlow{{v.way()}}}}
+	}
 	if v.Fix != nil && v.place != nil && len(v.Fix.Edits) > 0 {
 		r.Fixes = []sarifFix{v.Fix.sarif(v.File)}
 	}
 	return r
+}
+
+// way returns the related places of a finding, and its own at the end, as a way.
+func (v *view) way() (all []sarifStep) {
+	add := func(p *place, message string) {
+		text := sarifMessage(message)
+		all = append(all, sarifStep{sarifLocation{Physical: p.sarif(), Message: &text}})
+	}
+	for _, n := range v.Related {
+		add(n.place, n.Message)
+	}
+	add(v.place, v.Message)
+	return all
 }
 
 func (p *proposal) sarif(file string) sarifFix {
@@ -206,7 +221,17 @@ type (
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations,omitempty"`
 		Related   []sarifLocation `json:"relatedLocations,omitempty"`
+		Flows     []sarifCodeFlow `json:"codeFlows,omitempty"`
 		Fixes     []sarifFix      `json:"fixes,omitempty"`
+	}
+	sarifCodeFlow struct {
+		Threads []sarifThreadFlow `json:"threadFlows"`
+	}
+	sarifThreadFlow struct {
+		Steps []sarifStep `json:"locations"`
+	}
+	sarifStep struct {
+		Location sarifLocation `json:"location"`
 	}
 	sarifText struct {
 		Text string `json:"text"`

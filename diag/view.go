@@ -16,6 +16,7 @@ type view struct {
 	Workflow string    `json:"workflow,omitempty"`
 	Pointer  string    `json:"pointer,omitempty"`
 	Related  []note    `json:"related"`
+	Way      bool      `json:"-"` // Related is one
 	Fix      *proposal `json:"fix"`
 }
 
@@ -56,7 +57,7 @@ func (f *Finding) view() view {
 	f = &origin
 	v := view{
 		Code: f.Code, Severity: f.Severity, place: f.Loc.place(),
-		Message: f.Message, Call: f.Call, Workflow: f.Workflow, Pointer: f.Pointer, Related: []note{},
+		Message: f.Message, Call: f.Call, Workflow: f.Workflow, Pointer: f.Pointer, Related: []note{}, Way: f.Way,
 	}
 	for _, r := range f.Related {
 		v.Related = append(v.Related, note{r.Loc.place(), r.Message})
