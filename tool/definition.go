@@ -38,6 +38,7 @@ type Definition struct {
 	HasActivity bool   // _activity is fixed: "" forces latent
 
 	Effects Effects
+	Data    Data
 	Takes   time.Duration     // how long a call usually takes; 0 when it is not said
 	Undo    *Undo             // what takes a call back; nil when nothing is said
 	Raw     json.RawMessage   // as it was given
@@ -63,6 +64,13 @@ func (d *Definition) Positional() []string {
 		}
 	}
 	return names
+}
+
+// Data says how secret the results of a tool are, as the trust and sensitivity annotations do that
+// are proposed for MCP (SEP-1913). The zero Data says nothing.
+type Data struct {
+	Private   Hint   // privateHint: they are for the members of an organization
+	Sensitive string // sensitiveHint: "low", "medium" or "high"; "" is unsaid
 }
 
 // Outcome is a named outcome of a tool that chooses.

@@ -160,12 +160,20 @@ func (p *parser) annotations(v gjson.Result, pointer string) {
 	e := &p.def.Effects
 	for _, h := range []hint{
 		{"readOnlyHint", &e.ReadOnly}, {"destructiveHint", &e.Destructive},
-		{"idempotentHint", &e.Idempotent}, {"openWorldHint", &e.OpenWorld},
+		{"idempotentHint", &e.Idempotent}, {"openWorldHint", &e.OpenWorld}, {"privateHint", &p.def.Data.Private},
 	} {
 		if m := v.Get(h.name); m.IsBool() {
 			*h.set = hintOf(m)
 		} else if m.Exists() && m.Type != gjson.Null {
 			p.report(diag.BadSchema, diag.Warning, pointer+"/"+h.name, "%s is true or false, not %s", h.name, m.Raw)
+		}
+	}
+	switch m := v.Get("sensitiveHint"); m.Str {
+	case "low", "medium", "high":
+		p.def.Data.Sensitive = m.Str
+	default:
+		if m.Exists() && m.Type != gjson.Null {
+			p.report(diag.BadSchema, diag.Warning, pointer+"/sensitiveHint", "sensitiveHint is low, medium or high, not %s", m.Raw)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func schemaKeywords() []string {
 // any of its forms (plan-language §7).
 func definitionKeywords() []string {
 	return append(schemaKeywords(), strings.Fields(
-		`name effects takes undo annotations inputSchema outputSchema _outcomes function parameters strict icons execution _meta`)...)
+		`name effects labels takes undo annotations inputSchema outputSchema _outcomes function parameters strict icons execution _meta`)...)
 }
 
 // keywords collects unknown keywords.
@@ -76,7 +76,7 @@ func (w *keywords) definition(v gjson.Result) {
 	}
 	w.named(memberOf(v, "_outcomes"), prefix+"/_outcomes")
 	w.members(memberOf(v, "annotations"), prefix+"/annotations",
-		[]string{"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+		[]string{"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "privateHint", "sensitiveHint"})
 }
 
 // schema looks at one schema and those below it.

@@ -45,7 +45,7 @@ func (c *Client) define(d definition) *tool.Tool {
 	// What the language reads into a definition besides is for tool files to say.
 	def.Fixed, def.Outcomes, def.Activity, def.HasActivity = nil, nil, "", false
 	if !c.server.Trust {
-		def.Effects = tool.Effects{}.MoreCareful(def.Effects)
+		def.Effects, def.Data = tool.Effects{}.MoreCareful(def.Effects), tool.Data{}
 	}
 	where, _ := json.Marshal(map[string]any{Driver: map[string]string{"server": c.server.Name, "tool": d.name}})
 	place := c.server.Place
