@@ -40,6 +40,18 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 		s.mu.Unlock()
 		return true, true
 	}
+	if s.guard != nil {
+		if reason, ok := s.admitFallback(i, p, params); reason != "" {
+			s.mu.Lock()
+			s.fallsBack(s.call(i), i, why, w)
+			s.release(i, true)
+			s.ask(i, ApprovalQuestion, reason, why)
+			s.mu.Unlock()
+			return true, true
+		} else if !ok {
+			return false, true
+		}
+	}
 	key := s.key(i, p, params, true)
 	a := s.newAttempt(i, f.Target, params, f.Timeout, key)
 	a.fallback = true

@@ -59,6 +59,11 @@ type Options struct {
 	// the others go on.
 	FailFast bool
 
+	// Guard returns what checks the calls of a run of a program, with their actual params, before
+	// their tools are called; nil, of either, checks nothing. It is called once, before anything
+	// starts. A dry run, and a replay, need none.
+	Guard func(*compile.Program) Guard
+
 	// Covered are the calls that were shown exactly to whoever approved the plan as a whole, by
 	// Terms.Cover: they are not asked about again, unless every call is.
 	Covered map[string]bool

@@ -24,7 +24,18 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 	if c.fallbackFor != nil {
 		return s.fallBack(i, p, c.fallbackFor, "")
 	}
-	if reason, ask := s.needsApproval(p); ask && !c.approved && !s.wasCovered(i, c) {
+	reason, ask := s.needsApproval(p)
+	ask = ask && !c.approved && !s.wasCovered(i, c)
+	if s.guard != nil && !c.admitted {
+		why, ok := s.askGuard(i, c, p, ask)
+		if !ok {
+			return true
+		}
+		if why != "" {
+			reason, ask = reasons(reason, why, ask), true
+		}
+	}
+	if ask {
 		s.mu.Lock()
 		s.release(i, true)
 		s.ask(i, ApprovalQuestion, reason, nil)
@@ -52,7 +63,7 @@ func (s *scheduler) runsItself(i int32, c *call, p *compile.Call) (leave bool) {
 
 // answered goes on with what came of an attempt. It reports whether anybody waited for it.
 func (s *scheduler) answered(a *attempt, res tool.Result, err error, w *worker) bool {
-	if err == nil && s.opts.OnCallDone == nil && s.opts.OnCallEnd == nil {
+	if err == nil && s.opts.OnCallDone == nil && s.opts.OnCallEnd == nil && s.guard == nil {
 		return s.takeAnswer(a, &res, w)
 	}
 	if s.dropped(a, res.Usage) {

@@ -24,6 +24,7 @@ type pool struct {
 	opts    Options
 	root    *scheduler
 	begun   time.Time
+	guard   Guard        // nil checks nothing
 	written atomic.Int64 // bytes, of values on the whiteboards that there are
 	crashed atomic.Pointer[PanicError]
 

@@ -309,6 +309,7 @@ func lostFailure() *Failure {
 func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	c.attempts = c.trail.past.Attempts
 	if c.attempts > 0 {
+		s.countMade(c, p)
 		s.mu.Lock()
 		s.started++
 		s.mu.Unlock()

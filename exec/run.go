@@ -120,6 +120,9 @@ func prepare(ctx context.Context, prog *compile.Program, opts *Options) (*Handle
 		return nil, errors.New("exec: instances are for templates, and the program was not compiled as one")
 	}
 	l := newLocal(o)
+	if o.Guard != nil && o.Dry == nil {
+		l.pool.guard = o.Guard(prog)
+	}
 	h := &Handle{s: root(l.within(ctx), prog, board, l.pool), l: l}
 	if err := h.s.load(); err != nil {
 		h.s.cancel(nil)

@@ -272,6 +272,9 @@ func (s *scheduler) conclude(i int32, w writing) {
 	if s.opts.OnCallEnd != nil {
 		why = s.opts.OnCallEnd(s.ctx, &s.prog().Calls[i], w.value, w.failure)
 	}
+	if s.guard != nil && w.failure == nil {
+		s.tellGuard(i, w.value)
+	}
 	s.mu.Lock()
 	if why != "" {
 		s.revise(why)

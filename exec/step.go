@@ -107,6 +107,9 @@ func NewStepper(prog *compile.Program, opts *Options, past *History, now time.Ti
 	o := *opts
 	o.Record = &historian{begun: past != nil, known: past.clone(), now: m.history}
 	m.pool = newPool(&o, m)
+	if o.Guard != nil {
+		m.pool.guard = o.Guard(prog)
+	}
 	board, err := state.New(prog.Initial)
 	if err != nil {
 		return nil, fmt.Errorf("exec: the initial whiteboard: %w", err)

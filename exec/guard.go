@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/plc-lang/plc/compile"
+)
+
+// A Guard checks calls, with their actual params, before their tools are called. target is that of
+// the call, or of its fallback. It may be asked by several goroutines at once, and must be quick.
+type Guard interface {
+	// Check returns why a person has to approve the call, "" for no reason, or an error that fails
+	// it.
+	Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error)
+	// Admit does the same for a call that starts unless the answer is to ask or an error. allowed
+	// is whether a person has approved the call after being told why the guard wants that. warn is
+	// what is to be reported of a call that starts.
+	Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error)
+	// Made is called instead for a call that started before this process went on with the run.
+	Made(c *compile.Call, target *compile.Target, params json.RawMessage)
+	// Ended is called with the result that a tool gave, before anything that waits for it starts.
+	Ended(c *compile.Call, target *compile.Target, result json.RawMessage)
+}
+
+// askGuard asks the guard about a call that is about to start. asks is whether a person is asked
+// about it anyway, so that it does not start yet. It returns why a person has to be asked; false
+// when the call has failed.
+func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (reason string, ok bool) {
+	if c.attempts > 0 { // in another process
+		s.guard.Made(p, p.Target, c.params)
+		c.admitted = true
+		return "", true
+	}
+	var warn string
+	var err error
+	if asks {
+		reason, err = s.guard.Check(s.ctx, p, p.Target, c.params)
+	} else {
+		reason, warn, err = s.guard.Admit(s.ctx, p, p.Target, c.params, c.warned)
+	}
+	if err != nil {
+		s.failed(i, failureOf(err, "policy"))
+		return "", false
+	}
+	s.warn(i, warn)
+	c.warned, c.admitted = reason != "", !asks && reason == ""
+	return reason, true
+}
+
+// admitFallback does the same for the fallback of a call, to whose failure an error leaves it.
+func (s *scheduler) admitFallback(i int32, p *compile.Call, params json.RawMessage) (reason string, ok bool) {
+	c := s.call(i)
+	reason, warn, err := s.guard.Admit(s.ctx, p, p.Fallback.Target, params, c.fallbackApproved && c.warned)
+	if err != nil {
+		s.warn(i, "its fallback is not called: "+err.Error())
+		return "", false
+	}
+	s.warn(i, warn)
+	c.warned = reason != ""
+	return reason, true
+}
+
+// warn reports something about a call that goes on; "" is nothing.
+func (s *scheduler) warn(i int32, text string) {
+	if text == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emitCall(i, Event{Type: Warned, Reason: text})
+}
+
+// countMade tells the guard of a call that the record knows to have started.
+func (s *scheduler) countMade(c *call, p *compile.Call) {
+	if s.guard == nil {
+		return
+	}
+	past := c.trail.past
+	params := json.RawMessage(c.params)
+	if past.Params != nil {
+		params = past.Params
+	}
+	s.guard.Made(p, p.Target, params)
+	if past.Fallback {
+		if given, ok := s.fallbackParams(p, params, false); ok {
+			s.guard.Made(p, p.Fallback.Target, given)
+		}
+	}
+}
+
+// tellGuard tells the guard what a tool gave. What the plan itself gives is no result of a tool.
+func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
+	c, p := s.call(i), &s.prog().Calls[i]
+	switch {
+	case p.Result != nil || c.attempts == 0:
+	case c.fallbackFor != nil && p.Fallback != nil:
+		s.guard.Ended(p, p.Fallback.Target, result)
+	default:
+		s.guard.Ended(p, p.Target, result)
+	}
+}
+
+// reasons returns the reasons for a question; asked is whether there was one before.
+func reasons(reason, more string, asked bool) string {
+	if !asked || reason == "" {
+		return more
+	}
+	return reason + "; " + more
+}
