@@ -88,14 +88,21 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	c.Findings = c.ignoring.filter(c.Findings, sources...)
 	o.Catalogue = c.reader.use(c.Catalogue)
 	o.Allow, o.Deny = c.Policy.Allow, c.Policy.Deny
-	if c.Flow != nil {
-		o.Check = func(p *compile.Program) diag.List {
-			_, found := flow.Check(p, c.Flow)
-			return found
-		}
-	}
 	if c.exec, err = c.spec.Options(c.Policy); err != nil {
 		return nil, err
+	}
+	if len(c.Flow) > 0 {
+		o.Check = func(p *compile.Program) diag.List {
+			_, found := c.flows(p)
+			return found
+		}
+		c.exec.Guard = func(p *compile.Program) exec.Guard {
+			reports, _ := c.flows(p)
+			if g := flow.NewGuard(p, reports...); g != nil {
+				return g
+			}
+			return nil
+		}
 	}
 	hosts := c.Policy.Hosts
 	if spec.DelegateHosts != nil {
@@ -330,8 +337,8 @@ func (p *Plan) Manifest() report.Manifest {
 	bound := map[string]json.RawMessage{
 		"flags": p.checker.spec.bound(p.execOptions()), "policy": encoded(p.checker.Policy), "models": encoded(models), "mcpServers": encoded(servers),
 	}
-	if p.checker.Flow != nil {
-		bound["flow"] = encoded(p.checker.Flow)
+	if len(p.checker.Flow) > 0 {
+		bound["flow"] = p.boundFlow()
 	}
 	if p.lines != nil {
 		bound["lines"] = boundLines(p.lines)
@@ -339,14 +346,35 @@ func (p *Plan) Manifest() report.Manifest {
 	return report.Of(p.Program, bound)
 }
 
-// Flow returns where information goes in the plan, by the policy of the tool files; nil when they
-// have none. The plan must have no errors but those of the policy.
-func (p *Plan) Flow() *flow.Report {
-	if p.checker.Flow == nil {
-		return nil
+// boundFlow returns what a digest of the plan covers of the policies on the flow of information:
+// what they say, and which flows they let through.
+func (p *Plan) boundFlow() json.RawMessage {
+	type bound struct {
+		Policy json.RawMessage `json:"policy"`
+		Flows  []string        `json:"flows"`
 	}
-	r, _ := flow.Check(p.Program, p.checker.Flow)
-	return r
+	var all []bound
+	for _, r := range p.Flow() {
+		all = append(all, bound{r.Policy.Said().Raw, r.Flows()})
+	}
+	return encoded(all)
+}
+
+// Flow returns where information goes in the plan, by each policy on that; nothing when there is
+// none. The plan must have no errors but those of the policies.
+func (p *Plan) Flow() []*flow.Report {
+	reports, _ := p.checker.flows(p.Program)
+	return reports
+}
+
+// flows checks a program under each policy on the flow of information.
+func (c *Checker) flows(p *compile.Program) (reports []*flow.Report, found diag.List) {
+	o := &flow.Options{GoesOn: c.exec.OnFailure != exec.Abort, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0}
+	for _, policy := range c.Flow {
+		r, more := flow.Check(p, policy, o)
+		reports, found = append(reports, r), append(found, more...)
+	}
+	return reports, found
 }
 
 // A Preview is what running a plan would do, as far as that is known before it runs.

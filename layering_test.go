@@ -55,7 +55,7 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/label tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
+	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
 
 	// Leaves.
 	"internal/jsonscan": {},
@@ -120,7 +120,7 @@ var layers = map[string]layer{
 	// Tree + catalogue → program → run.
 	"compile":        {own: "lang tool schemas state dag diag internal/jsonscan internal/spell", libraries: []string{gjson}},
 	"compile/report": {own: "compile lang tool schemas state internal/jsonscan", libraries: []string{gjson}},
-	"compile/flow":   {own: "compile lang tool tool/label state diag internal/display"},
+	"compile/flow":   {own: "compile lang schemas tool tool/label state diag internal/display internal/jsonscan internal/spell"},
 	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
 	"exec":           {own: "compile compile/report lang tool schemas state dag diag internal/display internal/jsonscan", libraries: []string{xtime}},
 	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},

@@ -11,12 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/plc-lang/plc/compile/cel"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang/dialect/notations"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
-	"github.com/plc-lang/plc/tool/label"
 	"github.com/plc-lang/plc/tool/math"
 	"github.com/plc-lang/plc/tool/mcp"
 )
@@ -34,6 +35,9 @@ type Toolset struct {
 	Lock string `json:"lock,omitempty"`
 	// Deny are the tools that may not be used, besides those that policies deny.
 	Deny []string `json:"deny,omitempty"`
+	// Policies are the names of files with policies on the flow of information, besides the flow
+	// sections of tool files. A plan has to be allowed by each of them.
+	Policies []string `json:"policies,omitempty"`
 	// Unlocked ignores all locks.
 	Unlocked bool `json:"-"`
 }
@@ -45,7 +49,7 @@ func (t *Toolset) IsEmpty() bool { return len(t.Files) == 0 && len(t.MCP) == 0 }
 func (t *Toolset) join(more Toolset) Toolset {
 	joined := Toolset{
 		Files: slices.Concat(t.Files, more.Files), MCP: slices.Concat(t.MCP, more.MCP),
-		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Unlocked: t.Unlocked || more.Unlocked,
+		Lock: more.Lock, Deny: slices.Concat(t.Deny, more.Deny), Policies: slices.Concat(t.Policies, more.Policies), Unlocked: t.Unlocked || more.Unlocked,
 	}
 	if joined.Lock == "" {
 		joined.Lock = t.Lock
@@ -74,7 +78,7 @@ const (
 type Tools struct {
 	Catalogue *tool.Catalogue
 	Policy    file.Policy
-	Flow      *label.Policy // on the flow of information; nil when no file has one
+	Flow      []*flow.Policy // on the flow of information: of the tool files together, and of each policy file
 	Files     []*file.File
 	Servers   *mcp.Pool // nil without servers; the engine closes it
 	Findings  diag.List // about the files and servers
@@ -125,14 +129,42 @@ func (s *session) tools(ctx context.Context, more Toolset, purpose Purpose) (*To
 	}
 	t.Policy.Deny = append(t.Policy.Deny, named.Deny...)
 	t.Findings = append(t.Findings, found...)
-	t.Flow, found = file.JoinFlow(t.Files...)
-	t.Findings = append(t.Findings, found...)
 	unknown := t.Servers == nil && slices.ContainsFunc(t.Files, func(f *file.File) bool { return len(f.MCPServers) > 0 })
-	if !unknown && !slices.ContainsFunc(t.Findings, losesTools) {
+	all := !unknown && !slices.ContainsFunc(t.Findings, losesTools)
+	if all {
 		t.Findings = append(t.Findings, file.UnmatchedPolicy(t.Catalogue, t.Files...)...)
-		t.Findings = append(t.Findings, file.UnmatchedParams(t.Catalogue, t.Files...)...)
 	}
-	return t, nil
+	return t, s.readPolicies(named, t, all)
+}
+
+// readPolicies reads the policies on the flow of information, and checks them against the tools if
+// all of these are known.
+func (s *session) readPolicies(named Toolset, t *Tools, known bool) error {
+	var own []*file.PolicyFile
+	for _, name := range named.Policies {
+		src := File(name)
+		text, err := s.read(journal.Tools, src)
+		if err != nil {
+			return err
+		}
+		f, found := file.ReadPolicy(diag.NewFile(src.shown(), text))
+		own, t.Findings = append(own, f), append(t.Findings, found...)
+	}
+	said, found := file.Flow(t.Files, own...)
+	t.Findings = append(t.Findings, found...)
+	if len(said) == 0 {
+		return nil
+	}
+	var cat *tool.Catalogue
+	if known {
+		cat = t.Catalogue
+	}
+	conditions := cel.New()
+	for _, p := range said {
+		ready, found := flow.Prepare(p, cat, conditions)
+		t.Flow, t.Findings = append(t.Flow, ready), append(t.Findings, found...)
+	}
+	return nil
 }
 
 // readToolFiles reads the tool files. It returns the tools that come with plc, which stand

@@ -103,6 +103,7 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 		loops:        order.loops,
 		shapes:       b.shapes,
 		open:         b.opts.Instances,
+		unfed:        b.openInput(inputPath),
 	}
 	p.byID = sync.OnceValue(func() map[string]int32 {
 		return indexOf(len(p.Calls), func(i int) string { return p.Calls[i].ID })

@@ -60,6 +60,7 @@ type Program struct {
 	shapes *shapes  // of a template: what its instances hold
 	open   bool     // more instances come when it runs
 	copied []copied // what a caller puts on the initial whiteboard
+	unfed  bool     // no input was given: it may be anything
 }
 
 // Call is a compiled call.
@@ -228,6 +229,19 @@ func (p *Program) Writers(path state.Path, since, before state.Place) iter.Seq[*
 			}
 		}
 	}
+}
+
+// Holds reports whether the whiteboard may hold something at a path when the program starts,
+// besides what a caller puts there.
+func (p *Program) Holds(path state.Path) bool {
+	path = named(path)
+	switch {
+	case p.unfed && kindOf(path) == "input", p.board.Held(path):
+		return true
+	case p.shapes == nil:
+		return false
+	}
+	return p.open && path[0].Name == "input" || p.shapes.holding(path) > 0
 }
 
 // Catalogue returns the tools that the calls of the program were looked up in: those of

@@ -42,6 +42,26 @@ type operands struct {
 	args  []*Expr         // OpOr, OpAnd
 }
 
+// Op returns what the expression is.
+func (e *Expr) Op() lang.Op { return e.op }
+
+// Ref returns the reference that the expression is; nil when it is none. void reports that it is
+// one to nothing, which never comes.
+func (e *Expr) Ref() (r *Read, void bool) {
+	if e.op != lang.OpRef {
+		return nil, false
+	}
+	return &e.read, e.void
+}
+
+// Args returns the operands of || and &&; none of others.
+func (e *Expr) Args() []*Expr {
+	if e.operands == nil {
+		return nil
+	}
+	return e.args
+}
+
 // Eval returns the value of the expression. Beside Missing and Gone it returns the
 // read that is to blame.
 func (e *Expr) Eval(r Reader) (json.RawMessage, Presence, *Read) {
@@ -166,6 +186,9 @@ func (t *Template) Literal() (json.RawMessage, bool) {
 func (t *Template) isLiteral() bool {
 	return !slices.ContainsFunc(t.holes, func(h hole) bool { return h.expr != nil || h.text.raw == nil })
 }
+
+// Exprs returns the expressions of the template, in the order of the text that it was made of.
+func (t *Template) Exprs() iter.Seq[*Expr] { return t.exprs() }
 
 // Reads returns the references of the template, in order.
 func (t *Template) Reads() iter.Seq[*Read] {

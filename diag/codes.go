@@ -1380,6 +1380,112 @@ const (
 	// change the policy.
 	TooSecret Code = 802
 
+	// BeyondLimit is calls that go over what a policy allows in a whole run.
+	//
+	// A rule such as sum(pay.amount) <= 1000, count(pay) <= 3 or distinct(pay.iban) <= 1 counts all
+	// calls of a run together. The calls of this plan break it whatever else happens, though each
+	// of them may be allowed by itself. The notes show the calls that count.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "pay", "amount": 600},
+	//	  {"_tool": "pay", "amount": 600}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}
+	//	flow:
+	//	  rules: [sum(pay.amount) <= 1000]
+	//
+	// Cure: make fewer calls, or with less. If the limit is too low, change the policy.
+	BeyondLimit Code = 803
+
+	// WrongOrder is calls in an order that a policy forbids.
+	//
+	// A rule such as "deleteMail never after sendMail" or "approve before deploy" says what has to
+	// come before a call, or may not. The notes show the other call.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "sendMail", "text": "the code is 1234"},
+	//	  {"_tool": "deleteMail", "id": "last"}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  sendMail: {properties: {text: {type: string}}, effects: {readOnly: false, openWorld: false}}
+	//	  deleteMail: {properties: {id: {type: string}}, effects: {readOnly: false, openWorld: false}}
+	//	flow:
+	//	  rules: [deleteMail never after sendMail]
+	//
+	// Cure: change the order, or leave one of the calls out. If the order is meant, change the
+	// policy.
+	WrongOrder Code = 804
+
+	// AgainstRule is a param that a policy does not allow.
+	//
+	// A policy may say of a param that it is an element of a list (in), and of a call that it is
+	// only made if a condition holds (only if). Of this call it is known that this is not so.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "pay", "amount": 600}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  pay: {properties: {amount: {type: number}}, required: [amount], effects: {openWorld: false}}
+	//	flow:
+	//	  rules: [pay only if params.amount <= 100]
+	//
+	// Cure: give the param another value. If the value is meant, change the policy.
+	AgainstRule Code = 805
+
+	// BadPolicy is a policy that does not hold together.
+	//
+	// Levels that are below each other, names that look the same, rules that contradict each
+	// other, conditions that can't be evaluated: a policy that has one of these means nothing, and
+	// no plan runs under it.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "pay", "amount": 600}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}
+	//	flow:
+	//	  trust: user < partner < untrusted
+	//
+	// Cure: correct the policy where the finding says.
+	BadPolicy Code = 806
+
+	// IdleRule is a rule of a policy that never does anything (warning).
+	//
+	// The rule holds whatever plans do, or is about tools or values that there are not, so it
+	// protects nothing.
+	//
+	// Example:
+	//
+	//	-- plan.json --
+	//	[
+	//	  {"_tool": "pay", "amount": 600}
+	//	]
+	//	-- tools.yaml --
+	//	tools:
+	//	  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}
+	//	flow:
+	//	  rules: [pay only if 1 < 2]
+	//
+	// Cure: correct the rule, or leave it out.
+	IdleRule Code = 807
+
 	// InternalError is a fault in plc itself.
 	//
 	// plc failed while it worked on this plan. The message names the place in the source of plc.

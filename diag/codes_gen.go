@@ -67,6 +67,11 @@ func Codes() []Code {
 		UnknownInstance,
 		NotTrusted,
 		TooSecret,
+		BeyondLimit,
+		WrongOrder,
+		AgainstRule,
+		BadPolicy,
+		IdleRule,
 		InternalError,
 	}
 }
@@ -1311,6 +1316,104 @@ func (c Code) page() (Page, bool) {
 					"    readMail: {gives: {secrecy: secret}}\n"},
 			},
 			Cure: "Leave the value out, or give it to a tool that may hold it. If the flow is meant, change the policy.",
+		}, true
+	case BeyondLimit:
+		return Page{
+			Code:     BeyondLimit,
+			Name:     "BeyondLimit",
+			Severity: Error,
+			Summary:  "Calls that go over what a policy allows in a whole run.",
+			Meaning:  "A rule such as sum(pay.amount) <= 1000, count(pay) <= 3 or distinct(pay.iban) <= 1 counts all calls of a run together. The calls of this plan break it whatever else happens, though each of them may be allowed by itself. The notes show the calls that count.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"pay\", \"amount\": 600},\n" +
+					"  {\"_tool\": \"pay\", \"amount\": 600}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}\n" +
+					"flow:\n" +
+					"  rules: [sum(pay.amount) <= 1000]\n"},
+			},
+			Cure: "Make fewer calls, or with less. If the limit is too low, change the policy.",
+		}, true
+	case WrongOrder:
+		return Page{
+			Code:     WrongOrder,
+			Name:     "WrongOrder",
+			Severity: Error,
+			Summary:  "Calls in an order that a policy forbids.",
+			Meaning:  "A rule such as \"deleteMail never after sendMail\" or \"approve before deploy\" says what has to come before a call, or may not. The notes show the other call.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"sendMail\", \"text\": \"the code is 1234\"},\n" +
+					"  {\"_tool\": \"deleteMail\", \"id\": \"last\"}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  sendMail: {properties: {text: {type: string}}, effects: {readOnly: false, openWorld: false}}\n" +
+					"  deleteMail: {properties: {id: {type: string}}, effects: {readOnly: false, openWorld: false}}\n" +
+					"flow:\n" +
+					"  rules: [deleteMail never after sendMail]\n"},
+			},
+			Cure: "Change the order, or leave one of the calls out. If the order is meant, change the policy.",
+		}, true
+	case AgainstRule:
+		return Page{
+			Code:     AgainstRule,
+			Name:     "AgainstRule",
+			Severity: Error,
+			Summary:  "A param that a policy does not allow.",
+			Meaning:  "A policy may say of a param that it is an element of a list (in), and of a call that it is only made if a condition holds (only if). Of this call it is known that this is not so.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"pay\", \"amount\": 600}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  pay: {properties: {amount: {type: number}}, required: [amount], effects: {openWorld: false}}\n" +
+					"flow:\n" +
+					"  rules: [pay only if params.amount <= 100]\n"},
+			},
+			Cure: "Give the param another value. If the value is meant, change the policy.",
+		}, true
+	case BadPolicy:
+		return Page{
+			Code:     BadPolicy,
+			Name:     "BadPolicy",
+			Severity: Error,
+			Summary:  "A policy that does not hold together.",
+			Meaning:  "Levels that are below each other, names that look the same, rules that contradict each other, conditions that can't be evaluated: a policy that has one of these means nothing, and no plan runs under it.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"pay\", \"amount\": 600}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}\n" +
+					"flow:\n" +
+					"  trust: user < partner < untrusted\n"},
+			},
+			Cure: "Correct the policy where the finding says.",
+		}, true
+	case IdleRule:
+		return Page{
+			Code:     IdleRule,
+			Name:     "IdleRule",
+			Severity: Warning,
+			Summary:  "A rule of a policy that never does anything.",
+			Meaning:  "The rule holds whatever plans do, or is about tools or values that there are not, so it protects nothing.",
+			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
+			Files: []ExampleFile{
+				{Name: "plan.json", Text: "[\n" +
+					"  {\"_tool\": \"pay\", \"amount\": 600}\n" +
+					"]\n"},
+				{Name: "tools.yaml", Text: "tools:\n" +
+					"  pay: {properties: {amount: {type: number}}, effects: {openWorld: false}}\n" +
+					"flow:\n" +
+					"  rules: [pay only if 1 < 2]\n"},
+			},
+			Cure: "Correct the rule, or leave it out.",
 		}, true
 	case InternalError:
 		return Page{

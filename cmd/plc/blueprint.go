@@ -291,26 +291,36 @@ func (b *blueprintWriter) effect(e *forecast.Effect) {
 	b.line("  %s  %s, by %s%s (%s, %s): %s", e.Tool, effectWords(e.Kind), b.value(e.Words), domain, atMost(e.Most, "time"), assumed, names)
 }
 
-// flows writes what the policy on the flow of information lets through.
-func (b *blueprintWriter) flows(r *flow.Report) {
-	if r == nil {
-		return
-	}
-	b.line("")
-	b.line("information, at worst, by the policy of the tool files:")
-	for i, s := range r.Sinks {
-		if i == maxListed {
-			b.line("  … and %d more; plc flow has them all", len(r.Sinks)-i)
-			break
+// flows writes what the policies on the flow of information let through, and what they still check
+// while the plan runs.
+func (b *blueprintWriter) flows(reports []*flow.Report) {
+	for _, r := range reports {
+		b.line("")
+		b.line("information, at worst, by %s:", r.Policy.Name())
+		for i, s := range r.Sinks {
+			if i == maxListed {
+				b.line("  … and %d more; plc flow has them all", len(r.Sinks)-i)
+				break
+			}
+			note := ""
+			switch s.Verdict() {
+			case flow.Decided:
+				note = "decided by what is "
+			case flow.Depends:
+				note = "checked before the call: "
+			case flow.Asks:
+				note = "to be approved: "
+			case flow.Warned:
+				note = "against the policy, which only warns: "
+			}
+			b.line("  %s: %s%s; the policy wants %s", s.Name(), note, r.Policy.Said().Words(s.Worst()), s.Bounds())
 		}
-		decided := ""
-		if s.Verdict() == flow.Decided {
-			decided = "decided by what is "
+		for _, u := range r.Uses {
+			b.line("  %s", u.Words())
 		}
-		b.line("  %s: %s%s; the policy wants %s", s.Name(), decided, r.Policy.Words(s.Worst()), r.Policy.BoundWords(s.Bound))
-	}
-	for _, d := range r.Drops {
-		b.line("  what %q gives does not carry the labels of its params", d.Tool)
+		for _, d := range r.Duties {
+			b.line("  %s: %s", d.Rule.Text, d.Words())
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type flagGroup struct {
 // that are in none are those of a command alone, and come first.
 func flagGroups() []flagGroup {
 	return []flagGroup{
-		{"Tools", []string{"tools", "tools-from", "mcp", "lock", "deny"}},
+		{"Tools", []string{"tools", "tools-from", "mcp", "lock", "deny", "policy"}},
 		{"Values", []string{"input", "input-schema", "state", "state-schema", "instances"}},
 		{"Language", []string{"from", "effects", "refs", "delegate-hosts"}},
 		{"Findings", []string{"ignore", "severity", "strict", "verbose"}},

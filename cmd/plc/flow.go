@@ -16,11 +16,13 @@ func flowCommand(env *environment) *cobra.Command {
 		Use:   "flow FILE",
 		Short: "Show where information goes in a plan",
 		Long: `Show where information goes in a plan: for each param that the policy on the flow of
-information has a bound for, what it may be given at worst, whether that is allowed, and if
-not, on which way it comes there. The policy is the flow section of the tool files. Nothing is
-run. The exit code is 1 when the plan has errors; forbidden flows are among them.`,
+information has a bound for, what it may be given at worst and from where, whether that is
+allowed, and if not, on which way it comes there. Below are what tools endorse and declassify,
+and the rules about calls. The policy is the flow section of the tool files; each --policy is
+another one. Nothing is run. The exit code is 1 when the plan has errors; what a policy
+forbids is among them.`,
 		Example: `  plc flow plan.json --tools tools.yaml
-  plc flow plan.json --tools tools.yaml --tools policy.yaml --format json`,
+  plc flow plan.json --tools tools.yaml --policy policy.yaml --format json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePlans(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -35,14 +37,16 @@ run. The exit code is 1 when the plan has errors; forbidden flows are among them
 			if err != nil {
 				return err
 			}
-			r := l.Plan.Flow()
-			if r == nil {
-				return errors.New("no tool file has a flow section: there is no policy on the flow of information")
+			reports := l.Plan.Flow()
+			if len(reports) == 0 {
+				return errors.New("there is no policy on the flow of information: no tool file has a flow section, and --policy names none")
 			}
 			if format == "json" {
-				err = json.NewEncoder(env.stdout).Encode(r)
+				err = json.NewEncoder(env.stdout).Encode(map[string]any{"policies": reports})
 			} else {
-				err = r.Text(env.stdout)
+				for _, r := range reports {
+					err = errors.Join(err, r.Text(env.stdout))
+				}
 			}
 			if err != nil {
 				return err

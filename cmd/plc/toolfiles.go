@@ -24,6 +24,8 @@ func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	fl.StringArrayVar(&files.MCP, "mcp", nil, "MCP servers whose tools may be called: a file with {\"mcpServers\": …} (repeatable)")
 	fl.StringVar(&files.Lock, "lock", "", "lock of the tools of MCP servers, a file of plc tools lock (default plc.lock.json beside the file that has the servers)")
 	fl.StringArrayVar(&files.Deny, "deny", nil, "tools that may not be used, by name or pattern, besides those of policies (repeatable)")
+	fl.StringArrayVar(&files.Policies, "policy", nil, "policy on the flow of information, besides the flow sections of tool files: the plan has to be allowed by each (repeatable)")
+	must(c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)))
 	for _, name := range []string{"mcp", "lock"} {
 		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt)))
 	}

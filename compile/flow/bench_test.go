@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -14,26 +15,29 @@ import (
 // chain returns a program of n calls, each of which reads what all before it have pushed.
 func chain(n int) *compile.Program {
 	var b strings.Builder
-	b.WriteString(`[{"_tool": "source0", "_outputPath": "†state.x"}`)
+	b.WriteString(`[{"_tool": "src0", "_outputPath": "†state.x"}`)
 	for range n {
 		b.WriteString(`, {"_tool": "wrap", "x": "†state.x || †state.all", "_outputPath": "†state.all", "_outputMethod": "push"}`)
 	}
 	b.WriteString(`, {"_tool": "sink", "p": "†state.all"}]`)
 	doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(b.String())), nil)
-	prog, found := compile.Compile(doc, &compile.Options{Catalogue: (&world{}).catalogue()})
+	prog, found := compile.Compile(doc, &compile.Options{Catalogue: catalogue(false)})
 	if found.HasErrors() {
 		panic(found.Err())
 	}
 	return prog
 }
 
+// benchPolicy returns a policy that is made up.
+func benchPolicy() *flow.Policy { return newTestPolicy(rand.New(rand.NewPCG(1, 1))).ready }
+
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			prog := chain(n)
+			prog, policy := chain(n), benchPolicy()
 			b.ReportAllocs()
 			for b.Loop() {
-				flow.Check(prog, policyOfPlans)
+				flow.Check(prog, policy, nil)
 			}
 		})
 	}
@@ -42,8 +46,8 @@ func BenchmarkCheck(b *testing.B) {
 // Ten times the calls cost ten times the memory, though each reads what all before it wrote.
 func TestGrowth(t *testing.T) {
 	cost := func(n int) float64 {
-		prog := chain(n)
-		return testing.AllocsPerRun(1, func() { flow.Check(prog, policyOfPlans) })
+		prog, policy := chain(n), benchPolicy()
+		return testing.AllocsPerRun(1, func() { flow.Check(prog, policy, nil) })
 	}
 	if few, many := cost(300), cost(3000); many > 12*few {
 		t.Errorf("300 calls cost %.0f allocations, 3,000 cost %.0f", few, many)

@@ -9,6 +9,6 @@
 // flow, whatever its tools give. What a value decides, such as whether a call is made, carries the
 // label of that value too: these flows are warnings, unless the policy is strict.
 //
-// Three things are not followed: how long a run takes, that it fails as a whole, and what tools
-// know of each other.
+// Some things are not followed: how long a run takes, that it fails as a whole, what tools know of
+// each other, and what docs/flow.md lists besides.
 package flow

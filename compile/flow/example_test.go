@@ -30,7 +30,9 @@ flow:
   {"_tool": "pay", "iban": "†input.iban"}
 ]`)), nil)
 	prog, _ := compile.Compile(doc, &compile.Options{Catalogue: catalogue})
-	report, findings := flow.Check(prog, tools.Flow)
+	said, _ := file.Flow([]*file.File{tools})
+	policy, _ := flow.Prepare(said[0], catalogue, nil)
+	report, findings := flow.Check(prog, policy, nil)
 	for _, f := range findings {
 		fmt.Println(f.Code)
 	}
@@ -41,8 +43,10 @@ flow:
 	// PLC801
 	// "pay", param "iban": forbidden
 	//   may be untrusted, secret; the policy wants at least user
+	//   from read (untrusted, secret); the plan (user, public)
 	//     plan.json:2:13 "read" gives this
 	//     plan.json:3:29 "pay" takes †state.bill
 	// "pay-2", param "iban": allowed
 	//   may be user, secret; the policy wants at least user
+	//   from †input (user, secret)
 }

@@ -2,8 +2,8 @@ package flow
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
@@ -11,179 +11,267 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A Report says where information goes in a plan.
+// Options say how a program runs, as far as that matters for what others learn of it. The zero
+// value is the default.
+type Options struct {
+	// GoesOn reports that calls which fail don't end the run, unless the plan says otherwise: those
+	// that need them are skipped, which tells something.
+	GoesOn bool
+	// Retries reports that calls which say nothing of it are tried again when they fail.
+	Retries bool
+}
+
+// A Report says where information goes in a plan, by one policy.
 type Report struct {
-	Policy *label.Policy
+	Policy *Policy
 	Sinks  []*Sink // the params with bounds, in plan order, then the output
-	Drops  []*Drop // the tools whose results do not carry the labels of their params
+	Uses   []*Use  // what tools endorse and declassify
+	Duties []*Duty // what rules ask of the calls
+
+	vouched map[vouch]*mark // the lists that calls give
+	work    int
 }
 
 // A Sink is a param of a call that the policy has a bound for, or the output.
 type Sink struct {
-	Call  *compile.Call // nil: the output
-	Tool  string        // as the plan names it
-	Param string        // "*" for those that the plan does not name
-	Loc   diag.Loc
-	Bound label.Bound
-	Label label.Label // the worst that the value may have
+	Call     *compile.Call // nil: the output
+	Tool     string        // that is given the param
+	Param    string        // "*" for what the tool sees besides its params
+	Fallback bool          // the tool is that of the call's fallback
+	Loc      diag.Loc
+	Wants    []*label.Want // what the policy wants; all of it holds
+	Label    label.Label   // the worst that the value may have
 	// Decides is the worst label of what decides whether the call is made, and with what.
 	Decides label.Label
+	// Sources are where the value may come from; Deciding is where that may come from which
+	// decides.
+	Sources, Deciding []*Source
 
-	value, decides mark
+	policy         *Policy
+	vouched        map[*label.Want]bool // the lists that are trusted enough
+	value, decides *mark
 }
 
-// A Drop is a tool whose result is said not to carry the labels of its params.
-type Drop struct {
-	Tool string
-	Call *compile.Call // the first that calls it
+// A Use is a tool whose results do not carry all of the labels of its params.
+type Use struct {
+	Tool         string
+	Endorses     string        // the name under which it endorses; "" if it does not
+	Declassifies string        // the name under which it declassifies; "" if it does not
+	Call         *compile.Call // the first that calls it
 }
 
 // Check follows the labels of a policy through a program and the documents that it delegates to.
-// The findings are its forbidden flows, each with the way from the source to the sink. It costs
-// time linear in the program, and again for each document that is given other labels.
-func Check(prog *compile.Program, p *label.Policy) (*Report, diag.List) {
-	p = asWritten(p, prog)
-	a := &analysis{
-		policy: p, rules: map[*compile.Target]*rules{}, done: map[string]mark{}, sinks: map[sinkKey]*Sink{}, drops: map[string]*Drop{},
+// The findings are what the policy forbids, each with the way from the source to the sink. It costs
+// time linear in the program, and again for a document that is given other labels, up to a bound.
+func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
+	if o == nil {
+		o = &Options{}
 	}
-	out := a.run(prog, board{decides: a.best(), given: a.given(prog)})
-	if p.Output.HasTrust || p.Output.HasSecrecy {
-		loc := diag.Loc{File: prog.File()}
-		if prog.Output != nil && !prog.Document.Output.IsZero() {
-			loc = prog.Document.Output.Loc()
-		}
-		a.order = append(a.order, &Sink{Param: "output", Loc: loc, Bound: p.Output, Label: out.label(), Decides: a.policy.Best(), value: out, decides: a.best()})
+	a := newAnalysis(prog, p, o)
+	r := &Report{Policy: p}
+	if p.said.Labels {
+		a.root(prog)
+		r.Sinks = a.flows.finish(a)
+		r.Uses, r.vouched = a.uses(), a.vouched
+		a.vouch(r)
 	}
-	r := &Report{Policy: p, Sinks: a.order}
-	for _, d := range a.drops {
-		r.Drops = append(r.Drops, d)
-	}
-	slices.SortFunc(r.Drops, func(x, y *Drop) int { return cmp.Compare(x.Tool, y.Tool) })
+	r.Duties = a.duties(prog)
+	r.work = a.work
 	var found diag.List
-	for _, s := range a.order {
-		found = append(found, a.findings(s)...)
+	for _, s := range r.Sinks {
+		found = append(found, s.findings()...)
+	}
+	for _, d := range r.Duties {
+		found = append(found, d.findings()...)
 	}
 	return r, found
 }
 
-// asWritten returns a policy with the label of a plan whose author has seen what the program holds:
-// what such a plan says is as bad as the worst of that.
-func asWritten(p *label.Policy, prog *compile.Program) *label.Policy {
-	if prog.Seen == compile.SeenNothing {
-		return p
+func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
+	a := &analysis{
+		policy: p, goesOn: o.GoesOn, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
+		sources: sources{byKey: map[string]int{}}, flows: sinks{byKey: map[sinkKey]*Sink{}},
+		vouched: map[vouch]*mark{},
 	}
-	plan := p.OfPlan()
-	if prog.Seen == compile.SeenResults {
-		plan = plan.Join(p.OfUnknown())
-		for i := range p.Tools {
-			if g := p.Tools[i].Gives; g != nil {
-				plan = plan.Join(*g)
-			}
-			for _, part := range p.Tools[i].Parts {
-				plan = plan.Join(part.Label)
-			}
-		}
-	}
-	for name, value := range prog.Initial {
-		if string(value) != "{}" {
-			kind, _, _ := compile.CutLayer(name)
-			plan = plan.Join(labelAt(p.OfUnknown(), p.Given, []string{kind}))
-		}
-	}
-	q := *p
-	q.Plan = &plan
-	return &q
+	a.plan = p.worst(p.plan, p.seenBy(prog))
+	return a
 }
 
-// given returns the marks of what the whiteboard holds at the start.
-func (a *analysis) given(prog *compile.Program) func(state.Path) mark {
-	return func(path state.Path) mark {
-		names, exact := members(path)
-		if kind, _, ok := compile.CutLayer(names[0]); ok {
-			names[0] = kind
+// root follows the labels through the plan itself.
+func (a *analysis) root(prog *compile.Program) {
+	w := a.walk(prog, board{})
+	w.board.given = w.givenTo
+	out := w.run()
+	if len(a.policy.said.Output) > 0 {
+		s := &Sink{Param: "output", Loc: diag.Loc{File: prog.File()}, policy: a.policy, value: out.val.all, decides: a.join(out.wrote, out.shaped)}
+		for i := range a.policy.said.Output {
+			s.Wants = append(s.Wants, &a.policy.said.Output[i])
 		}
-		l := labelAt(a.policy.OfUnknown(), a.policy.Given, names)
-		if !exact {
-			l = l.Join(a.policy.OfUnknown())
+		if prog.Output != nil && !prog.Document.Output.IsZero() {
+			s.Loc = prog.Document.Output.Loc()
 		}
-		return a.from(l, diag.Loc{File: prog.File()}, path.String()+" is given")
+		a.flows.order = append(a.flows.order, s)
 	}
+}
+
+// givenTo returns what the whiteboard of the plan holds at the start.
+func (w *walk) givenTo(path state.Path) (*val, *mark) {
+	holds := w.prog.Holds(path)
+	if given := w.prog.Initial[path[0].Name]; !holds && (given == nil || string(given) == "{}") {
+		return nothing, nil
+	}
+	kind, _, _ := compile.CutLayer(path[0].Name)
+	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
+	v, shape := w.at(v, path[1:])
+	if !holds { // which what is there has decided
+		v = nothing
+	}
+	return v, shape
+}
+
+// seenBy returns the label of what the author of a program has seen.
+func (p *Policy) seenBy(prog *compile.Program) lab {
+	seen := p.best
+	if prog.Seen >= compile.SeenBoard {
+		for name, value := range prog.Initial {
+			if string(value) != "{}" {
+				kind, _, _ := compile.CutLayer(name)
+				seen = p.worst(seen, p.given.member(kind).worst(p))
+			}
+		}
+	}
+	if prog.Seen >= compile.SeenResults {
+		seen = p.worst(seen, p.lab(p.said.OfUnknown()))
+		for i := range p.said.Tools {
+			if g := p.said.Tools[i].Gives; g != nil {
+				seen = p.worst(seen, p.lab(*g))
+			}
+			for _, part := range p.said.Tools[i].Parts {
+				seen = p.worst(seen, p.lab(part.Label))
+			}
+		}
+	}
+	return seen
+}
+
+// worst returns the label of all of a tree together.
+func (t *tree) worst(p *Policy) lab {
+	l := t.own
+	for _, b := range t.members {
+		l = p.worst(l, b.tree.worst(p))
+	}
+	return l
+}
+
+// sinks collects the sinks of an analysis.
+type sinks struct {
+	byKey map[sinkKey]*Sink
+	order []*Sink
+	uses  map[*toolRules]*compile.Call
 }
 
 type sinkKey struct {
-	call  *compile.Call
-	tool  string
-	param string
+	call     *compile.Call
+	param    string
+	fallback bool
 }
 
-// sink notes what the params of a call are given.
-func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides mark) {
-	r := w.rulesOf(t)
-	if len(r.takes) == 0 {
+// flow notes what the params of a call, and of its fallback, are given.
+func (w *walk) flow(t *taken) {
+	c := t.call
+	if c.Target == nil || c.Rare != nil && c.Result != nil {
 		return
 	}
-	name := t.Tool.Definition.Name
+	w.sink(c, c.Target, t.params, t.occurs, false)
+	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
+		occurs := w.join(w.join(t.occurs, t.breaks), t.fallback.wrote)
+		if t.survives {
+			occurs = w.join(occurs, t.fallback.shaped)
+		}
+		w.sink(c, c.Fallback.Target, t.fallback.params, occurs, true)
+	}
+}
+
+func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides *mark, fallback bool) {
+	r := w.rulesOf(t)
+	if r.endorses != "" || r.declassifies != "" {
+		w.flows.use(r, c)
+	}
 	for _, p := range params {
-		b, ok := r.bound(p.name)
-		if !ok || p.name == "*" && p.data.label().Equal(w.policy.Best()) {
-			continue
-		}
-		key := sinkKey{c, name, p.name}
-		s, ok := w.sinks[key]
+		key := sinkKey{c, p.name, fallback}
+		s, ok := w.flows.byKey[key]
 		if !ok {
-			s = &Sink{Call: c, Tool: name, Param: p.name, Loc: p.loc, Bound: b, value: w.best(), decides: w.best()}
-			w.sinks[key] = s
-			w.order = append(w.order, s)
+			wants := r.wants(w.policy.said, p.name)
+			if len(wants) == 0 {
+				continue
+			}
+			s = &Sink{Call: c, Tool: r.name, Param: p.name, Fallback: fallback, Loc: p.loc, Wants: wants, policy: w.policy}
+			w.flows.byKey[key] = s
+			w.flows.order = append(w.flows.order, s)
 		}
-		s.value, s.decides = s.value.join(p.data), s.decides.join(decides)
-		s.Label, s.Decides = s.value.label(), s.decides.label()
+		s.value, s.decides = w.join(s.value, p.val.all), w.join(s.decides, decides)
 	}
 }
 
-func (w *walk) drop(c *compile.Call, t *compile.Target) {
-	name := t.Tool.Definition.Name
-	if w.drops[name] == nil {
-		w.drops[name] = &Drop{Tool: name, Call: c}
+func (s *sinks) use(r *toolRules, c *compile.Call) {
+	if s.uses == nil {
+		s.uses = map[*toolRules]*compile.Call{}
+	}
+	if s.uses[r] == nil {
+		s.uses[r] = c
 	}
 }
 
-func (s *Sink) words() string {
-	if s.Call == nil {
-		return "the output"
+// finish returns the sinks with what is known of them at the end.
+func (s *sinks) finish(a *analysis) []*Sink {
+	for _, src := range a.sources.list {
+		src.Label = a.policy.label(src.lab)
 	}
-	if s.Param == "*" {
-		return fmt.Sprintf("%q", s.Tool)
-	}
-	return fmt.Sprintf("the param %q of %q", s.Param, s.Tool)
-}
-
-// findings returns what is wrong with a sink.
-func (a *analysis) findings(s *Sink) (found diag.List) {
-	p := a.policy
-	add := func(code diag.Code, sev diag.Severity, way *step, format string, args ...any) {
-		if p.Warn {
-			sev = diag.Warning
+	for _, x := range s.order {
+		x.Label, x.Decides = a.policy.label(a.policy.labelOf(x.value)), a.policy.label(a.policy.labelOf(x.decides))
+		if x.value != nil {
+			x.Sources = a.sources.of(x.value.from)
 		}
-		found = append(found, diag.Finding{Code: code, Severity: sev, Loc: s.Loc, Message: fmt.Sprintf(format, args...), Related: way.related()})
+		if x.decides != nil {
+			x.Deciding = a.sources.of(x.decides.from)
+		}
 	}
-	wants := func(b label.Bound) string { return p.BoundWords(b) }
-	trust := label.Bound{HasTrust: true, Trust: s.Bound.Trust}
-	secrecy := label.Bound{HasSecrecy: true, Secrecy: s.Bound.Secrecy, Categories: s.Bound.Categories}
-	if !s.Bound.AdmitsTrust(s.Label) {
-		add(diag.NotTrusted, diag.Error, s.value.distrusted, "%s may be %s, and the policy wants %s", s.words(), p.Words(s.Label), wants(trust))
+	return s.order
+}
+
+// vouch tells the sinks which lists are trusted enough for what is in them.
+func (a *analysis) vouch(r *Report) {
+	vouched := map[*label.Want]bool{}
+	for _, l := range a.policy.lists {
+		vouched[l.want] = l.ofInput
 	}
-	if !s.Bound.AdmitsSecrecy(s.Label) {
-		add(diag.TooSecret, diag.Error, s.value.leak(s.Bound), "%s may be %s, and the policy wants %s", s.words(), p.Words(s.Label), wants(secrecy))
+	for key := range r.vouched {
+		if r.vouches(key.list, key.call) {
+			vouched[key.list.want] = true
+		}
 	}
-	sev := diag.Warning
-	if p.Strict {
-		sev = diag.Error
+	for _, s := range r.Sinks {
+		s.vouched = vouched
 	}
-	if s.Bound.AdmitsTrust(s.Label) && !s.Bound.AdmitsTrust(s.Decides) {
-		add(diag.NotTrusted, sev, s.decides.distrusted, "what is %s decides about %s, and the policy wants %s", p.Words(s.Decides), s.words(), wants(trust))
+}
+
+// vouches reports whether a list that a call gives is trusted enough for what is in it.
+func (r *Report) vouches(l *list, c *compile.Call) bool {
+	m, ok := r.vouched[vouch{l, c}]
+	return ok && r.Policy.said.AdmitsTrust(l.want.Bound, r.Policy.label(r.Policy.labelOf(m)))
+}
+
+// uses returns what tools endorse and declassify, in the order of their names.
+func (a *analysis) uses() (all []*Use) {
+	for r, c := range a.flows.uses {
+		all = append(all, &Use{r.name, r.endorses, r.declassifies, c})
 	}
-	if s.Bound.AdmitsSecrecy(s.Label) && !s.Bound.AdmitsSecrecy(s.Decides) {
-		add(diag.TooSecret, sev, s.decides.leak(s.Bound), "what is %s decides about %s, which tells others of it; the policy wants %s", p.Words(s.Decides), s.words(), wants(secrecy))
-	}
-	return found
+	slices.SortFunc(all, func(a, b *Use) int {
+		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Endorses, b.Endorses), strings.Compare(a.Declassifies, b.Declassifies))
+	})
+	return all
+}
+
+func compareNames(a, b *Source) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.As, b.As))
 }

@@ -1,478 +1,857 @@
 package flow_test
 
 import (
-	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"testing"
-	"testing/fstest"
-
-	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/compile/flow"
-	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/internal/effort"
-	"github.com/plc-lang/plc/lang"
-	"github.com/plc-lang/plc/tool"
-	"github.com/plc-lang/plc/tool/label"
 )
 
-var (
-	plans = flag.Int("flow.plans", effort.Of(60, 300), "how many generated plans TestOracle and TestNonInterference run each")
-	seed  = flag.Uint64("flow.seed", 1, "the seed of the first plan")
+// The oracle is a naive interpreter of plans that are made up. It makes one call after the other, in
+// the order of the list, and each part of a value carries the set of what it came from: atoms. What
+// the results of tools are is chosen by whoever runs it.
+
+// atoms is a set of what a value came from: by how a tool has changed the label since, bits of atom.
+type atoms [4]uint32
+
+const (
+	endorsed = 1 << iota
+	declassified
 )
 
-// A generated plan is about these tools.
-//
-//   - source0 … source3 give values that name where they come from: see token.
-//   - copy gives its params, and is pure; wrap gives them inside of something, and is not.
-//   - choose3 takes one of its outcomes by what it is given. picky fails for some params, and quotes
-//     them.
-//   - forget gives nothing of its params, and the policy says so; pickyForget too, unless it fails.
-//   - sink is where values are looked for.
-const sources = 4
+type atom int
 
-var policyOfPlans = &label.Policy{
-	Trust: []string{"t0", "t1", "t2", "t3"}, Secrecy: []string{"s0", "s1", "s2", "s3"}, Categories: []string{"c0", "c1"},
-	Plan: &label.Label{Trust: 3}, Default: &label.Label{Trust: 3},
-	Given: []label.Path{{Names: []string{"input"}, Label: givenLabel}},
-	Tools: []label.Tool{
-		{Pattern: "source*", Gives: &label.Label{Trust: 3}},
-		sourceRule(0), sourceRule(1), sourceRule(2), sourceRule(3),
-		{Pattern: "*orget", Gives: &label.Label{Trust: 3}, Drops: true},
-		{Pattern: "sink", Takes: map[string]label.Bound{"p": {HasTrust: true, HasSecrecy: true}, "q": {HasTrust: true, HasSecrecy: true}}},
-	},
-}
+// The atoms: a source, and what policies tell apart of its results.
+const (
+	ofPlan atom = iota
+	ofInput
+	ofUser // †input.user
+	ofWrap
+	ofPicky
+	ofPick
+	ofRedact
+	ofVouch
+	ofSink
+	ofOut
+	ofSource // and four more of each source: its parts a, b, list and list.id
+)
 
-var givenLabel = label.Label{Trust: 2, Secrecy: 1, Categories: []string{"c1"}}
+const partsOfSource = 5
 
-// labelOf returns the label of a part of what a source gives: "a", "b" or "list".
-func labelOf(source int, part string) label.Label {
-	switch part {
-	case "a":
-		return label.Label{Trust: label.Level(source), Secrecy: label.Level(3 - source)}
-	case "list":
-		return label.Label{Trust: 3, Secrecy: label.Level(source), Categories: []string{"c" + strconv.Itoa(source%2)}}
+var sourceParts = [partsOfSource]string{"", "a", "b", "list", "list.id"}
+
+func one(a atom) atoms { return atoms{1 << a} }
+
+func (a atoms) or(b atoms) atoms {
+	for i := range a {
+		a[i] |= b[i]
 	}
-	return label.Label{Trust: label.Level(3 - source), Secrecy: 0}
+	return a
 }
 
-func sourceRule(i int) label.Tool {
-	rest := labelOf(i, "b")
-	return label.Tool{Pattern: "source" + strconv.Itoa(i), Gives: &rest, Parts: []label.Path{
-		{Names: []string{"a"}, Label: labelOf(i, "a")},
-		{Names: []string{"list"}, Label: labelOf(i, "list")},
-		{Names: []string{"objects"}, Label: labelOf(i, "list")},
-	}}
+// changed returns the atoms with a part of their labels dropped.
+func (a atoms) changed(how int) (b atoms) {
+	for i := range a {
+		b[i|how] |= a[i]
+	}
+	return b
 }
 
-// token is a text that names the part of a source that it comes from.
-func token(source int, part string) string { return fmt.Sprintf("<%d%s>", source, part) }
+// node is a part of a value.
+type node struct {
+	kind  byte // 'o' object, 'l' list, 's' text, number, true, false or null
+	at    atoms
+	names []string
+	kids  []*node
+	text  string // as JSON
+}
 
-var tokens = regexp.MustCompile(`<(\d)(a|b|list)>|<given>`)
+func text(s string, at atoms) *node { return &node{kind: 's', text: strconv.Quote(s), at: at} }
 
-// found returns the label of all tokens in a text.
-func found(text string) label.Label {
-	l := label.Label{Trust: 3}
-	for _, m := range tokens.FindAllStringSubmatch(text, -1) {
-		if m[1] == "" {
-			l = l.Join(givenLabel)
-			continue
+func object(at atoms, names []string, kids ...*node) *node {
+	return &node{kind: 'o', at: at, names: names, kids: kids}
+}
+
+func list(at atoms, kids ...*node) *node { return &node{kind: 'l', at: at, kids: kids} }
+
+// all returns the atoms of a value as a whole.
+func (n *node) all() atoms {
+	at := n.at
+	for _, k := range n.kids {
+		at = at.or(k.all())
+	}
+	return at
+}
+
+// json returns the value without its atoms, with members in the order of their names.
+func (n *node) json() string {
+	var parts []string
+	switch n.kind {
+	case 'l':
+		for _, k := range n.kids {
+			parts = append(parts, k.json())
 		}
-		i, _ := strconv.Atoi(m[1])
-		l = l.Join(labelOf(i, m[2]))
-	}
-	return l
-}
-
-// world runs the tools of one run.
-type world struct {
-	mu    sync.Mutex
-	sunk  map[string]label.Label // what each sink was given, by call and param
-	calls []string               // of sinks, with their params
-	shift map[int]int            // how much what a source gives differs from other runs
-}
-
-func (w *world) catalogue() *tool.Catalogue {
-	var all []*tool.Tool
-	add := func(name, definition string, call tool.ActivityFunc) {
-		def, _ := tool.ParseDefinition(json.RawMessage(definition), name, diag.Loc{})
-		all = append(all, &tool.Tool{Definition: def, Activity: call, Source: "go", Driver: "go"})
-	}
-	const closed = `{"properties": {}, "additionalProperties": true, "effects": {"readOnly": true, "openWorld": false}}`
-	for i := range sources {
-		add("source"+strconv.Itoa(i), closed, func(context.Context, *tool.Request) (tool.Result, error) {
-			value := map[string]any{
-				"a": token(i, "a"), "b": map[string]any{"c": token(i, "b")}, "list": []string{token(i, "list"), token(i, "list") + "2"},
-			}
-			n := w.shift[i]
-			if n > 0 {
-				value["a"] = fmt.Sprint(value["a"], n)
-				value["list"] = slices.Repeat([]string{fmt.Sprint(token(i, "list"), n)}, n%3)
-			}
-			value["objects"] = slices.Repeat([]any{map[string]any{"x": token(i, "list")}}, 1+n%3)
-			return result(value)
-		})
-	}
-	add("copy", `{"properties": {}, "additionalProperties": true, "effects": {"pure": true}}`, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		return tool.Result{Value: req.Params}, nil
-	})
-	add("wrap", closed, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		return result(map[string]any{"in": req.Params, "out": []any{"x", req.Params}})
-	})
-	add("choose3", closed, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		return result(map[string]any{"_outcome": []string{"one", "two", "three"}[hash(req.Params)%3], "_value": "chosen"})
-	})
-	add("picky", closed, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		if hash(req.Params)%2 == 0 {
-			return tool.Result{}, &tool.Error{Code: "picky", Message: "can't use " + string(req.Params), Permanent: true}
+		return "[" + strings.Join(parts, ",") + "]"
+	case 'o':
+		for i, k := range n.kids {
+			parts = append(parts, strconv.Quote(n.names[i])+":"+k.json())
 		}
-		return tool.Result{Value: req.Params}, nil
-	})
-	add("pickyForget", closed, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		if hash(req.Params)%2 == 0 {
-			return tool.Result{}, &tool.Error{Code: "picky", Message: "can't use " + string(req.Params), Permanent: true}
-		}
-		return result("fine")
-	})
-	add("forget", closed, func(context.Context, *tool.Request) (tool.Result, error) { return result("forgotten") })
-	add("sink", closed, func(_ context.Context, req *tool.Request) (tool.Result, error) {
-		var params map[string]json.RawMessage
-		if err := json.Unmarshal(req.Params, &params); err != nil {
-			return tool.Result{}, err
-		}
-		id := string(params["id"])
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, name := range []string{"p", "q"} {
-			if raw, ok := params[name]; ok {
-				key := strings.Trim(id, `"`) + " " + name
-				was, ok := w.sunk[key]
-				if !ok {
-					was = label.Label{Trust: 3}
-				}
-				w.sunk[key] = was.Join(found(string(raw)))
-			}
-		}
-		w.calls = append(w.calls, string(req.Params))
-		return result("sunk")
-	})
-	return tool.NewCatalogue(all...)
-}
-
-func result(v any) (tool.Result, error) {
-	raw, err := json.Marshal(v)
-	return tool.Result{Value: raw}, err
-}
-
-func hash(b []byte) uint32 {
-	h := fnv.New32a()
-	h.Write(b)
-	return h.Sum32()
-}
-
-// generator makes one plan.
-type generator struct {
-	*rand.Rand
-	sinks int
-	files fstest.MapFS
-}
-
-// plan returns the calls of a document that may delegate so deep.
-func (g *generator) plan(deep int) (calls []any) {
-	for range 3 + g.IntN(8) {
-		calls = append(calls, g.call(deep))
+		slices.Sort(parts)
+		return "{" + strings.Join(parts, ",") + "}"
 	}
-	if deep == 2 {
-		calls = append(calls, g.rare()...)
-	}
-	return calls
+	return n.text
 }
 
-// rare returns calls that seldom come together by chance.
-func (g *generator) rare() []any {
-	source := map[string]any{"_tool": "source" + strconv.Itoa(g.IntN(sources)), "_outputPath": "†state.x"}
-	sink := map[string]any{"_tool": "sink", "id": fmt.Sprintf("s%d", g.sinks), "p": "text"}
-	g.sinks++
-	switch g.IntN(4) {
-	case 0: // whether a call fails tells something of its params
-		sink["_when"] = []string{"†state.good", "†state.bad"}[g.IntN(2)]
-		return []any{source, map[string]any{"_tool": "pickyForget", "x": "†state.x.a", "_outputPath": "†state.good", "_errorPath": "†state.bad"}, sink}
-	case 1: // so does how often a document runs
-		return []any{source, map[string]any{"_tool": "forEach", "items": "†state.x.objects", "_delegate": g.file([]any{sink}, "done")}}
-	case 2: // and what one round gives goes to the next
-		sink["p"] = "†input.result"
-		return []any{map[string]any{"_tool": "reduce", "items": []any{1, 2}, "initial": "start", "_delegate": g.file([]any{sink, source}, "†state.x.a")}}
+// carrying returns the value with atoms added to each part.
+func (n *node) carrying(at atoms) *node {
+	m := *n
+	m.at = n.at.or(at)
+	m.kids = make([]*node, len(n.kids))
+	for i, k := range n.kids {
+		m.kids[i] = k.carrying(at)
+	}
+	return &m
+}
+
+func (n *node) member(name string) *node {
+	if n.kind == 'o' {
+		if i := slices.Index(n.names, name); i >= 0 {
+			return n.kids[i]
+		}
 	}
 	return nil
 }
 
-// file keeps a document and returns its name.
-func (g *generator) file(calls []any, output any) string {
-	name := fmt.Sprintf("doc%d.json", len(g.files))
-	raw, err := json.Marshal(map[string]any{"calls": calls, "output": output})
-	if err != nil {
-		panic(err)
+// with returns an object with another member.
+func (n *node) with(name string, k *node) *node {
+	m := *n
+	m.names, m.kids = slices.Clone(n.names), slices.Clone(n.kids)
+	if i := slices.Index(m.names, name); i >= 0 {
+		m.kids[i] = k
+	} else {
+		m.names, m.kids = append(m.names, name), append(m.kids, k)
 	}
-	g.files[name] = &fstest.MapFile{Data: raw}
-	return name
+	return &m
 }
 
-func (g *generator) call(deep int) map[string]any {
-	c := map[string]any{}
-	switch kind := g.IntN(15); {
-	case kind < 4:
-		c["_tool"] = "source" + strconv.Itoa(g.IntN(sources))
-		if g.IntN(3) == 0 {
-			c["x"] = g.value()
-		}
-	case kind < 6:
-		c["_tool"], c["x"], c["y"] = "copy", g.value(), g.value()
-	case kind < 7:
-		c["_tool"], c["x"] = "wrap", g.value()
-	case kind < 8:
-		c["_tool"], c["x"] = "choose3", g.value()
-		c["_outputPath"] = "†state.one || †state.two || †state.three"
-		return c
-	case kind < 9:
-		c["_tool"], c["x"], c["_errorPath"] = "picky", g.value(), g.path()
-		if g.IntN(2) == 0 {
-			c["_fallback"] = map[string]any{"_tool": "copy", "z": g.value()}
-		}
-	case kind < 10:
-		c["_tool"], c["x"], c["_outputPath"], c["_when"] = "forget", g.value(), "†state.said", g.condition()
-		return c
-	case kind < 11:
-		c["_tool"], c["x"], c["_outputPath"], c["_errorPath"] = "pickyForget", g.value(), "†state.fine", "†state.fault"
-		return c
-	case kind < 12 && deep > 0:
-		name := g.file(g.plan(deep-1), map[string]any{"o": "†state.x || †state.y || 'nothing'", "p": "†input.x || 'none'"})
-		switch g.IntN(3) {
-		case 0:
-			c["_tool"], c["_delegate"], c["items"] = "forEach", name, []any{map[string]any{"x": g.value()}, map[string]any{"x": "lit"}}
-			if g.IntN(2) == 0 {
-				c["items"] = "†state.x.objects || †state.y.objects || †state.z.objects"
+// at returns what is at a path, nil for nothing, and the atoms of what it is in.
+func (n *node) find(path gpath) (found *node, in atoms) {
+	for i, s := range path {
+		in = in.or(n.at)
+		switch s := s.(type) {
+		case int:
+			if n.kind != 'l' || s >= len(n.kids) {
+				return nil, in
 			}
-		case 1:
-			c["_tool"], c["_delegate"], c["items"], c["initial"] = "reduce", name, []any{g.value(), "two"}, "start"
-		default:
-			c["_tool"], c["_delegate"], c["x"] = "copy", name, g.value()
-		}
-	default:
-		c["_tool"], c["id"] = "sink", fmt.Sprintf("s%d", g.sinks)
-		g.sinks++
-		c["p"] = []any{"text", "†state.said || 'none'", g.value()}[g.IntN(3)]
-		if g.IntN(2) == 0 {
-			c["q"] = g.value()
+			n = n.kids[s]
+		case string:
+			if s == "[*]" {
+				return n.each(path[i+1:], in)
+			}
+			if n = n.member(s); n == nil {
+				return nil, in
+			}
 		}
 	}
-	if g.IntN(4) == 0 {
-		c["_when"] = g.condition()
+	return n, in
+}
+
+// each maps a path over the elements of a list.
+func (n *node) each(path gpath, in atoms) (*node, atoms) {
+	if n.kind != 'l' {
+		return nil, in
 	}
-	if _, ok := c["_outputPath"]; !ok && g.IntN(8) > 0 {
-		c["_outputPath"] = g.path()
-		c["_outputMethod"] = []string{"set", "set", "set", "merge", "push"}[g.IntN(5)]
-		if c["_outputMethod"] == "push" {
-			c["_outputPath"] = "†state.pushed"
+	all := list(n.at)
+	for _, k := range n.kids {
+		e, around := k.find(path)
+		in = in.or(around)
+		if e == nil {
+			return nil, in
+		}
+		all.kids = append(all.kids, e)
+	}
+	return all, in
+}
+
+// write is one that was applied.
+type write struct {
+	place  int // of its call, from 1
+	path   gpath
+	method string
+	value  *node
+	why    atoms // what decided that it happened
+}
+
+// apply returns the root of a kind with a write applied below a path; false if that can't be.
+func (w *write) apply(n *node, path gpath) (*node, bool) {
+	if len(path) > 0 {
+		name := path[0].(string)
+		switch {
+		case n == nil:
+			n = object(atoms{}, nil)
+		case n.kind != 'o':
+			return nil, false
+		}
+		k, ok := w.apply(n.member(name), path[1:])
+		if !ok {
+			return nil, false
+		}
+		return n.with(name, k), true
+	}
+	switch w.method {
+	case "merge":
+		return merged(n, w.value), true
+	case "assign":
+		if n == nil || n.kind != 'o' || w.value.kind != 'o' {
+			return w.value, true
+		}
+		for i, name := range w.value.names {
+			n = n.with(name, w.value.kids[i])
+		}
+		m := *n
+		m.at = m.at.or(w.value.at)
+		return &m, true
+	case "push":
+		if n == nil {
+			return list(atoms{}, w.value), true
+		}
+		if n.kind != 'l' {
+			return nil, false
+		}
+		return list(n.at, append(slices.Clone(n.kids), w.value)...), true
+	}
+	return w.value, true
+}
+
+func merged(n, v *node) *node {
+	if n == nil || n.kind != 'o' || v.kind != 'o' {
+		return v
+	}
+	for i, name := range v.names {
+		n = n.with(name, merged(n.member(name), v.kids[i]))
+	}
+	m := *n
+	m.at = m.at.or(v.at)
+	return &m
+}
+
+// event is a value that a sink was given.
+type event struct {
+	call     *gcall
+	fallback bool
+	param    string // "" is the call itself
+	data     atoms
+	why      atoms  // what decided that the call is made, and with what
+	params   string // of a call
+}
+
+// interpreter runs one plan.
+type interpreter struct {
+	// choose returns a number below n: which of its results a tool gives for params.
+	choose   func(tool, params string, n int) int
+	strategy string // "abort", "skip" or "continue"
+	events   []event
+	calls    int
+}
+
+// document is a run of a document.
+type document struct {
+	*interpreter
+	doc     *gdoc
+	initial map[string]*node
+	log     []write
+	calls   []callState
+	why     atoms // what decided that it runs
+	certain []bool
+}
+
+type callState struct {
+	failed, byFailure bool // unhandled; skipped because something failed
+	wrote             bool
+}
+
+// outcome is what became of a run, or of a call.
+type outcome struct {
+	value *node // nil: it failed
+	why   atoms // what decided about the value being there
+	fault atoms // what the message of the failure may tell
+	ended bool  // of a run: a failure ended it before its last call
+}
+
+// run runs the plan.
+func (in *interpreter) run(p *gplan, input *node) outcome {
+	return in.document(p.root, map[string]*node{"input": input, "state": object(atoms{}, nil)}, atoms{})
+}
+
+func (in *interpreter) document(doc *gdoc, initial map[string]*node, why atoms) outcome {
+	d := &document{interpreter: in, doc: doc, initial: initial, calls: make([]callState, len(doc.calls)), why: why, certain: make([]bool, len(doc.calls))}
+	for _, c := range doc.calls {
+		d.certain[c.index] = d.isCertain(c)
+	}
+	var fault atoms
+	failed := false
+	for _, c := range doc.calls {
+		f, stop := d.call(c)
+		if fault = fault.or(f); stop {
+			return outcome{fault: fault, ended: true}
+		}
+		failed = failed || d.calls[c.index].failed
+	}
+	if failed {
+		return outcome{fault: fault}
+	}
+	end := len(doc.calls) + 1
+	if doc.out == nil {
+		v, _, _, _ := d.read(gpath{"state"}, end)
+		return outcome{value: v}
+	}
+	e := &evaluator{document: d, place: end}
+	v := e.value(doc.out)
+	if e.worst != present {
+		return outcome{fault: fault.or(e.shape)}
+	}
+	return outcome{value: v, why: e.wrote}
+}
+
+type presence int
+
+const (
+	present presence = iota
+	missing
+	gone
+)
+
+// covers reports whether a write covers a path: sets it or what is above it.
+func covers(w, path gpath) bool {
+	return len(w) <= len(path) && slices.Equal(w, path[:len(w)])
+}
+
+func overlaps(w, path gpath) bool {
+	n := min(len(w), len(path))
+	return slices.Equal(w[:n], path[:n])
+}
+
+// writes returns the paths that a call may write.
+func (c *gcall) writes() []gpath {
+	all := slices.Clone(c.paths)
+	if c.errorPath != nil {
+		all = append(all, c.errorPath)
+	}
+	return all
+}
+
+// since returns the place of the last certain write that covers a path; 0 is none.
+func (d *document) since(path gpath, place int) int {
+	for i := min(place-1, len(d.doc.calls)) - 1; i >= 0; i-- {
+		c := d.doc.calls[i]
+		if d.certain[i] && c.method == "" && len(c.paths) == 1 && covers(c.paths[0], path) {
+			return i + 1
 		}
 	}
-	return c
+	return 0
 }
 
-func (g *generator) path() string {
-	return []string{"†state.x", "†state.y", "†state.z", "†state.x.a", "†state.z.in"}[g.IntN(5)]
-}
-
-// reference returns one that finds something more often than not.
-func (g *generator) reference() string {
-	return []string{
-		"†state.x || 'none'", "†state.x.a || 'none'", "†state.y || †state.z || 'none'", "†state.x.b.c || 'none'", "†state.z.in.x || 'none'",
-		"†state.y.list[0] || 'none'", "†state.x.list[*] || 'none'", "†input.x || 'none'", "†state.one || 'none'", "†state.two || †state.three || 'none'",
-		"†state.pushed[0].a || 'none'", "†state.y.message || 'none'", "†state || 'none'", "†state.y.list.1 || 'none'", "†state.fine || 'none'", "†state.fault.message || 'none'",
-		"†state.said || 'none'", "†state.fine || †state.said || 'none'",
-	}[g.IntN(18)]
-}
-
-// condition returns an expression that depends on whether something is there.
-func (g *generator) condition() string {
-	return []string{
-		"†state.x.list[0]", "†state.y.list[0]", "†state.z", "†state.one", "†state.two", "†state.fine", "†state.fault", "†state.fine", "†state.said",
-	}[g.IntN(9)]
-}
-
-func (g *generator) value() any {
-	switch g.IntN(6) {
-	case 0:
-		return "text"
-	case 1:
-		return "text †{" + strings.ReplaceAll(g.reference(), "†", "") + "} more"
-	case 2:
-		return map[string]any{"m": g.reference(), "n": []any{g.reference()}}
+// isCertain reports whether a call surely writes if it does not fail.
+func (d *document) isCertain(c *gcall) bool {
+	if c.when != nil || len(c.paths) != 1 {
+		return false
 	}
-	return g.reference()
-}
-
-// generated is a plan with its documents.
-type generated struct {
-	seed  uint64
-	text  string
-	files fstest.MapFS
-}
-
-func generate(seed uint64) *generated {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), files: fstest.MapFS{}}
-	raw, err := json.Marshal(map[string]any{"calls": g.plan(2), "output": nil})
-	if err != nil {
-		panic(err)
+	sure := true
+	var expr func(e *gexpr, soft bool)
+	expr = func(e *gexpr, soft bool) {
+		if e.path != nil && !soft && d.since(e.path, c.index+1) == 0 && !d.held(e.path) {
+			sure = false
+		}
+		for _, a := range e.or {
+			expr(a, true)
+		}
+		for _, a := range e.and {
+			expr(a, soft)
+		}
 	}
-	return &generated{seed, string(raw), g.files}
-}
-
-// compile returns the program for a world; nil when the plan has errors.
-func (g *generated) compile(w *world) *compile.Program {
-	doc, found := lang.Parse(diag.NewFile("plan.json", []byte(g.text)), nil)
-	prog, more := compile.Compile(doc, &compile.Options{
-		Catalogue: w.catalogue(), Run: true, Delegates: g.files,
-		Values: map[string]compile.Given{"input": {JSON: json.RawMessage(`{"x": "<given>"}`)}},
-	})
-	if append(found, more...).HasErrors() {
-		return nil
+	var value func(v *gvalue)
+	value = func(v *gvalue) {
+		if v.expr != nil {
+			expr(v.expr, false)
+		}
+		for _, part := range v.text {
+			if e, ok := part.(*gexpr); ok {
+				expr(e, false)
+			}
+		}
+		for _, m := range v.members {
+			value(m.value)
+		}
+		for _, m := range v.list {
+			value(m)
+		}
 	}
-	return prog
-}
-
-func (g *generated) run(t *testing.T, w *world, prog *compile.Program) *exec.Result {
-	t.Helper()
-	res, err := exec.Run(t.Context(), prog, &exec.Options{OnFailure: exec.Continue, ID: "run", Seed: 1})
-	if err != nil {
-		t.Fatalf("seed %d: %v", g.seed, err)
+	for _, p := range c.params {
+		value(p.value)
 	}
-	return res
+	return sure
 }
 
-// No sink is ever given what the report does not say it may be given: real runs of generated plans
-// pass on values that name their source.
-func TestOracle(t *testing.T) {
-	ran, exact, sinks := 0, 0, 0
-	for i := range *plans {
-		g := generate(*seed + uint64(i))
-		w := &world{sunk: map[string]label.Label{}}
-		prog := g.compile(w)
-		if prog == nil {
+// held reports whether the initial whiteboard holds a path.
+func (d *document) held(path gpath) bool {
+	root := d.initial[path[0].(string)]
+	v, _ := root.find(path[1:])
+	return v != nil
+}
+
+// read returns what is at a path, as the call of a place sees it; wrote is what decided about the
+// writes that it sees, and shape what it looked into.
+func (d *document) read(path gpath, place int) (v *node, p presence, wrote, shape atoms) {
+	since := d.since(path, place)
+	root := object(atoms{}, nil)
+	if since == 0 {
+		root = d.initial[path[0].(string)]
+	}
+	any := false
+	for i := range d.log {
+		w := &d.log[i]
+		if w.place < since || w.place >= place || !overlaps(w.path, path) {
 			continue
 		}
-		said := sinksOf(prog)
-		g.run(t, w, prog)
-		ran++
-		for key, l := range w.sunk {
-			s, ok := said[key]
+		next, ok := w.apply(root, w.path[1:])
+		if !ok {
+			panic("a write that was applied can't be")
+		}
+		root, any, wrote = next, true, wrote.or(w.why)
+	}
+	v, shape = root.find(path[1:])
+	switch {
+	case v != nil:
+		return v, present, wrote, shape
+	case any || since == 0 && d.held(path):
+		return nil, missing, wrote, shape
+	}
+	return nil, gone, wrote, shape
+}
+
+// evaluator evaluates the values of one call.
+type evaluator struct {
+	*document
+	place        int
+	wrote, shape atoms // what decided what was there
+	worst        presence
+	blamed       bool // what is gone is so because something failed
+}
+
+// expr returns what an expression comes to.
+func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
+	switch {
+	case x.path != nil:
+		v, p, wrote, shape = e.read(x.path, e.place)
+		if p == gone {
+			e.blame(x.path)
+		}
+		return v, p, wrote, shape
+	case x.or != nil:
+		worst := gone
+		for _, a := range x.or {
+			v, p, w, s := e.expr(a)
+			wrote = wrote.or(w).or(s)
+			if p == present {
+				return v, present, wrote, shape
+			}
+			worst = min(worst, p)
+		}
+		return nil, worst, wrote, shape
+	case x.and != nil:
+		for _, a := range x.and {
+			var q presence
+			var w, s atoms
+			v, q, w, s = e.expr(a)
+			p, wrote, shape = max(p, q), wrote.or(w), shape.or(s)
+		}
+		return v, p, wrote, shape
+	}
+	return text(x.literal, one(ofPlan)), present, atoms{}, atoms{}
+}
+
+// blame notes whether a path has nothing because a call failed.
+func (e *evaluator) blame(path gpath) {
+	since := e.since(path, e.place)
+	for i, c := range e.doc.calls[:min(e.place-1, len(e.doc.calls))] {
+		if i+1 < since || !slices.ContainsFunc(c.writes(), func(w gpath) bool { return overlaps(w, path) }) {
+			continue
+		}
+		e.blamed = e.blamed || e.calls[i].failed || e.calls[i].byFailure
+	}
+}
+
+// value returns what a value of the plan comes to.
+func (e *evaluator) value(v *gvalue) *node {
+	put := func(x *gexpr) *node {
+		n, p, w, s := e.expr(x)
+		e.worst, e.wrote, e.shape = max(e.worst, p), e.wrote.or(w), e.shape.or(s)
+		if n == nil {
+			return text("", atoms{})
+		}
+		return n
+	}
+	switch {
+	case v.expr != nil:
+		return put(v.expr)
+	case v.text != nil:
+		s, at := "", one(ofPlan)
+		for _, part := range v.text {
+			x, ok := part.(*gexpr)
 			if !ok {
-				t.Fatalf("seed %d: the report has no sink %q\n%s", g.seed, key, g.text)
-			}
-			sinks++
-			if !s.Join(l).Equal(s) {
-				t.Fatalf("seed %d: %q was given %s, and the report says %s\n%s", g.seed, key, policyOfPlans.Words(l), policyOfPlans.Words(s), g.text)
-			}
-			if s.Equal(l) {
-				exact++
-			}
-		}
-	}
-	t.Logf("%d plans ran with %d sinks; the report says of %d exactly what they were given", ran, sinks, exact)
-	if ran < *plans/3 || sinks == 0 {
-		t.Errorf("only %d of %d plans ran, with %d sinks", ran, *plans, sinks)
-	}
-}
-
-// sinksOf returns what a report says of sinks, by the id that is among their params.
-func sinksOf(prog *compile.Program) map[string]label.Label {
-	said := map[string]label.Label{}
-	report, _ := flow.Check(prog, policyOfPlans)
-	for _, s := range report.Sinks {
-		for _, m := range s.Call.Source.Params {
-			if m.Name == "id" {
-				key := m.Value.Str() + " " + s.Param
-				if was, ok := said[key]; ok {
-					said[key] = was.Join(s.Label)
-				} else {
-					said[key] = s.Label
-				}
-			}
-		}
-	}
-	return said
-}
-
-// When no flow of what is secret is forbidden, a sink that may be given only what is public sees
-// the same whatever the secrets are.
-func TestNonInterference(t *testing.T) {
-	pairs, sound := 0, 0
-	for i := range *plans {
-		g := generate(*seed + uint64(i))
-		w := &world{sunk: map[string]label.Label{}}
-		prog := g.compile(w)
-		if prog == nil {
-			continue
-		}
-		report, _ := flow.Check(prog, policyOfPlans)
-		public := map[string]bool{} // the sinks that are given and decided by nothing that is secret
-		for _, s := range report.Sinks {
-			id := ""
-			for _, m := range s.Call.Source.Params {
-				if m.Name == "id" {
-					id = m.Value.Str()
-				}
-			}
-			ok := s.Label.Secrecy == 0 && s.Decides.Secrecy == 0
-			if was, seen := public[id]; seen {
-				ok = ok && was
-			}
-			public[id] = ok
-		}
-		if g.run(t, w, prog).Status != exec.Completed {
-			continue // that a run fails as a whole tells something, which is not followed
-		}
-		for pair := 1; pair < 4; pair++ {
-			other := &world{sunk: map[string]label.Label{}, shift: map[int]int{}}
-			for i := range sources {
-				if labelOf(i, "a").Secrecy > 0 && labelOf(i, "list").Secrecy > 0 {
-					other.shift[i] = pair
-				}
-			}
-			again := g.compile(other)
-			if g.run(t, other, again).Status != exec.Completed {
+				s += part.(string)
 				continue
 			}
-			pairs++
-			a, b := seenBy(w, public), seenBy(other, public)
-			sound += len(a)
-			if !slices.Equal(a, b) {
-				t.Fatalf("seed %d: public sinks see\n%s\nand with other secrets\n%s\n%s", g.seed, strings.Join(a, "\n"), strings.Join(b, "\n"), g.text)
+			n := put(x)
+			at = at.or(n.all())
+			if n.kind == 's' && n.text[0] == '"' {
+				plain, _ := strconv.Unquote(n.text)
+				s += plain
+			} else {
+				s += n.json()
 			}
 		}
+		return text(s, at)
+	case v.members != nil:
+		o := object(one(ofPlan), nil)
+		for _, m := range v.members {
+			o = o.with(m.name, e.value(m.value))
+		}
+		return o
+	case v.list != nil:
+		l := list(one(ofPlan))
+		for _, m := range v.list {
+			l.kids = append(l.kids, e.value(m))
+		}
+		return l
 	}
-	t.Logf("%d pairs of runs, with %d calls of public sinks", pairs, sound)
-	if pairs < *plans/4 || sound == 0 {
-		t.Errorf("only %d pairs of runs, with %d calls of public sinks", pairs, sound)
+	if s, ok := v.literal.(string); ok {
+		return text(s, one(ofPlan))
 	}
+	return &node{kind: 's', text: fmt.Sprint(v.literal), at: one(ofPlan)}
 }
 
-// seenBy returns what public sinks were given, sorted.
-func seenBy(w *world, public map[string]bool) (all []string) {
-	for _, c := range w.calls {
-		var params struct{ ID string }
-		if json.Unmarshal([]byte(c), &params) == nil && public[params.ID] {
-			all = append(all, c)
+// call makes a call. It returns what its failure may tell, and whether the document ends with it.
+func (d *document) call(c *gcall) (fault atoms, stop bool) {
+	st := &d.calls[c.index]
+	e := &evaluator{document: d, place: c.index + 1}
+	why := d.why
+	for _, id := range c.depends {
+		i := slices.IndexFunc(d.doc.calls, func(c *gcall) bool { return c.id == id })
+		if d.calls[i].failed || d.calls[i].byFailure {
+			st.byFailure = true
+			return atoms{}, false
 		}
 	}
-	slices.Sort(all)
+	if c.when != nil {
+		v, p, w, s := e.expr(c.when)
+		why = why.or(w).or(s)
+		e.blamed = false
+		if p != present || v.text == "null" || v.text == "false" {
+			return atoms{}, false
+		}
+		why = why.or(v.at)
+	}
+	params := object(one(ofPlan), nil)
+	for _, p := range c.params {
+		params = params.with(p.name, e.value(p.value))
+	}
+	why = why.or(e.wrote)
+	switch e.worst {
+	case gone:
+		st.byFailure = e.blamed
+		return atoms{}, false
+	case missing:
+		return d.fails(c, why.or(e.shape), e.shape)
+	}
+	scopes := d.scopes(c, e)
+	var o outcome
+	if c.delegate != nil {
+		for try := 0; try <= c.retry && o.value == nil; try++ {
+			o = d.delegate(c, params, scopes, why)
+		}
+	} else {
+		o = d.tool(c, c.tool, params, scopes, why, false)
+	}
+	why = why.or(o.why)
+	if o.value == nil && c.fallback != nil {
+		f := d.fallBack(c, why.or(o.fault))
+		if f.value != nil {
+			o.value, why = f.value, why.or(f.why)
+		}
+		o.fault = o.fault.or(f.fault)
+	}
+	if o.value == nil {
+		return d.fails(c, why.or(o.fault), o.fault)
+	}
+	return d.succeeds(c, why, o)
+}
+
+// scopes returns what a call sees besides its params, by path.
+func (d *document) scopes(c *gcall, e *evaluator) (all []write) {
+	for _, path := range c.scopes {
+		if v, p, _, _ := e.read(path, e.place); p == present {
+			all = append(all, write{path: path, value: v})
+		}
+	}
 	return all
+}
+
+// fallBack makes the fallback of a call.
+func (d *document) fallBack(c *gcall, why atoms) outcome {
+	e := &evaluator{document: d, place: c.index + 1}
+	params := object(one(ofPlan), nil)
+	for _, p := range c.fallback.params {
+		params = params.with(p.name, e.value(p.value))
+	}
+	why = why.or(e.wrote)
+	if e.worst != present {
+		return outcome{fault: e.wrote.or(e.shape)}
+	}
+	o := d.tool(c, c.fallback.tool, params, d.scopes(c, e), why, true)
+	o.why, o.fault = why, o.fault.or(e.wrote).or(e.shape)
+	return o
+}
+
+// succeeds writes what a call gave.
+func (d *document) succeeds(c *gcall, why atoms, o outcome) (atoms, bool) {
+	v, which := o.value, 0
+	if len(c.paths) > 1 {
+		which = slices.IndexFunc(c.paths, func(p gpath) bool { return strconv.Quote(p[len(p)-1].(string)) == v.member("_outcome").text })
+		why = why.or(v.all())
+		v = v.member("_value")
+	}
+	if c.errorPath != nil || len(c.paths) > 1 { // that it did not fail, or where it is written, tells something
+		why = why.or(o.fault).or(v.all())
+	}
+	if c.paths == nil {
+		return atoms{}, false
+	}
+	if !d.write(c, c.paths[which], c.method, v, why) {
+		return d.fails(c, why.or(v.all()), v.all())
+	}
+	return atoms{}, false
+}
+
+func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms) bool {
+	w := write{c.index + 1, path, method, v, why}
+	root := d.initial[path[0].(string)]
+	for _, before := range append(d.log, w) {
+		if before.path[0] != path[0] {
+			continue
+		}
+		next, ok := before.apply(root, before.path[1:])
+		if !ok {
+			return false
+		}
+		root = next
+	}
+	d.log = append(d.log, w)
+	d.calls[c.index].wrote = true
+	return true
+}
+
+// fails takes the failure of a call.
+func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
+	path := c.errorPath
+	if path == nil && len(c.paths) > 1 {
+		path = c.paths[len(c.paths)-1]
+	}
+	if path != nil {
+		o := object(fault, []string{"code", "message"}, text("code", fault), text("message", fault))
+		if d.write(c, path, "", o, why) {
+			return atoms{}, false
+		}
+	}
+	st := &d.calls[c.index]
+	strategy := d.strategy
+	if c.onFailure != "" {
+		strategy = c.onFailure
+	}
+	switch strategy {
+	case "skip":
+		st.byFailure = true
+		return fault, false
+	case "continue":
+		st.failed = true
+		return fault, false
+	}
+	st.failed = true
+	return fault, true
+}
+
+// tool calls a tool.
+func (d *document) tool(c *gcall, tool string, params *node, scopes []write, why atoms, fallback bool) outcome {
+	d.interpreter.calls++
+	given := params.all()
+	if tool == "sink" || tool == "out" {
+		for i, name := range params.names {
+			d.events = append(d.events, event{call: c, fallback: fallback, param: name, data: params.kids[i].all(), why: why})
+		}
+		var seen atoms
+		for _, s := range scopes {
+			seen = seen.or(s.value.all())
+		}
+		if len(scopes) > 0 {
+			d.events = append(d.events, event{call: c, fallback: fallback, param: "*", data: seen, why: why})
+		}
+		d.events = append(d.events, event{call: c, fallback: fallback, params: tool + params.json()})
+	}
+	for _, s := range scopes {
+		given = given.or(s.value.all())
+	}
+	return resultOf(tool, params, given, d.choose)
+}
+
+// resultOf returns what a tool gives.
+func resultOf(tool string, params *node, given atoms, choose func(tool, params string, n int) int) outcome {
+	pick := func(n int) int { return choose(tool, params.json(), n) }
+	fail := func(own atom) outcome { return outcome{fault: given.or(one(own))} }
+	switch tool {
+	case "echo":
+		return outcome{value: params.carrying(given)}
+	case "wrap":
+		at := given.or(one(ofWrap))
+		return outcome{value: object(at, []string{"in", "out"}, params.carrying(at), list(at, text("x", at), params.carrying(at))), fault: at}
+	case "picky":
+		if pick(2) == 0 {
+			return fail(ofPicky)
+		}
+		at := given.or(one(ofPicky))
+		return outcome{value: params.carrying(at), fault: at}
+	case "pick":
+		n := pick(4)
+		if n == 3 {
+			return fail(ofPick)
+		}
+		at := given.or(one(ofPick))
+		return outcome{value: object(at, []string{"_outcome", "_value"}, text([]string{"one", "two", "three"}[n], at), text("chosen", at)), fault: at}
+	case "redact":
+		if pick(2) == 0 {
+			return fail(ofRedact)
+		}
+		at := given.changed(declassified).or(one(ofRedact))
+		return outcome{value: text("clean", at), fault: given.or(one(ofRedact))}
+	case "vouch":
+		at := given.changed(endorsed).or(one(ofVouch))
+		bare := stripped(params)
+		return outcome{value: bare.carrying(at), fault: given.or(one(ofVouch))}
+	case "sink", "out":
+		own := ofSink
+		if tool == "out" {
+			own = ofOut
+		}
+		if pick(3) == 0 {
+			return fail(own)
+		}
+		return outcome{value: text("sunk", given.or(one(own))), fault: given.or(one(own))}
+	}
+	n, _ := strconv.Atoi(strings.TrimPrefix(tool, "src"))
+	part := func(i int) atoms { return given.or(one(ofSource + atom(n*partsOfSource+i))) }
+	choice := pick(4)
+	if choice == 0 {
+		var all atoms
+		for i := range partsOfSource {
+			all = all.or(part(i))
+		}
+		return outcome{fault: all}
+	}
+	item := func(i int) *node {
+		return object(part(3), []string{"id", "title"}, text(fmt.Sprintf("%s-id%d", tool, i), part(4)), text("title", part(3)))
+	}
+	v := object(part(0), []string{"b", "list", "flag"}, object(part(2), []string{"c"}, text(tool+"-c", part(2))), list(part(3)),
+		&node{kind: 's', text: strconv.FormatBool(choice == 1), at: part(0)})
+	if choice != 2 {
+		v = v.with("a", text(tool+"-a", part(1)))
+		v.kids[1].kids = []*node{item(0), item(1)}[:choice%2+1]
+	}
+	var all atoms
+	for i := range partsOfSource {
+		all = all.or(part(i))
+	}
+	return outcome{value: v, fault: all}
+}
+
+// stripped returns a value without its atoms.
+func stripped(n *node) *node {
+	m := *n
+	m.at, m.kids = atoms{}, nil
+	for _, k := range n.kids {
+		m.kids = append(m.kids, stripped(k))
+	}
+	return &m
+}
+
+// delegate runs the document of a call.
+func (d *document) delegate(c *gcall, params *node, scopes []write, why atoms) outcome {
+	initial := func(input *node) map[string]*node {
+		kinds := map[string]*node{"input": object(atoms{}, nil), "state": object(atoms{}, nil)}
+		for _, s := range scopes {
+			w := write{path: s.path, value: s.value, method: "merge"}
+			kind := s.path[0].(string)
+			kinds[kind], _ = w.apply(kinds[kind], s.path[1:])
+		}
+		kinds["input"] = merged(kinds["input"], input)
+		return kinds
+	}
+	asInput := func(v *node) *node {
+		if v.kind == 'o' {
+			return v
+		}
+		return object(v.at, []string{"item"}, v)
+	}
+	items := params.member("items")
+	if items != nil && items.kind != 'l' {
+		return outcome{fault: params.all()}
+	}
+	if items != nil {
+		why = why.or(items.at)
+	}
+	switch c.tool {
+	case "forEach":
+		results := list(items.at)
+		var fault, reasons atoms
+		for _, item := range items.kids {
+			o := d.document(c.delegate, initial(asInput(item)), why)
+			reasons = reasons.or(o.why)
+			switch {
+			case o.value != nil:
+				results.kids = append(results.kids, o.value)
+			case c.collect == "skip":
+				fault = fault.or(o.fault)
+			case c.collect == "collect":
+				fault = fault.or(o.fault)
+				results.kids = append(results.kids, object(o.fault, []string{"error"}, object(o.fault, []string{"message"}, text("message", o.fault))))
+			default:
+				return outcome{fault: o.fault}
+			}
+		}
+		results.at = results.at.or(fault)
+		return outcome{value: results, why: reasons, fault: fault}
+	case "reduce":
+		result := params.member("initial")
+		var reasons atoms
+		for _, item := range items.kids {
+			o := d.document(c.delegate, initial(object(one(ofPlan), []string{"item", "result"}, item, result)), why)
+			if o.value == nil {
+				return o
+			}
+			result, reasons = o.value, reasons.or(o.why)
+		}
+		return outcome{value: result, why: reasons}
+	case "repeat":
+		input := asInput(params.member("initial"))
+		var o outcome
+		for range 2 {
+			next := o.why
+			if o = d.document(c.delegate, initial(input), why); o.value == nil {
+				return o
+			}
+			o.why = o.why.or(next)
+			w := write{method: "assign", value: asInput(o.value)}
+			input, _ = w.apply(asInput(params.member("initial")), nil)
+		}
+		return o
+	}
+	return d.document(c.delegate, initial(params), why)
 }

@@ -1,57 +1,123 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/plc-lang/plc/compile"
-	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// rules holds what the policy says about a target.
-type rules struct {
-	gives label.Label
-	parts []label.Path
-	takes map[string]label.Bound
-	drops bool
+// toolRules holds what a policy says about a target: all entries that match it hold.
+type toolRules struct {
+	name  string // of the tool
+	gives *tree
+	// endorses and declassifies are the names under which results carry nothing of the trust, or of
+	// the secrecy, of the params.
+	endorses, declassifies string
+	leaves                 bool // others than the tool may see the params
+	entries                []*label.Tool
+	lists                  []*list // that the tool gives
 }
 
-// rulesOf returns what the policy says of a target by any of its names: all that matches holds.
-func (a *analysis) rulesOf(t *compile.Target) *rules {
-	if r, ok := a.rules[t]; ok {
-		return r
+// rulesOf returns what the policy says of a target, by any of its names.
+func (a *analysis) rulesOf(t *compile.Target) *toolRules {
+	r, ok := a.rules[t]
+	if !ok {
+		r = a.policy.rulesFor(t)
+		a.rules[t] = r
 	}
-	names := namesOf(t)
-	r := &rules{takes: map[string]label.Bound{}}
-	said := false
-	for i := range a.policy.Tools {
-		entry := &a.policy.Tools[i]
-		if !matches(entry.Pattern, names) {
-			continue
-		}
-		if entry.Gives != nil && !said {
-			r.gives, said = *entry.Gives, true
-		} else if entry.Gives != nil {
-			r.gives = r.gives.Join(*entry.Gives)
-		}
-		r.parts = append(r.parts, entry.Parts...)
-		r.drops = r.drops || entry.Drops
-		for name, b := range entry.Takes {
-			r.takes[name] = r.takes[name].Meet(b)
-		}
-	}
-	if !said {
-		r.gives = a.policy.OfUnknown()
-		if givesNothing(t) {
-			r.gives = a.policy.Best()
-		}
-	}
-	if _, ok := r.takes["*"]; !ok && reachesOut(t) {
-		r.takes["*"] = label.Bound{HasSecrecy: true}
-	}
-	a.rules[t] = r
 	return r
 }
 
+func (p *Policy) rulesFor(t *compile.Target) *toolRules {
+	names := namesOf(t)
+	r := &toolRules{name: t.Tool.Definition.Name, leaves: reachesOut(t)}
+	for i := range p.said.Tools {
+		entry := &p.said.Tools[i]
+		if !selects(entry.Selector, names, t.Effects) {
+			continue
+		}
+		r.entries = append(r.entries, entry)
+		r.give(p, entry)
+		if entry.Endorses != "" {
+			r.endorses = entry.Endorses
+		}
+		if entry.Declassifies != "" {
+			r.declassifies = entry.Declassifies
+		}
+	}
+	for _, entry := range r.entries { // what leaves by one entry, leaves
+		if entry.Leaves != nil {
+			r.leaves = *entry.Leaves
+		}
+	}
+	r.leaves = r.leaves || slices.ContainsFunc(r.entries, func(e *label.Tool) bool { return e.Leaves != nil && *e.Leaves })
+	if r.gives == nil {
+		r.gives = &tree{own: p.givesOf(t)}
+	}
+	if !isItself(t) { // what a policy says in favour of a tool is not said of what runs in its place
+		r.endorses, r.declassifies = "", ""
+		r.gives = r.gives.either(p, &tree{own: p.givesOf(t)})
+	}
+	for _, l := range p.lists {
+		if !l.ofInput && selects(l.tool, names, t.Effects) {
+			r.lists = append(r.lists, l)
+		}
+	}
+	return r
+}
+
+// give adds what an entry says of results.
+func (r *toolRules) give(p *Policy, entry *label.Tool) {
+	if entry.Gives == nil {
+		return
+	}
+	t := &tree{own: p.lab(*entry.Gives)}
+	parts := slices.Clone(entry.Parts)
+	slices.SortStableFunc(parts, func(a, b label.Path) int { return len(a.Names) - len(b.Names) })
+	set := map[*tree]bool{}
+	for _, part := range parts {
+		t.put(p, part.Names, p.lab(part.Label), set)
+	}
+	if r.gives == nil {
+		r.gives = t
+	} else {
+		r.gives = r.gives.either(p, t)
+	}
+}
+
+// givesOf returns the label of the results of a target of which the policy says nothing.
+func (p *Policy) givesOf(t *compile.Target) lab {
+	switch {
+	case t.Driver == "latent": // a model makes it, of what it is given
+		return p.plan
+	case givesNothing(t):
+		return p.best
+	}
+	l := p.lab(p.said.OfUnknown())
+	if hint, ok := annotated(t); ok && p.said.Default == nil {
+		return p.lab(p.hinted(hint))
+	}
+	return l
+}
+
+// isItself reports whether a target is what its tool is declared to be: no document, and no
+// activity that the plan picked.
+func isItself(t *compile.Target) bool { return !t.Picked && t.Delegate == nil }
+
+// givesNothing reports whether a result holds nothing but what the params hold.
+func givesNothing(t *compile.Target) bool {
+	return t.Effects.Pure == tool.Yes || t.Driver == tool.BuiltIn || t.Driver == "delegate"
+}
+
+// reachesOut reports whether others than the tool may see its params, by its effects.
+func reachesOut(t *compile.Target) bool {
+	return t.Effects.OpenWorld != tool.No && !givesNothing(t)
+}
+
+// namesOf returns all names of a target.
 func namesOf(t *compile.Target) []string {
 	names := []string{t.Tool.Definition.Name}
 	for _, o := range t.Owners {
@@ -66,74 +132,68 @@ func namesOf(t *compile.Target) []string {
 	return names
 }
 
-func matches(pattern string, names []string) bool {
-	for _, name := range names {
-		if tool.Matches(pattern, name) {
-			return true
+// wants returns what a param has to be, by each entry.
+func (r *toolRules) wants(p *label.Policy, param string) (all []*label.Want) {
+	bounded := false
+	for _, entry := range r.entries {
+		w := wantOf(entry, param)
+		if w == nil {
+			continue
+		}
+		all = append(all, w)
+		bounded = bounded || w.HasSecrecy
+	}
+	if r.leaves && !bounded && p.Labels {
+		public, _ := p.Secrecy.Level("public")
+		all = append(all, &label.Want{Param: param, Bound: label.Bound{HasSecrecy: true, Secrecy: public}})
+	}
+	return all
+}
+
+// wantOf returns what an entry wants of a param; nil is nothing.
+func wantOf(entry *label.Tool, param string) (rest *label.Want) {
+	for i := range entry.Takes {
+		switch w := &entry.Takes[i]; w.Param {
+		case param:
+			return w
+		case "*":
+			rest = w
 		}
 	}
-	return false
+	return rest
 }
 
-// givesNothing reports whether a result holds nothing but what the params hold.
-func givesNothing(t *compile.Target) bool {
-	return t.Effects.Pure == tool.Yes || t.Driver == tool.BuiltIn || t.Driver == "delegate"
+// result returns how bad what a target gives is, when its params are so.
+func (a *analysis) result(r *toolRules, s step, carried *mark) *val {
+	v := a.marked(r.gives, r.name, s)
+	return a.carrying(v, a.dropped(r, carried))
 }
 
-// reachesOut reports whether others than the tool may see its params.
-func reachesOut(t *compile.Target) bool {
-	return t.Effects.OpenWorld != tool.No && !givesNothing(t)
-}
-
-// bound returns what a param must be.
-func (r *rules) bound(param string) (label.Bound, bool) {
-	b, ok := r.takes[param]
-	if !ok {
-		b, ok = r.takes["*"]
+// dropped returns what results carry of the params.
+func (a *analysis) dropped(r *toolRules, m *mark) *mark {
+	if m == nil || r.endorses == "" && r.declassifies == "" {
+		return m
 	}
-	return b, ok
-}
-
-// labelAt returns the label at a path: that of the longest path above it which has one, or else the
-// one of the whole, joined with those of all paths below it.
-func labelAt(whole label.Label, paths []label.Path, at []string) label.Label {
-	l, longest := whole, 0
-	for _, p := range paths {
-		switch n := len(p.Names); {
-		case n > len(at) || n < longest || !prefix(p.Names, at):
-		case n == longest:
-			l = l.Join(p.Label)
-		default:
-			l, longest = p.Label, n
+	after := func(l lab) lab {
+		if r.endorses != "" {
+			l.trust = a.policy.best.trust
 		}
-	}
-	for _, p := range paths {
-		if len(p.Names) > len(at) && prefix(at, p.Names) {
-			l = l.Join(p.Label)
+		if r.declassifies != "" {
+			l.secrecy, l.cats = a.policy.best.secrecy, nil
 		}
+		return l
 	}
-	return l
+	n := &mark{lab: after(m.lab), step: m.step, before: m.before}
+	m.from.all(func(i int) {
+		src := a.sources.list[i]
+		n.from = n.from.union(a.derived(src, r, after(src.lab)))
+	})
+	return n
 }
 
-func prefix(p, path []string) bool {
-	for i, name := range p {
-		if path[i] != name {
-			return false
-		}
+func meant(name string, names []string) string {
+	if best, ok := spell.Nearest(name, slices.Values(names)); ok {
+		return "; did you mean \"" + best + "\"?"
 	}
-	return true
-}
-
-// members returns the names of members on a path, leaving out elements of lists. It ends where a
-// name may be either.
-func members(p state.Path) (names []string, exact bool) {
-	for _, s := range p {
-		switch s.Kind {
-		case state.Name:
-			names = append(names, s.Name)
-		case state.Either:
-			return names, false
-		}
-	}
-	return names, true
+	return ""
 }

@@ -23,7 +23,8 @@ flow:
     pay: {takes: {iban: {trust: user}}}
 `)))
 	catalogue, _, more := file.Catalogue(tools)
-	if err := append(found, more...).Err(); err != nil {
+	policies, faults := policiesOf(catalogue, []*file.File{tools})
+	if err := append(append(found, more...), faults...).Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -45,7 +46,7 @@ flow:
 			if err := found.Err(); err != nil {
 				t.Fatal(err)
 			}
-			r, _ := flow.Check(prog, tools.Flow)
+			r, _ := flow.Check(prog, policies[0], nil)
 			if got := r.Sinks[0].Verdict(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

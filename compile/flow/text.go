@@ -4,64 +4,65 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// Verdict says whether a flow is allowed.
-type Verdict string
-
-// The verdicts.
-const (
-	Allowed   Verdict = "allowed"
-	Decided   Verdict = "decided" // the value is allowed, but not what decides about it
-	Forbidden Verdict = "forbidden"
-)
-
-// Verdict returns whether the policy allows a sink.
-func (s *Sink) Verdict() Verdict {
-	switch {
-	case !s.Bound.AdmitsTrust(s.Label) || !s.Bound.AdmitsSecrecy(s.Label):
-		return Forbidden
-	case !s.Bound.AdmitsTrust(s.Decides) || !s.Bound.AdmitsSecrecy(s.Decides):
-		return Decided
-	}
-	return Allowed
-}
-
-// Name returns what the sink is called in a list.
-func (s *Sink) Name() string {
-	switch {
-	case s.Call == nil:
-		return "output"
-	case s.Param == "*":
-		return fmt.Sprintf("%q, other params", s.Call.ID)
-	}
-	return fmt.Sprintf("%q, param %q", s.Call.ID, s.Param)
-}
-
-// Text writes a report for people: each sink with what it may be given and what it wants, and for
-// those that are not allowed the way.
+// Text writes a report for people: each sink with what it may be given and from where, what the
+// policy wants, and for what is not allowed the way; then what tools endorse and declassify, and
+// the rules.
 func (r *Report) Text(w io.Writer) error {
 	var b display.Builder
-	if len(r.Sinks) == 0 {
-		b.Line("the policy has no bound for a param of this plan")
+	switch {
+	case r.Policy.said.Labels && len(r.Sinks) == 0:
+		b.Line("%s has no bound for a param of this plan", r.Policy.Name())
+	case r.Policy.said.Name != "":
+		b.Line("by %s:", r.Policy.Name())
 	}
 	for _, s := range r.Sinks {
 		b.Line("%s: %s", s.Name(), s.Verdict())
-		b.Line("  may be %s; the policy wants %s", r.Policy.Words(s.Worst()), r.Policy.BoundWords(s.Bound))
+		b.Line("  may be %s; the policy wants %s", r.Policy.said.Words(s.Worst()), s.Bounds())
+		if from := s.from(); from != "" {
+			b.Line("  from %s", from)
+		}
 		for _, way := range s.ways() {
 			for _, step := range way {
 				b.Line("    %s %s", place(step.Loc), step.Message)
 			}
 		}
 	}
-	for _, d := range r.Drops {
-		b.Line("by the policy, what %q gives does not carry the labels of its params", d.Tool)
+	for _, u := range r.Uses {
+		b.Line("%s", u.Words())
+	}
+	for _, d := range r.Duties {
+		b.Line("%s: %s", d.Rule.Text, d.Verdict)
+		b.Line("  %s", d.Words())
 	}
 	return display.Fprint(w, b.Text())
+}
+
+// Bounds returns what the policy wants of the sink in words.
+func (s *Sink) Bounds() string {
+	var all []string
+	for _, w := range s.Wants {
+		if !w.Bound.IsZero() {
+			all = append(all, s.policy.said.BoundWords(w.Bound))
+		}
+		if w.In != nil {
+			all = append(all, "an element of "+w.In.Text)
+		}
+		if w.Or != nil {
+			all = append(all, "or this: "+w.Or.Text)
+		}
+	}
+	if len(all) == 0 {
+		return "anything"
+	}
+	return strings.Join(slices.Compact(all), ", ")
 }
 
 // Worst returns the label that the verdict is about: that of the value or, when only what decides
@@ -73,20 +74,76 @@ func (s *Sink) Worst() label.Label {
 	return s.Label
 }
 
+// from returns where the value may come from, in words.
+func (s *Sink) from() string {
+	sources := s.Sources
+	if s.Verdict() == Decided {
+		sources = s.Deciding
+	}
+	var all []string
+	for i, src := range sources {
+		if i == maxShown {
+			all = append(all, fmt.Sprintf("%d others", len(sources)-i))
+			break
+		}
+		all = append(all, src.Words(s.policy.said))
+	}
+	return strings.Join(all, "; ")
+}
+
+// maxShown is the maximum number of sources of a sink that are shown to people.
+const maxShown = 10
+
+// Words returns the source with its label.
+func (src *Source) Words(p *label.Policy) string {
+	as := ""
+	if src.As != "" {
+		as = fmt.Sprintf(", as %q", src.As)
+	}
+	return fmt.Sprintf("%s (%s%s)", src.Name, p.Words(src.Label), as)
+}
+
+// Words says what the tool endorses or declassifies.
+func (u *Use) Words() string {
+	var all []string
+	if u.Endorses != "" {
+		all = append(all, fmt.Sprintf("endorses what it is given, as %q", u.Endorses))
+	}
+	if u.Declassifies != "" {
+		all = append(all, fmt.Sprintf("declassifies what it is given, as %q", u.Declassifies))
+	}
+	return fmt.Sprintf("%q %s", u.Tool, strings.Join(all, " and "))
+}
+
+// Words says which calls the rule is about and when it is checked.
+func (d *Duty) Words() string {
+	var ids []string
+	for i, c := range d.Calls {
+		if i == maxShown {
+			ids = append(ids, fmt.Sprintf("%d others", len(d.Calls)-i))
+			break
+		}
+		ids = append(ids, fmt.Sprintf("%q", c.ID))
+	}
+	calls := strings.Join(ids, ", ")
+	switch d.Verdict {
+	case Allowed:
+		return "holds whatever happens, for " + calls
+	case Depends:
+		return fmt.Sprintf("checked before %s; a violation: %s", calls, consequence(d.Rule.Violation))
+	}
+	return "does not hold for " + calls
+}
+
+// consequence says what becomes of a call that breaks a rule.
+func consequence(v label.Violation) string {
+	return [...]string{label.Reject: "the call fails", label.Approve: "a person has to approve the call", label.Warn: "a warning"}[v]
+}
+
 // ways returns the ways of what is not allowed.
 func (s *Sink) ways() (all [][]diag.Related) {
-	m, l := s.value, s.Worst()
-	switch s.Verdict() {
-	case Allowed:
-		return nil
-	case Decided:
-		m = s.decides
-	}
-	if !s.Bound.AdmitsTrust(l) {
-		all = append(all, m.distrusted.related())
-	}
-	if !s.Bound.AdmitsSecrecy(l) {
-		all = append(all, m.leak(s.Bound).related())
+	for _, f := range s.policy.faults(s) {
+		all = append(all, related(f.way))
 	}
 	return all
 }
@@ -99,50 +156,115 @@ func place(l diag.Loc) string {
 	return fmt.Sprintf("%s:%d:%d", l.File.Name, at.Line, at.Column)
 }
 
+// Flows returns what the report lets through, a line for each sink and source, rule and name under
+// which something is endorsed or declassified: what an approval of the plan is of. It is sorted.
+func (r *Report) Flows() []string {
+	all := []string{}
+	for _, s := range r.Sinks {
+		for _, src := range s.Sources {
+			all = append(all, fmt.Sprintf("%s -> %s: %s", src.Words(s.policy.said), s.Name(), s.Verdict()))
+		}
+	}
+	for _, u := range r.Uses {
+		all = append(all, u.Words())
+	}
+	for _, d := range r.Duties {
+		all = append(all, fmt.Sprintf("%s: %s", d.Rule.Text, d.Verdict))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// labelJSON is a label for programs.
+type labelJSON struct {
+	Trust      string   `json:"trust"`
+	Secrecy    string   `json:"secrecy"`
+	Categories []string `json:"categories,omitempty"`
+}
+
+type stepJSON struct {
+	Place string `json:"place,omitempty"`
+	Text  string `json:"text"`
+}
+
+type sourceJSON struct {
+	Name  string    `json:"name"`
+	As    string    `json:"as,omitempty"`
+	Label labelJSON `json:"label"`
+}
+
+type sinkJSON struct {
+	Call     string       `json:"call,omitempty"`
+	Tool     string       `json:"tool,omitempty"`
+	Fallback bool         `json:"fallback,omitempty"`
+	Param    string       `json:"param"`
+	Verdict  Verdict      `json:"verdict"`
+	Label    labelJSON    `json:"label"`
+	Decides  labelJSON    `json:"decides"`
+	Wants    string       `json:"wants"`
+	Sources  []sourceJSON `json:"sources,omitempty"`
+	Deciding []sourceJSON `json:"deciding,omitempty"`
+	Ways     [][]stepJSON `json:"ways,omitempty"`
+}
+
+type useJSON struct {
+	Tool         string `json:"tool"`
+	Endorses     string `json:"endorses,omitempty"`
+	Declassifies string `json:"declassifies,omitempty"`
+}
+
+type dutyJSON struct {
+	Rule      string   `json:"rule"`
+	Verdict   Verdict  `json:"verdict"`
+	Violation string   `json:"violation"`
+	Calls     []string `json:"calls"`
+}
+
 // MarshalJSON writes the report for programs.
 func (r *Report) MarshalJSON() ([]byte, error) {
-	type labels struct {
-		Trust      string   `json:"trust"`
-		Secrecy    string   `json:"secrecy"`
-		Categories []string `json:"categories,omitempty"`
-	}
-	type step struct {
-		Place string `json:"place,omitempty"`
-		Text  string `json:"text"`
-	}
-	type sink struct {
-		Call    string   `json:"call,omitempty"`
-		Tool    string   `json:"tool,omitempty"`
-		Param   string   `json:"param"`
-		Verdict Verdict  `json:"verdict"`
-		Label   labels   `json:"label"`
-		Decides labels   `json:"decides"`
-		Wants   string   `json:"wants"`
-		Ways    [][]step `json:"ways,omitempty"`
-	}
-	of := func(l label.Label) labels {
-		return labels{r.Policy.Trust[l.Trust], r.Policy.Secrecy[l.Secrecy], l.Categories}
-	}
 	all := struct {
-		Sinks []sink   `json:"sinks"`
-		Drops []string `json:"drops,omitempty"`
-	}{Sinks: []sink{}}
+		Policy string     `json:"policy,omitempty"`
+		Sinks  []sinkJSON `json:"sinks"`
+		Uses   []useJSON  `json:"uses,omitempty"`
+		Rules  []dutyJSON `json:"rules,omitempty"`
+	}{Policy: r.Policy.said.Name, Sinks: []sinkJSON{}}
 	for _, s := range r.Sinks {
-		x := sink{Tool: s.Tool, Param: s.Param, Verdict: s.Verdict(), Label: of(s.Label), Decides: of(s.Decides), Wants: r.Policy.BoundWords(s.Bound)}
-		if s.Call != nil {
-			x.Call = s.Call.ID
-		}
-		for _, way := range s.ways() {
-			steps := []step{}
-			for _, r := range way {
-				steps = append(steps, step{place(r.Loc), r.Message})
-			}
-			x.Ways = append(x.Ways, steps)
-		}
-		all.Sinks = append(all.Sinks, x)
+		all.Sinks = append(all.Sinks, s.json())
 	}
-	for _, d := range r.Drops {
-		all.Drops = append(all.Drops, d.Tool)
+	for _, u := range r.Uses {
+		all.Uses = append(all.Uses, useJSON{u.Tool, u.Endorses, u.Declassifies})
+	}
+	for _, d := range r.Duties {
+		x := dutyJSON{Rule: d.Rule.Text, Verdict: d.Verdict, Violation: d.Rule.Violation.String(), Calls: []string{}}
+		for _, c := range d.Calls {
+			x.Calls = append(x.Calls, c.ID)
+		}
+		all.Rules = append(all.Rules, x)
 	}
 	return json.Marshal(all)
+}
+
+func (s *Sink) json() sinkJSON {
+	p := s.policy.said
+	of := func(l label.Label) labelJSON {
+		return labelJSON{p.Trust.Name(l.Trust), p.Secrecy.Name(l.Secrecy), l.Categories}
+	}
+	sources := func(list []*Source) (all []sourceJSON) {
+		for _, src := range list {
+			all = append(all, sourceJSON{src.Name, src.As, of(src.Label)})
+		}
+		return all
+	}
+	x := sinkJSON{
+		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Param: s.Param, Verdict: s.Verdict(), Label: of(s.Label), Decides: of(s.Decides),
+		Wants: s.Bounds(), Sources: sources(s.Sources), Deciding: sources(s.Deciding),
+	}
+	for _, way := range s.ways() {
+		steps := []stepJSON{}
+		for _, r := range way {
+			steps = append(steps, stepJSON{place(r.Loc), r.Message})
+		}
+		x.Ways = append(x.Ways, steps)
+	}
+	return x
 }

@@ -28,8 +28,8 @@ type Forecast struct {
 	// assumed path fail; nil of any other. MoreFailing counts the calls that are left out.
 	Failing     []Failing `json:"failing,omitempty"`
 	MoreFailing int       `json:"moreFailing,omitempty"`
-	// Flows says where information goes, by a policy on it; nil without one.
-	Flows *flow.Report `json:"flows,omitempty"`
+	// Flows says where information goes, by each policy on that.
+	Flows []*flow.Report `json:"flows,omitempty"`
 }
 
 // Assumed counts what happens on the assumed path.

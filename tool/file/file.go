@@ -12,7 +12,6 @@ import (
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/guard"
-	"github.com/plc-lang/plc/tool/label"
 )
 
 // File is a tool file. What could not be read is missing from it.
@@ -22,8 +21,7 @@ type File struct {
 	Activities []Activity         // in order
 	Limits     map[string]tool.Limits
 	Policy     Policy
-	Flow       *label.Policy // on the flow of information; nil when there is none
-	Secrets    *Secrets      // for the caller to grant; nil is none
+	Secrets    *Secrets // for the caller to grant; nil is none
 	// ReadFile reads the documents that the file names (openapi), for the caller to grant; nil
 	// reads none.
 	ReadFile func(path string) ([]byte, error)
@@ -38,8 +36,9 @@ type File struct {
 	literals map[diag.Span]string // secrets that are written out
 	models   []Model              // the same as Models, read; in order
 	limits   []value              // where the limits stand
-	permits  []value              // the names of tools in policy and flow
-	flowAt   diag.Span            // where flow stands
+	permits  []value              // the names of tools in policy
+	flow     value                // the section on the flow of information; nothing if its Node is nil
+	labels   []labelled           // what definitions say of it
 	services []*service
 	builtins []value                // the built-in tools that are granted, by name
 	later    map[string]*tool.Later // the definitions that are read when they are used, by tool
@@ -85,7 +84,7 @@ func Read(src *diag.File) (*File, diag.List) {
 		"activities": func(v value) { r.each(v, func(v value) { r.activity(v, f) }) },
 		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
 		"policy":     func(v value) { r.policy(v, f) },
-		"flow":       func(v value) { r.flow(v, f) },
+		"flow":       func(v value) { f.flow = v },
 		"openapi":    func(v value) { r.services(v, f) },
 		"models":     func(v value) { r.models(v, f) },
 		"mcpServers": func(v value) { r.servers(v, f, true) },
@@ -181,6 +180,9 @@ func (r *reader) tool(v value, name string, f *File) {
 	}
 	if def == nil {
 		return
+	}
+	if e, ok := v.Get("labels"); ok && v.Kind == texttree.Object {
+		f.labels = append(f.labels, labelled{def.Name, v.below(e)})
 	}
 	for _, other := range f.Tools {
 		if other.Name == def.Name {

@@ -1,144 +1,461 @@
 package file
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
-	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// flow reads the policy on the flow of information. What labels are made of is read first,
-// wherever it stands.
-func (r *reader) flow(v value, f *File) {
-	p := label.New()
-	f.Flow, f.flowAt = p, v.key
-	parts := map[string]value{}
-	keep := func(v value) { parts[v.name()] = v }
-	r.members(v, map[string]set{
-		"trust": keep, "secrecy": keep, "categories": keep, "plan": keep, "default": keep,
-		"given": keep, "tools": keep, "output": keep, "strict": keep, "violation": keep,
-	})
-	in := func(name string, read set) {
-		if v, ok := parts[name]; ok {
-			read(v)
-		}
-	}
-	in("trust", r.levels(&p.Trust))
-	in("secrecy", r.levels(&p.Secrecy))
-	in("categories", r.names(&p.Categories))
-	slices.Sort(p.Categories)
-	ofPlan, ofUnknown := p.OfPlan(), p.OfUnknown()
-	in("plan", func(v value) { ofPlan = r.label(p, v, ofPlan); p.Plan = &ofPlan })
-	in("default", func(v value) { ofUnknown = r.label(p, v, ofUnknown); p.Default = &ofUnknown })
-	in("given", func(v value) { p.Given = r.paths(p, v) })
-	in("tools", func(v value) {
-		r.each(v, func(v value) {
-			p.Tools = append(p.Tools, r.flowTool(p, v))
-			f.permits = append(f.permits, v)
-		})
-	})
-	in("output", func(v value) { p.Output = r.bound(p, v) })
-	in("strict", r.flag(&p.Strict))
-	in("violation", func(v value) {
-		violation := "error"
-		r.oneOf(&violation, "error", "warning")(v)
-		p.Warn = violation == "warning"
-	})
+// A PolicyFile is a file with a policy on the flow of information: what the section flow of a tool
+// file has.
+type PolicyFile struct {
+	Source *diag.File
+	root   value
+	faulty bool // it could not be read
 }
 
-// names reads a list of names, each once.
-func (r *reader) names(dst *[]string) set {
-	return func(v value) {
-		var all []string
-		r.texts(&all)(v)
-		for i, name := range all {
-			if strings.TrimSpace(name) == "" {
-				r.errorf(v, "a name in %s is empty", v.what())
-				return
-			}
-			if slices.Contains(all[:i], name) {
-				r.errorf(v, "%s has %q twice", v.what(), name)
-				return
-			}
+// ReadPolicy reads the text of a policy. Flow says what is wrong with its members.
+func ReadPolicy(src *diag.File) (*PolicyFile, diag.List) {
+	f := &PolicyFile{Source: src, faulty: true}
+	r := &reader{file: src}
+	root, err := parse(src)
+	if err != nil {
+		r.malformed(err)
+		return f, r.findings
+	}
+	f.root = value{Node: root}
+	if root.Kind != texttree.Object {
+		r.errorf(f.root, "a policy is an object, not %s", root.Kind)
+		return f, r.findings
+	}
+	f.faulty = false
+	return f, nil
+}
+
+// Flow returns the policies on the flow of information: first what all tool files say together, if
+// they say anything, then that of each policy file, which knows what the tool files say. A plan has
+// to be allowed by each of them, so that another file can only take away.
+func Flow(files []*File, own ...*PolicyFile) (policies []*label.Policy, findings diag.List) {
+	var sections []*section
+	for _, f := range files {
+		if s := f.section(); s != nil {
+			sections = append(sections, s)
 		}
-		*dst = all
+	}
+	base, faults := readPolicy(label.New(), sections)
+	findings = append(findings, faults...)
+	if len(sections) > 0 {
+		policies = append(policies, base)
+	}
+	for _, f := range own {
+		if f.faulty {
+			continue
+		}
+		s := &section{reader: &reader{file: f.Source}, flow: f.root}
+		p, faults := readPolicy(base, []*section{s})
+		p.Name = f.Source.Name
+		policies, findings = append(policies, p), append(findings, faults...)
+	}
+	findings.Sort()
+	return policies, findings
+}
+
+// section holds what one file says of the flow of information.
+type section struct {
+	*reader
+	flow   value // the section; nothing if its Node is nil
+	labels []labelled
+}
+
+// labelled holds what the definition of a tool says of the flow of information.
+type labelled struct {
+	tool string
+	value
+}
+
+// section returns what a tool file says of the flow of information; nil is nothing.
+func (f *File) section() *section {
+	if f.flow.Node == nil && f.labels == nil {
+		return nil
+	}
+	return &section{reader: &reader{file: f.Source}, flow: f.flow, labels: f.labels}
+}
+
+// raw returns all that the section says, as JSON.
+func (s *section) raw() json.RawMessage {
+	out := []byte(`{"flow":`)
+	if s.flow.Node == nil {
+		out = append(out, "null"...)
+	} else {
+		out = append(out, s.flow.JSON()...)
+	}
+	for _, v := range s.labels {
+		out = append(append(append(out, ','), jsonscan.Quote("labels of "+v.tool)...), ':')
+		out = append(out, v.JSON()...)
+	}
+	return append(out, '}')
+}
+
+// policyReader reads the policy of sections.
+type policyReader struct {
+	policy   *label.Policy // that is being made
+	base     *label.Policy // what it extends
+	sections []*section
+	known    []string  // the categories that files declare
+	named    []string  // the categories that labels have
+	places   []located // the names of levels and categories
+}
+
+// located is a name of a level or a category, and where it stands.
+type located struct {
+	kind, name string
+	loc        diag.Loc
+}
+
+// readPolicy returns the policy of sections together, which extends another one.
+func readPolicy(base *label.Policy, sections []*section) (*label.Policy, diag.List) {
+	p := &policyReader{policy: &label.Policy{Trust: base.Trust, Secrecy: base.Secrecy}, base: base, sections: sections}
+	p.policy.Trust = p.order("trust", base.Trust)
+	p.policy.Secrecy = p.order("secrecy", base.Secrecy)
+	p.categories()
+	p.lookAlikes()
+	x := p.policy
+	p.each("default", func(s *section, v value) { x.Default = p.joined(x.Default, p.label(s, v, p.anything())) })
+	p.each("plan", func(s *section, v value) { x.Plan = p.joined(x.Plan, p.label(s, v, x.OfPlan())) })
+	for _, s := range sections {
+		for _, v := range s.labels {
+			p.policy.Labels = true
+			p.tool(s, v.value, v.tool, label.Reject)
+		}
+		if s.flow.Node != nil {
+			p.section(s)
+		}
+	}
+	slices.Sort(p.named)
+	p.policy.Worst = slices.Compact(p.named)
+	joined := base.Joined(p.policy)
+	raw := []json.RawMessage{}
+	if base.Raw != nil {
+		raw = append(raw, base.Raw)
+	}
+	for _, s := range sections {
+		raw = append(raw, s.raw())
+	}
+	joined.Raw, _ = json.Marshal(raw) // they are JSON
+	var findings diag.List
+	for _, s := range sections {
+		findings = append(findings, s.findings...)
+	}
+	return joined, findings
+}
+
+// each calls read with a member of each section that has it.
+func (p *policyReader) each(name string, read func(*section, value)) {
+	for _, s := range p.sections {
+		if s.flow.Node == nil || s.flow.Kind != texttree.Object {
+			continue
+		}
+		if e, ok := s.flow.Get(name); ok {
+			read(s, s.flow.below(e))
+		}
 	}
 }
 
-// levels reads the names of levels. There are at least two, or they would tell nothing apart.
-func (r *reader) levels(dst *[]string) set {
-	return func(v value) {
-		var all []string
-		r.names(&all)(v)
+// order returns an order with the levels that sections add.
+func (p *policyReader) order(kind string, base *label.Order) *label.Order {
+	var chains [][]string
+	var places []located
+	p.each(kind, func(s *section, v value) {
+		for _, chain := range s.chains(v) {
+			chains = append(chains, chain)
+			for _, name := range chain {
+				places = append(places, located{kind, name, s.loc(v.Span)})
+			}
+		}
+	})
+	p.places = append(p.places, places...)
+	for _, name := range base.Names() {
+		p.places = append(p.places, located{kind: kind, name: name})
+	}
+	extended, err := base.Extend(chains...)
+	var fault *label.OrderError
+	if errors.As(err, &fault) {
+		p.fault(places, fault)
+		return base
+	}
+	return extended
+}
+
+// fault reports levels that are no lattice: where the last file says so, with what the others say.
+func (p *policyReader) fault(places []located, err *label.OrderError) {
+	var at []diag.Loc
+	for _, l := range places {
+		if slices.Contains(err.Levels, l.name) && !slices.Contains(at, l.loc) {
+			at = append(at, l.loc)
+		}
+	}
+	if len(at) == 0 { // all that is said is only together wrong
+		at = append(at, places[len(places)-1].loc)
+	}
+	last := at[len(at)-1]
+	f := diag.Finding{Code: diag.BadPolicy, Severity: diag.Error, Loc: last, Message: err.Message}
+	for _, l := range at[:len(at)-1] {
+		f.Related = append(f.Related, diag.Related{Loc: l, Message: "more is said here"})
+	}
+	p.report(last, f)
+}
+
+// report adds a finding to those of the file that it is about.
+func (p *policyReader) report(at diag.Loc, f diag.Finding) {
+	for _, s := range p.sections {
+		if s.reader.file == at.File {
+			s.findings = append(s.findings, f)
+			return
+		}
+	}
+}
+
+// chains reads "untrusted < partner < user", or a list of such texts.
+func (s *section) chains(v value) (all [][]string) {
+	if v.Kind == texttree.Array {
+		for _, e := range v.Entries {
+			all = append(all, s.chains(v.below(e))...)
+		}
+		return all
+	}
+	if !s.is(v, texttree.String) {
+		return nil
+	}
+	var chain []string
+	for name := range strings.SplitSeq(v.Str, "<") {
+		name = strings.TrimSpace(name)
+		if !s.plain(v, name) {
+			return nil
+		}
+		chain = append(chain, name)
+	}
+	if len(chain) < 2 {
+		s.errorf(v, "%s says which level is below which, as in \"untrusted < partner < user\"; %q says nothing", v.what(), v.Str)
+		return nil
+	}
+	return [][]string{chain}
+}
+
+// plain reports whether a text may be a name of a level or a category, and a finding if not.
+func (s *section) plain(v value, name string) bool {
+	switch odd := strings.IndexFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
+	}); {
+	case name == "":
+		s.errorf(v, "a name in %s is empty", v.what())
+	case odd >= 0:
+		s.errorf(v, "%q in %s is no name: names are letters, digits and - _ . : /", name, v.what())
+	case spell.MixesScripts(name):
+		s.report(diag.BadPolicy, diag.Error, v.Span, v.pointer, "%q has letters of several scripts, which look alike", name)
+	default:
+		return true
+	}
+	return false
+}
+
+// maxCategories is the maximum number of categories that a policy may have.
+const maxCategories = 10_000
+
+// categories reads the names that labels may have.
+func (p *policyReader) categories() {
+	p.known = slices.Clone(p.base.Categories)
+	p.each("categories", func(s *section, v value) {
+		if !s.is(v, texttree.Array) {
+			return
+		}
+		for _, e := range v.Entries {
+			e := v.below(e)
+			if !s.is(e, texttree.String) || !s.plain(e, strings.TrimSuffix(e.Str, "*")) {
+				continue
+			}
+			p.known = append(p.known, e.Str)
+			p.places = append(p.places, located{"categories", e.Str, s.loc(e.Span)})
+		}
+		if len(p.known) > maxCategories {
+			s.errorf(v, "there are %d categories, more than %d", len(p.known), maxCategories)
+			p.known = p.known[:maxCategories]
+		}
+	})
+	slices.Sort(p.known)
+	p.known = slices.Compact(p.known)
+	p.policy.Categories = p.known
+}
+
+// lookAlikes reports different names that people can't tell apart.
+func (p *policyReader) lookAlikes() {
+	seen := map[string]located{}
+	for _, l := range slices.Backward(p.places) { // those that are always there come last
+		key := l.kind + " " + spell.Look(l.name)
+		other, ok := seen[key]
 		switch {
-		case len(all) > maxLevels:
-			r.errorf(v, "%s has %d levels, more than %d", v.what(), len(all), maxLevels)
-		case len(all) > 1:
-			*dst = all
-		case v.Kind == texttree.Array && len(v.Entries) < 2:
-			r.errorf(v, "%s has at least two levels", v.what())
+		case !ok:
+			seen[key] = l
+		case other.name != l.name:
+			if l.loc.IsZero() {
+				l, other = other, l
+			}
+			f := diag.Finding{
+				Code: diag.BadPolicy, Severity: diag.Error, Loc: l.loc,
+				Message: fmt.Sprintf("%s and %s are different names that look the same", spelled(l.name), spelled(other.name)),
+			}
+			if !other.loc.IsZero() {
+				f.Related = append(f.Related, diag.Related{Loc: other.loc, Message: "the other one is here"})
+			}
+			p.report(l.loc, f)
 		}
 	}
 }
 
-const maxLevels = 100
+// spelled returns a name in quotes, and which of its letters are beyond ASCII.
+func spelled(name string) string {
+	var odd []string
+	for _, r := range name {
+		if r > unicode.MaxASCII {
+			odd = append(odd, fmt.Sprintf("U+%04X", r))
+		}
+	}
+	if odd == nil {
+		return fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("%q (with %s)", name, strings.Join(odd, ", "))
+}
+
+// section reads what a section has besides levels and categories.
+func (p *policyReader) section(s *section) {
+	x, violation := p.policy, label.Reject
+	var given, tools, output, rules value
+	keep := func(dst *value) set { return func(v value) { *dst = v } }
+	nothing := func(value) {}
+	known := map[string]set{
+		"trust": nothing, "secrecy": nothing, "categories": nothing, "plan": nothing, "default": nothing,
+		"given":     keep(&given),
+		"tools":     keep(&tools),
+		"output":    keep(&output),
+		"rules":     keep(&rules),
+		"strict":    func(v value) { var strict bool; s.flag(&strict)(v); x.Strict = x.Strict || strict },
+		"violation": s.violation(&violation),
+	}
+	s.members(s.flow, known)
+	for _, name := range []string{"plan", "default", "given", "tools", "output"} {
+		if s.flow.Kind == texttree.Object {
+			_, has := s.flow.Get(name)
+			x.Labels = x.Labels || has
+		}
+	}
+	if given.Node != nil {
+		x.Given = append(x.Given, p.paths(s, given)...)
+	}
+	if tools.Node != nil {
+		s.each(tools, func(v value) { p.tool(s, v, v.name(), violation) })
+	}
+	if output.Node != nil {
+		w := label.Want{Param: "output", Violation: violation, Loc: s.loc(output.key)}
+		p.want(s, output, &w, false)
+		x.Output = append(x.Output, w)
+	}
+	if rules.Node != nil && s.is(rules, texttree.Array) {
+		for _, e := range rules.Entries {
+			p.rule(s, rules.below(e), violation)
+		}
+	}
+}
+
+func (s *section) violation(dst *label.Violation) set {
+	return func(v value) {
+		var name string
+		s.oneOf(&name, label.Violations[:]...)(v)
+		if i := slices.Index(label.Violations[:], name); i >= 0 {
+			*dst = label.Violation(i)
+		}
+	}
+}
+
+func (p *policyReader) joined(l *label.Label, m label.Label) *label.Label {
+	if l != nil {
+		m = p.policy.Join(*l, m)
+	}
+	return &m
+}
+
+// anything returns the worst label, without categories.
+func (p *policyReader) anything() label.Label {
+	return label.Label{Trust: p.policy.Trust.Bottom(), Secrecy: p.policy.Secrecy.Top()}
+}
+
+// unsaid returns what a label is of which nothing is said: as bad as the default. It has no
+// categories: a label has those that it names.
+func (p *policyReader) unsaid() label.Label {
+	l := p.anything()
+	for i, d := range slices.DeleteFunc([]*label.Label{p.base.Default, p.policy.Default}, func(d *label.Label) bool { return d == nil }) {
+		if l.Trust, l.Secrecy = d.Trust, d.Secrecy; i > 0 {
+			l = p.policy.Join(l, *p.base.Default)
+			l.Categories = nil
+		}
+	}
+	return l
+}
 
 // label reads a label. What it does not say is as in another one.
-func (r *reader) label(p *label.Policy, v value, unsaid label.Label) label.Label {
+func (p *policyReader) label(s *section, v value, unsaid label.Label) label.Label {
 	l := unsaid
-	r.members(v, map[string]set{
-		"trust":      r.level(&l.Trust, p.Trust),
-		"secrecy":    r.level(&l.Secrecy, p.Secrecy),
-		"categories": r.categories(&l.Categories, p),
+	s.members(v, map[string]set{
+		"trust":   s.level(&l.Trust, p.policy.Trust),
+		"secrecy": s.level(&l.Secrecy, p.policy.Secrecy),
+		"categories": func(v value) {
+			l.Categories = p.names(s, v, false)
+			p.named = append(p.named, l.Categories...)
+		},
 	})
 	return l
 }
 
-// bound reads what a param must be.
-func (r *reader) bound(p *label.Policy, v value) (b label.Bound) {
-	r.members(v, map[string]set{
-		"trust":      func(v value) { b.HasTrust = true; r.level(&b.Trust, p.Trust)(v) },
-		"secrecy":    func(v value) { b.HasSecrecy = true; r.level(&b.Secrecy, p.Secrecy)(v) },
-		"categories": r.categories(&b.Categories, p),
-	})
-	if len(b.Categories) > 0 && !b.HasSecrecy {
-		r.errorf(v, "%s has categories; secrecy has to say how secret the value may be besides", v.what())
-	}
-	return b
-}
-
-func (r *reader) level(dst *label.Level, levels []string) set {
+func (s *section) level(dst *label.Level, o *label.Order) set {
 	return func(v value) {
-		if !r.is(v, texttree.String) {
+		if !s.is(v, texttree.String) {
 			return
 		}
-		i := slices.Index(levels, v.Str)
-		if i < 0 {
-			r.errorf(v, "%s is %s, not %q%s", v.what(), list(levels), v.Str, meant(v.Str, levels))
+		l, ok := o.Level(v.Str)
+		if !ok {
+			s.errorf(v, "%s is %s, not %q%s", v.what(), list(o.Names()), v.Str, meant(v.Str, o.Names()))
 			return
 		}
-		*dst = label.Level(i)
+		*dst = l
 	}
 }
 
-func (r *reader) categories(dst *[]string, p *label.Policy) set {
-	return func(v value) {
-		var all []string
-		r.names(&all)(v)
-		for _, name := range all {
-			if !slices.Contains(p.Categories, name) {
-				r.errorf(v, "%s has %q, which flow.categories does not have%s", v.what(), name, meant(name, p.Categories))
-			}
-		}
-		slices.Sort(all)
-		*dst = all
+// names reads categories; patterns are those of bounds.
+func (p *policyReader) names(s *section, v value, patterns bool) (all []string) {
+	if !s.is(v, texttree.Array) {
+		return nil
 	}
+	for _, e := range v.Entries {
+		e := v.below(e)
+		switch {
+		case !s.is(e, texttree.String):
+		case !patterns && strings.HasSuffix(e.Str, "*"):
+			s.errorf(e, "%s has %q, which is no category but a pattern: bounds may have one", v.what(), e.Str)
+		case !slices.ContainsFunc(p.known, func(known string) bool { return label.MatchesCategory(known, e.Str) }):
+			s.errorf(e, "%s has %q, which categories does not have%s", v.what(), e.Str, meant(e.Str, p.known))
+		default:
+			all = append(all, e.Str)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func meant(name string, names []string) string {
@@ -149,81 +466,142 @@ func meant(name string, names []string) string {
 }
 
 // paths reads labels by paths such as input.user.mail.
-func (r *reader) paths(p *label.Policy, v value) (all []label.Path) {
-	r.each(v, func(v value) {
-		names := strings.Split(strings.TrimPrefix(v.name(), "†"), ".")
+func (p *policyReader) paths(s *section, v value) (all []label.Path) {
+	places := map[string]diag.Span{}
+	s.each(v, func(v value) {
+		path := strings.TrimPrefix(v.name(), "†")
+		names := strings.Split(path, ".")
 		if slices.Contains(names, "") {
-			r.errorf(v, "%q is no path: names with dots between them are", v.name())
+			s.errorf(v, "%q is no path: names with dots between them are", v.name())
 			return
 		}
-		all = append(all, label.Path{Names: names, Label: r.label(p, v, p.OfUnknown()), Loc: r.loc(v.key)})
+		if first, ok := places[path]; ok {
+			s.reader.report(diag.BadPolicy, diag.Error, v.key, v.pointer, "%q has two labels", path)
+			s.findings[len(s.findings)-1].Related = []diag.Related{{Loc: s.loc(first), Message: "the first one is here"}}
+			return
+		}
+		places[path] = v.key
+		all = append(all, label.Path{Names: names, Label: p.label(s, v, p.unsaid()), Loc: s.loc(v.key)})
 	})
 	return all
 }
 
-func (r *reader) flowTool(p *label.Policy, v value) label.Tool {
-	t := label.Tool{Pattern: v.name(), Loc: r.loc(v.key)}
-	r.members(v, map[string]set{
-		"gives": func(v value) { l := r.label(p, v, p.OfUnknown()); t.Gives = &l },
-		"parts": func(v value) { t.Parts = r.paths(p, v) },
-		"drops": r.flag(&t.Drops),
-		"takes": func(v value) {
-			t.Takes, t.TakesLoc = map[string]label.Bound{}, map[string]diag.Loc{}
-			r.each(v, func(v value) {
-				t.Takes[v.name()], t.TakesLoc[v.name()] = r.bound(p, v), r.loc(v.key)
-			})
-		},
+// tool reads what tools give and take.
+func (p *policyReader) tool(s *section, v value, name string, violation label.Violation) {
+	t := label.Tool{Selector: label.Selector{Text: name, Loc: s.loc(v.key)}}
+	s.selector(v, t.Text)
+	var bounds value
+	s.members(v, map[string]set{
+		"gives":        func(v value) { l := p.label(s, v, p.unsaid()); t.Gives = &l },
+		"parts":        func(v value) { t.Parts = p.paths(s, v) },
+		"endorses":     s.named(&t.Endorses),
+		"declassifies": s.named(&t.Declassifies),
+		"leaves":       func(v value) { leaves := true; s.flag(&leaves)(v); t.Leaves = &leaves },
+		"violation":    s.violation(&violation),
+		"takes":        func(v value) { bounds = v },
 	})
-	if len(t.Parts) > 0 && t.Gives == nil {
-		r.errorf(v, "%s has parts; gives has to say what the rest of the result is", v.what())
+	if bounds.Node != nil {
+		s.each(bounds, func(v value) {
+			w := label.Want{Param: v.name(), Violation: violation, Loc: s.loc(v.key)}
+			p.want(s, v, &w, true)
+			t.Takes = append(t.Takes, w)
+		})
 	}
-	return t
+	for _, also := range []struct {
+		said bool
+		what string
+	}{{len(t.Parts) > 0, "parts"}, {t.Endorses != "", "endorses"}, {t.Declassifies != "", "declassifies"}} {
+		if also.said && t.Gives == nil {
+			s.errorf(v, "%s has %s; gives has to say what the result is", v.what(), also.what)
+		}
+	}
+	p.policy.Tools = append(p.policy.Tools, t)
 }
 
-// JoinFlow returns the policy on the flow of information of several files: what all of them allow.
-// It is nil when no file has one.
-func JoinFlow(files ...*File) (joined *label.Policy, found diag.List) {
-	var first *File
-	for _, f := range files {
-		switch {
-		case f.Flow == nil:
-		case joined == nil:
-			joined, first = f.Flow, f
-		case !joined.SameLevels(f.Flow):
-			found = append(found, diag.Finding{
-				Code: diag.BadMember, Severity: diag.Error, Loc: diag.Loc{File: f.Source, Span: f.flowAt}, Pointer: "/flow",
-				Message: "flow has other levels than that of another file; all files have the same levels",
-				Related: []diag.Related{{Loc: diag.Loc{File: first.Source, Span: first.flowAt}, Message: "the other one is here"}},
-			})
-		default:
-			joined = joined.Join(f.Flow)
-		}
+// selector reports an annotation that there is not.
+func (s *section) selector(v value, text string) {
+	name, ok := label.Selector{Text: text}.Annotation()
+	if ok && !slices.Contains(label.Annotations, name) {
+		s.reader.report(diag.BadPolicy, diag.Error, v.nameOr(), v.pointer, "@%s is no annotation: there are @%s%s",
+			name, strings.Join(label.Annotations, ", @"), meant(name, label.Annotations))
 	}
-	return joined, found
 }
 
-// UnmatchedParams reports params that flow names and that a tool does not have.
-func UnmatchedParams(c *tool.Catalogue, files ...*File) (found diag.List) {
-	for _, f := range files {
-		if f.Flow == nil {
-			continue
+// nameOr returns where the name of a member stands, or else the value.
+func (v value) nameOr() diag.Span {
+	if v.key.IsZero() {
+		return v.Span
+	}
+	return v.key
+}
+
+// named reads the name of an endorsement or a declassification.
+func (s *section) named(dst *string) set {
+	return func(v value) {
+		var name string
+		if s.text(&name)(v); v.Kind == texttree.String && strings.TrimSpace(name) == "" {
+			s.errorf(v, "%s has to say under which name it does that", v.what())
+			return
 		}
-		for _, entry := range f.Flow.Tools {
-			t, ok := c.Lookup(entry.Pattern)
-			if !ok || !t.Definition.Closed && len(t.Definition.Param) == 0 {
-				continue
-			}
-			for _, name := range slices.Sorted(maps.Keys(entry.Takes)) {
-				if _, known := t.Definition.Param[name]; known || name == "*" {
-					continue
-				}
-				found = append(found, diag.Finding{
-					Code: diag.UnknownParam, Severity: diag.Error, Loc: entry.TakesLoc[name],
-					Message: fmt.Sprintf("flow has a bound for the param %q, which the tool %q does not have%s",
-						name, entry.Pattern, meant(name, slices.Collect(maps.Keys(t.Definition.Param)))),
-				})
-			}
+		*dst = name
+	}
+}
+
+// want reads what a param has to be; of the output, only its bound.
+func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
+	hasCategories := false
+	known := map[string]set{
+		"trust":      func(v value) { w.HasTrust = true; s.level(&w.Trust, p.policy.Trust)(v) },
+		"secrecy":    func(v value) { w.HasSecrecy = true; s.level(&w.Secrecy, p.policy.Secrecy)(v) },
+		"categories": func(v value) { hasCategories = true; w.Categories = p.names(s, v, true) },
+		"violation":  s.violation(&w.Violation),
+	}
+	if param {
+		known["in"] = func(v value) {
+			src := &label.Source{Loc: s.loc(v.Span)}
+			s.text(&src.Text)(v)
+			src.Text = strings.TrimPrefix(src.Text, "†")
+			w.In = src
+		}
+		known["or"] = func(v value) {
+			c := &label.Condition{Loc: s.loc(v.Span)}
+			s.text(&c.Text)(v)
+			w.Or = c
 		}
 	}
-	return found
+	s.members(v, known)
+	switch {
+	case hasCategories && !w.HasSecrecy:
+		s.errorf(v, "%s has categories; secrecy has to say how secret the value may be besides", v.what())
+	case w.Or != nil && !w.HasTrust:
+		s.errorf(v, "%s has or; trust has to say what the condition stands in for", v.what())
+	}
+}
+
+// rule reads a rule: a text, or an object with the text and what a violation is.
+func (p *policyReader) rule(s *section, v value, violation label.Violation) {
+	text := v
+	if v.Kind == texttree.Object {
+		s.members(v, map[string]set{"rule": func(v value) { text = v }, "violation": s.violation(&violation)})
+		if text.Node == v.Node {
+			s.errorf(v, "%s has no rule", v.what())
+			return
+		}
+	}
+	if !s.is(text, texttree.String) {
+		return
+	}
+	r, err := label.ParseRule(text.Str)
+	if err != nil {
+		s.reader.report(diag.BadPolicy, diag.Error, text.Span, text.pointer, "%s: %s", shorten(text.Node), err)
+		return
+	}
+	r.Violation, r.Loc = violation, s.loc(text.Span)
+	r.Tools.Loc, r.Other.Loc = r.Loc, r.Loc
+	if r.If != nil {
+		r.If.Loc = r.Loc
+	}
+	s.selector(text, r.Tools.Text)
+	s.selector(text, r.Other.Text)
+	p.policy.Rules = append(p.policy.Rules, r)
 }

@@ -18,46 +18,51 @@ const flowTools = `tools:
 func TestFlow(t *testing.T) {
 	f, _, findings := read(t, "tools.yaml", flowTools+`flow:
   tools:
-    read: {gives: {trust: guest, categories: [health]}, parts: {head.id: {trust: boss}}}
-    "p*": {takes: {iban: {trust: staff}, "*": {secrecy: open, categories: [health]}}, drops: true}
-  trust: [guest, staff, boss]
-  secrecy: [open, closed]
-  categories: [money, health]
-  plan: {trust: staff}
-  default: {secrecy: open}
-  given: {†input.name: {trust: boss}}
-  output: {secrecy: open}
+    read: {gives: {trust: guest, categories: [health]}, parts: {head.id: {trust: operator}}}
+    "p*": {takes: {iban: {trust: guest, in: input.ibans}, "*": {secrecy: public, categories: ["customer:*"]}}, leaves: false}
+  trust: untrusted < guest < user
+  categories: [money, health, "customer:*"]
+  plan: {trust: guest}
+  default: {secrecy: internal}
+  given: {†input.name: {trust: operator}}
+  output: {secrecy: public}
+  rules: [count(pay) <= 3, {rule: read before pay, violation: approve}]
   strict: true
-  violation: warning
+  violation: warn
 `)
-	if len(findings) > 0 {
-		t.Fatal(findings)
+	policies, more := Flow([]*File{f})
+	if err := append(findings, more...).Err(); err != nil || len(policies) != 1 {
+		t.Fatal(policies, err)
 	}
-	p := f.Flow
-	for i := range p.Tools {
-		p.Tools[i].Loc, p.Tools[i].TakesLoc = diag.Loc{}, nil
-		for j := range p.Tools[i].Parts {
-			p.Tools[i].Parts[j].Loc = diag.Loc{}
+	p := policies[0]
+	level := func(name string) label.Level {
+		l, ok := p.Trust.Level(name)
+		if !ok {
+			t.Fatalf("no level %q", name)
 		}
+		return l
 	}
-	p.Given[0].Loc = diag.Loc{}
-	want := &label.Policy{
-		Trust: []string{"guest", "staff", "boss"}, Secrecy: []string{"open", "closed"}, Categories: []string{"health", "money"},
-		Plan: &label.Label{Trust: 1}, Default: &label.Label{Categories: []string{"health", "money"}},
-		Given: []label.Path{{Names: []string{"input", "name"}, Label: label.Label{Trust: 2, Categories: []string{"health", "money"}}}},
-		Tools: []label.Tool{
-			{
-				Pattern: "read", Gives: &label.Label{Categories: []string{"health"}},
-				Parts: []label.Path{{Names: []string{"head", "id"}, Label: label.Label{Trust: 2, Categories: []string{"health", "money"}}}},
-			},
-			{Pattern: "p*", Drops: true, Takes: map[string]label.Bound{
-				"iban": {HasTrust: true, Trust: 1}, "*": {HasSecrecy: true, Categories: []string{"health"}},
-			}},
-		},
-		Output: label.Bound{HasSecrecy: true}, Strict: true, Warn: true,
+	if got, want := p.Words(*p.Tools[0].Gives), "guest, internal, health"; got != want {
+		t.Errorf("read gives %s, want %s", got, want)
 	}
-	if d := cmp.Diff(want, p); d != "" {
-		t.Error(d)
+	if l := p.Tools[0].Parts[0].Label; l.Trust != level("operator") || cmp.Diff(p.Tools[0].Parts[0].Names, []string{"head", "id"}) != "" {
+		t.Errorf("parts: %+v", p.Tools[0].Parts)
+	}
+	iban := p.Tools[1].Takes[0]
+	if iban.Trust != level("guest") || iban.In == nil || iban.In.Text != "input.ibans" || iban.Violation != label.Warn {
+		t.Errorf("iban: %+v", iban)
+	}
+	if rest := p.Tools[1].Takes[1].Bound; !p.AdmitsSecrecy(rest, label.Label{Categories: []string{"customer:42"}}) || p.AdmitsSecrecy(rest, label.Label{Categories: []string{"health"}}) {
+		t.Error("a pattern of categories admits others than those that it matches")
+	}
+	if leaves := p.Tools[1].Leaves; leaves == nil || *leaves {
+		t.Error("leaves is not false")
+	}
+	if p.OfPlan().Trust != level("guest") || p.OfUnknown().Secrecy != 1 || !p.Strict || !p.Labels || len(p.Output) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Rules) != 2 || p.Rules[0].Violation != label.Warn || p.Rules[1].Violation != label.Approve {
+		t.Errorf("rules: %+v", p.Rules)
 	}
 }
 
@@ -66,27 +71,28 @@ func TestFlowFindings(t *testing.T) {
 		{"an unknown level", `{tools: {pay: {takes: {iban: {trust: usr}}}}}`,
 			`4:44: error: "flow.tools.pay.takes.iban.trust" is untrusted, user and operator, not "usr"; did you mean "user"? [PLC207]`},
 		{"an unknown category", `{categories: [health], tools: {read: {gives: {categories: [heath]}}}}`,
-			`4:65: error: "flow.tools.read.gives.categories" has "heath", which flow.categories does not have; did you mean "health"? [PLC207]`},
-		{"one level", `{trust: [only]}`, `4:15: error: "flow.trust" has at least two levels [PLC207]`},
-		{"a level twice", `{secrecy: [a, b, a]}`, `4:17: error: "flow.secrecy" has "a" twice [PLC207]`},
+			`4:66: error: "flow.tools.read.gives.categories" has "heath", which categories does not have; did you mean "health"? [PLC207]`},
+		{"one level", `{trust: only}`, `4:15: error: "flow.trust" says which level is below which, as in "untrusted < partner < user"; "only" says nothing [PLC207]`},
+		{"a circle", `{trust: user < untrusted}`, `4:15: error: the levels go in a circle: untrusted < user < untrusted [PLC806]`},
+		{"no lattice", `{secrecy: public < sales}`, `4:17: error: "internal" and "sales" have no lowest level above both: say what is above and below each [PLC806]`},
+		{"names that look the same", `{trust: untrusted < us1r < user, categories: [a1, al]}`, `4:53: error: "a1" and "al" are different names that look the same [PLC806]`},
+		{"letters of two scripts", `{categories: [hеalth]}`, `4:21: error: "hеalth" has letters of several scripts, which look alike [PLC806]`},
 		{"no path", `{given: {input..x: {trust: user}}}`, `4:26: error: "input..x" is no path: names with dots between them are [PLC207]`},
 		{"categories without secrecy", `{categories: [a], output: {categories: [a]}}`,
 			`4:33: error: "flow.output" has categories; secrecy has to say how secret the value may be besides [PLC207]`},
 		{"parts alone", `{tools: {read: {parts: {id: {trust: user}}}}}`,
-			`4:22: error: "flow.tools.read" has parts; gives has to say what the rest of the result is [PLC207]`},
-		{"an unknown tool", `{tools: {reed: {gives: {trust: user}}}}`, `4:16: error: flow.tools has "reed", which matches no tool and no activity; did you mean "read"? [PLC201]`},
-		{"a pattern without tools", `{tools: {"x*": {gives: {trust: user}}}}`, `4:16: warning: flow.tools has "x*", which matches no tool and no activity [PLC201]`},
-		{"an unknown param", `{tools: {pay: {takes: {ibann: {trust: user}}}}}`,
-			`4:30: error: flow has a bound for the param "ibann", which the tool "pay" does not have; did you mean "iban"? [PLC206]`},
+			`4:22: error: "flow.tools.read" has parts; gives has to say what the result is [PLC207]`},
+		{"an endorsement without a name", `{tools: {read: {gives: {}, endorses: ""}}}`, `4:44: error: "flow.tools.read.endorses" has to say under which name it does that [PLC207]`},
 		{"an unknown member", `{tools: {pay: {take: {}}}}`, `4:22: error: "flow.tools.pay" has no member "take"; did you mean "takes"? [PLC203]`},
+		{"an unknown annotation", `{tools: {"@openworld": {}}}`, `4:16: error: @openworld is no annotation: there are @destructive, @openWorld, @readOnly; did you mean "openWorld"? [PLC806]`},
+		{"no rule", `{rules: [pay soon]}`, `4:16: error: "pay soon": "never after", "before" or "only if" is wanted behind "pay", not "soon" [PLC806]`},
 		{"no object", `[]`, `4:7: error: "flow" is an object, not a list [PLC207]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, cat, findings := read(t, "tools.yaml", flowTools+"flow: "+c.flow+"\n")
-			findings = append(findings, UnmatchedPolicy(cat, f)...)
-			findings = append(findings, UnmatchedParams(cat, f)...)
+			f, _, findings := read(t, "tools.yaml", flowTools+"flow: "+c.flow+"\n")
+			_, more := Flow([]*File{f})
 			var got []string
-			for _, f := range findings {
+			for _, f := range append(findings, more...) {
 				got = append(got, strings.TrimPrefix(f.String(), "tools.yaml:"))
 			}
 			if d := cmp.Diff(c.want, strings.Join(got, "\n")); d != "" {
@@ -96,16 +102,33 @@ func TestFlowFindings(t *testing.T) {
 	}
 }
 
-// Two files that have a policy each allow what both allow.
-func TestJoinFlow(t *testing.T) {
-	a, _ := Read(diag.NewFile("a.yaml", []byte(`flow: {tools: {pay: {takes: {iban: {trust: user}}}}, plan: {trust: operator}}`)))
+// What tool files say holds together; a policy file is a policy of its own, that knows their levels.
+func TestFlowOfSeveral(t *testing.T) {
+	a, _ := Read(diag.NewFile("a.yaml", []byte(`flow: {trust: untrusted < partner < user, tools: {pay: {takes: {iban: {trust: partner}}}}, plan: {trust: operator}}`)))
 	b, _ := Read(diag.NewFile("b.yaml", []byte(`flow: {tools: {pay: {takes: {iban: {trust: operator}}}}, strict: true}`)))
-	c, _ := Read(diag.NewFile("c.yaml", []byte(`flow: {trust: [low, high]}`)))
-	p, findings := JoinFlow(a, b)
-	if len(findings) > 0 || !p.Strict || len(p.Tools) != 2 || p.OfPlan().Trust != 2 {
-		t.Errorf("%+v, %v", p, findings)
+	own, found := ReadPolicy(diag.NewFile("own.yaml", []byte(`{tools: {pay: {takes: {iban: {trust: partner}}}}}`)))
+	policies, more := Flow([]*File{a, b}, own)
+	if err := append(found, more...).Err(); err != nil || len(policies) != 2 {
+		t.Fatal(policies, err)
 	}
-	if _, findings = JoinFlow(a, c); !findings.HasErrors() {
-		t.Error("other levels are no error")
+	if p := policies[0]; !p.Strict || len(p.Tools) != 2 || p.Trust.Name(p.OfPlan().Trust) != "operator" || p.Name != "" {
+		t.Errorf("%+v", p)
+	}
+	if p := policies[1]; len(p.Tools) != 3 || p.Name != "own.yaml" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A definition may have what a policy says of its tool.
+func TestLabelsOfDefinition(t *testing.T) {
+	f, _, findings := read(t, "tools.yaml", `tools:
+  mail: {properties: {}, effects: {readOnly: true}, labels: {gives: {trust: untrusted, secrecy: secret}}}
+`)
+	policies, more := Flow([]*File{f})
+	if err := append(findings, more...).Err(); err != nil || len(append(findings, more...)) > 0 || len(policies) != 1 {
+		t.Fatal(policies, findings, more)
+	}
+	if p := policies[0]; len(p.Tools) != 1 || p.Tools[0].Text != "mail" || p.Words(*p.Tools[0].Gives) != "untrusted, secret" {
+		t.Errorf("%+v", p.Tools)
 	}
 }

@@ -5,25 +5,27 @@ import (
 	"strings"
 )
 
-// A Level is a place in one of the lists of levels of a Policy.
-type Level int
-
 // A Label says how much a value may be trusted and how secret it is. It means something only with
-// the Policy that it belongs to. The zero Label is the worst trust and the least secrecy.
+// the Policy that it belongs to.
 type Label struct {
-	Trust      Level    // 0 is the least trusted
-	Secrecy    Level    // 0 is public
+	Trust      Level
+	Secrecy    Level
 	Categories []string // sorted
-}
-
-// Join returns the label of a value that is made of two.
-func (l Label) Join(m Label) Label {
-	return Label{min(l.Trust, m.Trust), max(l.Secrecy, m.Secrecy), union(l.Categories, m.Categories)}
 }
 
 // Equal reports whether two labels are the same.
 func (l Label) Equal(m Label) bool {
 	return l.Trust == m.Trust && l.Secrecy == m.Secrecy && slices.Equal(l.Categories, m.Categories)
+}
+
+// Join returns the label of a value that is made of two.
+func (p *Policy) Join(l, m Label) Label {
+	return Label{p.Trust.Meet(l.Trust, m.Trust), p.Secrecy.Join(l.Secrecy, m.Secrecy), union(l.Categories, m.Categories)}
+}
+
+// AtWorst reports whether a label is no worse than another one in any respect.
+func (p *Policy) AtWorst(l, m Label) bool {
+	return p.Trust.AtMost(m.Trust, l.Trust) && p.Secrecy.AtMost(l.Secrecy, m.Secrecy) && within(l.Categories, m.Categories)
 }
 
 // union returns the elements of two sorted lists, sorted. It shares the memory of a list that has
@@ -42,65 +44,78 @@ func union(a, b []string) []string {
 
 // within reports whether all elements of a are in b. Both are sorted.
 func within(a, b []string) bool {
-	for _, name := range a {
-		if _, ok := slices.BinarySearch(b, name); !ok {
+	for len(a) > 0 && len(b) > 0 {
+		switch c := strings.Compare(a[0], b[0]); {
+		case c < 0:
 			return false
+		case c == 0:
+			a = a[1:]
 		}
+		b = b[1:]
 	}
-	return true
+	return len(a) == 0
 }
 
-// A Bound says which values a tool may be given. The zero Bound admits all.
+// Words returns a label as people read it: "untrusted, secret, health".
+func (p *Policy) Words(l Label) string {
+	return strings.Join(append([]string{p.Trust.Name(l.Trust), p.Secrecy.Name(l.Secrecy)}, some(l.Categories)...), ", ")
+}
+
+// some returns the first few names of a list, and how many others there are.
+func some(names []string) []string {
+	const few = 8
+	if len(names) <= few {
+		return names
+	}
+	return append(slices.Clone(names[:few]), "…")
+}
+
+// A Bound says which values a param may be given. The zero Bound admits all.
 type Bound struct {
 	HasTrust   bool
 	Trust      Level // at least
 	HasSecrecy bool
 	Secrecy    Level    // at most
-	Categories []string // the only categories; they count if HasSecrecy. Sorted.
+	Categories []string // the only categories, in which * stands for any text; they count if HasSecrecy
 }
 
-// Meet returns the bound that admits what both admit.
-func (b Bound) Meet(c Bound) Bound {
-	if c.HasTrust && (!b.HasTrust || c.Trust > b.Trust) {
-		b.HasTrust, b.Trust = true, c.Trust
-	}
-	switch {
-	case !c.HasSecrecy:
-	case !b.HasSecrecy:
-		b.HasSecrecy, b.Secrecy, b.Categories = true, c.Secrecy, c.Categories
-	default:
-		b.Secrecy = min(b.Secrecy, c.Secrecy)
-		b.Categories = slices.DeleteFunc(slices.Clone(b.Categories), func(name string) bool {
-			return !slices.Contains(c.Categories, name)
-		})
-	}
-	return b
-}
+// IsZero reports whether the bound admits everything.
+func (b Bound) IsZero() bool { return !b.HasTrust && !b.HasSecrecy }
 
 // AdmitsTrust reports whether a value of this label may be trusted enough.
-func (b Bound) AdmitsTrust(l Label) bool { return !b.HasTrust || l.Trust >= b.Trust }
+func (p *Policy) AdmitsTrust(b Bound, l Label) bool {
+	return !b.HasTrust || p.Trust.AtMost(b.Trust, l.Trust)
+}
 
 // AdmitsSecrecy reports whether a value of this label is no more secret than the bound, and has no
 // other categories.
-func (b Bound) AdmitsSecrecy(l Label) bool {
-	return !b.HasSecrecy || l.Secrecy <= b.Secrecy && within(l.Categories, b.Categories)
+func (p *Policy) AdmitsSecrecy(b Bound, l Label) bool {
+	return !b.HasSecrecy || p.Secrecy.AtMost(l.Secrecy, b.Secrecy) &&
+		!slices.ContainsFunc(l.Categories, func(name string) bool { return !b.AdmitsCategory(name) })
 }
 
-// Words returns a label as people read it: "untrusted, secret, health".
-func (p *Policy) Words(l Label) string {
-	return strings.Join(append([]string{name(p.Trust, l.Trust), name(p.Secrecy, l.Secrecy)}, l.Categories...), ", ")
+// AdmitsCategory reports whether a value may be of a category, if secrecy is bounded.
+func (b Bound) AdmitsCategory(name string) bool {
+	return slices.ContainsFunc(b.Categories, func(pattern string) bool { return MatchesCategory(pattern, name) })
+}
+
+// MatchesCategory reports whether a name of a category is one that a pattern means: the same, or
+// one that begins as the pattern does up to a * at its end.
+func MatchesCategory(pattern, name string) bool {
+	head, open := strings.CutSuffix(pattern, "*")
+	return pattern == name || open && strings.HasPrefix(name, head)
 }
 
 // BoundWords returns what a bound asks for as people read it: "at least user, at most internal".
 func (p *Policy) BoundWords(b Bound) string {
 	var parts []string
 	if b.HasTrust {
-		parts = append(parts, "at least "+name(p.Trust, b.Trust))
+		parts = append(parts, "at least "+p.Trust.Name(b.Trust))
 	}
 	if b.HasSecrecy {
-		most := "at most " + name(p.Secrecy, b.Secrecy)
+		most := "at most " + p.Secrecy.Name(b.Secrecy)
 		if len(b.Categories) > 0 {
-			most += " with " + strings.Join(b.Categories, " and ")
+			most += " with " + strings.Join(some(b.Categories), " and ")
 		}
 		parts = append(parts, most)
 	}
@@ -108,11 +123,4 @@ func (p *Policy) BoundWords(b Bound) string {
 		return "anything"
 	}
 	return strings.Join(parts, ", ")
-}
-
-func name(levels []string, l Level) string {
-	if int(l) >= len(levels) {
-		return "?"
-	}
-	return levels[l]
 }

@@ -17,10 +17,14 @@ func TestSchemasAreTheReaders(t *testing.T) {
 	it := regexp.MustCompile(`has no member "zzz[^"]*"; it has (.*)`)
 	for _, path := range []string{
 		"", "activities/x", "activities/x/process", "activities/x/http", "activities/x/mcp", "activities/x/openapi",
-		"activities/x/breaker", "activities/x/fail", "policy", "models/m", "models/m/prices", "mcpServers/s", "limits/x", "openapi/#", "flow", "flow/plan", "flow/tools/x", "project", "project/policy",
+		"activities/x/breaker", "activities/x/fail", "policy", "models/m", "models/m/prices", "mcpServers/s", "limits/x", "openapi/#", "flow", "flow/plan", "flow/tools/x", "flow/tools/x/takes/y", "project", "project/policy",
 	} {
 		schema, rest := toolSchema(), path
-		read := func(f *diag.File) diag.List { _, l := file.Read(f); return l }
+		read := func(src *diag.File) diag.List {
+			f, found := file.Read(src)
+			_, more := file.Flow([]*file.File{f})
+			return append(found, more...)
+		}
 		if p, ok := strings.CutPrefix(path, "project"); ok {
 			schema, rest = projectSchema(), strings.TrimPrefix(p, "/")
 			read = func(f *diag.File) diag.List { _, l := file.ReadProject(f); return l }

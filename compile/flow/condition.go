@@ -1,0 +1,241 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+// condition is a condition that is ready.
+type condition struct {
+	any   compile.Predicate            // over params of any type
+	typed map[string]compile.Predicate // by the name of the tool: over its params
+}
+
+func (c *condition) of(t *compile.Target) compile.Predicate {
+	if t != nil {
+		if p := c.typed[t.Tool.Definition.Name]; p != nil {
+			return p
+		}
+	}
+	return c.any
+}
+
+// rule is a rule that is ready.
+type rule struct {
+	*label.Rule
+	when *condition // nil is none
+}
+
+// condition returns the condition of the rule for a target; nil is any.
+func (r *rule) condition(t *compile.Target) compile.Predicate { return r.when.of(t) }
+
+// conditionOf returns the condition that stands in for the trust of a param.
+func (p *Policy) conditionOf(w *label.Want, t *compile.Target) compile.Predicate {
+	return p.conditions[w].of(t)
+}
+
+// list is a list of which a param has to be an element.
+type list struct {
+	want    *label.Want
+	ofInput bool
+	tool    label.Selector // that gives it, if it is not of the input
+	names   []string       // where it is, without elements of lists
+}
+
+// vouch is a list that a call gives.
+type vouch struct {
+	list *list
+	call *compile.Call
+}
+
+// never is a condition that can't be checked: it does not hold.
+type never struct{}
+
+func (never) Holds(context.Context, map[string]json.RawMessage) (bool, error) {
+	return false, errors.New("the policy is faulty")
+}
+
+// condition makes a condition ready. tools are those whose params it is about, if it is about
+// theirs alone.
+func (c *preparer) condition(said *label.Condition, variables []string, tools []*named) *condition {
+	x := &condition{any: never{}, typed: map[string]compile.Predicate{}}
+	if c.predicates == nil {
+		c.errorf(diag.BadPolicy, said.Loc, "there is nothing that evaluates conditions: %s", said.Text)
+		return x
+	}
+	vars := map[string]*schemas.Schema{}
+	for _, name := range variables {
+		vars[name] = nil
+	}
+	check := func() (compile.Predicate, bool) {
+		p, err := c.predicates.Check(said.Text, vars, nil)
+		if err != nil {
+			c.errorf(diag.BadPolicy, said.Loc, "the condition %q: %s", said.Text, err)
+		}
+		return p, err == nil
+	}
+	p, ok := check()
+	if !ok {
+		return x
+	}
+	x.any = p
+	for _, t := range tools {
+		if t.Tool == nil || t.Definition.Params == nil {
+			continue
+		}
+		vars["params"] = t.Definition.Params
+		if p, ok := check(); ok {
+			x.typed[t.Definition.Name] = p
+		}
+	}
+	switch yes, err := p.Holds(context.Background(), nil); {
+	case err != nil: // it depends on something
+	case yes:
+		c.idle(said.Loc, "the condition %q always holds, so that it protects nothing", said.Text)
+	default:
+		c.errorf(diag.BadPolicy, said.Loc, "the condition %q never holds", said.Text)
+	}
+	return x
+}
+
+// exact returns the tools if a selector names them: what a pattern or an annotation selects may
+// have other params.
+func exact(s label.Selector, tools []*named) []*named {
+	if _, ok := s.Annotation(); ok || strings.Contains(s.Text, "*") {
+		return nil
+	}
+	return tools
+}
+
+// rule makes a rule ready, and reports what of it does not fit the tools.
+func (c *preparer) rule(r *label.Rule) {
+	x := &rule{Rule: r}
+	c.policy.rules = append(c.policy.rules, x)
+	tools := c.matching(r.Tools, "a rule")
+	if r.Other.Text != "" {
+		c.matching(r.Other, "a rule")
+	}
+	if r.Kind == label.Sum || r.Kind == label.Distinct {
+		for _, t := range exact(r.Tools, tools) {
+			if t.Tool != nil {
+				c.param(t, r.Param, r.Loc)
+			}
+		}
+	}
+	if n, ok := amountIn(r.Most, nil); ok && n.Sign() < 0 {
+		c.errorf(diag.BadPolicy, r.Loc, "nothing is below 0, so that no call could keep to %s", r.Text)
+	}
+	switch {
+	case r.If == nil:
+	case r.Kind == label.Never:
+		x.when = c.condition(r.If, []string{"now", "before", "input"}, nil)
+	default:
+		x.when = c.condition(r.If, []string{"params", "input"}, exact(r.Tools, tools))
+	}
+}
+
+// want makes ready what a param has to be besides its label.
+func (c *preparer) want(t *label.Tool, w *label.Want) {
+	if w.Or != nil {
+		c.policy.conditions[w] = c.condition(w.Or, []string{"params", "input"}, exact(t.Selector, c.selected(t.Selector)))
+	}
+	if w.In != nil {
+		c.policy.lists = append(c.policy.lists, c.list(w))
+	}
+}
+
+// selected returns the tools that a selector means.
+func (c *preparer) selected(s label.Selector) (all []*named) {
+	for _, t := range c.tools {
+		if selects(s, t.names, effectsOf(t)) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// list finds the list that a param has to be an element of.
+func (c *preparer) list(w *label.Want) *list {
+	p := c.policy
+	if names, ok := w.In.OfInput(); ok {
+		at := p.given.member("input")
+		for _, name := range names {
+			at = at.member(name)
+		}
+		if l := p.label(at.worst(p)); !p.said.AdmitsTrust(w.Bound, l) {
+			c.errorf(diag.BadPolicy, w.In.Loc, "%s may be %s, and what is an element of it is trusted no more; the param has to be %s",
+				w.In.Text, p.said.Words(l), p.said.BoundWords(label.Bound{HasTrust: true, Trust: w.Trust}))
+		}
+		return &list{want: w, ofInput: true, names: names}
+	}
+	name, path, _ := strings.Cut(w.In.Text, ".")
+	var giver *named
+	var names []string
+	for _, t := range c.tools { // the longest name counts
+		for _, n := range t.names {
+			names = append(names, n)
+			if rest, ok := strings.CutPrefix(w.In.Text, n); ok && (rest == "" || rest[0] == '.') && (giver == nil || len(n) > len(name)) {
+				giver, name, path = t, n, strings.TrimPrefix(rest, ".")
+			}
+		}
+	}
+	l := &list{want: w, tool: label.Selector{Text: name, Loc: w.In.Loc}}
+	if path != "" {
+		l.names = strings.Split(path, ".")
+	}
+	switch {
+	case giver == nil && c.cat != nil:
+		c.errorf(diag.UnknownTool, w.In.Loc, "%q begins with no tool, and is no path of the input%s", w.In.Text, meant(name, names))
+	case giver != nil && giver.Tool != nil:
+		c.output(giver, l.names, w.In.Loc)
+	}
+	return l
+}
+
+// contradictions reports rules that forbid a tool altogether.
+func (c *preparer) contradictions() {
+	first := map[string][]*rule{} // by the tools that come later: what has to come before
+	for _, r := range c.policy.rules {
+		if r.Kind == label.Before {
+			first[r.Other.Text] = append(first[r.Other.Text], r)
+		}
+	}
+	for _, r := range c.policy.rules {
+		switch {
+		case r.Kind == label.Before && comesBefore(first, r.Tools.Text, r.Other.Text):
+			c.errorf(diag.BadPolicy, r.Loc, "%q has to come before itself, so that it could never be called: %s", r.Other.Text, r.Text)
+		case r.Kind == label.Never && r.If == nil:
+			for _, b := range first[r.Tools.Text] {
+				if b.Tools.Text == r.Other.Text {
+					c.errorf(diag.BadPolicy, r.Loc, "%q has to come after %q and never may, so that it could never be called: %s", r.Tools.Text, r.Other.Text, r.Text)
+					c.findings[len(c.findings)-1].Related = []diag.Related{{Loc: b.Loc, Message: fmt.Sprintf("%s is here", b.Text)}}
+				}
+			}
+		}
+	}
+}
+
+// comesBefore reports whether a tool has to come before another one, or is it.
+func comesBefore(first map[string][]*rule, later, earlier string) bool {
+	seen := []string{later}
+	for todo := seen; len(todo) > 0; todo = todo[1:] {
+		if todo[0] == earlier {
+			return true
+		}
+		for _, r := range first[todo[0]] {
+			if !slices.Contains(seen, r.Tools.Text) {
+				seen, todo = append(seen, r.Tools.Text), append(todo, r.Tools.Text)
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,234 @@
+package flow
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/state"
+)
+
+// contexts are the results of a document for what it was given.
+type contexts struct {
+	done  map[string]view
+	wider *mark // of all that was given, from when on there were too many
+}
+
+// A document is looked at again for each caller that gives it something else, maxContexts times
+// part by part, then as often for all parts together, and in the end once for whatever may be
+// given.
+const maxContexts = 16
+
+// given describes the start of a document.
+type given struct {
+	input    *val
+	scopes   []scope
+	decides  *mark
+	survives bool
+	foreign  bool
+}
+
+// delegate follows the labels through the document that a call delegates to. The marks of the view
+// are of what decides about the result, and of what decides whether the document fails.
+func (w *walk) delegate(t *taken) view {
+	c := t.call
+	d := c.Delegate
+	g := given{
+		scopes: t.scopes, decides: t.occurs, survives: t.survives || w.board.survives || w.tried(t) || c.Fallback != nil,
+		foreign: w.board.foreign || strings.Contains(d.Name, "://"),
+	}
+	items, initial := valueOf(t.params, "items"), valueOf(t.params, "initial")
+	collects := false
+	if d.Loop != compile.Once { // how often it runs
+		for _, p := range t.params {
+			if p.name != "items" && p.name != "initial" {
+				g.decides = w.join(g.decides, p.val.all)
+				collects = collects || p.name == "onItemFailure"
+			}
+		}
+		g.decides = w.join(g.decides, items.own)
+		g.survives = g.survives || collects
+	}
+	var last *mark // of the results so far
+	for {
+		g.input = w.inputOf(t, items, initial, last)
+		out := w.document(d.Program, g)
+		more, all := g.decides, last
+		if g.survives && (d.Loop != compile.Once || w.tried(t)) { // another run, only if the one before
+			more = w.join(more, out.shaped)
+		}
+		switch d.Loop {
+		case compile.Repeat:
+			more, all = w.join(more, out.val.all), w.join(all, out.val.all)
+		case compile.Reduce:
+			all = w.join(all, out.val.all)
+		}
+		if w.policy.same(more, g.decides) && w.policy.same(all, last) {
+			return w.gathered(d.Loop, out, items, initial, collects)
+		}
+		g.decides, last = more, all
+	}
+}
+
+// tried reports whether a call that fails may be tried again.
+func (w *walk) tried(t *taken) bool {
+	if r := t.call.Retry; r != nil {
+		return r.Max > 0
+	}
+	return w.retries
+}
+
+// inputOf returns the input of a round, of which earlier ones gave what has this mark.
+func (w *walk) inputOf(t *taken, items, initial *val, last *mark) *val {
+	switch t.call.Delegate.Loop {
+	case compile.ForEach:
+		return w.asInput(w.element(items, nil))
+	case compile.Reduce:
+		return w.object(w.says, part{"item", w.element(items, nil)}, part{"result", leaf(w.join(initial.all, last))})
+	case compile.Repeat:
+		return leaf(w.join(initial.all, last))
+	}
+	in := &val{own: w.says}
+	for _, p := range t.params {
+		in.named = append(in.named, part{p.name, p.val})
+	}
+	return w.sealed(in)
+}
+
+// asInput returns a value as the input of a document: an object itself, anything else as its member
+// "item".
+func (a *analysis) asInput(v *val) *val {
+	return a.either(v, a.object(v.own, part{"item", v}))
+}
+
+// gathered returns what a call gives whose document gave this.
+func (w *walk) gathered(loop compile.Loop, out view, items, initial *val, collects bool) view {
+	switch loop {
+	case compile.ForEach:
+		own, elem := items.own, out.val
+		if collects { // errors stand in the list, or leave holes
+			own, elem = w.join(own, out.shaped), w.either(elem, leaf(out.shaped))
+		}
+		out.val = w.listOf(w.join(own, out.wrote), elem)
+	case compile.Reduce:
+		out.val = w.either(initial, leaf(out.val.all))
+		out.wrote = w.join(out.wrote, items.own)
+	}
+	return out
+}
+
+// document returns what a document gives that is given this, and what decides whether it fails.
+func (w *walk) document(prog *compile.Program, g given) view {
+	ctx := w.docs[prog]
+	if ctx == nil {
+		ctx = &contexts{done: map[string]view{}}
+		w.docs[prog] = ctx
+	}
+	key := g.key()
+	if v, ok := ctx.done[key]; ok {
+		return v
+	}
+	if len(ctx.done) >= maxContexts {
+		for _, m := range []*mark{g.input.all, g.decides} {
+			ctx.wider = w.join(ctx.wider, m)
+		}
+		for _, s := range g.scopes {
+			ctx.wider = w.join(ctx.wider, s.val.all)
+		}
+		if len(ctx.done) >= 2*maxContexts {
+			ctx.wider = w.everything()
+		}
+		g.input, g.decides, g.survives, g.foreign = leaf(ctx.wider), ctx.wider, true, true
+		g.scopes = []scope{{nil, leaf(ctx.wider)}}
+		if key = g.key(); len(ctx.done) > 0 {
+			if v, ok := ctx.done[key]; ok {
+				return v
+			}
+		}
+	}
+	sub := w.analysis.walk(prog, board{decides: g.decides, survives: g.survives, foreign: g.foreign})
+	sub.board.given = sub.givenBy(g)
+	v := sub.run()
+	v.shaped = w.join(w.join(sub.fails, sub.broken), v.shaped)
+	ctx.done[key] = v
+	return v
+}
+
+// everything returns the mark of what may come from anywhere.
+func (a *analysis) everything() *mark {
+	m := &mark{lab: a.policy.lab(a.policy.said.OfAnything())}
+	for i := range a.sources.list {
+		m.from = m.from.with(i)
+	}
+	m.from = m.from.union(a.source("other tools", m.lab))
+	return m
+}
+
+// givenBy returns what a document begins with: its own values, what _scopes copies, and its input.
+func (w *walk) givenBy(g given) func(path state.Path) (*val, *mark) {
+	copied := append([]scope{{inputPath, g.input}}, g.scopes...)
+	return func(path state.Path) (v *val, shape *mark) {
+		v = nothing
+		if w.prog.Holds(path) {
+			v = leaf(w.says)
+		}
+		for _, s := range copied {
+			switch {
+			case !s.path.Overlaps(path):
+			case len(s.path) > len(path):
+				v = w.either(v, leaf(s.val.all))
+			default:
+				sub, in := w.at(s.val, path[len(s.path):])
+				v, shape = w.either(v, sub), w.join(shape, in)
+			}
+		}
+		return v, shape
+	}
+}
+
+var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
+
+// key returns a text that is the same when the same is given.
+func (g *given) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%t%t", g.survives, g.foreign)
+	g.decides.key(&b)
+	g.input.key(&b)
+	for _, s := range g.scopes {
+		b.WriteString(s.path.String())
+		s.val.key(&b)
+	}
+	return b.String()
+}
+
+func (m *mark) key(b *strings.Builder) {
+	if m == nil {
+		b.WriteByte('-')
+		return
+	}
+	fmt.Fprintf(b, "<%d %d %x %x>", m.trust, m.secrecy, []uint64(m.cats), []uint64(m.from))
+}
+
+func (v *val) key(b *strings.Builder) {
+	v.own.key(b)
+	if v.isLeaf() {
+		return
+	}
+	if v.flat {
+		b.WriteByte('*')
+	}
+	b.WriteByte('{')
+	for _, p := range v.named {
+		fmt.Fprintf(b, "%q:", p.name)
+		p.val.key(b)
+	}
+	for _, w := range v.list {
+		b.WriteByte(',')
+		w.key(b)
+	}
+	if v.elem != nil {
+		b.WriteByte('#')
+		v.elem.key(b)
+	}
+	b.WriteByte('}')
+}

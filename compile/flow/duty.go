@@ -1,0 +1,426 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+// A Duty is a rule of the policy that is about calls of a plan. What of it depends on values is
+// checked before each of these calls starts: see Guard.
+type Duty struct {
+	Rule    *label.Rule
+	Verdict Verdict
+	Calls   []*compile.Call // that it is about, in plan order, each document after the call that runs it
+
+	policy *Policy
+	fault  *breach
+}
+
+// breach says why no run of a plan keeps a rule.
+type breach struct {
+	code    diag.Code
+	at      *site
+	message string
+	others  []*site
+	note    string // about each of the others
+}
+
+func (d *Duty) findings() diag.List {
+	if d.fault == nil {
+		return nil
+	}
+	f := diag.Finding{
+		Code: d.fault.code, Severity: diag.Error, Loc: d.fault.at.loc(), Call: d.fault.at.call.ID,
+		Message: fmt.Sprintf("%s: %s", d.fault.message, d.Rule.Text),
+	}
+	switch d.Verdict {
+	case Warned:
+		f.Severity = diag.Warning
+	case Asks:
+		f.Severity = diag.Warning
+		f.Message += ": a person has to approve the call"
+	}
+	for i, s := range d.fault.others {
+		if i == maxNotes {
+			break
+		}
+		f.Related = append(f.Related, diag.Related{Loc: s.loc(), Message: d.fault.note})
+	}
+	return diag.List{f}
+}
+
+// maxNotes is the maximum number of other calls that a finding shows.
+const maxNotes = 20
+
+// site is a call, or its fallback, as rules see it.
+type site struct {
+	call   *compile.Call
+	prog   *compile.Program
+	target *compile.Target
+	params []lang.Member
+	always bool // it is made if nothing fails
+	many   bool // it may be made more than once
+}
+
+func (s *site) loc() diag.Loc { return s.prog.Loc(s.call.Source.ToolNode.Span()) }
+
+// literal returns what the plan says that a param is; false when that is not known. Nil is none.
+func (s *site) literal(name string) (json.RawMessage, bool) {
+	for _, m := range s.params {
+		if m.Name != name {
+			continue
+		}
+		for range m.Value.TextNodes() {
+			return nil, false
+		}
+		return m.Value.AppendJSON(nil), true
+	}
+	return nil, true
+}
+
+// literals returns the params as an object, if all are known.
+func (s *site) literals() (json.RawMessage, bool) {
+	out := []byte{'{'}
+	for i, m := range s.params {
+		v, ok := s.literal(m.Name)
+		if !ok {
+			return nil, false
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(jsonscan.AppendQuoted(out, m.Name), ':'), v...)
+	}
+	return append(out, '}'), true
+}
+
+// sites finds the calls of a program and of the documents that it delegates to.
+type sites struct {
+	all  []*site
+	docs map[*compile.Program][]*site // the sites of each, those of its documents included
+}
+
+func (x *sites) add(prog *compile.Program, always, many bool) (own []*site) {
+	if seen, ok := x.docs[prog]; ok { // another caller
+		for _, s := range seen {
+			s.many = true
+		}
+		return seen
+	}
+	x.docs[prog] = nil // it can't run itself, but who knows
+	for i := range prog.Calls {
+		c := &prog.Calls[i]
+		if c.Target == nil || c.Rare != nil && c.Result != nil {
+			continue
+		}
+		s := &site{call: c, prog: prog, target: c.Target, params: c.Source.Params, always: always && isAlways(prog, c), many: many}
+		x.all, own = append(x.all, s), append(own, s)
+		if c.Rare == nil {
+			continue
+		}
+		if c.Delegate != nil && c.Delegate.Program != nil {
+			once := c.Delegate.Loop == compile.Once
+			own = append(own, x.add(c.Delegate.Program, s.always && once, many || !once)...)
+		}
+		if f := c.Fallback; f != nil && f.Target != nil {
+			params := s.params
+			if f.Params != nil && c.Source.Rest.Fallback != nil {
+				params = c.Source.Rest.Fallback.Params
+			}
+			s := &site{call: c, prog: prog, target: f.Target, params: params, many: many}
+			x.all, own = append(x.all, s), append(own, s)
+		}
+	}
+	x.docs[prog] = own
+	return own
+}
+
+// isAlways reports whether a call is made whenever the program runs and nothing fails.
+func isAlways(prog *compile.Program, c *compile.Call) bool {
+	if prog.Template || c.When != nil || c.Rare != nil && (c.Instance != "" || len(c.DependsOn) > 0) {
+		return false
+	}
+	for x := range c.Params.Exprs() {
+		if !isThere(prog, x) {
+			return false
+		}
+	}
+	return true
+}
+
+// isThere reports whether an expression has a value when nothing fails.
+func isThere(prog *compile.Program, x *compile.Expr) bool {
+	switch x.Op() {
+	case lang.OpLiteral:
+		return true
+	case lang.OpOr:
+		return slices.ContainsFunc(x.Args(), func(a *compile.Expr) bool { return isThere(prog, a) })
+	case lang.OpAnd:
+		return !slices.ContainsFunc(x.Args(), func(a *compile.Expr) bool { return !isThere(prog, a) })
+	}
+	r, void := x.Ref()
+	return r != nil && !void && (r.Since > 0 || prog.Holds(r.Path))
+}
+
+// duties returns what the rules of the policy ask of the calls of a program.
+func (a *analysis) duties(prog *compile.Program) (all []*Duty) {
+	if len(a.policy.rules) == 0 {
+		return nil
+	}
+	x := &sites{docs: map[*compile.Program][]*site{}}
+	x.add(prog, true, prog.Template) // for each of its instances
+	for _, r := range a.policy.rules {
+		d := &Duty{Rule: r.Rule, Verdict: Depends, policy: a.policy}
+		about := matching(x.all, r.about())
+		if len(about) == 0 {
+			continue
+		}
+		for _, s := range about {
+			if !slices.Contains(d.Calls, s.call) {
+				d.Calls = append(d.Calls, s.call)
+			}
+		}
+		switch r.Kind {
+		case label.Sum, label.Count, label.Distinct:
+			d.quantity(about, prog)
+		case label.Never:
+			d.never(about, matching(x.all, r.Other))
+		case label.Before:
+			d.before(about, matching(x.all, r.Tools))
+		case label.OnlyIf:
+			d.onlyIf(r, about, prog)
+		}
+		if d.fault != nil {
+			d.Verdict = violated(r.Violation)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// about returns the tools whose calls a rule may forbid.
+func (r *rule) about() label.Selector {
+	if r.Kind == label.Before {
+		return r.Other
+	}
+	return r.Tools
+}
+
+func matching(all []*site, s label.Selector) (some []*site) {
+	for _, x := range all {
+		if selects(s, namesOf(x.target), x.target.Effects) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// quantity decides a rule about a sum or a number.
+func (d *Duty) quantity(about []*site, prog *compile.Program) {
+	most, known := amountIn(d.Rule.Most, prog.Initial["input"])
+	if !known {
+		return
+	}
+	var least, highest tally
+	var sure []*site
+	exact := true
+	for i, s := range about {
+		v, ok := s.literal(d.Rule.Param)
+		switch {
+		case ok && v == nil:
+			v = json.RawMessage("null")
+		case !ok && d.Rule.Kind == label.Distinct: // at worst another one
+			v = json.RawMessage(fmt.Sprintf(`{"": %d}`, i))
+		}
+		exact = exact && !s.many && (ok || d.Rule.Kind != label.Sum)
+		if fault := highest.add(d.Rule, v); fault != "" {
+			d.fault = &breach{code: diag.BeyondLimit, at: s, message: fmt.Sprintf("%q %s", s.target.Tool.Definition.Name, fault)}
+			return
+		}
+		if s.always && (ok || d.Rule.Kind == label.Count) {
+			_ = least.add(d.Rule, v)
+			sure = append(sure, s)
+		}
+	}
+	switch {
+	case least.over(d.Rule, most):
+		last := sure[len(sure)-1]
+		d.fault = &breach{
+			code: diag.BeyondLimit, at: last, others: sure[:len(sure)-1], note: "this call counts as well",
+			message: fmt.Sprintf("the calls of this plan come to %s, and the policy allows %s", least.words(d.Rule), numberWords(most)),
+		}
+	case exact && !highest.over(d.Rule, most):
+		d.Verdict = Allowed
+	}
+}
+
+// never decides a rule that says what may not come after what.
+func (d *Duty) never(about, before []*site) {
+	if len(before) == 0 || len(before) == 1 && len(about) == 1 && before[0] == about[0] && !about[0].many {
+		d.Verdict = Allowed
+		return
+	}
+	if d.Rule.If != nil {
+		return
+	}
+	for _, s := range about {
+		for _, b := range before {
+			if s.always && b.always && s.prog == b.prog && b.call.Place < s.call.Place {
+				d.fault = &breach{
+					code: diag.WrongOrder, at: s, others: []*site{b}, note: fmt.Sprintf("%q is called here", b.target.Tool.Definition.Name),
+					message: fmt.Sprintf("%q comes after %q, and the policy forbids it", s.call.ID, b.call.ID),
+				}
+				return
+			}
+		}
+	}
+}
+
+// before decides a rule that says what has to come before what.
+func (d *Duty) before(about, first []*site) {
+	if len(first) > 0 {
+		s := about[0]
+		late := func(b *site) bool { return b.prog == s.prog && !b.many && b.call.Place >= s.call.Place }
+		if s.many || slices.ContainsFunc(first, func(b *site) bool { return !late(b) }) {
+			return
+		}
+	}
+	d.fault = &breach{
+		code: diag.WrongOrder, at: about[0], others: first, note: "it comes only here",
+		message: fmt.Sprintf("nothing that %q stands for comes before %q, and the policy wants it", d.Rule.Tools.Text, about[0].call.ID),
+	}
+}
+
+// onlyIf decides a rule with a condition.
+func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
+	holds := true
+	for _, s := range about {
+		params, ok := s.literals()
+		if !ok {
+			holds = false
+			continue
+		}
+		vars := map[string]json.RawMessage{"params": params}
+		if in := prog.Initial["input"]; in != nil {
+			vars["input"] = in
+		}
+		yes, err := r.condition(s.target).Holds(context.Background(), vars)
+		switch {
+		case err != nil: // the input is not known, or another run says more
+			holds = false
+		case !yes:
+			d.fault = &breach{code: diag.AgainstRule, at: s, message: fmt.Sprintf("%q does not keep to the policy", s.call.ID)}
+			return
+		}
+	}
+	if holds {
+		d.Verdict = Allowed
+	}
+}
+
+// tally counts what a rule about a quantity counts.
+type tally struct {
+	count     int
+	sum       big.Rat
+	different int
+	values    map[string]bool
+}
+
+// add adds a call whose param has this value; nil is not known, which adds nothing but the call. It
+// returns why the value can't be counted, or "".
+func (t *tally) add(r *label.Rule, v json.RawMessage) string {
+	next, fault := t.with(r, v)
+	t.count, t.different = next.count, next.different
+	t.sum.Set(&next.sum)
+	if r.Kind == label.Distinct {
+		if t.values == nil {
+			t.values = map[string]bool{}
+		}
+		t.values[string(jsonscan.Canonical(nil, v))] = true
+	}
+	return fault
+}
+
+// with returns what the tally would be with another call, without the values.
+func (t *tally) with(r *label.Rule, v json.RawMessage) (next *tally, fault string) {
+	next = &tally{count: t.count + 1, different: t.different}
+	next.sum.Set(&t.sum)
+	switch {
+	case v == nil || r.Kind == label.Count:
+	case r.Kind == label.Distinct:
+		if !t.values[string(jsonscan.Canonical(nil, v))] {
+			next.different++
+		}
+	default:
+		n, ok := label.Number(v)
+		if !ok || n.Sign() < 0 {
+			return next, fmt.Sprintf("has no amount that counts: the param %q has to be a number of at least 0", r.Param)
+		}
+		next.sum.Add(&next.sum, n)
+	}
+	return next, ""
+}
+
+// over reports whether it is more than is allowed.
+func (t *tally) over(r *label.Rule, most *big.Rat) bool {
+	switch r.Kind {
+	case label.Sum:
+		return t.sum.Cmp(most) > 0
+	case label.Count:
+		return new(big.Rat).SetInt64(int64(t.count)).Cmp(most) > 0
+	}
+	return new(big.Rat).SetInt64(int64(t.different)).Cmp(most) > 0
+}
+
+func (t *tally) words(r *label.Rule) string {
+	switch r.Kind {
+	case label.Sum:
+		return numberWords(&t.sum)
+	case label.Count:
+		return fmt.Sprint(t.count)
+	}
+	return fmt.Sprintf("%d different values", t.different)
+}
+
+// numberWords returns a number with as few digits as it has.
+func numberWords(n *big.Rat) string {
+	if n.IsInt() {
+		return n.Num().String()
+	}
+	text := n.FloatString(10)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// amountIn returns the most that a rule allows; false when that is not known.
+func amountIn(a label.Amount, input json.RawMessage) (*big.Rat, bool) {
+	if a.Number != "" {
+		return label.Number(json.RawMessage(a.Number))
+	}
+	v, ok := memberAt(input, a.Input)
+	if !ok {
+		return nil, false
+	}
+	return label.Number(v)
+}
+
+// memberAt returns what an object has at a path of members.
+func memberAt(v json.RawMessage, names []string) (json.RawMessage, bool) {
+	for _, name := range names {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(v, &members) != nil || members[name] == nil {
+			return nil, false
+		}
+		v = members[name]
+	}
+	return v, len(v) > 0
+}

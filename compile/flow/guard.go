@@ -1,0 +1,373 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+// A Guard checks the calls of one run, with their actual params, against what could not be decided
+// before the run: rules, params that have to be an element of a list, and conditions that stand in
+// for trust. Package exec asks it before a tool is called. It may be used by several goroutines.
+//
+// Calls count in the order in which they start; calls that change the world start in plan order.
+type Guard struct {
+	input json.RawMessage
+
+	mu    sync.Mutex
+	parts []*guardPart
+}
+
+// guardPart checks one policy.
+type guardPart struct {
+	policy *Policy
+	report *Report
+	sinks  map[sinkKey]*Sink
+	asks   map[*compile.Call][]asking
+	rules  map[*compile.Target]*toolRules
+	tally  []tally                    // by rule
+	before []past                     // by rule: what the calls before were
+	lists  map[string]map[string]bool // the elements of the lists of tools, in canonical form
+}
+
+// asking is a flow that a person has to approve before the call.
+type asking struct {
+	fallback bool
+	what     string
+}
+
+// past holds what a rule knows of the calls before.
+type past struct {
+	done   bool              // Before: one has come to its end
+	params []json.RawMessage // Never: of each that started; of the first if the rule has no condition
+}
+
+// NewGuard returns a guard of a run of a program; nil when the policies leave nothing to check.
+func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
+	g := &Guard{input: prog.Initial["input"]}
+	for _, r := range reports {
+		p := &guardPart{
+			policy: r.Policy, report: r, sinks: map[sinkKey]*Sink{}, asks: map[*compile.Call][]asking{}, rules: map[*compile.Target]*toolRules{},
+			tally: make([]tally, len(r.Policy.rules)), before: make([]past, len(r.Policy.rules)), lists: map[string]map[string]bool{},
+		}
+		for _, s := range r.Sinks {
+			p.sinks[sinkKey{s.Call, s.Param, s.Fallback}] = s
+			for _, f := range r.Policy.faults(s) {
+				if s.verdictOf(f) == Asks {
+					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(f)})
+				}
+			}
+		}
+		if len(p.asks) > 0 || r.Policy.checksCalls() {
+			g.parts = append(g.parts, p)
+		}
+	}
+	if len(g.parts) == 0 {
+		return nil
+	}
+	return g
+}
+
+// checksCalls reports whether a policy says anything that has to be checked when a plan runs.
+func (p *Policy) checksCalls() bool {
+	return len(p.rules) > 0 || slices.ContainsFunc(p.said.Tools, func(t label.Tool) bool {
+		return slices.ContainsFunc(t.Takes, func(w label.Want) bool { return w.StandsIn() })
+	})
+}
+
+// Check reports whether a call may be made with these params: ask is why a person has to approve
+// it, "" for no reason, and err why it may not be made. target is the call's, or that of its
+// fallback.
+func (g *Guard) Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ask, _, err = g.check(ctx, &start{c, target, params})
+	return ask, err
+}
+
+// Admit checks as Check does, and counts the call if it may be made. With allowed, a person has
+// approved it: it counts, unless an error says that it may not be made. warn is what it breaks of
+// which the policy only warns.
+func (g *Guard) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := &start{c, target, params}
+	if ask, warn, err = g.check(ctx, s); err != nil || ask != "" && !allowed {
+		return ask, "", err
+	}
+	g.count(s)
+	return "", warn, nil
+}
+
+// Made counts a call that was made before this process ran the plan.
+func (g *Guard) Made(c *compile.Call, target *compile.Target, params json.RawMessage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count(&start{c, target, params})
+}
+
+// start is a call that is about to be made.
+type start struct {
+	call   *compile.Call
+	target *compile.Target
+	params json.RawMessage
+}
+
+// Violated is why a call may not be made.
+type Violated struct {
+	Policy string // its name
+	What   string // what is wrong, and with which rule
+}
+
+func (v *Violated) Error() string { return v.What + ", by " + v.Policy }
+
+func (g *Guard) check(ctx context.Context, s *start) (ask, warn string, err error) {
+	var asks, warns []string
+	for _, p := range g.parts {
+		for _, b := range p.breaches(ctx, g.input, s) {
+			switch b.violation {
+			case label.Reject:
+				return "", "", &Violated{p.policy.Name(), b.what}
+			case label.Approve:
+				asks = append(asks, b.what+", by "+p.policy.Name())
+			case label.Warn:
+				warns = append(warns, b.what+", by "+p.policy.Name())
+			}
+		}
+	}
+	return strings.Join(asks, "; "), strings.Join(warns, "; "), nil
+}
+
+// broken is a rule that a call breaks.
+type broken struct {
+	what      string
+	violation label.Violation
+}
+
+// breaches returns what of a policy a call breaks.
+func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *start) (all []broken) {
+	add := func(v label.Violation, format string, args ...any) {
+		all = append(all, broken{fmt.Sprintf(format, args...), v})
+	}
+	names := namesOf(s.target)
+	for i, r := range p.policy.rules {
+		if !selects(r.about(), names, s.target.Effects) {
+			continue
+		}
+		if what := p.breaks(ctx, i, r, input, s); what != "" {
+			add(r.Violation, "%s: %s", what, r.Text)
+		}
+	}
+	for _, a := range p.asks[s.call] {
+		if a.fallback == (s.target != s.call.Target) || s.call.Rare != nil && s.call.Fallback != nil && s.call.Fallback.Target == s.call.Target {
+			add(label.Approve, "%s", a.what)
+		}
+	}
+	rules := p.rulesOf(s.target)
+	var members map[string]json.RawMessage
+	if len(rules.entries) > 0 {
+		_ = json.Unmarshal(s.params, &members) // they are an object, or have no members
+	}
+	for name, v := range members {
+		for _, w := range rules.wants(p.policy.said, name) {
+			if w.In != nil && !p.isElement(w, input, v) {
+				add(w.Violation, "the param %q of %q is no element of %s", name, rules.name, w.In.Text)
+			}
+			if w.Or != nil && !p.trusted(w, s, name) {
+				if yes, err := p.policy.conditionOf(w, s.target).Holds(ctx, variables(input, s, nil)); err != nil {
+					add(w.Violation, "the condition for the param %q of %q can't be evaluated (%s): %s", name, rules.name, err, w.Or.Text)
+				} else if !yes {
+					add(w.Violation, "the param %q of %q may be trusted too little, and this does not hold: %s", name, rules.name, w.Or.Text)
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b broken) int { return strings.Compare(a.what, b.what) })
+	return all
+}
+
+// rulesOf returns what the policy says of a target.
+func (p *guardPart) rulesOf(t *compile.Target) *toolRules {
+	r := p.rules[t]
+	if r == nil {
+		r = p.policy.rulesFor(t)
+		p.rules[t] = r
+	}
+	return r
+}
+
+// trusted reports whether it was shown before the run that a param is trusted enough.
+func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
+	shown := false
+	for _, fallback := range []bool{false, true} { // which may be of one target
+		x := p.sinks[sinkKey{s.call, param, fallback}]
+		if x != nil && !p.policy.said.AdmitsTrust(w.Bound, x.Label) {
+			return false
+		}
+		shown = shown || x != nil
+	}
+	return shown
+}
+
+// variables returns what conditions are about.
+func variables(input json.RawMessage, s *start, before json.RawMessage) map[string]json.RawMessage {
+	vars := map[string]json.RawMessage{"params": s.params, "now": s.params}
+	if input != nil {
+		vars["input"] = input
+	}
+	if before != nil {
+		vars["before"] = before
+	}
+	return vars
+}
+
+// breaks returns in what a call breaks a rule; "" for nothing.
+func (p *guardPart) breaks(ctx context.Context, i int, r *rule, input json.RawMessage, s *start) string {
+	switch r.Kind {
+	case label.Before:
+		if !p.before[i].done {
+			return fmt.Sprintf("nothing that %q stands for has come to its end before", r.Tools.Text)
+		}
+	case label.OnlyIf:
+		switch yes, err := r.condition(s.target).Holds(ctx, variables(input, s, nil)); {
+		case err != nil:
+			return fmt.Sprintf("its condition can't be evaluated (%s)", err)
+		case !yes:
+			return "its condition does not hold"
+		}
+	case label.Never:
+		return p.follows(ctx, i, r, input, s)
+	default:
+		most, ok := amountIn(r.Most, input)
+		if !ok {
+			return "the input has no number there"
+		}
+		next, fault := p.tally[i].with(r.Rule, valueOfParam(s.params, r.Param))
+		if fault != "" {
+			return "it " + fault
+		}
+		if next.over(r.Rule, most) {
+			return fmt.Sprintf("with it there would be %s, and %s is the most", next.words(r.Rule), numberWords(most))
+		}
+	}
+	return ""
+}
+
+// follows returns whether a call comes after one that it may not follow.
+func (p *guardPart) follows(ctx context.Context, i int, r *rule, input json.RawMessage, s *start) string {
+	for _, before := range p.before[i].params {
+		if r.If == nil {
+			return "it comes after such a call"
+		}
+		switch yes, err := r.condition(nil).Holds(ctx, variables(input, s, before)); {
+		case err != nil:
+			return fmt.Sprintf("its condition can't be evaluated (%s)", err)
+		case yes:
+			return "it comes after such a call"
+		}
+	}
+	return ""
+}
+
+// valueOfParam returns a param, and null for one that is not there.
+func valueOfParam(params json.RawMessage, name string) json.RawMessage {
+	if v, ok := memberAt(params, []string{name}); ok {
+		return v
+	}
+	return json.RawMessage("null")
+}
+
+// count counts a call that is made.
+func (g *Guard) count(s *start) {
+	names := namesOf(s.target)
+	for _, p := range g.parts {
+		for i, r := range p.policy.rules {
+			switch r.Kind {
+			case label.Never:
+				if selects(r.Other, names, s.target.Effects) && (r.If != nil || len(p.before[i].params) == 0) {
+					p.before[i].params = append(p.before[i].params, s.params)
+				}
+			case label.Sum, label.Count, label.Distinct:
+				if selects(r.Tools, names, s.target.Effects) {
+					_ = p.tally[i].add(r.Rule, valueOfParam(s.params, r.Param)) // what can't be counted breaks the rule anyway
+				}
+			}
+		}
+	}
+}
+
+// Ended notes that a tool gave a result: others may have had to wait for that, or may now be given
+// elements of it. A document that runs under the name of a tool, and an activity that a plan picked
+// for it, are not the tool.
+func (g *Guard) Ended(c *compile.Call, target *compile.Target, result json.RawMessage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if target == nil || !isItself(target) {
+		return
+	}
+	names := namesOf(target)
+	hasFallback := c.Rare != nil && c.Fallback != nil && c.Fallback.Target == target // of which the list may be
+	for _, p := range g.parts {
+		for i, r := range p.policy.rules {
+			if r.Kind == label.Before && selects(r.Tools, names, target.Effects) {
+				p.before[i].done = true
+			}
+		}
+		for _, l := range p.rulesOf(target).lists {
+			if target != c.Target || hasFallback || !p.report.vouches(l, c) {
+				continue
+			}
+			set := p.lists[l.want.In.Text]
+			if set == nil {
+				set = map[string]bool{}
+				p.lists[l.want.In.Text] = set
+			}
+			elements(result, l.names, func(v json.RawMessage) { set[string(jsonscan.Canonical(nil, v))] = true })
+		}
+	}
+}
+
+// isElement reports whether a param is an element of the list that it has to be of or, as a list,
+// has no others.
+func (p *guardPart) isElement(w *label.Want, input json.RawMessage, v json.RawMessage) bool {
+	set := p.lists[w.In.Text]
+	if names, ok := w.In.OfInput(); ok {
+		set = map[string]bool{}
+		elements(input, names, func(v json.RawMessage) { set[string(jsonscan.Canonical(nil, v))] = true })
+	}
+	if set[string(jsonscan.Canonical(nil, v))] {
+		return true
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) != nil || len(list) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(v json.RawMessage) bool { return !set[string(jsonscan.Canonical(nil, v))] })
+}
+
+// elements calls f with what is at a path of members, and with the elements of lists there.
+func elements(v json.RawMessage, names []string, f func(json.RawMessage)) {
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) == nil && list != nil {
+		for _, e := range list {
+			elements(e, names, f)
+		}
+		return
+	}
+	if len(names) == 0 {
+		if len(v) > 0 {
+			f(v)
+		}
+		return
+	}
+	if sub, ok := memberAt(v, names[:1]); ok {
+		elements(sub, names[1:], f)
+	}
+}

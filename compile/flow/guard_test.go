@@ -1,0 +1,202 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/cel"
+	"github.com/plc-lang/plc/compile/flow"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool/file"
+)
+
+// guarded is a plan under a policy, with the guard of a run.
+type guarded struct {
+	*flow.Guard
+	prog *compile.Program
+}
+
+// newGuarded returns a guard of a run of calls of the tools read, pay and list, as they are named.
+func newGuarded(t *testing.T, policy, input string, tools ...string) *guarded {
+	src := `tools:
+  read: {properties: {x: {}}, effects: {readOnly: true, openWorld: false}}
+  list: {properties: {x: {}}, effects: {readOnly: true, openWorld: false}}
+  pay: {properties: {iban: {}, amount: {type: number}}, effects: {readOnly: false, openWorld: false}}
+activities: {read: {return: 1}, list: {return: 1}, pay: {return: 1}}
+flow:
+  given: {input: {trust: user}}
+`
+	tf, found := file.Read(diag.NewFile("tools.yaml", []byte(src+policy)))
+	cat, _, more := file.Catalogue(tf)
+	policies, faults := policiesOf(cat, []*file.File{tf})
+	if err := append(append(found, more...), faults...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for _, name := range tools {
+		call := `{"_tool": "` + name + `", "x": "†input.x || 'none'"}`
+		if name == "pay" {
+			call = `{"_tool": "pay", "iban": "†state.r", "amount": "†state.n"}`
+		} else if name == "read" {
+			call = `{"_tool": "read", "_outputPath": "†state.r"}, {"_tool": "read", "_outputPath": "†state.n"}`
+		}
+		calls = append(calls, call)
+	}
+	doc, _ := lang.Parse(diag.NewFile("plan.json", []byte("["+strings.Join(calls, ",\n")+"]")), nil)
+	prog, found := compile.Compile(doc, &compile.Options{Catalogue: cat, Predicates: cel.New(), Values: map[string]compile.Given{"input": {JSON: []byte(input)}}})
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	r, found := flow.Check(prog, policies[0], nil)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return &guarded{flow.NewGuard(prog, r), prog}
+}
+
+// call makes the next call of a tool, in plan order, and returns what the guard says.
+func (g *guarded) call(tool, params, result string) string {
+	for i := range g.prog.Calls {
+		c := &g.prog.Calls[i]
+		if c.Source.Tool != tool {
+			continue
+		}
+		ask, warn, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(params), false)
+		var violated *flow.Violated
+		switch {
+		case errors.As(err, &violated):
+			return "fails: " + violated.What
+		case err != nil:
+			return "error: " + err.Error()
+		case ask != "":
+			return "asks: " + ask
+		case warn != "":
+			return "warns: " + warn
+		}
+		if result != "" {
+			g.Ended(c, c.Target, json.RawMessage(result))
+		}
+		return "ok"
+	}
+	return "no such call"
+}
+
+func TestGuard(t *testing.T) {
+	type step struct{ tool, params, result, want string }
+	for _, c := range []struct {
+		name, policy, input string
+		steps               []step
+	}{
+		{"a sum, exactly", "  rules: [sum(pay.amount) <= 0.3]", `{}`, []step{
+			{"pay", `{"amount": 0.1}`, "", "ok"},
+			{"pay", `{"amount": 0.2}`, "", "ok"},
+			{"pay", `{"amount": 0.00000001}`, "", "with it there would be 0.30000001, and 0.3 is the most"},
+			{"pay", `{"amount": 0}`, "", "ok"},
+		}},
+		{"amounts that don't count", "  rules: [sum(pay.amount) <= 100]", `{}`, []step{
+			{"pay", `{"amount": -50}`, "", "has no amount that counts"},
+			{"pay", `{}`, "", "has no amount that counts"},
+			{"pay", `{"amount": "50"}`, "", "has no amount that counts"},
+			{"pay", `{"amount": 1e999999999}`, "", "has no amount that counts"},
+		}},
+		{"what is refused does not count", "  rules: [sum(pay.amount) <= 100, count(pay) <= 2]", `{}`, []step{
+			{"pay", `{"amount": 101}`, "", "fails: with it there would be 101"},
+			{"pay", `{"amount": 100}`, "", "ok"},
+			{"pay", `{"amount": 0}`, "", "ok"},
+			{"pay", `{"amount": 0}`, "", "with it there would be 3, and 2 is the most"},
+		}},
+		{"different values, whatever their form", "  rules: [distinct(pay.iban) <= 1]", `{}`, []step{
+			{"pay", `{"iban": {"a": 1, "b": 2}}`, "", "ok"},
+			{"pay", `{"iban": {"b": 2, "a": 1}}`, "", "ok"},
+			{"pay", `{"iban": "DE2"}`, "", "with it there would be 2 different values"},
+		}},
+		{"the input says how many", "  rules: [count(pay) <= input.most]", `{"most": 1}`, []step{
+			{"pay", `{}`, "", "ok"},
+			{"pay", `{}`, "", "with it there would be 2, and 1 is the most"},
+		}},
+		{"the input does not say how many", "  rules: [count(pay) <= input.most]", `{"most": "one"}`, []step{
+			{"pay", `{}`, "", "the input has no number there"},
+		}},
+		{"never after, if the params are so", "  rules: [pay never after read where now.iban == before.x]", `{}`, []step{
+			{"read", `{"x": "DE1"}`, "", "ok"},
+			{"pay", `{"iban": "DE2"}`, "", "ok"},
+			{"pay", `{"iban": "DE1"}`, "", "it comes after such a call"},
+			{"pay", `{}`, "", "its condition can't be evaluated"},
+		}},
+		{"before, with a result", "  rules: [list before pay]", `{"x": 1}`, []step{
+			{"list", `{}`, "", "ok"},
+			{"pay", `{}`, "", "nothing that \"list\" stands for has come to its end before"},
+			{"list", `{}`, `[]`, "ok"},
+			{"pay", `{}`, "", "ok"},
+		}},
+		{"only if", "  rules: [{rule: pay only if params.amount < 10.0, violation: approve}]", `{}`, []step{
+			{"pay", `{"amount": 9}`, "", "ok"},
+			{"pay", `{"amount": 10}`, "", "asks: its condition does not hold"},
+		}},
+		{"an element of the input", "  tools: {pay: {takes: {iban: {in: input.ibans}}}}", `{"ibans": ["DE1", 2]}`, []step{
+			{"pay", `{"iban": "DE1"}`, "", "ok"},
+			{"pay", `{"iban": 2}`, "", "ok"},
+			{"pay", `{"iban": ["DE1", 2]}`, "", "ok"},
+			{"pay", `{"iban": ["DE1", "DE2"]}`, "", "no element of input.ibans"},
+			{"pay", `{"iban": "2"}`, "", "no element of input.ibans"},
+			{"pay", `{"iban": []}`, "", "no element of input.ibans"},
+		}},
+		{"an element of what a tool gave", "  tools: {list: {gives: {trust: user}}, pay: {takes: {iban: {trust: user, in: list.all.iban}}}}", `{"x": 1}`, []step{
+			{"pay", `{"iban": "DE1"}`, "", "no element of list.all.iban"},
+			{"list", `{}`, `{"all": [{"iban": "DE1"}, {"iban": "DE3"}]}`, "ok"},
+			{"pay", `{"iban": "DE1"}`, "", "ok"},
+			{"pay", `{"iban": "DE2"}`, "", "no element of list.all.iban"},
+		}},
+		{"a condition in place of trust", "  tools: {pay: {takes: {amount: {trust: user, or: params.amount <= 10.0}}}}", `{}`, []step{
+			{"pay", `{"amount": 10}`, "", "ok"},
+			{"pay", `{"amount": 11}`, "", "may be trusted too little"},
+		}},
+		{"what is not trusted, if the policy lets a person approve it", "  tools: {pay: {takes: {iban: {trust: user}}, violation: approve}}", `{}`, []step{
+			{"pay", `{"iban": "DE1"}`, "", `asks: the param "iban" of "pay" may be untrusted, secret, and the policy wants at least user`},
+		}},
+		{"a warning", "  violation: warn\n  rules: [count(pay) <= 1]", `{}`, []step{
+			{"pay", `{}`, "", "ok"},
+			{"pay", `{}`, "", "warns: with it there would be 2"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGuarded(t, c.policy+"\n", c.input, "list", "read", "pay")
+			for i, s := range c.steps {
+				if got := g.call(s.tool, s.params, s.result); !strings.Contains(got, s.want) {
+					t.Errorf("step %d: %s %s: %s; want %s", i, s.tool, s.params, got, s.want)
+				}
+			}
+		})
+	}
+}
+
+// A call that a person has approved counts, and so does one of another process.
+func TestGuardCounts(t *testing.T) {
+	g := newGuarded(t, "  rules: [{rule: sum(pay.amount) <= 100, violation: approve}]\n", `{}`, "read", "pay")
+	c := &g.prog.Calls[len(g.prog.Calls)-1]
+	admit := func(amount string, allowed bool) string {
+		ask, _, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(`{"amount": `+amount+`}`), allowed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ask
+	}
+	g.Made(c, c.Target, json.RawMessage(`{"amount": 60}`))
+	if ask := admit("60", false); ask == "" {
+		t.Error("what was made before does not count")
+	}
+	if ask := admit("40", false); ask != "" {
+		t.Error(ask)
+	}
+	if ask := admit("5", true); ask != "" {
+		t.Error(ask)
+	}
+	if ask := admit("0", false); !strings.Contains(ask, "with it there would be 105") {
+		t.Errorf("what was approved does not count: %q", ask)
+	}
+}

@@ -1,0 +1,316 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+// A Policy is a policy that is ready to check plans: its conditions are typed against a catalogue.
+// It is immutable.
+type Policy struct {
+	said  *label.Policy
+	best  lab
+	plan  lab            // of what a plan says whose author has seen nothing
+	cats  []string       // the categories, by number
+	index map[string]int // their numbers
+	given *tree          // of what the whiteboard holds at the start, by kinds and members
+	rules []*rule
+
+	lists      []*list                    // of which params have to be elements
+	conditions map[*label.Want]*condition // that stand in for trust
+}
+
+// Said returns what the policy says.
+func (p *Policy) Said() *label.Policy { return p.said }
+
+// Name returns what the policy is called in messages.
+func (p *Policy) Name() string {
+	if p.said.Name == "" {
+		return "the policy of the tool files"
+	}
+	return p.said.Name
+}
+
+// lab returns a label with its categories by number.
+func (p *Policy) lab(l label.Label) lab {
+	x := lab{trust: l.Trust, secrecy: l.Secrecy}
+	for _, name := range l.Categories {
+		x.cats = x.cats.with(p.index[name])
+	}
+	return x
+}
+
+// label returns a label with its categories by name.
+func (p *Policy) label(x lab) label.Label {
+	l := label.Label{Trust: x.trust, Secrecy: x.secrecy}
+	x.cats.all(func(i int) { l.Categories = append(l.Categories, p.cats[i]) })
+	return l
+}
+
+// words returns a label for people.
+func (p *Policy) words(x lab) string { return p.said.Words(p.label(x)) }
+
+// Prepare makes a policy ready, and reports what of it does not fit the tools. Predicates check its
+// conditions; nil knows none. A policy with an error must not be used to run plans.
+func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predicates) (*Policy, diag.List) {
+	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}}
+	for i, name := range p.cats {
+		p.index[name] = i
+	}
+	p.best, p.plan = p.lab(said.Best()), p.lab(said.OfPlan())
+	c := &preparer{policy: p, cat: cat, tools: toolsOf(cat), predicates: predicates}
+	c.tables()
+	for i := range said.Tools {
+		c.tool(&said.Tools[i])
+	}
+	for i := range said.Rules {
+		c.rule(&said.Rules[i])
+	}
+	c.contradictions()
+	return p, c.findings
+}
+
+// preparer makes one policy ready.
+type preparer struct {
+	policy     *Policy
+	cat        *tool.Catalogue // nil: nothing is known of tools, and nothing is checked against them
+	tools      []*named
+	predicates compile.Predicates
+	findings   diag.List
+}
+
+// named is a tool with all names by which a policy may mean it.
+type named struct {
+	*tool.Tool
+	names []string
+}
+
+// toolsOf returns the tools of a catalogue, those that come with the language included.
+func toolsOf(cat *tool.Catalogue) (all []*named) {
+	if cat == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	cat = cat.WithBuiltIns()
+	for t := range cat.Listed() {
+		n := &named{t, cat.Names(t)}
+		all = append(all, n)
+		for _, name := range n.names {
+			known[name] = true
+		}
+	}
+	for name := range cat.Activities() {
+		if !known[name] { // no tool has it; calls may pick it
+			all = append(all, &named{nil, []string{name}})
+		}
+	}
+	for _, name := range []string{"step", "join"} { // of other notations
+		all = append(all, &named{nil, []string{name}})
+	}
+	return all
+}
+
+// tables makes what the whiteboard holds at the start.
+func (c *preparer) tables() {
+	p := c.policy
+	root := &tree{own: p.lab(p.said.OfUnknown())}
+	set := map[*tree]bool{}
+	paths := slices.Clone(p.said.Given)
+	slices.SortStableFunc(paths, func(a, b label.Path) int { return len(a.Names) - len(b.Names) })
+	for _, path := range paths {
+		root.put(p, path.Names, p.lab(path.Label), set)
+	}
+	p.given = root
+}
+
+// tree is labels by paths.
+type tree struct {
+	own     lab
+	members []branch
+}
+
+type branch struct {
+	name string
+	tree *tree
+}
+
+// put gives a path a label. Paths come after those above them; a path that had one has the worse.
+func (t *tree) put(p *Policy, names []string, l lab, set map[*tree]bool) {
+	for _, name := range names {
+		i := slices.IndexFunc(t.members, func(b branch) bool { return b.name == name })
+		if i < 0 {
+			i = len(t.members)
+			t.members = append(t.members, branch{name, &tree{own: t.own}})
+		}
+		t = t.members[i].tree
+	}
+	if set[t] {
+		l = p.worst(t.own, l)
+	}
+	set[t], t.own = true, l
+}
+
+// marked returns a value with the labels of a tree, of which each part is a source of its own.
+func (a *analysis) marked(t *tree, name string, s step) *val {
+	v := &val{flat: true}
+	if !a.policy.noWorse(t.own, a.policy.best) {
+		v.own = &mark{lab: t.own, from: a.source(name, t.own), step: s}
+	}
+	for _, b := range t.members {
+		v.named = append(v.named, part{b.name, a.marked(b.tree, name+"."+b.name, s)})
+	}
+	return a.sealed(v)
+}
+
+// either returns labels that are as bad as those of two trees.
+func (t *tree) either(p *Policy, u *tree) *tree {
+	x := &tree{own: p.worst(t.own, u.own)}
+	for _, b := range t.members {
+		x.members = append(x.members, branch{b.name, b.tree.either(p, u.member(b.name))})
+	}
+	for _, b := range u.members {
+		if !slices.ContainsFunc(t.members, func(c branch) bool { return c.name == b.name }) {
+			x.members = append(x.members, branch{b.name, b.tree.either(p, t.member(b.name))})
+		}
+	}
+	return x
+}
+
+func (t *tree) member(name string) *tree {
+	for _, b := range t.members {
+		if b.name == name {
+			return b.tree
+		}
+	}
+	return &tree{own: t.own}
+}
+
+// matching returns the tools that a selector means, and reports one that means none.
+func (c *preparer) matching(s label.Selector, what string) (all []*named) {
+	for _, t := range c.tools {
+		if selects(s, t.names, effectsOf(t)) {
+			all = append(all, t)
+		}
+	}
+	if len(all) > 0 || c.cat == nil {
+		return all
+	}
+	_, annotation := s.Annotation()
+	f := diag.Finding{Code: diag.UnknownTool, Severity: diag.Warning, Loc: s.Loc}
+	switch {
+	case annotation:
+		f.Message = fmt.Sprintf("%s has %q, and no tool is so", what, s.Text)
+	case strings.Contains(s.Text, "*"):
+		f.Message = fmt.Sprintf("%s has %q, which matches no tool and no activity", what, s.Text)
+	default:
+		f.Severity = diag.Error
+		var names []string
+		for _, t := range c.tools {
+			names = append(names, t.names...)
+		}
+		f.Message = fmt.Sprintf("%s has %q, which is no tool and no activity%s", what, s.Text, meant(s.Text, names))
+	}
+	c.findings = append(c.findings, f)
+	return nil
+}
+
+func effectsOf(t *named) tool.Effects {
+	if t.Tool == nil {
+		return tool.Effects{}
+	}
+	return t.Definition.Effects
+}
+
+// selects reports whether a selector means a tool of these names and effects.
+func selects(s label.Selector, names []string, e tool.Effects) bool {
+	switch name, _ := s.Annotation(); name {
+	case "":
+		return slices.ContainsFunc(names, func(name string) bool { return tool.Matches(s.Text, name) })
+	case "readOnly":
+		return readsOnly(e)
+	case "destructive":
+		return !readsOnly(e) && e.Destructive != tool.No
+	case "openWorld":
+		return e.Pure != tool.Yes && e.OpenWorld != tool.No
+	}
+	return false
+}
+
+func readsOnly(e tool.Effects) bool { return e.ReadOnly == tool.Yes || e.Pure == tool.Yes }
+
+// tool checks what a policy says of tools.
+func (c *preparer) tool(t *label.Tool) {
+	for _, n := range c.matching(t.Selector, "tools") {
+		if n.Tool == nil || strings.Contains(t.Text, "*") || t.Text[0] == '@' {
+			continue // which may have other params
+		}
+		for i := range t.Takes {
+			c.param(n, t.Takes[i].Param, t.Takes[i].Loc)
+		}
+		for _, path := range t.Parts {
+			c.output(n, path.Names, path.Loc)
+		}
+	}
+	for i := range t.Takes {
+		c.want(t, &t.Takes[i])
+	}
+}
+
+// param reports a param that a tool does not have.
+func (c *preparer) param(t *named, name string, loc diag.Loc) (ok bool) {
+	def := t.Definition
+	if _, known := def.Param[name]; known || name == "*" || !def.Closed && len(def.Param) == 0 {
+		return true
+	}
+	c.errorf(diag.UnknownParam, loc, "the policy names the param %q, which the tool %q does not have%s", name, def.Name, meant(name, slices.Collect(maps.Keys(def.Param))))
+	return false
+}
+
+// output reports a path that the result of a tool can't have. It returns the schema of what is
+// there, as far as that is known.
+func (c *preparer) output(t *named, names []string, loc diag.Loc) (at *schemas.Schema, ok bool) {
+	at = t.Definition.Output
+	for i, name := range names {
+		if at = inside(at); at == nil {
+			return nil, true
+		}
+		sub, has := at.At(schemas.Step{Kind: schemas.Member, Name: name})
+		if has == schemas.Never {
+			c.errorf(diag.BadPolicy, loc, "what the tool %q gives has no %q%s", t.Definition.Name, strings.Join(names[:i+1], "."), meant(name, slices.Collect(at.Names())))
+			return nil, false
+		}
+		at = sub
+	}
+	return inside(at), true
+}
+
+// inside returns the schema of the elements of a list, of lists in it too, and of anything else the
+// schema itself: paths of policies leave elements out.
+func inside(s *schemas.Schema) *schemas.Schema {
+	for range maxParts {
+		if s == nil {
+			return nil
+		}
+		if _, has := s.At(schemas.Step{Kind: schemas.Element}); has == schemas.Never {
+			return s
+		}
+		s, _ = s.At(schemas.Step{Kind: schemas.Every})
+	}
+	return nil
+}
+
+func (c *preparer) errorf(code diag.Code, loc diag.Loc, format string, args ...any) {
+	c.findings = append(c.findings, diag.Finding{Code: code, Severity: diag.Error, Loc: loc, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *preparer) idle(loc diag.Loc, format string, args ...any) {
+	c.findings = append(c.findings, diag.Finding{Code: diag.IdleRule, Severity: diag.Warning, Loc: loc, Message: fmt.Sprintf(format, args...)})
+}

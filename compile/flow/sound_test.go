@@ -1,0 +1,506 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+var (
+	triples = flag.Int("flow.triples", effort.Of(1_000, 20_000), "how many times a plan that is made up is checked under a policy and interpreted")
+	pairs   = flag.Int("flow.pairs", effort.Of(100, 1_000), "how many pairs of runs are compared")
+	small   = flag.Int("flow.small", effort.Of(10, 100), "of how many small plans all results are tried")
+	seed    = flag.Uint64("flow.seed", 1, "the seed of the first plan")
+)
+
+// sinkTools are the tools where values go.
+var sinkTools = []string{"sink", "out"}
+
+// catalogue is the tools of plans that are made up, none of which is ever called. With declared,
+// they say what they give.
+func catalogue(declared bool) *tool.Catalogue {
+	var all []*tool.Tool
+	add := func(name, effects string) {
+		text := `{"properties": {}, "effects": ` + effects
+		if out := outputs[strings.TrimRight(name, "012")]; declared && out != "" {
+			text += `, "outputSchema": ` + out
+		}
+		def, _ := tool.ParseDefinition(json.RawMessage(text+"}"), name, diag.Loc{})
+		all = append(all, &tool.Tool{Definition: def, Source: "go", Driver: "go", Activity: tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+			panic("it was called")
+		})})
+	}
+	for _, name := range []string{"src0", "src1", "src2", "wrap", "picky", "pick", "redact", "vouch", "sink"} {
+		add(name, `{"readOnly": true, "openWorld": false}`)
+	}
+	add("out", `{"readOnly": true}`)
+	add("echo", `{"pure": true}`)
+	return tool.NewCatalogue(all...)
+}
+
+// outputs says what tools give, as resultOf has it.
+var outputs = map[string]string{
+	"src": `{"type": "object", "additionalProperties": false, "required": ["b", "list", "flag"], "properties": {
+		"a": {"type": "string"}, "flag": {"type": "boolean"},
+		"b": {"type": "object", "additionalProperties": false, "required": ["c"], "properties": {"c": {"type": "string"}}},
+		"list": {"type": "array", "items": {"type": "object", "additionalProperties": false, "required": ["id", "title"], "properties": {
+			"id": {"type": "string"}, "title": {"type": "string"}}}}}}`,
+	"wrap":   `{"type": "object", "additionalProperties": false, "required": ["in", "out"], "properties": {"in": {"type": "object"}, "out": {"type": "array"}}}`,
+	"picky":  `{"type": "object"}`,
+	"vouch":  `{"type": "object"}`,
+	"echo":   `{"type": "object"}`,
+	"redact": `{"type": "string"}`,
+	"sink":   `{"type": "string"}`,
+	"out":    `{"type": "string"}`,
+}
+
+// trusting is a compile.Predicates that checks nothing: plans that are made up have no conditions.
+type trusting struct{}
+
+func (trusting) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
+	return trusting{}, nil
+}
+
+func (trusting) Holds(context.Context, map[string]json.RawMessage) (bool, error) { return true, nil }
+
+const planInput = `{"text": "t", "user": {"name": "n", "list": [{"id": "i", "title": "t"}]}}`
+
+func inputNode() *node {
+	in, user := one(ofInput), one(ofUser)
+	item := object(user, []string{"id", "title"}, text("i", user), text("t", user))
+	return object(in, []string{"text", "user"}, text("t", in), object(user, []string{"name", "list"}, text("n", user), list(user, item)))
+}
+
+// compiled returns the program of a plan; nil when it has errors.
+func (p *gplan) compiled(cat *tool.Catalogue) *compile.Program {
+	prog, found := p.check(cat)
+	if found.HasErrors() {
+		return nil
+	}
+	return prog
+}
+
+func (p *gplan) check(cat *tool.Catalogue) (*compile.Program, diag.List) {
+	doc, found := lang.Parse(diag.NewFile("plan.json", p.root.json()), nil)
+	prog, more := compile.Compile(doc, &compile.Options{
+		Catalogue: cat, Run: true, Delegates: p.files, Predicates: trusting{},
+		Values: map[string]compile.Given{"input": {JSON: json.RawMessage(planInput)}},
+	})
+	return prog, append(found, more...)
+}
+
+// findsAll reports whether plc has nothing to say of the references of a plan.
+func findsAll(found diag.List) bool {
+	return !slices.ContainsFunc(found, func(f diag.Finding) bool {
+		return f.Severity == diag.Error || f.Code == diag.NothingThere || f.Code/100 == 5
+	})
+}
+
+// testPolicy is a policy that is made up, with the labels that its atoms have.
+type testPolicy struct {
+	said   *label.Policy
+	ready  *flow.Policy
+	labels []label.Label // by atom
+	whole  map[string]label.Label
+}
+
+// newTestPolicy makes up a policy.
+func newTestPolicy(r *rand.Rand) *testPolicy {
+	trust, err := label.BaseTrust.Extend([]string{"untrusted", "partner", "user"}, []string{"untrusted", "vendor", "user"})
+	if err != nil {
+		panic(err)
+	}
+	secrecy, err := label.BaseSecrecy.Extend([]string{"public", "sales", "secret"})
+	if err != nil {
+		panic(err)
+	}
+	t := &testPolicy{said: &label.Policy{Trust: trust, Secrecy: secrecy, Categories: []string{"health", "money"}, Worst: []string{"health", "money"}, Labels: true, Strict: r.IntN(3) == 0}}
+	any := func() label.Label {
+		l := label.Label{Trust: label.Level(r.IntN(len(trust.Names()))), Secrecy: label.Level(r.IntN(len(secrecy.Names())))}
+		if r.IntN(4) == 0 {
+			l.Categories = []string{[]string{"health", "money"}[r.IntN(2)]}
+		}
+		return l
+	}
+	t.labels = make([]label.Label, int(ofSource)+sourceTools*partsOfSource)
+	t.labels[ofPlan] = t.said.OfPlan()
+	t.labels[ofInput] = any()
+	t.said.Given = []label.Path{{Names: []string{"input"}, Label: t.labels[ofInput]}}
+	t.labels[ofUser] = t.labels[ofInput]
+	if r.IntN(2) == 0 {
+		t.labels[ofUser] = any()
+		t.said.Given = append(t.said.Given, label.Path{Names: []string{"input", "user"}, Label: t.labels[ofUser]})
+	}
+	if r.IntN(4) == 0 {
+		l := any()
+		t.said.Default = &l
+	}
+	for a, name := range map[atom]string{ofWrap: "wrap", ofPicky: "picky", ofPick: "pick", ofRedact: "redact", ofVouch: "vouch", ofSink: "sink", ofOut: "out"} {
+		e := label.Tool{Selector: label.Selector{Text: name}}
+		t.labels[a] = t.said.OfUnknown()
+		if name == "redact" || name == "vouch" || r.IntN(2) == 0 {
+			l := any()
+			e.Gives, t.labels[a] = &l, l
+		}
+		switch name {
+		case "redact":
+			e.Declassifies = "redaction"
+		case "vouch":
+			e.Endorses = "a check"
+		case "sink", "out":
+			t.bounds(r, &e)
+		}
+		t.said.Tools = append(t.said.Tools, e)
+	}
+	for i := range sourceTools {
+		t.source(i, any, r)
+	}
+	if r.IntN(3) == 0 { // what another entry says holds as well
+		l := any()
+		t.said.Tools = append(t.said.Tools, label.Tool{Selector: label.Selector{Text: "src*"}, Gives: &l})
+		for i := int(ofSource); i < len(t.labels); i++ {
+			t.labels[i] = t.said.Join(t.labels[i], l)
+		}
+	}
+	var found diag.List
+	if t.ready, found = flow.Prepare(t.said, nil, trusting{}); found.HasErrors() {
+		panic(found.Err())
+	}
+	return t
+}
+
+// source labels what a source gives, and some of its parts.
+func (t *testPolicy) source(i int, any func() label.Label, r *rand.Rand) {
+	e := label.Tool{Selector: label.Selector{Text: "src" + strconv.Itoa(i)}}
+	whole := any()
+	e.Gives = &whole
+	own := map[string]label.Label{"": whole}
+	for _, part := range sourceParts[1:] {
+		if r.IntN(2) == 0 {
+			own[part] = any()
+			e.Parts = append(e.Parts, label.Path{Names: strings.Split(part, "."), Label: own[part]})
+		}
+	}
+	for j, part := range sourceParts {
+		for {
+			if l, ok := own[part]; ok {
+				t.labels[int(ofSource)+i*partsOfSource+j] = l
+				break
+			}
+			if part == "list.id" {
+				part = "list"
+			} else {
+				part = ""
+			}
+		}
+	}
+	t.said.Tools = append(t.said.Tools, e)
+}
+
+// bounds makes up what a sink takes.
+func (t *testPolicy) bounds(r *rand.Rand, e *label.Tool) {
+	for _, name := range []string{"p", "q", "*"} {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		w := label.Want{Param: name}
+		if r.IntN(2) == 0 {
+			w.HasTrust, w.Trust = true, label.Level(r.IntN(len(t.said.Trust.Names())))
+		}
+		if r.IntN(2) == 0 {
+			w.HasSecrecy, w.Secrecy = true, label.Level(r.IntN(len(t.said.Secrecy.Names())))
+			if r.IntN(3) == 0 {
+				w.Categories = []string{"health"}
+			}
+		}
+		e.Takes = append(e.Takes, w)
+	}
+}
+
+// label returns the label of what came from some atoms.
+func (t *testPolicy) label(a atoms) label.Label {
+	l := t.said.Best()
+	for how, set := range a {
+		for i := range t.labels {
+			if set&(1<<i) == 0 {
+				continue
+			}
+			one := t.labels[i]
+			if how&endorsed != 0 {
+				one.Trust = t.said.Best().Trust
+			}
+			if how&declassified != 0 {
+				one.Secrecy, one.Categories = t.said.Best().Secrecy, nil
+			}
+			l = t.said.Join(l, one)
+		}
+	}
+	return l
+}
+
+// rejects reports whether the policy forbids what a sink was given.
+func (t *testPolicy) rejects(s *flow.Sink, e *event) bool {
+	for _, w := range s.Wants {
+		l := t.label(e.data)
+		if !t.said.AdmitsTrust(w.Bound, l) || !t.said.AdmitsSecrecy(w.Bound, l) {
+			return true
+		}
+		why := t.label(e.why)
+		if t.said.Strict && (!t.said.AdmitsTrust(w.Bound, why) || !t.said.AdmitsSecrecy(w.Bound, why)) {
+			return true
+		}
+	}
+	return false
+}
+
+type place struct {
+	id       string
+	param    string
+	fallback bool
+}
+
+// checked is what the check says of a plan under a policy.
+type checked struct {
+	*testPolicy
+	report   *flow.Report
+	sinks    map[place]*flow.Sink
+	rejected bool
+}
+
+func check(prog *compile.Program, t *testPolicy, strategy string) *checked {
+	c := &checked{testPolicy: t, sinks: map[place]*flow.Sink{}}
+	var found diag.List
+	c.report, found = flow.Check(prog, t.ready, &flow.Options{GoesOn: strategy != "abort"})
+	c.rejected = found.HasErrors()
+	for _, s := range c.report.Sinks {
+		c.sinks[place{s.Call.ID, s.Param, s.Fallback}] = s
+	}
+	return c
+}
+
+// covers reports what is wrong with the check, given what has happened; "" is nothing.
+func (c *checked) covers(e *event) string {
+	if e.params != "" {
+		return ""
+	}
+	s, ok := c.sinks[place{e.call.id, e.param, e.fallback}]
+	if !ok {
+		return c.unseen(e)
+	}
+	p := c.said
+	switch data, why := c.label(e.data), c.label(e.why); {
+	case !p.AtWorst(data, s.Label):
+		return fmt.Sprintf("%s was given %s, and the report says %s", s.Name(), p.Words(data), p.Words(s.Label))
+	case !p.AtWorst(why, s.Decides):
+		return fmt.Sprintf("what is %s decided about %s, and the report says %s", p.Words(why), s.Name(), p.Words(s.Decides))
+	case c.rejects(s, e) && !c.rejected:
+		return fmt.Sprintf("%s was given what the policy forbids, and the plan was accepted", s.Name())
+	}
+	return ""
+}
+
+// unseen reports what is wrong with a value at a sink that the report does not have.
+func (c *checked) unseen(e *event) string {
+	call := e.call
+	if e.fallback {
+		call = call.fallback
+	}
+	bounded := call.tool == "out" // which shows its params to others
+	for _, t := range c.said.Tools {
+		if t.Text == call.tool {
+			bounded = bounded || slices.ContainsFunc(t.Takes, func(w label.Want) bool { return w.Param == e.param || w.Param == "*" })
+		}
+	}
+	if bounded {
+		return fmt.Sprintf("%q of %q has a bound, and the report does not have it", e.param, e.call.id)
+	}
+	return ""
+}
+
+// chooser returns results that follow from a seed.
+func chooser(seed uint64) func(tool, params string, n int) int {
+	return func(tool, params string, n int) int {
+		return int(hash(strconv.FormatUint(seed, 10), tool, params)>>8) % n
+	}
+}
+
+var strategies = []string{"abort", "skip", "continue"}
+
+// Whatever tools give, the check never accepts what the oracle rejects, and no sink is given what
+// the report does not say.
+func TestOracle(t *testing.T) {
+	cat := catalogue(false)
+	const policies, results = 5, 10
+	done, accepted, rejected, plans, seen := 0, 0, 0, 0, 0
+	start := time.Now()
+	var inCompile, inCheck, inOracle time.Duration
+	for s := *seed; done < *triples; s++ {
+		p := newPlan(s, false)
+		at := time.Now()
+		prog := p.compiled(cat)
+		inCompile += time.Since(at)
+		if prog == nil {
+			continue
+		}
+		plans++
+		r := rand.New(rand.NewPCG(s, 2))
+		strategy := strategies[r.IntN(len(strategies))]
+		at = time.Now()
+		var runs []*interpreter
+		for i := range results {
+			in := &interpreter{choose: chooser(s*1000 + uint64(i)), strategy: strategy}
+			in.run(p, inputNode())
+			runs = append(runs, in)
+		}
+		inOracle += time.Since(at)
+		for range policies {
+			at = time.Now()
+			c := check(prog, newTestPolicy(r), strategy)
+			inCheck += time.Since(at)
+			if c.rejected {
+				rejected += results
+			} else {
+				accepted += results
+			}
+			for _, in := range runs {
+				done++
+				for i := range in.events {
+					seen++
+					if wrong := c.covers(&in.events[i]); wrong != "" {
+						t.Fatalf("strategy %s, policy %s: %s\n%s", strategy, describe(c), wrong, p)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d triples of %d plans: %d accepted, %d rejected, %d values at sinks; %v: %v compiling, %v checking, %v interpreting",
+		done, plans, accepted, rejected, seen, time.Since(start).Round(time.Second), inCompile.Round(time.Second), inCheck.Round(time.Second), inOracle.Round(time.Second))
+	if accepted < done/20 || rejected < done/20 || seen < done {
+		t.Errorf("too few: %d accepted, %d rejected, %d values at sinks", accepted, rejected, seen)
+	}
+}
+
+func describe(c *checked) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "strict %v\n", c.said.Strict)
+	for _, e := range c.said.Tools {
+		fmt.Fprintf(&b, "  %s", e.Text)
+		if e.Gives != nil {
+			fmt.Fprintf(&b, " gives %s", c.said.Words(*e.Gives))
+		}
+		for _, part := range e.Parts {
+			fmt.Fprintf(&b, "; %s %s", strings.Join(part.Names, "."), c.said.Words(part.Label))
+		}
+		for _, w := range e.Takes {
+			fmt.Fprintf(&b, "; %s wants %s", w.Param, c.said.BoundWords(w.Bound))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Of small plans all results are tried, which shows how many plans the check rejects that no result
+// could make wrong. What these plans refer to may be there by what their tools declare: plc check
+// has nothing to say of their references.
+func TestFalsePositives(t *testing.T) {
+	cat := catalogue(true)
+	plans, checks, rejected, wrong := 0, 0, 0, 0
+	for s := *seed; plans < *small; s++ {
+		p := newPlan(s, true)
+		prog, found := p.check(cat)
+		if p.sinks == 0 || !findsAll(found) {
+			continue
+		}
+		r := rand.New(rand.NewPCG(s, 3))
+		strategy := strategies[r.IntN(len(strategies))]
+		runs, ok := allRuns(p, strategy)
+		if !ok {
+			continue
+		}
+		plans++
+		for range 4 {
+			c := check(prog, newTestPolicy(r), strategy)
+			checks++
+			if !c.rejected {
+				continue
+			}
+			rejected++
+			if !slices.ContainsFunc(runs, func(in *interpreter) bool { return c.wrong(in) }) {
+				wrong++
+				if testing.Verbose() && wrong < 5 {
+					t.Logf("rejected for nothing: %s\n%s", describe(c), p)
+				}
+			}
+		}
+	}
+	harmless := checks - rejected + wrong
+	t.Logf("%d small plans, %d checks: %d rejected, of which %d (%.1f %%) no result could make wrong; those are %d of all %d that none could",
+		plans, checks, rejected, wrong, 100*float64(wrong)/float64(max(1, rejected)), wrong, harmless)
+	if wrong*20 > rejected || rejected == 0 {
+		t.Errorf("%d of %d rejections are for nothing: more than 5 %%", wrong, rejected)
+	}
+}
+
+// wrong reports whether the oracle rejects a run.
+func (c *checked) wrong(in *interpreter) bool {
+	for i := range in.events {
+		e := &in.events[i]
+		if s, ok := c.sinks[place{e.call.id, e.param, e.fallback}]; ok && e.params == "" && c.rejects(s, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// allRuns interprets a plan with all results that its tools may give; false if they are more than
+// 500.
+func allRuns(p *gplan, strategy string) (all []*interpreter, ok bool) {
+	const most = 500
+	var path []int // the choices of the run, each below its limit
+	var limits []int
+	for {
+		made := map[string]int{}
+		at := 0
+		in := &interpreter{strategy: strategy, choose: func(tool, params string, n int) int {
+			key := tool + params
+			if c, ok := made[key]; ok {
+				return c
+			}
+			if at == len(path) {
+				path, limits = append(path, 0), append(limits, n)
+			}
+			made[key] = path[at]
+			at++
+			return made[key]
+		}}
+		in.run(p, inputNode())
+		all = append(all, in)
+		if len(all) > most {
+			return nil, false
+		}
+		path, limits = path[:at], limits[:at]
+		for len(path) > 0 && path[len(path)-1] == limits[len(path)-1]-1 {
+			path, limits = path[:len(path)-1], limits[:len(limits)-1]
+		}
+		if len(path) == 0 {
+			return all, true
+		}
+		path[len(path)-1]++
+	}
+}

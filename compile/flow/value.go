@@ -1,0 +1,189 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/state"
+)
+
+// A val says how bad a value may be, part by part, as far as that is known. It is immutable, and
+// has at most maxParts parts, so that each costs a bounded amount.
+type val struct {
+	own   *mark  // of the value itself: that it is there, its kind, its members or its length; and of all that has no part here
+	named []part // the members that are known
+	list  []*val // the elements of a list that is written out
+	elem  *val   // any element of another list; nil when nothing is known of elements
+	flat  bool   // an element of a list is as the list itself: what policies say leaves elements out
+	all   *mark  // of all of it together
+	size  int    // parts
+}
+
+// part is a member of an object.
+type part struct {
+	name string
+	val  *val
+}
+
+// maxParts is the maximum number of parts that are told apart in a value.
+const maxParts = 64
+
+// nothing stands for a value that carries nothing.
+var nothing = &val{size: 1}
+
+// leaf returns a value without parts that are told apart.
+func leaf(m *mark) *val {
+	if m == nil {
+		return nothing
+	}
+	return &val{own: m, all: m, size: 1}
+}
+
+// sealed finishes a value that was put together.
+func (a *analysis) sealed(v *val) *val {
+	v.all, v.size = v.own, 1
+	add := func(w *val) {
+		v.all = a.join(v.all, w.all)
+		v.size += w.size
+	}
+	for _, p := range v.named {
+		add(p.val)
+	}
+	for _, w := range v.list {
+		add(w)
+	}
+	if v.elem != nil {
+		add(v.elem)
+	}
+	if v.size > maxParts {
+		return leaf(v.all)
+	}
+	return v
+}
+
+// object returns an object with these members and no others.
+func (a *analysis) object(own *mark, members ...part) *val {
+	return a.sealed(&val{own: own, named: members})
+}
+
+// listOf returns a list of which each element is like one value.
+func (a *analysis) listOf(own *mark, elem *val) *val {
+	return a.sealed(&val{own: own, elem: elem})
+}
+
+func (v *val) isLeaf() bool { return v.named == nil && v.list == nil && v.elem == nil }
+
+// member returns a member.
+func (v *val) member(name string) *val {
+	for _, p := range v.named {
+		if p.name == name {
+			return p.val
+		}
+	}
+	return leaf(v.own)
+}
+
+// element returns an element, or any if the index is nil.
+func (a *analysis) element(v *val, index *int) *val {
+	switch {
+	case v.flat:
+		return v
+	case v.list != nil && index != nil:
+		i := *index
+		if i < 0 {
+			i += len(v.list)
+		}
+		if i >= 0 && i < len(v.list) {
+			return v.list[i]
+		}
+		return leaf(v.own)
+	case v.list != nil:
+		any := nothing
+		for _, w := range v.list {
+			any = a.either(any, w)
+		}
+		return any
+	case v.elem != nil:
+		return v.elem
+	}
+	return leaf(v.own)
+}
+
+// child returns what a segment of a path names.
+func (a *analysis) child(v *val, s state.Segment) *val {
+	switch s.Kind {
+	case state.Name:
+		return v.member(s.Name)
+	case state.Either:
+		return a.either(v.member(s.Name), a.element(v, &s.Index))
+	}
+	return a.element(v, &s.Index)
+}
+
+// at returns what is at a path inside of a value, and the mark of what decides whether it is there:
+// of all that it is in. What [*] gives is a list, as long as the one that it goes through.
+func (a *analysis) at(v *val, path state.Path) (sub *val, shape *mark) {
+	for i, s := range path {
+		shape = a.join(shape, v.own)
+		if s.Kind == state.Star {
+			sub, in := a.at(a.element(v, nil), path[i+1:])
+			return a.listOf(v.own, sub), a.join(shape, in)
+		}
+		v = a.child(v, s)
+	}
+	return v, shape
+}
+
+// either returns a value that is one of two, or made of both.
+func (a *analysis) either(v, w *val) *val {
+	switch {
+	case v == w || w == nothing:
+		return v
+	case v == nothing:
+		return w
+	}
+	own := a.join(v.own, w.own)
+	if v.isLeaf() && w.isLeaf() {
+		return leaf(own)
+	}
+	if v.size+w.size > maxParts || v.flat != w.flat && !v.isLeaf() && !w.isLeaf() {
+		return leaf(a.join(v.all, w.all))
+	}
+	u := &val{own: own, flat: v.flat && !v.isLeaf() || w.flat && !w.isLeaf()}
+	for _, p := range v.named {
+		u.named = append(u.named, part{p.name, a.either(p.val, w.member(p.name))})
+	}
+	for _, p := range w.named {
+		if !slices.ContainsFunc(v.named, func(q part) bool { return q.name == p.name }) {
+			u.named = append(u.named, part{p.name, a.either(p.val, v.member(p.name))})
+		}
+	}
+	switch lists := v.list != nil || v.elem != nil || w.list != nil || w.elem != nil; {
+	case !lists || u.flat:
+	case len(v.list) == len(w.list) && v.list != nil:
+		u.list = make([]*val, len(v.list))
+		for i := range v.list {
+			u.list[i] = a.either(v.list[i], w.list[i])
+		}
+	default:
+		u.elem = a.either(a.element(v, nil), a.element(w, nil))
+	}
+	return a.sealed(u)
+}
+
+// carrying returns a value of which each part carries a mark.
+func (a *analysis) carrying(v *val, m *mark) *val {
+	if m == nil {
+		return v
+	}
+	u := &val{own: a.join(v.own, m), flat: v.flat}
+	for _, p := range v.named {
+		u.named = append(u.named, part{p.name, a.carrying(p.val, m)})
+	}
+	for _, w := range v.list {
+		u.list = append(u.list, a.carrying(w, m))
+	}
+	if v.elem != nil {
+		u.elem = a.carrying(v.elem, m)
+	}
+	return a.sealed(u)
+}

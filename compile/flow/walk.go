@@ -1,0 +1,696 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+)
+
+// analysis follows the labels of one policy through a program and the documents that it delegates
+// to.
+type analysis struct {
+	policy *Policy
+	plan   lab // of what the plan says
+	// goesOn reports that failures which the plan does not handle don't end the run; retries that
+	// calls which say nothing are tried again.
+	goesOn, retries bool
+
+	rules   map[*compile.Target]*toolRules
+	docs    map[*compile.Program]*contexts
+	sources sources
+	flows   sinks
+	vouched map[vouch]*mark // the lists that calls give, of which params have to be elements
+	work    int             // how often marks were joined or passed on
+}
+
+// A walk is the way through one program.
+type walk struct {
+	*analysis
+	prog    *compile.Program
+	board   board
+	says    *mark // of what the document says
+	results []result
+	seen    map[seenKey]*seen
+	fails   *mark // of what decides whether a call failed before, which nothing in the program handles
+	broken  *mark // of what the failures of calls say
+}
+
+// board describes the whiteboard of a program at the start.
+type board struct {
+	decides *mark // what decided that the program runs
+	// survives reports that whoever delegates here goes on when the program fails.
+	survives bool
+	// given returns what is at a path, and what decides whether it is there.
+	given func(path state.Path) (v *val, shape *mark)
+	// foreign reports that the document was fetched: what it says is not what the plan says.
+	foreign bool
+}
+
+// result says how bad the value may be that a call gave.
+type result struct {
+	known   bool  // the call was looked at
+	occurs  *mark // what decided that it is made
+	value   *val  // that it gave
+	failure *val  // the error object
+	wrote   *mark // what decided that it wrote, and where
+	lost    *mark // what decided that it failed with nobody to handle it, and the run went on
+}
+
+// seenKey is a path with the start of its binding: reads of equal keys see the same writes, up to
+// the place of the reader.
+type seenKey struct {
+	path  string
+	since state.Place
+}
+
+// seen holds all that a reader of a path sees.
+type seen struct {
+	before state.Place // up to which writers were looked at
+	last   state.Place // the last of them; 0 is none
+	view
+}
+
+// view says how bad the value of a read may be.
+type view struct {
+	val    *val
+	wrote  *mark // what decides whether anything was written there: without it the reader is skipped
+	shaped *mark // what decides whether what was written has the path: without it the reader fails
+}
+
+func (a *analysis) walk(prog *compile.Program, b board) *walk {
+	w := &walk{analysis: a, prog: prog, board: b, seen: map[seenKey]*seen{}}
+	l := a.plan
+	src := "the plan"
+	if b.foreign { // nobody but its host has approved what it says
+		l.trust, src = a.policy.said.Trust.Bottom(), "a document from elsewhere"
+	}
+	w.says = &mark{lab: l, from: a.source(src, l), step: step{verb: says, loc: diag.Loc{File: prog.File()}}}
+	return w
+}
+
+// run follows the labels through the whole program. It returns what the program gives.
+func (w *walk) run() view {
+	w.grow()
+	for i := range w.prog.Calls {
+		w.call(&w.prog.Calls[i])
+	}
+	return w.output()
+}
+
+// grow makes room for the results of all calls.
+func (w *walk) grow() {
+	if n := len(w.prog.Calls) - len(w.results); n > 0 {
+		w.results = append(w.results, make([]result, n)...)
+	}
+}
+
+// call follows the labels through one call, of which anything may come.
+func (w *walk) call(c *compile.Call) {
+	t := w.begin(c)
+	w.end(t)
+	w.flow(t)
+}
+
+// taken is a call with what it is given.
+type taken struct {
+	call     *compile.Call
+	params   []param
+	scopes   []scope
+	all      *mark // of all params, and of what it sees besides
+	occurs   *mark // what decides that it is made
+	shaped   *mark // what decides whether its references find something
+	breaks   *mark // what decides whether it fails
+	survives bool  // when it fails, others go on
+	fallback fallback
+}
+
+// fallback holds the params of the fallback of a call.
+type fallback struct {
+	params []param
+	wrote  *mark // what decides whether its references come
+	shaped *mark // what decides whether they find something
+}
+
+// allOf returns the mark of all params.
+func (w *walk) allOf(params []param) (all *mark) {
+	for i := range params {
+		all = w.join(all, params[i].val.all)
+	}
+	return all
+}
+
+// scope is a part of the whiteboard that a call sees.
+type scope struct {
+	path state.Path // of the global whiteboard
+	val  *val
+}
+
+// param is a param of a call, and what is in it.
+type param struct {
+	name string // "*": what the tool sees besides its params
+	loc  diag.Loc
+	val  *val
+}
+
+// begin returns what a call is given.
+func (w *walk) begin(c *compile.Call) *taken {
+	t := &taken{call: c, survives: w.survives(c)}
+	e := &evaluation{walk: w, at: c.Place, who: c.ID}
+	t.occurs = w.board.decides
+	if w.board.survives {
+		t.occurs = w.join(t.occurs, w.fails)
+	}
+	if c.When != nil {
+		v := e.expr(c.When, asks)
+		for _, m := range []*mark{v.val.own, v.wrote, v.shaped} {
+			t.occurs = w.join(t.occurs, m)
+		}
+	}
+	if c.Rare != nil {
+		for _, i := range c.DependsOn {
+			r := &w.results[i]
+			t.occurs = w.join(w.join(t.occurs, r.occurs), r.lost)
+		}
+	}
+	t.params = e.params(c.Source.Params, &c.Params)
+	t.scopes = e.scopes(c)
+	t.occurs, t.shaped = w.join(t.occurs, e.wrote), e.shaped
+	t.fallback = fallback{params: t.params}
+	if c.Rare != nil && c.Fallback != nil && c.Fallback.Params != nil && c.Source.Rest.Fallback != nil {
+		f := &evaluation{walk: w, at: c.Place, who: c.ID}
+		t.fallback.params = f.params(c.Source.Rest.Fallback.Params, c.Fallback.Params)
+		t.fallback.wrote, t.fallback.shaped = f.wrote, f.shaped
+	}
+	if len(t.scopes) > 0 {
+		seen := w.besides(c, t.scopes)
+		t.fallback.params = append(slices.Clip(t.fallback.params), seen)
+		if c.Delegate == nil || c.Delegate.Program == nil {
+			t.params = append(slices.Clip(t.params), seen)
+		}
+	}
+	t.all = w.allOf(t.params)
+	for _, s := range t.scopes { // those of a document are no params
+		t.all = w.join(t.all, s.val.all)
+	}
+	if w.prog.Refs == compile.LenientRefs { // what is not there is empty, which tells as much
+		t.occurs = w.join(t.occurs, t.shaped)
+	}
+	if t.survives {
+		t.occurs = w.join(t.occurs, t.shaped)
+		if w.policy.said.Strict { // a value that its schema forbids keeps the call from being made
+			t.occurs = w.join(t.occurs, t.all)
+		}
+	}
+	return t
+}
+
+// besides returns what a tool sees besides its params.
+func (w *walk) besides(c *compile.Call, scopes []scope) param {
+	p := param{name: "*", loc: w.prog.Loc(c.Source.ToolNode.Span()), val: nothing}
+	for _, s := range scopes {
+		p.val = leaf(w.join(p.val.all, s.val.all))
+	}
+	return p
+}
+
+// survives reports whether others go on when a call fails.
+func (w *walk) survives(c *compile.Call) bool {
+	if w.handles(c) {
+		return true
+	}
+	if c.Rare != nil && c.OnFailure != "" {
+		return c.OnFailure == "skip" || c.OnFailure == "continue"
+	}
+	return w.goesOn
+}
+
+// handles reports whether the plan says where the failure of a call goes.
+func (w *walk) handles(c *compile.Call) bool {
+	return c.ErrorPath != nil || c.TakesFailure() || w.errorIsResult(c)
+}
+
+// errorIsResult reports whether the failure of a call is what it gives, as in some other notations.
+func (w *walk) errorIsResult(c *compile.Call) bool {
+	return w.prog.Document.Profile.ErrorsAreResults && len(c.Alternatives) == 1
+}
+
+// end notes how bad what a call gives may be.
+func (w *walk) end(t *taken) {
+	c := t.call
+	r := result{known: true, occurs: t.occurs, wrote: t.occurs, value: nothing}
+	at := step{loc: w.prog.Loc(c.Source.ToolNode.Span()), verb: gives, who: c.ID}
+	var breaks *mark // what decides whether it fails
+	switch {
+	case c.Target == nil: // that was reported
+		r.value = leaf(&mark{lab: w.policy.lab(w.policy.said.OfAnything()), step: at})
+	case c.Rare != nil && c.Result != nil: // the tool gave it once, or the plan says so
+		r.value = leaf(w.join(w.result(w.rulesOf(c.Target), at, t.all).all, w.says))
+	case c.Rare != nil && c.Choose != nil:
+		r.value = valueOf(t.params, "value")
+		breaks = t.all
+	case c.Rare != nil && c.Delegate != nil && c.Delegate.Program != nil:
+		d := w.delegate(t)
+		r.value, r.wrote, breaks = d.val, w.join(r.wrote, d.wrote), d.shaped
+	default:
+		r.value = w.result(w.rulesOf(c.Target), at, t.all)
+		w.lists(c, r.value)
+		breaks = w.join(w.result(w.rulesOf(c.Target), at, nil).all, t.all)
+	}
+	breaks = w.join(breaks, t.shaped)
+	if t.survives || w.board.survives {
+		breaks = w.join(breaks, w.writes(c))
+	}
+	t.breaks = breaks
+	r.failure = leaf(w.join(breaks, t.all))
+	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
+		w.fallBack(t, &r, at)
+	}
+	w.outcome(t, &r)
+	w.results[c.Place-1] = r
+}
+
+// lists notes the lists in what a call gives.
+func (w *walk) lists(c *compile.Call, v *val) {
+	for _, l := range w.rulesOf(c.Target).lists {
+		v := v
+		for _, name := range l.names {
+			v = v.member(name)
+		}
+		w.vouched[vouch{l, c}] = w.join(w.vouched[vouch{l, c}], v.all)
+	}
+}
+
+// fallBack adds what the fallback of a call gives.
+func (w *walk) fallBack(t *taken, r *result, at step) {
+	all := w.allOf(t.fallback.params)
+	rules := w.rulesOf(t.call.Fallback.Target)
+	r.value = w.either(r.value, w.result(rules, at, all))
+	r.wrote = w.join(w.join(r.wrote, t.breaks), t.fallback.wrote) // whose result it is
+	breaks := w.join(w.join(all, w.result(rules, at, nil).all), w.join(t.fallback.wrote, t.fallback.shaped))
+	t.breaks = w.join(t.breaks, breaks)
+	r.failure = leaf(w.join(r.failure.all, breaks))
+}
+
+// outcome adds what a call decides by where it writes, or by failing.
+func (w *walk) outcome(t *taken, r *result) {
+	c := t.call
+	if w.handles(c) {
+		r.wrote = w.join(r.wrote, t.breaks)
+	}
+	switch {
+	case w.handlesAll(c):
+	case t.survives:
+		r.wrote, r.lost = w.join(r.wrote, t.breaks), t.breaks
+	default:
+		w.fails = w.join(w.fails, t.breaks)
+	}
+	if !w.handlesAll(c) {
+		w.broken = w.join(w.broken, r.failure.all)
+	}
+	if len(c.Alternatives) > 1 {
+		r.wrote = w.join(r.wrote, r.value.all)
+		if c.Rare == nil || c.Choose == nil { // where in the result the value stands is up to the tool
+			r.value = leaf(r.value.all)
+		}
+	}
+	if c.Rare != nil && c.Envelope {
+		r.value = leaf(w.join(r.value.all, r.failure.all))
+	}
+}
+
+// handlesAll reports whether the plan says where each failure of a call goes: also that of a
+// condition, which no alternative takes, and of the write of the error object.
+func (w *walk) handlesAll(c *compile.Call) bool {
+	conditional := c.Rare != nil && (c.Choose != nil || c.Delegate != nil && c.Delegate.Loop == compile.Repeat)
+	if !w.handles(c) || conditional && c.ErrorPath == nil {
+		return false
+	}
+	writes := []compile.Write{}
+	if c.ErrorPath != nil {
+		writes = append(writes, *c.ErrorPath)
+	} else {
+		writes = append(writes, c.Alternatives[len(c.Alternatives)-1].Writes...)
+	}
+	return !slices.ContainsFunc(writes, func(write compile.Write) bool { return len(write.Path) > 2 || len(write.Schemas) > 0 })
+}
+
+// writes returns what decides whether the write of a call can be applied: what is there before.
+func (w *walk) writes(c *compile.Call) (m *mark) {
+	see := func(write *compile.Write) {
+		if c.Method == state.Set && len(write.Path) <= 2 && len(write.Schemas) == 0 {
+			return
+		}
+		v := w.layer(write.Path, 0, c.Place)
+		m = w.join(w.join(m, v.val.own), w.join(v.wrote, v.shaped))
+		if c.Method != state.Set && len(write.Schemas) > 0 {
+			m = w.join(m, v.val.all)
+		}
+	}
+	for i := range c.Alternatives {
+		for j := range c.Alternatives[i].Writes {
+			see(&c.Alternatives[i].Writes[j])
+		}
+	}
+	return m
+}
+
+// valueOf returns what is in a param.
+func valueOf(params []param, name string) *val {
+	for i := range params {
+		if params[i].name == name {
+			return params[i].val
+		}
+	}
+	return nothing
+}
+
+// evaluation evaluates the expressions of one call, or of the output. What it comes across is
+// collected in its view.
+type evaluation struct {
+	*walk
+	at  state.Place
+	who string
+	view
+}
+
+// params returns what is in each param of a call.
+func (e *evaluation) params(members []lang.Member, t *compile.Template) []param {
+	next := pull(t)
+	all := make([]param, 0, len(members))
+	for _, m := range members {
+		loc := e.prog.Loc(m.Value.Span())
+		all = append(all, param{m.Name, loc, e.value(m.Value, next, e.literal(loc))})
+	}
+	return all
+}
+
+// literal returns the mark of what the plan says at a place.
+func (e *evaluation) literal(loc diag.Loc) *mark {
+	return &mark{lab: e.says.lab, from: e.says.from, step: step{loc: loc, verb: says}}
+}
+
+// value returns what is in a value of the plan, whose expressions come one by one.
+func (e *evaluation) value(n lang.Node, next func() *compile.Expr, literal *mark) *val {
+	if n.IsReference() {
+		return e.put(next())
+	}
+	has := false
+	for range n.TextNodes() {
+		has = true
+		break
+	}
+	if !has {
+		return leaf(literal)
+	}
+	v := &val{own: literal}
+	switch n.Kind() {
+	case lang.Object:
+		for m := range n.Members() {
+			v.named = append(v.named, part{m.Name, e.value(m.Value, next, literal)})
+		}
+	case lang.Array:
+		v.list = make([]*val, 0, n.Len())
+		for _, m := range n.Elements() {
+			v.list = append(v.list, e.value(m, next, literal))
+		}
+	default:
+		return e.text(n, next, literal)
+	}
+	return e.sealed(v)
+}
+
+// text returns what is in a string with expressions in it.
+func (e *evaluation) text(n lang.Node, next func() *compile.Expr, literal *mark) *val {
+	text := n.Text()
+	if text.Whole && len(text.Parts) == 1 {
+		return e.put(next())
+	}
+	m := literal
+	for _, p := range text.Parts {
+		if p.Expr != nil {
+			m = e.join(m, e.put(next()).all)
+		}
+	}
+	return leaf(m)
+}
+
+// put returns what an expression puts into a param, and collects what decides about it.
+func (e *evaluation) put(x *compile.Expr) *val {
+	v := e.expr(x, takes)
+	e.wrote, e.shaped = e.join(e.wrote, v.wrote), e.join(e.shaped, v.shaped)
+	return v.val
+}
+
+// expr returns what an expression may come to.
+func (e *evaluation) expr(x *compile.Expr, how verb) view {
+	switch x.Op() {
+	case lang.OpLiteral:
+		return view{val: leaf(e.says)}
+	case lang.OpOr:
+		return e.first(x, how)
+	case lang.OpAnd:
+		v := view{val: nothing}
+		for _, arg := range x.Args() {
+			w := e.expr(arg, how)
+			v = view{w.val, e.join(v.wrote, w.wrote), e.join(v.shaped, w.shaped)}
+		}
+		return v
+	}
+	r, void := x.Ref()
+	switch {
+	case r == nil:
+		return view{val: nothing}
+	case void:
+		return view{val: nothing, shaped: e.lacks(r)}
+	}
+	v := e.read(r, e.at)
+	if v.val != nothing {
+		v.val = e.moved(v.val, step{e.prog.Loc(r.Span), how, e.who, r.Path.String()})
+	}
+	return v
+}
+
+// lacks returns what decides that a reference is one to nothing: what the whiteboard holds at the
+// start.
+func (w *walk) lacks(r *compile.Read) *mark {
+	_, shape := w.board.given(r.Path)
+	if r.Under != nil {
+		_, under := w.board.given(r.Under.Path)
+		shape = w.join(shape, under)
+	}
+	return shape
+}
+
+// first returns what an || may come to: its operands up to one that is always there. What decides
+// whether those before it are there decides about the value.
+func (e *evaluation) first(x *compile.Expr, how verb) view {
+	v := view{val: nothing}
+	for _, arg := range x.Args() {
+		w := e.expr(arg, how)
+		v.wrote = e.join(e.join(v.wrote, w.wrote), w.shaped)
+		v.val = e.either(v.val, w.val)
+		if arg.Op() == lang.OpLiteral {
+			break
+		}
+	}
+	return v
+}
+
+// moved returns a value that came along a step.
+func (a *analysis) moved(v *val, s step) *val {
+	moved := map[*mark]*mark{nil: nil}
+	pass := func(m *mark) *mark {
+		n, ok := moved[m]
+		if !ok {
+			n = a.passes(m, s)
+			moved[m] = n
+		}
+		return n
+	}
+	var move func(v *val) *val
+	move = func(v *val) *val {
+		if v == nothing {
+			return v
+		}
+		u := &val{own: pass(v.own), all: pass(v.all), flat: v.flat, size: v.size}
+		for _, p := range v.named {
+			u.named = append(u.named, part{p.name, move(p.val)})
+		}
+		for _, w := range v.list {
+			u.list = append(u.list, move(w))
+		}
+		if v.elem != nil {
+			u.elem = move(v.elem)
+		}
+		return u
+	}
+	return move(v)
+}
+
+// scopes returns what a call sees of the whiteboard.
+func (e *evaluation) scopes(c *compile.Call) (all []scope) {
+	if c.Rare == nil {
+		return nil
+	}
+	for _, x := range c.Scopes {
+		v := e.expr(x, takes)
+		e.wrote = e.join(e.wrote, e.join(v.wrote, v.shaped)) // it is left out when it is not there
+		r, void := x.Ref()
+		if r == nil || void {
+			continue
+		}
+		path := r.Path
+		if r.Under != nil {
+			path = r.Under.Path
+		}
+		all = append(all, scope{path, v.val})
+	}
+	return all
+}
+
+// pull returns the expressions of a template one by one.
+func pull(t *compile.Template) (next func() *compile.Expr) {
+	all := slices.Collect(t.Exprs())
+	return func() *compile.Expr {
+		x := all[0]
+		all = all[1:]
+		return x
+	}
+}
+
+// read returns what a reference may come to.
+func (w *walk) read(r *compile.Read, at state.Place) view {
+	v := w.layer(r.Path, r.Since, at)
+	if r.Under != nil {
+		u := w.layer(r.Under.Path, r.Under.Since, at)
+		v = view{w.either(v.val, u.val), w.join(v.wrote, u.wrote), w.join(v.shaped, u.shaped)}
+	}
+	return v
+}
+
+// layer returns what is at a path of one layer of the whiteboard, as the call of a place sees it.
+func (w *walk) layer(path state.Path, since, at state.Place) view {
+	key := seenKey{path.String(), since}
+	if strings.IndexByte(path[0].Name, 0) >= 0 { // which the path does not print
+		key.path = path[0].Name + key.path
+	}
+	s, ok := w.seen[key]
+	if !ok || at <= s.last {
+		s = &seen{before: since, view: view{val: nothing}}
+		if since == 0 {
+			s.val, s.shaped = w.board.given(path)
+		}
+		w.seen[key] = s
+	}
+	for c := range w.prog.Writers(path, s.before, at) {
+		if w.results[c.Place-1].known {
+			w.written(s, c, path)
+			s.last = c.Place
+		}
+	}
+	s.before = max(s.before, at)
+	return s.view
+}
+
+// written adds what a call writes at, above or below a path.
+func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
+	r := &w.results[c.Place-1]
+	add := func(write *compile.Write, m state.Method, v *val) {
+		if !write.Path.Overlaps(path) {
+			return
+		}
+		sub, shape := w.below(write, m, v, path)
+		s.val = w.either(s.val, sub)
+		s.wrote, s.shaped = w.join(s.wrote, r.wrote), w.join(s.shaped, shape)
+	}
+	for i := range c.Alternatives {
+		fails := i == len(c.Alternatives)-1 && (c.TakesFailure() || w.errorIsResult(c))
+		for j := range c.Alternatives[i].Writes {
+			write := &c.Alternatives[i].Writes[j]
+			add(write, c.Method, r.value)
+			if fails {
+				add(write, c.Method, r.failure)
+				add(write, state.Set, r.failure)
+			}
+		}
+	}
+	if c.ErrorPath != nil { // which is always set
+		add(c.ErrorPath, state.Set, r.failure)
+	}
+}
+
+// below returns what a write puts at a path, and what decides whether it is there.
+func (w *walk) below(write *compile.Write, m state.Method, v *val, path state.Path) (*val, *mark) {
+	if len(write.Path) > len(path) { // a part of what is read
+		return leaf(v.all), nil
+	}
+	rest := path[len(write.Path):]
+	switch m {
+	case state.Push:
+		v = w.listOf(nil, v)
+	case state.Concat: // where its elements come to stand is not known
+		v = w.listOf(v.own, w.element(v, nil))
+	}
+	return w.at(v, rest)
+}
+
+// output returns what the program gives: its output or, if it has none, its state.
+func (w *walk) output() view {
+	end := state.Place(len(w.prog.Calls) + 1)
+	e := &evaluation{walk: w, at: end}
+	if w.prog.Output == nil {
+		return w.finalState(end)
+	}
+	next := pull(w.prog.Output)
+	n := w.prog.Document.Output
+	v := e.value(n, next, e.literal(n.Loc()))
+	return view{v, e.wrote, e.shaped}
+}
+
+// finalState returns the state at the end, member by member where they are few.
+func (w *walk) finalState(end state.Place) view {
+	root := state.Path{{Kind: state.Name, Name: "state"}}
+	var names []string
+	for i := range w.prog.Calls {
+		for _, path := range pathsOf(&w.prog.Calls[i]) {
+			switch {
+			case path[0].Name != "state":
+			case len(path) == 1 || path[1].Kind != state.Name || len(names) > maxParts:
+				return w.layer(root, 0, end)
+			case !slices.Contains(names, path[1].Name):
+				names = append(names, path[1].Name)
+			}
+		}
+	}
+	given, _ := w.board.given(root)
+	all := view{val: &val{own: given.own}}
+	for _, name := range names {
+		v := w.layer(append(root[:1:1], state.Segment{Kind: state.Name, Name: name}), 0, end)
+		all.val.named = append(all.val.named, part{name, v.val})
+		all.wrote = w.join(all.wrote, v.wrote)
+	}
+	for _, p := range given.named {
+		if !slices.Contains(names, p.name) {
+			all.val.named = append(all.val.named, p)
+		}
+	}
+	all.val = w.sealed(all.val)
+	return all
+}
+
+// pathsOf returns the paths that a call may write.
+func pathsOf(c *compile.Call) (all []state.Path) {
+	for i := range c.Alternatives {
+		for j := range c.Alternatives[i].Writes {
+			all = append(all, c.Alternatives[i].Writes[j].Path)
+		}
+	}
+	if c.ErrorPath != nil {
+		all = append(all, c.ErrorPath.Path)
+	}
+	return all
+}
