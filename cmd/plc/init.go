@@ -20,22 +20,23 @@ import (
 )
 
 func initCommand(env *environment) *cobra.Command {
-	var noStart bool
+	var start bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make a project file of what is in this folder, and a first plan",
 		Long: `Make a plc.yaml in the current folder that names what is found there: tool files (tools.yaml),
 configurations of MCP clients (.mcp.json, mcp.json, .vscode/mcp.json) and OpenAPI documents,
-for which services.yaml is written; and first-plan.json, a plan that runs. MCP servers are
-started to see whether they run; a terminal asks first. What the first plan does not run with is
-left out of the project file, with the reason. No file is overwritten. The new project file is
+for which services.yaml is written; and first-plan.json, a plan that runs. On a
+terminal it asks whether it may start the MCP servers that it finds, to see whether they run;
+elsewhere it starts none without --start. What the first plan does not run with is left out of
+the project file, with the reason. No file is overwritten. The new project file is
 trusted (plc trust).`,
 		Example: `  plc init
   plc run first-plan.json`,
 		Args: wants(0, 0, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error { return env.initProject(c.Context(), noStart) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.initProject(c.Context(), start) },
 	}
-	c.Flags().BoolVar(&noStart, "no-start", false, "start no MCP servers, and leave out the files that name some")
+	c.Flags().BoolVar(&start, "start", false, "start the MCP servers that are found without asking, to see whether they run")
 	return c
 }
 
@@ -62,7 +63,7 @@ type newFile struct {
 }
 
 // initProject runs plc init.
-func (env *environment) initProject(ctx context.Context, noStart bool) error {
+func (env *environment) initProject(ctx context.Context, start bool) error {
 	found, err := findInFolder()
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (env *environment) initProject(ctx context.Context, noStart bool) error {
 			return fmt.Errorf("%s is there already, and is not overwritten; move it away, or edit it", f.name)
 		}
 	}
-	used, left, err := env.tryFound(ctx, found, services, noStart)
+	used, left, err := env.tryFound(ctx, found, services, start)
 	if err != nil {
 		return err
 	}

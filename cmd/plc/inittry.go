@@ -17,13 +17,13 @@ type leftOut struct{ name, why string }
 type trial struct {
 	env      *environment
 	services string // the text of servicesName, which is not written yet
-	start    bool   // MCP servers are started
 }
 
 // tryFound returns those of the files with which the first plan runs, and the others with the
-// reason. It starts MCP servers unless noStart is set, or somebody on a terminal says no.
-func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, noStart bool) (inFolder, []leftOut, error) {
-	t := &trial{env: env, services: string(services), start: !noStart}
+// reason. It starts MCP servers, which are programs that the folder names, only with start or when
+// somebody on a terminal says yes.
+func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (inFolder, []leftOut, error) {
+	t := &trial{env: env, services: string(services)}
 	var serving []string
 	for name, isMCP := range found.uses() {
 		if t.hasServers(ctx, name, isMCP) {
@@ -31,14 +31,12 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 		}
 	}
 	names := strings.Join(serving, ", ")
-	switch {
-	case len(serving) == 0 || noStart:
-	case env.canAsk():
-		t.start, _ = env.ask(ctx, nil, display.Sprintf("Start the MCP servers of %s to see whether they run? They are programs that this folder names.", names))
-	default:
-		showf(env.stderr, "starting the MCP servers of %s to see whether they run; --no-start starts none\n", names)
+	if len(serving) > 0 && !start && env.canAsk() {
+		start, _ = env.ask(ctx, nil, display.Sprintf("Start the MCP servers of %s to see whether they run? They are programs that this folder names.", names))
+	} else if len(serving) > 0 && start {
+		showf(env.stderr, "starting the MCP servers of %s to see whether they run\n", names)
 	}
-	if !t.start {
+	if !start && len(serving) > 0 {
 		return t.oneByOne(ctx, found, serving)
 	}
 	why, err := t.fails(ctx, found)
@@ -52,7 +50,7 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 // run, and those whose servers were not started.
 func (t *trial) oneByOne(ctx context.Context, found inFolder, unstarted []string) (good inFolder, left []leftOut, err error) {
 	for name, isMCP := range found.uses() {
-		more, why := good.with(name, isMCP), "its MCP servers were not started"
+		more, why := good.with(name, isMCP), "its MCP servers were not started, so nobody knows whether they run"
 		if !slices.Contains(unstarted, name) {
 			if why, err = t.fails(ctx, more); err != nil {
 				return good, nil, err
