@@ -140,8 +140,8 @@ func (n interpreter) reaches(args []string, free int) bool {
 	return free >= 0
 }
 
-// isOperand reports whether the last of these arguments is the operand that is code, or one behind it.
-// A flag of code, and an -f, have it in its place; assignments, as env has them, are none.
+// isOperand reports whether the last of these arguments is the operand that is code, or one behind
+// it. There is none when a flag gives the code, or a file of code. Assignments are no operands.
 func (n interpreter) isOperand(args []string) bool {
 	count := 0
 	for i, a := range args {
