@@ -19,7 +19,7 @@ func checkPlace(command []string, i int) error {
 	for head := i - 1; head >= 0; head-- {
 		flag := codeFlagOf(command[head:], i-head)
 		if flag != "" {
-			return fmt.Errorf("after %s a param would be run as code; pass it as an argument: "+
+			return fmt.Errorf("after %s a param would be run as code; pass it on standard input, or as an argument of the code: "+
 				`[sh, -c, 'echo "$1"', sh, "{name}"], or name it in allowCode`, flag)
 		}
 	}
@@ -56,9 +56,11 @@ type interpreter struct {
 	free    int      // how many other arguments the flag may stand behind: su ada -c
 	slash   bool     // flags begin with / as well
 	// operand is the argument that is code or a program, counted from 1 without flags; 0 is none.
-	// With more all behind it are code as well.
+	// With more all behind it are code as well. With assigns, assignments of variables come first
+	// and are not counted.
 	operand int
 	more    bool
+	assigns bool
 }
 
 // awk and sed take their first operand as code, unless a flag gives it.
@@ -101,9 +103,9 @@ var interpreters = map[string]interpreter{
 	"emacs": {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
 	"awk":   awk, "gawk": awk, "mawk": awk, "nawk": awk, "sed": sed, "gsed": sed,
 	"find":  {words: []string{"-exec", "-execdir", "-ok", "-okdir"}, free: 99},
-	"env":   {letters: "S", words: []string{"--split-string"}, values: []string{"-u", "-C"}, operand: 1},
+	"env":   {letters: "S", words: []string{"--split-string"}, values: []string{"-u", "-C"}, operand: 1, assigns: true},
 	"xargs": {values: []string{"-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"}, operand: 1},
-	"sudo":  {values: []string{"-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T"}, operand: 1}, "doas": {values: []string{"-u", "-C"}, operand: 1},
+	"sudo":  {values: []string{"-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T"}, operand: 1, assigns: true}, "doas": {values: []string{"-u", "-C"}, operand: 1},
 	"nohup": {operand: 1}, "setsid": {operand: 1}, "nice": {values: []string{"-n"}, operand: 1},
 	"timeout": {values: []string{"-k", "-s"}, operand: 2}, "chroot": {operand: 2},
 	"ssh":  {values: strings.Fields("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), operand: 2, more: true},
@@ -141,7 +143,7 @@ func (n interpreter) reaches(args []string, free int) bool {
 }
 
 // isOperand reports whether the last of these arguments is the operand that is code, or one behind
-// it. There is none when a flag gives the code, or a file of code. Assignments are no operands.
+// it. There is none when a flag gives the code, or a file of code.
 func (n interpreter) isOperand(args []string) bool {
 	count := 0
 	for i, a := range args {
@@ -151,13 +153,13 @@ func (n interpreter) isOperand(args []string) bool {
 			if n.isCode(name) || n.codeInFile(name) {
 				return false
 			}
-		case i > 0 && n.takesNext(args[i-1]), isAssignment(a):
+		case i > 0 && n.takesNext(args[i-1]), n.assigns && count == 0 && isAssignment(a):
 		default:
 			count++
 		}
 	}
 	last := args[len(args)-1]
-	if strings.HasPrefix(last, "-") || isAssignment(last) || len(args) > 1 && n.takesNext(args[len(args)-2]) {
+	if strings.HasPrefix(last, "-") || len(args) > 1 && n.takesNext(args[len(args)-2]) {
 		return false
 	}
 	return count == n.operand || n.more && count > n.operand
