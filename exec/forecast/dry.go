@@ -41,7 +41,7 @@ type Options struct {
 	Hosts, Paths []string
 	// Retry is that of calls that say nothing (exec.Options.Retry); nil is none.
 	Retry *lang.Retry
-	// OnFailure is what an unhandled failure would do to the run.
+	// OnFailure says what an unhandled failure would do to the run.
 	OnFailure exec.Strategy
 	// Durations returns how long calls like this one took in recorded runs. If it is nil or returns
 	// none, they are unknown.

@@ -31,8 +31,7 @@ type Done struct {
 	Maybe bool   `json:"maybe,omitempty"` // nothing says which of the two comes first
 }
 
-// maxFailing is the maximum number of calls of which it is said what becomes of the others when
-// they fail.
+// maxFailing is the maximum number of rows of the table.
 const maxFailing = 100
 
 // failing returns what stands when calls of the assumed path fail, and the number of those that are
@@ -49,7 +48,7 @@ func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Str
 	slices.SortFunc(effects, func(a, b int32) int { return int(dry.jobs.call[a] - dry.jobs.call[b]) })
 	var failed []int32
 	for n, i := range dry.jobs.call {
-		if i >= 0 && undo.MayEnd(dry.Calls[i].call, runs) {
+		if i >= 0 && undo.MayEnd(dry.Calls[i].call, runs) && undo.Undoes(dry.Calls[i].call, runs) {
 			failed = append(failed, int32(n))
 		}
 	}

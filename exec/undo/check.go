@@ -16,8 +16,8 @@ import (
 )
 
 // Check finds what is wrong with what undoes the calls of a program, and of the documents that it
-// delegates to: that a tool is not there or not permitted, that params do not fit its definition, or
-// that a reference leads nowhere. The options are those with which the program was compiled.
+// delegates to: a tool that is not there or not permitted, params that do not fit its definition,
+// or a reference that leads nowhere. The options are those with which the program was compiled.
 func Check(prog *compile.Program, o *compile.Options) diag.List {
 	c := &checker{options: apart(o), run: o.Run, seen: map[string]bool{}, known: map[string]diag.List{}}
 	c.options.Run = false // the input has no value

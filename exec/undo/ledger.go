@@ -131,8 +131,8 @@ func (l *Ledger) returned(at place, e *exec.Event) {
 	delete(l.unsure, at)
 }
 
-// done returns what the run did, or may have done, in the order in which it began. Without all, what
-// instances did that completed is left out.
+// done returns what the run did, or may have done, in the order in which it began. Without all, it
+// leaves out what instances did that completed.
 func (l *Ledger) done(all bool) []*entry {
 	for _, en := range l.open { // what has no answer may have done its work
 		en.doubtful = true

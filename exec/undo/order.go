@@ -9,11 +9,10 @@ import (
 	"github.com/plc-lang/plc/compile"
 )
 
-// What is undone waits for the undoing of all that was built on it: of what waited for it when the
-// run ran, by the graph of the program. Calls of a document are undone by the graph of the document,
-// items of a loop that ran side by side are undone so, and all others one after the other, the last
-// one first. A run whose plan was replaced has calls that are in no graph: all of it is undone one
-// after the other.
+// A call is undone after everything that depended on it, according to the program's graph. Calls of
+// a document follow the document's graph. Items of a parallel loop are undone in parallel, other
+// rounds one after the other, the last one first. If the plan was replaced during the run, some
+// calls are in no graph, and everything is undone one after the other.
 
 // step is a step of the way to a call.
 type step struct {
@@ -23,8 +22,8 @@ type step struct {
 	item    int
 }
 
-// chain is what is undone of something: first what has no other before it, last what has none
-// behind it.
+// A chain is a group of undo calls: first are those that wait for no other of the group, last those
+// that no other waits for.
 type chain struct{ first, last []*undoing }
 
 // inOrder says for each call what it waits for, and returns them in reverse plan order.

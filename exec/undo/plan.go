@@ -56,9 +56,10 @@ type Options struct {
 	End exec.Failure
 }
 
-// Of returns how a run of a program is undone, with the tools of compile options. Their definitions
-// say what undoes calls, unless the plan said another: they may be newer than those with which the
-// run ran. A call stands when its undo reads what it did not give, or is given what does not fit.
+// Of returns the plan that undoes a run of a program. An undo that the plan gave for a call replaces
+// that of its tool's definition. Definitions are those of the given tools, which may be newer than
+// the run. A call stands if its undo reads a value that the call did not give, or gets one that
+// does not fit.
 func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Plan {
 	p := &planner{prog: prog, tools: tools, taken: map[string]bool{}, input: map[string]any{}}
 	end := l.end
@@ -85,7 +86,7 @@ func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Pl
 	return &p.Plan
 }
 
-// meta is what the text of a plan has besides its calls.
+// meta is kept in the text of a plan besides its calls.
 type meta struct {
 	Undoes []Call `json:"undoes"`
 	Stands []Call `json:"stands"`
@@ -262,8 +263,8 @@ func (p *Plan) Compile(o *compile.Options) (*compile.Program, diag.List) {
 	return prog, append(findings, more...)
 }
 
-// Prepare gives the document of a plan that undoes what its text can't say: what waits for a call
-// that failed goes on when somebody has skipped that.
+// Prepare sets the one property of an undo plan that its text can't express: calls that wait for a
+// failed call continue once somebody has skipped it.
 func Prepare(doc *lang.Document) { doc.Profile.SkippedSatisfies = true }
 
 // apart returns options for another plan with the same tools and policy.

@@ -13,8 +13,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Point is a point of no return: a call whose effect nothing takes back, with calls that may still
-// fail when it has done its work.
+// A Point is a point of no return: a call whose effect nothing takes back, with the calls that may
+// still fail when it has done its work.
 type Point struct {
 	Program *compile.Program // the plan, or a document that it delegates to
 	Call    *compile.Call
@@ -46,8 +46,8 @@ func Takes(prog *compile.Program) bool {
 	return false
 }
 
-// Asked reports whether a call of a program, or of its documents, says that the run is undone when it
-// fails.
+// Asked reports whether a call of a program, or of its documents, says that the run is undone when
+// it fails.
 func Asked(prog *compile.Program) bool {
 	for p := range programs(prog) {
 		for i := range p.Calls {
@@ -57,6 +57,15 @@ func Asked(prog *compile.Program) bool {
 		}
 	}
 	return false
+}
+
+// Undoes reports whether a run, under its strategy, is undone when a call fails in it; or may be,
+// when the call runs a document.
+func Undoes(c *compile.Call, runs exec.Strategy) bool {
+	if runs == exec.Undo || c.Delegates() && Asked(c.Delegate.Program) {
+		return true
+	}
+	return c.Rare != nil && c.OnFailure == exec.Undo.String()
 }
 
 // By returns what takes back calls of a target; own is what the plan says of undoing them. Without
@@ -304,7 +313,11 @@ func (p *Point) Finding() diag.Finding {
 // names returns the ids of calls in words; last is the word before the last one.
 func names(calls []*compile.Call, last string) string {
 	var b strings.Builder
-	for i, c := range calls[:min(len(calls), maxNamed)] {
+	shown := len(calls)
+	if shown > maxNamed+1 {
+		shown = maxNamed
+	}
+	for i, c := range calls[:shown] {
 		switch {
 		case i == 0:
 		case i == len(calls)-1:
@@ -314,7 +327,7 @@ func names(calls []*compile.Call, last string) string {
 		}
 		b.WriteString(jsonscan.Quote(c.ID))
 	}
-	if more := len(calls) - maxNamed; more > 0 {
+	if more := len(calls) - shown; more > 0 {
 		fmt.Fprintf(&b, " %s %d others", last, more)
 	}
 	return b.String()
