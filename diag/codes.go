@@ -1425,10 +1425,10 @@ const (
 	// policy.
 	WrongOrder Code = 804
 
-	// AgainstRule is a param that a policy does not allow.
+	// AgainstRule is a call that breaks a condition of a policy.
 	//
-	// A policy may say of a param that it is an element of a list (in), and of a call that it is
-	// only made if a condition holds (only if). Of this call it is known that this is not so.
+	// A rule such as pay only if params.amount <= 100 allows a call only under a condition. The
+	// params of this call are known, and the condition does not hold for them.
 	//
 	// Example:
 	//
@@ -1466,10 +1466,9 @@ const (
 	// Cure: correct the policy where the finding says.
 	BadPolicy Code = 806
 
-	// IdleRule is a rule of a policy that never does anything (warning).
+	// IdleRule is a condition of a policy that restricts nothing (warning).
 	//
-	// The rule holds whatever plans do, or is about tools or values that there are not, so it
-	// protects nothing.
+	// The condition has the same result whatever plans do.
 	//
 	// Example:
 	//

@@ -1363,8 +1363,8 @@ func (c Code) page() (Page, bool) {
 			Code:     AgainstRule,
 			Name:     "AgainstRule",
 			Severity: Error,
-			Summary:  "A param that a policy does not allow.",
-			Meaning:  "A policy may say of a param that it is an element of a list (in), and of a call that it is only made if a condition holds (only if). Of this call it is known that this is not so.",
+			Summary:  "A call that breaks a condition of a policy.",
+			Meaning:  "A rule such as pay only if params.amount <= 100 allows a call only under a condition. The params of this call are known, and the condition does not hold for them.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -1401,8 +1401,8 @@ func (c Code) page() (Page, bool) {
 			Code:     IdleRule,
 			Name:     "IdleRule",
 			Severity: Warning,
-			Summary:  "A rule of a policy that never does anything.",
-			Meaning:  "The rule holds whatever plans do, or is about tools or values that there are not, so it protects nothing.",
+			Summary:  "A condition of a policy that restricts nothing.",
+			Meaning:  "The condition has the same result whatever plans do.",
 			Args:     []string{"check", "plan.json", "--tools", "tools.yaml"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +

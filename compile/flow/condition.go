@@ -97,8 +97,12 @@ func (c *preparer) condition(said *label.Condition, variables []string, tools []
 			x.typed[t.Definition.Name] = p
 		}
 	}
+	pairs := slices.Contains(variables, "now") // that may not be: all of them, when it always holds
 	switch yes, err := p.Holds(context.Background(), nil); {
 	case err != nil: // it depends on something
+	case pairs && yes:
+	case pairs:
+		c.idle(said.Loc, "the condition %q never holds, so that it protects nothing", said.Text)
 	case yes:
 		c.idle(said.Loc, "the condition %q always holds, so that it protects nothing", said.Text)
 	default:

@@ -26,7 +26,7 @@ type Duty struct {
 	fault  *breach
 }
 
-// breach says why no run of a plan keeps a rule.
+// breach says which call breaks a rule, and how.
 type breach struct {
 	code    diag.Code
 	at      *site

@@ -167,7 +167,7 @@ func TestGuard(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGuarded(t, c.policy+"\n", c.input, "list", "read", "pay")
 			for i, s := range c.steps {
-				if got := g.call(s.tool, s.params, s.result); !strings.Contains(got, s.want) {
+				if got := g.call(s.tool, s.params, s.result); got != s.want && (s.want == "ok" || !strings.Contains(got, s.want)) {
 					t.Errorf("step %d: %s %s: %s; want %s", i, s.tool, s.params, got, s.want)
 				}
 			}
@@ -198,5 +198,29 @@ func TestGuardCounts(t *testing.T) {
 	}
 	if ask := admit("0", false); !strings.Contains(ask, "with it there would be 105") {
 		t.Errorf("what was approved does not count: %q", ask)
+	}
+}
+
+// A condition that never changes anything is told: one of a rule that always holds, and one of
+// pairs of calls that never does.
+func TestIdleConditions(t *testing.T) {
+	for rule, want := range map[string]string{
+		"pay only if 1 < 2":                "always holds",
+		"pay never after read where 2 < 1": "never holds",
+		"pay never after read where 1 < 2": "",
+	} {
+		src := "tools:\n  read: {properties: {}, effects: {readOnly: true, openWorld: false}}\n  pay: {properties: {}, effects: {readOnly: false, openWorld: false}}\nactivities: {read: {return: 1}, pay: {return: 1}}\nflow:\n  rules: [" + rule + "]\n"
+		tf, _ := file.Read(diag.NewFile("tools.yaml", []byte(src)))
+		cat, _, _ := file.Catalogue(tf)
+		_, found := policiesOf(cat, []*file.File{tf})
+		idle := ""
+		for _, f := range found {
+			if f.Code == diag.IdleRule {
+				idle = f.Message
+			}
+		}
+		if found.HasErrors() || !strings.Contains(idle, want) || (want == "") != (idle == "") {
+			t.Errorf("%s: %v", rule, found)
+		}
 	}
 }

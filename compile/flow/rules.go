@@ -2,6 +2,7 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/internal/spell"
@@ -31,6 +32,14 @@ func (a *analysis) rulesOf(t *compile.Target) *toolRules {
 	return r
 }
 
+// joined joins the names under which entries endorse or declassify.
+func joined(name, more string) string {
+	if name == "" || more == "" || name == more {
+		return name + strings.TrimPrefix(more, name)
+	}
+	return name + ", " + more
+}
+
 func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 	names := namesOf(t)
 	r := &toolRules{name: t.Tool.Definition.Name, leaves: reachesOut(t)}
@@ -41,12 +50,8 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 		}
 		r.entries = append(r.entries, entry)
 		r.give(p, entry)
-		if entry.Endorses != "" {
-			r.endorses = entry.Endorses
-		}
-		if entry.Declassifies != "" {
-			r.declassifies = entry.Declassifies
-		}
+		r.endorses = joined(r.endorses, entry.Endorses)
+		r.declassifies = joined(r.declassifies, entry.Declassifies)
 	}
 	for _, entry := range r.entries { // what leaves by one entry, leaves
 		if entry.Leaves != nil {

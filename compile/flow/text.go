@@ -82,7 +82,7 @@ func (s *Sink) from() string {
 	}
 	var all []string
 	for i, src := range sources {
-		if i == maxShown {
+		if i == maxShown && len(sources)-i > 1 {
 			all = append(all, fmt.Sprintf("%d others", len(sources)-i))
 			break
 		}
@@ -119,7 +119,7 @@ func (u *Use) Words() string {
 func (d *Duty) Words() string {
 	var ids []string
 	for i, c := range d.Calls {
-		if i == maxShown {
+		if i == maxShown && len(d.Calls)-i > 1 {
 			ids = append(ids, fmt.Sprintf("%d others", len(d.Calls)-i))
 			break
 		}

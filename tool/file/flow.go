@@ -273,6 +273,9 @@ const maxCategories = 10_000
 // categories reads the names that labels may have.
 func (p *policyReader) categories() {
 	p.known = slices.Clone(p.base.Categories)
+	for _, name := range p.known {
+		p.places = append(p.places, located{kind: "categories", name: name})
+	}
 	p.each("categories", func(s *section, v value) {
 		if !s.is(v, texttree.Array) {
 			return

@@ -61,7 +61,7 @@ func (p *Policy) Words(l Label) string {
 	return strings.Join(append([]string{p.Trust.Name(l.Trust), p.Secrecy.Name(l.Secrecy)}, some(l.Categories)...), ", ")
 }
 
-// some returns the first few names of a list, and how many others there are.
+// some returns the first few names of a list, and … if there are more.
 func some(names []string) []string {
 	const few = 8
 	if len(names) <= few {
