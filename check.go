@@ -369,7 +369,8 @@ func (p *Plan) Flow() []*flow.Report {
 
 // flows checks a program under each policy on the flow of information.
 func (c *Checker) flows(p *compile.Program) (reports []*flow.Report, found diag.List) {
-	o := &flow.Options{GoesOn: c.exec.OnFailure != exec.Abort, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0}
+	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
+	o := &flow.Options{GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0}
 	for _, policy := range c.Flow {
 		r, more := flow.Check(p, policy, o)
 		reports, found = append(reports, r), append(found, more...)
