@@ -33,20 +33,12 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 		return false, true
 	}
 	if reason, ask := s.opts.Approve.AsksFallback(p); ask && !s.fallbackAllowed(i, p, params) {
-		s.mu.Lock()
-		s.fallsBack(s.call(i), i, why, w)
-		s.release(i, true)
-		s.ask(i, ApprovalQuestion, reason, why)
-		s.mu.Unlock()
+		s.askFallback(i, reason, why, w)
 		return true, true
 	}
 	if s.guard != nil {
 		if reason, ok := s.admitFallback(i, p, params); reason != "" {
-			s.mu.Lock()
-			s.fallsBack(s.call(i), i, why, w)
-			s.release(i, true)
-			s.ask(i, ApprovalQuestion, reason, why)
-			s.mu.Unlock()
+			s.askFallback(i, reason, why, w)
 			return true, true
 		} else if !ok {
 			return false, true
@@ -59,6 +51,15 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 		return true, true
 	}
 	return true, s.drive.attempt(a, f.Activity, nil)
+}
+
+// askFallback asks a person whether the fallback of a call, which has failed, may be called.
+func (s *scheduler) askFallback(i int32, reason string, why *Failure, w Work) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fallsBack(s.call(i), i, why, w)
+	s.release(i, true)
+	s.ask(i, ApprovalQuestion, reason, why)
 }
 
 // startFallback puts the start of a fallback into the record; it reports false when it

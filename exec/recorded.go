@@ -409,9 +409,9 @@ func (t *trail) asked(kind QuestionKind) bool {
 	return t != nil && t.past != nil && t.past.Answer != nil && t.past.Question == kind
 }
 
-// edit gives a call other params than the plan's.
+// edit gives a call other params than the plan's. What the guard has said was of those before.
 func (c *call) edit(params []byte) {
-	c.params, c.edited = params, true
+	c.params, c.edited, c.warned = params, true, false
 	if c.trail != nil {
 		c.trail.key = ""
 	}
