@@ -83,8 +83,8 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	return r, nil
 }
 
-// mayContinue returns the summary of a run that is held, or an *UndoneError when the run does not go
-// on. One that is to be undone goes on with that.
+// mayContinue returns the summary of a run that is held, or an *UndoneError when the run can't go
+// on. One that is to be undone goes on with being undone.
 func (e *Engine) mayContinue(ctx context.Context, store journal.Store, run string, c *Change) (*journal.Summary, error) {
 	sum, err := store.Summary(ctx, run)
 	if err != nil {

@@ -68,8 +68,7 @@ type Run struct {
 	Refusal *approval.Refusal
 	// Preview is, after Do, what a lazy plan was expected to do.
 	Preview *Preview
-	// Undone says, after Do, how far the undoing of the run is that ended badly; nil when it is not
-	// undone.
+	// Undone is, after Do, the progress of undoing the run; nil if it is not undone.
 	Undone *Undone
 	// UndoContext is the context in which the run is undone when that of Do is done. Nil is one that
 	// never is.

@@ -15,11 +15,10 @@ import (
 	"github.com/plc-lang/plc/lang"
 )
 
-// Undoing a run is another run (docs/decisions/035), whose id follows from that of the first. What
-// the first one has in its record is a mark, made before the other begins, that it is undone; the id
-// of the other, once that is there; and at the end what came of it. All three are written by whoever
-// holds the first run, so that however often a process dies there is one run that undoes it, and
-// nothing is undone by two.
+// Undoing a run is another run (docs/decisions/035), whose id follows from that of the first. The
+// record of the first one gets a mark that it is to be undone, before the other begins; the id of
+// the other, once it has begun; and at the end what came of it. Whoever holds the first run writes
+// all three, so that one run undoes it however often a process dies, and nothing is undone by two.
 
 // An Undoing is how a run is undone: another run, whose calls take back what calls of the first
 // one did.
@@ -42,7 +41,7 @@ type UndoneError struct {
 }
 
 func (e *UndoneError) Error() string {
-	return fmt.Sprintf("the run %s is %s, so it can't go on; run its plan again", e.Run, e.Status)
+	return fmt.Sprintf("the run %s has the status %s and can't go on; run its plan again", e.Run, e.Status)
 }
 
 // isUndone reports whether a run was undone, in part at least, or is being undone.
@@ -73,7 +72,7 @@ func undoID(run string) string {
 	return run[:min(10, len(run))] + exec.IDOf("undo " + run)[:16]
 }
 
-// did is what the record of a run says that it did.
+// did has what a run did, by its record.
 type did struct {
 	ledger *undo.Ledger
 	digest string // of the whiteboard at its end
@@ -165,11 +164,11 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	return u, nil
 }
 
-// undoNotation is the notation of plans that undo runs: ours, but that what waits for a skipped call
-// goes on. No flag names it.
+// undoNotation is the notation of plans that undo runs: ours, except that calls which wait for a
+// skipped call go on. No flag names it.
 const undoNotation = "undo of a run"
 
-// Undo begins the run that undoes another, or goes on with it if it has begun; Do does it. The
+// Undo starts the run that undoes another, or continues it if it was started before; Do does it. The
 // error is a *PlanError when one of its calls must not be made.
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	store, err := e.records()
@@ -348,8 +347,8 @@ func (t *undoTarget) read(ctx context.Context, store journal.Store) error {
 	return err
 }
 
-// checkUndo finds what is wrong with what undoes the calls of a plan and, where undoing matters, the
-// calls that can't be undone although others may fail after them.
+// checkUndo finds what is wrong with what undoes the calls of a plan and, where undoing matters,
+// the calls that can't be undone although others may fail after them.
 func (c *Checker) checkUndo(prog *compile.Program) diag.List {
 	if c.reader.undo || prog.Err() != nil {
 		return nil

@@ -135,7 +135,7 @@ func checkUndoneStays(t *testing.T, eng *plc.Engine, r *plc.Run, res *exec.Resul
 		t.Fatalf("resumed: %v, %+v", err, res)
 	}
 	u, err := eng.Undone(t.Context(), r.ID())
-	if want := "undoneInPart: -book +stick (by hand)"; err != nil || undoneText(u) != want {
+	if want := "undoneInPart: -book +stick (a person skipped it: by hand)"; err != nil || undoneText(u) != want {
 		t.Errorf("at the end: %s, %v", undoneText(u), err)
 	}
 }

@@ -161,8 +161,8 @@ type Fallback struct {
 }
 
 // HandlesFailure reports whether the plan says where a failure of the call goes: to its error path,
-// or to the last of its alternatives, unless its tool lists its outcomes or that one is the outcome of
-// a condition (plan-language §4).
+// or to the last of its alternatives, unless its tool lists its outcomes or a condition picks that
+// one (plan-language §4).
 func (c *Call) HandlesFailure() bool {
 	last := len(c.Alternatives) - 1
 	switch {

@@ -51,8 +51,8 @@ type Target struct {
 	Timeout time.Duration
 	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
 	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
-	// Undo is what takes a call back, as the definitions say whose work it does; nil when they say
-	// nothing. Documents and servers are not trusted with it.
+	// Undo takes a call back, as the definition of the tool says whose work it does; nil when it
+	// says nothing. Documents and servers are not trusted with it.
 	Undo *tool.Undo
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.

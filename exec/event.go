@@ -79,15 +79,15 @@ type Event struct {
 	Delay     time.Duration   `json:"delay,omitempty"` // CallRetrying: nanoseconds to the next attempt
 }
 
-// Intent is what the record keeps of an attempt that may change the world, before it is made: what
+// Intent is kept in the record before an attempt that may change the world is made. It has all that
 // it takes to undo the call (tool.Undo).
 type Intent struct {
 	// Repeatable reports that the tool does its work once, however often it is asked with one key.
 	Repeatable bool `json:"repeatable,omitempty"`
 	// Params are those of the attempt, if anything says how the call is undone; nil otherwise.
 	Params json.RawMessage `json:"params,omitempty"`
-	// Undo is what the plan says of undoing this call, in place of the definition of its tool. Nil
-	// says nothing; one without a tool says that the call stands.
+	// Undo is the plan's _undo for this call, which replaces that of the tool's definition: nil if
+	// there is none, and with an empty Tool if it is null.
 	Undo *tool.Undo `json:"undo,omitempty"`
 }
 

@@ -109,8 +109,8 @@ func (c *call) startEvent(e Event) Event {
 	return e
 }
 
-// activityOf returns the activity that does the work of a target; "" when it has the name of the tool,
-// or there is none.
+// activityOf returns the activity that does the work of a target; "" when it has the name of the
+// tool, or there is none.
 func activityOf(t *compile.Target) string {
 	if t == nil || t.Name == t.Tool.Definition.Name {
 		return ""

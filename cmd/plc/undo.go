@@ -96,8 +96,8 @@ func undoneName(c *undo.Call) display.Text {
 	return name
 }
 
-// showUndone says how far the undoing of a run is, with all that stands; nil is of a run that is not
-// undone.
+// showUndone shows the progress of undoing a run, with all that stands; nil is for a run that is
+// not undone.
 func (env *environment) showUndone(u *plc.Undone) {
 	showUndone(env.stderr, u)
 	if u != nil && u.Err != nil {

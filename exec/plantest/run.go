@@ -36,8 +36,8 @@ type Options struct {
 	// ends paused.
 	Answers map[string]exec.Answer
 	Faults  []Fault
-	// Undo are the options with which the program was compiled. With them a run that is to be undone
-	// when it has ended is undone in the same World. Nil leaves it Undoing.
+	// Undo are the options with which the program was compiled. With them a run that is to be
+	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
 	Undo *compile.Options
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.

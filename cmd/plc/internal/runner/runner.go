@@ -302,9 +302,9 @@ func (r *Runner) changed(ctx context.Context, sum *journal.Summary) bool {
 	return sum.Questions < asked
 }
 
-// undoes reports whether there is something to do for a run that is being undone: the run that undoes
-// it has not begun, or has ended without its process having said so. Otherwise that run is continued
-// by itself.
+// undoes reports whether there is something to do for a run that is being undone: the run that
+// undoes it has not begun, or has ended before its process could say so. Otherwise that run is
+// continued by itself.
 func (r *Runner) undoes(ctx context.Context, run string) bool {
 	u, err := r.opts.Engine.Undone(ctx, run)
 	if err != nil || u == nil || u.Run == "" {
