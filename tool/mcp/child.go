@@ -47,8 +47,14 @@ type child struct {
 	fault   atomic.Pointer[error] // what is wrong with what it sent
 	closed  chan struct{}         // closed by Close
 	writing sync.Mutex
-	timing  sync.Mutex
-	timer   *time.Timer // of server/discover; guarded by timing
+
+	// patience is how long server/discover may stay unanswered; 0 is as long as it takes.
+	patience time.Duration
+	timing   sync.Mutex
+	timer    *time.Timer // of server/discover; guarded by timing, as all that follows
+	asked    jsonrpc.ID  // the id of server/discover
+	answers  int         // to it: ours, given in the place of the server, and its own
+	slow     bool        // it answered after we had done so in its place
 }
 
 // line is a message, or why there are no more.
@@ -192,10 +198,24 @@ func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // answered stops the clock of server/discover.
 func (c *child) answered(msg jsonrpc.Message) {
-	if _, ok := msg.(*jsonrpc.Response); !ok {
+	r, ok := msg.(*jsonrpc.Response)
+	if !ok {
 		return
 	}
 	c.stopTimer()
+	c.timing.Lock()
+	defer c.timing.Unlock()
+	if r.ID == c.asked {
+		c.answers++
+		c.slow = c.answers > 1 && r.Error == nil
+	}
+}
+
+// wasSlow reports whether the server knows server/discover after all: it was only slow to start.
+func (c *child) wasSlow() bool {
+	c.timing.Lock()
+	defer c.timing.Unlock()
+	return c.slow
 }
 
 func (c *child) stopTimer() {
@@ -215,7 +235,10 @@ func (c *child) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == "server/discover" {
 		c.timing.Lock()
-		c.timer = time.AfterFunc(discoverTime, func() { c.answerDiscover(gjson.GetBytes(text, "id").Raw) })
+		c.asked = req.ID
+		if c.patience > 0 {
+			c.timer = time.AfterFunc(c.patience, func() { c.answerDiscover(gjson.GetBytes(text, "id").Raw) })
+		}
 		c.timing.Unlock()
 	}
 	c.writing.Lock()

@@ -34,6 +34,8 @@ type Client struct {
 	server Server
 	opts   *Options
 	turn   chan struct{} // holds one while somebody connects or lists tools
+	// patience is how long a program may leave server/discover unanswered.
+	patience time.Duration
 
 	mu    sync.Mutex // guards what follows
 	link  *link      // nil when there is none
@@ -82,7 +84,7 @@ func (l *link) broken() bool {
 }
 
 func newClient(s Server, opts *Options) *Client {
-	return &Client{server: s, opts: opts, turn: make(chan struct{}, 1)}
+	return &Client{server: s, opts: opts, turn: make(chan struct{}, 1), patience: discoverTime}
 }
 
 // Name returns the name of the server.
@@ -154,7 +156,11 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 		return l, nil
 	case l == nil || l.broken():
 		var err error
-		if l, err = c.connect(ctx); err != nil {
+		l, err = c.connect(ctx, c.patience)
+		if err != nil && l != nil && l.child != nil && l.child.wasSlow() { // the SDK has begun the older handshake
+			l, err = c.connect(ctx, 0)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -172,12 +178,17 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// connect starts the server, or a session with it.
-func (c *Client) connect(ctx context.Context) (*link, error) {
+// connect starts the server, or a session with it. A program may leave server/discover unanswered
+// that long; 0 is without a limit of its own. With an error it returns the connection that it tried,
+// if it came that far.
+func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	transport, err := c.transport(l)
 	if err != nil {
 		return nil, err
+	}
+	if l.child != nil {
+		l.child.patience = patience
 	}
 	limit := c.opts.StartTime
 	if limit == 0 {
@@ -200,7 +211,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("it did not answer within %s", limit)
 	}
-	return nil, c.because(l, err)
+	return l, c.because(l, err)
 }
 
 // because returns an error with the last line that the server wrote to standard error, without

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	nethttp "net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // losing is a server over HTTP, written by hand, that loses answers. It is of the protocol
@@ -187,5 +190,20 @@ func TestLostSession(t *testing.T) {
 	_, err = call(t, p, "pay", `{}`)
 	if e := failed(t, err); e.Code != "no-server" || e.Uncertain || e.Permanent {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A server that is slow to start, so that the older handshake was begun with it although it knows
+// the new one, is started once more.
+func TestSlowToStart(t *testing.T) {
+	c := newClient(stdio("late", "MARKER="+filepath.Join(t.TempDir(), "started")), &Options{Environ: os.Environ()})
+	c.patience = time.Millisecond
+	l, err := c.connected(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if v := l.session.InitializeResult().ProtocolVersion; v < "2026" {
+		t.Errorf("it speaks version %s", v)
 	}
 }

@@ -4,10 +4,12 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -67,6 +69,25 @@ func serve(mode string) {
 	case "noisy":
 		fmt.Println("Welcome to the server!")
 		fmt.Println(`{"level": "info", "msg": "ready"}`)
+	case "late": // the first time it reads nothing before there are two messages
+		marker := os.Getenv("MARKER")
+		if _, err := os.Stat(marker); err == nil {
+			break
+		}
+		in := bufio.NewReaderSize(os.Stdin, 1<<16)
+		for n := 1; ; n++ {
+			head, err := in.Peek(n)
+			if err != nil || bytes.Count(head, []byte("\n")) == 2 {
+				break
+			}
+		}
+		if err := os.WriteFile(marker, nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		if err := newServer("good").Run(context.Background(), &mcp.IOTransport{Reader: io.NopCloser(in), Writer: os.Stdout}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return
 	case "pages", "many", "twice", "huge", "surrogate", "silent", "headers", "telltale":
 		wire(mode)
 		return
