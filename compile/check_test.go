@@ -365,8 +365,10 @@ func TestCheckCoversAllCodes(t *testing.T) {
 		diag.BadNotation, diag.PerhapsCutOff, diag.CannotSay, diag.NotEarlier, diag.LinkDisagrees,
 		// Are about servers of tools (tool/mcp, tool/file).
 		diag.AmbiguousTool, diag.BadServer,
-		// Are about the flow of information (compile/flow).
-		diag.NotTrusted, diag.TooSecret,
+		// Are about policies on the flow of information (compile/flow).
+		diag.NotTrusted, diag.TooSecret, diag.BeyondLimit, diag.WrongOrder, diag.AgainstRule, diag.BadPolicy, diag.IdleRule,
+		// Is about undoing runs (exec/undo).
+		diag.NoReturn,
 		// No plan gives it: see TestPanicIsAFinding.
 		diag.InternalError,
 	}

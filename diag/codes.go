@@ -924,7 +924,7 @@ const (
 	// Example:
 	//
 	//	-- args --
-	//	check plan.json --tools tools.yaml --severity PLC405=error
+	//	check plan.json --tools tools.yaml --verbose
 	//	-- plan.json --
 	//	{"onFailure": "undo", "calls": [
 	//	  {"_tool": "sendMail", "text": "Your order is on its way."},

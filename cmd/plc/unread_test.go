@@ -216,19 +216,19 @@ func fileForms() []*fileForm {
 	}
 	forms := []*fileForm{
 		plan("list", "["+call+", "+second+"]"),
-		plan("message", `{"type": "plan", "mode": "lazy", "description": "d", "_call": 1, "_date": 1, "_outputMethod": "set", "plan": [`+call+`]}`),
-		plan("message of calls", `{"type": "plan", "mode": "lazy", "description": "d", "_call": 1, "_date": 1, "_outputMethod": "set", "plan": {"calls": [`+call+`], "output": {"own": 1}, "meta": {"own": 1}}}`, "/plan/output", "/plan/meta"),
-		plan("solution", `{"calls": [`+call+`], "output": {"own": 1}, "meta": {"own": 1}}`, "/output", "/meta"),
+		plan("message", `{"type": "plan", "mode": "lazy", "onFailure": "abort", "description": "d", "_call": 1, "_date": 1, "_outputMethod": "set", "plan": [`+call+`]}`),
+		plan("message of calls", `{"type": "plan", "mode": "lazy", "onFailure": "abort", "description": "d", "_call": 1, "_date": 1, "_outputMethod": "set", "plan": {"calls": [`+call+`], "output": {"own": 1}, "meta": {"own": 1}}}`, "/plan/output", "/plan/meta"),
+		plan("solution", `{"onFailure": "abort", "calls": [`+call+`], "output": {"own": 1}, "meta": {"own": 1}}`, "/output", "/meta"),
 		plan("request", `{"type": "request", "description": "d", "context": [{"type": "input", "input": {"own": 1}, "schema": `+schemaExample+`},
 		  {"type": "tool", "tool": {"name": "k", "description": "d", "effects": {"readOnly": true}, "inputSchema": `+schemaExample+`, "outputSchema": {"type": "object"}, "annotations": {"title": "t"}}},
 		  {"type": "tool", "tool": {"m": {"properties": {"a": {"type": "string"}, "_output": {"type": "string"}}, "_outcomes": {"ok": {"type": "string"}}}}},
 		  {"type": "tool", "tool": {"type": "function", "function": {"name": "n", "parameters": `+schemaExample+`}}},
 		  {"type": "data", "kind": "z", "data": {"own": 1}}, {"type": "text", "text": "for people"}],
-		  "schema": {"type": "object"}, "solution": {"calls": [`+call+`], "output": "†state.a", "meta": 1}}`,
+		  "schema": {"type": "object"}, "solution": {"onFailure": "abort", "calls": [`+call+`], "output": "†state.a", "meta": 1}}`,
 			slices.Concat([]string{"/context/0/input", "/context/0", "/context/4", "/context/4/data", "/context/5", "/context/2/tool", "/context/2/tool/m/properties", "/context/2/tool/m/_outcomes",
 				"/context/1", "/context/2", "/context/3"},
 				freeInSchemas("/context/0/schema"), freeInSchemas("/context/1/tool/inputSchema"), freeInSchemas("/context/3/tool/function/parameters"))...),
-		plan("request of calls", `{"context": [], "schema": {"type": "object"}, "calls": [`+call+`], "output": "†state.a", "meta": 1, "type": "request", "description": "d"}`),
+		plan("request of calls", `{"context": [], "schema": {"type": "object"}, "onFailure": "abort", "calls": [`+call+`], "output": "†state.a", "meta": 1, "type": "request", "description": "d"}`),
 		{name: "schemas", flags: []string{"input-schema", "state-schema", "schema"}, file: "schema.json", text: schemaExample,
 			args: checkPlan("--state-schema", "FILE"), free: freeInSchemas("")},
 		toolFileForm(),
@@ -249,7 +249,7 @@ func fileForms() []*fileForm {
 			}},
 	}
 	for _, style := range []string{"flux", "tea", "agentframework", "planning"} {
-		forms = append(forms, &fileForm{name: "style " + style, flags: []string{"style-options"}, file: "o.json", text: `{}`,
+		forms = append(forms, &fileForm{name: "style " + style, flags: []string{"style-options"}, file: "o.json", text: `{}`, part: true,
 			args: func(file string) []string {
 				return []string{"solve", "goal", "--style", style, "--style-options", file, "--tools", "tools.yaml"}
 			}})
@@ -296,9 +296,10 @@ func toolFileForm() *fileForm {
     "op": {"openapi": {"spec": "o.json", "server": "https://api.example", ` + auth + `, "allowPrivate": true, "maxBytes": 1, "operation": "get"}}},
   "limits": {"a": {"parallel": 1, "perSecond": 1}},
   "policy": {"approve": "all", "hosts": ["api.example", "127.0.0.1"], "paths": ["."], "allow": ["*"], "deny": [], "pinPrograms": false, "approvalKeys": []},
-  "flow": {"trust": ["low", "high"], "secrecy": ["open", "closed"], "categories": ["c"], "plan": {"trust": "high", "secrecy": "open", "categories": []}, "default": {"trust": "low"},
-    "given": {"input": {"trust": "high"}}, "tools": {"a": {"gives": {"trust": "low"}, "parts": {"own": {"trust": "high"}}, "takes": {"x": {"trust": "low", "secrecy": "closed", "categories": ["c"]}}, "drops": true}},
-    "output": {"secrecy": "closed"}, "strict": true, "violation": "error"},
+  "flow": {"trust": "untrusted < partner < user", "secrecy": ["internal < team < secret"], "categories": ["c"], "plan": {"trust": "user", "secrecy": "public", "categories": []}, "default": {"trust": "untrusted"},
+    "given": {"input": {"trust": "user"}}, "tools": {"a": {"gives": {"trust": "untrusted"}, "parts": {"own": {"trust": "user"}}, "takes": {"x": {"trust": "user", "secrecy": "team", "categories": ["c"], "in": "input.l", "or": "params.x == 1"}},
+      "endorses": "e", "declassifies": "d", "leaves": true, "violation": "warn"}},
+    "output": {"secrecy": "secret"}, "rules": [{"rule": "count(a) <= 3", "violation": "warn"}], "strict": true, "violation": "reject"},
   "openapi": [{"spec": "o.json", "server": "https://api.example", ` + auth + `, "allowPrivate": true, "maxBytes": 1, "only": [], "prefix": "p", "effects": {"get": {"readOnly": true}}, ` + around + `}],
   "models": {"default": {"provider": "openai", "model": "m", "baseURL": "https://models.example/v1", "apiKey": {"env": "E"}, "temperature": 1, "maxTokens": 1, "batch": 1,
     "prices": {"input": 1, "output": 1}, "record": "r.jsonl"}, "other": {"provider": "openai", "model": "m", "replay": "r.jsonl"}},
