@@ -70,8 +70,8 @@ type Run struct {
 	Preview *Preview
 	// Undone is, after Do, the progress of undoing the run; nil if it is not undone.
 	Undone *Undone
-	// UndoContext is the context in which the run is undone when that of Do is done. Nil is one that
-	// never is.
+	// UndoContext is used to undo the run when the context of Do is done. Nil is one that is never
+	// done.
 	UndoContext context.Context
 
 	plan    *Plan

@@ -168,8 +168,8 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 // skipped call go on. No flag names it.
 const undoNotation = "undo of a run"
 
-// Undo starts the run that undoes another, or continues it if it was started before; Do does it. The
-// error is a *PlanError when one of its calls must not be made.
+// Undo starts the run that undoes another, or continues it if it was started before; Do does it.
+// The error is a *PlanError when one of its calls must not be made.
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	store, err := e.records()
 	if err != nil {

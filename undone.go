@@ -198,8 +198,8 @@ func (p *Plan) execOptions() exec.Options {
 	return o
 }
 
-// mayBeUndone reports whether a run of the plan is undone when it ends badly, if only by the failure
-// of some of its calls.
+// mayBeUndone reports whether a run of the plan is undone when it ends badly, if only by the
+// failure of some of its calls.
 func (p *Plan) mayBeUndone() bool {
 	return p.execOptions().OnFailure == exec.Undo || undo.Asked(p.Program)
 }

@@ -924,7 +924,7 @@ const (
 	// Example:
 	//
 	//	-- args --
-	//	check plan.json --tools tools.yaml --verbose
+	//	check plan.json --tools tools.yaml --verbose --ignore PLC404
 	//	-- plan.json --
 	//	{"onFailure": "undo", "calls": [
 	//	  {"_tool": "sendMail", "text": "Your order is on its way."},

@@ -124,12 +124,22 @@ func intentOf(t *compile.Target, own *tool.Undo, a *attempt) *Intent {
 	if t.Effects.Pure == tool.Yes || t.Effects.ReadOnly == tool.Yes {
 		return nil
 	}
-	in := &Intent{Repeatable: t.Effects.Repeatable(), Undo: own}
-	if own != nil && own.Tool != "" || own == nil && t.Undo != nil {
+	repeatable := t.Effects.Repeatable()
+	switch {
+	case own == nil && t.Undo == nil && repeatable:
+		return intentRepeatable
+	case own == nil && t.Undo == nil:
+		return intentPlain
+	}
+	in := &Intent{Repeatable: repeatable, Undo: own}
+	if own == nil || own.Tool != "" {
 		in.Params = a.request.Params
 	}
 	return in
 }
+
+// The intents of calls that nothing is said of undoing. All share them; they must not be written to.
+var intentPlain, intentRepeatable = &Intent{}, &Intent{Repeatable: true}
 
 // dropped takes mu and calls drops.
 func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {

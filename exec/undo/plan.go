@@ -56,10 +56,10 @@ type Options struct {
 	End exec.Failure
 }
 
-// Of returns the plan that undoes a run of a program. An undo that the plan gave for a call replaces
-// that of its tool's definition. Definitions are those of the given tools, which may be newer than
-// the run. A call stands if its undo reads a value that the call did not give, or gets one that
-// does not fit.
+// Of returns the plan that undoes a run of a program. An undo that the plan gave for a call
+// replaces that of its tool's definition. Definitions are those of the given tools, which may be
+// newer than the run. A call stands if its undo reads a value that the call did not give, or gets
+// one that does not fit.
 func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Plan {
 	p := &planner{prog: prog, tools: tools, taken: map[string]bool{}, input: map[string]any{}}
 	end := l.end

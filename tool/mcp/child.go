@@ -48,7 +48,7 @@ type child struct {
 	closed  chan struct{}         // closed by Close
 	writing sync.Mutex
 
-	// patience is how long server/discover may stay unanswered; 0 is as long as it takes.
+	// patience bounds the time that server/discover may stay unanswered; 0 is no bound.
 	patience time.Duration
 	timing   sync.Mutex
 	timer    *time.Timer // of server/discover; guarded by timing, as all that follows

@@ -34,7 +34,7 @@ type Client struct {
 	server Server
 	opts   *Options
 	turn   chan struct{} // holds one while somebody connects or lists tools
-	// patience is how long a program may leave server/discover unanswered.
+	// patience bounds the time that a program may leave server/discover unanswered.
 	patience time.Duration
 
 	mu    sync.Mutex // guards what follows
@@ -179,8 +179,8 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 }
 
 // connect starts the server, or a session with it. A program may leave server/discover unanswered
-// that long; 0 is without a limit of its own. With an error it returns the connection that it tried,
-// if it came that far.
+// for as long as patience says; 0 is without a bound. With an error it returns the connection that
+// it tried, if it came that far.
 func (c *Client) connect(ctx context.Context, patience time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	transport, err := c.transport(l)
