@@ -11,7 +11,7 @@ import (
 func TestFaultyTestFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"tests:\n  a: {expct: {}}":                                     `2:7: "tests.a" has no member "expct"; did you mean "expect"?`,
-		"tests:\n  a: {expect: {status: done}}":                        `2:24: "tests.a.expect.status" is one of completed, failed, paused, rejected, cancelled and refused, not "done"`,
+		"tests:\n  a: {expect: {status: done}}":                        `2:24: "tests.a.expect.status" is one of completed, failed, paused, rejected, cancelled, undoing, undone, undoneInPart and refused, not "done"`,
 		"tests:\n  a: {expect: {calls: {pay: done}}}":                  `2:29: "tests.a.expect.calls.pay" is one of completed, failed, skipped, blocked, awaiting, cancelled and pending, not "done"`,
 		"tests:\n  a: {expect: {findings: [PLC1]}}":                    `2:27: "PLC1" is not the code of a finding, as in PLC309`,
 		"tests:\n  a: {expect: {effects: pay}}":                        `2:25: "tests.a.expect.effects" is a list, not a string`,
@@ -20,7 +20,7 @@ func TestFaultyTestFiles(t *testing.T) {
 		"standIns: {pay: {sequence: []}}\ntests: {a: {}}":              `1:28: "standIns.pay.sequence" has no answers; give it one or more`,
 		"standIns: {pay: {calls: {x: {after: soon}}}}\ntests: {a: {}}": `1:37: "standIns.pay.calls.x.after" is a duration like "1.5s" or a number of seconds, not "soon"`,
 		"answers: {pay: yes}\ntests: {a: {}}":                          `1:16: "answers.pay" is approve, reject and skip, not "yes"`,
-		"settings: {onFailure: undo it}\ntests: {a: {}}":               `1:23: "settings.onFailure" is abort, skip, continue, ask and replan, not "undo it"`,
+		"settings: {onFailure: undo it}\ntests: {a: {}}":               `1:23: "settings.onFailure" is abort, skip, continue, ask, replan and undo, not "undo it"`,
 		"plan: x.json":             `1:1: the test file has no tests; give it some by their names, as in tests: {it works: {}}`,
 		"[]":                       `1:1: the test file is an object, not a list`,
 		"tests:\n  a: {}\n  a: {}": `3:3: the name "a" stands twice in one object`,
