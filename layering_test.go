@@ -124,7 +124,7 @@ var layers = map[string]layer{
 	"compile/cel":    {own: "compile schemas internal/jsonscan internal/spell", libraries: []string{celGo, gjson}},
 	"exec":           {own: "compile compile/report lang tool schemas state dag diag internal/display internal/jsonscan", libraries: []string{xtime}},
 	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},
-	"exec/undo":      {own: "compile exec diag lang schemas tool internal/jsonscan"},
+	"exec/undo":      {own: "compile dag exec diag lang schemas tool internal/jsonscan"},
 	"exec/plantest":  {own: "compile exec exec/undo diag schemas tool tool/standin internal/jsonscan"},
 	"exec/law":       {}, // tests only
 	"exec/forecast":  {own: "compile/flow exec exec/undo compile lang tool schemas state dag internal/spell"},

@@ -97,3 +97,20 @@ func (g *Graph) heaviestBehind(n int32, below []float64, next []int32) (float64,
 	}
 	return best, to
 }
+
+// Reachable reports for each node whether it can be reached from a node in one step or more, where
+// next returns the nodes that one step leads to. Nodes are numbered from 0.
+func Reachable(nodes int, from int32, next func(int32) []int32) []bool {
+	seen := make([]bool, nodes)
+	for todo := []int32{from}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, m := range next(n) {
+			if !seen[m] {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	return seen
+}

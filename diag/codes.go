@@ -943,10 +943,9 @@ const (
 	//	    properties: {key: {type: string}}
 	//	    effects: {readOnly: false}
 	//
-	// Cure: let the call wait for those that may fail, here with "_dependsOn": ["charge"], say
-	// what undoes it, or handle the failure. --fix lets it wait if the finding was made an error
-	// or a warning by --severity. Two calls that can't be undone always have an order in which
-	// one of them is first.
+	// Cure: make the call wait for those that may fail, here with "_dependsOn": ["charge"], give
+	// it an undo, or handle the failure. --fix adds the "_dependsOn" if --severity made the finding
+	// a warning or an error. If two calls can't be undone, one of them always comes first.
 	NoReturn Code = 405
 
 	// BadLiteral is a literal that its schema forbids.

@@ -916,7 +916,7 @@ func (c Code) page() (Page, bool) {
 					"    properties: {key: {type: string}}\n" +
 					"    effects: {readOnly: false}\n"},
 			},
-			Cure: "Let the call wait for those that may fail, here with \"_dependsOn\": [\"charge\"], say what undoes it, or handle the failure. --fix lets it wait if the finding was made an error or a warning by --severity. Two calls that can't be undone always have an order in which one of them is first.",
+			Cure: "Make the call wait for those that may fail, here with \"_dependsOn\": [\"charge\"], give it an undo, or handle the failure. --fix adds the \"_dependsOn\" if --severity made the finding a warning or an error. If two calls can't be undone, one of them always comes first.",
 		}, true
 	case BadLiteral:
 		return Page{

@@ -412,9 +412,9 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case res.Status == exec.Paused:
 		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", r.ID())
 	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
-		env.hintf("plc approve %s, or plc reject, answers what is asked; plc resume %s goes on to undo it", r.Undone.Run, r.ID())
+		env.hintf("plc approve %s, or plc reject, answers the question; plc resume %s then continues the undo", r.Undone.Run, r.ID())
 	case res.Status == exec.Undoing:
-		env.hintf("plc resume %s goes on to undo it; plc undo %[1]s does so with the tool files as they are now", r.ID())
+		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", r.ID())
 	case res.Status == exec.Failed && anyUnsure(res, b):
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", r.ID())
 	case res.Status == exec.Failed:

@@ -66,13 +66,13 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 	return err
 }
 
-// showUndoing says what is to be taken back, and what stands.
+// showUndoing prints the calls that are to be taken back, and those that stand.
 func (env *environment) showUndoing(u *plc.Undoing) {
 	for i := range u.Calls {
 		c := &u.Calls[i]
 		asks := display.Text{}
 		if c.Asks {
-			asks = display.Sprintf(", if somebody says so: %s", c.Why)
+			asks = display.Sprintf(", after approval: %s", c.Why)
 		}
 		showf(env.stderr, "undo   %s by %s%s\n", undoneName(c), display.Name(c.Undo), asks)
 	}

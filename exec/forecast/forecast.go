@@ -24,11 +24,11 @@ type Forecast struct {
 	Unknown         []string `json:"unknown"`
 	Estimated       []string `json:"estimated"` // the tools of which Time is what is declared, and was not measured
 	PeakParallelism int      `json:"peakParallelism"`
-	// Failing says, of a run that is undone when it ends badly, what stands when calls of the
-	// assumed path fail; nil of any other. MoreFailing counts the calls that are left out.
+	// Failing says what stands when a call of the assumed path fails, if the run is then undone.
+	// MoreFailing counts the calls that are left out.
 	Failing     []Failing `json:"failing,omitempty"`
 	MoreFailing int       `json:"moreFailing,omitempty"`
-	// Flows says where information goes, by each policy on that.
+	// Flows shows where information goes, a report for each policy on that.
 	Flows []*flow.Report `json:"flows,omitempty"`
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/plc-lang/plc/exec/undo"
 )
 
-// Failing says what becomes of what was done before, when a call fails for good and the run is
-// undone.
+// Failing says what happens to earlier effects when a call fails for good and the run is undone.
 type Failing struct {
 	Call     string `json:"call"` // that fails: its path
 	Instance string `json:"instance,omitempty"`
@@ -22,7 +21,7 @@ type Failing struct {
 	MoreStands int    `json:"moreStands,omitempty"`
 }
 
-// Done is an effect that was there when another call failed.
+// Done is an effect of a call that had completed when another one failed.
 type Done struct {
 	Call  string `json:"call"`
 	Tool  string `json:"tool"`
@@ -34,8 +33,8 @@ type Done struct {
 // maxFailing is the maximum number of rows of the table.
 const maxFailing = 100
 
-// failing returns what stands when calls of the assumed path fail, and the number of those that are
-// left out.
+// failing returns a row for each call of the assumed path whose failure undoes the run, and the
+// number of rows that are left out.
 func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Strategy) (all []Failing, more int) {
 	var effects []int32 // nodes
 	for n, i := range dry.jobs.call {
@@ -62,11 +61,11 @@ func failing(prog *compile.Program, dry *DryRun, graph *dag.Graph, runs exec.Str
 	return all, 0
 }
 
-// fails returns what stands when the call of a node fails. Instances of a template are apart.
+// fails returns the row for the call of a node. Only effects of the same instance count.
 func (d *DryRun) fails(graph *dag.Graph, n int32, effects []int32, apart bool) Failing {
 	c := &d.Calls[d.jobs.call[n]]
 	f := Failing{Call: c.Path, Instance: c.Instance, Undone: []Done{}, Stands: []Done{}}
-	before, after := reach(graph.Len(), n, graph.Pred), reach(graph.Len(), n, graph.Succ)
+	before, after := dag.Reachable(graph.Len(), n, graph.Pred), dag.Reachable(graph.Len(), n, graph.Succ)
 	for _, e := range effects {
 		other := &d.Calls[d.jobs.call[e]]
 		if e == n || after[e] || apart && other.Instance != c.Instance {
@@ -89,24 +88,7 @@ func (d *DryRun) fails(graph *dag.Graph, n int32, effects []int32, apart bool) F
 	return f
 }
 
-// reach returns the nodes that are reached from one.
-func reach(nodes int, from int32, next func(int32) []int32) []bool {
-	seen := make([]bool, nodes)
-	for todo := []int32{from}; len(todo) > 0; {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, m := range next(n) {
-			if !seen[m] {
-				seen[m] = true
-				todo = append(todo, m)
-			}
-		}
-	}
-	return seen
-}
-
-// undoneBy returns the tool that takes a call back; "" when nothing does, or there is nothing to
-// take back.
+// undoneBy returns the tool that takes a call back; "" if there is none.
 func undoneBy(c *compile.Call) string {
 	if c.Target == nil || c.Delegates() {
 		return ""

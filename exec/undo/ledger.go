@@ -13,7 +13,7 @@ type Ledger struct {
 	run     string
 	entries []*entry               // as they began
 	open    map[place]*entry       // whose attempt has no answer yet
-	unsure  map[place]*entry       // about which a person is asked, since the answer was lost
+	unsure  map[place]*entry       // whose answer was lost, and about which a person was asked
 	byKey   map[effectKey]*entry   // of tools that do their work once for a key
 	ended   map[string]exec.Status // instances of a template
 	end     exec.Failure           // how the run ended, when it is to be undone
@@ -32,7 +32,7 @@ type entry struct {
 	tool   string // that was called: that of the call, or of its fallback
 	key    string
 	params json.RawMessage // nil when the record does not have them
-	own    *tool.Undo      // what the plan says of undoing the call; nil says nothing
+	own    *tool.Undo      // the plan's _undo for the call; nil if there is none
 	result json.RawMessage // nil when there is none that was accepted
 
 	fallback bool

@@ -122,7 +122,7 @@ type undoing struct {
 
 // Reasons why a call stands, or a person is asked.
 const (
-	noUndo     = "its tool says nothing of undoing it"
+	noUndo     = "its tool has no undo"
 	toldStands = "the plan says that nothing takes it back"
 	notKnown   = "nobody knows whether it did its work: approve if it did, skip if it did not"
 	noAnswer   = "nobody knows whether it did its work, and its undo reads the result"
@@ -178,8 +178,8 @@ func (p *planner) undo(en *entry) *undoing {
 	return u
 }
 
-// misfit returns what is wrong with the values that the call of an undo reads; "" when nothing is.
-// What is wrong with the definition itself is for Compile to say, since it can be mended.
+// misfit returns what is wrong with the values that the call of an undo reads; "" if nothing is.
+// Faults of the definition itself are left to Compile, since somebody can mend them.
 func (p *planner) misfit(text *call, name string, given map[string]any) string {
 	doc, found := lang.Parse(diag.NewFile("undo", slices.Concat([]byte("[{"), text.text, []byte("}]"))), nil)
 	o := apart(p.tools)
@@ -198,7 +198,7 @@ func (p *planner) misfit(text *call, name string, given map[string]any) string {
 	return ""
 }
 
-// undoOf returns what takes something back; nil when nothing is said.
+// undoOf returns the undo of an entry; nil if there is none.
 func (p *planner) undoOf(en *entry) *tool.Undo {
 	if en.own != nil {
 		return en.own

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -33,7 +34,7 @@ const (
 	maxCure   = 100     // calls that one waits for
 )
 
-// Takes reports whether anything says how calls of a program, or of its documents, are undone.
+// Takes reports whether a call of a program, or of its documents, has an undo.
 func Takes(prog *compile.Program) bool {
 	for p := range programs(prog) {
 		for i := range p.Calls {
@@ -68,8 +69,8 @@ func Undoes(c *compile.Call, runs exec.Strategy) bool {
 	return c.Rare != nil && c.OnFailure == exec.Undo.String()
 }
 
-// By returns what takes back calls of a target; own is what the plan says of undoing them. Without
-// one, why says that they stand.
+// By returns the undo for calls of a target. own is the plan's _undo for them, nil if there is
+// none. If nothing undoes them, why says so.
 func By(t *compile.Target, own *tool.Undo) (u *tool.Undo, why string) {
 	switch {
 	case own != nil && own.Tool != "":
@@ -183,7 +184,7 @@ type search struct {
 
 // point returns the point of no return that a call is; nil when nothing may fail after it.
 func (s *search) point(n int32) *Point {
-	before := reached(s.prog.Starts.Len(), n, s.prog.Starts.Pred)
+	before := dag.Reachable(s.prog.Starts.Len(), n, s.prog.Starts.Pred)
 	point := &Point{Program: s.prog, Call: &s.prog.Calls[n]}
 	if in := s.known.in(point.Call); in != point.Call {
 		point.Inside = in
@@ -204,22 +205,6 @@ func (s *search) point(n int32) *Point {
 	return point
 }
 
-// reached returns the nodes that are reached from one.
-func reached(nodes int, from int32, next func(int32) []int32) []bool {
-	seen := make([]bool, nodes)
-	for todo := []int32{from}; len(todo) > 0; {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, m := range next(n) {
-			if !seen[m] {
-				seen[m] = true
-				todo = append(todo, m)
-			}
-		}
-	}
-	return seen
-}
-
 // cure returns the calls for which n could wait: those that need nothing of n, nor of another call
 // whose effect nothing takes back, unless n needs that as well. So all cures of a plan can be made
 // at once: they never close a circle. Of effects n then keeps the order that plan order has.
@@ -227,7 +212,7 @@ func (s *search) cure(n int32, later []bool) (cure []int32) {
 	if !s.data() {
 		return nil
 	}
-	own := reached(len(s.needs), n, func(i int32) []int32 { return s.needs[i] })
+	own := dag.Reachable(len(s.needs), n, func(i int32) []int32 { return s.needs[i] })
 	behind := make([]bool, len(s.needs)) // it needs the effect of a call that n does not need
 	for i, needs := range s.needs {      // what a call needs is before it in plan order
 		for _, j := range needs {
@@ -282,7 +267,7 @@ func (p *Point) Finding() diag.Finding {
 	}
 	f := diag.Finding{
 		Code: diag.NoReturn, Severity: diag.Info, Loc: src.ToolNode.Loc(), Call: p.Call.ID, Pointer: src.ToolNode.Pointer(),
-		Message: fmt.Sprintf("%s, and after it %s may fail", what, names(p.Fails, "or")),
+		Message: fmt.Sprintf("%s, and %s may fail after it", what, names(p.Fails, "or")),
 	}
 	if len(p.Cure) == 0 {
 		return f
@@ -291,11 +276,11 @@ func (p *Point) Finding() diag.Finding {
 	for i, c := range p.Cure {
 		ids[i] = jsonscan.Quote(c.ID)
 	}
-	f.Message += fmt.Sprintf("; let it wait for %s", names(p.Cure, "and"))
+	f.Message += fmt.Sprintf("; make it wait for %s", names(p.Cure, "and"))
 	if p.Call.Source.Node.IsZero() {
 		return f
 	}
-	f.Fix = &diag.Fix{Message: fmt.Sprintf("let it wait for %s", names(p.Cure, "and"))}
+	f.Fix = &diag.Fix{Message: fmt.Sprintf("make it wait for %s", names(p.Cure, "and"))}
 	list := strings.Join(ids, ", ")
 	at := src.ToolNode.Span().End
 	edit := diag.Edit{Span: diag.Span{Start: at, End: at}, Text: `, "_dependsOn": [` + list + `]`}

@@ -101,7 +101,7 @@ func Example() {
 	// undoing
 	// undo charge by refund
 	// undo reserve by release
-	// stands mail: its tool says nothing of undoing it
+	// stands mail: its tool has no undo
 	// completed
 }
 
@@ -118,7 +118,7 @@ func TestOf(t *testing.T) {
 		{"uncertain, and its _undo says nothing of that", `[{"_tool": "charge", "amount": 13, "_undo": {"tool": "refund", "params": {"key": "†key"}}}]`,
 			"charge uncertain asks: nobody knows whether it did its work: approve if it did, skip if it did not"},
 		{"told to stand", `[{"_tool": "charge", "amount": 1, "_undo": null}]`, "stands charge: the plan says that nothing takes it back"},
-		{"a handled failure", `[{"_tool": "fail", "_errorPath": "†state.e"}, {"_tool": "mail"}]`, "stands mail: its tool says nothing of undoing it"},
+		{"a handled failure", `[{"_tool": "fail", "_errorPath": "†state.e"}, {"_tool": "mail"}]`, "stands mail: its tool has no undo"},
 		{"a result that is not accepted", `[{"_tool": "charge", "amount": 2, "_expect": {"type": "string"}}]`, "charge"},
 		{"and that its undo reads", `[{"_tool": "reserve", "item": "x", "_expect": {"type": "string"}}]`,
 			"stands reserve: it did its work, and its undo reads the result, which was not accepted"},
@@ -226,13 +226,13 @@ func TestCheck(t *testing.T) {
 // A point of no return has the order that cures it: with it, the plan has none.
 func TestNoReturn(t *testing.T) {
 	for _, test := range []struct{ name, plan, want string }{
-		{"before what may fail", `[{"_tool": "mail"}, {"_tool": "charge", "amount": 1}]`, `"mail" can't be undone, and after it "charge" may fail; let it wait for "charge"`},
+		{"before what may fail", `[{"_tool": "mail"}, {"_tool": "charge", "amount": 1}]`, `"mail" can't be undone, and "charge" may fail after it; make it wait for "charge"`},
 		{"after all", `[{"_tool": "charge", "amount": 1}, {"_tool": "mail", "_dependsOn": ["charge"]}]`, ""},
 		{"a failure that is handled", `[{"_tool": "mail"}, {"_tool": "charge", "amount": 1, "_errorPath": "†state.e"}]`, ""},
 		{"what needs it can't come before it", `[{"_tool": "mail", "_outputPath": "†state.m"}, {"_tool": "charge", "amount": "†state.m.id || 1"}]`,
-			`"mail" can't be undone, and after it "charge" may fail`},
+			`"mail" can't be undone, and "charge" may fail after it`},
 		{"one that the plan leaves", `[{"_tool": "charge", "_id": "a", "amount": 1, "_undo": null}, {"_tool": "look"}]`,
-			`"a" can't be undone, and after it "look" may fail; let it wait for "look"`},
+			`"a" can't be undone, and "look" may fail after it; make it wait for "look"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := options(works)
