@@ -15,12 +15,12 @@ func flowCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "flow FILE",
 		Short: "Show where information goes in a plan",
-		Long: `Show where information goes in a plan: for each param that the policy on the flow of
-information has a bound for, what it may be given at worst and from where, whether that is
-allowed, and if not, on which way it comes there. Below are what tools endorse and declassify,
-and the rules about calls. The policy is the flow section of the tool files; each --policy is
-another one. Nothing is run. The exit code is 1 when the plan has errors; what a policy
-forbids is among them.`,
+		Long: `Show where information goes in a plan. For each param that a policy bounds, it shows the worst
+label that the value may have, where the value may come from, whether that is allowed, and if
+not, the path that the value takes. Then follow the tools that endorse or declassify, and the
+rules about calls. The policy is the flow section of the tool files; each --policy is another
+one. Nothing is run. The exit code is 1 if the plan has errors, which include what a policy
+forbids.`,
 		Example: `  plc flow plan.json --tools tools.yaml
   plc flow plan.json --tools tools.yaml --policy policy.yaml --format json`,
 		Args:              cobra.ExactArgs(1),

@@ -28,7 +28,7 @@ func chain(n int) *compile.Program {
 	return prog
 }
 
-// benchPolicy returns a policy that is made up.
+// benchPolicy returns a policy for benchmarks.
 func benchPolicy() *flow.Policy { return newTestPolicy(rand.New(rand.NewPCG(1, 1))).ready }
 
 func BenchmarkCheck(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// condition is a condition that is ready.
+// condition is a compiled condition.
 type condition struct {
 	any   compile.Predicate            // over params of any type
 	typed map[string]compile.Predicate // by the name of the tool: over its params
@@ -29,13 +29,13 @@ func (c *condition) of(t *compile.Target) compile.Predicate {
 	return c.any
 }
 
-// rule is a rule that is ready.
+// rule is a rule with its compiled condition.
 type rule struct {
 	*label.Rule
-	when *condition // nil is none
+	when *condition // nil if it has none
 }
 
-// condition returns the condition of the rule for a target; nil is any.
+// condition returns the condition of the rule for a target; nil returns that for any target.
 func (r *rule) condition(t *compile.Target) compile.Predicate { return r.when.of(t) }
 
 // conditionOf returns the condition that stands in for the trust of a param.
@@ -43,33 +43,32 @@ func (p *Policy) conditionOf(w *label.Want, t *compile.Target) compile.Predicate
 	return p.conditions[w].of(t)
 }
 
-// list is a list of which a param has to be an element.
+// list is a list that a param has to be an element of.
 type list struct {
 	want    *label.Want
 	ofInput bool
-	tool    label.Selector // that gives it, if it is not of the input
-	names   []string       // where it is, without elements of lists
+	tool    label.Selector // the tool that returns it, unless it is in the input
+	names   []string       // its path, without elements of lists
 }
 
-// vouch is a list that a call gives.
+// vouch is a list that a call returns.
 type vouch struct {
 	list *list
 	call *compile.Call
 }
 
-// never is a condition that can't be checked: it does not hold.
+// never stands for a condition that can't be compiled. It never holds.
 type never struct{}
 
 func (never) Holds(context.Context, map[string]json.RawMessage) (bool, error) {
 	return false, errors.New("the policy is faulty")
 }
 
-// condition makes a condition ready. tools are those whose params it is about, if it is about
-// theirs alone.
+// condition compiles a condition, also against the params of each of these tools.
 func (c *preparer) condition(said *label.Condition, variables []string, tools []*named) *condition {
 	x := &condition{any: never{}, typed: map[string]compile.Predicate{}}
 	if c.predicates == nil {
-		c.errorf(diag.BadPolicy, said.Loc, "there is nothing that evaluates conditions: %s", said.Text)
+		c.errorf(diag.BadPolicy, said.Loc, "this program can't evaluate conditions: %s", said.Text)
 		return x
 	}
 	vars := map[string]*schemas.Schema{}
@@ -97,22 +96,22 @@ func (c *preparer) condition(said *label.Condition, variables []string, tools []
 			x.typed[t.Definition.Name] = p
 		}
 	}
-	pairs := slices.Contains(variables, "now") // that may not be: all of them, when it always holds
+	pairs := slices.Contains(variables, "now") // it says which pairs of calls are forbidden
 	switch yes, err := p.Holds(context.Background(), nil); {
 	case err != nil: // it depends on something
 	case pairs && yes:
 	case pairs:
-		c.idle(said.Loc, "the condition %q never holds, so that it protects nothing", said.Text)
+		c.idle(said.Loc, "the condition %q never holds, so it protects nothing", said.Text)
 	case yes:
-		c.idle(said.Loc, "the condition %q always holds, so that it protects nothing", said.Text)
+		c.idle(said.Loc, "the condition %q always holds, so it protects nothing", said.Text)
 	default:
 		c.errorf(diag.BadPolicy, said.Loc, "the condition %q never holds", said.Text)
 	}
 	return x
 }
 
-// exact returns the tools if a selector names them: what a pattern or an annotation selects may
-// have other params.
+// exact returns the tools if the selector is a name. Tools that a pattern or an annotation selects
+// may have different params, so conditions are not checked against them.
 func exact(s label.Selector, tools []*named) []*named {
 	if _, ok := s.Annotation(); ok || strings.Contains(s.Text, "*") {
 		return nil
@@ -120,7 +119,7 @@ func exact(s label.Selector, tools []*named) []*named {
 	return tools
 }
 
-// rule makes a rule ready, and reports what of it does not fit the tools.
+// rule compiles a rule, and reports what does not fit the tools.
 func (c *preparer) rule(r *label.Rule) {
 	x := &rule{Rule: r}
 	c.policy.rules = append(c.policy.rules, x)
@@ -136,7 +135,7 @@ func (c *preparer) rule(r *label.Rule) {
 		}
 	}
 	if n, ok := amountIn(r.Most, nil); ok && n.Sign() < 0 {
-		c.errorf(diag.BadPolicy, r.Loc, "nothing is below 0, so that no call could keep to %s", r.Text)
+		c.errorf(diag.BadPolicy, r.Loc, "the limit is below 0, so no call could comply: %s", r.Text)
 	}
 	switch {
 	case r.If == nil:
@@ -147,7 +146,7 @@ func (c *preparer) rule(r *label.Rule) {
 	}
 }
 
-// want makes ready what a param has to be besides its label.
+// want compiles the condition of a requirement and finds its list.
 func (c *preparer) want(t *label.Tool, w *label.Want) {
 	if w.Or != nil {
 		c.policy.conditions[w] = c.condition(w.Or, []string{"params", "input"}, exact(t.Selector, c.selected(t.Selector)))
@@ -167,7 +166,7 @@ func (c *preparer) selected(s label.Selector) (all []*named) {
 	return all
 }
 
-// list finds the list that a param has to be an element of.
+// list finds the list of a requirement.
 func (c *preparer) list(w *label.Want) *list {
 	p := c.policy
 	if names, ok := w.In.OfInput(); ok {
@@ -176,7 +175,7 @@ func (c *preparer) list(w *label.Want) *list {
 			at = at.member(name)
 		}
 		if l := p.label(at.worst(p)); !p.said.AdmitsTrust(w.Bound, l) {
-			c.errorf(diag.BadPolicy, w.In.Loc, "%s may be %s, and what is an element of it is trusted no more; the param has to be %s",
+			c.errorf(diag.BadPolicy, w.In.Loc, "%s may be %s, so its elements are not trusted enough: the param must be %s",
 				w.In.Text, p.said.Words(l), p.said.BoundWords(label.Bound{HasTrust: true, Trust: w.Trust}))
 		}
 		return &list{want: w, ofInput: true, names: names}
@@ -207,7 +206,7 @@ func (c *preparer) list(w *label.Want) *list {
 
 // contradictions reports rules that forbid a tool altogether.
 func (c *preparer) contradictions() {
-	first := map[string][]*rule{} // by the tools that come later: what has to come before
+	first := map[string][]*rule{} // the "before" rules, by the tools that come later
 	for _, r := range c.policy.rules {
 		if r.Kind == label.Before {
 			first[r.Other.Text] = append(first[r.Other.Text], r)
@@ -216,11 +215,11 @@ func (c *preparer) contradictions() {
 	for _, r := range c.policy.rules {
 		switch {
 		case r.Kind == label.Before && comesBefore(first, r.Tools.Text, r.Other.Text):
-			c.errorf(diag.BadPolicy, r.Loc, "%q has to come before itself, so that it could never be called: %s", r.Other.Text, r.Text)
+			c.errorf(diag.BadPolicy, r.Loc, "%q would have to come before itself, so it could never be called: %s", r.Other.Text, r.Text)
 		case r.Kind == label.Never && r.If == nil:
 			for _, b := range first[r.Tools.Text] {
 				if b.Tools.Text == r.Other.Text {
-					c.errorf(diag.BadPolicy, r.Loc, "%q has to come after %q and never may, so that it could never be called: %s", r.Tools.Text, r.Other.Text, r.Text)
+					c.errorf(diag.BadPolicy, r.Loc, "%q must come after %q and also never after it, so it could never be called: %s", r.Tools.Text, r.Other.Text, r.Text)
 					c.findings[len(c.findings)-1].Related = []diag.Related{{Loc: b.Loc, Message: fmt.Sprintf("%s is here", b.Text)}}
 				}
 			}
@@ -228,7 +227,7 @@ func (c *preparer) contradictions() {
 	}
 }
 
-// comesBefore reports whether a tool has to come before another one, or is it.
+// comesBefore reports whether the tool earlier is the tool later, or has to come before it.
 func comesBefore(first map[string][]*rule, later, earlier string) bool {
 	seen := []string{later}
 	for todo := seen; len(todo) > 0; todo = todo[1:] {

@@ -8,18 +8,18 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// contexts are the results of a document for what it was given.
+// contexts are the results of a document by its inputs.
 type contexts struct {
 	done  map[string]view
-	wider *mark // of all that was given, from when on there were too many
+	wider *mark // of all inputs since there were too many
 }
 
-// A document is looked at again for each caller that gives it something else, maxContexts times
-// part by part, then as often for all parts together, and in the end once for whatever may be
-// given.
+// maxContexts bounds how often a document is analysed. It is analysed anew for each different input
+// maxContexts times with the marks of all parts, then as often with one joined mark, and finally
+// once with the mark of anything.
 const maxContexts = 16
 
-// given describes the start of a document.
+// given is the input of a document.
 type given struct {
 	input    *val
 	scopes   []scope
@@ -28,8 +28,9 @@ type given struct {
 	foreign  bool
 }
 
-// delegate follows the labels through the document that a call delegates to. The marks of the view
-// are of what decides about the result, and of what decides whether the document fails.
+// delegate follows the labels through the document that a call delegates to. In the view, wrote is
+// the mark of the values that decide about the result, and shaped that of the values that decide
+// whether the document fails.
 func (w *walk) delegate(t *taken) view {
 	c := t.call
 	d := c.Delegate
@@ -39,7 +40,7 @@ func (w *walk) delegate(t *taken) view {
 	}
 	items, initial := valueOf(t.params, "items"), valueOf(t.params, "initial")
 	collects := false
-	if d.Loop != compile.Once { // how often it runs
+	if d.Loop != compile.Once { // these decide how often it runs
 		for _, p := range t.params {
 			if p.name != "items" && p.name != "initial" {
 				g.decides = w.join(g.decides, p.val.all)
@@ -49,12 +50,12 @@ func (w *walk) delegate(t *taken) view {
 		g.decides = w.join(g.decides, items.own)
 		g.survives = g.survives || collects
 	}
-	var last *mark // of the results so far
+	var last *mark // of the results of earlier rounds
 	for {
 		g.input = w.inputOf(t, items, initial, last)
 		out := w.document(d.Program, g)
 		more, all := g.decides, last
-		if g.survives && (d.Loop != compile.Once || w.tried(t)) { // another run, only if the one before
+		if g.survives && (d.Loop != compile.Once || w.tried(t)) { // a failed run decides whether there is another
 			more = w.join(more, out.shaped)
 		}
 		switch d.Loop {
@@ -70,7 +71,7 @@ func (w *walk) delegate(t *taken) view {
 	}
 }
 
-// tried reports whether a call that fails may be tried again.
+// tried reports whether a failed call may be tried again.
 func (w *walk) tried(t *taken) bool {
 	if r := t.call.Retry; r != nil {
 		return r.Max > 0
@@ -78,7 +79,7 @@ func (w *walk) tried(t *taken) bool {
 	return w.retries
 }
 
-// inputOf returns the input of a round, of which earlier ones gave what has this mark.
+// inputOf returns the input of a round. last is the mark of the results of earlier rounds.
 func (w *walk) inputOf(t *taken, items, initial *val, last *mark) *val {
 	switch t.call.Delegate.Loop {
 	case compile.ForEach:
@@ -95,18 +96,18 @@ func (w *walk) inputOf(t *taken, items, initial *val, last *mark) *val {
 	return w.sealed(in)
 }
 
-// asInput returns a value as the input of a document: an object itself, anything else as its member
-// "item".
+// asInput returns an item as the input of a document: an object as it is, anything else as the
+// member "item".
 func (a *analysis) asInput(v *val) *val {
 	return a.either(v, a.object(v.own, part{"item", v}))
 }
 
-// gathered returns what a call gives whose document gave this.
+// gathered returns the result of a call from the result of its document.
 func (w *walk) gathered(loop compile.Loop, out view, items, initial *val, collects bool) view {
 	switch loop {
 	case compile.ForEach:
 		own, elem := items.own, out.val
-		if collects { // errors stand in the list, or leave holes
+		if collects { // the list holds errors, or has holes for them
 			own, elem = w.join(own, out.shaped), w.either(elem, leaf(out.shaped))
 		}
 		out.val = w.listOf(w.join(own, out.wrote), elem)
@@ -117,7 +118,8 @@ func (w *walk) gathered(loop compile.Loop, out view, items, initial *val, collec
 	return out
 }
 
-// document returns what a document gives that is given this, and what decides whether it fails.
+// document returns the result of a document for an input. In the view, shaped is the mark of the
+// values that decide whether it fails.
 func (w *walk) document(prog *compile.Program, g given) view {
 	ctx := w.docs[prog]
 	if ctx == nil {
@@ -154,7 +156,7 @@ func (w *walk) document(prog *compile.Program, g given) view {
 	return v
 }
 
-// everything returns the mark of what may come from anywhere.
+// everything returns the mark of a value that may come from anywhere.
 func (a *analysis) everything() *mark {
 	m := &mark{lab: a.policy.lab(a.policy.said.OfAnything())}
 	for i := range a.sources.list {
@@ -164,7 +166,8 @@ func (a *analysis) everything() *mark {
 	return m
 }
 
-// givenBy returns what a document begins with: its own values, what _scopes copies, and its input.
+// givenBy returns the whiteboard of a document at the start: its own values, its scopes and its
+// input.
 func (w *walk) givenBy(g given) func(path state.Path) (*val, *mark) {
 	copied := append([]scope{{inputPath, g.input}}, g.scopes...)
 	return func(path state.Path) (v *val, shape *mark) {
@@ -188,7 +191,7 @@ func (w *walk) givenBy(g given) func(path state.Path) (*val, *mark) {
 
 var inputPath = state.Path{{Kind: state.Name, Name: "input"}}
 
-// key returns a text that is the same when the same is given.
+// key returns a text that identifies the input.
 func (g *given) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%t%t", g.survives, g.foreign)

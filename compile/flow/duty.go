@@ -15,18 +15,18 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A Duty is a rule of the policy that is about calls of a plan. What of it depends on values is
-// checked before each of these calls starts: see Guard.
+// A Duty is a rule of the policy, applied to the calls of a plan. If it depends on values, a Guard
+// checks it before each of these calls.
 type Duty struct {
 	Rule    *label.Rule
 	Verdict Verdict
-	Calls   []*compile.Call // that it is about, in plan order, each document after the call that runs it
+	Calls   []*compile.Call // the calls that it is about, in plan order; those of a document come after the call that runs it
 
 	policy *Policy
 	fault  *breach
 }
 
-// breach says which call breaks a rule, and how.
+// breach is a call that breaks a rule.
 type breach struct {
 	code    diag.Code
 	at      *site
@@ -68,13 +68,14 @@ type site struct {
 	prog   *compile.Program
 	target *compile.Target
 	params []lang.Member
-	always bool // it is made if nothing fails
+	always bool // it is made unless something fails
 	many   bool // it may be made more than once
 }
 
 func (s *site) loc() diag.Loc { return s.prog.Loc(s.call.Source.ToolNode.Span()) }
 
-// literal returns what the plan says that a param is; false when that is not known. Nil is none.
+// literal returns the value of a param that is written out; nil if there is no such param, and
+// false if it holds a reference.
 func (s *site) literal(name string) (json.RawMessage, bool) {
 	for _, m := range s.params {
 		if m.Name != name {
@@ -88,7 +89,7 @@ func (s *site) literal(name string) (json.RawMessage, bool) {
 	return nil, true
 }
 
-// literals returns the params as an object, if all are known.
+// literals returns the params as an object, if all are written out.
 func (s *site) literals() (json.RawMessage, bool) {
 	out := []byte{'{'}
 	for i, m := range s.params {
@@ -117,7 +118,7 @@ func (x *sites) add(prog *compile.Program, always, many bool) (own []*site) {
 		}
 		return seen
 	}
-	x.docs[prog] = nil // it can't run itself, but who knows
+	x.docs[prog] = nil // so that a document that runs itself would end the search
 	for i := range prog.Calls {
 		c := &prog.Calls[i]
 		if c.Target == nil || c.Rare != nil && c.Result != nil {
@@ -158,7 +159,7 @@ func isAlways(prog *compile.Program, c *compile.Call) bool {
 	return true
 }
 
-// isThere reports whether an expression has a value when nothing fails.
+// isThere reports whether an expression has a value unless something fails.
 func isThere(prog *compile.Program, x *compile.Expr) bool {
 	switch x.Op() {
 	case lang.OpLiteral:
@@ -172,13 +173,13 @@ func isThere(prog *compile.Program, x *compile.Expr) bool {
 	return r != nil && !void && (r.Since > 0 || prog.Holds(r.Path))
 }
 
-// duties returns what the rules of the policy ask of the calls of a program.
+// duties applies the rules of the policy to the calls of a program.
 func (a *analysis) duties(prog *compile.Program) (all []*Duty) {
 	if len(a.policy.rules) == 0 {
 		return nil
 	}
 	x := &sites{docs: map[*compile.Program][]*site{}}
-	x.add(prog, true, prog.Template) // for each of its instances
+	x.add(prog, true, prog.Template) // a template runs once for each instance
 	for _, r := range a.policy.rules {
 		d := &Duty{Rule: r.Rule, Verdict: Depends, policy: a.policy}
 		about := matching(x.all, r.about())
@@ -225,7 +226,7 @@ func matching(all []*site, s label.Selector) (some []*site) {
 	return some
 }
 
-// quantity decides a rule about a sum or a number.
+// quantity decides a rule about a sum, a count or different values.
 func (d *Duty) quantity(about []*site, prog *compile.Program) {
 	most, known := amountIn(d.Rule.Most, prog.Initial["input"])
 	if !known {
@@ -264,7 +265,7 @@ func (d *Duty) quantity(about []*site, prog *compile.Program) {
 	}
 }
 
-// never decides a rule that says what may not come after what.
+// never decides a "never after" rule.
 func (d *Duty) never(about, before []*site) {
 	if len(before) == 0 || len(before) == 1 && len(about) == 1 && before[0] == about[0] && !about[0].many {
 		d.Verdict = Allowed
@@ -286,7 +287,7 @@ func (d *Duty) never(about, before []*site) {
 	}
 }
 
-// before decides a rule that says what has to come before what.
+// before decides a "before" rule.
 func (d *Duty) before(about, first []*site) {
 	if len(first) > 0 {
 		s := about[0]
@@ -296,12 +297,12 @@ func (d *Duty) before(about, first []*site) {
 		}
 	}
 	d.fault = &breach{
-		code: diag.WrongOrder, at: about[0], others: first, note: "it comes only here",
-		message: fmt.Sprintf("nothing that %q stands for comes before %q, and the policy wants it", d.Rule.Tools.Text, about[0].call.ID),
+		code: diag.WrongOrder, at: about[0], others: first, note: "this call comes too late",
+		message: fmt.Sprintf("no call that matches %q comes before %q, as the policy requires", d.Rule.Tools.Text, about[0].call.ID),
 	}
 }
 
-// onlyIf decides a rule with a condition.
+// onlyIf decides an "only if" rule.
 func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
 	holds := true
 	for _, s := range about {
@@ -319,7 +320,7 @@ func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
 		case err != nil: // the input is not known, or another run says more
 			holds = false
 		case !yes:
-			d.fault = &breach{code: diag.AgainstRule, at: s, message: fmt.Sprintf("%q does not keep to the policy", s.call.ID)}
+			d.fault = &breach{code: diag.AgainstRule, at: s, message: fmt.Sprintf("%q breaks a condition of the policy", s.call.ID)}
 			return
 		}
 	}
@@ -328,7 +329,7 @@ func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
 	}
 }
 
-// tally counts what a rule about a quantity counts.
+// tally is the state of a rule about a quantity.
 type tally struct {
 	count     int
 	sum       big.Rat
@@ -336,9 +337,9 @@ type tally struct {
 	values    map[string]bool
 }
 
-// add adds a call whose param has this value; nil is not known, which adds nothing but the call. It
-// returns why the value can't be counted, or "".
-func (t *tally) add(r *label.Rule, v json.RawMessage) string {
+// add adds a call whose param has this value; nil if the value is not known, which only counts the
+// call. fault says why the value can't be counted.
+func (t *tally) add(r *label.Rule, v json.RawMessage) (fault string) {
 	next, fault := t.with(r, v)
 	t.count, t.different = next.count, next.different
 	t.sum.Set(&next.sum)
@@ -351,7 +352,7 @@ func (t *tally) add(r *label.Rule, v json.RawMessage) string {
 	return fault
 }
 
-// with returns what the tally would be with another call, without the values.
+// with returns the tally after another call. It does not copy the values.
 func (t *tally) with(r *label.Rule, v json.RawMessage) (next *tally, fault string) {
 	next = &tally{count: t.count + 1, different: t.different}
 	next.sum.Set(&t.sum)
@@ -364,14 +365,14 @@ func (t *tally) with(r *label.Rule, v json.RawMessage) (next *tally, fault strin
 	default:
 		n, ok := label.Number(v)
 		if !ok || n.Sign() < 0 {
-			return next, fmt.Sprintf("has no amount that counts: the param %q has to be a number of at least 0", r.Param)
+			return next, fmt.Sprintf("can't be counted: the param %q must be a number of at least 0", r.Param)
 		}
 		next.sum.Add(&next.sum, n)
 	}
 	return next, ""
 }
 
-// over reports whether it is more than is allowed.
+// over reports whether the tally exceeds the limit.
 func (t *tally) over(r *label.Rule, most *big.Rat) bool {
 	switch r.Kind {
 	case label.Sum:
@@ -401,7 +402,7 @@ func numberWords(n *big.Rat) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// amountIn returns the most that a rule allows; false when that is not known.
+// amountIn returns the limit of a rule; false if it is not known.
 func amountIn(a label.Amount, input json.RawMessage) (*big.Rat, bool) {
 	if a.Number != "" {
 		return label.Number(json.RawMessage(a.Number))
@@ -413,7 +414,7 @@ func amountIn(a label.Amount, input json.RawMessage) (*big.Rat, bool) {
 	return label.Number(v)
 }
 
-// memberAt returns what an object has at a path of members.
+// memberAt returns the value at a path of members.
 func memberAt(v json.RawMessage, names []string) (json.RawMessage, bool) {
 	for _, name := range names {
 		var members map[string]json.RawMessage

@@ -11,40 +11,40 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// Options say how a program runs, as far as that matters for what others learn of it. The zero
-// value is the default.
+// Options say how a program runs, as far as others can learn something from it. The zero value is
+// the default.
 type Options struct {
-	// GoesOn reports that calls which fail don't end the run, unless the plan says otherwise: those
-	// that need them are skipped, which tells something.
+	// GoesOn reports that a failing call does not end the run, unless the plan says otherwise.
+	// Calls that need it are skipped, which reveals that it failed.
 	GoesOn bool
-	// Retries reports that calls which say nothing of it are tried again when they fail.
+	// Retries reports that calls without a _retry of their own are tried again when they fail.
 	Retries bool
 }
 
-// A Report says where information goes in a plan, by one policy.
+// A Report shows where information goes in a plan, under one policy.
 type Report struct {
 	Policy *Policy
 	Sinks  []*Sink // the params with bounds, in plan order, then the output
-	Uses   []*Use  // what tools endorse and declassify
-	Duties []*Duty // what rules ask of the calls
+	Uses   []*Use  // the tools that endorse or declassify
+	Duties []*Duty // the rules that are about calls of the plan
 
-	vouched map[vouch]*mark // the lists that calls give
+	vouched map[vouch]*mark // the lists that calls return
 	work    int
 }
 
 // A Sink is a param of a call that the policy has a bound for, or the output.
 type Sink struct {
 	Call     *compile.Call // nil: the output
-	Tool     string        // that is given the param
-	Param    string        // "*" for what the tool sees besides its params
+	Tool     string        // the tool that gets the param
+	Param    string        // "*" for the scopes of the tool
 	Fallback bool          // the tool is that of the call's fallback
 	Loc      diag.Loc
-	Wants    []*label.Want // what the policy wants; all of it holds
-	Label    label.Label   // the worst that the value may have
-	// Decides is the worst label of what decides whether the call is made, and with what.
+	Wants    []*label.Want // the requirements of the policy; all have to hold
+	Label    label.Label   // the worst label that the value may have
+	// Decides is the worst label of the values that decide whether the call is made, and which of
+	// several values it gets.
 	Decides label.Label
-	// Sources are where the value may come from; Deciding is where that may come from which
-	// decides.
+	// Sources are the sources of the value, Deciding those of the values that decide.
 	Sources, Deciding []*Source
 
 	policy         *Policy
@@ -52,7 +52,8 @@ type Sink struct {
 	value, decides *mark
 }
 
-// A Use is a tool whose results do not carry all of the labels of its params.
+// A Use is a tool that endorses or declassifies: its results do not take over all of the labels of
+// its params.
 type Use struct {
 	Tool         string
 	Endorses     string        // the name under which it endorses; "" if it does not
@@ -60,9 +61,9 @@ type Use struct {
 	Call         *compile.Call // the first that calls it
 }
 
-// Check follows the labels of a policy through a program and the documents that it delegates to.
-// The findings are what the policy forbids, each with the way from the source to the sink. It costs
-// time linear in the program, and again for a document that is given other labels, up to a bound.
+// Check follows the labels of a policy through a program and the documents that it delegates to. It
+// returns a finding for each violation, with the path from the source to the sink. It takes time
+// linear in the program; a document is checked again, up to a bound, if it gets other labels.
 func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	if o == nil {
 		o = &Options{}
@@ -114,7 +115,8 @@ func (a *analysis) root(prog *compile.Program) {
 	}
 }
 
-// givenTo returns what the whiteboard of the plan holds at the start.
+// givenTo returns the value that the whiteboard holds at a path at the start, and the mark of the
+// values that decide whether it is there.
 func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	holds := w.prog.Holds(path)
 	if given := w.prog.Initial[path[0].Name]; !holds && (given == nil || string(given) == "{}") {
@@ -123,13 +125,13 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	kind, _, _ := compile.CutLayer(path[0].Name)
 	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
 	v, shape := w.at(v, path[1:])
-	if !holds { // which what is there has decided
+	if !holds { // nothing is there, which what is around it decides
 		v = nothing
 	}
 	return v, shape
 }
 
-// seenBy returns the label of what the author of a program has seen.
+// seenBy returns the label of everything that the author of a program has seen.
 func (p *Policy) seenBy(prog *compile.Program) lab {
 	seen := p.best
 	if prog.Seen >= compile.SeenBoard {
@@ -154,7 +156,7 @@ func (p *Policy) seenBy(prog *compile.Program) lab {
 	return seen
 }
 
-// worst returns the label of all of a tree together.
+// worst returns the join of all labels of a tree.
 func (t *tree) worst(p *Policy) lab {
 	l := t.own
 	for _, b := range t.members {
@@ -176,7 +178,7 @@ type sinkKey struct {
 	fallback bool
 }
 
-// flow notes what the params of a call, and of its fallback, are given.
+// flow records the sinks of a call and of its fallback.
 func (w *walk) flow(t *taken) {
 	c := t.call
 	if c.Target == nil || c.Rare != nil && c.Result != nil {
@@ -192,6 +194,7 @@ func (w *walk) flow(t *taken) {
 	}
 }
 
+// sink records the params of a call of a target that have requirements.
 func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides *mark, fallback bool) {
 	r := w.rulesOf(t)
 	if r.endorses != "" || r.declassifies != "" {
@@ -213,6 +216,7 @@ func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides 
 	}
 }
 
+// use records that a call uses a tool that endorses or declassifies.
 func (s *sinks) use(r *toolRules, c *compile.Call) {
 	if s.uses == nil {
 		s.uses = map[*toolRules]*compile.Call{}
@@ -222,7 +226,7 @@ func (s *sinks) use(r *toolRules, c *compile.Call) {
 	}
 }
 
-// finish returns the sinks with what is known of them at the end.
+// finish fills in the labels and sources of the sinks, and returns them.
 func (s *sinks) finish(a *analysis) []*Sink {
 	for _, src := range a.sources.list {
 		src.Label = a.policy.label(src.lab)
@@ -239,7 +243,7 @@ func (s *sinks) finish(a *analysis) []*Sink {
 	return s.order
 }
 
-// vouch tells the sinks which lists are trusted enough for what is in them.
+// vouch sets in each sink which lists are trusted enough to endorse their elements.
 func (a *analysis) vouch(r *Report) {
 	vouched := map[*label.Want]bool{}
 	for _, l := range a.policy.lists {
@@ -255,13 +259,13 @@ func (a *analysis) vouch(r *Report) {
 	}
 }
 
-// vouches reports whether a list that a call gives is trusted enough for what is in it.
+// vouches reports whether a list that a call returns is trusted enough to endorse its elements.
 func (r *Report) vouches(l *list, c *compile.Call) bool {
 	m, ok := r.vouched[vouch{l, c}]
 	return ok && r.Policy.said.AdmitsTrust(l.want.Bound, r.Policy.label(r.Policy.labelOf(m)))
 }
 
-// uses returns what tools endorse and declassify, in the order of their names.
+// uses returns the tools that endorse or declassify, by name.
 func (a *analysis) uses() (all []*Use) {
 	for r, c := range a.flows.uses {
 		all = append(all, &Use{r.name, r.endorses, r.declassifies, c})

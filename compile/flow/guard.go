@@ -13,9 +13,10 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A Guard checks the calls of one run, with their actual params, against what could not be decided
-// before the run: rules, params that have to be an element of a list, and conditions that stand in
-// for trust. Package exec asks it before a tool is called. It may be used by several goroutines.
+// A Guard checks the calls of one run, with their actual params: rules, params that have to be
+// elements of a list, and conditions that stand in for trust, as far as they could not be decided
+// before the run. Package exec asks it before a tool is called. Its methods may be called by
+// several goroutines at once.
 //
 // Calls count in the order in which they start; calls that change the world start in plan order.
 type Guard struct {
@@ -33,7 +34,7 @@ type guardPart struct {
 	asks   map[*compile.Call][]asking
 	rules  map[*compile.Target]*toolRules
 	tally  []tally                    // by rule
-	before []past                     // by rule: what the calls before were
+	before []past                     // by rule: the calls so far
 	lists  map[string]map[string]bool // the elements of the lists of tools, in canonical form
 }
 
@@ -43,13 +44,13 @@ type asking struct {
 	what     string
 }
 
-// past holds what a rule knows of the calls before.
+// past holds what a rule needs to know about earlier calls.
 type past struct {
-	done   bool              // Before: one has come to its end
-	params []json.RawMessage // Never: of each that started; of the first if the rule has no condition
+	done   bool              // Before: one has completed
+	params []json.RawMessage // Never: those of each call that started; of the first only if the rule has no condition
 }
 
-// NewGuard returns a guard of a run of a program; nil when the policies leave nothing to check.
+// NewGuard returns a guard for a run of a program; nil if nothing is left to check.
 func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 	g := &Guard{input: prog.Initial["input"]}
 	for _, r := range reports {
@@ -75,15 +76,15 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 	return g
 }
 
-// checksCalls reports whether a policy says anything that has to be checked when a plan runs.
+// checksCalls reports whether a policy has something that has to be checked while a plan runs.
 func (p *Policy) checksCalls() bool {
 	return len(p.rules) > 0 || slices.ContainsFunc(p.said.Tools, func(t label.Tool) bool {
 		return slices.ContainsFunc(t.Takes, func(w label.Want) bool { return w.StandsIn() })
 	})
 }
 
-// Check reports whether a call may be made with these params: ask is why a person has to approve
-// it, "" for no reason, and err why it may not be made. target is the call's, or that of its
+// Check checks a call with these params. ask is the reason why a person has to approve it, "" if
+// none has to; the error says why it may not be made. target is that of the call or of its
 // fallback.
 func (g *Guard) Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error) {
 	g.mu.Lock()
@@ -92,9 +93,9 @@ func (g *Guard) Check(ctx context.Context, c *compile.Call, target *compile.Targ
 	return ask, err
 }
 
-// Admit checks as Check does, and counts the call if it may be made. With allowed, a person has
-// approved it: it counts, unless an error says that it may not be made. warn is what it breaks of
-// which the policy only warns.
+// Admit does what Check does, and counts the call unless it returns a reason or an error. If a
+// person has approved the call (allowed), it counts the call despite a reason. warn names what the
+// call breaks that the policy only warns of.
 func (g *Guard) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,13 +121,13 @@ type start struct {
 	params json.RawMessage
 }
 
-// Violated is why a call may not be made.
+// Violated is the error for a call that may not be made.
 type Violated struct {
 	Policy string // its name
 	What   string // what is wrong, and with which rule
 }
 
-func (v *Violated) Error() string { return v.What + ", by " + v.Policy }
+func (v *Violated) Error() string { return v.What + " (" + v.Policy + ")" }
 
 func (g *Guard) check(ctx context.Context, s *start) (ask, warn string, err error) {
 	var asks, warns []string
@@ -136,22 +137,22 @@ func (g *Guard) check(ctx context.Context, s *start) (ask, warn string, err erro
 			case label.Reject:
 				return "", "", &Violated{p.policy.Name(), b.what}
 			case label.Approve:
-				asks = append(asks, b.what+", by "+p.policy.Name())
+				asks = append(asks, b.what+" ("+p.policy.Name()+")")
 			case label.Warn:
-				warns = append(warns, b.what+", by "+p.policy.Name())
+				warns = append(warns, b.what+" ("+p.policy.Name()+")")
 			}
 		}
 	}
 	return strings.Join(asks, "; "), strings.Join(warns, "; "), nil
 }
 
-// broken is a rule that a call breaks.
+// broken is something that a call breaks.
 type broken struct {
 	what      string
 	violation label.Violation
 }
 
-// breaches returns what of a policy a call breaks.
+// breaches returns everything in the policy that a call breaks.
 func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *start) (all []broken) {
 	add := func(v label.Violation, format string, args ...any) {
 		all = append(all, broken{fmt.Sprintf(format, args...), v})
@@ -178,13 +179,13 @@ func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *star
 	for name, v := range members {
 		for _, w := range rules.wants(p.policy.said, name) {
 			if w.In != nil && !p.isElement(w, input, v) {
-				add(w.Violation, "the param %q of %q is no element of %s", name, rules.name, w.In.Text)
+				add(w.Violation, "the param %q of %q is not an element of %s", name, rules.name, w.In.Text)
 			}
 			if w.Or != nil && !p.trusted(w, s, name) {
 				if yes, err := p.policy.conditionOf(w, s.target).Holds(ctx, variables(input, s, nil)); err != nil {
 					add(w.Violation, "the condition for the param %q of %q can't be evaluated (%s): %s", name, rules.name, err, w.Or.Text)
 				} else if !yes {
-					add(w.Violation, "the param %q of %q may be trusted too little, and this does not hold: %s", name, rules.name, w.Or.Text)
+					add(w.Violation, "the param %q of %q may not be trusted enough, and this condition does not hold: %s", name, rules.name, w.Or.Text)
 				}
 			}
 		}
@@ -193,7 +194,7 @@ func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *star
 	return all
 }
 
-// rulesOf returns what the policy says of a target.
+// rulesOf returns the rules for a target, made once.
 func (p *guardPart) rulesOf(t *compile.Target) *toolRules {
 	r := p.rules[t]
 	if r == nil {
@@ -203,7 +204,7 @@ func (p *guardPart) rulesOf(t *compile.Target) *toolRules {
 	return r
 }
 
-// trusted reports whether it was shown before the run that a param is trusted enough.
+// trusted reports whether the report shows that a param is trusted enough.
 func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
 	shown := false
 	for _, fallback := range []bool{false, true} { // which may be of one target
@@ -216,7 +217,7 @@ func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
 	return shown
 }
 
-// variables returns what conditions are about.
+// variables returns the variables of conditions.
 func variables(input json.RawMessage, s *start, before json.RawMessage) map[string]json.RawMessage {
 	vars := map[string]json.RawMessage{"params": s.params, "now": s.params}
 	if input != nil {
@@ -228,12 +229,12 @@ func variables(input json.RawMessage, s *start, before json.RawMessage) map[stri
 	return vars
 }
 
-// breaks returns in what a call breaks a rule; "" for nothing.
+// breaks returns how a call breaks a rule; "" if it does not.
 func (p *guardPart) breaks(ctx context.Context, i int, r *rule, input json.RawMessage, s *start) string {
 	switch r.Kind {
 	case label.Before:
 		if !p.before[i].done {
-			return fmt.Sprintf("nothing that %q stands for has come to its end before", r.Tools.Text)
+			return fmt.Sprintf("no call that matches %q has completed yet", r.Tools.Text)
 		}
 	case label.OnlyIf:
 		switch yes, err := r.condition(s.target).Holds(ctx, variables(input, s, nil)); {
@@ -247,14 +248,14 @@ func (p *guardPart) breaks(ctx context.Context, i int, r *rule, input json.RawMe
 	default:
 		most, ok := amountIn(r.Most, input)
 		if !ok {
-			return "the input has no number there"
+			return "the input has no number at the path of the limit"
 		}
 		next, fault := p.tally[i].with(r.Rule, valueOfParam(s.params, r.Param))
 		if fault != "" {
 			return "it " + fault
 		}
 		if next.over(r.Rule, most) {
-			return fmt.Sprintf("with it there would be %s, and %s is the most", next.words(r.Rule), numberWords(most))
+			return fmt.Sprintf("this call would make it %s, and the limit is %s", next.words(r.Rule), numberWords(most))
 		}
 	}
 	return ""
@@ -303,9 +304,9 @@ func (g *Guard) count(s *start) {
 	}
 }
 
-// Ended notes that a tool gave a result: others may have had to wait for that, or may now be given
-// elements of it. A document that runs under the name of a tool, and an activity that a plan picked
-// for it, are not the tool.
+// Ended notes the result of a tool: rules may require that it comes before others, and params may
+// have to be elements of it. A document that runs under the name of a tool, or an activity that a
+// plan picked for it, is not the tool.
 func (g *Guard) Ended(c *compile.Call, target *compile.Target, result json.RawMessage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -334,8 +335,8 @@ func (g *Guard) Ended(c *compile.Call, target *compile.Target, result json.RawMe
 	}
 }
 
-// isElement reports whether a param is an element of the list that it has to be of or, as a list,
-// has no others.
+// isElement reports whether a param is an element of its list, or is a list that has only elements
+// of it.
 func (p *guardPart) isElement(w *label.Want, input json.RawMessage, v json.RawMessage) bool {
 	set := p.lists[w.In.Text]
 	if names, ok := w.In.OfInput(); ok {
@@ -352,7 +353,7 @@ func (p *guardPart) isElement(w *label.Want, input json.RawMessage, v json.RawMe
 	return !slices.ContainsFunc(list, func(v json.RawMessage) bool { return !set[string(jsonscan.Canonical(nil, v))] })
 }
 
-// elements calls f with what is at a path of members, and with the elements of lists there.
+// elements calls f with each value at a path of members, going through the elements of lists.
 func elements(v json.RawMessage, names []string, f func(json.RawMessage)) {
 	var list []json.RawMessage
 	if json.Unmarshal(v, &list) == nil && list != nil {

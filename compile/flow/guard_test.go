@@ -95,32 +95,32 @@ func TestGuard(t *testing.T) {
 		{"a sum, exactly", "  rules: [sum(pay.amount) <= 0.3]", `{}`, []step{
 			{"pay", `{"amount": 0.1}`, "", "ok"},
 			{"pay", `{"amount": 0.2}`, "", "ok"},
-			{"pay", `{"amount": 0.00000001}`, "", "with it there would be 0.30000001, and 0.3 is the most"},
+			{"pay", `{"amount": 0.00000001}`, "", "this call would make it 0.30000001, and the limit is 0.3"},
 			{"pay", `{"amount": 0}`, "", "ok"},
 		}},
 		{"amounts that don't count", "  rules: [sum(pay.amount) <= 100]", `{}`, []step{
-			{"pay", `{"amount": -50}`, "", "has no amount that counts"},
-			{"pay", `{}`, "", "has no amount that counts"},
-			{"pay", `{"amount": "50"}`, "", "has no amount that counts"},
-			{"pay", `{"amount": 1e999999999}`, "", "has no amount that counts"},
+			{"pay", `{"amount": -50}`, "", "can't be counted"},
+			{"pay", `{}`, "", "can't be counted"},
+			{"pay", `{"amount": "50"}`, "", "can't be counted"},
+			{"pay", `{"amount": 1e999999999}`, "", "can't be counted"},
 		}},
 		{"what is refused does not count", "  rules: [sum(pay.amount) <= 100, count(pay) <= 2]", `{}`, []step{
-			{"pay", `{"amount": 101}`, "", "fails: with it there would be 101"},
+			{"pay", `{"amount": 101}`, "", "fails: this call would make it 101"},
 			{"pay", `{"amount": 100}`, "", "ok"},
 			{"pay", `{"amount": 0}`, "", "ok"},
-			{"pay", `{"amount": 0}`, "", "with it there would be 3, and 2 is the most"},
+			{"pay", `{"amount": 0}`, "", "this call would make it 3, and the limit is 2"},
 		}},
 		{"different values, whatever their form", "  rules: [distinct(pay.iban) <= 1]", `{}`, []step{
 			{"pay", `{"iban": {"a": 1, "b": 2}}`, "", "ok"},
 			{"pay", `{"iban": {"b": 2, "a": 1}}`, "", "ok"},
-			{"pay", `{"iban": "DE2"}`, "", "with it there would be 2 different values"},
+			{"pay", `{"iban": "DE2"}`, "", "this call would make it 2 different values"},
 		}},
 		{"the input says how many", "  rules: [count(pay) <= input.most]", `{"most": 1}`, []step{
 			{"pay", `{}`, "", "ok"},
-			{"pay", `{}`, "", "with it there would be 2, and 1 is the most"},
+			{"pay", `{}`, "", "this call would make it 2, and the limit is 1"},
 		}},
 		{"the input does not say how many", "  rules: [count(pay) <= input.most]", `{"most": "one"}`, []step{
-			{"pay", `{}`, "", "the input has no number there"},
+			{"pay", `{}`, "", "the input has no number at the path of the limit"},
 		}},
 		{"never after, if the params are so", "  rules: [pay never after read where now.iban == before.x]", `{}`, []step{
 			{"read", `{"x": "DE1"}`, "", "ok"},
@@ -130,7 +130,7 @@ func TestGuard(t *testing.T) {
 		}},
 		{"before, with a result", "  rules: [list before pay]", `{"x": 1}`, []step{
 			{"list", `{}`, "", "ok"},
-			{"pay", `{}`, "", "nothing that \"list\" stands for has come to its end before"},
+			{"pay", `{}`, "", "no call that matches \"list\" has completed yet"},
 			{"list", `{}`, `[]`, "ok"},
 			{"pay", `{}`, "", "ok"},
 		}},
@@ -142,26 +142,26 @@ func TestGuard(t *testing.T) {
 			{"pay", `{"iban": "DE1"}`, "", "ok"},
 			{"pay", `{"iban": 2}`, "", "ok"},
 			{"pay", `{"iban": ["DE1", 2]}`, "", "ok"},
-			{"pay", `{"iban": ["DE1", "DE2"]}`, "", "no element of input.ibans"},
-			{"pay", `{"iban": "2"}`, "", "no element of input.ibans"},
-			{"pay", `{"iban": []}`, "", "no element of input.ibans"},
+			{"pay", `{"iban": ["DE1", "DE2"]}`, "", "not an element of input.ibans"},
+			{"pay", `{"iban": "2"}`, "", "not an element of input.ibans"},
+			{"pay", `{"iban": []}`, "", "not an element of input.ibans"},
 		}},
 		{"an element of what a tool gave", "  tools: {list: {gives: {trust: user}}, pay: {takes: {iban: {trust: user, in: list.all.iban}}}}", `{"x": 1}`, []step{
-			{"pay", `{"iban": "DE1"}`, "", "no element of list.all.iban"},
+			{"pay", `{"iban": "DE1"}`, "", "not an element of list.all.iban"},
 			{"list", `{}`, `{"all": [{"iban": "DE1"}, {"iban": "DE3"}]}`, "ok"},
 			{"pay", `{"iban": "DE1"}`, "", "ok"},
-			{"pay", `{"iban": "DE2"}`, "", "no element of list.all.iban"},
+			{"pay", `{"iban": "DE2"}`, "", "not an element of list.all.iban"},
 		}},
 		{"a condition in place of trust", "  tools: {pay: {takes: {amount: {trust: user, or: params.amount <= 10.0}}}}", `{}`, []step{
 			{"pay", `{"amount": 10}`, "", "ok"},
-			{"pay", `{"amount": 11}`, "", "may be trusted too little"},
+			{"pay", `{"amount": 11}`, "", "may not be trusted enough"},
 		}},
 		{"what is not trusted, if the policy lets a person approve it", "  tools: {pay: {takes: {iban: {trust: user}}, violation: approve}}", `{}`, []step{
 			{"pay", `{"iban": "DE1"}`, "", `asks: the param "iban" of "pay" may be untrusted, secret, and the policy wants at least user`},
 		}},
 		{"a warning", "  violation: warn\n  rules: [count(pay) <= 1]", `{}`, []step{
 			{"pay", `{}`, "", "ok"},
-			{"pay", `{}`, "", "warns: with it there would be 2"},
+			{"pay", `{}`, "", "warns: this call would make it 2"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestGuardCounts(t *testing.T) {
 	if ask := admit("5", true); ask != "" {
 		t.Error(ask)
 	}
-	if ask := admit("0", false); !strings.Contains(ask, "with it there would be 105") {
+	if ask := admit("0", false); !strings.Contains(ask, "this call would make it 105") {
 		t.Errorf("what was approved does not count: %q", ask)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// annotated returns what the definition of a target says of its results, if somebody says it who is
-// trusted: a tool file, or an MCP server that the tool file trusts.
+// annotated returns the annotations of results in the definition of a target, if they come from a
+// tool file or from an MCP server that the tool file trusts.
 func annotated(t *compile.Target) (tool.Data, bool) {
 	def := t.Tool.Definition
 	if t.Picked || t.Tool.Source == tool.Document || len(t.Owners) > 0 {
@@ -16,7 +16,8 @@ func annotated(t *compile.Target) (tool.Data, bool) {
 	return def.Data, def.Data != tool.Data{}
 }
 
-// hinted returns the label that annotations mean. Who may have chosen the result they don't say.
+// hinted returns the label that annotations stand for. They say nothing of trust, so it has the
+// least.
 func (p *Policy) hinted(d tool.Data) label.Label {
 	l := label.Label{Trust: p.said.Trust.Bottom()}
 	name := "public"

@@ -10,9 +10,10 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// Of two runs that differ only in what is not public, the calls that the report says to be given,
-// and decided by, nothing but what is public are the same, in their order and with their params. A
-// run that a failure ends is as far as it goes: that is not followed (docs/flow.md).
+// Two runs that differ only in values that are not public make the same calls, in the same order
+// and with the same params, as far as the report says that only public values reach and decide
+// them. If a failure ends a run, only the calls before are compared: such an end is not followed
+// (docs/flow.md).
 func TestNonInterference(t *testing.T) {
 	cat := catalogue(false)
 	done, seen, differ := 0, 0, 0
@@ -50,7 +51,7 @@ func TestNonInterference(t *testing.T) {
 
 func isPublic(l label.Label) bool { return l.Secrecy == 0 && len(l.Categories) == 0 }
 
-// choosesOther returns results as chooser does, and others of the tools that give nothing public.
+// choosesOther returns the results of chooser, but others for tools whose results are not public.
 func (c *checked) choosesOther(seed uint64) func(tool, params string, n int) int {
 	same, other := chooser(seed), chooser(seed+500)
 	return func(tool, params string, n int) int {
@@ -61,7 +62,7 @@ func (c *checked) choosesOther(seed uint64) func(tool, params string, n int) int
 	}
 }
 
-// givesSecrets reports whether nothing is public of what a tool gives.
+// givesSecrets reports whether no part of the results of a tool is public.
 func (c *checked) givesSecrets(tool string) bool {
 	if i, err := strconv.Atoi(strings.TrimPrefix(tool, "src")); err == nil {
 		parts := c.labels[int(ofSource)+i*partsOfSource:][:partsOfSource]
@@ -72,8 +73,7 @@ func (c *checked) givesSecrets(tool string) bool {
 	return ok && !isPublic(c.labels[a])
 }
 
-// observed returns the calls of a run of which the report says that they show nothing but what is
-// public.
+// observed returns the calls of a run that, by the report, only public values reach and decide.
 func (c *checked) observed(in *interpreter) (all []string) {
 	public := true
 	for i := range in.events {

@@ -8,14 +8,14 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A mark says how bad a value may be: its label, where it comes from, and on which way. A nil mark
-// is that of what carries nothing. Marks are immutable and share what they have in common: the
-// marks of a plan are a graph, which is linear in the plan.
+// A mark is the worst that is known of a value: its label, its sources and the path that it took. A
+// nil mark is that of a value that reveals nothing. Marks are immutable and share their parts: all
+// marks of a plan form a graph whose size is linear in the plan.
 type mark struct {
 	lab
-	from   set      // the sources, by number
-	step   step     // where the value came along; the zero step of what is joined
-	before [2]*mark // what it was made of; nil for a source
+	from   set      // the numbers of the sources
+	step   step     // the last step of the value; zero for a join
+	before [2]*mark // the marks that this one was made of; nil for a source
 }
 
 // lab is a label with its categories by number.
@@ -54,7 +54,7 @@ func (s set) within(t set) bool {
 	return true
 }
 
-// union returns all of two sets. It shares the memory of one that has all of the other.
+// union returns the union of two sets. It shares the memory of a set that contains the other.
 func (s set) union(t set) set {
 	switch {
 	case t.within(s):
@@ -81,7 +81,7 @@ func (s set) all(f func(i int)) {
 	}
 }
 
-// worst returns the label of what is made of two.
+// worst returns the label of a value that is made of two.
 func (p *Policy) worst(a, b lab) lab {
 	return lab{p.said.Trust.Meet(a.trust, b.trust), p.said.Secrecy.Join(a.secrecy, b.secrecy), a.cats.union(b.cats)}
 }
@@ -91,10 +91,10 @@ func (p *Policy) noWorse(a, b lab) bool {
 	return p.said.Trust.AtMost(b.trust, a.trust) && p.said.Secrecy.AtMost(a.secrecy, b.secrecy) && a.cats.within(b.cats)
 }
 
-// holds reports whether a mark says all that another one says.
+// holds reports whether a mark is at least as bad as another one and has all its sources.
 func (p *Policy) holds(m, n *mark) bool { return p.noWorse(n.lab, m.lab) && n.from.within(m.from) }
 
-// join returns the mark of what is made of two.
+// join returns the mark of a value that is made of two.
 func (a *analysis) join(m, n *mark) *mark {
 	a.work++
 	switch {
@@ -118,7 +118,7 @@ func (p *Policy) labelOf(m *mark) lab {
 	return m.lab
 }
 
-// same reports whether two marks say the same, whatever the way.
+// same reports whether two marks have the same label and sources.
 func (p *Policy) same(m, n *mark) bool {
 	if m == nil || n == nil {
 		return m == n
@@ -126,19 +126,19 @@ func (p *Policy) same(m, n *mark) bool {
 	return p.holds(m, n) && p.holds(n, m)
 }
 
-// verb says what happened to a value at a step.
+// A verb is the kind of a step.
 type verb uint8
 
 // The verbs.
 const (
-	gives   verb = iota // a tool gave it
-	says                // the plan says it
-	isGiven             // the whiteboard holds it at the start
-	takes               // a call, or the output, takes it
-	asks                // a call is made only if it is so
+	gives   verb = iota // a tool returned the value
+	says                // the value is written in the plan
+	isGiven             // the whiteboard holds the value at the start
+	takes               // a call, or the output, reads the value
+	asks                // the _when of a call reads the value
 )
 
-// step is a place that a value came along.
+// A step is a place on the path of a value.
 type step struct {
 	loc  diag.Loc
 	verb verb
@@ -146,7 +146,7 @@ type step struct {
 	what string // the path
 }
 
-// passes returns a mark after one more step.
+// passes returns the mark of a value after one more step.
 func (a *analysis) passes(m *mark, s step) *mark {
 	if m == nil {
 		return nil
@@ -155,8 +155,8 @@ func (a *analysis) passes(m *mark, s step) *mark {
 	return &mark{lab: m.lab, from: m.from, step: s, before: [2]*mark{m}}
 }
 
-// way returns the steps from a source to a mark, such that what is wrong with the mark is wrong
-// with each. Of two ways it takes the first.
+// way returns a path from a source to a mark, from the source on: the steps at which the value was
+// already wrong. If both parts of a join are wrong, the path goes through the first.
 func (m *mark) way(wrong func(lab) bool) (steps []step) {
 	for m != nil && wrong(m.lab) {
 		if m.step != (step{}) {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// The oracle is a naive interpreter of plans that are made up. It makes one call after the other, in
-// the order of the list, and each part of a value carries the set of what it came from: atoms. What
-// the results of tools are is chosen by whoever runs it.
+// The oracle is a naive interpreter of generated plans. It makes one call after the other, in the
+// order of the list. Each part of a value carries the set of its origins, which are called atoms.
+// The caller chooses the results of tools.
 
-// atoms is a set of what a value came from: by how a tool has changed the label since, bits of atom.
+// atoms is a set of origins: for each way in which tools have changed the label since, a set of
+// bits.
 type atoms [4]uint32
 
 const (
@@ -21,7 +22,7 @@ const (
 
 type atom int
 
-// The atoms: a source, and what policies tell apart of its results.
+// The atoms: sources, and the parts of their results that policies label.
 const (
 	ofPlan atom = iota
 	ofInput
@@ -134,7 +135,7 @@ func (n *node) with(name string, k *node) *node {
 	return &m
 }
 
-// at returns what is at a path, nil for nothing, and the atoms of what it is in.
+// at returns the part at a path, nil if there is none, and the atoms of the values that contain it.
 func (n *node) find(path gpath) (found *node, in atoms) {
 	for i, s := range path {
 		in = in.or(n.at)
@@ -173,7 +174,7 @@ func (n *node) each(path gpath, in atoms) (*node, atoms) {
 	return all, in
 }
 
-// write is one that was applied.
+// write is an applied write.
 type write struct {
 	place  int // of its call, from 1
 	path   gpath
@@ -182,7 +183,7 @@ type write struct {
 	why    atoms // what decided that it happened
 }
 
-// apply returns the root of a kind with a write applied below a path; false if that can't be.
+// apply returns the root of a kind after a write at a path; false if the write is not possible.
 func (w *write) apply(n *node, path gpath) (*node, bool) {
 	if len(path) > 0 {
 		name := path[0].(string)
@@ -235,7 +236,7 @@ func merged(n, v *node) *node {
 	return &m
 }
 
-// event is a value that a sink was given.
+// event is a value that reached a sink.
 type event struct {
 	call     *gcall
 	fallback bool
@@ -270,7 +271,7 @@ type callState struct {
 	wrote             bool
 }
 
-// outcome is what became of a run, or of a call.
+// outcome is the result of a run or of a call.
 type outcome struct {
 	value *node // nil: it failed
 	why   atoms // what decided about the value being there
@@ -399,8 +400,8 @@ func (d *document) held(path gpath) bool {
 	return v != nil
 }
 
-// read returns what is at a path, as the call of a place sees it; wrote is what decided about the
-// writes that it sees, and shape what it looked into.
+// read returns the value at a path, as seen from a place. wrote has the atoms that decided about
+// the writes, and shape those of the values that contain it.
 func (d *document) read(path gpath, place int) (v *node, p presence, wrote, shape atoms) {
 	since := d.since(path, place)
 	root := object(atoms{}, nil)
@@ -438,7 +439,7 @@ type evaluator struct {
 	blamed       bool // what is gone is so because something failed
 }
 
-// expr returns what an expression comes to.
+// expr evaluates an expression.
 func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
 	switch {
 	case x.path != nil:
@@ -470,7 +471,7 @@ func (e *evaluator) expr(x *gexpr) (v *node, p presence, wrote, shape atoms) {
 	return text(x.literal, one(ofPlan)), present, atoms{}, atoms{}
 }
 
-// blame notes whether a path has nothing because a call failed.
+// blame records the failed calls because of which a path has no value.
 func (e *evaluator) blame(path gpath) {
 	since := e.since(path, e.place)
 	for i, c := range e.doc.calls[:min(e.place-1, len(e.doc.calls))] {
@@ -481,7 +482,7 @@ func (e *evaluator) blame(path gpath) {
 	}
 }
 
-// value returns what a value of the plan comes to.
+// value evaluates a value of the plan.
 func (e *evaluator) value(v *gvalue) *node {
 	put := func(x *gexpr) *node {
 		n, p, w, s := e.expr(x)
@@ -531,7 +532,8 @@ func (e *evaluator) value(v *gvalue) *node {
 	return &node{kind: 's', text: fmt.Sprint(v.literal), at: one(ofPlan)}
 }
 
-// call makes a call. It returns what its failure may tell, and whether the document ends with it.
+// call makes a call. It returns the atoms that its failure reveals, and whether it ends the
+// document.
 func (d *document) call(c *gcall) (fault atoms, stop bool) {
 	st := &d.calls[c.index]
 	e := &evaluator{document: d, place: c.index + 1}
@@ -587,7 +589,7 @@ func (d *document) call(c *gcall) (fault atoms, stop bool) {
 	return d.succeeds(c, why, o)
 }
 
-// scopes returns what a call sees besides its params, by path.
+// scopes returns the scopes of a call, by path.
 func (d *document) scopes(c *gcall, e *evaluator) (all []write) {
 	for _, path := range c.scopes {
 		if v, p, _, _ := e.read(path, e.place); p == present {
@@ -613,7 +615,7 @@ func (d *document) fallBack(c *gcall, why atoms) outcome {
 	return o
 }
 
-// succeeds writes what a call gave.
+// succeeds writes the result of a call.
 func (d *document) succeeds(c *gcall, why atoms, o outcome) (atoms, bool) {
 	v, which := o.value, 0
 	if len(c.paths) > 1 {
@@ -651,7 +653,7 @@ func (d *document) write(c *gcall, path gpath, method string, v *node, why atoms
 	return true
 }
 
-// fails takes the failure of a call.
+// fails handles the failure of a call.
 func (d *document) fails(c *gcall, why, fault atoms) (atoms, bool) {
 	path := c.errorPath
 	if path == nil && len(c.paths) > 1 {
@@ -703,7 +705,7 @@ func (d *document) tool(c *gcall, tool string, params *node, scopes []write, why
 	return resultOf(tool, params, given, d.choose)
 }
 
-// resultOf returns what a tool gives.
+// resultOf returns the result of a tool.
 func resultOf(tool string, params *node, given atoms, choose func(tool, params string, n int) int) outcome {
 	pick := func(n int) int { return choose(tool, params.json(), n) }
 	fail := func(own atom) outcome { return outcome{fault: given.or(one(own))} }

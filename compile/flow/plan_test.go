@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 )
 
-// Plans that are made up: the generator makes a tree, of which the text for the compiler is written,
-// and which the oracle (oracle_test.go) interprets.
+// The generator makes a plan as a tree. Its text goes to the compiler, and the oracle
+// (oracle_test.go) interprets the tree.
 
 // gcall is a call.
 type gcall struct {
@@ -54,7 +54,7 @@ type gexpr struct {
 	or, and []*gexpr
 }
 
-// gpath is a kind and what is below it: names, indexes and * for [*].
+// gpath is a kind and a path below it: names, indexes and * for [*].
 type gpath []any
 
 // gdoc is a document.
@@ -221,14 +221,14 @@ func (p *gplan) String() string {
 	return b.String()
 }
 
-// The tools of plans that are made up.
+// The tools of generated plans.
 //
-//   - src0, src1, src2 give values with parts, or fail.
-//   - echo gives its params, and is pure; wrap gives them inside of something, and is not; picky
-//     gives them or fails.
-//   - pick takes one of its outcomes.
-//   - redact gives nothing of its params, under a name; vouch gives them, and endorses them.
-//   - sink and out are where values go; either may fail.
+//   - src0, src1, src2 return values with parts, or fail.
+//   - echo returns its params, and is pure; wrap returns them in an object, and is not; picky
+//     returns them or fails.
+//   - pick chooses one of its outcomes.
+//   - redact declassifies its params; vouch returns them, and endorses them.
+//   - sink and out are the sinks; either may fail.
 const sourceTools = 3
 
 // generator makes one plan.
@@ -247,7 +247,7 @@ func newPlan(seed uint64, small bool) *gplan {
 	return g.plan
 }
 
-// scene is what a document has written so far.
+// A scene holds what the calls of a document so far have written.
 type scene struct {
 	written []gpath
 	has     map[string][]gpath // what is in a path that was written, as its tool declares
@@ -338,7 +338,7 @@ func (g *generator) call(s *scene, deep int) *gcall {
 	return c
 }
 
-// gives returns the paths of what is in the result of a call.
+// gives returns the paths in the result of a call.
 func (c *gcall) gives() (all []gpath) {
 	switch {
 	case c.fallback != nil: // or it is that of another tool
@@ -361,7 +361,7 @@ func (c *gcall) gives() (all []gpath) {
 	return all
 }
 
-// around adds what a call has besides its tool and its params.
+// around adds underscore members to a call.
 func (g *generator) around(c *gcall, s *scene) {
 	if g.IntN(5) == 0 {
 		c.when = g.condition(s)
@@ -386,7 +386,7 @@ func (g *generator) around(c *gcall, s *scene) {
 	}
 }
 
-// delegate makes a call of a document.
+// delegate generates a call of a document.
 func (g *generator) delegate(c *gcall, s *scene, deep int) {
 	name := fmt.Sprintf("doc%d.json", len(g.plan.files))
 	g.plan.files[name] = nil // the name is taken
@@ -436,7 +436,7 @@ func (g *generator) written(s *scene) gpath {
 	return slices.Clone(s.written[g.IntN(len(s.written))])
 }
 
-// input returns a path of the input that a document is given.
+// input returns a path in the input of a document.
 func (g *generator) input(caller string) gpath {
 	all := map[string][]gpath{
 		"": {{"input", "text"}, {"input", "user", "name"}, {"input"}}, "reduce": {{"input", "item"}, {"input", "result"}},
@@ -445,10 +445,10 @@ func (g *generator) input(caller string) gpath {
 	return all[g.IntN(len(all))]
 }
 
-// source returns the path of something that was written, without what may follow.
+// source returns the path of something that was written, without a path inside of it.
 func (g *generator) source(s *scene) gpath { return g.written(s) }
 
-// below adds what a result may have inside.
+// below appends a path that a result may have.
 func (g *generator) below(p gpath) gpath {
 	more := []gpath{
 		nil, nil, {"a"}, {"b"}, {"b", "c"}, {"list"}, {"list", 0, "id"}, {"list", 1}, {"list", "[*]", "id"}, {"flag"}, {"x"}, {"in", "x"}, {"message"}, {"o"}, {"p"},
@@ -457,7 +457,7 @@ func (g *generator) below(p gpath) gpath {
 	return append(slices.Clip(p), more...)
 }
 
-// reference returns one that may find nothing.
+// reference returns a reference that may find nothing.
 func (g *generator) reference(s *scene) *gexpr {
 	p := g.written(s)
 	if !g.small {
@@ -469,7 +469,7 @@ func (g *generator) reference(s *scene) *gexpr {
 	return &gexpr{path: p}
 }
 
-// soft returns an expression that is always there.
+// soft returns an expression that always has a value.
 func (g *generator) soft(s *scene) *gexpr {
 	e := &gexpr{or: []*gexpr{g.reference(s)}}
 	if g.IntN(3) == 0 {
@@ -503,7 +503,7 @@ func (g *generator) value(s *scene) *gvalue {
 	return &gvalue{expr: g.soft(s)}
 }
 
-// hash returns a number for texts.
+// hash returns a number that follows from texts.
 func hash(texts ...string) uint32 {
 	h := fnv.New32a()
 	for _, text := range texts {

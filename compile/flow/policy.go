@@ -13,25 +13,25 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A Policy is a policy that is ready to check plans: its conditions are typed against a catalogue.
-// It is immutable.
+// A Policy is a policy that has been checked against a catalogue, with its conditions compiled. It
+// is immutable.
 type Policy struct {
 	said  *label.Policy
 	best  lab
-	plan  lab            // of what a plan says whose author has seen nothing
+	plan  lab            // the label of a plan whose author has seen nothing
 	cats  []string       // the categories, by number
-	index map[string]int // their numbers
-	given *tree          // of what the whiteboard holds at the start, by kinds and members
+	index map[string]int // the numbers of the categories
+	given *tree          // the labels of the whiteboard at the start, by kinds and members
 	rules []*rule
 
-	lists      []*list                    // of which params have to be elements
-	conditions map[*label.Want]*condition // that stand in for trust
+	lists      []*list                    // the lists that params have to be elements of
+	conditions map[*label.Want]*condition // the conditions that stand in for trust
 }
 
-// Said returns what the policy says.
+// Said returns the policy as the files say it.
 func (p *Policy) Said() *label.Policy { return p.said }
 
-// Name returns what the policy is called in messages.
+// Name returns the name of the policy for messages.
 func (p *Policy) Name() string {
 	if p.said.Name == "" {
 		return "the policy of the tool files"
@@ -58,8 +58,8 @@ func (p *Policy) label(x lab) label.Label {
 // words returns a label for people.
 func (p *Policy) words(x lab) string { return p.said.Words(p.label(x)) }
 
-// Prepare makes a policy ready, and reports what of it does not fit the tools. Predicates check its
-// conditions; nil knows none. A policy with an error must not be used to run plans.
+// Prepare checks a policy against a catalogue and compiles its conditions with predicates; nil
+// refuses conditions. A policy with an error must not be used to run plans.
 func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predicates) (*Policy, diag.List) {
 	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}}
 	for i, name := range p.cats {
@@ -78,10 +78,10 @@ func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predica
 	return p, c.findings
 }
 
-// preparer makes one policy ready.
+// preparer prepares one policy.
 type preparer struct {
 	policy     *Policy
-	cat        *tool.Catalogue // nil: nothing is known of tools, and nothing is checked against them
+	cat        *tool.Catalogue // nil: tools are not known, and nothing is checked against them
 	tools      []*named
 	predicates compile.Predicates
 	findings   diag.List
@@ -118,7 +118,7 @@ func toolsOf(cat *tool.Catalogue) (all []*named) {
 	return all
 }
 
-// tables makes what the whiteboard holds at the start.
+// tables builds the labels of the whiteboard at the start.
 func (c *preparer) tables() {
 	p := c.policy
 	root := &tree{own: p.lab(p.said.OfUnknown())}
@@ -131,7 +131,7 @@ func (c *preparer) tables() {
 	p.given = root
 }
 
-// tree is labels by paths.
+// tree holds labels by path.
 type tree struct {
 	own     lab
 	members []branch
@@ -142,7 +142,8 @@ type branch struct {
 	tree *tree
 }
 
-// put gives a path a label. Paths come after those above them; a path that had one has the worse.
+// put sets the label of a path. Paths must come after those above them. A path that has a label
+// already gets the join of the two.
 func (t *tree) put(p *Policy, names []string, l lab, set map[*tree]bool) {
 	for _, name := range names {
 		i := slices.IndexFunc(t.members, func(b branch) bool { return b.name == name })
@@ -158,7 +159,7 @@ func (t *tree) put(p *Policy, names []string, l lab, set map[*tree]bool) {
 	set[t], t.own = true, l
 }
 
-// marked returns a value with the labels of a tree, of which each part is a source of its own.
+// marked returns a value with the labels of a tree. Each part is a source of its own.
 func (a *analysis) marked(t *tree, name string, s step) *val {
 	v := &val{flat: true}
 	if !a.policy.noWorse(t.own, a.policy.best) {
@@ -170,7 +171,7 @@ func (a *analysis) marked(t *tree, name string, s step) *val {
 	return a.sealed(v)
 }
 
-// either returns labels that are as bad as those of two trees.
+// either returns the join of two trees.
 func (t *tree) either(p *Policy, u *tree) *tree {
 	x := &tree{own: p.worst(t.own, u.own)}
 	for _, b := range t.members {
@@ -195,19 +196,14 @@ func (t *tree) member(name string) *tree {
 
 // matching returns the tools that a selector means, and reports one that means none.
 func (c *preparer) matching(s label.Selector, what string) (all []*named) {
-	for _, t := range c.tools {
-		if selects(s, t.names, effectsOf(t)) {
-			all = append(all, t)
-		}
-	}
-	if len(all) > 0 || c.cat == nil {
+	if all = c.selected(s); len(all) > 0 || c.cat == nil {
 		return all
 	}
 	_, annotation := s.Annotation()
 	f := diag.Finding{Code: diag.UnknownTool, Severity: diag.Warning, Loc: s.Loc}
 	switch {
 	case annotation:
-		f.Message = fmt.Sprintf("%s has %q, and no tool is so", what, s.Text)
+		f.Message = fmt.Sprintf("%s has %q, but no tool has this annotation", what, s.Text)
 	case strings.Contains(s.Text, "*"):
 		f.Message = fmt.Sprintf("%s has %q, which matches no tool and no activity", what, s.Text)
 	default:
@@ -246,7 +242,7 @@ func selects(s label.Selector, names []string, e tool.Effects) bool {
 
 func readsOnly(e tool.Effects) bool { return e.ReadOnly == tool.Yes || e.Pure == tool.Yes }
 
-// tool checks what a policy says of tools.
+// tool checks an entry against the tools that it selects.
 func (c *preparer) tool(t *label.Tool) {
 	for _, n := range c.matching(t.Selector, "tools") {
 		if n.Tool == nil || strings.Contains(t.Text, "*") || t.Text[0] == '@' {
@@ -274,8 +270,8 @@ func (c *preparer) param(t *named, name string, loc diag.Loc) (ok bool) {
 	return false
 }
 
-// output reports a path that the result of a tool can't have. It returns the schema of what is
-// there, as far as that is known.
+// output reports a path that the result of a tool can't have. It returns the schema at the path, if
+// that is known.
 func (c *preparer) output(t *named, names []string, loc diag.Loc) (at *schemas.Schema, ok bool) {
 	at = t.Definition.Output
 	for i, name := range names {
@@ -284,7 +280,7 @@ func (c *preparer) output(t *named, names []string, loc diag.Loc) (at *schemas.S
 		}
 		sub, has := at.At(schemas.Step{Kind: schemas.Member, Name: name})
 		if has == schemas.Never {
-			c.errorf(diag.BadPolicy, loc, "what the tool %q gives has no %q%s", t.Definition.Name, strings.Join(names[:i+1], "."), meant(name, slices.Collect(at.Names())))
+			c.errorf(diag.BadPolicy, loc, "the result of the tool %q has no %q%s", t.Definition.Name, strings.Join(names[:i+1], "."), meant(name, slices.Collect(at.Names())))
 			return nil, false
 		}
 		at = sub
@@ -292,8 +288,8 @@ func (c *preparer) output(t *named, names []string, loc diag.Loc) (at *schemas.S
 	return inside(at), true
 }
 
-// inside returns the schema of the elements of a list, of lists in it too, and of anything else the
-// schema itself: paths of policies leave elements out.
+// inside returns the schema of the elements of a list, also of lists of lists; for anything else it
+// returns the schema itself. Paths of policies leave elements out.
 func inside(s *schemas.Schema) *schemas.Schema {
 	for range maxParts {
 		if s == nil {

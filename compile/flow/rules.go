@@ -2,7 +2,6 @@ package flow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/internal/spell"
@@ -10,19 +9,19 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// toolRules holds what a policy says about a target: all entries that match it hold.
+// toolRules combines all entries of a policy that match a target.
 type toolRules struct {
 	name  string // of the tool
 	gives *tree
-	// endorses and declassifies are the names under which results carry nothing of the trust, or of
-	// the secrecy, of the params.
+	// endorses and declassifies are the names under which results do not take over the trust, or
+	// the secrecy and categories, of the params; "" if they do.
 	endorses, declassifies string
 	leaves                 bool // others than the tool may see the params
 	entries                []*label.Tool
 	lists                  []*list // that the tool gives
 }
 
-// rulesOf returns what the policy says of a target, by any of its names.
+// rulesOf returns the rules for a target, made once.
 func (a *analysis) rulesOf(t *compile.Target) *toolRules {
 	r, ok := a.rules[t]
 	if !ok {
@@ -34,12 +33,16 @@ func (a *analysis) rulesOf(t *compile.Target) *toolRules {
 
 // joined joins the names under which entries endorse or declassify.
 func joined(name, more string) string {
-	if name == "" || more == "" || name == more {
-		return name + strings.TrimPrefix(more, name)
+	switch {
+	case name == "":
+		return more
+	case more == "" || more == name:
+		return name
 	}
 	return name + ", " + more
 }
 
+// rulesFor combines the entries that match a target by any of its names.
 func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 	names := namesOf(t)
 	r := &toolRules{name: t.Tool.Definition.Name, leaves: reachesOut(t)}
@@ -53,16 +56,15 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 		r.endorses = joined(r.endorses, entry.Endorses)
 		r.declassifies = joined(r.declassifies, entry.Declassifies)
 	}
-	for _, entry := range r.entries { // what leaves by one entry, leaves
-		if entry.Leaves != nil {
-			r.leaves = *entry.Leaves
+	for _, says := range []bool{false, true} { // one entry that says true outweighs the others
+		if slices.ContainsFunc(r.entries, func(e *label.Tool) bool { return e.Leaves != nil && *e.Leaves == says }) {
+			r.leaves = says
 		}
 	}
-	r.leaves = r.leaves || slices.ContainsFunc(r.entries, func(e *label.Tool) bool { return e.Leaves != nil && *e.Leaves })
 	if r.gives == nil {
 		r.gives = &tree{own: p.givesOf(t)}
 	}
-	if !isItself(t) { // what a policy says in favour of a tool is not said of what runs in its place
+	if !isItself(t) { // entries in favor of the tool do not apply to what runs in its place
 		r.endorses, r.declassifies = "", ""
 		r.gives = r.gives.either(p, &tree{own: p.givesOf(t)})
 	}
@@ -74,7 +76,7 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 	return r
 }
 
-// give adds what an entry says of results.
+// give merges the labels that an entry gives to results.
 func (r *toolRules) give(p *Policy, entry *label.Tool) {
 	if entry.Gives == nil {
 		return
@@ -93,7 +95,7 @@ func (r *toolRules) give(p *Policy, entry *label.Tool) {
 	}
 }
 
-// givesOf returns the label of the results of a target of which the policy says nothing.
+// givesOf returns the label of results of a target for which no entry has one.
 func (p *Policy) givesOf(t *compile.Target) lab {
 	switch {
 	case t.Driver == "latent": // a model makes it, of what it is given
@@ -108,21 +110,21 @@ func (p *Policy) givesOf(t *compile.Target) lab {
 	return l
 }
 
-// isItself reports whether a target is what its tool is declared to be: no document, and no
-// activity that the plan picked.
+// isItself reports whether a target runs the tool's own activity, and not a document or an activity
+// that the plan picked.
 func isItself(t *compile.Target) bool { return !t.Picked && t.Delegate == nil }
 
-// givesNothing reports whether a result holds nothing but what the params hold.
+// givesNothing reports whether a result can hold nothing that is not in the params.
 func givesNothing(t *compile.Target) bool {
 	return t.Effects.Pure == tool.Yes || t.Driver == tool.BuiltIn || t.Driver == "delegate"
 }
 
-// reachesOut reports whether others than the tool may see its params, by its effects.
+// reachesOut reports whether others than the tool may see its params, according to its effects.
 func reachesOut(t *compile.Target) bool {
 	return t.Effects.OpenWorld != tool.No && !givesNothing(t)
 }
 
-// namesOf returns all names of a target.
+// namesOf returns all names by which a policy can mean a target.
 func namesOf(t *compile.Target) []string {
 	names := []string{t.Tool.Definition.Name}
 	for _, o := range t.Owners {
@@ -137,7 +139,7 @@ func namesOf(t *compile.Target) []string {
 	return names
 }
 
-// wants returns what a param has to be, by each entry.
+// wants returns the requirements on a param, one for each entry that has one.
 func (r *toolRules) wants(p *label.Policy, param string) (all []*label.Want) {
 	bounded := false
 	for _, entry := range r.entries {
@@ -155,7 +157,7 @@ func (r *toolRules) wants(p *label.Policy, param string) (all []*label.Want) {
 	return all
 }
 
-// wantOf returns what an entry wants of a param; nil is nothing.
+// wantOf returns the requirement of an entry on a param; nil if it has none.
 func wantOf(entry *label.Tool, param string) (rest *label.Want) {
 	for i := range entry.Takes {
 		switch w := &entry.Takes[i]; w.Param {
@@ -168,13 +170,14 @@ func wantOf(entry *label.Tool, param string) (rest *label.Want) {
 	return rest
 }
 
-// result returns how bad what a target gives is, when its params are so.
+// result returns the value that a target returns when its params have the mark carried.
 func (a *analysis) result(r *toolRules, s step, carried *mark) *val {
 	v := a.marked(r.gives, r.name, s)
 	return a.carrying(v, a.dropped(r, carried))
 }
 
-// dropped returns what results carry of the params.
+// dropped returns the mark that results take over from params with the mark m: without the trust
+// if the tool endorses, and without secrecy and categories if it declassifies.
 func (a *analysis) dropped(r *toolRules, m *mark) *mark {
 	if m == nil || r.endorses == "" && r.declassifies == "" {
 		return m
@@ -196,6 +199,7 @@ func (a *analysis) dropped(r *toolRules, m *mark) *mark {
 	return n
 }
 
+// meant returns the end of a message about an unknown name: the nearest known one.
 func meant(name string, names []string) string {
 	if best, ok := spell.Nearest(name, slices.Values(names)); ok {
 		return "; did you mean \"" + best + "\"?"

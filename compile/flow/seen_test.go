@@ -10,7 +10,7 @@ import (
 	"github.com/plc-lang/plc/tool/file"
 )
 
-// A plan that was written in view of values says nothing that may be trusted more than these.
+// The literals of a plan are no more trusted than the values that its author had seen.
 func TestWhatThePlanSays(t *testing.T) {
 	tools, found := file.Read(diag.NewFile("tools.yaml", []byte(`
 tools:

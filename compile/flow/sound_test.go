@@ -29,11 +29,11 @@ var (
 	seed    = flag.Uint64("flow.seed", 1, "the seed of the first plan")
 )
 
-// sinkTools are the tools where values go.
+// sinkTools are the tools that are sinks.
 var sinkTools = []string{"sink", "out"}
 
-// catalogue is the tools of plans that are made up, none of which is ever called. With declared,
-// they say what they give.
+// catalogue returns the tools of generated plans, none of which is ever called. With declared, they
+// have schemas of their results.
 func catalogue(declared bool) *tool.Catalogue {
 	var all []*tool.Tool
 	add := func(name, effects string) {
@@ -54,7 +54,7 @@ func catalogue(declared bool) *tool.Catalogue {
 	return tool.NewCatalogue(all...)
 }
 
-// outputs says what tools give, as resultOf has it.
+// outputs are the schemas of the results that resultOf returns, by tool.
 var outputs = map[string]string{
 	"src": `{"type": "object", "additionalProperties": false, "required": ["b", "list", "flag"], "properties": {
 		"a": {"type": "string"}, "flag": {"type": "boolean"},
@@ -70,7 +70,7 @@ var outputs = map[string]string{
 	"out":    `{"type": "string"}`,
 }
 
-// trusting is a compile.Predicates that checks nothing: plans that are made up have no conditions.
+// trusting is a compile.Predicates that checks nothing, since generated plans have no conditions.
 type trusting struct{}
 
 func (trusting) Check(string, map[string]*schemas.Schema, *schemas.Meter) (compile.Predicate, error) {
@@ -105,14 +105,14 @@ func (p *gplan) check(cat *tool.Catalogue) (*compile.Program, diag.List) {
 	return prog, append(found, more...)
 }
 
-// findsAll reports whether plc has nothing to say of the references of a plan.
+// findsAll reports whether a plan has no findings about its references.
 func findsAll(found diag.List) bool {
 	return !slices.ContainsFunc(found, func(f diag.Finding) bool {
 		return f.Severity == diag.Error || f.Code == diag.NothingThere || f.Code/100 == 5
 	})
 }
 
-// testPolicy is a policy that is made up, with the labels that its atoms have.
+// testPolicy is a generated policy with the labels of its atoms.
 type testPolicy struct {
 	said   *label.Policy
 	ready  *flow.Policy
@@ -120,7 +120,7 @@ type testPolicy struct {
 	whole  map[string]label.Label
 }
 
-// newTestPolicy makes up a policy.
+// newTestPolicy generates a policy.
 func newTestPolicy(r *rand.Rand) *testPolicy {
 	trust, err := label.BaseTrust.Extend([]string{"untrusted", "partner", "user"}, []string{"untrusted", "vendor", "user"})
 	if err != nil {
@@ -185,7 +185,7 @@ func newTestPolicy(r *rand.Rand) *testPolicy {
 	return t
 }
 
-// source labels what a source gives, and some of its parts.
+// source labels the results of a source, and some of their parts.
 func (t *testPolicy) source(i int, any func() label.Label, r *rand.Rand) {
 	e := label.Tool{Selector: label.Selector{Text: "src" + strconv.Itoa(i)}}
 	whole := any()
@@ -213,7 +213,7 @@ func (t *testPolicy) source(i int, any func() label.Label, r *rand.Rand) {
 	t.said.Tools = append(t.said.Tools, e)
 }
 
-// bounds makes up what a sink takes.
+// bounds generates the requirements of a sink.
 func (t *testPolicy) bounds(r *rand.Rand, e *label.Tool) {
 	for _, name := range []string{"p", "q", "*"} {
 		if r.IntN(4) == 0 {
@@ -233,7 +233,7 @@ func (t *testPolicy) bounds(r *rand.Rand, e *label.Tool) {
 	}
 }
 
-// label returns the label of what came from some atoms.
+// label returns the label of a value with these atoms.
 func (t *testPolicy) label(a atoms) label.Label {
 	l := t.said.Best()
 	for how, set := range a {
@@ -254,7 +254,7 @@ func (t *testPolicy) label(a atoms) label.Label {
 	return l
 }
 
-// rejects reports whether the policy forbids what a sink was given.
+// rejects reports whether the policy forbids a value at a sink.
 func (t *testPolicy) rejects(s *flow.Sink, e *event) bool {
 	for _, w := range s.Wants {
 		l := t.label(e.data)
@@ -275,7 +275,7 @@ type place struct {
 	fallback bool
 }
 
-// checked is what the check says of a plan under a policy.
+// checked is the result of checking a plan under a policy.
 type checked struct {
 	*testPolicy
 	report   *flow.Report
@@ -294,7 +294,7 @@ func check(prog *compile.Program, t *testPolicy, strategy string) *checked {
 	return c
 }
 
-// covers reports what is wrong with the check, given what has happened; "" is nothing.
+// covers returns how an event contradicts the check; "" if it does not.
 func (c *checked) covers(e *event) string {
 	if e.params != "" {
 		return ""
@@ -315,7 +315,7 @@ func (c *checked) covers(e *event) string {
 	return ""
 }
 
-// unseen reports what is wrong with a value at a sink that the report does not have.
+// unseen returns what is wrong with a value at a sink that the report does not have.
 func (c *checked) unseen(e *event) string {
 	call := e.call
 	if e.fallback {
@@ -333,7 +333,7 @@ func (c *checked) unseen(e *event) string {
 	return ""
 }
 
-// chooser returns results that follow from a seed.
+// chooser returns a chooser of results that follow from a seed.
 func chooser(seed uint64) func(tool, params string, n int) int {
 	return func(tool, params string, n int) int {
 		return int(hash(strconv.FormatUint(seed, 10), tool, params)>>8) % n
@@ -342,8 +342,8 @@ func chooser(seed uint64) func(tool, params string, n int) int {
 
 var strategies = []string{"abort", "skip", "continue"}
 
-// Whatever tools give, the check never accepts what the oracle rejects, and no sink is given what
-// the report does not say.
+// Whatever tools return, the check never accepts what the oracle rejects, and no value reaches a
+// sink that the report does not have.
 func TestOracle(t *testing.T) {
 	cat := catalogue(false)
 	const policies, results = 5, 10
@@ -415,9 +415,9 @@ func describe(c *checked) string {
 	return b.String()
 }
 
-// Of small plans all results are tried, which shows how many plans the check rejects that no result
-// could make wrong. What these plans refer to may be there by what their tools declare: plc check
-// has nothing to say of their references.
+// Small plans are run with all results that their tools may return. That shows how many plans the
+// check rejects needlessly, since no result violates the policy. These plans have no findings about
+// their references.
 func TestFalsePositives(t *testing.T) {
 	cat := catalogue(true)
 	plans, checks, rejected, wrong := 0, 0, 0, 0

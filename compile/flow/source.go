@@ -7,35 +7,33 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A Source is where values come from, as the policy tells them apart: a tool, a part of what it
-// gives, a part of what the whiteboard holds at the start, the plan itself.
+// A Source is an origin of values: a tool, a part of its results, a part of the whiteboard at the
+// start, or the plan itself.
 type Source struct {
 	Name  string // "readMail", "readMail.id", "†input.iban", "the plan"
 	Label label.Label
-	// As is the name under which a tool endorsed or declassified what came from there; "" is that
-	// none did.
+	// As is the name under which tools have endorsed or declassified the value; "" if none has.
 	As string
 
 	lab
 	number int
 }
 
-// sources are those of an analysis, by number.
+// sources holds the sources of an analysis, by number.
 type sources struct {
 	list  []*Source
 	byKey map[string]int
 }
 
-// maxSources is the maximum number of sources that are told apart: of a plan that calls more tools,
-// those beyond are one.
+// maxSources is the maximum number of sources; all others count as one.
 const maxSources = 4096
 
-// source returns the set of the source of a name with a label.
+// source returns the set of one source, with this name and label.
 func (a *analysis) source(name string, l lab) set {
 	return a.sourceAs(name, "", l)
 }
 
-// derived returns the set of a source of which a tool drops a part of the label.
+// derived returns the set of a source whose label a tool has changed to l.
 func (a *analysis) derived(src *Source, r *toolRules, l lab) set {
 	names := []string{}
 	if src.As != "" {
@@ -69,7 +67,7 @@ func (a *analysis) sourceAs(name, as string, l lab) set {
 	return set{}.with(i)
 }
 
-// of returns the sources of a set, in the order of their names.
+// of returns the sources of a set, by name.
 func (s *sources) of(numbers set) (all []*Source) {
 	numbers.all(func(i int) { all = append(all, s.list[i]) })
 	slices.SortFunc(all, func(a, b *Source) int { return compareNames(a, b) })

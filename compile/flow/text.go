@@ -12,9 +12,9 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// Text writes a report for people: each sink with what it may be given and from where, what the
-// policy wants, and for what is not allowed the way; then what tools endorse and declassify, and
-// the rules.
+// Text writes a report for people: for each sink its worst label, its sources, what the policy
+// requires and, if that is broken, the path of the value; then what tools endorse and declassify,
+// and the rules.
 func (r *Report) Text(w io.Writer) error {
 	var b display.Builder
 	switch {
@@ -45,7 +45,7 @@ func (r *Report) Text(w io.Writer) error {
 	return display.Fprint(w, b.Text())
 }
 
-// Bounds returns what the policy wants of the sink in words.
+// Bounds returns the requirements on the sink in words.
 func (s *Sink) Bounds() string {
 	var all []string
 	for _, w := range s.Wants {
@@ -65,8 +65,8 @@ func (s *Sink) Bounds() string {
 	return strings.Join(slices.Compact(all), ", ")
 }
 
-// Worst returns the label that the verdict is about: that of the value or, when only what decides
-// about it is not allowed, the label of that.
+// Worst returns the label that the verdict is about: Decides if the verdict is Decided, and else
+// Label.
 func (s *Sink) Worst() label.Label {
 	if s.Verdict() == Decided {
 		return s.Decides
@@ -74,7 +74,7 @@ func (s *Sink) Worst() label.Label {
 	return s.Label
 }
 
-// from returns where the value may come from, in words.
+// from returns the sources that the verdict is about, in words.
 func (s *Sink) from() string {
 	sources := s.Sources
 	if s.Verdict() == Decided {
@@ -103,7 +103,7 @@ func (src *Source) Words(p *label.Policy) string {
 	return fmt.Sprintf("%s (%s%s)", src.Name, p.Words(src.Label), as)
 }
 
-// Words says what the tool endorses or declassifies.
+// Words returns the use in words.
 func (u *Use) Words() string {
 	var all []string
 	if u.Endorses != "" {
@@ -115,7 +115,7 @@ func (u *Use) Words() string {
 	return fmt.Sprintf("%q %s", u.Tool, strings.Join(all, " and "))
 }
 
-// Words says which calls the rule is about and when it is checked.
+// Words returns the calls that the rule is about, and when it is checked.
 func (d *Duty) Words() string {
 	var ids []string
 	for i, c := range d.Calls {
@@ -135,12 +135,12 @@ func (d *Duty) Words() string {
 	return "does not hold for " + calls
 }
 
-// consequence says what becomes of a call that breaks a rule.
+// consequence returns what happens to a call that breaks a rule, in words.
 func consequence(v label.Violation) string {
 	return [...]string{label.Reject: "the call fails", label.Approve: "a person has to approve the call", label.Warn: "a warning"}[v]
 }
 
-// ways returns the ways of what is not allowed.
+// ways returns the path of each fault.
 func (s *Sink) ways() (all [][]diag.Related) {
 	for _, f := range s.policy.faults(s) {
 		all = append(all, related(f.way))
@@ -156,8 +156,8 @@ func place(l diag.Loc) string {
 	return fmt.Sprintf("%s:%d:%d", l.File.Name, at.Line, at.Column)
 }
 
-// Flows returns what the report lets through, a line for each sink and source, rule and name under
-// which something is endorsed or declassified: what an approval of the plan is of. It is sorted.
+// Flows returns one line for each pair of source and sink, each use and each rule, sorted. An
+// approval of the plan covers these lines.
 func (r *Report) Flows() []string {
 	all := []string{}
 	for _, s := range r.Sinks {

@@ -6,16 +6,16 @@ import (
 	"github.com/plc-lang/plc/state"
 )
 
-// A val says how bad a value may be, part by part, as far as that is known. It is immutable, and
-// has at most maxParts parts, so that each costs a bounded amount.
+// A val holds the marks of a value and of its known parts. It is immutable, and has at most
+// maxParts parts, so that its cost is bounded.
 type val struct {
-	own   *mark  // of the value itself: that it is there, its kind, its members or its length; and of all that has no part here
-	named []part // the members that are known
+	own   *mark  // of the value itself: its presence, kind, names of members or length; and of parts that are not known
+	named []part // the known members
 	list  []*val // the elements of a list that is written out
-	elem  *val   // any element of another list; nil when nothing is known of elements
-	flat  bool   // an element of a list is as the list itself: what policies say leaves elements out
-	all   *mark  // of all of it together
-	size  int    // parts
+	elem  *val   // any element of another list; nil if nothing is known of elements
+	flat  bool   // elements of lists have the marks of the list, since paths of policies leave elements out
+	all   *mark  // of the value with all its parts
+	size  int    // the number of parts
 }
 
 // part is a member of an object.
@@ -24,13 +24,13 @@ type part struct {
 	val  *val
 }
 
-// maxParts is the maximum number of parts that are told apart in a value.
+// maxParts is the maximum number of parts of a value that have marks of their own.
 const maxParts = 64
 
-// nothing stands for a value that carries nothing.
+// nothing is a value that reveals nothing.
 var nothing = &val{size: 1}
 
-// leaf returns a value without parts that are told apart.
+// leaf returns a value without known parts.
 func leaf(m *mark) *val {
 	if m == nil {
 		return nothing
@@ -38,7 +38,7 @@ func leaf(m *mark) *val {
 	return &val{own: m, all: m, size: 1}
 }
 
-// sealed finishes a value that was put together.
+// sealed computes all and size of a value. A value with too many parts becomes a leaf.
 func (a *analysis) sealed(v *val) *val {
 	v.all, v.size = v.own, 1
 	add := func(w *val) {
@@ -65,7 +65,7 @@ func (a *analysis) object(own *mark, members ...part) *val {
 	return a.sealed(&val{own: own, named: members})
 }
 
-// listOf returns a list of which each element is like one value.
+// listOf returns a list whose elements all have the marks of elem.
 func (a *analysis) listOf(own *mark, elem *val) *val {
 	return a.sealed(&val{own: own, elem: elem})
 }
@@ -82,7 +82,7 @@ func (v *val) member(name string) *val {
 	return leaf(v.own)
 }
 
-// element returns an element, or any if the index is nil.
+// element returns an element; a nil index means any element.
 func (a *analysis) element(v *val, index *int) *val {
 	switch {
 	case v.flat:
@@ -108,7 +108,7 @@ func (a *analysis) element(v *val, index *int) *val {
 	return leaf(v.own)
 }
 
-// child returns what a segment of a path names.
+// child returns the part that a segment of a path names.
 func (a *analysis) child(v *val, s state.Segment) *val {
 	switch s.Kind {
 	case state.Name:
@@ -119,8 +119,8 @@ func (a *analysis) child(v *val, s state.Segment) *val {
 	return a.element(v, &s.Index)
 }
 
-// at returns what is at a path inside of a value, and the mark of what decides whether it is there:
-// of all that it is in. What [*] gives is a list, as long as the one that it goes through.
+// at returns the part of a value at a path, and the mark of the values that decide whether it is
+// there: those that contain it. [*] returns a list as long as the one that it goes through.
 func (a *analysis) at(v *val, path state.Path) (sub *val, shape *mark) {
 	for i, s := range path {
 		shape = a.join(shape, v.own)
@@ -133,7 +133,7 @@ func (a *analysis) at(v *val, path state.Path) (sub *val, shape *mark) {
 	return v, shape
 }
 
-// either returns a value that is one of two, or made of both.
+// either returns a value that may be one of two, or made of both.
 func (a *analysis) either(v, w *val) *val {
 	switch {
 	case v == w || w == nothing:
@@ -170,7 +170,7 @@ func (a *analysis) either(v, w *val) *val {
 	return a.sealed(u)
 }
 
-// carrying returns a value of which each part carries a mark.
+// carrying returns a value with a mark joined to each of its parts.
 func (a *analysis) carrying(v *val, m *mark) *val {
 	if m == nil {
 		return v

@@ -15,8 +15,8 @@ type Verdict string
 // The verdicts, from the best.
 const (
 	Allowed   Verdict = "allowed"
-	Depends   Verdict = "depends"   // on values: it is checked before the call is made
-	Decided   Verdict = "decided"   // the value is allowed, but not what decides about it
+	Depends   Verdict = "depends"   // on values; the guard checks it before the call is made
+	Decided   Verdict = "decided"   // the value is allowed, but a value that decides about it is not
 	Warned    Verdict = "warned"    // it is not allowed, and the policy only warns
 	Asks      Verdict = "asks"      // it is not allowed unless a person approves the call
 	Forbidden Verdict = "forbidden" // the plan does not run
@@ -29,21 +29,21 @@ func (v Verdict) worse(w Verdict) Verdict {
 	return verdicts[max(slices.Index(verdicts, v), slices.Index(verdicts, w))]
 }
 
-// violated returns the verdict of what is not allowed.
+// violated returns the verdict for a violation.
 func violated(v label.Violation) Verdict {
 	return [...]Verdict{label.Reject: Forbidden, label.Approve: Asks, label.Warn: Warned}[v]
 }
 
-// A fault is something that a want does not admit.
+// A fault is a requirement that a sink breaks.
 type fault struct {
 	want    *label.Want
 	code    diag.Code
-	decides bool // not the value, but what decides about it
+	decides bool // a value that decides about the sink breaks it, not the value itself
 	way     []step
 }
 
-// verdictOf returns the verdict of a fault. There is no call of the output that a person could
-// approve.
+// verdictOf returns the verdict of a fault. The output has no call that a person could approve, so
+// it is forbidden instead.
 func (s *Sink) verdictOf(f *fault) Verdict {
 	if f.decides && !s.policy.said.Strict {
 		return Decided
@@ -55,8 +55,8 @@ func (s *Sink) verdictOf(f *fault) Verdict {
 	return v
 }
 
-// faults returns what is not admitted of a value and of what decides about it. A bound on trust
-// that a list or a condition may stand in for is none.
+// faults returns the requirements that a sink breaks. A bound on trust is not broken if a list or a
+// condition may stand in for it: the guard checks that.
 func (p *Policy) faults(s *Sink) (all []*fault) {
 	add := func(w *label.Want, code diag.Code, m *mark, decides bool, wrong func(lab) bool) {
 		if wrong(p.labelOf(m)) {
@@ -80,9 +80,9 @@ func (p *Policy) faults(s *Sink) (all []*fault) {
 	return all
 }
 
-// standsIn reports whether something may stand in for the trust of the value: a condition, or a
-// list that may be trusted itself. What a tool sees besides its params is not checked when it is
-// called.
+// standsIn reports whether a condition, or a list that is trusted enough itself, may stand in for
+// the trust of the value. Scopes are not checked when a tool is called, so nothing stands in for
+// theirs.
 func (s *Sink) standsIn(w *label.Want) bool {
 	return s.Param != "*" && s.Call != nil && (w.Or != nil || w.In != nil && s.vouched[w])
 }
@@ -101,13 +101,13 @@ func (s *Sink) Verdict() Verdict {
 	return v
 }
 
-// Name returns what the sink is called in a list.
+// Name returns the name of the sink in a list.
 func (s *Sink) Name() string {
 	switch {
 	case s.Call == nil:
 		return "output"
 	case s.Param == "*":
-		return fmt.Sprintf("%q, what it sees besides its params", s.Call.ID)
+		return fmt.Sprintf("%q, its scopes", s.Call.ID)
 	case s.Fallback:
 		return fmt.Sprintf("%q, fallback %q, param %q", s.Call.ID, s.Tool, s.Param)
 	}
@@ -120,12 +120,12 @@ func (s *Sink) what() string {
 	case s.Call == nil:
 		return "the output"
 	case s.Param == "*":
-		return fmt.Sprintf("what %q sees besides its params", s.Tool)
+		return fmt.Sprintf("the scopes of %q", s.Tool)
 	}
 	return fmt.Sprintf("the param %q of %q", s.Param, s.Tool)
 }
 
-// findings returns what the policy has to say of a sink.
+// findings returns a finding for each fault of a sink.
 func (s *Sink) findings() (found diag.List) {
 	for _, f := range s.policy.faults(s) {
 		message, sev := s.message(f), diag.Warning
@@ -142,7 +142,7 @@ func (s *Sink) findings() (found diag.List) {
 	return found
 }
 
-// message says what is wrong.
+// message returns the message of a fault.
 func (s *Sink) message(f *fault) string {
 	p, bound := s.policy.said, f.want.Bound
 	if f.code == diag.NotTrusted {
@@ -152,9 +152,9 @@ func (s *Sink) message(f *fault) string {
 	}
 	switch {
 	case f.decides && f.code == diag.NotTrusted:
-		return fmt.Sprintf("what is %s decides about %s, and the policy wants %s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
+		return fmt.Sprintf("values that may be %s decide whether, or with which value, %s is given; the policy wants %s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
 	case f.decides:
-		return fmt.Sprintf("what is %s decides about %s, which tells others of it; the policy wants %s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
+		return fmt.Sprintf("%[2]s may reveal values that are %[1]s, since they decide whether, or with which value, it is given; the policy wants %[3]s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
 	}
 	return fmt.Sprintf("%s may be %s, and the policy wants %s", s.what(), p.Words(s.Label), p.BoundWords(bound))
 }
@@ -166,7 +166,7 @@ func idOf(c *compile.Call) string {
 	return c.ID
 }
 
-// related returns a way as notes, from the source on: all of it, unless it is very long.
+// related returns a path as notes, from the source on. Of a very long one it leaves out the middle.
 func related(way []step) (all []diag.Related) {
 	const most = 100
 	for i, s := range way {
@@ -178,7 +178,7 @@ func related(way []step) (all []diag.Related) {
 	return all
 }
 
-// String says what happened at the step.
+// String returns the step in words.
 func (s step) String() string {
 	switch s.verb {
 	case gives:

@@ -13,51 +13,50 @@ import (
 // analysis follows the labels of one policy through a program and the documents that it delegates
 // to.
 type analysis struct {
-	policy *Policy
-	plan   lab // of what the plan says
-	// goesOn reports that failures which the plan does not handle don't end the run; retries that
-	// calls which say nothing are tried again.
-	goesOn, retries bool
+	policy          *Policy
+	plan            lab  // the label of literals in the plan
+	goesOn, retries bool // see Options
 
 	rules   map[*compile.Target]*toolRules
 	docs    map[*compile.Program]*contexts
 	sources sources
 	flows   sinks
-	vouched map[vouch]*mark // the lists that calls give, of which params have to be elements
+	vouched map[vouch]*mark // the lists that calls return and that params have to be elements of
 	work    int             // how often marks were joined or passed on
 }
 
-// A walk is the way through one program.
+// A walk goes through the calls of one program, in order.
 type walk struct {
 	*analysis
 	prog    *compile.Program
 	board   board
-	says    *mark // of what the document says
+	says    *mark // of literals in the document
 	results []result
 	seen    map[seenKey]*seen
-	fails   *mark // of what decides whether a call failed before, which nothing in the program handles
-	broken  *mark // of what the failures of calls say
+	fails   *mark // of the values that decide whether a call so far failed with nothing to handle it
+	broken  *mark // of what the error objects of calls hold
 }
 
 // board describes the whiteboard of a program at the start.
 type board struct {
-	decides *mark // what decided that the program runs
-	// survives reports that whoever delegates here goes on when the program fails.
+	decides *mark // of the values that decide whether the program runs
+	// survives reports that the caller of the document goes on when the document fails.
 	survives bool
-	// given returns what is at a path, and what decides whether it is there.
+	// given returns the value at a path, and the mark of the values that decide whether it is
+	// there.
 	given func(path state.Path) (v *val, shape *mark)
-	// foreign reports that the document was fetched: what it says is not what the plan says.
+	// foreign reports that the document was fetched from a host, so its literals are untrusted.
 	foreign bool
 }
 
-// result says how bad the value may be that a call gave.
+// result describes the outcome of a call. Its marks are those of the values that decide something.
 type result struct {
-	known   bool  // the call was looked at
-	occurs  *mark // what decided that it is made
-	value   *val  // that it gave
-	failure *val  // the error object
-	wrote   *mark // what decided that it wrote, and where
-	lost    *mark // what decided that it failed with nobody to handle it, and the run went on
+	known   bool  // the walk has reached the call
+	occurs  *mark // whether the call is made
+	value   *val  // its result
+	failure *val  // its error object
+	wrote   *mark // whether it writes, and where
+	lost    *mark // whether it fails with nothing to handle that, in a run that goes on
 }
 
 // seenKey is a path with the start of its binding: reads of equal keys see the same writes, up to
@@ -67,32 +66,33 @@ type seenKey struct {
 	since state.Place
 }
 
-// seen holds all that a reader of a path sees.
+// seen holds what a reader of a path sees.
 type seen struct {
-	before state.Place // up to which writers were looked at
-	last   state.Place // the last of them; 0 is none
+	before state.Place // the place up to which writers are included
+	last   state.Place // the place of the last writer; 0 if there is none
 	view
 }
 
-// view says how bad the value of a read may be.
+// view describes a value that is read. Its marks are those of the values that decide something.
 type view struct {
 	val    *val
-	wrote  *mark // what decides whether anything was written there: without it the reader is skipped
-	shaped *mark // what decides whether what was written has the path: without it the reader fails
+	wrote  *mark // whether anything was written; if nothing was, the reader is skipped
+	shaped *mark // whether what was written has the path; if not, the reader fails
 }
 
+// walk returns a walk through a program that begins with a board.
 func (a *analysis) walk(prog *compile.Program, b board) *walk {
 	w := &walk{analysis: a, prog: prog, board: b, seen: map[seenKey]*seen{}}
 	l := a.plan
 	src := "the plan"
-	if b.foreign { // nobody but its host has approved what it says
+	if b.foreign { // only its host vouches for it
 		l.trust, src = a.policy.said.Trust.Bottom(), "a document from elsewhere"
 	}
 	w.says = &mark{lab: l, from: a.source(src, l), step: step{verb: says, loc: diag.Loc{File: prog.File()}}}
 	return w
 }
 
-// run follows the labels through the whole program. It returns what the program gives.
+// run follows the labels through the whole program, and returns the result of the program.
 func (w *walk) run() view {
 	w.grow()
 	for i := range w.prog.Calls {
@@ -108,34 +108,34 @@ func (w *walk) grow() {
 	}
 }
 
-// call follows the labels through one call, of which anything may come.
+// call follows the labels through one call, whatever its outcome.
 func (w *walk) call(c *compile.Call) {
 	t := w.begin(c)
 	w.end(t)
 	w.flow(t)
 }
 
-// taken is a call with what it is given.
+// taken is a call with its params. Its marks but all are those of the values that decide something.
 type taken struct {
 	call     *compile.Call
 	params   []param
 	scopes   []scope
-	all      *mark // of all params, and of what it sees besides
-	occurs   *mark // what decides that it is made
-	shaped   *mark // what decides whether its references find something
-	breaks   *mark // what decides whether it fails
-	survives bool  // when it fails, others go on
+	all      *mark // of all params and scopes
+	occurs   *mark // whether the call is made
+	shaped   *mark // whether its references find something
+	breaks   *mark // whether it fails
+	survives bool  // the run goes on when the call fails
 	fallback fallback
 }
 
 // fallback holds the params of the fallback of a call.
 type fallback struct {
 	params []param
-	wrote  *mark // what decides whether its references come
-	shaped *mark // what decides whether they find something
+	wrote  *mark // of the values that decide whether what they refer to was written
+	shaped *mark // of the values that decide whether their references find something
 }
 
-// allOf returns the mark of all params.
+// allOf returns the join of the marks of all params.
 func (w *walk) allOf(params []param) (all *mark) {
 	for i := range params {
 		all = w.join(all, params[i].val.all)
@@ -145,18 +145,18 @@ func (w *walk) allOf(params []param) (all *mark) {
 
 // scope is a part of the whiteboard that a call sees.
 type scope struct {
-	path state.Path // of the global whiteboard
+	path state.Path // on the global whiteboard
 	val  *val
 }
 
-// param is a param of a call, and what is in it.
+// param is a param of a call with its value.
 type param struct {
-	name string // "*": what the tool sees besides its params
+	name string // "*" for the scopes
 	loc  diag.Loc
 	val  *val
 }
 
-// begin returns what a call is given.
+// begin evaluates the params, scopes and conditions of a call.
 func (w *walk) begin(c *compile.Call) *taken {
 	t := &taken{call: c, survives: w.survives(c)}
 	e := &evaluation{walk: w, at: c.Place, who: c.ID}
@@ -193,10 +193,10 @@ func (w *walk) begin(c *compile.Call) *taken {
 		}
 	}
 	t.all = w.allOf(t.params)
-	for _, s := range t.scopes { // those of a document are no params
+	for _, s := range t.scopes { // the scopes of a document are not among its params
 		t.all = w.join(t.all, s.val.all)
 	}
-	if w.prog.Refs == compile.LenientRefs { // what is not there is empty, which tells as much
+	if w.prog.Refs == compile.LenientRefs { // an empty text reveals that nothing was there
 		t.occurs = w.join(t.occurs, t.shaped)
 	}
 	if t.survives {
@@ -208,7 +208,7 @@ func (w *walk) begin(c *compile.Call) *taken {
 	return t
 }
 
-// besides returns what a tool sees besides its params.
+// besides returns the scopes of a call as one param.
 func (w *walk) besides(c *compile.Call, scopes []scope) param {
 	p := param{name: "*", loc: w.prog.Loc(c.Source.ToolNode.Span()), val: nothing}
 	for _, s := range scopes {
@@ -217,7 +217,7 @@ func (w *walk) besides(c *compile.Call, scopes []scope) param {
 	return p
 }
 
-// survives reports whether others go on when a call fails.
+// survives reports whether the run goes on when a call fails.
 func (w *walk) survives(c *compile.Call) bool {
 	if w.handles(c) {
 		return true
@@ -233,21 +233,22 @@ func (w *walk) handles(c *compile.Call) bool {
 	return c.ErrorPath != nil || c.TakesFailure() || w.errorIsResult(c)
 }
 
-// errorIsResult reports whether the failure of a call is what it gives, as in some other notations.
+// errorIsResult reports whether the error object of a failed call is its result, as in some other
+// notations.
 func (w *walk) errorIsResult(c *compile.Call) bool {
 	return w.prog.Document.Profile.ErrorsAreResults && len(c.Alternatives) == 1
 }
 
-// end notes how bad what a call gives may be.
+// end records the outcome of a call.
 func (w *walk) end(t *taken) {
 	c := t.call
 	r := result{known: true, occurs: t.occurs, wrote: t.occurs, value: nothing}
 	at := step{loc: w.prog.Loc(c.Source.ToolNode.Span()), verb: gives, who: c.ID}
-	var breaks *mark // what decides whether it fails
+	var breaks *mark // of the values that decide whether the call fails
 	switch {
-	case c.Target == nil: // that was reported
+	case c.Target == nil: // a finding of the compiler
 		r.value = leaf(&mark{lab: w.policy.lab(w.policy.said.OfAnything()), step: at})
-	case c.Rare != nil && c.Result != nil: // the tool gave it once, or the plan says so
+	case c.Rare != nil && c.Result != nil: // _output, which came from the tool or the plan
 		r.value = leaf(w.join(w.result(w.rulesOf(c.Target), at, t.all).all, w.says))
 	case c.Rare != nil && c.Choose != nil:
 		r.value = valueOf(t.params, "value")
@@ -273,7 +274,7 @@ func (w *walk) end(t *taken) {
 	w.results[c.Place-1] = r
 }
 
-// lists notes the lists in what a call gives.
+// lists records the lists in the result of a call.
 func (w *walk) lists(c *compile.Call, v *val) {
 	for _, l := range w.rulesOf(c.Target).lists {
 		v := v
@@ -284,18 +285,18 @@ func (w *walk) lists(c *compile.Call, v *val) {
 	}
 }
 
-// fallBack adds what the fallback of a call gives.
+// fallBack merges the outcome of the fallback of a call.
 func (w *walk) fallBack(t *taken, r *result, at step) {
 	all := w.allOf(t.fallback.params)
 	rules := w.rulesOf(t.call.Fallback.Target)
 	r.value = w.either(r.value, w.result(rules, at, all))
-	r.wrote = w.join(w.join(r.wrote, t.breaks), t.fallback.wrote) // whose result it is
+	r.wrote = w.join(w.join(r.wrote, t.breaks), t.fallback.wrote) // they decide which of the two results is written
 	breaks := w.join(w.join(all, w.result(rules, at, nil).all), w.join(t.fallback.wrote, t.fallback.shaped))
 	t.breaks = w.join(t.breaks, breaks)
 	r.failure = leaf(w.join(r.failure.all, breaks))
 }
 
-// outcome adds what a call decides by where it writes, or by failing.
+// outcome adds what can be learned from where a call writes, and from whether it fails.
 func (w *walk) outcome(t *taken, r *result) {
 	c := t.call
 	if w.handles(c) {
@@ -313,7 +314,7 @@ func (w *walk) outcome(t *taken, r *result) {
 	}
 	if len(c.Alternatives) > 1 {
 		r.wrote = w.join(r.wrote, r.value.all)
-		if c.Rare == nil || c.Choose == nil { // where in the result the value stands is up to the tool
+		if c.Rare == nil || c.Choose == nil { // the tool chooses which part of the result is the value
 			r.value = leaf(r.value.all)
 		}
 	}
@@ -322,8 +323,8 @@ func (w *walk) outcome(t *taken, r *result) {
 	}
 }
 
-// handlesAll reports whether the plan says where each failure of a call goes: also that of a
-// condition, which no alternative takes, and of the write of the error object.
+// handlesAll reports whether the plan handles each failure of a call, including that of a
+// condition, which no alternative takes, and that of writing the error object.
 func (w *walk) handlesAll(c *compile.Call) bool {
 	conditional := c.Rare != nil && (c.Choose != nil || c.Delegate != nil && c.Delegate.Loop == compile.Repeat)
 	if !w.handles(c) || conditional && c.ErrorPath == nil {
@@ -338,7 +339,8 @@ func (w *walk) handlesAll(c *compile.Call) bool {
 	return !slices.ContainsFunc(writes, func(write compile.Write) bool { return len(write.Path) > 2 || len(write.Schemas) > 0 })
 }
 
-// writes returns what decides whether the write of a call can be applied: what is there before.
+// writes returns the mark of the values that decide whether the writes of a call can be applied:
+// those that stand at the paths before.
 func (w *walk) writes(c *compile.Call) (m *mark) {
 	see := func(write *compile.Write) {
 		if c.Method == state.Set && len(write.Path) <= 2 && len(write.Schemas) == 0 {
@@ -358,7 +360,7 @@ func (w *walk) writes(c *compile.Call) (m *mark) {
 	return m
 }
 
-// valueOf returns what is in a param.
+// valueOf returns the value of a param.
 func valueOf(params []param, name string) *val {
 	for i := range params {
 		if params[i].name == name {
@@ -368,8 +370,8 @@ func valueOf(params []param, name string) *val {
 	return nothing
 }
 
-// evaluation evaluates the expressions of one call, or of the output. What it comes across is
-// collected in its view.
+// evaluation evaluates the expressions of one call, or of the output. Its view collects the marks
+// of the values that decide about them.
 type evaluation struct {
 	*walk
 	at  state.Place
@@ -377,7 +379,7 @@ type evaluation struct {
 	view
 }
 
-// params returns what is in each param of a call.
+// params evaluates the params of a call.
 func (e *evaluation) params(members []lang.Member, t *compile.Template) []param {
 	next := pull(t)
 	all := make([]param, 0, len(members))
@@ -388,12 +390,12 @@ func (e *evaluation) params(members []lang.Member, t *compile.Template) []param 
 	return all
 }
 
-// literal returns the mark of what the plan says at a place.
+// literal returns the mark of a literal at a place.
 func (e *evaluation) literal(loc diag.Loc) *mark {
 	return &mark{lab: e.says.lab, from: e.says.from, step: step{loc: loc, verb: says}}
 }
 
-// value returns what is in a value of the plan, whose expressions come one by one.
+// value evaluates a value of the plan. next returns its expressions, one after the other.
 func (e *evaluation) value(n lang.Node, next func() *compile.Expr, literal *mark) *val {
 	if n.IsReference() {
 		return e.put(next())
@@ -423,7 +425,7 @@ func (e *evaluation) value(n lang.Node, next func() *compile.Expr, literal *mark
 	return e.sealed(v)
 }
 
-// text returns what is in a string with expressions in it.
+// text evaluates a string that holds expressions.
 func (e *evaluation) text(n lang.Node, next func() *compile.Expr, literal *mark) *val {
 	text := n.Text()
 	if text.Whole && len(text.Parts) == 1 {
@@ -438,14 +440,15 @@ func (e *evaluation) text(n lang.Node, next func() *compile.Expr, literal *mark)
 	return leaf(m)
 }
 
-// put returns what an expression puts into a param, and collects what decides about it.
+// put evaluates an expression of a param, and collects the marks of the values that decide about
+// it.
 func (e *evaluation) put(x *compile.Expr) *val {
 	v := e.expr(x, takes)
 	e.wrote, e.shaped = e.join(e.wrote, v.wrote), e.join(e.shaped, v.shaped)
 	return v.val
 }
 
-// expr returns what an expression may come to.
+// expr evaluates an expression.
 func (e *evaluation) expr(x *compile.Expr, how verb) view {
 	switch x.Op() {
 	case lang.OpLiteral:
@@ -474,8 +477,8 @@ func (e *evaluation) expr(x *compile.Expr, how verb) view {
 	return v
 }
 
-// lacks returns what decides that a reference is one to nothing: what the whiteboard holds at the
-// start.
+// lacks returns the mark of the values that decide that a reference finds nothing: those that the
+// whiteboard holds at the start.
 func (w *walk) lacks(r *compile.Read) *mark {
 	_, shape := w.board.given(r.Path)
 	if r.Under != nil {
@@ -485,8 +488,8 @@ func (w *walk) lacks(r *compile.Read) *mark {
 	return shape
 }
 
-// first returns what an || may come to: its operands up to one that is always there. What decides
-// whether those before it are there decides about the value.
+// first evaluates an ||: it may have the value of any operand up to one that is always there.
+// Whether an operand is there decides about the value.
 func (e *evaluation) first(x *compile.Expr, how verb) view {
 	v := view{val: nothing}
 	for _, arg := range x.Args() {
@@ -500,7 +503,7 @@ func (e *evaluation) first(x *compile.Expr, how verb) view {
 	return v
 }
 
-// moved returns a value that came along a step.
+// moved returns a value after a step.
 func (a *analysis) moved(v *val, s step) *val {
 	moved := map[*mark]*mark{nil: nil}
 	pass := func(m *mark) *mark {
@@ -531,14 +534,14 @@ func (a *analysis) moved(v *val, s step) *val {
 	return move(v)
 }
 
-// scopes returns what a call sees of the whiteboard.
+// scopes evaluates the scopes of a call.
 func (e *evaluation) scopes(c *compile.Call) (all []scope) {
 	if c.Rare == nil {
 		return nil
 	}
 	for _, x := range c.Scopes {
 		v := e.expr(x, takes)
-		e.wrote = e.join(e.wrote, e.join(v.wrote, v.shaped)) // it is left out when it is not there
+		e.wrote = e.join(e.wrote, e.join(v.wrote, v.shaped)) // a scope that is not there is left out
 		r, void := x.Ref()
 		if r == nil || void {
 			continue
@@ -562,7 +565,7 @@ func pull(t *compile.Template) (next func() *compile.Expr) {
 	}
 }
 
-// read returns what a reference may come to.
+// read evaluates a reference, as seen from a place.
 func (w *walk) read(r *compile.Read, at state.Place) view {
 	v := w.layer(r.Path, r.Since, at)
 	if r.Under != nil {
@@ -572,7 +575,8 @@ func (w *walk) read(r *compile.Read, at state.Place) view {
 	return v
 }
 
-// layer returns what is at a path of one layer of the whiteboard, as the call of a place sees it.
+// layer returns the value at a path of one layer of the whiteboard, as seen from a place. since is
+// the place of the last write that surely covers the path.
 func (w *walk) layer(path state.Path, since, at state.Place) view {
 	key := seenKey{path.String(), since}
 	if strings.IndexByte(path[0].Name, 0) >= 0 { // which the path does not print
@@ -596,7 +600,7 @@ func (w *walk) layer(path state.Path, since, at state.Place) view {
 	return s.view
 }
 
-// written adds what a call writes at, above or below a path.
+// written merges the writes of a call at, above or below a path.
 func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 	r := &w.results[c.Place-1]
 	add := func(write *compile.Write, m state.Method, v *val) {
@@ -623,7 +627,8 @@ func (w *walk) written(s *seen, c *compile.Call, path state.Path) {
 	}
 }
 
-// below returns what a write puts at a path, and what decides whether it is there.
+// below returns the value at a path after a write, and the mark of the values that decide whether
+// it is there.
 func (w *walk) below(write *compile.Write, m state.Method, v *val, path state.Path) (*val, *mark) {
 	if len(write.Path) > len(path) { // a part of what is read
 		return leaf(v.all), nil
@@ -632,13 +637,13 @@ func (w *walk) below(write *compile.Write, m state.Method, v *val, path state.Pa
 	switch m {
 	case state.Push:
 		v = w.listOf(nil, v)
-	case state.Concat: // where its elements come to stand is not known
+	case state.Concat: // the new places of the elements are not known
 		v = w.listOf(v.own, w.element(v, nil))
 	}
 	return w.at(v, rest)
 }
 
-// output returns what the program gives: its output or, if it has none, its state.
+// output returns the result of the program: its output or, if it has none, its state.
 func (w *walk) output() view {
 	end := state.Place(len(w.prog.Calls) + 1)
 	e := &evaluation{walk: w, at: end}
@@ -651,7 +656,7 @@ func (w *walk) output() view {
 	return view{v, e.wrote, e.shaped}
 }
 
-// finalState returns the state at the end, member by member where they are few.
+// finalState returns the state at the end, member by member unless they are many.
 func (w *walk) finalState(end state.Place) view {
 	root := state.Path{{Kind: state.Name, Name: "state"}}
 	var names []string

@@ -15,15 +15,15 @@ import (
 	"github.com/plc-lang/plc/tool/label"
 )
 
-// A PolicyFile is a file with a policy on the flow of information: what the section flow of a tool
-// file has.
+// A PolicyFile is a file with a policy on the flow of information. It has the members of the
+// section flow of a tool file.
 type PolicyFile struct {
 	Source *diag.File
 	root   value
 	faulty bool // it could not be read
 }
 
-// ReadPolicy reads the text of a policy. Flow says what is wrong with its members.
+// ReadPolicy reads the text of a policy. Flow checks its members.
 func ReadPolicy(src *diag.File) (*PolicyFile, diag.List) {
 	f := &PolicyFile{Source: src, faulty: true}
 	r := &reader{file: src}
@@ -41,9 +41,9 @@ func ReadPolicy(src *diag.File) (*PolicyFile, diag.List) {
 	return f, nil
 }
 
-// Flow returns the policies on the flow of information: first what all tool files say together, if
-// they say anything, then that of each policy file, which knows what the tool files say. A plan has
-// to be allowed by each of them, so that another file can only take away.
+// Flow returns the policies on the flow of information: first that of all tool files together, if
+// they have one, then one for each policy file, which extends the first. A plan has to be allowed
+// by each of them, so another file can only take away.
 func Flow(files []*File, own ...*PolicyFile) (policies []*label.Policy, findings diag.List) {
 	var sections []*section
 	for _, f := range files {
@@ -69,20 +69,20 @@ func Flow(files []*File, own ...*PolicyFile) (policies []*label.Policy, findings
 	return policies, findings
 }
 
-// section holds what one file says of the flow of information.
+// section is the policy in one file.
 type section struct {
 	*reader
-	flow   value // the section; nothing if its Node is nil
+	flow   value // the section; its Node is nil if there is none
 	labels []labelled
 }
 
-// labelled holds what the definition of a tool says of the flow of information.
+// labelled is the member labels of a definition.
 type labelled struct {
 	tool string
 	value
 }
 
-// section returns what a tool file says of the flow of information; nil is nothing.
+// section returns the policy in a tool file; nil if it has none.
 func (f *File) section() *section {
 	if f.flow.Node == nil && f.labels == nil {
 		return nil
@@ -90,7 +90,7 @@ func (f *File) section() *section {
 	return &section{reader: &reader{file: f.Source}, flow: f.flow, labels: f.labels}
 }
 
-// raw returns all that the section says, as JSON.
+// raw returns the section as JSON.
 func (s *section) raw() json.RawMessage {
 	out := []byte(`{"flow":`)
 	if s.flow.Node == nil {
@@ -107,8 +107,8 @@ func (s *section) raw() json.RawMessage {
 
 // policyReader reads the policy of sections.
 type policyReader struct {
-	policy   *label.Policy // that is being made
-	base     *label.Policy // what it extends
+	policy   *label.Policy // the policy that is read
+	base     *label.Policy // the policy that it extends
 	sections []*section
 	known    []string  // the categories that files declare
 	named    []string  // the categories that labels have
@@ -121,7 +121,7 @@ type located struct {
 	loc        diag.Loc
 }
 
-// readPolicy returns the policy of sections together, which extends another one.
+// readPolicy reads sections as one policy, which extends base.
 func readPolicy(base *label.Policy, sections []*section) (*label.Policy, diag.List) {
 	p := &policyReader{policy: &label.Policy{Trust: base.Trust, Secrecy: base.Secrecy}, base: base, sections: sections}
 	p.policy.Trust = p.order("trust", base.Trust)
@@ -195,7 +195,7 @@ func (p *policyReader) order(kind string, base *label.Order) *label.Order {
 	return extended
 }
 
-// fault reports levels that are no lattice: where the last file says so, with what the others say.
+// fault reports levels that do not form a lattice, at the last place that declares one of them.
 func (p *policyReader) fault(places []located, err *label.OrderError) {
 	var at []diag.Loc
 	for _, l := range places {
@@ -203,13 +203,13 @@ func (p *policyReader) fault(places []located, err *label.OrderError) {
 			at = append(at, l.loc)
 		}
 	}
-	if len(at) == 0 { // all that is said is only together wrong
+	if len(at) == 0 { // each statement is valid, but they contradict each other
 		at = append(at, places[len(places)-1].loc)
 	}
 	last := at[len(at)-1]
 	f := diag.Finding{Code: diag.BadPolicy, Severity: diag.Error, Loc: last, Message: err.Message}
 	for _, l := range at[:len(at)-1] {
-		f.Related = append(f.Related, diag.Related{Loc: l, Message: "more is said here"})
+		f.Related = append(f.Related, diag.Related{Loc: l, Message: "declared here as well"})
 	}
 	p.report(last, f)
 }
@@ -244,13 +244,13 @@ func (s *section) chains(v value) (all [][]string) {
 		chain = append(chain, name)
 	}
 	if len(chain) < 2 {
-		s.errorf(v, "%s says which level is below which, as in \"untrusted < partner < user\"; %q says nothing", v.what(), v.Str)
+		s.errorf(v, "%s must name at least two levels, as in \"untrusted < partner < user\", not %q", v.what(), v.Str)
 		return nil
 	}
 	return [][]string{chain}
 }
 
-// plain reports whether a text may be a name of a level or a category, and a finding if not.
+// plain reports whether a text may be the name of a level or a category. If not, it adds a finding.
 func (s *section) plain(v value, name string) bool {
 	switch odd := strings.IndexFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
@@ -258,9 +258,9 @@ func (s *section) plain(v value, name string) bool {
 	case name == "":
 		s.errorf(v, "a name in %s is empty", v.what())
 	case odd >= 0:
-		s.errorf(v, "%q in %s is no name: names are letters, digits and - _ . : /", name, v.what())
+		s.errorf(v, "%q in %s is not a valid name; use letters, digits and - _ . : /", name, v.what())
 	case spell.MixesScripts(name):
-		s.report(diag.BadPolicy, diag.Error, v.Span, v.pointer, "%q has letters of several scripts, which look alike", name)
+		s.report(diag.BadPolicy, diag.Error, v.Span, v.pointer, "%q mixes letters of several scripts that look alike", name)
 	default:
 		return true
 	}
@@ -270,7 +270,7 @@ func (s *section) plain(v value, name string) bool {
 // maxCategories is the maximum number of categories that a policy may have.
 const maxCategories = 10_000
 
-// categories reads the names that labels may have.
+// categories reads the declared categories.
 func (p *policyReader) categories() {
 	p.known = slices.Clone(p.base.Categories)
 	for _, name := range p.known {
@@ -301,7 +301,7 @@ func (p *policyReader) categories() {
 // lookAlikes reports different names that people can't tell apart.
 func (p *policyReader) lookAlikes() {
 	seen := map[string]located{}
-	for _, l := range slices.Backward(p.places) { // those that are always there come last
+	for _, l := range slices.Backward(p.places) { // the levels of every policy come last
 		key := l.kind + " " + spell.Look(l.name)
 		other, ok := seen[key]
 		switch {
@@ -323,7 +323,7 @@ func (p *policyReader) lookAlikes() {
 	}
 }
 
-// spelled returns a name in quotes, and which of its letters are beyond ASCII.
+// spelled returns a name in quotes, with the code points of its letters beyond ASCII.
 func spelled(name string) string {
 	var odd []string
 	for _, r := range name {
@@ -337,7 +337,7 @@ func spelled(name string) string {
 	return fmt.Sprintf("%q (with %s)", name, strings.Join(odd, ", "))
 }
 
-// section reads what a section has besides levels and categories.
+// section reads the members of a section other than levels and categories.
 func (p *policyReader) section(s *section) {
 	x, violation := p.policy, label.Reject
 	var given, tools, output, rules value
@@ -399,8 +399,8 @@ func (p *policyReader) anything() label.Label {
 	return label.Label{Trust: p.policy.Trust.Bottom(), Secrecy: p.policy.Secrecy.Top()}
 }
 
-// unsaid returns what a label is of which nothing is said: as bad as the default. It has no
-// categories: a label has those that it names.
+// unsaid returns the trust and secrecy of a label that states neither: those of the default,
+// without categories.
 func (p *policyReader) unsaid() label.Label {
 	l := p.anything()
 	for i, d := range slices.DeleteFunc([]*label.Label{p.base.Default, p.policy.Default}, func(d *label.Label) bool { return d == nil }) {
@@ -412,7 +412,7 @@ func (p *policyReader) unsaid() label.Label {
 	return l
 }
 
-// label reads a label. What it does not say is as in another one.
+// label reads a label. Members that are missing are taken from unsaid.
 func (p *policyReader) label(s *section, v value, unsaid label.Label) label.Label {
 	l := unsaid
 	s.members(v, map[string]set{
@@ -433,14 +433,14 @@ func (s *section) level(dst *label.Level, o *label.Order) set {
 		}
 		l, ok := o.Level(v.Str)
 		if !ok {
-			s.errorf(v, "%s is %s, not %q%s", v.what(), list(o.Names()), v.Str, meant(v.Str, o.Names()))
+			s.errorf(v, "%s must be one of %s, not %q%s", v.what(), list(o.Names()), v.Str, meant(v.Str, o.Names()))
 			return
 		}
 		*dst = l
 	}
 }
 
-// names reads categories; patterns are those of bounds.
+// names reads categories. Those of bounds may be patterns.
 func (p *policyReader) names(s *section, v value, patterns bool) (all []string) {
 	if !s.is(v, texttree.Array) {
 		return nil
@@ -450,9 +450,9 @@ func (p *policyReader) names(s *section, v value, patterns bool) (all []string) 
 		switch {
 		case !s.is(e, texttree.String):
 		case !patterns && strings.HasSuffix(e.Str, "*"):
-			s.errorf(e, "%s has %q, which is no category but a pattern: bounds may have one", v.what(), e.Str)
+			s.errorf(e, "%s has the pattern %q; only the categories of a bound may be patterns", v.what(), e.Str)
 		case !slices.ContainsFunc(p.known, func(known string) bool { return label.MatchesCategory(known, e.Str) }):
-			s.errorf(e, "%s has %q, which categories does not have%s", v.what(), e.Str, meant(e.Str, p.known))
+			s.errorf(e, "%s has %q, which is not declared in \"categories\"%s", v.what(), e.Str, meant(e.Str, p.known))
 		default:
 			all = append(all, e.Str)
 		}
@@ -475,7 +475,7 @@ func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 		path := strings.TrimPrefix(v.name(), "†")
 		names := strings.Split(path, ".")
 		if slices.Contains(names, "") {
-			s.errorf(v, "%q is no path: names with dots between them are", v.name())
+			s.errorf(v, "%q is not a path; write names separated by dots", v.name())
 			return
 		}
 		if first, ok := places[path]; ok {
@@ -489,7 +489,7 @@ func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 	return all
 }
 
-// tool reads what tools give and take.
+// tool reads an entry for tools.
 func (p *policyReader) tool(s *section, v value, name string, violation label.Violation) {
 	t := label.Tool{Selector: label.Selector{Text: name, Loc: s.loc(v.key)}}
 	s.selector(v, t.Text)
@@ -515,22 +515,22 @@ func (p *policyReader) tool(s *section, v value, name string, violation label.Vi
 		what string
 	}{{len(t.Parts) > 0, "parts"}, {t.Endorses != "", "endorses"}, {t.Declassifies != "", "declassifies"}} {
 		if also.said && t.Gives == nil {
-			s.errorf(v, "%s has %s; gives has to say what the result is", v.what(), also.what)
+			s.errorf(v, "%s has %q but no \"gives\"; add \"gives\" with the label of the result", v.what(), also.what)
 		}
 	}
 	p.policy.Tools = append(p.policy.Tools, t)
 }
 
-// selector reports an annotation that there is not.
+// selector reports an unknown annotation.
 func (s *section) selector(v value, text string) {
 	name, ok := label.Selector{Text: text}.Annotation()
 	if ok && !slices.Contains(label.Annotations, name) {
-		s.reader.report(diag.BadPolicy, diag.Error, v.nameOr(), v.pointer, "@%s is no annotation: there are @%s%s",
+		s.reader.report(diag.BadPolicy, diag.Error, v.nameOr(), v.pointer, "@%s is not an annotation; the annotations are @%s%s",
 			name, strings.Join(label.Annotations, ", @"), meant(name, label.Annotations))
 	}
 }
 
-// nameOr returns where the name of a member stands, or else the value.
+// nameOr returns the place of the name of a member, or of the value if it has none.
 func (v value) nameOr() diag.Span {
 	if v.key.IsZero() {
 		return v.Span
@@ -543,14 +543,14 @@ func (s *section) named(dst *string) set {
 	return func(v value) {
 		var name string
 		if s.text(&name)(v); v.Kind == texttree.String && strings.TrimSpace(name) == "" {
-			s.errorf(v, "%s has to say under which name it does that", v.what())
+			s.errorf(v, "%s must not be empty: it is the name that reports show", v.what())
 			return
 		}
 		*dst = name
 	}
 }
 
-// want reads what a param has to be; of the output, only its bound.
+// want reads the requirement on a param; for the output, only a bound.
 func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
 	hasCategories := false
 	known := map[string]set{
@@ -575,13 +575,13 @@ func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
 	s.members(v, known)
 	switch {
 	case hasCategories && !w.HasSecrecy:
-		s.errorf(v, "%s has categories; secrecy has to say how secret the value may be besides", v.what())
+		s.errorf(v, "%s has \"categories\" but no \"secrecy\"; add a level of secrecy", v.what())
 	case w.Or != nil && !w.HasTrust:
-		s.errorf(v, "%s has or; trust has to say what the condition stands in for", v.what())
+		s.errorf(v, "%s has \"or\" but no \"trust\"; add the level that the condition stands in for", v.what())
 	}
 }
 
-// rule reads a rule: a text, or an object with the text and what a violation is.
+// rule reads a rule: a text, or an object with the text and a violation.
 func (p *policyReader) rule(s *section, v value, violation label.Violation) {
 	text := v
 	if v.Kind == texttree.Object {

@@ -69,23 +69,23 @@ func TestFlow(t *testing.T) {
 func TestFlowFindings(t *testing.T) {
 	for _, c := range []struct{ name, flow, want string }{
 		{"an unknown level", `{tools: {pay: {takes: {iban: {trust: usr}}}}}`,
-			`4:44: error: "flow.tools.pay.takes.iban.trust" is untrusted, user and operator, not "usr"; did you mean "user"? [PLC207]`},
+			`4:44: error: "flow.tools.pay.takes.iban.trust" must be one of untrusted, user and operator, not "usr"; did you mean "user"? [PLC207]`},
 		{"an unknown category", `{categories: [health], tools: {read: {gives: {categories: [heath]}}}}`,
-			`4:66: error: "flow.tools.read.gives.categories" has "heath", which categories does not have; did you mean "health"? [PLC207]`},
-		{"one level", `{trust: only}`, `4:15: error: "flow.trust" says which level is below which, as in "untrusted < partner < user"; "only" says nothing [PLC207]`},
-		{"a circle", `{trust: user < untrusted}`, `4:15: error: the levels go in a circle: untrusted < user < untrusted [PLC806]`},
-		{"no lattice", `{secrecy: public < sales}`, `4:17: error: "internal" and "sales" have no lowest level above both: say what is above and below each [PLC806]`},
+			`4:66: error: "flow.tools.read.gives.categories" has "heath", which is not declared in "categories"; did you mean "health"? [PLC207]`},
+		{"one level", `{trust: only}`, `4:15: error: "flow.trust" must name at least two levels, as in "untrusted < partner < user", not "only" [PLC207]`},
+		{"a circle", `{trust: user < untrusted}`, `4:15: error: the levels form a cycle: untrusted < user < untrusted [PLC806]`},
+		{"no lattice", `{secrecy: public < sales}`, `4:17: error: "internal" and "sales" have no lowest level above both; declare which levels are above and below each [PLC806]`},
 		{"names that look the same", `{trust: untrusted < us1r < user, categories: [a1, al]}`, `4:53: error: "a1" and "al" are different names that look the same [PLC806]`},
-		{"letters of two scripts", `{categories: [hеalth]}`, `4:21: error: "hеalth" has letters of several scripts, which look alike [PLC806]`},
-		{"no path", `{given: {input..x: {trust: user}}}`, `4:26: error: "input..x" is no path: names with dots between them are [PLC207]`},
+		{"letters of two scripts", `{categories: [hеalth]}`, `4:21: error: "hеalth" mixes letters of several scripts that look alike [PLC806]`},
+		{"no path", `{given: {input..x: {trust: user}}}`, `4:26: error: "input..x" is not a path; write names separated by dots [PLC207]`},
 		{"categories without secrecy", `{categories: [a], output: {categories: [a]}}`,
-			`4:33: error: "flow.output" has categories; secrecy has to say how secret the value may be besides [PLC207]`},
+			`4:33: error: "flow.output" has "categories" but no "secrecy"; add a level of secrecy [PLC207]`},
 		{"parts alone", `{tools: {read: {parts: {id: {trust: user}}}}}`,
-			`4:22: error: "flow.tools.read" has parts; gives has to say what the result is [PLC207]`},
-		{"an endorsement without a name", `{tools: {read: {gives: {}, endorses: ""}}}`, `4:44: error: "flow.tools.read.endorses" has to say under which name it does that [PLC207]`},
+			`4:22: error: "flow.tools.read" has "parts" but no "gives"; add "gives" with the label of the result [PLC207]`},
+		{"an endorsement without a name", `{tools: {read: {gives: {}, endorses: ""}}}`, `4:44: error: "flow.tools.read.endorses" must not be empty: it is the name that reports show [PLC207]`},
 		{"an unknown member", `{tools: {pay: {take: {}}}}`, `4:22: error: "flow.tools.pay" has no member "take"; did you mean "takes"? [PLC203]`},
-		{"an unknown annotation", `{tools: {"@openworld": {}}}`, `4:16: error: @openworld is no annotation: there are @destructive, @openWorld, @readOnly; did you mean "openWorld"? [PLC806]`},
-		{"no rule", `{rules: [pay soon]}`, `4:16: error: "pay soon": "never after", "before" or "only if" is wanted behind "pay", not "soon" [PLC806]`},
+		{"an unknown annotation", `{tools: {"@openworld": {}}}`, `4:16: error: @openworld is not an annotation; the annotations are @destructive, @openWorld, @readOnly; did you mean "openWorld"? [PLC806]`},
+		{"no rule", `{rules: [pay soon]}`, `4:16: error: "pay soon": expected "never after", "before" or "only if" after "pay", found "soon" [PLC806]`},
 		{"no object", `[]`, `4:7: error: "flow" is an object, not a list [PLC207]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFlowFindings(t *testing.T) {
 	}
 }
 
-// What tool files say holds together; a policy file is a policy of its own, that knows their levels.
+// Tool files form one policy together; a policy file is another one, which extends their levels.
 func TestFlowOfSeveral(t *testing.T) {
 	a, _ := Read(diag.NewFile("a.yaml", []byte(`flow: {trust: untrusted < partner < user, tools: {pay: {takes: {iban: {trust: partner}}}}, plan: {trust: operator}}`)))
 	b, _ := Read(diag.NewFile("b.yaml", []byte(`flow: {tools: {pay: {takes: {iban: {trust: operator}}}}, strict: true}`)))
@@ -119,7 +119,7 @@ func TestFlowOfSeveral(t *testing.T) {
 	}
 }
 
-// A definition may have what a policy says of its tool.
+// A definition may have the entry of a policy for its tool as labels.
 func TestLabelsOfDefinition(t *testing.T) {
 	f, _, findings := read(t, "tools.yaml", `tools:
   mail: {properties: {}, effects: {readOnly: true}, labels: {gives: {trust: untrusted, secrecy: secret}}}

@@ -5,17 +5,12 @@ import (
 	"strings"
 )
 
-// A Label says how much a value may be trusted and how secret it is. It means something only with
-// the Policy that it belongs to.
+// A Label says how much a value may be trusted and how secret it is. Its levels are those of one
+// Policy.
 type Label struct {
 	Trust      Level
 	Secrecy    Level
 	Categories []string // sorted
-}
-
-// Equal reports whether two labels are the same.
-func (l Label) Equal(m Label) bool {
-	return l.Trust == m.Trust && l.Secrecy == m.Secrecy && slices.Equal(l.Categories, m.Categories)
 }
 
 // Join returns the label of a value that is made of two.
@@ -56,7 +51,7 @@ func within(a, b []string) bool {
 	return len(a) == 0
 }
 
-// Words returns a label as people read it: "untrusted, secret, health".
+// Words returns a label in words: "untrusted, secret, health".
 func (p *Policy) Words(l Label) string {
 	return strings.Join(append([]string{p.Trust.Name(l.Trust), p.Secrecy.Name(l.Secrecy)}, some(l.Categories)...), ", ")
 }
@@ -99,14 +94,14 @@ func (b Bound) AdmitsCategory(name string) bool {
 	return slices.ContainsFunc(b.Categories, func(pattern string) bool { return MatchesCategory(pattern, name) })
 }
 
-// MatchesCategory reports whether a name of a category is one that a pattern means: the same, or
-// one that begins as the pattern does up to a * at its end.
+// MatchesCategory reports whether a category matches a pattern: a name, or the beginning of names
+// with a * at its end.
 func MatchesCategory(pattern, name string) bool {
 	head, open := strings.CutSuffix(pattern, "*")
 	return pattern == name || open && strings.HasPrefix(name, head)
 }
 
-// BoundWords returns what a bound asks for as people read it: "at least user, at most internal".
+// BoundWords returns a bound in words: "at least user, at most internal".
 func (p *Policy) BoundWords(b Bound) string {
 	var parts []string
 	if b.HasTrust {

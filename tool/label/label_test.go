@@ -21,13 +21,13 @@ func TestExtend(t *testing.T) {
 		{"two that can't be compared", []string{"untrusted < partner < user", "untrusted < vendor < user"}, ""},
 		{"a new bottom and a new top", []string{"hostile < untrusted", "operator < board"}, ""},
 		{"the same once more", []string{"untrusted < user < operator"}, ""},
-		{"a circle", []string{"user < partner < untrusted"}, "the levels go in a circle: untrusted < user < partner < untrusted"},
+		{"a circle", []string{"user < partner < untrusted"}, "the levels form a cycle: untrusted < user < partner < untrusted"},
 		{"a short circle", []string{"user < user"}, `"user" is below itself`},
-		{"nothing above both", []string{"untrusted < partner"}, `"partner" and "user" have no lowest level above both: say what is above and below each`},
-		{"nothing below both", []string{"partner < user"}, `"partner" and "untrusted" have no highest level below both: say what is above and below each`},
+		{"nothing above both", []string{"untrusted < partner"}, `"partner" and "user" have no lowest level above both; declare which levels are above and below each`},
+		{"nothing below both", []string{"partner < user"}, `"partner" and "untrusted" have no highest level below both; declare which levels are above and below each`},
 		{"two that are lowest above both", []string{
 			"untrusted < a < c < operator", "untrusted < b < d < operator", "a < d", "b < c",
-		}, `"a" and "b" have no lowest level above both: say what is above and below each`},
+		}, `"a" and "b" have no lowest level above both; declare which levels are above and below each`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var chains [][]string
@@ -175,21 +175,22 @@ func TestParseRule(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                               "the name of a tool is wanted, not the end",
-		"pay":                            `"never after", "before" or "only if" is wanted behind "pay", not the end`,
-		"pay neverafter x":               `"never after", "before" or "only if" is wanted behind "pay", not "neverafter"`,
-		"sum(pay) <= 3":                  `a tool and its param are wanted, as in pay.amount, not "pay"`,
-		"sum(pay.) <= 3":                 `a tool and its param are wanted, as in pay.amount, not "pay."`,
-		"sum(pay.amount <= 3":            `a parenthesis ) is wanted, not "<="`,
-		"sum(pay.amount) < 3":            `<= and the most that is allowed are wanted, not "<"`,
-		"sum(pay.amount) <= many":        `a number or a path of the input is wanted behind <=, not "many"`,
-		"sum(pay.amount) <= 1e999999999": `a number or a path of the input is wanted behind <=, not "1e999999999"`,
-		"count(pay) <= input.":           `"input." is no path of the input, such as input.most`,
+		"":                               "expected the name of a tool, found the end",
+		"pay":                            `expected "never after", "before" or "only if" after "pay", found the end`,
+		"pay neverafter x":               `expected "never after", "before" or "only if" after "pay", found "neverafter"`,
+		"sum(pay) <= 3":                  `expected a tool and its param, such as pay.amount, found "pay"`,
+		"sum(pay.) <= 3":                 `expected a tool and its param, such as pay.amount, found "pay."`,
+		"sum(pay.amount <= 3":            `expected ), found "<="`,
+		"sum(pay.amount) < 3":            `expected <= and a limit, found "<"`,
+		"sum(pay.amount) <= many":        `expected a number or a path of the input after <=, found "many"`,
+		"sum(pay.amount) <= 1e999999999": `expected a number or a path of the input after <=, found "1e999999999"`,
+		"count(pay) <= input.":           `"input." is not a path of the input, such as input.most`,
 		`count("pay) <= 3`:               "a name in quotes does not end, or is empty",
-		"a before":                       "the name of a tool is wanted, not the end",
-		"a before b c":                   `the rule goes on where it should end: "c"`,
-		"a never after b where":          "a condition is wanted at the end",
-		"a only if":                      "a condition is wanted at the end",
+		"a before":                       "expected the name of a tool, found the end",
+		"a never b":                      `expected "never after", "before" or "only if" after "a", found "never"`,
+		"a before b c":                   `unexpected text after the rule: "c"`,
+		"a never after b where":          "expected a condition at the end",
+		"a only if":                      "expected a condition at the end",
 	} {
 		if _, err := ParseRule(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

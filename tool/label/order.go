@@ -16,13 +16,13 @@ const MaxLevels = 64
 // above both, and one that is the highest below both. It is immutable.
 type Order struct {
 	names       []string
-	covers      [][2]Level // what was said: the first is directly below the second
-	below       [][]bool   // below[a][b]: a is b, or is below it
+	covers      [][2]Level // as declared: the first is directly below the second
+	below       [][]bool   // below[a][b]: a is b or below b
 	join, meet  [][]Level
 	bottom, top Level
 }
 
-// NewOrder returns the order of levels of which each is below the next one.
+// NewOrder returns an order of levels, each below the next. It panics if a name is there twice.
 func NewOrder(names ...string) *Order {
 	o, err := new(Order).Extend(names)
 	if err != nil {
@@ -31,16 +31,16 @@ func NewOrder(names ...string) *Order {
 	return o
 }
 
-// An OrderError says why levels are no lattice.
+// An OrderError says why levels do not form a lattice.
 type OrderError struct {
-	Levels  []string // that it is about
+	Levels  []string // the levels concerned
 	Message string
 }
 
 func (e *OrderError) Error() string { return e.Message }
 
-// Extend returns the order with more levels and relations: each chain has names of levels, from the
-// lowest. The levels that were there keep their numbers. The error is an *OrderError.
+// Extend returns the order with more levels and relations. Each chain lists names of levels, from
+// the lowest. Levels that are there already keep their numbers. The error is an *OrderError.
 func (o *Order) Extend(chains ...[]string) (*Order, error) {
 	x := &Order{names: slices.Clone(o.names), covers: slices.Clone(o.covers)}
 	for _, chain := range chains {
@@ -99,17 +99,17 @@ func (o *Order) close() error {
 	return nil
 }
 
-// circle returns the error of two levels of which each is below the other.
+// circle returns the error for two levels that are each below the other.
 func (o *Order) circle(a, b Level) error {
 	way := append(o.way(a, b), o.way(b, a)[1:]...)
 	names := make([]string, len(way))
 	for i, l := range way {
 		names[i] = o.names[l]
 	}
-	return &OrderError{names, fmt.Sprintf("the levels go in a circle: %s", strings.Join(names, " < "))}
+	return &OrderError{names, fmt.Sprintf("the levels form a cycle: %s", strings.Join(names, " < "))}
 }
 
-// way returns a shortest way upwards from one level to another.
+// way returns a shortest path upwards from one level to another.
 func (o *Order) way(from, to Level) []Level {
 	before := map[Level]Level{from: -1}
 	for todo := []Level{from}; len(todo) > 0; todo = todo[1:] {
@@ -128,11 +128,11 @@ func (o *Order) way(from, to Level) []Level {
 	return way
 }
 
-// bounds finds the bounds of all pairs, of n³ comparisons for n levels.
+// bounds finds the bounds of all pairs. It takes n³ comparisons for n levels.
 func (o *Order) bounds() error {
 	n := len(o.names)
 	o.join, o.meet = square[Level](n), square[Level](n)
-	above, below := make([]int, n), make([]int, n) // how many levels are
+	above, below := make([]int, n), make([]int, n) // the numbers of levels above and below each
 	for i := range n {
 		for j := range n {
 			if o.below[i][j] {
@@ -145,11 +145,11 @@ func (o *Order) bounds() error {
 		for j := range n {
 			up, ok := o.bound(above, func(l int) bool { return o.below[i][l] && o.below[j][l] })
 			if !ok {
-				return o.unbounded(Level(i), Level(j), "lowest level above")
+				return o.unbounded(Level(i), Level(j), "lowest level above both")
 			}
 			down, ok := o.bound(below, func(l int) bool { return o.below[l][i] && o.below[l][j] })
 			if !ok {
-				return o.unbounded(Level(i), Level(j), "highest level below")
+				return o.unbounded(Level(i), Level(j), "highest level below both")
 			}
 			o.join[i][j], o.meet[i][j] = up, down
 		}
@@ -162,11 +162,11 @@ func (o *Order) bounds() error {
 
 func (o *Order) unbounded(a, b Level, what string) error {
 	names := []string{o.names[a], o.names[b]}
-	return &OrderError{names, fmt.Sprintf("%q and %q have no %s both: say what is above and below each", names[0], names[1], what)}
+	return &OrderError{names, fmt.Sprintf("%q and %q have no %s; declare which levels are above and below each", names[0], names[1], what)}
 }
 
-// bound returns the level among some beyond which all of them are: as many levels are beyond it as
-// there are among them, since whatever is beyond one is among them too.
+// bound returns the one level of a set that all levels of the set are beyond, if there is one. It
+// is the level with as many levels beyond it as the set has.
 func (o *Order) bound(beyond []int, among func(l int) bool) (Level, bool) {
 	count := 0
 	for l := range o.names {
@@ -180,14 +180,6 @@ func (o *Order) bound(beyond []int, among func(l int) bool) (Level, bool) {
 		}
 	}
 	return 0, false
-}
-
-func (o *Order) levels() []Level {
-	all := make([]Level, len(o.names))
-	for i := range all {
-		all[i] = Level(i)
-	}
-	return all
 }
 
 func square[T any](n int) [][]T {
@@ -224,18 +216,3 @@ func (o *Order) Bottom() Level { return o.bottom }
 
 // Top returns the highest level.
 func (o *Order) Top() Level { return o.top }
-
-// ByHeight returns the levels such that each comes after those below it.
-func (o *Order) ByHeight() []Level {
-	all := o.levels()
-	height := func(l Level) (n int) {
-		for m := range o.names {
-			if o.below[m][l] {
-				n++
-			}
-		}
-		return n
-	}
-	slices.SortStableFunc(all, func(a, b Level) int { return height(a) - height(b) })
-	return all
-}

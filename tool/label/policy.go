@@ -8,7 +8,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 )
 
-// Violation says what becomes of a plan, or of a call, that breaks a rule.
+// Violation says what happens to a plan, or to a call, that breaks a requirement or a rule.
 type Violation uint8
 
 // The violations.
@@ -29,20 +29,20 @@ type Policy struct {
 	Trust      *Order   // untrusted < user < operator, and what files add
 	Secrecy    *Order   // public < internal < secret, and what files add
 	Categories []string // the names that labels may have. A * at the end stands for any text. Sorted.
-	Worst      []string // the categories of what could be anything: all that labels name. Sorted.
+	Worst      []string // the categories of the worst label: all that labels name. Sorted.
 
-	Plan    *Label // of what the plan itself says; nil is user and public
-	Default *Label // of what nothing is said about; nil is the worst label
-	Given   []Path // what the whiteboard holds at the start, by paths
-	Tools   []Tool // each holds for all tools that it matches
-	Output  []Want // of the output of the plan
+	Plan    *Label // the label of literals in the plan; nil is user and public
+	Default *Label // the label of everything that the policy does not mention; nil is the worst label
+	Given   []Path // the labels of the whiteboard at the start
+	Tools   []Tool // each entry applies to all tools that it matches
+	Output  []Want // the requirements on the output of the plan
 	Rules   []Rule
 
-	// Strict treats what only decides about a value or a call as data.
+	// Strict treats values that only decide about a value or a call as data.
 	Strict bool
-	// Raw is all that the files say, as JSON: another text would be another policy.
+	// Raw is the whole text of the files as JSON. It identifies the policy.
 	Raw json.RawMessage
-	// Labels reports that the policy says something of labels. One that does not checks no flows.
+	// Labels reports that the policy has labels. Without them flows are not checked.
 	Labels bool
 }
 
@@ -55,15 +55,14 @@ var (
 // New returns a policy with the levels that every policy has, which says nothing else.
 func New() *Policy { return &Policy{Trust: BaseTrust, Secrecy: BaseSecrecy} }
 
-// A Path is a path with the label of what is there.
+// A Path is a path with a label.
 type Path struct {
 	Names []string // members; elements of lists are left out
 	Label Label
 	Loc   diag.Loc
 }
 
-// A Selector says which tools are meant: by a name, in which * stands for any text, or by an
-// annotation.
+// A Selector selects tools by a name, in which * stands for any text, or by an annotation.
 type Selector struct {
 	Text string // "pay", "mail.*", "@destructive"
 	Loc  diag.Loc
@@ -77,47 +76,44 @@ func (s Selector) Annotation() (string, bool) {
 	return "", false
 }
 
-// Annotations are the annotations that select tools. A tool that says nothing counts as MCP has
-// it: it may be destructive and open, and does not only read.
+// Annotations are the annotations that select tools. The defaults are those of MCP: a tool may be
+// destructive and reach the open world, and is not read-only.
 var Annotations = []string{"destructive", "openWorld", "readOnly"}
 
-// A Tool says what tools give and take.
+// A Tool is the entry of a policy for the tools that it selects.
 type Tool struct {
 	Selector
 
-	Gives *Label // the label of results; nil when nothing is said
-	Parts []Path // the labels of parts of results, by paths inside of them
+	Gives *Label // the label of results; nil if the entry has none
+	Parts []Path // the labels of parts of results
 	Takes []Want
-	// Endorses and Declassifies are the names under which results do not carry the trust, or the
-	// secrecy and categories, of the params; "" is that they do.
+	// Endorses and Declassifies are the names under which results do not take over the trust, or
+	// the secrecy and categories, of the params; "" if they do.
 	Endorses, Declassifies string
-	// Leaves says whether others than the tool may see its params; nil is what its effects say.
+	// Leaves says whether others than the tool may see its params; nil leaves that to its effects.
 	Leaves *bool
 }
 
-// A Want says which values a param, or the output, may be given.
+// A Want is a requirement on a param or on the output.
 type Want struct {
-	Param string // "*" is all params that no other entry of the tool names
+	Param string // "*" stands for all params that the entry does not name
 	Bound
-	In *Source    // the value has to be an element of this list, whose trust it then has; nil is any
-	Or *Condition // when this holds, the value may have any trust; nil is never
+	In *Source    // the value has to be an element of this list, and is then trusted as the list; nil for no list
+	Or *Condition // if this holds, the value may have any trust; nil for no condition
 	Violation
 	Loc diag.Loc
 }
 
-// IsZero reports whether everything is wanted.
-func (w *Want) IsZero() bool { return w.Bound.IsZero() && w.In == nil }
-
-// StandsIn reports whether something else may stand in for the trust of a value.
+// StandsIn reports whether a list or a condition may stand in for the trust of a value.
 func (w *Want) StandsIn() bool { return w.In != nil || w.Or != nil }
 
-// A Source names a list: of the input, or of what a tool gives.
+// A Source names a list in the input or in the result of a tool.
 type Source struct {
 	Text string // "input.payees", "listHotels.hotels.name": elements of lists are left out
 	Loc  diag.Loc
 }
 
-// OfInput returns the path below the input that is meant; false if it is of a tool.
+// OfInput returns the path of a list below the input; false if the list is in the result of a tool.
 func (s *Source) OfInput() (names []string, ok bool) {
 	first, rest, ok := strings.Cut(s.Text, ".")
 	if first != "input" || !ok {
@@ -132,7 +128,7 @@ type Condition struct {
 	Loc  diag.Loc
 }
 
-// RuleKind tells rules apart.
+// RuleKind is the kind of a rule.
 type RuleKind uint8
 
 // The kinds of rules.
@@ -152,19 +148,19 @@ type Rule struct {
 	Tools Selector
 	Param string   // Sum and Distinct
 	Most  Amount   // Sum, Count and Distinct
-	Other Selector // Never: the tools that came before; Before: those that have to come first are Tools
+	Other Selector // Never: the tools that come first; Before: the tools that come later
 	If    *Condition
 	Violation
 	Loc diag.Loc
 }
 
-// An Amount is a number, or what the input has at a path.
+// An Amount is a number, or the number at a path of the input.
 type Amount struct {
 	Number string   // as JSON; "" when it is of the input
 	Input  []string // the path below the input
 }
 
-// OfPlan returns the label of what the plan itself says.
+// OfPlan returns the label of literals in the plan.
 func (p *Policy) OfPlan() Label {
 	if p.Plan != nil {
 		return *p.Plan
@@ -174,7 +170,7 @@ func (p *Policy) OfPlan() Label {
 	return Label{Trust: user, Secrecy: public}
 }
 
-// OfUnknown returns the label of what the policy says nothing about.
+// OfUnknown returns the label of everything that the policy does not mention.
 func (p *Policy) OfUnknown() Label {
 	if p.Default != nil {
 		return *p.Default
@@ -182,15 +178,15 @@ func (p *Policy) OfUnknown() Label {
 	return p.OfAnything()
 }
 
-// Best returns the label of what carries nothing.
+// Best returns the label of a value that reveals nothing.
 func (p *Policy) Best() Label { return Label{Trust: p.Trust.Top(), Secrecy: p.Secrecy.Bottom()} }
 
-// OfAnything returns the label of what could be anything: the worst.
+// OfAnything returns the worst label.
 func (p *Policy) OfAnything() Label {
 	return Label{Trust: p.Trust.Bottom(), Secrecy: p.Secrecy.Top(), Categories: p.Worst}
 }
 
-// Joined returns the policy that says what both say. The levels of q must extend those of p.
+// Joined returns a policy with the entries of both. The levels of q must extend those of p.
 func (p *Policy) Joined(q *Policy) *Policy {
 	x := *q // with its levels
 	x.Categories, x.Worst = union(p.Categories, q.Categories), union(p.Worst, q.Worst)

@@ -15,8 +15,8 @@ import (
 //	approve before deploy
 //	pay only if params.amount <= 100
 //
-// Tools are names, patterns or annotations (see Selector); a name with white space, a parenthesis
-// or a quote in it stands in double quotes. What follows "where" and "only if" is CEL.
+// Tools are names, patterns or annotations (see Selector). A name that holds white space, a
+// parenthesis or a quote is written in double quotes. The text after "where" and "only if" is CEL.
 func ParseRule(text string) (Rule, error) {
 	p := &ruleParser{text: text}
 	p.space()
@@ -45,7 +45,8 @@ func (p *ruleParser) space() {
 	}
 }
 
-// take takes a text, and reports whether it was there. A word does not end inside of another one.
+// take consumes a text, and reports whether it was there. A word must end where the word in the
+// text does.
 func (p *ruleParser) take(word string) bool {
 	p.space()
 	rest, ok := strings.CutPrefix(p.rest(), word)
@@ -56,7 +57,19 @@ func (p *ruleParser) take(word string) bool {
 	return true
 }
 
-// found returns what stands at the place that is read.
+// takeAll takes words with white space between them: all, or none.
+func (p *ruleParser) takeAll(words ...string) bool {
+	before := p.at
+	for _, word := range words {
+		if !p.take(word) {
+			p.at = before
+			return false
+		}
+	}
+	return true
+}
+
+// found returns the next word, for a message.
 func (p *ruleParser) found() string {
 	p.space()
 	word := p.rest()
@@ -85,14 +98,14 @@ func (p *ruleParser) name() (name string, quoted bool, err error) {
 		end = len(p.rest())
 	}
 	if end == 0 {
-		return "", false, fmt.Errorf("the name of a tool is wanted, not %s", p.found())
+		return "", false, fmt.Errorf("expected the name of a tool, found %s", p.found())
 	}
 	name = p.rest()[:end]
 	p.at += end
 	return name, false, nil
 }
 
-// quantity reads what stands behind sum, count or distinct.
+// quantity reads the rest of a rule that begins with sum, count or distinct.
 func (p *ruleParser) quantity(kind RuleKind) (Rule, error) {
 	r := Rule{Kind: kind, Text: p.text}
 	p.take("(")
@@ -107,20 +120,20 @@ func (p *ruleParser) quantity(kind RuleKind) (Rule, error) {
 		}
 	}
 	if !p.take(")") {
-		return r, fmt.Errorf("a parenthesis ) is wanted, not %s", p.found())
+		return r, fmt.Errorf("expected ), found %s", p.found())
 	}
 	if !p.take("<=") {
-		return r, fmt.Errorf("<= and the most that is allowed are wanted, not %s", p.found())
+		return r, fmt.Errorf("expected <= and a limit, found %s", p.found())
 	}
 	r.Most, err = amount(strings.TrimSpace(p.rest()))
 	return r, err
 }
 
-// param splits "pay.amount", or reads the param behind a tool in quotes.
+// param splits "pay.amount", or reads the param after a tool in quotes.
 func (p *ruleParser) param(name string, quoted bool) (tool, param string, err error) {
 	if quoted {
 		if !p.take(".") {
-			return name, "", fmt.Errorf("a dot and a param are wanted behind %q, not %s", name, p.found())
+			return name, "", fmt.Errorf("expected a dot and a param after %q, found %s", name, p.found())
 		}
 		param, _, err = p.name()
 		return name, param, err
@@ -131,24 +144,24 @@ func (p *ruleParser) param(name string, quoted bool) (tool, param string, err er
 	}
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || i == len(name)-1 {
-		return name, "", fmt.Errorf("a tool and its param are wanted, as in pay.amount, not %q", name)
+		return name, "", fmt.Errorf("expected a tool and its param, such as pay.amount, found %q", name)
 	}
 	return name[:i], name[i+1:], nil
 }
 
-// amount reads the most that is allowed.
+// amount reads a limit.
 func amount(text string) (Amount, error) {
 	if path, ok := strings.CutPrefix(strings.TrimPrefix(text, "†"), "input."); ok {
 		names := strings.Split(path, ".")
 		for _, name := range names {
 			if name == "" || strings.ContainsAny(name, " \t\r\n()[]\"") {
-				return Amount{}, fmt.Errorf("%q is no path of the input, such as input.most", text)
+				return Amount{}, fmt.Errorf("%q is not a path of the input, such as input.most", text)
 			}
 		}
 		return Amount{Input: names}, nil
 	}
 	if _, ok := Number(json.RawMessage(text)); !ok {
-		return Amount{}, fmt.Errorf("a number or a path of the input is wanted behind <=, not %q", text)
+		return Amount{}, fmt.Errorf("expected a number or a path of the input after <=, found %q", text)
 	}
 	return Amount{Number: text}, nil
 }
@@ -161,16 +174,16 @@ func (p *ruleParser) words() (Rule, error) {
 		return r, err
 	}
 	switch {
-	case p.take("never after"):
+	case p.takeAll("never", "after"):
 		r.Kind, r.Tools.Text = Never, name
 	case p.take("before"):
 		r.Kind, r.Tools.Text = Before, name
-	case p.take("only if"):
+	case p.takeAll("only", "if"):
 		r.Kind, r.Tools.Text = OnlyIf, name
 		r.If, err = p.condition()
 		return r, err
 	default:
-		return r, fmt.Errorf(`"never after", "before" or "only if" is wanted behind %q, not %s`, name, p.found())
+		return r, fmt.Errorf(`expected "never after", "before" or "only if" after %q, found %s`, name, p.found())
 	}
 	if r.Other.Text, _, err = p.name(); err != nil {
 		return r, err
@@ -180,7 +193,7 @@ func (p *ruleParser) words() (Rule, error) {
 		return r, err
 	}
 	if p.space(); p.rest() != "" {
-		return r, fmt.Errorf("the rule goes on where it should end: %s", p.found())
+		return r, fmt.Errorf("unexpected text after the rule: %s", p.found())
 	}
 	return r, nil
 }
@@ -188,13 +201,13 @@ func (p *ruleParser) words() (Rule, error) {
 func (p *ruleParser) condition() (*Condition, error) {
 	text := strings.TrimSpace(p.rest())
 	if text == "" {
-		return nil, errors.New("a condition is wanted at the end")
+		return nil, errors.New("expected a condition at the end")
 	}
 	return &Condition{Text: text}, nil
 }
 
-// Number returns a JSON number exactly; false if it is none, or has more digits than plans may have
-// (plan-language §12).
+// Number returns the exact value of a JSON number; false if the text is no number, or has more
+// digits than plans may have (plan-language §12).
 func Number(v json.RawMessage) (*big.Rat, bool) {
 	const maxDigits, maxExponent = 64, 400
 	var n json.Number
