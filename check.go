@@ -346,8 +346,8 @@ func (p *Plan) Manifest() report.Manifest {
 	return report.Of(p.Program, bound)
 }
 
-// boundFlow returns what a digest of the plan covers of the policies on the flow of information:
-// what they say, and which flows they let through.
+// boundFlow returns the part of the manifest about the flow of information: the policies, and the
+// flows that they let through.
 func (p *Plan) boundFlow() json.RawMessage {
 	type bound struct {
 		Policy json.RawMessage `json:"policy"`
@@ -360,8 +360,8 @@ func (p *Plan) boundFlow() json.RawMessage {
 	return encoded(all)
 }
 
-// Flow returns where information goes in the plan, by each policy on that; nothing when there is
-// none. The plan must have no errors but those of the policies.
+// Flow returns where information goes in the plan, a report for each policy on that. The plan must
+// have no errors other than those of the policies.
 func (p *Plan) Flow() []*flow.Report {
 	reports, _ := p.checker.flows(p.Program)
 	return reports

@@ -34,9 +34,9 @@ func grown(n int) map[string]string {
 	return plans
 }
 
-// What plc does with a plan costs little more than ten times as much for ten times as many calls. It
-// is measured in memory that is allocated, since time depends on the machine; how buffers double may
-// add half of it.
+// What plc does with a plan costs little more than ten times as much for ten times as many calls.
+// It is measured in memory that is allocated, since time depends on the machine; how buffers double
+// may add half of it.
 func TestGrowth(t *testing.T) {
 	const n = 150 // ten times as many can still be drawn
 	small, large := grown(n), grown(10*n)
@@ -52,7 +52,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// growing is what is measured.
+// growing are the operations that are measured.
 var growing = map[string]func(ctx context.Context, p *plc.Plan) error{
 	"plan": func(ctx context.Context, p *plc.Plan) error { _, err := p.Preview(ctx); return err },
 	"run": func(ctx context.Context, p *plc.Plan) error {

@@ -59,7 +59,7 @@ type PlanTestResult struct {
 // PlanTests reads a file of tests, and compiles its plan for each of them. No tool is called, and
 // no secret looked up. The spec has what the tests run with unless the file says otherwise; its
 // Plan is not used. The error is about files that can't be read; what is wrong with the test file
-// is in Findings, and then there are no tests. chosen is whether a person has named the
+// is in Findings, and then there are no tests. chosen reports whether a person has named the
 // file: one that was only found in a folder must not start MCP servers, and it is an error if it
 // names any.
 func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen bool) (*PlanTests, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// programText is the name under which a record has the tools that the Go program brought:
-// Config.Tools. Others, which do not have the functions, can show and replay the run with them.
+// programText is the name under which a record keeps the definitions of Config.Tools, so that
+// programs without these functions can show and replay the run.
 const programText = "(tools of the Go program)"
 
 // programTool is a tool of Config.Tools in a record: all but what runs it.
@@ -116,6 +116,6 @@ func (p *Plan) explained(run string) error {
 	if len(missing) > most {
 		missing = append(missing[:most], "…")
 	}
-	return fmt.Errorf("the run %s was begun by a Go program with tools of its own (%s), which are not here; that program can go on with it",
+	return fmt.Errorf("the run %s was started by a Go program that has its own tools (%s); only that program can continue it",
 		run, strings.Join(missing, ", "))
 }

@@ -111,9 +111,9 @@ func ProjectPolicy(p *file.Project) []Source {
 	return []Source{{Name: ProjectName + " policy", Text: `{"policy": ` + string(p.Policy) + "}"}}
 }
 
-// ProjectDigest returns a digest of a project file, of the files that it names, and of the OpenAPI
-// documents that these name, as hexadecimal: what somebody who trusts it has trusted. A file that
-// can't be read counts as one that is empty.
+// ProjectDigest returns a SHA-256, in hexadecimal, of a project file, the files that it names and
+// the OpenAPI documents that these name. Trust in the project covers all of them. A file that can't
+// be read counts as empty.
 func ProjectDigest(name string, p *file.Project) string {
 	sum := sha256.New()
 	add := func(name string) []byte {

@@ -103,8 +103,8 @@ type Hooks struct {
 	// OnStart is called once before the first call starts. An error keeps the run from
 	// starting.
 	OnStart func() error
-	// OnUndo is called with the run that undoes this one, before it goes on, and with what that
-	// will do. Its hooks are those of this one, and may be changed.
+	// OnUndo is called before the undoing starts, with the run that does it and its plan. That run
+	// has the hooks of this one; OnUndo may change them.
 	OnUndo func(by *Run, u *Undoing)
 	// OnRefused is called with the error of an answer that came from elsewhere and that the
 	// run could not use.
@@ -165,7 +165,7 @@ func (p *Plan) newRun() (*Run, error) {
 	case err != nil:
 		return nil, err
 	case store == nil && p.mayBeUndone():
-		return nil, &SpecError{"on-failure", "undo: what a run did is undone from its record, and this one would have none"}
+		return nil, &SpecError{"on-failure", "undo needs the record of the run, and this run would have none; use a store"}
 	}
 	opts.Middleware = append(opts.Middleware, config.Middleware...)
 	r := &Run{plan: p, Options: &opts, store: store, asked: map[askedAt]bool{}}

@@ -20,13 +20,12 @@ import (
 // the other, once it has begun; and at the end what came of it. Whoever holds the first run writes
 // all three, so that one run undoes it however often a process dies, and nothing is undone by two.
 
-// An Undoing is how a run is undone: another run, whose calls take back what calls of the first
-// one did.
+// An Undoing is the plan of undoing a run: another run, whose calls take back what the first did.
 type Undoing struct {
-	Run string // that is undone
-	ID  string // of the run that undoes it; "" when nothing of it is left to be done
-	// Calls are those that are taken back, in the order in which they are, and Stands those that
-	// can't be, in plan order.
+	Run string // the run that is undone
+	ID  string // the id of the run that undoes it; "" if nothing is left to do
+	// Calls are the calls that are taken back, in that order, and Stands those that can't be, in
+	// plan order.
 	Calls, Stands []undo.Call
 
 	plan *undo.Plan
@@ -64,7 +63,7 @@ func notUndone(ctx context.Context, store journal.Store, sum *journal.Summary) e
 	return &UndoneError{sum.Run, exec.Undoing}
 }
 
-// undoesLabel is the label of a run that undoes another: which one.
+// undoesLabel is the label of a run that undoes another. Its value is the id of that one.
 const undoesLabel = "undoes"
 
 // undoID returns the id of the run that undoes a run: the same each time, so that there is one.
@@ -72,7 +71,7 @@ func undoID(run string) string {
 	return run[:min(10, len(run))] + exec.IDOf("undo " + run)[:16]
 }
 
-// did has what a run did, by its record.
+// did describes what a run did, by its record.
 type did struct {
 	ledger *undo.Ledger
 	digest string // of the whiteboard at its end
@@ -104,9 +103,9 @@ func readDone(ctx context.Context, store journal.Store, run string) (*did, error
 	return d, nil
 }
 
-// PlanUndo returns how a recorded run is undone: what its record says that its calls did, in
-// reverse plan order, and what the definitions of their tools say of taking it back, as the tool
-// files have them now. edit changes the settings of the run that does it; nil changes none.
+// PlanUndo plans to undo a recorded run: the effects of its calls by its record, in reverse plan
+// order, each with the undo that the tool files have now. edit changes the settings of the run that
+// undoes it; nil changes none.
 func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*Undoing, error) {
 	store, err := e.records()
 	if err != nil {
@@ -117,9 +116,9 @@ func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*U
 	case err != nil:
 		return nil, err
 	case sum.Labels[undoesLabel] != "":
-		return nil, fmt.Errorf("the run %s undoes the run %s: that can't be undone", sum.Run, sum.Labels[undoesLabel])
+		return nil, fmt.Errorf("the run %s undoes the run %s and can't be undone itself", sum.Run, sum.Labels[undoesLabel])
 	case sum.Holder != nil:
-		return nil, fmt.Errorf("the run %s goes on, in process %d on %s; end it first", sum.Run, sum.Holder.PID, sum.Holder.Host)
+		return nil, fmt.Errorf("the run %s is still running, in process %d on %s; stop it first", sum.Run, sum.Holder.PID, sum.Holder.Host)
 	}
 	d, err := readDone(ctx, store, sum.Run)
 	if err != nil {
@@ -128,8 +127,8 @@ func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*U
 	return e.planUndo(ctx, &session{engine: e}, sum, d, edit)
 }
 
-// planUndo returns how a run is undone, with the tools that a session reads. What somebody asked
-// for undoes all of it; what the run asked for leaves what instances did that completed.
+// planUndo plans to undo a run with the tools of a session. If a user asked for it, everything is
+// undone. If the run asked for it, instances that completed are left as they are.
 func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary, d *did, edit func(*Spec)) (*Undoing, error) {
 	p, err := e.PlanOf(ctx, sum.Run)
 	var faulty *PlanError
@@ -187,8 +186,8 @@ func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	return r, nil
 }
 
-// undoHeld begins the run that undoes another, which is held, or goes on with it. The other one is
-// given back when that run is closed.
+// undoHeld starts or continues the run that undoes another, which the caller holds. The other run
+// is released when that run is closed.
 func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, held journal.Run, u *Undoing) (*Run, error) {
 	sum, err := store.Summary(ctx, u.Run)
 	if err != nil {
@@ -218,7 +217,7 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	case d.by != "" || isUndone(sum.Status) && sum.Status != exec.Undoing:
 		return nil, fmt.Errorf("the run %s is %s, and the run that undid it was deleted from the record", u.Run, sum.Status)
 	case len(u.Calls)+len(u.Stands) == 0:
-		return nil, fmt.Errorf("there is nothing to undo of the run %s: it changed nothing", u.Run)
+		return nil, fmt.Errorf("the run %s changed nothing, so there is nothing to undo", u.Run)
 	}
 	c, err := s.checker(ctx, u.spec, ToRun)
 	if err != nil {
@@ -242,7 +241,7 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	return r, nil
 }
 
-// continueUndo goes on with a run that undoes another, which is held.
+// continueUndo continues a run that undoes another, which the caller holds.
 func (e *Engine) continueUndo(ctx context.Context, store journal.Store, by *journal.Summary, target *undoTarget, c Change) (*Run, error) {
 	given, err := store.Given(ctx, by.Run)
 	if err != nil {
@@ -273,11 +272,11 @@ type undoTarget struct {
 	digest string
 	stands int // of its calls, those that nothing takes back
 
-	release bool // its record is given back with that of the run that undoes it
+	release bool // its record is released with that of the run that undoes it
 }
 
-// mark says in the record which run undoes this one, and which status it had before, if it was not
-// to be undone before.
+// mark records which run undoes this one. had is the status that the run ended with, or "" if the
+// record already says that it is to be undone.
 func (t *undoTarget) mark(had exec.Status, by string) error {
 	e := exec.UndoingOf(had, t.reason)
 	if had == "" {
@@ -287,14 +286,14 @@ func (t *undoTarget) mark(had exec.Status, by string) error {
 	return t.record.Sync(t.record.Append(&e))
 }
 
-// end says in the record what became of undoing the run.
+// end records the status of the run after undoing it.
 func (t *undoTarget) end(status exec.Status) error {
 	return t.record.Sync(t.record.Append(&exec.Event{
 		Type: exec.RunFinished, Time: time.Now(), Run: t.run, Status: status, Reason: t.reason, Digest: t.digest,
 	}))
 }
 
-// ended takes what became of the run that undoes it.
+// ended records the result of the run that undoes it.
 func (t *undoTarget) ended(res *exec.Result) error {
 	switch res.Status {
 	case exec.Completed, exec.Failed, exec.Rejected:

@@ -45,7 +45,7 @@ func begunUndoing(t *testing.T, store journal.Store, plan string, how plc.OnFail
 	return eng, r, err
 }
 
-// undoneText returns how far the undoing of a run is, on one line.
+// undoneText returns the progress of undoing a run on one line.
 func undoneText(u *plc.Undone) string {
 	if u == nil {
 		return "not undone"
@@ -76,7 +76,7 @@ func TestRunUndoesItself(t *testing.T) {
 		{"a handled failure", `[{"_tool": "book", "what": "room"}, {"_tool": "fails", "_errorPath": "†state.e"}]`, plc.Undo, "not undone"},
 		{"nothing was done", `[{"_tool": "fails"}]`, plc.Undo, "undone:"},
 		{"not all", `[{"_tool": "mail", "_id": "book"}, {"_tool": "book", "_id": "b", "what": "x", "_undo": null}, {"_tool": "fails", "_dependsOn": ["book", "b"]}]`, plc.Undo,
-			"undoneInPart: +book (its tool says nothing of undoing it) +b (the plan says that nothing takes it back)"},
+			"undoneInPart: +book (its tool has no undo) +b (the plan says that nothing takes it back)"},
 		{"an undo that fails", `[{"_tool": "book", "what": "room"}, {"_tool": "stick", "_dependsOn": ["book"]}, {"_tool": "fails", "_dependsOn": ["stick"]}]`, plc.Undo,
 			"undoing: +stick (its undo failed: jammed) +book (it was not undone yet)"},
 	} {
@@ -181,7 +181,7 @@ func TestUndoOfACompletedRun(t *testing.T) {
 		}
 	}
 	u, err := eng.Undone(t.Context(), r.ID())
-	if want := "undoneInPart: -book +mail (its tool says nothing of undoing it)"; err != nil || undoneText(u) != want {
+	if want := "undoneInPart: -book +mail (its tool has no undo)"; err != nil || undoneText(u) != want {
 		t.Errorf("%s, %v", undoneText(u), err)
 	}
 	var params struct{ ID, What string }

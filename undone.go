@@ -9,19 +9,20 @@ import (
 	"github.com/plc-lang/plc/journal"
 )
 
-// An Undone is how far the undoing of a run is.
+// An Undone reports the progress of undoing a run.
 type Undone struct {
-	Run    string      `json:"run,omitempty"` // that does it; "" when none has begun, or nothing was to be done
+	Run    string      `json:"run,omitempty"` // the run that does it; "" if none was started, or there was nothing to undo
 	Status exec.Status `json:"status"`        // of the run that is undone
-	Undone []undo.Call `json:"undone"`        // what was taken back
-	// Stands is all that was not: it can't be, it failed, or it was not tried yet. Why says so.
+	Undone []undo.Call `json:"undone"`        // the calls that were taken back
+	// Stands are the calls that were not: they can't be, their undo failed, or it was not tried
+	// yet. Why says which.
 	Stands []undo.Call `json:"stands"`
-	// Err is, after Run.Do, why the run can't be undone now; nil otherwise.
+	// Err says, after Run.Do, why the run can't be undone now; nil if it can.
 	Err error `json:"-"`
 }
 
-// Undone returns how far the undoing of a run is; nil when the run is not undone. It is the same
-// for the run that is undone and for the one that undoes it.
+// Undone returns the progress of undoing a run; nil if the run is not undone. Either of the two
+// runs may be given.
 func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	store, err := e.records()
 	if err != nil {
@@ -74,11 +75,11 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	return u, nil
 }
 
-// Undoes returns the run that a run undoes; "" when it undoes none.
+// Undoes returns the id of the run that a run undoes; "" if it undoes none.
 func Undoes(s *journal.Summary) string { return s.Labels[undoesLabel] }
 
-// becameOf returns what became of the calls of a run that have ended, by their paths: "" of those
-// that completed, and else why they did not.
+// becameOf returns, for each call of a run that has ended, why it did not complete; "" if it did.
+// The keys are the paths of the calls.
 func becameOf(ctx context.Context, store journal.Store, run string) (map[string]string, error) {
 	became := map[string]string{}
 	for entry, err := range store.Events(ctx, run, 0, false) {
@@ -108,8 +109,8 @@ func becameOf(ctx context.Context, store journal.Store, run string) (map[string]
 	return became, nil
 }
 
-// undoItself undoes a run that has ended, and is to be undone, and puts what came of it into its
-// result. ctx may be done: then the run was cancelled, and is undone all the same.
+// undoItself undoes a run that has ended and is to be undone, and updates its result. If ctx is
+// done, the run was cancelled; it is undone all the same, with UndoContext.
 func (r *Run) undoItself(ctx context.Context, res *exec.Result) {
 	if r.record == nil {
 		return
@@ -129,7 +130,7 @@ func (r *Run) undoItself(ctx context.Context, res *exec.Result) {
 	res.Status, u.Err = u.Status, err
 }
 
-// undoHeld undoes the run.
+// undoHeld undoes the run, which the caller holds.
 func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
 	e := r.plan.checker.session.engine
 	sum, err := r.store.Summary(ctx, r.ID())
@@ -170,7 +171,7 @@ func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
 	return done, errors.Join(err, later)
 }
 
-// undoOnly undoes a run that has ended, and is to be undone.
+// undoOnly undoes a run that ended in an earlier process and is to be undone.
 func (r *Run) undoOnly(ctx context.Context) (*exec.Result, error) {
 	e := r.plan.checker.session.engine
 	r.started = true
@@ -188,8 +189,8 @@ func (r *Run) undoOnly(ctx context.Context) (*exec.Result, error) {
 	return w.Result, nil
 }
 
-// execOptions returns the options of the executor with what the plan says of failures, if the Spec
-// says nothing.
+// execOptions returns the options of the executor. If the Spec has no strategy for failures, that
+// of the plan counts.
 func (p *Plan) execOptions() exec.Options {
 	o := *p.checker.exec
 	if said, ok := exec.ParseStrategy(p.Program.Document.OnFailure); ok && p.checker.spec.OnFailure == "" {

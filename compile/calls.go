@@ -289,7 +289,7 @@ func (c *lowerer) lowerFallback(d *draft, src *lang.Rest) {
 	d.Fallback = out
 }
 
-// undoOf returns what an _undo says; nil when there is none.
+// undoOf converts an _undo; nil if there is none.
 func undoOf(u *lang.Undo) *tool.Undo {
 	switch {
 	case u == nil:

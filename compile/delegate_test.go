@@ -499,7 +499,7 @@ func TestDelegateBudgetAndMode(t *testing.T) {
 	expect(t, got, "sub.json PLC606")
 	f["plan.json"] = `[{"_tool":"forEach","items":[]}]`
 	_, got = f.compile(t, &compile.Options{Run: true})
-	expect(t, got, "plan.json PLC208: wants a call to say _delegate")
+	expect(t, got, "plan.json PLC208: requires calls to set _delegate")
 	f["plan.json"] = `[{"_tool":"sub","_delegate":"anonymous"}]`
 	_, got = f.compile(t, &compile.Options{Run: true})
 	expect(t, got, "plan.json PLC606")
@@ -554,7 +554,7 @@ func TestLoops(t *testing.T) {
 		"params of loops": {`[{"_tool":"forEach","items":[],"concurrency":0,"_delegate":"sub.json"},{"_tool":"forEach","items":[],"onItemFailure":"ignore","_delegate":"sub.json"},
 			{"_tool":"forEach","_delegate":"sub.json"},{"_tool":"forEach","items":[]},{"_tool":"repeat","_delegate":"sub.json"},{"_tool":"repeat","max":0,"_delegate":"sub.json"},
 			{"_tool":"repeat","max":1000001,"_delegate":"sub.json"},{"_tool":"reduce","items":[],"_delegate":"sub.json","init":0}]`, `[]`,
-			[]string{"plan.json PLC501", "plan.json PLC501", "plan.json PLC205", "plan.json PLC208: wants a call to say _delegate", "plan.json PLC205", "plan.json PLC501", "plan.json PLC501", "plan.json PLC206"}},
+			[]string{"plan.json PLC501", "plan.json PLC501", "plan.json PLC205", "plan.json PLC208: requires calls to set _delegate", "plan.json PLC205", "plan.json PLC501", "plan.json PLC501", "plan.json PLC206"}},
 		"collected failures": {`[{"_tool":"forEach","items":[{"age":1}],"onItemFailure":"collect","_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r[0].r","_outputPath":"†state.q"},
 			{"_tool":"str","s":"†state.r[0].error.code","_outputPath":"†state.p"}]`, open, []string{"plan.json PLC504: †state.r[0].r is optional", "plan.json PLC504: †state.r[0].error.code is optional"}},
 		"reduce": {`[{"_tool":"reduce","items":[1,2],"initial":0,"_delegate":"sub.json","_outputPath":"†state.r"},{"_tool":"num","n":"†state.r","_outputPath":"†state.q"},{"_tool":"str","s":"†state.r","_outputPath":"†state.p"}]`,

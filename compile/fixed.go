@@ -28,7 +28,7 @@ func (c *lowerer) checkFixed(d *draft) {
 		if fixed := def.Fixed[name]; fixed != nil && fixed.Const != nil {
 			continue
 		}
-		c.errorf(diag.FixedByTool, own.Loc(), "the tool %q wants a call to say %s", def.Name, name).
+		c.errorf(diag.FixedByTool, own.Loc(), "the tool %q requires calls to set %s", def.Name, name).
 			related(def.Loc, "declared here").in(d, "")
 	}
 }
@@ -49,13 +49,14 @@ func (c *lowerer) checkMember(d *draft, t *tool.Tool, name string, value lang.No
 	}
 }
 
-// binding are the underscore members that say when a tool is called, how often and for how long,
-// what it reads besides its params, and what its failure and its result mean. What a tool fixes of
-// them holds as well for calls that pick its activity and for those that have it as their fallback.
+// binding are the underscore members that say when, how often and for how long a tool is called,
+// which scopes it gets, and what its failure and its result mean. A value that a tool fixes for one
+// of them also holds for calls that pick its activity, and for those that have it as their
+// fallback.
 var binding = []string{"_dependsOn", "_expect", "_onFailure", "_retry", "_scopes", "_timeout", "_when"}
 
-// checkPicked checks a call that picks the activity of another tool against what that tool fixes or
-// limits.
+// checkPicked checks a call that picks the activity of another tool against the members that this
+// tool fixes or limits.
 func (c *lowerer) checkPicked(d *draft, t *tool.Tool) {
 	for _, name := range slices.Sorted(maps.Keys(t.Definition.Fixed)) {
 		if name != "_output" && name != "_activity" {
@@ -64,7 +65,7 @@ func (c *lowerer) checkPicked(d *draft, t *tool.Tool) {
 	}
 }
 
-// checkFallback checks a call against what a tool fixes or limits that its fallback calls. A
+// checkFallback checks a call against the members that the tool of its fallback fixes or limits. A
 // fallback is called once, and may have its own timeout; otherwise it has the members of its call.
 func (c *lowerer) checkFallback(d *draft, t *tool.Tool) {
 	if len(t.Definition.Fixed) == 0 {
@@ -80,8 +81,8 @@ func (c *lowerer) checkFallback(d *draft, t *tool.Tool) {
 	}
 }
 
-// checkBorrowed checks what a call says of an underscore member, or its own tool fixes for it,
-// against what another tool fixes or limits whose work it does.
+// checkBorrowed checks an underscore member of a call, or the value that the call's own tool fixes
+// for it, against another tool whose work the call does.
 func (c *lowerer) checkBorrowed(d *draft, t *tool.Tool, name string) {
 	fixed := t.Definition.Fixed[name]
 	if fixed == nil {
@@ -98,10 +99,10 @@ func (c *lowerer) checkBorrowed(d *draft, t *tool.Tool, name string) {
 	case says && (fixed.Schema == nil || len(c.violations(fixed.Schema, own.Const)) == 0), !says && !binds && !fixed.Required:
 		return
 	case fixed.Const != nil:
-		c.errorf(diag.FixedByTool, d.Source.Node.Loc(), "the tool %q fixes that %s is %s; a call that does its work has to say the same", t.Definition.Name, name, fixed.Const).
+		c.errorf(diag.FixedByTool, d.Source.Node.Loc(), "the tool %q fixes %s to %s; set the same value in this call, which does its work", t.Definition.Name, name, fixed.Const).
 			related(t.Definition.Loc, "declared here").in(d, "")
 	default:
-		c.errorf(diag.FixedByTool, d.Source.Node.Loc(), "the tool %q, whose work this call does, wants a call to say %s", t.Definition.Name, name).
+		c.errorf(diag.FixedByTool, d.Source.Node.Loc(), "this call does the work of the tool %q, which requires calls to set %s", t.Definition.Name, name).
 			related(t.Definition.Loc, "declared here").in(d, "")
 	}
 }

@@ -105,7 +105,7 @@ type Rare struct {
 	Timeout   time.Duration
 	Fallback  *Fallback
 	OnFailure string
-	Undo      *tool.Undo // its _undo: nil says nothing; one without a tool says that it stands
+	Undo      *tool.Undo // its _undo: nil if there is none, and with an empty Tool if it is null
 	Approve   lang.Approve
 	Expect    *schemas.Schema
 	Tokens    float64
@@ -174,8 +174,8 @@ func (c *Call) HandlesFailure() bool {
 	return c.Rare == nil || c.Choose == nil || !slices.ContainsFunc(c.Choose.Cases, func(s Case) bool { return s.Outcome == last })
 }
 
-// OwnUndo returns what the plan says of undoing the call, in place of the definition of its tool;
-// nil when it says nothing. One without a tool says that the call stands.
+// OwnUndo returns the plan's _undo for the call, which replaces that of its tool: nil if there is
+// none, and with an empty Tool if it is null.
 func (c *Call) OwnUndo() *tool.Undo {
 	if c.Rare == nil {
 		return nil

@@ -51,8 +51,8 @@ type Target struct {
 	Timeout time.Duration
 	Takes   []time.Duration // how long a call may take, as the activity knows; nil when it does not
 	Effects tool.Effects    // the worse of those of Tool, the owners and the activity
-	// Undo takes a call back, as the definition of the tool says whose work it does; nil when it
-	// says nothing. Documents and servers are not trusted with it.
+	// Undo takes a call back, according to the definition of the tool whose work it does; nil if
+	// that has none. Documents and servers are not trusted with it.
 	Undo *tool.Undo
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.
@@ -138,7 +138,7 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	return x, r.Status != tool.NoActivity
 }
 
-// undo returns what takes a call of the target back.
+// undo returns the undo of the target.
 func (t *Target) undo() *tool.Undo {
 	did := []*tool.Tool{t.Tool}
 	if t.Picked || t.Tool.Source == tool.Document { // it does the work of another tool

@@ -78,8 +78,8 @@ func TestTargetWords(t *testing.T) {
 	}
 }
 
-// What a tool fixes or limits of the members of calls holds for whoever does its work: calls that
-// pick its activity, and fallbacks.
+// The members that a tool fixes or limits also hold for calls that pick its activity, and for calls
+// that have it as their fallback.
 func TestFixedHoldsForBorrowedWork(t *testing.T) {
 	const tools = `{
 		"tools": {
@@ -94,19 +94,19 @@ func TestFixedHoldsForBorrowedWork(t *testing.T) {
 	}`
 	const allowed = `"_when": "†input.allowed"`
 	for call, want := range map[string][]string{
-		`"_fallback": "guarded"`:                                              {`the tool "guarded" fixes that _when is "†input.allowed"`},
+		`"_fallback": "guarded"`:                                              {`the tool "guarded" fixes _when to "†input.allowed"`},
 		allowed + `, "_fallback": "guarded"`:                                  nil,
 		allowed + `, "_fallback": {"_tool": "guarded", "_timeout": "1h"}`:     {`the tool "guarded" does not allow this _timeout`},
 		`"_when": "†input.other", "_fallback": "guarded"`:                     {`the tool "guarded" does not allow this _when`},
 		`"_fallback": "timed"`:                                                nil,
-		`"_fallback": {"_tool": "broken", "_activity": "guarded"}`:            {`the tool "guarded" fixes that _when is`},
-		`"_activity": "guarded"`:                                              {`fixes that _timeout is "2s"`, `fixes that _when is`},
+		`"_fallback": {"_tool": "broken", "_activity": "guarded"}`:            {`the tool "guarded" fixes _when to`},
+		`"_activity": "guarded"`:                                              {`fixes _timeout to "2s"`, `fixes _when to`},
 		`"_activity": "guarded", "_timeout": "3s", "_when": "†input.allowed"`: {`does not allow this _timeout`},
 		`"_activity": "guarded", "_timeout": "2s", "_when": "†input.allowed"`: nil,
 		`"_activity": "limited", "_onFailure": "skip", "_expect": "a number"`: {`does not allow this _onFailure`},
 		`"_activity": "limited", "_expect": "a number"`:                       nil,
 		`"_fallback": "limited", "_expect": "a number", "_onFailure": "skip"`: {`does not allow this _onFailure`},
-		`"_activity": "reasoned"`:                                             {`wants a call to say _reasoningForCall`},
+		`"_activity": "reasoned"`:                                             {`requires calls to set _reasoningForCall`},
 		`"_fallback": "reasoned"`:                                             nil,
 	} {
 		_, findings := compiledWith(t, tools, `[{"type": "input", "input": {"allowed": true, "other": true}}, {"type": "plan", "plan": [{"_tool": "broken", `+call+`}]}]`, compile.Options{})

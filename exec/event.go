@@ -91,7 +91,7 @@ type Intent struct {
 	Undo *tool.Undo `json:"undo,omitempty"`
 }
 
-// Work says what an attempt that failed has done.
+// Work says whether a failed attempt has done its work.
 type Work string
 
 // The values of Work.

@@ -8,8 +8,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// fallBack ends a call, whose tool failed after it had done this, with its fallback or the failure.
-// It reports as perform does.
+// fallBack ends a call whose tool failed, with its fallback or the failure. w is the work of the
+// last attempt. It returns what perform returns.
 func (s *scheduler) fallBack(i int32, p *compile.Call, f *Failure, w Work) bool {
 	if p.Fallback != nil {
 		if done, ours := s.fallback(i, p, f, w); done {

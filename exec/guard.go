@@ -10,22 +10,21 @@ import (
 // A Guard checks calls, with their actual params, before their tools are called. target is that of
 // the call, or of its fallback. It may be asked by several goroutines at once, and must be quick.
 type Guard interface {
-	// Check returns why a person has to approve the call, "" for no reason, or an error that fails
-	// it.
+	// Check returns the reason why a person has to approve the call, "" if none has to, or an
+	// error, with which the call fails.
 	Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error)
-	// Admit does the same for a call that starts unless the answer is to ask or an error. allowed
-	// is whether a person has approved the call after being told why the guard wants that. warn is
-	// what is to be reported of a call that starts.
+	// Admit does the same, and counts the call as started unless it returns a reason or an error.
+	// allowed reports that a person was shown the guard's reason and approved. warn is a warning to
+	// report.
 	Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error)
-	// Made is called instead for a call that started before this process went on with the run.
+	// Made is called in place of Admit for a call that an earlier process started.
 	Made(c *compile.Call, target *compile.Target, params json.RawMessage)
-	// Ended is called with the result that a tool gave, before anything that waits for it starts.
+	// Ended is called with the result of a tool, before anything that waits for it starts.
 	Ended(c *compile.Call, target *compile.Target, result json.RawMessage)
 }
 
-// askGuard asks the guard about a call that is about to start. asks is whether a person is asked
-// about it anyway, so that it does not start yet. It returns why a person has to be asked; false
-// when the call has failed.
+// askGuard asks the guard about a call that is about to start. asks reports that a person is asked
+// about the call anyway, so it does not start yet. ok is false if the call has failed.
 func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (reason string, ok bool) {
 	if c.attempts > 0 { // in another process
 		s.guard.Made(p, p.Target, c.params)
@@ -48,7 +47,8 @@ func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (reas
 	return reason, true
 }
 
-// admitFallback does the same for the fallback of a call, to whose failure an error leaves it.
+// admitFallback does the same for the fallback of a call. If the guard returns an error, the
+// fallback is not called, and the failure of the call itself stands.
 func (s *scheduler) admitFallback(i int32, p *compile.Call, params json.RawMessage) (reason string, ok bool) {
 	c := s.call(i)
 	reason, warn, err := s.guard.Admit(s.ctx, p, p.Fallback.Target, params, c.fallbackApproved && c.warned)
@@ -71,7 +71,7 @@ func (s *scheduler) warn(i int32, text string) {
 	s.emitCall(i, Event{Type: Warned, Reason: text})
 }
 
-// countMade tells the guard of a call that the record knows to have started.
+// countMade tells the guard of a call that started according to the record.
 func (s *scheduler) countMade(c *call, p *compile.Call) {
 	if s.guard == nil {
 		return
@@ -89,7 +89,7 @@ func (s *scheduler) countMade(c *call, p *compile.Call) {
 	}
 }
 
-// tellGuard tells the guard what a tool gave. What the plan itself gives is no result of a tool.
+// tellGuard tells the guard the result of a tool. A result in the plan (_output) is not one.
 func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
 	c, p := s.call(i), &s.prog().Calls[i]
 	switch {
@@ -101,7 +101,7 @@ func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
 	}
 }
 
-// reasons returns the reasons for a question; asked is whether there was one before.
+// reasons joins two reasons for a question. asked reports that there is a first one.
 func reasons(reason, more string, asked bool) string {
 	if !asked || reason == "" {
 		return more

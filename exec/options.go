@@ -59,9 +59,8 @@ type Options struct {
 	// the others go on.
 	FailFast bool
 
-	// Guard returns what checks the calls of a run of a program, with their actual params, before
-	// their tools are called; nil, of either, checks nothing. It is called once, before anything
-	// starts. A dry run, and a replay, need none.
+	// Guard returns the guard of a run of a program. It is called once, before anything starts. If
+	// it is nil or returns nil, nothing is checked. Dry runs and replays do not call it.
 	Guard func(*compile.Program) Guard
 
 	// Covered are the calls that were shown exactly to whoever approved the plan as a whole, by

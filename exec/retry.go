@@ -163,7 +163,8 @@ func (s *scheduler) cancelled(i int32, f *Failure) {
 	s.release(i, false)
 }
 
-// workOf returns what an attempt has done that failed with an error of its tool; nil is any other.
+// workOf returns the work of an attempt that failed with an error of its tool; nil stands for
+// another error.
 func workOf(te *tool.Error) Work {
 	if te != nil && te.Uncertain {
 		return WorkUnknown

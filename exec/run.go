@@ -283,7 +283,7 @@ func (s *scheduler) stopWithContext() {
 }
 
 // A CancelError is a cause of the end of a run's context that says why (context.WithCancelCause).
-// It says that somebody cancelled the run, so that under the strategy Undo it is undone.
+// Unless Later is set, somebody cancelled the run, and under the strategy Undo it is undone.
 type CancelError struct {
 	Reason string
 	Later  bool // nobody did: the run goes on later, and is not undone
@@ -296,8 +296,8 @@ func (e *CancelError) Error() string {
 // NewID returns a new id for a run: see Options.ID.
 func NewID() string { return newID(time.Now()) }
 
-// IDOf returns an id for a run that follows from a text, so that of all who begin a run with it, on
-// whatever machine, a store lets one.
+// IDOf derives a run id from a text. A store accepts each id once, so only one of several processes
+// that use the same text can start the run.
 func IDOf(text string) string {
 	id, sum := make([]byte, 0, 26), sha256.Sum256([]byte(text))
 	for _, b := range sum[:26] {

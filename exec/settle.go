@@ -233,10 +233,10 @@ var calledOff = &Failure{Code: "cancelled", Message: "the run was cancelled whil
 // error goes (plan-language §4); else the strategy applies.
 func (s *scheduler) failed(i int32, f *Failure) { s.failedAfter(i, f, "") }
 
-// refused takes the failure of a call whose tool has answered, with a result that is not accepted.
+// refused fails a call whose tool returned a result that is not accepted.
 func (s *scheduler) refused(i int32, f *Failure) { s.failedAfter(i, f, WorkDone) }
 
-// failedAfter takes the failure of a call whose last attempt has done this.
+// failedAfter fails a call; w is the work of its last attempt.
 func (s *scheduler) failedAfter(i int32, f *Failure, w Work) {
 	if f == calledOff {
 		s.cancelled(i, nil)

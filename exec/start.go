@@ -118,8 +118,8 @@ func activityOf(t *compile.Target) string {
 	return t.Name
 }
 
-// intentOf returns what the record keeps of an attempt of a target; nil when it changes nothing.
-// own is what the plan says of undoing the call.
+// intentOf returns the Intent of an attempt; nil if its target changes nothing. own is the plan's
+// _undo for the call.
 func intentOf(t *compile.Target, own *tool.Undo, a *attempt) *Intent {
 	if t.Effects.Pure == tool.Yes || t.Effects.ReadOnly == tool.Yes {
 		return nil
@@ -138,7 +138,7 @@ func intentOf(t *compile.Target, own *tool.Undo, a *attempt) *Intent {
 	return in
 }
 
-// The intents of calls that nothing is said of undoing. All share them; they must not be written to.
+// The intents of calls without an undo. They are shared and must not be modified.
 var intentPlain, intentRepeatable = &Intent{}, &Intent{Repeatable: true}
 
 // dropped takes mu and calls drops.

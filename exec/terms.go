@@ -123,8 +123,8 @@ func (s *scheduler) terms(i int32, params json.RawMessage, held bool) *Terms {
 	return t
 }
 
-// fallbackTerms returns those of the fallback of a call with these params. held is whether the
-// caller holds mu.
+// fallbackTerms returns the terms of the fallback of a call with these params. held reports whether
+// the caller holds mu.
 func (s *scheduler) fallbackTerms(p *compile.Call, params json.RawMessage, held bool) *Terms {
 	t := s.opts.FallbackTerms(p, params)
 	t.Scopes = s.scopes(p, held)

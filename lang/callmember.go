@@ -329,8 +329,8 @@ func (p *parser) notInFallback(in Node, m Member) {
 	p.unknownMember(in, m)
 }
 
-// undo reads null, or an object that says what takes a call back. Its references are to what the
-// call was and gave, so that they are not those of the plan.
+// undo reads an _undo: null or an object. Its references are to the call itself, so they are not
+// among the references of the plan.
 func (p *parser) undo(m Member) *Undo {
 	u := &Undo{}
 	switch {

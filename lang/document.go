@@ -202,8 +202,8 @@ type Fallback struct {
 	Undo         *Undo
 }
 
-// Undo is a call's _undo: the call that takes it back. One without a tool, which is written null,
-// says that nothing does.
+// Undo is a call's _undo: the call that takes it back. If it is null, Tool is empty, and nothing
+// takes the call back.
 type Undo struct {
 	Tool          string
 	ToolNode      Node

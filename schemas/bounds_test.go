@@ -262,9 +262,9 @@ func parts(n int, one string) string {
 func object(n int) string   { return "{" + parts(n, `"n%05d":1`) + "}" }
 func required(n int) string { return `{"required":[` + parts(n, `"n%05d"`) + "]}" }
 
-// TestValidationWork counts the steps of validating values of n and of ten times as many parts: they
-// grow with the text. That is so for a large pattern and a long text, and for many names that are
-// required, whether or not they are there.
+// TestValidationWork counts the steps of validating values of n and of ten times as many parts:
+// they grow with the text. That is so for a large pattern and a long text, and for many names that
+// are required, whether or not they are there.
 func TestValidationWork(t *testing.T) {
 	large := `{"pattern":"` + strings.Repeat("(x+x+)+", 286) + `y"}`
 	for _, c := range []struct {
@@ -382,8 +382,8 @@ func TestMismatchOfHugeValues(t *testing.T) {
 	}
 }
 
-// The library, which compares numbers as fractions, is not asked to look for many values in a list
-// of many: that took minutes.
+// The library is not asked to search a long enum for each of many values, which took minutes, since
+// it compares numbers as fractions.
 func TestLibraryIsNotAskedForTooMuch(t *testing.T) {
 	for _, of := range []string{`%d`, `{"x":%d}`, `[[%d]]`} {
 		for n, want := range map[int]bool{100: false, 3000: true} {

@@ -247,8 +247,8 @@ func count(n *node, v *value, left *int) {
 	}
 }
 
-// compared returns what it costs the library to compare the value with another one: it makes two
-// fractions of two numbers.
+// compared returns the cost for the library of comparing the value with another one. It converts
+// numbers to fractions first.
 func (v *value) compared() int {
 	work := 1
 	if v.kind == kindNumber {

@@ -17,8 +17,8 @@ type Undo struct {
 	WhenUncertain bool `json:"whenUncertain,omitempty"`
 }
 
-// Undoes returns what takes calls of the tool back; nil when nothing is said that is trusted: what
-// documents and MCP servers say is not.
+// Undoes returns the undo of the tool, nil if it has none. That of a tool of a document or an MCP
+// server is not trusted and does not count.
 func (t *Tool) Undoes() *Undo {
 	if t.Source == Document || strings.HasPrefix(t.Source, "mcp:") {
 		return nil

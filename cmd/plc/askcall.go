@@ -112,8 +112,8 @@ func showTerms(b *display.Builder, t *exec.Terms) (whole bool) {
 	return whole
 }
 
-// showValue shows a value, and reports whether that is all of it. When it is not, a line that
-// begins with what says so.
+// showValue shows a value, and reports whether it was shown completely. If not, it adds a line that
+// begins with what.
 func showValue(b *display.Builder, what display.Literal, value json.RawMessage) (whole bool) {
 	whole = true
 	lines := display.IndentedJSON(value, "  ").Lines()

@@ -324,7 +324,7 @@ func (b *blueprintWriter) flows(reports []*flow.Report) {
 	}
 }
 
-// failing writes what stands when a call fails and the run is undone.
+// failing writes the table of what stands when a call fails and the run is undone.
 func (b *blueprintWriter) failing(f *forecast.Forecast) {
 	if len(f.Failing) == 0 {
 		return
@@ -352,10 +352,10 @@ func (b *blueprintWriter) failing(f *forecast.Forecast) {
 	}
 }
 
-// maxFailing is the maximum number of columns of what is undone.
+// maxFailing is the maximum width of a column of the table.
 const maxFailing = 60
 
-// doneWords returns the effects that are undone, or stand.
+// doneWords returns a list of effects in words.
 func doneWords(all []forecast.Done, more int) string {
 	var names []string
 	for _, d := range all {

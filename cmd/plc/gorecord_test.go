@@ -52,7 +52,7 @@ func TestRunsOfGoPrograms(t *testing.T) {
 	}
 	// People answer at the command line, and only the program goes on: it has the tools.
 	plc(exitDone, "approve", made["asks"], "wipe", "--yes")
-	if o := plc(exitUsage, "resume", made["asks"]); !strings.Contains(o.stderr, "was begun by a Go program with tools of its own (greet, wipe)") {
+	if o := plc(exitUsage, "resume", made["asks"]); !strings.Contains(o.stderr, "was started by a Go program that has its own tools (greet, wipe)") {
 		t.Errorf("plc resume: %s", o.stderr)
 	}
 }

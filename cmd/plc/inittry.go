@@ -19,9 +19,9 @@ type trial struct {
 	services string // the text of servicesName, which is not written yet
 }
 
-// tryFound returns those of the files with which the first plan runs, and the others with the
-// reason. It starts MCP servers, which are programs that the folder names, only with start or when
-// somebody on a terminal says yes.
+// tryFound returns the files with which the first plan runs, and the others with the reason why
+// not. It starts MCP servers, which are programs that the folder names, only if start is set or
+// somebody at the terminal says yes.
 func (env *environment) tryFound(ctx context.Context, found inFolder, services []byte, start bool) (inFolder, []leftOut, error) {
 	t := &trial{env: env, services: string(services)}
 	var serving []string
@@ -46,8 +46,8 @@ func (env *environment) tryFound(ctx context.Context, found inFolder, services [
 	return t.oneByOne(ctx, found, nil)
 }
 
-// oneByOne adds one file after the other, and leaves out those with which the first plan does not
-// run, and those whose servers were not started.
+// oneByOne adds one file after the other. It leaves out the files in unstarted, and those with
+// which the first plan does not run.
 func (t *trial) oneByOne(ctx context.Context, found inFolder, unstarted []string) (good inFolder, left []leftOut, err error) {
 	for name, isMCP := range found.uses() {
 		more, why := good.with(name, isMCP), "its MCP servers were not started, so nobody knows whether they run"

@@ -245,7 +245,7 @@ func (p *progress) live() []display.Text {
 	return lines
 }
 
-// undo says that the run is undone now, by so many calls.
+// undo shows that the run is being undone, by so many calls.
 func (p *progress) undo(calls int) {
 	if p == nil {
 		return

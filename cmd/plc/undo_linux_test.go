@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// undoTools book, and give up what was booked: each writes into a ledger. Giving up waits while there
-// is a gate.
+// undoTools book, and give up what was booked: each writes into a ledger. Giving up waits while
+// there is a gate.
 const undoTools = `
 tools:
   book:
@@ -134,8 +134,8 @@ func TestUndoItselfAfterKills(t *testing.T) {
 
 var undoKills = flag.Int("undo.kills", 3, "how many runs that undo themselves are killed, each at another time")
 
-// A run that is killed at any time, before it is undone or while it is, undoes each effect once when
-// it is resumed.
+// A run that is killed at any time, before it is undone or while it is, undoes each effect once
+// when it is resumed.
 func TestUndoKilledAnyTime(t *testing.T) {
 	const n = 3
 	args := []string{"run", "plan.json", "--tools", "tools.yaml", "--on-failure", "undo", "--on-uncertain", "fail"}
@@ -198,7 +198,7 @@ func checkResumed(t *testing.T, dir, run string) {
 	}
 }
 
-// undoing is how far the undoing of a run is.
+// undoing is the member undo of the JSON of a run.
 type undoing struct {
 	Run, Status    string
 	Undone, Stands []undoneCall
@@ -206,7 +206,7 @@ type undoing struct {
 
 type undoneCall struct{ Call, Why string }
 
-// undoneOf returns what is undone of a run.
+// undoneOf returns the progress of undoing a run.
 func undoneOf(t *testing.T, dir, run string) undoing {
 	t.Helper()
 	o := recorded(t, dir, "show", run, "--format", "json")

@@ -452,8 +452,8 @@ func appendNumber(dst []byte, text string) []byte {
 	return append(append(append(dst, `{"†spelled":`...), jsonscan.Quote(text)...), '}')
 }
 
-// Spelled returns a value as a manifest has those that tools are given: a number that is spelled in
-// another way than the canonical one, such as 5.00, differs from the number 5.
+// Spelled returns a value in the form that manifests have for params of tools: a number that is not
+// spelled canonically, such as 5.00, differs from the number 5.
 func Spelled(raw json.RawMessage) (dst json.RawMessage) {
 	lex := jsonscan.Lexer{Text: raw}
 	for {

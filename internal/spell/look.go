@@ -31,8 +31,8 @@ var lookAlikes = map[rune]rune{
 	'ı': 'i', 'ɑ': 'a', 'ɡ': 'g', '0': 'o', '1': 'l', '|': 'l',
 }
 
-// MixesScripts reports whether a name has letters of several of the scripts that have letters in
-// common: no word of a language does.
+// MixesScripts reports whether a name mixes letters of scripts that have look-alike letters, which
+// no ordinary word does.
 func MixesScripts(name string) bool {
 	seen := 0
 	for _, script := range []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Cherokee} {

@@ -55,8 +55,8 @@ func (y YAML) Parse(text []byte) (*Node, *jsonscan.Error) {
 	return n, nil
 }
 
-// foreignBreak returns the place of the first character that ends a line for some readers of YAML
-// and not for others, so that what is a comment for one of them is not for the other; -1 is none.
+// foreignBreak returns the offset of the first character that ends a line in YAML 1.1 and not in
+// 1.2; -1 if there is none. Such a character ends a comment for some readers and not for others.
 func foreignBreak(text []byte) int { return bytes.IndexAny(text, "\u0085\u2028\u2029") }
 
 // yamlReader turns the nodes of the library into ours.

@@ -211,7 +211,7 @@ func (c *child) answered(msg jsonrpc.Message) {
 	}
 }
 
-// wasSlow reports whether the server knows server/discover after all: it was only slow to start.
+// wasSlow reports whether the server answered server/discover after its time was over.
 func (c *child) wasSlow() bool {
 	c.timing.Lock()
 	defer c.timing.Unlock()

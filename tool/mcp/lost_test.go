@@ -193,8 +193,7 @@ func TestLostSession(t *testing.T) {
 	}
 }
 
-// A server that is slow to start, so that the older handshake was begun with it although it knows
-// the new one, is started once more.
+// A server that knows server/discover but was too slow to answer it is started once more.
 func TestSlowToStart(t *testing.T) {
 	c := newClient(stdio("late", "MARKER="+filepath.Join(t.TempDir(), "started")), &Options{Environ: os.Environ()})
 	c.patience = time.Millisecond

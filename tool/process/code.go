@@ -55,9 +55,9 @@ type interpreter struct {
 	values  []string // flags that take the next argument
 	free    int      // how many other arguments the flag may stand behind: su ada -c
 	slash   bool     // flags begin with / as well
-	// operand is the argument that is code or a program, counted from 1 without flags; 0 is none.
-	// With more all behind it are code as well. With assigns, assignments of variables come first
-	// and are not counted.
+	// operand is the number of the operand that is code or a program, from 1; 0 if there is none.
+	// Flags do not count. With more, all operands after it are code as well. With assigns,
+	// assignments of variables may come first, and do not count either.
 	operand int
 	more    bool
 	assigns bool

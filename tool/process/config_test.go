@@ -133,7 +133,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A param may be an argument of a program that another one starts, and a file of an interpreter.
+// A param may be an argument of a program that another program starts, or a file for an
+// interpreter.
 func TestNewTakesArguments(t *testing.T) {
 	for _, command := range [][]string{
 		{"awk", "-v", "n={p}", "END {{ print n }}"},

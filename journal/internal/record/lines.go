@@ -94,7 +94,7 @@ func (l *Lines) event(e *exec.Event) error {
 	return nil
 }
 
-// intent adds what it takes to undo a call.
+// intent adds the Intent of an attempt.
 func (l *Lines) intent(in *exec.Intent) error {
 	*l = append(*l, `,"intent":{`...)
 	at := len(*l)

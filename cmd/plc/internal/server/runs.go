@@ -214,8 +214,8 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 	return id, true, err
 }
 
-// startedAs reports whether a run was started with an id that follows from a key. The error says
-// when it was for another request.
+// startedAs reports whether a run with this id was started by the same request. It is an error if
+// another request started it.
 func (s *Server) startedAs(ctx context.Context, id, request string) (bool, error) {
 	sum, err := s.opts.Engine.Summary(ctx, id)
 	var missing *journal.MissingError
