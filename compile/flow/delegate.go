@@ -14,7 +14,7 @@ type contexts struct {
 	wider *mark // of all inputs since there were too many
 }
 
-// maxContexts bounds how often a document is analysed. It is analysed anew for each different input
+// maxContexts bounds how often a document is analysed. It is analysed for each different input:
 // maxContexts times with the marks of all parts, then as often with one joined mark, and finally
 // once with the mark of anything.
 const maxContexts = 16
