@@ -75,9 +75,9 @@ type askPlace struct{ instance, path string }
 
 // ask puts a call, which holds no slot, to a person. Without anybody to ask, it waits
 // for Handle.Answer, and the run pauses when nothing else can go on. The caller holds mu.
-func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
+func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure, breaks ...string) {
 	c := s.call(i)
-	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f), cancel: func() {}}
+	a := &asking{entry: entry{s, i}, q: s.question(i, kind, reason, f, breaks), cancel: func() {}}
 	c.await(reason)
 	if s.asked == nil {
 		s.asked = map[askPlace]*asking{}
@@ -103,7 +103,7 @@ func (s *scheduler) ask(i int32, kind QuestionKind, reason string, f *Failure) {
 }
 
 // question returns what a person is asked about a call. The caller holds mu.
-func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure) *Question {
+func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failure, breaks []string) *Question {
 	c, p := s.call(i), &s.prog().Calls[i]
 	q := &Question{
 		Run: s.opts.ID, Instance: s.instanceOf(i), Path: s.path(i), Call: p,
@@ -116,6 +116,7 @@ func (s *scheduler) question(i int32, kind QuestionKind, reason string, f *Failu
 	} else {
 		q.Terms = s.terms(i, c.params, true)
 	}
+	q.Terms.Breaks = breaks
 	q.Digest = q.Terms.Digest(q.Path)
 	return q
 }
@@ -323,6 +324,9 @@ func (s *scheduler) follow(a *asking, answer Answer) {
 
 // obey does what an answer says.
 func (s *scheduler) obey(a *asking, c *call, answer Answer) {
+	if a.q.Kind == ApprovalQuestion {
+		c.allowed = a.q.Terms.Breaks
+	}
 	if a.q.Fallback {
 		c.fallbackApproved = true
 	} else {

@@ -37,8 +37,8 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 		return true, true
 	}
 	if s.guard != nil {
-		if reason, ok := s.admitFallback(i, p, params); reason != "" {
-			s.askFallback(i, reason, why, w)
+		if breaks, ok := s.admitFallback(i, p, params); len(breaks) > 0 {
+			s.askFallback(i, reasons("", breaks, false), why, w, breaks...)
 			return true, true
 		} else if !ok {
 			return false, true
@@ -54,12 +54,12 @@ func (s *scheduler) fallback(i int32, p *compile.Call, why *Failure, w Work) (do
 }
 
 // askFallback asks a person whether the fallback of a call, which has failed, may be called.
-func (s *scheduler) askFallback(i int32, reason string, why *Failure, w Work) {
+func (s *scheduler) askFallback(i int32, reason string, why *Failure, w Work, breaks ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fallsBack(s.call(i), i, why, w)
 	s.release(i, true)
-	s.ask(i, ApprovalQuestion, reason, why)
+	s.ask(i, ApprovalQuestion, reason, why, breaks...)
 }
 
 // startFallback puts the start of a fallback into the record; it reports false when it
@@ -116,7 +116,9 @@ func (s *scheduler) fallbackAllowed(i int32, p *compile.Call, params json.RawMes
 	if c.fallbackApproved || c.trail == nil || c.trail.past == nil || c.trail.past.Approved == "" {
 		return c.fallbackApproved
 	}
-	c.fallbackApproved = c.trail.past.Approved == s.fallbackTerms(p, params, false).Digest(s.path(i))
+	terms := s.fallbackTerms(p, params, false)
+	terms.Breaks = c.trail.past.shownWhy
+	c.fallbackApproved = c.trail.past.Approved == terms.Digest(s.path(i))
 	return c.fallbackApproved
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/plc-lang/plc/compile"
 )
@@ -10,13 +11,13 @@ import (
 // A Guard checks calls, with their actual params, before their tools are called. target is that of
 // the call, or of its fallback. It may be asked by several goroutines at once, and must be quick.
 type Guard interface {
-	// Check returns the reason why a person has to approve the call, "" if none has to, or an
-	// error, with which the call fails.
-	Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error)
-	// Admit does the same, and counts the call as started unless it returns a reason or an error.
-	// allowed reports that a person was shown the guard's reason and approved. warn is a warning to
-	// report.
-	Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error)
+	// Check returns the reasons why a person has to approve the call, if any, or an error, with
+	// which the call fails.
+	Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (asks []string, err error)
+	// Admit does the same, and counts the call as started unless it returns reasons or an error.
+	// allowed are the reasons that a person was shown before approving the call: if there are no
+	// others, the call starts. warn is a warning to report.
+	Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed []string) (asks []string, warn string, err error)
 	// Made is called in place of Admit for a call that an earlier process started.
 	Made(c *compile.Call, target *compile.Target, params json.RawMessage)
 	// Ended is called with the result of a tool, before anything that waits for it starts.
@@ -24,41 +25,44 @@ type Guard interface {
 }
 
 // askGuard asks the guard about a call that is about to start. asks reports that a person is asked
-// about the call anyway, so it does not start yet. ok is false if the call has failed.
-func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (reason string, ok bool) {
+// about the call anyway, so it does not start yet. breaks are the guard's reasons to ask one. ok is
+// false if the call has failed.
+func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (breaks []string, ok bool) {
 	if c.attempts > 0 { // in another process
 		s.guard.Made(p, p.Target, c.params)
 		c.admitted = true
-		return "", true
+		return nil, true
 	}
 	var warn string
 	var err error
 	if asks {
-		reason, err = s.guard.Check(s.ctx, p, p.Target, c.params)
+		breaks, err = s.guard.Check(s.ctx, p, p.Target, c.params)
 	} else {
-		reason, warn, err = s.guard.Admit(s.ctx, p, p.Target, c.params, c.warned)
+		breaks, warn, err = s.guard.Admit(s.ctx, p, p.Target, c.params, c.allowed)
 	}
 	if err != nil {
 		s.failed(i, failureOf(err, "policy"))
-		return "", false
+		return nil, false
 	}
 	s.warn(i, warn)
-	c.warned, c.admitted = reason != "", !asks && reason == ""
-	return reason, true
+	c.admitted = !asks && len(breaks) == 0
+	return breaks, true
 }
 
 // admitFallback does the same for the fallback of a call. If the guard returns an error, the
 // fallback is not called, and the failure of the call itself stands.
-func (s *scheduler) admitFallback(i int32, p *compile.Call, params json.RawMessage) (reason string, ok bool) {
+func (s *scheduler) admitFallback(i int32, p *compile.Call, params json.RawMessage) (breaks []string, ok bool) {
 	c := s.call(i)
-	reason, warn, err := s.guard.Admit(s.ctx, p, p.Fallback.Target, params, c.fallbackApproved && c.warned)
+	if c.fallbackFor == nil { // nobody was asked about the fallback itself
+		c.allowed = nil
+	}
+	breaks, warn, err := s.guard.Admit(s.ctx, p, p.Fallback.Target, params, c.allowed)
 	if err != nil {
 		s.warn(i, "its fallback is not called: "+err.Error())
-		return "", false
+		return nil, false
 	}
 	s.warn(i, warn)
-	c.warned = reason != ""
-	return reason, true
+	return breaks, true
 }
 
 // warn reports something about a call that goes on; "" is nothing.
@@ -101,8 +105,10 @@ func (s *scheduler) tellGuard(i int32, result json.RawMessage) {
 	}
 }
 
-// reasons joins two reasons for a question. asked reports that there is a first one.
-func reasons(reason, more string, asked bool) string {
+// reasons joins the reason for a question with what the guard says. asked reports that there is a
+// reason.
+func reasons(reason string, breaks []string, asked bool) string {
+	more := strings.Join(breaks, "; ")
 	if !asked || reason == "" {
 		return more
 	}

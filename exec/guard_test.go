@@ -25,26 +25,26 @@ func (g *counting) say(format string, args ...any) {
 	g.heard = append(g.heard, fmt.Sprintf(format, args...))
 }
 
-func (g *counting) Check(_ context.Context, _ *compile.Call, target *compile.Target, params json.RawMessage) (string, error) {
+func (g *counting) Check(_ context.Context, _ *compile.Call, target *compile.Target, params json.RawMessage) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case !strings.HasPrefix(target.Tool.Definition.Name, "pay"):
-		return "", nil
+		return nil, nil
 	case strings.Contains(string(params), "13"):
-		return "", errors.New("13 brings bad luck")
+		return nil, errors.New("13 brings bad luck")
 	case g.paid >= 2:
-		return "a third payment", nil
+		return []string{"a third payment"}, nil
 	}
-	return "", nil
+	return nil, nil
 }
 
-func (g *counting) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error) {
-	if ask, err = g.Check(ctx, c, target, params); err != nil || ask != "" && !allowed {
-		return ask, "", err
+func (g *counting) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed []string) (asks []string, warn string, err error) {
+	if asks, err = g.Check(ctx, c, target, params); err != nil || len(asks) > 0 && allowed == nil {
+		return asks, "", err
 	}
 	g.Made(c, target, params)
-	return "", "", nil
+	return nil, "", nil
 }
 
 func (g *counting) Made(c *compile.Call, target *compile.Target, params json.RawMessage) {
@@ -116,6 +116,89 @@ func TestGuard(t *testing.T) {
 				t.Errorf("asked %q, want %q", asked, c.reason)
 			}
 		})
+	}
+}
+
+// changing is a guard whose reasons to ask change each time it is asked.
+type changing struct {
+	counting
+	asks [][]string
+}
+
+func (g *changing) Check(context.Context, *compile.Call, *compile.Target, json.RawMessage) ([]string, error) {
+	if len(g.asks) == 0 {
+		return nil, nil
+	}
+	asks := g.asks[0]
+	g.asks = g.asks[1:]
+	return asks, nil
+}
+
+func (g *changing) Admit(ctx context.Context, c *compile.Call, t *compile.Target, params json.RawMessage, allowed []string) ([]string, string, error) {
+	asks, err := g.Check(ctx, c, t, params)
+	for _, why := range asks {
+		if !slices.Contains(allowed, why) {
+			return asks, "", err
+		}
+	}
+	return nil, "", err
+}
+
+// Who approved a call for one reason has not approved it for another.
+func TestGuardChangesReasons(t *testing.T) {
+	for _, c := range []struct {
+		plan string
+		asks [][]string
+		want []string
+	}{
+		{`[{"_tool":"pay"}]`, [][]string{{"a"}, {"a", "b"}, {"b"}}, []string{"a", "a; b"}},
+		{`[{"_tool":"payHard"}]`, [][]string{{"a"}, {"b"}, {"b"}}, []string{`the tool "payHard" is destructive; a`, "b"}},
+		{`[{"_tool":"breaks","_fallback":{"_tool":"payLater"}}]`, [][]string{{"a"}, {"a"}, {"a"}, {"a"}}, []string{"a", "a"}},
+	} {
+		var asked []string
+		var digests []string
+		opts := &exec.Options{
+			Guard: func(*compile.Program) exec.Guard { return &changing{asks: c.asks} },
+			Approver: func(_ context.Context, q *exec.Question) (exec.Answer, error) {
+				asked, digests = append(asked, q.Reason), append(digests, q.Digest)
+				return exec.Answer{Approved: true}, nil
+			},
+		}
+		if res := run(t, program(t, c.plan, guardedTools), opts); res.Status != exec.Completed {
+			t.Errorf("%s: %s %s", c.plan, res.Status, res.Reason)
+		}
+		if !slices.Equal(asked, c.want) || digests[0] == digests[1] {
+			t.Errorf("%s: asked %q, want %q; digests %v", c.plan, asked, c.want, digests)
+		}
+	}
+}
+
+// An answer in the record holds only for the reason that its question gave.
+func TestGuardChangesReasonsOfAnOpenQuestion(t *testing.T) {
+	for _, c := range []struct {
+		then   string
+		status exec.Status
+	}{{"a", exec.Completed}, {"b", exec.Paused}} {
+		prog := program(t, `[{"_tool":"pay"}]`, guardedTools)
+		r := &tape{}
+		guard := func(asks ...string) func(*compile.Program) exec.Guard {
+			return func(*compile.Program) exec.Guard { return &changing{asks: [][]string{asks, asks}} }
+		}
+		first, err := exec.Run(t.Context(), prog, &exec.Options{Record: r, Guard: guard("a")})
+		if err != nil || first.Status != exec.Paused {
+			t.Fatal(first.Status, err)
+		}
+		asked := r.events[len(r.events)-1]
+		for i := range r.events {
+			if r.events[i].Type == exec.ApprovalAsked {
+				asked = r.events[i]
+			}
+		}
+		r.Append(&exec.Event{Type: exec.ApprovalGiven, Call: asked.Call, Question: asked.Question, Digest: asked.Digest, Answer: &exec.Answer{Approved: true}})
+		again, err := exec.Run(t.Context(), prog, &exec.Options{ID: first.Run, Record: r.after(""), Guard: guard(c.then)})
+		if err != nil || again.Status != c.status {
+			t.Errorf("%s: %s, want %s (%v)", c.then, again.Status, c.status, err)
+		}
 	}
 }
 

@@ -100,11 +100,13 @@ type storedPast struct {
 	Question QuestionKind    `json:"question,omitempty"`
 	Answer   *storedAnswer   `json:"answer,omitempty"`
 	Shown    *string         `json:"shown,omitempty"`
+	ShownWhy []string        `json:"shownWhy,omitempty"`
 	Said     *string         `json:"said,omitempty"`
-	Heard    bool            `json:"heard,omitempty"`
-	Usage    tool.Usage      `json:"usage,omitzero"`
-	Applied  bool            `json:"applied,omitempty"`
-	Settled  Status          `json:"settled,omitempty"`
+	SaidWhy  []string        `json:"saidWhy,omitempty"`
+	Heard   bool       `json:"heard,omitempty"`
+	Usage   tool.Usage `json:"usage,omitzero"`
+	Applied bool       `json:"applied,omitempty"`
+	Settled Status     `json:"settled,omitempty"`
 }
 
 type storedReturned struct {
@@ -163,7 +165,7 @@ func (p *Past) stored() *storedPast {
 	s := &storedPast{
 		Attempts: p.Attempts, Failed: p.Failed, Fallback: p.Fallback, Lost: p.Lost, Key: p.Key, Content: p.Content,
 		Params: textOf(p.Params), Failure: p.Failure, Approved: p.Approved, Asked: p.Asked, Question: p.Question,
-		Shown: textOf(p.shown), Said: textOf(p.said), Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
+		Shown: textOf(p.shown), Said: textOf(p.said), ShownWhy: p.shownWhy, SaidWhy: p.saidWhy, Heard: p.heard, Usage: p.Usage, Applied: p.Applied, Settled: p.Settled,
 	}
 	if r := p.Returned; r != nil {
 		s.Returned = &storedReturned{
@@ -180,7 +182,7 @@ func (s *storedPast) past() *Past {
 	p := &Past{
 		Attempts: s.Attempts, Failed: s.Failed, Fallback: s.Fallback, Lost: s.Lost, Key: s.Key, Content: s.Content,
 		Params: valueOf(s.Params), Failure: s.Failure, Approved: s.Approved, Asked: s.Asked, Question: s.Question,
-		shown: valueOf(s.Shown), said: valueOf(s.Said), heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
+		shown: valueOf(s.Shown), said: valueOf(s.Said), shownWhy: s.ShownWhy, saidWhy: s.SaidWhy, heard: s.Heard, Usage: s.Usage, Applied: s.Applied, Settled: s.Settled,
 	}
 	if r := s.Returned; r != nil {
 		p.Returned = &Returned{

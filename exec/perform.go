@@ -26,19 +26,20 @@ func (s *scheduler) perform(i int32, w *worker) (leave bool) {
 	}
 	reason, ask := s.needsApproval(p)
 	ask = ask && !c.approved && !s.wasCovered(i, c)
+	var breaks []string
 	if s.guard != nil && !c.admitted {
-		why, ok := s.askGuard(i, c, p, ask)
-		if !ok {
+		var ok bool
+		if breaks, ok = s.askGuard(i, c, p, ask); !ok {
 			return true
 		}
-		if why != "" {
-			reason, ask = reasons(reason, why, ask), true
+		if len(breaks) > 0 {
+			reason, ask = reasons(reason, breaks, ask), true
 		}
 	}
 	if ask {
 		s.mu.Lock()
 		s.release(i, true)
-		s.ask(i, ApprovalQuestion, reason, nil)
+		s.ask(i, ApprovalQuestion, reason, nil, breaks...)
 		s.mu.Unlock()
 		return true
 	}

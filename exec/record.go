@@ -58,9 +58,11 @@ type Past struct {
 	Question QuestionKind
 	Answer   *Answer
 
-	shown []byte // the params of the question of Approved
-	said  []byte // those of the question of Asked
-	heard bool   // Answer is that of an event
+	shown       []byte   // the params of the question of Approved
+	shownWhy []string // what the guard said of them
+	said        []byte   // the params of the question of Asked
+	saidWhy  []string // what the guard said of them
+	heard       bool     // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
 
@@ -111,7 +113,10 @@ func (p *Past) Take(e *Event) {
 		p.acted()
 	case ApprovalAsked:
 		p.Asked, p.Question, p.Answer, p.said = e.Digest, e.Question, nil, e.Value
-		p.heard = false
+		p.heard, p.saidWhy = false, nil
+		if e.Asked != nil {
+			p.saidWhy = e.Asked.Breaks
+		}
 	case ApprovalGiven:
 		p.Asked, p.Question, p.Answer, p.heard = e.Digest, e.Question, e.Answer, true
 	case CallCompleted, CallFailed, CallSkipped:
@@ -143,7 +148,7 @@ func (p *Past) start(e *Event) {
 // allowed.
 func (p *Past) acted() {
 	if p.Question == ApprovalQuestion && p.Answer != nil && p.Answer.Approved {
-		p.Approved, p.shown = p.Asked, p.said
+		p.Approved, p.shown, p.shownWhy = p.Asked, p.said, p.saidWhy
 	}
-	p.Asked, p.Question, p.Answer, p.said = "", "", nil, nil
+	p.Asked, p.Question, p.Answer, p.said, p.saidWhy = "", "", nil, nil, nil
 }

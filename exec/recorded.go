@@ -230,6 +230,7 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	}
 	if past.Approved != "" {
 		terms := s.terms(i, past.shown, false)
+		terms.Breaks = past.shownWhy
 		c.approved = past.Approved == terms.Digest(s.path(i))
 		c.fallbackApproved = c.approved && terms.Fallback != nil && terms.Fallback.Params != nil
 	}
@@ -411,7 +412,7 @@ func (t *trail) asked(kind QuestionKind) bool {
 
 // edit gives a call other params than the plan's. What the guard has said was of those before.
 func (c *call) edit(params []byte) {
-	c.params, c.edited, c.warned = params, true, false
+	c.params, c.edited, c.allowed = params, true, nil
 	if c.trail != nil {
 		c.trail.key = ""
 	}

@@ -83,28 +83,29 @@ func (p *Policy) checksCalls() bool {
 	})
 }
 
-// Check checks a call with these params. ask is the reason why a person has to approve it, "" if
-// none has to; the error says why it may not be made. target is that of the call or of its
-// fallback.
-func (g *Guard) Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (ask string, err error) {
+// Check checks a call with these params. asks are the reasons why a person has to approve it, if
+// any; the error says why it may not be made. target is that of the call or of its fallback.
+func (g *Guard) Check(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage) (asks []string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ask, _, err = g.check(ctx, &start{c, target, params})
-	return ask, err
+	asks, _, err = g.check(ctx, &start{c, target, params})
+	return asks, err
 }
 
-// Admit does what Check does, and counts the call unless it returns a reason or an error. If a
-// person has approved the call (allowed), it counts the call despite a reason. warn names what the
-// call breaks that the policy only warns of.
-func (g *Guard) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed bool) (ask, warn string, err error) {
+// Admit does what Check does, and counts the call unless it returns reasons or an error. It counts
+// the call as well if a person who was shown all of these reasons (allowed) has approved it. warn
+// names what the call breaks that the policy only warns of.
+func (g *Guard) Admit(ctx context.Context, c *compile.Call, target *compile.Target, params json.RawMessage, allowed []string) (asks []string, warn string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := &start{c, target, params}
-	if ask, warn, err = g.check(ctx, s); err != nil || ask != "" && !allowed {
-		return ask, "", err
+	asks, warn, err = g.check(ctx, s)
+	news := func(why string) bool { return !slices.Contains(allowed, why) }
+	if err != nil || slices.ContainsFunc(asks, news) {
+		return asks, "", err
 	}
 	g.count(s)
-	return "", warn, nil
+	return nil, warn, nil
 }
 
 // Made counts a call that was made before this process ran the plan.
@@ -129,13 +130,13 @@ type Violated struct {
 
 func (v *Violated) Error() string { return v.What + " (" + v.Policy + ")" }
 
-func (g *Guard) check(ctx context.Context, s *start) (ask, warn string, err error) {
-	var asks, warns []string
+func (g *Guard) check(ctx context.Context, s *start) (asks []string, warn string, err error) {
+	var warns []string
 	for _, p := range g.parts {
 		for _, b := range p.breaches(ctx, g.input, s) {
 			switch b.violation {
 			case label.Reject:
-				return "", "", &Violated{p.policy.Name(), b.what}
+				return nil, "", &Violated{p.policy.Name(), b.what}
 			case label.Approve:
 				asks = append(asks, b.what+" ("+p.policy.Name()+")")
 			case label.Warn:
@@ -143,7 +144,7 @@ func (g *Guard) check(ctx context.Context, s *start) (ask, warn string, err erro
 			}
 		}
 	}
-	return strings.Join(asks, "; "), strings.Join(warns, "; "), nil
+	return asks, strings.Join(warns, "; "), nil
 }
 
 // broken is something that a call breaks.

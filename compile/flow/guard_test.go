@@ -66,15 +66,15 @@ func (g *guarded) call(tool, params, result string) string {
 		if c.Source.Tool != tool {
 			continue
 		}
-		ask, warn, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(params), false)
+		asks, warn, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(params), nil)
 		var violated *flow.Violated
 		switch {
 		case errors.As(err, &violated):
 			return "fails: " + violated.What
 		case err != nil:
 			return "error: " + err.Error()
-		case ask != "":
-			return "asks: " + ask
+		case len(asks) > 0:
+			return "asks: " + strings.Join(asks, "; ")
 		case warn != "":
 			return "warns: " + warn
 		}
@@ -179,24 +179,28 @@ func TestGuard(t *testing.T) {
 func TestGuardCounts(t *testing.T) {
 	g := newGuarded(t, "  rules: [{rule: sum(pay.amount) <= 100, violation: approve}]\n", `{}`, "read", "pay")
 	c := &g.prog.Calls[len(g.prog.Calls)-1]
-	admit := func(amount string, allowed bool) string {
-		ask, _, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(`{"amount": `+amount+`}`), allowed)
+	admit := func(amount string, allowed ...string) string {
+		asks, _, err := g.Admit(context.Background(), c, c.Target, json.RawMessage(`{"amount": `+amount+`}`), allowed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ask
+		return strings.Join(asks, "; ")
 	}
 	g.Made(c, c.Target, json.RawMessage(`{"amount": 60}`))
-	if ask := admit("60", false); ask == "" {
+	if ask := admit("60"); ask == "" {
 		t.Error("what was made before does not count")
 	}
-	if ask := admit("40", false); ask != "" {
+	if ask := admit("40"); ask != "" {
 		t.Error(ask)
 	}
-	if ask := admit("5", true); ask != "" {
+	why := admit("5")
+	if ask := admit("6", why); ask == "" || ask == why {
+		t.Errorf("approved for %q, and made for another reason: %q", why, ask)
+	}
+	if ask := admit("5", why); ask != "" {
 		t.Error(ask)
 	}
-	if ask := admit("0", false); !strings.Contains(ask, "this call would make it 105") {
+	if ask := admit("0"); !strings.Contains(ask, "this call would make it 105") {
 		t.Errorf("what was approved does not count: %q", ask)
 	}
 }
