@@ -107,6 +107,9 @@ func (m *sourceMap) inside(s Span) int32 {
 }
 
 func (m *sourceMap) from(s Span) Span {
+	if span, ok := m.withinString(s); ok {
+		return span
+	}
 	i := m.inside(s)
 	if i < 0 {
 		return Span{}
@@ -149,9 +152,8 @@ func (m *sourceMap) edit(e Edit) (Edit, bool) {
 
 // inString returns an edit of what a JSON string says as one of the string.
 func (m *sourceMap) inString(e Edit) (Edit, bool) {
-	start, first, ok := m.edge(e.Span.Start, false)
-	end, last, ok2 := m.edge(e.Span.End, e.Span.Len() > 0)
-	if !ok || !ok2 || m.parents[first] != m.parents[last] || end < start {
+	span, ok := m.withinString(e.Span)
+	if !ok {
 		return Edit{}, false
 	}
 	var quoted bytes.Buffer
@@ -161,7 +163,17 @@ func (m *sourceMap) inString(e Edit) (Edit, bool) {
 		return Edit{}, false
 	}
 	text := bytes.TrimSpace(quoted.Bytes())
-	return Edit{Span{start, end}, string(text[1 : len(text)-1])}, true
+	return Edit{span, string(text[1 : len(text)-1])}, true
+}
+
+// withinString returns where a part of what a JSON string says stands in the string.
+func (m *sourceMap) withinString(s Span) (Span, bool) {
+	start, first, ok := m.edge(s.Start, false)
+	end, last, ok2 := m.edge(s.End, s.Len() > 0)
+	if !ok || !ok2 || m.parents[first] != m.parents[last] || end < start {
+		return Span{}, false
+	}
+	return Span{start, end}, true
 }
 
 // edge returns where a place between two characters of a JSON string stands: before the one behind

@@ -100,6 +100,28 @@ func TestOriginOfFixes(t *testing.T) {
 	}
 }
 
+// A place in a text that stands in a JSON string is as exact as one in a file of its own.
+func TestOriginInString(t *testing.T) {
+	origin := diag.NewFile("plans", []byte(`"[\"ab\", 1]"`))
+	made := diag.NewDerived([]byte(`["ab", 1]`), origin, []diag.Piece{
+		{At: span(0, 9), From: span(0, 13)},
+		{At: span(0, 1), From: span(1, 2), Kind: diag.InString},
+		{At: span(1, 2), From: span(2, 4), Kind: diag.Escape},
+		{At: span(2, 4), From: span(4, 6), Kind: diag.InString},
+		{At: span(4, 5), From: span(6, 8), Kind: diag.Escape},
+		{At: span(5, 9), From: span(8, 12), Kind: diag.InString},
+	})
+	for at, want := range map[diag.Span]string{
+		span(1, 5): `\"ab\"`, span(2, 4): "ab", span(2, 3): "a", span(3, 5): `b\"`, span(4, 5): `\"`,
+		span(4, 8): `\", 1`, span(0, 9): `[\"ab\", 1]`, span(9, 9): "",
+	} {
+		got := diag.Loc{File: made, Span: at}.Origin().Span
+		if text := string(origin.Text[got.Start:got.End]); text != want {
+			t.Errorf("%v comes from %q, want %q", at, text, want)
+		}
+	}
+}
+
 // All writers show the origin, and lists are in its order.
 func TestWriteOrigin(t *testing.T) {
 	_, made := derived()
