@@ -18,8 +18,7 @@ const (
 	entryCost = 64       // of a member of an object
 )
 
-// account counts the work that a call may still do. It belongs to one goroutine. It is of one
-// goroutine.
+// account counts the work that a call may still do. It belongs to one goroutine.
 type account struct {
 	left int
 	// known are the lists and objects that were measured, so that each is paid once, and a value
