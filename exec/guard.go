@@ -28,11 +28,6 @@ type Guard interface {
 // about the call anyway, so it does not start yet. breaks are the guard's reasons to ask one. ok is
 // false if the call has failed.
 func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (breaks []string, ok bool) {
-	if c.attempts > 0 { // in another process
-		s.guard.Made(p, p.Target, c.params)
-		c.admitted = true
-		return nil, true
-	}
 	var warn string
 	var err error
 	if asks {
@@ -41,6 +36,9 @@ func (s *scheduler) askGuard(i int32, c *call, p *compile.Call, asks bool) (brea
 		breaks, warn, err = s.guard.Admit(s.ctx, p, p.Target, c.params, c.allowed)
 	}
 	if err != nil {
+		if c.attempts > 0 && !c.edited { // an earlier process made it
+			s.guard.Made(p, p.Target, c.params)
+		}
 		s.failed(i, failureOf(err, "policy"))
 		return nil, false
 	}

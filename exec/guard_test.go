@@ -67,6 +67,7 @@ var guardedTools = tools{
 	`payLater "effects":{"readOnly":false}`:                  echo,
 	`payHard "effects":{"destructive":true}`:                 echo,
 	`breaks "effects":{"readOnly":false}`:                    fails("broken"),
+	`payFails "effects":{"readOnly":false}`:                  fails("broken"),
 	`look "effects":{"readOnly":true}, "type":"object"`:      gives("1"),
 	`forEachOf "effects":{"readOnly":false},"type":"object"`: echo,
 }
@@ -116,6 +117,53 @@ func TestGuard(t *testing.T) {
 				t.Errorf("asked %q, want %q", asked, c.reason)
 			}
 		})
+	}
+}
+
+// What a person makes of a call after an attempt is checked as well.
+func TestGuardChecksEdits(t *testing.T) {
+	for _, c := range []struct{ plan, reason string }{
+		{`[{"_tool":"payFails","amount":1}]`, "13 brings bad luck"},
+		{`[{"_tool":"pay","amount":13}]`, "13 brings bad luck"},
+		{`[{"_tool":"payFails","amount":1},{"_tool":"pay","amount":2}]`, "13 brings bad luck"},
+	} {
+		var asked []string
+		opts := &exec.Options{
+			OnFailure: exec.Ask,
+			Guard:     func(*compile.Program) exec.Guard { return &counting{} },
+			Approver: func(_ context.Context, q *exec.Question) (exec.Answer, error) {
+				asked = append(asked, q.Failure.Message)
+				if len(asked) == 1 {
+					return exec.Answer{Approved: true, Params: json.RawMessage(`{"amount":13}`)}, nil
+				}
+				return exec.Answer{}, nil
+			},
+		}
+		res := run(t, program(t, c.plan, guardedTools), opts)
+		if f := res.Calls[0].Error; f == nil || f.Code != "policy" || f.Message != c.reason {
+			t.Errorf("%s: asked %q: %s %v", c.plan, asked, res.Status, res.Calls[0].Error)
+		}
+	}
+}
+
+// A call that an earlier process began is checked with what has come before it since.
+func TestGuardChecksWhatIsBegun(t *testing.T) {
+	before := program(t, `[{"_tool":"payFails","amount":3}]`, guardedTools)
+	r := &tape{}
+	guard := func(*compile.Program) exec.Guard { return &counting{} }
+	first, err := exec.Run(t.Context(), before, &exec.Options{Record: r, Guard: guard})
+	if err != nil || first.Status != exec.Failed {
+		t.Fatal(first.Status, err)
+	}
+	for plan, want := range map[string]exec.Status{
+		`[{"_tool":"pay","amount":1},{"_tool":"payFails","amount":3}]`:                            exec.Failed,
+		`[{"_tool":"pay","amount":1},{"_tool":"pay","amount":2},{"_tool":"payFails","amount":3}]`: exec.Paused,
+	} {
+		opts := &exec.Options{ID: first.Run, Record: r.after(""), Guard: guard, RetryFailed: true}
+		again, err := exec.Run(t.Context(), program(t, plan, guardedTools), opts)
+		if err != nil || again.Status != want {
+			t.Errorf("%s: %s, want %s (%v)", plan, again.Status, want, err)
+		}
 	}
 }
 

@@ -103,10 +103,10 @@ type storedPast struct {
 	ShownWhy []string        `json:"shownWhy,omitempty"`
 	Said     *string         `json:"said,omitempty"`
 	SaidWhy  []string        `json:"saidWhy,omitempty"`
-	Heard   bool       `json:"heard,omitempty"`
-	Usage   tool.Usage `json:"usage,omitzero"`
-	Applied bool       `json:"applied,omitempty"`
-	Settled Status     `json:"settled,omitempty"`
+	Heard    bool            `json:"heard,omitempty"`
+	Usage    tool.Usage      `json:"usage,omitzero"`
+	Applied  bool            `json:"applied,omitempty"`
+	Settled  Status          `json:"settled,omitempty"`
 }
 
 type storedReturned struct {

@@ -58,11 +58,11 @@ type Past struct {
 	Question QuestionKind
 	Answer   *Answer
 
-	shown       []byte   // the params of the question of Approved
+	shown    []byte   // the params of the question of Approved
 	shownWhy []string // what the guard said of them
-	said        []byte   // the params of the question of Asked
+	said     []byte   // the params of the question of Asked
 	saidWhy  []string // what the guard said of them
-	heard       bool     // Answer is that of an event
+	heard    bool     // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -237,7 +238,13 @@ func (s *scheduler) recall(i int32, c *call, p *compile.Call) (unfinished bool) 
 	if past.Params != nil {
 		c.edit(past.Params)
 	}
+	if c.approved && bytes.Equal(c.params, past.shown) {
+		c.allowed = past.shownWhy
+	}
 	if past.Fallback {
+		if s.guard != nil {
+			s.guard.Made(p, p.Target, c.params)
+		}
 		c.fallbackFor, t.fallback = past.Failure, past.Key
 	} else {
 		t.key = past.Key
@@ -311,6 +318,7 @@ func (s *scheduler) giveBack(i int32, c *call, p *compile.Call, r *Returned) {
 	c.attempts = c.trail.past.Attempts
 	if c.attempts > 0 {
 		s.countMade(c, p)
+		c.admitted = true
 		s.mu.Lock()
 		s.started++
 		s.mu.Unlock()
@@ -412,7 +420,7 @@ func (t *trail) asked(kind QuestionKind) bool {
 
 // edit gives a call other params than the plan's. What the guard has said was of those before.
 func (c *call) edit(params []byte) {
-	c.params, c.edited, c.allowed = params, true, nil
+	c.params, c.edited, c.allowed, c.admitted = params, true, nil, false
 	if c.trail != nil {
 		c.trail.key = ""
 	}
