@@ -102,6 +102,7 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 		board:        b.initial,
 		loops:        order.loops,
 		shapes:       b.shapes,
+		given:        b.opts.Values,
 		open:         b.opts.Instances,
 		unfed:        b.openInput(inputPath),
 	}

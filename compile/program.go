@@ -61,6 +61,7 @@ type Program struct {
 	open   bool     // more instances come when it runs
 	copied []copied // what a caller puts on the initial whiteboard
 	unfed  bool     // no input was given: it may be anything
+	given  map[string]Given
 }
 
 // Call is a compiled call.
@@ -243,6 +244,10 @@ func (p *Program) Holds(path state.Path) bool {
 	}
 	return p.open && path[0].Name == "input" || p.shapes.holding(path) > 0
 }
+
+// Given returns what Options.Values gave of a kind of the whiteboard; nil is nothing. The rest of
+// Initial is what the document says itself.
+func (p *Program) Given(kind string) json.RawMessage { return p.given[kind].JSON }
 
 // Catalogue returns the tools that the calls of the program were looked up in: those of
 // Options.Catalogue and those of the document, after what they are allowed to change.

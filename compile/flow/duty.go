@@ -228,7 +228,7 @@ func matching(all []*site, s label.Selector) (some []*site) {
 
 // quantity decides a rule about a sum, a count or different values.
 func (d *Duty) quantity(about []*site, prog *compile.Program) {
-	most, known := amountIn(d.Rule.Most, prog.Initial["input"])
+	most, known := amountIn(d.Rule.Most, d.policy.inputOf(prog))
 	if !known {
 		return
 	}
@@ -312,7 +312,7 @@ func (d *Duty) onlyIf(r *rule, about []*site, prog *compile.Program) {
 			continue
 		}
 		vars := map[string]json.RawMessage{"params": params}
-		if in := prog.Initial["input"]; in != nil {
+		if in := d.policy.inputOf(prog); in != nil {
 			vars["input"] = in
 		}
 		yes, err := r.condition(s.target).Holds(context.Background(), vars)

@@ -2,11 +2,13 @@ package flow
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
 	"github.com/plc-lang/plc/tool/label"
 )
@@ -125,10 +127,66 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	kind, _, _ := compile.CutLayer(path[0].Name)
 	v := w.marked(w.policy.given.member(kind), "†"+kind, step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: path.String()})
 	v, shape := w.at(v, path[1:])
+	if saysInitial(w.prog, path) {
+		v = w.either(v, leaf(w.says))
+	}
 	if !holds { // nothing is there, which what is around it decides
 		v = nothing
 	}
 	return v, shape
+}
+
+// saysInitial reports whether a document says itself, in a message, what is at a path of the
+// whiteboard at the start, or a part of it.
+func saysInitial(prog *compile.Program, path state.Path) bool {
+	kind, _, _ := compile.CutLayer(path[0].Name)
+	for i := range prog.Document.Messages {
+		m := &prog.Document.Messages[i]
+		if m.Kind != kind {
+			continue
+		}
+		at, steps := m.Payload, path[1:]
+		if at.IsZero() && len(steps) > 0 && steps[0].Kind == state.Name {
+			for _, member := range m.Members {
+				if member.Name == steps[0].Name {
+					at, steps = member.Value, steps[1:]
+					break
+				}
+			}
+			if at.IsZero() {
+				continue
+			}
+		}
+		if holdsAt(at, steps) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsAt reports whether a value has something at a path, or on the way to it.
+func holdsAt(at lang.Node, path state.Path) bool {
+	for _, step := range path {
+		if at.Kind() != lang.Object || step.Kind != state.Name {
+			return true
+		}
+		member, ok := at.Member(step.Name)
+		if !ok {
+			return false
+		}
+		at = member.Value
+	}
+	return true
+}
+
+// inputOf returns what rules, lists and conditions read as the input: what was given to the run
+// and, if the policy trusts plans as much as that, what the plan says of its input itself.
+func (p *Policy) inputOf(prog *compile.Program) json.RawMessage {
+	given := p.label(p.given.member("input").worst(p))
+	if p.said.AdmitsTrust(label.Bound{HasTrust: true, Trust: given.Trust}, p.label(p.plan)) {
+		return prog.Initial["input"]
+	}
+	return prog.Given("input")
 }
 
 // seenBy returns the label of everything that the author of a program has seen.

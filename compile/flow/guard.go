@@ -20,8 +20,6 @@ import (
 //
 // Calls count in the order in which they start; calls that change the world start in plan order.
 type Guard struct {
-	input json.RawMessage
-
 	mu    sync.Mutex
 	parts []*guardPart
 }
@@ -29,6 +27,7 @@ type Guard struct {
 // guardPart checks one policy.
 type guardPart struct {
 	policy *Policy
+	input  json.RawMessage // what its rules read as the input; nil if there is none
 	report *Report
 	sinks  map[sinkKey]*Sink
 	asks   map[*compile.Call][]asking
@@ -52,10 +51,10 @@ type past struct {
 
 // NewGuard returns a guard for a run of a program; nil if nothing is left to check.
 func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
-	g := &Guard{input: prog.Initial["input"]}
+	g := &Guard{}
 	for _, r := range reports {
 		p := &guardPart{
-			policy: r.Policy, report: r, sinks: map[sinkKey]*Sink{}, asks: map[*compile.Call][]asking{}, rules: map[*compile.Target]*toolRules{},
+			policy: r.Policy, input: r.Policy.inputOf(prog), report: r, sinks: map[sinkKey]*Sink{}, asks: map[*compile.Call][]asking{}, rules: map[*compile.Target]*toolRules{},
 			tally: make([]tally, len(r.Policy.rules)), before: make([]past, len(r.Policy.rules)), lists: map[string]map[string]bool{},
 		}
 		for _, s := range r.Sinks {
@@ -133,7 +132,7 @@ func (v *Violated) Error() string { return v.What + " (" + v.Policy + ")" }
 func (g *Guard) check(ctx context.Context, s *start) (asks []string, warn string, err error) {
 	var warns []string
 	for _, p := range g.parts {
-		for _, b := range p.breaches(ctx, g.input, s) {
+		for _, b := range p.breaches(ctx, s) {
 			switch b.violation {
 			case label.Reject:
 				return nil, "", &Violated{p.policy.Name(), b.what}
@@ -154,7 +153,7 @@ type broken struct {
 }
 
 // breaches returns everything in the policy that a call breaks.
-func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *start) (all []broken) {
+func (p *guardPart) breaches(ctx context.Context, s *start) (all []broken) {
 	add := func(v label.Violation, format string, args ...any) {
 		all = append(all, broken{fmt.Sprintf(format, args...), v})
 	}
@@ -163,7 +162,7 @@ func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *star
 		if !selects(r.about(), names, s.target.Effects) {
 			continue
 		}
-		if what := p.breaks(ctx, i, r, input, s); what != "" {
+		if what := p.breaks(ctx, i, r, s); what != "" {
 			add(r.Violation, "%s: %s", what, r.Text)
 		}
 	}
@@ -179,11 +178,11 @@ func (p *guardPart) breaches(ctx context.Context, input json.RawMessage, s *star
 	}
 	for name, v := range members {
 		for _, w := range rules.wants(p.policy.said, name) {
-			if w.In != nil && !p.isElement(w, input, v) {
+			if w.In != nil && !p.isElement(w, v) {
 				add(w.Violation, "the param %q of %q is not an element of %s", name, rules.name, w.In.Text)
 			}
 			if w.Or != nil && !p.trusted(w, s, name) {
-				if yes, err := p.policy.conditionOf(w, s.target).Holds(ctx, variables(input, s, nil)); err != nil {
+				if yes, err := p.policy.conditionOf(w, s.target).Holds(ctx, p.variables(s, nil)); err != nil {
 					add(w.Violation, "the condition for the param %q of %q can't be evaluated (%s): %s", name, rules.name, err, w.Or.Text)
 				} else if !yes {
 					add(w.Violation, "the param %q of %q may not be trusted enough, and this condition does not hold: %s", name, rules.name, w.Or.Text)
@@ -219,10 +218,10 @@ func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
 }
 
 // variables returns the variables of conditions.
-func variables(input json.RawMessage, s *start, before json.RawMessage) map[string]json.RawMessage {
+func (p *guardPart) variables(s *start, before json.RawMessage) map[string]json.RawMessage {
 	vars := map[string]json.RawMessage{"params": s.params, "now": s.params}
-	if input != nil {
-		vars["input"] = input
+	if p.input != nil {
+		vars["input"] = p.input
 	}
 	if before != nil {
 		vars["before"] = before
@@ -231,23 +230,23 @@ func variables(input json.RawMessage, s *start, before json.RawMessage) map[stri
 }
 
 // breaks returns how a call breaks a rule; "" if it does not.
-func (p *guardPart) breaks(ctx context.Context, i int, r *rule, input json.RawMessage, s *start) string {
+func (p *guardPart) breaks(ctx context.Context, i int, r *rule, s *start) string {
 	switch r.Kind {
 	case label.Before:
 		if !p.before[i].done {
 			return fmt.Sprintf("no call that matches %q has completed yet", r.Tools.Text)
 		}
 	case label.OnlyIf:
-		switch yes, err := r.condition(s.target).Holds(ctx, variables(input, s, nil)); {
+		switch yes, err := r.condition(s.target).Holds(ctx, p.variables(s, nil)); {
 		case err != nil:
 			return fmt.Sprintf("its condition can't be evaluated (%s)", err)
 		case !yes:
 			return "its condition does not hold"
 		}
 	case label.Never:
-		return p.follows(ctx, i, r, input, s)
+		return p.follows(ctx, i, r, s)
 	default:
-		most, ok := amountIn(r.Most, input)
+		most, ok := amountIn(r.Most, p.input)
 		if !ok {
 			return "the input has no number at the path of the limit"
 		}
@@ -263,12 +262,12 @@ func (p *guardPart) breaks(ctx context.Context, i int, r *rule, input json.RawMe
 }
 
 // follows returns whether a call comes after one that it may not follow.
-func (p *guardPart) follows(ctx context.Context, i int, r *rule, input json.RawMessage, s *start) string {
+func (p *guardPart) follows(ctx context.Context, i int, r *rule, s *start) string {
 	for _, before := range p.before[i].params {
 		if r.If == nil {
 			return "it comes after such a call"
 		}
-		switch yes, err := r.condition(nil).Holds(ctx, variables(input, s, before)); {
+		switch yes, err := r.condition(nil).Holds(ctx, p.variables(s, before)); {
 		case err != nil:
 			return fmt.Sprintf("its condition can't be evaluated (%s)", err)
 		case yes:
@@ -338,11 +337,11 @@ func (g *Guard) Ended(c *compile.Call, target *compile.Target, result json.RawMe
 
 // isElement reports whether a param is an element of its list, or is a list that has only elements
 // of it.
-func (p *guardPart) isElement(w *label.Want, input json.RawMessage, v json.RawMessage) bool {
+func (p *guardPart) isElement(w *label.Want, v json.RawMessage) bool {
 	set := p.lists[w.In.Text]
 	if names, ok := w.In.OfInput(); ok {
 		set = map[string]bool{}
-		elements(input, names, func(v json.RawMessage) { set[string(jsonscan.Canonical(nil, v))] = true })
+		elements(p.input, names, func(v json.RawMessage) { set[string(jsonscan.Canonical(nil, v))] = true })
 	}
 	if set[string(jsonscan.Canonical(nil, v))] {
 		return true

@@ -205,6 +205,37 @@ func TestGuardCounts(t *testing.T) {
 	}
 }
 
+// What a plan says of its input itself counts for rules, lists and conditions only under a policy
+// that trusts plans.
+func TestGuardReadsWhatWasGiven(t *testing.T) {
+	const plan = `[{"type": "input", "input": {"payees": ["DE6"], "cap": 100}}, {"type": "plan", "plan": [{"_tool": "pay", "iban": "†input.iban", "amount": "†input.amount"}]}]`
+	const policy = "  tools: {pay: {takes: {iban: {in: input.payees}}}}\n  rules: [pay only if params.amount <= input.cap]\n"
+	for _, c := range []struct{ policy, input, want string }{
+		{policy, `{"iban": "DE6", "amount": 99}`, ""},
+		{policy, `{"iban": "DE7", "amount": 1}`, "not an element of input.payees"},
+		{"  plan: {trust: untrusted}\n  given: {input: {trust: user}}\n" + policy, `{"iban": "DE6", "amount": 99}`, "can't be evaluated"},
+		{"  plan: {trust: untrusted}\n  given: {input: {trust: user}}\n" + policy, `{"iban": "DE6", "amount": 99, "cap": 100, "payees": []}`, "not an element of input.payees"},
+		{"  plan: {trust: untrusted}\n  given: {input: {trust: user}}\n" + policy, `{"iban": "DE6", "amount": 99, "cap": 100, "payees": ["DE6"]}`, ""},
+	} {
+		src := "tools:\n  pay: {properties: {iban: {}, amount: {type: number}}, effects: {readOnly: false, openWorld: false}}\nactivities: {pay: {return: 1}}\nflow:\n" + c.policy
+		tf, _ := file.Read(diag.NewFile("tools.yaml", []byte(src)))
+		cat, _, _ := file.Catalogue(tf)
+		policies, found := policiesOf(cat, []*file.File{tf})
+		doc, more := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
+		found = append(found, more...)
+		prog, more := compile.Compile(doc, &compile.Options{Catalogue: cat, Predicates: cel.New(), Values: map[string]compile.Given{"input": {JSON: []byte(c.input)}}})
+		if found = append(found, more...); found.HasErrors() {
+			t.Fatal(found.Err())
+		}
+		r, _ := flow.Check(prog, policies[0], nil)
+		pay := &prog.Calls[0]
+		_, _, err := flow.NewGuard(prog, r).Admit(context.Background(), pay, pay.Target, json.RawMessage(c.input), nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s%s: %v, want %q", c.policy, c.input, err, c.want)
+		}
+	}
+}
+
 // A condition that never changes anything is told: one of a rule that always holds, and one of
 // pairs of calls that never does.
 func TestIdleConditions(t *testing.T) {
