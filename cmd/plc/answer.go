@@ -40,6 +40,11 @@ func (f *answerFlags) addTo(c *cobra.Command) {
 	fl.StringVar(&f.reason, "reason", "", "why")
 }
 
+// ofCall reports whether flags are given that only answers about calls have.
+func (f *answerFlags) ofCall() bool {
+	return f.params != "" || f.result != "" || f.skip || f.instance != ""
+}
+
 // isRun reports whether the argument is a run: a file that exists is a file.
 func isRun(name string) bool {
 	_, err := os.Stat(name)
@@ -62,7 +67,13 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 	if err != nil {
 		return err
 	}
+	if f.key != "" {
+		return errors.New("--key is for the approval of a file, and this is a run")
+	}
 	if len(all) == 0 {
+		if len(args) > 1 || f.ofCall() {
+			return errors.New("the run waits for its plan to be approved as a whole, and no question about a call is open; a call, --params, --result, --skip and --instance are for such a question")
+		}
 		return env.answerPlan(ctx, e, sum.Run, f, approve)
 	}
 	open, err := f.meant(args, all, env.canAsk() && approve && !f.yes)

@@ -76,6 +76,9 @@ that had failed, or whose answer was lost, has failed for good.`,
 			if len(args) == 2 || isRun(args[0]) {
 				return env.answerRun(c.Context(), args, &f, false)
 			}
+			if f.all || f.instance != "" {
+				return errors.New("--all and --instance are for calls of a run, and this is a file")
+			}
 			return env.changeApproval(args[0], func(a *approval.File) error { return a.Reject(person(f.as), f.reason, time.Now()) })
 		},
 	}
@@ -97,8 +100,8 @@ func person(as string) string {
 
 // approveFile runs plc approve for a file.
 func (env *environment) approveFile(ctx context.Context, name string, f *answerFlags) error {
-	if f.params != "" || f.result != "" || f.skip || f.all {
-		return errors.New("--params, --result, --skip and --all are for calls of a run, and this is a file")
+	if f.ofCall() || f.all {
+		return errors.New("--params, --result, --skip, --instance and --all are for calls of a run, and this is a file")
 	}
 	as := f.as
 	var key ed25519.PrivateKey
