@@ -57,9 +57,16 @@ type Checker struct {
 // Checker reads what plans are checked against: all that the Spec names but its Plan, of
 // which it uses the notation.
 func (e *Engine) Checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
+	if _, err := readerOf(spec.Plan.Notation); err != nil {
+		return nil, err
+	}
+	if err := checkLabels(spec.Labels); err != nil {
+		return nil, err
+	}
 	return (&session{engine: e}).checker(ctx, spec, purpose)
 }
 
+// checker does what Engine.Checker does, also for the engine's own plans.
 func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Checker, error) {
 	s.forget = spec.NoCache
 	c := &Checker{spec: spec, session: s, purpose: purpose, options: &compile.Options{
@@ -75,7 +82,7 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	if c.ignoring, err = newIgnoring(&spec); err != nil {
 		return nil, err
 	}
-	if c.reader, err = readerOf(spec.Plan.Notation); err != nil {
+	if c.reader, err = recordedReader(spec.Plan.Notation); err != nil {
 		return nil, err
 	}
 	if c.Tools, err = s.tools(ctx, spec.Toolset, purpose); err != nil {

@@ -53,9 +53,6 @@ func historyOf(ctx context.Context, store journal.Store, given string) (*history
 	return h, nil
 }
 
-// givenLabel is the label of a run by which those that were given the same are found.
-const givenLabel = "given"
-
 // givenDigest returns the digest of what plans are given: their texts, those of their documents
 // and tools, and values.
 func (c *Checker) givenDigest() string {

@@ -41,10 +41,17 @@ func readerOf(from string) (*planReader, error) {
 		return &planReader{name: "plan"}, nil
 	case answerNotation:
 		return &planReader{name: from, answer: true}, nil
-	case undoNotation:
-		return &planReader{name: from, undo: true}, nil
 	}
 	return nil, &SpecError{"from", fmt.Sprintf("%q: it is one of %s", from, strings.Join(Notations(), ", "))}
+}
+
+// recordedReader returns the reader of a notation that a record names: one of Notations, or that of
+// the plans by which the engine undoes runs.
+func recordedReader(notation string) (*planReader, error) {
+	if notation == undoNotation {
+		return &planReader{name: notation, undo: true}, nil
+	}
+	return readerOf(notation)
 }
 
 // Parse reads the text of a plan in one of Notations, without its tools. The error says that there

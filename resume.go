@@ -65,7 +65,7 @@ func (e *Engine) Continue(ctx context.Context, run string, c Change) (*Run, erro
 	if sum.Status == exec.Rejected {
 		return nil, &RejectedError{sum.Run, sum.Reason}
 	}
-	if sum.Labels[undoesLabel] != "" {
+	if Undoes(sum) != "" {
 		return e.continueUndoing(ctx, store, sum, c)
 	}
 	record, err := store.Resume(ctx, sum.Run)
@@ -118,6 +118,9 @@ func (e *Engine) recall(ctx context.Context, record journal.Run, sum *journal.Su
 	p, err := e.planOf(ctx, &session{engine: e}, given, c.Edit)
 	if err != nil {
 		return nil, err
+	}
+	if p.checker.reader.undo && Undoes(sum) == "" {
+		return nil, &UndoesError{Run: sum.Run, what: "go on"}
 	}
 	if src := p.checker.spec.Instances; !src.isZero() && p.lines == nil {
 		if err := sameInstances(given, src); err != nil {
@@ -322,6 +325,9 @@ type Fork struct {
 	Instance string // that the call works on; "" for none
 	// Set are values of the whiteboard at the start, by their paths as ParseSet gives them.
 	Set map[string]json.RawMessage
+	// Labels replace those of the run with the same names. ReservedLabel tells the names that they
+	// can't have.
+	Labels map[string]string
 }
 
 // Fork makes another run of what a recorded one was given, and holds its record: what the
@@ -339,7 +345,10 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := notUndone(ctx, store, from); err != nil {
+	if of := Undoes(from); of != "" || p.checker.reader.undo {
+		return nil, &UndoesError{from.Run, of, "be forked"}
+	}
+	if err := errors.Join(checkLabels(f.Labels), notUndone(ctx, store, from)); err != nil {
 		return nil, err
 	}
 	how := &journal.Fork{Run: f.Run, At: f.At, Instance: f.Instance, Set: maps.Clone(p.checker.session.sets)}
@@ -347,6 +356,9 @@ func (e *Engine) Fork(ctx context.Context, f Fork, c Change) (*Run, error) {
 		how.Set = map[string]json.RawMessage{}
 	}
 	maps.Copy(how.Set, f.Set)
+	how.Labels = map[string]string{}
+	maps.Copy(how.Labels, from.Labels)
+	maps.Copy(how.Labels, f.Labels)
 	if how.Drop, err = journal.Behind(p.Program, f.Instance, f.At); err != nil {
 		return nil, err
 	}

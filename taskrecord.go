@@ -23,9 +23,6 @@ import (
 // continues by being done again: the model is not asked what it has answered, and no call is made
 // that gave its result.
 
-// LoopLabel is the label of the run of a turn of a loop. Its value is the id of the loop.
-const LoopLabel = "solve"
-
 // loopGiven is the part of a loop's record that holds its task and settings.
 type loopGiven struct {
 	Version int       `json:"version"`

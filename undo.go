@@ -43,6 +43,21 @@ func (e *UndoneError) Error() string {
 	return fmt.Sprintf("the run %s has the status %s and can't go on; run its plan again", e.Run, e.Status)
 }
 
+// An UndoesError says what can't be done with a run since it undoes another.
+type UndoesError struct {
+	Run string
+	Of  string // the run that it undoes; "" if it only has the plan of such a run
+
+	what string // can't be done
+}
+
+func (e *UndoesError) Error() string {
+	if e.Of == "" {
+		return fmt.Sprintf("the run %s has the plan of a run that undoes another, and undoes none; it can't %s", e.Run, e.what)
+	}
+	return fmt.Sprintf("the run %s undoes the run %s and can't %s", e.Run, e.Of, e.what)
+}
+
 // isUndone reports whether a run was undone, in part at least, or is being undone.
 func isUndone(s exec.Status) bool {
 	return s == exec.Undoing || s == exec.Undone || s == exec.UndoneInPart
@@ -62,9 +77,6 @@ func notUndone(ctx context.Context, store journal.Store, sum *journal.Summary) e
 	}
 	return &UndoneError{sum.Run, exec.Undoing}
 }
-
-// undoesLabel is the label of a run that undoes another. Its value is the id of that one.
-const undoesLabel = "undoes"
 
 // undoID returns the id of the run that undoes a run: the same each time, so that there is one.
 func undoID(run string) string {
@@ -115,8 +127,8 @@ func (e *Engine) PlanUndo(ctx context.Context, run string, edit func(*Spec)) (*U
 	switch {
 	case err != nil:
 		return nil, err
-	case sum.Labels[undoesLabel] != "":
-		return nil, fmt.Errorf("the run %s undoes the run %s and can't be undone itself", sum.Run, sum.Labels[undoesLabel])
+	case Undoes(sum) != "":
+		return nil, &UndoesError{sum.Run, Undoes(sum), "be undone itself"}
 	case sum.Holder != nil:
 		return nil, fmt.Errorf("the run %s is still running, in process %d on %s; stop it first", sum.Run, sum.Holder.PID, sum.Holder.Host)
 	}
@@ -164,7 +176,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 }
 
 // undoNotation is the notation of plans that undo runs: ours, except that calls which wait for a
-// skipped call go on. No flag names it.
+// skipped call go on. Callers can't name it.
 const undoNotation = "undo of a run"
 
 // Undo starts the run that undoes another, or continues it if it was started before; Do does it.
@@ -314,9 +326,9 @@ func (t *undoTarget) ended(res *exec.Result) error {
 
 // continueUndoing goes on with a run that undoes another, which is held until the run is closed.
 func (e *Engine) continueUndoing(ctx context.Context, store journal.Store, by *journal.Summary, c Change) (*Run, error) {
-	of := by.Labels[undoesLabel]
+	of := Undoes(by)
 	if !c.Plan.isZero() {
-		return nil, fmt.Errorf("the run %s undoes the run %s: its plan can't be replaced", by.Run, of)
+		return nil, &UndoesError{by.Run, of, "get another plan"}
 	}
 	held, err := store.Resume(ctx, of)
 	var missing *journal.MissingError

@@ -32,7 +32,7 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if of := sum.Labels[undoesLabel]; of != "" {
+	if of := Undoes(sum); of != "" {
 		if sum, err = store.Summary(ctx, of); err != nil {
 			return nil, err
 		}
@@ -74,9 +74,6 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	}
 	return u, nil
 }
-
-// Undoes returns the id of the run that a run undoes; "" if it undoes none.
-func Undoes(s *journal.Summary) string { return s.Labels[undoesLabel] }
 
 // becameOf returns, for each call of a run that has ended, why it did not complete; "" if it did.
 // The keys are the paths of the calls.

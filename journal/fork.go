@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
@@ -18,9 +19,21 @@ type Fork struct {
 	// Set are values for paths of the whiteboard. They are kept: who runs the fork
 	// applies them.
 	Set map[string]json.RawMessage
+	// Labels are those of the new run. Nil are those of the other one.
+	Labels map[string]string
 	// Drop reports whether what a call did is left out, besides the call itself: because
 	// it depends on it. Nil leaves out the call only. See Behind.
 	Drop func(instance, path string) bool
+}
+
+// Given returns what the new run is given, by what the other one was.
+func (f *Fork) Given(of *Given) *Given {
+	g := *of
+	g.Created = time.Time{}
+	if f.Labels != nil {
+		g.Labels = f.Labels
+	}
+	return &g
 }
 
 // Keeps reports whether an event of the other run is taken over.

@@ -195,9 +195,7 @@ func (s *Store) Fork(_ context.Context, name string, f *journal.Fork) (held jour
 				events = append(events, e)
 			}
 		}
-		given := from.given
-		given.Created = time.Time{}
-		held, err = s.create(name, &given, &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: maps.Clone(f.Set)}, events)
+		held, err = s.create(name, f.Given(&from.given), &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: maps.Clone(f.Set)}, events)
 		return err
 	})
 	return held, err

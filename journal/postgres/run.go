@@ -236,10 +236,9 @@ func (s *Store) Fork(ctx context.Context, run string, f *journal.Fork) (journal.
 	if err != nil {
 		return nil, err
 	}
-	given.Created = time.Time{}
 	var r *Run
 	err = s.write(ctx, s.opts.Busy, func(tx *tx) error {
-		h, err := s.insertRun(tx, run, given, &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: f.Set})
+		h, err := s.insertRun(tx, run, f.Given(given), &journal.Forked{Run: f.Run, Instance: f.Instance, At: f.At, Set: f.Set})
 		if err != nil {
 			return err
 		}

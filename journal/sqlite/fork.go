@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/internal/record"
@@ -22,7 +21,7 @@ func (s *Store) fork(ctx context.Context, run string, f *journal.Fork) (*Run, er
 	if err != nil {
 		return nil, err
 	}
-	given.Created = time.Time{}
+	given = f.Given(given)
 	var r *Run
 	var held *lock
 	err = s.write(ctx, func(tx *tx) error {

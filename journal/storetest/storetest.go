@@ -708,12 +708,15 @@ func testCalls(t *testing.T, m Maker) {
 
 func testFork(t *testing.T, m Maker) {
 	s := m.New(t)
+	labelled, err := s.Create(t.Context(), "L", &journal.Given{Plan: journal.Text{Name: "plan.json", Bytes: []byte("[]")}, Labels: map[string]string{"team": "a"}})
+	must(t, err)
+	must(t, labelled.Close())
 	r := create(t, s, "R")
 	add(t, r, event(exec.RunStarted, ""), event(exec.CallReturned, "a", value("1")), event(exec.CallCompleted, "a", status(exec.Completed)),
 		event(exec.CallReturned, "b", value("2")), event(exec.CallReturned, "c", value("3")), event(exec.RunFinished, "", status(exec.Completed)))
 	must(t, r.Close())
 	f := &journal.Fork{Run: "R", At: "b", Set: map[string]json.RawMessage{"state.x": json.RawMessage("1")}, Drop: func(_, path string) bool { return path == "c" }}
-	_, err := s.Fork(t.Context(), "R", f)
+	_, err = s.Fork(t.Context(), "R", f)
 	is[*journal.ExistsError](t, err)
 	_, err = s.Fork(t.Context(), "F", &journal.Fork{Run: "no"})
 	is[*journal.MissingError](t, err)
@@ -733,6 +736,18 @@ func testFork(t *testing.T, m Maker) {
 	must(t, err)
 	same(t, "given", fmt.Sprint(g.Fork.Run, g.Fork.At, string(g.Fork.Set["state.x"]), string(g.Plan.Bytes)), "Rb1[]")
 	same(t, "the other run", len(lines(t, s, "R", 0)), 6)
+	for name, labels := range map[string]map[string]string{"F1": nil, "F2": {"team": "b"}, "F3": {}} {
+		fork, err := s.Fork(t.Context(), name, &journal.Fork{Run: "L", At: "b", Labels: labels})
+		must(t, err)
+		must(t, fork.Close())
+		want := labels
+		if want == nil {
+			want = map[string]string{"team": "a"}
+		}
+		sum, err := s.Summary(t.Context(), name)
+		must(t, err)
+		same(t, "labels of "+name, fmt.Sprint(sum.Labels), fmt.Sprint(want))
+	}
 }
 
 func testRevise(t *testing.T, m Maker) {

@@ -110,6 +110,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 // decide gives an answer to a run.
 func (s *Server) decide(r *http.Request, d *Decision) error {
 	sum, err := s.decidable(r)
+	if err == nil && s.opts.OthersApprove && d.Params != nil {
+		err = badf(http.StatusForbidden, "you give other params, so somebody else would have to approve them; refuse the call, and run the plan with them")
+	}
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		unfit    *plc.UnfitError
 		waits    *plc.NotWaitingError
 		rejected *plc.RejectedError
+		undone   *plc.UndoneError
+		undoes   *plc.UndoesError
 		full     *runner.FullError
 		large    *http.MaxBytesError
 		bad      *badRequest
@@ -58,7 +60,8 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusUnprocessableEntity
 	case errors.As(err, &missing):
 		status = http.StatusNotFound
-	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected):
+	case errors.As(err, &held), errors.As(err, &answered), errors.As(err, &waits), errors.As(err, &rejected),
+		errors.As(err, &undone), errors.As(err, &undoes):
 		status = http.StatusConflict
 	case errors.As(err, &full):
 		status = http.StatusServiceUnavailable

@@ -55,7 +55,7 @@ func (s *Server) summary(sum *journal.Summary) Summary {
 		Events: sum.Events, Created: stamp(sum.Created), Finished: stamp(sum.Finished),
 	}
 	for name, value := range sum.Labels {
-		if !reserved(name) {
+		if !own(name) && name != "given" {
 			out.Labels[name] = value
 		}
 	}
@@ -66,13 +66,10 @@ func (s *Server) summary(sum *journal.Summary) Summary {
 }
 
 // reserved reports whether callers may not set a label.
-func reserved(name string) bool {
-	switch name {
-	case runner.Label, startedBy, keyedLabel, "given":
-		return true
-	}
-	return false
-}
+func reserved(name string) bool { return own(name) || plc.ReservedLabel(name) }
+
+// own reports whether a label is one of those of this package.
+func own(name string) bool { return name == runner.Label || name == startedBy || name == keyedLabel }
 
 // find returns the run that a request names.
 func (s *Server) find(r *http.Request) (*journal.Summary, error) {
@@ -181,7 +178,7 @@ func (s *Server) startRun(r *http.Request, in *Planned, body []byte) (run string
 	spec.Labels = map[string]string{runner.Label: frontend, startedBy: c.name}
 	for name, value := range in.Labels {
 		if reserved(name) {
-			return "", false, badf(http.StatusUnprocessableEntity, "the label %q is the server's own; give another name", name)
+			return "", false, badf(http.StatusUnprocessableEntity, "the label %q is plc's own; give another name", name)
 		}
 		spec.Labels[name] = value
 	}
@@ -352,8 +349,10 @@ func (s *Server) fork(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		var j *runner.Job
-		j, err = s.runs.Begin(callerOf(r).name, func(ctx context.Context) (*plc.Run, error) {
-			return s.opts.Engine.Fork(ctx, plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set}, plc.Change{})
+		by := callerOf(r).name
+		how := plc.Fork{Run: sum.Run, At: in.At, Instance: in.Instance, Set: in.Set, Labels: map[string]string{startedBy: by}}
+		j, err = s.runs.Begin(by, func(ctx context.Context) (*plc.Run, error) {
+			return s.opts.Engine.Fork(ctx, how, plc.Change{})
 		})
 		if err == nil {
 			w.Header().Set("Location", "/v1/runs/"+j.ID)

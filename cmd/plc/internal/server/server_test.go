@@ -463,6 +463,81 @@ func TestWhoMay(t *testing.T) {
 	status(401, reader, "GET", "/v1/runs")
 }
 
+// With OthersApprove, a run needs somebody else than who started it, forked it, or gives a call
+// other params.
+func TestOthersApprove(t *testing.T) {
+	g := newRig(t, Options{OthersApprove: true})
+	token := func(name string, roles ...Role) string {
+		made, err := g.tokens.Make(Token{Name: name, Roles: roles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	alice, bob := token("alice", Read, Run), token("bob", Read, Approve)
+	start := func(path string, body object) (run string) {
+		t.Helper()
+		by := alice
+		if path != "/v1/runs" {
+			by = g.admin
+		}
+		status, _, text := g.send(by, "POST", path, body)
+		var s Summary
+		if err := json.Unmarshal(text, &s); err != nil || status != 201 {
+			t.Fatalf("%s: %d: %s", path, status, text)
+		}
+		if want := map[string]string{alice: "alice", g.admin: "ada"}[by]; s.By != want {
+			t.Errorf("%s is by %q, want %q", path, s.By, want)
+		}
+		g.until(s.Run, "runPaused", 0)
+		return s.Run
+	}
+	decide := func(want int, token, run, call string, d object) {
+		t.Helper()
+		for _, q := range g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any) {
+			if q := q.(object); q["call"] == call {
+				d["call"], d["digest"] = call, q["digest"]
+			}
+		}
+		if got, _, text := g.send(token, "POST", "/v1/runs/"+run+"/answers", d); got != want {
+			t.Errorf("%s: %d, want %d: %s", call, got, want, text)
+		}
+	}
+	approve := func() object { return object{"decision": "approve"} }
+
+	plan := object{"plan": []object{{"_tool": "wipe", "what": "†input.what"}}, "input": object{"what": "cache"}}
+	run := start("/v1/runs", plan)
+	fork := start("/v1/runs/"+run+"/fork", object{"at": "wipe", "set": object{"input.what": "disk"}})
+	decide(403, g.admin, fork, "wipe", approve())
+	decide(403, g.admin, run, "wipe", object{"decision": "approve", "params": object{"what": "disk"}})
+	decide(204, g.admin, run, "wipe", approve())
+	decide(403, bob, fork, "wipe", object{"decision": "approve", "params": object{"what": "more"}})
+	decide(204, bob, fork, "wipe", approve())
+	g.until(run, "runFinished", 0)
+	g.until(fork, "runFinished", 0)
+
+	if n := g.wiped.Load(); n != 2 {
+		t.Errorf("wiped %d times", n)
+	}
+}
+
+// Callers set neither the labels by which the server and the engine know their runs, nor the
+// notation of plans that undo runs.
+func TestWhatCallersMayNotSet(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := []object{{"_tool": "double", "n": 1}}
+	run := g.want(201, "POST", "/v1/runs", object{"plan": plan, "labels": object{"team": "a"}})["run"]
+	for _, name := range []string{"frontend", "by", "key-request", "given", "undoes", "solve"} {
+		g.want(422, "POST", "/v1/runs", object{"plan": plan, "labels": object{name: run}})
+	}
+	for _, path := range []string{"/v1/check", "/v1/plan", "/v1/runs"} {
+		g.want(422, "POST", path, object{"plan": plan, "notation": "undo of a run"})
+	}
+	if all := g.want(200, "GET", "/v1/runs", nil)["runs"].([]any); len(all) != 1 {
+		t.Errorf("%d runs", len(all))
+	}
+}
+
 // What may destroy is first in the inbox, though it was asked last.
 func TestInboxIsByRisk(t *testing.T) {
 	g := newRig(t, Options{Spec: plc.Spec{Approvals: plc.Approvals{Calls: plc.ApproveAll}}})
