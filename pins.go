@@ -15,14 +15,11 @@ import (
 // number in the command: "activity fetch #0".
 type pins map[string]string
 
-// pinsOf returns the pins of a program and of those that it delegates to; nil if there are none.
+// pinsOf returns the pins of a program and of those that it delegates to, also for what undoes their
+// calls; nil if there are none.
 func pinsOf(p *compile.Program) pins {
 	var all pins
-	seen := map[*compile.Program]bool{}
-	note := func(t *compile.Target) {
-		if t == nil {
-			return
-		}
+	for _, t := range p.Targets() {
 		for i, pin := range t.Place.Pins {
 			if all == nil {
 				all = pins{}
@@ -34,27 +31,6 @@ func pinsOf(p *compile.Program) pins {
 			all[of+" #"+strconv.Itoa(i)] = pin.SHA256
 		}
 	}
-	var visit func(*compile.Program)
-	visit = func(p *compile.Program) {
-		if p == nil || seen[p] {
-			return
-		}
-		seen[p] = true
-		for i := range p.Calls {
-			c := &p.Calls[i]
-			note(c.Target)
-			if c.Rare == nil {
-				continue
-			}
-			if c.Fallback != nil {
-				note(c.Fallback.Target)
-			}
-			if c.Delegate != nil {
-				visit(c.Delegate.Program)
-			}
-		}
-	}
-	visit(p)
 	return all
 }
 

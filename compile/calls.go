@@ -75,6 +75,7 @@ func (c *lowerer) lowerCall(d *draft, src *lang.Call) {
 		c.checkParams(d)
 		c.checkResult(d)
 		c.checkOutcomes(d)
+		c.findUndoing(d)
 	}
 }
 

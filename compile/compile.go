@@ -7,6 +7,7 @@ import (
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -67,6 +68,9 @@ type Options struct {
 	// Context ends checks of values and types when it is done, which is a finding (PLC103) then;
 	// nil is none. It is an option since most compilations take no time worth interrupting.
 	Context context.Context
+	// Meter bounds the work of checks of values and types. Nil makes one for this compilation; that
+	// of a program (Program.Meter) bounds the work of several together.
+	Meter *schemas.Meter
 }
 
 // Given is a JSON value that was given beside the document, and where it stands.

@@ -10,6 +10,7 @@ import (
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/file"
 )
 
@@ -44,6 +45,40 @@ func TestDigest(t *testing.T) {
 				t.Errorf("same digest: %v", same)
 			}
 		})
+	}
+}
+
+// What undoes a call, or its fallback, is bound as what the call runs.
+func TestDigestOfUndoing(t *testing.T) {
+	manifest := func(plan, effects, source string) (report.Manifest, []string) {
+		var tools []*tool.Tool
+		for name, text := range map[string]string{"do": `{"effects": {"readOnly": false}}`, "back": `{"effects": ` + effects + `}`} {
+			def, _ := tool.ParseDefinition(json.RawMessage(text), name, diag.Loc{})
+			tools = append(tools, &tool.Tool{Definition: def, Source: map[string]string{"back": source}[name]})
+		}
+		doc, _ := lang.Parse(diag.NewFile("plan.json", []byte(plan)), nil)
+		prog, findings := compile.Compile(doc, &compile.Options{Catalogue: tool.NewCatalogue(tools...)})
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, x := range prog.Targets() {
+			names = append(names, x.Tool.Definition.Name)
+		}
+		return report.Of(prog, nil), names
+	}
+	for _, plan := range []string{
+		`[{"_tool": "do", "_undo": {"tool": "back"}}]`,
+		`[{"_tool": "do", "_fallback": {"_tool": "do", "_undo": {"tool": "back"}}}]`,
+	} {
+		shown, names := manifest(plan, `{"readOnly": false}`, "mcp:bank")
+		now, _ := manifest(plan, `{"destructive": true}`, "mcp:bank")
+		if names[len(names)-1] != "back" || shown.Digest() == now.Digest() {
+			t.Errorf("%s: the targets are %v", plan, names)
+		}
+		if d := shown.Differences(now); len(d) == 0 || !strings.Contains(d[0].String(), "back") {
+			t.Errorf("%s: %v", plan, d)
+		}
 	}
 }
 

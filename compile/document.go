@@ -37,6 +37,7 @@ type delegates struct {
 	programs map[string]*subProgram
 	meter    *schemas.Meter
 	types    map[weak.Pointer[schemas.Schema]]string // see typeKey; it keeps no schema alive
+	undoing  map[string]*Call                        // by the tool: see undoCall
 }
 
 // addition is a document whose tools come to a catalogue.
@@ -74,6 +75,7 @@ func newDelegates(doc *lang.Document, opts *Options) *delegates {
 		programs: map[string]*subProgram{},
 		meter:    newMeter(doc, opts),
 		types:    map[weak.Pointer[schemas.Schema]]string{},
+		undoing:  map[string]*Call{},
 	}
 	s.sub.Values, s.sub.Schemas, s.sub.Instances, s.sub.Budget = nil, nil, false, Budget{}
 	return s

@@ -22,6 +22,10 @@ const (
 
 // newMeter returns the meter of a compilation.
 func newMeter(doc *lang.Document, opts *Options) *schemas.Meter {
+	if opts.Meter != nil {
+		opts.Meter.Add(meterStepsPerByte * len(doc.File.Text))
+		return opts.Meter
+	}
 	ctx := opts.Context
 	if ctx == nil {
 		ctx = context.Background()

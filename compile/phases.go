@@ -105,6 +105,7 @@ func newProgram(b *board, low *lowered, order *planOrder, bound *bindings, lazy 
 		given:        b.opts.Values,
 		open:         b.opts.Instances,
 		unfed:        b.openInput(inputPath),
+		meter:        b.delegates.meter,
 	}
 	p.byID = sync.OnceValue(func() map[string]int32 {
 		return indexOf(len(p.Calls), func(i int) string { return p.Calls[i].ID })

@@ -62,6 +62,7 @@ type Program struct {
 	copied []copied // what a caller puts on the initial whiteboard
 	unfed  bool     // no input was given: it may be anything
 	given  map[string]Given
+	meter  *schemas.Meter
 }
 
 // Call is a compiled call.
@@ -88,6 +89,8 @@ type Call struct {
 	// result is not written.
 	Alternatives []Alternative
 	ErrorPath    *Write // nil: none
+	// Undoing takes the call back when the run is undone; nil when nothing does. See also Fallback.
+	Undoing *Undoing
 
 	*Rare
 }
@@ -159,6 +162,7 @@ type Fallback struct {
 	Params   *Template     // nil: the params of the call
 	Timeout  time.Duration
 	Undo     *tool.Undo // as that of a call
+	Undoing  *Undoing   // as that of a call
 }
 
 // HandlesFailure reports whether the plan says where a failure of the call goes: to its error path,
@@ -210,6 +214,9 @@ const (
 // Err returns nil when the program may run: neither reading its document nor compiling
 // it found an error. Package exec refuses any other (plan-language §11).
 func (p *Program) Err() error { return p.fault }
+
+// Meter returns the meter with which the values and types of the program were checked.
+func (p *Program) Meter() *schemas.Meter { return p.meter }
 
 // Call returns the call of this _id. The first time, it costs a look at all calls.
 func (p *Program) Call(id string) (*Call, bool) {

@@ -279,8 +279,9 @@ func (t *Target) Words() string {
 	return words
 }
 
-// Targets returns the targets of all calls of the program and of their fallbacks, in plan order,
-// and then those of the programs that they delegate to, each program once.
+// Targets returns the targets of all calls of the program, of their fallbacks and of what takes
+// these back when the run is undone, in plan order, and then those of the programs that they
+// delegate to, each program once.
 func (p *Program) Targets() iter.Seq2[*Call, *Target] {
 	return func(yield func(*Call, *Target) bool) {
 		seen, todo := map[*Program]bool{p: true}, []*Program{p}
@@ -289,14 +290,13 @@ func (p *Program) Targets() iter.Seq2[*Call, *Target] {
 			todo = todo[1:]
 			for i := range prog.Calls {
 				c := &prog.Calls[i]
-				if c.Target != nil && !yield(c, c.Target) {
-					return
+				for t := range c.Targets() {
+					if !yield(c, t) {
+						return
+					}
 				}
 				if c.Rare == nil {
 					continue
-				}
-				if c.Fallback != nil && !yield(c, c.Fallback.Target) {
-					return
 				}
 				if d := c.Delegate; d != nil && d.Program != nil && !seen[d.Program] {
 					seen[d.Program] = true
@@ -305,4 +305,30 @@ func (p *Program) Targets() iter.Seq2[*Call, *Target] {
 			}
 		}
 	}
+}
+
+// Targets returns the target of the call, that of its fallback, and those of what takes these back
+// when the run is undone.
+func (c *Call) Targets() iter.Seq[*Target] {
+	return func(yield func(*Target) bool) {
+		if c.Target != nil && !yield(c.Target) || !c.Undoing.targets(yield) || c.Rare == nil || c.Fallback == nil {
+			return
+		}
+		if yield(c.Fallback.Target) {
+			c.Fallback.Undoing.targets(yield)
+		}
+	}
+}
+
+// targets yields the targets of what takes a call back. It reports false when yield does.
+func (u *Undoing) targets(yield func(*Target) bool) bool {
+	if u == nil || u.Call == nil {
+		return true
+	}
+	for t := range u.Call.Targets() {
+		if !yield(t) {
+			return false
+		}
+	}
+	return true
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/compile/flow"
@@ -188,12 +190,30 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 		for _, p := range f.Params {
 			b.line("         %s: %s", p.Name, b.value(string(p.Value.AppendJSON(nil))))
 		}
+		b.undo("         ", f.Undo)
 	}
 	if c.OnFailure != "" {
 		b.line("       on failure: %s", c.OnFailure)
 	}
-	if c.Undo != "" {
-		b.line("       undone by: %s", c.Undo)
+	b.undo("       ", c.Undo)
+}
+
+// undo writes what takes a call back when the run is undone, with its params as they are written.
+func (b *blueprintWriter) undo(indent string, u *forecast.UndoTerms) {
+	if u == nil {
+		return
+	}
+	b.line("%sundone by: %s (%s), by %s", indent, u.Tool, effectWords(u.Effect), b.value(u.Words))
+	var params map[string]json.RawMessage
+	_ = json.Unmarshal(u.Written, &params) // an object
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		b.line("%s  %s: %s", indent, name, b.value(string(params[name])))
+	}
+	if u.Approval != "" {
+		b.line("%s  asks a person: %s", indent, b.value(u.Approval))
+	}
+	if f := u.Fallback; f != nil {
+		b.line("%s  if it fails for good: %s (%s), by %s", indent, f.Tool, effectWords(f.Effect), b.value(f.Words))
 	}
 }
 
@@ -377,6 +397,9 @@ func doneWords(all []forecast.Done, more int) string {
 func (b *blueprintWriter) forecast(f *forecast.Forecast) {
 	b.line("")
 	b.line("forecast: %s, %s, %s", atMost(f.Calls, "call"), atMost(f.Attempts, "attempt"), atMost(f.Approvals, "approval"))
+	if u := f.Undoing; u != nil {
+		b.line("  if undone      besides, %s that undo, %s, %s; no budget counts them", atMost(u.Calls, "call"), atMost(u.Attempts, "attempt"), atMost(u.Approvals, "approval"))
+	}
 	b.estimates(f)
 	path := f.CriticalPath
 	way := strings.Join(path[:min(maxPath, len(path))], " → ")

@@ -45,7 +45,11 @@ func (m Manifest) Differences(is Manifest) []Difference {
 // ofTarget reports whether the difference is one of what a call runs, which mostly is told by the
 // tools as well.
 func (d Difference) ofTarget() bool {
-	return strings.HasPrefix(d.Path, "/targets/") || strings.HasSuffix(d.Path, "/target") || strings.HasSuffix(d.Path, "/fallbackTarget")
+	switch d.Path[strings.LastIndexByte(d.Path, '/')+1:] {
+	case "target", "fallbackTarget", "undoTargets", "fallbackUndoTargets":
+		return true
+	}
+	return strings.HasPrefix(d.Path, "/targets/")
 }
 
 // comparison collects the differences that were found.

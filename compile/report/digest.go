@@ -25,7 +25,7 @@ import (
 type Manifest json.RawMessage
 
 // manifestVersion is another one when the same program would have another manifest.
-const manifestVersion = "2"
+const manifestVersion = "3"
 
 // Digest returns the digest of the manifest of a program: see Of.
 func Digest(p *compile.Program, extra map[string]json.RawMessage) string {
@@ -167,7 +167,9 @@ func (m *manifest) call(dst []byte, p *compile.Program, c *compile.Call) []byte 
 	dst = appendMember(dst, "target", jsonscan.Quote(m.target(c.Target)))
 	if c.Rare != nil && c.Fallback != nil {
 		dst = appendMember(dst, "fallbackTarget", jsonscan.Quote(m.target(c.Fallback.Target)))
+		dst = m.undoing(dst, "fallbackUndoTargets", c.Fallback.Undoing)
 	}
+	dst = m.undoing(dst, "undoTargets", c.Undoing)
 	if c.Rare != nil && c.Delegate != nil {
 		dst = appendMember(dst, "delegate", "["+jsonscan.Quote(c.Delegate.Name)+","+strconv.Itoa(int(c.Delegate.Loop))+","+jsonscan.Quote(m.name(c.Delegate))+"]")
 	}
@@ -179,6 +181,18 @@ func (m *manifest) call(dst []byte, p *compile.Program, c *compile.Call) []byte 
 		dst = appendMember(dst, "cases", "["+strings.Join(cases, ",")+"]")
 	}
 	return append(dst, '}')
+}
+
+// undoing appends a member with the targets of what takes a call back, if something does.
+func (m *manifest) undoing(dst []byte, member string, u *compile.Undoing) []byte {
+	if u == nil || u.Call == nil {
+		return dst
+	}
+	var names []string
+	for t := range u.Call.Targets() {
+		names = append(names, m.target(t))
+	}
+	return appendMember(dst, member, jsonscan.Quote(strings.Join(names, ", ")))
 }
 
 // name returns what a manifest calls the program of a delegate. Each program is there once.
@@ -294,8 +308,8 @@ func (m *manifest) tools(dst []byte, p *compile.Program) []byte {
 		for i := range sub.Calls {
 			c := &sub.Calls[i]
 			m.used[c.Source.Tool] = true
-			if c.Rare != nil && c.Fallback != nil {
-				m.used[c.Fallback.Tool.Definition.Name] = true
+			for t := range c.Targets() {
+				m.used[t.Tool.Definition.Name] = true
 			}
 		}
 	}

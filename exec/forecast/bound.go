@@ -8,6 +8,7 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -29,6 +30,9 @@ type Bound struct {
 	Unestimated []string `json:"unestimated"` // the first of these calls, at most maxNamed
 	Effects     []Effect `json:"effects"`     // what may be changed
 	Reads       []Effect `json:"reads"`       // what is touched, by tools that are declared to change nothing
+	// Undoing is the most that undoing the run may do, besides; nil when nothing in the plan or the
+	// options undoes it. Its effects are among those above.
+	Undoing *UndoBound `json:"undoing,omitempty"`
 
 	// Programs, Servers and Hosts are what attempts may start or ask, Paths the folders in which
 	// tools of files may read and write: what the activities name and, where params or redirects
@@ -41,6 +45,14 @@ type Bound struct {
 	of map[*compile.Call]effectAt // what the tool of each call does, as far as it is in the lists
 }
 
+// UndoBound is the most that undoing a run may do. That is a run of its own, so that its calls count
+// toward no budget of the first.
+type UndoBound struct {
+	Calls     Count `json:"calls"`
+	Attempts  Count `json:"attempts"`
+	Approvals Count `json:"approvals"`
+}
+
 // BoundOf returns the bound of a program with the options of its dry run.
 func BoundOf(prog *compile.Program, opts *Options) *Bound {
 	if opts == nil {
@@ -49,6 +61,9 @@ func BoundOf(prog *compile.Program, opts *Options) *Bound {
 	b := &bounder{
 		opts: opts, runs: map[*compile.Program]Count{prog: instances(prog, opts)}, prefix: map[*compile.Program]string{},
 		index: map[effectKey]effectAt{}, Bound: Bound{Unestimated: []string{}, Effects: []Effect{}, Reads: []Effect{}, of: map[*compile.Call]effectAt{}},
+	}
+	if opts.OnFailure == exec.Undo || undo.Asked(prog) {
+		b.Undoing = &UndoBound{}
 	}
 	for _, p := range programs(prog) {
 		for i := range p.Calls {
@@ -137,13 +152,40 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 	} else {
 		b.Calls = b.Calls.plus(runs)
 		b.does(path, c.Target, attempts, c)
+		b.undo(path+"/undo", c.Undoing, attempts)
 	}
 	if rare.Fallback != nil {
 		attempts = attempts.plus(runs)
 		b.does(path, rare.Fallback.Target, runs, nil)
+		b.undo(path+"/undo", rare.Fallback.Undoing, runs)
 	}
 	b.Attempts = b.Attempts.plus(attempts)
 	b.estimate(path, c, rare, attempts)
+}
+
+// undo adds what takes back so many attempts. Each of them may have done its work.
+func (b *bounder) undo(path string, u *compile.Undoing, made Count) {
+	if b.Undoing == nil || u == nil || u.Call == nil || made == 0 {
+		return
+	}
+	attempts := made.times(1 + undo.Retries)
+	b.does(path, u.Call.Target, attempts, nil)
+	model := ofModel(u.Call.Target)
+	if f := u.Call.Fallback; f != nil {
+		attempts = attempts.plus(made)
+		b.does(path, f.Target, made, nil)
+		model = model || ofModel(f.Target)
+	}
+	b.Undoing.Calls, b.Undoing.Attempts = b.Undoing.Calls.plus(made), b.Undoing.Attempts.plus(attempts)
+	if _, asks := b.opts.Approve.Asks(u.Call); asks || !u.WhenUncertain {
+		b.Undoing.Approvals = b.Undoing.Approvals.plus(made)
+	} else if _, asks := b.opts.Approve.AsksFallback(u.Call); asks {
+		b.Undoing.Approvals = b.Undoing.Approvals.plus(made)
+	}
+	if model {
+		b.Tokens, b.Cost = noBound, noBound
+		b.unestimated(path)
+	}
 }
 
 // attempts returns how often a call is tried at most each time that it is reached.
@@ -197,6 +239,11 @@ func (b *bounder) estimate(path string, c *compile.Call, rare *compile.Rare, att
 	if rare.Cost == 0 {
 		b.Cost = noBound
 	}
+	b.unestimated(path)
+}
+
+// unestimated notes a call that a model makes and nobody estimates.
+func (b *bounder) unestimated(path string) {
 	if len(b.Unestimated) < maxNamed {
 		b.Unestimated = append(b.Unestimated, path)
 	}

@@ -104,6 +104,49 @@ func TestBoundOfEstimates(t *testing.T) {
 	}
 }
 
+// What undoes a run is in its bound if the run may be undone, for each attempt and each fallback, and
+// in no other.
+func TestBoundOfUndoing(t *testing.T) {
+	const plan = `[{"_tool": "pay", "_retry": 1, "_undo": {"tool": "wipe", "params": {"what": "†key"}}},
+		{"_tool": "look", "_fallback": {"_tool": "pay", "_undo": {"tool": "any", "whenUncertain": true}}},
+		{"_tool": "look", "_id": "last", "_undo": {"tool": "wipe"}}%s]`
+	for _, test := range []struct {
+		name, more string
+		failure    exec.Strategy
+		want       string // calls, attempts and approvals of undoing, and its effects
+	}{
+		{"a run that is not undone", ``, exec.Abort, "none pay:3"},
+		{"a strategy", ``, exec.Undo, "3 12 2 pay:3 wipe:8 any:4"},
+		{"a call that says so", `, {"_tool": "look", "_id": "says", "_onFailure": "undo"}`, exec.Abort, "3 12 2 pay:3 wipe:8 any:4"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			prog := program(t, fmt.Sprintf(plan, test.more), worldly)
+			b := forecast.BoundOf(prog, &forecast.Options{Approve: exec.ApproveDestructive, OnFailure: test.failure})
+			got := "none"
+			if u := b.Undoing; u != nil {
+				got = fmt.Sprint(u.Calls, u.Attempts, u.Approvals)
+			}
+			for _, e := range b.Effects {
+				got += fmt.Sprintf(" %s:%d", e.Tool, e.Most)
+			}
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+	prog := program(t, fmt.Sprintf(plan, ""), worldly)
+	calls := dry(t, prog, nil).Calls
+	if u := calls[0].Terms.Undo; u == nil || u.Tool != "wipe" || u.Effect != forecast.Destructive || u.Approval == "" || string(u.Written) != `{"what":"†key"}` {
+		t.Errorf("of a call: %+v", u)
+	}
+	if u := calls[1].Terms.Fallback.Undo; u == nil || u.Tool != "any" || u.Effect != forecast.Undeclared {
+		t.Errorf("of a fallback: %+v", u)
+	}
+	if u := calls[2].Terms.Undo; u != nil {
+		t.Errorf("of a call that changes nothing: %+v", u)
+	}
+}
+
 // A document that runs nowhere on the assumed path is shown all the same, once.
 func TestUntakenDocuments(t *testing.T) {
 	prog := program(t, `[{"_tool": "look", "_outputPath": "†state.ok || †state.bad"},

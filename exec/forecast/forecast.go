@@ -8,7 +8,6 @@ import (
 	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/dag"
 	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/exec/undo"
 )
 
 // Forecast bounds what a run may use, and estimates what it uses on the path that the dry run
@@ -84,7 +83,7 @@ func Of(prog *compile.Program, dry *DryRun, opts *Options) *Forecast {
 		slots = exec.DefaultMaxParallel
 	}
 	f.Time, f.PeakParallelism = t.simulate(slots, opts.Seed, len(f.Unknown) == 0)
-	if opts.OnFailure == exec.Undo || undo.Asked(prog) {
+	if f.Undoing != nil {
 		f.Failing, f.MoreFailing = failing(prog, dry, graph, opts.OnFailure)
 	}
 	return f

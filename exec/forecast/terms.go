@@ -19,7 +19,7 @@ type Terms struct {
 	Timeout   string          `json:"timeout,omitempty"`  // of an attempt, as in "5s"; "" is the run's
 	Fallback  *FallbackTerms  `json:"fallback,omitempty"`
 	OnFailure string          `json:"onFailure,omitempty"`
-	Undo      string          `json:"undo,omitempty"`    // the tool that takes it back when the run is undone
+	Undo      *UndoTerms      `json:"undo,omitempty"`    // of what takes it back when the run is undone
 	Repeats   *Count          `json:"repeats,omitempty"` // runs of its document in one attempt, at most; nil delegates to none
 
 	Params []lang.Member `json:"-"` // as they are written
@@ -30,14 +30,49 @@ type FallbackTerms struct {
 	Tool    string          `json:"tool"`
 	Effect  EffectKind      `json:"effect"`
 	Words   string          `json:"target"`
-	Written json.RawMessage `json:"written"` // nil: the params of the call
+	Written json.RawMessage `json:"written"`        // nil: the params of the call
+	Undo    *UndoTerms      `json:"undo,omitempty"` // of what takes it back
 
 	Params []lang.Member `json:"-"` // its own as they are written
 }
 
+// UndoTerms describes how a call is taken back when the run is undone.
+type UndoTerms struct {
+	Tool     string          `json:"tool"`
+	Effect   EffectKind      `json:"effect"`
+	Words    string          `json:"target"`
+	Approval string          `json:"approval,omitempty"` // why a person is asked before
+	Fallback *FallbackTerms  `json:"fallback,omitempty"` // that the definition of the tool fixes
+	Written  json.RawMessage `json:"written"`            // its params, with their references
+}
+
+// undoTerms returns the terms of what takes a call back; nil if nothing does.
+func undoTerms(u *compile.Undoing, opts *Options) *UndoTerms {
+	if u == nil {
+		return nil
+	}
+	t := &UndoTerms{Tool: u.Tool, Effect: Undeclared, Written: u.Params}
+	if u.Call == nil {
+		return t
+	}
+	t.Effect, t.Words = effectOf(u.Call.Target.Effects), u.Call.Target.Words()
+	t.Approval, _ = opts.Approve.Asks(u.Call)
+	t.Fallback = fallbackTerms(u.Call.Fallback, opts)
+	return t
+}
+
+// fallbackTerms returns the terms of a fallback with the params of its call; nil if there is none.
+func fallbackTerms(f *compile.Fallback, opts *Options) *FallbackTerms {
+	if f == nil {
+		return nil
+	}
+	t := f.Target
+	return &FallbackTerms{Tool: t.Tool.Definition.Name, Effect: effectOf(t.Effects), Words: t.Words(), Undo: undoTerms(f.Undoing, opts)}
+}
+
 // termsOf returns the terms of a call.
 func termsOf(c *compile.Call, opts *Options) *Terms {
-	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Undo: undoneBy(c), Params: c.Source.Params}
+	t := &Terms{Written: written(c.Source.Params), Retries: Retries(c, opts), Undo: undoTerms(c.Undoing, opts), Params: c.Source.Params}
 	if c.Target != nil {
 		t.Words, t.Origin = c.Target.Words(), c.Target.Origin.String()
 	}
@@ -53,8 +88,7 @@ func termsOf(c *compile.Call, opts *Options) *Terms {
 		t.Timeout = c.Timeout.String()
 	}
 	if c.Fallback != nil {
-		f := c.Fallback.Target
-		t.Fallback = &FallbackTerms{Tool: f.Tool.Definition.Name, Effect: effectOf(f.Effects), Words: f.Words()}
+		t.Fallback = fallbackTerms(c.Fallback, opts)
 		if src.Fallback != nil && src.Fallback.Own {
 			t.Fallback.Params = src.Fallback.Params
 			t.Fallback.Written = written(src.Fallback.Params)

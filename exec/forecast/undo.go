@@ -87,14 +87,3 @@ func (d *DryRun) fails(graph *dag.Graph, n int32, effects []int32, apart bool) F
 	}
 	return f
 }
-
-// undoneBy returns the tool that takes a call back; "" if there is none.
-func undoneBy(c *compile.Call) string {
-	if c.Target == nil || c.Delegates() {
-		return ""
-	}
-	if u, _ := undo.By(c.Target, c.OwnUndo()); u != nil {
-		return u.Tool
-	}
-	return ""
-}

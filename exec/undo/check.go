@@ -20,9 +20,13 @@ import (
 // or a reference that leads nowhere. The options are those with which the program was compiled.
 func Check(prog *compile.Program, o *compile.Options) diag.List {
 	c := &checker{options: apart(o), run: o.Run, seen: map[string]bool{}, known: map[string]diag.List{}}
-	c.options.Run = false // the input has no value
+	c.options.Run = false          // the input has no value
+	c.options.Meter = prog.Meter() // one for the plan and all that undoes its calls
 	for p := range programs(prog) {
 		for i := range p.Calls {
+			if c.spent {
+				return c.found
+			}
 			c.call(p, &p.Calls[i])
 		}
 	}
@@ -51,7 +55,8 @@ type checker struct {
 	options *compile.Options
 	run     bool
 	seen    map[string]bool      // findings
-	known   map[string]diag.List // what is wrong with the undo of a definition, by it and by the params that are written
+	known   map[string]diag.List // what is wrong with undos that were compiled, by all that decides it
+	spent   bool                 // the meter has nothing left, which was found
 	found   diag.List
 }
 
@@ -73,21 +78,20 @@ func (c *checker) call(prog *compile.Program, p *compile.Call) {
 	if p.Target == nil {
 		return
 	}
-	if why := unused(p); why != "" {
-		if !rest.UndoNode.IsZero() {
-			f := diag.Finding{Code: diag.PassedOver, Severity: diag.Warning, Loc: rest.UndoNode.Loc(), Message: "the \"_undo\" is not used: " + why}
-			c.report(f, p, rest.UndoNode)
-		}
+	if why := unused(p); why == "" {
+		c.made(&made{prog, p, p.Target, p.Source.Params, rest.Undo})
+	} else if !rest.UndoNode.IsZero() {
+		f := diag.Finding{Code: diag.PassedOver, Severity: diag.Warning, Loc: rest.UndoNode.Loc(), Message: "the \"_undo\" is not used: " + why}
+		c.report(f, p, rest.UndoNode)
+	}
+	if p.Rare == nil || p.Fallback == nil || rest.Fallback == nil {
 		return
 	}
-	c.made(&made{prog, p, p.Target, p.Source.Params, rest.Undo})
-	if p.Rare != nil && p.Fallback != nil && rest.Fallback != nil {
-		m := &made{prog, p, p.Fallback.Target, p.Source.Params, rest.Fallback.Undo}
-		if rest.Fallback.Own {
-			m.params = rest.Fallback.Params
-		}
-		c.made(m)
+	m := &made{prog, p, p.Fallback.Target, p.Source.Params, rest.Fallback.Undo}
+	if rest.Fallback.Own {
+		m.params = rest.Fallback.Params
 	}
+	c.made(m)
 }
 
 // unused returns why nothing that a call does is ever undone, apart from its fallback.
@@ -97,7 +101,6 @@ func unused(p *compile.Call) string {
 		return "the call runs a document, whose calls are undone"
 	case p.Rare != nil && (p.Choose != nil || p.Result != nil):
 		return "the call runs nothing"
-	case p.Rare != nil && p.Fallback != nil:
 	case e.ReadOnly == tool.Yes || e.Pure == tool.Yes:
 		return fmt.Sprintf("the tool %q is declared to change nothing", p.Source.Tool)
 	}
@@ -131,26 +134,36 @@ func (c *checker) made(m *made) {
 
 // defined returns what is wrong with the undo of a definition.
 func (c *checker) defined(m *made, u *tool.Undo) diag.List {
-	key := fmt.Sprintf("%p %q", u, m.written())
-	found, ok := c.known[key]
-	if !ok {
-		text, err := textOf(u, given)
-		found = c.compile(m, text, err, u.WhenUncertain)
-		c.known[key] = found
-	}
-	return found
+	text, err := textOf(u, given)
+	return c.once(fmt.Sprintf("%p %q", u, m.written()), m, text, err, u.WhenUncertain)
 }
 
 // own checks what the plan says of undoing a call.
 func (c *checker) own(m *made) {
 	text, err := textIn(m.prog.File(), m.said, given)
-	for _, f := range c.compile(m, text, err, m.said.WhenUncertain) {
+	key := fmt.Sprintf("%p %q %t %s", m.target.Tool.Definition, m.written(), m.said.WhenUncertain, text.text)
+	found := c.once(key, m, text, err, m.said.WhenUncertain)
+	if len(found) > 0 {
+		delete(c.known, key) // they have places in this call
+	}
+	for _, f := range found {
 		if f.Loc.File == nil {
 			f.Loc = m.said.ToolNode.Loc()
 		}
 		f.Message = "the \"_undo\": " + f.Message
 		c.report(f, m.call, m.said.ToolNode)
 	}
+}
+
+// once returns what is wrong with a call that undoes another, and compiles it if no call with this
+// key was compiled before.
+func (c *checker) once(key string, m *made, text *call, err error, whenUncertain bool) diag.List {
+	found, ok := c.known[key]
+	if !ok {
+		found = c.compile(m, text, err, whenUncertain)
+		c.known[key] = found
+	}
+	return found
 }
 
 // report adds a finding about a call, at a node of it.
@@ -188,6 +201,7 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 	o := *c.options
 	o.Schemas = map[string]compile.Given{"input": {JSON: m.schema(), Loc: diag.Loc{File: f}}}
 	prog, more := compile.Compile(doc, &o)
+	c.spent = o.Meter.Err() != nil
 	found = slices.DeleteFunc(append(found, more...), func(f diag.Finding) bool {
 		return f.Severity != diag.Error && f.Code != diag.OptionalRead
 	})

@@ -236,12 +236,12 @@ func (p *planner) free(name string) string {
 	return id
 }
 
-// retries limits the further attempts to undo a call.
-const retries = 3
+// Retries limits the further attempts to undo a call.
+const Retries = 3
 
 // json returns the call that undoes.
 func (u *undoing) json() json.RawMessage {
-	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool), "_retry": retries}
+	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool), "_retry": Retries}
 	if len(u.after) > 0 {
 		head["_dependsOn"] = u.after
 	}

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -220,6 +222,49 @@ func TestCheck(t *testing.T) {
 				t.Errorf("found %q, want %q", all, test.want)
 			}
 		})
+	}
+}
+
+// The undo of the fallback of a call that delegates is checked as any other.
+func TestCheckFallbackOfDelegate(t *testing.T) {
+	o := options(works)
+	o.Delegates = fstest.MapFS{"d.json": {Data: []byte(`[{"_tool": "fail"}]`)}}
+	found := undo.Check(compiled(`[{"_tool": "mail", "_delegate": "d.json", "_fallback": {"_tool": "reserve", "item": "x", "_undo": {"tool": "refnd"}}}]`, o), o)
+	if len(found) != 1 || !strings.Contains(found[0].Message, `unknown tool "refnd"`) {
+		t.Errorf("found %v", found)
+	}
+}
+
+// One budget bounds the checks of a plan and of all that undoes its calls, and what is equal is
+// checked once.
+func TestCheckBudget(t *testing.T) {
+	const hostile = `{"name": "h", "inputSchema": {"type": "object", "$defs": {"s": {"allOf": [{"additionalProperties": {"$ref": "#/$defs/s"}},
+		{"additionalProperties": {"$ref": "#/$defs/s"}}], "not": {"const": 1}}}, "properties": {"v": {"$ref": "#/$defs/s"}}}, "effects": {"readOnly": false}}`
+	o := options(works, hostile)
+	o.Meter = schemas.NewMeter(t.Context(), 1<<20)
+	deep := strings.Repeat(`{"a": `, 30) + "{}" + strings.Repeat("}", 30)
+	var calls []string
+	for i := range 20 {
+		calls = append(calls, fmt.Sprintf(`{"_tool": "charge", "amount": %d, "_undo": {"tool": "h", "params": {"n": %d, "v": %s}}}`, i, i, deep))
+	}
+	prog := compiled("["+strings.Join(calls, ",")+"]", o)
+	found := undo.Check(prog, o)
+	if len(found) != 1 || found[0].Code != diag.OverLimit {
+		t.Errorf("found %v", found)
+	}
+
+	alike := strings.Repeat(`{"_tool": "charge", "amount": 1, "_undo": {"tool": "refund", "params": {"key": "†key"}}},`, 50)
+	o = options(works)
+	used := func(n int) int {
+		prog := compiled("["+strings.Repeat(alike, n)+`{"_tool": "look"}]`, o)
+		before := prog.Meter().Used()
+		if found := undo.Check(prog, o); len(found) > 0 {
+			t.Fatal(found)
+		}
+		return prog.Meter().Used() - before
+	}
+	if once, more := used(1), used(3); once != more {
+		t.Errorf("50 equal undos take %d steps, 150 take %d", once, more)
 	}
 }
 
