@@ -3,57 +3,88 @@ package process
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/plc-lang/plc/tool"
 )
 
+// unreadable is the digest of a file that exists and can't be read.
+const unreadable = "unreadable"
+
 // pinned is a file that the program is made of, and what it was.
 type pinned struct {
-	file string // its absolute path
-	tool.Pin
+	file     string // its absolute path; "" for a program that is not in PATH
+	tool.Pin        // SHA256 is "" when there was no such file
 }
 
 // Pin notes the content of the program and of the files that its arguments name. After that, a
-// call fails with "changed-program" when one of them has changed. It must be called before the
-// first call.
+// call starts the file that was found now, and fails with "changed-program" when one of the files
+// has changed, has appeared or is gone. A file that can't be read is noted as that. Pin must be
+// called before the first call.
 func (a *Activity) Pin() {
 	p := a.Place()
 	a.pins = nil
 	for i, t := range a.command {
-		file := p.Path
-		if i > 0 {
-			file = in(p.Dir, t.String())
-		}
 		if i > 0 && !t.Literal() {
 			continue
 		}
-		if sum, err := digestOf(file); err == nil {
-			a.pins = append(a.pins, pinned{file, tool.Pin{File: t.String(), SHA256: sum}})
+		file := in(p.Dir, t.String())
+		if i == 0 && !strings.ContainsAny(t.String(), `/\`) {
+			file = p.Path
 		}
+		a.pins = append(a.pins, pinned{file, tool.Pin{File: t.String(), SHA256: digestOf(file)}})
 	}
 }
 
 // unchanged returns an error if a file is not what it was when it was pinned.
 func (a *Activity) unchanged() error {
 	for _, p := range a.pins {
-		if sum, err := digestOf(p.file); err != nil || sum != p.SHA256 {
-			return &tool.Error{Code: "changed-program", Permanent: true, Err: err, Message: fmt.Sprintf(
+		if digestOf(p.file) != p.SHA256 {
+			return &tool.Error{Code: "changed-program", Permanent: true, Message: fmt.Sprintf(
 				"%q has changed since the plan was checked, and the policy pins programs; nothing was started", p.File)}
 		}
 	}
 	return nil
 }
 
-func digestOf(file string) (string, error) {
+// usePinned makes cmd start the file that was pinned, if any was, without another search in PATH.
+func (a *Activity) usePinned(cmd *exec.Cmd) error {
+	if a.pins == nil {
+		return nil
+	}
+	switch file := a.pins[0].file; {
+	case file == "":
+		return exec.ErrNotFound
+	case !filepath.IsAbs(file):
+		return exec.ErrDot
+	default:
+		cmd.Path, cmd.Err = file, nil
+		return nil
+	}
+}
+
+// digestOf returns the SHA-256 of a regular file in hexadecimal, unreadable, or "" if there is no
+// such file.
+func digestOf(file string) string {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return unreadable
+	case err != nil || !info.Mode().IsRegular():
+		return ""
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", err
+		return unreadable
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum[:])
 }
 
 // in returns the path of a file that is named in a folder.

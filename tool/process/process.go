@@ -64,7 +64,9 @@ func (a *Activity) Place() tool.Place {
 		p.Path = ""
 	}
 	for _, pin := range a.pins {
-		p.Pins = append(p.Pins, pin.Pin)
+		if pin.SHA256 != "" {
+			p.Pins = append(p.Pins, pin.Pin)
+		}
 	}
 	return p
 }
@@ -114,6 +116,9 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = a.dir, env
+	if err := a.usePinned(cmd); err != nil {
+		return tool.Result{}, startError(cmd, err)
+	}
 	c, err := start(cmd, stdin, a.maxOutput, a.maxStderr)
 	if err != nil {
 		return tool.Result{}, startError(cmd, err)

@@ -1,0 +1,54 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/plc-lang/plc/tool"
+)
+
+func script(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A pinned program is the file that was found first, whatever comes to stand earlier in PATH.
+func TestPinKeepsThePath(t *testing.T) {
+	early, late := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", early+":"+late+":"+os.Getenv("PATH"))
+	script(t, filepath.Join(late, "mytool"), "echo 1")
+	a, err := New(Config{Command: []string{"mytool"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Pin()
+	script(t, filepath.Join(early, "mytool"), "echo 2")
+	if got, err := a.Call(context.Background(), &tool.Request{}); err != nil || string(got.Value) != "1" {
+		t.Errorf("got %s, %v", got.Value, err)
+	}
+}
+
+// A program or a script that appears after the pinning is not run.
+func TestPinRefusesWhatAppears(t *testing.T) {
+	for _, test := range []struct{ command, file string }{{"sh", "late.sh"}, {"latetool", "latetool"}, {"./late", "late"}} {
+		dir := t.TempDir()
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		a, err := New(Config{Command: []string{test.command, "late.sh"}, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Pin()
+		script(t, filepath.Join(dir, test.file), "echo 2")
+		var fault *tool.Error
+		if got, err := a.Call(context.Background(), &tool.Request{}); !errors.As(err, &fault) {
+			t.Errorf("%s: got %s, %v", test.command, got.Value, err)
+		}
+	}
+}
