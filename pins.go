@@ -45,12 +45,30 @@ func (e *ChangedProgramError) Error() string {
 	return fmt.Sprintf("%s has changed since the run %s was begun, and the policy pins programs; undo the change, or run the plan again", e.What, e.Run)
 }
 
-// unchanged returns a *ChangedProgramError if now has another content for one of the pins.
+// unchanged returns a *ChangedProgramError if an activity or server that both have pins of differs
+// in them, also by one more or one less. A new version of the plan may use others.
 func (p pins) unchanged(run string, now pins) error {
-	for _, name := range slices.Sorted(maps.Keys(p)) {
-		if other, ok := now[name]; ok && other != p[name] {
-			return &ChangedProgramError{run, "a program of the " + name[:strings.LastIndex(name, " #")]}
+	before, after := p.owners(), now.owners()
+	all := pins{}
+	maps.Copy(all, p)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		owner := ownerOf(name)
+		if before[owner] && after[owner] && p[name] != now[name] {
+			return &ChangedProgramError{run, "a program of the " + owner}
 		}
 	}
 	return nil
 }
+
+// owners returns the activities and servers that have pins.
+func (p pins) owners() map[string]bool {
+	all := map[string]bool{}
+	for name := range p {
+		all[ownerOf(name)] = true
+	}
+	return all
+}
+
+// ownerOf returns the activity or server that a pin belongs to.
+func ownerOf(name string) string { return name[:strings.LastIndex(name, " #")] }
