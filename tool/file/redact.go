@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/internal/driver"
 	"github.com/plc-lang/plc/tool/internal/secret"
 )
 
@@ -34,7 +35,7 @@ func (d *discreet) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 		}
 		req = &own
 	}
-	res, err := d.next.Call(ctx, req)
+	res, err := d.next.Call(driver.WithRedactor(ctx, d.known), req)
 	res.Value, res.Outcome = d.known.Value(res.Value), d.known.Text(res.Outcome)
 	return res, d.clean(err)
 }

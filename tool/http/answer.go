@@ -21,6 +21,10 @@ import (
 // quoted is the maximum number of bytes of an error's body that its message quotes.
 const quoted = 500
 
+// searched is the maximum number of its bytes that secrets are looked for in: what is quoted, and
+// enough beyond it to see where a secret there ends.
+const searched = 64 << 10
+
 // failure returns the error of a request without an answer. It leaves out the URL, which may
 // hold a secret.
 func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
@@ -40,7 +44,7 @@ func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	e := &tool.Error{Code: "connection-lost", Message: driver.Head([]byte(err.Error()), quoted), Err: err}
+	e := &tool.Error{Code: "connection-lost", Message: driver.Head(driver.Clean(ctx, []byte(err.Error())), quoted), Err: err}
 	var untrusted *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
@@ -56,7 +60,7 @@ func (a *Activity) failure(ctx context.Context, err error, sent bool) error {
 // answer makes of a response a result or an error.
 func (a *Activity) answer(ctx context.Context, resp *nethttp.Response) (tool.Result, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return tool.Result{}, a.statusError(resp)
+		return tool.Result{}, a.statusError(ctx, resp)
 	}
 	if resp.ContentLength > a.maxBytes {
 		return tool.Result{}, a.tooLarge()
@@ -68,7 +72,7 @@ func (a *Activity) answer(ctx context.Context, resp *nethttp.Response) (tool.Res
 	case int64(len(text)) > a.maxBytes:
 		return tool.Result{}, a.tooLarge()
 	}
-	value, err := a.value(resp, text)
+	value, err := a.value(ctx, resp, text)
 	if err != nil {
 		return tool.Result{}, &tool.Error{
 			Code: driver.BadOutput, Message: err.Error(), Permanent: true, Uncertain: !a.repeatable(), Err: err,
@@ -85,13 +89,13 @@ func (a *Activity) tooLarge() error {
 }
 
 // value returns the body as the result.
-func (a *Activity) value(resp *nethttp.Response, text []byte) (json.RawMessage, error) {
+func (a *Activity) value(ctx context.Context, resp *nethttp.Response, text []byte) (json.RawMessage, error) {
 	contentType := resp.Header.Get("Content-Type")
 	var value json.RawMessage
 	var err error
 	switch {
 	case a.result == "json" || a.result != "text" && (len(text) == 0 || isJSON(contentType)):
-		value, err = driver.JSON(text)
+		value, err = driver.JSON(ctx, text)
 	default:
 		value, err = driver.Text(text)
 	}
@@ -124,11 +128,11 @@ func plainHeaders(h nethttp.Header) map[string]string {
 }
 
 // statusError returns the error that a server reported.
-func (a *Activity) statusError(resp *nethttp.Response) error {
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, quoted+1)) // what came is all there is to show
+func (a *Activity) statusError(ctx context.Context, resp *nethttp.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, searched)) // what came is all there is to show
 	status := resp.StatusCode
 	message := strings.TrimSpace(strconv.Itoa(status) + " " + nethttp.StatusText(status))
-	if said := driver.Head(text, quoted); said != "" {
+	if said := driver.Head(driver.Clean(ctx, text), quoted); said != "" {
 		message += ": " + said
 	}
 	e := &tool.Error{Code: "http-" + strconv.Itoa(status), Message: message}

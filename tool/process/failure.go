@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,19 +49,20 @@ func startError(cmd *exec.Cmd, err error) error {
 }
 
 // exitError returns the error of a program that failed.
-func exitError(e ending) error {
+func exitError(ctx context.Context, e ending) error {
 	if name, killed := group.SignalName(e.state); killed {
 		return &tool.Error{
 			Code: "signal-" + name, Uncertain: true,
 			Message: "the program was killed" + because(driver.Printable(e.stderr)),
 		}
 	}
-	if told := toldError(e.stderr); told != nil {
+	if told := toldError(ctx, e.stderr); told != nil {
 		return told
 	}
 	said := e.stderr
 	if len(bytes.TrimSpace(said)) == 0 {
-		said = e.stdout[max(0, len(e.stdout)-DefaultMaxStderr):] // many programs complain there
+		said = driver.Clean(ctx, e.stdout)
+		said = said[max(0, len(said)-DefaultMaxStderr):] // many programs complain there
 	}
 	status := strconv.Itoa(e.state.ExitCode())
 	message := driver.Printable(said)
@@ -78,7 +80,7 @@ func because(said string) string {
 }
 
 // toldError returns the error object in the last line of standard error, if there is one.
-func toldError(stderr []byte) error {
+func toldError(ctx context.Context, stderr []byte) error {
 	line := bytes.TrimSpace(stderr)
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	if !bytes.HasPrefix(line, []byte("{")) || jsonscan.Check(line, jsonscan.Limits{}) != nil {
@@ -95,7 +97,7 @@ func toldError(stderr []byte) error {
 		return nil
 	}
 	return &tool.Error{
-		Code:       driver.Head([]byte(told.Code), 100),
+		Code:       driver.Head(driver.Clean(ctx, []byte(told.Code)), 100),
 		Message:    driver.Printable([]byte(told.Message)),
 		Permanent:  told.Permanent,
 		Uncertain:  told.Uncertain,

@@ -231,9 +231,9 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 			Message: "more than " + strconv.FormatInt(a.maxOutput, 10) + " bytes on standard output; let the tool print less, or raise maxOutput",
 		}
 	case !e.state.Success() && !slices.Contains(a.okExit, e.state.ExitCode()):
-		return tool.Result{}, exitError(e)
+		return tool.Result{}, exitError(ctx, e)
 	}
-	value, err := a.value(e)
+	value, err := a.value(ctx, e)
 	if err != nil {
 		return tool.Result{}, &tool.Error{
 			Code: driver.BadOutput, Message: err.Error(), Permanent: true, Uncertain: true, Err: err,
@@ -245,7 +245,7 @@ func (a *Activity) result(ctx context.Context, e ending) (tool.Result, error) {
 // value returns the output as the result. One that may be cut off, because a process
 // that the program left behind held on to it, is taken only if it shows that it is
 // whole: a JSON value does.
-func (a *Activity) value(e ending) (json.RawMessage, error) {
+func (a *Activity) value(ctx context.Context, e ending) (json.RawMessage, error) {
 	var value json.RawMessage
 	var err error
 	switch a.output {
@@ -254,7 +254,7 @@ func (a *Activity) value(e ending) (json.RawMessage, error) {
 	case "lines":
 		value, err = lines(e.stdout)
 	default:
-		if value, err = driver.JSON(e.stdout); value != nil {
+		if value, err = driver.JSON(ctx, e.stdout); value != nil {
 			return value, nil
 		}
 	}

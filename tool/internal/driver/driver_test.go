@@ -51,12 +51,12 @@ func TestJSON(t *testing.T) {
 		"\ufeff[1]":             "[1]",
 		"12345678901234567890 ": "12345678901234567890",
 	} {
-		if got, err := JSON([]byte(output)); err != nil || string(got) != want {
+		if got, err := JSON(t.Context(), []byte(output)); err != nil || string(got) != want {
 			t.Errorf("%q: %q, %v; want %q", output, got, err, want)
 		}
 	}
 	for _, output := range []string{"oops", `{"a":1}{"b":2}`, `{"a":1,"a":2}`, "\"\xff\"", `{"a":tru}`, strings.Repeat("[", 5000)} {
-		if got, err := JSON([]byte(output)); err == nil || len(err.Error()) > 2*shown+200 {
+		if got, err := JSON(t.Context(), []byte(output)); err == nil || len(err.Error()) > 2*shown+200 {
 			t.Errorf("%.20q: %q, error %v", output, got, err)
 		}
 	}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,15 +18,17 @@ import (
 const shown = 200
 
 // JSON returns an output as a value: it must be one JSON text and nothing else; none is
-// null. The error says what is wrong and quotes the beginning.
-func JSON(output []byte) (json.RawMessage, error) {
+// null. The value holds no secret that WithRedactor named, nor does the error, which says what is
+// wrong and quotes the beginning.
+func JSON(ctx context.Context, output []byte) (json.RawMessage, error) {
 	output = bytes.TrimPrefix(output, []byte("\ufeff"))
 	output = bytes.Trim(output, " \t\r\n")
 	if len(output) == 0 {
 		return nil, nil
 	}
+	output = CleanJSON(ctx, output)
 	if err := jsonscan.Check(output, jsonscan.Limits{MaxBytes: len(output)}); err != nil {
-		return nil, fmt.Errorf("the output is not usable JSON: %w; it begins with %q", err, Head(output, shown))
+		return nil, fmt.Errorf("the output is not usable JSON: %w; it begins with %q", err, Head(Clean(ctx, output), shown))
 	}
 	return output, nil
 }

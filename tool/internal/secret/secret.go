@@ -232,7 +232,10 @@ func (r *Redactor) Value(value json.RawMessage) json.RawMessage {
 	if names == 0 || jsonscan.Check(clean, jsonscan.Limits{}) == nil {
 		return clean
 	}
-	if clean, _ = r.value(value, true); jsonscan.Check(clean, jsonscan.Limits{}) != nil && jsonscan.Check(value, jsonscan.Limits{}) == nil {
+	if jsonscan.Check(value, jsonscan.Limits{MaxBytes: len(value)}) != nil {
+		return clean // names that were the same stay the same
+	}
+	if clean, _ = r.value(value, true); jsonscan.Check(clean, jsonscan.Limits{MaxBytes: len(clean)}) != nil {
 		return json.RawMessage(`"` + redacted + `"`)
 	}
 	return clean
