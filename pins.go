@@ -15,8 +15,8 @@ import (
 // number in the command: "activity fetch #0".
 type pins map[string]string
 
-// pinsOf returns the pins of a program and of those that it delegates to, also for what undoes their
-// calls; nil if there are none.
+// pinsOf returns the pins of a program and of those that it delegates to, also of what undoes
+// their calls; nil if there are none.
 func pinsOf(p *compile.Program) pins {
 	var all pins
 	for _, t := range p.Targets() {

@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Undoing is what takes back what a call did when the run is undone: a call of another tool, in a
-// run of its own.
+// Undoing takes back what a call did when the run is undone: a call of another tool, in a run of its
+// own.
 type Undoing struct {
 	*tool.Undo
 	// Call is that call, as far as its tool decides it: its target and effects, whether a person
@@ -27,7 +27,8 @@ func (c *lowerer) findUndoing(d *draft) {
 	}
 }
 
-// undoing returns what takes back calls of a target; nil if nothing does. own is what the plan says.
+// undoing returns what takes back calls of a target; nil if nothing does. own is what the plan
+// says.
 func (c *lowerer) undoing(t *Target, own *tool.Undo) *Undoing {
 	u := own
 	if u == nil {

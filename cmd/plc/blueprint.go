@@ -398,7 +398,7 @@ func (b *blueprintWriter) forecast(f *forecast.Forecast) {
 	b.line("")
 	b.line("forecast: %s, %s, %s", atMost(f.Calls, "call"), atMost(f.Attempts, "attempt"), atMost(f.Approvals, "approval"))
 	if u := f.Undoing; u != nil {
-		b.line("  if undone      besides, %s that undo, %s, %s; no budget counts them", atMost(u.Calls, "call"), atMost(u.Attempts, "attempt"), atMost(u.Approvals, "approval"))
+		b.line("  if undone      besides, %s to undo, %s, %s; no budget counts them", atMost(u.Calls, "call"), atMost(u.Attempts, "attempt"), atMost(u.Approvals, "approval"))
 	}
 	b.estimates(f)
 	path := f.CriticalPath

@@ -45,7 +45,7 @@ type Bound struct {
 	of map[*compile.Call]effectAt // what the tool of each call does, as far as it is in the lists
 }
 
-// UndoBound is the most that undoing a run may do. That is a run of its own, so that its calls count
+// UndoBound is the most that undoing a run may do. That is a run of its own, so its calls count
 // toward no budget of the first.
 type UndoBound struct {
 	Calls     Count `json:"calls"`
