@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (c *checker) defined(m *made, u *tool.Undo) diag.List {
 
 // own checks what the plan says of undoing a call.
 func (c *checker) own(m *made) {
-	text, err := textIn(m.prog.File(), m.said, given)
+	text, err := textIn(m.said, given)
 	key := fmt.Sprintf("%p %q %t %s", m.target.Tool.Definition, m.written(), m.said.WhenUncertain, text.text)
 	found := c.once(key, m, text, err, m.said.WhenUncertain)
 	if len(found) > 0 {
@@ -196,7 +197,7 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 	for i := range pieces {
 		pieces[i].At.Start, pieces[i].At.End = pieces[i].At.Start+int32(len(head)), pieces[i].At.End+int32(len(head))
 	}
-	f := diag.NewDerived(slices.Concat([]byte(head), text.text, []byte(tail)), m.prog.File(), pieces)
+	f := diag.NewDerived(slices.Concat([]byte(head), text.text, []byte(tail)), cmp.Or(text.file, m.prog.File()), pieces)
 	doc, found := lang.Parse(f, nil)
 	o := *c.options
 	o.Schemas = map[string]compile.Given{"input": {JSON: m.schema(), Loc: diag.Loc{File: f}}}

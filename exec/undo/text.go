@@ -25,8 +25,9 @@ const (
 // has a member.
 type call struct {
 	text   []byte
-	pieces []diag.Piece
-	reads  []string // the kinds that it reads
+	file   *diag.File   // where the text comes from; nil if that is nowhere
+	pieces []diag.Piece // of it
+	reads  []string     // the kinds that it reads
 }
 
 // add adds text; from is where it comes from, the zero span when that is nowhere.
@@ -49,10 +50,11 @@ func textOf(u *tool.Undo, name string) (*call, error) {
 	return c, c.lead(name)
 }
 
-// textIn returns the call of an undo as a plan says it, with its places in the file of the plan.
-func textIn(f *diag.File, u *lang.Undo, name string) (*call, error) {
-	c := &call{}
-	raw := func(s diag.Span) []byte { return f.Text[s.Start:s.End] }
+// textIn returns the call of an undo as a plan says it, or a definition for all calls, with its
+// places in that file.
+func textIn(u *lang.Undo, name string) (*call, error) {
+	c := &call{file: u.ToolNode.Loc().File}
+	raw := func(s diag.Span) []byte { return c.file.Text[s.Start:s.End] }
 	c.add([]byte(`"_tool":`), diag.Span{})
 	c.add(raw(u.ToolNode.Span()), u.ToolNode.Span())
 	for m := range u.Params.Members() {

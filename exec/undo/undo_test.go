@@ -205,6 +205,8 @@ func TestCheck(t *testing.T) {
 			"it reads †result, which is not there"},
 		{"an _undo with an unknown tool", ``, `[{"_tool": "charge", "amount": 1, "_undo": {"tool": "refnd"}}]`, `the "_undo": unknown tool "refnd"`},
 		{"an _undo with a param of another type", ``, `[{"_tool": "charge", "amount": 1, "_undo": {"tool": "refund", "params": {"key": 7}}}]`, `the "_undo": `},
+		{"an _undo that a definition fixes", `{"name": "x", "properties": {"_undo": {"const": {"tool": "refund", "params": {"key": "†key"}}}}}`, `[{"_tool": "x"}]`, ""},
+		{"one with an unknown tool", `{"name": "x", "properties": {"_undo": {"const": {"tool": "refnd", "params": {"key": "†key"}}}}}`, `[{"_tool": "x"}]`, `the "_undo": unknown tool "refnd"`},
 		{"an _undo of a call that changes nothing", ``, `[{"_tool": "look", "_undo": null}]`, `the "_undo" is not used: the tool "look" is declared to change nothing`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
