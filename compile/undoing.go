@@ -7,8 +7,8 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// Undoing takes back what a call did when the run is undone: a call of another tool, in a run of its
-// own.
+// Undoing takes back what a call did when the run is undone: it is a call of another tool, in a run
+// of its own.
 type Undoing struct {
 	*tool.Undo
 	// Call is that call, as far as its tool decides it: its target and effects, whether a person
