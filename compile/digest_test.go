@@ -48,6 +48,22 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// A number that is spelled otherwise, and objects that look like its form in a manifest, differ.
+func TestDigestOfNumbers(t *testing.T) {
+	digests, spelled := map[string]string{}, map[string]string{}
+	for _, v := range []string{`1`, `1.0`, `{"†spelled": "1.0"}`, `{"††spelled": "1.0"}`, `{"†††spelled": "1.0"}`, `[1.0]`, `{"†spelled": 1.0}`} {
+		d := report.Of(diffed(t, strings.Replace(diffBase, `"x": 1`, `"x": `+v, 1)), nil).Digest()
+		s := string(report.Spelled(json.RawMessage(v)))
+		if digests[d] != "" || spelled[s] != "" {
+			t.Errorf("%s is %s and %s", v, digests[d], spelled[s])
+		}
+		digests[d], spelled[s] = v, v
+	}
+	if got := string(report.Spelled(json.RawMessage(`{"\u2020spelled": "1.0"}`))); got != `{"††spelled":"1.0"}` {
+		t.Errorf("an escaped name is %s", got)
+	}
+}
+
 // What undoes a call, or its fallback, is bound as what the call runs.
 func TestDigestOfUndoing(t *testing.T) {
 	manifest := func(plan, effects, source string) (report.Manifest, []string) {

@@ -436,7 +436,7 @@ func appendMeaning(dst []byte, n lang.Node) []byte {
 	case lang.Object:
 		dst = append(dst, '{')
 		for m := range n.Members() {
-			dst = appendMember(dst, m.Name, "")
+			dst = appendMember(dst, apart(m.Name), "")
 			dst = appendMeaning(dst, m.Value)
 		}
 		return append(dst, '}')
@@ -463,22 +463,42 @@ func appendNumber(dst []byte, text string) []byte {
 	if string(jsonscan.Canonical(nil, []byte(text))) == text {
 		return append(dst, text...)
 	}
-	return append(append(append(dst, `{"†spelled":`...), jsonscan.Quote(text)...), '}')
+	return append(append(append(dst, `{"`+spelled+`":`...), jsonscan.Quote(text)...), '}')
+}
+
+// spelled is the member of an object that stands for a number.
+const spelled = "†spelled"
+
+// apart returns a name of a member in a form that is never spelled: if it is, but for more daggers,
+// it gets one more.
+func apart(name string) string {
+	if strings.HasPrefix(name, "†") && "†"+strings.TrimLeft(name, "†") == spelled {
+		return "†" + name
+	}
+	return name
 }
 
 // Spelled returns a value in the form that manifests have for params of tools: a number that is not
 // spelled canonically, such as 5.00, differs from the number 5.
 func Spelled(raw json.RawMessage) (dst json.RawMessage) {
 	lex := jsonscan.Lexer{Text: raw}
+	last := 0 // where the last string begins in dst
 	for {
 		switch lex.Next() {
 		case jsonscan.EOF, jsonscan.Invalid:
 			return dst
 		case jsonscan.Number:
 			dst = appendNumber(dst, string(raw[lex.Start:lex.Pos]))
-		default:
-			dst = append(dst, raw[lex.Start:lex.Pos]...)
+			continue
+		case jsonscan.String:
+			last = len(dst)
+		case jsonscan.Colon:
+			var name string
+			if json.Unmarshal(dst[last:], &name) == nil && apart(name) != name {
+				dst = jsonscan.AppendQuoted(dst[:last], apart(name))
+			}
 		}
+		dst = append(dst, raw[lex.Start:lex.Pos]...)
 	}
 }
 
@@ -509,7 +529,7 @@ func appendAround(dst []byte, n lang.Node, doc *lang.Document) []byte {
 	case lang.Object:
 		dst = append(dst, '{')
 		for m := range n.Members() {
-			dst = appendMember(dst, m.Name, "")
+			dst = appendMember(dst, apart(m.Name), "")
 			dst = appendAround(dst, m.Value, doc)
 		}
 		return append(dst, '}')
