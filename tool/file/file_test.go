@@ -512,7 +512,7 @@ func TestNobodyTellsSecrets(t *testing.T) {
 		"quoted": `bad-output: the output is not usable JSON: found the end of the text, want "," or the end of the list or object; it begins with "{\"a\": \"•••\""`,
 		"head":   "exit-3: ••• is it",
 		"killed": "signal-KILL: the program was killed; it had said: ••• is it",
-		"tail":   "bad-output: the output is not usable JSON: \"" + strings.Repeat("0", 40) + "\" is not a number in JSON; it begins with \"" + strings.Repeat("0", 193) + " •• …\"",
+		"tail":   "bad-output: the output is not usable JSON: \"" + strings.Repeat("0", 40) + "\" is not a number in JSON; it begins with \"" + strings.Repeat("0", 193) + " ••• …\"",
 		"result": `"•••"`,
 		"asked":  "http-403: 403 Forbidden: ••• is no token, nor is q=•••",
 	} {

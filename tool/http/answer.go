@@ -21,8 +21,8 @@ import (
 // quoted is the maximum number of bytes of an error's body that its message quotes.
 const quoted = 500
 
-// searched is the maximum number of its bytes that secrets are looked for in: what is quoted, and
-// enough beyond it to see where a secret there ends.
+// searched is the maximum number of bytes of the body that are searched for secrets. It is larger
+// than quoted, so that a secret at the end of the quote is found as a whole.
 const searched = 64 << 10
 
 // failure returns the error of a request without an answer. It leaves out the URL, which may

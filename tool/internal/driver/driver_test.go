@@ -117,3 +117,24 @@ func TestStopped(t *testing.T) {
 		}
 	}
 }
+
+// A cut leaves the three bullets that stand for a secret together.
+func TestHead(t *testing.T) {
+	for _, c := range []struct {
+		output string
+		n      int
+		want   string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc …"},
+		{"a•••b", 1, "a …"},
+		{"a•••b", 4, "a••• …"},
+		{"a•••b", 7, "a••• …"},
+		{"a•••", 7, "a•••"},
+		{"a••••••••", 4, "a••• …"},
+	} {
+		if got := Head([]byte(c.output), c.n); got != c.want {
+			t.Errorf("Head(%q, %d) = %q, want %q", c.output, c.n, got, c.want)
+		}
+	}
+}

@@ -18,8 +18,8 @@ import (
 const shown = 200
 
 // JSON returns an output as a value: it must be one JSON text and nothing else; none is
-// null. The value holds no secret that WithRedactor named, nor does the error, which says what is
-// wrong and quotes the beginning.
+// null. The value holds no secret that the redactor of ctx knows, nor does the error, which says
+// what is wrong and quotes the beginning.
 func JSON(ctx context.Context, output []byte) (json.RawMessage, error) {
 	output = bytes.TrimPrefix(output, []byte("\ufeff"))
 	output = bytes.Trim(output, " \t\r\n")
@@ -58,9 +58,23 @@ func CheckText(output []byte) error {
 	return fmt.Errorf("the output is not UTF-8 text (byte %d is 0x%02x)", at, output[at])
 }
 
-// Head returns the beginning of an output, at most n bytes of it, fit to be shown.
+// bullet is the character that stands, three times, for a secret.
+const bullet = "•"
+
+// Head returns the beginning of an output, fit to be shown: at most n bytes of it, or a little more
+// to complete the bullets of a secret.
 func Head(output []byte, n int) string {
 	if len(output) <= n {
+		return Printable(output)
+	}
+	cut := output[n:]
+	for range 2 {
+		if bytes.HasSuffix(output[:n], []byte(bullet)) && bytes.HasPrefix(cut, []byte(bullet)) {
+			n += len(bullet)
+			cut = output[n:]
+		}
+	}
+	if len(cut) == 0 {
 		return Printable(output)
 	}
 	return Printable(output[:n]) + " …"

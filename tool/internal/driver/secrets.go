@@ -14,13 +14,13 @@ type Redactor interface {
 
 type redactorKey struct{}
 
-// WithRedactor returns a context of a call of whose answers the driver shows nothing before r took
-// the secrets out: once a text is cut, a part of a secret can no longer be found in it.
+// WithRedactor returns a context for a call. Drivers have r remove the secrets from an answer
+// before they quote or cut it, since a part of a secret can't be found any more.
 func WithRedactor(ctx context.Context, r Redactor) context.Context {
 	return context.WithValue(ctx, redactorKey{}, r)
 }
 
-// Clean returns an output as a text without the secrets that WithRedactor named.
+// Clean returns an output as text, without the secrets that the redactor of the context knows.
 func Clean(ctx context.Context, output []byte) []byte {
 	if r, ok := ctx.Value(redactorKey{}).(Redactor); ok {
 		if clean := r.Text(string(output)); clean != string(output) {
@@ -30,8 +30,8 @@ func Clean(ctx context.Context, output []byte) []byte {
 	return output
 }
 
-// CleanJSON returns an output that is to be JSON without the secrets that WithRedactor named. JSON
-// stays JSON, and what is none stays none.
+// CleanJSON returns an output that should be JSON, without the secrets that the redactor of the
+// context knows. Valid JSON stays valid, and invalid JSON stays invalid.
 func CleanJSON(ctx context.Context, output []byte) []byte {
 	if r, ok := ctx.Value(redactorKey{}).(Redactor); ok && len(bytes.TrimSpace(output)) > 0 {
 		return r.Value(output)
