@@ -18,7 +18,7 @@ const (
 	LoopLabel = "solve"
 )
 
-// ReservedLabel reports whether a label is the engine's own: a Spec or a Fork can't set it.
+// ReservedLabel reports whether only the engine sets a label: it is an error in a Spec or a Fork.
 func ReservedLabel(name string) bool {
 	switch name {
 	case undoesLabel, givenLabel, LoopLabel:

@@ -45,8 +45,9 @@ func (e *ChangedProgramError) Error() string {
 	return fmt.Sprintf("%s has changed since the run %s was begun, and the policy pins programs; undo the change, or run the plan again", e.What, e.Run)
 }
 
-// unchanged returns a *ChangedProgramError if an activity or server that both have pins of differs
-// in them, also by one more or one less. A new version of the plan may use others.
+// unchanged returns a *ChangedProgramError if the files of an activity or server have changed since
+// p: one has another content, was added or is gone. What has pins in only one of p and now is not
+// compared, since a revised plan may use other tools.
 func (p pins) unchanged(run string, now pins) error {
 	before, after := p.owners(), now.owners()
 	all := pins{}

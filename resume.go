@@ -325,8 +325,8 @@ type Fork struct {
 	Instance string // that the call works on; "" for none
 	// Set are values of the whiteboard at the start, by their paths as ParseSet gives them.
 	Set map[string]json.RawMessage
-	// Labels replace those of the run with the same names. ReservedLabel tells the names that they
-	// can't have.
+	// Labels replace those of the run with the same names. Names for which ReservedLabel returns
+	// true are refused.
 	Labels map[string]string
 }
 

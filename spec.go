@@ -52,7 +52,7 @@ type Spec struct {
 	NoCache     bool        `json:"noCache,omitempty"` // remember no results, whatever the tool files say
 	Seed        uint64      `json:"seed,omitempty"`    // of what is random; 0 draws one
 	// Labels are kept in the record of the run, where lists of runs can be filtered by them.
-	// ReservedLabel tells the names that they can't have.
+	// Names for which ReservedLabel returns true are refused.
 	Labels map[string]string `json:"-"`
 	Branch branchChoice      `json:"-"` // outcomes that a preview assumes, by the path of the call
 }

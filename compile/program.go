@@ -252,8 +252,8 @@ func (p *Program) Holds(path state.Path) bool {
 	return p.open && path[0].Name == "input" || p.shapes.holding(path) > 0
 }
 
-// Given returns what Options.Values gave of a kind of the whiteboard; nil is nothing. The rest of
-// Initial is what the document says itself.
+// Given returns the value that Options.Values has for a kind of the whiteboard, nil if none.
+// Initial also has what messages of the document say.
 func (p *Program) Given(kind string) json.RawMessage { return p.given[kind].JSON }
 
 // Catalogue returns the tools that the calls of the program were looked up in: those of

@@ -11,9 +11,8 @@ import (
 // of its own.
 type Undoing struct {
 	*tool.Undo
-	// Call is that call, as far as its tool decides it: its target and effects, whether a person
-	// approves it, and its fallback. It has no params. It is nil when there is no such tool, which
-	// undo.Check reports.
+	// Call holds what the tool alone decides about that call: its target, effects, approval and
+	// fallback, but no params. It is nil if there is no such tool, which undo.Check reports.
 	Call *Call
 }
 

@@ -59,9 +59,9 @@ type Past struct {
 	Answer   *Answer
 
 	shown    []byte   // the params of the question of Approved
-	shownWhy []string // what the guard said of them
+	shownWhy []string // the reasons of the guard in it
 	said     []byte   // the params of the question of Asked
-	saidWhy  []string // what the guard said of them
+	saidWhy  []string // the reasons of the guard in it
 	heard    bool     // Answer is that of an event
 
 	Usage tool.Usage // of all its attempts that have an answer

@@ -120,7 +120,7 @@ type call struct {
 	edited           bool        // a person or a hook changed its params
 	approved         bool        // a person said yes
 	fallbackApproved bool        // and to its fallback
-	allowed          []string    // what the guard said of it, or of its fallback, when a person said yes
+	allowed          []string    // the guard's reasons that a person was shown and approved
 	admitted         bool        // the guard lets it start
 	ticket           bool        // its rate lets it start
 	parked           *writing    // waits for earlier writers

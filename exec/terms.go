@@ -20,7 +20,7 @@ type Terms struct {
 	Scopes   json.RawMessage `json:"scopes,omitempty"`   // the parts of the whiteboard that it may read
 	Retries  int             `json:"retries,omitempty"`  // after the first attempt, at most
 	Timeout  string          `json:"timeout,omitempty"`  // of an attempt
-	// Breaks says what a guard wants a person to know: what the call breaks of a policy.
+	// Breaks lists the parts of a policy that the call breaks, which is why a guard asks a person.
 	Breaks []string `json:"breaks,omitempty"`
 	// Fallback describes the call that is made if this one fails. When its params are null, it is
 	// asked about when it is reached, if it changes the world.

@@ -26,7 +26,7 @@ type Fork struct {
 	Drop func(instance, path string) bool
 }
 
-// Given returns what the new run is given, by what the other one was.
+// Given returns what the new run is given: the same as the other one (of), with the labels of f.
 func (f *Fork) Given(of *Given) *Given {
 	g := *of
 	g.Created = time.Time{}

@@ -75,7 +75,7 @@ func (env *environment) answerRun(ctx context.Context, args []string, f *answerF
 			if _, err := e.PendingPlan(ctx, sum.Run); err != nil { // it waits for no plan either
 				return env.showFaulty(ctx, err)
 			}
-			return errors.New("the run waits for its plan to be approved as a whole, and no question about a call is open; a call, --params, --result, --skip and --instance are for such a question")
+			return errors.New("the run waits for its plan to be approved as a whole, and asks about no call; leave out CALL, --params, --result, --skip and --instance")
 		}
 		return env.answerPlan(ctx, e, sum.Run, f, approve)
 	}

@@ -68,7 +68,7 @@ machine is refused as long as there is no token.`,
 	fl.IntVar(&f.runs, "max-runs", server.DefaultRunning, "how many runs execute at once")
 	fl.IntVar(&f.queue, "max-queued", server.DefaultQueued, "how many more runs may wait")
 	fl.IntVar(&f.by, "max-per-caller", server.DefaultPerCaller, "how many runs of one caller may execute or wait")
-	fl.BoolVar(&f.others, "others-approve", false, "who started or forked a run may not answer its questions")
+	fl.BoolVar(&f.others, "others-approve", false, "whoever started or forked a run may not answer its questions")
 	fl.StringVar((*string)(&s.Approvals.Calls), "approve", "", "which calls need a person: all, destructive or none (default: the tool file's policy, or destructive)")
 	fl.BoolVar(&s.Lazy, "lazy", false, "a person has to approve every plan as a whole")
 	fl.IntVar(&s.Limits.Parallel, "max-parallel", 0, "how many calls of a run may run at once (default 64)")

@@ -136,8 +136,8 @@ func (w *walk) givenTo(path state.Path) (*val, *mark) {
 	return v, shape
 }
 
-// saysInitial reports whether a document says itself, in a message, what is at a path of the
-// whiteboard at the start, or a part of it.
+// saysInitial reports whether a message of the document sets the value that the whiteboard has at a
+// path at the start, or a part of it.
 func saysInitial(prog *compile.Program, path state.Path) bool {
 	kind, _, _ := compile.CutLayer(path[0].Name)
 	for i := range prog.Document.Messages {

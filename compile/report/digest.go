@@ -436,7 +436,7 @@ func appendMeaning(dst []byte, n lang.Node) []byte {
 	case lang.Object:
 		dst = append(dst, '{')
 		for m := range n.Members() {
-			dst = appendMember(dst, apart(m.Name), "")
+			dst = appendMember(dst, escaped(m.Name), "")
 			dst = appendMeaning(dst, m.Value)
 		}
 		return append(dst, '}')
@@ -466,12 +466,12 @@ func appendNumber(dst []byte, text string) []byte {
 	return append(append(append(dst, `{"`+spelled+`":`...), jsonscan.Quote(text)...), '}')
 }
 
-// spelled is the member of an object that stands for a number.
+// spelled is the name of the only member of an object that stands for a number.
 const spelled = "†spelled"
 
-// apart returns a name of a member in a form that is never spelled: if it is, but for more daggers,
-// it gets one more.
-func apart(name string) string {
+// escaped returns the name of a member, with one more dagger if it is spelled with any number of
+// daggers. So no object of a plan looks like one that stands for a number.
+func escaped(name string) string {
 	if strings.HasPrefix(name, "†") && "†"+strings.TrimLeft(name, "†") == spelled {
 		return "†" + name
 	}
@@ -494,8 +494,8 @@ func Spelled(raw json.RawMessage) (dst json.RawMessage) {
 			last = len(dst)
 		case jsonscan.Colon:
 			var name string
-			if json.Unmarshal(dst[last:], &name) == nil && apart(name) != name {
-				dst = jsonscan.AppendQuoted(dst[:last], apart(name))
+			if json.Unmarshal(dst[last:], &name) == nil && escaped(name) != name {
+				dst = jsonscan.AppendQuoted(dst[:last], escaped(name))
 			}
 		}
 		dst = append(dst, raw[lex.Start:lex.Pos]...)
@@ -529,7 +529,7 @@ func appendAround(dst []byte, n lang.Node, doc *lang.Document) []byte {
 	case lang.Object:
 		dst = append(dst, '{')
 		for m := range n.Members() {
-			dst = appendMember(dst, apart(m.Name), "")
+			dst = appendMember(dst, escaped(m.Name), "")
 			dst = appendAround(dst, m.Value, doc)
 		}
 		return append(dst, '}')

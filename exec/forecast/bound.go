@@ -163,7 +163,8 @@ func (b *bounder) call(prog *compile.Program, c *compile.Call) {
 	b.estimate(path, c, rare, attempts)
 }
 
-// undo adds what takes back so many attempts. Each of them may have done its work.
+// undo adds the calls that undo a number of attempts. Each attempt counts, since each may have done
+// its work.
 func (b *bounder) undo(path string, u *compile.Undoing, made Count) {
 	if b.Undoing == nil || u == nil || u.Call == nil || made == 0 {
 		return

@@ -56,8 +56,8 @@ type checker struct {
 	options *compile.Options
 	run     bool
 	seen    map[string]bool      // findings
-	known   map[string]diag.List // what is wrong with undos that were compiled, by all that decides it
-	spent   bool                 // the meter has nothing left, which was found
+	known   map[string]diag.List // the findings of undos that were compiled, by what decides them
+	spent   bool                 // the meter is used up, which a finding says
 	found   diag.List
 }
 

@@ -50,8 +50,8 @@ func textOf(u *tool.Undo, name string) (*call, error) {
 	return c, c.lead(name)
 }
 
-// textIn returns the call of an undo as a plan says it, or a definition for all calls, with its
-// places in that file.
+// textIn returns the call of an undo that a plan says, or that a definition fixes, with its places
+// in their file.
 func textIn(u *lang.Undo, name string) (*call, error) {
 	c := &call{file: u.ToolNode.Loc().File}
 	raw := func(s diag.Span) []byte { return c.file.Text[s.Start:s.End] }

@@ -28,8 +28,8 @@ type Options struct {
 	// Running limits the runs that execute at once, Queued those that wait, and PerCaller the runs
 	// of one caller, executing or waiting. 0 is the default.
 	Running, Queued, PerCaller int
-	// OthersApprove forbids that who started or forked a run answers its questions, and that who
-	// gives a call other params approves it.
+	// OthersApprove keeps whoever started or forked a run from answering its questions, and
+	// whoever gives a call other params from approving it.
 	OthersApprove bool
 }
 
