@@ -97,7 +97,7 @@ func (a *activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, a.failure(ctx, l, err)
 	}
-	value, err := value(ctx, raw(res.Meta), req.Definition)
+	value, err := value(ctx, raw(res.Meta), req.Definition, a.client.hider())
 	if err != nil {
 		return tool.Result{}, a.fail(err)
 	}
@@ -191,7 +191,7 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 		return driver.Stopped(ctx, true)
 	case errors.As(err, &told):
 		tool.Annotate(ctx, "rpc.response.status_code", strconv.FormatInt(told.Code, 10))
-		return a.fail(refusal(told))
+		return a.fail(refusal(told, a.client.redact(told.Message)))
 	}
 	if l.child != nil {
 		l.gone.Store(true)
@@ -203,9 +203,10 @@ func (a *activity) failure(ctx context.Context, l *link, err error) error {
 	})
 }
 
-// refusal returns the error of a tool for an error of the protocol.
-func refusal(told *jsonrpc.Error) *tool.Error {
-	message := driver.Printable([]byte(told.Message))
+// refusal returns the error of a tool for an error of the protocol, with its message as it may be
+// shown.
+func refusal(told *jsonrpc.Error, message string) *tool.Error {
+	message = driver.Printable([]byte(message))
 	e := &tool.Error{Code: "protocol", Message: fmt.Sprintf("%s (error %d)", message, told.Code), Err: told}
 	switch told.Code {
 	case unusable:
@@ -222,9 +223,9 @@ func refusal(told *jsonrpc.Error) *tool.Error {
 }
 
 // value returns the result of a tool as a value.
-func value(ctx context.Context, res gjson.Result, def *tool.Definition) (json.RawMessage, error) {
+func value(ctx context.Context, res gjson.Result, def *tool.Definition, hide hider) (json.RawMessage, error) {
 	if res.Get("isError").Type == gjson.True {
-		return nil, toolError(res)
+		return nil, toolError(res, hide)
 	}
 	if s := res.Get("structuredContent"); s.Exists() {
 		return compact([]byte(s.Raw)), nil
@@ -235,7 +236,7 @@ func value(ctx context.Context, res gjson.Result, def *tool.Definition) (json.Ra
 	}
 	list := []byte{'['}
 	for i, c := range contents {
-		v, err := content(c)
+		v, err := content(c, hide)
 		if err != nil {
 			return nil, err
 		}
@@ -251,16 +252,16 @@ func value(ctx context.Context, res gjson.Result, def *tool.Definition) (json.Ra
 }
 
 // toolError returns the error that a tool reported.
-func toolError(res gjson.Result) error {
+func toolError(res gjson.Result, hide hider) error {
 	var said []string
 	for _, c := range res.Get("content").Array() {
 		if text := c.Get("text"); text.Type == gjson.String {
 			said = append(said, text.Str)
 		}
 	}
-	message := driver.Head([]byte(strings.Join(said, "\n")), maxStderr)
+	message := hide.head([]byte(strings.Join(said, "\n")), maxStderr)
 	if s := res.Get("structuredContent"); message == "" && s.Exists() {
-		message = driver.Head([]byte(s.Raw), maxStderr)
+		message = hide.head(hide.cleanJSON([]byte(s.Raw)), maxStderr)
 	}
 	if message == "" {
 		message = "the tool failed and said nothing"
@@ -282,7 +283,7 @@ func fromText(ctx context.Context, text gjson.Result, def *tool.Definition) json
 }
 
 // content returns a content that stands beside others: an object with its type and what it is.
-func content(c gjson.Result) ([]byte, error) {
+func content(c gjson.Result, hide hider) ([]byte, error) {
 	kind := c.Get("type").Str
 	from := c
 	var members []string
@@ -298,7 +299,7 @@ func content(c gjson.Result) ([]byte, error) {
 	default:
 		return nil, &tool.Error{
 			Code: driver.BadOutput, Permanent: true, Uncertain: true,
-			Message: fmt.Sprintf("a content of the type %q, which is none of the protocol", driver.Head([]byte(kind), 40)),
+			Message: fmt.Sprintf("a content of the type %q, which is none of the protocol", hide.head([]byte(kind), 40)),
 		}
 	}
 	out := append([]byte(`{"type":`), quote(kind)...)

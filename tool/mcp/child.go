@@ -36,6 +36,7 @@ const (
 // (mcp.Connection). It ends with its process group.
 type child struct {
 	cmd     *exec.Cmd
+	hide    hider
 	stdin   io.WriteCloser
 	stdout  io.ReadCloser
 	stderr  *tail
@@ -134,7 +135,7 @@ func (c *child) read() {
 // message returns a line as a message for the SDK; nil is one to pass over. What servers print
 // by mistake is kept with what they say on standard error.
 func (c *child) message(text []byte, noise *int) ([]byte, error) {
-	message, err := faithful(text)
+	message, err := faithful(text, c.hide)
 	if !errors.Is(err, errNoise) {
 		return message, err
 	}
@@ -144,7 +145,7 @@ func (c *child) message(text []byte, noise *int) ([]byte, error) {
 	if *noise += len(text); *noise > maxNoise {
 		return nil, fmt.Errorf("more than %d bytes on standard output that are no messages", maxNoise)
 	}
-	_, _ = c.stderr.Write(append([]byte("(on standard output) "), append(text[:min(len(text), shownBytes)], '\n')...))
+	_, _ = c.stderr.Write([]byte("(on standard output) " + c.hide.head(text, shownBytes) + "\n"))
 	return nil, nil
 }
 
@@ -182,7 +183,7 @@ func (c *child) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			msg, err := jsonrpc.DecodeMessage(l.text)
 			if err != nil {
-				err = fmt.Errorf("%w; it begins with %q", err, driver.Head(l.text, shownBytes))
+				err = fmt.Errorf("%w; it begins with %q", err, c.hide.head(l.text, shownBytes))
 				c.fault.Store(&err)
 				return nil, err
 			}
@@ -310,8 +311,10 @@ func (c *child) awaitStderr() {
 
 // tail keeps the end of what is written to it.
 type tail struct {
+	hide hider
 	mu   sync.Mutex
 	text []byte
+	cut  bool // text lacks its beginning
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -319,7 +322,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
 	if len(t.text) > 2*maxStderr {
-		t.text = append(t.text[:0], t.text[len(t.text)-maxStderr:]...)
+		t.text, t.cut = append(t.text[:0], t.text[len(t.text)-maxStderr:]...), true
 	}
 	return len(p), nil
 }
@@ -327,14 +330,19 @@ func (t *tail) Write(p []byte) (int, error) {
 // lastLines is the maximum number of lines of standard error that a message quotes.
 const lastLines = 5
 
-// String returns the last lines.
+// String returns the last lines, without secrets.
 func (t *tail) String() string {
 	if t == nil {
 		return ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := strings.Split(driver.Printable(t.text[max(0, len(t.text)-maxStderr/4):]), "\n")
+	text := t.text
+	if t.cut { // the first line may begin in the middle of a secret
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	text = t.hide.clean(text)
+	lines := strings.Split(driver.Printable(text[max(0, len(text)-maxStderr/4):]), "\n")
 	return strings.TrimSpace(strings.Join(lines[max(0, len(lines)-lastLines):], "\n"))
 }
 

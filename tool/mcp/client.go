@@ -252,6 +252,9 @@ func (c *Client) redact(text string) string {
 	return c.server.Redact(text)
 }
 
+// hider returns what takes the secrets of the server out of what it says.
+func (c *Client) hider() hider { return hider{c.server.Redact, c.server.RedactValue} }
+
 // redactValue returns a JSON value without secrets.
 func (c *Client) redactValue(value string) string {
 	if c.server.RedactValue == nil {
@@ -283,7 +286,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 	s := &c.server
 	if s.URL != "" {
 		var err error
-		if l.web, err = newWeb(s); err != nil {
+		if l.web, err = newWeb(s, c.hider()); err != nil {
 			return nil, err
 		}
 		return &mcp.StreamableClientTransport{
@@ -298,7 +301,7 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	slices.Sort(cmd.Env[len(cmd.Env)-len(s.Env):])
-	l.child = &child{cmd: cmd, stderr: &tail{}}
+	l.child = &child{cmd: cmd, hide: c.hider(), stderr: &tail{hide: c.hider()}}
 	return l.child, nil
 }
 

@@ -28,6 +28,7 @@ const (
 	idleTimeout    = 30 * time.Second
 	maxHeaderBytes = 256 << 10
 	maxStream      = 1 << 30 // bytes of one stream of events
+	maxRefusal     = 1 << 20 // bytes of an answer that is no success
 	maxReconnects  = 3       // to a stream that was lost, one after the other
 )
 
@@ -36,18 +37,19 @@ const (
 type web struct {
 	address   *url.URL
 	headers   nethttp.Header
+	hide      hider
 	transport *nethttp.Transport
 
 	mu   sync.Mutex
 	last *sent // the last request that failed
 }
 
-func newWeb(s *Server) (*web, error) {
+func newWeb(s *Server, hide hider) (*web, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("its url is not one with http or https and a host")
 	}
-	w := &web{address: u, headers: nethttp.Header{}, transport: &nethttp.Transport{
+	w := &web{address: u, headers: nethttp.Header{}, hide: hide, transport: &nethttp.Transport{
 		ForceAttemptHTTP2: true, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: dialTimeout,
 		MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: maxHeaderBytes,
 		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext,
@@ -99,8 +101,10 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 		return nil, err
 	}
 	if res.StatusCode >= 400 {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, maxStderr))
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
 		_ = res.Body.Close()
+		text = w.hide.clean(text)
+		text = text[:min(len(text), maxStderr)]
 		w.note(req, sent{begun: true, status: res.StatusCode, said: driver.Head(text, shownBytes), cure: w.cure(res)})
 		res.Body = io.NopCloser(bytes.NewReader(text))
 		return res, nil
@@ -110,7 +114,7 @@ func (w *web) RoundTrip(req *nethttp.Request) (*nethttp.Response, error) {
 		res.Request = req
 		return w.whole(res)
 	case "text/event-stream":
-		res.Body = newEvents(res.Body)
+		res.Body = newEvents(res.Body, w.hide)
 	default:
 		res.Body = struct {
 			io.Reader
@@ -129,7 +133,7 @@ func (w *web) whole(res *nethttp.Response) (*nethttp.Response, error) {
 		err = fmt.Errorf("an answer of more than %d MiB", maxMessage>>20)
 	}
 	if err == nil && len(bytes.TrimSpace(text)) > 0 {
-		text, err = faithful(text)
+		text, err = faithful(text, w.hide)
 	}
 	if err != nil {
 		w.note(res.Request, sent{begun: true, err: err})
@@ -254,6 +258,7 @@ func (l *link) lost(err error) error {
 // events is a stream of events whose messages are made faithful. Lines of data that belong
 // together become one.
 type events struct {
+	hide hider
 	in   *bufio.Reader
 	body io.Closer
 	data []byte // of the event that is being read
@@ -262,8 +267,8 @@ type events struct {
 	err  error
 }
 
-func newEvents(body io.ReadCloser) *events {
-	return &events{in: bufio.NewReaderSize(body, 64<<10), body: body}
+func newEvents(body io.ReadCloser, hide hider) *events {
+	return &events{hide: hide, in: bufio.NewReaderSize(body, 64<<10), body: body}
 }
 
 // Close ends the stream (io.Closer).
@@ -298,7 +303,7 @@ func (e *events) step() error {
 		return nil
 	}
 	if len(text) == 0 && len(e.data) > 0 {
-		message, err := faithful(e.data)
+		message, err := faithful(e.data, e.hide)
 		switch {
 		case errors.Is(err, errNoise): // nothing for anybody
 		case err != nil:

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -27,19 +28,19 @@ var errNoise = errors.New("not a message of the protocol")
 // results of tools/list and tools/call the text of the whole result is added to _meta, and from
 // those of calls the values are taken out, which the SDK would decode; in a question it is the text
 // of its schema, for the order of what is asked. An answer that is
-// no usable JSON becomes an error for who waits for it. What is no message at all is
-// errNoise.
-func faithful(message []byte) ([]byte, error) {
+// no usable JSON becomes an error for who waits for it; it quotes the beginning, from which hide
+// takes the secrets. What is no message at all is errNoise.
+func faithful(message []byte, hide hider) ([]byte, error) {
 	message = bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\ufeff")))
 	if len(message) == 0 || message[0] != '{' || !bytes.Contains(message, []byte(`"jsonrpc"`)) {
 		return nil, errNoise
 	}
-	if err := jsonscan.Check(message, jsonscan.Limits{MaxBytes: maxMessage}); err != nil {
+	if jsonscan.Check(message, jsonscan.Limits{MaxBytes: maxMessage}) != nil {
 		id := gjson.GetBytes(message, "id")
 		if id.Type != gjson.Number && id.Type != gjson.String || jsonscan.Check([]byte(id.Raw), jsonscan.Limits{}) != nil {
-			return nil, fmt.Errorf("a message is not usable JSON: %w; it begins with %q", err, driver.Head(message, shownBytes))
+			return nil, fmt.Errorf("a message is not usable JSON: %w", hide.unusable(message))
 		}
-		text := fmt.Sprintf("the answer is not usable JSON: %v; it begins with %q", err, driver.Head(message, shownBytes))
+		text := fmt.Sprintf("the answer is not usable JSON: %v", hide.unusable(message))
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id.Raw, unusable, quote(text)), nil
 	}
 	if gjson.GetBytes(message, "method").Str == "elicitation/create" {
@@ -60,6 +61,38 @@ func faithful(message []byte) ([]byte, error) {
 
 // shownBytes is the maximum number of bytes of an unreadable message that are shown.
 const shownBytes = 200
+
+// hider takes the secrets of a server out of what it says, before that is cut or quoted.
+type hider struct {
+	text  func(string) string                   // nil when there are none
+	value func(json.RawMessage) json.RawMessage // the same of a JSON value, or of what should be one
+}
+
+// clean returns a text without secrets.
+func (h hider) clean(text []byte) []byte {
+	if h.text == nil {
+		return text
+	}
+	return []byte(h.text(string(text)))
+}
+
+// cleanJSON returns JSON, or what should be JSON, without secrets.
+func (h hider) cleanJSON(text []byte) []byte {
+	if h.value == nil {
+		return text
+	}
+	return h.value(text)
+}
+
+// head returns the beginning of a text without secrets, fit to be shown.
+func (h hider) head(text []byte, n int) string { return driver.Head(h.clean(text), n) }
+
+// unusable returns an error that says why a message is not usable JSON, and how it begins.
+func (h hider) unusable(message []byte) error {
+	message = h.cleanJSON(message)
+	err := jsonscan.Check(message, jsonscan.Limits{MaxBytes: maxMessage})
+	return fmt.Errorf("%w; it begins with %q", err, h.head(message, shownBytes))
+}
 
 // withText returns a message with a text in the _meta of its result or params, which lack some
 // members.

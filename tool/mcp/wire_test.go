@@ -33,7 +33,7 @@ func FuzzFaithful(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"inputRequests":{"x":{"params":{}}}}}`))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		got, err := faithful(message)
+		got, err := faithful(message, hider{})
 		if err != nil {
 			return
 		}
@@ -57,16 +57,16 @@ func FuzzFaithful(f *testing.F) {
 
 func TestFaithful(t *testing.T) {
 	for i, want := range []error{nil, nil, nil, nil, nil, nil, nil} {
-		if got, err := faithful([]byte(messages[i])); err != want || !json.Valid(got) {
+		if got, err := faithful([]byte(messages[i]), hider{}); err != want || !json.Valid(got) {
 			t.Errorf("%s: %s, %v", messages[i], got, err)
 		}
 	}
 	for _, m := range messages[8:] {
-		if _, err := faithful([]byte(m)); !errors.Is(err, errNoise) {
+		if _, err := faithful([]byte(m), hider{}); !errors.Is(err, errNoise) {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
-	if _, err := faithful([]byte(messages[7])); err == nil || errors.Is(err, errNoise) {
+	if _, err := faithful([]byte(messages[7]), hider{}); err == nil || errors.Is(err, errNoise) {
 		t.Error(err)
 	}
 }
@@ -75,7 +75,7 @@ func TestFaithful(t *testing.T) {
 func TestEvents(t *testing.T) {
 	in := ": hi\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"result\":{}}\n\ndata: noise\n\nevent: x\r\n\r\n"
 	want := ": hi\nid: 7\ndata: {\"jsonrpc\":\"2.0\", \"id\":1,\"result\":{}}\n\n\nevent: x\n\n"
-	got, err := io.ReadAll(newEvents(io.NopCloser(strings.NewReader(in))))
+	got, err := io.ReadAll(newEvents(io.NopCloser(strings.NewReader(in)), hider{}))
 	if err != nil || string(got) != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

@@ -70,7 +70,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &tool.Error{Code: "connection-lost", Message: "the answer broke off: " + t.known.Message(err.Error()), Err: err}
 	case req.Header.Get("Accept") == eventStream:
 		e := &tool.Error{Code: driver.BadOutput, Message: fmt.Sprintf(
-			"the server was asked for a stream of events, and answers with %q: %s", shorten(mediaType(resp)), shorten(t.known.Text(string(body))))}
+			"the server was asked for a stream of events, and answers with %q: %s", shorten(t.known.Text(resp.Header.Get("Content-Type"))), shorten(t.known.Text(string(body))))}
 		if mediaType(resp) == "application/json" {
 			e.Err = ErrWhole
 		}
@@ -95,7 +95,7 @@ func (t *transport) unsent(ctx context.Context, err error) error {
 
 // status returns the error of an answer whose status is not a success.
 func (t *transport) status(resp *http.Response, body []byte) error {
-	e := t.refusal(resp.StatusCode, resp.Status, body)
+	e := t.refusal(resp.StatusCode, t.known.Text(resp.Status), body)
 	if !e.Permanent {
 		e.RetryAfter = retryAfter(resp.Header, time.Now())
 	}
