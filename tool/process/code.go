@@ -17,8 +17,11 @@ func checkPlace(command []string, i int) error {
 		return errors.New("a param cannot choose the program; write its name")
 	}
 	for head := i - 1; head >= 0; head-- {
-		flag := codeFlagOf(command[head:], i-head)
-		if flag != "" {
+		switch flag := codeFlagOf(command[head:], i-head); {
+		case flag == "":
+		case interpreters[flag].launches:
+			return fmt.Errorf("after %s a param would be run as a program; write the program's name, or name the param in allowCode", flag)
+		default:
 			return fmt.Errorf("after %s a param would be run as code; pass it on standard input, or as an argument of the code: "+
 				`[sh, -c, 'echo "$1"', sh, "{name}"], or name it in allowCode`, flag)
 		}
@@ -33,8 +36,8 @@ func codeFlagOf(command []string, i int) string {
 	if !known {
 		return ""
 	}
-	if flag, _, _ := strings.Cut(command[i], "{"); strings.HasPrefix(flag, "-") && kind.isCode(strings.TrimRight(flag, "=:")) && kind.reaches(command[1:i], kind.free) {
-		return strings.TrimRight(flag, "=:")
+	if flag := kind.attached(command[i]); flag != "" && kind.reaches(command[1:i], kind.free) {
+		return flag
 	}
 	for k := 1; k < i; k++ {
 		if kind.isCode(command[k]) && kind.reaches(command[1:k], kind.free) && kind.reaches(command[k+1:i], 0) {
@@ -53,64 +56,93 @@ type interpreter struct {
 	inside  string   // such letters that need not be the last: -cx
 	words   []string // longer flags, in lower case
 	values  []string // flags that take the next argument
-	free    int      // how many other arguments the flag may stand behind: su ada -c
+	files   []string // those of values that name a file of code
+	free    int      // how many other arguments the flag may stand behind: su - ada -c
 	slash   bool     // flags begin with / as well
+	ends    bool     // behind the code of a flag there are no more flags: sh -c CODE -c
 	// operand is the number of the operand that is code or a program, from 1; 0 if there is none.
 	// Flags do not count. With more, all operands after it are code as well. With assigns,
 	// assignments of variables may come first, and do not count either.
-	operand int
-	more    bool
-	assigns bool
+	operand  int
+	more     bool
+	assigns  bool
+	launches bool // operand is a program, and what follows are its arguments
+	// stdin is that standard input is code when no file and no flag gives any. With run, the file
+	// may stand behind the word run.
+	stdin bool
+	run   bool
 }
 
 // awk and sed take their first operand as code, unless a flag gives it.
 var (
-	awk = interpreter{letters: "e", words: []string{"--source"}, values: []string{"-v", "-F", "-f"}, operand: 1}
-	sed = interpreter{letters: "e", words: []string{"--expression"}, values: []string{"-f", "-l"}, operand: 1}
+	awk = interpreter{letters: "e", words: []string{"--source"}, operand: 1, files: []string{"-f", "--file", "-E", "--exec"},
+		values: strings.Fields("-v --assign -F --field-separator -f --file -E --exec -i --include -l --load -W")}
+	sed = interpreter{letters: "e", words: []string{"--expression"}, operand: 1, files: []string{"-f", "--file"},
+		values: strings.Fields("-f --file -l --line-length")}
 )
 
 var shell = interpreter{
-	letters: "c", inside: "c", words: []string{"--command"},
-	values: []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"},
+	letters: "c", inside: "c", words: []string{"--command"}, ends: true, stdin: true,
+	values: strings.Fields("-o +o -O +O --rcfile --init-file -C --init-command"),
 }
 
-// runner is a program that hands a command line to a shell.
-var runner = interpreter{letters: "c", inside: "c", words: []string{"--command", "--call", "--session-command"}, free: 1}
+// Programs that hand a command line to a shell.
+var (
+	su     = interpreter{letters: "c", inside: "c", words: []string{"--command", "--session-command"}, free: 2, values: strings.Fields("-s --shell -g --group -G --supp-group -w --whitelist-environment -u --user")}
+	flock  = interpreter{letters: "c", inside: "c", words: []string{"--command"}, free: 1, operand: 2, launches: true, values: strings.Fields("-w --wait --timeout -E --conflict-exit-code")}
+	record = interpreter{letters: "c", inside: "c", words: []string{"--command"}, free: 1, values: strings.Fields("-E --echo -I --log-in -O --log-out -B --log-io -T --log-timing -m --logging-format -o --output-limit")}
+	npm    = interpreter{letters: "c", words: []string{"--call"}, free: 1, values: strings.Fields("-w --workspace --prefix --package")}
+	npx    = interpreter{letters: "c", words: []string{"--call"}, operand: 1, values: strings.Fields("-p --package -w --workspace")}
+)
 
-var npx = interpreter{letters: "c", words: []string{"--call"}, values: []string{"-p", "--package", "-w", "--workspace"}}
+var powershell = interpreter{
+	letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, ends: true, stdin: true, files: []string{"-file", "-File", "-f"},
+	values: strings.Fields("-executionpolicy -ExecutionPolicy -version -Version -file -File -f -workingdirectory -WorkingDirectory"),
+}
+
+var node = interpreter{
+	letters: "ep", words: []string{"--eval", "--print"}, stdin: true,
+	values: strings.Fields("-r --require --import -C --conditions --loader --experimental-loader --env-file --input-type --title --icu-data-dir --openssl-config --diagnostic-dir --redirect-warnings"),
+}
 
 // interpreters are the programs that are known, without .exe and a version.
 var interpreters = map[string]interpreter{
 	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell, "fish": shell,
-	"csh": shell, "tcsh": shell, "nu": shell, "xonsh": shell, "busybox": {letters: "c", inside: "c", free: 1},
-	"su": runner, "runuser": runner, "flock": runner, "npx": npx, "pnpx": npx, "npm": runner, "script": runner, "sg": runner,
-	"cmd":        {letters: "ck", words: []string{"/c", "/k", "/r"}, slash: true},
-	"powershell": {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
-	"pwsh":       {letters: "ceE", words: []string{"-command", "-encodedcommand", "-c", "-ec"}, values: []string{"-executionpolicy", "-ExecutionPolicy", "-version", "-Version"}},
-	"python":     {letters: "cm", values: []string{"-W", "-X", "-Q"}},
-	"pypy":       {letters: "cm", values: []string{"-W", "-X"}},
-	"perl":       {letters: "eEMm", values: []string{"-I"}},
-	"ruby":       {letters: "e", values: []string{"-I", "-r", "-C", "-E"}},
-	"node":       {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C", "--loader"}},
-	"nodejs":     {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--require", "--import", "-C"}},
-	"deno":       {words: []string{"eval"}},
-	"bun":        {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--preload"}},
-	"php":        {letters: "rBRE", words: []string{"--run", "--process-begin", "--process-code", "--process-end"}, values: []string{"-d", "-c", "-z"}},
-	"lua":        {letters: "e", values: []string{"-l"}}, "luajit": {letters: "e", values: []string{"-l"}},
-	"ipython": {letters: "c", words: []string{"--command"}}, "tsx": {letters: "ep", words: []string{"--eval", "--print"}},
-	"r": {letters: "e"}, "julia": {letters: "eE", words: []string{"--eval", "--print"}, values: []string{"-L", "-p", "-t"}},
-	"elixir": {letters: "e", words: []string{"--eval"}}, "groovy": {letters: "e"},
+	"csh": shell, "tcsh": shell, "nu": shell, "xonsh": shell,
+	"su": su, "runuser": su, "flock": flock, "npx": npx, "pnpx": npx, "bunx": npx, "npm": npm, "script": record,
+	"sg":         {letters: "c", free: 1, operand: 2},
+	"cmd":        {letters: "ck", words: []string{"/c", "/k", "/r"}, slash: true, ends: true, stdin: true},
+	"powershell": powershell, "pwsh": powershell,
+	"python":  {letters: "cm", values: strings.Fields("-W -X -Q --check-hash-based-pycs"), ends: true, stdin: true},
+	"pypy":    {letters: "cm", values: []string{"-W", "-X"}, ends: true, stdin: true},
+	"ipython": {letters: "cm", words: []string{"--command"}, ends: true, stdin: true},
+	"perl":    {letters: "eEMm", values: []string{"-I"}, stdin: true},
+	"ruby":    {letters: "e", values: []string{"-I", "-r", "-C", "-E"}, stdin: true},
+	"node":    node, "nodejs": node, "tsx": node,
+	"deno": {words: []string{"eval"}, stdin: true, run: true},
+	"bun":  {letters: "ep", words: []string{"--eval", "--print"}, values: []string{"-r", "--preload"}, stdin: true, run: true},
+	"php":  {letters: "rBRE", words: []string{"--run", "--process-begin", "--process-code", "--process-end"}, values: []string{"-d", "-c", "-z", "-f", "--file"}, files: []string{"-f", "--file"}, stdin: true},
+	"lua":  {letters: "e", values: []string{"-l"}, stdin: true}, "luajit": {letters: "e", values: []string{"-l"}, stdin: true},
+	"r":       {letters: "e", values: []string{"-f", "--file", "-g", "--gui", "-d", "--debugger"}, files: []string{"-f", "--file"}, stdin: true},
+	"rscript": {letters: "e", words: []string{"--eval"}},
+	"julia":   {letters: "eE", words: []string{"--eval", "--print"}, values: strings.Fields("-L --load -p --procs -t --threads -J --sysimage -C --cpu-target -H --home"), stdin: true},
+	"elixir":  {letters: "e", words: []string{"--eval"}, values: strings.Fields("-r -S -pr -pa -pz")}, "groovy": {letters: "e"},
+	"osascript": {letters: "e", values: []string{"-l"}, stdin: true}, "tclsh": {letters: "c", values: []string{"-encoding"}, stdin: true},
 	"emacs": {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
 	"awk":   awk, "gawk": awk, "mawk": awk, "nawk": awk, "sed": sed, "gsed": sed,
-	"find":  {words: []string{"-exec", "-execdir", "-ok", "-okdir"}, free: 99},
-	"env":   {letters: "S", words: []string{"--split-string"}, values: []string{"-u", "-C"}, operand: 1, assigns: true},
-	"xargs": {values: []string{"-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"}, operand: 1},
-	"sudo":  {values: []string{"-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T"}, operand: 1, assigns: true}, "doas": {values: []string{"-u", "-C"}, operand: 1},
-	"nohup": {operand: 1}, "setsid": {operand: 1}, "nice": {values: []string{"-n"}, operand: 1},
-	"timeout": {values: []string{"-k", "-s"}, operand: 2}, "chroot": {operand: 2},
-	"ssh":  {values: strings.Fields("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), operand: 2, more: true},
-	"eval": {operand: 1, more: true}, "watch": {values: []string{"-n"}, operand: 1, more: true},
-	"rscript": {letters: "e", words: []string{"--eval"}}, "osascript": {letters: "e"}, "tclsh": {letters: "c"},
+	"find": {words: []string{"-exec", "-execdir", "-ok", "-okdir"}, free: 99},
+	"env":  {letters: "S", words: []string{"--split-string"}, values: strings.Fields("-u --unset -C --chdir -a --argv0"), operand: 1, assigns: true, launches: true},
+	"xargs": {values: strings.Fields("-I -n --max-args -P --max-procs -L -d --delimiter -a --arg-file -s --max-chars -E --process-slot-var"),
+		operand: 1, launches: true},
+	"sudo": {values: strings.Fields("-u --user -g --group -h --host -p --prompt -C --close-from -D --chdir -R --chroot -T --command-timeout -r --role -t --type -U --other-user"),
+		operand: 1, assigns: true, launches: true},
+	"doas":  {values: []string{"-u", "-C"}, operand: 1, launches: true},
+	"nohup": {operand: 1, launches: true}, "setsid": {operand: 1, launches: true}, "busybox": {operand: 1, launches: true},
+	"nice":    {values: []string{"-n", "--adjustment"}, operand: 1, launches: true},
+	"timeout": {values: strings.Fields("-k --kill-after -s --signal"), operand: 2, launches: true},
+	"chroot":  {values: []string{"--userspec", "--groups"}, operand: 2, launches: true},
+	"ssh":     {values: strings.Fields("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), operand: 2, more: true},
+	"eval":    {operand: 1, more: true}, "watch": {values: strings.Fields("-n --interval -q --equexit"), operand: 1, more: true},
 }
 
 // programName returns the name of a program without its folder, .exe and a version.
@@ -130,12 +162,43 @@ func (n interpreter) isCode(flag string) bool {
 	return strings.ContainsAny(flag[len(flag)-1:], n.letters) || n.inside != "" && strings.ContainsAny(flag, n.inside) && len(flag) < 6
 }
 
+// attached returns the flag in an argument that has code with a placeholder right behind it, as in
+// -e{code}, --eval=f({x}) and /c{code}; "" if there is none.
+func (n interpreter) attached(arg string) string {
+	literal, _, _ := strings.Cut(arg, "{")
+	name, _, _ := strings.Cut(literal, "=")
+	name, _, _ = strings.Cut(name, ":")
+	lower := strings.ToLower(literal)
+	for _, word := range n.words {
+		if word == strings.ToLower(name) && len(literal) > len(name) || n.slash && strings.HasPrefix(lower, word) {
+			return word
+		}
+	}
+	if len(literal) < 2 || literal[0] != '-' || literal[1] == '-' {
+		return ""
+	}
+	for _, letter := range literal[1:] {
+		switch flag := "-" + string(letter); {
+		case strings.ContainsRune(n.letters, letter):
+			return flag
+		case slices.Contains(n.values, flag):
+			return ""
+		}
+	}
+	return ""
+}
+
+// isOption reports whether an argument is a flag.
+func (n interpreter) isOption(arg string) bool {
+	return strings.HasPrefix(arg, "-") && arg != "-" || strings.HasPrefix(arg, "+") || n.slash && strings.HasPrefix(arg, "/")
+}
+
 // reaches reports whether the interpreter still looks for flags, or for the code, behind these
 // arguments: no more of them than free are files to run, or code.
 func (n interpreter) reaches(args []string, free int) bool {
 	for i, a := range args {
-		option := strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") || n.slash && strings.HasPrefix(a, "/")
-		if !option && !(i > 0 && n.takesNext(args[i-1])) {
+		value := i > 0 && (n.takesNext(args[i-1]) || !n.ends && n.isCode(args[i-1]))
+		if !value && !n.isOption(a) {
 			free--
 		}
 	}
@@ -145,29 +208,38 @@ func (n interpreter) reaches(args []string, free int) bool {
 // isOperand reports whether the last of these arguments is the operand that is code, or one behind
 // it. There is none when a flag gives the code, or a file of code.
 func (n interpreter) isOperand(args []string) bool {
-	count := 0
-	for i, a := range args {
-		switch {
-		case strings.HasPrefix(a, "-"):
-			name, _, _ := strings.Cut(a, "=")
-			if n.isCode(name) || n.codeInFile(name) {
-				return false
-			}
-		case i > 0 && n.takesNext(args[i-1]), n.assigns && count == 0 && isAssignment(a):
-		default:
-			count++
-		}
-	}
-	last := args[len(args)-1]
-	if strings.HasPrefix(last, "-") || len(args) > 1 && n.takesNext(args[len(args)-2]) {
+	operands, code := n.operands(args)
+	if code || len(operands) == 0 || operands[len(operands)-1] != len(args)-1 {
 		return false
 	}
-	return count == n.operand || n.more && count > n.operand
+	return len(operands) == n.operand || n.more && len(operands) > n.operand
 }
 
-// codeInFile reports whether a flag names a file of code.
-func (n interpreter) codeInFile(flag string) bool {
-	return flag == "--file" || n.takesNext("-f") && len(flag) > 1 && flag[1] == 'f'
+// operands returns which arguments are operands, and whether a flag among the arguments gives the
+// code or a file of code. All that follows "--" are operands.
+func (n interpreter) operands(args []string) (operands []int, code bool) {
+	flags := true
+	for i, a := range args {
+		switch {
+		case flags && a == "--":
+			flags = false
+		case flags && n.isOption(a):
+			name, _, _ := strings.Cut(a, "=")
+			code = code || n.isCode(name) || n.namesFile(name)
+		case flags && i > 0 && n.takesNext(args[i-1]), n.assigns && len(operands) == 0 && isAssignment(a):
+		default:
+			operands = append(operands, i)
+			flags = flags && !n.launches || len(operands) < n.operand
+		}
+	}
+	return operands, code
+}
+
+// namesFile reports whether a flag names a file of code, which may be attached to it.
+func (n interpreter) namesFile(flag string) bool {
+	return slices.ContainsFunc(n.files, func(f string) bool {
+		return flag == f || len(f) == 2 && strings.HasPrefix(flag, f) || isAbbreviation(flag, f)
+	})
 }
 
 // isAssignment reports whether an argument begins as the assignment of a variable.
@@ -176,12 +248,115 @@ func isAssignment(a string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "{}$/ ")
 }
 
-// takesNext reports whether a flag takes the next argument, also as the last of several: -euo.
+// takesNext reports whether a flag takes the next argument, also as the last of several (-euo) and
+// when it is abbreviated (--unse).
 func (n interpreter) takesNext(flag string) bool {
-	if len(flag) > 2 && strings.ContainsAny(flag[:1], "-+") && flag[1] != '-' {
-		flag = flag[:1] + flag[len(flag)-1:]
+	if slices.Contains(n.values, flag) {
+		return true
 	}
-	return slices.Contains(n.values, flag)
+	if len(flag) < 3 || flag[0] != '-' && flag[0] != '+' {
+		return false
+	}
+	if flag[1] == '-' {
+		return slices.ContainsFunc(n.values, func(v string) bool { return isAbbreviation(flag, v) })
+	}
+	for i, letter := range flag[1:] {
+		if slices.Contains(n.values, flag[:1]+string(letter)) {
+			return i == len(flag)-2 // else its value is attached
+		}
+	}
+	return false
+}
+
+// isAbbreviation reports whether a flag may be a long one that is abbreviated.
+func isAbbreviation(flag, long string) bool {
+	return len(flag) > 2 && strings.HasPrefix(flag, "--") && strings.HasPrefix(long, flag)
+}
+
+// stdinIsCode returns the program of a command that runs its standard input as code; "" if there is
+// none. It knows the common interpreters, and the common programs that start others.
+func stdinIsCode(command []string) string {
+	for len(command) > 0 {
+		name := programName(command[0])
+		kind, known := interpreters[name]
+		if !known {
+			return ""
+		}
+		args := command[1:]
+		operands, code := kind.operands(args)
+		switch {
+		case name == "xargs":
+			return argsAreCode(command)
+		case kind.launches && !code && len(operands) >= kind.operand:
+			command = args[operands[kind.operand-1]:]
+			continue
+		case name == "ssh" && len(operands) == 1, kind.readsFile(args), kind.stdin && kind.readsStdin(args, operands, code):
+			return name
+		}
+		return ""
+	}
+	return ""
+}
+
+// isStdin reports whether an argument stands for standard input.
+func isStdin(arg string) bool { return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0"}, arg) }
+
+// readsFile reports whether a flag gives standard input as the file of code.
+func (n interpreter) readsFile(args []string) bool {
+	for i, a := range args {
+		name, attached, _ := strings.Cut(a, "=")
+		if n.namesFile(name) && (isStdin(attached) || len(a) > 2 && isStdin(a[2:]) || n.takesNext(a) && i+1 < len(args) && isStdin(args[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// readsStdin reports whether the code comes from standard input.
+func (n interpreter) readsStdin(args []string, operands []int, code bool) bool {
+	if n.run && len(operands) > 0 && args[operands[0]] == "run" {
+		operands = operands[1:]
+	}
+	for i, a := range args {
+		if i > 0 && isStdin(a) && slices.Contains(n.words, strings.ToLower(args[i-1])) { // powershell -Command -
+			return true
+		}
+	}
+	switch {
+	case code:
+		return false
+	case len(operands) == 0, isStdin(args[operands[0]]):
+		return true
+	}
+	return n.inside != "" && slices.ContainsFunc(args[:operands[0]], func(a string) bool { // sh -s, -es
+		return len(a) < 6 && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "s")
+	})
+}
+
+// argsAreCode returns the program that takes what xargs reads as code; "" if there is none.
+func argsAreCode(command []string) string {
+	all := append(slices.Clone(command), "{}")
+	for i, a := range command[:len(command)-1] {
+		token := command[i+1]
+		if a != "-I" && strings.HasPrefix(a, "-I") {
+			token = a[2:]
+		}
+		if strings.HasPrefix(a, "-I") && token != "" {
+			all = slices.Clone(command)
+			for k := i + 2; k < len(all); k++ {
+				all[k] = strings.ReplaceAll(all[k], token, "{}")
+			}
+			break
+		}
+	}
+	for i := 1; i < len(all); i++ {
+		for head := i - 1; head >= 0 && strings.Contains(all[i], "{}"); head-- {
+			if codeFlagOf(all[head:], i-head) != "" {
+				return programName(all[head])
+			}
+		}
+	}
+	return ""
 }
 
 // mayBeCode reports whether all params of an argument are named in allowCode.

@@ -135,7 +135,7 @@ func New(cfg Config) (*Activity, error) {
 	if err := a.parseCommand(cfg.Command); err != nil {
 		return nil, err
 	}
-	if err := a.parseStdin(cfg.Stdin); err != nil {
+	if err := a.parseStdin(cfg.Command, cfg.Stdin); err != nil {
 		return nil, err
 	}
 	return a, checkAllowDash(a)
@@ -161,15 +161,26 @@ func (a *Activity) parseCommand(command []string) error {
 	return nil
 }
 
-func (a *Activity) parseStdin(stdin string) error {
+func (a *Activity) parseStdin(command []string, stdin string) error {
+	code := stdinIsCode(command)
 	switch stdin {
-	case "", "params", "request", "none":
+	case "none":
 		a.stdin = stdin
 		return nil
+	case "", "params", "request":
+		a.stdin = stdin
+		if code == "" {
+			return nil
+		}
+		return driver.At(fmt.Errorf("%s would run its standard input, which holds the params, as code; "+
+			"give it a file or code in the command, or say stdin: none", code), "command")
 	}
 	t, err := driver.ParseTemplate(stdin)
-	if err == nil && t.Literal() {
+	switch {
+	case err == nil && t.Literal():
 		err = errors.New("is not params, request, none or a template with a {placeholder}")
+	case err == nil && code != "" && !a.mayBeCode(t):
+		err = fmt.Errorf("%s would run it as code; give %[1]s a file or code in the command, or name the params in allowCode", code)
 	}
 	if err != nil {
 		return driver.At(fmt.Errorf("stdin %q: %w", stdin, err), "stdin")

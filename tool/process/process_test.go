@@ -277,8 +277,8 @@ func TestProgramThatCannotStart(t *testing.T) {
 		{Config{Command: []string{plain}}, "chmod +x"},
 		{Config{Command: []string{script}}, "interpreter"},
 		{Config{Command: []string{garbage}}, "no program for this machine"},
-		{Config{Command: []string{"sh"}, Dir: filepath.Join(dir, "nowhere")}, "dir"},
-		{Config{Command: []string{"sh"}, Dir: plain}, "dir"},
+		{Config{Command: []string{"sh", "-c", ":"}, Dir: filepath.Join(dir, "nowhere")}, "dir"},
+		{Config{Command: []string{"sh", "-c", ":"}, Dir: plain}, "dir"},
 	} {
 		a, err := New(c.cfg)
 		if err != nil {
