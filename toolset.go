@@ -256,10 +256,11 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 			t.unstarted = true
 			continue
 		}
+		place, usePinned := d.Place(pin)
 		servers = append(servers, mcp.Server{
 			Name: d.Name, Command: d.Command, Args: d.Args, Dir: d.Dir, Env: d.Env, URL: d.URL, Headers: d.Headers,
 			Trust: d.Trust, Redact: d.Redact, RedactValue: d.RedactValue, Loc: d.Loc,
-			Place: d.Place(pin),
+			Place: place, UsePinned: usePinned,
 		})
 	}
 	done := func() {}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,10 +62,11 @@ type Server struct {
 
 // Place returns the program that the server is, with secrets by their names, its file, the folder
 // that it runs in and, with pin, the content of the files that its command names; nothing of a
-// server with a URL.
-func (s *Server) Place(pin bool) (p tool.Place) {
+// server with a URL. With pin, usePinned makes a command start the file that was found now, and
+// returns an error if a file has changed; otherwise it is nil.
+func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error) {
 	if s.Command == "" {
-		return p
+		return p, nil
 	}
 	command := []string{driver.Escape(s.Command)}
 	for _, a := range s.Args {
@@ -73,6 +75,7 @@ func (s *Server) Place(pin bool) (p tool.Place) {
 	if a, err := process.New(process.Config{Command: command, Dir: s.Dir}); err == nil {
 		if pin {
 			a.Pin()
+			usePinned = a.UsePinned
 		}
 		p = a.Place()
 		p.Program = s.written()
@@ -80,7 +83,7 @@ func (s *Server) Place(pin bool) (p tool.Place) {
 			p.Pins[i].File = "" // which may be an argument with a secret
 		}
 	}
-	return p
+	return p, usePinned
 }
 
 // written returns the command and its arguments as they are written. A secret is replaced by the

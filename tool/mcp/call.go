@@ -76,6 +76,8 @@ var _ tool.Activity = (*activity)(nil)
 //   - "timeout", "cancelled": ctx is done; the server is told; uncertain once sent.
 //   - "input-required": the server wants to know something, and there is nobody to ask.
 //   - "changed": the definition of the tool is not the one that was shown or locked.
+//   - "changed-program": the server has to be started again, and a file of it that was pinned has
+//     changed; nothing was sent.
 //   - "bad-output": it did its work, but there is no usable result; permanent and
 //     uncertain. One of over 64 MiB ends the connection instead.
 //   - "busy": the server has no room for the call just now.
@@ -161,6 +163,10 @@ func (a *activity) params(ctx context.Context, req *tool.Request) *mcp.CallToolP
 
 func (a *activity) unreachable(err error) error {
 	var fault *startFault
+	var told *tool.Error
+	if errors.As(err, &told) {
+		return a.fail(told)
+	}
 	return a.fail(&tool.Error{Code: "no-server", Message: err.Error(), Permanent: errors.As(err, &fault), Err: err})
 }
 

@@ -266,7 +266,10 @@ func (c *Client) redactValue(value string) string {
 // noProgram says why a program could not be started, and what to do.
 func (c *Client) noProgram(err error) error {
 	name := c.server.Command
+	var told *tool.Error
 	switch {
+	case errors.As(err, &told):
+		return told
 	case errors.Is(err, exec.ErrDot):
 		err = fmt.Errorf("the program %q is in the current directory only; write ./%s", name, name)
 	case errors.Is(err, exec.ErrNotFound):
@@ -295,6 +298,11 @@ func (c *Client) transport(l *link) (mcp.Transport, error) {
 		}, nil
 	}
 	cmd := exec.Command(s.Command, s.Args...)
+	if s.UsePinned != nil {
+		if err := s.UsePinned(cmd); err != nil {
+			return nil, c.noProgram(err)
+		}
+	}
 	cmd.Dir = s.Dir
 	cmd.Env = process.Inherited(c.opts.Environ, process.BasicEnv())
 	for name, value := range s.Env {

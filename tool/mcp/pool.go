@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -33,6 +34,9 @@ type Server struct {
 	Loc         diag.Loc // where it is declared
 	// Place is where the server's program is and runs; its tools have it in theirs.
 	Place tool.Place
+	// UsePinned makes a command start the program that was pinned, and returns an error if one of
+	// its files has changed. It is called whenever the program is started; nil pins nothing.
+	UsePinned func(*exec.Cmd) error
 }
 
 // Options holds the settings for all servers. The zero Options are the defaults.

@@ -53,10 +53,15 @@ func (a *Activity) unchanged() error {
 	return nil
 }
 
-// usePinned makes cmd start the file that was pinned, if any was, without another search in PATH.
-func (a *Activity) usePinned(cmd *exec.Cmd) error {
+// UsePinned makes cmd start the file that was pinned, without another search in PATH. It returns
+// an error if one of the pinned files has changed: a *tool.Error with the code "changed-program".
+// It does nothing if Pin was not called.
+func (a *Activity) UsePinned(cmd *exec.Cmd) error {
 	if a.pins == nil {
 		return nil
+	}
+	if err := a.unchanged(); err != nil {
+		return err
 	}
 	switch file := a.pins[0].file; {
 	case file == "":

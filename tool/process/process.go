@@ -111,12 +111,13 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := a.unchanged(); err != nil {
-		return tool.Result{}, err
-	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = a.dir, env
-	if err := a.usePinned(cmd); err != nil {
+	var changed *tool.Error
+	switch err := a.UsePinned(cmd); {
+	case errors.As(err, &changed):
+		return tool.Result{}, err
+	case err != nil:
 		return tool.Result{}, startError(cmd, err)
 	}
 	c, err := start(cmd, stdin, a.maxOutput, a.maxStderr)
