@@ -29,7 +29,7 @@ type Place struct {
 // Pin is the content of a file that a program is made of.
 type Pin struct {
 	File   string `json:"file"`
-	SHA256 string `json:"sha256"` // in hexadecimal
+	SHA256 string `json:"sha256"` // in hexadecimal; "unreadable", or "" if there is no such program
 }
 
 // PlaceOf returns the place that an activity of a tool file names, in what is declared of it.

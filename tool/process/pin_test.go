@@ -45,6 +45,9 @@ func TestPinRefusesWhatAppears(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Pin()
+		if pins := a.Place().Pins; len(pins) == 0 || (pins[0].SHA256 == "") != (test.command == test.file || test.command == "./late") {
+			t.Errorf("%s: %v", test.command, pins)
+		}
 		script(t, filepath.Join(dir, test.file), "echo 2")
 		var fault *tool.Error
 		if got, err := a.Call(context.Background(), &tool.Request{}); !errors.As(err, &fault) {

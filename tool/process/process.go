@@ -63,8 +63,8 @@ func (a *Activity) Place() tool.Place {
 	if _, err := os.Stat(p.Path); err != nil {
 		p.Path = ""
 	}
-	for _, pin := range a.pins {
-		if pin.SHA256 != "" {
+	for i, pin := range a.pins {
+		if i == 0 || pin.SHA256 != "" {
 			p.Pins = append(p.Pins, pin.Pin)
 		}
 	}
