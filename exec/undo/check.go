@@ -212,11 +212,35 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 			Message: fmt.Sprintf("nothing runs the tool %q", doc.Calls[0].Tool),
 		})
 	}
+	if !found.HasErrors() {
+		found = append(found, unfit(prog.Calls[0].Tool, whenUncertain)...)
+	}
 	for i := range found {
 		found[i].Message = readable.Replace(found[i].Message)
 		if len(text.pieces) == 0 {
 			found[i].Loc = diag.Loc{}
 		}
+	}
+	return found
+}
+
+// unfit returns the members that plc gives to a call of a tool that undoes others, and that the
+// tool's definition does not allow.
+func unfit(t *tool.Tool, whenUncertain bool) (found diag.List) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		cure := "let the definition allow it"
+		switch {
+		case allows(t, name), name == "_retry":
+			continue
+		case name == "_approve" && whenUncertain:
+			continue
+		case name == "_approve":
+			cure += ", or say whenUncertain"
+		}
+		found = append(found, diag.Finding{
+			Code: diag.FixedByTool, Severity: diag.Error,
+			Message: fmt.Sprintf("the tool %q does not allow the %s that plc gives to calls that undo others; %s", t.Definition.Name, name, cure),
+		})
 	}
 	return found
 }

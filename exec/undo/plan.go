@@ -79,7 +79,7 @@ func Of(prog *compile.Program, tools *compile.Options, l *Ledger, o Options) *Pl
 	calls := []json.RawMessage{}
 	for _, u := range inOrder(prog, undone) {
 		p.Calls = append(p.Calls, u.Call)
-		calls = append(calls, u.json())
+		calls = append(calls, u.json(tools.Catalogue))
 	}
 	p.Text = encoded(map[string]any{"calls": calls, "output": nil, "meta": meta{p.Calls, p.Stands}})
 	p.Input = encoded(p.input)
@@ -236,12 +236,25 @@ func (p *planner) free(name string) string {
 	return id
 }
 
-// Retries limits the further attempts to undo a call.
+// Retries limits the further attempts to undo a call, if its tool allows that.
 const Retries = 3
 
+// members are the members that a call which undoes another may have besides its params, with values
+// of their kinds.
+var members = map[string]string{"_id": `"a"`, "_description": `"a"`, "_dependsOn": `["a"]`, "_approve": `"a"`, "_retry": strconv.Itoa(Retries)}
+
+// allows reports whether the definition of a tool lets its calls have one of the members.
+func allows(t *tool.Tool, name string) bool {
+	f := t.Definition.Fixed[name]
+	return f == nil || f.Schema == nil || f.Schema.Validate(json.RawMessage(members[name])) == nil
+}
+
 // json returns the call that undoes.
-func (u *undoing) json() json.RawMessage {
-	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool), "_retry": Retries}
+func (u *undoing) json(tools *tool.Catalogue) json.RawMessage {
+	head := map[string]any{"_id": u.ID, "_description": fmt.Sprintf("undoes %q, a call of %q", u.Name(), u.Call.Tool)}
+	if t, ok := tools.Lookup(u.Undo); !ok || allows(t, "_retry") {
+		head["_retry"] = Retries
+	}
 	if len(u.after) > 0 {
 		head["_dependsOn"] = u.after
 	}

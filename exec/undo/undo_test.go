@@ -207,6 +207,11 @@ func TestCheck(t *testing.T) {
 		{"an _undo with a param of another type", ``, `[{"_tool": "charge", "amount": 1, "_undo": {"tool": "refund", "params": {"key": 7}}}]`, `the "_undo": `},
 		{"an _undo that a definition fixes", `{"name": "x", "properties": {"_undo": {"const": {"tool": "refund", "params": {"key": "†key"}}}}}`, `[{"_tool": "x"}]`, ""},
 		{"one with an unknown tool", `{"name": "x", "properties": {"_undo": {"const": {"tool": "refnd", "params": {"key": "†key"}}}}}`, `[{"_tool": "x"}]`, `the "_undo": unknown tool "refnd"`},
+		{"a tool that fixes its retries", `{"name": "x", "properties": {"_retry": {"const": 1}}, "undo": {"tool": "x"}}`, `[{"_tool": "x"}]`, ""},
+		{"a tool that asks nobody", `{"name": "x", "properties": {"_approve": {"const": false}}, "undo": {"tool": "x"}}`, `[{"_tool": "x"}]`,
+			`the tool "x" does not allow the _approve that plc gives to calls that undo others; let the definition allow it, or say whenUncertain`},
+		{"one that is sure", `{"name": "x", "properties": {"_approve": {"const": false}}, "undo": {"tool": "x", "whenUncertain": true}}`, `[{"_tool": "x"}]`, ""},
+		{"a tool that waits for nothing", `{"name": "x", "properties": {"_dependsOn": {"const": []}}, "undo": {"tool": "x"}}`, `[{"_tool": "x"}]`, "_dependsOn"},
 		{"an _undo of a call that changes nothing", ``, `[{"_tool": "look", "_undo": null}]`, `the "_undo" is not used: the tool "look" is declared to change nothing`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
