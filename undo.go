@@ -28,9 +28,23 @@ type Undoing struct {
 	// plan order.
 	Calls, Stands []undo.Call
 
-	plan *undo.Plan
-	spec Spec
-	edit func(*Spec)
+	plan    *undo.Plan
+	spec    Spec
+	edit    func(*Spec)
+	checker *Checker
+}
+
+// Check returns a *PlanError if one of the calls may not be made, for example because a policy
+// denies its tool. Nothing is run.
+func (u *Undoing) Check() error {
+	if len(u.Calls) == 0 {
+		return nil
+	}
+	p, err := u.checker.Check(u.spec.Plan)
+	if err != nil {
+		return err
+	}
+	return p.Err()
 }
 
 // An UndoneError says that a run can't go on, since it was undone or is being undone.
@@ -163,6 +177,7 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	if err != nil {
 		return nil, err
 	}
+	u.checker = c
 	u.plan = undo.Of(prog, c.options, d.ledger, undo.Options{All: sum.Status != exec.Undoing, End: exec.Failure{Code: string(sum.Status), Message: sum.Reason}})
 	u.Calls, u.Stands = u.plan.Calls, u.plan.Stands
 	u.spec.Plan = Source{Name: "undo " + sum.Run, Text: string(u.plan.Text), Notation: undoNotation}

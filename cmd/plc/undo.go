@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 		}
 		env.showUndoing(u)
 		if dry {
-			return nil, errShown
+			return nil, cmp.Or(u.Check(), errShown)
 		}
 		return e.Undo(c.Context(), u)
 	})
