@@ -54,7 +54,7 @@ func (c *modes) checkBudget(s *survey) {
 	if own := len(c.calls); b.Steps > 0 && s.calls > float64(b.Steps) {
 		more := ""
 		if s.calls > float64(own) {
-			more = fmt.Sprintf(", and %g more in the documents that it delegates to", s.calls-float64(own))
+			more = fmt.Sprintf(", and %s more in the documents that it delegates to", inDigits(s.calls-float64(own)))
 		}
 		c.errorf(diag.OverBudget, whole, "the plan has %d calls%s; the budget is %d", own, more, b.Steps)
 	}
@@ -64,6 +64,14 @@ func (c *modes) checkBudget(s *survey) {
 	if b.Cost > 0 && s.cost > b.Cost {
 		c.errorf(diag.OverBudget, whole, "the plan is estimated to cost %g; the budget is %g", s.cost, b.Cost)
 	}
+}
+
+// inDigits returns a number of calls as text, with an exponent only if nobody would count the digits.
+func inDigits(n float64) string {
+	if n >= 1e15 {
+		return fmt.Sprintf("%.3g", n)
+	}
+	return fmt.Sprintf("%.0f", n)
 }
 
 // findModel finds what makes a latent call that holds no result. What makes something up can

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
@@ -171,8 +172,8 @@ func (c *Call) works() bool {
 	return c.WouldRun() && (d == nil || d.Program == nil)
 }
 
-// Run makes a dry run. The error is for programs that can't be run at all and for
-// branches that are not there.
+// Run makes a dry run. The error is for programs that can't be run at all, for branches that are
+// not there and for loops that make more than 100,000 calls.
 func Run(ctx context.Context, prog *compile.Program, opts *Options) (*DryRun, error) {
 	w, err := newWalk(prog, opts)
 	if err != nil {
@@ -187,6 +188,8 @@ type walk struct {
 	prog *compile.Program
 	of   map[*compile.Call]*compile.Program // the program of each call
 	need needs
+	// repeated is the maximum number of calls besides one of each that is written, in each instance.
+	repeated int
 
 	meter  *schemas.Meter // for making up values and judging them
 	mu     sync.Mutex
@@ -206,7 +209,7 @@ type trial struct {
 }
 
 func newWalk(prog *compile.Program, opts *Options) (*walk, error) {
-	w := &walk{prog: prog, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
+	w := &walk{prog: prog, repeated: maxRepeated, of: map[*compile.Call]*compile.Program{}, trials: map[site]*trial{}, given: map[site]json.RawMessage{}, doubts: map[site][]*exec.Event{}}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -250,12 +253,26 @@ const (
 	callSteps = 4 << 10
 )
 
+const (
+	maxRepeated  = 100_000 // see walk.repeated
+	maxInstances = 100     // that a dry run is made for
+)
+
+// maxCalls returns the maximum number of calls of the dry run.
+func (w *walk) maxCalls() int {
+	instances := 1
+	if w.opts.Instances != nil {
+		instances = maxInstances
+	}
+	return w.repeated + instances*len(w.of)
+}
+
 func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	if w.meter == nil {
 		w.meter = schemas.NewMeter(ctx, drySteps)
 	}
 	res, err := exec.Run(ctx, w.prog, &exec.Options{
-		ID: "dry", MaxParallel: w.opts.MaxParallel, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
+		ID: "dry", MaxSteps: w.maxCalls(), MaxParallel: w.opts.MaxParallel, MaxBytes: w.opts.MaxBytes, OnFailure: exec.Continue, Seed: w.opts.Seed,
 		Approve: w.opts.Approve, Approver: w.approve, Dry: w.try, OnEvent: w.note, Instances: w.opts.Instances,
 	})
 	if err != nil {
@@ -263,6 +280,9 @@ func (w *walk) run(ctx context.Context) (*DryRun, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(res.Findings, func(f diag.Finding) bool { return f.Code == diag.OverBudget }) {
+		return nil, fmt.Errorf("the dry run was given up after %d calls: the plan's loops make more than can be shown", w.maxCalls())
 	}
 	d := &DryRun{Status: res.Status, Reason: res.Reason, Output: res.Output, Calls: []Call{}}
 	r := &reporter{walk: w, dry: d, jobs: newJobs(), budget: maxLooks, told: map[*compile.Program]bool{}, terms: map[*compile.Call]*Terms{}}
