@@ -111,7 +111,7 @@ func (k FaultKind) fits(a *Attempt) bool {
 // strike changes what comes of an attempt.
 func (k FaultKind) strike(w *pending, a *exec.Attempt, made *Attempt) {
 	fails := func() { w.undone, w.Result, w.Lost = true, tool.Result{}, false }
-	works := func() { w.undone = w.Err != nil }
+	works := func() { w.undone = !w.Worked() }
 	switch k {
 	case Fail, Down:
 		fails()

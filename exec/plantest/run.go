@@ -35,7 +35,15 @@ type Options struct {
 	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
 	// ends paused.
 	Answers map[string]exec.Answer
-	Faults  []Fault
+	// Reply answers questions that Answers has no answer to; nil leaves them open.
+	Reply  func(*exec.Question) (exec.Answer, bool)
+	Faults []Fault
+	// Results makes up the result of an attempt that neither the World nor a tool file has one for,
+	// in place of a sample of its schema. Nil, or false, leaves it at that.
+	Results func(*exec.Trial) (tool.Result, bool)
+	// Stand decides what comes of an attempt; nil leaves it to answer, which returns what comes of
+	// it otherwise. It is called once for each attempt, as they begin.
+	Stand func(a *exec.Attempt, of *Attempt, answer func() standin.Answer) standin.Answer
 	// Undo are the options with which the program was compiled. With them a run that is to be
 	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
 	Undo *compile.Options
@@ -104,7 +112,7 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 		o = &Options{}
 	}
 	p := &player{
-		prog: prog, opts: o.Exec, world: o.World, answers: o.Answers, faults: map[site]FaultKind{}, left: o.MaxAttempts,
+		prog: prog, opts: o.Exec, play: o, faults: map[site]FaultKind{}, left: o.MaxAttempts,
 		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{},
 		out: &Outcome{prog: prog, unwanted: map[string]bool{}},
 	}
@@ -146,12 +154,11 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // player drives a stepper.
 type player struct {
-	prog    *compile.Program
-	opts    exec.Options
-	world   World
-	answers map[string]exec.Answer
-	faults  map[site]FaultKind
-	left    int // attempts that may be made
+	prog   *compile.Program
+	opts   exec.Options
+	play   *Options
+	faults map[site]FaultKind
+	left   int // attempts that may be made
 
 	m       *exec.Stepper
 	now     time.Time
@@ -310,9 +317,12 @@ func (p *player) asked() (names []string) {
 // replied answers the questions that have an answer, and reports whether there was one.
 func (p *player) replied() bool {
 	for _, q := range p.m.Questions() {
-		a, ok := p.answers[p.name(q.Path)]
+		a, ok := p.play.Answers[p.name(q.Path)]
 		if !ok {
-			a, ok = p.answers["*"]
+			a, ok = p.play.Answers["*"]
+		}
+		if !ok && p.play.Reply != nil {
+			a, ok = p.play.Reply(q)
 		}
 		if ok && p.m.Reply(q.Path, q.Instance, a) == nil {
 			return true
@@ -356,11 +366,10 @@ func (p *player) start(a *exec.Attempt) {
 	}
 	made.retried = made.retried || p.opts.Retry != nil
 	w := &pending{id: a.ID, number: p.count, tool: a.Request.Definition, key: a.Request.Key}
-	w.Answer, made.real = p.stand(a)
-	w.undone = w.Err != nil
+	w.Answer, made.real = p.answer(a, &made)
+	w.undone = !w.Worked()
 	if w.After > a.Timeout { // the tool goes on, and nobody hears of it
-		w.undone, w.After, w.Lost = w.Err != nil, a.Timeout, false
-		w.Err = timedOut(a.Timeout)
+		w.After, w.Err, w.Lost = a.Timeout, timedOut(a.Timeout), false
 	}
 	if kind := p.fault(made.site()); kind != "" && !made.real && kind.fits(&made) {
 		made.Fault = kind
@@ -389,9 +398,21 @@ func mayChange(d *tool.Definition) bool {
 	return d.Effects.ReadOnly != tool.Yes && d.Effects.Pure != tool.Yes
 }
 
-// stand returns what comes of an attempt without faults, and whether nothing stood in for it.
+// answer returns what comes of an attempt without faults, and whether nothing stood in for it.
+func (p *player) answer(a *exec.Attempt, made *Attempt) (ans standin.Answer, real bool) {
+	if p.play.Stand == nil {
+		return p.stand(a)
+	}
+	ans = p.play.Stand(a, made, func() (ans standin.Answer) {
+		ans, real = p.stand(a)
+		return ans
+	})
+	return ans, real
+}
+
+// stand returns what the World and others say of an attempt, and whether nothing stood in for it.
 func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
-	if s := p.world[a.Request.Tool]; s != nil {
+	if s := p.play.World[a.Request.Tool]; s != nil {
 		s = s.Of(withoutItems(p.name(a.Path)))
 		n := p.begun[s]
 		p.begun[s]++
@@ -409,6 +430,12 @@ func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 	if act != nil && target.Effects.Pure == tool.Yes && (target.Driver == "go" || target.Driver == tool.BuiltIn) {
 		res, err := a.Make(context.Background(), act)
 		return standin.Answer{Result: res, Err: err}, true
+	}
+	if p.play.Results != nil {
+		t := &exec.Trial{Instance: a.Instance, Path: p.name(a.Path), Call: a.Call, Request: a.Request}
+		if res, ok := p.play.Results(t); ok {
+			return standin.Answer{Result: res}, false
+		}
 	}
 	if schema := resultSchema(a); schema != nil {
 		v, err := schemas.Sample(schema, a.Request.Seed)

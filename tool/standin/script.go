@@ -21,7 +21,8 @@ type Script struct {
 	Calls map[string]*Script
 }
 
-// An Answer is what comes of an attempt, some time after it began.
+// An Answer is what comes of an attempt, some time after it began. One with an Err has done nothing,
+// unless it also has the value of a Result: then it has done its work, and the caller gets the Err.
 type Answer struct {
 	After  time.Duration
 	Result tool.Result
@@ -36,6 +37,9 @@ func (s *Script) Of(path string) *Script {
 	}
 	return s
 }
+
+// Worked reports whether the tool has done its work.
+func (a *Answer) Worked() bool { return a.Err == nil || a.Result.Value != nil }
 
 // Answer returns what comes of an attempt, of which n, from 0, were begun of the script before.
 func (s *Script) Answer(req *tool.Request, n int) Answer {
