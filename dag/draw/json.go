@@ -22,6 +22,7 @@ type jsonNode struct {
 	Group  string `json:"group,omitempty"`
 	Level  int32  `json:"level"`
 
+	Missed []string   `json:"missed,omitempty"`
 	Inside *jsonGraph `json:"inside,omitempty"`
 }
 
@@ -37,7 +38,7 @@ type jsonEdge struct {
 // JSON writes the graph as one JSON document:
 //
 //	{"title": …,
-//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level", "inside": {nodes, edges, …}}],
+//	 "nodes": [{"id", "label", "detail", "kind", "status", "group", "level", "missed", "inside": {nodes, edges, …}}],
 //	 "edges": [{"from", "to", "kind": "data|order|effect", "label", "critical", "closes"}],
 //	 "critical": [ids], "levels": [[ids]]}
 //
@@ -62,7 +63,7 @@ func toJSON(g *Graph, depth int) (*jsonGraph, error) {
 	out := &jsonGraph{Title: g.Title, Nodes: []jsonNode{}, Edges: []jsonEdge{}, Levels: [][]string{}}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		node := jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i], nil}
+		node := jsonNode{n.ID, n.name(), n.Detail, n.Kind, n.Status, n.Group, s.levels[i], n.Missed, nil}
 		if n.Inside != nil && depth < maxDepth {
 			if node.Inside, err = toJSON(n.Inside, depth+1); err != nil {
 				return nil, err

@@ -1,5 +1,10 @@
 package draw
 
+import (
+	"slices"
+	"strings"
+)
+
 // key is one sign of the legend and its place.
 type key struct {
 	text string
@@ -15,6 +20,7 @@ const (
 	edgeSign keySign = iota
 	nodeSign
 	criticalSign
+	markSign
 )
 
 const (
@@ -50,6 +56,9 @@ func (v *svg) signs() []key {
 	if len(v.criticalNodes()) > 0 {
 		keys = append(keys, key{text: "critical path", sign: criticalSign})
 	}
+	if slices.ContainsFunc(v.Nodes, func(n Node) bool { return len(n.Missed) > 0 }) {
+		keys = append(keys, key{text: "no test reaches it", sign: markSign})
+	}
 	for _, kind := range nodeKinds() {
 		for i := range v.Nodes {
 			if v.Nodes[i].Kind == kind {
@@ -70,6 +79,8 @@ func (v *svg) key(keys []key, below float64) {
 			v.shape(k.kind, false, x+2, y-7, signWidth-4, 14)
 		case criticalSign:
 			v.printf(`<path d="M%s %sh%s" stroke="%s" stroke-width="3"/>`+"\n", num(x), num(y), num(signWidth), criticalColor)
+		case markSign:
+			v.text(x+signWidth-8, y+4, "middle", smallText, missedColor, true, strings.TrimSpace(missedSign))
 		case edgeSign:
 			look := k.edge.look()
 			v.printf(`<path d="M%s %sh%s" stroke="%s" stroke-width="%s"%s/>`+"\n", num(x), num(y), num(signWidth), look.stroke, num(look.width), dashes(look))

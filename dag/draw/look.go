@@ -7,7 +7,11 @@ const (
 	ink           = "#1f2933"
 	faint         = "#5b6672"
 	criticalColor = "#c2185b"
+	missedColor   = "#b3261e"
 )
+
+// missedSign is before what no test has reached.
+const missedSign = "✗ "
 
 // look defines how nodes of one kind are drawn.
 type look struct {

@@ -87,6 +87,7 @@ const (
 	labelLines    = 3
 	detailColumns = 36
 	detailLines   = 2
+	missedLines   = 6
 	maxEdgeLabel  = 36
 	maxGroupTitle = 60
 	maxTitle      = 80
@@ -102,6 +103,7 @@ const (
 type face struct {
 	label, detail []string
 	status        string
+	missed        []string
 }
 
 func faceOf(n *Node) face {
@@ -110,6 +112,13 @@ func faceOf(n *Node) face {
 		f.label = []string{""}
 	}
 	f.status = shorten(strings.TrimSpace(clean(n.Status)), detailColumns)
+	missed := n.Missed
+	if more := len(missed) - missedLines; more > 0 {
+		missed = append(missed[:missedLines-1:missedLines-1], fmt.Sprintf("and %d more", more+1))
+	}
+	for _, m := range missed {
+		f.missed = append(f.missed, missedSign+shorten(strings.TrimSpace(clean(m)), detailColumns-2))
+	}
 	return f
 }
 
@@ -121,7 +130,10 @@ func nodeSize(n *Node) (w, h float64) {
 	for _, line := range f.detail {
 		w = max(w, textWidthOf(line, smallText))
 	}
-	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail))*smallText.font().line
+	for _, line := range f.missed {
+		w = max(w, textWidthOf(line, smallText))
+	}
+	h = float64(len(f.label))*largeText.font().line + float64(len(f.detail)+len(f.missed))*smallText.font().line
 	if f.status != "" {
 		w = max(w, textWidthOf(f.status, smallText)+12)
 		h += smallText.font().line
@@ -259,6 +271,9 @@ func (v *svg) node(n int32) {
 	if node.Status != "" {
 		v.printf(` data-status="%s"`, escape(node.Status))
 	}
+	if len(node.Missed) > 0 {
+		v.printf(` data-missed="%d"`, len(node.Missed))
+	}
 	v.printf("><title>%s</title>\n", escape(tooltip(node)))
 	v.shape(node.Kind, v.critical[n], x-it.w/2, y-it.h/2, it.w, it.h)
 	if v.loops[n] {
@@ -279,6 +294,11 @@ func (v *svg) node(n int32) {
 		half := (textWidthOf(f.status, smallText) + 12) / 2
 		v.printf(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x-half+4), num(y+7), color)
 		v.text(x+6, y+11, "middle", smallText, color, false, f.status)
+		y += smallText.font().line
+	}
+	for _, line := range f.missed {
+		v.text(x, y+10, "middle", smallText, missedColor, true, line)
+		y += smallText.font().line
 	}
 	v.printf("</g>\n")
 }
@@ -289,6 +309,9 @@ func tooltip(n *Node) string {
 		if s != "" && s != n.ID {
 			parts = append(parts, s)
 		}
+	}
+	for _, m := range n.Missed {
+		parts = append(parts, missedSign+m)
 	}
 	return strings.Join(parts, " · ")
 }

@@ -147,6 +147,9 @@ func (t *text) about(node *Node) string {
 	if node.Detail != "" {
 		parts = append(parts, shorten(clean(node.Detail), textWidth/2))
 	}
+	for _, m := range node.Missed {
+		parts = append(parts, missedSign+shorten(clean(m), textWidth/2))
+	}
 	return strings.Join(parts, " ")
 }
 
