@@ -55,7 +55,7 @@ type layer struct {
 // layers is who may import whom (docs/architecture.md). A package that is not here has
 // to be given its place. Tests of a package may import what stands above it.
 var layers = map[string]layer{
-	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
+	".": {own: "approval compile compile/cel compile/flow compile/report dag/draw diag exec exec/adaptive exec/forecast exec/plantest exec/simulate exec/undo internal/durable internal/jsonscan internal/spell journal lang lang/dialect lang/dialect/notations lang/yaml loop loop/agentframework loop/flux loop/planning loop/tea schemas state tool tool/file tool/guard tool/http tool/math tool/mcp tool/model tool/model/anthropic tool/model/openai tool/standin"},
 
 	// Leaves.
 	"internal/jsonscan": {},
@@ -126,6 +126,7 @@ var layers = map[string]layer{
 	"exec/adaptive":  {own: "exec", libraries: []string{failsafe}},
 	"exec/undo":      {own: "compile dag exec diag lang schemas tool internal/jsonscan"},
 	"exec/plantest":  {own: "compile exec exec/undo diag schemas tool tool/standin internal/jsonscan"},
+	"exec/simulate":  {own: "compile exec exec/plantest tool tool/standin"},
 	"exec/law":       {}, // tests only
 	"exec/forecast":  {own: "compile/flow exec exec/undo compile lang tool schemas state dag internal/spell"},
 	"trace":          {own: "exec tool"},
@@ -161,7 +162,7 @@ var layers = map[string]layer{
 	},
 	"cmd/plc": {program: true,
 		own: "compile/flow . compile/report approval cmd/plc/internal/lsp compile " +
-			"exec exec/forecast exec/plantest exec/undo journal journal/postgres journal/sqlite " +
+			"exec exec/forecast exec/plantest exec/simulate exec/undo journal journal/postgres journal/sqlite " +
 			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +
 			"state trace dag/draw diag internal/display internal/durable internal/jsonscan internal/texttree cmd/plc/internal/gateway cmd/plc/internal/server internal/spell",

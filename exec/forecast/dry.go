@@ -444,8 +444,7 @@ func (w *walk) checkBranches() error {
 	if len(w.opts.Branch) == 0 {
 		return nil
 	}
-	known := map[string]*compile.Call{}
-	paths(w.prog, "", known, map[*compile.Program]bool{})
+	known := Paths(w.prog)
 	for _, path := range slices.Sorted(maps.Keys(w.opts.Branch)) {
 		name := w.opts.Branch[path]
 		c, ok := known[withoutItems(path)]
@@ -467,7 +466,14 @@ func (w *walk) checkBranches() error {
 	return nil
 }
 
-// paths yields the calls of a program, and of those that it delegates to, by their paths.
+// Paths returns the calls of a program, and of those that it delegates to, by their paths without the
+// items of loops. A program that delegates to itself is there once.
+func Paths(prog *compile.Program) map[string]*compile.Call {
+	known := map[string]*compile.Call{}
+	paths(prog, "", known, map[*compile.Program]bool{})
+	return known
+}
+
 func paths(prog *compile.Program, prefix string, known map[string]*compile.Call, above map[*compile.Program]bool) {
 	if above[prog] {
 		return

@@ -427,7 +427,7 @@ func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 		after, res, err := in.Answer(a.Request)
 		return standin.Answer{After: after, Result: res, Err: err}, false
 	}
-	if act != nil && target.Effects.Pure == tool.Yes && (target.Driver == "go" || target.Driver == tool.BuiltIn) {
+	if act != nil && Computes(target) {
 		res, err := a.Make(context.Background(), act)
 		return standin.Answer{Result: res, Err: err}, true
 	}
@@ -449,6 +449,12 @@ func (p *player) stand(a *exec.Attempt) (ans standin.Answer, real bool) {
 	return standin.Answer{Err: &tool.Error{
 		Code: "no-stand-in", Message: fmt.Sprintf("nothing stands in for the tool %q, and it has no schema of its result", a.Request.Tool), Permanent: true,
 	}}, true
+}
+
+// Computes reports whether a target is really called in a run here: it is pure, and runs in this
+// process.
+func Computes(t *compile.Target) bool {
+	return t.Activity != nil && t.Effects.Pure == tool.Yes && (t.Driver == "go" || t.Driver == tool.BuiltIn)
 }
 
 // resultSchema returns the schema of what an attempt gives; nil when nothing is said.

@@ -76,6 +76,9 @@ func New(c Config) (*Activity, error) {
 	return &Activity{c}, nil
 }
 
+// Takes returns how long a call may take; nil when nothing is said of that.
+func (a *Activity) Takes() []time.Duration { return a.config.Takes() }
+
 // Call waits, then fails or answers. It returns at once when ctx is done.
 func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, error) {
 	if err := wait(ctx, a.delay(req)); err != nil {

@@ -1,0 +1,161 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Call describes what a call contributes to what becomes of the runs.
+type Call struct {
+	Call     string  `json:"call"` // its path, without the items of loops
+	Tool     string  `json:"tool"` // of its first attempt
+	Attempts int     `json:"attempts"`
+	Failed   int     `json:"failed"`  // attempts
+	Seconds  float64 `json:"seconds"` // that its attempts took, in a run on average
+	// Sure is what changes if the attempts of the call never fail, nor take longer than they may;
+	// Instant what changes if they take no time. All else that is drawn stays the same. They are nil
+	// if the simulation was stopped before.
+	Sure    *Change `json:"sure"`
+	Instant *Change `json:"instant"`
+}
+
+// Change is the difference between runs and the same runs with one call changed.
+type Change struct {
+	Runs      int  `json:"runs"` // that were compared
+	Succeeded Gain `json:"succeeded"`
+	// P50 and P95 are how many seconds longer the runs take, at these percentiles of all runs; below
+	// 0 they are shorter.
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+}
+
+// A variant is a kind of change of a call: to which it is made in which runs, and where its
+// consequences are told.
+type variant struct {
+	alter   func(call string) alteration
+	matters func(*tally) bool // a run where this is false is the same with the change
+	tell    func(*Call) **Change
+}
+
+func variants() []variant {
+	return []variant{
+		{
+			func(call string) alteration { return alteration{call: call, sure: true} },
+			func(t *tally) bool { return t.failed > 0 },
+			func(c *Call) **Change { return &c.Sure },
+		},
+		{
+			func(call string) alteration { return alteration{call: call, instant: true} },
+			func(t *tally) bool { return t.spent > 0 },
+			func(c *Call) **Change { return &c.Instant },
+		},
+	}
+}
+
+// again is a run that is made again with a change.
+type again struct {
+	run    int
+	change alteration
+	played *played
+}
+
+// changes finds out what changes with each call. Only the runs in which a change matters are made
+// again: in all others the same happens.
+func (s *simulator) changes(ctx context.Context, runs []*played, calls []Call, tell *progress) error {
+	type job struct {
+		call    *Call
+		variant variant
+		runs    []*played
+		todo    []*again
+	}
+	var jobs []*job
+	all := 0
+	for _, v := range variants() {
+		some := runs[:compared(runs, v)]
+		for i := range calls {
+			j := &job{call: &calls[i], variant: v, runs: some}
+			for n, r := range some {
+				if t := r.calls[calls[i].Call]; t != nil && v.matters(t) {
+					j.todo = append(j.todo, &again{run: n, change: v.alter(calls[i].Call)})
+				}
+			}
+			jobs, all = append(jobs, j), all+len(j.todo)
+		}
+	}
+	tell.add(0, all)
+	for _, j := range jobs {
+		done, err := each(ctx, len(j.todo), func(i int) (err error) {
+			a := j.todo[i]
+			a.played, err = s.play(a.run, a.change)
+			tell.one()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if done < len(j.todo) {
+			return nil
+		}
+		*j.variant.tell(j.call) = changeOf(j.runs, j.todo)
+	}
+	return nil
+}
+
+// compared returns how many of the first runs are compared: as many as keep the attempts of those
+// that are made again within mostAttempts, but not fewer than fewestRuns.
+func compared(runs []*played, v variant) int {
+	attempts := 0
+	for n, r := range runs {
+		own, matters := 0, 0
+		for _, t := range r.calls {
+			own += t.attempts
+			if v.matters(t) {
+				matters++
+			}
+		}
+		if attempts += own * matters; attempts > mostAttempts && n >= fewestRuns {
+			return n
+		}
+	}
+	return len(runs)
+}
+
+// changeOf compares runs with those that were made again.
+func changeOf(runs []*played, changed []*again) *Change {
+	before, after := seconds(runs), seconds(runs)
+	more, fewer := 0, 0
+	for _, a := range changed {
+		after[a.run] = a.played.took.Seconds()
+		switch was, is := runs[a.run].succeeded(), a.played.succeeded(); {
+		case is && !was:
+			more++
+		case was && !is:
+			fewer++
+		}
+	}
+	b, a := spreadOf(before), spreadOf(after)
+	return &Change{
+		Runs: len(runs), Succeeded: gainOf(more, fewer, len(runs)),
+		P50: a.Percentile(50) - b.Percentile(50), P95: a.Percentile(95) - b.Percentile(95),
+	}
+}
+
+// rank puts the calls that matter most first: those whose failures cost most runs, then those that
+// make runs longest.
+func rank(calls []Call) {
+	weight := func(c *Call) (success, seconds float64) {
+		if c.Sure != nil {
+			success, seconds = c.Sure.Succeeded.Gain, min(0, c.Sure.P95)
+		}
+		if c.Instant != nil {
+			success, seconds = max(success, c.Instant.Succeeded.Gain), min(seconds, c.Instant.P95)
+		}
+		return success, seconds
+	}
+	slices.SortStableFunc(calls, func(a, b Call) int {
+		aSuccess, aSeconds := weight(&a)
+		bSuccess, bSeconds := weight(&b)
+		return cmp.Or(cmp.Compare(bSuccess, aSuccess), cmp.Compare(aSeconds, bSeconds), cmp.Compare(b.Seconds, a.Seconds))
+	})
+}

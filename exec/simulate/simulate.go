@@ -1,0 +1,153 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/plantest"
+	"github.com/plc-lang/plc/tool"
+)
+
+// Options say what is simulated. The zero value simulates attempts that never fail and take no
+// time.
+type Options struct {
+	// Runs is the number of runs; 0 is DefaultRuns of the program.
+	Runs int
+	Seed uint64
+	// Exec are the settings of the runs; their Seed is not used. Those that a stepper does not
+	// take must not be set.
+	Exec exec.Options
+	// Tools describes the attempts of tools by their names, and Calls those of some calls by their
+	// paths (see exec.Event) without the items of loops. A fallback has "/fallback" behind the path
+	// of its call, and a call that undoes another has "/undo" behind the path of that one.
+	Tools, Calls map[string]*Behaviour
+	// World and Results make the results of attempts: see plantest.
+	World   plantest.World
+	Results func(*exec.Trial) (tool.Result, bool)
+	// Answers are those of a person who is asked for approval, by the paths of calls without the
+	// items of loops. Other calls are approved at once. Nobody answers other questions: a call whose
+	// answer was lost fails, and a run that asks what to do about a failure waits.
+	Answers map[string]exec.Answer
+	// Undo are the options with which the program was compiled: see plantest.Options.
+	Undo *compile.Options
+	// Progress is called now and then, by one goroutine at a time, with how many runs were made of
+	// how many. These grow once, when it is known how many runs have to be made again to see what
+	// each call contributes. Nil tells nobody.
+	Progress func(done, all int)
+}
+
+// What is simulated by default is bounded by the number of attempts.
+const (
+	mostAttempts = 100_000 // in all runs, and again in those that are made again
+	mostRuns     = 10_000
+	leastRuns    = 1_000
+	fewestRuns   = 100 // that are made again for each call
+)
+
+// DefaultRuns returns the number of runs of a program that are simulated by default: as many as
+// make about 100,000 attempts, from 1,000 to 10,000.
+func DefaultRuns(prog *compile.Program) int {
+	return min(max(mostAttempts/max(len(prog.Calls), 1), leastRuns), mostRuns)
+}
+
+// Run simulates runs of a program. When ctx is done before all were made, the report is about those
+// that were, and says so. The error is for programs that can't run, options that can't be, and runs
+// that do not end.
+func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error) {
+	s := &simulator{prog: prog}
+	if o != nil {
+		s.opts = *o
+	}
+	s.opts.Runs = cmp.Or(s.opts.Runs, DefaultRuns(prog))
+	if s.opts.Runs < 0 {
+		return nil, fmt.Errorf("simulate: %d runs", s.opts.Runs)
+	}
+	for _, behaviours := range []map[string]*Behaviour{s.opts.Tools, s.opts.Calls} {
+		for name, b := range behaviours {
+			if err := b.check(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	tell := &progress{tell: s.opts.Progress, all: s.opts.Runs}
+	runs := make([]*played, s.opts.Runs)
+	done, err := each(ctx, len(runs), func(i int) (err error) {
+		runs[i], err = s.play(i, alteration{})
+		tell.one()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := reportOf(runs[:done])
+	r.Planned, r.Seed, r.Stopped = s.opts.Runs, s.opts.Seed, ctx.Err() != nil
+	if r.Stopped {
+		return r, nil
+	}
+	err = s.changes(ctx, runs, r.Calls, tell)
+	r.Stopped = ctx.Err() != nil
+	rank(r.Calls)
+	return r, err
+}
+
+// each calls f for 0 to n-1, several at a time, until ctx is done or there is an error. It returns
+// how many of the first were done without one missing: those that were done out of turn when it
+// stopped may be the short ones.
+func each(ctx context.Context, n int, f func(i int) error) (done int, err error) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	ended := make([]bool, n)
+	for range min(runtime.GOMAXPROCS(0), n) {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				failed := f(i)
+				mu.Lock()
+				ended[i] = failed == nil
+				if failed != nil && err == nil {
+					err = fmt.Errorf("run %d: %w", i+1, failed)
+				}
+				stop := err != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for done < n && ended[done] {
+		done++
+	}
+	return done, err
+}
+
+// progress counts the runs that were made.
+type progress struct {
+	mu        sync.Mutex
+	tell      func(done, all int)
+	done, all int
+}
+
+func (p *progress) one() { p.add(1, 0) }
+
+// add counts runs that were made, and some that are to be made.
+func (p *progress) add(done, all int) {
+	if p.tell == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.all = p.done+done, p.all+all
+	p.tell(p.done, p.all)
+}
