@@ -5,6 +5,8 @@ import (
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/dag/draw"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/plantest"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -17,6 +19,38 @@ const maxDrawn = 500
 func Draw(p *compile.Program, depth int) *draw.Graph {
 	room := maxDrawn
 	return drawingOf(p, depth, &room)
+}
+
+// DrawCoverage returns the graph of a program with what no test has reached, with the documents of
+// delegates as Draw has them. A call of which nothing was reached has one mark.
+func DrawCoverage(p *compile.Program, depth int, c *plantest.Coverage) *draw.Graph {
+	missed, points := map[string][]string{}, map[string]int{}
+	for _, point := range c.Points {
+		points[point.Call]++
+		if point.Runs == 0 {
+			missed[point.Call] = append(missed[point.Call], point.What)
+		}
+	}
+	for call, all := range missed {
+		if len(all) == points[call] && len(all) > 1 {
+			missed[call] = []string{"all of it"}
+		}
+	}
+	g := Draw(p, depth)
+	markMissed(g, "", missed)
+	return g
+}
+
+// markMissed marks the nodes of a graph, whose paths have a prefix.
+func markMissed(g *draw.Graph, prefix string, missed map[string][]string) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		path := prefix + exec.PathOf(n.ID)
+		n.Missed = missed[path]
+		if n.Inside != nil {
+			markMissed(n.Inside, path+"/", missed)
+		}
+	}
 }
 
 func drawingOf(p *compile.Program, depth int, room *int) *draw.Graph {

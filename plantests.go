@@ -207,7 +207,7 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 	t := &PlanTest{Name: c.Name, Loc: c.Loc, Plan: plan, file: c}
 	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: o}
 	for path, a := range c.Answers {
-		t.options.Answers[path] = exec.Answer{Approved: a.Approved, Skip: a.Skip, Reason: a.Reason, Result: a.Result, Params: a.Params, By: "test"}
+		t.options.Answers[path] = answerOf(a)
 	}
 	for _, f := range c.Faults {
 		fault, err := plantest.ParseFault(f.Text)
@@ -226,6 +226,11 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 	}
 	t.checkNames()
 	return t, nil
+}
+
+// answerOf returns an answer of a file as a run takes it.
+func answerOf(a file.TestAnswer) exec.Answer {
+	return exec.Answer{Approved: a.Approved, Skip: a.Skip, Reason: a.Reason, Result: a.Result, Params: a.Params, By: "test"}
 }
 
 // standIns returns activities for the tools that nothing but a test runs: they are not latent.

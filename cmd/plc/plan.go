@@ -133,8 +133,11 @@ func (p *prepared) planned(ctx context.Context, allBranches bool) (*planned, err
 }
 
 // pastRuns returns the store of past runs; nil when there is none.
-func (f *planOptions) pastRuns() (journal.Store, error) {
-	store, err := readStore(f.store)
+func (f *planOptions) pastRuns() (journal.Store, error) { return pastRuns(f.store) }
+
+// pastRuns returns the store that a flag names, to learn from it; nil when there is none.
+func pastRuns(flag string) (journal.Store, error) {
+	store, err := readStore(flag)
 	if errors.Is(err, errNoRuns) || errors.Is(err, errNoStore) {
 		return nil, nil
 	}

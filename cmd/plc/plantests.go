@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/dag/draw"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec/plantest"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal"
 )
 
@@ -29,6 +33,7 @@ type testFlags struct {
 	format   string
 	update   bool
 	coverage bool
+	graph    string
 	faults   bool
 	fault    []string
 	kinds    []string
@@ -50,6 +55,7 @@ docs/testing.md says what a test file says. Exit 3 when a test fails, 1 when a t
 has errors.`,
 		Example: `  plc test
   plc test plans --coverage
+  plc test order.test.yaml --graph coverage.svg
   plc test order.test.yaml --faults
   plc test --format junit > report.xml
   plc test --new last > order.test.yaml`,
@@ -61,6 +67,8 @@ has errors.`,
 	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
 	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
+	fl.StringVar(&f.graph, "graph", "", "draw the graph of the plan into this file, as SVG, with what has not happened in a test")
+	completeFiles(c, "svg", "graph")
 	fl.BoolVar(&f.faults, "faults", false, "run each test with faults, one at each attempt and then several, and look for what breaks always and never")
 	fl.StringArrayVar(&f.fault, "fault", nil, "run the tests with this fault, CALL@ATTEMPT=KIND (repeatable)")
 	fl.StringSliceVar(&f.kinds, "kinds", nil, "kinds of faults for --faults (default all but twice): "+strings.Join(kindNames(), ", "))
@@ -105,7 +113,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 		return err
 	}
 	e := env.engine(nil)
-	run := &testRun{flags: f, coverage: map[string]*plantest.Coverage{}}
+	run := &testRun{flags: f, coverage: map[string]*plantest.Coverage{}, programs: map[string]*compile.Program{}}
 	for _, name := range names {
 		t, err := e.PlanTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset}, slices.Contains(args, name))
 		if err != nil {
@@ -128,7 +136,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 			return err
 		}
 	}
-	if err := write(run); err != nil {
+	if err := errors.Join(env.drawCoverage(run), write(run)); err != nil {
 		return err
 	}
 	return run.verdict()
@@ -206,6 +214,7 @@ type testRun struct {
 	flags    *testFlags
 	files    []*testedFile
 	coverage map[string]*plantest.Coverage // by the plan's file
+	programs map[string]*compile.Program   // the same
 	took     time.Duration
 }
 
@@ -291,9 +300,34 @@ func (r *testRun) cover(res *plc.PlanTestResult) {
 	if all := r.coverage[name]; all != nil {
 		all.Merge(own)
 	} else {
-		r.coverage[name] = own
+		r.coverage[name], r.programs[name] = own, res.Test.Plan.Program
 	}
 }
+
+// drawCoverage draws the graph of the plan with what no test has reached, if that is wanted.
+func (env *environment) drawCoverage(r *testRun) error {
+	if r.flags.graph == "" {
+		return nil
+	}
+	names := sortedKeys(r.coverage)
+	switch {
+	case len(names) == 0:
+		return errors.New("--graph: no test ran, so that there is nothing to draw")
+	case len(names) > 1:
+		return fmt.Errorf("--graph draws one plan, and these are %d (%s and others): name the file with the tests of one", len(names), names[0])
+	}
+	if err := env.keepsRead("graph", r.flags.graph); err != nil {
+		return err
+	}
+	var picture bytes.Buffer
+	if err := draw.SVG(&picture, plc.DrawCoverage(r.programs[names[0]], drawnDepth, r.coverage[names[0]])); err != nil {
+		return fmt.Errorf("--graph: %w", err)
+	}
+	return durable.WriteFile(r.flags.graph, picture.Bytes())
+}
+
+// drawnDepth is how deep documents of delegates are drawn with their coverage.
+const drawnDepth = 8
 
 // count returns how many tests passed and failed.
 func (r *testRun) count() (passed, failed int) {
@@ -512,8 +546,11 @@ func shellWord(s string) string {
 
 // newPlanTest writes a test file from a recorded run.
 func (env *environment) newPlanTest(ctx context.Context, args []string, f *testFlags) error {
-	if len(args) > 0 {
+	switch {
+	case len(args) > 0:
 		return errors.New("--new writes a test file to standard output: leave the files out")
+	case f.graph != "":
+		return errors.New("--new runs no test: leave --graph out")
 	}
 	store, err := readStore(f.store)
 	if err != nil {

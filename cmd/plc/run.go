@@ -118,7 +118,16 @@ func (f *runFlags) addTelling(c *cobra.Command) {
 // addMeaning adds what says how a plan is run, of a run and of what is said of one.
 func (f *runFlags) addMeaning(c *cobra.Command) {
 	fl := c.Flags()
+	f.addPace(c)
 	fl.StringArrayVar(&f.branch, "branch", nil, "CALL=NAME, an outcome that the dry run assumes (repeatable)")
+	fl.BoolVar(&f.spec.FailFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
+	addModelTapes(c, &f.spec.ModelTapes)
+	fl.Uint64Var(&f.spec.Seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
+}
+
+// addPace adds the flags that say how fast a run goes, and what it does about failures.
+func (f *planFlags) addPace(c *cobra.Command) {
+	fl := c.Flags()
 	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")
 	fl.IntVar(&f.spec.Limits.Parallel, "max-parallel", 0, "most calls at once (default 64)")
 	fl.StringVar((*string)(&f.spec.OnFailure), "on-failure", "", "a failure that the plan does not handle: abort, skip, continue, ask, replan or undo (default the plan's onFailure, else abort)")
@@ -128,9 +137,6 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	f.spec.Limits.State = exec.DefaultMaxBytes
 	addSize(c, &f.spec.Limits.State, "max-state", "most that all calls may write to the whiteboards, as in 64MiB")
 	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
-	fl.BoolVar(&f.spec.FailFast, "fail-fast", false, "end the run when an instance failed; the default is that the others go on")
-	addModelTapes(c, &f.spec.ModelTapes)
-	fl.Uint64Var(&f.spec.Seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan", "undo")
 	complete(c, "on-uncertain", "ask", "retry", "fail", "skip")

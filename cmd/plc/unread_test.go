@@ -47,7 +47,7 @@ func TestNothingIsUnread(t *testing.T) {
 	// Files whose members are values, that plc alone writes, or whose form is that of others.
 	for _, flag := range []string{
 		"input", "state", "context", "params", "result", "store", "to", "model-record", "model-replay", "record", "replay",
-		"events", "results", "output", "key", "tls-cert", "tls-key", "tokens", "jsonl", "openapi", "instances", // where any other member makes an object an input
+		"events", "results", "output", "key", "tls-cert", "tls-key", "tokens", "jsonl", "openapi", "instances", "svg", "graph", // where any other member makes an object an input
 	} {
 		known[flag] = true
 	}
@@ -237,6 +237,12 @@ func fileForms() []*fileForm {
 		{name: "project", file: "plc.yaml", text: `{"tools": ["tools.yaml"], "mcp": [], "lock": "l", "store": "none", "ignore": ["PLC309"], "strict": true,
 		  "severities": {"PLC309": "error"}, "policy": {"approve": "all", "deny": [], "allow": ["*"], "hosts": [], "paths": [], "pinPrograms": true, "approvalKeys": []}}`,
 			args: checkPlan("--trust"), free: []string{"/severities"}},
+		{name: "assumptions", flags: []string{"assume"}, file: "assume.json", text: `{"tools": {"a": {"fails": 0.1, "takes": "1s..2s",
+		  "fail": {"code": "c", "message": "m", "permanent": true, "uncertain": true, "retryAfter": 1}}}, "calls": {"a": {"takes": [1]}},
+		  "answers": {"a": {"approve": true, "skip": true, "reject": "r", "result": 1, "params": {"own": 1}}}}`,
+			args: func(file string) []string {
+				return []string{"simulate", "plan.json", "--tools", "tools.yaml", "--store", "none", "--runs", "1", "--assume", file}
+			}, free: []string{"/tools", "/calls", "/answers", "/answers/a/params"}},
 		{name: "mcp", flags: []string{"mcp"}, file: "mcp.json", text: `{"$schema": "s", "inputs": [], "mcpServers": {"s": {"command": "c", "args": [], "env": {"own": "1"}, "alwaysAllow": [], "tools": {"one": {"effects": {"readOnly": true}}}}},
 		  "servers": {"v": {"url": "http://127.0.0.1:1/", "type": "http", "headers": {"own": "1"}}}}`, args: checkPlan("--mcp", "FILE"),
 			free: []string{"/mcpServers", "/servers", "/mcpServers/s/env", "/servers/v/headers", "/mcpServers/s/tools", "/mcpServers/s/tools/**"}},

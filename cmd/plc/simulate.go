@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/internal/durable"
+	"github.com/plc-lang/plc/journal"
+)
+
+// simulateFlags are the flags of plc simulate.
+type simulateFlags struct {
+	planFlags
+	options plc.SimulateOptions
+	format  string
+	svg     string
+	store   string
+}
+
+func simulateCommand(env *environment) *cobra.Command {
+	var f simulateFlags
+	c := &cobra.Command{
+		Use:   "simulate FILE",
+		Short: "Say how often a plan succeeds, how long it takes, and which call matters most",
+		Long: `Run a plan thousands of times without calling a tool: attempts fail at random and take a
+random time, as they did in the record of runs or as the flags say. It shows how often the plan
+succeeds, how long it takes, what it costs, which effects stand at the end, and what would
+change if a call never failed or took no time. Everything that is assumed is shown: a tool of
+which nothing is known never fails and takes no time. Calls that need approval are approved
+at once. The same seed gives the same result. docs/simulation.md says more.
+
+Exit 0 when the plan was simulated, however it went, 1 when the plan or the file of assumptions
+has errors, 130 when it was stopped (Ctrl-C): what was simulated until then is shown.`,
+		Example: `  plc simulate plan.json --tools tools.yaml
+  plc simulate plan.json --tools tools.yaml --fails charge_card=0.05 --takes charge_card=1s..3s
+  plc simulate plan.json --tools tools.yaml --assume assumptions.yaml --on-failure undo --svg times.svg`,
+		Args:              wants(1, 1, "one plan"),
+		ValidArgsFunction: completePlans(1),
+		RunE:              func(c *cobra.Command, args []string) error { return env.simulate(c, args[0], &f) },
+	}
+	f.addGiven(c)
+	addFrom(c, &f.spec.Plan.Notation)
+	f.addVerdict(c)
+	f.addPace(c)
+	fl := c.Flags()
+	fl.IntVar(&f.options.Runs, "runs", 0, "how many runs (default as many as make 100,000 attempts, from 1,000 to 10,000)")
+	fl.Uint64Var(&f.options.Seed, "seed", 0, "seed of what is drawn")
+	fl.StringVar(&f.options.Assume, "assume", "", "a file that says how often tools fail and how long they take")
+	fl.StringArrayVar(&f.options.Fails, "fails", nil, "TOOL=SHARE, the share of the attempts of a tool that fail, as in pay=0.05 (repeatable)")
+	fl.StringArrayVar(&f.options.Takes, "takes", nil, "TOOL=TIME, how long an attempt of a tool takes, as in pay=2s or pay=1s..3s (repeatable)")
+	fl.StringVar(&f.svg, "svg", "", "write the histogram of how long runs take to this file, as SVG")
+	addFormat(c, &f.format, "text or json (one document)")
+	addStore(c, &f.store, "the store that knows how often tools fail, how long they take, and what they gave: a path, or none")
+	completeFiles(c, "yaml,yml,json", "assume")
+	completeFiles(c, "svg", "svg")
+	return c
+}
+
+// simulate runs plc simulate.
+func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags) error {
+	asJSON, err := wantsJSON(f.format)
+	if err != nil {
+		return err
+	}
+	if err := f.finish(c); err != nil {
+		return err
+	}
+	if f.options.Runs == 0 && c.Flags().Changed("runs") {
+		return errors.New("--runs 0: it is a number from 1")
+	}
+	ctx := c.Context()
+	e := env.engine(func() (journal.Store, error) { return pastRuns(f.store) })
+	checker, err := e.Simulator(ctx, f.spec)
+	if err != nil {
+		return asFlag(ctx, err)
+	}
+	s := &settings{checker, checker.Options()}
+	defer s.closeStore()
+	l, err := env.loadOne(name, s)
+	if err != nil {
+		return err
+	}
+	if invalid := verdict(l.findings, f.spec.Strict); invalid != nil {
+		return env.invalid(s, l, name, asJSON, invalid)
+	}
+	if !asJSON {
+		writeText(env.stderr, withoutInfo(l.findings), maxWarned)
+	}
+	sim, err := env.simulated(c, l, f)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = env.writeJSON(sim)
+	} else {
+		env.showSimulation(sim)
+	}
+	if err == nil {
+		err = f.draw(sim, name)
+	}
+	if err == nil && sim.Stopped {
+		return exit(exitCancelled)
+	}
+	return err
+}
+
+// simulated simulates a plan. A signal ends it with what there is until then.
+func (env *environment) simulated(c *cobra.Command, l *loaded, f *simulateFlags) (*plc.Simulation, error) {
+	if err := errors.Join(env.keepsRead("svg", f.svg), canWrite(f.svg)); err != nil {
+		return nil, err
+	}
+	show := newSimulating(env)
+	f.options.Progress = show.count
+	graceful := env.graceful.Swap(true)
+	sim, err := l.Simulate(c.Context(), &f.options)
+	env.graceful.Store(graceful)
+	show.stop()
+	var faulty *plc.AssumptionsError
+	switch {
+	case errors.As(err, &faulty):
+		env.showFindings(faulty.Findings)
+		return nil, exit(exitErrors)
+	case err != nil:
+		return nil, asFlag(c.Context(), err)
+	}
+	if err := env.keepsRead("svg", f.svg); f.svg != "" && err != nil { // it may be the file of assumptions
+		return nil, err
+	}
+	return sim, nil
+}
+
+// draw writes the picture of a simulation, if one is wanted.
+func (f *simulateFlags) draw(sim *plc.Simulation, plan string) error {
+	if f.svg == "" {
+		return nil
+	}
+	var picture bytes.Buffer
+	title := strings.TrimSuffix(filepath.Base(plan), filepath.Ext(plan))
+	if err := sim.SVG(&picture, title); err != nil {
+		return err
+	}
+	return durable.WriteFile(f.svg, picture.Bytes())
+}
+
+// simulating shows on a terminal how many runs were simulated. The nil simulating shows nothing.
+type simulating struct {
+	screen      *screen
+	done, all   atomic.Int64
+	quit, ended chan struct{}
+}
+
+func newSimulating(env *environment) *simulating {
+	f, ok := env.stderr.(*os.File)
+	if !ok || !isTerminal(f) {
+		return nil
+	}
+	s := &simulating{screen: &screen{file: f}, quit: make(chan struct{}), ended: make(chan struct{})}
+	go s.show()
+	return s
+}
+
+// count takes note of how many runs were made.
+func (s *simulating) count(done, all int) {
+	if s != nil {
+		s.done.Store(int64(done))
+		s.all.Store(int64(all))
+	}
+}
+
+func (s *simulating) show() {
+	defer close(s.ended)
+	tick := time.NewTicker(frame)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.quit:
+			s.screen.draw(nil, nil)
+			return
+		case <-tick.C:
+			if all := s.all.Load(); all > 0 {
+				s.screen.draw(nil, []display.Text{display.Sprintf("simulated %d of %d runs", s.done.Load(), all)})
+			}
+		}
+	}
+}
+
+// stop takes the line off the screen.
+func (s *simulating) stop() {
+	if s != nil {
+		close(s.quit)
+		<-s.ended
+	}
+}
+
+// percent returns a share in percent, for people: 0 and 100 only if it is so exactly.
+func percent(share float64) string {
+	switch text := fmt.Sprintf("%.1f %%", 100*share); {
+	case share > 0 && text == "0.0 %":
+		return "below 0.1 %"
+	case share < 1 && text == "100.0 %":
+		return "above 99.9 %"
+	default:
+		return text
+	}
+}

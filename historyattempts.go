@@ -1,0 +1,101 @@
+package plc
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/simulate"
+	"github.com/plc-lang/plc/journal"
+	"github.com/plc-lang/plc/tool"
+)
+
+// mostRunsRead is the maximum number of recorded runs, the newest, whose attempts are counted.
+const mostRunsRead = 1000
+
+// attemptCount counts the latest attempts of a tool in recorded runs.
+type attemptCount struct {
+	all      int // journal.MaxDurations at most
+	failures []simulate.Failure
+}
+
+// attemptsOf counts the latest attempts of tools that have come to an end.
+func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[string]*attemptCount, error) {
+	counts := map[string]*attemptCount{}
+	for _, name := range tools {
+		counts[name] = &attemptCount{}
+	}
+	runs, err := store.Runs(ctx, journal.Filter{Limit: mostRunsRead})
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		if enough(counts) {
+			break
+		}
+		open := map[askedAt]*exec.Event{} // the start of the attempt of each call that goes on
+		for entry, err := range store.Events(ctx, run.Run, 0, false) {
+			if err != nil {
+				return nil, err
+			}
+			e, err := entry.Event()
+			if err != nil {
+				return nil, err
+			}
+			if e.Run == run.Run || e.Run == "" { // a fork has events of another run as well
+				countAttempt(counts, open, e)
+			}
+		}
+	}
+	return counts, nil
+}
+
+// enough reports whether no more attempts are counted.
+func enough(counts map[string]*attemptCount) bool {
+	for _, c := range counts {
+		if c.all < journal.MaxDurations {
+			return false
+		}
+	}
+	return true
+}
+
+// countAttempt takes an event of a run into the counts.
+func countAttempt(counts map[string]*attemptCount, open map[askedAt]*exec.Event, e *exec.Event) {
+	at := askedAt{e.Instance, e.Call}
+	switch e.Type {
+	case exec.CallStarted:
+		open[at] = e
+		return
+	case exec.CallRetrying, exec.CallReturned:
+	default:
+		return
+	}
+	start := open[at]
+	delete(open, at)
+	if start == nil { // nothing was called: a person has answered, or the fallback is all that is left
+		return
+	}
+	c := counts[start.Tool]
+	if c == nil || c.all >= journal.MaxDurations || e.Cached {
+		return
+	}
+	c.all++
+	if e.Error != nil {
+		c.failures = append(c.failures, failureOf(e, e.Time.Sub(start.Time)))
+	}
+}
+
+// failureOf returns the failure of an attempt that an event tells.
+func failureOf(e *exec.Event, after time.Duration) simulate.Failure {
+	code := e.Error.Code
+	if code == "uncertain" { // the message begins with the code of the attempt
+		code, _, _ = strings.Cut(e.Error.Message, ": ")
+	}
+	return simulate.Failure{
+		Error:  tool.Error{Code: code, Message: "as in a recorded run", Uncertain: e.Work == exec.WorkUnknown || e.Lost},
+		Worked: e.Work != "" || e.Lost,
+		After:  max(after, 0),
+	}
+}

@@ -1,0 +1,441 @@
+package plc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/exec/plantest"
+	"github.com/plc-lang/plc/exec/simulate"
+	"github.com/plc-lang/plc/tool"
+	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/standin"
+)
+
+// SimulateOptions say what is simulated. The zero value takes all from the record of runs.
+type SimulateOptions struct {
+	Runs int // 0 is simulate.DefaultRuns
+	Seed uint64
+	// Assume is the name of a file with assumptions (docs/simulation.md); "" is none. Fails and Takes
+	// say the same for single tools, as TOOL=0.05 and TOOL=1s..3s, and win over the file, which wins
+	// over the record.
+	Assume       string
+	Fails, Takes []string
+	Progress     func(done, all int) // see simulate.Options
+}
+
+// Simulation is the result of simulating a plan, with all that was assumed.
+type Simulation struct {
+	*simulate.Report
+	Assumed []AssumedTool `json:"assumed"` // of each tool that may be called
+	// FirstOutcome are the calls with several outcomes of which only the first is simulated.
+	FirstOutcome []string `json:"firstOutcome"`
+}
+
+// AssumedTool says what a simulation assumes of a tool, and why.
+type AssumedTool struct {
+	Tool      string  `json:"tool"`
+	Fails     float64 `json:"fails"` // the share of attempts
+	FailsFrom Basis   `json:"failsFrom"`
+	Attempts  int     `json:"attempts"` // recorded ones, of which Failed have failed
+	Failed    int     `json:"failed"`
+	// Least and Most are the shortest and the longest time, in seconds.
+	Least     float64 `json:"least"`
+	Most      float64 `json:"most"`
+	TakesFrom Basis   `json:"takesFrom"`
+	Durations int     `json:"durations"` // recorded ones
+}
+
+// Basis says why something is assumed.
+type Basis string
+
+// The values of Basis.
+const (
+	BasisGiven    Basis = "given"    // by flags, options or a file
+	BasisRecorded Basis = "recorded" // by earlier runs
+	BasisDeclared Basis = "declared" // by the definition of the tool, or by its activity
+	BasisStandIn  Basis = "stand-in" // a stand-in of a tool file answers
+	BasisComputed Basis = "computed" // it is part of plc, and really called
+	BasisNone     Basis = "none"     // nothing is known
+)
+
+// An AssumptionsError says what is wrong with a file of assumptions.
+type AssumptionsError struct{ Findings diag.List }
+
+func (e *AssumptionsError) Error() string { return e.Findings.Err().Error() }
+
+// Simulator reads what plans are checked against that are to be simulated. Nothing is called: no
+// tool, no model and, with a lock, no server; and no secret is looked up.
+func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
+	if spec.Schedule == Adaptive {
+		return nil, &SpecError{"schedule", "adaptive learns from real calls, and has nothing to learn from in a simulation; use parallel"}
+	}
+	c, err := e.Checker(ctx, spec, ToCheck)
+	if err != nil {
+		return nil, err
+	}
+	o := c.options
+	o.Run, o.Models = true, plantest.StandIn
+	unmade := map[string]*standin.Script{} // a tool that nothing implements yet can be simulated all the same
+	for t := range o.Catalogue.Listed() {
+		name := t.Definition.Name
+		if i, _ := o.Catalogue.Implementation(name); i.Driver == "" && !tool.IsReserved(name) {
+			unmade[name] = nil
+		}
+	}
+	o.Catalogue = o.Catalogue.WithActivities(standIns(o.Catalogue, unmade))
+	return c, nil
+}
+
+// Simulate simulates runs of a plan of a Simulator: see package simulate. It learns from the store
+// of the engine how often tools fail, and how long they take. The error is a *PlanError, a
+// *SpecError for Fails and Takes, or an *AssumptionsError, and otherwise about the world.
+func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if p.Program.Template {
+		return nil, errors.New("the plan is a template: it runs once for each of its instances, and can't be simulated as a whole")
+	}
+	a := &assuming{plan: p, tools: map[string]*assumedTool{}, calls: map[string]*simulate.Behaviour{}, answers: map[string]exec.Answer{}}
+	a.find()
+	if err := a.learn(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.hear(o); err != nil {
+		return nil, err
+	}
+	trial, err := p.trial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	results, err := forecast.Results(ctx, p.Program, trial)
+	if err != nil {
+		return nil, err
+	}
+	report, err := simulate.Run(ctx, p.Program, &simulate.Options{
+		Runs: o.Runs, Seed: o.Seed, Exec: p.execOptions(), Tools: a.behaviours(), Calls: a.calls, Answers: a.answers,
+		Results: func(t *exec.Trial) (tool.Result, bool) { return results(t), true }, Undo: p.checker.options, Progress: o.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Simulation{Report: report, Assumed: a.told(), FirstOutcome: a.oneOutcome()}, nil
+}
+
+// assuming collects what a simulation assumes.
+type assuming struct {
+	plan    *Plan
+	tools   map[string]*assumedTool
+	paths   map[string]*compile.Call
+	calls   map[string]*simulate.Behaviour
+	answers map[string]exec.Answer
+}
+
+// assumedTool is a tool that may be called.
+type assumedTool struct {
+	AssumedTool
+	simulate.Behaviour
+}
+
+// find finds the tools and calls of the plan.
+func (a *assuming) find() {
+	a.paths = forecast.Paths(a.plan.Program)
+	undone := a.plan.mayBeUndone()
+	undo := func(u *tool.Undo) {
+		if undone && u != nil && u.Tool != "" {
+			a.tool(u.Tool)
+		}
+	}
+	for call, target := range a.plan.Program.Targets() {
+		if call.Rare != nil && (call.Choose != nil || call.Result != nil || call.Delegate != nil && target == call.Target) {
+			continue
+		}
+		undo(target.Undo)
+		undo(call.OwnUndo())
+		t := a.tool(target.Tool.Definition.Name)
+		in, standsIn := target.Activity.(*standin.Activity)
+		switch {
+		case standsIn:
+			t.FailsFrom, t.TakesFrom = BasisStandIn, BasisStandIn
+			t.bound(simulate.Durations{Of: in.Takes()})
+		case plantest.Computes(target):
+			t.FailsFrom, t.TakesFrom = BasisComputed, BasisComputed
+		case t.TakesFrom == BasisNone && target.Tool.Definition.Takes > 0:
+			t.takes(simulate.Durations{Of: []time.Duration{target.Tool.Definition.Takes}}, BasisDeclared)
+		case t.TakesFrom == BasisNone && len(target.Takes) > 0:
+			t.takes(simulate.Durations{Of: target.Takes}, BasisDeclared)
+		}
+	}
+}
+
+// tool returns the tool of a name.
+func (a *assuming) tool(name string) *assumedTool {
+	t := a.tools[name]
+	if t == nil {
+		t = &assumedTool{AssumedTool: AssumedTool{Tool: name, FailsFrom: BasisNone, TakesFrom: BasisNone}}
+		a.tools[name] = t
+	}
+	return t
+}
+
+// takes sets how long a tool takes.
+func (t *assumedTool) takes(d simulate.Durations, from Basis) {
+	t.Takes, t.TakesFrom = d, from
+	t.bound(d)
+}
+
+// bound sets the bounds of how long a tool takes.
+func (t *assumedTool) bound(d simulate.Durations) {
+	t.Least, t.Most = d.Least.Seconds(), d.Most.Seconds()
+	if len(d.Of) > 0 {
+		t.Least, t.Most = slices.Min(d.Of).Seconds(), slices.Max(d.Of).Seconds()
+	}
+}
+
+// learn takes from the record how often tools fail, and how long they take. Tools that need no
+// luck stay as they are.
+func (a *assuming) learn(ctx context.Context) error {
+	store, err := a.plan.checker.session.engine.store()
+	if err != nil || store == nil {
+		return err
+	}
+	var names []string
+	for name, t := range a.tools {
+		if t.FailsFrom == BasisNone {
+			names = append(names, name)
+		}
+	}
+	counts, err := attemptsOf(ctx, store, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		t, c := a.tools[name], counts[name]
+		if c.all > 0 {
+			t.AssumedTool.Fails, t.Attempts, t.Failed = float64(len(c.failures))/float64(c.all), c.all, len(c.failures)
+			t.FailsFrom, t.Failures = BasisRecorded, c.failures
+		}
+		took, err := store.Durations(ctx, name)
+		if err != nil {
+			return err
+		}
+		if len(took) > 0 {
+			t.takes(simulate.Durations{Of: took}, BasisRecorded)
+			t.Durations = len(took)
+		}
+	}
+	return nil
+}
+
+// hear takes what was given by hand.
+func (a *assuming) hear(o *SimulateOptions) error {
+	said := &file.Assumptions{}
+	var findings diag.List
+	if o.Assume != "" {
+		text, err := a.plan.checker.session.engine.readFile(o.Assume, maxTests)
+		if err != nil {
+			return err
+		}
+		said, findings = file.ReadAssumptions(diag.NewFile(o.Assume, text))
+	}
+	wrong := func(loc diag.Loc, format string, args ...any) {
+		findings = append(findings, diag.Finding{Code: diag.BadMember, Severity: diag.Error, Loc: loc, Message: fmt.Sprintf(format, args...)})
+	}
+	for i := range said.Tools {
+		if t := a.tools[said.Tools[i].Name]; t != nil {
+			t.given(&said.Tools[i])
+		} else {
+			wrong(said.Tools[i].Loc, "%s", a.noTool(said.Tools[i].Name))
+		}
+	}
+	if err := a.flags(o); err != nil {
+		return err
+	}
+	a.estimated()
+	for i := range said.Calls {
+		if !a.call(&said.Calls[i]) {
+			wrong(said.Calls[i].Loc, "the plan has no call %q%s", said.Calls[i].Name, didYouMean(said.Calls[i].Name, maps.Keys(a.paths)))
+		}
+	}
+	for _, x := range said.Answers {
+		if a.paths[x.Call] == nil {
+			wrong(x.Loc, "the plan has no call %q%s", x.Call, didYouMean(x.Call, maps.Keys(a.paths)))
+		}
+		a.answers[x.Call] = answerOf(x.Answer)
+	}
+	if findings.HasErrors() {
+		findings.Sort()
+		return &AssumptionsError{findings}
+	}
+	return nil
+}
+
+func (a *assuming) noTool(name string) string {
+	return fmt.Sprintf("the plan calls no tool %q%s", name, didYouMean(name, maps.Keys(a.tools)))
+}
+
+// flags takes what was said of single tools.
+func (a *assuming) flags(o *SimulateOptions) error {
+	for _, list := range []struct {
+		flag  string
+		texts []string
+		read  func(x *file.Assumption, text string) error
+	}{
+		{"fails", o.Fails, func(x *file.Assumption, text string) error {
+			share, err := file.ParseShare(text)
+			x.Fails = &share
+			return err
+		}},
+		{"takes", o.Takes, func(x *file.Assumption, text string) (err error) {
+			x.Takes, x.Ranged, err = file.ParseTakes(text)
+			return err
+		}},
+	} {
+		for _, text := range list.texts {
+			i := strings.LastIndexByte(text, '=')
+			if i <= 0 {
+				return &SpecError{list.flag, fmt.Sprintf("%s: it is TOOL=VALUE", text)}
+			}
+			t, x := a.tools[text[:i]], &file.Assumption{}
+			if t == nil {
+				return &SpecError{list.flag, text + ": " + a.noTool(text[:i])}
+			}
+			if err := list.read(x, text[i+1:]); err != nil {
+				return &SpecError{list.flag, fmt.Sprintf("%s: %v", text, err)}
+			}
+			t.given(x)
+		}
+	}
+	return nil
+}
+
+// given takes what was said of a tool.
+func (t *assumedTool) given(x *file.Assumption) {
+	apply(&t.Behaviour, x)
+	if x.Fails != nil {
+		t.AssumedTool.Fails, t.FailsFrom = *x.Fails, BasisGiven
+	}
+	if len(x.Takes) > 0 {
+		t.takes(t.Takes, BasisGiven)
+	}
+}
+
+// apply changes a behaviour as an assumption says. A share that is given replaces the failures that
+// were recorded.
+func apply(b *simulate.Behaviour, x *file.Assumption) {
+	if x.Fails != nil {
+		b.Fails, b.Failures = *x.Fails, nil
+	}
+	if x.Fail != nil {
+		b.Failures = []simulate.Failure{{Error: *x.Fail, Worked: x.Fail.Uncertain}}
+	}
+	switch {
+	case x.Ranged:
+		b.Takes = simulate.Durations{Least: x.Takes[0], Most: x.Takes[1]}
+	case len(x.Takes) > 0:
+		b.Takes = simulate.Durations{Of: x.Takes}
+	}
+}
+
+// estimated takes the estimates of the plan for calls of whose tools nothing was measured or given.
+func (a *assuming) estimated() {
+	for path, c := range a.paths {
+		if c.Source.Rest == nil || c.Source.Rest.EstTime <= 0 || c.Target == nil {
+			continue
+		}
+		t := a.tools[c.Target.Tool.Definition.Name]
+		if t == nil || t.TakesFrom != BasisNone && t.TakesFrom != BasisDeclared {
+			continue
+		}
+		b := t.Behaviour
+		b.Takes = simulate.Durations{Of: []time.Duration{c.Source.Rest.EstTime}}
+		a.calls[path] = &b
+		if t.TakesFrom == BasisNone {
+			t.TakesFrom = BasisDeclared
+			t.bound(b.Takes)
+		}
+		t.Least, t.Most = min(t.Least, b.Takes.Of[0].Seconds()), max(t.Most, b.Takes.Of[0].Seconds())
+	}
+}
+
+// call takes what was said of a call; it reports false when there is none.
+func (a *assuming) call(x *file.Assumption) bool {
+	path, name := x.Name, ""
+	if stem, ok := strings.CutSuffix(path, "/fallback"); ok && a.paths[path] == nil {
+		if c := a.paths[stem]; c != nil && c.Rare != nil && c.Fallback != nil {
+			name = c.Fallback.Target.Tool.Definition.Name
+		}
+	} else if stem, ok := strings.CutSuffix(path, "/undo"); ok && a.paths[path] == nil {
+		if c := a.paths[stem]; c != nil && c.Target != nil {
+			name = undoTool(c)
+		}
+	} else if c := a.paths[path]; c != nil && c.Target != nil {
+		name = c.Target.Tool.Definition.Name
+	}
+	t := a.tools[name]
+	if t == nil {
+		return false
+	}
+	b := t.Behaviour
+	if own := a.calls[path]; own != nil {
+		b = *own
+	}
+	apply(&b, x)
+	a.calls[path] = &b
+	return true
+}
+
+// undoTool returns the name of the tool that undoes a call; "" when there is none.
+func undoTool(c *compile.Call) string {
+	if own := c.OwnUndo(); own != nil {
+		return own.Tool
+	}
+	if c.Target.Undo != nil {
+		return c.Target.Undo.Tool
+	}
+	return ""
+}
+
+// behaviours returns how the tools behave.
+func (a *assuming) behaviours() map[string]*simulate.Behaviour {
+	all := map[string]*simulate.Behaviour{}
+	for name, t := range a.tools {
+		t.Behaviour.Fails = t.AssumedTool.Fails
+		all[name] = &t.Behaviour
+	}
+	return all
+}
+
+// told returns what is assumed of each tool, by name.
+func (a *assuming) told() []AssumedTool {
+	all := []AssumedTool{}
+	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
+		all = append(all, a.tools[name].AssumedTool)
+	}
+	return all
+}
+
+// oneOutcome returns the calls that may have more outcomes than the first, and failure.
+func (a *assuming) oneOutcome() []string {
+	all := []string{}
+	for _, path := range slices.Sorted(maps.Keys(a.paths)) {
+		c := a.paths[path]
+		n := len(c.Alternatives)
+		if c.Tool != nil && len(c.Tool.Definition.Outcomes) == 0 && c.ErrorPath == nil { // the last one is for failures
+			n--
+		}
+		if n > 1 && (c.Rare == nil || c.Choose == nil) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
