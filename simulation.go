@@ -221,8 +221,8 @@ func (a *assuming) learn(ctx context.Context) error {
 	for _, name := range names {
 		t, c := a.tools[name], counts[name]
 		if c.all > 0 {
-			t.AssumedTool.Fails, t.Attempts, t.Failed = float64(len(c.failures))/float64(c.all), c.all, len(c.failures)
-			t.FailsFrom, t.Failures = BasisRecorded, c.failures
+			t.Behaviour.Fails, t.Failures = float64(len(c.failures))/float64(c.all), c.failures
+			t.FailsFrom, t.Attempts, t.Failed = BasisRecorded, c.all, len(c.failures)
 		}
 		took, err := store.Durations(ctx, name)
 		if err != nil {
@@ -322,7 +322,7 @@ func (a *assuming) flags(o *SimulateOptions) error {
 func (t *assumedTool) given(x *file.Assumption) {
 	apply(&t.Behaviour, x)
 	if x.Fails != nil {
-		t.AssumedTool.Fails, t.FailsFrom = *x.Fails, BasisGiven
+		t.FailsFrom = BasisGiven
 	}
 	if len(x.Takes) > 0 {
 		t.takes(t.Takes, BasisGiven)
@@ -348,12 +348,17 @@ func apply(b *simulate.Behaviour, x *file.Assumption) {
 
 // estimated takes the estimates of the plan for calls of whose tools nothing was measured or given.
 func (a *assuming) estimated() {
+	instant := map[*assumedTool]bool{} // tools that other calls have without an estimate
 	for path, c := range a.paths {
-		if c.Source.Rest == nil || c.Source.Rest.EstTime <= 0 || c.Target == nil {
+		if c.Target == nil {
 			continue
 		}
 		t := a.tools[c.Target.Tool.Definition.Name]
 		if t == nil || t.TakesFrom != BasisNone && t.TakesFrom != BasisDeclared {
+			continue
+		}
+		if c.Source.Rest == nil || c.Source.Rest.EstTime <= 0 {
+			instant[t] = instant[t] || !t.Takes.Said()
 			continue
 		}
 		b := t.Behaviour
@@ -364,6 +369,9 @@ func (a *assuming) estimated() {
 			t.bound(b.Takes)
 		}
 		t.Least, t.Most = min(t.Least, b.Takes.Of[0].Seconds()), max(t.Most, b.Takes.Of[0].Seconds())
+	}
+	for t := range instant {
+		t.Least = 0
 	}
 }
 
@@ -409,7 +417,6 @@ func undoTool(c *compile.Call) string {
 func (a *assuming) behaviours() map[string]*simulate.Behaviour {
 	all := map[string]*simulate.Behaviour{}
 	for name, t := range a.tools {
-		t.Behaviour.Fails = t.AssumedTool.Fails
 		all[name] = &t.Behaviour
 	}
 	return all
@@ -419,7 +426,9 @@ func (a *assuming) behaviours() map[string]*simulate.Behaviour {
 func (a *assuming) told() []AssumedTool {
 	all := []AssumedTool{}
 	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
-		all = append(all, a.tools[name].AssumedTool)
+		t := a.tools[name]
+		t.AssumedTool.Fails = t.Behaviour.Fails
+		all = append(all, t.AssumedTool)
 	}
 	return all
 }

@@ -466,8 +466,8 @@ func (w *walk) checkBranches() error {
 	return nil
 }
 
-// Paths returns the calls of a program, and of those that it delegates to, by their paths without the
-// items of loops. A program that delegates to itself is there once.
+// Paths returns the calls of a program, and of those that it delegates to, by their paths without
+// the items of loops. A program that delegates to itself is there once.
 func Paths(prog *compile.Program) map[string]*compile.Call {
 	known := map[string]*compile.Call{}
 	paths(prog, "", known, map[*compile.Program]bool{})

@@ -111,7 +111,7 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 			}
 		}
 		if t.seconds[n] == nil {
-			for _, d := range Declared(c.call) {
+			for _, d := range declared(c.call) {
 				t.seconds[n] = append(t.seconds[n], d.Seconds())
 			}
 			if t.seconds[n] != nil {
@@ -135,9 +135,9 @@ func (t *timing) durations(dry *DryRun, known func(*compile.Call) []time.Duratio
 	return nil, slices.Compact(estimated)
 }
 
-// Declared returns how long a call may take, as the plan, else the definition of its tool, else
+// declared returns how long a call may take, as the plan, else the definition of its tool, else
 // its activity says; nil when none does.
-func Declared(c *compile.Call) []time.Duration {
+func declared(c *compile.Call) []time.Duration {
 	switch {
 	case c.Source.Rest != nil && c.Source.Rest.EstTime > 0:
 		return []time.Duration{c.Source.Rest.EstTime}

@@ -35,8 +35,9 @@ type Options struct {
 	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
 	// ends paused.
 	Answers map[string]exec.Answer
-	// Reply answers questions that Answers has no answer to; nil leaves them open.
-	Reply  func(*exec.Question) (exec.Answer, bool)
+	// Reply answers questions that Answers has no answer to, about the call of a path; nil leaves
+	// them open.
+	Reply  func(path string, q *exec.Question) (exec.Answer, bool)
 	Faults []Fault
 	// Results makes up the result of an attempt that neither the World nor a tool file has one for,
 	// in place of a sample of its schema. Nil, or false, leaves it at that.
@@ -322,7 +323,7 @@ func (p *player) replied() bool {
 			a, ok = p.play.Answers["*"]
 		}
 		if !ok && p.play.Reply != nil {
-			a, ok = p.play.Reply(q)
+			a, ok = p.play.Reply(p.name(q.Path), q)
 		}
 		if ok && p.m.Reply(q.Path, q.Instance, a) == nil {
 			return true

@@ -63,12 +63,12 @@ func (s *simulator) play(run int, change alteration) (*played, error) {
 	p := &played{calls: map[string]*tally{}, effects: map[string]*standing{}}
 	o := plantest.Options{Exec: s.opts.Exec, World: s.opts.World, Results: s.opts.Results, Undo: s.opts.Undo}
 	o.Exec.Seed = mixed(mixed(s.opts.Seed) + uint64(run) + 1)
-	o.Reply = func(q *exec.Question) (exec.Answer, bool) {
+	o.Reply = func(path string, q *exec.Question) (exec.Answer, bool) {
 		if q.Kind != exec.ApprovalQuestion {
 			return exec.Answer{}, false
 		}
 		p.asked++
-		if answer, ok := s.opts.Answers[stem(q.Path)]; ok {
+		if answer, ok := s.opts.Answers[stem(path)]; ok {
 			return answer, true
 		}
 		return exec.Answer{Approved: true}, true

@@ -52,7 +52,7 @@ func TestFaultyAssumptions(t *testing.T) {
 		`tools: {a: {takes: [1s, x]}}`:      "is a duration like",
 		`tools: {a: {takes: {from: 1s}}}`:   "is a duration like",
 		`answers: {a: maybe}`:               "approve, reject",
-		`tools: [a]`:                        "not an array",
+		`tools: [a]`:                        "is an object, not a list",
 		`tools: {a: {fail: {codes: busy}}}`: `did you mean "code"?`,
 	} {
 		_, findings := file.ReadAssumptions(diag.NewFile("a.yaml", []byte(text)))
