@@ -53,7 +53,7 @@ has errors, 130 when it was stopped (Ctrl-C): what was simulated until then is s
 	f.addVerdict(c)
 	f.addPace(c)
 	fl := c.Flags()
-	fl.IntVar(&f.options.Runs, "runs", 0, "how many runs (default as many as make 100,000 attempts, from 1,000 to 10,000)")
+	fl.IntVar(&f.options.Runs, "runs", 0, "how many runs (default as many as make 20,000 attempts, from 500 to 5,000)")
 	fl.Uint64Var(&f.options.Seed, "seed", 0, "seed of what is drawn")
 	fl.StringVar(&f.options.Assume, "assume", "", "a file that says how often tools fail and how long they take")
 	fl.StringArrayVar(&f.options.Fails, "fails", nil, "TOOL=SHARE, the share of the attempts of a tool that fail, as in pay=0.05 (repeatable)")

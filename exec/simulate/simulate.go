@@ -44,14 +44,15 @@ type Options struct {
 
 // What is simulated by default is bounded by the number of attempts.
 const (
-	mostAttempts = 100_000 // in all runs, and again in those that are made again
-	mostRuns     = 10_000
-	leastRuns    = 1_000
-	fewestRuns   = 100 // that are made again for each call
+	mostAttempts = 20_000 // in all runs, and again in those that are made again
+	mostRuns     = 5_000
+	leastRuns    = 500
+	fewestRuns   = 100 // that are compared for each call
+	mostTried    = 20  // calls that are tried without the time that they take
 )
 
 // DefaultRuns returns the number of runs of a program that are simulated by default: as many as
-// make about 100,000 attempts, from 1,000 to 10,000.
+// make about 20,000 attempts, from 500 to 5,000.
 func DefaultRuns(prog *compile.Program) int {
 	return min(max(mostAttempts/max(len(prog.Calls), 1), leastRuns), mostRuns)
 }
