@@ -24,9 +24,9 @@ import (
 type SimulateOptions struct {
 	Runs int // 0 is simulate.DefaultRuns
 	Seed uint64
-	// Assume is the name of a file with assumptions (docs/simulation.md); "" is none. Fails and Takes
-	// say the same for single tools, as TOOL=0.05 and TOOL=1s..3s, and win over the file, which wins
-	// over the record.
+	// Assume is the name of a file with assumptions (docs/simulation.md); "" is none. Fails and
+	// Takes say the same for single tools, as TOOL=0.05 and TOOL=1s..3s, and win over the file,
+	// which wins over the record.
 	Assume       string
 	Fails, Takes []string
 	Progress     func(done, all int) // see simulate.Options

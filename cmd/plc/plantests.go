@@ -326,7 +326,7 @@ func (env *environment) drawCoverage(r *testRun) error {
 	return durable.WriteFile(r.flags.graph, picture.Bytes())
 }
 
-// drawnDepth is how deep documents of delegates are drawn with their coverage.
+// drawnDepth limits the documents of delegates that are drawn with their coverage.
 const drawnDepth = 8
 
 // count returns how many tests passed and failed.

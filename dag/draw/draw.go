@@ -24,7 +24,8 @@ type Node struct {
 	Group  string // the boxes it is in, outermost first: "a/b"; at most 16 deep
 	Inside *Graph // what a delegate runs, drawn in a box with it or below it; nil leaves it out
 	Input  bool   // inside of a node: it reads the input, which is that node's to give
-	// Missed is what may happen to the call and what no test has reached. Text, JSON and SVG show it.
+	// Missed lists what may happen to the call and has not happened in any test. Text, JSON and
+	// SVG show it.
 	Missed []string
 }
 

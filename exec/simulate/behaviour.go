@@ -24,8 +24,8 @@ type Failure struct {
 	After  time.Duration // how long it takes; 0 is as long as an attempt that does not fail
 }
 
-// Durations are how long something may take: one of Of or, if there are none, any time from Least
-// to Most. The zero value says nothing.
+// Durations are the times that something may take: one of Of or, if there are none, any time from
+// Least to Most. The zero value says nothing.
 type Durations struct {
 	Of          []time.Duration
 	Least, Most time.Duration

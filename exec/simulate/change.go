@@ -13,10 +13,9 @@ type Call struct {
 	Attempts int     `json:"attempts"`
 	Failed   int     `json:"failed"`  // attempts
 	Seconds  float64 `json:"seconds"` // that its attempts took, in a run on average
-	// Sure is what changes if the attempts of the call never fail, nor take longer than they may;
-	// Instant what changes if they take no time. All else that is drawn stays the same. They are nil
-	// if the simulation was stopped before; Instant is also nil but for the 20 calls that take the
-	// longest.
+	// Sure tells the difference if the attempts of the call never fail, nor take longer than they
+	// may, and Instant if they take no time. All else that is drawn stays the same. They are nil if
+	// the simulation was stopped before. Instant is there for the 20 calls that take the longest.
 	Sure    *Change `json:"sure"`
 	Instant *Change `json:"instant"`
 }
@@ -25,8 +24,8 @@ type Call struct {
 type Change struct {
 	Runs      int  `json:"runs"` // that were compared
 	Succeeded Gain `json:"succeeded"`
-	// P50 and P95 are how many seconds longer the runs take, at these percentiles of all runs; below
-	// 0 they are shorter.
+	// P50 and P95 are the seconds by which the runs take longer, at these percentiles of all runs;
+	// below 0 they are shorter.
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
 }

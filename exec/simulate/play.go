@@ -25,7 +25,7 @@ type alteration struct {
 	instant bool   // its attempts take no time
 }
 
-// played is what came of a run.
+// played is the result of a run.
 type played struct {
 	status  exec.Status
 	reason  string

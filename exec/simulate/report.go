@@ -19,8 +19,8 @@ type Report struct {
 	Ends      map[exec.Status]int `json:"ends"`
 	Approved  int                 `json:"approved"` // runs in which somebody was asked for approval
 	Waiting   int                 `json:"waiting"`  // runs that wait for a person at their end
-	// Unexplained are the runs that did not complete although no attempt failed and nobody is asked:
-	// because of the values that were made up, or of a limit. Reason is that of the first of them.
+	// Unexplained are the runs that did not complete although no attempt failed and nobody is
+	// asked: because of the values that were made up, or of a limit. Reason is that of the first.
 	Unexplained Unexplained `json:"unexplained"`
 
 	Took      Took     `json:"took"`

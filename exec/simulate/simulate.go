@@ -31,8 +31,8 @@ type Options struct {
 	World   plantest.World
 	Results func(*exec.Trial) (tool.Result, bool)
 	// Answers are those of a person who is asked for approval, by the paths of calls without the
-	// items of loops. Other calls are approved at once. Nobody answers other questions: a call whose
-	// answer was lost fails, and a run that asks what to do about a failure waits.
+	// items of loops. Other calls are approved at once. Nobody answers other questions: a call
+	// whose answer was lost fails, and a run that asks what to do about a failure waits.
 	Answers map[string]exec.Answer
 	// Undo are the options with which the program was compiled: see plantest.Options.
 	Undo *compile.Options

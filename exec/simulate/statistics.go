@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// z is how many standard deviations on each side of the mean hold 95 % of a normal distribution.
+// z standard deviations on each side of the mean hold 95 % of a normal distribution.
 const z = 1.959964
 
 // Share is the share of runs in which something was so, with the interval in which the share of all

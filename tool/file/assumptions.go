@@ -25,13 +25,13 @@ type Assumption struct {
 	Loc   diag.Loc
 	Fails *float64    // the share of attempts that fail; nil says nothing
 	Fail  *tool.Error // how they fail; nil says nothing
-	// Takes are how long they may take. Ranged says that these are the two ends of a range; none say
-	// nothing.
+	// Takes are the times that they may take, and with Ranged the two ends of a range of them. None
+	// say nothing.
 	Takes  []time.Duration
 	Ranged bool
 }
 
-// AssumedAnswer is what a person answers when the call of a path asks for approval.
+// AssumedAnswer is the answer of a person when the call of a path asks for approval.
 type AssumedAnswer struct {
 	Call   string
 	Loc    diag.Loc

@@ -21,8 +21,9 @@ type Script struct {
 	Calls map[string]*Script
 }
 
-// An Answer is what comes of an attempt, some time after it began. One with an Err has done nothing,
-// unless it also has the value of a Result: then it has done its work, and the caller gets the Err.
+// An Answer is what comes of an attempt, some time after it began. One with an Err has done
+// nothing, unless it also has the value of a Result: then it has done its work, and the caller gets
+// the Err.
 type Answer struct {
 	After  time.Duration
 	Result tool.Result
