@@ -22,7 +22,7 @@ import (
 
 // SimulateOptions say what is simulated. The zero value takes all from the record of runs.
 type SimulateOptions struct {
-	Runs int // 0 is simulate.DefaultRuns
+	Runs int // see simulate.Options
 	Seed uint64
 	// Assume is the name of a file with assumptions (docs/simulation.md); "" is none. Fails and
 	// Takes say the same for single tools, as TOOL=0.05 and TOOL=1s..3s, and win over the file,

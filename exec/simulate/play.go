@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -58,6 +59,14 @@ func (p *played) failed() bool {
 	return false
 }
 
+// attempts returns how many attempts there were.
+func (p *played) attempts() (n int) {
+	for _, t := range p.calls {
+		n += t.attempts
+	}
+	return n
+}
+
 // play runs the program once.
 func (s *simulator) play(run int, change alteration) (*played, error) {
 	p := &played{calls: map[string]*tally{}, effects: map[string]*standing{}}
@@ -78,7 +87,7 @@ func (s *simulator) play(run int, change alteration) (*played, error) {
 	}
 	out, err := plantest.Run(s.prog, &o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("run %d: %w", run+1, err)
 	}
 	p.status, p.reason, p.took, p.waits = out.Status, out.Reason, out.Took, len(out.Questions) > 0
 	p.stand(out.Effects)

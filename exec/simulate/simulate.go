@@ -17,7 +17,7 @@ import (
 // Options say what is simulated. The zero value simulates attempts that never fail and take no
 // time.
 type Options struct {
-	// Runs is the number of runs; 0 is DefaultRuns of the program.
+	// Runs is the number of runs; 0 is as many as make about 20,000 attempts, from 500 to 5,000.
 	Runs int
 	Seed uint64
 	// Exec are the settings of the runs; their Seed is not used. Those that a stepper does not
@@ -51,10 +51,10 @@ const (
 	mostTried    = 20  // calls that are tried without the time that they take
 )
 
-// DefaultRuns returns the number of runs of a program that are simulated by default: as many as
-// make about 20,000 attempts, from 500 to 5,000.
-func DefaultRuns(prog *compile.Program) int {
-	return min(max(mostAttempts/max(len(prog.Calls), 1), leastRuns), mostRuns)
+// defaultRuns returns the number of runs that are simulated by default, when one makes this many
+// attempts.
+func defaultRuns(attempts int) int {
+	return min(max(mostAttempts/max(attempts, 1), leastRuns), mostRuns)
 }
 
 // Run simulates runs of a program. When ctx is done before all were made, the report is about those
@@ -65,7 +65,6 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 	if o != nil {
 		s.opts = *o
 	}
-	s.opts.Runs = cmp.Or(s.opts.Runs, DefaultRuns(prog))
 	if s.opts.Runs < 0 {
 		return nil, fmt.Errorf("simulate: %d runs", s.opts.Runs)
 	}
@@ -76,17 +75,24 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 			}
 		}
 	}
+	first, err := s.play(0, alteration{})
+	if err != nil {
+		return nil, err
+	}
+	s.opts.Runs = cmp.Or(s.opts.Runs, defaultRuns(first.attempts()))
 	tell := &progress{tell: s.opts.Progress, all: s.opts.Runs}
+	tell.one()
 	runs := make([]*played, s.opts.Runs)
-	done, err := each(ctx, len(runs), func(i int) (err error) {
-		runs[i], err = s.play(i, alteration{})
+	runs[0] = first
+	done, err := each(ctx, len(runs)-1, func(i int) (err error) {
+		runs[i+1], err = s.play(i+1, alteration{})
 		tell.one()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := reportOf(runs[:done])
+	r := reportOf(runs[:done+1])
 	r.Planned, r.Seed, r.Stopped = s.opts.Runs, s.opts.Seed, ctx.Err() != nil
 	if r.Stopped {
 		return r, nil
@@ -116,7 +122,7 @@ func each(ctx context.Context, n int, f func(i int) error) (done int, err error)
 				mu.Lock()
 				ended[i] = failed == nil
 				if failed != nil && err == nil {
-					err = fmt.Errorf("run %d: %w", i+1, failed)
+					err = failed
 				}
 				stop := err != nil
 				mu.Unlock()
