@@ -18,9 +18,20 @@ const mostRunsRead = 1000
 type attemptCount struct {
 	all      int // journal.MaxDurations at most
 	failures []simulate.Failure
+	run      []*simulate.Failure // the attempts of one run, in order; nil is one that did not fail
 }
 
-// attemptsOf counts the latest attempts of tools that have come to an end.
+// add counts the last attempts of the run, as many as are still wanted.
+func (c *attemptCount) add() {
+	for _, f := range c.run[max(0, len(c.run)-(journal.MaxDurations-c.all)):] {
+		if c.all++; f != nil {
+			c.failures = append(c.failures, *f)
+		}
+	}
+	c.run = c.run[:0]
+}
+
+// attemptsOf counts the latest finished attempts of each tool.
 func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[string]*attemptCount, error) {
 	counts := map[string]*attemptCount{}
 	for _, name := range tools {
@@ -46,6 +57,9 @@ func attemptsOf(ctx context.Context, store journal.Store, tools []string) (map[s
 			if e.Run == run.Run || e.Run == "" { // a fork has events of another run as well
 				countAttempt(counts, open, e)
 			}
+		}
+		for _, c := range counts {
+			c.add()
 		}
 	}
 	return counts, nil
@@ -81,10 +95,12 @@ func countAttempt(counts map[string]*attemptCount, open map[askedAt]*exec.Event,
 	if c == nil || c.all >= journal.MaxDurations || e.Cached {
 		return
 	}
-	c.all++
+	var failed *simulate.Failure
 	if e.Error != nil {
-		c.failures = append(c.failures, failureOf(e, e.Time.Sub(start.Time)))
+		f := failureOf(e, e.Time.Sub(start.Time))
+		failed = &f
 	}
+	c.run = append(c.run, failed)
 }
 
 // failureOf returns the failure of an attempt that an event tells.

@@ -72,8 +72,8 @@ type AssumptionsError struct{ Findings diag.List }
 
 func (e *AssumptionsError) Error() string { return e.Findings.Err().Error() }
 
-// Simulator reads what plans are checked against that are to be simulated. Nothing is called: no
-// tool, no model and, with a lock, no server; and no secret is looked up.
+// Simulator returns a Checker for plans to simulate. It calls no tool and no model and looks up no
+// secret. With a lock, it starts no server.
 func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
 	if spec.Schedule == Adaptive {
 		return nil, &SpecError{"schedule", "adaptive learns from real calls, and has nothing to learn from in a simulation; use parallel"}
@@ -201,8 +201,7 @@ func (t *assumedTool) bound(d simulate.Durations) {
 	}
 }
 
-// learn takes from the record how often tools fail, and how long they take. Tools that need no
-// luck stay as they are.
+// learn reads failure rates and durations from the record, for tools whose rate is unknown.
 func (a *assuming) learn(ctx context.Context) error {
 	store, err := a.plan.checker.session.engine.store()
 	if err != nil || store == nil {
@@ -236,7 +235,7 @@ func (a *assuming) learn(ctx context.Context) error {
 	return nil
 }
 
-// hear takes what was given by hand.
+// hear applies the file of assumptions and the flags.
 func (a *assuming) hear(o *SimulateOptions) error {
 	said := &file.Assumptions{}
 	var findings diag.List
@@ -267,7 +266,8 @@ func (a *assuming) hear(o *SimulateOptions) error {
 		}
 	}
 	for _, x := range said.Answers {
-		if a.paths[x.Call] == nil {
+		stem, undo := strings.CutSuffix(x.Call, "/undo")
+		if c := a.paths[stem]; a.paths[x.Call] == nil && !(undo && c != nil && c.Target != nil && undoTool(c) != "") {
 			wrong(x.Loc, "the plan has no call %q%s", x.Call, didYouMean(x.Call, maps.Keys(a.paths)))
 		}
 		a.answers[x.Call] = answerOf(x.Answer)
@@ -333,20 +333,20 @@ func (t *assumedTool) given(x *file.Assumption) {
 // were recorded.
 func apply(b *simulate.Behaviour, x *file.Assumption) {
 	if x.Fails != nil {
-		b.Fails, b.Failures = *x.Fails, nil
+		b.Fails, b.Only, b.Failures = *x.Fails, true, nil
 	}
 	if x.Fail != nil {
 		b.Failures = []simulate.Failure{{Error: *x.Fail, Worked: x.Fail.Uncertain}}
 	}
 	switch {
-	case x.Ranged:
+	case x.Ranged && x.Takes[0] < x.Takes[1]:
 		b.Takes = simulate.Durations{Least: x.Takes[0], Most: x.Takes[1]}
 	case len(x.Takes) > 0:
 		b.Takes = simulate.Durations{Of: x.Takes}
 	}
 }
 
-// estimated takes the estimates of the plan for calls of whose tools nothing was measured or given.
+// estimated applies _estimatedTime to calls whose tools have no given or recorded durations.
 func (a *assuming) estimated() {
 	instant := map[*assumedTool]bool{} // tools that other calls have without an estimate
 	for path, c := range a.paths {
@@ -433,7 +433,7 @@ func (a *assuming) told() []AssumedTool {
 	return all
 }
 
-// oneOutcome returns the calls that may have more outcomes than the first, and failure.
+// oneOutcome returns the calls that have several outcomes besides failure.
 func (a *assuming) oneOutcome() []string {
 	all := []string{}
 	for _, path := range slices.Sorted(maps.Keys(a.paths)) {

@@ -66,7 +66,7 @@ func (c *modes) checkBudget(s *survey) {
 	}
 }
 
-// inDigits returns a number of calls as text, with an exponent only if nobody would count the digits.
+// inDigits formats a number of calls, with an exponent from 1e15.
 func inDigits(n float64) string {
 	if n >= 1e15 {
 		return fmt.Sprintf("%.3g", n)

@@ -67,7 +67,7 @@ has errors.`,
 	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
 	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
-	fl.StringVar(&f.graph, "graph", "", "draw the graph of the plan into this file, as SVG, with what has not happened in a test")
+	fl.StringVar(&f.graph, "graph", "", "write the graph of the plan to this file, as SVG, with what no test has reached")
 	completeFiles(c, "svg", "graph")
 	fl.BoolVar(&f.faults, "faults", false, "run each test with faults, one at each attempt and then several, and look for what breaks always and never")
 	fl.StringArrayVar(&f.fault, "fault", nil, "run the tests with this fault, CALL@ATTEMPT=KIND (repeatable)")
@@ -136,10 +136,14 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 			return err
 		}
 	}
-	if err := errors.Join(env.drawCoverage(run), write(run)); err != nil {
+	if err := write(run); err != nil {
 		return err
 	}
-	return run.verdict()
+	drawn := env.drawCoverage(run)
+	if err := run.verdict(); err != nil {
+		return err
+	}
+	return drawn
 }
 
 // finish checks the flags.
@@ -312,9 +316,9 @@ func (env *environment) drawCoverage(r *testRun) error {
 	names := sortedKeys(r.coverage)
 	switch {
 	case len(names) == 0:
-		return errors.New("--graph: no test ran, so that there is nothing to draw")
+		return errors.New("--graph: no test ran, so there is nothing to draw")
 	case len(names) > 1:
-		return fmt.Errorf("--graph draws one plan, and these are %d (%s and others): name the file with the tests of one", len(names), names[0])
+		return fmt.Errorf("--graph draws one plan, but the tests are for %d (%s and others): name one test file", len(names), names[0])
 	}
 	if err := env.keepsRead("graph", r.flags.graph); err != nil {
 		return err

@@ -125,7 +125,7 @@ func (f *runFlags) addMeaning(c *cobra.Command) {
 	fl.Uint64Var(&f.spec.Seed, "seed", 0, "seed of what is random (jitter, samples); 0 draws one")
 }
 
-// addPace adds the flags that say how fast a run goes, and what it does about failures.
+// addPace adds the flags for scheduling, limits and failures.
 func (f *planFlags) addPace(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar((*string)(&f.spec.Schedule), "schedule", "parallel", "parallel, sequential or adaptive")

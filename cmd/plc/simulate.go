@@ -54,7 +54,7 @@ has errors, 130 when it was stopped (Ctrl-C): what was simulated until then is s
 	f.addPace(c)
 	fl := c.Flags()
 	fl.IntVar(&f.options.Runs, "runs", 0, "how many runs (default as many as make 20,000 attempts, from 500 to 5,000)")
-	fl.Uint64Var(&f.options.Seed, "seed", 0, "seed of what is drawn")
+	fl.Uint64Var(&f.options.Seed, "seed", 0, "random seed")
 	fl.StringVar(&f.options.Assume, "assume", "", "a file that says how often tools fail and how long they take")
 	fl.StringArrayVar(&f.options.Fails, "fails", nil, "TOOL=SHARE, the share of the attempts of a tool that fail, as in pay=0.05 (repeatable)")
 	fl.StringArrayVar(&f.options.Takes, "takes", nil, "TOOL=TIME, how long an attempt of a tool takes, as in pay=2s or pay=1s..3s (repeatable)")
@@ -76,7 +76,7 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 		return err
 	}
 	if f.options.Runs == 0 && c.Flags().Changed("runs") {
-		return errors.New("--runs 0: it is a number from 1")
+		return errors.New("--runs must be at least 1")
 	}
 	ctx := c.Context()
 	e := env.engine(func() (journal.Store, error) { return pastRuns(f.store) })
@@ -199,17 +199,5 @@ func (s *simulating) stop() {
 	if s != nil {
 		close(s.quit)
 		<-s.ended
-	}
-}
-
-// percent returns a share in percent, for people: 0 and 100 only if it is so exactly.
-func percent(share float64) string {
-	switch text := fmt.Sprintf("%.1f %%", 100*share); {
-	case share > 0 && text == "0.0 %":
-		return "below 0.1 %"
-	case share < 1 && text == "100.0 %":
-		return "above 99.9 %"
-	default:
-		return text
 	}
 }

@@ -21,8 +21,8 @@ func (env *environment) showSimulation(s *plc.Simulation) {
 		showf(out, "stopped: %d of %d runs were simulated\n", s.Runs, s.Planned)
 	}
 	share := &s.Succeeded
-	showf(out, "%d of %s completed: %s (with a confidence of 95 %%, %s to %s)\n",
-		share.Runs, count(s.Runs, "run"), percent(share.Share), percent(share.Low), percent(share.High))
+	showf(out, "%d of %s completed: %s (95 %% confidence: %s to %s)\n",
+		share.Runs, count(s.Runs, "run"), simulate.Percent(share.Share), simulate.Percent(share.Low), simulate.Percent(share.High))
 	for _, status := range sortedKeys(s.Ends) {
 		showf(out, "  %-13s %7d\n", string(status), s.Ends[status])
 	}
@@ -105,7 +105,7 @@ func (env *environment) showEffects(effects []simulate.Effect) {
 	for i := range effects {
 		width = max(width, display.Name(effects[i].Tool).Columns())
 	}
-	showf(out, "\n%s  %8s %8s %8s  %s\n", display.Lit("effects").Pad(width+2), "made", "undone", "stand", "of these after runs that did not complete")
+	showf(out, "\n%s  %8s %8s %8s  %s\n", display.Lit("effects").Pad(width+2), "made", "undone", "stand", "left by runs that did not complete")
 	for i := range effects {
 		e := &effects[i]
 		showf(out, "  %s  %8d %8d %8d  %d\n", display.Name(e.Tool).Pad(width), e.Made, e.Undone, e.Stand, e.Left)
@@ -146,7 +146,7 @@ func (env *environment) showCalls(s *plc.Simulation) {
 		showf(out, "  and %d more calls that matter less; --format json has them all\n", n)
 	}
 	if fewest < s.Runs {
-		showf(out, "  some of this is of the first %d runs only\n", fewest)
+		showf(out, "  some changes are from the first %d runs only\n", fewest)
 	}
 }
 
@@ -163,14 +163,14 @@ func (env *environment) showAssumed(s *plc.Simulation) {
 		showf(out, "  %s  %s; %s\n", display.Name(a.Tool).Pad(width), failing(a), taking(a))
 	}
 	if s.Approved > 0 {
-		showf(out, "  approvals, asked for in %s, are answered at once, by yes unless a file says otherwise\n", count(s.Approved, "run"))
+		showf(out, "  approvals (in %s) are given at once, unless a file says otherwise\n", count(s.Approved, "run"))
 	}
 	if len(s.FirstOutcome) > 0 {
 		var names []display.Text
 		for _, name := range s.FirstOutcome {
 			names = append(names, display.Name(name))
 		}
-		showf(out, "  of several outcomes, that of the value that is made up: %s\n", display.Join(names, ", "))
+		showf(out, "  only the first outcome is simulated: %s\n", display.Join(names, ", "))
 	}
 	showf(out, "  attempts fail independently of each other; results are the same in all runs\n")
 }
@@ -179,9 +179,9 @@ func (env *environment) showAssumed(s *plc.Simulation) {
 func failing(a *plc.AssumedTool) string {
 	switch a.FailsFrom {
 	case plc.BasisGiven:
-		return fmt.Sprintf("fails %s (given)", percent(a.Fails))
+		return fmt.Sprintf("fails %s (given)", simulate.Percent(a.Fails))
 	case plc.BasisRecorded:
-		return fmt.Sprintf("fails %s (%d of the last %s)", percent(a.Fails), a.Failed, count(a.Attempts, "attempt"))
+		return fmt.Sprintf("fails %s (%d of the last %s)", simulate.Percent(a.Fails), a.Failed, count(a.Attempts, "attempt"))
 	case plc.BasisStandIn:
 		return "fails as its stand-in says"
 	case plc.BasisComputed:
@@ -211,7 +211,7 @@ func taking(a *plc.AssumedTool) string {
 	return "takes no time (nothing is known)"
 }
 
-// shortTime returns a number of seconds with three digits.
+// shortTime formats seconds: with three digits below a minute, then in whole seconds or minutes.
 func shortTime(seconds float64) string {
 	d := time.Duration(math.Round(seconds * float64(time.Second)))
 	unit := time.Duration(1)

@@ -188,7 +188,7 @@ type walk struct {
 	prog *compile.Program
 	of   map[*compile.Call]*compile.Program // the program of each call
 	need needs
-	// repeated is the maximum number of calls besides one of each that is written, in each instance.
+	// repeated is the maximum number of calls beyond one for each call of the plan and instance.
 	repeated int
 
 	meter  *schemas.Meter // for making up values and judging them

@@ -35,15 +35,15 @@ type Options struct {
 	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
 	// ends paused.
 	Answers map[string]exec.Answer
-	// Reply answers questions that Answers has no answer to, about the call of a path; nil leaves
-	// them open.
+	// Reply answers questions that are not in Answers, by the path of the call. If it is nil or
+	// returns false, they stay open.
 	Reply  func(path string, q *exec.Question) (exec.Answer, bool)
 	Faults []Fault
 	// Results makes up the result of an attempt that neither the World nor a tool file has one for,
 	// in place of a sample of its schema. Nil, or false, leaves it at that.
 	Results func(*exec.Trial) (tool.Result, bool)
-	// Stand decides what comes of an attempt; nil leaves it to answer, which returns what comes of
-	// it otherwise. It is called once for each attempt, as they begin.
+	// Stand, if not nil, returns the answer to each attempt, once, when the attempt begins. answer
+	// returns the answer that the attempt would have without Stand.
 	Stand func(a *exec.Attempt, of *Attempt, answer func() standin.Answer) standin.Answer
 	// Undo are the options with which the program was compiled. With them a run that is to be
 	// undone when it has ended is undone in the same World. Nil leaves it Undoing.

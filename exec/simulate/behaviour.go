@@ -2,17 +2,19 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plc-lang/plc/tool"
 )
 
-// A Behaviour describes the attempts of a tool, or of one call. That of the zero value never fail
-// by chance, and take as long as their stand-in says, or no time. Attempts are independent of each
-// other.
+// A Behaviour describes the attempts of a tool or of one call. Attempts are independent. With the
+// zero value they never fail at random, and take as long as their stand-in says, or no time.
 type Behaviour struct {
 	Fails float64 // the share of attempts that fail, from 0 to 1
-	// Failures are the ways to fail, one of which is drawn; none is the code "simulated".
+	// Only says that attempts fail only at random: the failures of a stand-in do not happen.
+	Only bool
+	// Failures are equally likely failures. If it is empty, attempts fail with the code "simulated".
 	Failures []Failure
 	Takes    Durations
 }
@@ -50,13 +52,18 @@ func (b *Behaviour) failure(x float64) Failure {
 	return Failure{Error: tool.Error{Code: "simulated", Message: "a simulated failure"}}
 }
 
-// check returns an error for a behaviour that can't be.
+// check returns an error if the behaviour is invalid.
 func (b *Behaviour) check(of string) error {
+	if b == nil {
+		return nil
+	}
 	switch d := &b.Takes; {
 	case !(b.Fails >= 0 && b.Fails <= 1):
-		return fmt.Errorf("simulate: %q fails with a share of %g: it is a number from 0 to 1", of, b.Fails)
+		return fmt.Errorf("simulate: %q: Fails is %g; it must be from 0 to 1", of, b.Fails)
 	case d.Least < 0 || d.Most < d.Least:
-		return fmt.Errorf("simulate: %q takes from %s to %s", of, d.Least, d.Most)
+		return fmt.Errorf("simulate: %q: invalid range of durations %s to %s", of, d.Least, d.Most)
+	case slices.ContainsFunc(d.Of, func(d time.Duration) bool { return d < 0 }):
+		return fmt.Errorf("simulate: %q: negative duration", of)
 	}
 	return nil
 }

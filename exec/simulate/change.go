@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Call describes what a call contributes to what becomes of the runs.
+// Call describes a call: its attempts in all runs, and how it affects success and time.
 type Call struct {
 	Call     string  `json:"call"` // its path, without the items of loops
 	Tool     string  `json:"tool"` // of its first attempt
 	Attempts int     `json:"attempts"`
 	Failed   int     `json:"failed"`  // attempts
 	Seconds  float64 `json:"seconds"` // that its attempts took, in a run on average
-	// Sure tells the difference if the attempts of the call never fail, nor take longer than they
-	// may, and Instant if they take no time. All else that is drawn stays the same. They are nil if
-	// the simulation was stopped before. Instant is there for the 20 calls that take the longest.
+	// Sure is the change if attempts of the call never fail or time out, Instant the change if they
+	// take no time; all other draws stay the same. Both are nil if the simulation was stopped early.
+	// Instant is also nil for all but the 20 calls that take longest.
 	Sure    *Change `json:"sure"`
 	Instant *Change `json:"instant"`
 }
@@ -24,19 +24,18 @@ type Call struct {
 type Change struct {
 	Runs      int  `json:"runs"` // that were compared
 	Succeeded Gain `json:"succeeded"`
-	// P50 and P95 are the seconds by which the runs take longer, at these percentiles of all runs;
-	// below 0 they are shorter.
+	// P50 and P95 are the changes of the median and the 95th percentile, in seconds. Negative is
+	// faster.
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
 }
 
-// A variant is a kind of change of a call: to which it is made in which runs, and where its
-// consequences are told.
+// A variant is one way to change a call.
 type variant struct {
 	alter   func(call string) alteration
-	matters func(*tally) bool // a run where this is false is the same with the change
+	matters func(*tally) bool // reports whether the change can affect the run
 	tell    func(*Call) **Change
-	most    int // calls that are tried, those that take the longest; 0 is all
+	most    int // maximum number of calls to try, longest first; 0 is all
 }
 
 func variants() []variant {
@@ -56,15 +55,14 @@ func variants() []variant {
 	}
 }
 
-// again is a run that is made again with a change.
+// again is a run that is repeated with a change.
 type again struct {
 	run    int
 	change alteration
 	played *played
 }
 
-// changes finds out what changes with each call. Only the runs in which a change matters are made
-// again: in all others the same happens.
+// changes sets Sure and Instant of the calls. It repeats only the runs that a change can affect.
 func (s *simulator) changes(ctx context.Context, runs []*played, calls []Call, tell *progress) error {
 	type job struct {
 		call    *Call
@@ -110,7 +108,7 @@ func (s *simulator) changes(ctx context.Context, runs []*played, calls []Call, t
 }
 
 // compared returns how many of the first runs are compared: as many as keep the attempts of those
-// that are made again within mostAttempts, but not fewer than fewestRuns.
+// that are repeated within mostAttempts, but not fewer than fewestRuns.
 func compared(runs []*played, v variant) int {
 	attempts := 0
 	for n, r := range runs {
@@ -128,7 +126,7 @@ func compared(runs []*played, v variant) int {
 	return len(runs)
 }
 
-// changeOf compares runs with those that were made again.
+// changeOf compares runs with those that were repeated.
 func changeOf(runs []*played, changed []*again) *Change {
 	before, after := seconds(runs), seconds(runs)
 	more, fewer := 0, 0

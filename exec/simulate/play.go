@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -18,8 +19,7 @@ type simulator struct {
 	opts Options
 }
 
-// alteration is the change of one call whose consequences are wanted. The zero value changes
-// nothing.
+// alteration changes one call. The zero value changes nothing.
 type alteration struct {
 	call    string // its path, without the items of loops; "" for none
 	sure    bool   // its attempts never fail, nor take longer than they may
@@ -94,7 +94,7 @@ func (s *simulator) play(run int, change alteration) (*played, error) {
 	return p, nil
 }
 
-// attempt decides what comes of an attempt.
+// attempt returns the answer to an attempt, and counts the attempt.
 func (s *simulator) attempt(p *played, run int, change alteration, a *exec.Attempt, of *plantest.Attempt, answer func() standin.Answer) standin.Answer {
 	call := stem(of.Call)
 	l := drawn(s.opts.Seed, run, site{of.Call, of.Fallback, of.Number})
@@ -109,12 +109,19 @@ func (s *simulator) attempt(p *played, run int, change alteration, a *exec.Attem
 		ans = s.surely(ans, a, of)
 	case l.fails < b.Fails:
 		f := b.failure(l.how)
-		if !f.Worked {
+		switch {
+		case !f.Worked:
 			ans.Result = tool.Result{}
+		case ans.Result.Value == nil: // see standin.Answer.Worked
+			ans.Result.Value = json.RawMessage("null")
 		}
 		if ans.Err, ans.Lost = &f.Error, false; f.After > 0 {
 			ans.After = f.After
 		}
+	case b.Only && (ans.Err != nil || ans.Lost):
+		after := ans.After
+		ans = s.surely(ans, a, of)
+		ans.After = after
 	}
 	if altered && change.instant {
 		ans.After = 0

@@ -19,8 +19,8 @@ type Report struct {
 	Ends      map[exec.Status]int `json:"ends"`
 	Approved  int                 `json:"approved"` // runs in which somebody was asked for approval
 	Waiting   int                 `json:"waiting"`  // runs that wait for a person at their end
-	// Unexplained are the runs that did not complete although no attempt failed and nobody is
-	// asked: because of the values that were made up, or of a limit. Reason is that of the first.
+	// Unexplained counts runs that did not complete although no attempt failed and nobody is asked.
+	// Made-up values or limits are the cause.
 	Unexplained Unexplained `json:"unexplained"`
 
 	Took      Took     `json:"took"`
@@ -28,7 +28,7 @@ type Report struct {
 	Tokens    *Spread  `json:"tokens"` // as the plan estimates them; nil when it does not
 	Cost      *Spread  `json:"cost"`
 	Effects   []Effect `json:"effects"` // by tool
-	Calls     []Call   `json:"calls"`   // that were tried, those that matter most first
+	Calls     []Call   `json:"calls"`   // that ran, most important first
 }
 
 // Took describes how long runs took, without the time that people take to answer.
@@ -37,7 +37,7 @@ type Took struct {
 	Completed Spread `json:"completed"`
 }
 
-// Unexplained counts runs that no failure explains.
+// Unexplained counts runs that no failure explains. Reason is that of the first.
 type Unexplained struct {
 	Runs   int    `json:"runs"`
 	Reason string `json:"reason"`
@@ -45,13 +45,12 @@ type Unexplained struct {
 
 // Effect counts what a tool did to the world in all runs.
 type Effect struct {
-	Tool   string `json:"tool"`
-	Made   int    `json:"made"`
-	Undone int    `json:"undone"` // by the tool that undoes it
-	Stand  int    `json:"stand"`  // at the end of the run
-	// Left stand after runs that did not complete.
-	Left    int `json:"left"`
-	Unknown int `json:"unknown"` // of those made: the run was not told
+	Tool    string `json:"tool"`
+	Made    int    `json:"made"`
+	Undone  int    `json:"undone"`  // by the tool that undoes it
+	Stand   int    `json:"stand"`   // at the end of the run
+	Left    int    `json:"left"`    // of Stand: in runs that did not complete
+	Unknown int    `json:"unknown"` // of those made: the run was not told
 }
 
 // succeeded reports whether the run completed.

@@ -27,7 +27,8 @@ type Options struct {
 	// paths (see exec.Event) without the items of loops. A fallback has "/fallback" behind the path
 	// of its call, and a call that undoes another has "/undo" behind the path of that one.
 	Tools, Calls map[string]*Behaviour
-	// World and Results make the results of attempts: see plantest.
+	// World and Results make the results of attempts: see plantest. Results and the hooks of Exec may
+	// be called by several goroutines at once.
 	World   plantest.World
 	Results func(*exec.Trial) (tool.Result, bool)
 	// Answers are those of a person who is asked for approval, by the paths of calls without the
@@ -36,15 +37,14 @@ type Options struct {
 	Answers map[string]exec.Answer
 	// Undo are the options with which the program was compiled: see plantest.Options.
 	Undo *compile.Options
-	// Progress is called now and then, by one goroutine at a time, with how many runs were made of
-	// how many. These grow once, when it is known how many runs have to be made again to see what
-	// each call contributes. Nil tells nobody.
+	// Progress, if not nil, is called after each run, never concurrently, with the number of runs
+	// done and the total. The total grows once, by the runs to repeat for Call.Sure and Call.Instant.
 	Progress func(done, all int)
 }
 
 // What is simulated by default is bounded by the number of attempts.
 const (
-	mostAttempts = 20_000 // in all runs, and again in those that are made again
+	mostAttempts = 20_000 // in all runs, and again in those that are repeated
 	mostRuns     = 5_000
 	leastRuns    = 500
 	fewestRuns   = 100 // that are compared for each call
@@ -57,16 +57,16 @@ func defaultRuns(attempts int) int {
 	return min(max(mostAttempts/max(attempts, 1), leastRuns), mostRuns)
 }
 
-// Run simulates runs of a program. When ctx is done before all were made, the report is about those
-// that were, and says so. The error is for programs that can't run, options that can't be, and runs
-// that do not end.
+// Run simulates runs of a program. If ctx is done early, the report covers the runs made so far and
+// has Stopped set. Run returns an error if the program can't run, an option is invalid, or a run
+// does not end.
 func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error) {
 	s := &simulator{prog: prog}
 	if o != nil {
 		s.opts = *o
 	}
 	if s.opts.Runs < 0 {
-		return nil, fmt.Errorf("simulate: %d runs", s.opts.Runs)
+		return nil, fmt.Errorf("simulate: Runs is %d; it must not be negative", s.opts.Runs)
 	}
 	for _, behaviours := range []map[string]*Behaviour{s.opts.Tools, s.opts.Calls} {
 		for name, b := range behaviours {
@@ -104,8 +104,8 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 }
 
 // each calls f for 0 to n-1, several at a time, until ctx is done or there is an error. It returns
-// how many of the first were done without one missing: those that were done out of turn when it
-// stopped may be the short ones.
+// the length of the prefix that is complete. Later results are not counted: they would favor short
+// runs.
 func each(ctx context.Context, n int, f func(i int) error) (done int, err error) {
 	var next atomic.Int64
 	var all sync.WaitGroup

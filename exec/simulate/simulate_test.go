@@ -84,7 +84,7 @@ const (
 	sideways = `{"_tool": "look", "_id": "a"}, {"_tool": "number", "_id": "b"}`
 )
 
-// What can be calculated comes out.
+// Success rates match those computed by hand.
 func TestShares(t *testing.T) {
 	for name, test := range map[string]struct {
 		calls string
@@ -112,7 +112,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Of intervals of 95 %, about so many have the true share in them.
+// About 95 % of the intervals contain the true share.
 func TestIntervals(t *testing.T) {
 	const seeds = 20
 	prog, _ := program(chain)
@@ -257,7 +257,7 @@ func TestDeterminism(t *testing.T) {
 }
 
 // The change of a call made sure is that of a simulation in which it never fails.
-func TestSureIsRateZero(t *testing.T) {
+func TestSureMatchesFailsZero(t *testing.T) {
 	for _, calls := range []string{chain, sideways, `{"_tool": "look", "_id": "a", "_retry": 1, "_fallback": "number"}, {"_tool": "book", "_id": "b", "_dependsOn": ["a"], "_retry": 1}`} {
 		o := simulate.Options{Runs: 100, Tools: behaviours{"look": fails(0.2), "book": fails(0.3), "number": fails(0.4)}}
 		base := simulated(t, calls, o)
@@ -339,13 +339,46 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// A run that fails because of a value that was made up is not told as one whose call failed.
+// A run that fails because of a made-up value is counted as unexplained.
 func TestUnexplained(t *testing.T) {
 	prog, _ := program(`{"_tool": "number", "_outputPath": "†state.n"}`)
 	text := func(*exec.Trial) (tool.Result, bool) { return tool.Result{Value: json.RawMessage(`"no number"`)}, true }
 	r, err := simulate.Run(t.Context(), prog, &simulate.Options{Runs: 10, Results: text})
 	if err != nil || r.Unexplained.Runs != 10 || !strings.Contains(r.Unexplained.Reason, "number") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A share that is given holds whatever a stand-in says, and a failure whose tool has worked has an
+// effect even if the stand-in returns nothing.
+func TestShareReplacesStandIn(t *testing.T) {
+	broken := plantest.World{"pay": {Config: standin.Config{Fail: &tool.Error{Code: "broken"}}}}
+	for share, want := range map[float64]int{0: 400, 1: 0} {
+		o := simulate.Options{Runs: 400, World: broken, Tools: behaviours{"pay": {Fails: share, Only: true}}}
+		if r := simulated(t, `{"_tool": "pay"}`, o); r.Succeeded.Runs != want {
+			t.Errorf("a share of %g: %d of 400 runs completed, want %d", share, r.Succeeded.Runs, want)
+		}
+	}
+	silent := plantest.World{"pay": {Config: standin.Config{}}}
+	worked := simulate.Behaviour{Fails: 1, Failures: []simulate.Failure{{Error: tool.Error{Code: "late", Uncertain: true}, Worked: true}}}
+	r := simulated(t, `{"_tool": "pay"}`, simulate.Options{Runs: 10, World: silent, Tools: behaviours{"pay": &worked}})
+	if len(r.Effects) != 1 || r.Effects[0].Stand != 10 {
+		t.Errorf("effects %+v", r.Effects)
+	}
+}
+
+func TestInvalidOptions(t *testing.T) {
+	prog, _ := program(chain)
+	for _, o := range []simulate.Options{
+		{Runs: -1}, {Tools: behaviours{"a": fails(2)}}, {Tools: behaviours{"a": fails(math.NaN())}}, {Calls: behaviours{"a": takes(-1)}},
+		{Calls: behaviours{"a": {Takes: simulate.Durations{Least: 2, Most: 1}}}},
+	} {
+		if _, err := simulate.Run(t.Context(), prog, &o); err == nil {
+			t.Errorf("%+v has no error", o)
+		}
+	}
+	if _, err := simulate.Run(t.Context(), prog, &simulate.Options{Runs: 1, Tools: behaviours{"look": nil}}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -362,7 +395,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// What was simulated until somebody stops it is told as such, and is not a choice of the quick runs.
+// A stopped simulation reports the first runs, not the fastest.
 func TestStopped(t *testing.T) {
 	prog, _ := program(chain)
 	ctx, cancel := context.WithCancel(t.Context())

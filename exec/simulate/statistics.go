@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -9,14 +10,25 @@ import (
 // z standard deviations on each side of the mean hold 95 % of a normal distribution.
 const z = 1.959964
 
-// Share is the share of runs in which something was so, with the interval in which the share of all
-// possible runs is with a confidence of 95 %.
+// Share is a proportion of runs with its 95 % confidence interval.
 type Share struct {
 	Runs  int     `json:"runs"` // in which it was so
 	Of    int     `json:"of"`
 	Share float64 `json:"share"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
+}
+
+// Percent formats a share in percent, as 0 or 100 only if it is exactly that.
+func Percent(share float64) string {
+	switch text := fmt.Sprintf("%.1f %%", 100*share); {
+	case share > 0 && text == "0.0 %":
+		return "below 0.1 %"
+	case share < 1 && text == "100.0 %":
+		return "above 99.9 %"
+	default:
+		return text
+	}
 }
 
 // shareOf returns a share with Wilson's interval, which holds for shares near 0 and 1 as well.
@@ -37,7 +49,7 @@ func shareOf(k, n int) Share {
 	return s
 }
 
-// Gain is the difference of two shares of the same runs, with its interval of 95 %.
+// Gain is the difference of two proportions of the same runs, with its 95 % confidence interval.
 type Gain struct {
 	More  int     `json:"more"` // runs in which it is so now, and was not
 	Fewer int     `json:"fewer"`
@@ -65,8 +77,8 @@ type Spread struct {
 	Percentiles []Percentile `json:"percentiles"` // 50, 90, 95 and 99; none without runs
 }
 
-// Percentile is a value that so many percent of the runs do not exceed. It is between Low and High
-// with a confidence of 95 %; they are nil where there are too few runs to tell.
+// Percentile is a percentile with its 95 % confidence interval. Low or High is nil if there are too
+// few runs.
 type Percentile struct {
 	P     float64  `json:"p"`
 	Value float64  `json:"value"`
@@ -74,7 +86,7 @@ type Percentile struct {
 	High  *float64 `json:"high"`
 }
 
-// Percentile returns one of the percentiles that the spread has; 0 when it has not.
+// Percentile returns the value of percentile p, or 0 if the spread does not have it.
 func (s *Spread) Percentile(p float64) float64 {
 	for i := range s.Percentiles {
 		if s.Percentiles[i].P == p {
@@ -173,7 +185,7 @@ func histogramOf(runs []*played) []Bin {
 func binWidth(all time.Duration) time.Duration {
 	for unit := time.Microsecond; ; unit *= 10 {
 		for _, times := range []time.Duration{1, 2, 5} {
-			if w := times * unit; all/w < mostBins {
+			if w := times * unit; all/w < mostBins-1 { // which may begin and end within a bar
 				return w
 			}
 		}

@@ -5,12 +5,10 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 )
 
-// The colours are those of drawings of graphs: they keep apart for readers who do not see red and
-// green, and by lightness in grey.
+// The colours are those of drawings of graphs. They differ for color-blind readers and in grayscale.
 const (
 	paper     = "#ffffff"
 	ink       = "#1f2933"
@@ -40,12 +38,12 @@ func (r *Report) SVG(w io.Writer, title string) error {
 	p.printf(`<title>%s</title><rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", escaped(title), paper)
 	p.printf(`<text x="20" y="32" font-size="15" font-weight="600">%s</text>`+"\n", escaped(title))
 	s := &r.Succeeded
-	p.printf(`<text x="20" y="52" fill="%s">%s, %s completed (%s to %s)</text>`+"\n", faint, runs(r), percent(s.Share), percent(s.Low), percent(s.High))
+	p.printf(`<text x="20" y="52" fill="%s">%s, %s completed (%s to %s)</text>`+"\n", faint, runs(r), Percent(s.Share), Percent(s.Low), Percent(s.High))
 	p.legend()
 	if len(r.Histogram) > 0 {
 		p.bars()
-		p.mark(50)
-		p.mark(95)
+		p.mark(50, height-18)
+		p.mark(95, height-4)
 	}
 	p.printf("</svg>\n")
 	_, err := w.Write(p.out.Bytes())
@@ -54,14 +52,11 @@ func (r *Report) SVG(w io.Writer, title string) error {
 
 // runs says how many runs the report is about.
 func runs(r *Report) string {
-	text := fmt.Sprintf("%d runs", r.Runs)
 	if r.Stopped {
-		text += fmt.Sprintf(", stopped before %d", r.Planned)
+		return fmt.Sprintf("%d of %d runs", r.Runs, r.Planned)
 	}
-	return text
+	return fmt.Sprintf("%d runs", r.Runs)
 }
-
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
 // picture is a histogram that is being drawn.
 type picture struct {
@@ -110,14 +105,14 @@ func (p *picture) bars() {
 	p.printf(`<text x="%g" y="%g" fill="%s" text-anchor="end">0</text>`+"\n", left-8, base, faint)
 }
 
-// mark draws where a percentile is.
-func (p *picture) mark(percentile float64) {
+// mark draws where a percentile is, with its label at y.
+func (p *picture) mark(percentile, y float64) {
 	bins := p.report.Histogram
 	from, to := bins[0].From, bins[len(bins)-1].To
 	value := p.report.Took.All.Percentile(percentile)
 	x := left + (width-left-right)*(value-from)/(to-from)
 	p.printf(`<path d="M%.1f %gV%g" stroke="%s" stroke-dasharray="4 3"/><text x="%.1f" y="%g" fill="%s" text-anchor="middle">p%g %s</text>`+"\n",
-		x, top, height-bottom, markColor, min(max(x, left+30), width-right-30), height-bottom+38, markColor, percentile, text(value))
+		x, top, height-bottom, markColor, min(max(x, left+30), width-right-30), y, markColor, percentile, text(value))
 }
 
 // text returns a number of seconds as a duration.

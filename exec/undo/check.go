@@ -224,8 +224,8 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 	return found
 }
 
-// unfit returns the members that plc gives to a call of a tool that undoes others, and that the
-// tool's definition does not allow.
+// unfit returns a finding for each member that plc sets in calls that undo others, and that the
+// definition of t does not allow.
 func unfit(t *tool.Tool, whenUncertain bool) (found diag.List) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		cure := "let the definition allow it"

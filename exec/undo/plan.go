@@ -236,11 +236,10 @@ func (p *planner) free(name string) string {
 	return id
 }
 
-// Retries limits the further attempts to undo a call, if its tool allows that.
+// Retries is the number of retries of a call that undoes another, if its tool allows them.
 const Retries = 3
 
-// members are the members that a call which undoes another may have besides its params, with values
-// of their kinds.
+// members maps the members that plc sets in calls that undo others to sample values.
 var members = map[string]string{"_id": `"a"`, "_description": `"a"`, "_dependsOn": `["a"]`, "_approve": `"a"`, "_retry": strconv.Itoa(Retries)}
 
 // allows reports whether the definition of a tool lets its calls have one of the members.

@@ -126,7 +126,7 @@ func (r *reader) takes(v value, a *Assumption) {
 func ParseShare(text string) (float64, error) {
 	share, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(share >= 0 && share <= 1) {
-		return 0, errors.New("it is a share from 0 to 1, as in 0.05")
+		return 0, errors.New("must be a number from 0 to 1, such as 0.05")
 	}
 	return share, nil
 }

@@ -63,7 +63,7 @@ type Server struct {
 // Place returns the program that the server is, with secrets by their names, its file, the folder
 // that it runs in and, with pin, the content of the files that its command names; nothing of a
 // server with a URL. With pin, usePinned makes a command start the file that was found now, and
-// returns an error if a file has changed; otherwise it is nil.
+// returns an error if a file has changed.
 func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error) {
 	if s.Command == "" {
 		return p, nil
@@ -72,7 +72,10 @@ func (s *Server) Place(pin bool) (p tool.Place, usePinned func(*exec.Cmd) error)
 	for _, a := range s.Args {
 		command = append(command, driver.Escape(a))
 	}
-	if a, err := process.New(process.Config{Command: command, Dir: s.Dir}); err == nil {
+	a, err := process.New(process.Config{Command: command, Dir: s.Dir, Stdin: "none"})
+	if err != nil {
+		usePinned = func(*exec.Cmd) error { return err }
+	} else {
 		if pin {
 			a.Pin()
 			usePinned = a.UsePinned

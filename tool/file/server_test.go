@@ -306,3 +306,14 @@ func TestLiteralSecrets(t *testing.T) {
 		}
 	}
 }
+
+// The program of any server can be pinned, also of one that takes commands on its standard input.
+func TestServersArePinned(t *testing.T) {
+	for _, command := range [][]string{{"sh"}, {"ssh", "host"}, {"python3", "-"}, {"sh", "{x}", "-c"}} {
+		s := Server{Command: command[0], Args: command[1:], Raw: []byte(`{"command": "x"}`)}
+		place, usePinned := s.Place(true)
+		if len(place.Pins) == 0 || usePinned == nil {
+			t.Errorf("%q: %+v, %t", command, place, usePinned != nil)
+		}
+	}
+}

@@ -252,7 +252,7 @@ func (c *Client) redact(text string) string {
 	return c.server.Redact(text)
 }
 
-// hider returns what takes the secrets of the server out of what it says.
+// hider returns the hider for the secrets of the server.
 func (c *Client) hider() hider { return hider{c.server.Redact, c.server.RedactValue} }
 
 // redactValue returns a JSON value without secrets.

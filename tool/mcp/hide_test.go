@@ -36,6 +36,12 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 			t.Errorf("%s: nothing is wrong with it", name)
 		}
 	}
+	quoted := secret.New(`se"cret-` + token)
+	if got, err := faithful([]byte(`{"jsonrpc":"2.0","id":1,"result":"se"cret-`+token+`"}`), hider{quoted.Message, quoted.Value}); err != nil {
+		t.Error(err)
+	} else if said["a secret that breaks JSON"] = gjson.GetBytes(got, "error.message").Str; strings.Contains(said["a secret that breaks JSON"], "nil") {
+		t.Error(said)
+	}
 	for name, result := range map[string]string{
 		"a tool's failure":            `{"isError":true,"content":[{"type":"text","text":"` + strings.Repeat("x", maxStderr-20) + token + `"}]}`,
 		"a tool's failure in JSON":    `{"isError":true,"structuredContent":{"a":"` + token + `"}}`,

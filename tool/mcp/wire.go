@@ -62,7 +62,7 @@ func faithful(message []byte, hide hider) ([]byte, error) {
 // shownBytes is the maximum number of bytes of an unreadable message that are shown.
 const shownBytes = 200
 
-// hider takes the secrets of a server out of what it says, before that is cut or quoted.
+// A hider removes the secrets of a server from its output before that is cut or quoted.
 type hider struct {
 	text  func(string) string                   // nil when there are none
 	value func(json.RawMessage) json.RawMessage // the same of a JSON value, or of what should be one
@@ -91,6 +91,9 @@ func (h hider) head(text []byte, n int) string { return driver.Head(h.clean(text
 func (h hider) unusable(message []byte) error {
 	message = h.cleanJSON(message)
 	err := jsonscan.Check(message, jsonscan.Limits{MaxBytes: maxMessage})
+	if err == nil { // a secret made it unusable
+		err = errors.New("a text in it is not quoted as JSON needs it")
+	}
 	return fmt.Errorf("%w; it begins with %q", err, h.head(message, shownBytes))
 }
 

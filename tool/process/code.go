@@ -67,10 +67,8 @@ type interpreter struct {
 	more     bool
 	assigns  bool
 	launches bool // operand is a program, and what follows are its arguments
-	// stdin is that standard input is code when no file and no flag gives any. With run, the file
-	// may stand behind the word run.
-	stdin bool
-	run   bool
+	stdin    bool // standard input is code if no file or flag has any
+	run      bool // "run" may stand before the file
 }
 
 // awk and sed take their first operand as code, unless a flag gives it.
@@ -162,8 +160,8 @@ func (n interpreter) isCode(flag string) bool {
 	return strings.ContainsAny(flag[len(flag)-1:], n.letters) || n.inside != "" && strings.ContainsAny(flag, n.inside) && len(flag) < 6
 }
 
-// attached returns the flag in an argument that has code with a placeholder right behind it, as in
-// -e{code}, --eval=f({x}) and /c{code}; "" if there is none.
+// attached returns the flag that the code in an argument is attached to, as in -e{code},
+// --eval=f({x}) and /c{code}; "" if there is none.
 func (n interpreter) attached(arg string) string {
 	literal, _, _ := strings.Cut(arg, "{")
 	name, _, _ := strings.Cut(literal, "=")
@@ -229,7 +227,9 @@ func (n interpreter) operands(args []string) (operands []int, code bool) {
 		case flags && i > 0 && n.takesNext(args[i-1]), n.assigns && len(operands) == 0 && isAssignment(a):
 		default:
 			operands = append(operands, i)
-			flags = flags && !n.launches || len(operands) < n.operand
+			if n.launches && len(operands) >= n.operand {
+				flags = false
+			}
 		}
 	}
 	return operands, code
@@ -273,8 +273,8 @@ func isAbbreviation(flag, long string) bool {
 	return len(flag) > 2 && strings.HasPrefix(flag, "--") && strings.HasPrefix(long, flag)
 }
 
-// stdinIsCode returns the program of a command that runs its standard input as code; "" if there is
-// none. It knows the common interpreters, and the common programs that start others.
+// stdinIsCode returns the name of the program that runs standard input as code; "" if there is none.
+// It knows the common interpreters, and the common programs that start others.
 func stdinIsCode(command []string) string {
 	for len(command) > 0 {
 		name := programName(command[0])
@@ -333,7 +333,8 @@ func (n interpreter) readsStdin(args []string, operands []int, code bool) bool {
 	})
 }
 
-// argsAreCode returns the program that takes what xargs reads as code; "" if there is none.
+// argsAreCode returns the name of the program that runs arguments from xargs as code; "" if there is
+// none.
 func argsAreCode(command []string) string {
 	all := append(slices.Clone(command), "{}")
 	for i, a := range command[:len(command)-1] {
