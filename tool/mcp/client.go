@@ -347,10 +347,10 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	told = slices.DeleteFunc(told, func(d definition) bool {
 		why := ""
 		switch {
-		case d.badHeaders:
-			why = "its params that go into headers (x-mcp-header) are not what the protocol allows"
 		case c.redact(d.name) != d.name:
 			why = "its name has a secret in it that the server was given"
+		case d.badHeaders:
+			why = "its params that go into headers (x-mcp-header) are not what the protocol allows"
 		}
 		if why != "" && known == nil {
 			c.cannotUse(d, why)

@@ -36,6 +36,24 @@ func TestErrorsQuoteNoPartOfASecret(t *testing.T) {
 			t.Errorf("%s: nothing is wrong with it", name)
 		}
 	}
+	for name, message := range map[string]string{
+		"an initialization": `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":5,"x":"Bearer ` + token + `"}}`,
+		"beside a content":  `{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":"` + token + `"}}`,
+		"an error":          `{"jsonrpc":"2.0","id":1,"error":{"code":"` + token + `"}}`,
+	} {
+		got, err := faithful([]byte(message), hide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct {
+			Result struct {
+				ProtocolVersion string
+				IsError         bool
+			}
+			Error struct{ Code int }
+		}
+		said[name] = fmt.Sprint(json.Unmarshal(got, &m)) // as the SDK would
+	}
 	quoted := secret.New(`se"cret-` + token)
 	if got, err := faithful([]byte(`{"jsonrpc":"2.0","id":1,"result":"se"cret-`+token+`"}`), hider{quoted.Message, quoted.Value}); err != nil {
 		t.Error(err)

@@ -43,20 +43,24 @@ func faithful(message []byte, hide hider) ([]byte, error) {
 		text := fmt.Sprintf("the answer is not usable JSON: %v", hide.unusable(message))
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id.Raw, unusable, quote(text)), nil
 	}
+	clean := hide.cleanJSON(message) // since errors of the SDK quote values, and cut them
+	if gjson.GetBytes(clean, "id").Raw != gjson.GetBytes(message, "id").Raw {
+		clean = message
+	}
 	if gjson.GetBytes(message, "method").Str == "elicitation/create" {
 		params := gjson.GetBytes(message, "params")
-		return withText(message, "params", params.Get("requestedSchema").Raw, nil), nil
+		return withText(clean, "params", params.Get("requestedSchema").Raw, nil), nil
 	}
 	result := gjson.GetBytes(message, "result")
 	switch {
 	case !result.IsObject():
-		return message, nil
+		return clean, nil
 	case result.Get("tools").IsArray(), result.Get("inputRequests").IsObject():
-		return withText(message, "result", result.Raw, nil), nil
+		return withText(clean, "result", result.Raw, nil), nil
 	case result.Get("content").Exists() || result.Get("structuredContent").Exists():
-		return withText(message, "result", result.Raw, []string{"content", "structuredContent"}), nil
+		return withText(clean, "result", result.Raw, []string{"content", "structuredContent"}), nil
 	}
-	return message, nil
+	return clean, nil
 }
 
 // shownBytes is the maximum number of bytes of an unreadable message that are shown.
