@@ -144,6 +144,7 @@ type assuming struct {
 type assumedTool struct {
 	AssumedTool
 	simulate.Behaviour
+	ways bool // Failures are given
 }
 
 // find finds the tools and calls of the plan.
@@ -320,7 +321,8 @@ func (a *assuming) flags(o *SimulateOptions) error {
 
 // given takes what was said of a tool.
 func (t *assumedTool) given(x *file.Assumption) {
-	apply(&t.Behaviour, x)
+	apply(&t.Behaviour, x, t.ways)
+	t.ways = t.ways || x.Fail != nil
 	if x.Fails != nil {
 		t.FailsFrom = BasisGiven
 	}
@@ -329,11 +331,14 @@ func (t *assumedTool) given(x *file.Assumption) {
 	}
 }
 
-// apply changes a behaviour as an assumption says. A share that is given replaces the failures that
-// were recorded.
-func apply(b *simulate.Behaviour, x *file.Assumption) {
+// apply changes a behaviour as an assumption says. A share that is given replaces the failures, but
+// not those that are given as well.
+func apply(b *simulate.Behaviour, x *file.Assumption, given bool) {
 	if x.Fails != nil {
-		b.Fails, b.Only, b.Failures = *x.Fails, true, nil
+		b.Fails, b.Only = *x.Fails, true
+		if !given {
+			b.Failures = nil
+		}
 	}
 	if x.Fail != nil {
 		b.Failures = []simulate.Failure{{Error: *x.Fail, Worked: x.Fail.Uncertain}}
@@ -397,7 +402,7 @@ func (a *assuming) call(x *file.Assumption) bool {
 	if own := a.calls[path]; own != nil {
 		b = *own
 	}
-	apply(&b, x)
+	apply(&b, x, t.ways)
 	a.calls[path] = &b
 	return true
 }

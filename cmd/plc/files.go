@@ -81,16 +81,41 @@ func (env *environment) remember(f *os.File) {
 	}
 }
 
-// keepsRead refuses a file to write that was read, under whatever name.
+// keepsRead refuses a file to write that was read, under whatever name, or that belongs to a store.
 func (env *environment) keepsRead(flag, name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil // it is not there yet, or writing will say what is wrong
 	}
+	if info.Mode().IsRegular() && isDatabase(name) {
+		return fmt.Errorf("--%s %s would overwrite a store of runs: name another file", flag, name)
+	}
 	if slices.ContainsFunc(env.read, func(read os.FileInfo) bool { return os.SameFile(read, info) }) {
 		return fmt.Errorf("--%s %s would overwrite a file that is read: name another one", flag, name)
 	}
 	return nil
+}
+
+// isDatabase reports whether a file is an SQLite database, or one of the files beside it.
+func isDatabase(name string) bool {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		database, ok := strings.CutSuffix(name, end)
+		if !ok {
+			continue
+		}
+		f, err := os.Open(database)
+		if err != nil {
+			continue
+		}
+		const magic = "SQLite format 3\x00"
+		begin := make([]byte, len(magic))
+		_, err = io.ReadFull(f, begin)
+		f.Close()
+		if err == nil && string(begin) == magic {
+			return true
+		}
+	}
+	return false
 }
 
 // canWrite reports, as an error, that a file can't be written. One that is there is left as it is,

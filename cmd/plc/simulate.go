@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec/simulate"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/internal/durable"
 	"github.com/plc-lang/plc/journal"
@@ -75,8 +76,8 @@ func (env *environment) simulate(c *cobra.Command, name string, f *simulateFlags
 	if err := f.finish(c); err != nil {
 		return err
 	}
-	if f.options.Runs == 0 && c.Flags().Changed("runs") {
-		return errors.New("--runs must be at least 1")
+	if n := f.options.Runs; n > simulate.MaxRuns || n == 0 && c.Flags().Changed("runs") {
+		return fmt.Errorf("--runs must be from 1 to %d", simulate.MaxRuns)
 	}
 	ctx := c.Context()
 	e := env.engine(func() (journal.Store, error) { return pastRuns(f.store) })

@@ -42,6 +42,9 @@ type Options struct {
 	Progress func(done, all int)
 }
 
+// MaxRuns is the maximum number of runs, all of which are held in memory.
+const MaxRuns = 1_000_000
+
 // What is simulated by default is bounded by the number of attempts.
 const (
 	mostAttempts = 20_000 // in all runs, and again in those that are repeated
@@ -65,8 +68,8 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 	if o != nil {
 		s.opts = *o
 	}
-	if s.opts.Runs < 0 {
-		return nil, fmt.Errorf("simulate: Runs is %d; it must not be negative", s.opts.Runs)
+	if s.opts.Runs < 0 || s.opts.Runs > MaxRuns {
+		return nil, fmt.Errorf("simulate: Runs is %d; it must be from 0 to %d", s.opts.Runs, MaxRuns)
 	}
 	for _, behaviours := range []map[string]*Behaviour{s.opts.Tools, s.opts.Calls} {
 		for name, b := range behaviours {

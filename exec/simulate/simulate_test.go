@@ -370,7 +370,7 @@ func TestShareReplacesStandIn(t *testing.T) {
 func TestInvalidOptions(t *testing.T) {
 	prog, _ := program(chain)
 	for _, o := range []simulate.Options{
-		{Runs: -1}, {Tools: behaviours{"a": fails(2)}}, {Tools: behaviours{"a": fails(math.NaN())}}, {Calls: behaviours{"a": takes(-1)}},
+		{Runs: -1}, {Runs: math.MaxInt}, {Tools: behaviours{"a": fails(2)}}, {Tools: behaviours{"a": fails(math.NaN())}}, {Calls: behaviours{"a": takes(-1)}},
 		{Calls: behaviours{"a": {Takes: simulate.Durations{Least: 2, Most: 1}}}},
 	} {
 		if _, err := simulate.Run(t.Context(), prog, &o); err == nil {

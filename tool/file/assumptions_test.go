@@ -41,8 +41,8 @@ answers: {charge: reject}
 func TestFaultyAssumptions(t *testing.T) {
 	for text, want := range map[string]string{
 		`tols: {}`:                          `the file of assumptions has no member "tols"; did you mean "tools"?`,
-		`tools: {a: {fails: 1.5}}`:          "it is a share from 0 to 1, as in 0.05",
-		`tools: {a: {fails: -0.1}}`:         "it is a share from 0 to 1",
+		`tools: {a: {fails: 1.5}}`:          "must be a number from 0 to 1, such as 0.05",
+		`tools: {a: {fails: -0.1}}`:         "must be a number from 0 to 1",
 		`tools: {a: {fails: often}}`:        "is a number, not a string",
 		`tools: {a: {takes: soon}}`:         "it is a duration like 1.5s, or a range like 1s..3s",
 		`tools: {a: {takes: 3s..1s}}`:       "the range ends before it begins",

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
@@ -40,7 +41,11 @@ func codeFlagOf(command []string, i int) string {
 		return flag
 	}
 	for k := 1; k < i; k++ {
-		if kind.isCode(command[k]) && kind.reaches(command[1:k], kind.free) && kind.reaches(command[k+1:i], 0) {
+		values := 0
+		if kind.takesNext(command[k]) { // bash -euoc pipefail CODE
+			values = 1
+		}
+		if kind.isCode(command[k]) && kind.reaches(command[1:k], kind.free) && kind.reaches(command[k+1:i], values) {
 			return command[k]
 		}
 	}
@@ -81,7 +86,7 @@ var (
 
 var shell = interpreter{
 	letters: "c", inside: "c", words: []string{"--command"}, ends: true, stdin: true,
-	values: strings.Fields("-o +o -O +O --rcfile --init-file -C --init-command"),
+	values: strings.Fields("-o +o -O +O --rcfile --init-file"),
 }
 
 // Programs that hand a command line to a shell.
@@ -105,10 +110,11 @@ var node = interpreter{
 
 // interpreters are the programs that are known, without .exe and a version.
 var interpreters = map[string]interpreter{
-	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell, "fish": shell,
-	"csh": shell, "tcsh": shell, "nu": shell, "xonsh": shell,
+	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell,
+	"fish": {letters: "cC", words: []string{"--command", "--init-command"}, ends: true, stdin: true},
+	"csh":  shell, "tcsh": shell, "nu": shell, "xonsh": shell,
 	"su": su, "runuser": su, "flock": flock, "npx": npx, "pnpx": npx, "bunx": npx, "npm": npm, "script": record,
-	"sg":         {letters: "c", free: 1, operand: 2},
+	"sg":         {letters: "c", free: 2, operand: 2},
 	"cmd":        {letters: "ck", words: []string{"/c", "/k", "/r"}, slash: true, ends: true, stdin: true},
 	"powershell": powershell, "pwsh": powershell,
 	"python":  {letters: "cm", values: strings.Fields("-W -X -Q --check-hash-based-pycs"), ends: true, stdin: true},
@@ -126,7 +132,7 @@ var interpreters = map[string]interpreter{
 	"julia":   {letters: "eE", words: []string{"--eval", "--print"}, values: strings.Fields("-L --load -p --procs -t --threads -J --sysimage -C --cpu-target -H --home"), stdin: true},
 	"elixir":  {letters: "e", words: []string{"--eval"}, values: strings.Fields("-r -S -pr -pa -pz")}, "groovy": {letters: "e"},
 	"osascript": {letters: "e", values: []string{"-l"}, stdin: true}, "tclsh": {letters: "c", values: []string{"-encoding"}, stdin: true},
-	"emacs": {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}},
+	"emacs": {words: []string{"--eval", "-eval", "--execute", "-execute"}, values: []string{"-l", "--load"}, free: 99},
 	"awk":   awk, "gawk": awk, "mawk": awk, "nawk": awk, "sed": sed, "gsed": sed,
 	"find": {words: []string{"-exec", "-execdir", "-ok", "-okdir"}, free: 99},
 	"env":  {letters: "S", words: []string{"--split-string"}, values: strings.Fields("-u --unset -C --chdir -a --argv0"), operand: 1, assigns: true, launches: true},
@@ -149,15 +155,21 @@ func programName(element string) string {
 	return strings.TrimRight(strings.TrimSuffix(strings.ToLower(name), ".exe"), "0123456789.")
 }
 
-// isCode reports whether what follows a flag is code.
+// isCode reports whether what follows a flag is code, also when the flag is abbreviated (--expr).
 func (n interpreter) isCode(flag string) bool {
-	if slices.Contains(n.words, strings.ToLower(flag)) {
+	lower := strings.ToLower(flag)
+	if slices.ContainsFunc(n.words, func(word string) bool { return word == lower || isAbbreviation(lower, word) }) {
 		return true
 	}
-	if len(flag) < 2 || flag[0] != '-' || flag[1] == '-' || slices.Contains(n.values, flag) {
+	if len(flag) < 2 || flag[0] != '-' && (flag[0] != '+' || n.inside == "") || flag[1] == '-' || slices.Contains(n.values, flag) {
 		return false
 	}
-	return strings.ContainsAny(flag[len(flag)-1:], n.letters) || n.inside != "" && strings.ContainsAny(flag, n.inside) && len(flag) < 6
+	return strings.ContainsAny(flag[len(flag)-1:], n.letters) || n.inside != "" && strings.ContainsAny(flag, n.inside) && isLetters(flag[1:])
+}
+
+// isLetters reports whether a text may be a cluster of short flags.
+func isLetters(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
 }
 
 // attached returns the flag that the code in an argument is attached to, as in -e{code},
@@ -168,7 +180,7 @@ func (n interpreter) attached(arg string) string {
 	name, _, _ = strings.Cut(name, ":")
 	lower := strings.ToLower(literal)
 	for _, word := range n.words {
-		if word == strings.ToLower(name) && len(literal) > len(name) || n.slash && strings.HasPrefix(lower, word) {
+		if (word == strings.ToLower(name) || isAbbreviation(strings.ToLower(name), word)) && len(literal) > len(name) || n.slash && strings.HasPrefix(lower, word) {
 			return word
 		}
 	}
@@ -195,12 +207,18 @@ func (n interpreter) isOption(arg string) bool {
 // arguments: no more of them than free are files to run, or code.
 func (n interpreter) reaches(args []string, free int) bool {
 	for i, a := range args {
-		value := i > 0 && (n.takesNext(args[i-1]) || !n.ends && n.isCode(args[i-1]))
+		value := i > 0 && (n.takesNext(args[i-1]) || !n.ends && n.isCode(args[i-1]) || n.mayTake(args[i-1], a))
 		if !value && !n.isOption(a) {
 			free--
 		}
 	}
 	return free >= 0
+}
+
+// mayTake reports whether an argument may be the value of the flag before it, one that is not known:
+// it does not look like a file.
+func (n interpreter) mayTake(flag, arg string) bool {
+	return len(flag) > 2 && n.isOption(flag) && !strings.ContainsAny(flag, "=:") && !strings.ContainsAny(arg, "./\\ ")
 }
 
 // isOperand reports whether the last of these arguments is the operand that is code, or one behind
@@ -238,7 +256,8 @@ func (n interpreter) operands(args []string) (operands []int, code bool) {
 // namesFile reports whether a flag names a file of code, which may be attached to it.
 func (n interpreter) namesFile(flag string) bool {
 	return slices.ContainsFunc(n.files, func(f string) bool {
-		return flag == f || len(f) == 2 && strings.HasPrefix(flag, f) || isAbbreviation(flag, f)
+		cluster := len(f) == 2 && len(flag) > 2 && flag[1] != '-' && strings.HasSuffix(flag, f[1:]) && isLetters(flag[1:])
+		return flag == f || len(f) == 2 && strings.HasPrefix(flag, f) || cluster || isAbbreviation(flag, f)
 	})
 }
 
@@ -262,7 +281,7 @@ func (n interpreter) takesNext(flag string) bool {
 	}
 	for i, letter := range flag[1:] {
 		if slices.Contains(n.values, flag[:1]+string(letter)) {
-			return i == len(flag)-2 // else its value is attached
+			return i == len(flag)-2 || n.inside != "" // a shell takes the value from the next argument anyway
 		}
 	}
 	return false
@@ -285,6 +304,8 @@ func stdinIsCode(command []string) string {
 		args := command[1:]
 		operands, code := kind.operands(args)
 		switch {
+		case name == "env" && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-S") || strings.HasPrefix(a, "--s") }):
+			return stdinIsCode(split(args))
 		case name == "xargs":
 			return argsAreCode(command)
 		case kind.launches && !code && len(operands) >= kind.operand:
@@ -298,6 +319,20 @@ func stdinIsCode(command []string) string {
 	return ""
 }
 
+// split returns the command that env -S splits one of its arguments into.
+func split(args []string) []string {
+	for i, a := range args {
+		switch {
+		case a == "-S" || a == "--split-string":
+			return strings.Fields(strings.Join(args[i+1:], " "))
+		case strings.HasPrefix(a, "-S"), strings.HasPrefix(a, "--split-string="):
+			_, text, _ := strings.Cut(strings.Replace(a, "-S", "=", 1), "=")
+			return strings.Fields(strings.Join(append([]string{text}, args[i+1:]...), " "))
+		}
+	}
+	return nil
+}
+
 // isStdin reports whether an argument stands for standard input.
 func isStdin(arg string) bool { return slices.Contains([]string{"-", "/dev/stdin", "/dev/fd/0"}, arg) }
 
@@ -305,7 +340,7 @@ func isStdin(arg string) bool { return slices.Contains([]string{"-", "/dev/stdin
 func (n interpreter) readsFile(args []string) bool {
 	for i, a := range args {
 		name, attached, _ := strings.Cut(a, "=")
-		if n.namesFile(name) && (isStdin(attached) || len(a) > 2 && isStdin(a[2:]) || n.takesNext(a) && i+1 < len(args) && isStdin(args[i+1])) {
+		if n.namesFile(name) && (isStdin(attached) || len(a) > 2 && isStdin(a[2:]) || i+1 < len(args) && isStdin(args[i+1])) {
 			return true
 		}
 	}
@@ -339,12 +374,16 @@ func argsAreCode(command []string) string {
 	all := append(slices.Clone(command), "{}")
 	for i, a := range command[:len(command)-1] {
 		token := command[i+1]
-		if a != "-I" && strings.HasPrefix(a, "-I") {
+		name, attached, long := strings.Cut(a, "=")
+		switch long = long && name == "--replace"; {
+		case long:
+			token = attached
+		case a != "-I" && strings.HasPrefix(a, "-I"):
 			token = a[2:]
 		}
-		if strings.HasPrefix(a, "-I") && token != "" {
+		if (strings.HasPrefix(a, "-I") || long) && token != "" {
 			all = slices.Clone(command)
-			for k := i + 2; k < len(all); k++ {
+			for k := i + 1; k < len(all); k++ {
 				all[k] = strings.ReplaceAll(all[k], token, "{}")
 			}
 			break
