@@ -128,7 +128,7 @@ var layers = map[string]layer{
 	"exec/plantest":  {own: "compile exec exec/undo diag schemas tool tool/standin internal/jsonscan"},
 	"exec/simulate":  {own: "compile exec exec/plantest tool tool/standin"},
 	"exec/law":       {}, // tests only
-	"exec/forecast":  {own: "compile/flow exec exec/undo compile lang tool schemas state dag internal/spell"},
+	"exec/forecast":  {own: "compile/flow exec exec/undo compile diag lang tool schemas state dag internal/spell"},
 	"trace":          {own: "exec tool"},
 	"approval":       {own: "compile/report internal/durable internal/jsonscan"},
 

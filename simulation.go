@@ -43,7 +43,8 @@ type Simulation struct {
 // AssumedTool says what a simulation assumes of a tool, and why.
 type AssumedTool struct {
 	Tool      string  `json:"tool"`
-	Fails     float64 `json:"fails"` // the share of attempts
+	Call      string  `json:"call,omitempty"` // the call that a file speaks of; "" is every other call
+	Fails     float64 `json:"fails"`          // the share of attempts
 	FailsFrom Basis   `json:"failsFrom"`
 	Attempts  int     `json:"attempts"` // recorded ones, of which Failed have failed
 	Failed    int     `json:"failed"`
@@ -137,6 +138,7 @@ type assuming struct {
 	tools   map[string]*assumedTool
 	paths   map[string]*compile.Call
 	calls   map[string]*simulate.Behaviour
+	said    []AssumedTool // of calls, by a file
 	answers map[string]exec.Answer
 }
 
@@ -404,6 +406,15 @@ func (a *assuming) call(x *file.Assumption) bool {
 	}
 	apply(&b, x, t.ways)
 	a.calls[path] = &b
+	said := assumedTool{AssumedTool: t.AssumedTool}
+	said.Call, said.AssumedTool.Fails = path, b.Fails
+	if x.Fails != nil {
+		said.FailsFrom = BasisGiven
+	}
+	if len(x.Takes) > 0 {
+		said.takes(b.Takes, BasisGiven)
+	}
+	a.said = append(a.said, said.AssumedTool)
 	return true
 }
 
@@ -427,7 +438,7 @@ func (a *assuming) behaviours() map[string]*simulate.Behaviour {
 	return all
 }
 
-// told returns what is assumed of each tool, by name.
+// told returns what is assumed of each tool, by name, and then of calls.
 func (a *assuming) told() []AssumedTool {
 	all := []AssumedTool{}
 	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
@@ -435,7 +446,7 @@ func (a *assuming) told() []AssumedTool {
 		t.AssumedTool.Fails = t.Behaviour.Fails
 		all = append(all, t.AssumedTool)
 	}
-	return all
+	return append(all, a.said...)
 }
 
 // oneOutcome returns the calls that have several outcomes besides failure.

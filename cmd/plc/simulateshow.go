@@ -156,11 +156,11 @@ func (env *environment) showAssumed(s *plc.Simulation) {
 	showf(out, "\nassumed\n")
 	width := 0
 	for i := range s.Assumed {
-		width = max(width, display.Name(s.Assumed[i].Tool).Columns())
+		width = max(width, assumedName(&s.Assumed[i]).Columns())
 	}
 	for i := range s.Assumed {
 		a := &s.Assumed[i]
-		showf(out, "  %s  %s; %s\n", display.Name(a.Tool).Pad(width), failing(a), taking(a))
+		showf(out, "  %s  %s; %s\n", assumedName(a).Pad(width), failing(a), taking(a))
 	}
 	if s.Approved > 0 {
 		showf(out, "  approvals (in %s) are given at once, unless a file says otherwise\n", count(s.Approved, "run"))
@@ -173,6 +173,14 @@ func (env *environment) showAssumed(s *plc.Simulation) {
 		showf(out, "  only the first outcome is simulated: %s\n", display.Join(names, ", "))
 	}
 	showf(out, "  attempts fail independently of each other; results are the same in all runs\n")
+}
+
+// assumedName returns the name of a tool, or of a call.
+func assumedName(a *plc.AssumedTool) display.Text {
+	if a.Call != "" {
+		return display.Sprintf("call %s", display.Name(a.Call))
+	}
+	return display.Name(a.Tool)
 }
 
 // failing says how often a tool is assumed to fail, and why.

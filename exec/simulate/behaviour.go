@@ -14,7 +14,7 @@ type Behaviour struct {
 	Fails float64 // the share of attempts that fail, from 0 to 1
 	// Only says that attempts fail only at random: the failures of a stand-in do not happen.
 	Only bool
-	// Failures are equally likely failures. If it is empty, attempts fail with the code "simulated".
+	// Failures are equally likely failures. If empty, attempts fail with the code "simulated".
 	Failures []Failure
 	Takes    Durations
 }

@@ -14,8 +14,8 @@ type Call struct {
 	Failed   int     `json:"failed"`  // attempts
 	Seconds  float64 `json:"seconds"` // that its attempts took, in a run on average
 	// Sure is the change if attempts of the call never fail or time out, Instant the change if they
-	// take no time; all other draws stay the same. Both are nil if the simulation was stopped early.
-	// Instant is also nil for all but the 20 calls that take longest.
+	// take no time; all other draws stay the same. Both are nil if the simulation was stopped
+	// early. Instant is also nil for all but the 20 calls that take longest.
 	Sure    *Change `json:"sure"`
 	Instant *Change `json:"instant"`
 }

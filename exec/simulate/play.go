@@ -33,7 +33,8 @@ type played struct {
 	took    time.Duration
 	calls   map[string]*tally // by path, without the items of loops
 	effects map[string]*standing
-	asked   int // how often somebody was asked for approval
+	asked   int  // how often somebody was asked for approval
+	refused bool // somebody did not approve a call
 	waits   bool
 	tokens  float64
 	cost    float64
@@ -78,6 +79,7 @@ func (s *simulator) play(run int, change alteration) (*played, error) {
 		}
 		p.asked++
 		if answer, ok := s.opts.Answers[stem(path)]; ok {
+			p.refused = p.refused || !answer.Approved
 			return answer, true
 		}
 		return exec.Answer{Approved: true}, true

@@ -19,7 +19,8 @@ type Report struct {
 	Ends      map[exec.Status]int `json:"ends"`
 	Approved  int                 `json:"approved"` // runs in which somebody was asked for approval
 	Waiting   int                 `json:"waiting"`  // runs that wait for a person at their end
-	// Unexplained counts runs that did not complete although no attempt failed and nobody is asked.
+	// Unexplained counts runs that did not complete although no attempt failed, and nobody is asked
+	// or has refused a call.
 	// Made-up values or limits are the cause.
 	Unexplained Unexplained `json:"unexplained"`
 
@@ -73,7 +74,7 @@ func reportOf(runs []*played) *Report {
 		if p.waits {
 			r.Waiting++
 		}
-		if !p.succeeded() && !p.waits && !p.failed() {
+		if !p.succeeded() && !p.refused && !p.waits && !p.failed() {
 			r.Unexplained.Runs++
 			r.Unexplained.Reason = cmp.Or(r.Unexplained.Reason, p.reason)
 		}

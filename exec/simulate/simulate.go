@@ -27,8 +27,8 @@ type Options struct {
 	// paths (see exec.Event) without the items of loops. A fallback has "/fallback" behind the path
 	// of its call, and a call that undoes another has "/undo" behind the path of that one.
 	Tools, Calls map[string]*Behaviour
-	// World and Results make the results of attempts: see plantest. Results and the hooks of Exec may
-	// be called by several goroutines at once.
+	// World and Results make the results of attempts: see plantest. Results and the hooks of Exec
+	// may be called by several goroutines at once.
 	World   plantest.World
 	Results func(*exec.Trial) (tool.Result, bool)
 	// Answers are those of a person who is asked for approval, by the paths of calls without the
@@ -38,7 +38,7 @@ type Options struct {
 	// Undo are the options with which the program was compiled: see plantest.Options.
 	Undo *compile.Options
 	// Progress, if not nil, is called after each run, never concurrently, with the number of runs
-	// done and the total. The total grows once, by the runs to repeat for Call.Sure and Call.Instant.
+	// done and the total. The total grows once, by the runs to repeat for Call.Sure and Instant.
 	Progress func(done, all int)
 }
 

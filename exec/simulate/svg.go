@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// The colours are those of drawings of graphs. They differ for color-blind readers and in grayscale.
+// The colours are those of drawings of graphs. They differ for color-blind readers and in
+// grayscale.
 const (
 	paper     = "#ffffff"
 	ink       = "#1f2933"

@@ -215,8 +215,8 @@ func (n interpreter) reaches(args []string, free int) bool {
 	return free >= 0
 }
 
-// mayTake reports whether an argument may be the value of the flag before it, one that is not known:
-// it does not look like a file.
+// mayTake reports whether an argument may be the value of an unknown flag before it: whether it
+// does not look like a file.
 func (n interpreter) mayTake(flag, arg string) bool {
 	return len(flag) > 2 && n.isOption(flag) && !strings.ContainsAny(flag, "=:") && !strings.ContainsAny(arg, "./\\ ")
 }
@@ -292,8 +292,8 @@ func isAbbreviation(flag, long string) bool {
 	return len(flag) > 2 && strings.HasPrefix(flag, "--") && strings.HasPrefix(long, flag)
 }
 
-// stdinIsCode returns the name of the program that runs standard input as code; "" if there is none.
-// It knows the common interpreters, and the common programs that start others.
+// stdinIsCode returns the name of the program that runs standard input as code, or "". It knows
+// the common interpreters, and the common programs that start others.
 func stdinIsCode(command []string) string {
 	for len(command) > 0 {
 		name := programName(command[0])
@@ -368,8 +368,7 @@ func (n interpreter) readsStdin(args []string, operands []int, code bool) bool {
 	})
 }
 
-// argsAreCode returns the name of the program that runs arguments from xargs as code; "" if there is
-// none.
+// argsAreCode returns the name of the program that runs arguments from xargs as code, or "".
 func argsAreCode(command []string) string {
 	all := append(slices.Clone(command), "{}")
 	for i, a := range command[:len(command)-1] {
