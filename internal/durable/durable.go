@@ -16,6 +16,9 @@ import (
 func WriteFile(name string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(name, text, 0)
+		}
 		mode = info.Mode().Perm()
 		if name, err = filepath.EvalSymlinks(name); err != nil {
 			return err
