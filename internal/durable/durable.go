@@ -12,7 +12,7 @@ import (
 
 // WriteFile writes a file. After a crash it has the text that it had before, or the new one. A file
 // that is there keeps its mode, and a link to it stays a link; a new one can be read by its owner
-// only.
+// only. What is no regular file, such as a device or a pipe, is written to and not replaced.
 func WriteFile(name string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
