@@ -281,7 +281,8 @@ func (n interpreter) takesNext(flag string) bool {
 	}
 	for i, letter := range flag[1:] {
 		if slices.Contains(n.values, flag[:1]+string(letter)) {
-			return i == len(flag)-2 || n.inside != "" // a shell takes the value from the next argument anyway
+			// A shell takes the value from the next argument even inside a cluster: -oc pipefail CODE.
+			return i == len(flag)-2 || n.inside != "" && n.ends
 		}
 	}
 	return false
@@ -364,7 +365,7 @@ func (n interpreter) readsStdin(args []string, operands []int, code bool) bool {
 		return true
 	}
 	return n.inside != "" && slices.ContainsFunc(args[:operands[0]], func(a string) bool { // sh -s, -es
-		return len(a) < 6 && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "s")
+		return len(a) > 1 && a[0] == '-' && isLetters(a[1:]) && strings.Contains(a, "s")
 	})
 }
 

@@ -103,6 +103,8 @@ func TestNewRefuses(t *testing.T) {
 		{Config{Command: []string{"chroot", "--userspec", "a:b", "/", "{p}"}}, "run as a program"},
 		{Config{Command: []string{"flock", "--timeout", "5", "/tmp/lock", "-c", "{p}"}}, "run as code"},
 		{Config{Command: []string{"flock", "/tmp/lock", "{p}"}}, "run as a program"},
+		{Config{Command: []string{"flock", "-w5", "/tmp/lock", "{p}"}}, "run as a program"},
+		{Config{Command: []string{"bash", "-euxvhs", "a"}, Stdin: "{p}"}, "bash would run it as code"},
 		{Config{Command: []string{"su", "--shell", "/bin/sh", "ada", "-c", "{p}"}}, "run as code"},
 		{Config{Command: []string{"busybox", "{p}"}}, "run as a program"},
 		{Config{Command: []string{"npx", "-p", "a", "{p}"}}, "run as code"},
