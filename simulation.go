@@ -35,15 +35,16 @@ type SimulateOptions struct {
 // Simulation is the result of simulating a plan, with all that was assumed.
 type Simulation struct {
 	*simulate.Report
-	Assumed []AssumedTool `json:"assumed"` // of each tool that may be called
+	Assumed []AssumedTool `json:"assumed"` // about each tool that may be called, then about single calls
 	// FirstOutcome are the calls with several outcomes of which only the first is simulated.
 	FirstOutcome []string `json:"firstOutcome"`
 }
 
-// AssumedTool says what a simulation assumes of a tool, and why.
+// AssumedTool describes how a simulation assumes that a tool, or one call of it, behaves, and where
+// each assumption comes from.
 type AssumedTool struct {
 	Tool      string  `json:"tool"`
-	Call      string  `json:"call,omitempty"` // the call that a file speaks of; "" is every other call
+	Call      string  `json:"call,omitempty"` // path of the call; "" for all others
 	Fails     float64 `json:"fails"`          // the share of attempts
 	FailsFrom Basis   `json:"failsFrom"`
 	Attempts  int     `json:"attempts"` // recorded ones, of which Failed have failed
@@ -55,7 +56,7 @@ type AssumedTool struct {
 	Durations int     `json:"durations"` // recorded ones
 }
 
-// Basis says why something is assumed.
+// Basis is the source of an assumption.
 type Basis string
 
 // The values of Basis.
@@ -98,7 +99,8 @@ func (e *Engine) Simulator(ctx context.Context, spec Spec) (*Checker, error) {
 
 // Simulate simulates runs of a plan of a Simulator: see package simulate. It learns from the store
 // of the engine how often tools fail, and how long they take. The error is a *PlanError, a
-// *SpecError for Fails and Takes, or an *AssumptionsError, and otherwise about the world.
+// *SpecError for Fails and Takes, or an *AssumptionsError; any other is that of a file, of the
+// store or of package simulate.
 func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -111,7 +113,7 @@ func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, e
 	if err := a.learn(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.hear(o); err != nil {
+	if err := a.override(o); err != nil {
 		return nil, err
 	}
 	trial, err := p.trial(ctx)
@@ -129,7 +131,7 @@ func (p *Plan) Simulate(ctx context.Context, o *SimulateOptions) (*Simulation, e
 	if err != nil {
 		return nil, err
 	}
-	return &Simulation{Report: report, Assumed: a.told(), FirstOutcome: a.oneOutcome()}, nil
+	return &Simulation{Report: report, Assumed: a.list(), FirstOutcome: a.oneOutcome()}, nil
 }
 
 // assuming collects what a simulation assumes.
@@ -138,7 +140,7 @@ type assuming struct {
 	tools   map[string]*assumedTool
 	paths   map[string]*compile.Call
 	calls   map[string]*simulate.Behaviour
-	said    []AssumedTool // of calls, by a file
+	single  []AssumedTool // about calls, in the order of the file
 	answers map[string]exec.Answer
 }
 
@@ -238,8 +240,8 @@ func (a *assuming) learn(ctx context.Context) error {
 	return nil
 }
 
-// hear applies the file of assumptions and the flags.
-func (a *assuming) hear(o *SimulateOptions) error {
+// override applies the file of assumptions and the flags.
+func (a *assuming) override(o *SimulateOptions) error {
 	said := &file.Assumptions{}
 	var findings diag.List
 	if o.Assume != "" {
@@ -286,7 +288,7 @@ func (a *assuming) noTool(name string) string {
 	return fmt.Sprintf("the plan calls no tool %q%s", name, didYouMean(name, maps.Keys(a.tools)))
 }
 
-// flags takes what was said of single tools.
+// flags applies the flags about single tools.
 func (a *assuming) flags(o *SimulateOptions) error {
 	for _, list := range []struct {
 		flag  string
@@ -321,7 +323,7 @@ func (a *assuming) flags(o *SimulateOptions) error {
 	return nil
 }
 
-// given takes what was said of a tool.
+// given applies an assumption about a tool.
 func (t *assumedTool) given(x *file.Assumption) {
 	apply(&t.Behaviour, x, t.ways)
 	t.ways = t.ways || x.Fail != nil
@@ -382,7 +384,7 @@ func (a *assuming) estimated() {
 	}
 }
 
-// call takes what was said of a call; it reports false when there is none.
+// call applies an assumption about a call. It reports whether the plan has the call.
 func (a *assuming) call(x *file.Assumption) bool {
 	path, name := x.Name, ""
 	if stem, ok := strings.CutSuffix(path, "/fallback"); ok && a.paths[path] == nil {
@@ -406,15 +408,15 @@ func (a *assuming) call(x *file.Assumption) bool {
 	}
 	apply(&b, x, t.ways)
 	a.calls[path] = &b
-	said := assumedTool{AssumedTool: t.AssumedTool}
-	said.Call, said.AssumedTool.Fails = path, b.Fails
+	own := assumedTool{AssumedTool: t.AssumedTool}
+	own.Call, own.AssumedTool.Fails = path, b.Fails
 	if x.Fails != nil {
-		said.FailsFrom = BasisGiven
+		own.FailsFrom = BasisGiven
 	}
 	if len(x.Takes) > 0 {
-		said.takes(b.Takes, BasisGiven)
+		own.takes(b.Takes, BasisGiven)
 	}
-	a.said = append(a.said, said.AssumedTool)
+	a.single = append(a.single, own.AssumedTool)
 	return true
 }
 
@@ -438,15 +440,15 @@ func (a *assuming) behaviours() map[string]*simulate.Behaviour {
 	return all
 }
 
-// told returns what is assumed of each tool, by name, and then of calls.
-func (a *assuming) told() []AssumedTool {
+// list returns the assumptions about tools, by name, and then those about calls.
+func (a *assuming) list() []AssumedTool {
 	all := []AssumedTool{}
 	for _, name := range slices.Sorted(maps.Keys(a.tools)) {
 		t := a.tools[name]
 		t.AssumedTool.Fails = t.Behaviour.Fails
 		all = append(all, t.AssumedTool)
 	}
-	return append(all, a.said...)
+	return append(all, a.single...)
 }
 
 // oneOutcome returns the calls that have several outcomes besides failure.

@@ -281,7 +281,7 @@ func (n interpreter) takesNext(flag string) bool {
 	}
 	for i, letter := range flag[1:] {
 		if slices.Contains(n.values, flag[:1]+string(letter)) {
-			// A shell takes the value from the next argument even inside a cluster: -oc pipefail CODE.
+			// A shell takes the value from the next argument also inside a cluster: -oc.
 			return i == len(flag)-2 || n.inside != "" && n.ends
 		}
 	}
