@@ -54,8 +54,8 @@ type Config struct {
 	// refused there, since the program would take them for options; after an argument
 	// "--" all are allowed.
 	AllowDash []string `json:"allowDash"`
-	// AllowCode names the params that may stand where an interpreter takes code, as after sh -c.
-	// Who gives them runs what he wants.
+	// AllowCode names the params that may stand where an interpreter might run them, as after
+	// sh -c. Whoever gives them can run anything.
 	AllowCode []string `json:"allowCode"`
 	// OKExit are the exit statuses that are no failure besides 0: grep has 1 for
 	// "nothing found".
@@ -172,7 +172,7 @@ func (a *Activity) parseStdin(command []string, stdin string) error {
 		if code == "" {
 			return nil
 		}
-		return driver.At(fmt.Errorf("%s would run its standard input, which holds the params, as code; "+
+		return driver.At(fmt.Errorf("%s may run its standard input, which holds the params, as code; "+
 			"give it a file or code in the command, or say stdin: none", code), "command")
 	}
 	t, err := driver.ParseTemplate(stdin)
@@ -180,7 +180,7 @@ func (a *Activity) parseStdin(command []string, stdin string) error {
 	case err == nil && t.Literal():
 		err = errors.New("is not params, request, none or a template with a {placeholder}")
 	case err == nil && code != "" && !a.mayBeCode(t):
-		err = fmt.Errorf("%s would run it as code; give %[1]s a file or code in the command, or name the params in allowCode", code)
+		err = fmt.Errorf("%s may run it as code; give %[1]s a file or code in the command, or name the params in allowCode", code)
 	}
 	if err != nil {
 		return driver.At(fmt.Errorf("stdin %q: %w", stdin, err), "stdin")
