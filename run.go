@@ -68,7 +68,8 @@ type Run struct {
 	Refusal *approval.Refusal
 	// Preview is, after Do, what a lazy plan was expected to do.
 	Preview *Preview
-	// Undone is, after Do, the progress of undoing the run; nil if it is not undone.
+	// Undone is, after Do, the progress of undoing the run, or the one that it undoes; nil if
+	// neither.
 	Undone *Undone
 	// UndoContext is used to undo the run when the context of Do is done. Nil is one that is never
 	// done.
@@ -249,7 +250,11 @@ func (r *Run) Do(ctx context.Context) (*exec.Result, error) {
 	}
 	res.Findings = append(r.plan.AllFindings(), res.Findings...)
 	if r.undoes != nil {
-		return res, r.undoes.ended(res)
+		if err := r.undoes.ended(res); err != nil {
+			return res, err
+		}
+		r.Undone, err = r.plan.checker.session.engine.Undone(ctx, r.undoes.run)
+		return res, err
 	}
 	if res.Status == exec.Undoing {
 		r.undoItself(ctx, res)

@@ -23,10 +23,12 @@ import (
 // An Undoing is the plan of undoing a run: another run, whose calls take back what the first did.
 type Undoing struct {
 	Run string // the run that is undone
-	ID  string // the id of the run that undoes it; "" if nothing is left to do
-	// Calls are the calls that are taken back, in that order, and Stands those that can't be, in
-	// plan order.
+	ID  string // the id of the run that undoes it; "" if it was undone and nothing is left to do
+	// Calls are the calls that are still to be taken back, in that order, and Stands those that
+	// can't be, in plan order.
 	Calls, Stands []undo.Call
+	// Before is the progress so far; nil if nobody has begun to undo the run.
+	Before *Undone
 
 	plan    *undo.Plan
 	spec    Spec
@@ -55,6 +57,13 @@ type UndoneError struct {
 
 func (e *UndoneError) Error() string {
 	return fmt.Sprintf("the run %s has the status %s and can't go on; run its plan again", e.Run, e.Status)
+}
+
+// A NothingUndoneError says that nothing takes back what a run did. The run stays as it is.
+type NothingUndoneError struct{ Run string }
+
+func (e *NothingUndoneError) Error() string {
+	return fmt.Sprintf("nothing takes back what the run %s did; it stays as it is", e.Run)
 }
 
 // An UndoesError says what can't be done with a run since it undoes another.
@@ -180,6 +189,9 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	u.checker = c
 	u.plan = undo.Of(prog, c.options, d.ledger, undo.Options{All: sum.Status != exec.Undoing, End: exec.Failure{Code: string(sum.Status), Message: sum.Reason}})
 	u.Calls, u.Stands = u.plan.Calls, u.plan.Stands
+	if err := e.planRest(ctx, u, sum.Status); err != nil {
+		return nil, err
+	}
 	u.spec.Plan = Source{Name: "undo " + sum.Run, Text: string(u.plan.Text), Notation: undoNotation}
 	u.spec.Values = Values{Input: []Source{{Name: "<what the run did>", Text: string(u.plan.Input)}}}
 	u.spec.Labels = maps.Clone(sum.Labels)
@@ -190,13 +202,49 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	return u, nil
 }
 
+// planRest changes the plan of undoing a run that somebody has begun to undo to what is left of it.
+func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) error {
+	begun, err := e.undone(ctx, u.Run, status)
+	if err != nil || begun.Run == "" {
+		return err
+	}
+	store, err := e.records()
+	if err != nil {
+		return err
+	}
+	by, err := store.Summary(ctx, begun.Run)
+	if err != nil {
+		return err
+	}
+	ended := by.Status == exec.Completed || by.Status == exec.Rejected // it can't go on
+	u.Before, u.Calls, u.Stands = begun, nil, nil
+	for _, c := range begun.Stands {
+		if c.ID != "" && !ended {
+			u.Calls = append(u.Calls, c)
+		} else {
+			u.Stands = append(u.Stands, c)
+		}
+	}
+	if len(u.Calls) == 0 && status != exec.Undoing {
+		u.ID = ""
+	}
+	return nil
+}
+
 // undoNotation is the notation of plans that undo runs: ours, except that calls which wait for a
 // skipped call go on. Callers can't name it.
 const undoNotation = "undo of a run"
 
 // Undo starts the run that undoes another, or continues it if it was started before; Do does it.
-// The error is a *PlanError when one of its calls must not be made.
+// The error is a *PlanError when one of its calls must not be made, and a *NothingUndoneError when
+// there is no call to make.
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
+	switch {
+	case u.ID == "":
+		return nil, fmt.Errorf("the run %s was undone by the run %s; nothing is left to do", u.Run, u.Before.Run)
+	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0:
+		return nil, &NothingUndoneError{u.Run}
+	}
 	store, err := e.records()
 	if err != nil {
 		return nil, err

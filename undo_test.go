@@ -163,22 +163,27 @@ func TestUndoOfACompletedRun(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is nothing to do
-		u, err := eng.PlanUndo(t.Context(), r.ID(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		by, err := eng.Undo(t.Context(), u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := by.Do(t.Context())
-		if err != nil || res.Status != exec.Completed {
-			t.Fatalf("%v, %+v", err, res)
-		}
-		if err := by.Close(); err != nil {
-			t.Fatal(err)
-		}
+	plan, err := eng.PlanUndo(t.Context(), r.ID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := eng.Undo(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := by.Do(t.Context())
+	if err != nil || res.Status != exec.Completed {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if err := by.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := eng.PlanUndo(t.Context(), r.ID(), nil) // there is nothing left to do
+	if err != nil || again.ID != "" || len(again.Calls) != 0 || len(again.Stands) != 1 {
+		t.Errorf("%v, %+v", err, again)
+	}
+	if _, err := eng.Undo(t.Context(), again); err == nil {
+		t.Error("it is undone twice")
 	}
 	u, err := eng.Undone(t.Context(), r.ID())
 	if want := "undoneInPart: -book +mail (its tool has no undo)"; err != nil || undoneText(u) != want {

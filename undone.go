@@ -12,7 +12,8 @@ import (
 // An Undone reports the progress of undoing a run.
 type Undone struct {
 	Run    string      `json:"run,omitempty"` // the run that does it; "" if none was started, or there was nothing to undo
-	Status exec.Status `json:"status"`        // of the run that is undone
+	Of     string      `json:"of"`            // the run that is undone
+	Status exec.Status `json:"status"`        // of that run
 	Undone []undo.Call `json:"undone"`        // the calls that were taken back
 	// Stands are the calls that were not: they can't be, their undo failed, or it was not tried
 	// yet. Why says which.
@@ -40,15 +41,24 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	if !isUndone(sum.Status) {
 		return nil, nil
 	}
-	u := &Undone{Status: sum.Status, Undone: []undo.Call{}, Stands: []undo.Call{}}
-	given, err := store.Given(ctx, undoID(sum.Run))
+	return e.undone(ctx, sum.Run, sum.Status)
+}
+
+// undone returns the progress of undoing a run that has a status.
+func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (*Undone, error) {
+	store, err := e.records()
+	if err != nil {
+		return nil, err
+	}
+	u := &Undone{Of: run, Status: status, Undone: []undo.Call{}, Stands: []undo.Call{}}
+	given, err := store.Given(ctx, undoID(run))
 	var missing *journal.MissingError
 	if errors.As(err, &missing) {
 		return u, nil
 	} else if err != nil {
 		return nil, err
 	}
-	u.Run = undoID(sum.Run)
+	u.Run = undoID(run)
 	calls, stands, err := undo.Read(given.Plan.Bytes)
 	if err != nil {
 		return nil, err
@@ -121,7 +131,7 @@ func (r *Run) undoItself(ctx context.Context, res *exec.Result) {
 	u, err := r.undoHeld(ctx)
 	r.Undone = u
 	if u == nil {
-		r.Undone = &Undone{Status: exec.Undoing, Err: err}
+		r.Undone = &Undone{Of: r.ID(), Status: exec.Undoing, Undone: []undo.Call{}, Stands: []undo.Call{}, Err: err}
 		return
 	}
 	res.Status, u.Err = u.Status, err
@@ -148,9 +158,9 @@ func (r *Run) undoHeld(ctx context.Context) (*Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(u.Calls)+len(u.Stands) == 0 {
+	if u.Before == nil && len(u.Calls)+len(u.Stands) == 0 {
 		t := &undoTarget{record: r.record, run: r.ID(), reason: sum.Reason, digest: d.digest}
-		return &Undone{Status: exec.Undone, Undone: []undo.Call{}, Stands: []undo.Call{}}, t.end(exec.Undone)
+		return &Undone{Of: r.ID(), Status: exec.Undone, Undone: []undo.Call{}, Stands: []undo.Call{}}, t.end(exec.Undone)
 	}
 	s.texts.know(journal.Text{Role: journal.Plan, Name: u.spec.Plan.Name, Notation: u.spec.Plan.Notation, Bytes: []byte(u.spec.Plan.Text)})
 	by, err := e.undoHeld(ctx, s, r.store, r.record, u)

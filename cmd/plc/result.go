@@ -105,7 +105,7 @@ func (env *environment) showResult(l *loaded, res *exec.Result, asJSON bool) err
 		return exitOf(res.Status)
 	}
 	env.tellEnd(l, res)
-	env.showUndone(l.undone)
+	env.showUndone(l.undone, res.Run)
 	if err := env.writeJSON(gave(l, res)); err != nil {
 		return err
 	}

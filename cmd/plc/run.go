@@ -343,6 +343,9 @@ func (env *environment) execute(ctx context.Context, p *prepared, r *plc.Run) er
 		err = env.showResult(l, res, p.asJSON)
 	}
 	env.hintNext(p, r, res, b)
+	if err == nil && l.undone != nil && l.undone.Status == exec.UndoneInPart {
+		err = exit(exitFailed)
+	}
 	if err == nil && f.expect != "" {
 		err = env.meets(f, l, res)
 	}
@@ -415,10 +418,12 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case errors.As(res.Err, &fault):
 	case res.Status == exec.Paused && res.Replan:
 		env.hintf("plc resume %s --plan NEW goes on with another plan; what is done stays done", r.ID())
+	case res.Status == exec.Paused && r.Undone != nil:
+		env.hintAnswerUndo(r.ID(), r.ID())
 	case res.Status == exec.Paused:
 		env.hintf("plc approve %s, or plc reject, answers; then plc resume %[1]s goes on", r.ID())
 	case res.Status == exec.Undoing && r.Undone != nil && r.Undone.Err == nil:
-		env.hintf("plc approve %s, or plc reject, answers the question; plc resume %s then continues the undo", r.Undone.Run, r.ID())
+		env.hintAnswerUndo(r.Undone.Run, r.ID())
 	case res.Status == exec.Undoing:
 		env.hintf("plc resume %s continues the undo; plc undo %[1]s does so with the current tool files", r.ID())
 	case res.Status == exec.Failed && anyUnsure(res, b):
@@ -428,6 +433,12 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	case res.Status == exec.Cancelled:
 		env.hintf("plc resume %s goes on; what is done stays done", r.ID())
 	}
+}
+
+// hintAnswerUndo says how the questions of a run that undoes another are answered, and how it goes
+// on after that.
+func (env *environment) hintAnswerUndo(by, next string) {
+	env.hintf("plc approve %s makes the call that takes it back, plc approve %[1]s --skip leaves it as it is; then plc resume %s goes on", by, next)
 }
 
 // anyUnsure reports whether a call of a run has failed that may have done its work.

@@ -75,7 +75,7 @@ func (env *environment) show(ctx context.Context, w *walked) error {
 	} else {
 		showRecorded(w.loaded, out, res, past)
 	}
-	showUndone(out, undone)
+	showUndone(out, undone, w.sum.Run)
 	showQuestions(out, questions)
 	if w.sum.Status == exec.Paused && w.sum.Reason == plc.WaitsForApproval {
 		if err := env.showWaiting(ctx, out, w.store, w.sum.Run); err != nil {

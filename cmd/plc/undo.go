@@ -48,39 +48,65 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 		return err
 	}
 	err := env.withStore(c.Context(), name, f, func(e *plc.Engine, sum *journal.Summary) (*plc.Run, error) {
-		if err := env.enterRun(c.Context(), e, sum.Run); err != nil {
+		run := sum.Run
+		if of := plc.Undoes(sum); of != "" && name == "last" {
+			run = of
+		}
+		if err := env.enterRun(c.Context(), e, run); err != nil {
 			return nil, err
 		}
-		u, err := e.PlanUndo(c.Context(), sum.Run, f.edit(c))
+		u, err := e.PlanUndo(c.Context(), run, f.edit(c))
 		if err != nil {
 			return nil, err
 		}
 		env.showUndoing(u)
-		if dry {
+		switch {
+		case u.ID == "":
+			env.hintf("a run is undone once: what stands now stays, also if a tool file says by now what undoes it")
+			if f.format == "json" {
+				if err := env.writeJSON(map[string]any{"run": u.Run, "status": u.Before.Status, "undo": u.Before}); err != nil {
+					return nil, err
+				}
+			}
+			return nil, cmp.Or(exitOf(u.Before.Status), errShown)
+		case dry:
 			return nil, cmp.Or(u.Check(), errShown)
 		}
 		return e.Undo(c.Context(), u)
 	})
-	if errors.Is(err, errShown) {
+	var nothing *plc.NothingUndoneError
+	switch {
+	case errors.Is(err, errShown):
 		return nil
+	case errors.As(err, &nothing):
+		return env.failed(exitFailed, "nothing was undone", nothing)
 	}
 	return err
 }
 
 // showUndoing prints the calls that are to be taken back, and those that stand.
 func (env *environment) showUndoing(u *plc.Undoing) {
+	if u.Before != nil {
+		showUndone(env.stderr, u.Before, u.Run)
+		if u.ID == "" {
+			return
+		}
+	}
 	for i := range u.Calls {
 		c := &u.Calls[i]
-		asks := display.Text{}
-		if c.Asks {
-			asks = display.Sprintf(", after approval: %s", c.Why)
+		more := display.Text{}
+		switch {
+		case c.Asks:
+			more = display.Sprintf(", after approval: %s", c.Why)
+		case c.Uncertain:
+			more = display.Sprintf("; nobody knows whether it did its work")
 		}
-		showf(env.stderr, "undo   %s by %s%s\n", undoneName(c), display.Name(c.Undo), asks)
+		showf(env.stderr, "undo   %s by %s%s\n", undoneName(c), display.Name(c.Undo), more)
 	}
 	for i := range u.Stands {
 		showf(env.stderr, "stands %s: %s\n", undoneName(&u.Stands[i]), u.Stands[i].Why)
 	}
-	if len(u.Calls)+len(u.Stands) == 0 {
+	if u.Before == nil && len(u.Calls)+len(u.Stands) == 0 {
 		showf(env.stderr, "the run %s changed nothing\n", u.Run)
 	}
 }
@@ -91,30 +117,30 @@ func undoneName(c *undo.Call) display.Text {
 	if c.Params != nil {
 		name = display.Sprintf("%s (%s %s)", display.Name(c.Name()), display.Name(c.Tool), display.JSON(c.Params).Cut(maxColumns))
 	}
-	if c.Uncertain {
-		name = display.Sprintf("%s, uncertain", name)
-	}
 	return name
 }
 
-// showUndone shows the progress of undoing a run, with all that stands; nil is for a run that is
-// not undone.
-func (env *environment) showUndone(u *plc.Undone) {
-	showUndone(env.stderr, u)
+// showUndone shows the progress of undoing a run, with all that stands, to somebody who looks at
+// that run or at the one that undoes it; nil is for a run that is not undone.
+func (env *environment) showUndone(u *plc.Undone, run string) {
+	showUndone(env.stderr, u, run)
 	if u != nil && u.Err != nil {
 		env.complain(fmt.Errorf("the run can't be undone now: %s", trimJournal(u.Err)))
 	}
 }
 
-func showUndone(w io.Writer, u *plc.Undone) {
+func showUndone(w io.Writer, u *plc.Undone, run string) {
 	if u == nil {
 		return
 	}
-	by := display.Text{}
-	if u.Run != "" {
-		by = display.Sprintf(" by the run %s", u.Run)
+	head := display.Sprintf("%s", string(u.Status))
+	switch {
+	case u.Of != run:
+		head = display.Sprintf("the run %s is %s", u.Of, string(u.Status))
+	case u.Run != "":
+		head = display.Sprintf("%s by the run %s", string(u.Status), u.Run)
 	}
-	showf(w, "%s%s: %s undone, %d left standing\n", string(u.Status), by, count(len(u.Undone), "effect"), len(u.Stands))
+	showf(w, "%s: %s undone, %d left standing\n", head, count(len(u.Undone), "effect"), len(u.Stands))
 	for i := range u.Stands {
 		if i == maxRows {
 			showf(w, "  … and %d more; --format json has them all\n", len(u.Stands)-i)
