@@ -275,55 +275,62 @@ func didYouMean(name string, known iter.Seq[string]) string {
 	return ""
 }
 
-// Run runs the test. The error is for plans that can't run in tests, and those that do not end.
-func (t *PlanTest) Run() (*PlanTestResult, error) {
+// Run runs the test. That the plan can't run, or does not end, is a failure.
+func (t *PlanTest) Run() *PlanTestResult {
 	r := &PlanTestResult{Test: t, Failures: slices.Clone(t.faulty)}
 	if len(t.faulty) > 0 {
-		return r, nil
+		return r
 	}
 	if err := t.Plan.Err(); err != nil {
 		r.refused(err)
-		return r, nil
+		return r
 	}
-	out, err := plantest.Run(t.Plan.Program, &t.options)
+	if r.run(nil) {
+		r.check()
+	}
+	return r
+}
+
+// run runs the plan with faults; it reports false if the run does not end.
+func (r *PlanTestResult) run(faults []plantest.Fault) bool {
+	o := r.Test.options
+	o.Faults = slices.Concat(o.Faults, faults)
+	out, err := plantest.Run(r.Test.Plan.Program, &o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+		r.fail(r.Test.Loc, "%s", strings.TrimPrefix(err.Error(), "plantest: "))
+		return false
 	}
 	r.Outcome = out
-	r.check()
-	return r, nil
+	return true
 }
 
 // RunWith runs the test with faults, and looks only at what always and never hold.
-func (t *PlanTest) RunWith(faults []plantest.Fault) (*PlanTestResult, error) {
+func (t *PlanTest) RunWith(faults []plantest.Fault) *PlanTestResult {
 	r := &PlanTestResult{Test: t, Failures: slices.Clone(t.faulty)}
 	if len(t.faulty) > 0 {
-		return r, nil
+		return r
 	}
 	if err := t.Plan.Err(); err != nil {
 		r.fail(t.Loc, "the plan can't run: %v", err)
-		return r, nil
+		return r
 	}
-	o := t.options
-	o.Faults = slices.Concat(o.Faults, faults)
-	out, err := plantest.Run(t.Plan.Program, &o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	if !r.run(faults) {
+		return r
 	}
-	r.Outcome = out
 	r.checkProperties()
 	for _, f := range faults {
-		if !slices.ContainsFunc(out.Attempts, func(a plantest.Attempt) bool {
+		if !slices.ContainsFunc(r.Outcome.Attempts, func(a plantest.Attempt) bool {
 			return a.Call == f.Call && a.Fallback == f.Fallback && a.Number == f.Attempt && a.Fault == f.Kind
 		}) {
 			r.fail(t.Loc, "the fault %s did not happen: the run makes no such attempt, or it can't have this fault", f)
 		}
 	}
-	return r, nil
+	return r
 }
 
 // Explore runs the test with the faults of an exploration: see plantest.Explore. Its properties are
-// those of the test. It returns nil when the test can't be run, which Run says.
+// those of the test. It returns nil when the test can't be run, which Run says. The error is for
+// runs that do not end.
 func (t *PlanTest) Explore(x plantest.Exploration) (*plantest.Exploring, error) {
 	if len(t.faulty) > 0 || t.Plan.Err() != nil {
 		return nil, nil
@@ -331,7 +338,7 @@ func (t *PlanTest) Explore(x plantest.Exploration) (*plantest.Exploring, error) 
 	x.Properties = t.properties
 	found, err := plantest.Explore(t.Plan.Program, &t.options, &x)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
+		return nil, fmt.Errorf("with faults: %s", strings.TrimPrefix(err.Error(), "plantest: "))
 	}
 	return found, nil
 }

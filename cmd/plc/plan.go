@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
+	"github.com/spf13/cobra"
 )
 
 // planOptions are the flags of plc plan besides those of plc run.
@@ -220,7 +220,7 @@ func (p *prepared) preview(ctx context.Context) (*plc.Preview, error) {
 }
 
 func encoded(v any) json.RawMessage {
-	text, err := json.Marshal(v)
+	text, err := jsonscan.Marshal(v)
 	if err != nil {
 		panic(err) // of strings and numbers
 	}

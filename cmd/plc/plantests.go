@@ -63,7 +63,7 @@ has errors.`,
 	}
 	fl := c.Flags()
 	addTools(fl, c, &f.tools)
-	fl.StringVar(&f.run, "run", "", "run only the tests whose names have this in them")
+	fl.StringVar(&f.run, "run", "", "run only the test with this name, or those whose names have this in them")
 	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
 	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
@@ -232,14 +232,16 @@ func (r *testRun) all(ctx context.Context) error {
 		}
 		faults = append(faults, f)
 	}
+	exact := slices.ContainsFunc(r.files, func(t *testedFile) bool {
+		return slices.ContainsFunc(t.Cases, func(c *plc.PlanTest) bool { return c.Name == r.flags.run })
+	})
 	begun := time.Now()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	errs := make(chan error, 1)
 	for _, t := range r.files {
 		var cases []*plc.PlanTest
 		for _, c := range t.Cases {
-			if strings.Contains(c.Name, r.flags.run) {
+			if strings.Contains(c.Name, r.flags.run) && (!exact || c.Name == r.flags.run) {
 				cases = append(cases, c)
 			}
 		}
@@ -251,12 +253,7 @@ func (r *testRun) all(ctx context.Context) error {
 				if ctx.Err() != nil {
 					return
 				}
-				if err := t.test(i, c, faults, r.flags); err != nil {
-					select {
-					case errs <- fmt.Errorf("%s: %w", t.Name, err):
-					default:
-					}
-				}
+				t.test(i, c, faults, r.flags)
 			})
 		}
 	}
@@ -264,11 +261,6 @@ func (r *testRun) all(ctx context.Context) error {
 	r.took = time.Since(begun)
 	if ctx.Err() != nil {
 		return exit(exitCancelled)
-	}
-	select {
-	case err := <-errs:
-		return err
-	default:
 	}
 	for _, t := range r.files {
 		for _, res := range t.Results {
@@ -279,18 +271,19 @@ func (r *testRun) all(ctx context.Context) error {
 }
 
 // test runs a test.
-func (t *testedFile) test(i int, c *plc.PlanTest, faults []plantest.Fault, f *testFlags) (err error) {
-	switch {
-	case len(faults) > 0:
-		t.Results[i], err = c.RunWith(faults)
-	case f.faults:
-		if t.Results[i], err = c.Run(); err == nil {
-			t.Explored[i], err = c.Explore(f.explore)
-		}
-	default:
-		t.Results[i], err = c.Run()
+func (t *testedFile) test(i int, c *plc.PlanTest, faults []plantest.Fault, f *testFlags) {
+	if len(faults) > 0 {
+		t.Results[i] = c.RunWith(faults)
+		return
 	}
-	return err
+	t.Results[i] = c.Run()
+	if !f.faults {
+		return
+	}
+	var err error
+	if t.Explored[i], err = c.Explore(f.explore); err != nil {
+		t.Results[i].Failures = append(t.Results[i].Failures, plc.TestFailure{Loc: c.Loc, Message: err.Error()})
+	}
 }
 
 // cover counts what a test has reached.
@@ -391,7 +384,7 @@ func (env *environment) writeTests(r *testRun) error {
 			}
 			if x := t.Explored[i]; x != nil {
 				runs += x.Runs
-				env.showExplored(t, res, x)
+				env.showExplored(r, t, res, x)
 			}
 		}
 	}
@@ -433,7 +426,7 @@ func (env *environment) showCoverage(r *testRun) {
 const maxEnds = 50
 
 // showExplored shows what came of runs with faults.
-func (env *environment) showExplored(t *testedFile, res *plc.PlanTestResult, x *plantest.Exploring) {
+func (env *environment) showExplored(r *testRun, t *testedFile, res *plc.PlanTestResult, x *plantest.Exploring) {
 	showf(env.stdout, "      %s with faults", count(x.Runs, "run"))
 	if x.Untried > 0 {
 		showf(env.stdout, ", and %d more that were not drawn", x.Untried)
@@ -457,15 +450,24 @@ func (env *environment) showExplored(t *testedFile, res *plc.PlanTestResult, x *
 		}
 		showf(env.stdout, "        with %s\n", faultNames(v.Faults))
 		env.showEnd(&v.Faulty)
-		repeat := fmt.Sprintf("plc test %s --run %s", shellWord(t.Name), shellWord(res.Test.Name))
-		for _, f := range v.Faults {
-			repeat += " --fault " + shellWord(f.String())
-		}
-		showf(env.stdout, "        again: %s\n", repeat)
+		showf(env.stdout, "        again: %s\n", r.again(t, res, v.Faults))
 	}
 	if !res.Test.HasProperties() {
 		showf(env.stdout, "      the test says nothing with always or never, so that nothing can break\n")
 	}
+}
+
+// again returns the command that runs a test with these faults.
+func (r *testRun) again(t *testedFile, res *plc.PlanTestResult, faults []plantest.Fault) string {
+	words := append([]string{"plc", "test", t.Name}, r.flags.tools.args()...)
+	words = append(words, "--run", res.Test.Name)
+	for _, f := range faults {
+		words = append(words, "--fault", f.String())
+	}
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
 }
 
 // showEnds shows how runs with at most one fault ended, those that ended in one way together.
@@ -500,11 +502,12 @@ const maxNamed = 6
 func endOf(out *plantest.Outcome) string {
 	var names []string
 	for _, e := range out.Effects {
-		name := e.Tool
-		if !e.Known {
-			name += " (the run does not know)"
+		switch {
+		case e.Stands && e.Known:
+			names = append(names, e.Tool)
+		case e.Stands:
+			names = append(names, e.Tool+" (the run does not know)")
 		}
-		names = append(names, name)
 	}
 	s := string(out.Status) + "; nothing stands"
 	if len(names) > 0 {
@@ -519,10 +522,15 @@ func endOf(out *plantest.Outcome) string {
 func (env *environment) showEnd(f *plantest.Faulty) {
 	out := f.Outcome
 	showf(env.stdout, "        the run is %s\n", strings.TrimSuffix(string(out.Status)+": "+out.Reason, ": "))
+	stands := false
 	for _, e := range out.Effects {
-		showf(env.stdout, "        stands: %s\n", e.String())
+		head := "did"
+		if e.Stands {
+			head, stands = "stands", true
+		}
+		showf(env.stdout, "        %s: %s\n", head, e.String())
 	}
-	if len(out.Effects) == 0 {
+	if !stands {
 		showf(env.stdout, "        nothing stands\n")
 	}
 }

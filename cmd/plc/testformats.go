@@ -2,17 +2,16 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/plantest"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
@@ -63,6 +62,7 @@ type (
 	violationEntry struct {
 		Property string `json:"property"`
 		Error    string `json:"error,omitempty"`
+		Again    string `json:"again"` // the command that repeats it
 		faultyEntry
 	}
 	coverageEntry struct {
@@ -87,8 +87,8 @@ func (env *environment) writeTestsJSON(r *testRun) error {
 		if f.Findings == nil {
 			f.Findings = diag.List{}
 		}
-		for i, res := range t.Results {
-			f.Tests = append(f.Tests, testEntryOf(res, t.Explored[i]))
+		for i := range t.Results {
+			f.Tests = append(f.Tests, r.testEntryOf(t, i))
 		}
 		d.Files = append(d.Files, f)
 	}
@@ -105,7 +105,8 @@ func (env *environment) writeTestsJSON(r *testRun) error {
 	return env.writeJSON(d)
 }
 
-func testEntryOf(res *plc.PlanTestResult, x *plantest.Exploring) testEntry {
+func (r *testRun) testEntryOf(t *testedFile, i int) testEntry {
+	res, x := t.Results[i], t.Explored[i]
 	e := testEntry{Name: res.Test.Name, Passed: len(res.Failures)+broken(x) == 0, Failures: []failureEntry{}, Effects: []plantest.Effect{}, Asked: []string{}}
 	for _, f := range res.Failures {
 		loc := f.Loc.Origin()
@@ -124,7 +125,7 @@ func testEntryOf(res *plc.PlanTestResult, x *plantest.Exploring) testEntry {
 		e.Faults.Single = append(e.Faults.Single, faultyOf(f))
 	}
 	for _, v := range x.Violations {
-		entry := violationEntry{Property: v.Property.String(), faultyEntry: faultyOf(&v.Faulty)}
+		entry := violationEntry{Property: v.Property.String(), faultyEntry: faultyOf(&v.Faulty), Again: r.again(t, res, v.Faults)}
 		if v.Err != nil {
 			entry.Error = v.Err.Error()
 		}
@@ -145,13 +146,14 @@ func faultyOf(f *plantest.Faulty) faultyEntry {
 }
 
 // messages returns what is wrong with a test, a message each.
-func messages(res *plc.PlanTestResult, x *plantest.Exploring) (all []string) {
+func (r *testRun) messages(t *testedFile, i int) (all []string) {
+	res, x := t.Results[i], t.Explored[i]
 	for _, f := range res.Failures {
 		all = append(all, fmt.Sprintf("%s: %s", place(f.Loc), f.Message))
 	}
 	if x != nil {
 		for _, v := range x.Violations {
-			all = append(all, fmt.Sprintf("%s: broken with %s: %s", v.Property, faultNames(v.Faults), endOf(v.Outcome)))
+			all = append(all, fmt.Sprintf("%s: broken with %s: %s; again: %s", v.Property, faultNames(v.Faults), endOf(v.Outcome), r.again(t, res, v.Faults)))
 		}
 	}
 	return all
@@ -200,7 +202,7 @@ func (env *environment) writeJUnit(r *testRun) error {
 		}
 		for i, res := range t.Results {
 			c := junitCase{Name: res.Test.Name, Class: t.Name}
-			if wrong := messages(res, t.Explored[i]); len(wrong) > 0 {
+			if wrong := r.messages(t, i); len(wrong) > 0 {
 				c.Failure = &junitFailure{wrong[0], strings.Join(wrong, "\n")}
 				s.Failures++
 			}
@@ -241,7 +243,7 @@ func (env *environment) writeTAP(r *testRun) error {
 		}
 		showf(env.stdout, "  ---\n  messages:\n")
 		for _, w := range wrong {
-			text, err := json.Marshal(w)
+			text, err := jsonscan.Marshal(w)
 			if err != nil {
 				return err
 			}
@@ -257,7 +259,7 @@ func (env *environment) writeTAP(r *testRun) error {
 			}
 		}
 		for i, res := range t.Results {
-			if err := line(t.Name+": "+res.Test.Name, messages(res, t.Explored[i])); err != nil {
+			if err := line(t.Name+": "+res.Test.Name, r.messages(t, i)); err != nil {
 				return err
 			}
 		}

@@ -33,6 +33,28 @@ func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	must(c.RegisterFlagCompletionFunc("tools-from", cobra.FixedCompletions(catalogueNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
+// args returns the arguments that give these files.
+func (t *toolFiles) args() (all []string) {
+	for _, f := range t.Files {
+		all = append(all, "--tools", f.Name)
+		if f.Notation != "" {
+			all = append(all, "--tools-from", f.Notation)
+		}
+	}
+	add := func(flag string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				all = append(all, flag, v)
+			}
+		}
+	}
+	add("--mcp", t.MCP...)
+	add("--lock", t.Lock)
+	add("--deny", t.Deny...)
+	add("--policy", t.Policies...)
+	return all
+}
+
 // catalogueNames returns the notations that have tools in a form of their own.
 func catalogueNames() (names []string) {
 	for _, n := range notations.All() {

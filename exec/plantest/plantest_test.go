@@ -113,12 +113,12 @@ func TestUndo(t *testing.T) {
 	w := plantest.World{"look": returns(`1`), "pay": returns(`2`), "book": returns(`3`), "mail": returns(`4`), "refund": returns(`5`), "free": returns(`6`)}
 	for _, test := range []struct{ calls, fault, want string }{
 		{calls, "", "completed +book +pay"},
-		{calls, "look@1=fail", "undone +book +pay +refund +free"},
+		{calls, "look@1=fail", "undone -book -pay refund free"},
 		{calls, "pay@1=lost", "undoing ? pay/undo +book +pay?"},
 		{calls, "book@1=fail", "undone"},
-		{calls, "look@1=fail pay/undo@1=fail", "undone +book +pay +refund +free"},
-		{calls, "look@1=fail pay/undo@1=crash", "undone +book +pay +refund +free"},
-		{calls, "look@1=fail book/undo@1=lost", "undoing ? book/undo +book +pay +refund +free?"},
+		{calls, "look@1=fail pay/undo@1=fail", "undone -book -pay refund free"},
+		{calls, "look@1=fail pay/undo@1=crash", "undone -book -pay refund free"},
+		{calls, "look@1=fail book/undo@1=lost", "undoing ? book/undo -book -pay refund free?"},
 		{calls, "look@1=crash", "completed +book +pay"},
 		{`[{"_tool": "mail"}, {"_tool": "look", "_dependsOn": ["mail"]}]`, "look@1=fail", "undoneInPart +mail"},
 	} {
@@ -141,7 +141,14 @@ func TestUndo(t *testing.T) {
 			got += " ? " + q.Path
 		}
 		for _, e := range out.Effects {
-			got += " +" + e.Tool
+			switch {
+			case e.Stands:
+				got += " +" + e.Tool
+			case e.Undone():
+				got += " -" + e.Tool
+			default: // it undoes another
+				got += " " + e.Tool
+			}
 			if !e.Known {
 				got += "?"
 			}
@@ -211,6 +218,17 @@ func TestNothingStandsIn(t *testing.T) {
 	out, err := plantest.Run(compiled(`{"_tool": "pay"}`), nil)
 	if err != nil || !slices.Equal(out.Unknown, []string{"pay"}) || ended(out) != "failed pay:failed(no-stand-in)" {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A call whose answers are all lost is made again for ever, and the run says so soon.
+func TestAllAnswersLost(t *testing.T) {
+	w := world()
+	w["book"] = &standin.Script{Lost: true}
+	prog, _ := programWith(`[{"_tool": "book"}]`, tools)
+	_, err := plantest.Run(prog, &plantest.Options{World: w, Exec: exec.Options{OnUncertain: exec.RetryUncertain}})
+	if err == nil || !strings.Contains(err.Error(), `each answer to "book" is lost`) {
+		t.Error(err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // A Property is a condition over the end of every run. Its variables are
 //
-//	effects  the effects that stand, in their order: {call, tool, params, result, known}
+//	effects  in their order: {call, tool, params, result, known, stands}
 //	calls    what became of each call, by its path: {tool, status, handled, attempts, outcome}
 //	status   of the run; asked, the paths of the calls that wait for a person
 //	state, data, output
@@ -47,7 +47,7 @@ var variables = sync.OnceValue(func() map[string]*schemas.Schema {
 	vars := map[string]*schemas.Schema{"state": nil, "data": nil, "output": nil, "calls": nil}
 	for name, text := range map[string]string{
 		"effects": `{"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {
-			"call": {"type": "string"}, "tool": {"type": "string"}, "params": true, "result": true, "known": {"type": "boolean"}}}}`,
+			"call": {"type": "string"}, "tool": {"type": "string"}, "params": true, "result": true, "known": {"type": "boolean"}, "stands": {"type": "boolean"}}}}`,
 		"status": `{"type": "string"}`,
 		"asked":  `{"type": "array", "items": {"type": "string"}}`,
 	} {

@@ -94,15 +94,27 @@ type Effect struct {
 	Result json.RawMessage `json:"result"`
 	// Known says that the run was told.
 	Known bool `json:"known"`
+	// Stands says that it was not undone, and does not undo another.
+	Stands bool `json:"stands"`
 
-	key string
+	key    string
+	undoes string // the path of the call that it undoes; "" for none
 }
+
+// Undone reports whether something has undone it.
+func (e *Effect) Undone() bool { return !e.Stands && e.undoes == "" }
 
 // String returns the effect on one line.
 func (e Effect) String() string {
 	s := fmt.Sprintf("%s %s", e.Tool, e.Params)
 	if !e.Known {
 		s += " (the run does not know)"
+	}
+	switch {
+	case e.undoes != "":
+		s += " undoes " + e.undoes
+	case !e.Stands:
+		s += " (undone)"
 	}
 	return s
 }
@@ -114,7 +126,7 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 	}
 	p := &player{
 		prog: prog, opts: o.Exec, play: o, faults: map[site]FaultKind{}, left: o.MaxAttempts,
-		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{},
+		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{}, lost: map[string]int{},
 		out: &Outcome{prog: prog, unwanted: map[string]bool{}},
 	}
 	for _, f := range o.Faults {
@@ -144,11 +156,33 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 		}
 	}
 	p.out.Took = p.now.Sub(epoch)
+	p.out.stand()
 	return p.out, p.out.Err
 }
 
-// maxAttempts is the default of Options.MaxAttempts.
-const maxAttempts = 100_000
+// stand finds the effects that stand: those that nothing has undone.
+func (o *Outcome) stand() {
+	undone := map[string]int{} // how often each call was undone
+	for i := range o.Effects {
+		if of := o.Effects[i].undoes; of != "" {
+			undone[of]++
+		}
+	}
+	for i := range o.Effects {
+		e := &o.Effects[i]
+		e.Stands = e.undoes == "" && undone[e.Call] == 0
+		if e.Undone() {
+			undone[e.Call]--
+		}
+	}
+}
+
+// maxAttempts is the default of Options.MaxAttempts. maxLost is the maximum number of answers to
+// one call that are lost: it is made again after each.
+const (
+	maxAttempts = 100_000
+	maxLost     = 100
+)
 
 // epoch is when runs begin.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -165,6 +199,7 @@ type player struct {
 	now     time.Time
 	begun   map[*standin.Script]int // attempts of each
 	made    map[site]int            // attempts of each call; numbers are 0
+	lost    map[string]int          // answers that never came, by the paths of their calls
 	waiting map[string]*pending     // by the ids of their attempts
 	count   int
 	open    []string // questions that nobody answers; nothing has begun since
@@ -479,6 +514,10 @@ func (p *player) arrive(w *pending) error {
 	}
 	p.happens(w, !uncertain && !w.Lost)
 	if w.Lost {
+		made := &p.out.Attempts[w.number-1]
+		if p.lost[made.Call]++; p.lost[made.Call] > maxLost {
+			return fmt.Errorf("plantest: each answer to %q is lost, so that the run never ends; the last stand-in of a sequence must not be lost", made.Call)
+		}
 		delete(p.waiting, w.id)
 		return p.m.Lost(w.id)
 	}
@@ -507,6 +546,9 @@ func (p *player) happens(w *pending, known bool) {
 	e := Effect{Call: made.Call, Tool: made.Tool, Params: made.Params, Result: w.Result.Value, Known: known, key: w.key}
 	if e.Result == nil {
 		e.Result = json.RawMessage("null")
+	}
+	if p.names != nil {
+		e.undoes = strings.TrimSuffix(made.Call, undoSuffix)
 	}
 	p.out.Effects = append(p.out.Effects, e)
 	if w.twice && w.tool.Effects.Idempotent != tool.Yes {

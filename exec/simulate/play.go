@@ -48,7 +48,7 @@ type tally struct {
 }
 
 // standing counts the effects of a tool in a run.
-type standing struct{ made, undone, unknown int }
+type standing struct{ made, undone, stand, unknown int }
 
 // failed reports whether any attempt failed.
 func (p *played) failed() bool {
@@ -168,17 +168,8 @@ func (s *simulator) behaviour(call string, of *plantest.Attempt) *Behaviour {
 	return &Behaviour{}
 }
 
-// undoSuffix ends the paths of calls that undo others.
-const undoSuffix = "/undo"
-
 // stand counts the effects of a run.
 func (p *played) stand(effects []plantest.Effect) {
-	undone := map[string]int{} // how often each call was undone
-	for i := range effects {
-		if call, ok := strings.CutSuffix(effects[i].Call, undoSuffix); ok {
-			undone[call]++
-		}
-	}
 	for i := range effects {
 		e := &effects[i]
 		s := p.effects[e.Tool]
@@ -187,9 +178,11 @@ func (p *played) stand(effects []plantest.Effect) {
 			p.effects[e.Tool] = s
 		}
 		s.made++
-		if undone[e.Call] > 0 {
-			undone[e.Call]--
+		if e.Undone() {
 			s.undone++
+		}
+		if e.Stands {
+			s.stand++
 		}
 		if !e.Known {
 			s.unknown++

@@ -49,7 +49,7 @@ type Effect struct {
 	Tool    string `json:"tool"`
 	Made    int    `json:"made"`
 	Undone  int    `json:"undone"`  // by the tool that undoes it
-	Stand   int    `json:"stand"`   // at the end of the run
+	Stand   int    `json:"stand"`   // at the end of the run; what undoes others does not count
 	Left    int    `json:"left"`    // of Stand: in runs that did not complete
 	Unknown int    `json:"unknown"` // of those made: the run was not told
 }
@@ -103,9 +103,9 @@ func (p *played) addEffects(all map[string]*Effect) {
 			all[name] = e
 		}
 		e.Made, e.Undone, e.Unknown = e.Made+s.made, e.Undone+s.undone, e.Unknown+s.unknown
-		e.Stand += s.made - s.undone
+		e.Stand += s.stand
 		if !p.succeeded() {
-			e.Left += s.made - s.undone
+			e.Left += s.stand
 		}
 	}
 }

@@ -180,7 +180,7 @@ func TestUndo(t *testing.T) {
 	}
 	want := []simulate.Effect{
 		{Tool: "book", Made: 200, Undone: failed, Stand: 200 - failed},
-		{Tool: "free", Made: failed, Stand: failed, Left: failed},
+		{Tool: "free", Made: failed},
 	}
 	if !reflect.DeepEqual(r.Effects, want) {
 		t.Errorf("%+v, want %+v", r.Effects, want)
