@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool/math"
 )
 
@@ -34,16 +37,21 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	answers := answered{}
-	for entry, err := range store.Events(ctx, w.Summary.Run, 0, false) {
-		if err != nil {
+	if of := Undoes(w.Summary); of != "" {
+		return nil, &UndoesError{w.Summary.Run, of, "be made into a test; name the other one"}
+	}
+	told := &told{status: w.Summary.Status, tools: answered{}, people: map[string]*exec.Answer{}}
+	if err := told.read(ctx, store, w.Summary.Run, nil); err != nil {
+		return nil, err
+	}
+	switch {
+	case !isUndone(w.Summary.Status):
+	case w.Plan.mayBeUndone():
+		if err := told.readUndoing(ctx, store, w.Summary.Run); err != nil {
 			return nil, err
 		}
-		event, err := entry.Event()
-		if err != nil {
-			return nil, err
-		}
-		answers.take(event)
+	default: // plc undo is no part of the test
+		told.status = told.ended
 	}
 	beside := func(name string) string {
 		if name == math.Name {
@@ -71,9 +79,11 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 			fmt.Fprintf(&b, "    %s: %s\n", kind, given)
 		}
 	}
-	answers.write(&b)
+	writeSettings(&b, &spec)
+	told.tools.write(&b)
+	told.writePeople(&b)
 	res := w.Result
-	fmt.Fprintf(&b, "    expect:\n      status: %s\n", w.Summary.Status)
+	fmt.Fprintf(&b, "    expect:\n      status: %s\n", told.status)
 	if res.Output != nil && string(res.Output) != "null" {
 		fmt.Fprintf(&b, "      output: %s\n", res.Output)
 	}
@@ -87,6 +97,113 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 		b.WriteString("}\n")
 	}
 	return []byte(b.String()), nil
+}
+
+// told holds what a test says of a recorded run.
+type told struct {
+	status exec.Status // that a test expects
+	ended  exec.Status // before anybody undid the run
+	tools  answered
+	people map[string]*exec.Answer // to the last question about each call, by its path
+}
+
+// read reads the record of a run. names are the paths that its calls have in a test, by their own;
+// nil leaves them as they are.
+func (t *told) read(ctx context.Context, store journal.Store, run string, names map[string]string) error {
+	for entry, err := range store.Events(ctx, run, 0, false) {
+		if err != nil {
+			return err
+		}
+		e, err := entry.Event()
+		if err != nil {
+			return err
+		}
+		if name, ok := names[e.Call]; ok {
+			e.Call = name
+		}
+		switch {
+		case e.Type == exec.RunFinished && names == nil && !isUndone(e.Status):
+			t.ended = e.Status
+		case e.Type == exec.ApprovalGiven && e.Answer != nil:
+			t.people[e.Call] = e.Answer
+		}
+		t.tools.take(e)
+	}
+	return nil
+}
+
+// readUndoing reads the record of the run that undoes a run, if there is one.
+func (t *told) readUndoing(ctx context.Context, store journal.Store, run string) error {
+	given, err := store.Given(ctx, undoID(run))
+	var missing *journal.MissingError
+	if errors.As(err, &missing) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	calls, _, err := undo.Read(given.Plan.Bytes)
+	if err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for _, c := range calls {
+		names[exec.PathOf(c.ID)] = c.Path + "/undo"
+	}
+	return t.read(ctx, store, undoID(run), names)
+}
+
+// writePeople writes what people answered.
+func (t *told) writePeople(b *strings.Builder) {
+	if len(t.people) == 0 {
+		return
+	}
+	b.WriteString("    answers:\n")
+	for _, path := range slices.Sorted(maps.Keys(t.people)) {
+		a, text := t.people[path], ""
+		switch {
+		case a.Skip:
+			text = "skip"
+		case a.Result != nil:
+			text = fmt.Sprintf("{result: %s}", a.Result)
+		case a.Params != nil:
+			text = fmt.Sprintf("{params: %s}", a.Params)
+		case a.Approved:
+			text = "approve"
+		default:
+			text = fmt.Sprintf("{reject: %s}", encoded(a.Reason))
+		}
+		fmt.Fprintf(b, "      %s: %s\n", encoded(path), text)
+	}
+}
+
+// writeSettings writes the settings of a run that a test may have.
+func writeSettings(b *strings.Builder, spec *Spec) {
+	var all []string
+	add := func(name string, value any) {
+		all = append(all, fmt.Sprintf("%s: %s", name, encoded(value)))
+	}
+	for name, value := range map[string]string{
+		"onFailure": string(spec.OnFailure), "onUncertain": string(spec.OnUncertain), "approve": string(spec.Approvals.Calls),
+		"effects": string(spec.Effects), "refs": string(spec.Refs), "schedule": string(spec.Schedule),
+	} {
+		if value != "" {
+			add(name, value)
+		}
+	}
+	for name, value := range map[string]time.Duration{"timeout": spec.Limits.Timeout, "maxTime": spec.Limits.Time} {
+		if value > 0 {
+			add(name, value.String())
+		}
+	}
+	for name, value := range map[string]int{"maxSteps": spec.Limits.Steps, "maxParallel": spec.Limits.Parallel} {
+		if value > 0 {
+			add(name, value)
+		}
+	}
+	if len(all) > 0 {
+		slices.Sort(all)
+		fmt.Fprintf(b, "    settings: {%s}\n", strings.Join(all, ", "))
+	}
 }
 
 func objectOrEmpty(v json.RawMessage) json.RawMessage {
@@ -203,9 +320,11 @@ func standInOf(e *exec.Event) string {
 	case e == nil || e.Lost && e.Error == nil: // it has no answer
 		return "{lost: true}"
 	case e.Error != nil:
-		return fmt.Sprintf("{fail: %s}", encoded(map[string]any{
-			"code": e.Error.Code, "message": e.Error.Message, "permanent": e.Type == exec.CallReturned,
-		}))
+		failure := map[string]any{"code": e.Error.Code, "message": e.Error.Message, "permanent": e.Type == exec.CallReturned}
+		if e.Lost || e.Work == exec.WorkUnknown {
+			failure["uncertain"] = true
+		}
+		return fmt.Sprintf("{fail: %s}", encoded(failure))
 	}
 	value := "null"
 	if e.Value != nil {
