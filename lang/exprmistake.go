@@ -414,11 +414,13 @@ func (b *builder) noDagger(p *exprPath, word string) *fault {
 	if len(p.Steps) == 0 {
 		return badExpression(span, fmt.Sprintf("%q is neither a reference nor a literal; did you mean '%[1]s' or †%[1]s?", clip(word)))
 	}
-	f := badExpression(span, fmt.Sprintf("a reference starts with †; did you mean †%s?", clip(word)))
-	f.Fix = &diag.Fix{
-		Message: "write †" + clip(word),
-		Edits:   []diag.Edit{{Span: diag.Span{Start: span.Start, End: span.Start}, Text: dagger}},
+	instead := diag.Span{Start: span.Start, End: span.Start}
+	if after, ok := strings.CutPrefix(word, "$"); ok {
+		word = after
+		instead = b.place(p.Pos.Offset, p.Pos.Offset+len("$"))
 	}
+	f := badExpression(span, fmt.Sprintf("a reference starts with †; did you mean †%s?", clip(word)))
+	f.Fix = &diag.Fix{Message: "write †" + clip(word), Edits: []diag.Edit{{Span: instead, Text: dagger}}}
 	return f
 }
 

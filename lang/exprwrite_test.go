@@ -64,6 +64,7 @@ func TestParseWriteMistakes(t *testing.T) {
 		{"†a && («†b || †c»)", diag.BadExpression, "alternatives can't stand inside &&; name each outcome with all of its paths, as in (†a && †b) || (†a && †c)"},
 		{"«†»{state.a}", diag.BadExpression, `"†{" belongs inside longer text; an expression is written without it, as in †state.x`},
 		{"«state.a»", diag.BadExpression, "a reference starts with †; did you mean †state.a?"},
+		{"«$state.a»", diag.BadExpression, "a reference starts with †; did you mean †state.a?"},
 		{"†a || †b «&&» †c", diag.MixedOperators, "the operators are mixed without parentheses; did you mean †a || (†b && †c) or (†a || †b) && †c?"},
 		{"«»", diag.BadExpression, "an expression is missing"},
 	}
