@@ -190,7 +190,7 @@ func (c *checker) compile(m *made, text *call, err error, whenUncertain bool) di
 		err = errors.New("it reads †result, which is not there when nobody knows whether the call did its work; leave whenUncertain out, or the reference")
 	}
 	if err != nil {
-		return diag.List{{Code: diag.BadSchema, Severity: diag.Error, Message: err.Error()}}
+		return diag.List{{Code: diag.BadMember, Severity: diag.Error, Message: err.Error()}}
 	}
 	const head, tail = "[{", "}]"
 	pieces := slices.Clone(text.pieces)
