@@ -48,6 +48,9 @@ type Options struct {
 	// Undo are the options with which the program was compiled. With them a run that is to be
 	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
 	Undo *compile.Options
+	// Stop, if not nil, is called before each attempt. If it returns an error, the run ends with
+	// it.
+	Stop func() error
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.
 	MaxAttempts int
@@ -306,6 +309,11 @@ func (p *player) begin(past *exec.History) error {
 func (p *player) step() error {
 	for _, a := range p.m.Next() {
 		p.open = nil
+		if p.play.Stop != nil {
+			if err := p.play.Stop(); err != nil {
+				return err
+			}
+		}
 		if p.left--; p.left < 0 {
 			return fmt.Errorf("plantest: the run makes more than %d attempts", p.count)
 		}

@@ -92,7 +92,7 @@ func (s *simulator) changes(ctx context.Context, runs []*played, calls []Call, t
 	for _, j := range jobs {
 		done, err := each(ctx, len(j.todo), func(i int) (err error) {
 			a := j.todo[i]
-			a.played, err = s.play(a.run, a.change)
+			a.played, err = s.play(ctx, a.run, a.change)
 			tell.one()
 			return err
 		})

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -69,9 +70,9 @@ func (p *played) attempts() (n int) {
 }
 
 // play runs the program once.
-func (s *simulator) play(run int, change alteration) (*played, error) {
+func (s *simulator) play(ctx context.Context, run int, change alteration) (*played, error) {
 	p := &played{calls: map[string]*tally{}, effects: map[string]*standing{}}
-	o := plantest.Options{Exec: s.opts.Exec, World: s.opts.World, Results: s.opts.Results, Undo: s.opts.Undo}
+	o := plantest.Options{Exec: s.opts.Exec, World: s.opts.World, Results: s.opts.Results, Undo: s.opts.Undo, Stop: ctx.Err}
 	o.Exec.Seed = mixed(mixed(s.opts.Seed) + uint64(run) + 1)
 	o.Reply = func(path string, q *exec.Question) (exec.Answer, bool) {
 		if q.Kind != exec.ApprovalQuestion {

@@ -61,8 +61,8 @@ func defaultRuns(attempts int) int {
 }
 
 // Run simulates runs of a program. If ctx is done early, the report covers the runs made so far and
-// has Stopped set. Run returns an error if the program can't run, an option is invalid, or a run
-// does not end.
+// has Stopped set. Run returns an error if the program can't run, an option is invalid, a run does
+// not end, or ctx is done before the first run has ended.
 func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error) {
 	s := &simulator{prog: prog}
 	if o != nil {
@@ -78,7 +78,7 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 			}
 		}
 	}
-	first, err := s.play(0, alteration{})
+	first, err := s.play(ctx, 0, alteration{})
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Run(ctx context.Context, prog *compile.Program, o *Options) (*Report, error
 	runs := make([]*played, s.opts.Runs)
 	runs[0] = first
 	done, err := each(ctx, len(runs)-1, func(i int) (err error) {
-		runs[i+1], err = s.play(i+1, alteration{})
+		runs[i+1], err = s.play(ctx, i+1, alteration{})
 		tell.one()
 		return err
 	})
@@ -124,7 +124,7 @@ func each(ctx context.Context, n int, f func(i int) error) (done int, err error)
 				failed := f(i)
 				mu.Lock()
 				ended[i] = failed == nil
-				if failed != nil && err == nil {
+				if failed != nil && err == nil && ctx.Err() == nil {
 					err = failed
 				}
 				stop := err != nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -421,6 +422,24 @@ func TestStopped(t *testing.T) {
 	}
 	if r, err = simulate.Run(ctx, prog, o); err != nil || !r.Stopped || r.Runs != 500 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A run of very many attempts is stopped in the middle.
+func TestStoppedInARun(t *testing.T) {
+	prog, _ := program(`{"_tool": "look", "_retry": {"max": 90000}}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	attempts := 0
+	o := &simulate.Options{Runs: 1, Tools: behaviours{"look": fails(1)}, Results: one}
+	o.Exec.OnEvent = func(e *exec.Event) {
+		if e.Type == exec.CallStarted || e.Type == exec.CallRetrying {
+			if attempts++; attempts == 10 {
+				cancel()
+			}
+		}
+	}
+	if _, err := simulate.Run(ctx, prog, o); !errors.Is(err, context.Canceled) || attempts > 20 {
+		t.Errorf("%d attempts, %v", attempts, err)
 	}
 }
 
