@@ -111,11 +111,11 @@ var theGrammar = sync.OnceValue(func() *grammar {
 	}
 })
 
-// The limits of one expression: the parser recurses into parentheses, and repeats
-// nothing more than a million times (participle.MaxIterations).
+// The limits of one expression: the parser recurses into parentheses, and takes about 10 µs for each
+// name, operator and literal.
 const (
 	maxNesting = 256
-	maxTokens  = 1_000_000
+	maxTokens  = 100_000
 )
 
 // guard stands between lexer and parser. It ends the text at the first token that

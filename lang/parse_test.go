@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/effort"
 )
 
 func parse(text string, opts *Options) (*Document, diag.List) {
@@ -360,10 +361,9 @@ func TestLineEndings(t *testing.T) {
 	}
 }
 
-// large is a size, or, for the race detector, an eighth of it: a long text is read by one
-// goroutine.
+// large returns a size or, unless the tests are to try much, an eighth of it.
 func large(n int) int {
-	if raceDetector {
+	if raceDetector || !effort.Long() {
 		return n / 8
 	}
 	return n
