@@ -148,7 +148,15 @@ func TestUndoKilledAnyTime(t *testing.T) {
 	for k := range *undoKills {
 		dir := bookings(t, n)
 		c := begun(t, dir, args...)
-		time.Sleep(whole * time.Duration(k+1) / time.Duration(*undoKills+1)) // any time will do
+		pause := whole * time.Duration(k+1) / time.Duration(*undoKills+1) // any time will do,
+		if k%2 == 1 {                                                     // half of them while it undoes
+			eventually(t, "something is undone", func() bool {
+				_, err := os.Stat(filepath.Join(dir, "ledger"))
+				return err == nil
+			})
+			pause /= 8
+		}
+		time.Sleep(pause)
 		kill(t, c)
 		if _, err := os.Stat(filepath.Join(dir, "runs.db")); errors.Is(err, fs.ErrNotExist) {
 			states["no store yet"]++

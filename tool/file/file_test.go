@@ -347,7 +347,7 @@ var findingsIn = []struct{ name, text, want string }{
  d: {http: {url: "https://x/{", query: {a: "}"}}}, e: {http: {url: "https://x", headers: {a/b: x, a: "}"}}}, f: {http: {url: "https://x", body: {a: [1, "{ }"]}}}, g: {http: {url: "https://x", query: {a: "}"}}}}`, `
 1:34: error: "a": command[1] "{\"x\": 1}": the { at byte 0 begins no placeholder like {name}; for braces as text write {{"x": 1}} [PLC207]
 1:69: error: "b": stdin "{ {x}": the { at byte 0 begins no placeholder like {name}; write {{ for a brace [PLC207]
-1:128: error: "c": command[2] "{x}": sh would run this as code; pass it on standard input, or as an argument after the code or script: [sh, -c, 'echo "$1"', sh, "{name}"], or name the param in allowCode [PLC207]
+1:128: error: "c": command[2] "{x}": sh would run this as code; pass it on standard input, or as an argument after the code or script: [sh, -c, 'echo "$1"', sh, "{name}"], or list the param in allowCode [PLC207]
 2:18: error: "d": url "https://x/{": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ [PLC207]
 2:102: error: "e": headers "a": the } at byte 0 ends no placeholder; for braces as text write }} [PLC207]
 2:145: error: "f": body: "{ }": the { at byte 0 begins no placeholder like {name}; for braces as text write {{ }} [PLC207]

@@ -6,18 +6,44 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// checkPlace refuses a placeholder where its value would or might be run. It knows the programs of
-// runners only: for these it accepts what it knows to be an argument, and refuses all else.
-func checkPlace(command []string, i int) error {
-	if i == 0 {
-		return errors.New("a param cannot choose the program; write its name")
+// checkCode refuses placeholders whose values would or might be run. It knows only the programs in
+// runners; for these it accepts only places that are known to be plain arguments. may reports
+// whether the params of an element may be code all the same. The int is the place of the element
+// that is refused.
+func checkCode(command []string, open []bool, may func(int) bool) (int, error) {
+	for i := range command {
+		if !open[i] || may(i) {
+			continue
+		}
+		if i == 0 {
+			return i, errors.New("a param cannot choose the program; write its name")
+		}
+		if err := checkPlace(command, i); err != nil {
+			return i, err
+		}
+		// An argument is left out if its param is not given, and those after it move up.
+		for k := 1; k < i; k++ {
+			if !open[k] {
+				continue
+			}
+			rest := slices.Delete(slices.Clone(command), k, k+1)
+			if err := checkPlace(rest, i-1); err != nil {
+				return i, fmt.Errorf("without the argument %q, %w", command[k], err)
+			}
+		}
 	}
+	return 0, nil
+}
+
+// checkPlace is checkCode for one element.
+func checkPlace(command []string, i int) error {
 	const cure = "; pass it on standard input, or as an argument after the code or script: " +
-		`[sh, -c, 'echo "$1"', sh, "{name}"], or name the param in allowCode`
+		`[sh, -c, 'echo "$1"', sh, "{name}"], or list the param in allowCode`
 	role, by := roleOf(command, i)
 	for head := 1; head < i && role == roleArgument; head++ {
 		if startsCode(command[head:], i-head) {
@@ -28,26 +54,32 @@ func checkPlace(command []string, i int) error {
 	case roleArgument:
 		return nil
 	case roleProgram:
-		return fmt.Errorf("%s would run this as a program; write the program's name, or name the param in allowCode", by)
+		return fmt.Errorf("%s would run this as a program; write the program's name, or list the param in allowCode", by)
 	case roleUnclear:
 		return fmt.Errorf("%s might run this as code"+cure, by)
 	}
 	return fmt.Errorf("%s would run this as code"+cure, by)
 }
 
-// startsCode reports whether argument i is code if a program that is not known starts this command:
+// startsCode reports whether argument i is code when an unknown program starts the command, as in
 // docker exec box sh -c CODE.
 func startsCode(command []string, i int) bool {
+	if programName(command[0]) == "find" {
+		role, _ := roleInFind(command, i)
+		return role != roleArgument
+	}
 	r, args := runnerOf(command)
 	first := len(command) - len(args)
 	if r == nil || r.all || r.launches() || i < first {
 		return false
 	}
 	role, _ := roleOf(command, i)
-	if role != roleUnclear {
+	switch {
+	case role != roleUnclear:
 		return role == roleCode
-	}
-	if i > first {
+	case len(r.code) == 0: // any of its flags may take code
+		return slices.ContainsFunc(command[first:i], func(a string) bool { return strings.HasPrefix(a, "-") || strings.HasPrefix(a, "/") })
+	case i > first:
 		if before, _, _ := r.flag(command[i-1]); before == roleCode {
 			return true
 		}
@@ -73,15 +105,17 @@ type runner struct {
 	flags  []string // that take no value
 	values []string // flags that take the next argument, which must not be a param
 	data   []string // flags that take the next argument, which may be a param
-	code   []string // flags that take code, or a name of code
+	code   []string // flags that take code, or name it, as -m does
 	file   []string // flags that take a file of code
-	attach []string // flags that take no value, or one that is attached
+	attach []string // flags with an optional attached value
+	stuck  []string // flags with an attached value
+	digits []string // flags with optional attached digits; others may follow in the same argument
 
-	skip int  // how many operands come before the one that is run, if no flag gives the code
-	then role // of this operand
-	all  bool // all that follow it are code, too
+	skip int  // operands before the code, script or program, if no flag gives it
+	then role // of the next operand
+	all  bool // later operands are code too
 
-	ends  bool // no flags follow the code of a flag
+	ends  bool // no flags follow the code or the file of a flag
 	first bool // the code of a flag is the first operand, not the next argument
 	late  bool // flags may follow operands
 	env   bool // assignments of variables may come before the operand
@@ -89,19 +123,22 @@ type runner struct {
 
 	stdin bool     // it runs its standard input if it gets no code
 	shell bool     // its code is a command line
-	never []string // names of code that runs its arguments
+	never []string // modules that run their arguments, with those below them
 }
 
-// programName returns the name of a program without its folder, .exe and a version; "" if the name
-// is likely to be that of somebody's own program.
+// programName returns the name of a program without its folder, .exe and a version; "" if it is
+// probably a local program, as in ./script.
 func programName(element string) string {
 	file := strings.ReplaceAll(element, `\`, "/")
-	name := strings.TrimRight(strings.TrimSuffix(strings.ToLower(path.Base(file)), ".exe"), "0123456789.")
+	name := strings.TrimRight(strings.TrimSuffix(strings.ToLower(path.Base(file)), ".exe"), "0123456789.-")
 	switch {
 	case strings.HasPrefix(name, "python"): // python3-dbg
 		return "python"
 	case strings.Contains(file, "/") && path.Base(path.Dir(file)) != "bin" && slices.Contains(words("eval r script time watch"), name):
 		return ""
+	}
+	if digit := strings.IndexAny(name, "0123456789"); digit > 1 && runners[name] == nil { // perl5.36-x86_64-linux-gnu
+		return strings.TrimRight(name[:digit], "-")
 	}
 	return name
 }
@@ -142,11 +179,14 @@ func roleOf(command []string, i int) (role, string) {
 	return roles[i].role, name
 }
 
+// execs are the arguments of find after which a program follows.
+var execs = words("-exec -execdir -ok -okdir")
+
 // roleInFind returns what roleOf does for find, whose -exec starts a program.
 func roleInFind(command []string, i int) (role, string) {
 	for k := i - 1; k > 0; k-- {
 		switch {
-		case !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, command[k]):
+		case !slices.Contains(execs, command[k]):
 		case k == i-1:
 			return roleProgram, command[k]
 		default:
@@ -196,18 +236,22 @@ func (r *runner) roles(args []string) []part {
 			case of == roleCode && r.first:
 				of = roleFlag
 			}
-			if of == roleCode && slices.Contains(r.never, value) {
+			module, _, _ := strings.Cut(value, ".")
+			if of == roleCode && slices.Contains(r.never, module) {
 				return parts
 			}
+			if next && of != roleArgument && strings.HasPrefix(value, "-") && value != "-" {
+				return parts // it may be the next flag: node -p -e CODE
+			}
 			parts[i] = part{of, value}
-			flags = flags && !(of == roleCode && r.ends)
+			flags = flags && !(r.ends && (of == roleCode || of == roleScript))
 		case a == "":
 			parts[i].role = roleFlag // no program takes it for its script; sed -i '' on a Mac
-		case r.env && isAssignment(a), operands < r.skip:
+		case r.env && isAssignment(a):
+			parts[i].role = roleFlag // a variable such as PATH or BASH_ENV chooses what runs
+		case operands < r.skip:
 			parts[i].role = roleArgument
-			if !r.env {
-				operands++
-			}
+			operands++
 		case given && !r.first:
 			parts[i].role = roleArgument
 			if !r.late {
@@ -235,9 +279,9 @@ func (r *runner) isFlag(a string) bool {
 	return len(a) > 1 && a[0] == '-' || r.first && strings.HasPrefix(a, "+")
 }
 
-// flag returns the role of what a flag takes: roleUnclear if the flag is unknown, roleFlag if it
-// takes nothing or something that must not be a param. It takes the next argument, or the value
-// that is attached to it.
+// flag returns the role of the value of a flag: roleUnclear if the flag is unknown, roleFlag if it
+// takes none or one that must not be a param. next reports whether the value is the next argument;
+// if not, value is the attached one.
 func (r *runner) flag(a string) (of role, next bool, value string) {
 	if !r.isFlag(a) {
 		return roleUnclear, false, ""
@@ -257,17 +301,20 @@ func (r *runner) flag(a string) (of role, next bool, value string) {
 		return roleUnclear, false, ""
 	}
 	of = roleFlag
-	for k, letter := range a[1:] { // several short flags: -lc
-		short := a[:1] + string(letter)
+	for rest := a[1:]; rest != ""; { // several short flags: -lc
+		_, n := utf8.DecodeRuneInString(rest)
+		short := a[:1] + rest[:n]
+		rest = rest[n:]
 		kind, next := r.known(short)
-		attached := a[1+k+len(string(letter)):]
 		switch {
-		case kind == roleUnclear, r.fold, next && r.first && (attached != "" || of == roleCode):
-			return roleUnclear, false, ""
-		case slices.Contains(r.attach, short):
+		case slices.Contains(r.digits, short):
+			rest = strings.TrimLeft(rest, "0123456789")
+		case rest != "" && slices.Contains(r.stuck, short), slices.Contains(r.attach, short):
 			return of, false, ""
+		case kind == roleUnclear, r.fold, next && r.first && (rest != "" || of == roleCode):
+			return roleUnclear, false, ""
 		case next:
-			return kind, attached == "", attached
+			return kind, rest == "", rest
 		case kind == roleCode:
 			of = roleCode
 		}
@@ -278,7 +325,7 @@ func (r *runner) flag(a string) (of role, next bool, value string) {
 // known returns what a flag takes, and whether it is the next argument.
 func (r *runner) known(name string) (of role, next bool) {
 	switch {
-	case slices.Contains(r.flags, name), slices.Contains(r.attach, name):
+	case slices.Contains(r.flags, name), slices.Contains(r.attach, name), slices.Contains(r.digits, name):
 		return roleFlag, false
 	case slices.Contains(r.values, name):
 		return roleFlag, true
@@ -299,28 +346,38 @@ func isAssignment(a string) bool {
 }
 
 // stdinIsCode returns the name of the program that runs standard input as code, or might do so; ""
-// if there is none. It knows the programs of runners only.
+// if there is none. It knows only the programs in runners.
 func stdinIsCode(command []string) string {
+	for len(command) > 0 && (command[0] == "exec" || command[0] == "command") {
+		command = command[1:]
+	}
 	if len(command) == 0 {
 		return ""
 	}
 	name := programName(command[0])
+	if name == "find" {
+		return startedByFind(command)
+	}
 	r, args := runnerOf(command)
-	switch {
-	case r == nil, len(args) == 1 && (args[0] == "--version" || args[0] == "--help"):
+	if r == nil || len(args) == 1 && (args[0] == "--version" || args[0] == "--help") {
 		return ""
-	case name == "xargs":
-		return argsAreCode(command)
 	}
 	given := false
 	for i, p := range r.roles(args) {
 		switch {
+		case p.role == roleProgram && name == "xargs": // its arguments are standard input
+			if known, _ := runnerOf(args[i:]); known != nil || programName(args[i]) == "find" {
+				return programName(args[i])
+			}
+			return ""
 		case p.role == roleProgram:
 			return stdinIsCode(args[i:])
 		case p.role == roleScript && isStdin(p.text), p.role == roleUnclear && (r.stdin || r.launches()):
 			return name
 		case p.role == roleUnclear:
 			return ""
+		case p.role == roleCode && r.all:
+			return stdinIsCode(strings.Fields(strings.Join(args[i:], " ")))
 		case p.role == roleCode && r.shell:
 			if by := stdinIsCode(strings.Fields(p.text)); by != "" {
 				return by
@@ -334,39 +391,37 @@ func stdinIsCode(command []string) string {
 	return ""
 }
 
+// startedByFind is stdinIsCode for the programs that find starts.
+func startedByFind(command []string) string {
+	for k, a := range command[1:] {
+		if !slices.Contains(execs, a) {
+			continue
+		}
+		started := command[k+2:]
+		if end := slices.IndexFunc(started, func(a string) bool { return a == ";" || a == "+" }); end >= 0 {
+			started = started[:end]
+		}
+		if by := stdinIsCode(started); by != "" {
+			return by
+		}
+	}
+	return ""
+}
+
 // isStdin reports whether a file is standard input.
 func isStdin(file string) bool {
 	return slices.Contains(words("- /dev/stdin /dev/fd/0 /proc/self/fd/0"), file)
 }
 
-// argsAreCode returns the name of the program that runs arguments from xargs as code, or might do
-// so; "" if there is none.
-func argsAreCode(command []string) string {
-	const arg = "{}"
-	all, token := append(slices.Clone(command), arg), ""
-	for i, a := range command[:len(command)-1] {
-		switch text, long := strings.CutPrefix(a, "--replace="); {
-		case long:
-			token = text
-		case a == "-I":
-			token = command[i+1]
-		case strings.HasPrefix(a, "-I"):
-			token = a[2:]
-		default:
-			continue
-		}
-		all = slices.Clone(command)
-		for k := i + 1; k < len(all) && token != ""; k++ {
-			all[k] = strings.ReplaceAll(all[k], token, arg)
-		}
-		break
-	}
-	for i, a := range all {
-		if role, by := roleOf(all, i); i > 0 && strings.Contains(a, arg) && role != roleArgument && len(command) > 1 {
-			return by
+// dashAt returns the place of the first "--" after which arguments may begin with a dash: one that
+// is not for a program that starts another of runners. It returns the length if there is none.
+func dashAt(command []string) int {
+	for i, a := range command {
+		if i > 0 && a == "--" && !slices.ContainsFunc(command[i+1:], func(a string) bool { return runners[programName(a)] != nil }) {
+			return i
 		}
 	}
-	return ""
+	return len(command)
 }
 
 // mayBeCode reports whether all params of an argument are named in allowCode.

@@ -55,7 +55,7 @@ type Config struct {
 	// "--" all are allowed.
 	AllowDash []string `json:"allowDash"`
 	// AllowCode names the params that may stand where an interpreter might run them, as after
-	// sh -c. Whoever gives them can run anything.
+	// sh -c. Whoever sets them can run anything.
 	AllowCode []string `json:"allowCode"`
 	// OKExit are the exit statuses that are no failure besides 0: grep has 1 for
 	// "nothing found".
@@ -150,15 +150,25 @@ func (a *Activity) parseCommand(command []string) error {
 		if err == nil && strings.Contains(element, "\x00") {
 			err = errors.New("a NUL byte cannot be passed on")
 		}
-		if err == nil && !t.Literal() && !a.mayBeCode(t) {
-			err = checkPlace(command, i)
-		}
 		if err != nil {
-			return driver.At(fmt.Errorf("command[%d] %q: %w", i, element, err), "command", strconv.Itoa(i))
+			return inCommand(command, i, err)
 		}
 		a.command = append(a.command, t)
 	}
+	open := make([]bool, len(command))
+	for i, t := range a.command {
+		open[i] = !t.Literal()
+	}
+	if i, err := checkCode(command, open, func(i int) bool { return a.mayBeCode(a.command[i]) }); err != nil {
+		return inCommand(command, i, err)
+	}
+	a.dash = dashAt(command)
 	return nil
+}
+
+// inCommand says where in a command an error is.
+func inCommand(command []string, i int, err error) error {
+	return driver.At(fmt.Errorf("command[%d] %q: %w", i, command[i], err), "command", strconv.Itoa(i))
 }
 
 func (a *Activity) parseStdin(command []string, stdin string) error {
@@ -180,7 +190,7 @@ func (a *Activity) parseStdin(command []string, stdin string) error {
 	case err == nil && t.Literal():
 		err = errors.New("is not params, request, none or a template with a {placeholder}")
 	case err == nil && code != "" && !a.mayBeCode(t):
-		err = fmt.Errorf("%s may run it as code; give %[1]s a file or code in the command, or name the params in allowCode", code)
+		err = fmt.Errorf("%s may run it as code; give %[1]s a file or code in the command, or list the params in allowCode", code)
 	}
 	if err != nil {
 		return driver.At(fmt.Errorf("stdin %q: %w", stdin, err), "stdin")

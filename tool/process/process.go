@@ -30,6 +30,7 @@ type Activity struct {
 	output        string // json, text or lines; "" is json
 	allowDash     []string
 	allowCode     []string
+	dash          int // after this element of the command, arguments may begin with a dash
 	okExit        []int
 	maxOutput     int64
 	maxStderr     int
@@ -130,7 +131,6 @@ func (a *Activity) Call(ctx context.Context, req *tool.Request) (tool.Result, er
 // arguments returns the program and its arguments with the params in them.
 func (a *Activity) arguments(params driver.Params) ([]string, error) {
 	var args []string
-	operands := false // after "--"
 	for i, t := range a.command {
 		arg, missing := t.Fill(params.Text)
 		switch {
@@ -138,11 +138,10 @@ func (a *Activity) arguments(params driver.Params) ([]string, error) {
 			continue
 		case strings.Contains(arg, "\x00"):
 			return nil, driver.Refuse("a param in the argument %q holds a NUL byte, which no argument can", t)
-		case t.StartsOpen() && strings.HasPrefix(arg, "-") && !operands && !a.mayDash(t):
+		case t.StartsOpen() && strings.HasPrefix(arg, "-") && i <= a.dash && !a.mayDash(t):
 			return nil, driver.Refuse("the argument %q would begin with a dash and be taken for an option: %q; "+
 				`put "--" before it in the command, or name the param in allowDash`, t, driver.Head([]byte(arg), 40))
 		}
-		operands = operands || i > 0 && arg == "--" && t.Literal()
 		args = append(args, arg)
 	}
 	return args, nil

@@ -2,6 +2,7 @@ package process
 
 import "strings"
 
+// words returns the words of a text.
 func words(s string) []string { return strings.Fields(s) }
 
 var (
@@ -13,7 +14,7 @@ var (
 	python = &runner{
 		flags: words("-b -B -d -E -I -O -P -q -s -S -u -v -x"), values: words("-W -X --check-hash-based-pycs"),
 		code: words("-c -m"), ends: true, then: roleScript, stdin: true,
-		never: words("code cProfile doctest idlelib IPython pdb profile runpy timeit trace"),
+		never: words("asyncio code coverage cProfile debugpy doctest idlelib IPython pdb pip profile pytest runpy timeit torch trace unittest"),
 	}
 	node = &runner{
 		flags:  words("--enable-source-maps --experimental-strip-types --no-deprecation --no-warnings --trace-uncaught --trace-warnings"),
@@ -33,35 +34,38 @@ var (
 	}
 	sed = &runner{
 		flags:  words("-E -n -r -s -u -z --null-data --posix --quiet --regexp-extended --sandbox --separate --silent --unbuffered"),
-		attach: words("-i --in-place"), values: words("-l --line-length"),
+		attach: words("--in-place"), stuck: words("-i"), values: words("-l --line-length"),
 		code: words("-e --expression"), file: words("-f --file"), then: roleCode, late: true,
 	}
 	powershell = &runner{
-		flags: words("-mta -noexit -nologo -noninteractive -noprofile -sta"), values: words("-executionpolicy -version -workingdirectory"),
-		code: words("-file"), ends: true, fold: true, stdin: true,
+		flags: words("-mta -nologo -noninteractive -noprofile -sta"), values: words("-executionpolicy -version -workingdirectory"),
+		file: words("-file"), ends: true, fold: true, stdin: true,
 	}
-	npx      = &runner{flags: words("-q -y --no --no-install --quiet --yes"), values: words("-p --package -w --workspace"), then: roleProgram}
-	launcher = &runner{then: roleProgram}
-	// Of these, no argument is known not to be run.
+	npx           = &runner{flags: words("-q -y --no --no-install --quiet --yes"), values: words("-p --package -w --workspace"), then: roleProgram}
+	launcher      = &runner{then: roleProgram}
+	packageScript = &runner{flags: words("-s --silent"), then: roleScript}
+	// Any argument of these might be run; input runs its standard input as well.
 	opaque, input = &runner{}, &runner{stdin: true}
 )
 
-// runners are the programs that are known, without .exe and a version. A name may have a first
-// argument after it.
+// runners are the programs that are known, without .exe and a version. A key may include the first
+// argument, as in "deno run".
 var runners = map[string]*runner{
 	"sh": shell, "bash": shell, "rbash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "mksh": shell,
 	"csh": shell, "tcsh": shell, "nu": input, "xonsh": input, "elvish": input, "cmd": input,
 	"fish":       {flags: words("-l -N -P --login --no-config --private"), code: words("-c --command"), values: words("-C --init-command"), then: roleScript, stdin: true, shell: true},
 	"powershell": powershell, "pwsh": powershell, "python": python, "pypy": python, "ipython": input,
-	"perl": {flags: words("-a -c -n -p -s -S -t -T -u -U -w -W -X"), attach: words("-0 -i -l -M -m"), values: words("-I -F"),
+	// With -n, -p and -i, perl opens its arguments in a way that runs "command |".
+	"perl": {flags: words("-c -s -S -t -T -u -U -w -W -X"), digits: words("-0 -l"), stuck: words("-M -m"), values: words("-I"),
 		code: words("-e -E"), then: roleScript, stdin: true},
-	"ruby": {flags: words("-a -c -n -l -p -s -w"), attach: words("-0 -i -W"), values: words("-C -E -F -I -r"), code: words("-e"), then: roleScript, stdin: true},
-	"node": node, "nodejs": node, "tsx": node, "lua": lua, "luajit": lua,
-	"deno": deno, "deno run": deno, "deno eval": {then: roleCode}, "deno repl": input, "deno x": input,
-	"bun": bun, "bun run": bun, "bun x": input, "bun exec": input, "bun repl": input,
+	"ruby": {flags: words("-a -c -n -l -p -s -w"), digits: words("-0 -W"), attach: words("-i"), stuck: words("-F"), values: words("-C -E -I -r"),
+		code: words("-e"), then: roleScript, stdin: true},
+	"node": node, "nodejs": node, "tsx": node, "node inspect": opaque, "tsx watch": opaque, "lua": lua, "luajit": lua,
+	"deno": input, "deno run": deno, "deno eval": {then: roleCode},
+	"bun": input, "bun run": bun,
 	"php": {flags: words("-C -n -q"), values: words("-c -d -z"), code: words("-r --run"), file: words("-f --file"), then: roleScript, stdin: true},
 	"r":   input, "rscript": {flags: words("--no-save --quiet --slave --vanilla"), code: words("-e"), then: roleScript},
-	"julia":  {flags: words("-i -q --quiet"), values: words("-C -H -J -L -O -p -t --project --sysimage --threads"), code: words("-e -E --eval --print"), then: roleScript, stdin: true},
+	"julia":  {flags: words("-i -q --quiet"), values: words("-C -H -J -L -O -p -t --sysimage --threads"), attach: words("--project"), code: words("-e -E --eval --print"), then: roleScript, stdin: true},
 	"elixir": {values: words("-e -r -S -pa -pz --eval --name --sname"), then: roleScript}, "groovy": {values: words("-cp --classpath -D"), code: words("-e"), then: roleScript},
 	"osascript": {values: words("-l -s"), code: words("-e"), then: roleScript, stdin: true}, "tclsh": {values: words("-encoding"), then: roleScript, stdin: true},
 	"emacs": opaque, "awk": awk, "gawk": awk, "mawk": awk, "nawk": awk, "sed": sed, "gsed": sed,
@@ -70,18 +74,18 @@ var runners = map[string]*runner{
 	"ssh":  {flags: words("-4 -6 -A -a -C -q -T -t -x"), values: words("-b -c -E -F -i -J -l -m -o -p -S"), skip: 1, then: roleCode, all: true, stdin: true, shell: true},
 	"eval": {then: roleCode, all: true, shell: true}, "watch": {flags: words("-b -c -d -e -g -t"), data: words("-n --interval"), then: roleCode, all: true, shell: true},
 
-	"env": {flags: words("-0 -i -v --debug --ignore-environment --null"), data: words("-a --argv0 -C --chdir -u --unset"), env: true, then: roleProgram},
+	"env": {flags: words("-0 -i -v --debug --ignore-environment --null"), values: words("-C --chdir"), data: words("-a --argv0 -u --unset"), env: true, then: roleProgram},
 	"xargs": {flags: words("-0 -o -p -r -t -x --no-run-if-empty --null --verbose"), then: roleProgram,
-		data: words("-a --arg-file -d --delimiter -E -I -L -n --max-args -P --max-procs --process-slot-var -s --max-chars"), attach: words("-i --replace")},
+		values: words("-a --arg-file -I"), data: words("-d --delimiter -E -L -n --max-args -P --max-procs --process-slot-var -s --max-chars"), attach: words("-i --replace")},
 	"sudo": {flags: words("-A -b -E -H -k -n -P -S --askpass --background --non-interactive --preserve-env --set-home --stdin"), env: true, then: roleProgram,
-		data: words("-C --close-from -D --chdir -g --group -h --host -p --prompt -R --chroot -r --role -T --command-timeout -t --type -U --other-user -u --user")},
+		values: words("-D --chdir -R --chroot"), data: words("-C --close-from -g --group -h --host -p --prompt -r --role -T --command-timeout -t --type -U --other-user -u --user")},
 	"doas": {flags: words("-n"), data: words("-C -u"), then: roleProgram}, "nohup": launcher, "busybox": launcher, "toybox": launcher,
 	"setsid": {flags: words("-c -f -w --ctty --fork --wait"), then: roleProgram}, "time": {flags: words("-p -v"), data: words("-f -o"), then: roleProgram},
 	"nice": {data: words("-n --adjustment"), then: roleProgram}, "ionice": {flags: words("-t"), data: words("-c -n"), then: roleProgram}, "stdbuf": {data: words("-e -i -o"), then: roleProgram},
 	"timeout": {flags: words("-v --foreground --preserve-status --verbose"), data: words("-k --kill-after -s --signal"), skip: 1, then: roleProgram},
-	"chroot":  {data: words("--groups --userspec"), skip: 1, then: roleProgram},
 	"flock": {flags: words("-e -F -n -o -s -u -x --close --exclusive --nb --no-fork --nonblock --shared --unlock --verbose"), skip: 1, then: roleProgram,
 		data: words("-E --conflict-exit-code -w --timeout --wait")},
-	"npx": npx, "bunx": npx, "pnpx": npx, "npm": {then: roleScript}, "npm exec": input, "npm x": input,
-	"pnpm exec": input, "pnpm dlx": input, "yarn exec": input, "yarn dlx": input,
+	"npx": npx, "bunx": npx, "pnpx": npx, "npm": opaque, "npm exec": input, "npm x": input, "npm run": packageScript, "npm run-script": packageScript, "npm test": packageScript,
+	"pnpm": opaque, "pnpm exec": input, "pnpm dlx": input, "pnpm run": packageScript, "yarn": opaque, "yarn exec": input, "yarn dlx": input, "yarn run": packageScript,
+	"chroot": input,
 }
