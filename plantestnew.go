@@ -40,18 +40,18 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	if of := Undoes(w.Summary); of != "" {
 		return nil, &UndoesError{w.Summary.Run, of, "be made into a test; name the other one"}
 	}
-	told := &told{status: w.Summary.Status, tools: answered{}, people: map[string]*exec.Answer{}}
-	if err := told.read(ctx, store, w.Summary.Run, nil); err != nil {
+	rec := &told{status: w.Summary.Status, tools: answered{}, people: map[string]*exec.Answer{}}
+	if err := rec.read(ctx, store, w.Summary.Run, nil); err != nil {
 		return nil, err
 	}
 	switch {
 	case !isUndone(w.Summary.Status):
-	case w.Plan.mayBeUndone():
-		if err := told.readUndoing(ctx, store, w.Summary.Run); err != nil {
+	case rec.before == "":
+		if err := rec.readUndoing(ctx, store, w.Summary.Run); err != nil {
 			return nil, err
 		}
-	default: // plc undo is no part of the test
-		told.status = told.ended
+	default: // the test leaves out what plc undo did
+		rec.status = rec.before
 	}
 	beside := func(name string) string {
 		if name == math.Name {
@@ -80,10 +80,10 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 		}
 	}
 	writeSettings(&b, &spec)
-	told.tools.write(&b)
-	told.writePeople(&b)
+	rec.tools.write(&b)
+	rec.writePeople(&b)
 	res := w.Result
-	fmt.Fprintf(&b, "    expect:\n      status: %s\n", told.status)
+	fmt.Fprintf(&b, "    expect:\n      status: %s\n", rec.status)
 	if res.Output != nil && string(res.Output) != "null" {
 		fmt.Fprintf(&b, "      output: %s\n", res.Output)
 	}
@@ -99,16 +99,16 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	return []byte(b.String()), nil
 }
 
-// told holds what a test says of a recorded run.
+// told holds what a recorded run contributes to a test.
 type told struct {
-	status exec.Status // that a test expects
-	ended  exec.Status // before anybody undid the run
+	status exec.Status // that the test expects
+	before exec.Status // of a run that plc undo undid, before that; "" for others
 	tools  answered
-	people map[string]*exec.Answer // to the last question about each call, by its path
+	people map[string]*exec.Answer // the last answer about each call, by path
 }
 
-// read reads the record of a run. names are the paths that its calls have in a test, by their own;
-// nil leaves them as they are.
+// read reads the record of a run. names maps the paths of calls to their paths in the test; nil
+// changes none.
 func (t *told) read(ctx context.Context, store journal.Store, run string, names map[string]string) error {
 	for entry, err := range store.Events(ctx, run, 0, false) {
 		if err != nil {
@@ -122,8 +122,8 @@ func (t *told) read(ctx context.Context, store journal.Store, run string, names 
 			e.Call = name
 		}
 		switch {
-		case e.Type == exec.RunFinished && names == nil && !isUndone(e.Status):
-			t.ended = e.Status
+		case e.Type == exec.RunUndoing && e.By != "" && e.Error != nil:
+			t.before = exec.Status(e.Error.Code)
 		case e.Type == exec.ApprovalGiven && e.Answer != nil:
 			t.people[e.Call] = e.Answer
 		}

@@ -59,9 +59,9 @@ type PlanTestResult struct {
 // PlanTests reads a file of tests, and compiles its plan for each of them. No tool is called, and
 // no secret looked up. The spec has what the tests run with unless the file says otherwise; its
 // Plan is not used. The error is about files that can't be read; what is wrong with the test file
-// is in Findings, and then there are no tests. chosen reports whether a person has named the
-// file: one that was only found in a folder must not start MCP servers, and it is an error if it
-// names any.
+// is in Findings, and then there are no tests. Tests end when ctx is done. chosen reports whether a
+// person has named the file: one that was only found in a folder must not start MCP servers, and it
+// is an error if it names any.
 func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen bool) (*PlanTests, error) {
 	text, err := e.readFile(name, maxTests)
 	if err != nil {
@@ -205,7 +205,7 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 		return nil, err
 	}
 	t := &PlanTest{Name: c.Name, Loc: c.Loc, Plan: plan, file: c}
-	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: o}
+	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: o, Stop: ctx.Err}
 	for path, a := range c.Answers {
 		t.options.Answers[path] = answerOf(a)
 	}
@@ -275,7 +275,7 @@ func didYouMean(name string, known iter.Seq[string]) string {
 	return ""
 }
 
-// Run runs the test. That the plan can't run, or does not end, is a failure.
+// Run runs the test. A plan that can't run or does not end counts as a failure.
 func (t *PlanTest) Run() *PlanTestResult {
 	r := &PlanTestResult{Test: t, Failures: slices.Clone(t.faulty)}
 	if len(t.faulty) > 0 {

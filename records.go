@@ -153,6 +153,13 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 			return err
 		}
 	}
+	sum, err := store.Summary(ctx, run)
+	if err != nil {
+		return err
+	}
+	if Undoes(sum) != "" {
+		a.Answer = leaves(a.Answer)
+	}
 	return store.Answer(ctx, run, a.Instance, a.Path, a.Answer)
 }
 

@@ -68,8 +68,8 @@ type Run struct {
 	Refusal *approval.Refusal
 	// Preview is, after Do, what a lazy plan was expected to do.
 	Preview *Preview
-	// Undone is, after Do, the progress of undoing the run, or the one that it undoes; nil if
-	// neither.
+	// Undone is set by Do: the progress of undoing this run or, if this run undoes another, that
+	// one. Otherwise nil.
 	Undone *Undone
 	// UndoContext is used to undo the run when the context of Do is done. Nil is one that is never
 	// done.
@@ -270,6 +270,12 @@ func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
 	}
 	opts := *r.Options
 	opts.Approver, opts.OnInstance, opts.ReuseEvents = r.Approver, r.OnInstance, true
+	if ask := r.Approver; ask != nil && r.undoes != nil {
+		opts.Approver = func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
+			a, err := ask(ctx, q)
+			return leaves(a), err
+		}
+	}
 	opts.OnEvent = func(e *exec.Event) {
 		r.noteQuestion(e)
 		if r.OnEvent != nil {

@@ -24,13 +24,14 @@ import (
 type Undoing struct {
 	Run string // the run that is undone
 	ID  string // the id of the run that undoes it; "" if it was undone and nothing is left to do
-	// Calls are the calls that are still to be taken back, in that order, and Stands those that
-	// can't be, in plan order.
+	// Calls are the calls that are still to be undone, in that order, and Stands those that won't
+	// be.
 	Calls, Stands []undo.Call
 	// Before is the progress so far; nil if nobody has begun to undo the run.
 	Before *Undone
 
 	plan    *undo.Plan
+	told    bool // the record says that it is to be undone
 	spec    Spec
 	edit    func(*Spec)
 	checker *Checker
@@ -59,11 +60,11 @@ func (e *UndoneError) Error() string {
 	return fmt.Sprintf("the run %s has the status %s and can't go on; run its plan again", e.Run, e.Status)
 }
 
-// A NothingUndoneError says that nothing takes back what a run did. The run stays as it is.
+// A NothingUndoneError says that no tool says how to undo what a run did. The run is unchanged.
 type NothingUndoneError struct{ Run string }
 
 func (e *NothingUndoneError) Error() string {
-	return fmt.Sprintf("nothing takes back what the run %s did; it stays as it is", e.Run)
+	return fmt.Sprintf("no tool says how to undo what the run %s did; the run is unchanged", e.Run)
 }
 
 // An UndoesError says what can't be done with a run since it undoes another.
@@ -202,11 +203,18 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	return u, nil
 }
 
-// planRest changes the plan of undoing a run that somebody has begun to undo to what is left of it.
+// planRest reduces a plan to the calls that are left if undoing the run has already begun.
 func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) error {
-	begun, err := e.undone(ctx, u.Run, status)
-	if err != nil || begun.Run == "" {
+	u.told = status == exec.Undoing
+	begun, skipped, err := e.undone(ctx, u.Run, status)
+	switch {
+	case err != nil:
 		return err
+	case begun.Run == "" && status == exec.Undone: // there was nothing to undo
+		u.Before, u.ID = begun, ""
+		return nil
+	case begun.Run == "":
+		return nil
 	}
 	store, err := e.records()
 	if err != nil {
@@ -219,7 +227,7 @@ func (e *Engine) planRest(ctx context.Context, u *Undoing, status exec.Status) e
 	ended := by.Status == exec.Completed || by.Status == exec.Rejected // it can't go on
 	u.Before, u.Calls, u.Stands = begun, nil, nil
 	for _, c := range begun.Stands {
-		if c.ID != "" && !ended {
+		if c.ID != "" && !ended && !skipped[exec.PathOf(c.ID)] {
 			u.Calls = append(u.Calls, c)
 		} else {
 			u.Stands = append(u.Stands, c)
@@ -241,8 +249,8 @@ const undoNotation = "undo of a run"
 func (e *Engine) Undo(ctx context.Context, u *Undoing) (*Run, error) {
 	switch {
 	case u.ID == "":
-		return nil, fmt.Errorf("the run %s was undone by the run %s; nothing is left to do", u.Run, u.Before.Run)
-	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0:
+		return nil, fmt.Errorf("the run %s was undone; nothing is left to do", u.Run)
+	case u.Before == nil && len(u.Calls) == 0 && len(u.Stands) > 0 && !u.told:
 		return nil, &NothingUndoneError{u.Run}
 	}
 	store, err := e.records()
@@ -385,6 +393,15 @@ func (t *undoTarget) ended(res *exec.Result) error {
 		}
 	}
 	return t.end(status)
+}
+
+// leaves returns an answer to a question about a call that undoes another. One that rejects the
+// call skips it, so that nobody is asked again.
+func leaves(a exec.Answer) exec.Answer {
+	if !a.Approved && a.Result == nil && !a.Unanswered {
+		a.Skip = true
+	}
+	return a
 }
 
 // continueUndoing goes on with a run that undoes another, which is held until the run is closed.

@@ -41,31 +41,33 @@ func (e *Engine) Undone(ctx context.Context, run string) (*Undone, error) {
 	if !isUndone(sum.Status) {
 		return nil, nil
 	}
-	return e.undone(ctx, sum.Run, sum.Status)
+	u, _, err := e.undone(ctx, sum.Run, sum.Status)
+	return u, err
 }
 
-// undone returns the progress of undoing a run that has a status.
-func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (*Undone, error) {
+// undone returns the progress of undoing a run with the given status, and which calls of the run
+// that undoes it were skipped, by their paths.
+func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (_ *Undone, skipped map[string]bool, _ error) {
 	store, err := e.records()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u := &Undone{Of: run, Status: status, Undone: []undo.Call{}, Stands: []undo.Call{}}
 	given, err := store.Given(ctx, undoID(run))
 	var missing *journal.MissingError
 	if errors.As(err, &missing) {
-		return u, nil
+		return u, nil, nil
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u.Run = undoID(run)
 	calls, stands, err := undo.Read(given.Plan.Bytes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	became, err := becameOf(ctx, store, u.Run)
+	became, skipped, err := becameOf(ctx, store, u.Run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u.Stands = append(u.Stands, stands...)
 	for _, c := range calls {
@@ -82,20 +84,20 @@ func (e *Engine) undone(ctx context.Context, run string, status exec.Status) (*U
 		}
 		u.Stands = append(u.Stands, c)
 	}
-	return u, nil
+	return u, skipped, nil
 }
 
 // becameOf returns, for each call of a run that has ended, why it did not complete; "" if it did.
-// The keys are the paths of the calls.
-func becameOf(ctx context.Context, store journal.Store, run string) (map[string]string, error) {
-	became := map[string]string{}
+// It also returns which were skipped. The keys are the paths of the calls.
+func becameOf(ctx context.Context, store journal.Store, run string) (became map[string]string, skipped map[string]bool, _ error) {
+	became, skipped = map[string]string{}, map[string]bool{}
 	for entry, err := range store.Events(ctx, run, 0, false) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		e, err := entry.Event()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		switch e.Type {
 		case exec.CallStarted, exec.ApprovalGiven:
@@ -111,9 +113,10 @@ func becameOf(ctx context.Context, store journal.Store, run string) (map[string]
 				why = "its undo waits for approval: " + e.Reason
 			}
 			became[e.Call] = why
+			skipped[e.Call] = e.Type == exec.CallSkipped
 		}
 	}
-	return became, nil
+	return became, skipped, nil
 }
 
 // undoItself undoes a run that has ended and is to be undone, and updates its result. If ctx is

@@ -403,12 +403,11 @@ const (
 	// Cure: correct the name of the param, or remove it.
 	UnknownParam Code = 206
 
-	// BadMember is an underscore member with a value that it can't have.
+	// BadMember is an underscore member with a wrong value.
 	//
 	// Each underscore member has a type of its own: _retry is a number of retries or an
-	// object, _timeout a duration, _dependsOn a list of names. An undo reads the params, the
-	// result and the key of its call, and how the run failed, but no result if it may be called
-	// when nobody knows whether the call did its work.
+	// object, _timeout a duration, _dependsOn a list of names. An undo may refer to params,
+	// result, key and failure; with whenUncertain, it must not refer to result.
 	//
 	// Example:
 	//
@@ -420,7 +419,7 @@ const (
 	//	  ]}
 	//	]
 	//
-	// Cure: give the member a value that it can have, here "_retry": 2.
+	// Cure: give the member a value that it may have, here "_retry": 2.
 	BadMember Code = 207
 
 	// FixedByTool is a member that breaks what the tool fixes or limits.

@@ -426,8 +426,8 @@ func (c Code) page() (Page, bool) {
 			Code:     BadMember,
 			Name:     "BadMember",
 			Severity: Error,
-			Summary:  "An underscore member with a value that it can't have.",
-			Meaning:  "Each underscore member has a type of its own: _retry is a number of retries or an object, _timeout a duration, _dependsOn a list of names. An undo reads the params, the result and the key of its call, and how the run failed, but no result if it may be called when nobody knows whether the call did its work.",
+			Summary:  "An underscore member with a wrong value.",
+			Meaning:  "Each underscore member has a type of its own: _retry is a number of retries or an object, _timeout a duration, _dependsOn a list of names. An undo may refer to params, result, key and failure; with whenUncertain, it must not refer to result.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
@@ -437,7 +437,7 @@ func (c Code) page() (Page, bool) {
 					"  ]}\n" +
 					"]\n"},
 			},
-			Cure: "Give the member a value that it can have, here \"_retry\": 2.",
+			Cure: "Give the member a value that it may have, here \"_retry\": 2.",
 		}, true
 	case FixedByTool:
 		return Page{

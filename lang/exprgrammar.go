@@ -111,8 +111,8 @@ var theGrammar = sync.OnceValue(func() *grammar {
 	}
 })
 
-// The limits of one expression: the parser recurses into parentheses, and takes about 10 µs for each
-// name, operator and literal.
+// The limits of one expression: the parser recurses into parentheses, and takes about 10 µs for
+// each name, operator and literal.
 const (
 	maxNesting = 256
 	maxTokens  = 100_000

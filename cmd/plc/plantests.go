@@ -63,7 +63,7 @@ has errors.`,
 	}
 	fl := c.Flags()
 	addTools(fl, c, &f.tools)
-	fl.StringVar(&f.run, "run", "", "run only the test with this name, or those whose names have this in them")
+	fl.StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
 	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
 	fl.BoolVar(&f.update, "update", false, "write the snapshots")
 	fl.BoolVar(&f.coverage, "coverage", false, "list what may happen in the plans and has not happened in a test")
@@ -232,7 +232,7 @@ func (r *testRun) all(ctx context.Context) error {
 		}
 		faults = append(faults, f)
 	}
-	exact := slices.ContainsFunc(r.files, func(t *testedFile) bool {
+	exact := r.flags.run != "" && slices.ContainsFunc(r.files, func(t *testedFile) bool {
 		return slices.ContainsFunc(t.Cases, func(c *plc.PlanTest) bool { return c.Name == r.flags.run })
 	})
 	begun := time.Now()
@@ -277,7 +277,7 @@ func (t *testedFile) test(i int, c *plc.PlanTest, faults []plantest.Fault, f *te
 		return
 	}
 	t.Results[i] = c.Run()
-	if !f.faults {
+	if !f.faults || t.Results[i].Outcome == nil {
 		return
 	}
 	var err error
@@ -524,7 +524,10 @@ func (env *environment) showEnd(f *plantest.Faulty) {
 	showf(env.stdout, "        the run is %s\n", strings.TrimSuffix(string(out.Status)+": "+out.Reason, ": "))
 	stands := false
 	for _, e := range out.Effects {
-		head := "did"
+		head := "undone"
+		if !e.Stands && !e.Undone() {
+			head = "undo"
+		}
 		if e.Stands {
 			head, stands = "stands", true
 		}

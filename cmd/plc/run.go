@@ -435,10 +435,10 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 	}
 }
 
-// hintAnswerUndo says how the questions of a run that undoes another are answered, and how it goes
-// on after that.
+// hintAnswerUndo says how to answer the questions of a run that undoes another, and how to
+// continue.
 func (env *environment) hintAnswerUndo(by, next string) {
-	env.hintf("plc approve %s makes the call that takes it back, plc approve %[1]s --skip leaves it as it is; then plc resume %s goes on", by, next)
+	env.hintf("plc approve %s runs the undo, plc approve %[1]s --skip leaves the effect in place; then plc resume %s continues", by, next)
 }
 
 // anyUnsure reports whether a call of a run has failed that may have done its work.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/internal/display"
 	"github.com/plc-lang/plc/journal"
@@ -62,14 +63,24 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 		env.showUndoing(u)
 		switch {
 		case u.ID == "":
-			env.hintf("a run is undone once: what stands now stays, also if a tool file says by now what undoes it")
+			if u.Before.Status == exec.UndoneInPart {
+				env.hintf("a run can be undone only once: what stands is left, even if a tool file now says how to undo it")
+			}
 			if f.format == "json" {
 				if err := env.writeJSON(map[string]any{"run": u.Run, "status": u.Before.Status, "undo": u.Before}); err != nil {
 					return nil, err
 				}
 			}
-			return nil, cmp.Or(exitOf(u.Before.Status), errShown)
+			if u.Before.Status == exec.UndoneInPart {
+				return nil, exit(exitFailed)
+			}
+			return nil, errShown
 		case dry:
+			if f.format == "json" {
+				if err := env.writeJSON(map[string]any{"run": u.Run, "calls": orNone(u.Calls), "stands": orNone(u.Stands)}); err != nil {
+					return nil, err
+				}
+			}
 			return nil, cmp.Or(u.Check(), errShown)
 		}
 		return e.Undo(c.Context(), u)
@@ -84,18 +95,26 @@ func (env *environment) undo(c *cobra.Command, name string, f *resumeFlags, dry 
 	return err
 }
 
+// orNone returns a list that JSON shows as one.
+func orNone(calls []undo.Call) []undo.Call {
+	if calls == nil {
+		return []undo.Call{}
+	}
+	return calls
+}
+
 // showUndoing prints the calls that are to be taken back, and those that stand.
 func (env *environment) showUndoing(u *plc.Undoing) {
-	if u.Before != nil {
+	if u.ID == "" {
 		showUndone(env.stderr, u.Before, u.Run)
-		if u.ID == "" {
-			return
-		}
+		return
 	}
 	for i := range u.Calls {
 		c := &u.Calls[i]
 		more := display.Text{}
 		switch {
+		case u.Before != nil && c.Why != "": // why it was not undone before
+			more = display.Sprintf("; %s", display.Line(c.Why).Cut(maxReason))
 		case c.Asks:
 			more = display.Sprintf(", after approval: %s", c.Why)
 		case c.Uncertain:
@@ -120,8 +139,8 @@ func undoneName(c *undo.Call) display.Text {
 	return name
 }
 
-// showUndone shows the progress of undoing a run, with all that stands, to somebody who looks at
-// that run or at the one that undoes it; nil is for a run that is not undone.
+// showUndone shows the progress of undoing a run, with all that stands. run is the one that is
+// shown: that run or the one that undoes it. Nil is for a run that is not undone.
 func (env *environment) showUndone(u *plc.Undone, run string) {
 	showUndone(env.stderr, u, run)
 	if u != nil && u.Err != nil {
@@ -136,7 +155,7 @@ func showUndone(w io.Writer, u *plc.Undone, run string) {
 	head := display.Sprintf("%s", string(u.Status))
 	switch {
 	case u.Of != run:
-		head = display.Sprintf("the run %s is %s", u.Of, string(u.Status))
+		head = display.Sprintf("run %s: %s", u.Of, string(u.Status))
 	case u.Run != "":
 		head = display.Sprintf("%s by the run %s", string(u.Status), u.Run)
 	}

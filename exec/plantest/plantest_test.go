@@ -227,7 +227,7 @@ func TestAllAnswersLost(t *testing.T) {
 	w["book"] = &standin.Script{Lost: true}
 	prog, _ := programWith(`[{"_tool": "book"}]`, tools)
 	_, err := plantest.Run(prog, &plantest.Options{World: w, Exec: exec.Options{OnUncertain: exec.RetryUncertain}})
-	if err == nil || !strings.Contains(err.Error(), `each answer to "book" is lost`) {
+	if err == nil || !strings.Contains(err.Error(), `100 answers to "book" were lost`) {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // A Property is a condition over the end of every run. Its variables are
 //
-//	effects  in their order: {call, tool, params, result, known, stands}
+//	effects  all effects, in the order in which they happened: {call, tool, params, result, known, stands}
 //	calls    what became of each call, by its path: {tool, status, handled, attempts, outcome}
 //	status   of the run; asked, the paths of the calls that wait for a person
 //	state, data, output

@@ -33,7 +33,7 @@ type Options struct {
 	World World
 	// Answers are those of a person to questions about calls, by the paths of the calls (see
 	// exec.Event); "*" is about all others. A question without an answer stays open, and the run
-	// ends paused.
+	// ends paused. So does the eleventh question about one call.
 	Answers map[string]exec.Answer
 	// Reply answers questions that are not in Answers, by the path of the call. If it is nil or
 	// returns false, they stay open.
@@ -48,8 +48,8 @@ type Options struct {
 	// Undo are the options with which the program was compiled. With them a run that is to be
 	// undone when it has ended is undone in the same World. Nil leaves it Undoing.
 	Undo *compile.Options
-	// Stop, if not nil, is called before each attempt. If it returns an error, the run ends with
-	// it.
+	// Stop, if not nil, is called before each attempt. If it returns an error, Run stops and
+	// returns that error.
 	Stop func() error
 	// MaxAttempts limits the attempts of a run; 0 is 100,000. A run that makes more has an error:
 	// it may never end.
@@ -67,7 +67,11 @@ type Outcome struct {
 
 	prog     *compile.Program
 	unwanted map[string]bool // calls, by their paths, whose _when did not hold
+	undoing  map[string]undoings
 }
+
+// undoings counts the calls that undo a call.
+type undoings struct{ planned, completed int }
 
 // Attempt is an attempt that a run made of a call.
 type Attempt struct {
@@ -95,9 +99,9 @@ type Effect struct {
 	Tool   string          `json:"tool"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	// Known says that the run was told.
+	// Known reports whether the run received the answer.
 	Known bool `json:"known"`
-	// Stands says that it was not undone, and does not undo another.
+	// Stands reports whether it was not undone and is not itself an undo.
 	Stands bool `json:"stands"`
 
 	key    string
@@ -113,11 +117,8 @@ func (e Effect) String() string {
 	if !e.Known {
 		s += " (the run does not know)"
 	}
-	switch {
-	case e.undoes != "":
+	if e.undoes != "" {
 		s += " undoes " + e.undoes
-	case !e.Stands:
-		s += " (undone)"
 	}
 	return s
 }
@@ -129,7 +130,7 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 	}
 	p := &player{
 		prog: prog, opts: o.Exec, play: o, faults: map[site]FaultKind{}, left: o.MaxAttempts,
-		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{}, lost: map[string]int{},
+		now: epoch, begun: map[*standin.Script]int{}, made: map[site]int{}, waiting: map[string]*pending{}, lost: map[string]int{}, replies: map[string]int{},
 		out: &Outcome{prog: prog, unwanted: map[string]bool{}},
 	}
 	for _, f := range o.Faults {
@@ -167,9 +168,12 @@ func Run(prog *compile.Program, o *Options) (*Outcome, error) {
 func (o *Outcome) stand() {
 	undone := map[string]int{} // how often each call was undone
 	for i := range o.Effects {
-		if of := o.Effects[i].undoes; of != "" {
+		if of := o.Effects[i].undoes; of != "" && undone[of] < o.undoing[of].planned {
 			undone[of]++
 		}
+	}
+	for of, n := range o.undoing { // an undo may have been done elsewhere
+		undone[of] = max(undone[of], n.completed)
 	}
 	for i := range o.Effects {
 		e := &o.Effects[i]
@@ -180,11 +184,10 @@ func (o *Outcome) stand() {
 	}
 }
 
-// maxAttempts is the default of Options.MaxAttempts. maxLost is the maximum number of answers to
-// one call that are lost: it is made again after each.
 const (
-	maxAttempts = 100_000
-	maxLost     = 100
+	maxAttempts = 100_000 // the default of Options.MaxAttempts
+	maxLost     = 100     // answers to a call that are lost one after the other: it is made again after each
+	maxReplies  = 10      // answers of a person to questions about a call; later ones stay open
 )
 
 // epoch is when runs begin.
@@ -202,6 +205,7 @@ type player struct {
 	now     time.Time
 	begun   map[*standin.Script]int // attempts of each
 	made    map[site]int            // attempts of each call; numbers are 0
+	replies map[string]int          // to questions, by the paths of their calls
 	lost    map[string]int          // answers that never came, by the paths of their calls
 	waiting map[string]*pending     // by the ids of their attempts
 	count   int
@@ -262,8 +266,12 @@ func (p *player) undo(o *compile.Options) error {
 		return fmt.Errorf("plantest: the run can't be undone: %w", err)
 	}
 	p.prog, p.open, p.names = prog, nil, map[string]string{}
+	p.out.undoing = map[string]undoings{}
 	for _, c := range plan.Calls {
 		p.names[exec.PathOf(c.ID)] = c.Path + undoSuffix
+		n := p.out.undoing[c.Path]
+		n.planned++
+		p.out.undoing[c.Path] = n
 	}
 	p.opts = exec.Options{
 		ID: p.opts.ID + undoSuffix, Seed: p.opts.Seed, OnFailure: exec.Ask, Approve: p.opts.Approve, Timeout: p.opts.Timeout,
@@ -279,6 +287,13 @@ func (p *player) undo(o *compile.Options) error {
 		p.out.Status = exec.UndoneInPart
 	default:
 		p.out.Status = exec.Undone
+	}
+	for _, c := range res.Calls {
+		if of := strings.TrimSuffix(p.name(exec.PathOf(c.ID)), undoSuffix); c.Status == exec.Completed {
+			n := p.out.undoing[of]
+			n.completed++
+			p.out.undoing[of] = n
+		}
 	}
 	p.out.Questions = res.Questions
 	for i := range p.out.Questions {
@@ -368,7 +383,8 @@ func (p *player) replied() bool {
 		if !ok && p.play.Reply != nil {
 			a, ok = p.play.Reply(p.name(q.Path), q)
 		}
-		if ok && p.m.Reply(q.Path, q.Instance, a) == nil {
+		if ok && p.replies[q.Path] < maxReplies && p.m.Reply(q.Path, q.Instance, a) == nil {
+			p.replies[q.Path]++
 			return true
 		}
 	}
@@ -521,10 +537,12 @@ func (p *player) arrive(w *pending) error {
 		return p.crash()
 	}
 	p.happens(w, !uncertain && !w.Lost)
-	if w.Lost {
+	if !w.Lost {
+		delete(p.lost, p.out.Attempts[w.number-1].Call)
+	} else {
 		made := &p.out.Attempts[w.number-1]
 		if p.lost[made.Call]++; p.lost[made.Call] > maxLost {
-			return fmt.Errorf("plantest: each answer to %q is lost, so that the run never ends; the last stand-in of a sequence must not be lost", made.Call)
+			return fmt.Errorf("plantest: %d answers to %q were lost, and the run does not end; end the stand-in's sequence with an answer", maxLost, made.Call)
 		}
 		delete(p.waiting, w.id)
 		return p.m.Lost(w.id)

@@ -40,14 +40,14 @@ func checkCode(command []string, open []bool, may func(int) bool) (int, error) {
 	return 0, nil
 }
 
-// checkPlace is checkCode for one element.
+// checkPlace does what checkCode does for one element.
 func checkPlace(command []string, i int) error {
 	const cure = "; pass it on standard input, or as an argument after the code or script: " +
 		`[sh, -c, 'echo "$1"', sh, "{name}"], or list the param in allowCode`
 	role, by := roleOf(command, i)
 	for head := 1; head < i && role == roleArgument; head++ {
 		if startsCode(command[head:], i-head) {
-			role, by = roleCode, programName(command[head])
+			role, by = roleUnclear, programName(command[head])
 		}
 	}
 	switch role {
@@ -126,11 +126,11 @@ type runner struct {
 	never []string // modules that run their arguments, with those below them
 }
 
-// programName returns the name of a program without its folder, .exe and a version; "" if it is
-// probably a local program, as in ./script.
+// programName returns the name of a program without its folder, .exe, .cmd and a version; "" if it
+// is probably a local program, as in ./script.
 func programName(element string) string {
 	file := strings.ReplaceAll(element, `\`, "/")
-	name := strings.TrimRight(strings.TrimSuffix(strings.ToLower(path.Base(file)), ".exe"), "0123456789.-")
+	name := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path.Base(file)), ".exe"), ".cmd"), "0123456789.-")
 	switch {
 	case strings.HasPrefix(name, "python"): // python3-dbg
 		return "python"
@@ -184,6 +184,9 @@ var execs = words("-exec -execdir -ok -okdir")
 
 // roleInFind returns what roleOf does for find, whose -exec starts a program.
 func roleInFind(command []string, i int) (role, string) {
+	if strings.HasPrefix(command[i], "-") {
+		return roleUnclear, "find" // it may be -exec
+	}
 	for k := i - 1; k > 0; k-- {
 		switch {
 		case !slices.Contains(execs, command[k]):
@@ -191,6 +194,19 @@ func roleInFind(command []string, i int) (role, string) {
 			return roleProgram, command[k]
 		default:
 			return roleOf(command[k+1:], i-k-1)
+		}
+	}
+	for k := i + 1; k < len(command)-1; k++ { // the files that are found may be code
+		if !slices.Contains(execs, command[k]) {
+			continue
+		}
+		started := slices.Clone(command[k+1:])
+		for n, a := range started {
+			if strings.Trim(a, "{}") == "" && a != "" {
+				if role, by := roleOf(started, n); n == 0 || role != roleArgument {
+					return roleUnclear, by
+				}
+			}
 		}
 	}
 	return roleArgument, "find"
@@ -218,8 +234,10 @@ func (r *runner) roles(args []string) []part {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case flags && a == "--":
+		case flags && (a == "--" || a == "-" && r.first):
 			flags, parts[i].role = false, roleFlag
+		case flags && a == "-" && r.env: // the same as -i
+			parts[i].role = roleFlag
 		case flags && r.isFlag(a):
 			of, next, value := r.flag(a)
 			if of == roleUnclear {
@@ -295,8 +313,11 @@ func (r *runner) flag(a string) (of role, next bool, value string) {
 	if strings.HasPrefix(a, "--") {
 		name, value, attached := strings.Cut(a, "=")
 		of, next := r.known(name)
-		if attached && (next || of == roleCode || slices.Contains(r.attach, name)) {
+		switch {
+		case attached && (next || of == roleCode || slices.Contains(r.attach, name)):
 			return of, false, value
+		case attached && !r.env && len(r.file) == 0: // it takes nothing else
+			return roleFlag, false, ""
 		}
 		return roleUnclear, false, ""
 	}
@@ -372,7 +393,7 @@ func stdinIsCode(command []string) string {
 			return ""
 		case p.role == roleProgram:
 			return stdinIsCode(args[i:])
-		case p.role == roleScript && isStdin(p.text), p.role == roleUnclear && (r.stdin || r.launches()):
+		case p.role == roleScript && isStdin(p.text), p.role == roleUnclear && (r.stdin || r.launches() || len(r.file) > 0):
 			return name
 		case p.role == roleUnclear:
 			return ""
@@ -391,8 +412,11 @@ func stdinIsCode(command []string) string {
 	return ""
 }
 
-// startedByFind is stdinIsCode for the programs that find starts.
+// startedByFind does what stdinIsCode does, for the programs that find starts.
 func startedByFind(command []string) string {
+	if slices.Contains(command, "-files0-from") && slices.ContainsFunc(command, func(a string) bool { return slices.Contains(execs, a) }) {
+		return "find"
+	}
 	for k, a := range command[1:] {
 		if !slices.Contains(execs, a) {
 			continue
@@ -410,7 +434,7 @@ func startedByFind(command []string) string {
 
 // isStdin reports whether a file is standard input.
 func isStdin(file string) bool {
-	return slices.Contains(words("- /dev/stdin /dev/fd/0 /proc/self/fd/0"), file)
+	return slices.Contains(words("- /dev/stdin /dev/fd/0 /proc/self/fd/0 php:/stdin"), path.Clean(file))
 }
 
 // dashAt returns the place of the first "--" after which arguments may begin with a dash: one that

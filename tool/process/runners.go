@@ -14,7 +14,7 @@ var (
 	python = &runner{
 		flags: words("-b -B -d -E -I -O -P -q -s -S -u -v -x"), values: words("-W -X --check-hash-based-pycs"),
 		code: words("-c -m"), ends: true, then: roleScript, stdin: true,
-		never: words("asyncio code coverage cProfile debugpy doctest idlelib IPython pdb pip profile pytest runpy timeit torch trace unittest"),
+		never: words("asyncio code coverage cProfile debugpy doctest idlelib IPython pdb pip profile ptpython bpython pudb ipdb pydoc pytest runpy streamlit timeit torch trace unittest viztracer kernprof xonsh"),
 	}
 	node = &runner{
 		flags:  words("--enable-source-maps --experimental-strip-types --no-deprecation --no-warnings --trace-uncaught --trace-warnings"),
@@ -41,9 +41,9 @@ var (
 		flags: words("-mta -nologo -noninteractive -noprofile -sta"), values: words("-executionpolicy -version -workingdirectory"),
 		file: words("-file"), ends: true, fold: true, stdin: true,
 	}
-	npx           = &runner{flags: words("-q -y --no --no-install --quiet --yes"), values: words("-p --package -w --workspace"), then: roleProgram}
+	npx           = &runner{flags: words("-q -y --no --no-install --quiet --yes"), values: words("-p --package -w --workspace"), then: roleProgram, stdin: true}
 	launcher      = &runner{then: roleProgram}
-	packageScript = &runner{flags: words("-s --silent"), then: roleScript}
+	packageScript = &runner{flags: words("-s --silent"), then: roleScript, late: true}
 	// Any argument of these might be run; input runs its standard input as well.
 	opaque, input = &runner{}, &runner{stdin: true}
 )
@@ -60,7 +60,7 @@ var runners = map[string]*runner{
 		code: words("-e -E"), then: roleScript, stdin: true},
 	"ruby": {flags: words("-a -c -n -l -p -s -w"), digits: words("-0 -W"), attach: words("-i"), stuck: words("-F"), values: words("-C -E -I -r"),
 		code: words("-e"), then: roleScript, stdin: true},
-	"node": node, "nodejs": node, "tsx": node, "node inspect": opaque, "tsx watch": opaque, "lua": lua, "luajit": lua,
+	"node": node, "nodejs": node, "tsx": node, "ts-node": node, "node inspect": opaque, "tsx watch": opaque, "lua": lua, "luajit": lua,
 	"deno": input, "deno run": deno, "deno eval": {then: roleCode},
 	"bun": input, "bun run": bun,
 	"php": {flags: words("-C -n -q"), values: words("-c -d -z"), code: words("-r --run"), file: words("-f --file"), then: roleScript, stdin: true},
