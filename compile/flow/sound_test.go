@@ -151,7 +151,8 @@ func newTestPolicy(r *rand.Rand) *testPolicy {
 		l := any()
 		t.said.Default = &l
 	}
-	for a, name := range map[atom]string{ofWrap: "wrap", ofPicky: "picky", ofPick: "pick", ofRedact: "redact", ofVouch: "vouch", ofSink: "sink", ofOut: "out"} {
+	for i, name := range []string{"wrap", "picky", "pick", "redact", "vouch", "sink", "out"} {
+		a := ofWrap + atom(i)
 		e := label.Tool{Selector: label.Selector{Text: name}}
 		t.labels[a] = t.said.OfUnknown()
 		if name == "redact" || name == "vouch" || r.IntN(2) == 0 {
