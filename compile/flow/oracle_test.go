@@ -554,7 +554,7 @@ func (d *document) call(c *gcall) (fault atoms, stop bool) {
 		}
 		why = why.or(v.at)
 	}
-	params := object(one(ofPlan), nil)
+	params := object(atoms{}, nil) // the plan says its literals, not that there are params
 	for _, p := range c.params {
 		params = params.with(p.name, e.value(p.value))
 	}
@@ -602,7 +602,7 @@ func (d *document) scopes(c *gcall, e *evaluator) (all []write) {
 // fallBack makes the fallback of a call.
 func (d *document) fallBack(c *gcall, why atoms) outcome {
 	e := &evaluator{document: d, place: c.index + 1}
-	params := object(one(ofPlan), nil)
+	params := object(atoms{}, nil) // the plan says its literals, not that there are params
 	for _, p := range c.fallback.params {
 		params = params.with(p.name, e.value(p.value))
 	}
