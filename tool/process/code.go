@@ -11,10 +11,10 @@ import (
 	"github.com/plc-lang/plc/tool/internal/driver"
 )
 
-// checkCode refuses placeholders whose values would or might be run. It knows only the programs in
-// runners; for these it accepts only places that are known to be plain arguments. may reports
-// whether the params of an element may be code all the same. The int is the place of the element
-// that is refused.
+// checkCode returns an error, and the index of its element, if the value of a placeholder would or
+// might be run. It knows only the programs in runners; for these it accepts only places that are
+// known to be plain arguments. open has the elements with placeholders; may reports whether those
+// of an element may be code all the same.
 func checkCode(command []string, open []bool, may func(int) bool) (int, error) {
 	for i := range command {
 		if !open[i] || may(i) {
@@ -437,11 +437,12 @@ func isStdin(file string) bool {
 	return slices.Contains(words("- /dev/stdin /dev/fd/0 /proc/self/fd/0 php:/stdin"), path.Clean(file))
 }
 
-// dashAt returns the place of the first "--" after which arguments may begin with a dash: one that
-// is not for a program that starts another of runners. It returns the length if there is none.
+// dashAt returns the index of the "--" after which arguments may begin with a dash, or the length
+// of the command. One before a known program is not for that program: env -- find {p}.
 func dashAt(command []string) int {
+	known := func(a string) bool { return runners[programName(a)] != nil || programName(a) == "find" }
 	for i, a := range command {
-		if i > 0 && a == "--" && !slices.ContainsFunc(command[i+1:], func(a string) bool { return runners[programName(a)] != nil }) {
+		if i > 0 && a == "--" && !slices.ContainsFunc(command[i+1:], known) {
 			return i
 		}
 	}

@@ -69,6 +69,9 @@ func TestDashesAreRefused(t *testing.T) {
 		{[]string{"--", "{a}"}, `{"a": "-5"}`, nil, true},
 		{[]string{"{a}", "{b}"}, `{"a": "--", "b": "-x"}`, []string{"a"}, false},
 		{[]string{"{a}", "--"}, `{"a": "-5"}`, nil, false},
+		{[]string{"--", "find", "{a}"}, `{"a": "-delete"}`, nil, false}, // the "--" is not for find
+		{[]string{"find", "--", "{a}"}, `{"a": "-delete"}`, nil, true},
+		{[]string{"--", "sed", "-n", "p", "{a}"}, `{"a": "-e1e id"}`, nil, false},
 	} {
 		got, err := call(program(t, "args", Config{AllowDash: c.allow}, c.args...), c.params)
 		if (err == nil) != c.ok {
