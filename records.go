@@ -158,7 +158,7 @@ func (e *Engine) Answer(ctx context.Context, run string, a journal.Answer) error
 		return err
 	}
 	if Undoes(sum) != "" {
-		a.Answer = leaves(a.Answer)
+		a.Answer = skipRejected(a.Answer)
 	}
 	return store.Answer(ctx, run, a.Instance, a.Path, a.Answer)
 }

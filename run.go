@@ -273,7 +273,7 @@ func (r *Run) execute(ctx context.Context) (*exec.Result, error) {
 	if ask := r.Approver; ask != nil && r.undoes != nil {
 		opts.Approver = func(ctx context.Context, q *exec.Question) (exec.Answer, error) {
 			a, err := ask(ctx, q)
-			return leaves(a), err
+			return skipRejected(a), err
 		}
 	}
 	opts.OnEvent = func(e *exec.Event) {

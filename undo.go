@@ -395,9 +395,9 @@ func (t *undoTarget) ended(res *exec.Result) error {
 	return t.end(status)
 }
 
-// leaves returns an answer to a question about a call that undoes another. One that rejects the
-// call skips it, so that nobody is asked again.
-func leaves(a exec.Answer) exec.Answer {
+// skipRejected returns the answer to a question about a call that undoes another. An answer that
+// rejects the call skips it, so that nobody is asked again.
+func skipRejected(a exec.Answer) exec.Answer {
 	if !a.Approved && a.Result == nil && !a.Unanswered {
 		a.Skip = true
 	}

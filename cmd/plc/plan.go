@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
 	"github.com/plc-lang/plc/diag"
@@ -15,7 +17,6 @@ import (
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/journal"
-	"github.com/spf13/cobra"
 )
 
 // planOptions are the flags of plc plan besides those of plc run.
