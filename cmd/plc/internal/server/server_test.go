@@ -463,8 +463,8 @@ func TestWhoMay(t *testing.T) {
 	status(401, reader, "GET", "/v1/runs")
 }
 
-// With OthersApprove, a run needs somebody else than who started it, forked it, or gives a call
-// other params.
+// With OthersApprove, a run needs somebody else than who started it, forked it, gives a call other
+// params, or gave a result before.
 func TestOthersApprove(t *testing.T) {
 	g := newRig(t, Options{OthersApprove: true})
 	token := func(name string, roles ...Role) string {
@@ -516,7 +516,16 @@ func TestOthersApprove(t *testing.T) {
 	g.until(run, "runFinished", 0)
 	g.until(fork, "runFinished", 0)
 
-	if n := g.wiped.Load(); n != 2 {
+	given := start("/v1/runs", object{"plan": []object{
+		{"_tool": "wipe", "what": "cache", "_outputPath": "†state.next"}, {"_tool": "wipe", "_id": "next", "what": "†{state.next}"}}})
+	paused := g.until(given, "runPaused", 0)
+	decide(204, bob, given, "wipe", object{"decision": "answer", "result": "disk"})
+	g.until(given, "runPaused", paused[len(paused)-1])
+	decide(403, bob, given, "next", approve())
+	decide(204, g.admin, given, "next", approve())
+	g.until(given, "runFinished", 0)
+
+	if n := g.wiped.Load(); n != 3 {
 		t.Errorf("wiped %d times", n)
 	}
 }
