@@ -43,7 +43,7 @@ type reader struct {
 	file     *diag.File
 	shared   *shared // the schemas that all definitions may refer to; nil for none
 	findings diag.List
-	literals map[diag.Span]string // secrets that are written out, and the variables that they should be
+	literals map[diag.Span]*texttree.Node // what should be written for secrets that are written out
 }
 
 func (r *reader) loc(span diag.Span) diag.Loc { return diag.Loc{File: r.file, Span: span} }
