@@ -52,7 +52,7 @@ const (
 
 // activity reads an activity: one driver and what is common to all.
 func (r *reader) activity(v value, f *File) {
-	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), pointer: v.pointer}
+	a := Activity{Name: v.name(), Loc: r.loc(v.key), pointer: v.pointer}
 	var first value // that chose the driver
 	as := func(driver string, read set) set {
 		return func(v value) {
@@ -87,8 +87,9 @@ func (r *reader) activity(v value, f *File) {
 		"fail":       as(driverStandIn, func(v value) { r.fail(v, c) }),
 		"failTimes":  as(driverStandIn, r.count(&c.FailTimes, 0)),
 	}))
+	a.Raw = r.withoutLiterals(v.Node).JSON()
 	switch {
-	case len(r.findings) > before:
+	case r.findings[before:].HasErrors():
 	case a.Driver == "" && a.guards(): // of a tool that comes with its activity
 		f.Activities = append(f.Activities, a)
 	case a.Driver == "":
@@ -145,7 +146,7 @@ func (r *reader) like(t reflect.Type) set {
 	case reflect.TypeFor[[]string]():
 		return r.texts(new([]string))
 	case withSecrets():
-		return func(v value) { r.each(v, r.textOrSecret) }
+		return func(v value) { r.each(v, func(v value) { r.variable(v, true) }) }
 	}
 	return func(value) {}
 }

@@ -331,6 +331,11 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 		if !ok || t != withSecrets() {
 			continue
 		}
+		for _, v := range e.Value.Entries {
+			if v.Value.Kind == texttree.String && isLiteral(v.Name, v.Value.Str) {
+				b.secrets = append(b.secrets, v.Value.Str)
+			}
+		}
 		values, doubts, err := a.secrets.resolve(e.Value, func(secret string) string {
 			b.secrets = append(b.secrets, secret)
 			return escape(secret)

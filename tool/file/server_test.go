@@ -324,6 +324,26 @@ func TestLiteralSecrets(t *testing.T) {
 	}
 }
 
+// Secrets that are written out in activities are a warning, and go neither into a record nor into what
+// is shown of them.
+func TestLiteralSecretsOfActivities(t *testing.T) {
+	text := `{"activities": {
+		"a": {"http": {"url": "https://x.example", "headers": {"Authorization": "Bearer 0123456789", "X-Token": "{token}", "X-Token-Url": "https://x.example"}}},
+		"b": {"process": {"command": ["x"], "env": {"API_KEY": "key-0123456789", "MODE": "quiet-mode"}}}}}`
+	f, found := Read(diag.NewFile("t.json", []byte(text)))
+	if len(found) != 2 || found.HasErrors() || len(f.Activities) != 2 {
+		t.Fatalf("%v, %d activities", found, len(f.Activities))
+	}
+	for _, said := range []string{string(f.Recorded()), string(f.Activities[0].Raw), string(f.Activities[1].Raw)} {
+		if strings.Contains(said, "0123456789") {
+			t.Error(said)
+		}
+	}
+	if again, found := Read(diag.NewFile("t.json", f.Recorded())); len(found) != 0 || string(again.Activities[0].Raw) != string(f.Activities[0].Raw) {
+		t.Errorf("%v; %s, want %s", found, again.Activities[0].Raw, f.Activities[0].Raw)
+	}
+}
+
 // The program of any server can be pinned, also of one that takes commands on its standard input.
 func TestServersArePinned(t *testing.T) {
 	for _, command := range [][]string{{"sh"}, {"ssh", "host"}, {"python3", "-"}, {"sh", "{x}", "-c"}} {
