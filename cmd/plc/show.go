@@ -160,8 +160,8 @@ func goesOn(s exec.Status) bool {
 	return true
 }
 
-// timed gives the calls of a run the times of the record and, when it goes on, the status that
-// they have now.
+// timed gives the calls of a run the times of the record and, when it goes on, them and the
+// instances the status that they have now.
 func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Question) {
 	each := func(instance string, calls []exec.CallResult) {
 		p.into(instance, calls)
@@ -171,7 +171,11 @@ func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Q
 	}
 	each("", res.Calls)
 	for i := range res.Instances {
-		each(res.Instances[i].Name, res.Instances[i].Calls)
+		in := &res.Instances[i]
+		each(in.Name, in.Calls)
+		if in.Status == exec.Cancelled && goesOn(sum.Status) { // where the walk of the record ended
+			in.Status, in.Reason = sum.Status, ""
+		}
 	}
 }
 

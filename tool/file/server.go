@@ -376,8 +376,8 @@ var (
 	beginsAsToken = regexp.MustCompile(`^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|Bearer |Basic )`)
 )
 
-// isLiteral reports whether a text of a name looks like a secret that is written out, and not like a
-// place or a text with placeholders.
+// isLiteral reports whether a text of a name looks like a secret that is written out, and not like
+// a place or a text with placeholders.
 func isLiteral(name, text string) bool {
 	return len(text) >= 8 && !strings.Contains(text, "{") && !strings.HasPrefix(text, "/") && !strings.Contains(text, "://") &&
 		(namesSecret.MatchString(name) || beginsAsToken.MatchString(text))
