@@ -207,7 +207,10 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 func (p runPast) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
 	for i := range calls {
 		c := &calls[i]
-		if c.Status != exec.Cancelled && c.Status != exec.Blocked && c.Status != exec.Pending {
+		switch {
+		case c.Status == exec.Cancelled, c.Status == exec.Blocked, c.Status == exec.Pending:
+		case c.Status == exec.Failed && c.Error != nil && c.Error.Code == "uncertain" && c.StartedAt != nil && c.EndedAt == nil:
+		default:
 			continue
 		}
 		name := instance
@@ -222,10 +225,10 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 			c.Error = nil
 		case held:
 			c.Status, c.Reason, c.Error = exec.Running, "it was started, and its answer is not in the record yet", nil
-		case delegates && inner == "":
+		case delegates && inner == nil:
 			c.Reason, c.Error = "it was started; what its calls gave is in the record", nil
 		case delegates:
-			c.Status, c.Reason = journal.Uncertain, fmt.Sprintf("%s was started, and its answer is not in the record", inner)
+			c.Status, c.Reason = journal.Uncertain, listed(inner)+" was started, and its answer is not in the record"
 		default:
 			c.Status, c.Reason = journal.Uncertain, "it was started, and its answer is not in the record"
 		}
@@ -240,21 +243,39 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 // unanswered reports whether a call was started and has no answer.
 func (c *callPast) unanswered() bool { return c != nil && !c.started.IsZero() && c.ended.IsZero() }
 
-// inside reports whether calls were started below a path, and names one of them that runs no
-// others and has no answer; "" is none.
-func (p runPast) inside(instance, path string) (unanswered string, any bool) {
-	for at, c := range p {
-		if at.instance != instance || !isBelow(at.path, path) {
-			continue
-		}
-		any = true
-		if !c.unanswered() || unanswered != "" && unanswered < at.path {
-			continue
-		}
-		if _, delegates := p.inside(instance, at.path); !delegates {
-			unanswered = at.path
+// listed returns the first of some paths, and how many others there are.
+func listed(paths []string) string {
+	const most = 5
+	text := strings.Join(paths[:min(most, len(paths))], ", ")
+	if len(paths) > most {
+		text += fmt.Sprintf(" and %d more", len(paths)-most)
+	}
+	if len(paths) > 1 {
+		text = "each of " + text
+	}
+	return text
+}
+
+// inside reports whether calls were started below a path, and returns those of them, sorted, that run
+// no others and have no answer.
+func (p runPast) inside(instance, path string) (unanswered []string, any bool) {
+	delegates := map[string]bool{}
+	for at := range p {
+		if at.instance == instance && isBelow(at.path, path) {
+			any = true
+			for i := len(path) + 1; i < len(at.path); i++ {
+				if strings.IndexByte("/[#", at.path[i]) >= 0 {
+					delegates[at.path[:i]] = true
+				}
+			}
 		}
 	}
+	for at, c := range p {
+		if at.instance == instance && isBelow(at.path, path) && c.unanswered() && !delegates[at.path] {
+			unanswered = append(unanswered, at.path)
+		}
+	}
+	slices.Sort(unanswered)
 	return unanswered, any
 }
 

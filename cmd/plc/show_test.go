@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
@@ -19,5 +20,21 @@ func TestInstancesOfARunThatGoesOn(t *testing.T) {
 		if got := headlineOfEach(res); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// Each call that was started in a delegate and has no answer is named.
+func TestUncertainCallsOfADelegate(t *testing.T) {
+	started := &callPast{started: time.Unix(1, 0)}
+	past := runPast{}
+	for _, path := range []string{"each", "each[0]/z", "each[1]/z", "each[2]/again", "each[2]/again/z", "other/z"} {
+		past[callAt{"", path}] = started
+	}
+	past[callAt{"", "each[1]/y"}] = &callPast{started: time.Unix(1, 0), ended: time.Unix(2, 0)}
+	res := &exec.Result{Calls: []exec.CallResult{{ID: "each", Status: exec.Cancelled}}}
+	past.timed(res, &journal.Summary{Status: journal.Interrupted}, nil)
+	const want = "each of each[0]/z, each[1]/z, each[2]/again/z was started, and its answer is not in the record"
+	if c := res.Calls[0]; c.Status != journal.Uncertain || c.Reason != want {
+		t.Errorf("%s: %s", c.Status, c.Reason)
 	}
 }
