@@ -135,7 +135,7 @@ func (d Difference) String() string {
 func (d Difference) place() (thing, path string) {
 	tokens := strings.Split(strings.TrimPrefix(d.Path, "/"), "/")
 	for i, t := range tokens {
-		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+		tokens[i] = jsonscan.UnescapePointer(t)
 	}
 	next := func() (t string) {
 		if len(tokens) > 0 {

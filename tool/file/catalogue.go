@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
@@ -276,7 +277,7 @@ func (v value) fault(err error) value {
 		pointer = strings.TrimPrefix(pointer, "/command")
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		e, ok := v.Get(texttree.Unescape(token))
+		e, ok := v.Get(jsonscan.UnescapePointer(token))
 		if !ok {
 			break
 		}

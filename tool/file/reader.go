@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 )
@@ -25,7 +26,7 @@ type value struct {
 }
 
 func (v value) below(e texttree.Entry) value {
-	token := strings.NewReplacer("~", "~0", "/", "~1").Replace(e.Name)
+	token := jsonscan.EscapePointer(e.Name)
 	return value{e.Value, v.pointer + "/" + token, e.Key}
 }
 
@@ -34,7 +35,7 @@ func (v value) what() string {
 	if v.pointer == "" {
 		return "the tool file"
 	}
-	return strconv.Quote(texttree.Unescape(strings.ReplaceAll(v.pointer[1:], "/", ".")))
+	return strconv.Quote(jsonscan.UnescapePointer(strings.ReplaceAll(v.pointer[1:], "/", ".")))
 }
 
 // reader reads typed values and notes what is wrong with them. What it could
@@ -125,7 +126,7 @@ func (r *reader) each(v value, read set) {
 // name returns the name of a member.
 func (v value) name() string {
 	i := strings.LastIndexByte(v.pointer, '/')
-	return texttree.Unescape(v.pointer[i+1:])
+	return jsonscan.UnescapePointer(v.pointer[i+1:])
 }
 
 func (r *reader) text(dst *string) set {
