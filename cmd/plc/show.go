@@ -187,7 +187,7 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[callAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, exec.PathOf(c.ID)}]
 		if past == nil {
 			continue
 		}
@@ -217,9 +217,9 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[callAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, exec.PathOf(c.ID)}]
 		c.Status, c.Reason = exec.Pending, ""
-		inner, delegates := p.inside(name, pathOf(c.ID))
+		inner, delegates := p.inside(name, exec.PathOf(c.ID))
 		switch {
 		case !past.unanswered():
 			c.Error = nil
@@ -233,7 +233,7 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 			c.Status, c.Reason = journal.Uncertain, "it was started, and its answer is not in the record"
 		}
 		for _, q := range open {
-			if q.Path == pathOf(c.ID) && q.Instance == name {
+			if q.Path == exec.PathOf(c.ID) && q.Instance == name {
 				c.Status, c.Reason = exec.Awaiting, q.Reason
 			}
 		}
@@ -256,8 +256,8 @@ func listed(paths []string) string {
 	return text
 }
 
-// inside reports whether calls were started below a path, and returns those of them, sorted, that run
-// no others and have no answer.
+// inside reports whether calls were started below a path, and returns those of them, sorted, that
+// run no others and have no answer.
 func (p runPast) inside(instance, path string) (unanswered []string, any bool) {
 	delegates := map[string]bool{}
 	for at := range p {
@@ -283,11 +283,6 @@ func (p runPast) inside(instance, path string) (unanswered []string, any bool) {
 func isBelow(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
-}
-
-// pathOf returns the path of a call of the plan itself.
-func pathOf(id string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3").Replace(id)
 }
 
 // showGiven shows what a run was given.
@@ -367,7 +362,7 @@ func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
 	if c.StartedAt != nil && c.EndedAt != nil {
 		line = display.Sprintf("%s (%s)", line, shortly(c.EndedAt.Sub(*c.StartedAt)))
 	}
-	if p := past[callAt{instance, pathOf(c.ID)}]; p != nil && p.gave != nil {
+	if p := past[callAt{instance, exec.PathOf(c.ID)}]; p != nil && p.gave != nil {
 		line = display.Sprintf("%s → %s", line, display.JSON(p.gave).Cut(maxColumns))
 	} else if why := why(c); c.Status != exec.Completed && why != "" {
 		line = display.Sprintf("%s: %s", line, why)
