@@ -109,17 +109,33 @@ func (a *Activity) guards() bool {
 func (r *reader) config(t reflect.Type, more ...string) set {
 	return func(v value) {
 		if v.Kind == texttree.Array && t == reflect.TypeFor[process.Config]() { // the command alone
-			r.texts(new([]string))(v)
+			r.command(v)
 			return
 		}
 		known := map[string]set{}
 		for name, field := range jsonFields(t) {
 			known[name] = r.like(field)
 		}
+		switch t {
+		case reflect.TypeFor[http.Config]():
+			known["url"] = func(v value) { r.text(new(string))(v); r.address(v, true) }
+		case reflect.TypeFor[process.Config]():
+			known["command"] = r.command
+		}
 		for _, name := range more {
 			known[name] = r.text(new(string))
 		}
 		r.members(v, known)
+	}
+}
+
+// command reads the command of a program.
+func (r *reader) command(v value) {
+	r.texts(new([]string))(v)
+	for i, e := range v.Entries {
+		if _, _, is := literalArg(v.Entries, i); is && v.Kind == texttree.Array {
+			r.exposed(v.below(e), "give it in env, as {env: NAME}")
+		}
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -186,7 +188,7 @@ func (r *reader) server(v value, strict bool) Server {
 	variable := func(v value) { r.variable(v, strict) }
 	known := r.servedByAll(&s, strict, map[string]set{
 		"command": r.text(&s.Command), "args": func(v value) { r.args(v, &s, strict) }, "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
-		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "type": r.text(&kind),
+		"url": func(v value) { r.text(&s.URL)(v); r.address(v, strict) }, "trust": r.flag(&s.Trust), "type": r.text(&kind),
 		"env":     func(v value) { s.env = v.Node; r.each(v, variable) },
 		"headers": func(v value) { s.headers = v.Node; r.each(v, variable) },
 	})
@@ -221,30 +223,71 @@ func (r *reader) variable(v value, strict bool) {
 		said = placeholder.ReplaceAllString(said, "")
 	}
 	if v.Kind == texttree.String && isLiteral(v.name(), v.Str) {
-		r.literal(v, v.name(), "", strict)
+		r.literal(v, inVariable(variableOf(v.name()), strict), "set that variable")
 	}
 	if v.Kind == texttree.String && strings.Contains(said, "${") {
 		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s is passed on as it stands, with its ${…}; a secret is written {\"env\": \"NAME\"}", v.what())
 	}
 }
 
-// literal notes a secret that is written out, and warns of it. Its variable is named after what it
-// is for. before is what the text begins with before the secret.
-func (r *reader) literal(v value, of, before string, strict bool) {
-	name := variableName.ReplaceAllString(strings.ToUpper(strings.TrimLeft(of, "-")), "_")
-	better, set := texttree.Text(before+"${"+name+"}"), "set that variable"
-	if strict {
-		better = &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
-		if before != "" {
-			set = "set that variable to all of this text"
-		}
-	}
+// literal notes a secret that is written out, and warns of it. It says what to write in its place,
+// and what to set for that.
+func (r *reader) literal(v value, better *texttree.Node, set string) {
 	better.Span = v.Span
 	if r.literals == nil {
 		r.literals = map[diag.Span]*texttree.Node{}
 	}
 	r.literals[v.Span] = better
 	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it, so a run that is resumed needs it there)", v.what(), better.JSON(), set)
+}
+
+// variableOf returns the environment variable for a secret that is for something.
+func variableOf(something string) string {
+	return variableName.ReplaceAllString(strings.ToUpper(strings.TrimLeft(something, "-")), "_")
+}
+
+// inVariable returns how a secret in an environment variable is written: in a tool file, or in the
+// config of a client.
+func inVariable(name string, strict bool) *texttree.Node {
+	if !strict {
+		return texttree.Text("${" + name + "}")
+	}
+	return &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
+}
+
+// address notes secrets that are written out in the query of a URL.
+func (r *reader) address(v value, strict bool) {
+	better := v.Str
+	for name, raw := range literalQuery(v.Str) {
+		better = strings.Replace(better, name+"="+raw, name+"=${"+variableOf(name)+"}", 1)
+	}
+	switch {
+	case better == v.Str:
+	case strict:
+		r.exposed(v, "give it in headers, as {env: NAME}")
+	default:
+		r.literal(v, texttree.Text(better), "set the variable")
+	}
+}
+
+// exposed warns of a secret that is written out where no secret can stand.
+func (r *reader) exposed(v value, cure string) {
+	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s has what looks like a secret that is written out, and the records of runs have it; %s", v.what(), cure)
+}
+
+// literalQuery yields the members of a URL's query that look like secrets which are written out,
+// with their values as they stand there.
+func literalQuery(text string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		_, query, _ := strings.Cut(text, "?")
+		for part := range strings.SplitSeq(query, "&") {
+			name, raw, _ := strings.Cut(part, "=")
+			value, err := url.QueryUnescape(raw)
+			if err == nil && isLiteral(name, value) && !yield(name, raw) {
+				return
+			}
+		}
+	}
 }
 
 // args reads the arguments of a program, each a text or a secret.
@@ -261,8 +304,16 @@ func (r *reader) args(v value, s *Server, strict bool) {
 			continue
 		}
 		s.Args = append(s.Args, arg.Str)
-		if flag, before, is := literalArg(v.Entries, i); is {
-			r.literal(arg, cmp.Or(flag, s.Name+"_token"), before, strict)
+		flag, before, is := literalArg(v.Entries, i)
+		name := variableOf(cmp.Or(flag, s.Name+"_token"))
+		switch {
+		case !is:
+		case before == "":
+			r.literal(arg, inVariable(name, strict), "set that variable")
+		case strict:
+			r.literal(arg, inVariable(name, strict), "set that variable to all of this text")
+		default:
+			r.literal(arg, texttree.Text(before+"${"+name+"}"), "set that variable")
 		}
 	}
 }
@@ -323,6 +374,9 @@ func (s *Server) resolve() error {
 		if err := s.expand(); err != nil {
 			return err
 		}
+	}
+	for _, raw := range literalQuery(s.URL) {
+		s.known = append(s.known, raw)
 	}
 	for _, part := range []struct {
 		name string

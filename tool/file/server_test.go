@@ -290,6 +290,8 @@ func TestLiteralSecrets(t *testing.T) {
 			[]string{"plain-0123456789", "Bearer 0123456789"}, nil},
 		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "args": ["--token", "one-0123456789", "--api-key=two-0123456789", "sk-0123456789", "--mode", "quiet-mode"]}}}`,
 			[]string{"one-0123456789", "two-0123456789", "sk-0123456789"}, []string{"--token", "given", "--api-key=given", "given", "--mode", "quiet-mode"}},
+		{"mcp.json", `{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=url-0123456789&mode=quiet-mode&token=tok-0123456789#x"}}}`,
+			[]string{"url-0123456789"}, nil},
 		{"t.yaml", "mcpServers:\n  a: {command: x, args: [--password, one-0123456789, --secret=two-0123456789, --token, /run/token, --token]}\n",
 			[]string{"one-0123456789", "two-0123456789"}, []string{"--password", "given", "given", "--token", "/run/token", "--token"}},
 	} {
@@ -341,6 +343,25 @@ func TestLiteralSecretsOfActivities(t *testing.T) {
 	}
 	if again, found := Read(diag.NewFile("t.json", f.Recorded())); len(found) != 0 || string(again.Activities[0].Raw) != string(f.Activities[0].Raw) {
 		t.Errorf("%v; %s, want %s", found, again.Activities[0].Raw, f.Activities[0].Raw)
+	}
+}
+
+// Where no secret can stand, the warning says that records have it.
+func TestExposedSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"activities": {"a": {"http": {"url": "https://x.example/a?api_key=key-0123456789"}}}}`:                  "give it in headers",
+		`{"activities": {"a": {"process": {"command": ["x", "--token", "key-0123456789"]}}}}`:                     "give it in env",
+		`{"activities": {"a": {"process": ["x", "--token=key-0123456789", "{token}"]}}}`:                          "give it in env",
+		`{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=key-0123456789"}}}`:                          "give it in headers",
+		`{"activities": {"a": {"process": ["x", "--token-file", "/run/t", "--token", "{token}", "--mode=aaa"]}}}`: "",
+	} {
+		f, found := Read(diag.NewFile("t.json", []byte(text)))
+		switch {
+		case want == "" && len(found) > 0, want != "" && (len(found) != 1 || found.HasErrors() || !strings.Contains(found[0].Message, want)):
+			t.Errorf("%s: %v", text, found)
+		case !strings.Contains(string(f.Recorded()), "0123456789") && want != "":
+			t.Errorf("%s is not recorded as it is", text)
+		}
 	}
 }
 
