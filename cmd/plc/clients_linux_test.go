@@ -222,6 +222,28 @@ func builtTypeScript(t *testing.T, m *team, packages string) string {
 	return dir
 }
 
+// The integrations pass their tests, with the real libraries and stand-in models.
+func TestIntegrations(t *testing.T) {
+	node, packages, tsc := program(t, "node"), modules(t, "PLC_NPM_INTEGRATIONS"), modules(t, "PLC_NPM_CLIENTS")
+	m := newTeam(t)
+	builtTypeScript(t, m, tsc)
+	dir := filepath.Join(m.dir, "js")
+	for _, name := range []string{"plc.js", "ai-sdk.js", "langchain.js", "openai-agents.js", "integrations.test.js", "package.json"} {
+		text, err := os.ReadFile(filepath.Join("../../examples/integrations", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(text))
+	}
+	if err := os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(m.dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	m.run(t, dir, node, "--test", "integrations.test.js")
+	if n := m.booked.Load(); n != 3 {
+		t.Errorf("%d bookings, want one for each integration", n)
+	}
+}
+
 // said wants a page to have what its example prints.
 func (m *team) said(t *testing.T, got, lang string) {
 	t.Helper()
