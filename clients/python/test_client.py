@@ -31,6 +31,7 @@ class TestClient(unittest.TestCase):
         self.problem(400, agent.check, "")
         self.problem(401, Client(os.environ["PLC_URL"], "plc_wrong").document, "x")
         self.problem(403, person.run, [greet])
+        self.problem(404, list, agent.events("nothing"))
         self.problem(502, Client(os.environ["PLC_CUT"] + "/broken", "").document, "x")
 
     def test_values_are_exact(self) -> None:

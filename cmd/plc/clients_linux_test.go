@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A team is a server with what its clients need to know.
@@ -128,6 +130,7 @@ func (m *team) copyAndCut(to io.Writer, from io.Reader) error {
 			line, err = line[:len(line)/2], io.ErrUnexpectedEOF
 		}
 		if string(line) == "\n" {
+			time.Sleep(5 * time.Millisecond) // so that an event comes in two pieces
 			events++
 		}
 		if _, err := to.Write(line); err != nil {
@@ -142,8 +145,10 @@ func (m *team) copyAndCut(to io.Writer, from io.Reader) error {
 // run runs a program that uses a client, and returns what it prints.
 func (m *team) run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), name, args...)
-	c.Dir = dir
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a client that repeats events has no end
+	defer cancel()
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.WaitDelay = dir, time.Second
 	c.Env = append(os.Environ(), "PLC_URL="+m.url, "PLC_CUT="+m.cut, "PLC_AGENT="+m.agent, "PLC_PERSON="+m.person)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
