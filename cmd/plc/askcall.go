@@ -82,6 +82,15 @@ func (q *asked) text() (text display.Text, whole bool) {
 	return b.Text(), whole
 }
 
+// full returns the question with nothing cut.
+func (q *asked) full() display.Text {
+	text, whole := q.text()
+	if whole {
+		return text
+	}
+	return display.Join(append([]display.Text{text}, q.pages(0)...), "")
+}
+
 // How much of the params a question shows at once.
 const (
 	paramLines = 40

@@ -107,6 +107,16 @@ func (env *environment) serve(ctx context.Context, f *serveFlags) error {
 	s, err := server.New(ctx, server.Options{
 		Engine: env.engine(func() (journal.Store, error) { return store, nil }), Spec: f.spec, Tokens: tokens,
 		Hosts: hosts, Trusted: f.socket != "", Running: f.runs, Queued: f.queue, PerCaller: f.by, OthersApprove: f.others,
+		Preview: func(p *plc.Preview, most int) string {
+			return (&blueprintWriter{full: true}).write(p.Plan.Name, p.DryRun, p.Forecast, most).String()
+		},
+		Question: func(q *journal.Question) (string, error) {
+			asked, err := questionOf(q)
+			if err != nil {
+				return "", err
+			}
+			return asked.full().String(), nil
+		},
 	})
 	if faulty, ok := errors.AsType[*plc.PlanError](err); ok {
 		env.showFindings(faulty.Findings)

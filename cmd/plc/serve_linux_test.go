@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html"
 	"io"
 	"math/big"
 	"net"
@@ -355,4 +356,53 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	write(t, filepath.Join(dir, "cert.pem"), string(text))
 	write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
 	return pool
+}
+
+// The inbox shows of a plan, and of a question, all that an approval covers, as plc approve does.
+func TestInboxShowsAll(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "tools.yaml"), `
+tools:
+  notify: {properties: {to: {type: string}}, effects: {destructive: true}}
+  pay: {properties: {to: {type: string}}, effects: {destructive: true}}
+activities: {notify: {fail: {code: busy, message: "no"}}, pay: {echo: true}}
+`)
+	socket := filepath.Join(dir, "run", "plc.sock")
+	begun(t, dir, "serve", "--tools", "tools.yaml", "--socket", socket)
+	c := &clerk{client: overSocket(socket)}
+	call := map[string]any{
+		"_tool": "notify", "to": "ada", "_retry": map[string]any{"max": 1000, "delay": 0.001}, "_timeout": "99h",
+		"_fallback": map[string]any{"_tool": "pay", "to": "bob"},
+		"_undo":     map[string]any{"tool": "pay", "params": map[string]any{"to": "eve"}},
+	}
+	eventually(t, "the server is there", func() bool {
+		_, err := c.send(t.Context(), "GET", "/v1/runs", "", nil, &struct{}{})
+		return err == nil
+	})
+	for mode, want := range map[string][]string{
+		"lazy":  {"ada", "if it fails for good: pay", "bob", "undone by: pay", "eve", "99h", "1000 attempts", "effects that may happen"},
+		"eager": {"ada", "fallback", "bob", "99h", "1000 attempts", "tool file"},
+	} {
+		var started struct{ Run string }
+		plan := map[string]any{"type": "plan", "mode": mode, "plan": []any{call}}
+		if status, err := c.send(t.Context(), "POST", "/v1/runs", "", map[string]any{"plan": plan}, &started); err != nil || status != http.StatusCreated {
+			t.Fatal(status, err)
+		}
+		var page string
+		eventually(t, "the run waits", func() bool {
+			res, err := c.client.Get("http://plc/inbox?run=" + started.Run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			text, _ := io.ReadAll(res.Body)
+			page = html.UnescapeString(string(text))
+			return strings.Contains(page, "<article>")
+		})
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page does not have %q:\n%s", mode, text, page)
+			}
+		}
+	}
 }

@@ -141,17 +141,22 @@ const mostShown = 500
 
 // waiting is a plan that waits for approval as a whole.
 type waiting struct {
-	Run, Digest string
-	Effects     []forecast.Effect
-	Calls       []forecast.Call
-	More        int
+	Run, Digest, Text string
+	More              int
+}
+
+// asked is a question as a person is shown it.
+type asked struct {
+	Question
+	Text    string
+	Unknown bool // what is asked is not in the record, so that nobody can answer
 }
 
 // maxWaiting is the maximum number of waiting runs in the inbox.
 const maxWaiting = 100
 
 func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
-	var questions []Question
+	var questions []asked
 	var plans []waiting
 	runs, err := s.opts.Engine.Runs(r.Context(), journal.Filter{Status: []exec.Status{exec.Paused, exec.Running}})
 	if err != nil {
@@ -171,17 +176,20 @@ func (s *Server) inbox(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		for _, q := range open {
-			questions = append(questions, questionOf(q))
+			one := asked{Question: questionOf(q)}
+			if one.Text, err = s.opts.Question(q); err != nil {
+				one.Text, one.Unknown = err.Error(), true
+			}
+			questions = append(questions, one)
 		}
 		if !plc.WaitsForPlan(sum) {
 			continue
 		}
 		if p, err := s.opts.Engine.PendingPlan(r.Context(), sum.Run); err == nil { // else it was answered meanwhile
-			calls := p.DryRun.Calls[:min(len(p.DryRun.Calls), mostShown)]
-			plans = append(plans, waiting{sum.Run, p.Plan.RecordedDigest(), p.Forecast.Effects, calls, len(p.DryRun.Calls) - len(calls)})
+			plans = append(plans, waiting{sum.Run, p.Plan.RecordedDigest(), s.opts.Preview(p, mostShown), max(len(p.DryRun.Calls)-mostShown, 0)})
 		}
 	}
-	slices.SortStableFunc(questions, func(a, b Question) int { return s.risk(b.Tool) - s.risk(a.Tool) })
+	slices.SortStableFunc(questions, func(a, b asked) int { return s.risk(b.Tool) - s.risk(a.Tool) })
 	show(w, http.StatusOK, viewOf(r, "Inbox").inbox(questions, plans, callerOf(r).may(Approve)))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -31,6 +32,11 @@ type Options struct {
 	// OthersApprove keeps whoever started or forked a run from answering its questions, and
 	// whoever gives a call other params from approving it.
 	OthersApprove bool
+	// Preview and Question return what a person is shown of a plan, or of a question, that waits
+	// for an answer: a text in lines, with all that an approval covers. Of a plan it lists the first
+	// most calls.
+	Preview  func(p *plc.Preview, most int) string
+	Question func(*journal.Question) (string, error)
 }
 
 // The defaults of Options.

@@ -23,6 +23,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
 )
@@ -95,6 +96,10 @@ func newRig(t *testing.T, o Options) *rig {
 
 func (g *rig) open(path string, o Options) {
 	g.t.Helper()
+	o.Preview = func(p *plc.Preview, most int) string {
+		return fmt.Sprintf("%d of at most %d calls", len(p.DryRun.Calls), most)
+	}
+	o.Question = func(q *journal.Question) (string, error) { return "call " + q.Path + " with " + string(q.Params), nil }
 	store, err := sqlite.Open(path, nil)
 	if err != nil {
 		g.t.Fatal(err)

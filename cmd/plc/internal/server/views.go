@@ -132,32 +132,19 @@ func failure(f *exec.Failure) html.Item {
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
-func (v view) inbox(questions []Question, plans []waiting, may bool) []byte {
+func (v view) inbox(questions []asked, plans []waiting, may bool) []byte {
 	return v.whole(el("main", words("h1", "Inbox"), words("p", "What waits for a person: first what may destroy, then what may change something, and of these the oldest."),
-		html.Each(questions, func(q Question) html.Item { return q.article(may) }),
+		html.Each(questions, func(q asked) html.Item { return q.article(may) }),
 		html.Each(plans, func(p waiting) html.Item { return p.article(may) }),
 		when(len(questions)+len(plans) == 0, words("p", "Nothing waits."))))
 }
 
 // article shows a question as what would happen, and takes an answer from who may give one.
-func (q *Question) article(may bool) html.Item {
-	does, fallback, reads := q.Tool, html.Item{}, html.Item{}
-	if q.Terms != nil {
-		if q.Terms.Target != "" {
-			does = q.Terms.Target
-		}
-		if q.Terms.Scopes != nil {
-			reads = html.Join(words("p", "It may also read, of the whiteboard:"), el("pre", html.JSON(q.Terms.Scopes)))
-		}
-		if f := q.Terms.Fallback; f != nil {
-			fallback = html.Join(el("p", text("If it fails, "), el("strong", text(f.Tool)), text(" is called, by ", f.Target, ", with:")), el("pre", html.JSON(f.Params)))
-		}
-	}
+func (q *asked) article(may bool) html.Item {
 	return el("article", el("h2", text(q.Tool, ", call "), named(q.Call, q.Instance)),
-		el("p", class("effect"), text(does)), el("p", text(q.Reason)), failure(q.Failure),
-		words("p", "With exactly these params:"), el("pre", html.JSON(q.Params)), reads, fallback,
+		el("pre", html.Lines(q.Text)),
 		el("p", text("Run "), a(path("runs", q.Run), text(q.Run)), text(", asked ", q.Asked, ", digest "), el("code", text(q.Digest))),
-		when(may, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")),
+		when(may && !q.Unknown, el("form", attr("method", "post"), html.Action(path("runs", q.Run, "decide")),
 			hidden("call", q.Call), hidden("instance", q.Instance), hidden("digest", q.Digest), reason(),
 			el("details", words("summary", "Other params, or a result"), el("label", text("JSON "), el("textarea", attr("name", "value"), attr("rows", "4"))),
 				button("decision", "edit", "Approve with these params"), text(" "), button("decision", "answer", "Give this result")),
@@ -167,7 +154,7 @@ func (q *Question) article(may bool) html.Item {
 // article shows what a plan would do that waits for approval as a whole.
 func (p *waiting) article(may bool) html.Item {
 	return el("article", el("h2", text("The plan of run "), a(path("runs", p.Run), text(p.Run))),
-		effects(p.Effects), planned(p.Calls),
+		el("pre", html.Lines(p.Text)),
 		when(p.More > 0, el("p", text(p.More, " calls are not shown; an approval does not cover them, and each that needs a person asks."))),
 		el("p", text("Digest "), el("code", text(p.Digest))),
 		when(may, el("form", attr("method", "post"), html.Action(path("runs", p.Run, "decide")), hidden("digest", p.Digest), reason(),
