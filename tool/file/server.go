@@ -113,10 +113,7 @@ func (s *Server) written() (words []string) {
 // ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. What
 // else clients keep there is passed over, unless it looks like a slip of the pen.
 func ReadServers(src *diag.File) (*File, diag.List) {
-	f := &File{
-		Source: src, Limits: map[string]tool.Limits{},
-		Models: map[string]json.RawMessage{}, MCPServers: map[string]json.RawMessage{},
-	}
+	f := newFile(src)
 	r := &reader{file: src}
 	root, err := parse(src)
 	if err != nil {
@@ -181,16 +178,21 @@ func (r *reader) servers(v value, f *File, strict bool) {
 }
 
 func (r *reader) server(v value, strict bool) Server {
+	v.named("server", "An MCP server: a program, or a URL.")
 	s := Server{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), at: v}
 	s.expands = !strict
 	var kind string
 	variable := func(v value) { r.variable(v, strict) }
 	known := r.servedByAll(&s, strict, map[string]set{
-		"command": r.text(&s.Command), "args": r.texts(&s.Args), "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
-		"url": r.text(&s.URL), "trust": r.flag(&s.Trust), "type": r.text(&kind),
-		"env":     func(v value) { s.env = v.Node; r.each(v, variable) },
-		"headers": func(v value) { s.headers = v.Node; r.each(v, variable) },
+		"command": doc("The program of the server.", r.text(&s.Command)), "args": doc("Its arguments.", r.texts(&s.Args)), "dir": doc("The folder that it runs in.", r.text(&s.Dir)), "cwd": doc("The same as dir.", r.text(&s.Dir)),
+		"url": doc("The URL of a server that is reached over HTTP.", r.text(&s.URL)), "trust": doc("Believes what it says of the effects of its tools.", r.flag(&s.Trust)), "type": doc("How it is reached: stdio or http.", suchAs(r.text(&kind), "stdio", "http")),
+		"env":     doc("Variables of its environment.", func(v value) { s.env = v.Node; r.each(v, variable) }),
+		"headers": doc("Headers of requests to it.", func(v value) { s.headers = v.Node; r.each(v, variable) }),
 	})
+	if v.told != nil {
+		r.members(v, known)
+		return s
+	}
 	if strict {
 		r.members(v, known)
 		s.Raw = r.withoutLiterals(v.Node).JSON()
@@ -216,7 +218,9 @@ func (r *reader) server(v value, strict bool) Server {
 // variable checks a text or secret. What clients would replace in a text, and plc does not, is
 // passed on as it stands, which nobody means.
 func (r *reader) variable(v value, strict bool) {
-	r.textOrSecret(v)
+	if r.textOrSecret(v); v.told != nil {
+		return
+	}
 	said := v.Str
 	if !strict {
 		said = placeholder.ReplaceAllString(said, "")
