@@ -171,7 +171,7 @@ func (p *parser) retry(m Member) *Retry {
 		case "on":
 			r.On = p.codes(x)
 		default:
-			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has max, delay, factor, maxDelay, jitter, on", x.Name)
+			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has %s", x.Name, strings.Join(names(retryMembers()), ", "))
 		}
 	}
 	return r
@@ -371,7 +371,7 @@ func (p *parser) undoMember(u *Undo, m Member) {
 		}
 		u.WhenUncertain = m.Value.is(True)
 	default:
-		known := []string{"tool", "params", "whenUncertain"}
+		known := names(undoMembers())
 		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(known, ", "))
 		if near, ok := spell.Nearest(m.Name, slices.Values(known)); ok && f.Loc.File != nil {
 			f.Message += fmt.Sprintf("; did you mean %q?", near)
