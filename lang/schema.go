@@ -43,6 +43,12 @@ func count() keywords {
 	return keywords{"type": "integer", "minimum": 0, "maximum": maxRetries}
 }
 
+// objectOr returns the schema of an object, or of something else. Editors say more of what is wrong
+// with either than they do of alternatives.
+func objectOr(of, other keywords) keywords {
+	return keywords{"if": object(), "then": of, "else": other}
+}
+
 // callMembers returns the underscore members of a call.
 func callMembers() []word {
 	return []word{
@@ -58,9 +64,9 @@ func callMembers() []word {
 		{"_activity", "The implementation to use, when not the tool's own; \"\" leaves the call to a model.", text()},
 		{"_dependsOn", "Ids of calls to wait for.", list(text())},
 		{"_when", "The call runs only if this reference is present and neither null nor false.", text()},
-		{"_retry", "Retries after a failure: how many, or how.", keywords{"anyOf": []keywords{count(), closed(retryMembers(), "max")}}},
+		{"_retry", "Retries after a failure: how many, or how.", objectOr(closed(retryMembers(), "max"), count())},
 		{"_timeout", "The time for one attempt: \"1.5s\" or seconds.", keywords{"type": []string{"string", "number"}, "exclusiveMinimum": 0}},
-		{"_fallback", "Tried once after the last retry failed: a tool, or a call with params of its own.", keywords{"anyOf": []keywords{name(), call(fallbackMembers())}}},
+		{"_fallback", "Tried once after the last retry failed: a tool, or a call with params of its own.", objectOr(call(fallbackMembers()), name())},
 		{"_onFailure", "What the run does when this call fails.", oneOf(failures())},
 		{"_undo", "What takes the call back when the run is undone; null: nothing does.", undoable()},
 		{"_approve", "A person has to approve this call; a text is the reason.", keywords{"type": []string{"boolean", "string"}}},
@@ -95,7 +101,7 @@ func undoMembers() []word {
 }
 
 func undoable() keywords {
-	return keywords{"anyOf": []keywords{{"type": "null"}, closed(undoMembers(), "tool")}}
+	return objectOr(closed(undoMembers(), "tool"), keywords{"type": "null"})
 }
 
 // fallbackMembers returns the underscore members of a call in _fallback. Those for people are not
@@ -124,7 +130,7 @@ func planMembers() []word {
 
 // planMessage returns the schema of a plan message. Of plan and calls the first one is read.
 func planMessage() keywords {
-	calls := keywords{"if": keywords{"type": "object"}, "then": refer("solution"), "else": list(refer("call"))}
+	calls := objectOr(refer("solution"), list(refer("call")))
 	s := described(planMembers())
 	s["if"] = keywords{"required": []string{"plan"}}
 	s["then"] = keywords{"properties": keywords{"plan": calls}}
@@ -150,7 +156,7 @@ func requestMembers() []word {
 	return []word{
 		{"context", "Messages: tools, input, state, data.", keywords{"type": []string{"array", "null"}, "items": refer("message")}},
 		{"schema", "The JSON Schema of the output.", nil},
-		{"solution", "The plan.", keywords{"if": keywords{"type": "object"}, "then": refer("solution"), "else": keywords{"type": "null"}}},
+		{"solution", "The plan.", objectOr(refer("solution"), keywords{"type": "null"})},
 		{"type", people, nil},
 		{"description", people, nil},
 	}

@@ -166,12 +166,12 @@ func corpus(t *testing.T) (all []*diag.File) {
 	return all
 }
 
-// inside calls f with the objects and arrays of a value, four levels deep.
+// inside calls f with the objects and arrays of a value, two levels deep.
 func inside(n *texttree.Node, f func(*texttree.Node)) {
 	var walk func(n *texttree.Node, depth int)
 	walk = func(n *texttree.Node, depth int) {
 		for _, e := range n.Entries {
-			if depth < 4 && (e.Value.Kind == texttree.Object || e.Value.Kind == texttree.Array) {
+			if depth < 2 && (e.Value.Kind == texttree.Object || e.Value.Kind == texttree.Array) {
 				f(e.Value)
 				walk(e.Value, depth+1)
 			}
@@ -445,7 +445,7 @@ func more(at document, faults, others map[string]bool) bool {
 func (w *walker) below(at document, s map[string]any) {
 	properties, _ := s["properties"].(map[string]any)
 	form, _ := json.Marshal(s)
-	if w.seen[string(form)]++; w.seen[string(form)] > 3 {
+	if w.seen[string(form)]++; w.seen[string(form)] > 2 {
 		return // once more would be the same
 	}
 	needed, _ := s["dependencies"].(map[string]any)
