@@ -24,8 +24,13 @@ func names(words []word) []string {
 	return list
 }
 
-// known returns the names of the underscore members of a call.
-var known = sync.OnceValue(func() []string { return names(callMembers()) })
+// The names of the members of a call, and of objects in it.
+var (
+	known      = sync.OnceValue(func() []string { return names(callMembers()) })
+	inRetry    = sync.OnceValue(func() []string { return names(retryMembers()) })
+	inUndo     = sync.OnceValue(func() []string { return names(undoMembers()) })
+	inFallback = sync.OnceValue(func() []string { return names(fallbackMembers()) })
+)
 
 // What members may be.
 func text() keywords        { return keywords{"type": "string"} }
