@@ -90,7 +90,7 @@ var layers = map[string]layer{
 	"lang/dialect/planstep":       {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/tea":            {own: "diag lang lang/dialect lang/dialect/tree"},
 	"lang/dialect/toolcalls":      {own: "diag lang lang/dialect lang/dialect/tree"},
-	"lang/dialect/arazzo":         {own: "diag lang lang/dialect lang/dialect/tree internal/spell"},
+	"lang/dialect/arazzo":         {own: "diag lang lang/dialect lang/dialect/tree internal/jsonscan internal/spell"},
 	"lang/dialect/notations":      {own: "lang/dialect lang/dialect/agentframework lang/dialect/arazzo lang/dialect/flux lang/dialect/llmcompiler lang/dialect/mathqa lang/dialect/mnms lang/dialect/nestful lang/dialect/planstep lang/dialect/qdmr lang/dialect/rewoo lang/dialect/sealtools lang/dialect/taskbench lang/dialect/tea lang/dialect/toolcalls"},
 
 	// What can be called.

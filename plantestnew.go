@@ -90,7 +90,7 @@ func (e *Engine) NewPlanTest(ctx context.Context, run, folder string) ([]byte, e
 	fmt.Fprintf(&b, "      state: %s\n      calls:\n", objectOrEmpty(res.State))
 	for i := range res.Calls {
 		c := &res.Calls[i]
-		fmt.Fprintf(&b, "        %s: {status: %s", encoded(pathOf(c.ID)), c.Status)
+		fmt.Fprintf(&b, "        %s: {status: %s", encoded(exec.PathOf(c.ID)), c.Status)
 		if c.Error != nil {
 			fmt.Fprintf(&b, ", error: %s", encoded(c.Error.Code))
 		}
@@ -211,11 +211,6 @@ func objectOrEmpty(v json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return v
-}
-
-// pathOf returns the path of a call of a plan (see exec.Event).
-func pathOf(id string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3").Replace(id)
 }
 
 func filesOf(sources []Source) (names []string) {

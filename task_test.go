@@ -137,3 +137,27 @@ func TestTaskSettings(t *testing.T) {
 		})
 	}
 }
+
+// Each style tells its model what the task is given: the context, the input and the state, which the
+// prompts of tea read where they name it.
+func TestStylesTellWhatIsGiven(t *testing.T) {
+	for _, style := range plc.Styles() {
+		s := modeltest.Func(t, func(int, *modeltest.Request) modeltest.Reply { return modeltest.Say("no") })
+		eng := plc.New(plc.Config{Store: memory.New(), Environ: []string{"MODEL_KEY=" + modeltest.Key}})
+		t.Cleanup(func() { eng.Close() })
+		models := plc.Text(fmt.Sprintf(`{"models": {"default": {"provider": "openai", "model": "m", "baseURL": %q, "apiKey": {"env": "MODEL_KEY"}}}}`, s.OpenAI().BaseURL))
+		task := plc.Task{Goal: "find it", Style: style, Context: plc.Text(`[{"type": "text", "text": "zebras"}]`), Spec: plc.Spec{
+			Toolset: plc.Toolset{Files: []plc.Source{models}},
+			Values:  plc.Values{Input: []plc.Source{plc.Text(`{"where": "lions"}`)}, State: plc.Text(`{"seen": "tigers"}`)},
+		}}
+		if _, err := eng.Solve(t.Context(), task); err != nil && len(s.Requests()) == 0 {
+			t.Fatal(err)
+		}
+		first := string(s.Requests()[0].Body)
+		for _, word := range []string{"find it", "zebras", "lions", "tigers"} {
+			if !strings.Contains(first, word) && (style != "tea" || word != "tigers") {
+				t.Errorf("%s does not tell %q: %s", style, word, first)
+			}
+		}
+	}
+}

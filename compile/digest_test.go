@@ -20,7 +20,7 @@ func TestDigest(t *testing.T) {
 		{"nothing", "", "", ``},
 		{"white space and comments", "[\n", "[ // the plan\n\n", ``},
 		{"the order of members", `{"x": 1, "y": "†{state.b} and †state.c"}`, `{"y": "†{state.b} and †state.c", "x": 1}`, ``},
-		{"a number spelled otherwise", `"x": 1`, `"x": 10.0e-1`, `call "a": v.x was 1, is {"†spelled":"10.0e-1"}`},
+		{"a number spelled otherwise", `"x": 1`, `"x": 10.0e-1`, `call "a": v.x was 1, is 10.0e-1`},
 		{"an escape", `and †state.c`, `\u0061nd \u2020state.c`, ``},
 		{"a dagger that may be left out", `†{state.b}`, `†{ †state.b }`, ``},
 		{"another spelling of ||", `†state.a || 'none'`, ` †state.a <|> \"none\"`, ``},
@@ -30,6 +30,7 @@ func TestDigest(t *testing.T) {
 		{"a default that is said", `"_id": "c"`, `"_id": "c", "_outputMethod": "set"`, `call "c": _outputMethod is new: "set"`},
 		{"what people are told", `"_id": "c"`, `"_id": "c", "_description": "x"`, `call "c": _description is new: "x"`},
 		{"a binding", `"†state.b", "_retry"`, `"†state.d", "_retry"`, `call "a": reads is gone, it was {"†state.b":"b"}; call "b": _outputPath was "†state.b", is "†state.d"; call "c": reads is gone, it was {"†state.a":"a"}`},
+		{"a call more with a number", `"†input.go"}`, `"†input.go"}, {"_tool": "use", "n": 1.0}`, `call "use" is new: {"call":{"_id":"use","_tool":"use","n":1.0},"effects":"independent: true","target":"use"}`},
 		{"a call more", `"†input.go"}`, `"†input.go"}, {"_tool": "use"}`, `call "use" is new: {"call":{"_id":"use","_tool":"use"},"effects":"independent: true","target":"use"}`},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -58,6 +59,10 @@ func TestDigestOfNumbers(t *testing.T) {
 			t.Errorf("%s is %s and %s", v, digests[d], spelled[s])
 		}
 		digests[d], spelled[s] = v, v
+		shown := string(report.Manifest(`{"initial":{"data":` + s + `},"tools":` + s + `}`).Shown())
+		if want := `{"initial":{"data":` + strings.ReplaceAll(v, " ", "") + `},"tools":` + s + `}`; shown != want {
+			t.Errorf("%s is shown as %s, want %s", v, shown, want)
+		}
 	}
 	if got := string(report.Spelled(json.RawMessage(`{"\u2020spelled": "1.0"}`))); got != `{"††spelled":"1.0"}` {
 		t.Errorf("an escaped name is %s", got)
@@ -124,7 +129,7 @@ func TestDigestOfTheRest(t *testing.T) {
 		want string
 	}{
 		{manifest(strings.ReplaceAll(tools, " ", "\n"), `{"n": 1}`, `"declared"`), ``},
-		{manifest(tools, `{"n": 1.0}`, `"declared"`), `state: n was 1, is {"†spelled":"1.0"}`},
+		{manifest(tools, `{"n": 1.0}`, `"declared"`), `state: n was 1, is 1.0`},
 		{manifest(tools, `{"n": 2}`, `"declared"`), `state: n was 1, is 2`},
 		{manifest(tools, `{"n": 1}`, `"none"`), `--effects was "declared", is "none"`},
 		{manifest(strings.Replace(tools, `"a"`, `"b"`, 1), `{"n": 1}`, `"declared"`), `tool "t": definition.properties.a is gone, it was {"type":"string"}`},

@@ -127,7 +127,7 @@ func (s *scheduler) unfinished(run Status) {
 				c.notStarted()
 			}
 			if c.status == Pending {
-				s.leftStarted(int32(i), c)
+				s.leftStarted(int32(i), c, false)
 			}
 		}
 		return
@@ -147,26 +147,33 @@ func (s *scheduler) unfinished(run Status) {
 		case behind[i]:
 			c.block()
 		default:
-			c.cancel(c.failure, "it had not started when the run ended")
-			s.leftStarted(int32(i), c)
+			s.leftStarted(int32(i), c, true)
 		}
 	}
 }
 
 // leftStarted says of a call that was not taken, when another process had started it, that its
-// answer is not known.
-func (s *scheduler) leftStarted(i int32, c *call) {
+// answer is not known. In a run that has ended, a call that may not be made again has failed.
+func (s *scheduler) leftStarted(i int32, c *call, ended bool) {
 	s.mu.Lock()
 	past := s.lostBefore(i)
 	s.mu.Unlock()
-	if past == nil {
-		return
-	}
-	c.attempts = max(c.attempts, past.Attempts)
-	c.reason = "it was started, and its answer was lost; the run ended before it was called again"
-	if !repeatable(&s.prog().Calls[i], past.Fallback) {
-		c.failure = uncertainty(lostFailure())
-		c.reason = "it was started, and its answer was lost"
+	switch {
+	case past == nil && ended:
+		c.cancel(c.failure, "it had not started when the run ended")
+	case past == nil:
+	case repeatable(&s.prog().Calls[i], past.Fallback):
+		c.attempts = max(c.attempts, past.Attempts)
+		c.reason = "it was started, and its answer was lost; the run ended before it was called again"
+		if ended {
+			c.cancel(c.failure, c.reason)
+		}
+	default:
+		c.attempts = max(c.attempts, past.Attempts)
+		c.failure, c.reason = uncertainty(lostFailure()), "it was started, and its answer was lost"
+		if ended {
+			c.failLost()
+		}
 	}
 }
 

@@ -126,6 +126,15 @@ func (l *life) fail(handled bool) {
 	l.handled = handled
 }
 
+// failLost ends a call that was not taken, with its failure, since another process had started it.
+func (l *life) failLost() {
+	if l.status == Pending {
+		l.ready()
+	}
+	l.fail(false)
+	l.reason = ""
+}
+
 // skip ends a call that does not run or whose failure counts as that.
 func (l *life) skip(reason string, byFailure bool) {
 	l.to(Skipped)

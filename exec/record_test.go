@@ -494,6 +494,26 @@ func TestAnUncertainFailureIsNotTriedAgainUnasked(t *testing.T) {
 	}
 }
 
+// Each call whose answer was lost is uncertain, also one that the run did not come back to.
+func TestAllLostCallsAreUncertain(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	prog := program(t, `[{"type":"input","_instance":"i"},{"type":"plan","plan":[{"_tool":"pay","_id":"a"},{"_tool":"pay","_id":"b"}]}]`,
+		tools{"pay": func(context.Context, *tool.Request) (tool.Result, error) {
+			both.Done()
+			both.Wait()
+			return tool.Result{}, nil
+		}})
+	r := &tape{}
+	run(t, prog, &exec.Options{ID: "r", Record: r, MaxParallel: 2})
+	res := run(t, prog, &exec.Options{ID: "r", Record: r.after(exec.CallStarted), MaxParallel: 1})
+	for _, c := range res.Instances[0].Calls {
+		if c.Status != exec.Failed || c.Error == nil || c.Error.Code != "uncertain" {
+			t.Errorf("%s: %s %+v %s", c.ID, c.Status, c.Error, c.Reason)
+		}
+	}
+}
+
 func TestAnotherPlan(t *testing.T) {
 	var look, pay counted
 	ts := tools{"look": look.tool(gives(`{"n":1}`)), "pay": pay.tool(echo), "bad": fails("x"), "good": gives("1")}

@@ -185,8 +185,11 @@ func (s *scheduler) count() {
 	}
 }
 
-// idEscapes keep what stands in an id apart from what paths are made of.
-var idEscapes = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")
+// What stands in an id is kept apart from what paths are made of.
+var (
+	idEscapes   = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")
+	idUnescapes = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
+)
 
 // path returns the call's path (see Event): the name of the call in events, in the record and
 // in questions.
@@ -384,3 +387,6 @@ func (s *scheduler) leave() {
 
 // PathOf returns the id of a call as a step of a path: see Event.
 func PathOf(id string) string { return idEscapes.Replace(id) }
+
+// CallID returns the id in a step of a path: what PathOf was given.
+func CallID(step string) string { return idUnescapes.Replace(step) }

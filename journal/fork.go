@@ -118,5 +118,5 @@ func splitStep(step string) (id string, item int) {
 	if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); ok && err == nil {
 		item = n
 	}
-	return strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#").Replace(id), item
+	return exec.CallID(id), item
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Kind is the kind of a JSON value.
@@ -140,7 +141,7 @@ func (n Node) get(name string) Node {
 func (n Node) At(pointer string) (Node, bool) {
 	for pointer != "" {
 		token, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-		next := n.child(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		next := n.child(jsonscan.UnescapePointer(token))
 		if next.IsZero() || pointer[0] != '/' {
 			return n, false
 		}

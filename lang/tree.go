@@ -3,7 +3,6 @@ package lang
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
@@ -225,5 +224,5 @@ func (t *tree) appendPointer(dst []byte, from, to int32) []byte {
 }
 
 func appendToken(dst []byte, name string) []byte {
-	return append(append(dst, '/'), strings.NewReplacer("~", "~0", "/", "~1").Replace(name)...)
+	return append(append(dst, '/'), jsonscan.EscapePointer(name)...)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Verdict is the answer to the question whether a schema is assignable to another.
@@ -168,7 +170,7 @@ func pathTo(v *value, pointer string) (path []Step, at *value) {
 		if pointer == "" || v == nil {
 			break
 		}
-		token = unescapePointer(token)
+		token = jsonscan.UnescapePointer(token)
 		step := Step{Kind: Member, Name: token}
 		if v.kind == kindArray {
 			i, _ := strconv.Atoi(token)

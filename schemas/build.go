@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // Limits on schemas. Real ones stay far below; beyond them compiling or checking
@@ -351,7 +353,7 @@ func (k *keywords) named(word string, since int, f func(name string, v *value, p
 	}
 	for i := range v.kids {
 		m := &v.kids[i]
-		f(m.name, m, k.at(word)+"/"+escapePointer(m.name))
+		f(m.name, m, k.at(word)+"/"+jsonscan.EscapePointer(m.name))
 	}
 }
 

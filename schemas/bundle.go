@@ -71,7 +71,7 @@ func (s *Schema) Text() json.RawMessage {
 	v := gjson.ParseBytes(doc)
 	if pointer != "" {
 		for token := range strings.SplitSeq(pointer[1:], "/") {
-			v = below(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+			v = below(v, jsonscan.UnescapePointer(token))
 		}
 	}
 	if !v.Exists() {

@@ -262,7 +262,7 @@ func (n *node) appendRender(dst []byte) []byte {
 		v := &n.doc.root
 		for token := range strings.SplitSeq(strings.TrimPrefix(n.pointer, "/"), "/") {
 			if n.pointer != "" {
-				v = v.child(unescapePointer(token))
+				v = v.child(jsonscan.UnescapePointer(token))
 			}
 		}
 		return v.appendJSON(dst)

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 )
 
 // document is a schema document while and after it is compiled. The nodes point to it
@@ -74,7 +76,7 @@ func (d *document) children(v *value, pointer string, f func(child *value, point
 			}
 		case m.kind == kindObject && w.form&named != 0:
 			for i := range m.kids {
-				f(&m.kids[i], at+"/"+escapePointer(m.kids[i].name))
+				f(&m.kids[i], at+"/"+jsonscan.EscapePointer(m.kids[i].name))
 			}
 		case w.form&single != 0:
 			f(m, at)
@@ -173,11 +175,11 @@ func (d *document) find(base, ref string) (v *value, pointer, newBase string, fo
 		if err != nil {
 			return nil, "", "", false
 		}
-		token = unescapePointer(token)
+		token = jsonscan.UnescapePointer(token)
 		if v = v.child(token); v == nil {
 			return nil, "", "", false
 		}
-		pointer += "/" + escapePointer(token)
+		pointer += "/" + jsonscan.EscapePointer(token)
 		if p := d.places[v]; p != nil {
 			newBase = p.base
 		}
@@ -230,18 +232,4 @@ func resolveURL(base, ref string) (resolved string, ok bool) {
 		return "", false
 	}
 	return b.ResolveReference(r).String(), true
-}
-
-func escapePointer(token string) string {
-	if !strings.ContainsAny(token, "~/") {
-		return token
-	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
-}
-
-func unescapePointer(token string) string {
-	if strings.IndexByte(token, '~') < 0 {
-		return token
-	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 }

@@ -326,7 +326,7 @@ func (e *explainer) object(n *node, v *value, at string) {
 		if e.full() {
 			break
 		}
-		e.member(n, &v.kids[i], at+"/"+escapePointer(v.kids[i].name))
+		e.member(n, &v.kids[i], at+"/"+jsonscan.EscapePointer(v.kids[i].name))
 	}
 	for i := range n.dependents {
 		e.dependent(n, &n.dependents[i], v, at)
@@ -369,7 +369,7 @@ func (e *explainer) dependent(n *node, d *dependent, v *value, at string) {
 	have := v.names()
 	for _, name := range d.names {
 		if !have[name] && !e.full() {
-			e.add(n, at, d.word+"/"+escapePointer(d.name), "missing member %q, which is required where %q is", name, d.name)
+			e.add(n, at, d.word+"/"+jsonscan.EscapePointer(d.name), "missing member %q, which is required where %q is", name, d.name)
 		}
 	}
 	if d.node != nil {
@@ -509,7 +509,7 @@ func (e *explainer) unevaluated(n *node, v *value, at string) {
 		}
 		token := strconv.Itoa(i)
 		if v.kind == kindObject {
-			token = escapePointer(v.kids[i].name)
+			token = jsonscan.EscapePointer(v.kids[i].name)
 		}
 		if rest.types == noTypes {
 			e.add(n, at+"/"+token, word, "unknown %s %q", pick(v.kind == kindObject, "member", "element"), token)

@@ -67,7 +67,7 @@ func rewritten(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := range tokens {
 		if i > 0 && tokens[i-1] == "patternProperties" {
-			tokens[i] = escapePointer(fromECMA(unescapePointer(tokens[i])))
+			tokens[i] = jsonscan.EscapePointer(fromECMA(jsonscan.UnescapePointer(tokens[i])))
 		}
 	}
 	return strings.Join(tokens, "/")
@@ -191,7 +191,7 @@ func (b *builder) reached() (keep map[*value]bool, schemas int) {
 		schemas++
 		v := &b.root
 		for token := range strings.SplitSeq(strings.TrimPrefix(p.pointer, "/"), "/") {
-			if v = v.child(unescapePointer(token)); v == nil {
+			if v = v.child(jsonscan.UnescapePointer(token)); v == nil {
 				break
 			}
 			keep[v] = true

@@ -340,7 +340,7 @@ func noType(doc json.RawMessage, pointer string) string {
 	}
 	v := gjson.ParseBytes(doc)
 	for _, token := range strings.Split(parent, "/")[1:] {
-		v = v.Get(gjson.Escape(strings.NewReplacer("~1", "/", "~0", "~").Replace(token)))
+		v = v.Get(gjson.Escape(jsonscan.UnescapePointer(token)))
 	}
 	types := []string{"null", "boolean", "number", "integer", "string", "array", "object"}
 	for _, said := range v.Get("type").Array() {

@@ -137,7 +137,7 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 		}
 		var pages []display.Text
 		if !whole {
-			pages = pagesOf(display.IndentedJSON(a.Manifest, ""), widthOf(env.stderr))
+			pages = pagesOf(display.IndentedJSON(report.Manifest(a.Manifest).Shown(), ""), widthOf(env.stderr))
 		}
 		approved, why := env.askWhole(ctx, display.Lit("approve this plan?"), pages)
 		if approved {

@@ -280,7 +280,7 @@ func (b *blueprintWriter) effects(f *forecast.Forecast) {
 		b.effect(&f.Effects[i])
 	}
 	if len(f.Reads) > 0 {
-		b.line("what may be called besides:")
+		b.line("tools that may be called and change nothing:")
 	}
 	for i := range f.Reads {
 		b.effect(&f.Reads[i])

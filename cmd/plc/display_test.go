@@ -370,7 +370,7 @@ func tableOf(f func(string) string) display.Text {
 	showCalls(&b, calls)
 	now := time.Unix(0, 0)
 	calls[0].StartedAt, calls[0].EndedAt = &now, &now
-	showCall(&b, "", &calls[0], runPast{callAt{"", pathOf(f("id"))}: {gave: json.RawMessage(quote(f("gave")))}})
+	showCall(&b, "", &calls[0], runPast{callAt{"", exec.PathOf(f("id"))}: {gave: json.RawMessage(quote(f("gave")))}})
 	showCall(&b, "", &calls[1], runPast{})
 	return display.Block("", b.String()) // which changes nothing: all is safe
 }

@@ -21,7 +21,8 @@ func shownManifest(plan string, m report.Manifest) (text display.Text, whole boo
 		Calls map[string]json.RawMessage `json:"calls"`
 	}
 	members := map[string]json.RawMessage{}
-	if json.Unmarshal(m, &all) != nil || json.Unmarshal(m, &members) != nil {
+	shown := m.Shown()
+	if json.Unmarshal(shown, &all) != nil || json.Unmarshal(shown, &members) != nil {
 		return display.Lit("what is to be approved can't be read\n"), true
 	}
 	b := &manifestWriter{whole: true}

@@ -12,6 +12,7 @@ import (
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/forecast"
 	"github.com/plc-lang/plc/internal/display"
+	"github.com/plc-lang/plc/journal"
 )
 
 // invalidPlan is the status of a plan with errors: there is no run.
@@ -207,7 +208,7 @@ func headline(res *exec.Result) string {
 // headlineOf counts what came to which end.
 func headlineOf(status exec.Status, n map[exec.Status]int, all int, what, reason string) string {
 	s := fmt.Sprintf("%s: %d of %s completed", status, n[exec.Completed], count(all, what))
-	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Awaiting, exec.Paused, exec.Rejected} {
+	for _, status := range []exec.Status{exec.Failed, exec.Skipped, exec.Blocked, exec.Cancelled, exec.Running, journal.Interrupted, exec.Awaiting, exec.Paused, exec.Rejected} {
 		if n[status] > 0 {
 			s += fmt.Sprintf(", %d %s", n[status], status)
 		}

@@ -160,8 +160,8 @@ func goesOn(s exec.Status) bool {
 	return true
 }
 
-// timed gives the calls of a run the times of the record and, when it goes on, the status that
-// they have now.
+// timed gives the calls of a run the times of the record and, when it goes on, them and the
+// instances the status that they have now.
 func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Question) {
 	each := func(instance string, calls []exec.CallResult) {
 		p.into(instance, calls)
@@ -171,7 +171,11 @@ func (p runPast) timed(res *exec.Result, sum *journal.Summary, open []*journal.Q
 	}
 	each("", res.Calls)
 	for i := range res.Instances {
-		each(res.Instances[i].Name, res.Instances[i].Calls)
+		in := &res.Instances[i]
+		each(in.Name, in.Calls)
+		if in.Status == exec.Cancelled && goesOn(sum.Status) { // where the walk of the record ended
+			in.Status, in.Reason = sum.Status, ""
+		}
 	}
 }
 
@@ -183,7 +187,7 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[callAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, exec.PathOf(c.ID)}]
 		if past == nil {
 			continue
 		}
@@ -203,30 +207,33 @@ func (p runPast) into(instance string, calls []exec.CallResult) {
 func (p runPast) standing(instance string, calls []exec.CallResult, open []*journal.Question, held bool) {
 	for i := range calls {
 		c := &calls[i]
-		if c.Status != exec.Cancelled && c.Status != exec.Blocked && c.Status != exec.Pending {
+		switch {
+		case c.Status == exec.Cancelled, c.Status == exec.Blocked, c.Status == exec.Pending:
+		case c.Status == exec.Failed && c.Error != nil && c.Error.Code == "uncertain" && c.StartedAt != nil && c.EndedAt == nil:
+		default:
 			continue
 		}
 		name := instance
 		if c.Instance != "" {
 			name = c.Instance
 		}
-		past := p[callAt{name, pathOf(c.ID)}]
+		past := p[callAt{name, exec.PathOf(c.ID)}]
 		c.Status, c.Reason = exec.Pending, ""
-		inner, delegates := p.inside(name, pathOf(c.ID))
+		inner, delegates := p.inside(name, exec.PathOf(c.ID))
 		switch {
 		case !past.unanswered():
 			c.Error = nil
 		case held:
 			c.Status, c.Reason, c.Error = exec.Running, "it was started, and its answer is not in the record yet", nil
-		case delegates && inner == "":
+		case delegates && inner == nil:
 			c.Reason, c.Error = "it was started; what its calls gave is in the record", nil
 		case delegates:
-			c.Status, c.Reason = journal.Uncertain, fmt.Sprintf("%s was started, and its answer is not in the record", inner)
+			c.Status, c.Reason = journal.Uncertain, listed(inner)+" was started, and its answer is not in the record"
 		default:
 			c.Status, c.Reason = journal.Uncertain, "it was started, and its answer is not in the record"
 		}
 		for _, q := range open {
-			if q.Path == pathOf(c.ID) && q.Instance == name {
+			if q.Path == exec.PathOf(c.ID) && q.Instance == name {
 				c.Status, c.Reason = exec.Awaiting, q.Reason
 			}
 		}
@@ -236,21 +243,39 @@ func (p runPast) standing(instance string, calls []exec.CallResult, open []*jour
 // unanswered reports whether a call was started and has no answer.
 func (c *callPast) unanswered() bool { return c != nil && !c.started.IsZero() && c.ended.IsZero() }
 
-// inside reports whether calls were started below a path, and names one of them that runs no
-// others and has no answer; "" is none.
-func (p runPast) inside(instance, path string) (unanswered string, any bool) {
-	for at, c := range p {
-		if at.instance != instance || !isBelow(at.path, path) {
-			continue
-		}
-		any = true
-		if !c.unanswered() || unanswered != "" && unanswered < at.path {
-			continue
-		}
-		if _, delegates := p.inside(instance, at.path); !delegates {
-			unanswered = at.path
+// listed returns the first of some paths, and how many others there are.
+func listed(paths []string) string {
+	const most = 5
+	text := strings.Join(paths[:min(most, len(paths))], ", ")
+	if len(paths) > most {
+		text += fmt.Sprintf(" and %d more", len(paths)-most)
+	}
+	if len(paths) > 1 {
+		text = "each of " + text
+	}
+	return text
+}
+
+// inside reports whether calls were started below a path, and returns those of them, sorted, that
+// run no others and have no answer.
+func (p runPast) inside(instance, path string) (unanswered []string, any bool) {
+	delegates := map[string]bool{}
+	for at := range p {
+		if at.instance == instance && isBelow(at.path, path) {
+			any = true
+			for i := len(path) + 1; i < len(at.path); i++ {
+				if strings.IndexByte("/[#", at.path[i]) >= 0 {
+					delegates[at.path[:i]] = true
+				}
+			}
 		}
 	}
+	for at, c := range p {
+		if at.instance == instance && isBelow(at.path, path) && c.unanswered() && !delegates[at.path] {
+			unanswered = append(unanswered, at.path)
+		}
+	}
+	slices.Sort(unanswered)
 	return unanswered, any
 }
 
@@ -258,11 +283,6 @@ func (p runPast) inside(instance, path string) (unanswered string, any bool) {
 func isBelow(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && rest != "" && strings.ContainsRune("/[#", rune(rest[0]))
-}
-
-// pathOf returns the path of a call of the plan itself.
-func pathOf(id string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3").Replace(id)
 }
 
 // showGiven shows what a run was given.
@@ -342,7 +362,7 @@ func showCall(w io.Writer, instance string, c *exec.CallResult, past runPast) {
 	if c.StartedAt != nil && c.EndedAt != nil {
 		line = display.Sprintf("%s (%s)", line, shortly(c.EndedAt.Sub(*c.StartedAt)))
 	}
-	if p := past[callAt{instance, pathOf(c.ID)}]; p != nil && p.gave != nil {
+	if p := past[callAt{instance, exec.PathOf(c.ID)}]; p != nil && p.gave != nil {
 		line = display.Sprintf("%s → %s", line, display.JSON(p.gave).Cut(maxColumns))
 	} else if why := why(c); c.Status != exec.Completed && why != "" {
 		line = display.Sprintf("%s: %s", line, why)

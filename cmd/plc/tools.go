@@ -94,7 +94,7 @@ func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
 		return cat, nil
 	}
 	var found []*tool.Tool
-	for t := range cat.Tools() {
+	for t := range cat.Listed() {
 		if slices.ContainsFunc(cat.Names(t), func(name string) bool {
 			return slices.ContainsFunc(patterns, func(p string) bool { return tool.Matches(p, name) })
 		}) {

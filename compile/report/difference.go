@@ -75,6 +75,8 @@ func (c *comparison) add(path []string, was, is gjson.Result) {
 func (c *comparison) values(path []string, was, is gjson.Result) {
 	switch {
 	case was.Raw == is.Raw && was.Exists() == is.Exists():
+	case isSpelled(was) || isSpelled(is):
+		c.add(path, was, is)
 	case was.IsObject() && is.IsObject():
 		c.objects(path, was, is)
 	case was.IsArray() && is.IsArray() && !slices.Equal(path, []string{"order"}):
@@ -118,6 +120,8 @@ func (d Difference) String() string {
 	if path != "" {
 		thing += ": " + path
 	}
+	d.Was = appendShown(nil, d.Path, gjson.ParseBytes(d.Was))
+	d.Is = appendShown(nil, d.Path, gjson.ParseBytes(d.Is))
 	switch {
 	case d.Was == nil:
 		return fmt.Sprintf("%s is new: %s", thing, short(d.Is))
@@ -131,7 +135,7 @@ func (d Difference) String() string {
 func (d Difference) place() (thing, path string) {
 	tokens := strings.Split(strings.TrimPrefix(d.Path, "/"), "/")
 	for i, t := range tokens {
-		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+		tokens[i] = jsonscan.UnescapePointer(t)
 	}
 	next := func() (t string) {
 		if len(tokens) > 0 {

@@ -457,51 +457,6 @@ func appendMeaning(dst []byte, n lang.Node) []byte {
 	return n.AppendJSON(dst)
 }
 
-// appendNumber appends a number. A tool is given its text, so that one which is spelled in another
-// way than a manifest spells it has its text as well.
-func appendNumber(dst []byte, text string) []byte {
-	if string(jsonscan.Canonical(nil, []byte(text))) == text {
-		return append(dst, text...)
-	}
-	return append(append(append(dst, `{"`+spelled+`":`...), jsonscan.Quote(text)...), '}')
-}
-
-// spelled is the name of the only member of an object that stands for a number.
-const spelled = "†spelled"
-
-// escaped returns the name of a member, with one more dagger if it is spelled with any number of
-// daggers. So no object of a plan looks like one that stands for a number.
-func escaped(name string) string {
-	if strings.HasPrefix(name, "†") && "†"+strings.TrimLeft(name, "†") == spelled {
-		return "†" + name
-	}
-	return name
-}
-
-// Spelled returns a value in the form that manifests have for params of tools: a number that is not
-// spelled canonically, such as 5.00, differs from the number 5.
-func Spelled(raw json.RawMessage) (dst json.RawMessage) {
-	lex := jsonscan.Lexer{Text: raw}
-	last := 0 // where the last string begins in dst
-	for {
-		switch lex.Next() {
-		case jsonscan.EOF, jsonscan.Invalid:
-			return dst
-		case jsonscan.Number:
-			dst = appendNumber(dst, string(raw[lex.Start:lex.Pos]))
-			continue
-		case jsonscan.String:
-			last = len(dst)
-		case jsonscan.Colon:
-			var name string
-			if json.Unmarshal(dst[last:], &name) == nil && escaped(name) != name {
-				dst = jsonscan.AppendQuoted(dst[:last], escaped(name))
-			}
-		}
-		dst = append(dst, raw[lex.Start:lex.Pos]...)
-	}
-}
-
 func textMeaning(n lang.Node) string {
 	const dagger = "†"
 	double := func(s string) string { return strings.ReplaceAll(s, dagger, dagger+dagger) }

@@ -3,7 +3,6 @@ package plantest
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/exec"
@@ -18,7 +17,7 @@ func (o *Outcome) All() iter.Seq2[string, *exec.CallResult] {
 func each(prog *compile.Program, prefix string, calls []exec.CallResult, yield func(string, *exec.CallResult) bool) bool {
 	for i := range calls {
 		c := &calls[i]
-		path := prefix + escapes.Replace(c.ID)
+		path := prefix + exec.PathOf(c.ID)
 		if !yield(path, c) {
 			return false
 		}
@@ -47,6 +46,3 @@ func delegateOf(prog *compile.Program, id string) *compile.Delegate {
 	}
 	return c.Delegate
 }
-
-// escapes are those of ids in paths.
-var escapes = strings.NewReplacer("~", "~0", "/", "~1", "[", "~2", "#", "~3")

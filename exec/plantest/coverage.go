@@ -54,7 +54,7 @@ func NewCoverage(prog *compile.Program) *Coverage {
 func (c *Coverage) program(prog *compile.Program, prefix string) {
 	for i := range prog.Calls {
 		p := &prog.Calls[i]
-		path := prefix + escapes.Replace(p.ID)
+		path := prefix + exec.PathOf(p.ID)
 		if len(c.Points) > mostPoints { // documents that delegate to each other may be very many
 			return
 		}
@@ -171,15 +171,13 @@ func (c *Coverage) rounds(prog *compile.Program, stem string, r *exec.CallResult
 // delegate returns the document that the call of a path runs.
 func (c *Coverage) delegate(prog *compile.Program, stem string) (d *compile.Delegate) {
 	for name := range strings.SplitSeq(stem, "/") {
-		if d = delegateOf(prog, unescapes.Replace(name)); d == nil {
+		if d = delegateOf(prog, exec.CallID(name)); d == nil {
 			return nil
 		}
 		prog = d.Program
 	}
 	return d
 }
-
-var unescapes = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
 
 // Merge adds what another coverage of the same program has counted.
 func (c *Coverage) Merge(other *Coverage) {

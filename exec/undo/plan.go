@@ -297,7 +297,7 @@ func callAt(prog *compile.Program, path string) (c *compile.Call, steps []step) 
 		name, item, _ := strings.Cut(name, "[")
 		name, attempt, _ := strings.Cut(name, "#")
 		var ok bool
-		if c, ok = prog.Call(unescapes.Replace(name)); !ok {
+		if c, ok = prog.Call(exec.CallID(name)); !ok {
 			return nil, nil
 		}
 		s := step{prog: prog, call: int32(c.Place - 1)}
@@ -311,9 +311,6 @@ func callAt(prog *compile.Program, path string) (c *compile.Call, steps []step) 
 	}
 	return c, steps
 }
-
-// unescapes are those of ids in paths: see exec.PathOf.
-var unescapes = strings.NewReplacer("~0", "~", "~1", "/", "~2", "[", "~3", "#")
 
 // encoded returns the JSON of a value that can always be encoded.
 func encoded(v any) json.RawMessage {

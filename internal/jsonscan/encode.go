@@ -60,9 +60,12 @@ func AppendQuoted(dst []byte, s string) []byte {
 func Quote(s string) string { return string(AppendQuoted(nil, s)) }
 
 // EscapePointer returns a name as a token of a JSON Pointer (RFC 6901).
-func EscapePointer(name string) string {
-	if !strings.ContainsAny(name, "~/") {
-		return name
-	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func EscapePointer(name string) string { return escapes.Replace(name) }
+
+// UnescapePointer returns the name that a token of a JSON Pointer stands for.
+func UnescapePointer(token string) string { return unescapes.Replace(token) }
+
+var (
+	escapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapes = strings.NewReplacer("~1", "/", "~0", "~")
+)

@@ -93,7 +93,7 @@ func (n *Node) Get(name string) (Entry, bool) {
 // At returns the value at a JSON Pointer below n, or the last one on the way to it that is there.
 func (n *Node) At(pointer string) *Node {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		e, ok := n.Get(Unescape(token))
+		e, ok := n.Get(jsonscan.UnescapePointer(token))
 		if !ok {
 			return n
 		}
@@ -101,9 +101,6 @@ func (n *Node) At(pointer string) *Node {
 	}
 	return n
 }
-
-// Unescape returns a token of a JSON Pointer as a name.
-func Unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
 
 // BOM returns the length of the byte order mark at the start of a text.
 func BOM(text []byte) int {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -185,7 +186,9 @@ func (h *Host) compile() error {
 	for kind, v := range base.Initial {
 		o.Values[kind] = compile.Given{JSON: v}
 	}
-	h.params.set("instruction", jsonscan.Encode(h.k.Task.Goal))
+	beside := maps.Clone(h.k.Loop.Compile.Values)
+	delete(beside, "input") // which are params of their own
+	h.params.set("instruction", jsonscan.Encode(h.k.Task.Text(beside)))
 	h.params.add(gjson.ParseBytes(base.Initial["input"]))
 	h.caller = h.k.Caller(o)
 	h.caller.Named = true

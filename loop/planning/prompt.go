@@ -62,12 +62,17 @@ func (x *execution) system() string {
 	return x.opts.PlanningPrompt
 }
 
-// brief returns what there is to know for any plan: the goal, the input and the tools.
+// brief returns what there is to know for any plan: the goal, what else is given, and the tools.
 func (x *execution) brief(goal string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Goal\n%s\n", goal)
-	if in := x.given.Initial["input"]; len(in) > 0 && string(in) != "{}" {
-		fmt.Fprintf(&b, "\n## Input\n%s\n", clip(string(in), maxShownInput))
+	for _, given := range []struct {
+		title string
+		value json.RawMessage
+	}{{"Context", x.k.Task.Context}, {"Input", x.given.Initial["input"]}, {"State", x.given.Initial["state"]}} {
+		if v := string(given.value); v != "" && v != "{}" && v != "[]" {
+			fmt.Fprintf(&b, "\n## %s\n%s\n", given.title, clip(v, maxShownInput))
+		}
 	}
 	b.WriteString("\n## Tools\n")
 	for _, f := range x.tools {

@@ -53,7 +53,7 @@ const (
 // activity reads an activity: one driver and what is common to all.
 func (r *reader) activity(v value, f *File) {
 	v.named("activity", "What runs a tool: one driver, and what holds for every call.")
-	a := Activity{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), pointer: v.pointer}
+	a := Activity{Name: v.name(), Loc: r.loc(v.key), pointer: v.pointer}
 	var first value // that chose the driver
 	as := func(driver string, read set) set {
 		return func(v value) {
@@ -89,8 +89,9 @@ func (r *reader) activity(v value, f *File) {
 		"fail":       doc("A stand-in that fails.", as(driverStandIn, func(v value) { r.fail(v, c) })),
 		"failTimes":  doc("Only so many attempts of each call fail.", as(driverStandIn, r.count(&c.FailTimes, 0))),
 	}))
+	a.Raw = r.withoutLiterals(v.Node).JSON()
 	switch {
-	case len(r.findings) > before:
+	case r.findings[before:].HasErrors():
 	case a.Driver == "" && a.guards(): // of a tool that comes with its activity
 		f.Activities = append(f.Activities, a)
 	case a.Driver == "":
@@ -110,7 +111,7 @@ func (a *Activity) guards() bool {
 func (r *reader) config(t reflect.Type, docs map[string]string) set {
 	return func(v value) {
 		if v.Kind == texttree.Array && t == reflect.TypeFor[process.Config]() { // the command alone
-			r.texts(new([]string))(v)
+			r.command(v)
 			return
 		}
 		known := map[string]set{}
@@ -122,14 +123,27 @@ func (r *reader) config(t reflect.Type, docs map[string]string) set {
 				known[name] = doc(about, r.text(new(string)))
 			}
 		}
-		if t == reflect.TypeFor[process.Config]() {
-			known["output"] = among(known["output"], process.Outputs()...)
-			known["stdin"] = suchAs(known["stdin"], "params", "request", "none")
-		} else {
+		switch t {
+		case reflect.TypeFor[http.Config]():
+			known["url"] = doc(docs["url"], func(v value) { r.text(new(string))(v); r.address(v, true) })
 			known["result"] = among(known["result"], http.Results()...)
 			known["method"] = suchAs(known["method"], "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
+		case reflect.TypeFor[process.Config]():
+			known["command"] = doc(docs["command"], r.command)
+			known["output"] = among(known["output"], process.Outputs()...)
+			known["stdin"] = suchAs(known["stdin"], "params", "request", "none")
 		}
 		r.members(v, known)
+	}
+}
+
+// command reads the command of a program.
+func (r *reader) command(v value) {
+	r.texts(new([]string))(v)
+	for i, e := range v.Entries {
+		if _, _, is := literalArg(v.Entries, i); is && v.Kind == texttree.Array {
+			r.exposed(v.below(e), "give it in env, as {env: NAME}")
+		}
 	}
 }
 
@@ -156,7 +170,7 @@ func (r *reader) like(t reflect.Type) set {
 	case reflect.TypeFor[[]string]():
 		return r.texts(new([]string))
 	case withSecrets():
-		return func(v value) { r.each(v, r.textOrSecret) }
+		return func(v value) { r.each(v, func(v value) { r.variable(v, true) }) }
 	case reflect.TypeFor[[]int]():
 		return func(v value) {
 			if v.told != nil { // the driver reads it

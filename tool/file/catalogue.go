@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
@@ -276,7 +277,7 @@ func (v value) fault(err error) value {
 		pointer = strings.TrimPrefix(pointer, "/command")
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		e, ok := v.Get(texttree.Unescape(token))
+		e, ok := v.Get(jsonscan.UnescapePointer(token))
 		if !ok {
 			break
 		}
@@ -330,6 +331,11 @@ func (b *builder) config(a Activity, dst any, escape func(string) string) error 
 		e, ok := a.driver.Get(name)
 		if !ok || t != withSecrets() {
 			continue
+		}
+		for _, v := range e.Value.Entries {
+			if v.Value.Kind == texttree.String && isLiteral(v.Name, v.Value.Str) {
+				b.secrets = append(b.secrets, v.Value.Str)
+			}
 		}
 		values, doubts, err := a.secrets.resolve(e.Value, func(secret string) string {
 			b.secrets = append(b.secrets, secret)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -33,7 +33,7 @@ func (v value) find(pointer string) value {
 		return v
 	}
 	for token := range strings.SplitSeq(pointer[1:], "/") {
-		e, ok := v.Get(texttree.Unescape(token))
+		e, ok := v.Get(jsonscan.UnescapePointer(token))
 		if !ok {
 			break
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 )
@@ -26,7 +27,7 @@ type value struct {
 }
 
 func (v value) below(e texttree.Entry) value {
-	token := strings.NewReplacer("~", "~0", "/", "~1").Replace(e.Name)
+	token := jsonscan.EscapePointer(e.Name)
 	return value{Node: e.Value, pointer: v.pointer + "/" + token, key: e.Key}
 }
 
@@ -35,7 +36,7 @@ func (v value) what() string {
 	if v.pointer == "" {
 		return "the tool file"
 	}
-	return strconv.Quote(texttree.Unescape(strings.ReplaceAll(v.pointer[1:], "/", ".")))
+	return strconv.Quote(jsonscan.UnescapePointer(strings.ReplaceAll(v.pointer[1:], "/", ".")))
 }
 
 // reader reads typed values and notes what is wrong with them. What it could
@@ -44,7 +45,7 @@ type reader struct {
 	file     *diag.File
 	shared   *shared // the schemas that all definitions may refer to; nil for none
 	findings diag.List
-	literals map[diag.Span]string // secrets that are written out, and the variables that they should be
+	literals map[diag.Span]*texttree.Node // what should be written for secrets that are written out
 }
 
 func (r *reader) loc(span diag.Span) diag.Loc { return diag.Loc{File: r.file, Span: span} }
@@ -137,7 +138,7 @@ func (r *reader) elements(v value, read set) {
 // name returns the name of a member.
 func (v value) name() string {
 	i := strings.LastIndexByte(v.pointer, '/')
-	return texttree.Unescape(v.pointer[i+1:])
+	return jsonscan.UnescapePointer(v.pointer[i+1:])
 }
 
 func (r *reader) text(dst *string) set {

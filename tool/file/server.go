@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
@@ -50,14 +51,14 @@ type Server struct {
 	RedactValue  func(json.RawMessage) json.RawMessage // the same of a JSON value
 	Lacking      *diag.Finding                         // a secret that can't be read, where Secrets.Optional: an error for who starts the server
 
-	expands      bool // ${NAME} in it is an environment variable
-	env, headers *texttree.Node
-	all          served   // what holds for all of its tools
-	single       []served // what holds for one of them
-	at           value
-	secrets      *Secrets
-	known        []string  // the secrets
-	doubts       diag.List // what is to be said of them
+	expands            bool // ${NAME} in it is an environment variable
+	args, env, headers *texttree.Node
+	all                served   // what holds for all of its tools
+	single             []served // what holds for one of them
+	at                 value
+	secrets            *Secrets
+	known              []string  // the secrets
+	doubts             diag.List // what is to be said of them
 }
 
 // Place returns the program that the server is, with secrets by their names, its file, the folder
@@ -184,8 +185,13 @@ func (r *reader) server(v value, strict bool) Server {
 	var kind string
 	variable := func(v value) { r.variable(v, strict) }
 	known := r.servedByAll(&s, strict, map[string]set{
-		"command": doc("The program of the server.", r.text(&s.Command)), "args": doc("Its arguments.", r.texts(&s.Args)), "dir": doc("The folder that it runs in.", r.text(&s.Dir)), "cwd": doc("The same as dir.", r.text(&s.Dir)),
-		"url": doc("The URL of a server that is reached over HTTP.", r.text(&s.URL)), "trust": doc("Believes what it says of the effects of its tools.", r.flag(&s.Trust)), "type": doc("How it is reached: stdio or http.", suchAs(r.text(&kind), "stdio", "http")),
+		"command": doc("The program of the server.", r.text(&s.Command)),
+		"args":    doc("Its arguments.", func(v value) { r.args(v, &s, strict) }),
+		"dir":     doc("The folder that it runs in.", r.text(&s.Dir)),
+		"cwd":     doc("The same as dir.", r.text(&s.Dir)),
+		"url":     doc("The URL of a server that is reached over HTTP.", func(v value) { r.text(&s.URL)(v); r.address(v, strict) }),
+		"trust":   doc("Believes what it says of the effects of its tools.", r.flag(&s.Trust)),
+		"type":    doc("How it is reached: stdio or http.", suchAs(r.text(&kind), "stdio", "http")),
 		"env":     doc("Variables of its environment.", func(v value) { s.env = v.Node; r.each(v, variable) }),
 		"headers": doc("Headers of requests to it.", func(v value) { s.headers = v.Node; r.each(v, variable) }),
 	})
@@ -225,17 +231,114 @@ func (r *reader) variable(v value, strict bool) {
 	if !strict {
 		said = placeholder.ReplaceAllString(said, "")
 	}
-	if v.Kind == texttree.String && isLiteral(v) {
-		name := variableName.ReplaceAllString(strings.ToUpper(v.name()), "_")
-		if r.literals == nil {
-			r.literals = map[diag.Span]string{}
-		}
-		r.literals[v.Span] = name
-		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write {\"env\": %q} and set that variable (no record has it, so a run that is resumed needs it there)", v.what(), name)
+	if v.Kind == texttree.String && isLiteral(v.name(), v.Str) {
+		r.literal(v, inVariable(variableOf(v.name()), strict), "set that variable")
 	}
 	if v.Kind == texttree.String && strings.Contains(said, "${") {
 		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s is passed on as it stands, with its ${…}; a secret is written {\"env\": \"NAME\"}", v.what())
 	}
+}
+
+// literal notes a secret that is written out, and warns of it. It says what to write in its place,
+// and what to set for that.
+func (r *reader) literal(v value, better *texttree.Node, set string) {
+	better.Span = v.Span
+	if r.literals == nil {
+		r.literals = map[diag.Span]*texttree.Node{}
+	}
+	r.literals[v.Span] = better
+	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it, so a run that is resumed needs it there)", v.what(), better.JSON(), set)
+}
+
+// variableOf returns the environment variable for a secret that is for something.
+func variableOf(something string) string {
+	return variableName.ReplaceAllString(strings.ToUpper(strings.TrimLeft(something, "-")), "_")
+}
+
+// inVariable returns how a secret in an environment variable is written: in a tool file, or in the
+// config of a client.
+func inVariable(name string, strict bool) *texttree.Node {
+	if !strict {
+		return texttree.Text("${" + name + "}")
+	}
+	return &texttree.Node{Kind: texttree.Object, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
+}
+
+// address notes secrets that are written out in the query of a URL.
+func (r *reader) address(v value, strict bool) {
+	better := v.Str
+	for name, raw := range literalQuery(v.Str) {
+		better = strings.Replace(better, name+"="+raw, name+"=${"+variableOf(name)+"}", 1)
+	}
+	switch {
+	case better == v.Str:
+	case strict:
+		r.exposed(v, "give it in headers, as {env: NAME}")
+	default:
+		r.literal(v, texttree.Text(better), "set the variable")
+	}
+}
+
+// exposed warns of a secret that is written out where no secret can stand.
+func (r *reader) exposed(v value, cure string) {
+	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s has what looks like a secret that is written out, and the records of runs have it; %s", v.what(), cure)
+}
+
+// literalQuery yields the members of a URL's query that look like secrets which are written out,
+// with their values as they stand there.
+func literalQuery(text string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		_, query, _ := strings.Cut(text, "?")
+		for part := range strings.SplitSeq(query, "&") {
+			name, raw, _ := strings.Cut(part, "=")
+			value, err := url.QueryUnescape(raw)
+			if err == nil && isLiteral(name, value) && !yield(name, raw) {
+				return
+			}
+		}
+	}
+}
+
+// args reads the arguments of a program, each a text or a secret.
+func (r *reader) args(v value, s *Server, strict bool) {
+	if !r.is(v, texttree.Array) || v.hasEach(r.textOrSecret) {
+		return
+	}
+	s.args, s.Args = v.Node, []string{}
+	for i, e := range v.Entries {
+		arg := v.below(e)
+		r.textOrSecret(arg)
+		if arg.Kind != texttree.String {
+			s.Args = append(s.Args, standsFor)
+			continue
+		}
+		s.Args = append(s.Args, arg.Str)
+		flag, before, is := literalArg(v.Entries, i)
+		name := variableOf(cmp.Or(flag, s.Name+"_token"))
+		switch {
+		case !is:
+		case before == "":
+			r.literal(arg, inVariable(name, strict), "set that variable")
+		case strict:
+			r.literal(arg, inVariable(name, strict), "set that variable to all of this text")
+		default:
+			r.literal(arg, texttree.Text(before+"${"+name+"}"), "set that variable")
+		}
+	}
+}
+
+// literalArg reports whether an argument looks like a secret that is written out: a known token, or
+// the value of a flag for one. It returns the flag, "" if there is none, and what the argument has
+// before the secret, as in --token=SECRET.
+func literalArg(args []texttree.Entry, i int) (flag, before string, is bool) {
+	text := args[i].Value.Str
+	switch name, value, ok := strings.Cut(text, "="); {
+	case ok && strings.HasPrefix(name, "-"):
+		flag, before, text = name, name+"=", value
+	case i > 0 && strings.HasPrefix(args[i-1].Value.Str, "-") && !strings.HasPrefix(text, "-"):
+		flag = args[i-1].Value.Str
+	}
+	return flag, before, isLiteral(flag, text)
 }
 
 // Servers returns the servers of files, with their secrets; of two with one name that of the
@@ -281,17 +384,26 @@ func (s *Server) resolve() error {
 			return err
 		}
 	}
+	for _, raw := range literalQuery(s.URL) {
+		s.known = append(s.known, raw)
+	}
 	for _, part := range []struct {
 		name string
 		from *texttree.Node
-		into *map[string]string
-	}{{"env", s.env, &s.Env}, {"headers", s.headers, &s.Headers}} {
+		into any
+	}{{"args", s.args, &s.Args}, {"env", s.env, &s.Env}, {"headers", s.headers, &s.Headers}} {
 		if part.from == nil {
 			continue
 		}
-		for _, e := range part.from.Entries {
-			if v := (value{Node: e.Value, pointer: "/" + e.Name}); v.Kind == texttree.String && isLiteral(v) {
-				s.known = append(s.known, v.Str)
+		for i, e := range part.from.Entries {
+			switch {
+			case e.Value.Kind != texttree.String:
+			case part.from == s.args:
+				if _, before, is := literalArg(part.from.Entries, i); is {
+					s.known = append(s.known, strings.TrimPrefix(e.Value.Str, before))
+				}
+			case isLiteral(e.Name, e.Value.Str):
+				s.known = append(s.known, e.Value.Str)
 			}
 		}
 		resolved, doubts, err := s.secrets.resolve(part.from, func(secret string) string {
@@ -327,16 +439,17 @@ var (
 	beginsAsToken = regexp.MustCompile(`^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|Bearer |Basic )`)
 )
 
-// isLiteral reports whether a text looks like a secret that is written out.
-func isLiteral(v value) bool {
-	return len(v.Str) >= 8 && !strings.Contains(v.Str, "${") && !strings.HasPrefix(v.Str, "/") &&
-		(namesSecret.MatchString(v.name()) || beginsAsToken.MatchString(v.Str))
+// isLiteral reports whether a text of a name looks like a secret that is written out, and not like
+// a place or a text with placeholders.
+func isLiteral(name, text string) bool {
+	return len(text) >= 8 && !strings.Contains(text, "{") && !strings.HasPrefix(text, "/") && !strings.Contains(text, "://") &&
+		(namesSecret.MatchString(name) || beginsAsToken.MatchString(text))
 }
 
-// withoutLiterals returns a value with the names of variables for secrets that are written out.
+// withoutLiterals returns a value with variables for secrets that are written out.
 func (r *reader) withoutLiterals(n *texttree.Node) *texttree.Node {
-	if name, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
-		return &texttree.Node{Kind: texttree.Object, Span: n.Span, Entries: []texttree.Entry{{Name: "env", Value: texttree.Text(name)}}}
+	if better, ok := r.literals[n.Span]; ok && n.Kind == texttree.String {
+		return better
 	}
 	own := *n
 	own.Entries = slices.Clone(n.Entries)
@@ -352,7 +465,7 @@ func (f *File) Recorded() []byte {
 	text := f.Source.Text
 	spans := slices.SortedFunc(maps.Keys(f.literals), func(a, b diag.Span) int { return int(b.Start - a.Start) })
 	for _, span := range spans {
-		text = slices.Concat(text[:span.Start], []byte(`{"env": `), jsonscan.Encode(f.literals[span]), []byte("}"), text[span.End:])
+		text = slices.Concat(text[:span.Start], f.literals[span].JSON(), text[span.End:])
 	}
 	return text
 }
@@ -361,7 +474,7 @@ func (f *File) Recorded() []byte {
 var placeholder = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
 
 // expand replaces the placeholders of a client's config by environment variables. Those in
-// variables, headers and the address are taken for secrets.
+// variables, headers and the address are taken for secrets, and those whose names say so.
 func (s *Server) expand() (err error) {
 	isSecret := false
 	replace := func(in string) string {
@@ -370,7 +483,7 @@ func (s *Server) expand() (err error) {
 			secret, fault := s.secrets.secret(texttree.Entry{Name: "env", Value: &texttree.Node{Kind: texttree.String, Str: m[1]}})
 			switch {
 			case fault == nil && (secret != "" || !strings.Contains(p, ":-")):
-				if isSecret && secret != "" {
+				if (isSecret || namesSecret.MatchString(m[1])) && secret != "" {
 					s.known = append(s.known, secret)
 				}
 				return secret
@@ -386,14 +499,8 @@ func (s *Server) expand() (err error) {
 		})
 	}
 	s.Command, s.Dir = replace(s.Command), replace(s.Dir)
-	s.Args = slices.Clone(s.Args)
-	for i := range s.Args {
-		s.Args[i] = replace(s.Args[i])
-	}
-	isSecret = true
-	s.URL = replace(s.URL)
-	for _, part := range []**texttree.Node{&s.env, &s.headers} {
-		if *part == nil {
+	for i, part := range []**texttree.Node{&s.args, &s.env, &s.headers} {
+		if isSecret = i > 0; *part == nil {
 			continue
 		}
 		n := **part
@@ -407,6 +514,8 @@ func (s *Server) expand() (err error) {
 		}
 		*part = &n
 	}
+	isSecret = true
+	s.URL = replace(s.URL)
 	return err
 }
 

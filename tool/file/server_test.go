@@ -276,33 +276,91 @@ func TestConfigsOfClients(t *testing.T) {
 	}
 }
 
+// A secret that is written out is a warning, is redacted, and goes into no record. The record has what
+// the warning says to write.
 func TestLiteralSecrets(t *testing.T) {
-	for name, text := range map[string]string{
-		"mcp.json": `{"mcpServers": {"a": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_0123456789", "MODE": "quiet-mode"}}}}`,
-		"t.yaml":   "mcpServers:\n  a: {url: 'https://x.example', headers: {X-Api-Key: plain-0123456789, Y: 'Bearer 0123456789'}}\n",
+	for _, c := range []struct {
+		name, text string
+		secrets    []string
+		args       []string // with the variables that are set
+	}{
+		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_0123456789", "MODE": "quiet-mode"}}}}`,
+			[]string{"ghp_0123456789"}, nil},
+		{"t.yaml", "mcpServers:\n  a: {url: 'https://x.example', headers: {X-Api-Key: plain-0123456789, Y: 'Bearer 0123456789'}}\n",
+			[]string{"plain-0123456789", "Bearer 0123456789"}, nil},
+		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "args": ["--token", "one-0123456789", "--api-key=two-0123456789", "sk-0123456789", "--mode", "quiet-mode"]}}}`,
+			[]string{"one-0123456789", "two-0123456789", "sk-0123456789"}, []string{"--token", "given", "--api-key=given", "given", "--mode", "quiet-mode"}},
+		{"mcp.json", `{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=url-0123456789&mode=quiet-mode&token=tok-0123456789#x"}}}`,
+			[]string{"url-0123456789"}, nil},
+		{"t.yaml", "mcpServers:\n  a: {command: x, args: [--password, one-0123456789, --secret=two-0123456789, --token, /run/token, --token]}\n",
+			[]string{"one-0123456789", "two-0123456789"}, []string{"--password", "given", "given", "--token", "/run/token", "--token"}},
 	} {
 		read := Read
-		if name == "mcp.json" {
+		if c.name == "mcp.json" {
 			read = ReadServers
 		}
-		f, found := read(diag.NewFile(name, []byte(text)))
-		f.Secrets = &Secrets{LookupEnv: func(string) (string, bool) { return "given", true }}
+		secrets := &Secrets{LookupEnv: func(string) (string, bool) { return "given", true }}
+		f, found := read(diag.NewFile(c.name, []byte(c.text)))
+		f.Secrets = secrets
 		all, _ := Servers(f)
-		if len(found) == 0 || found.HasErrors() || len(all) != 1 || all[0].Redact == nil {
-			t.Fatalf("%s: %v, %d servers", name, found, len(all))
+		if len(found) != len(c.secrets) || found.HasErrors() || len(all) != 1 || all[0].Redact == nil {
+			t.Fatalf("%s: %v, %d servers", c.text, found, len(all))
 		}
 		recorded := f.Recorded()
-		for _, said := range []string{string(recorded), string(f.MCPServers["a"]), string(all[0].Raw), all[0].Redact("it is ghp_0123456789 plain-0123456789 Bearer 0123456789")} {
-			if strings.Contains(said, "0123456789") {
-				if name == "mcp.json" && said[0] == 'i' && !strings.Contains(said, "ghp_0123456789") || name == "t.yaml" && said[0] == 'i' && !strings.Contains(said, "plain-0") {
-					continue // the other file's
+		for _, said := range []string{string(recorded), string(f.MCPServers["a"]), string(all[0].Raw), all[0].Redact("it is " + strings.Join(c.secrets, " "))} {
+			for _, secret := range c.secrets {
+				if strings.Contains(said, secret) {
+					t.Errorf("%s: %s", c.text, said)
 				}
-				t.Errorf("%s: %s", name, said)
 			}
 		}
-		again, found := read(diag.NewFile(name, recorded))
+		again, found := read(diag.NewFile(c.name, recorded))
 		if len(found) > 0 || string(again.MCPServers["a"]) != string(f.MCPServers["a"]) {
-			t.Errorf("%s: %v; %s, want %s", name, found, again.MCPServers["a"], f.MCPServers["a"])
+			t.Errorf("%s: %v; %s, want %s", c.text, found, again.MCPServers["a"], f.MCPServers["a"])
+		}
+		again.Secrets = secrets
+		all, _ = Servers(again)
+		if len(all) != 1 || c.args != nil && !slices.Equal(all[0].Args, c.args) || all[0].Redact == nil || strings.Contains(all[0].Redact("given"), "given") {
+			t.Errorf("%s: read from the record as %+v", recorded, all)
+		}
+	}
+}
+
+// Secrets that are written out in activities are a warning, and go neither into a record nor into what
+// is shown of them.
+func TestLiteralSecretsOfActivities(t *testing.T) {
+	text := `{"activities": {
+		"a": {"http": {"url": "https://x.example", "headers": {"Authorization": "Bearer 0123456789", "X-Token": "{token}", "X-Token-Url": "https://x.example"}}},
+		"b": {"process": {"command": ["x"], "env": {"API_KEY": "key-0123456789", "MODE": "quiet-mode"}}}}}`
+	f, found := Read(diag.NewFile("t.json", []byte(text)))
+	if len(found) != 2 || found.HasErrors() || len(f.Activities) != 2 {
+		t.Fatalf("%v, %d activities", found, len(f.Activities))
+	}
+	for _, said := range []string{string(f.Recorded()), string(f.Activities[0].Raw), string(f.Activities[1].Raw)} {
+		if strings.Contains(said, "0123456789") {
+			t.Error(said)
+		}
+	}
+	if again, found := Read(diag.NewFile("t.json", f.Recorded())); len(found) != 0 || string(again.Activities[0].Raw) != string(f.Activities[0].Raw) {
+		t.Errorf("%v; %s, want %s", found, again.Activities[0].Raw, f.Activities[0].Raw)
+	}
+}
+
+// Where no secret can stand, the warning says that records have it.
+func TestExposedSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"activities": {"a": {"http": {"url": "https://x.example/a?api_key=key-0123456789"}}}}`:                  "give it in headers",
+		`{"activities": {"a": {"process": {"command": ["x", "--token", "key-0123456789"]}}}}`:                     "give it in env",
+		`{"activities": {"a": {"process": ["x", "--token=key-0123456789", "{token}"]}}}`:                          "give it in env",
+		`{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=key-0123456789"}}}`:                          "give it in headers",
+		`{"activities": {"a": {"process": ["x", "--token-file", "/run/t", "--token", "{token}", "--mode=aaa"]}}}`: "",
+	} {
+		f, found := Read(diag.NewFile("t.json", []byte(text)))
+		switch {
+		case want == "" && len(found) > 0, want != "" && (len(found) != 1 || found.HasErrors() || !strings.Contains(found[0].Message, want)):
+			t.Errorf("%s: %v", text, found)
+		case !strings.Contains(string(f.Recorded()), "0123456789") && want != "":
+			t.Errorf("%s is not recorded as it is", text)
 		}
 	}
 }

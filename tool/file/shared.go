@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/texttree"
 	"github.com/plc-lang/plc/tool"
 )
@@ -88,7 +89,7 @@ func (s *shared) with(v value) *texttree.Node {
 	note := func(ref string) {
 		name, ok := strings.CutPrefix(ref, "#/$defs/")
 		name, _, _ = strings.Cut(name, "/")
-		if name = strings.ReplaceAll(texttree.Unescape(name), "%25", "%"); ok && !named[name] {
+		if name = strings.ReplaceAll(jsonscan.UnescapePointer(name), "%25", "%"); ok && !named[name] {
 			named[name] = true
 			names = append(names, name)
 		}

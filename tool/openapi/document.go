@@ -107,7 +107,7 @@ func (d *Document) at(ref string) gjson.Result {
 		if plain, err := url.PathUnescape(token); err == nil {
 			token = plain
 		}
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		token = jsonscan.UnescapePointer(token)
 		if i == 0 {
 			v = d.top[token]
 		} else {

@@ -40,12 +40,12 @@ func whole(d *Document, only string, room int, write func(w *schemaWriter) strin
 
 // roomFor returns how many schemas may be written for what one of these operations takes, and
 // for what it gives: maxSchemas, or less if all of them together would be more than most,
-// judging by a hundred of them.
+// judging by some twenty of them.
 func roomFor(ops []*operation, most int) int {
 	if len(ops)*2*maxSchemas <= most {
 		return maxSchemas
 	}
-	all, step := 0, max(len(ops)/100, 1)
+	all, step := 0, max(len(ops)/20, 1)
 	for i := 0; i < len(ops); i += step {
 		op := ops[i]
 		in, out := newWriter(op.doc, "readOnly", maxSchemas), newWriter(op.doc, "writeOnly", maxSchemas)
@@ -120,7 +120,7 @@ func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result)
 		if !w.doc.at(v.Str).Exists() {
 			return ""
 		}
-		return quote("#/$defs/" + strings.NewReplacer("~", "~0", "/", "~1", "%", "%25").Replace(w.ref(v.Str)))
+		return quote("#/$defs/" + inFragment.Replace(w.ref(v.Str)))
 	case "example", "examples", "xml", "externalDocs", "discriminator", "$schema", "$id", "$anchor", "$dynamicAnchor":
 		return ""
 	case "enum", "const", "default", "title", "description", "type":
@@ -181,3 +181,6 @@ func list(v gjson.Result, write func(gjson.Result) string) string {
 }
 
 func quote(s string) string { return string(gjson.AppendJSONString(nil, s)) }
+
+// inFragment escapes a name for a JSON Pointer in the fragment of a URL.
+var inFragment = strings.NewReplacer("~", "~0", "/", "~1", "%", "%25")

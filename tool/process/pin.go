@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/tool"
@@ -23,23 +24,62 @@ type pinned struct {
 	tool.Pin        // SHA256 is "" when there was no such file
 }
 
-// Pin notes the content of the program and of the files that its arguments name. After that, a
-// call starts the file that was found now, and fails with "changed-program" when one of the files
-// has changed, has appeared or is gone. A file that can't be read is noted as that. Pin must be
-// called before the first call.
+// Pin notes the content of the program and of the files that its arguments name, also in folders
+// that earlier arguments name, as in env -C DIR ./file. After that, a call starts the file that was
+// found now, and fails with "changed-program" when one of the files has changed, has appeared or is
+// gone. A file that can't be read is noted as that. Pin must be called before the first call.
 func (a *Activity) Pin() {
 	p := a.Place()
 	a.pins = nil
+	dirs := []string{p.Dir}
 	for i, t := range a.command {
 		if i > 0 && !t.Literal() {
 			continue
 		}
-		file := in(p.Dir, t.String())
-		if i == 0 && !strings.ContainsAny(t.String(), `/\`) {
-			file = p.Path
+		name := t.String()
+		for k, dir := range dirs {
+			file := in(dir, name)
+			switch {
+			case k > 0 && (i == 0 || filepath.IsAbs(name)):
+				continue
+			case i == 0 && !strings.ContainsAny(name, `/\`):
+				file = p.Path
+			}
+			a.pins = append(a.pins, pinned{file, tool.Pin{File: name, SHA256: digestOf(file)}})
 		}
-		a.pins = append(a.pins, pinned{file, tool.Pin{File: t.String(), SHA256: digestOf(file)}})
+		if i > 0 {
+			dirs = append(dirs, foldersIn(dirs, name)...)
+		}
 	}
+}
+
+// maxFolders is the maximum number of folders in which the files of arguments are looked for.
+const maxFolders = 16
+
+// foldersIn returns the folders that an argument names, which are relative to one of dirs: all of
+// it, what follows its first "=", or what follows its first letter as a flag. dirs and they are at
+// most maxFolders.
+func foldersIn(dirs []string, arg string) (found []string) {
+	names := []string{arg}
+	if _, value, ok := strings.Cut(arg, "="); ok {
+		names = append(names, value)
+	}
+	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+		names = append(names, arg[2:])
+	}
+	for _, name := range names {
+		for _, dir := range dirs {
+			folder := in(dir, name)
+			info, err := os.Stat(folder)
+			if err != nil || !info.IsDir() || slices.Contains(dirs, folder) || slices.Contains(found, folder) {
+				continue
+			}
+			if len(dirs)+len(found) < maxFolders {
+				found = append(found, folder)
+			}
+		}
+	}
+	return found
 }
 
 // unchanged returns an error if a file is not what it was when it was pinned.

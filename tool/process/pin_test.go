@@ -55,3 +55,30 @@ func TestPinRefusesWhatAppears(t *testing.T) {
 		}
 	}
 }
+
+// A file that is named in a folder to which a launcher changes is pinned there.
+func TestPinInAnotherFolder(t *testing.T) {
+	for _, args := range [][]string{
+		{"env", "-C", "sub", "./f"}, {"env", "-Csub", "./f"}, {"env", "--chdir=sub", "./f"}, {"env", "-C", "sub", "sh", "f"},
+		{"env", "-C", "sub/deep", "../f"}, {"env", "-C", "sub", "env", "-C", "deep", "../f"},
+	} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "sub", "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		script(t, filepath.Join(dir, "sub", "f"), "echo 1")
+		script(t, filepath.Join(dir, "f"), "echo 3")
+		a, err := New(Config{Command: args, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Pin()
+		if got, err := a.Call(context.Background(), &tool.Request{}); err != nil || string(got.Value) != "1" {
+			t.Errorf("%q: got %s, %v", args, got.Value, err)
+		}
+		script(t, filepath.Join(dir, "sub", "f"), "echo 2")
+		if got, err := a.Call(context.Background(), &tool.Request{}); err == nil {
+			t.Errorf("%q: got %s", args, got.Value)
+		}
+	}
+}

@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
 	"github.com/plc-lang/plc/lang/dialect/tree"
@@ -379,7 +380,7 @@ func pathTool(path string) string {
 	_, pointer, _ := strings.Cut(path, "#/")
 	parts := strings.Split(pointer, "/")
 	for i, p := range parts {
-		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(p)
+		parts[i] = jsonscan.UnescapePointer(p)
 	}
 	switch {
 	case len(parts) == 3 && parts[0] == "paths":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
@@ -67,7 +68,7 @@ func (r *reader) patches(list, payload tree.Value) *patch {
 			continue
 		}
 		for i, token := range tokens {
-			tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+			tokens[i] = jsonscan.UnescapePointer(token)
 		}
 		if p == nil {
 			p = &patch{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect"
@@ -356,7 +357,7 @@ func readPath(text string) ([]lang.Segment, bool) {
 // segments returns the steps of a JSON Pointer.
 func segments(pointer string) (list []lang.Segment) {
 	for _, token := range strings.Split(pointer, "/")[1:] {
-		list = append(list, dialect.Member(strings.NewReplacer("~1", "/", "~0", "~").Replace(token)))
+		list = append(list, dialect.Member(jsonscan.UnescapePointer(token)))
 	}
 	return list
 }

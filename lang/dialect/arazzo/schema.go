@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
@@ -28,7 +29,7 @@ func follow(root, v tree.Value) tree.Value {
 func lookup(root tree.Value, ref string) tree.Value {
 	v := root
 	for _, token := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
-		v = v.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		v = v.Get(jsonscan.UnescapePointer(token))
 	}
 	return v
 }

@@ -1,9 +1,8 @@
 package arazzo
 
 import (
-	"strings"
-
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/lang/dialect/tree"
 )
@@ -108,7 +107,7 @@ func spellExpression(x *lang.Expr, text bool) (string, bool) {
 		if i == 0 {
 			out += "#"
 		}
-		out += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		out += "/" + jsonscan.EscapePointer(name)
 	}
 	if text {
 		out = "{" + out + "}"

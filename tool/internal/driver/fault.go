@@ -1,6 +1,8 @@
 package driver
 
-import "strings"
+import (
+	"github.com/plc-lang/plc/internal/jsonscan"
+)
 
 // Fault is an error in a config, with its place. Its text is that of Err. It reads as Err does.
 type Fault struct {
@@ -17,7 +19,7 @@ func (f *Fault) Unwrap() error { return f.Err }
 func At(err error, path ...string) error {
 	pointer := ""
 	for _, name := range path {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		pointer += "/" + jsonscan.EscapePointer(name)
 	}
 	return &Fault{pointer, err}
 }

@@ -113,6 +113,9 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 	if err == nil && s.opts.OthersApprove && d.Params != nil {
 		err = badf(http.StatusForbidden, "you give other params, so somebody else would have to approve them; refuse the call, and run the plan with them")
 	}
+	if err == nil && s.opts.OthersApprove && d.Decision == "approve" {
+		err = s.gaveNoResult(r, sum.Run)
+	}
 	if err != nil {
 		return err
 	}
@@ -123,6 +126,23 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 	err = s.opts.Engine.Answer(r.Context(), sum.Run, journal.Answer{Instance: d.Instance, Path: d.Call, Answer: a})
 	s.runs.Nudge()
 	return err
+}
+
+// gaveNoResult refuses a caller who has given a result in a run: what is approved may come of it.
+func (s *Server) gaveNoResult(r *http.Request, run string) error {
+	for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), run) {
+		if err != nil {
+			return err
+		}
+		event, err := entry.Event()
+		if err != nil {
+			return err
+		}
+		if a := event.Answer; a != nil && a.Result != nil && a.By == callerOf(r).name {
+			return badf(http.StatusForbidden, "you gave a result in this run, so somebody else has to approve what may come of it")
+		}
+	}
+	return nil
 }
 
 // decidable returns the run of a request if its caller may decide about it.

@@ -37,6 +37,7 @@ type rig struct {
 	server *Server
 	http   *httptest.Server
 	router routers.Router
+	event  *openapi3.Schema // of the description
 	tokens *Tokens
 	admin  string // a token with all roles
 	store  string // its file
@@ -73,11 +74,14 @@ func newRig(t *testing.T, o Options) *rig {
 	g := &rig{t: t, gate: make(chan struct{}), tokens: &Tokens{Path: filepath.Join(t.TempDir(), "tokens.json")}}
 	g.store = filepath.Join(t.TempDir(), "runs.db")
 	g.open(g.store, o)
-	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	// A schema without a type fits null as well, but not to kin-openapi.
+	every := bytes.ReplaceAll(openAPI, []byte(`"description": "any JSON value"`), []byte(`"type": ["null", "boolean", "number", "string", "array", "object"]`))
+	doc, err := openapi3.NewLoader().LoadFromData(every)
 	if err == nil {
 		err = doc.Validate(t.Context())
 	}
 	if err == nil {
+		g.event = doc.Components.Schemas["Event"].Value
 		g.router, err = legacy.NewRouter(doc)
 	}
 	if err != nil {
@@ -216,7 +220,18 @@ func (g *rig) read(run, kind string, after int64) (seqs []int64, found bool) {
 		if _, err := fmt.Sscanf(lines.Text(), "id: %d", &n); err == nil {
 			seqs = append(seqs, n)
 		}
-		if strings.HasPrefix(lines.Text(), "data: ") && strings.Contains(lines.Text(), `"type":"`+kind+`"`) {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e object
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			g.t.Fatal(err)
+		}
+		if err := g.event.VisitJSON(e); err != nil {
+			g.t.Errorf("the description does not have this event: %s: %v", data, err)
+		}
+		if e["type"] == kind {
 			return seqs, true
 		}
 	}
@@ -246,6 +261,43 @@ func TestOpenAPIHasAllRoutes(t *testing.T) {
 	for d := range described {
 		if routes[d] == nil {
 			t.Errorf("%s is described and not there", d)
+		}
+	}
+}
+
+// Generators can name what is in the description: an object with members has a name of its own, and
+// one without says what it takes.
+func TestOpenAPINamesObjects(t *testing.T) {
+	var doc struct {
+		Paths      any
+		Components struct{ Schemas map[string]object }
+	}
+	if err := json.Unmarshal(openAPI, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var look func(at string, v any)
+	look = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				look(at, e)
+			}
+		case object:
+			if _, ok := v["properties"]; ok {
+				t.Errorf("%s: an object without a name", at)
+			}
+			if v["type"] == "object" && v["properties"] == nil && v["additionalProperties"] == nil {
+				t.Errorf("%s: an object that does not say what it takes", at)
+			}
+			for name, e := range v {
+				look(at+"/"+name, e)
+			}
+		}
+	}
+	look("paths", doc.Paths)
+	for name, schema := range doc.Components.Schemas {
+		for part, v := range schema {
+			look(name+"/"+part, v)
 		}
 	}
 }
@@ -463,8 +515,8 @@ func TestWhoMay(t *testing.T) {
 	status(401, reader, "GET", "/v1/runs")
 }
 
-// With OthersApprove, a run needs somebody else than who started it, forked it, or gives a call
-// other params.
+// With OthersApprove, a run needs somebody else than who started it, forked it, gives a call other
+// params, or gave a result before.
 func TestOthersApprove(t *testing.T) {
 	g := newRig(t, Options{OthersApprove: true})
 	token := func(name string, roles ...Role) string {
@@ -516,7 +568,16 @@ func TestOthersApprove(t *testing.T) {
 	g.until(run, "runFinished", 0)
 	g.until(fork, "runFinished", 0)
 
-	if n := g.wiped.Load(); n != 2 {
+	given := start("/v1/runs", object{"plan": []object{
+		{"_tool": "wipe", "what": "cache", "_outputPath": "†state.next"}, {"_tool": "wipe", "_id": "next", "what": "†{state.next}"}}})
+	paused := g.until(given, "runPaused", 0)
+	decide(204, bob, given, "wipe", object{"decision": "answer", "result": "disk"})
+	g.until(given, "runPaused", paused[len(paused)-1])
+	decide(403, bob, given, "next", approve())
+	decide(204, g.admin, given, "next", approve())
+	g.until(given, "runFinished", 0)
+
+	if n := g.wiped.Load(); n != 3 {
 		t.Errorf("wiped %d times", n)
 	}
 }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal"
+)
+
+// The instances of a run that was interrupted are not shown as cancelled, since nobody did that.
+func TestInstancesOfARunThatGoesOn(t *testing.T) {
+	for status, want := range map[exec.Status]string{
+		journal.Interrupted: "interrupted: 1 of 2 instances completed, 1 interrupted",
+		exec.Running:        "running: 1 of 2 instances completed, 1 running",
+		exec.Cancelled:      "cancelled: 1 of 2 instances completed, 1 cancelled",
+	} {
+		res := &exec.Result{Status: status, Instances: []exec.InstanceResult{{Name: "a", Status: exec.Completed}, {Name: "b", Status: exec.Cancelled}}}
+		runPast{}.timed(res, &journal.Summary{Status: status}, nil)
+		if got := headlineOfEach(res); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// Each call that was started in a delegate and has no answer is named.
+func TestUncertainCallsOfADelegate(t *testing.T) {
+	started := &callPast{started: time.Unix(1, 0)}
+	past := runPast{}
+	for _, path := range []string{"each", "each[0]/z", "each[1]/z", "each[2]/again", "each[2]/again/z", "other/z"} {
+		past[callAt{"", path}] = started
+	}
+	past[callAt{"", "each[1]/y"}] = &callPast{started: time.Unix(1, 0), ended: time.Unix(2, 0)}
+	res := &exec.Result{Calls: []exec.CallResult{{ID: "each", Status: exec.Cancelled}}}
+	past.timed(res, &journal.Summary{Status: journal.Interrupted}, nil)
+	const want = "each of each[0]/z, each[1]/z, each[2]/again/z was started, and its answer is not in the record"
+	if c := res.Calls[0]; c.Status != journal.Uncertain || c.Reason != want {
+		t.Errorf("%s: %s", c.Status, c.Reason)
+	}
+}
