@@ -4,8 +4,9 @@
 test: ## the tests
 	go test ./...
 
-lint: ## staticcheck; minutes, the first time
+lint: ## staticcheck, and actionlint for the workflows; minutes, the first time
 	go tool staticcheck ./...
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 race: ## the tests under the race detector, which needs a C compiler; half an hour
 	go test -race -timeout 60m ./...

@@ -155,13 +155,15 @@ var layers = map[string]layer{
 	"cmd/plc/internal/server":      {own: ". cmd/plc/internal/runner cmd/plc/internal/server/html dag/draw diag exec exec/forecast internal/display journal lang state tool"},
 
 	// Programs.
-	"cmd/plc/internal/lsp/protocol": {},
+	"cmd/plc/internal/lsp/protocol":     {},
+	"editors/schema":                    {},
+	"editors/schema/internal/schemagen": {program: true, own: "lang tool/file"},
 	"cmd/plc/internal/lsp": {
-		own:       ". cmd/plc/internal/lsp/protocol compile dag/draw diag exec/forecast lang schemas state tool tool/file tool/math internal/jsonscan internal/spell",
+		own:       "editors/schema . cmd/plc/internal/lsp/protocol compile dag/draw diag exec/forecast lang schemas state tool tool/file tool/math internal/jsonscan internal/spell",
 		libraries: []string{jsonrpc},
 	},
 	"cmd/plc": {program: true,
-		own: "compile/flow . compile/report approval cmd/plc/internal/lsp compile " +
+		own: "editors/schema compile/flow . compile/report approval cmd/plc/internal/lsp compile " +
 			"exec exec/forecast exec/plantest exec/simulate exec/undo journal journal/postgres journal/sqlite " +
 			"lang lang/dialect/notations loop loop/flux " +
 			"tool tool/file tool/guard tool/openapi tool/mcp tool/model " +

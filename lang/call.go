@@ -91,13 +91,6 @@ func methods() []string { return []string{"set", "merge", "assign", "push", "con
 
 func failures() []string { return []string{"abort", "skip", "continue", "replan", "ask", "undo"} }
 
-// known returns the underscore members of a call.
-func known() []string {
-	return []string{"_tool", "_id", "_outputPath", "_outputMethod", "_errorPath", "_output", "_instance", "_scopes",
-		"_delegate", "_activity", "_dependsOn", "_when", "_retry", "_timeout", "_fallback", "_onFailure", "_undo", "_approve",
-		"_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime"}
-}
-
 // restMember reads an underscore member that few calls have.
 func (p *parser) restMember(c *Call, m Member) {
 	if !slices.Contains(known(), m.Name) {

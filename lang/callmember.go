@@ -157,6 +157,10 @@ func (p *parser) retry(m Member) *Retry {
 		p.fault(m.Value, diag.BadMember, "\"_retry\" wants a \"max\", the number of retries")
 	}
 	for x := range m.Value.Members() {
+		if !slices.Contains(inRetry(), x.Name) {
+			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has %s", x.Name, strings.Join(inRetry(), ", "))
+			continue
+		}
 		switch x.Name {
 		case "max":
 			p.count(x, &r.Max, "a number of retries")
@@ -170,8 +174,6 @@ func (p *parser) retry(m Member) *Retry {
 			r.Jitter = p.boolean(x)
 		case "on":
 			r.On = p.codes(x)
-		default:
-			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has max, delay, factor, maxDelay, jitter, on", x.Name)
 		}
 	}
 	return r
@@ -294,6 +296,10 @@ func (p *parser) fallback(m Member) *Fallback {
 	f.Own = true
 	var params []Member
 	for x := range m.Value.Members() {
+		if strings.HasPrefix(x.Name, "_") && !slices.Contains(inFallback(), x.Name) {
+			p.notInFallback(m.Value, x)
+			continue
+		}
 		switch x.Name {
 		case "_tool":
 			f.Tool, _ = p.name(x)
@@ -304,11 +310,9 @@ func (p *parser) fallback(m Member) *Fallback {
 			f.Timeout, f.TimeoutNode = p.timeout(x), x.Value
 		case "_undo":
 			f.Undo = p.undo(x)
-		case "_description", "_reasoningForCall", "_expect", "_estimatedTokens", "_estimatedCost", "_estimatedTime":
 		default:
 			if strings.HasPrefix(x.Name, "_") {
-				p.notInFallback(m.Value, x)
-				continue
+				continue // for people
 			}
 			params = append(params, x)
 			p.texts(x.Value)
@@ -354,6 +358,14 @@ func (p *parser) undo(m Member) *Undo {
 
 // undoMember reads a member of an _undo.
 func (p *parser) undoMember(u *Undo, m Member) {
+	if !slices.Contains(inUndo(), m.Name) {
+		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(inUndo(), ", "))
+		if near, ok := spell.Nearest(m.Name, slices.Values(inUndo())); ok && f.Loc.File != nil {
+			f.Message += fmt.Sprintf("; did you mean %q?", near)
+			f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
+		}
+		return
+	}
 	switch m.Name {
 	case "tool":
 		u.Tool, _ = p.name(m)
@@ -370,12 +382,5 @@ func (p *parser) undoMember(u *Undo, m Member) {
 			p.wants(m, "true or false")
 		}
 		u.WhenUncertain = m.Value.is(True)
-	default:
-		known := []string{"tool", "params", "whenUncertain"}
-		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(known, ", "))
-		if near, ok := spell.Nearest(m.Name, slices.Values(known)); ok && f.Loc.File != nil {
-			f.Message += fmt.Sprintf("; did you mean %q?", near)
-			f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
-		}
 	}
 }

@@ -24,6 +24,9 @@ const (
 	Lazy
 )
 
+// modes returns the modes as they are written, by Mode.
+func modes() []string { return []string{"eager", "lazy"} }
+
 // Document is a parsed document. Its nodes keep its file alive.
 type Document struct {
 	File *diag.File

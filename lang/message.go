@@ -163,7 +163,9 @@ func (p *parser) plan(message Node) {
 	if !ok {
 		m, ok = message.Member("calls")
 	}
-	p.unread(message, "the plan message", "type", "mode", "onFailure", "description", "_call", "_date", "_outputMethod", cmp.Or(m.Name, "plan"))
+	p.unread(message, "the plan message", slices.DeleteFunc(names(planMembers()), func(name string) bool {
+		return (name == "plan" || name == "calls") && name != cmp.Or(m.Name, "plan")
+	})...)
 	switch v := m.Value; {
 	case !ok:
 		p.noPlan(message, "the plan message has no \"plan\"; it wants a list of calls")
@@ -180,11 +182,11 @@ func (p *parser) plan(message Node) {
 func (p *parser) mode(message Node) {
 	m, ok := message.Member("mode")
 	switch word := m.Value.Str(); {
-	case !ok || word == "eager":
-	case word == "lazy":
+	case !ok || word == modes()[Eager]:
+	case word == modes()[Lazy]:
 		p.doc.Mode = Lazy
 	default:
-		p.wantsOne(m, []string{"eager", "lazy"})
+		p.wantsOne(m, modes())
 	}
 }
 
@@ -239,7 +241,7 @@ func (p *parser) unread(n Node, what string, known ...string) {
 
 // solution reads a solution that is an object of its own.
 func (p *parser) solution(s Node) {
-	p.unread(s, "the solution", "calls", "output", "onFailure", "meta")
+	p.unread(s, "the solution", names(solutionMembers())...)
 	p.solve(s)
 }
 
@@ -273,11 +275,11 @@ func (p *parser) request(root Node) {
 	if !root.get("calls").IsZero() && solution.IsZero() {
 		solution = root
 	}
-	known := []string{"context", "schema", "solution"}
+	known := names(requestMembers())
 	if solution.i == root.i && !solution.IsZero() {
-		known = []string{"context", "schema", "calls", "output", "onFailure", "meta"}
+		known = append(slices.DeleteFunc(known, func(name string) bool { return name == "solution" }), names(solutionMembers())...)
 	}
-	p.unread(root, "the request", append(known, "type", "description")...)
+	p.unread(root, "the request", known...)
 	switch {
 	case solution.is(Object):
 		if !plan.IsZero() {
@@ -379,8 +381,7 @@ func (p *parser) kindOf(m *Message, typ Node) {
 // unknownType warns of a type that looks misspelled; any other is for somebody
 // else.
 func (p *parser) unknownType(m *Message, typ Node) {
-	known := []string{"tool", "input", "state", "data", "plan", "text", "system", "error", "meta"}
-	near, ok := spell.Nearest(m.Type, slices.Values(known))
+	near, ok := spell.Nearest(m.Type, slices.Values(messageTypes()))
 	if !ok {
 		return
 	}

@@ -178,28 +178,57 @@ func (p *parser) annotations(v gjson.Result, pointer string) {
 	}
 }
 
+// effectMember is a member of effects.
+type effectMember struct {
+	about string
+	hint  func(*Effects) *Hint // nil: the member is a text
+}
+
+// effectMembers returns the members of effects.
+func effectMembers() map[string]effectMember {
+	return map[string]effectMember{
+		"readOnly":    {"It changes nothing.", func(e *Effects) *Hint { return &e.ReadOnly }},
+		"destructive": {"It may destroy something: a person is asked before its calls.", func(e *Effects) *Hint { return &e.Destructive }},
+		"idempotent":  {"Calling it twice is the same as calling it once.", func(e *Effects) *Hint { return &e.Idempotent }},
+		"openWorld":   {"It reaches what is not known beforehand.", func(e *Effects) *Hint { return &e.OpenWorld }},
+		"pure":        {"It has no contact with the world.", func(e *Effects) *Hint { return &e.Pure }},
+		"independent": {"Its calls commute with all others.", func(e *Effects) *Hint { return &e.Independent }},
+		"domain":      {"Its calls are ordered only against those of this domain and of none.", nil},
+	}
+}
+
+// EffectMembers returns what each member of effects declares, by its name. Those that are true or
+// false are hints; the other one is a text.
+func EffectMembers() (hints, texts map[string]string) {
+	hints, texts = map[string]string{}, map[string]string{}
+	for name, m := range effectMembers() {
+		if m.hint != nil {
+			hints[name] = m.about
+		} else {
+			texts[name] = m.about
+		}
+	}
+	return hints, texts
+}
+
 // effects reads the member effects, which outranks the annotations.
 func (p *parser) effects(v gjson.Result) {
 	if v.Exists() && !v.IsObject() {
 		p.errorf("/effects", "\"effects\" is an object like {\"readOnly\": true}, not %s", kindOf(v))
 		return
 	}
-	e := &p.def.Effects
-	hints := map[string]*Hint{
-		"readOnly": &e.ReadOnly, "destructive": &e.Destructive, "idempotent": &e.Idempotent,
-		"openWorld": &e.OpenWorld, "pure": &e.Pure, "independent": &e.Independent, "domain": nil,
-	}
+	members := effectMembers()
 	v.ForEach(func(key, value gjson.Result) bool {
-		set, ok := hints[key.Str]
+		member, ok := members[key.Str]
 		switch pointer := "/effects/" + escape(key.Str); {
 		case !ok:
-			p.errorf(pointer, "there is no effect %q%s", key.Str, nearest(key.Str, hints))
-		case key.Str == "domain":
+			p.errorf(pointer, "there is no effect %q%s", key.Str, nearest(key.Str, members))
+		case member.hint == nil:
 			p.domain(value, pointer)
 		case !value.IsBool():
 			p.errorf(pointer, "effect %q is true or false, not %s", key.Str, value.Raw)
 		default:
-			*set = hintOf(value)
+			*member.hint(&p.def.Effects) = hintOf(value)
 		}
 		return true
 	})

@@ -69,6 +69,11 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
+			root, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			env.Setenv("ROOT", root) // of the repository
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 			env.Setenv("PLC_STORE", filepath.Join(env.WorkDir, ".store", "runs.db"))

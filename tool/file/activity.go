@@ -52,11 +52,13 @@ const (
 
 // activity reads an activity: one driver and what is common to all.
 func (r *reader) activity(v value, f *File) {
+	v.named("activity", "What runs a tool: one driver, and what holds for every call.")
 	a := Activity{Name: v.name(), Loc: r.loc(v.key), pointer: v.pointer}
 	var first value // that chose the driver
 	as := func(driver string, read set) set {
 		return func(v value) {
 			switch {
+			case v.told != nil:
 			case a.Driver == "":
 				a.Driver, a.driver, first = driver, v, v
 			case a.Driver != driver:
@@ -70,22 +72,22 @@ func (r *reader) activity(v value, f *File) {
 	c := &a.standIn
 	c.ReturnEach = map[string]json.RawMessage{}
 	r.members(v, r.around(&a.around, map[string]set{
-		"timeout":    r.duration(&a.Timeout, 1),
-		"offer":      r.flag(&a.Offer),
-		"effects":    func(v value) { a.Effects = r.effects(a.Name, v) },
-		"process":    as(driverProcess, r.config(reflect.TypeFor[process.Config](), "grace")),
-		"http":       as(driverHTTP, r.config(reflect.TypeFor[http.Config](), "timeout")),
-		"mcp":        as(driverMCP, func(v value) { r.mcp(v, &a) }),
-		"openapi":    as(driverOpenAPI, func(v value) { a.service = r.operation(v) }),
-		"latent":     as(driverLatent, func(v value) { r.latent(v, &a.model) }),
-		"return":     as(driverStandIn, r.raw(&c.Return)),
-		"returnEach": as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.JSON() }) }),
-		"echo":       as(driverStandIn, r.flag(&c.Echo)),
-		"sample":     as(driverStandIn, r.flag(&c.Sample)),
-		"after":      as(driverStandIn, r.duration(&c.After, 0)),
-		"jitter":     as(driverStandIn, r.duration(&c.Jitter, 0)),
-		"fail":       as(driverStandIn, func(v value) { r.fail(v, c) }),
-		"failTimes":  as(driverStandIn, r.count(&c.FailTimes, 0)),
+		"timeout":    doc("The time for one attempt, unless the call sets its own.", r.duration(&a.Timeout, 1)),
+		"offer":      doc("Plans may define tools over it.", r.flag(&a.Offer)),
+		"effects":    doc("What it does to the world, whichever tool has it.", func(v value) { a.Effects = r.effects(a.Name, v) }),
+		"process":    doc("A program: its command, or an object.", as(driverProcess, r.config(reflect.TypeFor[process.Config](), processDocs()))),
+		"http":       doc("An HTTP request.", as(driverHTTP, r.config(reflect.TypeFor[http.Config](), httpDocs()))),
+		"mcp":        doc("A tool of an MCP server.", as(driverMCP, func(v value) { r.mcp(v, &a) })),
+		"openapi":    doc("An operation of an OpenAPI document.", as(driverOpenAPI, func(v value) { a.service = r.operation(v) })),
+		"latent":     doc("A model makes the calls: true, or which model.", as(driverLatent, func(v value) { r.latent(v, &a.model) })),
+		"return":     doc("A stand-in that gives this value.", as(driverStandIn, r.raw(&c.Return))),
+		"returnEach": doc("A stand-in that gives a value by the id of the call.", as(driverStandIn, func(v value) { r.each(v, func(v value) { c.ReturnEach[v.name()] = v.JSON() }) })),
+		"echo":       doc("A stand-in that gives the params.", as(driverStandIn, r.flag(&c.Echo))),
+		"sample":     doc("A stand-in that gives a value made from the schema of the result.", as(driverStandIn, r.flag(&c.Sample))),
+		"after":      doc("A stand-in that waits.", as(driverStandIn, r.duration(&c.After, 0))),
+		"jitter":     doc("A stand-in that waits a random time of up to this in addition.", as(driverStandIn, r.duration(&c.Jitter, 0))),
+		"fail":       doc("A stand-in that fails.", as(driverStandIn, func(v value) { r.fail(v, c) })),
+		"failTimes":  doc("Only so many attempts of each call fail.", as(driverStandIn, r.count(&c.FailTimes, 0))),
 	}))
 	a.Raw = r.withoutLiterals(v.Node).JSON()
 	switch {
@@ -104,9 +106,9 @@ func (a *Activity) guards() bool {
 	return a.around != (around{}) || a.Timeout > 0 || a.Offer || a.Effects != (tool.Effects{})
 }
 
-// config checks a driver's config, whose members are the fields of a struct; more
-// are those that it reads as text. The driver reads it itself: see builder.
-func (r *reader) config(t reflect.Type, more ...string) set {
+// config checks a driver's config, whose members are the fields of a struct. docs says what each of
+// them is; it may have more members, which are texts. The driver reads it itself: see builder.
+func (r *reader) config(t reflect.Type, docs map[string]string) set {
 	return func(v value) {
 		if v.Kind == texttree.Array && t == reflect.TypeFor[process.Config]() { // the command alone
 			r.command(v)
@@ -114,16 +116,22 @@ func (r *reader) config(t reflect.Type, more ...string) set {
 		}
 		known := map[string]set{}
 		for name, field := range jsonFields(t) {
-			known[name] = r.like(field)
+			known[name] = doc(docs[name], r.like(field))
+		}
+		for name, about := range docs {
+			if known[name] == nil {
+				known[name] = doc(about, r.text(new(string)))
+			}
 		}
 		switch t {
 		case reflect.TypeFor[http.Config]():
-			known["url"] = func(v value) { r.text(new(string))(v); r.address(v, true) }
+			known["url"] = doc(docs["url"], func(v value) { r.text(new(string))(v); r.address(v, true) })
+			known["result"] = among(known["result"], http.Results()...)
+			known["method"] = suchAs(known["method"], "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 		case reflect.TypeFor[process.Config]():
-			known["command"] = r.command
-		}
-		for _, name := range more {
-			known[name] = r.text(new(string))
+			known["command"] = doc(docs["command"], r.command)
+			known["output"] = among(known["output"], process.Outputs()...)
+			known["stdin"] = suchAs(known["stdin"], "params", "request", "none")
 		}
 		r.members(v, known)
 	}
@@ -163,6 +171,12 @@ func (r *reader) like(t reflect.Type) set {
 		return r.texts(new([]string))
 	case withSecrets():
 		return func(v value) { r.each(v, func(v value) { r.variable(v, true) }) }
+	case reflect.TypeFor[[]int]():
+		return func(v value) {
+			if v.told != nil { // the driver reads it
+				r.elements(v, r.count(new(int), 0))
+			}
+		}
 	}
 	return func(value) {}
 }
@@ -172,21 +186,36 @@ func withSecrets() reflect.Type { return reflect.TypeFor[map[string]string]() }
 
 // textOrSecret checks a string, {"env": NAME} or {"file": PATH}.
 func (r *reader) textOrSecret(v value) {
+	v.named("secret", "A text, {env: NAME} or {file: PATH}.")
 	if v.Kind == texttree.String {
 		return
 	}
-	if v.Kind != texttree.Object || len(v.Entries) != 1 {
+	if v.told == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
 		r.errorf(v, "%s is a string, {env: NAME} or {file: PATH}, not %s", v.what(), v.Kind)
 		return
 	}
+	r.secret(v)
+}
+
+// secret checks {"env": NAME} or {"file": PATH}, with one of the two.
+func (r *reader) secret(v value) {
+	v.tell("minProperties", 1, "maxProperties", 1)
+	r.members(v, r.secretMembers())
+}
+
+func (r *reader) secretMembers() map[string]set {
 	s := new(string)
-	r.members(v, map[string]set{"env": r.text(s), "file": r.text(s)})
+	return map[string]set{
+		"env":  doc("The environment variable that has the secret.", r.text(s)),
+		"file": doc("The file that has the secret.", r.text(s)),
+	}
 }
 
 // mcp reads which tool of which server; the tool's name is by default the activity's.
 func (r *reader) mcp(v value, a *Activity) {
 	a.tool = a.Name
-	r.members(v, map[string]set{"server": r.text(&a.server), "tool": r.text(&a.tool)})
+	r.members(v, map[string]set{"server": doc("The name of the server.", r.text(&a.server)), "tool": doc("The server's name for the tool; the default is the activity's.", r.text(&a.tool))})
+	v.needs("server")
 	if v.Kind == texttree.Object && a.server == "" {
 		r.errorf(v, "%q needs the name of a server, as in {server: docs, tool: search}", a.Name)
 	}
@@ -195,17 +224,19 @@ func (r *reader) mcp(v value, a *Activity) {
 // latent reads true or an object that may name a model.
 func (r *reader) latent(v value, model *string) {
 	if v.Kind == texttree.Boolean && v.Raw == "true" {
+		v.tell("enum", []any{true})
 		return
 	}
-	r.members(v, map[string]set{"model": r.text(model)})
+	r.members(v, map[string]set{"model": doc("One of models.", r.text(model))})
 }
 
 func (r *reader) fail(v value, c *standin.Config) {
+	v.named("failure", "How a call fails.")
 	e := &tool.Error{}
 	r.members(v, map[string]set{
-		"code": r.text(&e.Code), "message": r.text(&e.Message),
-		"permanent": r.flag(&e.Permanent), "uncertain": r.flag(&e.Uncertain),
-		"retryAfter": r.duration(&e.RetryAfter, 0),
+		"code": doc("The code of the error.", r.text(&e.Code)), "message": doc("What went wrong, in words.", r.text(&e.Message)),
+		"permanent": doc("Trying again does not help.", r.flag(&e.Permanent)), "uncertain": doc("The tool may have done its work.", r.flag(&e.Uncertain)),
+		"retryAfter": doc("How long to wait before the next attempt.", r.duration(&e.RetryAfter, 0)),
 	})
 	if v.Kind == texttree.Object && e.Code == "" {
 		e.Code = "error"

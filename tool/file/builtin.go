@@ -17,13 +17,9 @@ func builtinNames() []string { return append(builtin.Names(), jq.Name) }
 
 // builtins reads the list of the built-in tools that a file grants.
 func (r *reader) builtins(v value, f *File) {
-	if !r.is(v, texttree.Array) {
-		return
-	}
-	for _, e := range v.Entries {
-		e := v.below(e)
+	r.elements(v, func(e value) {
 		switch best, near := spell.Nearest(e.Str, slices.Values(builtinNames())); {
-		case !r.is(e, texttree.String):
+		case !r.is(e, texttree.String) || e.isOneOf(builtinNames()...):
 		case slices.Contains(builtinNames(), e.Str):
 			f.builtins = append(f.builtins, e)
 		case near:
@@ -32,7 +28,7 @@ func (r *reader) builtins(v value, f *File) {
 		default:
 			r.errorf(e, "there is no built-in tool %q; there are %s", e.Str, list(builtinNames()))
 		}
-	}
+	})
 }
 
 // builtin makes the built-in tools of a file. What they may reach is the policy of all files.

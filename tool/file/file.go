@@ -62,10 +62,7 @@ type Policy struct {
 // beside the findings. It costs one pass over the text, and a compiled schema for
 // each param.
 func Read(src *diag.File) (*File, diag.List) {
-	f := &File{
-		Source: src, Limits: map[string]tool.Limits{},
-		Models: map[string]json.RawMessage{}, MCPServers: map[string]json.RawMessage{},
-	}
+	f := newFile(src)
 	r := &reader{file: src}
 	root, err := parse(src)
 	if err != nil {
@@ -76,22 +73,36 @@ func Read(src *diag.File) (*File, diag.List) {
 		r.shared = &shared{defs: value{Node: root}.below(defs), identity: digest(src.Text)}
 		f.later = map[string]*tool.Later{}
 	}
-	r.members(value{Node: root}, map[string]set{
-		"$schema":    func(value) {}, // for editors
-		"$defs":      func(v value) { r.is(v, texttree.Object) },
-		"tools":      func(v value) { r.tools(v, f) },
-		"builtin":    func(v value) { r.builtins(v, f) },
-		"activities": func(v value) { r.each(v, func(v value) { r.activity(v, f) }) },
-		"limits":     func(v value) { r.each(v, func(v value) { r.limit(v, f) }) },
-		"policy":     func(v value) { r.policy(v, f) },
-		"flow":       func(v value) { f.flow = v },
-		"openapi":    func(v value) { r.services(v, f) },
-		"models":     func(v value) { r.models(v, f) },
-		"mcpServers": func(v value) { r.servers(v, f, true) },
-	})
+	r.root(f)(value{Node: root})
 	r.findings.Sort()
 	f.literals = r.literals
 	return f, r.findings
+}
+
+// newFile returns the file of a text, without what is in it.
+func newFile(src *diag.File) *File {
+	return &File{
+		Source: src, Limits: map[string]tool.Limits{},
+		Models: map[string]json.RawMessage{}, MCPServers: map[string]json.RawMessage{},
+	}
+}
+
+// root reads the members of a tool file.
+func (r *reader) root(f *File) set {
+	known := map[string]set{
+		"$schema":    doc("The schema of this file, for editors.", func(value) {}),
+		"$defs":      doc("Schemas that all definitions may refer to.", func(v value) { r.is(v, texttree.Object) }),
+		"tools":      doc("What can be called: definitions by name, or a list.", func(v value) { r.tools(v, f) }),
+		"builtin":    doc("The tools that come with plc and that plans may call.", func(v value) { r.builtins(v, f) }),
+		"activities": doc("What runs the tools, by the name of the tool.", func(v value) { r.each(v, func(v value) { r.activity(v, f) }) }),
+		"limits":     doc("Limits, by the name of the tool or the activity.", func(v value) { r.each(v, func(v value) { r.limit(v, f) }) }),
+		"policy":     doc("What tools may do.", func(v value) { r.policy(v, f) }),
+		"flow":       doc("Where information may go.", func(v value) { f.flow = v; only(emptyPolicy().describe(&section{reader: r}))(v) }),
+		"openapi":    doc("OpenAPI documents whose operations are tools.", func(v value) { r.services(v, f) }),
+		"models":     doc("The models that make latent calls, by name; default is that of tools that name none.", func(v value) { r.models(v, f) }),
+		"mcpServers": doc("MCP servers, by name.", func(v value) { r.servers(v, f, true) }),
+	}
+	return func(v value) { r.members(v, known) }
 }
 
 // The bounds of a tool file.
@@ -148,19 +159,20 @@ func (r *reader) malformed(err *jsonscan.Error) {
 func (r *reader) tools(v value, f *File) {
 	switch v.Kind {
 	case texttree.Object:
-		for _, e := range v.Entries {
-			r.tool(v.below(e), e.Name, f)
-		}
+		r.each(v, func(v value) { r.tool(v, v.name(), f) })
 	case texttree.Array:
-		for _, e := range v.Entries {
-			r.tool(v.below(e), "", f)
-		}
+		r.elements(v, func(v value) { r.tool(v, "", f) })
 	default:
+		v.refuse()
 		r.errorf(v, "%s is an object of definitions by name or a list of definitions, not %s", v.what(), v.Kind)
 	}
 }
 
 func (r *reader) tool(v value, name string, f *File) {
+	if v.told != nil {
+		r.definition(v)
+		return
+	}
 	place := v.key
 	if place.IsZero() {
 		place = v.Span
@@ -199,13 +211,15 @@ func (r *reader) tool(v value, name string, f *File) {
 }
 
 func (r *reader) limit(v value, f *File) {
+	v.named("limit", "How often, and how many at once.")
 	var l tool.Limits
-	r.members(v, map[string]set{"parallel": r.count(&l.Parallel, 1), "perSecond": r.rate(&l.PerSecond)})
+	r.members(v, map[string]set{"parallel": doc("Calls at the same time.", r.count(&l.Parallel, 1)), "perSecond": doc("Calls that are started in a second.", r.rate(&l.PerSecond))})
 	f.Limits[v.name()] = l
 	f.limits = append(f.limits, v)
 }
 
 func (r *reader) policy(v value, f *File) {
+	v.named("policy", "What tools may do.")
 	p := &f.Policy
 	names := func(dst *[]string) set {
 		return func(v value) {
@@ -216,13 +230,13 @@ func (r *reader) policy(v value, f *File) {
 		}
 	}
 	r.members(v, map[string]set{
-		"approve": r.oneOf(&p.Approve, "all", "destructive", "none"),
-		"hosts":   r.texts(&p.Hosts),
-		"paths":   r.texts(&p.Paths),
-		"allow":   names(&p.Allow),
-		"deny":    names(&p.Deny),
+		"approve": doc("Which calls a person has to approve.", r.oneOf(&p.Approve, "all", "destructive", "none")),
+		"hosts":   doc("The hosts that requests may go to.", r.texts(&p.Hosts)),
+		"paths":   doc("The folders and files that tools may read and write.", r.texts(&p.Paths)),
+		"allow":   doc("The only tools that may be used; * stands for any text.", names(&p.Allow)),
+		"deny":    doc("Tools that may not be used; * stands for any text.", names(&p.Deny)),
 
-		"pinPrograms":  r.flag(&p.PinPrograms),
-		"approvalKeys": r.keys(&p.ApprovalKeys),
+		"pinPrograms":  doc("Binds approvals to the content of programs, and not to their paths alone.", r.flag(&p.PinPrograms)),
+		"approvalKeys": doc("Public keys, in base64, one of which has to sign the approval of a plan.", r.keys(&p.ApprovalKeys)),
 	})
 }

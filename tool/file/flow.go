@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -226,13 +227,11 @@ func (p *policyReader) report(at diag.Loc, f diag.Finding) {
 
 // chains reads "untrusted < partner < user", or a list of such texts.
 func (s *section) chains(v value) (all [][]string) {
-	if v.Kind == texttree.Array {
-		for _, e := range v.Entries {
-			all = append(all, s.chains(v.below(e))...)
-		}
+	if v.named("chains", "A chain such as untrusted < partner < user, or a list of chains."); v.Kind == texttree.Array {
+		s.elements(v, func(v value) { all = append(all, s.chains(v)...) })
 		return all
 	}
-	if !s.is(v, texttree.String) {
+	if !s.is(v, texttree.String) || v.told != nil {
 		return nil
 	}
 	var chain []string
@@ -277,17 +276,13 @@ func (p *policyReader) categories() {
 		p.places = append(p.places, located{kind: "categories", name: name})
 	}
 	p.each("categories", func(s *section, v value) {
-		if !s.is(v, texttree.Array) {
-			return
-		}
-		for _, e := range v.Entries {
-			e := v.below(e)
+		s.elements(v, func(e value) {
 			if !s.is(e, texttree.String) || !s.plain(e, strings.TrimSuffix(e.Str, "*")) {
-				continue
+				return
 			}
 			p.known = append(p.known, e.Str)
 			p.places = append(p.places, located{"categories", e.Str, s.loc(e.Span)})
-		}
+		})
 		if len(p.known) > maxCategories {
 			s.errorf(v, "there are %d categories, more than %d", len(p.known), maxCategories)
 			p.known = p.known[:maxCategories]
@@ -340,41 +335,53 @@ func spelled(name string) string {
 // section reads the members of a section other than levels and categories.
 func (p *policyReader) section(s *section) {
 	x, violation := p.policy, label.Reject
-	var given, tools, output, rules value
-	keep := func(dst *value) set { return func(v value) { *dst = v } }
-	nothing := func(value) {}
-	known := map[string]set{
-		"trust": nothing, "secrecy": nothing, "categories": nothing, "plan": nothing, "default": nothing,
-		"given":     keep(&given),
-		"tools":     keep(&tools),
-		"output":    keep(&output),
-		"rules":     keep(&rules),
-		"strict":    func(v value) { var strict bool; s.flag(&strict)(v); x.Strict = x.Strict || strict },
-		"violation": s.violation(&violation),
+	sections := map[string]value{}
+	// What has been read, and what is read below, in the order that it depends on each other.
+	kept := func(name string, read set) set {
+		return func(v value) { sections[name] = v; only(read)(v) }
 	}
-	s.members(s.flow, known)
+	readTools := func(v value) { s.each(v, func(v value) { p.tool(s, v, v.name(), violation) }) }
+	readOutput := func(v value) {
+		w := label.Want{Param: "output", Violation: violation, Loc: s.loc(v.key)}
+		p.want(s, v, &w, false)
+		x.Output = append(x.Output, w)
+	}
+	readRules := func(v value) { s.elements(v, func(v value) { p.rule(s, v, violation) }) }
+	s.members(s.flow, map[string]set{
+		"trust":      doc("More levels of trust: untrusted < partner < user, or a list of such chains.", only(func(v value) { s.chains(v) })),
+		"secrecy":    doc("More levels of secrecy: public < sales < internal, or a list of such chains.", only(func(v value) { s.chains(v) })),
+		"categories": doc("The names that labels may have; customer:* is all that begin so.", only(s.texts(new([]string)))),
+		"plan":       doc("The label of what the plan itself says; the default is user, public.", only(func(v value) { p.label(s, v, p.unsaid()) })),
+		"default":    doc("The label of what the policy says nothing about; the default is the worst.", only(func(v value) { p.label(s, v, p.unsaid()) })),
+		"given":      doc("The labels of what the run is given, by paths: input.mail.", kept("given", func(v value) { p.paths(s, v) })),
+		"tools":      doc("What tools give and take, by their names; * stands for any text, and @readOnly, @destructive and @openWorld for all tools with that annotation.", kept("tools", readTools)),
+		"output":     doc("What the output of the plan may hold.", kept("output", readOutput)),
+		"rules":      doc("What a run may do as a whole: sum(pay.amount) <= 1000.", kept("rules", readRules)),
+		"strict":     doc("Treats what only decides as data.", func(v value) { var strict bool; s.flag(&strict)(v); x.Strict = x.Strict || strict }),
+		"violation":  doc("What becomes of a plan, or of a call, that does what is not allowed (default: reject).", s.violation(&violation)),
+	})
 	for _, name := range []string{"plan", "default", "given", "tools", "output"} {
 		if s.flow.Kind == texttree.Object {
 			_, has := s.flow.Get(name)
 			x.Labels = x.Labels || has
 		}
 	}
-	if given.Node != nil {
+	if given, ok := sections["given"]; ok {
 		x.Given = append(x.Given, p.paths(s, given)...)
 	}
-	if tools.Node != nil {
-		s.each(tools, func(v value) { p.tool(s, v, v.name(), violation) })
-	}
-	if output.Node != nil {
-		w := label.Want{Param: "output", Violation: violation, Loc: s.loc(output.key)}
-		p.want(s, output, &w, false)
-		x.Output = append(x.Output, w)
-	}
-	if rules.Node != nil && s.is(rules, texttree.Array) {
-		for _, e := range rules.Entries {
-			p.rule(s, rules.below(e), violation)
+	for _, later := range []struct {
+		name string
+		read set
+	}{{"tools", readTools}, {"output", readOutput}, {"rules", readRules}} {
+		if v, ok := sections[later.name]; ok {
+			later.read(v)
 		}
 	}
+}
+
+// describe returns a reader that describes the members of a section.
+func (p *policyReader) describe(s *section) set {
+	return func(v value) { s.flow = v; p.section(s) }
 }
 
 func (s *section) violation(dst *label.Violation) set {
@@ -414,21 +421,22 @@ func (p *policyReader) unsaid() label.Label {
 
 // label reads a label. Members that are missing are taken from unsaid.
 func (p *policyReader) label(s *section, v value, unsaid label.Label) label.Label {
+	v.named("label", "How much a value may be trusted, and how secret it is.")
 	l := unsaid
 	s.members(v, map[string]set{
-		"trust":   s.level(&l.Trust, p.policy.Trust),
-		"secrecy": s.level(&l.Secrecy, p.policy.Secrecy),
-		"categories": func(v value) {
+		"trust":   doc("Who could have chosen the value: untrusted, user, operator, or another level of this file.", s.level(&l.Trust, p.policy.Trust)),
+		"secrecy": doc("Who may see the value: public, internal, secret, or another level of this file.", s.level(&l.Secrecy, p.policy.Secrecy)),
+		"categories": doc("What else it is about.", func(v value) {
 			l.Categories = p.names(s, v, false)
 			p.named = append(p.named, l.Categories...)
-		},
+		}),
 	})
 	return l
 }
 
 func (s *section) level(dst *label.Level, o *label.Order) set {
 	return func(v value) {
-		if !s.is(v, texttree.String) {
+		if !s.is(v, texttree.String) || v.told != nil { // files have more levels
 			return
 		}
 		l, ok := o.Level(v.Str)
@@ -442,11 +450,7 @@ func (s *section) level(dst *label.Level, o *label.Order) set {
 
 // names reads categories. Those of bounds may be patterns.
 func (p *policyReader) names(s *section, v value, patterns bool) (all []string) {
-	if !s.is(v, texttree.Array) {
-		return nil
-	}
-	for _, e := range v.Entries {
-		e := v.below(e)
+	s.elements(v, func(e value) {
 		switch {
 		case !s.is(e, texttree.String):
 		case !patterns && strings.HasSuffix(e.Str, "*"):
@@ -456,7 +460,7 @@ func (p *policyReader) names(s *section, v value, patterns bool) (all []string) 
 		default:
 			all = append(all, e.Str)
 		}
-	}
+	})
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -472,6 +476,10 @@ func meant(name string, names []string) string {
 func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 	places := map[string]diag.Span{}
 	s.each(v, func(v value) {
+		if v.told != nil {
+			p.label(s, v, p.unsaid())
+			return
+		}
 		path := strings.TrimPrefix(v.name(), "†")
 		names := strings.Split(path, ".")
 		if slices.Contains(names, "") {
@@ -491,24 +499,30 @@ func (p *policyReader) paths(s *section, v value) (all []label.Path) {
 
 // tool reads an entry for tools.
 func (p *policyReader) tool(s *section, v value, name string, violation label.Violation) {
+	v.named("flowTool", "What a tool gives and takes.")
 	t := label.Tool{Selector: label.Selector{Text: name, Loc: s.loc(v.key)}}
-	s.selector(v, t.Text)
+	if v.told == nil {
+		s.selector(v, t.Text)
+	}
 	var bounds value
-	s.members(v, map[string]set{
-		"gives":        func(v value) { l := p.label(s, v, p.unsaid()); t.Gives = &l },
-		"parts":        func(v value) { t.Parts = p.paths(s, v) },
-		"endorses":     s.named(&t.Endorses),
-		"declassifies": s.named(&t.Declassifies),
-		"leaves":       func(v value) { leaves := true; s.flag(&leaves)(v); t.Leaves = &leaves },
-		"violation":    s.violation(&violation),
-		"takes":        func(v value) { bounds = v },
-	})
-	if bounds.Node != nil {
-		s.each(bounds, func(v value) {
+	takes := func(v value) {
+		s.each(v, func(v value) {
 			w := label.Want{Param: v.name(), Violation: violation, Loc: s.loc(v.key)}
 			p.want(s, v, &w, true)
 			t.Takes = append(t.Takes, w)
 		})
+	}
+	s.members(v, map[string]set{
+		"gives":        doc("The label of the results.", func(v value) { l := p.label(s, v, p.unsaid()); t.Gives = &l }),
+		"parts":        doc("Other labels of parts of results, by paths in them: items.id.", func(v value) { t.Parts = p.paths(s, v) }),
+		"endorses":     doc("The name under which results do not carry the trust of the params.", s.named(&t.Endorses)),
+		"declassifies": doc("The name under which results do not carry the secrecy of the params.", s.named(&t.Declassifies)),
+		"leaves":       doc("Whether others than the tool may see its params.", func(v value) { leaves := true; s.flag(&leaves)(v); t.Leaves = &leaves }),
+		"violation":    doc("What becomes of a call that does what is not allowed.", s.violation(&violation)),
+		"takes":        doc("What params may be given, by name; * is all that are not named.", func(v value) { bounds = v; only(takes)(v) }),
+	})
+	if bounds.Node != nil {
+		takes(bounds)
 	}
 	for _, also := range []struct {
 		said bool
@@ -552,25 +566,30 @@ func (s *section) named(dst *string) set {
 
 // want reads the requirement on a param; for the output, only a bound.
 func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
+	if param {
+		v.named("bound", "What a param may be given.")
+	}
 	hasCategories := false
 	known := map[string]set{
-		"trust":      func(v value) { w.HasTrust = true; s.level(&w.Trust, p.policy.Trust)(v) },
-		"secrecy":    func(v value) { w.HasSecrecy = true; s.level(&w.Secrecy, p.policy.Secrecy)(v) },
-		"categories": func(v value) { hasCategories = true; w.Categories = p.names(s, v, true) },
-		"violation":  s.violation(&w.Violation),
+		"trust":      doc("At least this level of trust.", func(v value) { w.HasTrust = true; s.level(&w.Trust, p.policy.Trust)(v) }),
+		"secrecy":    doc("At most this level of secrecy.", func(v value) { w.HasSecrecy = true; s.level(&w.Secrecy, p.policy.Secrecy)(v) }),
+		"categories": doc("The only categories; customer:* is all that begin so.", func(v value) { hasCategories = true; w.Categories = p.names(s, v, true) }),
+		"violation":  doc("What becomes of a call that does what is not allowed.", s.violation(&w.Violation)),
 	}
 	if param {
-		known["in"] = func(v value) {
-			src := &label.Source{Loc: s.loc(v.Span)}
-			s.text(&src.Text)(v)
-			src.Text = strings.TrimPrefix(src.Text, "†")
-			w.In = src
-		}
-		known["or"] = func(v value) {
-			c := &label.Condition{Loc: s.loc(v.Span)}
-			s.text(&c.Text)(v)
-			w.Or = c
-		}
+		maps.Copy(known, map[string]set{
+			"in": doc("The value must be an element of this list: input.payees, listHotels.name.", func(v value) {
+				src := &label.Source{Loc: s.loc(v.Span)}
+				s.text(&src.Text)(v)
+				src.Text = strings.TrimPrefix(src.Text, "†")
+				w.In = src
+			}),
+			"or": doc("A condition in CEL over params and input that stands in for trust.", func(v value) {
+				c := &label.Condition{Loc: s.loc(v.Span)}
+				s.text(&c.Text)(v)
+				w.Or = c
+			}),
+		})
 	}
 	s.members(v, known)
 	switch {
@@ -585,13 +604,17 @@ func (p *policyReader) want(s *section, v value, w *label.Want, param bool) {
 func (p *policyReader) rule(s *section, v value, violation label.Violation) {
 	text := v
 	if v.Kind == texttree.Object {
-		s.members(v, map[string]set{"rule": func(v value) { text = v }, "violation": s.violation(&violation)})
+		v.needs("rule")
+		s.members(v, map[string]set{"rule": doc("The rule: sum(pay.amount) <= 1000.", func(v value) { text = v; only(s.text(new(string)))(v) }), "violation": doc("What becomes of a plan that breaks it.", s.violation(&violation))})
+		if v.told != nil {
+			return
+		}
 		if text.Node == v.Node {
 			s.errorf(v, "%s has no rule", v.what())
 			return
 		}
 	}
-	if !s.is(text, texttree.String) {
+	if !s.is(text, texttree.String) || v.told != nil {
 		return
 	}
 	r, err := label.ParseRule(text.Str)

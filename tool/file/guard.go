@@ -31,12 +31,12 @@ const defaultPause = 30 * time.Second
 // around reads what stands around an activity, besides the members of the place itself.
 func (r *reader) around(a *around, known map[string]set) map[string]set {
 	maps.Copy(known, map[string]set{
-		"cache":     r.duration(&a.cache, 1),
-		"maxOutput": r.size(&a.maxOutput),
-		"breaker": func(v value) {
+		"cache":     doc("How long results are remembered, of tools that only read: 10m.", r.duration(&a.cache, 1)),
+		"maxOutput": doc("The size of the longest result: 1MiB, or a number of bytes.", r.size(&a.maxOutput)),
+		"breaker": doc("Stops calling for a while after failures in a row.", func(v value) {
 			a.failures, a.pause = 5, defaultPause
-			r.members(v, map[string]set{"failures": r.count(&a.failures, 1), "pause": r.duration(&a.pause, 1)})
-		},
+			r.members(v, map[string]set{"failures": doc("How many failures open the breaker (default 5).", r.count(&a.failures, 1)), "pause": doc("How long no call is let through (default 30s).", r.duration(&a.pause, 1))})
+		}),
 	})
 	return known
 }
@@ -112,6 +112,9 @@ func (r *reader) size(dst *int) set {
 	return func(v value) {
 		if v.Kind != texttree.String {
 			r.count(dst, 1)(v)
+			return
+		}
+		if v.told != nil {
 			return
 		}
 		for unit, bytes := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {

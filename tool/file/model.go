@@ -77,29 +77,31 @@ func (r *reader) models(v value, f *File) {
 }
 
 func (r *reader) model(v value) Model {
+	v.named("model", "A model that makes latent calls.")
 	m := Model{Name: v.name(), Loc: r.loc(v.key)}
 	r.members(v, map[string]set{
-		"provider": r.oneOf(&m.Provider, "openai", "anthropic"),
-		"model":    r.text(&m.Model),
-		"baseURL":  func(v value) { r.baseURL(v, &m.BaseURL) },
-		"apiKey":   func(v value) { r.secretOnly(v, &m.key) },
-		"temperature": func(v value) {
+		"provider": doc("Whose API it is.", r.oneOf(&m.Provider, "openai", "anthropic")),
+		"model":    doc("The provider's name for the model.", r.text(&m.Model)),
+		"baseURL":  doc("Where the API is, when not at the provider's.", func(v value) { r.baseURL(v, &m.BaseURL) }),
+		"apiKey":   doc("The key: {env: NAME} or {file: PATH}.", func(v value) { r.secretOnly(v, &m.key) }),
+		"temperature": doc("The temperature, from 0 to 2.", func(v value) {
 			var t float64
 			r.within(v, &t, 2)
 			m.Temperature = &t
-		},
-		"maxTokens": r.count(&m.MaxTokens, 1),
-		"batch":     r.count(&m.Batch, 1),
-		"prices": func(v value) {
+		}),
+		"maxTokens": doc("Tokens of an answer at most.", r.count(&m.MaxTokens, 1)),
+		"batch":     doc("How many calls go in one request at most.", r.count(&m.Batch, 1)),
+		"prices": doc("What a million tokens cost.", func(v value) {
 			most := math.MaxFloat32
 			r.members(v, map[string]set{
-				"input":  func(v value) { r.within(v, &m.InputPrice, most) },
-				"output": func(v value) { r.within(v, &m.OutputPrice, most) },
+				"input":  doc("Of the input.", func(v value) { r.within(v, &m.InputPrice, most) }),
+				"output": doc("Of the output.", func(v value) { r.within(v, &m.OutputPrice, most) }),
 			})
-		},
-		"record": r.text(&m.Record),
-		"replay": r.text(&m.Replay),
+		}),
+		"record": doc("A file in which answers are recorded.", r.text(&m.Record)),
+		"replay": doc("A file from which answers are taken.", r.text(&m.Replay)),
 	})
+	v.needs("provider", "model")
 	for _, name := range []string{"provider", "model"} {
 		if e, ok := v.Get(name); !ok || e.Value.Kind == texttree.String && e.Value.Str == "" {
 			r.errorf(v, "the model %q needs a %s, as in {provider: openai, model: NAME}", m.Name, name)
@@ -126,19 +128,19 @@ func (r *reader) baseURL(v value, dst *string) {
 
 // secretOnly reads {"env": NAME} or {"file": PATH}. A text is refused: it would be recorded.
 func (r *reader) secretOnly(v value, dst **texttree.Node) {
-	if v.Kind != texttree.Object || len(v.Entries) != 1 {
+	if v.told == nil && (v.Kind != texttree.Object || len(v.Entries) != 1) {
 		r.errorf(v, "%s is {env: NAME} or {file: PATH}, so that no key stands in a tool file", v.what())
 		return
 	}
 	before := len(r.findings)
-	if r.textOrSecret(v); len(r.findings) == before {
+	if r.secret(v); len(r.findings) == before {
 		*dst = v.Node
 	}
 }
 
 // within reads a number from 0 to most.
 func (r *reader) within(v value, dst *float64, most float64) {
-	if !r.is(v, texttree.Number) {
+	if !r.is(v, texttree.Number) || v.tell("minimum", 0, "maximum", most) {
 		return
 	}
 	n, err := strconv.ParseFloat(v.Raw, 64)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,30 +35,25 @@ type service struct {
 
 // services reads the documents whose operations are tools.
 func (r *reader) services(v value, f *File) {
-	if !r.is(v, texttree.Array) {
-		return
-	}
-	for _, e := range v.Entries {
-		f.services = append(f.services, r.service(v.below(e), nil))
-	}
+	r.elements(v, func(v value) { f.services = append(f.services, r.service(v, nil)) })
 }
 
 // service reads how a document is used; more are the members that only this place has.
 func (r *reader) service(v value, more map[string]set) *service {
 	s := &service{at: v, effects: map[string]json.RawMessage{}}
 	known := map[string]set{
-		"spec":         func(v value) { r.is(v, texttree.String); s.spec = v },
-		"server":       r.text(&s.server),
-		"auth":         func(v value) { s.auth, s.authGiven = v, true; r.each(v, r.credential) },
-		"allowPrivate": r.flag(&s.private),
-		"maxBytes":     r.count(&s.maxBytes, 1),
+		"spec":         doc("The file of the OpenAPI document, relative to this file.", func(v value) { r.is(v, texttree.String); s.spec = v }),
+		"server":       doc("The URL of the service, when not the document's.", r.text(&s.server)),
+		"auth":         doc("Credentials, by the document's names for its security schemes.", func(v value) { s.auth, s.authGiven = v, true; r.each(v, r.credential) }),
+		"allowPrivate": doc("Private addresses may be asked.", r.flag(&s.private)),
+		"maxBytes":     doc("Bytes of an answer at most.", r.count(&s.maxBytes, 1)),
 	}
 	if len(more) == 0 {
 		more = r.around(&s.around, map[string]set{
-			"only":    func(v value) { s.onlyGiven = true; r.texts(&s.only)(v) },
-			"prefix":  r.text(&s.prefix),
-			"timeout": r.duration(&s.timeout, 1),
-			"effects": func(v value) {
+			"only":    doc("The only operations that are tools.", func(v value) { s.onlyGiven = true; r.texts(&s.only)(v) }),
+			"prefix":  doc("What the names of the tools begin with.", r.text(&s.prefix)),
+			"timeout": doc("The time for one attempt, unless the call sets its own.", r.duration(&s.timeout, 1)),
+			"effects": doc("What operations do to the world, by their names.", func(v value) {
 				r.each(v, func(v value) {
 					before := len(r.findings)
 					if r.is(v, texttree.Object) {
@@ -67,7 +63,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 						s.effects[v.name()] = v.JSON()
 					}
 				})
-			},
+			}),
 		})
 	}
 	for name, read := range more {
@@ -75,6 +71,7 @@ func (r *reader) service(v value, more map[string]set) *service {
 	}
 	before := len(r.findings)
 	r.members(v, known)
+	v.needs("spec")
 	if s.spec.Node == nil && len(r.findings) == before {
 		r.errorf(v, "%s has no \"spec\"; name the file of the OpenAPI document", v.what())
 	}
@@ -84,7 +81,8 @@ func (r *reader) service(v value, more map[string]set) *service {
 // operation reads the driver that is one operation of a document.
 func (r *reader) operation(v value) *service {
 	var operation string
-	s := r.service(v, map[string]set{"operation": r.text(&operation)})
+	s := r.service(v, map[string]set{"operation": doc("The operation: its operationId, or METHOD /path.", r.text(&operation))})
+	v.needs("spec", "operation")
 	if s.operation = operation; operation == "" && v.Kind == texttree.Object {
 		r.errorf(v, "%s has no \"operation\"; name one of the document", v.what())
 	}
@@ -112,11 +110,22 @@ var errReported = errors.New("reported")
 
 // credential checks a secret of a service: a text or a secret, or a name and a password.
 func (r *reader) credential(v value) {
-	if _, basic := v.Get("username"); v.Kind == texttree.Object && basic {
-		r.members(v, map[string]set{"username": r.textOrSecret, "password": r.textOrSecret})
-		return
+	v.named("credential", "A text, {env: NAME}, {file: PATH}, or a username and a password.")
+	known := map[string]set{
+		"username": doc("The name.", r.textOrSecret),
+		"password": doc("The password.", r.textOrSecret),
 	}
-	r.textOrSecret(v)
+	_, basic := v.Get("username")
+	switch {
+	case v.Kind == texttree.Object && v.told != nil:
+		maps.Copy(known, r.secretMembers())
+		v.tell("dependencies", map[string][]string{"password": {"username"}})
+		r.members(v, known)
+	case v.Kind == texttree.Object && basic:
+		r.members(v, known)
+	default:
+		r.textOrSecret(v)
+	}
 }
 
 // operations makes the tools of a file's documents.

@@ -42,31 +42,39 @@ func ReadProject(src *diag.File) (*Project, diag.List) {
 		r.malformed(err)
 		return p, r.findings
 	}
-	r.members(value{Node: root}, map[string]set{
-		"tools": r.inside(r.texts(&p.Tools)), "mcp": r.inside(r.texts(&p.MCP)),
-		"lock": r.inside(r.text(&p.Lock)), "store": r.store(&p.Store),
-		"strict": r.flag(&p.Strict),
-		"ignore": func(v value) {
+	r.project(p)(value{Node: root})
+	r.findings.Sort()
+	for i, f := range r.findings {
+		r.findings[i].Message = strings.Replace(f.Message, "the tool file", "the project file", 1)
+	}
+	return p, r.findings
+}
+
+// project reads the members of a project file.
+func (r *reader) project(p *Project) set {
+	known := map[string]set{
+		"tools":  doc("Tool files, relative to this file; math are tools that calculate.", r.inside(r.texts(&p.Tools))),
+		"mcp":    doc("Configurations of MCP clients, relative to this file.", r.inside(r.texts(&p.MCP))),
+		"lock":   doc("The lock of the tools of MCP servers.", r.inside(r.text(&p.Lock))),
+		"store":  doc("Where runs are recorded: a file, postgres://USER@HOST/DATABASE, or none.", r.store(&p.Store)),
+		"strict": doc("Warnings count as errors.", r.flag(&p.Strict)),
+		"ignore": doc("Codes of findings that are not wanted: PLC309.", func(v value) {
 			r.texts(&p.Ignore)(v)
 			for _, e := range v.Entries {
 				r.code(v.below(e), e.Value.Str)
 			}
-		},
-		"severities": func(v value) {
+		}),
+		"severities": doc("How severe the findings of a code are; errors stay errors.", func(v value) {
 			r.each(v, func(v value) {
 				var to string
 				r.code(v, v.name())
 				r.oneOf(&to, "error", "warning", "info")(v)
 				p.Severity = append(p.Severity, v.name()+"="+to)
 			})
-		},
-		"policy": func(v value) { r.projectPolicy(v, p) },
-	})
-	r.findings.Sort()
-	for i, f := range r.findings {
-		r.findings[i].Message = strings.Replace(f.Message, "the tool file", "the project file", 1)
+		}),
+		"policy": doc("What plans may do, whatever tool files say.", func(v value) { r.projectPolicy(v, p) }),
 	}
-	return p, r.findings
+	return func(v value) { r.members(v, known) }
 }
 
 // saysNothing reports whether a text in YAML has nothing but comments: then all is the default.
@@ -81,6 +89,9 @@ func saysNothing(text string) bool {
 
 // code checks the code of a finding.
 func (r *reader) code(v value, name string) {
+	if v.told != nil {
+		return
+	}
 	if _, ok := diag.ParseCode(name); !ok && (v.Kind == texttree.String || v.key != diag.Span{}) {
 		r.errorf(v, "%q is not the code of a finding, as in PLC309", name)
 	}
@@ -139,7 +150,9 @@ func hasPassword(u *url.URL) bool {
 // projectPolicy reads the policy of a project: that of a tool file.
 func (r *reader) projectPolicy(v value, p *Project) {
 	var f File
-	r.policy(v, &f)
+	if r.policy(v, &f); v.told != nil {
+		return
+	}
 	p.Approve, p.Deny = f.Policy.Approve, f.Policy.Deny
 	rest := *v.Node
 	rest.Entries = slices.DeleteFunc(slices.Clone(rest.Entries), func(e texttree.Entry) bool { return e.Name == "approve" || e.Name == "deny" })

@@ -23,11 +23,12 @@ type value struct {
 	*texttree.Node
 	pointer string    // JSON Pointer
 	key     diag.Span // of its name; zero for elements and the root
+	told    *told     // what is read of it is told here, and no more is done; nil when it is read
 }
 
 func (v value) below(e texttree.Entry) value {
 	token := jsonscan.EscapePointer(e.Name)
-	return value{e.Value, v.pointer + "/" + token, e.Key}
+	return value{Node: e.Value, pointer: v.pointer + "/" + token, key: e.Key}
 }
 
 // what names v in messages.
@@ -63,6 +64,7 @@ func (r *reader) errorf(v value, format string, args ...any) {
 // is reports whether v is of a kind, and a finding if it is not.
 func (r *reader) is(v value, k texttree.Kind) bool {
 	if v.Kind != k {
+		v.refuse()
 		r.errorf(v, "%s is %s, not %s", v.what(), k, v.Kind)
 	}
 	return v.Kind == k
@@ -73,7 +75,7 @@ type set func(value)
 
 // members reads an object with these members and no others.
 func (r *reader) members(v value, known map[string]set) {
-	if !r.is(v, texttree.Object) {
+	if !r.is(v, texttree.Object) || v.hasMembers(known) {
 		return
 	}
 	for _, e := range v.Entries {
@@ -115,7 +117,17 @@ func list(names []string) string {
 
 // each reads the members of an object whose names are the file's own.
 func (r *reader) each(v value, read set) {
-	if !r.is(v, texttree.Object) {
+	if !r.is(v, texttree.Object) || v.hasEach(read) {
+		return
+	}
+	for _, e := range v.Entries {
+		read(v.below(e))
+	}
+}
+
+// elements reads the elements of an array.
+func (r *reader) elements(v value, read set) {
+	if !r.is(v, texttree.Array) || v.hasEach(read) {
 		return
 	}
 	for _, e := range v.Entries {
@@ -139,7 +151,7 @@ func (r *reader) text(dst *string) set {
 
 func (r *reader) oneOf(dst *string, names ...string) set {
 	return func(v value) {
-		if !r.is(v, texttree.String) {
+		if !r.is(v, texttree.String) || v.isOneOf(names...) {
 			return
 		}
 		if !slices.Contains(names, v.Str) {
@@ -164,17 +176,14 @@ func (r *reader) flag(dst *bool) set {
 // listed is not the same as that nobody lists hosts.
 func (r *reader) texts(dst *[]string) set {
 	return func(v value) {
-		if !r.is(v, texttree.Array) {
-			return
-		}
-		if *dst == nil {
+		if v.Kind == texttree.Array && *dst == nil {
 			*dst = []string{}
 		}
-		for _, e := range v.Entries {
+		r.elements(v, func(v value) {
 			var s string
-			r.text(&s)(v.below(e))
+			r.text(&s)(v)
 			*dst = append(*dst, s)
-		}
+		})
 	}
 }
 
@@ -201,7 +210,7 @@ func (r *reader) raw(dst *json.RawMessage) set {
 // count reads a number of things.
 func (r *reader) count(dst *int, least int) set {
 	return func(v value) {
-		if !r.is(v, texttree.Number) {
+		if !r.is(v, texttree.Number) || v.tell("type", "integer", "minimum", least) {
 			return
 		}
 		n, err := strconv.Atoi(v.Raw)
@@ -216,7 +225,7 @@ func (r *reader) count(dst *int, least int) set {
 // rate reads a number above 0.
 func (r *reader) rate(dst *float64) set {
 	return func(v value) {
-		if !r.is(v, texttree.Number) {
+		if !r.is(v, texttree.Number) || v.tell("exclusiveMinimum", 0) {
 			return
 		}
 		f, err := strconv.ParseFloat(v.Raw, 64)
@@ -234,6 +243,9 @@ const maxDuration = 10 * 365 * 24 * time.Hour
 // duration reads a string like "1.5s" or a number of seconds.
 func (r *reader) duration(dst *time.Duration, least time.Duration) set {
 	return func(v value) {
+		if v.isDuration(least) {
+			return
+		}
 		d := time.Duration(-1)
 		switch v.Kind {
 		case texttree.String:

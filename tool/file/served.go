@@ -25,30 +25,35 @@ type served struct {
 
 // servedByAll reads what holds for all tools of a server, besides the members of the entry itself.
 func (r *reader) servedByAll(s *Server, strict bool, known map[string]set) map[string]set {
-	known["timeout"] = r.duration(&s.all.timeout, 1)
-	known["tools"] = func(v value) {
+	known["timeout"] = doc("The time for one attempt, unless the call sets its own.", r.duration(&s.all.timeout, 1))
+	known["tools"] = doc("What stands around the calls of its tools, by name.", func(v value) {
 		if v.Kind == texttree.Array && !strict { // of another client: the names of those that it shows
 			return
 		}
 		r.each(v, func(v value) { s.single = append(s.single, r.served(v)) })
-	}
+	})
 	return r.around(&s.all.around, known)
 }
 
 // served reads what holds for one tool.
 func (r *reader) served(v value) served {
+	v.named("served", "What stands around the calls of a tool of a server.")
 	one := served{name: v.name(), at: v}
 	r.members(v, r.around(&one.around, map[string]set{
-		"timeout":   r.duration(&one.timeout, 1),
-		"parallel":  r.count(&one.limits.Parallel, 1),
-		"perSecond": r.rate(&one.limits.PerSecond),
-		"effects":   func(v value) { one.effects = r.effects(one.name, v) },
+		"timeout":   doc("The time for one attempt, unless the call sets its own.", r.duration(&one.timeout, 1)),
+		"parallel":  doc("Calls at the same time.", r.count(&one.limits.Parallel, 1)),
+		"perSecond": doc("Calls that are started in a second.", r.rate(&one.limits.PerSecond)),
+		"effects":   doc("What the tool does to the world, whatever the server says.", func(v value) { one.effects = r.effects(one.name, v) }),
 	}))
 	return one
 }
 
 // effects reads declared effects of a tool.
 func (r *reader) effects(name string, v value) tool.Effects {
+	if v.told != nil {
+		r.effectMembers(v)
+		return tool.Effects{}
+	}
 	text := append(append([]byte(`{"inputSchema":{"type":"object"},"effects":`), v.JSON()...), '}')
 	def, findings := tool.ParseDefinition(json.RawMessage(text), name, r.loc(v.Span))
 	for _, f := range findings {

@@ -114,10 +114,7 @@ func (s *Server) written() (words []string) {
 // ReadServers reads the config of an MCP client: {"mcpServers": {…}}, or {"servers": {…}}. What
 // else clients keep there is passed over, unless it looks like a slip of the pen.
 func ReadServers(src *diag.File) (*File, diag.List) {
-	f := &File{
-		Source: src, Limits: map[string]tool.Limits{},
-		Models: map[string]json.RawMessage{}, MCPServers: map[string]json.RawMessage{},
-	}
+	f := newFile(src)
 	r := &reader{file: src}
 	root, err := parse(src)
 	if err != nil {
@@ -182,16 +179,26 @@ func (r *reader) servers(v value, f *File, strict bool) {
 }
 
 func (r *reader) server(v value, strict bool) Server {
+	v.named("server", "An MCP server: a program, or a URL.")
 	s := Server{Name: v.name(), Loc: r.loc(v.key), Raw: v.JSON(), at: v}
 	s.expands = !strict
 	var kind string
 	variable := func(v value) { r.variable(v, strict) }
 	known := r.servedByAll(&s, strict, map[string]set{
-		"command": r.text(&s.Command), "args": func(v value) { r.args(v, &s, strict) }, "dir": r.text(&s.Dir), "cwd": r.text(&s.Dir),
-		"url": func(v value) { r.text(&s.URL)(v); r.address(v, strict) }, "trust": r.flag(&s.Trust), "type": r.text(&kind),
-		"env":     func(v value) { s.env = v.Node; r.each(v, variable) },
-		"headers": func(v value) { s.headers = v.Node; r.each(v, variable) },
+		"command": doc("The program of the server.", r.text(&s.Command)),
+		"args":    doc("Its arguments.", func(v value) { r.args(v, &s, strict) }),
+		"dir":     doc("The folder that it runs in.", r.text(&s.Dir)),
+		"cwd":     doc("The same as dir.", r.text(&s.Dir)),
+		"url":     doc("The URL of a server that is reached over HTTP.", func(v value) { r.text(&s.URL)(v); r.address(v, strict) }),
+		"trust":   doc("Believes what it says of the effects of its tools.", r.flag(&s.Trust)),
+		"type":    doc("How it is reached: stdio or http.", suchAs(r.text(&kind), "stdio", "http")),
+		"env":     doc("Variables of its environment.", func(v value) { s.env = v.Node; r.each(v, variable) }),
+		"headers": doc("Headers of requests to it.", func(v value) { s.headers = v.Node; r.each(v, variable) }),
 	})
+	if v.told != nil {
+		r.members(v, known)
+		return s
+	}
 	if strict {
 		r.members(v, known)
 		s.Raw = r.withoutLiterals(v.Node).JSON()
@@ -217,7 +224,9 @@ func (r *reader) server(v value, strict bool) Server {
 // variable checks a text or secret. What clients would replace in a text, and plc does not, is
 // passed on as it stands, which nobody means.
 func (r *reader) variable(v value, strict bool) {
-	r.textOrSecret(v)
+	if r.textOrSecret(v); v.told != nil {
+		return
+	}
 	said := v.Str
 	if !strict {
 		said = placeholder.ReplaceAllString(said, "")
@@ -292,7 +301,7 @@ func literalQuery(text string) iter.Seq2[string, string] {
 
 // args reads the arguments of a program, each a text or a secret.
 func (r *reader) args(v value, s *Server, strict bool) {
-	if !r.is(v, texttree.Array) {
+	if !r.is(v, texttree.Array) || v.hasEach(r.textOrSecret) {
 		return
 	}
 	s.args, s.Args = v.Node, []string{}

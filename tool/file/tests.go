@@ -3,6 +3,7 @@ package file
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -98,16 +99,7 @@ func ReadTests(src *diag.File) (*Tests, diag.List) {
 		return t, r.findings
 	}
 	v := value{Node: root}
-	r.members(v, r.testMembers(&t.Common, map[string]set{
-		"$schema": func(value) {},
-		"plan":    r.text(&t.Plan),
-		"from":    r.text(&t.From),
-		"tools":   r.texts(&t.Tools),
-		"mcp":     r.texts(&t.MCP),
-		"tests": func(v value) {
-			r.each(v, func(v value) { r.testCase(v, t) })
-		},
-	}))
+	r.tests(t)(v)
 	if _, ok := root.Get("tests"); !ok && len(r.findings) == 0 {
 		r.errorf(v, "the test file has no tests; give it some by their names, as in tests: {it works: {}}")
 	}
@@ -118,13 +110,29 @@ func ReadTests(src *diag.File) (*Tests, diag.List) {
 	return t, r.findings
 }
 
+// tests reads the members of a test file.
+func (r *reader) tests(t *Tests) set {
+	known := r.testMembers(&t.Common, map[string]set{
+		"$schema": doc("The schema of this file, for editors.", func(value) {}),
+		"plan":    doc("The plan; the default is the one of the same name beside this file.", r.text(&t.Plan)),
+		"from":    doc("The notation of the plan.", r.text(&t.From)),
+		"tools":   doc("Tool files, beside those of --tools.", r.texts(&t.Tools)),
+		"mcp":     doc("Configurations of MCP clients, beside those of --mcp.", r.texts(&t.MCP)),
+		"tests": doc("The tests, by their names.", func(v value) {
+			r.each(v, func(v value) { r.testCase(v, t) })
+		}),
+	})
+	return func(v value) { v.needs("tests"); r.members(v, known) }
+}
+
 func (r *reader) testCase(v value, t *Tests) {
+	v.named("case", "A test; one that says nothing wants that the run completes.")
 	c := TestCase{Name: v.name(), Loc: r.loc(v.key)}
 	if v.Kind != texttree.Null { // a test that says nothing wants that the run completes
 		r.members(v, r.testMembers(&c, map[string]set{
-			"expect":   func(v value) { r.expectation(v, &c.Expect) },
-			"faults":   r.wantedList(&c.Faults),
-			"snapshot": r.flag(&c.Snapshot),
+			"expect":   doc("What has to come of the run. Without a status, it has to complete.", func(v value) { r.expectation(v, &c.Expect) }),
+			"faults":   doc("Faults that the run has: charge@1=timeout.", r.wantedList(&c.Faults)),
+			"snapshot": doc("Compares the whole run with the file of snapshots.", r.flag(&c.Snapshot)),
 		}))
 	}
 	t.Cases = append(t.Cases, c)
@@ -139,69 +147,67 @@ func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 			}
 		}
 	}
-	known["input"] = object(&c.Input)
-	known["state"] = object(&c.State)
-	known["settings"] = func(v value) { r.testSettings(v, &c.Settings) }
-	known["never"] = r.wantedList(&c.Never)
-	known["always"] = r.wantedList(&c.Always)
-	known["standIns"] = func(v value) {
-		c.StandIns, c.StandInLocs = map[string]*standin.Script{}, map[string]diag.Loc{}
-		r.each(v, func(v value) {
-			c.StandIns[v.name()], c.StandInLocs[v.name()] = r.script(v), r.loc(v.key)
-		})
-	}
-	known["answers"] = func(v value) {
-		c.Answers = map[string]TestAnswer{}
-		r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
-	}
+	maps.Copy(known, map[string]set{
+		"input":    doc("The input of the plan; that of a test is merged over that of the file.", object(&c.Input)),
+		"state":    doc("The initial state.", object(&c.State)),
+		"settings": doc("The settings of the run.", func(v value) { r.testSettings(v, &c.Settings) }),
+		"never":    doc("Conditions in CEL that must not hold at the end of any run.", r.wantedList(&c.Never)),
+		"always":   doc("Conditions in CEL that must hold at the end of every run.", r.wantedList(&c.Always)),
+		"standIns": doc("What tools answer, by their names.", func(v value) {
+			c.StandIns, c.StandInLocs = map[string]*standin.Script{}, map[string]diag.Loc{}
+			r.each(v, func(v value) {
+				c.StandIns[v.name()], c.StandInLocs[v.name()] = r.script(v), r.loc(v.key)
+			})
+		}),
+		"answers": doc("What a person answers, by the path of the call; * is about all others.", func(v value) {
+			c.Answers = map[string]TestAnswer{}
+			r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
+		}),
+	})
 	return known
 }
 
 func (r *reader) testSettings(v value, s *TestSettings) {
 	r.members(v, map[string]set{
-		"onFailure":   r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan", "undo"),
-		"onUncertain": r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip"),
-		"approve":     r.oneOf(&s.Approve, "all", "destructive", "none"),
-		"effects":     r.oneOf(&s.Effects, "declared", "strict", "none"),
-		"refs":        r.oneOf(&s.Refs, "strict", "lenient"),
-		"schedule":    r.oneOf(&s.Schedule, "parallel", "sequential"),
-		"timeout":     r.duration(&s.Timeout, 1),
-		"maxTime":     r.duration(&s.MaxTime, 1),
-		"maxSteps":    r.count(&s.MaxSteps, 1),
-		"maxParallel": r.count(&s.MaxParallel, 1),
+		"onFailure":   doc("What a failure does that the plan does not handle.", r.oneOf(&s.OnFailure, "abort", "skip", "continue", "ask", "replan", "undo")),
+		"onUncertain": doc("What becomes of a call whose answer was lost.", r.oneOf(&s.OnUncertain, "ask", "retry", "fail", "skip")),
+		"approve":     doc("Which calls a person has to approve.", r.oneOf(&s.Approve, "all", "destructive", "none")),
+		"effects":     doc("Which calls are ordered by their effects.", r.oneOf(&s.Effects, "declared", "strict", "none")),
+		"refs":        doc("What a reference does that finds nothing.", r.oneOf(&s.Refs, "strict", "lenient")),
+		"schedule":    doc("How calls are ordered in time.", r.oneOf(&s.Schedule, "parallel", "sequential")),
+		"timeout":     doc("The time for one attempt, unless the call sets its own.", r.duration(&s.Timeout, 1)),
+		"maxTime":     doc("How long the run may take.", r.duration(&s.MaxTime, 1)),
+		"maxSteps":    doc("How many calls may be started.", r.count(&s.MaxSteps, 1)),
+		"maxParallel": doc("Calls at the same time.", r.count(&s.MaxParallel, 1)),
 	})
 }
 
 // script reads a stand-in: what an activity of a tool file says that is one, and more.
 func (r *reader) script(v value) *standin.Script {
+	v.named("standIn", "What a tool answers in a test.")
 	s := &standin.Script{}
 	c := &s.Config
 	before := len(r.findings)
 	r.members(v, map[string]set{
-		"return":    r.raw(&c.Return),
-		"echo":      r.flag(&c.Echo),
-		"sample":    r.flag(&c.Sample),
-		"after":     r.duration(&c.After, 0),
-		"jitter":    r.duration(&c.Jitter, 0),
-		"fail":      func(v value) { r.fail(v, c) },
-		"failTimes": r.count(&c.FailTimes, 0),
-		"outcome":   r.text(&s.Outcome),
-		"lost":      r.flag(&s.Lost),
-		"sequence": func(v value) {
-			if !r.is(v, texttree.Array) {
-				return
-			}
-			if len(v.Entries) == 0 {
+		"return":    doc("The result.", r.raw(&c.Return)),
+		"echo":      doc("The result is the params.", r.flag(&c.Echo)),
+		"sample":    doc("The result is a sample of the schema of the tool.", r.flag(&c.Sample)),
+		"after":     doc("How long it takes, in made-up time.", r.duration(&c.After, 0)),
+		"jitter":    doc("A random time of up to this in addition.", r.duration(&c.Jitter, 0)),
+		"fail":      doc("It fails.", func(v value) { r.fail(v, c) }),
+		"failTimes": doc("Only so many attempts of each call fail.", r.count(&c.FailTimes, 0)),
+		"outcome":   doc("The outcome that the tool names.", r.text(&s.Outcome)),
+		"lost":      doc("The tool does its work, and the answer never comes.", r.flag(&s.Lost)),
+		"sequence": doc("One stand-in for each attempt of the tool; the last one answers all others.", func(v value) {
+			if v.Kind == texttree.Array && !v.tell("minItems", 1) && len(v.Entries) == 0 {
 				r.errorf(v, "%s has no answers; give it one or more", v.what())
 			}
-			for _, e := range v.Entries {
-				s.Sequence = append(s.Sequence, r.script(v.below(e)))
-			}
-		},
-		"calls": func(v value) {
+			r.elements(v, func(v value) { s.Sequence = append(s.Sequence, r.script(v)) })
+		}),
+		"calls": doc("Stand-ins for some calls, by their paths without the items of loops.", func(v value) {
 			s.Calls = map[string]*standin.Script{}
 			r.each(v, func(v value) { s.Calls[v.name()] = r.script(v) })
-		},
+		}),
 	})
 	if len(r.findings) == before {
 		if _, err := standin.New(*c); err != nil {
@@ -213,10 +219,11 @@ func (r *reader) script(v value) *standin.Script {
 
 // testAnswer reads approve, reject or skip, or an object with more.
 func (r *reader) testAnswer(v value) (a TestAnswer) {
+	v.named("answer", "What a person answers.")
 	if v.Kind == texttree.Object {
 		r.members(v, map[string]set{
-			"approve": r.flag(&a.Approved), "skip": r.flag(&a.Skip), "reject": r.text(&a.Reason),
-			"result": r.raw(&a.Result), "params": r.raw(&a.Params),
+			"approve": doc("Yes.", r.flag(&a.Approved)), "skip": doc("The call is skipped.", r.flag(&a.Skip)), "reject": doc("No, and why.", r.text(&a.Reason)),
+			"result": doc("This is the result, and nothing is called.", r.raw(&a.Result)), "params": doc("Yes, with these params.", r.raw(&a.Params)),
 		})
 		a.Approved = a.Approved || a.Params != nil
 		return a
@@ -252,14 +259,11 @@ func (r *reader) wantedList(dst *[]Wanted) set {
 			*dst = append(*dst, *r.wanted(v))
 			return
 		}
-		if !r.is(v, texttree.Array) {
-			return
-		}
-		for _, e := range v.Entries {
-			if e := v.below(e); r.is(e, texttree.String) {
-				*dst = append(*dst, *r.wanted(e))
+		r.elements(v, func(v value) {
+			if r.is(v, texttree.String) {
+				*dst = append(*dst, *r.wanted(v))
 			}
-		}
+		})
 	}
 }
 
@@ -284,35 +288,32 @@ func callStatuses() []string {
 
 func (r *reader) expectation(v value, x *Expectation) {
 	r.members(v, map[string]set{
-		"status": r.wantOneOf(&x.Status, statuses()...), "reason": r.wantText(&x.Reason),
-		"output": r.want(&x.Output), "state": r.want(&x.State), "data": r.want(&x.Data),
-		"calls": func(v value) {
+		"status": doc("How the run ends; refused is a plan with errors.", r.wantOneOf(&x.Status, statuses()...)), "reason": doc("A part of the reason.", r.wantText(&x.Reason)),
+		"output": doc("The output, as a whole.", r.want(&x.Output)), "state": doc("Members of the state that are there.", r.want(&x.State)), "data": doc("Members of the data that are there.", r.want(&x.Data)),
+		"calls": doc("What becomes of calls, by path: a status, or more.", func(v value) {
 			r.each(v, func(v value) { x.Calls = append(x.Calls, r.callWanted(v)) })
-		},
-		"effects": func(v value) {
-			if !r.is(v, texttree.Array) {
-				return
-			}
+		}),
+		"effects": doc("All effects in their order: the name of a tool, or more.", func(v value) {
 			list := []EffectWanted{}
-			for _, e := range v.Entries {
-				list = append(list, r.effectWanted(v.below(e)))
+			r.elements(v, func(v value) { list = append(list, r.effectWanted(v)) })
+			if v.Kind == texttree.Array {
+				x.Effects, x.EffectsLoc = &list, r.loc(v.Span)
 			}
-			x.Effects, x.EffectsLoc = &list, r.loc(v.Span)
-		},
-		"findings": func(v value) {
+		}),
+		"findings": doc("The codes of all errors and warnings.", func(v value) {
 			r.listWanted(&x.Findings, &x.FindingsLoc)(v)
 			for _, e := range v.Entries {
 				r.code(v.below(e), e.Value.Str)
 			}
-		},
-		"asked": r.listWanted(&x.Asked, &x.AskedLoc),
+		}),
+		"asked": doc("The paths of the calls that wait for a person.", r.listWanted(&x.Asked, &x.AskedLoc)),
 	})
 }
 
 func (r *reader) wantOneOf(dst **Wanted, names ...string) set {
 	return func(v value) {
 		r.wantText(dst)(v)
-		if v.Kind == texttree.String && !slices.Contains(names, v.Str) {
+		if v.Kind == texttree.String && !v.isOneOf(names...) && !slices.Contains(names, v.Str) {
 			r.errorf(v, "%s is one of %s, not %q", v.what(), list(names), v.Str)
 		}
 	}
@@ -326,9 +327,9 @@ func (r *reader) callWanted(v value) CallWanted {
 		return c
 	}
 	r.members(v, map[string]set{
-		"status": r.wantOneOf(&c.Status, callStatuses()...), "outcome": r.wantText(&c.Outcome), "error": r.wantText(&c.Error),
-		"attempts": func(v value) { r.count(new(int), 0)(v); c.Attempts = r.wanted(v) },
-		"params":   r.want(&c.Params), "result": r.want(&c.Result),
+		"status": doc("How the call ends.", r.wantOneOf(&c.Status, callStatuses()...)), "outcome": doc("The name of the outcome.", r.wantText(&c.Outcome)), "error": doc("The code of the error.", r.wantText(&c.Error)),
+		"attempts": doc("How many attempts it makes.", func(v value) { r.count(new(int), 0)(v); c.Attempts = r.wanted(v) }),
+		"params":   doc("The params of the last attempt.", r.want(&c.Params)), "result": doc("The result.", r.want(&c.Result)),
 	})
 	return c
 }
@@ -341,7 +342,7 @@ func (r *reader) effectWanted(v value) EffectWanted {
 		return e
 	}
 	r.members(v, map[string]set{
-		"tool": r.text(&e.Tool), "call": r.text(&e.Call), "params": r.want(&e.Params), "result": r.want(&e.Result),
+		"tool": doc("The name of the tool.", r.text(&e.Tool)), "call": doc("The path of the call.", r.text(&e.Call)), "params": doc("The params of the call.", r.want(&e.Params)), "result": doc("The result.", r.want(&e.Result)),
 	})
 	return e
 }

@@ -79,6 +79,9 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// Results returns the values of Config.Result.
+func Results() []string { return []string{"json", "text", "full", ""} }
+
 // New makes the activity, with connections of its own. An error names the member of
 // the config and a cure.
 func New(cfg Config) (*Activity, error) {
@@ -121,7 +124,7 @@ func (a *Activity) check() error {
 		return fmt.Errorf("method %q cannot be used; use GET, POST, PUT, PATCH or DELETE", a.method)
 	case a.timeout < 0 || a.maxBytes < 0:
 		return errors.New("timeout and maxBytes cannot be negative")
-	case !slices.Contains([]string{"", "json", "text", "full"}, a.result):
+	case !slices.Contains(Results(), a.result):
 		return fmt.Errorf("result %q is not json, text or full", a.result)
 	}
 	return nil

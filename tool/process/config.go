@@ -105,6 +105,9 @@ func BasicEnv() []string {
 	return names
 }
 
+// Outputs returns the values of Config.Output.
+func Outputs() []string { return []string{"json", "text", "lines", ""} }
+
 // New makes the activity. An error names the member of the config and a cure.
 func New(cfg Config) (*Activity, error) {
 	a := &Activity{
@@ -123,7 +126,7 @@ func New(cfg Config) (*Activity, error) {
 	if a.maxOutput < 0 || a.maxStderr < 0 || a.grace < 0 {
 		return nil, errors.New("maxOutput, maxStderr and grace cannot be negative")
 	}
-	if !slices.Contains([]string{"", "json", "text", "lines"}, a.output) {
+	if !slices.Contains(Outputs(), a.output) {
 		return nil, fmt.Errorf("output %q is not json, text or lines", a.output)
 	}
 	if i := slices.IndexFunc(a.okExit, func(n int) bool { return n < 0 }); i >= 0 {

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	_ "embed" // the schemas
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,25 +9,10 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
+	"github.com/plc-lang/plc/editors/schema"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool"
 )
-
-// The schemas of plc's files, for completion and hover, and for editors without a server. Tests
-// compare them with the readers, which decide.
-var (
-	//go:embed schema/plan.json
-	planText []byte
-	//go:embed schema/tools.json
-	toolsText []byte
-	//go:embed schema/project.json
-	projectText []byte
-)
-
-// Schemas returns the JSON Schemas of plc's files by name: plan, tools and project.
-func Schemas() map[string][]byte {
-	return map[string][]byte{"plan": planText, "tools": toolsText, "project": projectText}
-}
 
 // A description is a part of one of the schemas: what may stand at a place.
 type description struct {
@@ -36,8 +20,9 @@ type description struct {
 	here []map[string]any // the alternatives
 }
 
-func described(text []byte) func() *description {
+func described(name string) func() *description {
 	return sync.OnceValue(func() *description {
+		text, _ := schema.Text(name)
 		var root map[string]any
 		if err := json.Unmarshal(text, &root); err != nil {
 			panic(err)
@@ -48,9 +33,9 @@ func described(text []byte) func() *description {
 
 // planSchema, toolSchema and projectSchema return the schema of a file.
 var (
-	planSchema    = described(planText)
-	toolSchema    = described(toolsText)
-	projectSchema = described(projectText)
+	planSchema    = described("plan")
+	toolSchema    = described("tools")
+	projectSchema = described("project")
 )
 
 // callSchema returns the schema of a call.
@@ -73,9 +58,15 @@ func (d *description) with(list ...map[string]any) *description {
 			return
 		}
 		out.here = append(out.here, s)
-		alternatives, _ := s["anyOf"].([]any)
-		for _, a := range alternatives {
-			add(a.(map[string]any))
+		for _, keyword := range []string{"allOf", "anyOf"} {
+			for _, a := range listOf(s[keyword]) {
+				add(a.(map[string]any))
+			}
+		}
+		for _, keyword := range []string{"then", "else"} {
+			if a, ok := s[keyword].(map[string]any); ok {
+				add(a)
+			}
 		}
 	}
 	for _, s := range list {
@@ -123,9 +114,12 @@ func (d *description) names() []string {
 // values returns the values that may stand there, as JSON, when they are few.
 func (d *description) values() (all []string) {
 	for _, s := range d.here {
-		list, _ := s["enum"].([]any)
-		for _, v := range list {
-			all = append(all, string(must(v)))
+		for _, keyword := range []string{"enum", "examples"} {
+			for _, v := range listOf(s[keyword]) {
+				if v != "" { // which is the default
+					all = append(all, string(must(v)))
+				}
+			}
 		}
 		if s["type"] == "boolean" || slices.Contains(listOf(s["type"]), any("boolean")) {
 			all = append(all, "true", "false")
