@@ -33,8 +33,8 @@ type Options struct {
 	// whoever gives a call other params from approving it.
 	OthersApprove bool
 	// Preview and Question return what a person is shown of a plan, or of a question, that waits
-	// for an answer: a text in lines, with all that an approval covers. Of a plan it lists the first
-	// most calls.
+	// for an answer: a text in lines, with all that an approval covers. Preview lists the first
+	// most calls of the plan.
 	Preview  func(p *plc.Preview, most int) string
 	Question func(*journal.Question) (string, error)
 }
