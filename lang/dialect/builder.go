@@ -17,6 +17,8 @@ type Builder struct {
 	Options *Options
 	// Record is the record that File was in (Notation.Fields); the zero Node if it was in none.
 	Record lang.Node
+	// Items are the strings of the list that File was, a line or more each; nil if it was none.
+	Items []diag.Span
 	// Profile says how the notation's system runs its plans.
 	Profile lang.Profile
 	// Envelopes are the ids of calls that stand for agents: see lang.Document.
