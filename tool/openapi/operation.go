@@ -205,6 +205,26 @@ func (op *operation) definition(name string, effects json.RawMessage, room int) 
 	return json.RawMessage(text + `}`)
 }
 
+// lost returns a reference of the operation, outside of its schemas, that leads nowhere; "" when
+// there is none. Responses that are not good are not read.
+func (op *operation) lost() (ref string) {
+	look := func(v gjson.Result) bool {
+		ref = op.doc.lost(v)
+		return ref == ""
+	}
+	for _, list := range []gjson.Result{op.raw.Get("parameters"), op.item.Get("parameters")} {
+		if list.ForEach(func(_, v gjson.Result) bool { return look(v) }); ref != "" {
+			return ref
+		}
+	}
+	if look(op.raw.Get("requestBody")) {
+		op.raw.Get("responses").ForEach(func(status, v gjson.Result) bool {
+			return !strings.HasPrefix(status.Str, "2") || look(v)
+		})
+	}
+	return ref
+}
+
 // head returns the members of the definition that say nothing of params and results.
 func (op *operation) head(name string, effects json.RawMessage) string {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
