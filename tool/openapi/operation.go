@@ -245,7 +245,7 @@ func (op *operation) input(w *schemaWriter) string {
 		}
 	}
 	for _, p := range op.parameters {
-		add(p.param, p.onWire(described(w.schema(p.schema), p.about)), p.required || p.in == "path")
+		add(p.param, p.onWire(described(w.schema(p.schema), p.about), op.doc.follow(p.schema)), p.required || p.in == "path")
 	}
 	if op.body != nil {
 		schema := w.schema(op.body.schema)
@@ -258,9 +258,10 @@ func (op *operation) input(w *schemaWriter) string {
 }
 
 // onWire returns the schema of the parameter, which is marked when a number or a truth value is
-// sent as text: then a string that says one is sent as the same.
-func (p parameter) onWire(schema string) string {
-	if p.asJSON || !slices.Contains([]string{"integer", "number", "boolean"}, gjson.Get(schema, "type").Str) {
+// sent as text: then a string that says one is sent as the same. What the schema refers to has the
+// type.
+func (p parameter) onWire(schema string, followed gjson.Result) string {
+	if p.asJSON || !strings.HasPrefix(schema, "{") || !slices.Contains([]string{"integer", "number", "boolean"}, followed.Get("type").Str) {
 		return schema
 	}
 	return `{"` + tool.WireMember + `":"text",` + schema[1:]
