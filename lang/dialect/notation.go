@@ -81,6 +81,13 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile, Envelopes: b.Envelopes}
 	doc, found := lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+	for _, file := range b.beside {
+		lo.MaxBytes = max(lo.MaxBytes, 8*len(file.Text))
+		lo.Translation = &lang.Translation{Profile: b.Profile}
+		other, more := lang.Parse(file, lo)
+		doc.Beside, found = append(doc.Beside, other), append(found, more...)
+	}
+	found.Sort()
 	b.attribute(doc, found)
 	return doc, found
 }
@@ -89,7 +96,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 func (n *Notation) read(b *Builder) {
 	defer func() {
 		if p := recover(); p != nil {
-			b.out, b.pieces, b.open = nil, nil, nil
+			b.out, b.pieces, b.open, b.beside = nil, nil, nil, nil
 			b.found = append(b.found, diag.Panic(b.File, p))
 		}
 	}()
