@@ -326,8 +326,7 @@ func (p *Plan) Fixes() (sure diag.List) {
 	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
 	for i := range p.Findings {
 		f := p.Findings[i].Origin()
-		choice := f.Code == diag.MixedOperators || f.Code == diag.NoReturn && f.Severity == diag.Info
-		if f.Fix != nil && !choice && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() {
+		if f.Sure() && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() {
 			sure = append(sure, f)
 		}
 	}

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 )
 
 // The values of the underscore members of a call.
@@ -156,6 +154,7 @@ func (p *parser) retry(m Member) *Retry {
 	if m.Value.get("max").IsZero() && !m.Value.has(cut) {
 		p.fault(m.Value, diag.BadMember, "\"_retry\" wants a \"max\", the number of retries")
 	}
+	known := []string{"max", "delay", "factor", "maxDelay", "jitter", "on"}
 	for x := range m.Value.Members() {
 		switch x.Name {
 		case "max":
@@ -171,7 +170,8 @@ func (p *parser) retry(m Member) *Retry {
 		case "on":
 			r.On = p.codes(x)
 		default:
-			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has max, delay, factor, maxDelay, jitter, on", x.Name)
+			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has %s", x.Name, strings.Join(known, ", ")).
+				suggestMember(m.Value, x, known)
 		}
 	}
 	return r
@@ -341,7 +341,7 @@ func (p *parser) undo(m Member) *Undo {
 		return nil
 	}
 	for x := range m.Value.Members() {
-		p.undoMember(u, x)
+		p.undoMember(u, m.Value, x)
 	}
 	if u.Tool == "" {
 		if u.ToolNode.IsZero() && !m.Value.has(cut) {
@@ -353,7 +353,7 @@ func (p *parser) undo(m Member) *Undo {
 }
 
 // undoMember reads a member of an _undo.
-func (p *parser) undoMember(u *Undo, m Member) {
+func (p *parser) undoMember(u *Undo, in Node, m Member) {
 	switch m.Name {
 	case "tool":
 		u.Tool, _ = p.name(m)
@@ -372,10 +372,7 @@ func (p *parser) undoMember(u *Undo, m Member) {
 		u.WhenUncertain = m.Value.is(True)
 	default:
 		known := []string{"tool", "params", "whenUncertain"}
-		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(known, ", "))
-		if near, ok := spell.Nearest(m.Name, slices.Values(known)); ok && f.Loc.File != nil {
-			f.Message += fmt.Sprintf("; did you mean %q?", near)
-			f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
-		}
+		p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(known, ", ")).
+			suggestMember(in, m, known)
 	}
 }
