@@ -197,6 +197,7 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 	}
 	opts.Delegates = docs
 	prog, more := compile.Compile(doc, &opts)
+	more = append(more, checkBeside(doc, &opts)...)
 	untold := c.toolless() && !(c.reader.foreign.Defines && definesTools(doc))
 	if untold {
 		c.untold.Store(true)
@@ -218,6 +219,18 @@ func (c *Checker) CheckFile(f *diag.File, name string) (plan *Plan) {
 		sources = append(sources, f)
 	}
 	return &Plan{Program: prog, Findings: c.ignoring.filter(findings, sources...), Name: name, Documents: docs.read, checker: c}
+}
+
+// checkBeside returns what is wrong with the plans that stand beside one and are not run: what the
+// run is given is not for them.
+func checkBeside(doc *lang.Document, of *compile.Options) (found diag.List) {
+	opts := *of
+	opts.Values, opts.Schemas, opts.Run, opts.Instances, opts.Budget, opts.Check = nil, nil, false, false, compile.Budget{}, nil
+	for _, other := range doc.Beside {
+		_, more := compile.Compile(other, &opts)
+		found = append(found, more...)
+	}
+	return found
 }
 
 // CheckLine compiles a plan that stands in a file with many, as CheckFile does. The name is of the
@@ -313,8 +326,7 @@ func (p *Plan) Fixes() (sure diag.List) {
 	syntax := slices.ContainsFunc(p.Findings, func(f diag.Finding) bool { return f.Code == diag.NotJSON })
 	for i := range p.Findings {
 		f := p.Findings[i].Origin()
-		choice := f.Code == diag.MixedOperators || f.Code == diag.NoReturn && f.Severity == diag.Info
-		if f.Fix != nil && !choice && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() {
+		if f.Sure() && (!syntax || f.Code == diag.NotJSON) && f.Loc.File == p.Program.File().Origin() {
 			sure = append(sure, f)
 		}
 	}

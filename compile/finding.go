@@ -218,12 +218,18 @@ func (c *reporter) spelled(p state.Path, at diag.Span) string {
 }
 
 // suggestReference asks whether another path was meant by the reference that the finding is
-// about, and offers to put it there, with or without the dagger as that stands.
+// about, and offers to put it there.
 func (c *reporter) suggestReference(f finding, near string) {
 	if !f.kept() {
 		return
 	}
 	f.Message += fmt.Sprintf("; did you mean %s?", near)
+	c.replaceReference(f, near)
+}
+
+// replaceReference offers to put another path in place of the reference that the finding is about,
+// with or without the dagger as that stands.
+func (c *reporter) replaceReference(f finding, near string) {
 	text := string(c.doc.File.Text[f.Loc.Span.Start:f.Loc.Span.End])
 	if !strings.HasPrefix(text, "†") && !strings.HasPrefix(text, `\u2020`) {
 		near = strings.TrimPrefix(near, "†")

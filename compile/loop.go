@@ -465,8 +465,13 @@ func (c *lowerer) findChooser(d *draft) {
 		d.bad = true
 		f := c.errorf(diag.FixedByTool, c.at(m.Key), "the outcome %q fits %s of the output path", m.Name, what).
 			related(c.at(d.outputSpan()), "one of these happens").inside(d, m.Key)
-		if n == 0 {
-			f.suggest(m.Name, d.lastNames())
+		if n > 0 {
+			continue
+		}
+		if near, ok := f.suggest(m.Name, d.lastNames()); ok && !d.fixed {
+			if _, twice := when.Member(near); !twice {
+				f.replace(quote(near))
+			}
 		}
 	}
 }

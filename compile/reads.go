@@ -221,8 +221,14 @@ func (c *templates) knownKind(d *draft, e *lang.Expr) bool {
 		return true
 	}
 	f := c.errorf(diag.UnknownKind, c.at(d.span(e.Span)), "there is no kind %q", e.Kind).inside(d, d.span(e.Span))
-	if _, ok := f.suggest(e.Kind, maps.Keys(c.kinds)); !ok {
+	near, ok := f.suggest(e.Kind, maps.Keys(c.kinds))
+	switch {
+	case !ok:
 		f.Message += ": a plan has input, state, data and the kinds of its data messages"
+	case !d.fixed:
+		meant := *e
+		meant.Kind = near
+		c.replaceReference(f, meant.String())
 	}
 	return false
 }
@@ -350,7 +356,11 @@ func (c *lowerer) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 	f := c.errorf(diag.PathNotAllowed, c.at(d.span(e.Span)), "the schema of the %s does not allow %s", e.Kind, path).
 		related(decl, "declared here").inside(d, d.span(e.Span))
 	if parent != nil {
-		f.suggest(path[known].Name, parent.Names())
+		if near, ok := f.suggest(path[known].Name, parent.Names()); ok && !d.fixed {
+			meant := slices.Clone(path)
+			meant[known].Name = near
+			c.replaceReference(f, written(meant))
+		}
 	}
 }
 

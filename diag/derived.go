@@ -127,10 +127,29 @@ func (p *Piece) shift(s Span) Span {
 	return Span{s.Start + by, s.End + by}
 }
 
+// unquoted returns an edit of the origin that puts a number or a truth value in the place of a
+// string which stands in double quotes there, too.
+func (m *sourceMap) unquoted(e Edit) (Edit, bool) {
+	i := int(m.inside(e.Span))
+	if i < 0 || i+1 >= len(m.pieces) || e.Text == "" || !strings.ContainsRune("-0123456789tf", rune(e.Text[0])) || !json.Valid([]byte(e.Text)) {
+		return Edit{}, false
+	}
+	inner := func(s Span) Span { return Span{s.Start + 1, s.End - 1} }
+	p, words := &m.pieces[i], &m.pieces[i+1]
+	quoted := p.Kind == Construct && p.At == e.Span && words.Kind == Words && words.At == inner(p.At) && words.From == inner(p.From)
+	if !quoted || m.origin.Text[p.From.Start] != '"' || m.origin.Text[p.From.End-1] != '"' {
+		return Edit{}, false
+	}
+	return Edit{p.From, e.Text}, true
+}
+
 // edit returns an edit as one of the origin; false when it has no exact place there, or
 // would say something else there.
 func (m *sourceMap) edit(e Edit) (Edit, bool) {
 	if e, ok := m.inString(e); ok {
+		return e, true
+	}
+	if e, ok := m.unquoted(e); ok {
 		return e, true
 	}
 	inner := e

@@ -100,6 +100,34 @@ func TestOriginOfFixes(t *testing.T) {
 	}
 }
 
+// A number takes the place of a whole string where that stands in double quotes in the origin.
+func TestOriginOfUnquoted(t *testing.T) {
+	for _, c := range []struct{ origin, text, want string }{
+		{`f("12")`, "12", "f(12)"},
+		{`f("12")`, "true", "f(true)"},
+		{`f("12")`, "[12]", ""},
+		{`f("12")`, "1 2", ""},
+		{`f('12')`, "12", ""},
+	} {
+		origin := diag.NewFile("calls", []byte(c.origin))
+		made := diag.NewDerived([]byte(`["12"]`), origin, []diag.Piece{
+			{At: span(0, 6), From: span(0, 7)}, {At: span(1, 5), From: span(2, 6)}, {At: span(2, 4), From: span(3, 5), Kind: diag.Words},
+		})
+		f := diag.Finding{Loc: diag.Loc{File: made, Span: span(1, 5)}, Fix: &diag.Fix{Message: "m", Edits: []diag.Edit{{Span: span(1, 5), Text: c.text}}}}
+		got := ""
+		if made := f.Origin(); made.Fix != nil {
+			text, err := diag.ApplyFixes(origin.Text, []*diag.Fix{made.Fix})
+			if err != nil {
+				t.Error(err)
+			}
+			got = string(text)
+		}
+		if got != c.want {
+			t.Errorf("%s in %s makes %q, want %q", c.text, c.origin, got, c.want)
+		}
+	}
+}
+
 // A place in a text that stands in a JSON string is as exact as one in a file of its own.
 func TestOriginInString(t *testing.T) {
 	origin := diag.NewFile("plans", []byte(`"[\"ab\", 1]"`))

@@ -87,6 +87,12 @@ type Related struct {
 	Message string // "also written here", "declared here"
 }
 
+// Sure reports whether the finding has a fix that can be made without asking anybody: what it mends
+// has no other reading.
+func (f *Finding) Sure() bool {
+	return f.Fix != nil && f.Code != MixedOperators && (f.Code != NoReturn || f.Severity != Info)
+}
+
 // Fix is a change of the text that mends a finding. Its edits are in the file
 // of the finding, in order, and do not overlap.
 type Fix struct {

@@ -134,7 +134,11 @@ func (t *textWriter) finding(v view) {
 		t.excerpt(n.place, cyan)
 	}
 	if v.Fix != nil {
-		t.printf("  %s %s\n", t.style(green, "fix:"), t.suggestion(v.Fix))
+		word := "fix:"
+		if v.Fix.Choice {
+			word = "perhaps:"
+		}
+		t.printf("  %s %s\n", t.style(green, word), t.suggestion(v.Fix))
 	}
 }
 

@@ -41,6 +41,7 @@ type note struct {
 type proposal struct {
 	Message string   `json:"message"`
 	Edits   []change `json:"edits"`
+	Choice  bool     `json:"choice,omitempty"` // somebody has to decide: it is not Sure
 }
 
 // change is an edit as it is shown.
@@ -63,7 +64,7 @@ func (f *Finding) view() view {
 		v.Related = append(v.Related, note{r.Loc.place(), r.Message})
 	}
 	if f.Fix != nil {
-		v.Fix = &proposal{f.Fix.Message, make([]change, len(f.Fix.Edits))}
+		v.Fix = &proposal{f.Fix.Message, make([]change, len(f.Fix.Edits)), !f.Sure()}
 		for i, e := range f.Fix.Edits {
 			loc := Loc{f.Loc.File, e.Span}.clip()
 			v.Fix.Edits[i] = change{int(loc.Span.Start), int(loc.Span.End), e.Text, loc}

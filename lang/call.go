@@ -151,19 +151,11 @@ func (p *parser) restMember(c *Call, m Member) {
 // unknownMember reports an underscore member of an object that the language does not have.
 func (p *parser) unknownMember(in Node, m Member) {
 	f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "there is no member %q", m.Name)
-	near, ok := spell.Nearest(m.Name, slices.Values(known()))
-	if p.misses = p.misses || near == "_tool"; f.Loc.File == nil {
-		return
-	}
-	if !ok {
+	near, _ := spell.Nearest(m.Name, slices.Values(known()))
+	p.misses = p.misses || near == "_tool"
+	if !f.suggestMember(in, m, known()) && f.Loc.File != nil {
 		f.Message += "; the name of a param has no leading underscore"
-		return
 	}
-	f.Message += fmt.Sprintf("; did you mean %q?", near)
-	if _, twice := in.Member(near); twice {
-		return
-	}
-	f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
 }
 
 // explicitIDs reports names that two calls have, and then names the calls that have

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/plc-lang/plc/diag"
-	"github.com/plc-lang/plc/internal/spell"
 )
 
 // The values of the underscore members of a call.
@@ -158,7 +156,8 @@ func (p *parser) retry(m Member) *Retry {
 	}
 	for x := range m.Value.Members() {
 		if !slices.Contains(inRetry(), x.Name) {
-			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has %s", x.Name, strings.Join(inRetry(), ", "))
+			p.faultAt(x.Value, x.Key, diag.BadMember, "\"_retry\" has no member %q; it has %s", x.Name, strings.Join(inRetry(), ", ")).
+				suggestMember(m.Value, x, inRetry())
 			continue
 		}
 		switch x.Name {
@@ -345,7 +344,7 @@ func (p *parser) undo(m Member) *Undo {
 		return nil
 	}
 	for x := range m.Value.Members() {
-		p.undoMember(u, x)
+		p.undoMember(u, m.Value, x)
 	}
 	if u.Tool == "" {
 		if u.ToolNode.IsZero() && !m.Value.has(cut) {
@@ -357,13 +356,10 @@ func (p *parser) undo(m Member) *Undo {
 }
 
 // undoMember reads a member of an _undo.
-func (p *parser) undoMember(u *Undo, m Member) {
+func (p *parser) undoMember(u *Undo, in Node, m Member) {
 	if !slices.Contains(inUndo(), m.Name) {
-		f := p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(inUndo(), ", "))
-		if near, ok := spell.Nearest(m.Name, slices.Values(inUndo())); ok && f.Loc.File != nil {
-			f.Message += fmt.Sprintf("; did you mean %q?", near)
-			f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
-		}
+		p.faultAt(m.Value, m.Key, diag.UnknownMember, "\"_undo\" has no member %q; it has %s", m.Name, strings.Join(inUndo(), ", ")).
+			suggestMember(in, m, inUndo())
 		return
 	}
 	switch m.Name {

@@ -44,6 +44,8 @@ type Document struct {
 	// Envelopes are the ids of calls that stand for agents, in a plan in another notation: what
 	// they give is {"message", "response", "status"}; see exec.Envelope.
 	Envelopes map[string]bool
+	// Beside are other plans of the same text, in another notation, which are checked and not run.
+	Beside []*Document
 
 	tree    *tree
 	list    Node // of calls

@@ -2,8 +2,11 @@ package lang
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/spell"
 )
 
 // maxPerCode is the maximum number of findings of one code that are reported one by one; a last
@@ -69,6 +72,20 @@ func (n *finding) related(span diag.Span, message string) *finding {
 func (n *finding) fix(message string, edits ...diag.Edit) *finding {
 	n.Fix = &diag.Fix{Message: message, Edits: edits}
 	return n
+}
+
+// suggestMember asks whether another of the members that an object can have was meant by m, and
+// offers to name it so, unless it is there as well. It reports whether there is one.
+func (n *finding) suggestMember(in Node, m Member, known []string) bool {
+	near, ok := spell.Nearest(m.Name, slices.Values(known))
+	if !ok || n.Loc.File == nil {
+		return false
+	}
+	n.Message += fmt.Sprintf("; did you mean %q?", near)
+	if in.get(near).IsZero() {
+		n.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: strconv.Quote(near)})
+	}
+	return true
 }
 
 // sorted returns the list in the order of the text, with the calls that they are about.

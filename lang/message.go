@@ -231,10 +231,7 @@ func (p *parser) unread(n Node, what string, known ...string) {
 			f.Severity = diag.Warning
 		case ok && !strings.HasPrefix(near, "_"):
 			f.Severity = diag.Warning
-			f.Message += fmt.Sprintf("; did you mean %q?", near)
-			if n.get(near).IsZero() {
-				f.fix(fmt.Sprintf("replace it by %q", near), diag.Edit{Span: m.Key, Text: `"` + near + `"`})
-			}
+			f.suggestMember(n, m, known)
 		}
 	}
 }

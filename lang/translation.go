@@ -98,24 +98,31 @@ func (n Node) Inner() *diag.File {
 	return diag.NewDerived(in.text, n.tree.file, in.pieces)
 }
 
-// InnerLines returns the Inner of a list of strings: a file with a line for each. It is nil for
-// other kinds, for an empty list, and for one with anything else in it.
-func (n Node) InnerLines() *diag.File {
+// InnerLines returns the Inner of a list of strings: a file with a line for each, and the spans of
+// the strings in it. An empty string has the end of its line, unless it is the last. The file is
+// nil for other kinds, for an empty list, and for one with anything else in it.
+func (n Node) InnerLines() (lines *diag.File, items []diag.Span) {
 	in := inner{pieces: []diag.Piece{{From: n.Span()}}}
 	for i, e := range n.Elements() {
 		if !e.is(String) {
-			return nil
+			return nil, nil
 		}
 		if i > 0 {
 			in.text = append(in.text, '\n')
+			if last := &items[i-1]; last.Len() == 0 {
+				last.End++
+				in.pieces[len(in.pieces)-1].At = *last
+			}
 		}
+		start := int32(len(in.text))
 		in.add(e)
+		items = append(items, diag.Span{Start: start, End: int32(len(in.text))})
 	}
-	if len(in.pieces) == 1 {
-		return nil
+	if len(items) == 0 {
+		return nil, nil
 	}
 	in.pieces[0].At.End = int32(len(in.text))
-	return diag.NewDerived(in.text, n.tree.file, in.pieces)
+	return diag.NewDerived(in.text, n.tree.file, in.pieces), items
 }
 
 // inner is a text that strings hold, and where its pieces stand.

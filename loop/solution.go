@@ -135,7 +135,7 @@ func (a *attempt) mend(findings diag.List) bool {
 		if f.Severity != diag.Error {
 			continue
 		}
-		if f.Fix == nil || f.Code == diag.UnknownTool || f.Code == diag.BareDagger || f.Code == diag.NearReference || strings.HasSuffix(f.Pointer, "/_tool") {
+		if !f.Sure() || f.Code == diag.UnknownTool || f.Code == diag.BareDagger || f.Code == diag.NearReference || strings.HasSuffix(f.Pointer, "/_tool") {
 			return false
 		}
 		fixes, told = append(fixes, f.Fix), append(told, f.Message+"; "+f.Fix.Message)

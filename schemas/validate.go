@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -25,7 +26,7 @@ type Violation struct {
 	Instance string // JSON Pointer into the value
 	Keyword  string // JSON Pointer into the schema document, the keyword last
 	Message  string // "expected integer, but got string"
-	Instead  string // the JSON of what was perhaps meant, such as the nearest value of an enum; "" is unknown
+	Instead  string // the JSON of what was perhaps meant, such as the nearest value of an enum, which mends it; "" is unknown
 }
 
 // ValidationError says how a value breaks a schema: at most 20 violations, the most telling first,
@@ -124,7 +125,12 @@ func (s *Schema) validate(m *Meter, raw json.RawMessage) error {
 	if err != nil {
 		return refuse(err.Error())
 	}
-	return s.judge(m, &v, len(raw))
+	err = s.judge(m, &v, len(raw))
+	var broken *ValidationError
+	if errors.As(err, &broken) {
+		s.keepFitting(m, &v, broken.Violations, len(raw))
+	}
+	return err
 }
 
 // judge validates a value that was read from a text of some bytes.
@@ -176,6 +182,60 @@ func (s *Schema) refute(m *Meter, v *value, mine verdict, bytes int) *Validation
 		return libraryViolations(broken)
 	}
 	return newValidationError(e.found)
+}
+
+// keepFitting drops the values that were perhaps meant and do not mend their violations: with all
+// of them in their places v still breaks the schema there. Meanwhile it changes v.
+func (s *Schema) keepFitting(m *Meter, v *value, told []Violation, bytes int) {
+	was := map[*value]value{}
+	for _, t := range told {
+		if t.Instead == "" {
+			continue
+		}
+		meant, err := parseValue([]byte(t.Instead))
+		at := v.find(t.Instance)
+		if err != nil || at == nil {
+			continue
+		}
+		if _, twice := was[at]; !twice {
+			was[at] = *at
+		}
+		meant.name = at.name
+		*at = meant
+	}
+	if len(was) == 0 {
+		return
+	}
+	e := &explainer{evaluator: newEvaluator(s.node, bytes).within(m)}
+	defer e.done()
+	e.explain(s.node, v, "")
+	for at, old := range was {
+		*at = old
+	}
+	for i := range told {
+		if at := told[i].Instance; slices.ContainsFunc(e.found, func(f Violation) bool { return f.Instance == at }) {
+			told[i].Instead = ""
+		}
+	}
+}
+
+// find returns the value that a JSON Pointer leads to in v; nil if there is none.
+func (v *value) find(pointer string) *value {
+	if pointer == "" {
+		return v
+	}
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		at := slices.IndexFunc(v.kids, func(k value) bool { return v.kind == kindObject && k.name == name })
+		if n, err := strconv.Atoi(token); err == nil && v.kind == kindArray && n < len(v.kids) {
+			at = n
+		}
+		if at < 0 {
+			return nil
+		}
+		v = &v.kids[at]
+	}
+	return v
 }
 
 // libraryViolations words the library's error by its leaves.

@@ -147,14 +147,26 @@ func (l *loaded) found() diag.List {
 const maxFixes = 20
 
 // fix applies the fixes of a plan's findings to its file, says which, and checks it again, until
-// there are none. What has two readings is left to a person.
+// there are none. What has two readings is left to a person, and said.
 func (env *environment) fix(name string, s *settings, l *loaded) (*loaded, error) {
 	for range maxFixes {
 		next, err := env.fixOnce(name, s, l)
-		if err != nil || next == l {
+		if err != nil {
 			return l, err
 		}
+		if next == l {
+			break
+		}
 		l = next
+	}
+	left := 0
+	for i := range l.findings {
+		if f := &l.findings[i]; f.Fix != nil && !f.Sure() && f.Severity != diag.Info {
+			left++
+		}
+	}
+	if left > 0 {
+		showf(env.stderr, "%s: %s with two readings left to you\n", name, count(left, "finding"))
 	}
 	return l, nil
 }

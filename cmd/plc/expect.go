@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -41,10 +40,27 @@ func (env *environment) meets(f *runFlags, l *loaded, res *exec.Result) error {
 // maxColumns is the number of columns of a value that are shown on one line.
 const maxColumns = 200
 
-// sameValue reports whether two JSON values are equal, whatever the order of members; a
-// number is equal when it is after rounding to the decimals that are wanted, or to a
-// float64, or when it is no further away than within.
-func sameValue(got, want []byte, within float64) bool {
+// tolerance is the value of --expect-within: a number of any length.
+type tolerance struct{ n **big.Rat }
+
+func (t tolerance) Set(text string) error {
+	f, err := strconv.ParseFloat(text, 64) // which bounds the size of the fraction
+	n, ok := new(big.Rat).SetString(text)
+	if err != nil || !ok || f < 0 {
+		return errors.New("it is a number, and not less than 0")
+	}
+	*t.n = n
+	return nil
+}
+
+func (t tolerance) String() string { return "" } // so that no default is shown
+
+func (t tolerance) Type() string { return "float" }
+
+// sameValue reports whether two JSON values are equal, whatever the order of members. Numbers are
+// equal if they differ by no more than within; if that is nil, if they are equal after rounding to
+// the decimals that are wanted, or to a float64.
+func sameValue(got, want []byte, within *big.Rat) bool {
 	a, errA := decoded(got)
 	b, errB := decoded(want)
 	return errors.Join(errA, errB) == nil && same(a, b, within)
@@ -56,11 +72,14 @@ func decoded(text []byte) (v any, err error) {
 	return v, d.Decode(&v)
 }
 
-func same(got, want any, within float64) bool {
+func same(got, want any, within *big.Rat) bool {
 	switch want := want.(type) {
 	case json.Number:
 		n, ok := got.(json.Number)
-		return ok && (sameNumber(n.String(), want.String()) || isNear(n, want, within))
+		if within == nil {
+			return ok && sameNumber(n.String(), want.String())
+		}
+		return ok && isNear(n, want, within)
 	case []any:
 		list, ok := got.([]any)
 		if !ok || len(list) != len(want) {
@@ -87,11 +106,19 @@ func same(got, want any, within float64) bool {
 	return got == want
 }
 
-// isNear reports whether two numbers differ by no more than within, which may be 0 for not at all.
-func isNear(got, want json.Number, within float64) bool {
-	a, errA := got.Float64()
-	b, errB := want.Float64()
-	return errA == nil && errB == nil && within > 0 && math.Abs(a-b) <= within
+// isNear reports whether two numbers differ by no more than within.
+func isNear(got, want json.Number, within *big.Rat) bool {
+	if got == want {
+		return true
+	}
+	_, errA := got.Float64()
+	_, errB := want.Float64()
+	if errA != nil || errB != nil {
+		return false // fractions of such numbers may be huge
+	}
+	a, okA := new(big.Rat).SetString(got.String())
+	b, okB := new(big.Rat).SetString(want.String())
+	return okA && okB && a.Sub(a, b).Abs(a).Cmp(within) <= 0
 }
 
 func sameNumber(got, want string) bool { return sameRounded(got, want) || sameFloat(got, want) }

@@ -217,7 +217,7 @@ func (env *environment) runLines(c *cobra.Command, f *runFlags) error {
 	switch {
 	case f.spec.Instances.Name != "":
 		return errOneTemplate
-	case f.results != "" || f.events != "" || f.approval != "" || f.expect != "" || f.within != 0:
+	case f.results != "" || f.events != "" || f.approval != "" || f.expect != "" || f.within != nil:
 		return errors.New("--results, --events, --approval and --expect are for one plan, without --jsonl")
 	}
 	if err := env.memoryBeside(f.store); err != nil {

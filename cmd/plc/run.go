@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"slices"
 
@@ -26,7 +27,7 @@ type runFlags struct {
 	events   string
 	store    string
 	expect   string
-	within   float64 // of --expect: by how much numbers may differ
+	within   *big.Rat // of --expect: by how much numbers may differ; nil is by their rounding
 	results  string
 	approval string
 	branch   []string
@@ -109,7 +110,7 @@ func (f *runFlags) addTelling(c *cobra.Command) {
 	addFormat(c, &f.format, "text or json (one document)")
 	fl.StringVar(&f.events, "events", "", "write each event as a JSON line to this file")
 	addStore(c, &f.store, "where the record of the run is kept: a path, or none")
-	fl.Float64Var(&f.within, "expect-within", 0, "by how much the numbers of --expect may differ from those of the run")
+	fl.Var(tolerance{&f.within}, "expect-within", "by how much the numbers of --expect may differ from those of the run, instead of by rounding")
 	fl.StringVar(&f.expect, "expect", "", "exit 3 unless the run gives this: JSON, or a string; a number is rounded to as many decimals")
 	fl.StringVar(&f.results, "results", "", "write what becomes of each instance as a JSON line to this file")
 	completeFiles(c, "jsonl", "events", "results")
@@ -184,7 +185,7 @@ func (env *environment) begin(ctx context.Context, p *prepared) (*plc.Run, error
 // name. Nothing is written.
 func (env *environment) usable(p *prepared) error {
 	f := p.flags
-	if f.within != 0 && f.expect == "" {
+	if f.within != nil && f.expect == "" {
 		return errors.New("--expect-within goes with --expect")
 	}
 	if _, err := wantsBatch(p.prog, f); err != nil {

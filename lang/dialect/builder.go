@@ -17,6 +17,8 @@ type Builder struct {
 	Options *Options
 	// Record is the record that File was in (Notation.Fields); the zero Node if it was in none.
 	Record lang.Node
+	// Items are the strings of the list that File was, a line or more each; nil if it was none.
+	Items []diag.Span
 	// Profile says how the notation's system runs its plans.
 	Profile lang.Profile
 	// Envelopes are the ids of calls that stand for agents: see lang.Document.
@@ -27,10 +29,21 @@ type Builder struct {
 	pieces []diag.Piece
 	open   []int // the pieces that are not closed
 	owners []owner
+	beside []*diag.File
 }
 
 func newBuilder(file *diag.File, opts *Options) *Builder {
 	return &Builder{File: file, Options: opts, report: report{file: file}}
+}
+
+// Beside notes another plan of the original, which write writes: it is checked, and is no part of
+// the plan.
+func (b *Builder) Beside(write func()) {
+	out, pieces, open := b.out, b.pieces, b.open
+	b.out, b.pieces, b.open = nil, nil, nil
+	write()
+	b.beside = append(b.beside, diag.NewDerived(b.out, b.File, b.pieces))
+	b.out, b.pieces, b.open = out, pieces, open
 }
 
 // Text returns the part of the original at a span.

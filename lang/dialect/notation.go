@@ -69,9 +69,7 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	if opts == nil {
 		opts = &Options{}
 	}
-	file, record := n.inRecord(file, opts)
-	b := newBuilder(file, opts)
-	b.Record = record
+	b := n.inRecord(file, opts)
 	if b.acceptable() {
 		n.read(b)
 	}
@@ -83,6 +81,13 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 	lo.MaxBytes = max(lo.MaxBytes, 2*jsonscan.DefaultMaxBytes, 8*len(b.out)) // the original was measured
 	lo.Translation = &lang.Translation{Findings: b.found, Profile: b.Profile, Envelopes: b.Envelopes}
 	doc, found := lang.Parse(diag.NewDerived(b.out, file, b.pieces), lo)
+	for _, file := range b.beside {
+		lo.MaxBytes = max(lo.MaxBytes, 8*len(file.Text))
+		lo.Translation = &lang.Translation{Profile: b.Profile}
+		other, more := lang.Parse(file, lo)
+		doc.Beside, found = append(doc.Beside, other), append(found, more...)
+	}
+	found.Sort()
 	b.attribute(doc, found)
 	return doc, found
 }
@@ -91,48 +96,53 @@ func (n *Notation) Parse(file *diag.File, opts *Options) (*lang.Document, diag.L
 func (n *Notation) read(b *Builder) {
 	defer func() {
 		if p := recover(); p != nil {
-			b.out, b.pieces, b.open = nil, nil, nil
+			b.out, b.pieces, b.open, b.beside = nil, nil, nil, nil
 			b.found = append(b.found, diag.Panic(b.File, p))
 		}
 	}()
 	n.Read(b)
 }
 
-// inRecord returns the text of the plan in a record; file itself if it is none. A list of strings,
-// in JSON or as Python prints it, is a text with a line for each.
-func (n *Notation) inRecord(file *diag.File, opts *Options) (text *diag.File, record lang.Node) {
+// inRecord returns a Builder for the text of the plan in a record; for file itself if it is none. A
+// list of strings, in JSON or as Python prints it, is a text with a line for each.
+func (n *Notation) inRecord(file *diag.File, opts *Options) *Builder {
+	whole := newBuilder(file, opts)
 	if len(n.Fields) == 0 {
-		return file, lang.Node{}
+		return whole
 	}
-	switch start := bytes.TrimLeft(file.Text, "\ufeff \t\r\n"); {
-	case bytes.HasPrefix(start, []byte("[")):
-		if lines := listed(file, opts); lines != nil {
-			return lines, lang.Node{}
+	if b := listed(file, opts); b != nil {
+		return b
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("{")) {
+		return whole
+	}
+	record, found := lang.ReadValue(file, opts.lang())
+	if found.HasErrors() {
+		return whole
+	}
+	for _, name := range n.Fields {
+		m, ok := record.Member(name)
+		if !ok {
+			continue
 		}
-	case bytes.HasPrefix(start, []byte("{")):
-		record, found := lang.ReadValue(file, opts.lang())
-		if found.HasErrors() {
-			return file, lang.Node{}
+		var b *Builder
+		if text := m.Value.Inner(); text != nil {
+			b = cmp.Or(listed(text, opts), newBuilder(text, opts))
+		} else if lines, items := m.Value.InnerLines(); lines != nil {
+			b = newBuilder(lines, opts)
+			b.Items = items
 		}
-		for _, name := range n.Fields {
-			m, ok := record.Member(name)
-			if !ok {
-				continue
-			}
-			if text := m.Value.Inner(); text != nil {
-				return cmp.Or(listed(text, opts), text), record
-			}
-			if lines := m.Value.InnerLines(); lines != nil {
-				return lines, record
-			}
+		if b != nil {
+			b.Record = record
+			return b
 		}
 	}
-	return file, lang.Node{}
+	return whole
 }
 
-// listed returns a text that is a list of strings as a text with a line for each; nil if it is
+// listed returns a Builder for a text that is a list of strings, with a line for each; nil if it is
 // none.
-func listed(file *diag.File, opts *Options) *diag.File {
+func listed(file *diag.File, opts *Options) *Builder {
 	if !bytes.HasPrefix(bytes.TrimLeft(file.Text, "\ufeff \t\r\n"), []byte("[")) {
 		return nil
 	}
@@ -142,7 +152,13 @@ func listed(file *diag.File, opts *Options) *diag.File {
 	if found.HasErrors() {
 		return nil
 	}
-	return list.InnerLines()
+	lines, items := list.InnerLines()
+	if lines == nil {
+		return nil
+	}
+	b := newBuilder(lines, opts)
+	b.Items = items
+	return b
 }
 
 // ToolFile reads tools in the form that the notation has for them, and gives the same as a

@@ -141,3 +141,22 @@ func (d *Document) follow(v gjson.Result) gjson.Result {
 	}
 	return gjson.Result{}
 }
+
+// lost returns the reference in a value, or in what that refers to, that leads nowhere; "" when
+// there is none.
+func (d *Document) lost(v gjson.Result) string {
+	ref := ""
+	for range maxFollow {
+		next := v.Get("$ref")
+		if next.Type != gjson.String {
+			break
+		}
+		if ref, v = next.Str, d.at(next.Str); !v.Exists() {
+			return ref
+		}
+	}
+	if v.Get("$ref").Type == gjson.String { // without end
+		return ref
+	}
+	return ""
+}

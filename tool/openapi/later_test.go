@@ -71,6 +71,48 @@ func TestDefinitionsAreMadeWhenUsed(t *testing.T) {
 	}
 }
 
+// A reference that leads nowhere is an error of the operation that needs what it leads to, and of no
+// other.
+func TestReferencesToNothing(t *testing.T) {
+	const none, response = `{"$ref":"#/components/schemas/None"}`, `"responses":{"200":{"description":"ok"}}`
+	parameter := func(schema string) string {
+		return `{"parameters":[{"name":"q","in":"query","schema":` + schema + `}],` + response + `}`
+	}
+	for _, c := range []struct {
+		operation string
+		bad       bool
+	}{
+		{parameter(none), true},
+		{parameter(`{"type":"array","items":` + none + `}`), true},
+		{parameter(`{"$ref":"#/components/schemas/Leads"}`), true},
+		{parameter(`{"$ref":"other.json#/Some"}`), true},
+		{`{"parameters":[{"$ref":"#/components/parameters/None"}],` + response + `}`, true},
+		{`{"parameters":[{"$ref":"#/components/parameters/Leads"}],` + response + `}`, true},
+		{`{"requestBody":{"$ref":"#/components/requestBodies/None"},` + response + `}`, true},
+		{`{"responses":{"200":{"$ref":"#/components/responses/None"}}}`, true},
+		{`{"responses":{"200":{"description":"","content":{"application/json":{"schema":` + none + `}}}}}`, true},
+		{`{"responses":{"400":{"$ref":"#/components/responses/None"},"200":{"description":"ok"}}}`, false},
+		{parameter(`{"$ref":"#/components/schemas/Good"}`), false},
+	} {
+		doc, err := openapi.Read([]byte(`{"openapi":"3.1.0","info":{"title":"t","version":"1"},"servers":[{"url":"https://a.example"}],"paths":{` +
+			`"/a":{"get":` + c.operation + `},"/b":{"get":{"operationId":"other",` + response + `}}},` +
+			`"components":{"schemas":{"Leads":{"properties":{"x":` + none + `}},"Good":{"type":"integer"}},"parameters":{"Leads":{"$ref":"#/components/parameters/None"}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools, err := doc.Tools(openapi.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := tools[0].Whole().Findings; found.HasErrors() != c.bad || c.bad && !strings.Contains(found[0].Message, " leads ") {
+			t.Errorf("%s: %v", c.operation, found)
+		}
+		if found := tools[1].Whole().Findings; len(found) > 0 {
+			t.Errorf("%s: the other operation: %v", c.operation, found)
+		}
+	}
+}
+
 // BenchmarkRead reads a document, makes its tools and uses three of them. Its peak is what the
 // heap holds at most, as seen every millisecond.
 func BenchmarkRead(b *testing.B) {

@@ -205,6 +205,26 @@ func (op *operation) definition(name string, effects json.RawMessage, room int) 
 	return json.RawMessage(text + `}`)
 }
 
+// lost returns a reference of the operation, outside of its schemas, that leads nowhere; "" when
+// there is none. Responses that are not good are not read.
+func (op *operation) lost() (ref string) {
+	look := func(v gjson.Result) bool {
+		ref = op.doc.lost(v)
+		return ref == ""
+	}
+	for _, list := range []gjson.Result{op.raw.Get("parameters"), op.item.Get("parameters")} {
+		if list.ForEach(func(_, v gjson.Result) bool { return look(v) }); ref != "" {
+			return ref
+		}
+	}
+	if look(op.raw.Get("requestBody")) {
+		op.raw.Get("responses").ForEach(func(status, v gjson.Result) bool {
+			return !strings.HasPrefix(status.Str, "2") || look(v)
+		})
+	}
+	return ref
+}
+
 // head returns the members of the definition that say nothing of params and results.
 func (op *operation) head(name string, effects json.RawMessage) string {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
@@ -225,7 +245,7 @@ func (op *operation) input(w *schemaWriter) string {
 		}
 	}
 	for _, p := range op.parameters {
-		add(p.param, p.onWire(described(w.schema(p.schema), p.about)), p.required || p.in == "path")
+		add(p.param, p.onWire(described(w.schema(p.schema), p.about), op.doc.follow(p.schema)), p.required || p.in == "path")
 	}
 	if op.body != nil {
 		schema := w.schema(op.body.schema)
@@ -238,9 +258,10 @@ func (op *operation) input(w *schemaWriter) string {
 }
 
 // onWire returns the schema of the parameter, which is marked when a number or a truth value is
-// sent as text: then a string that says one is sent as the same.
-func (p parameter) onWire(schema string) string {
-	if p.asJSON || !slices.Contains([]string{"integer", "number", "boolean"}, gjson.Get(schema, "type").Str) {
+// sent as text: then a string that says one is sent as the same. What the schema refers to has the
+// type.
+func (p parameter) onWire(schema string, followed gjson.Result) string {
+	if p.asJSON || !strings.HasPrefix(schema, "{") || !slices.Contains([]string{"integer", "number", "boolean"}, followed.Get("type").Str) {
 		return schema
 	}
 	return `{"` + tool.WireMember + `":"text",` + schema[1:]

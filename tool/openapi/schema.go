@@ -117,8 +117,12 @@ func (w *schemaWriter) keyword(schema gjson.Result, name string, v gjson.Result)
 	}
 	switch name {
 	case "$ref":
-		if !w.doc.at(v.Str).Exists() {
+		switch {
+		case w.doc.at(v.Str).Exists():
+		case strings.HasPrefix(v.Str, "#") && !strings.HasPrefix(v.Str, "#/"): // an anchor, or the document
 			return ""
+		default: // it leads nowhere here, too, which is then an error of the definition
+			return v.Raw
 		}
 		return quote("#/$defs/" + inFragment.Replace(w.ref(v.Str)))
 	case "example", "examples", "xml", "externalDocs", "discriminator", "$schema", "$id", "$anchor", "$dynamicAnchor":

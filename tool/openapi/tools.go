@@ -132,6 +132,9 @@ func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room fu
 	}
 	raw, err := json.Marshal(map[string]any{Driver: op.name, "document": op.doc.sum, "http": map[string]string{"method": op.method, "url": server + op.path}})
 	later := tool.NewLater(op.doc.sum, func() (*tool.Definition, diag.List) {
+		if ref := op.lost(); ref != "" {
+			return nil, diag.List{{Code: diag.BadSchema, Message: fmt.Sprintf("tool %q: the reference %q leads to nothing in the document", name, ref)}}
+		}
 		def, found := tool.ParseDefinition(op.definition(name, effects, room()), name, diag.Loc{})
 		for i := range found {
 			found[i].Pointer = "" // into a text that nobody sees

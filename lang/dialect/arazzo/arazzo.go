@@ -94,10 +94,14 @@ func read(b *dialect.Builder) {
 	for _, w := range r.workflows {
 		if w != plan {
 			r.check(w)
+			r.Beside(func() { r.write(w) })
 		}
 	}
 	if plan != nil {
 		r.check(plan)
+		if d := plan.Get("dependsOn"); d.Len() > 0 {
+			r.Warnf(d.At(), diag.PassedOver, "the plan is one workflow; those that it depends on are passed over")
+		}
 		r.write(plan)
 	}
 	r.tellPassed()
@@ -305,9 +309,6 @@ func (r *reader) reused(v tree.Value, kind string) (c tree.Value, ok bool) {
 
 // write writes a workflow.
 func (r *reader) write(w *workflow) {
-	if d := w.Get("dependsOn"); d.Len() > 0 {
-		r.Warnf(d.At(), diag.PassedOver, "the plan is one workflow; those that it depends on are passed over")
-	}
 	r.Object(w.At())
 	r.context(w)
 	r.Member("calls", w.At())

@@ -2,7 +2,9 @@ package arazzo
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plc-lang/plc/internal/jsonscan"
@@ -11,16 +13,16 @@ import (
 )
 
 // inputs returns the schema of a workflow's inputs; the zero Value if there is none.
-func (r *reader) inputs(w *workflow) tree.Value { return follow(r.root, w.Get("inputs")) }
+func (r *reader) inputs(w *workflow) tree.Value { return r.schemaWriter().follow(w.Get("inputs")) }
 
 // follow returns a schema, or what it refers to in its document.
-func follow(root, v tree.Value) tree.Value {
+func follow(v tree.Value, lookup func(ref string) tree.Value) tree.Value {
 	for range 100 {
 		ref := v.Get("$ref").Str()
 		if !strings.HasPrefix(ref, "#/") {
 			return v
 		}
-		v = lookup(root, ref)
+		v = lookup(ref)
 	}
 	return tree.Value{}
 }
@@ -29,9 +31,26 @@ func follow(root, v tree.Value) tree.Value {
 func lookup(root tree.Value, ref string) tree.Value {
 	v := root
 	for _, token := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
-		v = v.Get(jsonscan.UnescapePointer(token))
+		if plain, err := url.PathUnescape(token); err == nil {
+			token = plain
+		}
+		if v.Is(lang.Array) {
+			v = element(v, token)
+		} else {
+			v = v.Get(jsonscan.UnescapePointer(token))
+		}
 	}
 	return v
+}
+
+// element returns the element of a list with this index; the zero Value if there is none.
+func element(list tree.Value, index string) tree.Value {
+	for i, e := range list.Elements() {
+		if strconv.Itoa(i) == index {
+			return e
+		}
+	}
+	return tree.Value{}
 }
 
 // context writes the schema of the input, and the workflows that are called as tools.
@@ -82,7 +101,7 @@ func (r *reader) inputSchema(v tree.Value) {
 		required = append(required, e.Str())
 	}
 	for m := range v.Get("properties").Members() {
-		if r.used[m.Name] && !slices.Contains(required, m.Name) && !follow(r.root, m.Value).Has("default") {
+		if r.used[m.Name] && !slices.Contains(required, m.Name) && !r.schemaWriter().follow(m.Value).Has("default") {
 			required = append(required, m.Name)
 		}
 	}

@@ -56,10 +56,12 @@ func (r *reader) refs(v *value, user int, listed bool) {
 			pieces = append(pieces, p) // an escape
 			continue
 		}
-		pieces = append(pieces, r.split(p, user, context{
+		in := context{
 			bare: p.span == v.span, alone: len(v.pieces) == 1, listed: listed,
 			mentions: r.mentions(p.text), formula: formula.MatchString(p.text), amounts: r.amounts(p.text, user),
-		})...)
+		}
+		in.mentions = in.mentions || in.bare && in.formula && r.calculates(p.text, user)
+		pieces = append(pieces, r.split(p, user, in)...)
 	}
 	v.pieces = pieces
 }
@@ -88,6 +90,18 @@ func (r *reader) mentions(text string) bool {
 		}
 	}
 	return false
+}
+
+// calculates reports whether all dollar signs and numbers of a formula are results of steps before
+// user: without quotes, $1-$2 is then a difference and no range.
+func (r *reader) calculates(text string, user int) bool {
+	for _, m := range ref.FindAllStringSubmatchIndex(text, -1) {
+		number := dialect.Number(text[max(m[2], m[4]):max(m[3], m[5])])
+		if !r.numbers.Reaches(number, user) || number > r.results || isAmount(text, m[0], m[1], true) {
+			return false
+		}
+	}
+	return true
 }
 
 // amounts reports whether a text has several dollar signs with numbers, none of which is that of a

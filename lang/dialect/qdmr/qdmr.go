@@ -8,8 +8,8 @@
 //
 // A list of these as strings, which is how Python prints it, is read too.
 // # and the number of an earlier step, counted from 1, is the result of that step; an empty
-// step between two semicolons counts. A step in words is a call of the tool step with its
-// description; an operator is the tool of its name.
+// step between two semicolons, or an empty string in a list, counts. A step in words is a call of
+// the tool step with its description; an operator is the tool of its name.
 package qdmr
 
 import (
@@ -109,23 +109,43 @@ func read(b *dialect.Builder) {
 }
 
 // pieces returns the parts of the text that are steps: between semicolons that are not in
-// quotes of a program, or lines. An empty one before a semicolon is given with it.
+// quotes of a program, or lines. An empty one before a semicolon is given with it. In a list of
+// strings, an empty string is a step, too.
 func (r *reader) pieces() func(yield func(diag.Span) bool) {
 	return func(yield func(diag.Span) bool) {
-		for line := range r.Lines(dialect.Span(r.Start(), len(r.File.Text))) {
-			for from := int(line.Start); from < int(line.End); {
-				to := from + pieceEnd(r.File.Text[from:line.End])
-				s := r.Trim(dialect.Span(from, to))
-				if empty := s.Len() == 0 && to < int(line.End); empty {
-					s = dialect.Span(from, to+1)
-				}
-				if s.Len() > 0 && !yield(s) {
-					return
-				}
-				from = to + 1
+		if r.Items == nil {
+			r.inLines(dialect.Span(r.Start(), len(r.File.Text)), yield)
+		}
+		for _, item := range r.Items {
+			goesOn := false
+			if r.Trim(item).Len() == 0 {
+				goesOn = yield(item)
+			} else {
+				goesOn = r.inLines(item, yield)
+			}
+			if !goesOn {
+				return
 			}
 		}
 	}
+}
+
+// inLines yields the steps in the lines of a span. It reports false when it was stopped.
+func (r *reader) inLines(all diag.Span, yield func(diag.Span) bool) bool {
+	for line := range r.Lines(all) {
+		for from := int(line.Start); from < int(line.End); {
+			to := from + pieceEnd(r.File.Text[from:line.End])
+			s := r.Trim(dialect.Span(from, to))
+			if empty := s.Len() == 0 && to < int(line.End); empty {
+				s = dialect.Span(from, to+1)
+			}
+			if s.Len() > 0 && !yield(s) {
+				return false
+			}
+			from = to + 1
+		}
+	}
+	return true
 }
 
 // pieceEnd returns where the step at the start of a line ends.

@@ -89,7 +89,10 @@ func findings(list diag.List, asText bool) ([]string, error) {
 		var f struct {
 			Code, Severity, Message, Pointer string
 			Line, Column                     int
-			Fix                              *struct{ Message string }
+			Fix                              *struct {
+				Message string
+				Choice  bool
+			}
 		}
 		if err := dec.Decode(&f); err != nil {
 			return nil, err
@@ -102,7 +105,11 @@ func findings(list diag.List, asText bool) ([]string, error) {
 			place = " at " + f.Pointer
 		}
 		text := f.Severity + " " + f.Code + place + ": " + f.Message
-		if f.Fix != nil {
+		switch {
+		case f.Fix == nil:
+		case f.Fix.Choice:
+			text += "; perhaps: " + f.Fix.Message
+		default:
 			text += "; fix: " + f.Fix.Message
 		}
 		found = append(found, text)

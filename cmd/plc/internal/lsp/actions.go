@@ -35,7 +35,7 @@ func codeActions(_ context.Context, snap *snapshot, p *protocol.CodeActionParams
 				_, d := c.diagnostic(f)
 				actions = append(actions, protocol.CodeAction{
 					Title: f.Fix.Message, Kind: protocol.QuickFix, Diagnostics: []protocol.Diagnostic{d},
-					IsPreferred: f.Code != diag.MixedOperators, Edit: snap.edit(f.Fix.Edits),
+					IsPreferred: f.Sure(), Edit: snap.edit(f.Fix.Edits),
 				})
 			}
 		}
@@ -75,7 +75,7 @@ func (a *analysis) fixedText(snap *snapshot, found diag.List, more bool) []byte 
 	for range maxFixes {
 		var fixes []*diag.Fix
 		for i := range found {
-			if found[i].Code != diag.MixedOperators {
+			if found[i].Sure() {
 				fixes = append(fixes, found[i].Fix)
 			}
 		}
