@@ -52,9 +52,15 @@ func TestParseOptions(t *testing.T) {
 		{`{"max_revisions":-1}`, `planning: "max_revisions" is -1, and has to be at least 0`},
 		{`{"retry_failed_steps":-1}`, `planning: "retry_failed_steps" is -1, and has to be at least 0`},
 		{`{"token_budget":-1}`, `planning: "token_budget" is -1, and has to be at least 0`},
-		{`{"max_steps":"x"}`, `planning: the options can't be read: "max_steps" can't be a string`},
-		{`[]`, "planning: the options can't be read: they are no object"},
-		{`{} x`, "planning: the options can't be read: there is something behind them"},
+		{`{"max_steps":"x"}`, `planning: the options can't be read: "max_steps" is a string, and has to be an integer`},
+		{`[]`, "planning: the options can't be read: this is a list, and has to be an object"},
+		{`{} x`, "planning: the options can't be read: \"x\" is not JSON"},
+		{`{"default_approval":"APPROVE"}`, `planning: the options can't be read: "default_approval" is a string, and has to be an object with guidance, plan, reason, response`},
+		{`{"default_approval":true}`, `planning: the options can't be read: "default_approval" is true, and has to be an object with guidance, plan, reason, response`},
+		{`{"default_approval":{"response":"NOPE"}}`, `planning: "default_approval.response" is "NOPE", and not one of REJECT, APPROVE, MODIFY, DEFER, ESCALATE, ABORT, SKIP`},
+		{`{"default_approval":{"response":"MODIFY"},"approval_timeout_action":"DEFAULT"}`, `planning: the "response" of "default_approval" is MODIFY, and it has no "plan"`},
+		{`{"default_approval":{"response":"APPROVE"}}`, `planning: "default_approval" is for the "approval_timeout_action" DEFAULT, and that is REJECT`},
+		{`{"max_steps":1,"max_steps":2}`, `planning: the options can't be read: the name "max_steps" stands twice in one object`},
 		{`{"planning_model":"x"}`, `planning: there is no model "x"`},
 	} {
 		_, err := planning.ParseOptions([]byte(c.raw), nil)

@@ -187,16 +187,11 @@ func (r *reading) agents() map[string]*Agent {
 	}
 	agents := map[string]*Agent{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f, ok := fieldsOf(all[name])
-		own := &reading{fields: f}
-		if !ok {
+		it := &reading{fields: fields{"agents." + name: all[name]}}
+		f := it.only("agents."+name, "max_tool_calls", "model", "system_prompt", "temperature", "tools")
+		own := &reading{fields: f, fault: it.fault}
+		if f == nil && own.fault == nil {
 			own.fault = message("it is not an object")
-		}
-		known := []string{"max_tool_calls", "model", "system_prompt", "temperature", "tools"}
-		for _, member := range slices.Sorted(maps.Keys(f)) {
-			if !slices.Contains(known, member) {
-				own.fault = messagef("it has %s, and no %q", strings.Join(known, ", "), member)
-			}
 		}
 		agents[name] = &Agent{Model: own.text("model"), SystemPrompt: own.text("system_prompt"), Temperature: own.temperature(), MaxToolCalls: own.count("max_tool_calls")}
 		if own.has("tools") && json.Unmarshal(f["tools"], &agents[name].Tools) != nil {

@@ -90,7 +90,7 @@ func TestAgentFaults(t *testing.T) {
 		`{"agents":{"w":{"tools":["nosuch"]}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w"}}}`:     `the agent 'w' has the tool "nosuch", which there is not`,
 		`{"agents":{"w":{}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w","timeout":3}}}`:           `agent.dispatch takes agent and task, and no "timeout"`,
 		`{"agents":{"w":{}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w","task":"{{ nosuch }}"}}}`: "stands for nothing",
-		`{"agents":{"w":{"max_tokens":3}}}`: `it has max_tool_calls, model, system_prompt, temperature, tools, and no "max_tokens"`,
+		`{"agents":{"w":{"max_tokens":3}}}`: `there is no member "max_tokens" in "agents.w"; there are max_tool_calls, model, system_prompt, temperature, tools`,
 		`{"agents":{"w":{"tools":"all"}}}`:  "'tools' is a list of names",
 		`{"agents":["w"]}`:                  "'agents' is an object of agents by their names",
 	} {

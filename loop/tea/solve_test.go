@@ -155,6 +155,9 @@ func TestParseOptions(t *testing.T) {
 		`{"strategy":"deep"}`:             "Unknown strategy: deep",
 		`{"on_subtask_failure":"ignore"}`: "Unknown failure strategy: ignore",
 		`{"max_depth":"x"}`:               "'max_depth' is a number",
+		`{"planner":"gpt"}`:               "'planner' is an object with max_depth, max_subtasks, model, prompt_template, strategy, temperature, not \"gpt\"",
+		`{"subtask_executor":"work"}`:     "'subtask_executor' is an object with action, with, not \"work\"",
+		`{"strategy":"flat","planner":{"strategy":"iterative"}}`: "'strategy' stands in 'planner' and beside it",
 	} {
 		if _, err := tea.ParseOptions([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
