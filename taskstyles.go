@@ -247,6 +247,7 @@ func prepareTea(l *Loop) (loopFunc, error) {
 	if t.Models, err = l.planners(t.ModelNames()); err != nil {
 		return nil, err
 	}
+	t.PlannerModel = l.models.nameAt(l.given.Model)
 	return func(ctx context.Context) (*loop.Result, error) {
 		t.Loop = l.Options
 		return tea.Solve(ctx, l.task, t)

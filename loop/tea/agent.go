@@ -81,6 +81,9 @@ func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 // do asks the model and makes its calls until it answers.
 func (r *agentRun) do(ctx context.Context) (answer, error) {
 	if r.Agent == nil {
+		if len(r.o.Agents) == 0 {
+			return answer{failed: true, why: noAgents}, nil
+		}
 		return answer{failed: true, why: fmt.Sprintf("Agent '%s' not found", r.name)}, nil
 	}
 	tools := r.functions(r.Tools)
@@ -150,6 +153,10 @@ func (a *Actions) functions(names []string) []model.Function {
 	return slices.DeleteFunc(loop.Functions(a.k.Task.Catalogue), func(f model.Function) bool { return !slices.Contains(names, f.Name) })
 }
 
+// noAgents is why agent.dispatch has nobody to give subtasks to.
+const noAgents = `agent.dispatch has no agents to give subtasks to; declare them in the options: ` +
+	`"agents": {"worker": {"tools": [names]}}, and name one: "with": {"agent": "worker"}`
+
 // checkDispatch says what is wrong with the params of agent.dispatch, or with the agent.
 func (a *Actions) checkDispatch(with map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(with)) {
@@ -161,6 +168,9 @@ func (a *Actions) checkDispatch(with map[string]any) error {
 		}
 	}
 	name, _ := with["agent"].(string)
+	if len(a.o.Agents) == 0 {
+		return message(noAgents)
+	}
 	if strings.Contains(name, "{{") {
 		return nil // it is known for each subtask
 	}

@@ -33,7 +33,7 @@ func (a *Actions) checkExecutor(e *Executor) error {
 		err = checkParams(t.Definition, with)
 	case name == LLMCall:
 		err = checkLLM(with)
-	case name == AgentDispatch && a.o.Agents != nil:
+	case name == AgentDispatch:
 		err = a.checkDispatch(with)
 	default:
 		err = messagef("Executor action '%s' not found", name)

@@ -17,7 +17,7 @@ import (
 // below 0 it is none; in JSON it is what it says.
 type DecomposeParams struct {
 	Goal           string
-	Model          string   // "" is gpt-4; see Options.Models
+	Model          string   // "" is that of the task's planner; see Options.Models
 	Strategy       Strategy // "" is flat
 	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
 	MaxSubtasks    int      // 0 is 15; what is over is cut off
