@@ -130,6 +130,9 @@ type ApprovalRequest struct {
 	Findings diag.List        // what is wrong with the plan that the last answer had, when it was a faulty one
 	Program  *compile.Program // the plan as it would be executed; nil when it is faulty
 	Exec     *exec.Options    // how its steps would be called; nil when it is faulty
+	// Check says what is wrong with a plan that a person wants instead, and returns it as it would
+	// be executed, so that it can be shown before it is the answer.
+	Check func(*Plan) (*compile.Program, diag.List)
 }
 
 // Approver puts a plan to a person. It ends soon after its context is done.
