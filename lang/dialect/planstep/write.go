@@ -36,7 +36,7 @@ func meta(e *tree.Emitter, name, otherwise string) {
 }
 
 func step(e *tree.Emitter, c *lang.Call) {
-	e.Call(c, "_dependsOn", "_output", "_scopes", "_expect", "_fallback", "_estimatedTokens")
+	e.Call(c, "_when", "_dependsOn", "_output", "_scopes", "_expect", "_fallback", "_estimatedTokens")
 	described := c.Rest != nil && c.Rest.Description != ""
 	words := !described && c.Tool == dialect.StepTool && len(c.Params) > 0 && c.Params[0].Name == "description"
 	e.Object()
@@ -77,6 +77,17 @@ func step(e *tree.Emitter, c *lang.Call) {
 func rest(e *tree.Emitter, c *lang.Call) {
 	if c.Rest == nil {
 		return
+	}
+	if x := c.Rest.When; x != nil {
+		ref, ok := "", x.Op == lang.OpRef && x.Kind == "state"
+		if ok {
+			ref, ok = e.Spell(x, false)
+		}
+		if !ok {
+			e.Refuse(c.Rest.WhenNode.Loc(), "a _when that is not one reference to the result of a call")
+		}
+		e.Name("condition")
+		e.String(ref)
 	}
 	if f := c.Rest.Fallback; f != nil {
 		if f.Own {
