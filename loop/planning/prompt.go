@@ -3,11 +3,14 @@ package planning
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/lang/dialect/planstep"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -168,9 +171,9 @@ func faults(l diag.List) string {
 		if f.Call != "" {
 			fmt.Fprintf(&b, ", step %s", jsonscan.Encode(f.Call))
 		}
-		fmt.Fprintf(&b, ": %s", clip(f.Message, maxShownFinding))
+		fmt.Fprintf(&b, ": %s", clip(inTokens(f.Message), maxShownFinding))
 		if f.Fix != nil && !strings.Contains(f.Message, "did you mean") {
-			fmt.Fprintf(&b, " (%s)", f.Fix.Message)
+			fmt.Fprintf(&b, " (%s)", inTokens(f.Fix.Message))
 		}
 		b.WriteByte('\n')
 	}
@@ -178,6 +181,25 @@ func faults(l diag.List) string {
 		fmt.Fprintf(&b, "- and %d more\n", n-maxFindings)
 	}
 	return b.String()
+}
+
+// aPath is a path of the whiteboard in a message, but for one in quotes.
+var aPath = regexp.MustCompile(`(^|[^"†])(†(?:state|input)(?:\.\w+|\["(?:[^"\\]|\\.)*"\]|\[\d+\])+)`)
+
+// inTokens returns a message with its paths as {{id.member}}, as the planner refers to them.
+func inTokens(message string) string {
+	return aPath.ReplaceAllStringFunc(message, func(said string) string {
+		m := aPath.FindStringSubmatch(said)
+		x, err := lang.ParseRead(m[2])
+		if err != nil || x.Op != lang.OpRef {
+			return said
+		}
+		token, ok := planstep.Spell(x)
+		if !ok {
+			return said
+		}
+		return m[1] + token
+	})
 }
 
 // turn returns a request.

@@ -12,7 +12,7 @@ import (
 // write writes a plan of steps.
 func write(doc *lang.Document) ([]byte, diag.List) {
 	e := tree.NewEmitter(doc, Notation())
-	e.Spell = spell
+	e.Spell = func(x *lang.Expr, _ bool) (string, bool) { return Spell(x) }
 	e.Object()
 	meta(e, "goal", `""`)
 	e.Name("steps")
@@ -102,11 +102,14 @@ func rest(e *tree.Emitter, c *lang.Call) {
 	}
 }
 
-// spell returns a reference as a token.
-func spell(x *lang.Expr, _ bool) (string, bool) {
+// Spell returns a reference as a token; false for one that no token can say.
+func Spell(x *lang.Expr) (string, bool) {
 	names, ok := tree.SegmentNames(x.Path)
 	if !ok || len(names) == 0 || x.Kind != "state" && x.Kind != "input" {
 		return "", false
+	}
+	for len(names) > 1 && strings.HasPrefix(names[1], names[0]+".") { // a step of the plan of a step
+		names = names[1:]
 	}
 	return tree.SpellToken(strings.Join(names, ".")), true
 }
