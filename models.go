@@ -1,6 +1,7 @@
 package plc
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -127,6 +128,14 @@ func (m *Models) Prices(name string) model.Prices {
 		return pricesOf(d)
 	}
 	return model.Prices{}
+}
+
+// nameAt returns what the provider calls the model of this name; "" is the default.
+func (m *Models) nameAt(name string) string {
+	if d, ok := m.declared[cmp.Or(name, file.DefaultModel)]; ok {
+		return d.Model
+	}
+	return ""
 }
 
 func pricesOf(d *file.Model) model.Prices {

@@ -2,6 +2,7 @@ package plc_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/approval"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/memory"
@@ -34,7 +36,13 @@ const payPlan = `{"calls": [{"_tool": "pay", "amount": 7, "_outputPath": "†sta
 // solver returns an engine whose model answers once with payPlan, and a task for it.
 func solver(t *testing.T, calls *int, store journal.Store) (*plc.Engine, plc.Task) {
 	t.Helper()
-	s := modeltest.New(t, modeltest.Say(payPlan))
+	return solverOf(t, calls, store, modeltest.Say(payPlan))
+}
+
+// solverOf returns an engine whose model gives these answers, and a task for it.
+func solverOf(t *testing.T, calls *int, store journal.Store, replies ...modeltest.Reply) (*plc.Engine, plc.Task) {
+	t.Helper()
+	s := modeltest.New(t, replies...)
 	eng := plc.New(plc.Config{
 		Tools: []*tool.Tool{payer(calls)}, Store: store, Environ: []string{"MODEL_KEY=" + modeltest.Key}, PlanFolder: filepath.Join(t.TempDir(), "plans"),
 	})
@@ -159,5 +167,61 @@ func TestStylesTellWhatIsGiven(t *testing.T) {
 				t.Errorf("%s does not tell %q: %s", style, word, first)
 			}
 		}
+	}
+}
+
+// A plan that a person changes is checked, shown and asked about again, in each style whose plans can
+// be changed: what runs is what was shown last.
+func TestEditedPlans(t *testing.T) {
+	own := func(amount, tool string) string {
+		return fmt.Sprintf(`{"calls":[{"_tool":%q,"amount":%s,"_outputPath":"†state.paid"}],"output":"†state.paid"}`, tool, amount)
+	}
+	step := func(amount, tool string) string {
+		return fmt.Sprintf(`{"goal":"Pay","steps":[{"id":"pay","description":"d","action":%q,"parameters":{"amount":%s},"dependencies":[],"expected_output":"e"}],"success_criteria":"s"}`, tool, amount)
+	}
+	named := func(second, after string) string {
+		return fmt.Sprintf(`{"steps":[{"name":"a","description":"first"},{"name":"b","description":%q,"depends_on":[%q]}]}`, second, after)
+	}
+	for _, test := range []struct {
+		style   string
+		replies []modeltest.Reply
+		edits   []string // one that is faulty, and one that is not
+		shown   string   // of the program that is shown last
+		paid    int
+	}{
+		{"plan", []modeltest.Reply{modeltest.Say(payPlan)}, []string{own("8", "pya"), own("9", "pay")}, `"amount":9`, 1},
+		{"planning", []modeltest.Reply{modeltest.Say(step("7", "pay"))}, []string{step("8", "pya"), step("9", "pay")}, `"amount":9`, 1},
+		{"flux", []modeltest.Reply{modeltest.Call("c", "create_plan", `{"steps":"[{\"name\":\"a\"},{\"name\":\"b\"}]"}`), modeltest.Say("done")},
+			[]string{named("second", "nosuch"), named("ninth", "a")}, `ninth`, 0},
+	} {
+		t.Run(test.style, func(t *testing.T) {
+			calls := 0
+			eng, task := solverOf(t, &calls, memory.New(), test.replies...)
+			task.Style, task.Spec.Lazy = test.style, true
+			l, err := eng.PrepareLoop(t.Context(), task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			shown := ""
+			l.OnPlan = func(p *plc.PlanPreview) { shown = string(p.Program.File().Text) }
+			asked := 0
+			l.AskPlan = func(context.Context, json.RawMessage, diag.List) (json.RawMessage, error) {
+				if asked++; asked <= len(test.edits) {
+					return json.RawMessage(test.edits[asked-1]), nil
+				}
+				if !strings.Contains(shown, test.shown) || calls > 0 {
+					t.Errorf("shown %s before the last question; %d calls", shown, calls)
+				}
+				return nil, nil
+			}
+			if err := l.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			res, err := l.Do(t.Context())
+			if err != nil || res.Status != exec.Completed || asked != 3 || calls != test.paid {
+				t.Errorf("%v, %s %s; asked %d times, %d calls", err, res.Status, res.Reason, asked, calls)
+			}
+		})
 	}
 }

@@ -90,6 +90,33 @@ func (l *Loop) askPlan(ctx context.Context, prog *compile.Program, o *exec.Optio
 	return edited, err
 }
 
+// askUntil has a plan approved as askPlan does. A plan that the person wants instead is read, shown
+// and asked about in turn, until one is approved: changed is that one, or nil if it is the plan of
+// w.
+func (l *Loop) askUntil(ctx context.Context, w *waitingPlan, read func(edited json.RawMessage) (*compile.Program, diag.List)) (changed json.RawMessage, err error) {
+	for {
+		var edited json.RawMessage
+		if w.findings.HasErrors() {
+			edited, err = l.askAgain(ctx, w.plan, w.findings)
+		} else {
+			edited, err = l.askPlan(ctx, w.prog, w.options, w.plan)
+		}
+		if err != nil || edited == nil {
+			return changed, err
+		}
+		changed, w.plan = edited, edited
+		w.prog, w.findings = read(edited)
+	}
+}
+
+// waitingPlan is a plan about which a person is asked.
+type waitingPlan struct {
+	prog     *compile.Program // nil when it is faulty
+	options  *exec.Options    // how its calls would be made
+	plan     json.RawMessage  // as it can be changed; nil when it can't
+	findings diag.List        // what is wrong with it
+}
+
 // askAgain asks a person about a plan that they had changed and made faulty.
 func (l *Loop) askAgain(ctx context.Context, plan json.RawMessage, findings diag.List) (edited json.RawMessage, err error) {
 	if l.AskPlan != nil {

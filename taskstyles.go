@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/agentframework"
@@ -210,12 +212,22 @@ func prepareFlux(l *Loop) (loopFunc, error) {
 			if err != nil {
 				return nil, err
 			}
-			edited, err := l.askPlan(ctx, prog, &l.Options.Exec, encoded(plan))
+			changed, err := l.askUntil(ctx, &waitingPlan{prog: prog, options: &l.Options.Exec, plan: encoded(plan)}, func(edited json.RawMessage) (*compile.Program, diag.List) {
+				plan, err := f.Reviewed(edited)
+				if err != nil {
+					return nil, diag.List{{Code: diag.BadNotation, Severity: diag.Error, Message: err.Error()}}
+				}
+				prog, err := plan.Program(l.task.Catalogue)
+				if err != nil {
+					return nil, diag.List{{Code: diag.BadNotation, Severity: diag.Error, Message: err.Error()}}
+				}
+				return prog, nil
+			})
 			switch {
-			case err == nil && edited == nil:
+			case err == nil && changed == nil:
 				return json.RawMessage(`{"approved":true}`), nil
 			case err == nil:
-				return edited, nil
+				return changed, nil
 			case errors.Is(err, loop.ErrRejected), errors.Is(err, exec.ErrNobody):
 				return nil, err
 			}
@@ -247,6 +259,7 @@ func prepareTea(l *Loop) (loopFunc, error) {
 	if t.Models, err = l.planners(t.ModelNames()); err != nil {
 		return nil, err
 	}
+	t.PlannerModel = l.models.nameAt(l.given.Model)
 	return func(ctx context.Context) (*loop.Result, error) {
 		t.Loop = l.Options
 		return tea.Solve(ctx, l.task, t)
@@ -325,13 +338,14 @@ func (l *Loop) planApprover(p *planning.Options) planning.Approver {
 		if p.AllowModification == nil || *p.AllowModification {
 			plan = encoded(req.Plan)
 		}
-		var edited json.RawMessage
-		var err error
-		if req.Program == nil {
-			edited, err = l.askAgain(ctx, plan, req.Findings)
-		} else {
-			edited, err = l.askPlan(ctx, req.Program, req.Exec, plan)
-		}
+		var changed *planning.Plan
+		_, err := l.askUntil(ctx, &waitingPlan{req.Program, req.Exec, plan, req.Findings}, func(edited json.RawMessage) (*compile.Program, diag.List) {
+			changed = &planning.Plan{}
+			if err := loop.ReadObject(edited, changed); err != nil {
+				return nil, diag.List{{Code: diag.BadNotation, Severity: diag.Error, Message: err.Error()}}
+			}
+			return req.Check(changed)
+		})
 		switch {
 		case errors.Is(err, exec.ErrNobody):
 			return planning.Approval{}, err
@@ -339,12 +353,8 @@ func (l *Loop) planApprover(p *planning.Options) planning.Approver {
 			return planning.Approval{Response: planning.Reject, Reason: strings.TrimPrefix(strings.TrimPrefix(err.Error(), loop.ErrRejected.Error()), ": ")}, nil
 		case err != nil:
 			return planning.Approval{Response: planning.Defer, Guidance: err.Error()}, nil
-		case edited == nil:
+		case changed == nil:
 			return planning.Approval{Response: planning.Approve}, nil
-		}
-		changed := &planning.Plan{}
-		if err := json.Unmarshal(edited, changed); err != nil {
-			return planning.Approval{Response: planning.Reject, Reason: "the changed plan can't be read: " + err.Error()}, nil
 		}
 		return planning.Approval{Response: planning.Modify, Plan: changed}, nil
 	}

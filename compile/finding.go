@@ -217,13 +217,25 @@ func (c *reporter) spelled(p state.Path, at diag.Span) string {
 	return text
 }
 
-// suggestReference asks whether another path was meant by the reference that the finding is
+// spelledLike returns a path as the reference to p at a place is written: in the braces of another
+// notation, where that has them.
+func (c *reporter) spelledLike(near string, p state.Path, at diag.Span) string {
+	said := c.spelled(p, at)
+	_, old, _ := strings.Cut(p.String(), ".")
+	_, names, ok := strings.Cut(near, ".")
+	if !ok || !strings.HasPrefix(said, "{{") || !strings.Contains(said, old) || strings.ContainsAny(names, "[]") {
+		return near
+	}
+	return strings.Replace(said, old, names, 1)
+}
+
+// suggestReference asks whether another path was meant by the reference to p that the finding is
 // about, and offers to put it there.
-func (c *reporter) suggestReference(f finding, near string) {
+func (c *reporter) suggestReference(f finding, p state.Path, near string) {
 	if !f.kept() {
 		return
 	}
-	f.Message += fmt.Sprintf("; did you mean %s?", near)
+	f.Message += fmt.Sprintf("; did you mean %s?", c.spelledLike(near, p, f.Loc.Span))
 	c.replaceReference(f, near)
 }
 

@@ -215,7 +215,7 @@ func (c *linter) factsOfCall(d *draft, facts [][]fact) []fact {
 }
 
 func (c *linter) excluded(d *draft, a, b *Read, by *draft) {
-	c.errorf(diag.NeverRuns, c.at(a.Span), "%q can never run: %s and %s come from outcomes of %q that exclude each other", d.ID, b.Path, a.Path, by.ID).
+	c.errorf(diag.NeverRuns, c.at(a.Span), "%q can never run: %s and %s come from outcomes of %q that exclude each other", d.ID, c.spelled(b.Path, b.Span), c.spelled(a.Path, a.Span), by.ID).
 		related(c.at(b.Span), "the other one is read here").
 		related(c.at(by.outputSpan()), "one of these happens").
 		inside(d, a.Span)

@@ -112,7 +112,7 @@ func (c *unbound) suggestPath(f finding, d *draft, p state.Path) bool {
 	if !ok || near == p.String() {
 		return false
 	}
-	c.suggestReference(f, near)
+	c.suggestReference(f, p, near)
 	if said, meant := apart(p.String(), near); !isNear(said, meant) {
 		f.Fix = nil // worth asking, and not sure
 	}

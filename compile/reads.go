@@ -353,7 +353,7 @@ func (c *lowerer) notAllowed(d *draft, e *lang.Expr, s *schemas.Schema, decl dia
 	}
 	known = min(known, len(path)-1)
 	parent, _ := s.At(steps(path[1:known])...)
-	f := c.errorf(diag.PathNotAllowed, c.at(d.span(e.Span)), "the schema of the %s does not allow %s", e.Kind, path).
+	f := c.errorf(diag.PathNotAllowed, c.at(d.span(e.Span)), "the schema of the %s does not allow %s", e.Kind, c.spelled(path, d.span(e.Span))).
 		related(decl, "declared here").inside(d, d.span(e.Span))
 	if parent != nil {
 		if near, ok := f.suggest(path[known].Name, parent.Names()); ok && !d.fixed {

@@ -424,10 +424,10 @@ func (t *typeCheck) neverThere(to *target, r *Read, sources []Source, soft bool)
 		sev = diag.Warning
 	}
 	s := sources[0]
-	f := t.report(sev, diag.NothingThere, t.at(r.Span), "nothing is ever at %s", r.Path).
+	f := t.report(sev, diag.NothingThere, t.at(r.Span), "nothing is ever at %s", t.spelled(r.Path, r.Span)).
 		inside(to.draft, r.Span)
 	if near := t.meant(r, s); near != nil {
-		t.suggestReference(f, near.String())
+		t.suggestReference(f, r.Path, near.String())
 	}
 	if s.Writer != nil {
 		f.related(t.at(s.Span), "%q writes here", s.Writer.ID).
@@ -442,10 +442,10 @@ func (t *typeCheck) optional(to *target, r *Read, s Source) {
 	}
 	const format = "%s is optional in what %s; say what to take instead with ||"
 	if s.Writer == nil {
-		t.warnf(diag.OptionalRead, t.at(r.Span), format, r.Path, "is given").inside(to.draft, r.Span)
+		t.warnf(diag.OptionalRead, t.at(r.Span), format, t.spelled(r.Path, r.Span), "is given").inside(to.draft, r.Span)
 		return
 	}
-	t.warnf(diag.OptionalRead, t.at(r.Span), format, r.Path, gives{s.Writer}).
+	t.warnf(diag.OptionalRead, t.at(r.Span), format, t.spelled(r.Path, r.Span), gives{s.Writer}).
 		inside(to.draft, r.Span).related(s.Writer.declaration(), "declared here")
 }
 
@@ -458,9 +458,9 @@ func (g gives) String() string { return fmt.Sprintf("%q gives", g.ID) }
 // undeclared reports a member that an open result may have, but that is only
 // close to one that it declares.
 func (t *typeCheck) undeclared(to *target, r *Read, s Source, near state.Path) {
-	f := t.warnf(diag.OptionalRead, t.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, r.Path).
+	f := t.warnf(diag.OptionalRead, t.at(r.Span), "%q does not declare that it gives %s", s.Writer.ID, t.spelled(r.Path, r.Span)).
 		inside(to.draft, r.Span).related(s.declaration(), "declared here")
-	t.suggestReference(f, near.String())
+	t.suggestReference(f, r.Path, near.String())
 }
 
 // fit checks one source against a schema; it reports whether it had to say
@@ -480,7 +480,7 @@ func (t *typeCheck) fit(to *target, span diag.Span, what string, schema *schemas
 	}
 	is := "anything"
 	if r != nil {
-		what = r.Path.String()
+		what = t.spelled(r.Path, r.Span)
 	}
 	if s.Schema != nil {
 		is = s.Schema.String()
@@ -522,7 +522,7 @@ func (t *typeCheck) offerMember(f finding, to *target, r *Read, from, schema *sc
 		return
 	}
 	longer := append(slices.Clone(r.Path), state.Segment{Kind: state.Name, Name: fitting[0]})
-	t.suggestReference(f, longer.String())
+	t.suggestReference(f, r.Path, longer.String())
 }
 
 // meant returns what was perhaps meant by a path with a member that a source does not

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -114,12 +115,13 @@ type solver struct {
 
 // lastTurn holds what the next request tells the planner of the last turn.
 type lastTurn struct {
-	came   string            // what came of its calls
-	errors []json.RawMessage // their failures
-	notes  []string
-	stalls int        // turns in a row in which nothing happened
-	redo   *remainder // what comes after the calls of the next solution; nil is nothing
-	ids    []string   // of the calls of the last plan
+	came    string            // what came of its calls
+	errors  []json.RawMessage // their failures
+	refused string            // why its output can't be taken; "" when there was none
+	notes   []string
+	stalls  int        // turns in a row in which nothing happened
+	redo    *remainder // what comes after the calls of the next solution; nil is nothing
+	ids     []string   // of the calls of the last plan
 }
 
 // ledgers holds the task ledger and what the progress ledger says.
@@ -170,7 +172,11 @@ func newSolver(task *Task, given *Options) (*solver, error) {
 func (s *solver) solve(ctx context.Context) error {
 	for s.result.Status == "" {
 		if s.result.Turns >= s.Loop.MaxTurns {
-			s.end(exec.Failed, fmt.Sprintf("there is no output after %d turns", s.Loop.MaxTurns))
+			why := fmt.Sprintf("there is no output after %d turns", s.Loop.MaxTurns)
+			if s.refused != "" {
+				why += "; the last one gave an output that can't be taken: " + s.refused
+			}
+			s.end(exec.Failed, why)
 			return nil
 		}
 		a, err := s.plan(ctx)
@@ -305,7 +311,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	s.board.take(r)
 	s.board.plan, s.solved = a.calls(), a.solution
 	failed := s.errors
-	s.came, s.errors, s.notes, s.redo = cameOf(r), errorsOf(r), nil, nil
+	s.came, s.errors, s.refused, s.notes, s.redo = cameOf(r), errorsOf(r), "", nil, nil
 	switch {
 	case r.Status == exec.Paused && !r.Replan:
 		s.end(exec.Paused, r.Reason)
@@ -322,7 +328,7 @@ func (s *solver) take(a *attempt, r *exec.Result) error {
 	} else if !r.Replan {
 		s.failure(a, r)
 	}
-	s.progress(before, failed)
+	s.progress(before, failed, len(a.prog.Calls) > 0)
 	return nil
 }
 
@@ -354,6 +360,7 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 	if findings.HasErrors() || out == nil {
 		for _, f := range findings {
 			if f.Severity == diag.Error {
+				s.refused = cmp.Or(s.refused, f.Message)
 				s.notes = append(s.notes, "the output could not be taken: "+f.Message)
 			}
 		}
@@ -368,7 +375,7 @@ func (s *solver) output(prog *compile.Program, r *exec.Result) bool {
 // progress notes whether anything has happened in a turn: a call has given its result, which had
 // given none, the whiteboard is another, or what fails fails for another reason than in the turn
 // before. The loop ends when nothing has for the second time.
-func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage) {
+func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage, called bool) {
 	if s.result.Status != "" {
 		return
 	}
@@ -377,11 +384,27 @@ func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage) {
 		s.stalls = 0
 		return
 	}
+	why, cure := s.idle(same, called)
 	if s.stalls++; s.stalls > 1 {
-		s.end(exec.Failed, "no progress: two turns in a row did nothing and gave no output")
+		s.end(exec.Failed, "no progress in two turns in a row: in the last one "+why)
 		return
 	}
-	s.notes = append(s.notes, "nothing happened in the last turn: give calls that have not been made, or the output")
+	if s.refused == "" { // which it is told already
+		s.notes = append(s.notes, "nothing new came of the last turn, in which "+why+": "+cure)
+	}
+}
+
+// idle says what was in a turn that brought nothing new, and what to do.
+func (s *solver) idle(failed, called bool) (why, cure string) {
+	switch {
+	case s.refused != "":
+		return "an output was given that can't be taken: " + s.refused, ""
+	case failed:
+		return "calls failed as in the turn before, and there was no output", "give other calls, or the output"
+	case called:
+		return "all calls had been made before, and there was no output", "give calls that have not been made, or the output"
+	}
+	return "there were no calls and no output", "give calls, or the output"
 }
 
 // completer is the planner of a loop as the model that makes the results of latent calls. What it

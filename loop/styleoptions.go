@@ -1,57 +1,170 @@
 package loop
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/spell"
 )
 
 // ReadOptions reads the options of a style, a JSON object, into a struct. An option that the struct
-// does not have is an error that lists those that it has.
-func ReadOptions(raw []byte, into any) error {
-	var given map[string]json.RawMessage
-	if json.Unmarshal(raw, &given) == nil { // else the error is below
-		known := optionNames(reflect.TypeOf(into).Elem())
-		for _, name := range sortedKeys(given) {
-			if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
-				return NoOption(name, known)
-			}
-		}
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+// does not have is an error that lists those that it has. So is a member that is not known of an
+// object in the options, at any depth, and a value of another kind than its option has; the error
+// says which.
+func ReadOptions(raw []byte, into any) error { return readStrictly("option", raw, into) }
+
+// ReadObject does what ReadOptions does, of an object that is no options.
+func ReadObject(raw []byte, into any) error { return readStrictly("member", raw, into) }
+
+func readStrictly(member string, raw []byte, into any) error {
+	if err := jsonscan.Check(raw, jsonscan.Limits{}); err != nil {
 		return err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something behind them")
+	if v := gjson.ParseBytes(raw); !v.IsObject() {
+		return fmt.Errorf("this is %s, and has to be an object", kindOf(v))
+	} else if err := (strict{member}).fits("", v, reflect.TypeOf(into).Elem()); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// NoOption returns the error of an option that is none of the known ones.
+func NoOption(name string, known []string) error { return unknown("option", name, "", known) }
+
+// NoMember returns the error of a member of an object that is none of the known ones. At says where
+// the object is.
+func NoMember(name, at string, known []string) error { return unknown("member", name, at, known) }
+
+func unknown(what, name, at string, known []string) error {
+	said := fmt.Sprintf("there is no %s %q", what, name)
+	if at != "" {
+		said += fmt.Sprintf(" in %q", at)
+	}
+	near, ok := spell.Nearest(name, slices.Values(known))
+	if !ok {
+		return fmt.Errorf("%s; there are %s", said, strings.Join(known, ", "))
+	}
+	return fmt.Errorf("%s; did you mean %q? There are %s", said, near, strings.Join(known, ", "))
+}
+
+// strict compares JSON with types of Go.
+type strict struct {
+	member string // what the members of the whole are called
+}
+
+// fits says what of a value a type has no place for. At is the path of the value, "" of the whole.
+func (s strict) fits(at string, v gjson.Result, t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case v.Type == gjson.Null || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return nil
+	case v.IsObject() && t.Kind() == reflect.Struct:
+		return s.object(at, v, t)
+	case v.IsObject() && t.Kind() == reflect.Map, v.IsArray() && t.Kind() == reflect.Slice:
+		return s.elements(at, v, t.Elem())
+	case v.IsObject() || v.IsArray() || json.Unmarshal([]byte(v.Raw), reflect.New(t).Interface()) != nil:
+		return fmt.Errorf("%q is %s, and has to be %s", at, kindOf(v), wanted(t))
 	}
 	return nil
 }
 
-// NoOption returns the error of an option that is none of the known ones.
-func NoOption(name string, known []string) error {
-	near, ok := spell.Nearest(name, slices.Values(known))
-	if !ok {
-		return fmt.Errorf("there is no option %q; there are %s", name, strings.Join(known, ", "))
-	}
-	return fmt.Errorf("there is no option %q; did you mean %q? There are %s", name, near, strings.Join(known, ", "))
+// object says what of an object a struct has no place for.
+func (s strict) object(at string, v gjson.Result, t reflect.Type) (err error) {
+	fields := fieldsOf(t)
+	v.ForEach(func(key, value gjson.Result) bool {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Str })
+		switch {
+		case i >= 0:
+			err = s.fits(join(at, key.Str), value, fields[i].typ)
+		case at == "":
+			err = unknown(s.member, key.Str, "", namesOf(fields))
+		default:
+			err = NoMember(key.Str, at, namesOf(fields))
+		}
+		return err == nil
+	})
+	return err
 }
 
-// optionNames returns the names of the fields of a struct in JSON, sorted.
-func optionNames(t reflect.Type) (names []string) {
+// elements says what of the elements of a list, or of the members of an object, a type has no place
+// for.
+func (s strict) elements(at string, v gjson.Result, t reflect.Type) (err error) {
+	i := -1
+	v.ForEach(func(key, value gjson.Result) bool {
+		if i++; v.IsArray() {
+			err = s.fits(fmt.Sprintf("%s[%d]", at, i), value, t)
+		} else {
+			err = s.fits(join(at, key.Str), value, t)
+		}
+		return err == nil
+	})
+	return err
+}
+
+func join(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
+
+// kindOf names the kind of a value.
+func kindOf(v gjson.Result) string {
+	switch {
+	case v.IsObject():
+		return "an object"
+	case v.IsArray():
+		return "a list"
+	case v.Type == gjson.String:
+		return "a string"
+	case v.Type == gjson.Null:
+		return "null"
+	}
+	return v.Raw
+}
+
+// wanted says what a value of a type is in JSON.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct:
+		return "an object with " + strings.Join(namesOf(fieldsOf(t)), ", ")
+	case reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "an integer"
+}
+
+// field is a member that a struct has in JSON.
+type field struct {
+	name string
+	typ  reflect.Type
+}
+
+// fieldsOf returns the members that a struct has in JSON, by their names in order.
+func fieldsOf(t reflect.Type) (all []field) {
 	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			names = append(names, name)
+			all = append(all, field{name, f.Type})
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortFunc(all, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+func namesOf(fields []field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return names
 }

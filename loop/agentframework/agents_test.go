@@ -162,7 +162,7 @@ func TestParseAgent(t *testing.T) {
 		"---\nid: x\n":                               "no prompt behind it",
 		"---\n---\nYou.":                             "there is nothing in the file",
 		"---\nrole: x\n---\nYou.":                    `no "id"`,
-		"---\nid: x\nbehaviors: [a]\n---\nYou.":      `unknown field "behaviors"`,
+		"---\nid: x\nbehaviors: [a]\n---\nYou.":      `there is no member "behaviors"; there are`,
 		"---\nid: [x\n---\nYou.":                     "the front matter can't be read",
 		"---\nid: x\n---\nYou.\n---\n{{nosuch}}":     "{{nosuch}}, which is no parameter",
 		"---\nid: x\nplanning: {enabld: 1}\n---\nYo": "unknown frontmatter key(s): ['enabld']",
@@ -206,7 +206,8 @@ func TestAgentDirectory(t *testing.T) {
 		`{"agent_directory":"agents"}`:                                               `no agent ""`,
 		`{"agent_directory":"agents","root_agent":"rot"}`:                            `no agent "rot"`,
 		`{"root_agent":"root"}`:                                                      `"agent_directory", which is not there`,
-		`{"agent_directory":"agents","root_agent":"root","instructions":"x"}`:        `leave "id" and "instructions" out`,
+		`{"agent_directory":"agents","root_agent":"root","instructions":"x"}`:        `leave the other members of an agent out`,
+		`{"agent_directory":"agents","root_agent":"root","tools":[]}`:                `leave the other members of an agent out`,
 		`{"agent_directory":"agents","root_agent":"root","agents":[{"id":"scout"}]}`: `has no id, or that of another: "scout"`,
 	} {
 		if _, err := agentframework.ParseOptions([]byte(raw), folder); err == nil || !strings.Contains(err.Error(), want) {

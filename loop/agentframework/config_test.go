@@ -63,7 +63,7 @@ func TestParseOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, test := range []struct{ raw, want string }{
-		{`[]`, `agentframework: the options can't be read: json: cannot unmarshal array into Go value of type struct`},
+		{`[]`, `agentframework: the options can't be read: this is a list, and has to be an object`},
 		{`{"plan":1}`, `agentframework: the options can't be read: there is no option "plan"; there are `},
 		{`{"agents":[{"id":""}]}`, `agentframework: the agent 0 has no id, or that of another: ""`},
 		{`{"agents":[{"id":"a"},{"id":"a"}]}`, `agentframework: the agent 1 has no id, or that of another: "a"`},

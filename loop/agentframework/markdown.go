@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/internal/python"
 	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/loop"
 )
 
 // maxFrontMatter is the maximum depth of values in front matter.
@@ -44,7 +44,7 @@ func ParseAgent(text []byte) (*Agent, error) {
 		return nil, fmt.Errorf("agentframework: the front matter can't be read: %w", fault)
 	}
 	o := agentOptions{Tools: []string{}, Subagents: []string{}, Skills: []string{}}
-	if err := decode(tree.JSON(), &o); err != nil {
+	if err := loop.ReadObject(tree.JSON(), &o); err != nil {
 		return nil, fmt.Errorf("agentframework: the front matter can't be read: %w", err)
 	}
 	if o.ID == "" {
@@ -116,23 +116,13 @@ func beside(folder fs.FS, name string, a *Agent) error {
 	}
 	var own modelOptions
 	if err == nil {
-		err = decode(text, &own)
+		err = loop.ReadObject(text, &own)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	own.into(a)
 	return nil
-}
-
-// decode reads an object of JSON without members that are not known.
-func decode(text []byte, into any) error {
-	if err := jsonscan.Check(text, jsonscan.Limits{}); err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // Parameter is one that an agent is called with.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/loop"
 )
 
@@ -81,7 +81,7 @@ func parametersOf(raw json.RawMessage) (list []Parameter, err error) {
 	}
 	declared.ForEach(func(name, v gjson.Result) bool {
 		var o parameterOptions
-		if err = decode([]byte(v.Raw), &o); err != nil {
+		if err = loop.ReadObject([]byte(v.Raw), &o); err != nil {
 			err = fmt.Errorf("the parameter %q: %w", name.Str, err)
 			return false
 		}
@@ -110,10 +110,7 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		} `json:"skills"`
 		CallFunctions bool `json:"call_functions"`
 	}
-	err := jsonscan.Check(raw, jsonscan.Limits{})
-	if err == nil {
-		err = loop.ReadOptions(raw, &t)
-	}
+	err := loop.ReadOptions(raw, &t)
 	if err != nil {
 		return nil, fmt.Errorf("agentframework: the options can't be read: %w", err)
 	}
@@ -132,6 +129,10 @@ func ParseOptions(raw []byte, open func(folder string) fs.FS) (*Options, error) 
 		o.Agents = append(o.Agents, a)
 	}
 	if t.AgentDirectory != "" {
+		t.Planning = nil // which goes before that of the folder
+		if !reflect.ValueOf(t.agentOptions).IsZero() {
+			return nil, fmt.Errorf(`agentframework: the first agent is that of "root_agent", whose file says all of it but "planning"; leave the other members of an agent out`)
+		}
 		if err := o.addFolder(t.AgentDirectory, t.RootAgent, open); err != nil {
 			return nil, err
 		}
@@ -159,9 +160,6 @@ func (o *Options) addFolder(name, root string, open func(string) fs.FS) error {
 	i := slices.IndexFunc(list, func(a Agent) bool { return a.ID == root })
 	if i < 0 {
 		return fmt.Errorf(`agentframework: the folder %s has no agent %q, which "root_agent" is to name`, name, root)
-	}
-	if o.Agent.ID != "" || o.Agent.Instructions != "" {
-		return fmt.Errorf(`agentframework: the first agent is that of "root_agent"; leave "id" and "instructions" out`)
 	}
 	if o.Agent.Planning != nil {
 		list[i].Planning = o.Agent.Planning

@@ -425,8 +425,8 @@ func TestParseOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for raw, want := range map[string]string{
-		``:                      "flux: the options can't be read: EOF",
-		`{} {}`:                 "flux: the options can't be read: there is something behind them",
+		``:                      "flux: the options can't be read: found the end of the text, want a value",
+		`{} {}`:                 "flux: the options can't be read: found \"{\", want the end of the text",
 		`{"max_steps": 1}`:      `flux: the options can't be read: there is no option "max_steps"; there are approve_plan, max_plan_steps, max_tool_calls, memory, planning, strict_dependencies, system_prompt`,
 		`{"max_plan_steps": 1}`: `flux: "max_plan_steps" is 1, and has to be at least 2`,
 		`{"max_tool_calls": 0}`: `flux: "max_tool_calls" is 0, and has to be at least 1`,

@@ -216,6 +216,18 @@ func (o *Options) approved(ctx context.Context, plan *Plan) (*Plan, error) {
 	return o.reviewed(m["steps"])
 }
 
+// Reviewed returns the plan in an answer of Approve, {"steps": […]}, or what is wrong with it.
+func (o *Options) Reviewed(answer json.RawMessage) (*Plan, error) {
+	if !json.Valid(answer) {
+		return nil, errors.New("the plan is not JSON")
+	}
+	m, err := membersOf(answer)
+	if err != nil || m["steps"] == nil {
+		return nil, errors.New(`the plan is an object {"steps": […]}`)
+	}
+	return o.reviewed(m["steps"])
+}
+
 // reviewed returns the plan of who approves, checked in the order of Flux.
 func (o *Options) reviewed(steps json.RawMessage) (*Plan, error) {
 	list, err := elementsOf(steps)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/loop"
@@ -65,7 +66,7 @@ func (x *execution) approved(ctx context.Context, p *Plan, revision int, check f
 	req := &ApprovalRequest{Plan: p, Revision: revision}
 	ask, retried := x.opts.Approver, false
 	for round := 0; round < x.opts.Loop.MaxTurns; round++ {
-		a, err := x.ask(ctx, ask, req, &retried)
+		a, err := x.ask(ctx, ask, req, check, &retried)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +129,7 @@ func (x *execution) modified(p *Plan, check func(*Plan) error, req *ApprovalRequ
 }
 
 // ask asks for approval once, for as long as there is time.
-func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, retried *bool) (Approval, error) {
+func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalRequest, check func(*Plan) error, retried *bool) (Approval, error) {
 	if approver == nil {
 		if approver = x.byCallback(); approver == nil {
 			return Approval{}, nobody()
@@ -141,6 +142,7 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 	}{req.Plan.timeless(), req.Revision, req.Findings}
 	return loop.Once(x.k, "plan_approval", "", question, func() (Approval, error) {
 		own := &ApprovalRequest{Plan: req.Plan.Clone(), Revision: req.Revision, Findings: req.Findings}
+		own.Check = func(p *Plan) (*compile.Program, diag.List) { return x.wouldRun(p, check) }
 		if !req.Findings.HasErrors() {
 			own.Program, _ = x.compile(req.Plan, x.settledNow()) // it was checked
 			o := x.stepOptions()
@@ -161,6 +163,18 @@ func (x *execution) ask(ctx context.Context, approver Approver, req *ApprovalReq
 		}
 		return a, nil
 	})
+}
+
+// wouldRun returns a plan as it would be executed, or what check says is wrong with it.
+func (x *execution) wouldRun(p *Plan, check func(*Plan) error) (*compile.Program, diag.List) {
+	var pe *PlanError
+	switch err := check(p); {
+	case errors.As(err, &pe):
+		return nil, pe.Findings
+	case err != nil:
+		return nil, diag.List{fault(diag.BadNotation, "", "%s", err)}
+	}
+	return x.compile(p, x.settledNow())
 }
 
 var errNoAnswer = errors.New("nobody answered in time")

@@ -1,7 +1,6 @@
 package planning
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,9 +65,7 @@ func object(reply *model.Reply, what string, v any) diag.List {
 	if doc.Root.IsZero() || doc.Root.Kind() != lang.Object {
 		return append(findings, fault(diag.NotAPlan, "", "the answer is no %s: there is no JSON object in it", what))
 	}
-	d := json.NewDecoder(bytes.NewReader(doc.Root.AppendJSON(nil)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	if err := loop.ReadObject(doc.Root.AppendJSON(nil), v); err != nil {
 		findings = append(findings, fault(diag.BadNotation, "", "the answer is no %s: %s", what, decodeFault(err)))
 	}
 	return findings
@@ -76,15 +73,11 @@ func object(reply *model.Reply, what string, v any) diag.List {
 
 // decodeFault returns what is wrong with a JSON object, in words.
 func decodeFault(err error) string {
-	var te *json.UnmarshalTypeError
-	if errors.As(err, &te) {
-		return fmt.Sprintf("%q can't be a %s", te.Field, te.Value)
-	}
 	var at *time.ParseError
 	if errors.As(err, &at) {
 		return fmt.Sprintf("%s is no time such as \"2006-01-02T15:04:05Z\"; leave \"created_at\" out", at.Value)
 	}
-	return strings.TrimPrefix(err.Error(), "json: ")
+	return err.Error()
 }
 
 // fault returns an error about a step, or about no step.

@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/loop/planning"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/model"
 )
 
@@ -52,9 +55,15 @@ func TestParseOptions(t *testing.T) {
 		{`{"max_revisions":-1}`, `planning: "max_revisions" is -1, and has to be at least 0`},
 		{`{"retry_failed_steps":-1}`, `planning: "retry_failed_steps" is -1, and has to be at least 0`},
 		{`{"token_budget":-1}`, `planning: "token_budget" is -1, and has to be at least 0`},
-		{`{"max_steps":"x"}`, `planning: the options can't be read: "max_steps" can't be a string`},
-		{`[]`, "planning: the options can't be read: they are no object"},
-		{`{} x`, "planning: the options can't be read: there is something behind them"},
+		{`{"max_steps":"x"}`, `planning: the options can't be read: "max_steps" is a string, and has to be an integer`},
+		{`[]`, "planning: the options can't be read: this is a list, and has to be an object"},
+		{`{} x`, "planning: the options can't be read: \"x\" is not JSON"},
+		{`{"default_approval":"APPROVE"}`, `planning: the options can't be read: "default_approval" is a string, and has to be an object with guidance, plan, reason, response`},
+		{`{"default_approval":true}`, `planning: the options can't be read: "default_approval" is true, and has to be an object with guidance, plan, reason, response`},
+		{`{"default_approval":{"response":"NOPE"}}`, `planning: "default_approval.response" is "NOPE", and not one of REJECT, APPROVE, MODIFY, DEFER, ESCALATE, ABORT, SKIP`},
+		{`{"default_approval":{"response":"MODIFY"},"approval_timeout_action":"DEFAULT"}`, `planning: the "response" of "default_approval" is MODIFY, and it has no "plan"`},
+		{`{"default_approval":{"response":"APPROVE"}}`, `planning: "default_approval" is for the "approval_timeout_action" DEFAULT, and that is REJECT`},
+		{`{"max_steps":1,"max_steps":2}`, `planning: the options can't be read: the name "max_steps" stands twice in one object`},
 		{`{"planning_model":"x"}`, `planning: there is no model "x"`},
 	} {
 		_, err := planning.ParseOptions([]byte(c.raw), nil)
@@ -329,5 +338,44 @@ func TestFeasibilityOfGivenPlans(t *testing.T) {
 	}
 	if r, err := p.ExecutePlan(t.Context(), task, read(t, text)); err != nil || r.Success || !strings.Contains(r.Error, "the plan is not feasible: no source") {
 		t.Error(err, r)
+	}
+}
+
+// What goes back to the planner speaks of results and members of the input as the planner does.
+func TestFindingsInTheirNotation(t *testing.T) {
+	tools := func(name, definition string) *tool.Tool {
+		def, findings := tool.ParseDefinition([]byte(definition), name, diag.Loc{})
+		if err := findings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return &tool.Tool{Definition: def, Activity: tool.ActivityFunc(nil)}
+	}
+	catalogue := tool.NewCatalogue(
+		tools("count", `{"type":"object","properties":{"n":{"type":"number"},"_output":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"],"additionalProperties":false}},"required":["n"],"additionalProperties":false,"effects":{"readOnly":true}}`),
+		tools("say", `{"type":"object","properties":{"q":{"type":"string"},"_output":{"type":"string"}},"required":["q"],"additionalProperties":false,"effects":{"readOnly":true}}`),
+	)
+	one := step("a", "count", `{"n":1}`, `[]`)
+	for steps, want := range map[string]string{
+		step("a", "count", `{"n":"{{nosuch}}"}`, `[]`):                                 `the input does not hold {{nosuch}}`,
+		step("a", "count", `{"n":"{{inpt}}"}`, `[]`):                                   `the input does not hold {{inpt}}; did you mean {{input}}?`,
+		step("a", "count", `{"n":"{{list.oo}}"}`, `[]`):                                `the input does not hold {{list.oo}}; did you mean {{list.o}}?`,
+		step("a", "count", `{"n":"{{list.o}}"}`, `[]`):                                 `{{list.o}} is "x", and the param "n" of "count" takes number`,
+		one + "," + step("b", "say", `{"q":"{{ a.sum }}"}`, `[]`):                      `{{ a.sum }} is number, and the param "q" of "say" takes string`,
+		one + "," + step("b", "count", `{"n":"{{a}}"}`, `[]`):                          `{{a}} is {sum: number}, and the param "n" of "count" takes number: {"sum":0} does not fit; did you mean {{a.sum}}?`,
+		step("c", "say", `{"q":"x"}`, `[]`):                                            `the schema of the state takes number at {{c}}`,
+		step("a", "count", `{"n":"{{a.sum}}"}`, `[]`):                                  `{{a.sum}} is the step itself`,
+		one + "," + step("b", "say", `{"q":"x"}`, `[]`, `"condition":"{{a.sum}} > 1"`): `the condition "{{a.sum}} > 1" can't be translated`,
+	} {
+		o := &planning.Options{}
+		o.Loop.Compile.Values = map[string]compile.Given{"input": {JSON: json.RawMessage(`{"input":1,"list":{"o":"x"}}`)}}
+		o.Loop.Compile.Schemas = map[string]compile.Given{"state": {JSON: json.RawMessage(`{"type":"object","properties":{"c":{"type":"number"}}}`)}}
+		p, err := planning.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.DryRun(&loop.Task{Goal: "G", Catalogue: catalogue, Planner: loop.Say()}, read(t, plan(steps)))
+		if said := fmt.Sprint(err); !strings.Contains(said, want) || strings.Contains(said, "†") {
+			t.Errorf("%s: %s; want %s", steps, said, want)
+		}
 	}
 }

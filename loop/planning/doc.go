@@ -40,6 +40,8 @@
 //   - Calls that change the world are made in the order of the plan in every mode.
 //   - A step with a plan of its own has no fallback: its steps may have.
 //   - A step whose plan was done in part when the plan is replaced stays, with that part.
+//   - A step may have a condition, which the requirements leave open. One that does not hold skips
+//     the step and those that read its result, and the execution may be a success.
 //   - A step that skip_and_continue skipped is not completed, so that the execution is no
 //     success.
 //   - A plan that replaces what is left has at most max_steps new steps.

@@ -78,9 +78,10 @@ func (x *execution) install(plan *Plan) {
 func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	x.p.mu.Lock()
 	plan, settled := x.left(), x.settled()
+	done := x.doneAll(plan, settled)
 	x.trigger, x.why = "", ""
 	x.p.mu.Unlock()
-	if x.doneAll(plan, settled) {
+	if done {
 		return nil, nil
 	}
 	prog, findings := x.compile(plan, settled)
@@ -103,8 +104,14 @@ func (x *execution) run(ctx context.Context) (*exec.Result, error) {
 	return res, err
 }
 
+// doneAll reports whether all steps of a plan are settled, or spared. The caller holds p.mu.
 func (x *execution) doneAll(plan *Plan, settled map[string]json.RawMessage) bool {
-	return !slices.ContainsFunc(plan.Steps, func(s PlanStep) bool { return !x.isDone(&s, settled) })
+	for s := range plan.all() {
+		if _, ok := settled[s.ID]; s.SubPlan == nil && !ok && !x.results[s.ID].spared() {
+			return false
+		}
+	}
+	return true
 }
 
 // stepOptions returns how each step is called, whatever comes of the others.
@@ -387,8 +394,26 @@ func (x *execution) saw(id string, e *exec.Event) {
 		}
 	case exec.CallSkipped:
 		r := x.resultOf(id)
-		r.Status, r.Reason = Skipped, DependencyFailure
+		r.Status, r.Reason = Skipped, x.whySkipped(id)
 	}
+}
+
+// whySkipped returns why a run has skipped a step: a step that it needs failed; or else it has a
+// condition, or needs a step that was skipped because of one. The caller holds p.mu.
+func (x *execution) whySkipped(id string) string {
+	spared := x.conditional[id]
+	for _, need := range x.needs[id] {
+		switch r := x.results[need]; {
+		case r.spared():
+			spared = true
+		case r != nil && (r.Status == Failed || r.Status == Skipped && r.Reason == DependencyFailure):
+			return DependencyFailure
+		}
+	}
+	if spared {
+		return ConditionNotMet
+	}
+	return DependencyFailure
 }
 
 // stepEnded takes the end of a step, tells it, and says why the plan is to be revised.
@@ -469,7 +494,7 @@ func (x *execution) takeCall(c *exec.CallResult) {
 		}
 	case exec.Skipped:
 		r := x.resultOf(c.ID)
-		r.Status, r.Reason = Skipped, DependencyFailure
+		r.Status, r.Reason = Skipped, x.whySkipped(c.ID)
 		if c.Error != nil || c.Attempts > 0 {
 			r.Reason = c.Reason
 		}
@@ -493,9 +518,10 @@ func (x *execution) takeCall(c *exec.CallResult) {
 
 // follow notes which steps need which, directly or not, of a program. The caller holds p.mu.
 func (x *execution) follow(prog *compile.Program) {
-	x.needs, x.order = map[string][]string{}, nil
+	x.needs, x.order, x.conditional = map[string][]string{}, nil, map[string]bool{}
 	for i := range prog.Calls {
 		x.order = append(x.order, prog.Calls[i].ID)
+		x.conditional[prog.Calls[i].ID] = prog.Calls[i].When != nil
 	}
 	for e := range prog.Edges() {
 		if e.Kind != compile.Effect {
@@ -521,12 +547,12 @@ func (x *execution) settled() map[string]json.RawMessage {
 	return m
 }
 
-// left returns the plan without the steps that have failed or were skipped because of that. The
-// caller holds p.mu.
+// left returns the plan without the steps that have failed or were skipped because of that. Those
+// with a condition that does not hold stay: others may read them. The caller holds p.mu.
 func (x *execution) left() *Plan {
 	p, _ := prune(x.state.Plan.Clone(), func(s *PlanStep) bool {
 		r := x.results[s.ID]
-		return r == nil || r.Status != Failed && (r.Status != Skipped || r.Reason == SkippedByStrategy)
+		return r == nil || r.Status != Failed && (r.Status != Skipped || r.Reason == SkippedByStrategy || r.spared())
 	})
 	there := p.byID()
 	for s := range p.all() {
@@ -568,7 +594,7 @@ func (x *execution) firstFault() string {
 			continue
 		}
 		switch r := x.results[s.ID]; {
-		case r != nil && r.Status == Completed:
+		case r != nil && r.Status == Completed, r.spared():
 		case r != nil && r.Status == Failed:
 			return fmt.Sprintf("step %q failed: %s", s.ID, or(r.Error, ""))
 		case why != "":

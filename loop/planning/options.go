@@ -130,6 +130,9 @@ type ApprovalRequest struct {
 	Findings diag.List        // what is wrong with the plan that the last answer had, when it was a faulty one
 	Program  *compile.Program // the plan as it would be executed; nil when it is faulty
 	Exec     *exec.Options    // how its steps would be called; nil when it is faulty
+	// Check says what is wrong with a plan that a person wants instead, and returns it as it would
+	// be executed, so that it can be shown before it is the answer.
+	Check func(*Plan) (*compile.Program, diag.List)
 }
 
 // Approver puts a plan to a person. It ends soon after its context is done.
@@ -296,7 +299,28 @@ func (o *Options) fault() error {
 	if err := oneOf("revision_strategy", o.RevisionStrategy, strategies()...); err != nil {
 		return err
 	}
-	return oneOf("approval_timeout_action", o.OnApprovalTimeout, Reject, Approve, Retry, Escalate, Abort, Skip, Default)
+	if err := oneOf("approval_timeout_action", o.OnApprovalTimeout, Reject, Approve, Retry, Escalate, Abort, Skip, Default); err != nil {
+		return err
+	}
+	return o.defaultFault()
+}
+
+// defaultFault returns what is wrong with the default approval.
+func (o *Options) defaultFault() error {
+	a := &o.DefaultApproval
+	if *a == (Approval{}) {
+		return nil
+	}
+	err := oneOf("default_approval.response", a.Response, Reject, Approve, Modify, Defer, Escalate, Abort, Skip)
+	switch {
+	case err != nil:
+		return err
+	case o.OnApprovalTimeout != Default:
+		return fmt.Errorf("planning: \"default_approval\" is for the \"approval_timeout_action\" DEFAULT, and that is %s", o.OnApprovalTimeout)
+	case a.Response == Modify && a.Plan == nil:
+		return errors.New("planning: the \"response\" of \"default_approval\" is MODIFY, and it has no \"plan\"")
+	}
+	return nil
 }
 
 func oneOf[T ~string](name string, value T, values ...T) error {
@@ -348,14 +372,8 @@ type optionTable struct {
 // sense. Models gives the planner of a planning_model; nil knows none.
 func ParseOptions(raw []byte, models func(name string) (loop.Planner, error)) (*Options, error) {
 	var t optionTable
-	var te *json.UnmarshalTypeError
-	switch err := loop.ReadOptions(raw, &t); {
-	case errors.As(err, &te) && te.Field == "":
-		return nil, errors.New("planning: the options can't be read: they are no object")
-	case errors.As(err, &te):
+	if err := loop.ReadOptions(raw, &t); err != nil {
 		return nil, fmt.Errorf("planning: the options can't be read: %s", decodeFault(err))
-	case err != nil:
-		return nil, fmt.Errorf("planning: the options can't be read: %w", err)
 	}
 	o := &Options{
 		PlanningPrompt: or(t.PlanningPrompt, ""), RequireDependencies: t.RequireDependencies, RequireFallbacks: t.RequireFallbacks,

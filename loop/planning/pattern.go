@@ -238,13 +238,14 @@ type execution struct {
 
 // plans holds the plan of an execution and those before it.
 type plans struct {
-	proposed *Plan           // that waits for a person, before any is executed
-	first    *Plan           // that was approved
-	state    *ExecutionState // its statuses and results are made when they are asked for
-	byID     map[string]*PlanStep
-	needs    map[string][]string // the steps that each needs, in the program that runs
-	order    []string            // of the steps in it
-	replaced []string            // steps that are not in the plan any more
+	proposed    *Plan           // that waits for a person, before any is executed
+	first       *Plan           // that was approved
+	state       *ExecutionState // its statuses and results are made when they are asked for
+	byID        map[string]*PlanStep
+	needs       map[string][]string // the steps that each needs, in the program that runs
+	order       []string            // of the steps in it
+	conditional map[string]bool     // whether each of them has a condition
+	replaced    []string            // steps that are not in the plan any more
 }
 
 // outcomes holds what the steps have come to.

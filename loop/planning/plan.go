@@ -33,6 +33,9 @@ type PlanStep struct {
 	FallbackAction  *string         `json:"fallback_action"` // a tool with the same parameters; nil is none
 	EstimatedTokens *int64          `json:"estimated_tokens"`
 	SubPlan         *Plan           `json:"sub_plan,omitempty"` // its steps are called in place of Action
+	// Condition is "{{step.path}}", the result of another step or what is below it: the step is
+	// skipped unless that is there and neither null nor false. "" is always.
+	Condition string `json:"condition,omitempty"`
 }
 
 // MarshalJSON returns the plan with all of its members, null where there is nothing.

@@ -45,9 +45,23 @@ func (x *execution) rollUp(p *Plan) (statuses []StepStatus, outputs map[string]j
 			x.state.StepResults[s.ID] = output
 			outputs[s.ID] = output
 		}
-		statuses = append(statuses, status)
+		if !x.spared(s) {
+			statuses = append(statuses, status)
+		}
+	}
+	if statuses == nil && len(p.Steps) > 0 {
+		statuses = []StepStatus{Skipped}
 	}
 	return statuses, outputs
+}
+
+// spared reports whether a step, or each step of its plan, was skipped because of a condition. The
+// caller holds p.mu.
+func (x *execution) spared(s *PlanStep) bool {
+	if s.SubPlan == nil {
+		return x.results[s.ID].spared()
+	}
+	return !slices.ContainsFunc(s.SubPlan.Steps, func(s PlanStep) bool { return !x.spared(&s) })
 }
 
 // statusOf returns the status of a step that calls something.
@@ -64,7 +78,7 @@ func (x *execution) statusOf(id string) StepStatus {
 
 func (x *execution) satisfied(id string) bool {
 	r := x.results[id]
-	return r != nil && (r.Status == Completed || r.Status == Skipped && r.Reason == SkippedByStrategy)
+	return r != nil && (r.Status == Completed || r.Status == Skipped && r.Reason == SkippedByStrategy) || r.spared()
 }
 
 // together returns the status of a step with a plan whose steps have these: a plan that failed
@@ -105,8 +119,8 @@ func (x *execution) conclude(ctx context.Context) error {
 	return err
 }
 
-// sink returns what the one step gave that no other needs; nil when there are several, it is
-// not completed, or the task wants another output.
+// sink returns what the one step gave that no other needs, not counting those with conditions that
+// do not hold; nil when there are several, it is not completed, or the task wants another output.
 func (x *execution) sink() json.RawMessage {
 	x.p.mu.Lock()
 	defer x.p.mu.Unlock()
@@ -128,7 +142,7 @@ func (x *execution) sink() json.RawMessage {
 			needed[from] = true
 		}
 	}
-	last := slices.DeleteFunc(slices.Clone(plan.Steps), func(s PlanStep) bool { return needed[s.ID] })
+	last := slices.DeleteFunc(slices.Clone(plan.Steps), func(s PlanStep) bool { return needed[s.ID] || x.spared(&s) })
 	if len(last) != 1 {
 		return nil
 	}

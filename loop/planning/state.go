@@ -23,7 +23,7 @@ const (
 	Running   StepStatus = "running"   // being executed
 	Completed StepStatus = "completed" // done
 	Failed    StepStatus = "failed"    // failed, and so has its fallback
-	Skipped   StepStatus = "skipped"   // not done, since what it depends on was not, or because that was decided
+	Skipped   StepStatus = "skipped"   // not done, since what it depends on was not, its condition does not hold, or that was decided
 	Blocked   StepStatus = "blocked"   // waits for steps that it depends on
 	Revised   StepStatus = "revised"   // a revision has replaced it
 )
@@ -38,14 +38,21 @@ type StepResult struct {
 	StartedAt    *time.Time      `json:"started_at"`
 	FinishedAt   *time.Time      `json:"finished_at"`
 	Tokens       int64           `json:"tokens"`
-	Reason       string          `json:"reason,omitempty"` // why it was skipped: DependencyFailure or SkippedByStrategy
+	Reason       string          `json:"reason,omitempty"` // why it was skipped: DependencyFailure, SkippedByStrategy or ConditionNotMet
 }
 
 // The reasons of steps that were skipped.
 const (
 	DependencyFailure = "dependency failure"
 	SkippedByStrategy = "skip_and_continue"
+	ConditionNotMet   = "condition not met" // its own, or that of a step whose result it reads
 )
+
+// spared reports whether a step was skipped because of a condition: the plan is carried out without
+// it. Nil is no result.
+func (r *StepResult) spared() bool {
+	return r != nil && r.Status == Skipped && r.Reason == ConditionNotMet
+}
 
 // PlanRevision is a change of the plan while it was executed.
 type PlanRevision struct {

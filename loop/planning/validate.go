@@ -326,7 +326,7 @@ func (x *execution) compile(p *Plan, settled map[string]json.RawMessage) (*compi
 	if p = p.Clone(); settled != nil {
 		for s := range p.all() {
 			if r := x.results[s.ID]; r != nil && r.Status == Skipped && r.Reason == SkippedByStrategy {
-				s.Action, s.Parameters, s.FallbackAction = "", nil, nil
+				s.Action, s.Parameters, s.FallbackAction, s.Condition = "", nil, nil, ""
 				statuses[s.ID], results[s.ID] = Completed, json.RawMessage(`""`)
 			}
 		}

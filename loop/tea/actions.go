@@ -35,6 +35,8 @@ type Options struct {
 	Execute   ExecuteParams
 	// Models are planners by the names of models. Any other name is the task's planner.
 	Models map[string]loop.Planner
+	// PlannerModel is the model that the task's planner asks, for the trace; "" is gpt-4.
+	PlannerModel string
 	// Agents are those that the executor agent.dispatch gives subtasks to, by their names.
 	Agents map[string]*Agent
 	// State is the state to begin with, as it was kept before; nil is that of Loop.Compile.Values.

@@ -81,6 +81,9 @@ func (a *Actions) agentRun(s *Subtask, params json.RawMessage) *agentRun {
 // do asks the model and makes its calls until it answers.
 func (r *agentRun) do(ctx context.Context) (answer, error) {
 	if r.Agent == nil {
+		if len(r.o.Agents) == 0 {
+			return answer{failed: true, why: noAgents}, nil
+		}
 		return answer{failed: true, why: fmt.Sprintf("Agent '%s' not found", r.name)}, nil
 	}
 	tools := r.functions(r.Tools)
@@ -150,6 +153,10 @@ func (a *Actions) functions(names []string) []model.Function {
 	return slices.DeleteFunc(loop.Functions(a.k.Task.Catalogue), func(f model.Function) bool { return !slices.Contains(names, f.Name) })
 }
 
+// noAgents is why agent.dispatch has nobody to give subtasks to.
+const noAgents = `agent.dispatch has no agents to give subtasks to; declare them in the options: ` +
+	`"agents": {"worker": {"tools": [names]}}, and name one: "with": {"agent": "worker"}`
+
 // checkDispatch says what is wrong with the params of agent.dispatch, or with the agent.
 func (a *Actions) checkDispatch(with map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(with)) {
@@ -161,6 +168,9 @@ func (a *Actions) checkDispatch(with map[string]any) error {
 		}
 	}
 	name, _ := with["agent"].(string)
+	if len(a.o.Agents) == 0 {
+		return message(noAgents)
+	}
 	if strings.Contains(name, "{{") {
 		return nil // it is known for each subtask
 	}
@@ -187,16 +197,11 @@ func (r *reading) agents() map[string]*Agent {
 	}
 	agents := map[string]*Agent{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		f, ok := fieldsOf(all[name])
-		own := &reading{fields: f}
-		if !ok {
+		it := &reading{fields: fields{"agents." + name: all[name]}}
+		f := it.only("agents."+name, "max_tool_calls", "model", "system_prompt", "temperature", "tools")
+		own := &reading{fields: f, fault: it.fault}
+		if f == nil && own.fault == nil {
 			own.fault = message("it is not an object")
-		}
-		known := []string{"max_tool_calls", "model", "system_prompt", "temperature", "tools"}
-		for _, member := range slices.Sorted(maps.Keys(f)) {
-			if !slices.Contains(known, member) {
-				own.fault = messagef("it has %s, and no %q", strings.Join(known, ", "), member)
-			}
 		}
 		agents[name] = &Agent{Model: own.text("model"), SystemPrompt: own.text("system_prompt"), Temperature: own.temperature(), MaxToolCalls: own.count("max_tool_calls")}
 		if own.has("tools") && json.Unmarshal(f["tools"], &agents[name].Tools) != nil {

@@ -85,14 +85,15 @@ func TestAgentDispatch(t *testing.T) {
 // What is wrong with an agent is told before the planner is asked.
 func TestAgentFaults(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"subtask_executor":{"action":"agent.dispatch"}}`:                                                              "Executor action 'agent.dispatch' not found",
+		`{"subtask_executor":{"action":"agent.dispatch"}}`:                                                              `agent.dispatch has no agents to give subtasks to; declare them in the options: "agents": {"worker": `,
+		`{"agents":{},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w"}}}`:                             "agent.dispatch has no agents",
 		`{"agents":{"w":{}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"v"}}}`:                       "Agent 'v' not found; there are: w",
 		`{"agents":{"w":{"tools":["nosuch"]}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w"}}}`:     `the agent 'w' has the tool "nosuch", which there is not`,
 		`{"agents":{"w":{}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w","timeout":3}}}`:           `agent.dispatch takes agent and task, and no "timeout"`,
 		`{"agents":{"w":{}},"subtask_executor":{"action":"agent.dispatch","with":{"agent":"w","task":"{{ nosuch }}"}}}`: "stands for nothing",
-		`{"agents":{"w":{"max_tokens":3}}}`: `it has max_tool_calls, model, system_prompt, temperature, tools, and no "max_tokens"`,
-		`{"agents":{"w":{"tools":"all"}}}`:  "'tools' is a list of names",
-		`{"agents":["w"]}`:                  "'agents' is an object of agents by their names",
+		`{"agents":{"w":{"max_tokens":3}}}`:                                                                             `there is no member "max_tokens" in "agents.w"; there are max_tool_calls, model, system_prompt, temperature, tools`,
+		`{"agents":{"w":{"tools":"all"}}}`:                                                                              "'tools' is a list of names",
+		`{"agents":["w"]}`:                                                                                              "'agents' is an object of agents by their names",
 	} {
 		o, err := tea.ParseOptions([]byte(raw))
 		if err == nil {

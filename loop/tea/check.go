@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc/loop"
 	"github.com/plc-lang/plc/tool"
 )
 
@@ -32,7 +33,7 @@ func (a *Actions) checkExecutor(e *Executor) error {
 		err = checkParams(t.Definition, with)
 	case name == LLMCall:
 		err = checkLLM(with)
-	case name == AgentDispatch && a.o.Agents != nil:
+	case name == AgentDispatch:
 		err = a.checkDispatch(with)
 	default:
 		err = messagef("Executor action '%s' not found", name)
@@ -65,6 +66,15 @@ func checkLLM(with map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(with)) {
 		if !slices.Contains(llmParams(), name) {
 			return messagef("llm.call takes %s, and no %q", strings.Join(llmParams(), ", "), name)
+		}
+	}
+	messages, _ := with["messages"].([]any)
+	for i, m := range messages {
+		m, _ := m.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if name != "role" && name != "content" {
+				return loop.NoMember(name, fmt.Sprintf("messages[%d]", i), []string{"content", "role"})
+			}
 		}
 	}
 	return nil

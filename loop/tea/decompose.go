@@ -34,7 +34,7 @@ func (a *Actions) Decompose(ctx context.Context, p *DecomposeParams) (*Decompose
 		return nil, unknownStrategy(q.Strategy)
 	}
 	t := newTracing()
-	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, DefaultModel))
+	t.add("decompose_start", "goal", q.Goal, "strategy", q.Strategy, "model", cmp.Or(q.Model, a.o.PlannerModel, DefaultModel))
 	prompt, err := a.decomposePrompt(&q)
 	if err != nil {
 		return nil, t.raised("Plan decomposition failed: %s", err)

@@ -320,7 +320,7 @@ func TestLLMCallOfTheCatalogue(t *testing.T) {
 
 func TestExecutorFaults(t *testing.T) {
 	for _, test := range []struct{ executor, want string }{
-		{`{"action":"agent.dispatch","with":{"agent":"worker"}}`, `Executor action 'agent.dispatch' not found"`},
+		{`{"action":"agent.dispatch","with":{"agent":"worker"}}`, `agent.dispatch has no agents to give subtasks to`},
 		{`{"action":"work","with":{"da":"x"}}`, `the tool \"work\" requires the param \"do\"`},
 		{`{"action":"work","with":{"do":7}}`, `the param \"do\"`},
 		{`{"action":"llm.call","with":{"messages":[{"role":"boss","content":"x"}]}}`, `message 1 of llm.call has the role \"boss\"; there are system, user and assistant"`},

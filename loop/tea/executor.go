@@ -48,7 +48,7 @@ func (x *execution) do(ctx context.Context, batch []*Subtask) ([]answer, error) 
 		answers, err = x.a.call(ctx, name, batch, params)
 	case name == LLMCall:
 		answers = x.a.llmCall(ctx, batch, params)
-	case name == AgentDispatch && x.a.o.Agents != nil:
+	case name == AgentDispatch:
 		answers, err = x.dispatch(ctx, batch, params)
 	default:
 		for i := range answers {

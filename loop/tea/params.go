@@ -17,7 +17,7 @@ import (
 // below 0 it is none; in JSON it is what it says.
 type DecomposeParams struct {
 	Goal           string
-	Model          string   // "" is gpt-4; see Options.Models
+	Model          string   // "" is that of the task's planner; see Options.Models
 	Strategy       Strategy // "" is flat
 	MaxDepth       int      // 0 is 3; only the hierarchical prompt says it
 	MaxSubtasks    int      // 0 is 15; what is over is cut off
@@ -119,6 +119,30 @@ func (r *reading) planned() *reading {
 		}
 	}
 	return r
+}
+
+// only wants the member of this name to be an object with no other members than these, and returns
+// it.
+func (r *reading) only(name string, known ...string) fields {
+	f, ok := fieldsOf(r.fields[name])
+	if !ok && r.has(name) {
+		r.bad(name, "an object with "+strings.Join(known, ", "))
+	}
+	for _, member := range slices.Sorted(maps.Keys(f)) {
+		if !slices.Contains(known, member) && r.fault == nil {
+			r.fault = loop.NoMember(member, name, known)
+		}
+	}
+	return f
+}
+
+// onlyOnce does what only does, and wants none of the members of the object beside it.
+func (r *reading) onlyOnce(name string, known ...string) {
+	for _, member := range slices.Sorted(maps.Keys(r.only(name, known...))) {
+		if _, beside := r.fields[member]; beside && r.fault == nil {
+			r.fault = messagef("'%s' stands in '%s' and beside it; keep one", member, name)
+		}
+	}
 }
 
 func (r *reading) bad(name, want string) {
@@ -282,9 +306,11 @@ func ParseOptions(raw []byte) (*Options, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
 		if !slices.Contains(known, name) {
-			r.fault = messagef("%s", loop.NoOption(name, known))
+			r.fault = loop.NoOption(name, known)
 		}
 	}
+	r.onlyOnce("planner", "max_depth", "max_subtasks", "model", "prompt_template", "strategy", "temperature")
+	r.only("subtask_executor", "action", "with")
 	o := &Options{Execute: *r.execute(), Action: r.text("action"), Agents: r.agents()}
 	if n := actionName(o.Action); o.Action != "" && !slices.Contains([]string{"plan_decompose", "plan_execute", "plan_replan", "plan_status"}, n) {
 		r.bad("action", "plan.decompose, plan.execute, plan.replan or plan.status")

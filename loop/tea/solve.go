@@ -32,13 +32,8 @@ func Solve(ctx context.Context, task *loop.Task, o *Options) (*loop.Result, erro
 	return a.k.Solve(ctx, func(ctx context.Context) error {
 		var failed *Error
 		err := a.solveOrAct(ctx)
-		a.k.Update(func(r *loop.Result) {
-			r.State = jsonscan.Encode(a.State)
-			if errors.As(err, &failed) { // with what there is
-				r.Detail = jsonscan.Encode(failed)
-			}
-		})
-		if failed != nil {
+		a.k.Update(func(r *loop.Result) { r.State = jsonscan.Encode(a.State) })
+		if errors.As(err, &failed) {
 			return loop.Ended(exec.Failed, "%s", failed.Message)
 		}
 		return err
@@ -62,10 +57,25 @@ func (a *Actions) solveOrAct(ctx context.Context) (err error) {
 	default:
 		return a.solve(ctx)
 	}
+	if actionName(a.o.Action) != "plan_execute" {
+		a.answered(said, err)
+	}
 	if err == nil {
 		a.k.Update(func(r *loop.Result) { r.Output = jsonscan.Encode(said) })
 	}
 	return err
+}
+
+// answered makes what an action said the detail of the result, also when it did not succeed.
+func (a *Actions) answered(said any, err error) {
+	var failed *Error
+	switch {
+	case errors.As(err, &failed):
+		said = failed
+	case err != nil:
+		return
+	}
+	a.k.Update(func(r *loop.Result) { r.Detail = jsonscan.Encode(said) })
 }
 
 // goal returns that of the task, with what is given beside it but the state, which tokens lead
@@ -94,6 +104,9 @@ func (a *Actions) solve(ctx context.Context) error {
 		if !planned {
 			d, err := a.Decompose(ctx, &p)
 			over := more && isComplete(err) && a.State.Plan != nil // what was planned before is all there is
+			if !over {
+				a.answered(d, err)
+			}
 			switch {
 			case over && x != nil:
 				return a.output(ctx, p.Goal, x)
@@ -128,9 +141,7 @@ func (a *Actions) executed(ctx context.Context) (*Executed, error) {
 	p := a.o.Execute
 	p.Plan = nil
 	x, err := a.Execute(ctx, &p)
-	if err == nil {
-		a.k.Update(func(r *loop.Result) { r.Detail = jsonscan.Encode(x) })
-	}
+	a.answered(x, err)
 	if err == nil && !x.Success {
 		err = &Error{Message: fmt.Sprintf("the plan is not done: %d subtasks failed, %d are pending", x.PlanStatus.Failed, x.PlanStatus.Pending)}
 	}

@@ -88,6 +88,40 @@ func TestSolve(t *testing.T) {
 	}
 }
 
+// The detail of a result is the answer of the last action, whichever it is and however the loop ends.
+func TestDetail(t *testing.T) {
+	ab := listed(subtask("a"), subtask("b", "a"))
+	kept := func() *tea.State {
+		return &tea.State{Plan: &tea.Plan{ID: "p", Goal: "G", Subtasks: []*tea.Subtask{{ID: "a", Description: "a", Status: tea.Failed}}}}
+	}
+	refuse := &loop.Options{OnPlan: func(*compile.Program) error { return errors.New("not today") }}
+	for _, test := range []struct {
+		name, schema string
+		o            tea.Options
+		planner      []string
+		want         []string
+	}{
+		{"plan.decompose", "", tea.Options{Action: "plan.decompose", PlannerModel: "test"}, []string{ab}, []string{`"success":true`, `"subtask_count":2`, `"model":"test"`}},
+		{"plan.decompose with a model", "", tea.Options{Action: "plan.decompose", PlannerModel: "test", Decompose: tea.DecomposeParams{Model: "big"}}, []string{ab}, []string{`"model":"big"`}},
+		{"plan.decompose that fails", "", tea.Options{Action: "plan.decompose"}, []string{"no"}, []string{`"success":false`, "Could not parse JSON"}},
+		{"plan.execute", "", tea.Options{Action: "plan.execute", State: kept()}, nil, []string{`"success":true`, `"subtask_results":{"a":"did a"}`}},
+		{"plan.execute without a plan", "", tea.Options{Action: "plan.execute"}, nil, []string{`"success":false`, "No plan"}},
+		{"plan.replan", "", tea.Options{Action: "plan.replan", State: kept()}, []string{ab}, []string{`"success":true`, `"new_subtasks":2`}},
+		{"plan.status", "", tea.Options{Action: "plan.status", State: kept()}, nil, []string{`"success":true`, `"plan_id":"p"`, `"subtasks":[`}},
+		{"plan.status without a plan", "", tea.Options{Action: "plan.status"}, nil, []string{`"success":false`, "No plan found"}},
+		{"all", "", tea.Options{}, []string{ab}, []string{`"success":true`, `"subtask_results":{"a":"did a","b":"did b"}`}},
+		{"a plan that is refused", "", tea.Options{Loop: refuse}, []string{ab}, []string{`"success":true`, `"subtask_count":2`}},
+		{"an output that breaks the schema", `{"type":"object","required":["n"]}`, tea.Options{}, []string{ab, `{"m":1}`}, []string{`"success":true`, `"subtask_results":{"a":"did a","b":"did b"}`}},
+	} {
+		r, _ := solve(t, &desk{}, &test.o, test.schema, test.planner...)
+		for _, want := range test.want {
+			if !strings.Contains(string(r.Detail), want) {
+				t.Errorf("%s: %s %s: the detail is %s; want %s", test.name, r.Status, r.Reason, r.Detail, want)
+			}
+		}
+	}
+}
+
 // Each plan is shown before it is executed, as a program of steps in words, one for each subtask.
 func TestSolveShows(t *testing.T) {
 	var shown []int
@@ -155,6 +189,9 @@ func TestParseOptions(t *testing.T) {
 		`{"strategy":"deep"}`:             "Unknown strategy: deep",
 		`{"on_subtask_failure":"ignore"}`: "Unknown failure strategy: ignore",
 		`{"max_depth":"x"}`:               "'max_depth' is a number",
+		`{"planner":"gpt"}`:               "'planner' is an object with max_depth, max_subtasks, model, prompt_template, strategy, temperature, not \"gpt\"",
+		`{"subtask_executor":"work"}`:     "'subtask_executor' is an object with action, with, not \"work\"",
+		`{"strategy":"flat","planner":{"strategy":"iterative"}}`: "'strategy' stands in 'planner' and beside it",
 	} {
 		if _, err := tea.ParseOptions([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -8,6 +8,9 @@
 //	   "dependencies": ["1"], "expected_output": "a page"}],
 //	 "success_criteria": ["one page"]}
 //
+// A step with a condition, "{{step.member}}", is skipped unless that is there and neither null nor
+// false: it is the _when of its call. A condition of another form is an error.
+//
 // A step without an action calls the tool step. One with a plan of its own, a sub_plan,
 // calls nothing: its result is that of each step of it by its id, and what depends on it
 // depends on all of those. The state of an execution, with the plan and the results of
@@ -16,7 +19,9 @@
 package planstep
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
@@ -45,6 +50,7 @@ type reader struct {
 type leaf struct {
 	tree.Value
 	needs []tree.Member // the dependencies of the steps around it
+	when  tree.Member   // the condition: its own, or that of a step around it; zero is none
 }
 
 func read(b *dialect.Builder) {
@@ -63,12 +69,17 @@ func read(b *dialect.Builder) {
 		r.max = b.Options.MaxCalls
 	}
 	r.statuses, r.result = root.First("step_statuses").Value, root.First("step_results").Value
-	r.plan(plan, list, nil, nil)
+	r.plan(plan, list, &leaf{})
+	conditions := map[lang.Node]bool{}
 	for i, s := range r.steps {
 		if s == nil {
 			continue
 		}
 		r.Find(s.Get("parameters"), i)
+		if when := s.when.Value; !when.IsZero() && !conditions[when.Node] {
+			conditions[when.Node] = true
+			r.condition(when, i)
+		}
 	}
 	r.Labels.Judge(b)
 	b.Object(root.At())
@@ -82,8 +93,9 @@ func read(b *dialect.Builder) {
 	b.Close()
 }
 
-// plan checks a plan, below the steps around it, and returns the ids of what it calls.
-func (r *reader) plan(plan, list tree.Value, around []string, needs []tree.Member) (ids []string) {
+// plan checks the plan of a step, and returns the ids of what it calls. Of is what holds for all of
+// its steps.
+func (r *reader) plan(plan, list tree.Value, of *leaf, around ...string) (ids []string) {
 	tree.Known(r.Builder, plan, "a plan", "goal", "steps", "success_criteria", "created_at", "estimated_total_tokens")
 	switch n := list.Len(); {
 	case n == 0:
@@ -92,20 +104,20 @@ func (r *reader) plan(plan, list tree.Value, around []string, needs []tree.Membe
 		r.Errorf(list.At(), diag.OverLimit, "a plan of steps has at most %d, and this one %d", r.max, n)
 	}
 	for _, v := range list.Elements() {
-		ids = append(ids, r.step(v, around, needs)...)
+		ids = append(ids, r.step(v, of, around)...)
 	}
 	return ids
 }
 
 // step checks a step, and returns the ids of what it calls: itself, or the steps of its plan.
-func (r *reader) step(v tree.Value, around []string, needs []tree.Member) []string {
+func (r *reader) step(v tree.Value, of *leaf, around []string) []string {
 	id := v.Get("id").Word()
 	if !v.Is(lang.Object) || id == "" {
 		r.Errorf(v.At(), diag.BadNotation, "the step has no id; it is written {\"id\": …, \"description\": …, \"action\": …, \"parameters\": {…}, \"dependencies\": […]}")
 		return nil
 	}
 	tree.Known(r.Builder, v, "a step", "id", "description", "action", "parameters", "dependencies", "expected_output",
-		"fallback_action", "estimated_tokens", "status", "result", "error", "sub_plan")
+		"fallback_action", "estimated_tokens", "status", "result", "error", "sub_plan", "condition")
 	if p := v.First("parameters").Value; !p.IsZero() && !p.Is(lang.Object) {
 		r.Errorf(p.At(), diag.BadNotation, "the parameters are an object, not %s", p.Describe())
 	}
@@ -115,19 +127,27 @@ func (r *reader) step(v tree.Value, around []string, needs []tree.Member) []stri
 	}
 	r.Labels.Step(id)
 	r.Below[id] = around
+	own := &leaf{v, of.needs, of.when}
+	switch c := v.Member("condition"); {
+	case !tree.IsCondition(c.Value):
+	case !of.when.Value.IsZero():
+		r.Errorf(c.Value.At(), diag.BadNotation, "step %q has a condition, and so has a step around it; they can't be translated into one", id)
+	default:
+		own.when = c
+	}
 	if !sub {
-		r.steps = append(r.steps, &leaf{v, needs})
+		r.steps = append(r.steps, own)
 		return []string{id}
 	}
 	r.steps = append(r.steps, nil) // it has a place among the labels
 	r.whole = append(r.whole, v)
 	r.inside[id] = nil
-	r.inside[id] = r.subPlan(v, id, around, needs)
+	r.inside[id] = r.subPlan(own, id, around)
 	return r.inside[id]
 }
 
 // subPlan checks the plan of a step.
-func (r *reader) subPlan(v tree.Value, id string, around []string, needs []tree.Member) []string {
+func (r *reader) subPlan(v *leaf, id string, around []string) []string {
 	list, plan, ok := tree.Steps(r.Builder, v.Get("sub_plan"), "the plan of a step", "steps")
 	if !ok {
 		return nil
@@ -136,9 +156,33 @@ func (r *reader) subPlan(v tree.Value, id string, around []string, needs []tree.
 		r.Errorf(m.Value.At(), diag.BadNotation, "the step has a plan of its own, so that no action can stand in for it; its steps may have a fallback_action each")
 	}
 	if m := v.Member("dependencies"); tree.IsNames(r.Builder, m) && m.Value.Len() > 0 {
-		needs = append(slices.Clip(needs), m)
+		v.needs = append(slices.Clip(v.needs), m)
 	}
-	return r.plan(plan, list, append(slices.Clip(around), id), needs)
+	return r.plan(plan, list, v, append(slices.Clip(around), id)...)
+}
+
+// aCondition is a condition that is one reference.
+var aCondition = regexp.MustCompile(`^\s*\{\{\s*([^{}]*?)\s*\}\}\s*$`)
+
+// condition checks a condition, which holds as a _when does, and finds its reference.
+func (r *reader) condition(v tree.Value, user int) {
+	m := aCondition.FindStringSubmatch(v.Str())
+	if !v.Is(lang.String) || m == nil {
+		r.Errorf(v.At(), diag.BadNotation, "the condition %s can't be translated; it has to be {{step.member}} alone, which holds if that is there and neither null nor false: let a step say true or false", v.AppendJSON(nil))
+		return
+	}
+	for id := m[1]; ; {
+		if r.Labels.Has(id) {
+			break
+		}
+		end := strings.LastIndexByte(id, '.')
+		if end < 0 {
+			r.Errorf(v.At(), diag.BadNotation, "the condition {{%s}} is the result of no step", m[1])
+			return
+		}
+		id = id[:end]
+	}
+	r.Find(v, user)
 }
 
 // meta writes what is said of the plan as a whole.
@@ -196,6 +240,10 @@ func (r *reader) call(s *leaf) {
 	}
 	if p := v.Get("parameters"); p.Is(lang.Object) {
 		tree.Params(r.Builder, p, r.In)
+	}
+	if found := r.In(s.when.Value); len(found) > 0 {
+		r.Member("_when", s.when.Key)
+		r.Parts(s.when.Value.At(), tree.Parts(s.when.Value, found)...)
 	}
 	r.dependsOn(s)
 	r.forecasts(v)

@@ -12,7 +12,7 @@ import (
 // write writes a plan of steps.
 func write(doc *lang.Document) ([]byte, diag.List) {
 	e := tree.NewEmitter(doc, Notation())
-	e.Spell = spell
+	e.Spell = func(x *lang.Expr, _ bool) (string, bool) { return Spell(x) }
 	e.Object()
 	meta(e, "goal", `""`)
 	e.Name("steps")
@@ -36,7 +36,7 @@ func meta(e *tree.Emitter, name, otherwise string) {
 }
 
 func step(e *tree.Emitter, c *lang.Call) {
-	e.Call(c, "_dependsOn", "_output", "_scopes", "_expect", "_fallback", "_estimatedTokens")
+	e.Call(c, "_when", "_dependsOn", "_output", "_scopes", "_expect", "_fallback", "_estimatedTokens")
 	described := c.Rest != nil && c.Rest.Description != ""
 	words := !described && c.Tool == dialect.StepTool && len(c.Params) > 0 && c.Params[0].Name == "description"
 	e.Object()
@@ -78,6 +78,17 @@ func rest(e *tree.Emitter, c *lang.Call) {
 	if c.Rest == nil {
 		return
 	}
+	if x := c.Rest.When; x != nil {
+		ref, ok := "", x.Op == lang.OpRef && x.Kind == "state"
+		if ok {
+			ref, ok = e.Spell(x, false)
+		}
+		if !ok {
+			e.Refuse(c.Rest.WhenNode.Loc(), "a _when that is not one reference to the result of a call")
+		}
+		e.Name("condition")
+		e.String(ref)
+	}
 	if f := c.Rest.Fallback; f != nil {
 		if f.Own {
 			e.Refuse(c.Rest.FallbackNode.Loc(), "a fallback with params of its own")
@@ -91,11 +102,14 @@ func rest(e *tree.Emitter, c *lang.Call) {
 	}
 }
 
-// spell returns a reference as a token.
-func spell(x *lang.Expr, _ bool) (string, bool) {
+// Spell returns a reference as a token; false for one that no token can say.
+func Spell(x *lang.Expr) (string, bool) {
 	names, ok := tree.SegmentNames(x.Path)
 	if !ok || len(names) == 0 || x.Kind != "state" && x.Kind != "input" {
 		return "", false
+	}
+	for len(names) > 1 && strings.HasPrefix(names[1], names[0]+".") { // a step of the plan of a step
+		names = names[1:]
 	}
 	return tree.SpellToken(strings.Join(names, ".")), true
 }

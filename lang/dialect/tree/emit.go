@@ -240,14 +240,18 @@ func (e *Emitter) meaning(c *lang.Call) string {
 	}
 	slices.Sort(params)
 	var after []string
+	when := ""
 	if c.Rest != nil {
+		if c.Rest.When != nil {
+			when = e.plain(c.Rest.When)
+		}
 		for _, d := range c.Rest.DependsOn {
 			after = append(after, d.Name)
 		}
 		slices.Sort(after)
 		after = slices.Compact(after)
 	}
-	return fmt.Sprintf("%q %q %q", c.Tool, params, after)
+	return fmt.Sprintf("%q %q %q %q", c.Tool, params, after, when)
 }
 
 // said returns what a value says, with its references in one spelling.

@@ -255,13 +255,27 @@ func Beside(b *dialect.Builder, v Value, record []string, names ...string) {
 	}
 }
 
-// Known reports the members of an object that its notation does not have.
+// Known reports the members of an object that its notation does not have. One that says when a step
+// is done is an error, since the step would be done in any case; others are passed over.
 func Known(b *dialect.Builder, v Value, what string, names ...string) {
 	for m := range v.Members() {
-		if !slices.Contains(names, m.Name) && !strings.HasPrefix(m.Name, "x-") {
+		switch {
+		case slices.Contains(names, m.Name) || strings.HasPrefix(m.Name, "x-"):
+		case slices.Contains(conditions(), m.Name) && IsCondition(m.Value):
+			b.Errorf(m.Key, diag.BadNotation, "%s has no %q, and would be done whether that holds or not", what, m.Name)
+		default:
 			b.Warnf(m.Key, diag.PassedOver, "%s has no %q; it is passed over", what, m.Name)
 		}
 	}
+}
+
+func conditions() []string {
+	return []string{"condition", "conditions", "if", "only_if", "run_if", "skip_if", "unless", "when"}
+}
+
+// IsCondition reports whether a value says when something is done: null, "" and true are always.
+func IsCondition(v Value) bool {
+	return !v.IsZero() && v.Kind() != lang.Null && v.Kind() != lang.True && !(v.Is(lang.String) && v.Str() == "")
 }
 
 // Records returns the values of a text with one on each line; a text that is one value is
