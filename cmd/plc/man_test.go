@@ -1,12 +1,16 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -22,7 +26,8 @@ func TestManPages(t *testing.T) {
 			t.Errorf("%s has no page", c.CommandPath())
 		}
 		inPage := func(f *pflag.Flag) {
-			if name := strings.ReplaceAll("--"+f.Name, "-", `\-`); !f.Hidden && !strings.Contains(page, name) {
+			line := regexp.MustCompile(`(?m)^\.B (\\-., )?` + regexp.QuoteMeta(strings.ReplaceAll("--"+f.Name, "-", `\-`)) + `( |$)`)
+			if !f.Hidden && !line.MatchString(page) {
 				t.Errorf("the page of %s lacks --%s", c.CommandPath(), f.Name)
 			}
 		}
@@ -53,6 +58,22 @@ func TestManPagesAreSound(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), "mandoc", args...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The cask of a release names all pages: Homebrew takes no patterns.
+func TestManPagesOfCask(t *testing.T) {
+	config, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, m := range regexp.MustCompile(`- man1/(.+)\.1\.gz\n`).FindAllSubmatch(config, -1) {
+		named = append(named, string(m[1]))
+	}
+	want := slices.Sorted(maps.Keys(manPages(rootCommand(&environment{}), "")))
+	if d := cmp.Diff(want, slices.Sorted(slices.Values(named))); d != "" {
+		t.Errorf(".goreleaser.yaml names other pages than there are: %s", d)
 	}
 }
 
