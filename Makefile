@@ -1,5 +1,5 @@
-# Thirteen words; each is a line that can be typed without make as well.
-.PHONY: test lint race fuzz torture bounds flow lsp serve bench bench-go generate check
+# Fourteen words; each is a line that can be typed without make as well.
+.PHONY: test lint race fuzz torture bounds flow lsp serve bench bench-go generate release-snapshot check
 
 test: ## the tests
 	go test ./...
@@ -45,6 +45,10 @@ bench-go: ## the benchmarks of the packages, beside those of the last tag if the
 generate: ## what is made from comments, and the golden files; read the diff
 	go generate ./...
 	go test -run Picture -update .
+
+release-snapshot: ## what a release has, in dist, without the image where there is no docker; some minutes
+	go run github.com/goreleaser/goreleaser/v2@v2.16.0 release --snapshot --clean \
+		$$(docker info >/dev/null 2>&1 || echo --skip=docker) $$(command -v syft >/dev/null || echo --skip=sbom)
 
 check: ## all that CI does
 	.ci/run

@@ -150,7 +150,7 @@ func shell(t *testing.T, bin, line string) string {
 	defer cancel()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Env = append(os.Environ(), "PLC_STORE="+filepath.Join(bin, "runs.db"), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(bin, "state"), "PLC_STORE="+filepath.Join(bin, "runs.db"), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err) // the exit status is shown by "echo $?", where it matters

@@ -45,16 +45,32 @@ func groupFlags(root *cobra.Command) {
 		err := usage(c)
 		c.SetOut(to)
 		help := text.String()
-		if groups := inGroups(c.LocalFlags()); groups != "" {
-			help = strings.Replace(help, "Flags:\n"+strings.TrimRightFunc(c.LocalFlags().FlagUsages(), unicode.IsSpace), groups, 1)
+		if groups := inGroups(c.LocalFlags()); len(groups) > 1 {
+			var blocks []string
+			for _, g := range groups {
+				title := strings.TrimSpace(g.name + " flags")
+				blocks = append(blocks, strings.ToUpper(title[:1])+title[1:]+":\n"+usages(g.flags))
+			}
+			help = strings.Replace(help, "Flags:\n"+usages(c.LocalFlags()), strings.Join(blocks, "\n\n"), 1)
 		}
 		_, writeErr := io.WriteString(to, help)
 		return cmp.Or(err, writeErr)
 	})
 }
 
-// inGroups returns the help of many flags, in groups; "" for few.
-func inGroups(flags *pflag.FlagSet) string {
+func usages(flags *pflag.FlagSet) string {
+	return strings.TrimRightFunc(flags.FlagUsages(), unicode.IsSpace)
+}
+
+// shownGroup holds the flags of a command that are in a group. The first group of each command has
+// no name.
+type shownGroup struct {
+	name  string
+	flags *pflag.FlagSet
+}
+
+// inGroups returns the flags that the help shows: many of them in groups, few in one.
+func inGroups(flags *pflag.FlagSet) []shownGroup {
 	count, groupOf := 0, map[string]string{}
 	for _, g := range flagGroups() {
 		for _, name := range g.flags {
@@ -74,14 +90,13 @@ func inGroups(flags *pflag.FlagSet) string {
 		sets[group].AddFlag(f)
 	})
 	if count < manyFlags {
-		return ""
+		return []shownGroup{{flags: flags}}
 	}
-	var blocks []string
+	var shown []shownGroup
 	for _, g := range append([]flagGroup{{}}, flagGroups()...) {
 		if set := sets[g.name]; set != nil {
-			title := strings.TrimSpace(g.name + " flags")
-			blocks = append(blocks, strings.ToUpper(title[:1])+title[1:]+":\n"+strings.TrimRightFunc(set.FlagUsages(), unicode.IsSpace))
+			shown = append(shown, shownGroup{g.name, set})
 		}
 	}
-	return strings.Join(blocks, "\n\n")
+	return shown
 }

@@ -34,24 +34,28 @@ func version() string {
 // built returns what a program knows of its own build: the commit and its date, if it was built in
 // a clone, with which Go and for which system. info may be nil.
 func built(info *debug.BuildInfo) string {
-	var commit, modified, date string
-	if info != nil {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				commit = "commit " + s.Value
-			case "vcs.modified":
-				if s.Value == "true" {
-					modified = " with changes"
-				}
-			case "vcs.time":
-				date = " of " + s.Value
-			}
-		}
-	}
 	var parts []string
-	if commit != "" {
-		parts = append(parts, commit+modified+date)
+	if commit := buildSetting(info, "vcs.revision"); commit != "" {
+		if buildSetting(info, "vcs.modified") == "true" {
+			commit += " with changes"
+		}
+		if date := buildSetting(info, "vcs.time"); date != "" {
+			commit += " of " + date
+		}
+		parts = append(parts, "commit "+commit)
 	}
 	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), ", ")
+}
+
+// buildSetting returns a setting of the build, or "" if it is not known. info may be nil.
+func buildSetting(info *debug.BuildInfo, key string) string {
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }
