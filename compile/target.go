@@ -120,13 +120,11 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 		if o.Definition.Name == t.Definition.Name {
 			continue
 		}
-		if x.Picked { // it has to be met
-			o, _ = cat.Lookup(o.Definition.Name)
-		}
+		o, _ = cat.Lookup(o.Definition.Name) // with its whole definition
 		x.Owners = append(x.Owners, o)
+		x.Approve = approving(x.Approve, o.Definition)
 		if x.Picked {
 			x.Definitions = append(x.Definitions, o.Definition)
-			x.Approve = approving(x.Approve, o.Definition)
 			if o.Limits != (tool.Limits{}) {
 				x.Limits, x.Limiter = o.Limits, o.Definition.Name
 			}
