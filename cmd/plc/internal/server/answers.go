@@ -1,9 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
@@ -114,7 +117,7 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 		err = badf(http.StatusForbidden, "you give other params, so somebody else would have to approve them; refuse the call, and run the plan with them")
 	}
 	if err == nil && s.opts.OthersApprove && d.Decision == "approve" {
-		err = s.gaveNoResult(r, sum.Run)
+		err = s.wroteNothing(r, sum)
 	}
 	if err != nil {
 		return err
@@ -128,18 +131,30 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 	return err
 }
 
-// gaveNoResult refuses a caller who has given a result in a run: what is approved may come of it.
-func (s *Server) gaveNoResult(r *http.Request, run string) error {
-	for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), run) {
-		if err != nil {
-			return err
+// wroteNothing refuses a caller who has given a result or a reason in a run, or in one that it undoes
+// or was forked from: what is approved now may come of that.
+func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
+	for sum != nil {
+		for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), sum.Run) {
+			if err != nil {
+				return err
+			}
+			event, err := entry.Event()
+			if err != nil {
+				return err
+			}
+			if a := event.Answer; a != nil && a.By == callerOf(r).name && (a.Result != nil || a.Reason != "") {
+				return badf(http.StatusForbidden, "you gave a result or a reason in the run %s, so somebody else has to approve what may come of it", sum.Run)
+			}
 		}
-		event, err := entry.Event()
-		if err != nil {
-			return err
-		}
-		if a := event.Answer; a != nil && a.Result != nil && a.By == callerOf(r).name {
-			return badf(http.StatusForbidden, "you gave a result in this run, so somebody else has to approve what may come of it")
+		before := cmp.Or(plc.Undoes(sum), sum.Parent)
+		sum = nil
+		if before != "" {
+			var err error
+			var gone *journal.MissingError
+			if sum, err = s.opts.Engine.Summary(r.Context(), before); err != nil && !errors.As(err, &gone) {
+				return err
+			}
 		}
 	}
 	return nil

@@ -308,6 +308,9 @@ func (s *Server) cancelRun(r *http.Request, reason string) error {
 	if !sum.Finished.IsZero() && sum.Holder == nil {
 		return badf(http.StatusConflict, "the run has ended already: it is %s", sum.Status)
 	}
+	if s.opts.OthersApprove && reason != "" {
+		return badf(http.StatusUnprocessableEntity, "a plan may read the reason, so you would have a part in what others approve; leave it out")
+	}
 	return s.runs.Cancel(r.Context(), sum.Run, cmp.Or(reason, "cancelled by "+callerOf(r).name))
 }
 

@@ -573,6 +573,17 @@ func TestOthersApprove(t *testing.T) {
 	g.until(run, "runFinished", 0)
 	g.until(fork, "runFinished", 0)
 
+	refused := start("/v1/runs", object{"plan": []object{
+		{"_tool": "wipe", "what": "cache", "_errorPath": "†state.error"},
+		{"_tool": "wipe", "_id": "next", "what": "†{state.error.message}"}}})
+	before := g.until(refused, "runPaused", 0)
+	decide(204, bob, refused, "wipe", object{"decision": "refuse", "reason": "disk"})
+	g.until(refused, "runPaused", before[len(before)-1])
+	decide(403, bob, refused, "next", approve())
+	if got, _, text := g.send(alice, "POST", "/v1/runs/"+refused+"/cancel", object{"reason": "disk"}); got != 422 {
+		t.Errorf("cancelled with a reason: %d %s", got, text)
+	}
+
 	given := start("/v1/runs", object{"plan": []object{
 		{"_tool": "wipe", "what": "cache", "_outputPath": "†state.next"}, {"_tool": "wipe", "_id": "next", "what": "†{state.next}"}}})
 	paused := g.until(given, "runPaused", 0)
