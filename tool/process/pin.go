@@ -24,10 +24,11 @@ type pinned struct {
 	tool.Pin        // SHA256 is "" when there was no such file
 }
 
-// Pin notes the content of the program and of the files that its arguments name, also in folders
-// that earlier arguments name, as in env -C DIR ./file. After that, a call starts the file that was
-// found now, and fails with "changed-program" when one of the files has changed, has appeared or is
-// gone. A file that can't be read is noted as that. Pin must be called before the first call.
+// Pin notes the content of the program and of the files that its arguments name, also behind a flag
+// in the same argument (--file=f, -ff) and in folders that earlier arguments name, as in
+// env -C DIR ./file. After that, a call starts the file that was found now, and fails with
+// "changed-program" when one of the files has changed, has appeared or is gone. A file that can't
+// be read is noted as that. Pin must be called before the first call.
 func (a *Activity) Pin() {
 	p := a.Place()
 	a.pins = nil
@@ -37,49 +38,50 @@ func (a *Activity) Pin() {
 			continue
 		}
 		name := t.String()
-		for k, dir := range dirs {
-			file := in(dir, name)
-			switch {
-			case k > 0 && (i == 0 || filepath.IsAbs(name)):
-				continue
-			case i == 0 && !strings.ContainsAny(name, `/\`):
+		if i == 0 {
+			file := in(p.Dir, name)
+			if !strings.ContainsAny(name, `/\`) {
 				file = p.Path
 			}
 			a.pins = append(a.pins, pinned{file, tool.Pin{File: name, SHA256: digestOf(file)}})
+			continue
 		}
-		if i > 0 {
-			dirs = append(dirs, foldersIn(dirs, name)...)
+		var folders []string
+		for _, named := range namesIn(name) {
+			for k, dir := range dirs {
+				file := in(dir, named)
+				if k > 0 && filepath.IsAbs(named) || len(a.pins) == maxPinned {
+					continue
+				}
+				a.pins = append(a.pins, pinned{file, tool.Pin{File: named, SHA256: digestOf(file)}})
+				if info, err := os.Stat(file); err == nil && info.IsDir() && !slices.Contains(dirs, file) {
+					folders = append(folders, file)
+				}
+			}
+		}
+		if dirs = append(dirs, folders...); len(dirs) > maxFolders {
+			dirs = dirs[:maxFolders]
 		}
 	}
 }
 
-// maxFolders is the maximum number of folders in which the files of arguments are looked for.
-const maxFolders = 16
+// Bounds of what is pinned.
+const (
+	maxFolders = 16 // in which the files of arguments are looked for
+	maxPinned  = 4096
+)
 
-// foldersIn returns the folders that an argument names, which are relative to one of dirs: all of
-// it, what follows its first "=", or what follows its first letter as a flag. dirs and they are at
-// most maxFolders.
-func foldersIn(dirs []string, arg string) (found []string) {
+// namesIn returns the names of files that an argument may have: all of it, what follows its first
+// "=", and what follows its first letter as a flag.
+func namesIn(arg string) []string {
 	names := []string{arg}
-	if _, value, ok := strings.Cut(arg, "="); ok {
+	if _, value, ok := strings.Cut(arg, "="); ok && value != "" {
 		names = append(names, value)
 	}
 	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
 		names = append(names, arg[2:])
 	}
-	for _, name := range names {
-		for _, dir := range dirs {
-			folder := in(dir, name)
-			info, err := os.Stat(folder)
-			if err != nil || !info.IsDir() || slices.Contains(dirs, folder) || slices.Contains(found, folder) {
-				continue
-			}
-			if len(dirs)+len(found) < maxFolders {
-				found = append(found, folder)
-			}
-		}
-	}
-	return found
+	return names
 }
 
 // unchanged returns an error if a file is not what it was when it was pinned.

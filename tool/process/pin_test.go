@@ -56,6 +56,33 @@ func TestPinRefusesWhatAppears(t *testing.T) {
 	}
 }
 
+// A file that is named behind a flag is pinned.
+func TestPinBehindAFlag(t *testing.T) {
+	for _, args := range [][]string{{"true", "--file=f"}, {"true", "-ff"}, {"true", "--x=sub/f"}, {"true", "-Csub", "-ff"}} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"f", "sub/f"} {
+			script(t, filepath.Join(dir, name), "echo 1")
+		}
+		a, err := New(Config{Command: args, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Pin()
+		if err := a.unchanged(); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"f", "sub/f"} {
+			script(t, filepath.Join(dir, name), "echo 2")
+		}
+		if err := a.unchanged(); err == nil {
+			t.Errorf("%q: the change is not seen", args)
+		}
+	}
+}
+
 // A file that is named in a folder to which a launcher changes is pinned there.
 func TestPinInAnotherFolder(t *testing.T) {
 	for _, args := range [][]string{

@@ -131,8 +131,8 @@ func (s *Server) decide(r *http.Request, d *Decision) error {
 	return err
 }
 
-// wroteNothing refuses a caller who has given a result or a reason in a run, or in one that it undoes
-// or was forked from: what is approved now may come of that.
+// wroteNothing refuses a caller who has given a result or a reason in a run, or in one that it
+// undoes or was forked from: what is approved now may come of that.
 func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
 	for sum != nil {
 		for entry, err := range s.opts.Engine.EventsSoFar(r.Context(), sum.Run) {
