@@ -402,6 +402,10 @@ func (s *Secrets) read(e texttree.Entry) (secret string, doubt, err error) {
 	return secret, doubt, err
 }
 
+// sumOfLiteral comes between the variable that stands for a secret which was written out, and the
+// SHA-256 of that. So an approval binds the secret, and a run is resumed with the same.
+const sumOfLiteral = " sha256:"
+
 // secret returns the value of {env: NAME} or {file: PATH}. The last line end of a file does not
 // belong to it.
 func (s *Secrets) secret(e texttree.Entry) (string, error) {
@@ -409,9 +413,13 @@ func (s *Secrets) secret(e texttree.Entry) (string, error) {
 		if s == nil || s.LookupEnv == nil {
 			return "", errors.New("the environment may not be read here")
 		}
-		secret, ok := s.LookupEnv(e.Value.Str)
+		name, sum, bound := strings.Cut(e.Value.Str, sumOfLiteral)
+		secret, ok := s.LookupEnv(name)
 		if !ok {
-			return "", fmt.Errorf("the environment variable %s is not set", e.Value.Str)
+			return "", fmt.Errorf("the environment variable %s is not set", name)
+		}
+		if bound && digest([]byte(secret)) != sum {
+			return "", fmt.Errorf("the environment variable %s does not have the text that was written out in its place", name)
 		}
 		return secret, nil
 	}

@@ -167,10 +167,11 @@ func (r *reader) servers(v value, f *File, strict bool) {
 			return
 		}
 		before := len(r.findings)
+		s := r.server(v, strict)
 		if e, ok := v.Get("disabled"); ok && !strict && e.Value.Raw == "true" {
+			r.findings = r.findings[:before] // its secrets are noted all the same
 			return
 		}
-		s := r.server(v, strict)
 		f.MCPServers[v.name()] = s.Raw
 		if !slices.ContainsFunc(r.findings[before:], func(f diag.Finding) bool { return f.Severity == diag.Error }) {
 			f.Servers = append(f.Servers, s)
@@ -232,7 +233,8 @@ func (r *reader) variable(v value, strict bool) {
 		said = placeholder.ReplaceAllString(said, "")
 	}
 	if v.Kind == texttree.String && isLiteral(v.name(), v.Str) {
-		r.literal(v, inVariable(variableOf(v.name()), strict), "set that variable")
+		name := variableOf(v.name())
+		r.literal(v, inVariable(name, strict), name, "set that variable")
 	}
 	if v.Kind == texttree.String && strings.Contains(said, "${") {
 		r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s is passed on as it stands, with its ${…}; a secret is written {\"env\": \"NAME\"}", v.what())
@@ -240,14 +242,32 @@ func (r *reader) variable(v value, strict bool) {
 }
 
 // literal notes a secret that is written out, and warns of it. It says what to write in its place,
-// and what to set for that.
-func (r *reader) literal(v value, better *texttree.Node, set string) {
-	better.Span = v.Span
+// and what to set for that. Where the source can't be replaced, records have it.
+func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
+	if !r.isQuoted(v) {
+		r.exposed(v, fmt.Sprintf("write %s and %s", better.JSON(), set))
+		return
+	}
 	if r.literals == nil {
 		r.literals = map[diag.Span]*texttree.Node{}
 	}
-	r.literals[v.Span] = better
+	kept := *better
+	if variable != "" {
+		kept = *inVariable(variable+sumOfLiteral+digest([]byte(v.Str)), true)
+	}
+	kept.Span = v.Span
+	r.literals[v.Span] = &kept
 	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it, so a run that is resumed needs it there)", v.what(), better.JSON(), set)
+}
+
+// isQuoted reports whether the source has a text between quotes, or as it is, on one line, and not
+// as a block of YAML.
+func (r *reader) isQuoted(v value) bool {
+	text := string(r.file.Text[v.Span.Start:v.Span.End])
+	if len(text) > 1 && (text[0] == '"' || text[0] == '\'') {
+		return text[len(text)-1] == text[0]
+	}
+	return text == v.Str
 }
 
 // variableOf returns the environment variable for a secret that is for something.
@@ -275,7 +295,7 @@ func (r *reader) address(v value, strict bool) {
 	case strict:
 		r.exposed(v, "give it in headers, as {env: NAME}")
 	default:
-		r.literal(v, texttree.Text(better), "set the variable")
+		r.literal(v, texttree.Text(better), "", "set the variable")
 	}
 }
 
@@ -318,11 +338,9 @@ func (r *reader) args(v value, s *Server, strict bool) {
 		switch {
 		case !is:
 		case before == "":
-			r.literal(arg, inVariable(name, strict), "set that variable")
-		case strict:
-			r.literal(arg, inVariable(name, strict), "set that variable to all of this text")
+			r.literal(arg, inVariable(name, strict), name, "set that variable")
 		default:
-			r.literal(arg, texttree.Text(before+"${"+name+"}"), "set that variable")
+			r.literal(arg, inVariable(name, true), name, "set that variable to all of this text")
 		}
 	}
 }
@@ -335,10 +353,24 @@ func literalArg(args []texttree.Entry, i int) (flag, before string, is bool) {
 	switch name, value, ok := strings.Cut(text, "="); {
 	case ok && strings.HasPrefix(name, "-"):
 		flag, before, text = name, name+"=", value
-	case i > 0 && strings.HasPrefix(args[i-1].Value.Str, "-") && !strings.HasPrefix(text, "-"):
-		flag = args[i-1].Value.Str
+	case i > 0 && strings.HasPrefix(args[i-1].Value.Str, "-") && !strings.ContainsAny(args[i-1].Value.Str, "= ") && !strings.HasPrefix(text, "-"):
+		if flag = args[i-1].Value.Str; !namesSecret.MatchString(flag) { // docker -e TOKEN=…, curl --header 'Authorization: …'
+			if name, value, ok := cutAny(text, "=", ": "); ok && isLiteral(name, value) {
+				return name, text[:len(text)-len(value)], true
+			}
+		}
 	}
 	return flag, before, isLiteral(flag, text)
+}
+
+// cutAny cuts a text at the first of some separators that is in it.
+func cutAny(text string, seps ...string) (before, after string, ok bool) {
+	for _, sep := range seps {
+		if before, after, ok = strings.Cut(text, sep); ok {
+			return before, after, true
+		}
+	}
+	return text, "", false
 }
 
 // Servers returns the servers of files, with their secrets; of two with one name that of the
@@ -386,6 +418,9 @@ func (s *Server) resolve() error {
 	}
 	for _, raw := range literalQuery(s.URL) {
 		s.known = append(s.known, raw)
+		if value, err := url.QueryUnescape(raw); err == nil {
+			s.known = append(s.known, value)
+		}
 	}
 	for _, part := range []struct {
 		name string

@@ -282,34 +282,46 @@ func TestLiteralSecrets(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		secrets    []string
-		args       []string // with the variables that are set
+		set        []string // the variables of the secrets
+		args       []string // with these
 	}{
 		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "env": {"GITHUB_TOKEN": "ghp_0123456789", "MODE": "quiet-mode"}}}}`,
-			[]string{"ghp_0123456789"}, nil},
+			[]string{"ghp_0123456789"}, []string{"GITHUB_TOKEN"}, nil},
 		{"t.yaml", "mcpServers:\n  a: {url: 'https://x.example', headers: {X-Api-Key: plain-0123456789, Y: 'Bearer 0123456789'}}\n",
-			[]string{"plain-0123456789", "Bearer 0123456789"}, nil},
+			[]string{"plain-0123456789", "Bearer 0123456789"}, []string{"X_API_KEY", "Y"}, nil},
 		{"mcp.json", `{"mcpServers": {"a": {"command": "x", "args": ["--token", "one-0123456789", "--api-key=two-0123456789", "sk-0123456789", "--mode", "quiet-mode"]}}}`,
-			[]string{"one-0123456789", "two-0123456789", "sk-0123456789"}, []string{"--token", "given", "--api-key=given", "given", "--mode", "quiet-mode"}},
-		{"mcp.json", `{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=url-0123456789&mode=quiet-mode&token=tok-0123456789#x"}}}`,
-			[]string{"url-0123456789"}, nil},
+			[]string{"one-0123456789", "--api-key=two-0123456789", "sk-0123456789"}, []string{"TOKEN", "API_KEY", "A_TOKEN"},
+			[]string{"--token", "one-0123456789", "--api-key=two-0123456789", "sk-0123456789", "--mode", "quiet-mode"}},
+		{"mcp.json", `{"mcpServers": {"a": {"command": "docker", "args": ["-e", "API_TOKEN=one-0123456789", "-H", "Authorization: Bearer 0123456789", "-e", "MODE=quiet-mode"]}}}`,
+			[]string{"API_TOKEN=one-0123456789", "Authorization: Bearer 0123456789"}, []string{"API_TOKEN", "AUTHORIZATION"},
+			[]string{"-e", "API_TOKEN=one-0123456789", "-H", "Authorization: Bearer 0123456789", "-e", "MODE=quiet-mode"}},
+		{"mcp.json", `{"mcpServers": {"a": {"url": "https://x.example/mcp?api_key=url-0123456789&mode=quiet-mode&token=tok-0123456789"}}}`,
+			[]string{"url-0123456789", "tok-0123456789"}, []string{"API_KEY", "TOKEN"}, nil},
 		{"t.yaml", "mcpServers:\n  a: {command: x, args: [--password, one-0123456789, --secret=two-0123456789, --token, /run/token, --token]}\n",
-			[]string{"one-0123456789", "two-0123456789"}, []string{"--password", "given", "given", "--token", "/run/token", "--token"}},
+			[]string{"one-0123456789", "--secret=two-0123456789"}, []string{"PASSWORD", "SECRET"},
+			[]string{"--password", "one-0123456789", "--secret=two-0123456789", "--token", "/run/token", "--token"}},
 	} {
 		read := Read
 		if c.name == "mcp.json" {
 			read = ReadServers
 		}
-		secrets := &Secrets{LookupEnv: func(string) (string, bool) { return "given", true }}
+		secrets := &Secrets{LookupEnv: func(name string) (string, bool) {
+			i := slices.Index(c.set, name)
+			if i < 0 {
+				return "", false
+			}
+			return c.secrets[i], true
+		}}
 		f, found := read(diag.NewFile(c.name, []byte(c.text)))
 		f.Secrets = secrets
 		all, _ := Servers(f)
-		if len(found) != len(c.secrets) || found.HasErrors() || len(all) != 1 || all[0].Redact == nil {
+		if len(found) == 0 || found.HasErrors() || len(all) != 1 || all[0].Redact == nil {
 			t.Fatalf("%s: %v, %d servers", c.text, found, len(all))
 		}
 		recorded := f.Recorded()
 		for _, said := range []string{string(recorded), string(f.MCPServers["a"]), string(all[0].Raw), all[0].Redact("it is " + strings.Join(c.secrets, " "))} {
 			for _, secret := range c.secrets {
-				if strings.Contains(said, secret) {
+				if _, secret, _ = cutAny("="+secret, ": ", "="); strings.Contains(said, secret[strings.LastIndexByte(secret, '=')+1:]) {
 					t.Errorf("%s: %s", c.text, said)
 				}
 			}
@@ -320,8 +332,14 @@ func TestLiteralSecrets(t *testing.T) {
 		}
 		again.Secrets = secrets
 		all, _ = Servers(again)
-		if len(all) != 1 || c.args != nil && !slices.Equal(all[0].Args, c.args) || all[0].Redact == nil || strings.Contains(all[0].Redact("given"), "given") {
+		if len(all) != 1 || c.args != nil && !slices.Equal(all[0].Args, c.args) || all[0].Redact == nil || strings.Contains(all[0].Redact(c.secrets[0]), "0123456789") {
 			t.Errorf("%s: read from the record as %+v", recorded, all)
+		}
+		if !strings.Contains(c.text, "https://x.example/mcp?") { // another secret is another server
+			again.Secrets = &Secrets{LookupEnv: func(string) (string, bool) { return "another-secret", true }}
+			if all, found := Servers(again); len(all) > 0 || !found.HasErrors() {
+				t.Errorf("%s: another secret is taken: %v", recorded, found)
+			}
 		}
 	}
 }
@@ -361,6 +379,24 @@ func TestExposedSecrets(t *testing.T) {
 			t.Errorf("%s: %v", text, found)
 		case !strings.Contains(string(f.Recorded()), "0123456789") && want != "":
 			t.Errorf("%s is not recorded as it is", text)
+		}
+	}
+}
+
+// A server that is disabled has no findings, and its secrets go into no record.
+func TestLiteralSecretsOfDisabledServers(t *testing.T) {
+	f, found := ReadServers(diag.NewFile("mcp.json", []byte(`{"mcpServers": {"a": {"disabled": true, "command": "x", "env": {"API_KEY": "key-0123456789"}}}}`)))
+	if len(found) > 0 || len(f.Servers) > 0 || strings.Contains(string(f.Recorded()), "0123456789") {
+		t.Errorf("%v %v %s", found, f.Servers, f.Recorded())
+	}
+}
+
+// A secret that YAML has over several lines can't be taken out of a record, and the warning says so.
+func TestLiteralSecretsInBlocks(t *testing.T) {
+	for _, text := range []string{"|-\n        key-0123456789\n", ">-\n        key-0123456789\n", "key-0123\n        456789-x\n"} {
+		f, found := Read(diag.NewFile("t.yaml", []byte("mcpServers:\n  a:\n    command: x\n    env:\n      API_KEY: "+text)))
+		if len(found) != 1 || !strings.Contains(found[0].Message, "records of runs have it") || string(f.Recorded()) != string(f.Source.Text) {
+			t.Errorf("%s: %v %s", text, found, f.Recorded())
 		}
 	}
 }
