@@ -400,8 +400,10 @@ func stdinIsCode(command []string) string {
 		case p.role == roleCode && r.all:
 			return stdinIsCode(strings.Fields(strings.Join(args[i:], " ")))
 		case p.role == roleCode && r.shell:
-			if by := stdinIsCode(strings.Fields(p.text)); by != "" {
-				return by
+			for _, command := range shellCommands(p.text) {
+				if by := stdinIsCode(command); by != "" {
+					return by
+				}
 			}
 		}
 		given = given || p.role == roleCode || p.role == roleScript
@@ -410,6 +412,21 @@ func stdinIsCode(command []string) string {
 		return name
 	}
 	return ""
+}
+
+// shellCommands returns what may be commands in code of a shell: whatever stands between its
+// operators, without words before a program that only set variables or belong to the language.
+func shellCommands(code string) (all [][]string) {
+	for part := range strings.FieldsFuncSeq(code, func(c rune) bool { return strings.ContainsRune(";&|\n(){}`!", c) }) {
+		command := strings.Fields(part)
+		for len(command) > 0 && (strings.Contains(command[0], "=") || slices.Contains(words("then do else elif if while until time exec command builtin $"), command[0])) {
+			command = command[1:]
+		}
+		if len(command) > 0 {
+			all = append(all, command)
+		}
+	}
+	return all
 }
 
 // startedByFind does what stdinIsCode does, for the programs that find starts.

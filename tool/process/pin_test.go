@@ -83,6 +83,31 @@ func TestPinBehindAFlag(t *testing.T) {
 	}
 }
 
+// The folder of a program is the folder that a link leads to.
+func TestPlaceBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"good", "evil"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "work")
+	if err := os.Symlink("good", link); err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(Config{Command: []string{"./run"}, Dir: link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := a.Place()
+	if err := errors.Join(os.Remove(link), os.Symlink("evil", link)); err != nil {
+		t.Fatal(err)
+	}
+	if after := a.Place(); after.Dir == before.Dir || filepath.Base(after.Dir) != "evil" {
+		t.Errorf("%s, before %s", after.Dir, before.Dir)
+	}
+}
+
 // A file that is named in a folder to which a launcher changes is pinned there.
 func TestPinInAnotherFolder(t *testing.T) {
 	for _, args := range [][]string{

@@ -52,6 +52,9 @@ func (a *Activity) Place() tool.Place {
 	if dir, err := filepath.Abs(cmp.Or(a.dir, ".")); err == nil {
 		p.Dir = dir
 	}
+	if dir, err := filepath.EvalSymlinks(p.Dir); err == nil { // a link to another folder is another place
+		p.Dir = dir
+	}
 	for _, t := range a.command {
 		p.Program = append(p.Program, t.String())
 	}

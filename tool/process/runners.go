@@ -14,7 +14,7 @@ var (
 	python = &runner{
 		flags: words("-b -B -d -E -I -O -P -q -s -S -u -v -x"), values: words("-W -X --check-hash-based-pycs"),
 		code: words("-c -m"), ends: true, then: roleScript, stdin: true,
-		never: words("asyncio code coverage cProfile debugpy doctest idlelib IPython pdb pip profile ptpython bpython pudb ipdb pydoc pytest runpy streamlit timeit torch trace unittest viztracer kernprof xonsh"),
+		never: words("asyncio code coverage cProfile debugpy doctest idlelib inspect IPython pdb pickle pip profile ptpython bpython pudb ipdb pydoc pytest runpy streamlit timeit torch trace unittest viztracer kernprof xonsh"),
 	}
 	node = &runner{
 		flags:  words("--enable-source-maps --experimental-strip-types --no-deprecation --no-warnings --trace-uncaught --trace-warnings"),
