@@ -17,7 +17,9 @@ func TestLongPaths(t *testing.T) {
 	}{
 		{`"v": 1, "_outputPath": "†state` + strings.Repeat(".a", 999) + `"`, nil},
 		{`"v": 1, "_outputPath": "†state` + strings.Repeat(".a", 1000) + `"`, []diag.Code{diag.OverLimit}},
-		{`"v": "†state` + strings.Repeat(".a", 10_000) + `"`, []diag.Code{diag.NothingThere}},
+		{`"v": "†state` + strings.Repeat(".a", 999) + `"`, []diag.Code{diag.NothingThere}},
+		{`"v": "†state` + strings.Repeat(".a", 1000) + `"`, []diag.Code{diag.OverLimit}},
+		{`"v": "†{state` + strings.Repeat(".a", 100_000) + `}"`, []diag.Code{diag.OverLimit}},
 	} {
 		doc, findings := lang.Parse(diag.NewFile("plan.json", []byte(`[{"_tool": "e", `+c.call+`}]`)), nil)
 		_, more := compile.Compile(doc, &compile.Options{Catalogue: catalogue(t)})

@@ -142,6 +142,11 @@ func (c *templates) lower(d *draft, e *lang.Expr, soft bool, group int32) *Expr 
 }
 
 func (c *templates) lowerRef(d *draft, e *lang.Expr, out *Expr, soft bool, group int32) {
+	if n := len(e.Path) + 1; n > maxSteps {
+		c.tooLong(d, e)
+		out.read, out.void = Read{Path: state.Path{{Kind: state.Name, Name: e.Kind}}, Span: d.span(e.Span)}, true
+		return
+	}
 	out.read = Read{Path: c.readPath(d, e), Span: d.span(e.Span)}
 	if out.void = !c.knownKind(d, e); !out.void {
 		c.ofInstance(d, &out.read)
@@ -291,8 +296,13 @@ func methodOf(spelled string) state.Method {
 	}
 }
 
-// maxSteps is the maximum length of a path that is written: package state rejects longer ones.
+// maxSteps is the maximum length of a path: package state writes none that is longer.
 const maxSteps = 1000
+
+// tooLong reports a path that is too long.
+func (c *templates) tooLong(d *draft, e *lang.Expr) {
+	c.errorf(diag.OverLimit, c.at(d.span(e.Span)), "a path of %d steps; one has at most %d", len(e.Path)+1, maxSteps).inside(d, d.span(e.Span))
+}
 
 func (c *lowerer) alternative(d *draft, a *lang.Alternative) Alternative {
 	out := Alternative{source: a}
@@ -315,7 +325,7 @@ func (c *lowerer) write(d *draft, e *lang.Expr) (Write, bool) {
 		return Write{}, false
 	}
 	if n := len(e.Path) + 1; n > maxSteps {
-		c.errorf(diag.OverLimit, c.at(d.span(e.Span)), "a path of %d steps; one that is written has at most %d", n, maxSteps).inside(d, d.span(e.Span))
+		c.tooLong(d, e)
 		c.blind = true
 		return Write{}, false
 	}
