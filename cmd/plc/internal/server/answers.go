@@ -147,14 +147,9 @@ func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
 				return badf(http.StatusForbidden, "you gave a result or a reason in the run %s, so somebody else has to approve what may come of it", sum.Run)
 			}
 		}
-		before := cmp.Or(plc.Undoes(sum), sum.Parent)
-		sum = nil
-		if before != "" {
-			var err error
-			var gone *journal.MissingError
-			if sum, err = s.opts.Engine.Summary(r.Context(), before); err != nil && !errors.As(err, &gone) {
-				return err
-			}
+		var err error
+		if sum, err = s.before(r, sum); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -163,8 +158,30 @@ func (s *Server) wroteNothing(r *http.Request, sum *journal.Summary) error {
 // decidable returns the run of a request if its caller may decide about it.
 func (s *Server) decidable(r *http.Request) (*journal.Summary, error) {
 	sum, err := s.find(r)
-	if err == nil && s.opts.OthersApprove && sum.Labels[startedBy] == callerOf(r).name && sum.Labels[runner.Label] == frontend {
-		err = badf(http.StatusForbidden, "you started the run, so somebody else has to decide")
+	if err != nil || !s.opts.OthersApprove {
+		return sum, err
+	}
+	for of := sum; of != nil; {
+		if of.Labels[startedBy] == callerOf(r).name && of.Labels[runner.Label] == frontend {
+			return nil, badf(http.StatusForbidden, "you started the run %s, so somebody else has to decide", of.Run)
+		}
+		if of, err = s.before(r, of); err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
+// before returns the run that another one undoes or was forked from; nil if there is none, or it is
+// gone.
+func (s *Server) before(r *http.Request, of *journal.Summary) (*journal.Summary, error) {
+	run := cmp.Or(plc.Undoes(of), of.Parent)
+	if run == "" {
+		return nil, nil
+	}
+	sum, err := s.opts.Engine.Summary(r.Context(), run)
+	if _, gone := errors.AsType[*journal.MissingError](err); gone {
+		return nil, nil
 	}
 	return sum, err
 }

@@ -20,6 +20,9 @@ import (
 // beat is the interval of the comments that keep a stream without events alive.
 const beat = 15 * time.Second
 
+// checkToken is the longest time for which a stream sends events after its token was revoked.
+const checkToken = 100 * time.Millisecond
+
 // events streams the events of a run (SSE). The id of each is its number in the record, so that a
 // client which names the last one that it has gets those after it, whatever ended in between.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
@@ -68,6 +71,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
 	out := http.NewResponseController(w)
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
+	checked := time.Now()
 	for {
 		var text []byte
 		select {
@@ -84,6 +88,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, after int64) {
 			text = []byte(": \n\n")
 		case <-ctx.Done():
 			return
+		}
+		if time.Since(checked) > checkToken {
+			if c, err := s.who(r); err != nil || c == nil {
+				return // its token was revoked
+			}
+			checked = time.Now()
 		}
 		// A server without deadlines has none to extend.
 		_ = out.SetWriteDeadline(time.Now().Add(2 * beat))

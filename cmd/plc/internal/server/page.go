@@ -48,7 +48,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"POST /runs/{run}/decide": wants(Approve, s.decideForm),
 		"GET /inbox":              wants(Read, s.inbox),
 		"GET /playground":         wants(Read, s.playground),
-		"POST /playground":        wants(Read, s.playground),
+		"POST /playground":        wants(Read, s.bounded(s.playground)),
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"runtime"
+	"time"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -55,6 +57,7 @@ type Server struct {
 	tools   *tool.Catalogue
 	runs    *runner.Runner
 	codes   codes
+	slots   chan struct{} // of requests that compile a plan
 	handler http.Handler
 }
 
@@ -71,7 +74,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := tools.Err(); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, tools: tools.Catalogue}
+	s := &Server{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), opts: o, tools: tools.Catalogue}
 	mux := http.NewServeMux()
 	for pattern, h := range s.routes() {
 		mux.HandleFunc(pattern, h)
@@ -107,21 +110,42 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		},
 		"GET /v1/catalogue":            wants(Read, s.catalogue),
 		"GET /v1/explain/{code}":       wants(Read, s.explain),
-		"POST /v1/check":               wants(Read, s.check),
-		"POST /v1/plan":                wants(Read, s.preview),
-		"POST /v1/runs":                wants(Run, s.start),
+		"POST /v1/check":               wants(Read, s.bounded(s.check)),
+		"POST /v1/plan":                wants(Read, s.bounded(s.preview)),
+		"POST /v1/runs":                wants(Run, s.bounded(s.start)),
 		"GET /v1/runs":                 wants(Read, s.list),
 		"GET /v1/runs/{run}":           wants(Read, s.document),
-		"GET /v1/runs/{run}/graph":     wants(Read, s.graph),
+		"GET /v1/runs/{run}/graph":     wants(Read, s.bounded(s.graph)),
 		"GET /v1/runs/{run}/board":     wants(Read, s.board),
 		"GET /v1/runs/{run}/events":    wants(Read, s.events),
 		"GET /v1/runs/{run}/questions": wants(Read, s.questions),
 		"POST /v1/runs/{run}/answers":  wants(Approve, s.answer),
-		"GET /v1/runs/{run}/approval":  wants(Read, s.pending),
+		"GET /v1/runs/{run}/approval":  wants(Read, s.bounded(s.pending)),
 		"POST /v1/runs/{run}/approval": wants(Approve, s.approve),
 		"POST /v1/runs/{run}/cancel":   wants(Run, s.cancel),
 		"POST /v1/runs/{run}/resume":   wants(Run, s.resume),
-		"POST /v1/runs/{run}/fork":     wants(Run, s.fork),
-		"POST /v1/runs/{run}/replay":   wants(Read, s.replay),
+		"POST /v1/runs/{run}/fork":     wants(Run, s.bounded(s.fork)),
+		"POST /v1/runs/{run}/replay":   wants(Read, s.bounded(s.replay)),
+	}
+}
+
+// slotTime is the longest time for which a request waits for others that compile plans.
+const slotTime = 10 * time.Second
+
+// bounded lets as many requests through to next at once as there are processors, since each
+// compiles a plan and may take much memory. The others wait a while, and are then told to ask again.
+func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		wait := time.NewTimer(slotTime)
+		defer wait.Stop()
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+			next(w, r)
+		case <-r.Context().Done():
+		case <-wait.C:
+			w.Header().Set("Retry-After", "1")
+			problem(w, r, http.StatusServiceUnavailable, "the server has as many plans to check as it can; ask again")
+		}
 	}
 }

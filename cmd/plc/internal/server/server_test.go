@@ -573,6 +573,21 @@ func TestOthersApprove(t *testing.T) {
 	g.until(run, "runFinished", 0)
 	g.until(fork, "runFinished", 0)
 
+	status, _, text := g.send(g.admin, "POST", "/v1/runs", plan)
+	var own, copied Summary
+	if err := json.Unmarshal(text, &own); err != nil || status != 201 {
+		t.Fatalf("%d %s", status, text)
+	}
+	g.until(own.Run, "runPaused", 0)
+	status, _, text = g.send(alice, "POST", "/v1/runs/"+own.Run+"/fork", object{"at": "wipe"})
+	if err := json.Unmarshal(text, &copied); err != nil || status != 201 {
+		t.Fatalf("%d %s", status, text)
+	}
+	g.until(copied.Run, "runPaused", 0)
+	decide(403, g.admin, copied.Run, "wipe", approve())
+	decide(204, bob, copied.Run, "wipe", approve())
+	g.until(copied.Run, "runFinished", 0)
+
 	refused := start("/v1/runs", object{"plan": []object{
 		{"_tool": "wipe", "what": "cache", "_errorPath": "†state.error"},
 		{"_tool": "wipe", "_id": "next", "what": "†{state.error.message}"}}})
@@ -593,7 +608,7 @@ func TestOthersApprove(t *testing.T) {
 	decide(204, g.admin, given, "next", approve())
 	g.until(given, "runFinished", 0)
 
-	if n := g.wiped.Load(); n != 3 {
+	if n := g.wiped.Load(); n != 4 {
 		t.Errorf("wiped %d times", n)
 	}
 }
