@@ -15,6 +15,7 @@ import (
 // are as they are written.
 type Project struct {
 	Tools, MCP  []string
+	Policies    []string // files with policies on the flow of information
 	Lock, Store string
 	Ignore      []string // codes of findings
 	Severity    []string // of findings, as CODE=SEVERITY
@@ -25,10 +26,10 @@ type Project struct {
 	Policy json.RawMessage
 }
 
-// Grants reports whether the project does more than ask for more care: it names tools, servers, a
+// Grants reports whether the project does more than ask for more care: it names files, servers, a
 // store or what they may do.
 func (p *Project) Grants() bool {
-	return len(p.Tools) > 0 || len(p.MCP) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
+	return len(p.Tools) > 0 || len(p.MCP) > 0 || len(p.Policies) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
 }
 
 // ReadProject reads the file of a project, in YAML.
@@ -44,7 +45,8 @@ func ReadProject(src *diag.File) (*Project, diag.List) {
 	}
 	r.members(value{Node: root}, map[string]set{
 		"tools": r.inside(r.texts(&p.Tools)), "mcp": r.inside(r.texts(&p.MCP)),
-		"lock": r.inside(r.text(&p.Lock)), "store": r.store(&p.Store),
+		"policies": r.inside(r.texts(&p.Policies)),
+		"lock":     r.inside(r.text(&p.Lock)), "store": r.store(&p.Store),
 		"strict": r.flag(&p.Strict),
 		"ignore": func(v value) {
 			r.texts(&p.Ignore)(v)
