@@ -19,19 +19,20 @@ func policyCommand(env *environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "Make and test policies on the flow of information",
-		Long: `Make and test policies on the flow of information, files for --policy: what tools give may be
-trusted so far and is so secret, and what params may be given. plc flow and plc check apply them
-to a plan.`,
-		Example: `  plc policy init --tools tools.yaml -o policy.yaml`,
+		Long: `Make and test policies on the flow of information: files for --policy, which say how much
+results may be trusted, how secret they are, and what params may be given. plc flow and plc check
+apply them to a plan.`,
+		Example: `  plc policy init --tools tools.yaml -o policy.yaml
+  plc policy test`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return fmt.Errorf("there is no command %q of plc policy; %s", args[0], meant(args[0], slices.Values([]string{"init"}), "see plc policy --help"))
+			return fmt.Errorf("there is no command %q of plc policy; %s", args[0], meant(args[0], slices.Values([]string{"init", "test"}), "see plc policy --help"))
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(policyInitCommand(env))
+	c.AddCommand(policyInitCommand(env), policyTestCommand(env))
 	return c
 }
 

@@ -132,6 +132,19 @@ func (r *reader) testCase(v value, t *Tests) {
 
 // testMembers adds the members that a test has, and a file for all its tests.
 func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
+	r.givenMembers(c, known)
+	known["settings"] = func(v value) { r.testSettings(v, &c.Settings) }
+	known["never"] = r.wantedList(&c.Never)
+	known["always"] = r.wantedList(&c.Always)
+	known["answers"] = func(v value) {
+		c.Answers = map[string]TestAnswer{}
+		r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
+	}
+	return known
+}
+
+// givenMembers adds the members that say what a plan is given, and by which tools.
+func (r *reader) givenMembers(c *TestCase, known map[string]set) {
 	object := func(dst *json.RawMessage) set {
 		return func(v value) {
 			if r.is(v, texttree.Object) {
@@ -141,20 +154,12 @@ func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 	}
 	known["input"] = object(&c.Input)
 	known["state"] = object(&c.State)
-	known["settings"] = func(v value) { r.testSettings(v, &c.Settings) }
-	known["never"] = r.wantedList(&c.Never)
-	known["always"] = r.wantedList(&c.Always)
 	known["standIns"] = func(v value) {
 		c.StandIns, c.StandInLocs = map[string]*standin.Script{}, map[string]diag.Loc{}
 		r.each(v, func(v value) {
 			c.StandIns[v.name()], c.StandInLocs[v.name()] = r.script(v), r.loc(v.key)
 		})
 	}
-	known["answers"] = func(v value) {
-		c.Answers = map[string]TestAnswer{}
-		r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
-	}
-	return known
 }
 
 func (r *reader) testSettings(v value, s *TestSettings) {
