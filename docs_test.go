@@ -29,7 +29,7 @@ import (
 //	            for any text, a line of it for any lines.
 //	```json     a whole plan is compiled against the tool files that its page shows or
 //	            links to, and has no error.
-//	```yaml     a tool file, or a file of tests, is read and has no error.
+//	```yaml     a tool file, or a file of tests of a plan or a policy, is read and has no error.
 //	```go       and others: behind a line that begins with a link to a file and ends
 //	            with a colon, the text is that of the file.
 //	```sh       is only shown.
@@ -200,6 +200,10 @@ func TestPlansAndToolFiles(t *testing.T) {
 		for _, b := range blocks(t, page) {
 			source := diag.NewFile(b.String(), []byte(b.text))
 			switch {
+			case b.lang == "yaml" && regexp.MustCompile(`(?m)^    expect: (allow|{verdict)`).MatchString(b.text):
+				if _, findings := file.ReadPolicyTests(source); findings.HasErrors() {
+					t.Error(findings.Err())
+				}
 			case b.lang == "yaml" && regexp.MustCompile(`(?m)^tests:`).MatchString(b.text):
 				if _, findings := file.ReadTests(source); findings.HasErrors() {
 					t.Error(findings.Err())

@@ -73,12 +73,7 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 		return t, nil
 	}
 	folder := filepath.Dir(name)
-	beside := func(name string) string {
-		if filepath.IsAbs(name) || name == math.Name {
-			return name
-		}
-		return filepath.Join(folder, filepath.FromSlash(name))
-	}
+	beside := func(name string) string { return besideTests(folder, name) }
 	spec.Plan = File(cmp.Or(read.Plan, e.planBeside(name))).From(cmp.Or(read.From, spec.Plan.Notation))
 	spec.Plan.Name = beside(spec.Plan.Name)
 	var own Toolset
@@ -89,7 +84,7 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 		own.MCP = append(own.MCP, beside(f))
 	}
 	if !chosen {
-		if err := e.startsNothing(name, own); err != nil {
+		if err := e.startsNothing(name, own, "plc test "); err != nil {
 			return nil, err
 		}
 	}
@@ -105,10 +100,18 @@ func (e *Engine) PlanTests(ctx context.Context, name string, spec Spec, chosen b
 	return t, nil
 }
 
+// besideTests returns the name of a file that a file of tests in a folder names.
+func besideTests(folder, name string) string {
+	if filepath.IsAbs(name) || name == math.Name {
+		return name
+	}
+	return filepath.Join(folder, filepath.FromSlash(name))
+}
+
 // startsNothing returns an error if the toolset of a file of tests has MCP servers.
-func (e *Engine) startsNothing(name string, own Toolset) error {
+func (e *Engine) startsNothing(name string, own Toolset, command string) error {
 	starts := func(config string) error {
-		return fmt.Errorf("it names %s, which starts MCP servers: name the file to run its tests, as in plc test %s", config, name)
+		return fmt.Errorf("it names %s, which starts MCP servers: name the file to run its tests, as in %s%s", config, command, name)
 	}
 	if len(own.MCP) > 0 {
 		return starts(own.MCP[0])
@@ -180,6 +183,19 @@ func merged(common, c *file.TestCase) *file.TestCase {
 
 // planTest compiles the plan of a test.
 func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*PlanTest, error) {
+	checker, err := e.testChecker(ctx, spec, c)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := checker.Check(spec.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return newPlanTest(ctx, plan, c), nil
+}
+
+// testChecker reads what the plan of a test is checked against.
+func (e *Engine) testChecker(ctx context.Context, spec Spec, c *file.TestCase) (*Checker, error) {
 	if c.Input != nil {
 		spec.Values.Input = append(slices.Clone(spec.Values.Input), Source{Name: "<input of the test>", Text: string(c.Input)})
 	}
@@ -200,12 +216,13 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 	o := checker.options
 	o.Run, o.Models = true, plantest.StandIn
 	o.Catalogue = o.Catalogue.WithActivities(standIns(o.Catalogue, c.StandIns))
-	plan, err := checker.Check(spec.Plan)
-	if err != nil {
-		return nil, err
-	}
+	return checker, nil
+}
+
+// newPlanTest returns the test of a plan.
+func newPlanTest(ctx context.Context, plan *Plan, c *file.TestCase) *PlanTest {
 	t := &PlanTest{Name: c.Name, Loc: c.Loc, Plan: plan, file: c}
-	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: o, Stop: ctx.Err}
+	t.options = plantest.Options{Exec: plan.execOptions(), World: c.StandIns, Answers: map[string]exec.Answer{}, Undo: plan.checker.options, Stop: ctx.Err}
 	for path, a := range c.Answers {
 		t.options.Answers[path] = answerOf(a)
 	}
@@ -225,7 +242,7 @@ func (e *Engine) planTest(ctx context.Context, spec Spec, c *file.TestCase) (*Pl
 		t.properties = append(t.properties, p)
 	}
 	t.checkNames()
-	return t, nil
+	return t
 }
 
 // answerOf returns an answer of a file as a run takes it.

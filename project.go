@@ -68,6 +68,9 @@ func ReadProject(name string) (*file.Project, diag.List, error) {
 	for i := range p.MCP {
 		resolve(&p.MCP[i], folder)
 	}
+	for i := range p.Policies {
+		resolve(&p.Policies[i], folder)
+	}
 	resolve(&p.Lock, folder)
 	if p.Store != "none" && !file.IsStoreURL(p.Store) {
 		resolve(&p.Store, folder)
@@ -131,7 +134,7 @@ func ProjectDigest(name string, p *file.Project) string {
 			add(File(tools).beside(document))
 		}
 	}
-	for _, other := range slices.Concat(p.MCP, []string{p.Lock}) {
+	for _, other := range slices.Concat(p.MCP, p.Policies, []string{p.Lock}) {
 		add(other)
 	}
 	return hex.EncodeToString(sum.Sum(nil))

@@ -43,7 +43,7 @@ read, 3 the run failed, 4 it waits for somebody, 5 rejected, 130 a signal.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		checkCommand(env), runCommand(env), solveCommand(env), resumeCommand(env), runsCommand(env), showCommand(env), eventsCommand(env), replayCommand(env),
-		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env), flowCommand(env),
+		forkCommand(env), gcCommand(env), planCommand(env), approveCommand(env), rejectCommand(env), fmtCommand(env), graphCommand(env), flowCommand(env), policyCommand(env),
 		diffCommand(env), testCommand(env), simulateCommand(env), undoCommand(env), initCommand(env), trustCommand(env), lspCommand(env), convertCommand(env), explainCommand(env), schemaCommand(env), toolsCommand(env), mcpCommand(env), serveCommand(env), tokenCommand(env), versionCommand(env), manCommand(),
 	)
 	addProject(env, root)

@@ -31,18 +31,19 @@ import (
 
 // mayWrite are the functions that write otherwise than through package display, and why.
 var mayWrite = map[string]string{
-	"(*output).Write":              "makes what it writes to a terminal safe",
-	"(*environment).convert":       "a document, to standard output, which makes it safe",
-	"(*environment).format":        "a document, to standard output, which makes it safe",
-	"(*environment).writeToolFile": "a document, to standard output, which makes it safe, or a file",
-	"(*environment).inEditor":      "a file for the editor",
-	"(*environment).newPlanTest":   "a document, to standard output, which makes it safe",
-	"(*environment).writeJUnit":    "a document, to standard output, which makes it safe",
-	"(*environment).writeLine":     "an object of JSON, to standard output, which makes it safe",
-	"WriteSARIF":                   "a document of JSON",
-	"WriteText":                    "nothing, to learn whether the writer is gone",
-	"createFile":                   "a file",
-	"groupFlags":                   "the help of a command, which cobra made",
+	"(*output).Write":                 "makes what it writes to a terminal safe",
+	"(*environment).convert":          "a document, to standard output, which makes it safe",
+	"(*environment).format":           "a document, to standard output, which makes it safe",
+	"(*environment).writeToolFile":    "a document, to standard output, which makes it safe, or a file",
+	"(*environment).writeFirstPolicy": "a document, to standard output, which makes it safe",
+	"(*environment).inEditor":         "a file for the editor",
+	"(*environment).newPlanTest":      "a document, to standard output, which makes it safe",
+	"(*environment).writeJUnit":       "a document, to standard output, which makes it safe",
+	"(*environment).writeLine":        "an object of JSON, to standard output, which makes it safe",
+	"WriteSARIF":                      "a document of JSON",
+	"WriteText":                       "nothing, to learn whether the writer is gone",
+	"createFile":                      "a file",
+	"groupFlags":                      "the help of a command, which cobra made",
 }
 
 // TestNothingElseIsPrinted makes sure that people are shown nothing that package display did not

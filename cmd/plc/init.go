@@ -202,6 +202,7 @@ func projectText(found inFolder, left []leftOut) []byte {
 	}
 	b.WriteString(`# store: .plc/runs.db            # the record of runs, in place of the user's
 # severities: {PLC309: error}    # how severe findings are; ignore: [PLC403] drops them
+# policies: [policy.yaml]         # where information may go: plc policy init makes one
 # policy: {approve: all, deny: []} # also allow, hosts, paths, as in a tool file
 `)
 	return b.Bytes()

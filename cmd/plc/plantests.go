@@ -100,7 +100,8 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 		return env.newPlanTest(ctx, args, f)
 	}
 	write, err := choice("format", f.format, map[string]func(*testRun) error{
-		"text": env.writeTests, "json": env.writeTestsJSON, "junit": env.writeJUnit, "tap": env.writeTAP,
+		"text": env.writeTests, "json": env.writeTestsJSON, "junit": func(r *testRun) error { return env.writeJUnit(r.told()) },
+		"tap": func(r *testRun) error { return env.writeTAP(r.told()) },
 	})
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (env *environment) testPlans(ctx context.Context, args []string, f *testFla
 	if err := f.finish(); err != nil {
 		return err
 	}
-	names, err := testFiles(args)
+	names, err := testFiles(args, plc.TestSuffixes(), "tests of plans: their files have names like order.test.yaml")
 	if err != nil {
 		return err
 	}
@@ -177,8 +178,9 @@ func toSet(names []string) map[string]bool {
 	return set
 }
 
-// testFiles returns the files of tests that arguments name.
-func testFiles(args []string) (names []string, err error) {
+// testFiles returns the files of tests that arguments name: those files, and in folders those whose
+// names have one of the suffixes. what says what a folder has none of.
+func testFiles(args, suffixes []string, what string) (names []string, err error) {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
@@ -198,7 +200,7 @@ func testFiles(args []string) (names []string, err error) {
 				return err
 			case d.IsDir() && path != arg && strings.HasPrefix(d.Name(), "."):
 				return filepath.SkipDir
-			case !d.IsDir() && slices.ContainsFunc(plc.TestSuffixes(), func(s string) bool { return strings.HasSuffix(path, s) }):
+			case !d.IsDir() && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(path, s) }):
 				names = append(names, path)
 			}
 			return nil
@@ -207,7 +209,7 @@ func testFiles(args []string) (names []string, err error) {
 			return nil, plc.ReadError(err)
 		}
 		if len(names) == before {
-			return nil, fmt.Errorf("%s has no tests of plans: their files have names like order.test.yaml", arg)
+			return nil, fmt.Errorf("%s has no %s", arg, what)
 		}
 	}
 	return names, nil

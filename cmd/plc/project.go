@@ -33,7 +33,7 @@ func (env *environment) useProject(c *cobra.Command) error {
 	if verbose, err := flags.GetBool("verbose"); err == nil && verbose {
 		env.hintf("the project file is %s; --no-project uses none", name)
 	}
-	defaults := map[string][]string{"tools": p.Tools, "mcp": p.MCP, "deny": p.Deny, "ignore": p.Ignore, "severity": p.Severity}
+	defaults := map[string][]string{"tools": p.Tools, "mcp": p.MCP, "policy": p.Policies, "deny": p.Deny, "ignore": p.Ignore, "severity": p.Severity}
 	for flag, value := range map[string]string{"lock": p.Lock, "approve": p.Approve, "store": p.Store} {
 		if value != "" {
 			defaults[flag] = []string{value}
@@ -51,7 +51,7 @@ func (env *environment) useProject(c *cobra.Command) error {
 	}
 	resumes := flags.Changed("resume") // of solve: what it was given counts
 	for flag, values := range defaults {
-		adds := flag == "deny" || flag == "ignore" || flag == "severity" // to what the command line says
+		adds := flag == "deny" || flag == "policy" || flag == "ignore" || flag == "severity" // to what the command line says
 		known := flags.Lookup(flag)
 		if known == nil || flags.Changed(flag) && !adds || resumes && flag != "store" || flag == "approve" && known.Value.Type() != "string" {
 			continue

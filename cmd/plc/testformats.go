@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/plantest"
@@ -107,12 +108,7 @@ func (env *environment) writeTestsJSON(r *testRun) error {
 
 func (r *testRun) testEntryOf(t *testedFile, i int) testEntry {
 	res, x := t.Results[i], t.Explored[i]
-	e := testEntry{Name: res.Test.Name, Passed: len(res.Failures)+broken(x) == 0, Failures: []failureEntry{}, Effects: []plantest.Effect{}, Asked: []string{}}
-	for _, f := range res.Failures {
-		loc := f.Loc.Origin()
-		p := loc.File.Position(int(loc.Span.Start))
-		e.Failures = append(e.Failures, failureEntry{loc.File.Name, p.Line, p.Column, f.Message})
-	}
+	e := testEntry{Name: res.Test.Name, Passed: len(res.Failures)+broken(x) == 0, Failures: failureEntries(res.Failures), Effects: []plantest.Effect{}, Asked: []string{}}
 	if out := res.Outcome; out != nil {
 		of := faultyOf(&plantest.Faulty{Outcome: out})
 		e.Status, e.Effects, e.Asked = &of.Status, of.Effects, of.Asked
@@ -134,6 +130,20 @@ func (r *testRun) testEntryOf(t *testedFile, i int) testEntry {
 	return e
 }
 
+// failureEntries returns failures as the document has them.
+func failureEntries(failures []plc.TestFailure) []failureEntry {
+	all := []failureEntry{}
+	for _, f := range failures {
+		loc := f.Loc.Origin()
+		p := loc.File.Position(int(loc.Span.Start))
+		all = append(all, failureEntry{loc.File.Name, p.Line, p.Column, f.Message})
+	}
+	return all
+}
+
+// failureText returns a failure with its place.
+func failureText(f plc.TestFailure) string { return fmt.Sprintf("%s: %s", place(f.Loc), f.Message) }
+
 func faultyOf(f *plantest.Faulty) faultyEntry {
 	e := faultyEntry{Faults: f.Faults, Status: f.Outcome.Status, Reason: f.Outcome.Reason, Effects: f.Outcome.Effects, Asked: f.Outcome.Asked()}
 	if e.Faults == nil {
@@ -145,11 +155,36 @@ func faultyOf(f *plantest.Faulty) faultyEntry {
 	return e
 }
 
+// toldFile is a file of tests, as JUnit and TAP show it.
+type toldFile struct {
+	name     string
+	findings diag.List
+	tests    []toldTest
+}
+
+// toldTest is a test, and what is wrong with it, a message each.
+type toldTest struct {
+	name  string
+	wrong []string
+}
+
+// told returns the tests as JUnit and TAP show them.
+func (r *testRun) told() (all []toldFile) {
+	for _, t := range r.files {
+		f := toldFile{name: t.Name, findings: t.Findings}
+		for i, res := range t.Results {
+			f.tests = append(f.tests, toldTest{res.Test.Name, r.messages(t, i)})
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // messages returns what is wrong with a test, a message each.
 func (r *testRun) messages(t *testedFile, i int) (all []string) {
 	res, x := t.Results[i], t.Explored[i]
 	for _, f := range res.Failures {
-		all = append(all, fmt.Sprintf("%s: %s", place(f.Loc), f.Message))
+		all = append(all, failureText(f))
 	}
 	if x != nil {
 		for _, v := range x.Violations {
@@ -187,23 +222,23 @@ type (
 )
 
 // writeJUnit writes what came of tests as JUnit does.
-func (env *environment) writeJUnit(r *testRun) error {
+func (env *environment) writeJUnit(files []toldFile) error {
 	var all junitSuites
-	for _, t := range r.files {
-		s := junitSuite{Name: t.Name}
-		for i := range t.Findings {
-			f := &t.Findings[i]
+	for _, t := range files {
+		s := junitSuite{Name: t.name}
+		for i := range t.findings {
+			f := &t.findings[i]
 			if f.Severity == diag.Error {
 				s.Errors++
 				s.Tests++
 				text := fmt.Sprintf("%s: %s: %s", place(f.Loc), f.Code, f.Message)
-				s.Cases = append(s.Cases, junitCase{Name: "the file", Class: t.Name, Error: &junitFailure{text, text}})
+				s.Cases = append(s.Cases, junitCase{Name: "the file", Class: t.name, Error: &junitFailure{text, text}})
 			}
 		}
-		for i, res := range t.Results {
-			c := junitCase{Name: res.Test.Name, Class: t.Name}
-			if wrong := r.messages(t, i); len(wrong) > 0 {
-				c.Failure = &junitFailure{wrong[0], strings.Join(wrong, "\n")}
+		for _, test := range t.tests {
+			c := junitCase{Name: test.name, Class: t.name}
+			if len(test.wrong) > 0 {
+				c.Failure = &junitFailure{test.wrong[0], strings.Join(test.wrong, "\n")}
 				s.Failures++
 			}
 			s.Tests++
@@ -221,15 +256,15 @@ func (env *environment) writeJUnit(r *testRun) error {
 }
 
 // writeTAP writes what came of tests in the Test Anything Protocol, version 14.
-func (env *environment) writeTAP(r *testRun) error {
-	passed, failed := r.count()
-	files := 0
-	for _, t := range r.files {
-		if t.Findings.HasErrors() {
-			files++
+func (env *environment) writeTAP(files []toldFile) error {
+	lines := 0
+	for _, t := range files {
+		lines += len(t.tests)
+		if t.findings.HasErrors() {
+			lines++
 		}
 	}
-	showf(env.stdout, "TAP version 14\n1..%d\n", passed+failed+files)
+	showf(env.stdout, "TAP version 14\n1..%d\n", lines)
 	n := 0
 	line := func(name string, wrong []string) error {
 		n++
@@ -252,14 +287,14 @@ func (env *environment) writeTAP(r *testRun) error {
 		showf(env.stdout, "  ...\n")
 		return nil
 	}
-	for _, t := range r.files {
-		if err := t.Findings.Err(); err != nil {
-			if err := line(t.Name, []string{err.Error()}); err != nil {
+	for _, t := range files {
+		if err := t.findings.Err(); err != nil {
+			if err := line(t.name, []string{err.Error()}); err != nil {
 				return err
 			}
 		}
-		for i, res := range t.Results {
-			if err := line(t.Name+": "+res.Test.Name, r.messages(t, i)); err != nil {
+		for _, test := range t.tests {
+			if err := line(t.name+": "+test.name, test.wrong); err != nil {
 				return err
 			}
 		}

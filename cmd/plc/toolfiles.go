@@ -17,15 +17,20 @@ type toolFiles struct {
 	next string // the notation of the files named from now on; "" is plc's own
 }
 
-// addTools adds the flags that name tool files.
+// addTools adds the flags that name tool files and say which tools plans may use.
 func addTools(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
+	addCatalogue(fl, c, files)
+	fl.StringArrayVar(&files.Deny, "deny", nil, "tools that may not be used, by name or pattern, besides those of policies (repeatable)")
+	fl.StringArrayVar(&files.Policies, "policy", nil, "policy on the flow of information, besides the flow sections of tool files: the plan has to be allowed by each (repeatable)")
+	must(c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)))
+}
+
+// addCatalogue adds the flags that name tool files.
+func addCatalogue(fl *pflag.FlagSet, c *cobra.Command, files *toolFiles) {
 	fl.Var((*toolsFlag)(files), "tools", "tool file, JSON or YAML, or math for the tools that calculate (repeatable; of two tools of one name the later counts)")
 	fl.Var((*toolsFromFlag)(files), "tools-from", "notation of the --tools before it, or after it if there are none: "+strings.Join(catalogueNames(), ", "))
 	fl.StringArrayVar(&files.MCP, "mcp", nil, "MCP servers whose tools may be called: a file with {\"mcpServers\": …} (repeatable)")
 	fl.StringVar(&files.Lock, "lock", "", "lock of the tools of MCP servers, a file of plc tools lock (default plc.lock.json beside the file that has the servers)")
-	fl.StringArrayVar(&files.Deny, "deny", nil, "tools that may not be used, by name or pattern, besides those of policies (repeatable)")
-	fl.StringArrayVar(&files.Policies, "policy", nil, "policy on the flow of information, besides the flow sections of tool files: the plan has to be allowed by each (repeatable)")
-	must(c.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)))
 	for _, name := range []string{"mcp", "lock"} {
 		must(c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions([]string{"json", "jsonc"}, cobra.ShellCompDirectiveFilterFileExt)))
 	}

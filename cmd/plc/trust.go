@@ -101,7 +101,7 @@ func (env *environment) checkTrust(ctx context.Context, name string, p *file.Pro
 
 // namesOf returns the files that a project names, or else what it grants.
 func namesOf(p *file.Project) []string {
-	names := slices.Concat(p.Tools, p.MCP)
+	names := slices.Concat(p.Tools, p.MCP, p.Policies)
 	if p.Store != "" {
 		names = append(names, "the store "+p.Store)
 	}

@@ -234,7 +234,7 @@ func fileForms() []*fileForm {
 		toolFileForm(),
 		{name: "tools with $defs", file: "t.json", part: true, args: checkPlan("--tools", "FILE"), free: []string{"/$defs", "/tools", "/tools/a/properties", "/activities"},
 			text: `{"$defs": {"d": {"type": "integer"}}, "tools": {"a": {"type": "object", "properties": {"x": {"$ref": "#/$defs/d"}}, "effects": {"readOnly": true}}}, "activities": {"a": {"echo": true}}}`},
-		{name: "project", file: "plc.yaml", text: `{"tools": ["tools.yaml"], "mcp": [], "lock": "l", "store": "none", "ignore": ["PLC309"], "strict": true,
+		{name: "project", file: "plc.yaml", text: `{"tools": ["tools.yaml"], "mcp": [], "policies": [], "lock": "l", "store": "none", "ignore": ["PLC309"], "strict": true,
 		  "severities": {"PLC309": "error"}, "policy": {"approve": "all", "deny": [], "allow": ["*"], "hosts": [], "paths": [], "pinPrograms": true, "approvalKeys": []}}`,
 			args: checkPlan("--trust"), free: []string{"/severities"}},
 		{name: "assumptions", flags: []string{"assume"}, file: "assume.json", text: `{"tools": {"a": {"fails": 0.1, "takes": "1s..2s",

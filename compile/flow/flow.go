@@ -50,6 +50,7 @@ type Sink struct {
 	Sources, Deciding []*Source
 
 	policy         *Policy
+	leavesBy       string               // see toolRules
 	vouched        map[*label.Want]bool // the lists that are trusted enough
 	value, decides *mark
 }
@@ -266,7 +267,7 @@ func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides 
 			if len(wants) == 0 {
 				continue
 			}
-			s = &Sink{Call: c, Tool: r.name, Param: p.name, Fallback: fallback, Loc: p.loc, Wants: wants, policy: w.policy}
+			s = &Sink{Call: c, Tool: r.name, Param: p.name, Fallback: fallback, Loc: p.loc, Wants: wants, policy: w.policy, leavesBy: r.leavesBy}
 			w.flows.byKey[key] = s
 			w.flows.order = append(w.flows.order, s)
 		}

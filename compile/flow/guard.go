@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/internal/jsonscan"
 	"github.com/plc-lang/plc/tool/label"
 )
@@ -20,6 +21,10 @@ import (
 //
 // Calls count in the order in which they start; calls that change the world start in plan order.
 type Guard struct {
+	// Broken, if not nil, is called with everything that a call breaks, perhaps more than once. It
+	// must be set before the run starts, and is not called by two goroutines at once.
+	Broken func(*Reason)
+
 	mu    sync.Mutex
 	parts []*guardPart
 }
@@ -41,6 +46,8 @@ type guardPart struct {
 type asking struct {
 	fallback bool
 	what     string
+	rule     string
+	code     diag.Code
 }
 
 // past holds what a rule needs to know about earlier calls.
@@ -61,7 +68,7 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 			p.sinks[sinkKey{s.Call, s.Param, s.Fallback}] = s
 			for _, f := range r.Policy.faults(s) {
 				if s.verdictOf(f) == Asks {
-					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(f)})
+					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(f), s.rule(f.want), f.code})
 				}
 			}
 		}
@@ -133,6 +140,9 @@ func (g *Guard) check(ctx context.Context, s *start) (asks []string, warn string
 	var warns []string
 	for _, p := range g.parts {
 		for _, b := range p.breaches(ctx, s) {
+			if g.Broken != nil {
+				g.Broken(b.reason(p.policy, s))
+			}
 			switch b.violation {
 			case label.Reject:
 				return nil, "", &Violated{p.policy.Name(), b.what}
@@ -150,12 +160,22 @@ func (g *Guard) check(ctx context.Context, s *start) (asks []string, warn string
 type broken struct {
 	what      string
 	violation label.Violation
+	rule      string // as Reason.Rule
+	code      diag.Code
+}
+
+// reason returns what a call breaks as a Reason.
+func (b *broken) reason(p *Policy, s *start) *Reason {
+	return &Reason{
+		Policy: p.Name(), Rule: b.rule, Code: b.code, Verdict: violated(b.violation),
+		Loc: s.call.Source.ToolNode.Loc(), Message: fmt.Sprintf("%q: %s", s.call.ID, b.what),
+	}
 }
 
 // breaches returns everything in the policy that a call breaks.
 func (p *guardPart) breaches(ctx context.Context, s *start) (all []broken) {
-	add := func(v label.Violation, format string, args ...any) {
-		all = append(all, broken{fmt.Sprintf(format, args...), v})
+	add := func(v label.Violation, rule string, code diag.Code, format string, args ...any) {
+		all = append(all, broken{fmt.Sprintf(format, args...), v, rule, code})
 	}
 	names := namesOf(s.target)
 	for i, r := range p.policy.rules {
@@ -163,12 +183,12 @@ func (p *guardPart) breaches(ctx context.Context, s *start) (all []broken) {
 			continue
 		}
 		if what := p.breaks(ctx, i, r, s); what != "" {
-			add(r.Violation, "%s: %s", what, r.Text)
+			add(r.Violation, r.Text, codeOf(r.Kind), "%s: %s", what, r.Text)
 		}
 	}
 	for _, a := range p.asks[s.call] {
 		if a.fallback == (s.target != s.call.Target) || s.call.Rare != nil && s.call.Fallback != nil && s.call.Fallback.Target == s.call.Target {
-			add(label.Approve, "%s", a.what)
+			add(label.Approve, a.rule, a.code, "%s", a.what)
 		}
 	}
 	rules := p.rulesOf(s.target)
@@ -179,13 +199,13 @@ func (p *guardPart) breaches(ctx context.Context, s *start) (all []broken) {
 	for name, v := range members {
 		for _, w := range rules.wants(p.policy.said, name) {
 			if w.In != nil && !p.isElement(w, v) {
-				add(w.Violation, "the param %q of %q is not an element of %s", name, rules.name, w.In.Text)
+				add(w.Violation, p.policy.names[w], diag.NotTrusted, "the param %q of %q is not an element of %s", name, rules.name, w.In.Text)
 			}
 			if w.Or != nil && !p.trusted(w, s, name) {
 				if yes, err := p.policy.conditionOf(w, s.target).Holds(ctx, p.variables(s, nil)); err != nil {
-					add(w.Violation, "the condition for the param %q of %q can't be evaluated (%s): %s", name, rules.name, err, w.Or.Text)
+					add(w.Violation, p.policy.names[w], diag.NotTrusted, "the condition for the param %q of %q can't be evaluated (%s): %s", name, rules.name, err, w.Or.Text)
 				} else if !yes {
-					add(w.Violation, "the param %q of %q may not be trusted enough, and this condition does not hold: %s", name, rules.name, w.Or.Text)
+					add(w.Violation, p.policy.names[w], diag.NotTrusted, "the param %q of %q may not be trusted enough, and this condition does not hold: %s", name, rules.name, w.Or.Text)
 				}
 			}
 		}

@@ -26,6 +26,7 @@ type Policy struct {
 
 	lists      []*list                    // the lists that params have to be elements of
 	conditions map[*label.Want]*condition // the conditions that stand in for trust
+	names      map[*label.Want]string     // of the requirements on params and on the output
 }
 
 // Said returns the policy as the files say it.
@@ -61,7 +62,7 @@ func (p *Policy) words(x lab) string { return p.said.Words(p.label(x)) }
 // Prepare checks a policy against a catalogue and compiles its conditions with predicates; nil
 // refuses conditions. A policy with an error must not be used to run plans.
 func Prepare(said *label.Policy, cat *tool.Catalogue, predicates compile.Predicates) (*Policy, diag.List) {
-	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}}
+	p := &Policy{said: said, cats: said.Worst, index: map[string]int{}, conditions: map[*label.Want]*condition{}, names: namesIn(said)}
 	for i, name := range p.cats {
 		p.index[name] = i
 	}

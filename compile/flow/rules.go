@@ -16,7 +16,8 @@ type toolRules struct {
 	// endorses and declassifies are the names under which results do not take over the trust, or
 	// the secrecy and categories, of the params; "" if they do.
 	endorses, declassifies string
-	leaves                 bool // others than the tool may see the params
+	leaves                 bool   // others than the tool may see the params
+	leavesBy               string // the entry that says so, or else the tool
 	entries                []*label.Tool
 	lists                  []*list // that the tool gives
 }
@@ -46,6 +47,7 @@ func joined(name, more string) string {
 func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 	names := namesOf(t)
 	r := &toolRules{name: t.Tool.Definition.Name, leaves: reachesOut(t)}
+	r.leavesBy = r.name
 	for i := range p.said.Tools {
 		entry := &p.said.Tools[i]
 		if !selects(entry.Selector, names, t.Effects) {
@@ -57,8 +59,8 @@ func (p *Policy) rulesFor(t *compile.Target) *toolRules {
 		r.declassifies = joined(r.declassifies, entry.Declassifies)
 	}
 	for _, says := range []bool{false, true} { // one entry that says true outweighs the others
-		if slices.ContainsFunc(r.entries, func(e *label.Tool) bool { return e.Leaves != nil && *e.Leaves == says }) {
-			r.leaves = says
+		if i := slices.IndexFunc(r.entries, func(e *label.Tool) bool { return e.Leaves != nil && *e.Leaves == says }); i >= 0 {
+			r.leaves, r.leavesBy = says, r.entries[i].Text
 		}
 	}
 	if r.gives == nil {

@@ -90,15 +90,20 @@ func (s *Sink) standsIn(w *label.Want) bool {
 // Verdict returns whether the policy allows a sink.
 func (s *Sink) Verdict() Verdict {
 	v := Allowed
-	for _, w := range s.Wants {
-		if w.In != nil || w.Or != nil && !s.policy.said.AdmitsTrust(w.Bound, s.Label) {
-			v = Depends
-		}
+	if s.depends() {
+		v = Depends
 	}
 	for _, f := range s.policy.faults(s) {
 		v = v.worse(s.verdictOf(f))
 	}
 	return v
+}
+
+// depends reports whether a list or a condition has to be looked at before the call is made.
+func (s *Sink) depends() bool {
+	return slices.ContainsFunc(s.Wants, func(w *label.Want) bool {
+		return w.In != nil || w.Or != nil && !s.policy.said.AdmitsTrust(w.Bound, s.Label)
+	})
 }
 
 // Name returns the name of the sink in a list.

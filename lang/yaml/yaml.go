@@ -20,6 +20,21 @@ func Read(file *diag.File, maxDepth int) (*diag.File, *diag.Finding) {
 	return diag.NewDerived(y.Text, file, y.Nested), nil
 }
 
+// Part returns the value that stands at a place of a file in YAML as a file in JSON that is derived
+// from it. It returns nil if the file can't be read, or no value stands just there.
+func Part(file *diag.File, at diag.Span, maxDepth int) *diag.File {
+	y, fault := Convert(file, texttree.YAML{What: "files", MaxDepth: maxDepth})
+	if fault != nil {
+		return nil
+	}
+	for _, p := range y.Nested[1:] { // behind that of the whole file
+		if p.From == at {
+			return diag.NewDerived(y.Text, file, y.Nested).Part(p.At)
+		}
+	}
+	return nil
+}
+
 // A JSON holds a text of YAML as JSON.
 type JSON struct {
 	Text []byte

@@ -15,6 +15,7 @@ import (
 // are as they are written.
 type Project struct {
 	Tools, MCP  []string
+	Policies    []string // files with policies on the flow of information
 	Lock, Store string
 	Ignore      []string // codes of findings
 	Severity    []string // of findings, as CODE=SEVERITY
@@ -25,10 +26,10 @@ type Project struct {
 	Policy json.RawMessage
 }
 
-// Grants reports whether the project does more than ask for more care: it names tools, servers, a
+// Grants reports whether the project does more than ask for more care: it names files, servers, a
 // store or what they may do.
 func (p *Project) Grants() bool {
-	return len(p.Tools) > 0 || len(p.MCP) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
+	return len(p.Tools) > 0 || len(p.MCP) > 0 || len(p.Policies) > 0 || p.Lock != "" || p.Store != "" || p.Policy != nil || p.Approve != "" && p.Approve != "all"
 }
 
 // ReadProject reads the file of a project, in YAML.
@@ -53,11 +54,12 @@ func ReadProject(src *diag.File) (*Project, diag.List) {
 // project reads the members of a project file.
 func (r *reader) project(p *Project) set {
 	known := map[string]set{
-		"tools":  doc("Tool files, relative to this file; math are tools that calculate.", r.inside(r.texts(&p.Tools))),
-		"mcp":    doc("Configurations of MCP clients, relative to this file.", r.inside(r.texts(&p.MCP))),
-		"lock":   doc("The lock of the tools of MCP servers.", r.inside(r.text(&p.Lock))),
-		"store":  doc("Where runs are recorded: a file, postgres://USER@HOST/DATABASE, or none.", r.store(&p.Store)),
-		"strict": doc("Warnings count as errors.", r.flag(&p.Strict)),
+		"tools":    doc("Tool files, relative to this file; math are tools that calculate.", r.inside(r.texts(&p.Tools))),
+		"mcp":      doc("Configurations of MCP clients, relative to this file.", r.inside(r.texts(&p.MCP))),
+		"policies": doc("Policies on the flow of information, relative to this file.", r.inside(r.texts(&p.Policies))),
+		"lock":     doc("The lock of the tools of MCP servers.", r.inside(r.text(&p.Lock))),
+		"store":    doc("Where runs are recorded: a file, postgres://USER@HOST/DATABASE, or none.", r.store(&p.Store)),
+		"strict":   doc("Warnings count as errors.", r.flag(&p.Strict)),
 		"ignore": doc("Codes of findings that are not wanted: PLC309.", func(v value) {
 			r.texts(&p.Ignore)(v)
 			for _, e := range v.Entries {

@@ -140,6 +140,21 @@ func (r *reader) testCase(v value, t *Tests) {
 
 // testMembers adds the members that a test has, and a file for all its tests.
 func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
+	r.givenMembers(c, known)
+	maps.Copy(known, map[string]set{
+		"settings": doc("The settings of the run.", func(v value) { r.testSettings(v, &c.Settings) }),
+		"never":    doc("Conditions in CEL that must not hold at the end of any run.", r.wantedList(&c.Never)),
+		"always":   doc("Conditions in CEL that must hold at the end of every run.", r.wantedList(&c.Always)),
+		"answers": doc("What a person answers, by the path of the call; * is about all others.", func(v value) {
+			c.Answers = map[string]TestAnswer{}
+			r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
+		}),
+	})
+	return known
+}
+
+// givenMembers adds the members that say what a plan is given, and by which tools.
+func (r *reader) givenMembers(c *TestCase, known map[string]set) {
 	object := func(dst *json.RawMessage) set {
 		return func(v value) {
 			if r.is(v, texttree.Object) {
@@ -148,23 +163,15 @@ func (r *reader) testMembers(c *TestCase, known map[string]set) map[string]set {
 		}
 	}
 	maps.Copy(known, map[string]set{
-		"input":    doc("The input of the plan; that of a test is merged over that of the file.", object(&c.Input)),
-		"state":    doc("The initial state.", object(&c.State)),
-		"settings": doc("The settings of the run.", func(v value) { r.testSettings(v, &c.Settings) }),
-		"never":    doc("Conditions in CEL that must not hold at the end of any run.", r.wantedList(&c.Never)),
-		"always":   doc("Conditions in CEL that must hold at the end of every run.", r.wantedList(&c.Always)),
+		"input": doc("The input of the plan; that of a test is merged over that of the file.", object(&c.Input)),
+		"state": doc("The initial state.", object(&c.State)),
 		"standIns": doc("What tools answer, by their names.", func(v value) {
 			c.StandIns, c.StandInLocs = map[string]*standin.Script{}, map[string]diag.Loc{}
 			r.each(v, func(v value) {
 				c.StandIns[v.name()], c.StandInLocs[v.name()] = r.script(v), r.loc(v.key)
 			})
 		}),
-		"answers": doc("What a person answers, by the path of the call; * is about all others.", func(v value) {
-			c.Answers = map[string]TestAnswer{}
-			r.each(v, func(v value) { c.Answers[v.name()] = r.testAnswer(v) })
-		}),
 	})
-	return known
 }
 
 func (r *reader) testSettings(v value, s *TestSettings) {

@@ -134,7 +134,7 @@ func (p *project) spec() plc.Spec {
 	if lock != "" {
 		spec.Toolset.Lock = p.resolve(lock)
 	}
-	spec.Toolset.Deny = p.named.Deny
+	spec.Toolset.Deny, spec.Toolset.Policies = p.named.Deny, p.named.Policies
 	return spec
 }
 
@@ -150,7 +150,7 @@ func (p *project) readNamed() error {
 		return plc.ReadError(err)
 	}
 	named, findings := file.ReadProject(diag.NewFile(p.file, text))
-	for _, names := range [][]string{named.Tools, named.MCP} {
+	for _, names := range [][]string{named.Tools, named.MCP, named.Policies} {
 		for i, name := range names {
 			if name != math.Name {
 				names[i] = p.resolve(name)

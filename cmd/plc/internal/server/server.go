@@ -133,7 +133,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 const slotTime = 10 * time.Second
 
 // bounded lets as many requests through to next at once as there are processors, since each
-// compiles a plan and may take much memory. The others wait a while, and are then told to ask again.
+// compiles a plan and may take much memory. The others wait a while and are then told to ask again.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		wait := time.NewTimer(slotTime)

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/compile/flow"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/display"
+)
+
+// policyTestFlags are the flags of plc policy test.
+type policyTestFlags struct {
+	tools    toolFiles
+	run      string
+	format   string
+	coverage bool
+}
+
+// policyTestCommand returns the command plc policy test.
+func policyTestCommand(env *environment) *cobra.Command {
+	var f policyTestFlags
+	c := &cobra.Command{
+		Use:   "test [FILE or FOLDER]…",
+		Short: "Run the tests of policies",
+		Long: `Run the tests of policies on the flow of information: files with names like
+bank.policytest.yaml, and those in folders and below them; without an argument, of the current
+folder. Each test has a plan and the verdict that the policies have to come to: allow, warn,
+approve or reject, and for which reason. No tool is called; if the verdict depends on values,
+stand-ins answer. docs/flow.md says what a test file says. Exit 3 when a test fails, 1 when a
+test file, a policy or a tool file has errors.`,
+		Example: `  plc policy test
+  plc policy test examples/policies --coverage
+  plc policy test bank.policytest.yaml --format junit > report.xml`,
+		RunE: func(c *cobra.Command, args []string) error { return env.testPolicies(c.Context(), args, &f) },
+	}
+	addCatalogue(c.Flags(), c, &f.tools)
+	c.Flags().StringVar(&f.run, "run", "", "run only the test with this name or, if there is none, tests whose names contain it")
+	c.Flags().BoolVar(&f.coverage, "coverage", false, "list the rules of the policies that no test needs")
+	addFormat(c, &f.format, "text, json, junit or tap", "junit", "tap")
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	return c
+}
+
+// policyTestRun are the tests of policies of a command.
+type policyTestRun struct {
+	flags *policyTestFlags
+	files []*testedPolicies
+}
+
+// testedPolicies is a file of tests of policies, and what came of them.
+type testedPolicies struct {
+	*plc.PolicyTests
+	Results []*plc.PolicyTestResult
+}
+
+// testPolicies runs plc policy test.
+func (env *environment) testPolicies(ctx context.Context, args []string, f *policyTestFlags) error {
+	write, err := choice("format", f.format, map[string]func(*policyTestRun) error{
+		"text": env.writePolicyTests, "json": env.writePolicyTestsJSON,
+		"junit": func(r *policyTestRun) error { return env.writeJUnit(r.told()) },
+		"tap":   func(r *policyTestRun) error { return env.writeTAP(r.told()) },
+	})
+	if err != nil {
+		return err
+	}
+	names, err := testFiles(args, plc.PolicyTestSuffixes(), "tests of policies: their files have names like bank.policytest.yaml")
+	if err != nil {
+		return err
+	}
+	e, run := env.engine(nil), &policyTestRun{flags: f}
+	for _, name := range names {
+		t, err := e.PolicyTests(ctx, name, plc.Spec{Toolset: f.tools.Toolset}, slices.Contains(args, name))
+		if err != nil {
+			return asFlag(ctx, fmt.Errorf("%s: %w", name, err))
+		}
+		run.files = append(run.files, &testedPolicies{PolicyTests: t})
+	}
+	run.all()
+	if ctx.Err() != nil {
+		return exit(exitCancelled)
+	}
+	if err := write(run); err != nil {
+		return err
+	}
+	return run.verdict()
+}
+
+// all runs the tests.
+func (r *policyTestRun) all() {
+	exact := r.flags.run != "" && slices.ContainsFunc(r.files, func(t *testedPolicies) bool {
+		return slices.ContainsFunc(t.Cases, func(c *plc.PolicyTest) bool { return c.Name == r.flags.run })
+	})
+	for _, t := range r.files {
+		for _, c := range t.Cases {
+			if strings.Contains(c.Name, r.flags.run) && (!exact || c.Name == r.flags.run) {
+				t.Results = append(t.Results, c.Run())
+			}
+		}
+	}
+}
+
+// count returns how many tests passed and failed.
+func (r *policyTestRun) count() (passed, failed int) {
+	for _, t := range r.files {
+		for _, res := range t.Results {
+			if len(res.Failures) > 0 {
+				failed++
+			} else {
+				passed++
+			}
+		}
+	}
+	return passed, failed
+}
+
+// verdict returns the exit code of the command.
+func (r *policyTestRun) verdict() error {
+	if slices.ContainsFunc(r.files, func(t *testedPolicies) bool { return t.Findings.HasErrors() }) {
+		return exit(exitErrors)
+	}
+	passed, failed := r.count()
+	switch {
+	case failed > 0:
+		return exit(exitFailed)
+	case passed == 0 && r.flags.run != "":
+		return fmt.Errorf("--run %q: no test has that in its name", r.flags.run)
+	}
+	return nil
+}
+
+// required says which requirements of a policy some test needs.
+type required struct {
+	file           string // of the policy
+	points, missed []flow.Requirement
+}
+
+// required returns the requirements of the policies of the tests, by file.
+func (r *policyTestRun) required() (all []*required) {
+	for _, t := range r.files {
+		if t.Findings.HasErrors() {
+			continue
+		}
+		for _, q := range t.Requirements {
+			name := q.Loc.File.Name
+			i := slices.IndexFunc(all, func(x *required) bool { return x.file == name })
+			if i < 0 {
+				i, all = len(all), append(all, &required{file: name})
+			}
+			if x := all[i]; !slices.ContainsFunc(x.points, func(o flow.Requirement) bool { return sameRequirement(o, q) }) {
+				x.points = append(x.points, q) // other files of tests may be about the policy as well
+				if !r.needs(q) {
+					x.missed = append(x.missed, q)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// needs reports whether a test needs a requirement.
+func (r *policyTestRun) needs(q flow.Requirement) bool {
+	return slices.ContainsFunc(r.files, func(t *testedPolicies) bool {
+		return slices.ContainsFunc(t.Results, func(res *plc.PolicyTestResult) bool {
+			return res.Needs != nil && len(res.Failures) == 0 && res.Needs.Rule == q.Rule && res.Needs.Code == q.Code &&
+				slices.ContainsFunc(t.Requirements, func(o flow.Requirement) bool { return sameRequirement(o, q) })
+		})
+	})
+}
+
+// sameRequirement reports whether two requirements are the same of one file, which may have been
+// read twice.
+func sameRequirement(a, b flow.Requirement) bool {
+	return a.Rule == b.Rule && a.Code == b.Code && a.Loc.File.Name == b.Loc.File.Name && a.Loc.Span == b.Loc.Span
+}
+
+// reasonLines returns what a failed test says beside its failures: each reason, and its way.
+func reasonLines(res *plc.PolicyTestResult) (all []string) {
+	for _, r := range res.Reasons {
+		if plc.VerdictOf(r) != res.Verdict {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s [%s] %s: %s", r.Rule, r.Code, place(r.Loc), r.Message))
+		for _, step := range r.Way {
+			all = append(all, fmt.Sprintf("  %s %s", place(step.Loc), step.Message))
+		}
+	}
+	return all
+}
+
+// told returns the tests as JUnit and TAP show them.
+func (r *policyTestRun) told() (all []toldFile) {
+	for _, t := range r.files {
+		f := toldFile{name: t.Name, findings: t.Findings}
+		for _, res := range t.Results {
+			test := toldTest{name: res.Test.Name}
+			for _, failure := range res.Failures {
+				test.wrong = append(test.wrong, failureText(failure))
+			}
+			if len(test.wrong) > 0 {
+				test.wrong = append(test.wrong, reasonLines(res)...)
+			}
+			f.tests = append(f.tests, test)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// writePolicyTests writes what came of tests for people.
+func (env *environment) writePolicyTests(r *policyTestRun) error {
+	for _, t := range r.files {
+		env.showFindings(t.Findings)
+		for _, res := range t.Results {
+			head := display.Lit("ok   ")
+			if len(res.Failures) > 0 {
+				head = display.Lit("FAIL ")
+			}
+			showf(env.stdout, "%s %s: %s\n", head, t.Name, res.Test.Name)
+			for _, f := range res.Failures {
+				showf(env.stdout, "      %s: %s\n", place(f.Loc), f.Message)
+			}
+			if len(res.Failures) > 0 {
+				for _, line := range reasonLines(res) {
+					showf(env.stdout, "        %s\n", line)
+				}
+			}
+		}
+	}
+	passed, failed := r.count()
+	showf(env.stdout, "%d passed, %d failed\n", passed, failed)
+	for _, x := range r.required() {
+		showf(env.stdout, "%s: tests need %d of %d rules\n", x.file, len(x.points)-len(x.missed), len(x.points))
+		if !r.flags.coverage {
+			continue
+		}
+		for _, q := range x.missed {
+			showf(env.stdout, "  %s: %s [%s]\n", place(q.Loc), q.Rule, q.Code.String())
+		}
+	}
+	return nil
+}
+
+// The document of plc policy test --format json.
+type (
+	policyDocument struct {
+		Passed   int              `json:"passed"`
+		Failed   int              `json:"failed"`
+		Files    []policyFile     `json:"files"`
+		Coverage []policyCoverage `json:"coverage"`
+	}
+	policyFile struct {
+		File     string            `json:"file"`
+		Findings diag.List         `json:"findings"`
+		Tests    []policyTestEntry `json:"tests"`
+	}
+	policyTestEntry struct {
+		Name     string         `json:"name"`
+		Passed   bool           `json:"passed"`
+		Failures []failureEntry `json:"failures"`
+		Verdict  *string        `json:"verdict"` // null when the plan could not be judged
+		Reasons  []reasonEntry  `json:"reasons"`
+	}
+	reasonEntry struct {
+		Policy  string     `json:"policy"`
+		Rule    string     `json:"rule"`
+		Code    string     `json:"code"`
+		Verdict string     `json:"verdict"`
+		Place   string     `json:"place"`
+		Message string     `json:"message"`
+		Way     []wayEntry `json:"way"`
+	}
+	wayEntry struct {
+		Place string `json:"place"`
+		Text  string `json:"text"`
+	}
+	policyCoverage struct {
+		Policy string              `json:"policy"`
+		Needed int                 `json:"needed"`
+		Rules  int                 `json:"rules"`
+		Missed []missedRequirement `json:"missed"`
+	}
+	missedRequirement struct {
+		Rule string `json:"rule"`
+		Code string `json:"code"`
+		Line int    `json:"line"`
+	}
+)
+
+// writePolicyTestsJSON writes the document.
+func (env *environment) writePolicyTestsJSON(r *policyTestRun) error {
+	d := policyDocument{Files: []policyFile{}, Coverage: []policyCoverage{}}
+	d.Passed, d.Failed = r.count()
+	for _, t := range r.files {
+		f := policyFile{File: t.Name, Findings: append(diag.List{}, t.Findings...), Tests: []policyTestEntry{}}
+		for _, res := range t.Results {
+			e := policyTestEntry{Name: res.Test.Name, Passed: len(res.Failures) == 0, Failures: failureEntries(res.Failures), Reasons: []reasonEntry{}}
+			if res.Verdict != "" {
+				e.Verdict = &res.Verdict
+			}
+			for _, reason := range res.Reasons {
+				e.Reasons = append(e.Reasons, reasonEntryOf(reason))
+			}
+			f.Tests = append(f.Tests, e)
+		}
+		d.Files = append(d.Files, f)
+	}
+	for _, x := range r.required() {
+		c := policyCoverage{Policy: x.file, Needed: len(x.points) - len(x.missed), Rules: len(x.points), Missed: []missedRequirement{}}
+		for _, q := range x.missed {
+			c.Missed = append(c.Missed, missedRequirement{q.Rule, q.Code.String(), q.Loc.File.Position(int(q.Loc.Span.Start)).Line})
+		}
+		d.Coverage = append(d.Coverage, c)
+	}
+	return env.writeJSON(d)
+}
+
+func reasonEntryOf(r *flow.Reason) reasonEntry {
+	e := reasonEntry{
+		Policy: r.Policy, Rule: r.Rule, Code: r.Code.String(), Verdict: plc.VerdictOf(r),
+		Place: place(r.Loc), Message: r.Message, Way: []wayEntry{},
+	}
+	for _, step := range r.Way {
+		e.Way = append(e.Way, wayEntry{place(step.Loc), step.Message})
+	}
+	return e
+}

@@ -1,0 +1,164 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
+	"github.com/plc-lang/plc/tool/label"
+)
+
+// PolicyTests is the content of a file with tests of policies on the flow of information
+// (docs/flow.md). Names of files are as they are written.
+type PolicyTests struct {
+	Source   *diag.File
+	Policies []string // nil is the policy beside the file, of the same name
+	Tools    []string
+	MCP      []string
+	Common   PolicyCase // what all tests have
+	Cases    []PolicyCase
+}
+
+// PolicyCase is a test of policies.
+type PolicyCase struct {
+	TestCase // its name, and what its plan is given
+
+	Plan *Wanted // the plan, or a string with the name of its file; nil when it has none
+	From string  // its notation
+	// Verdict is one of Verdicts, and By are the rules or codes that are its reason.
+	Verdict *Wanted
+	By      []Wanted
+
+	given  value   // the labels of what the run is given; its Node is nil if there are none
+	reader *reader // of the file
+}
+
+// Verdicts are the verdicts that a test may want, from the best.
+var Verdicts = [...]string{"allow", "warn", "approve", "reject"}
+
+// ReadPolicyTests reads a file with tests of policies. It never returns nil: what could be read is
+// there beside the findings.
+func ReadPolicyTests(src *diag.File) (*PolicyTests, diag.List) {
+	t, r := &PolicyTests{Source: src}, &reader{file: src}
+	root, err := parse(src)
+	if err != nil {
+		r.malformed(err)
+		return t, r.findings
+	}
+	v := value{Node: root}
+	r.members(v, r.policyMembers(&t.Common, map[string]set{
+		"$schema":  func(value) {},
+		"policies": r.texts(&t.Policies),
+		"tools":    r.texts(&t.Tools),
+		"mcp":      r.texts(&t.MCP),
+		"tests": func(v value) {
+			r.each(v, func(v value) { r.policyCase(v, t) })
+		},
+	}))
+	if len(t.Cases) == 0 && len(r.findings) == 0 {
+		r.errorf(v, "the test file has no tests; give it some by their names, as in tests: {it works: {expect: allow}}")
+	}
+	for i := range t.Cases {
+		if c := &t.Cases[i]; c.Plan == nil && t.Common.Plan == nil && len(r.findings) == 0 {
+			r.report(diag.BadMember, diag.Error, c.Loc.Span, "", "the test has no plan; add plan, with a plan or the name of its file")
+		}
+	}
+	r.findings.Sort()
+	for i, f := range r.findings {
+		r.findings[i].Message = strings.Replace(f.Message, "the tool file", "the test file", 1)
+	}
+	return t, r.findings
+}
+
+// policyMembers adds the members that a test of policies has, and a file for all its tests.
+func (r *reader) policyMembers(c *PolicyCase, known map[string]set) map[string]set {
+	c.reader = r
+	r.givenMembers(&c.TestCase, known)
+	known["plan"] = func(v value) {
+		if v.Kind != texttree.String && v.Kind != texttree.Object && v.Kind != texttree.Array {
+			r.errorf(v, "%s is a plan, or the name of its file, not %s", v.what(), v.Kind)
+			return
+		}
+		c.Plan = r.wanted(v)
+	}
+	known["from"] = r.text(&c.From)
+	known["given"] = func(v value) { c.given = v }
+	return known
+}
+
+func (r *reader) policyCase(v value, t *PolicyTests) {
+	c := PolicyCase{}
+	c.Name, c.Loc = v.name(), r.loc(v.key)
+	expected := false
+	r.members(v, r.policyMembers(&c, map[string]set{
+		"expect": func(v value) {
+			expected = true
+			r.verdict(v, &c)
+		},
+	}))
+	if !expected && v.Kind == texttree.Object {
+		r.errorf(v, "%s says no verdict; add expect, as in expect: allow", v.what())
+	}
+	t.Cases = append(t.Cases, c)
+}
+
+// verdict reads the verdict that a test wants: allow alone, or another one with its reason.
+func (r *reader) verdict(v value, c *PolicyCase) {
+	if v.Kind == texttree.String {
+		r.wantOneOf(&c.Verdict, Verdicts[:]...)(v)
+	} else {
+		r.members(v, map[string]set{"verdict": r.wantOneOf(&c.Verdict, Verdicts[:]...), "by": r.wantedList(&c.By)})
+	}
+	switch {
+	case c.Verdict == nil:
+		if v.Kind == texttree.Object {
+			r.errorf(v, "%s has no verdict: one of %s", v.what(), list(Verdicts[:]))
+		}
+	case c.Verdict.Text == "allow" && len(c.By) > 0:
+		r.errorf(v, "%s has a reason, but nothing is broken when a plan is allowed; leave \"by\" out", v.what())
+	case c.Verdict.Text != "allow" && len(c.By) == 0 && slices.Contains(Verdicts[:], c.Verdict.Text):
+		r.errorf(v, "%s says no reason; add \"by\" with the rule or the code, as in {verdict: %s, by: pay.iban}", v.what(), c.Verdict.Text)
+	}
+}
+
+// Relabel returns a policy in which what the run is given has the labels that the test says, in
+// place of those of the policy at these paths and below. common has what all tests of the file say.
+func (c *PolicyCase) Relabel(p *label.Policy, common *PolicyCase) (*label.Policy, diag.List) {
+	var findings diag.List
+	for _, from := range []*PolicyCase{common, c} {
+		if from.given.Node == nil {
+			continue
+		}
+		s := &section{reader: &reader{file: from.reader.file}}
+		x := &policyReader{policy: p, base: p, known: p.Categories}
+		paths := x.paths(s, from.given)
+		findings = append(findings, s.findings...)
+		q := *p
+		q.Given = slices.DeleteFunc(slices.Clone(p.Given), func(old label.Path) bool {
+			return slices.ContainsFunc(paths, func(path label.Path) bool {
+				return len(path.Names) <= len(old.Names) && slices.Equal(path.Names, old.Names[:len(path.Names)])
+			})
+		})
+		q.Given = append(q.Given, paths...)
+		q.Worst = slices.Concat(p.Worst, x.named)
+		slices.Sort(q.Worst)
+		q.Worst = slices.Compact(q.Worst)
+		p = &q
+	}
+	return p, findings
+}
+
+// Unknown reports the reasons that a test wants and that are none of these rules and codes.
+func (c *PolicyCase) Unknown(known []string) (found diag.List) {
+	for _, by := range c.By {
+		if !slices.Contains(known, by.Text) {
+			found = append(found, diag.Finding{
+				Code: diag.BadMember, Severity: diag.Error, Loc: by.Loc,
+				Message: fmt.Sprintf("the policies have no rule %q%s", by.Text, meant(by.Text, known)),
+			})
+		}
+	}
+	return found
+}
