@@ -32,9 +32,16 @@
 //	eng := plc.New(plc.Config{Store: store, Tools: tools})
 //
 // When the process ends, or the run waits for a person, [Engine.Resume] continues it from its
-// record: calls that gave a result are not made again. After a kill, the runs to resume are those
-// with the status journal.Interrupted in [Engine.Runs]. [Engine.Replay] walks a record without
-// calling anything, and [Engine.Fork] runs it again from one of its calls.
+// record: calls that gave a result are not made again. [Engine.RunAs] begins a run under an id of
+// the caller, or continues it, so a program that was killed only has to be started again. Other
+// runs that a kill has interrupted have the status journal.Interrupted in [Engine.Runs].
+//
+// A call that was started and has no answer may have done its work. It is made again if its tool
+// declares that this does no harm (tool.Effects.Idempotent), if a person says so, or with
+// [Spec].OnUncertain; otherwise it fails with the code "uncertain".
+//
+// [Engine.Replay] walks a record without calling anything, and [Engine.Fork] runs it again from one
+// of its calls.
 //
 // # People
 //

@@ -57,7 +57,8 @@ type Config struct {
 
 	// Approver answers questions about calls, AskServer those of MCP servers, and
 	// ApprovePlan the one about a lazy plan as a whole. They may be called by several
-	// goroutines at once. Nil is nobody: the run pauses, and Answer answers.
+	// goroutines at once. Nil is nobody: the run pauses, and Answer answers; only a call whose
+	// answer was lost fails, unless Spec.OnUncertain says otherwise.
 	Approver    func(ctx context.Context, q *exec.Question) (exec.Answer, error)
 	ApprovePlan func(ctx context.Context, p *Preview) (approved bool, reason string)
 	AskServer   func(ctx context.Context, q *mcp.Question) (*mcp.Answer, error)

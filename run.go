@@ -31,6 +31,28 @@ func (e *Engine) Run(ctx context.Context, spec Spec) (*exec.Result, error) {
 	return p.run(ctx)
 }
 
+// RunAs does what Run does for a run with an id that the caller chose, such as exec.IDOf returns.
+// If the store has a run with this id, RunAs continues that one as Resume does, with what it was
+// given when it began: after a kill, the same call of RunAs goes on where the record ends. A run
+// that has completed gives its result again, and nothing is called.
+func (e *Engine) RunAs(ctx context.Context, id string, spec Spec) (*exec.Result, error) {
+	if err := e.NeedStore(); err != nil {
+		return nil, err
+	}
+	p, err := e.Prepare(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.BeginAs(ctx, id)
+	if _, begun := errors.AsType[*journal.ExistsError](err); begun {
+		return e.Resume(ctx, id, Change{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
 // Prepare checks a plan as Check does, with all that a run needs: secrets have to be set,
 // MCP servers start, and models can be used. It calls no tool.
 func (e *Engine) Prepare(ctx context.Context, spec Spec) (*Plan, error) {

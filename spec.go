@@ -122,10 +122,10 @@ const (
 	Replan   OnFailure = "replan"   // the run pauses for another plan
 	Undo     OnFailure = "undo"     // as Abort, and then what the run did is undone
 
-	AskUncertain   OnUncertain = "ask"
-	RetryUncertain OnUncertain = "retry"
-	FailUncertain  OnUncertain = "fail"
-	SkipUncertain  OnUncertain = "skip"
+	AskUncertain   OnUncertain = "ask"   // Config.Approver decides; without one, the call fails
+	RetryUncertain OnUncertain = "retry" // the call is made again
+	FailUncertain  OnUncertain = "fail"  // the call fails with the code "uncertain"
+	SkipUncertain  OnUncertain = "skip"  // the call counts as skipped
 
 	ApproveDestructive ApproveCalls = "destructive"
 	ApproveAll         ApproveCalls = "all"
@@ -148,7 +148,8 @@ type Schedule string
 type OnFailure string
 
 // OnUncertain says what becomes of a call whose answer was lost and that may have done
-// its work.
+// its work, if its tool may not be called twice: AskUncertain, RetryUncertain, FailUncertain or
+// SkipUncertain.
 type OnUncertain string
 
 // ApproveCalls says which calls a person is asked about, besides those that the plan marks.

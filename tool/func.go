@@ -22,6 +22,8 @@ import (
 //
 //	t := tool.Func("weather", "The weather of a city.", weather)
 //	t.Definition.Effects.ReadOnly = tool.Yes
+//	u := tool.Func("note", "Writes a note.", note)
+//	u.Definition.Effects = tool.Effects{ReadOnly: tool.No, Idempotent: tool.Yes} // changes the world
 //
 // f is called by several goroutines at once and should end soon after its context
 // is done. An error that is, or wraps, an *Error keeps its code. A panic in f

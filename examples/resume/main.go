@@ -7,8 +7,6 @@ import (
 	"log"
 
 	"github.com/plc-lang/plc"
-	"github.com/plc-lang/plc/exec"
-	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/journal/sqlite"
 	"github.com/plc-lang/plc/tool"
 )
@@ -25,13 +23,7 @@ func main() {
 	defer store.Close()
 	eng := plc.New(plc.Config{Store: store, Tools: tools})
 	defer eng.Close()
-	var res *exec.Result
-	cut, err := eng.Runs(ctx, journal.Filter{Status: []exec.Status{journal.Interrupted}})
-	if len(cut) > 0 {
-		res, err = eng.Resume(ctx, cut[0].Run, plc.Change{})
-	} else if err == nil {
-		res, err = eng.Run(ctx, plc.Spec{Plan: plc.Text(plan), OnUncertain: plc.RetryUncertain})
-	}
+	res, err := eng.RunAs(ctx, "pages", plc.Spec{Plan: plc.Text(plan), OnUncertain: plc.RetryUncertain})
 	if err != nil {
 		log.Fatal(err) // a faulty plan is a *plc.PlanError with findings
 	}

@@ -1,0 +1,46 @@
+package plc_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/journal/memory"
+	"github.com/plc-lang/plc/tool"
+)
+
+// RunAs begins a run once, continues it when it has not completed, and then gives its result.
+func TestRunAs(t *testing.T) {
+	calls, broken := 0, true
+	note := tool.Func("note", "Notes something.", func(context.Context, struct{}) (string, error) {
+		calls++
+		return "noted", nil
+	})
+	send := tool.Func("send", "Sends it.", func(context.Context, struct{}) (string, error) {
+		if broken {
+			return "", errors.New("offline")
+		}
+		return "sent", nil
+	})
+	eng := plc.New(plc.Config{Store: memory.New(), Tools: []*tool.Tool{note, send}})
+	defer eng.Close()
+	spec := plc.Spec{Plan: plc.Text(`{"calls": [{"_tool": "note", "_outputPath": "†state.a"}, {"_tool": "send", "_dependsOn": ["note"], "_outputPath": "†state.b"}], "output": "†state.b"}`)}
+	for i, want := range []exec.Status{exec.Failed, exec.Completed, exec.Completed} {
+		broken = i == 0
+		res, err := eng.RunAs(t.Context(), "letter", spec)
+		if err != nil || res.Status != want {
+			t.Fatalf("%d: %v, %+v", i, err, res)
+		}
+		if want == exec.Completed && string(res.Output) != `"sent"` {
+			t.Errorf("%d: %s", i, res.Output)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("noted %d times", calls)
+	}
+	if _, err := plc.New(plc.Config{Tools: []*tool.Tool{note, send}}).RunAs(t.Context(), "letter", spec); err == nil {
+		t.Error("without a store")
+	}
+}
