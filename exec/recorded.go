@@ -490,10 +490,14 @@ func (s *scheduler) inRecord(i int32, e *Event) bool {
 	return e.Type == Written || e.Type == Warned
 }
 
-// content returns the digest of what makes a call the same as another: its tool, its params and
-// what its tool sees of the whiteboard.
+// content returns the digest of what makes a call the same as another: its tool, the activity that
+// it picks, its params and what its tool sees of the whiteboard.
 func (s *scheduler) content(p *compile.Call, params []byte) string {
-	return digest([]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p, false)))
+	parts := [][]byte{[]byte(p.Source.Tool), canonical(params), canonical(s.scopes(p, false))}
+	if p.Target.Picked {
+		parts = append(parts, []byte(p.Target.Name))
+	}
+	return digest(parts...)
 }
 
 // boardDigest returns the digest of the whiteboards of a run. Its output follows from them if it
