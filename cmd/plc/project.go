@@ -2,10 +2,12 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plc-lang/plc"
+	"github.com/plc-lang/plc/internal/display"
 )
 
 // addProject makes the project file say the defaults of the flags of all commands.
@@ -28,6 +30,9 @@ func (env *environment) useProject(c *cobra.Command) error {
 	}
 	if err := env.checkTrust(c.Context(), name, p); err != nil {
 		return err
+	}
+	if above, err := plc.FindProject(filepath.Dir(filepath.Dir(name))); err == nil && above != "" && !p.Grants() {
+		env.hintf("%s counts here, without having been trusted, and not %s above it; --no-project uses neither", display.Name(name), display.Name(above))
 	}
 	flags := c.Flags()
 	if verbose, err := flags.GetBool("verbose"); err == nil && verbose {
