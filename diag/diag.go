@@ -78,6 +78,7 @@ type Finding struct {
 	Related  []Related // the other places involved
 	Way      bool      // Related is a way, from where something comes to the place of the finding
 	Fix      *Fix      // what would mend it, or nil
+	Secret   bool      // the text at Loc is a secret, and is not shown
 }
 
 // Related is another place that a finding involves: the other writer, the

@@ -128,7 +128,9 @@ func (t *textWriter) style(sgr display.Literal, s string) display.Text {
 func (t *textWriter) finding(v view) {
 	t.printf("%s%s %s [%s]\n", t.style(bold, v.place.head()), t.style(v.Severity.style(), v.Severity.String()+":"),
 		t.style(bold, visible(v.Message)), v.Code)
-	t.excerpt(v.place, v.Severity.style())
+	if !v.Secret {
+		t.excerpt(v.place, v.Severity.style())
+	}
 	for _, n := range v.Related {
 		t.printf("%s%s %s\n", t.style(bold, n.place.head()), t.style(cyan, "note:"), visible(n.Message))
 		t.excerpt(n.place, cyan)

@@ -17,6 +17,7 @@ type view struct {
 	Pointer  string    `json:"pointer,omitempty"`
 	Related  []note    `json:"related"`
 	Way      bool      `json:"-"` // Related is one
+	Secret   bool      `json:"-"` // the text at the place is not shown
 	Fix      *proposal `json:"fix"`
 }
 
@@ -58,7 +59,7 @@ func (f *Finding) view() view {
 	f = &origin
 	v := view{
 		Code: f.Code, Severity: f.Severity, place: f.Loc.place(),
-		Message: f.Message, Call: f.Call, Workflow: f.Workflow, Pointer: f.Pointer, Related: []note{}, Way: f.Way,
+		Message: f.Message, Call: f.Call, Workflow: f.Workflow, Pointer: f.Pointer, Related: []note{}, Way: f.Way, Secret: f.Secret,
 	}
 	for _, r := range f.Related {
 		v.Related = append(v.Related, note{r.Loc.place(), r.Message})

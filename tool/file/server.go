@@ -258,6 +258,7 @@ func (r *reader) literal(v value, better *texttree.Node, variable, set string) {
 	kept.Span = v.Span
 	r.literals[v.Span] = &kept
 	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s looks like a secret that is written out; write %s and %s (no record has it, so a run that is resumed needs it there)", v.what(), better.JSON(), set)
+	r.findings[len(r.findings)-1].Secret = true
 }
 
 // isQuoted reports whether the source has a text between quotes, or as it is, on one line, and not
@@ -302,6 +303,7 @@ func (r *reader) address(v value, strict bool) {
 // exposed warns of a secret that is written out where no secret can stand.
 func (r *reader) exposed(v value, cure string) {
 	r.report(diag.BadMember, diag.Warning, v.Span, v.pointer, "%s has what looks like a secret that is written out, and the records of runs have it; %s", v.what(), cure)
+	r.findings[len(r.findings)-1].Secret = true
 }
 
 // literalQuery yields the members of a URL's query that look like secrets which are written out,
