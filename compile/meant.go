@@ -18,6 +18,9 @@ import (
 // stands inside of each.
 var marked = regexp.MustCompile(`\$\{\s*([^{}]+?)\s*\}|\{\{\s*([^{}]+?)\s*\}\}|\{\s*([^{}]+?)\s*\}|\$(\pL[\w-]*(?:\.[\w-]+|\[-?\d+\])*)`)
 
+// dollars finds the dollar signs that stand for daggers.
+var dollars = regexp.MustCompile(`\$(\pL[\w-]*[.\[])`)
+
 // nearReferences reports literal text that nearly is a reference to a path that is written or held.
 // A document in another notation has its own reader for that.
 func (c *unbound) nearReferences() {
@@ -104,6 +107,14 @@ func (c *unbound) nearText(d *draft, n lang.Node, text *lang.Text, s string) {
 	if !strings.ContainsAny(s, "${") {
 		return
 	}
+	if as := dollars.ReplaceAllString(trimmed, "†$1"); as != trimmed {
+		if e, err := lang.ParseRead(as); err == nil && e.Op != lang.OpRef {
+			if path, ok := c.combines(d, e, true); ok {
+				c.nearReference(d, n, s, 0, len(s), path)
+				return
+			}
+		}
+	}
 	for _, m := range marked.FindAllStringSubmatchIndex(s, -1) {
 		inside, dollar := "", m[8] >= 0
 		for g := 2; g < len(m); g += 2 {
@@ -140,8 +151,34 @@ func (c *unbound) barePath(s string) bool {
 // refersTo reads a text as a reference without its dagger, and reports whether the path is written
 // or held. A strict one has to be known to be there, and not be a kind as a whole.
 func (c *unbound) refersTo(d *draft, s string, strict bool) (path string, ok bool) {
-	e, err := lang.ParseRead("†" + strings.TrimPrefix(s, "†"))
-	if err != nil || e.Op != lang.OpRef || c.kind(e.Kind) == nil || strict && len(e.Path) == 0 {
+	e, err := lang.ParseBare(s)
+	if err != nil {
+		return "", false
+	}
+	if e.Op != lang.OpRef {
+		return c.combines(d, e, strict)
+	}
+	return c.reaches(d, e, strict)
+}
+
+// combines reports whether a reference in an expression leads somewhere, and returns its text.
+func (c *unbound) combines(d *draft, e *lang.Expr, strict bool) (text string, ok bool) {
+	for _, arg := range e.Args {
+		switch arg.Op {
+		case lang.OpRef:
+			_, there := c.reaches(d, arg, strict)
+			ok = ok || there
+		case lang.OpOr, lang.OpAnd:
+			_, there := c.combines(d, arg, strict)
+			ok = ok || there
+		}
+	}
+	return e.String(), ok
+}
+
+// reaches does what refersTo does, for a reference that was read.
+func (c *unbound) reaches(d *draft, e *lang.Expr, strict bool) (path string, ok bool) {
+	if c.kind(e.Kind) == nil || strict && len(e.Path) == 0 {
 		return "", false
 	}
 	var own chunks

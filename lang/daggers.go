@@ -83,7 +83,22 @@ func (d *daggers) text(n Node, s string) {
 	for _, m := range dollar.FindAllStringSubmatchIndex(s, -1) {
 		sign, kind, path := m[3], s[m[6]:m[7]], s[m[8]:m[9]]
 		open, closed := m[4] >= 0, m[10] >= 0
-		if !slices.Contains(d.kinds, kind) || open && !closed {
+		if !slices.Contains(d.kinds, kind) {
+			continue
+		}
+		if open && !closed { // ${state.a || 'x'}, or no reference
+			behind := s[m[3]+len("${"):]
+			n := strings.IndexByte(behind, '}')
+			if n < 0 {
+				continue
+			}
+			if e, err := ParseBare(behind[:n]); err != nil || !e.refers() {
+				continue
+			}
+			edit(whole, sign, sign+1, dagger)
+			edit(parts, sign, sign+1, dagger)
+			as.WriteString(s[done:sign] + dagger)
+			done = sign + 1
 			continue
 		}
 		end := m[9]

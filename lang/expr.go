@@ -101,6 +101,17 @@ func ParseRead(s string) (*Expr, error) {
 	return e, nil
 }
 
+// ParseBare parses a read expression as it stands within †{…}, where references need no dagger.
+// Else it does what ParseRead does.
+func ParseBare(s string) (*Expr, error) {
+	src := source{text: s}
+	e, f := src.read(0, len(s), true)
+	if f != nil {
+		return nil, f.err()
+	}
+	return e, nil
+}
+
 // ParseWrite parses a write expression such as "†state.ok || †state.error", the
 // whole of s but for white space around it. Spans are offsets into s. The error
 // is an *ExprError.
