@@ -99,7 +99,11 @@ func (g *rig) open(path string, o Options) {
 	o.Preview = func(p *plc.Preview, most int) string {
 		return fmt.Sprintf("%d of at most %d calls", len(p.DryRun.Calls), most)
 	}
-	o.Question = func(q *journal.Question) (string, error) { return "call " + q.Path + " with " + string(q.Params), nil }
+	o.Question = func(q *journal.Question) (string, error) {
+		var params bytes.Buffer
+		err := json.Indent(&params, q.Params, "", "  ")
+		return "call " + q.Path + " with " + params.String(), err
+	}
 	store, err := sqlite.Open(path, nil)
 	if err != nil {
 		g.t.Fatal(err)
