@@ -196,7 +196,11 @@ func projectText(found inFolder, left []leftOut) []byte {
 		}
 	}
 	list("tools", "math are the tools that calculate", append([]string{"math"}, found.tools...))
-	list("mcp", "their servers are started when a plan is checked or run", found.mcp)
+	const servers = "their servers are started when a plan is checked or run"
+	list("mcp", servers, found.mcp)
+	if len(found.mcp) == 0 {
+		b.WriteString("# mcp: [.mcp.json]             # " + servers + "\n")
+	}
 	for _, f := range left {
 		fmt.Fprintf(&b, "# plc init left out %s: %s\n", display.Line(filepath.ToSlash(f.name)), display.Line(f.why).Cut(maxLine))
 	}
