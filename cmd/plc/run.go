@@ -431,6 +431,8 @@ func (env *environment) hintNext(p *prepared, r *plc.Run, res *exec.Result, b *b
 		env.hintf("plc resume %s --on-uncertain retry makes calls again that may have done their work, skip goes on without them; without it they stay failed", r.ID())
 	case res.Status == exec.Failed:
 		env.hintf("plc resume %s tries again what failed, with the tool files as they were; what is done stays done", r.ID())
+	case res.Status == exec.Cancelled && anyUnsure(res, b):
+		env.hintf("plc resume %s goes on, and asks about calls that may have done their work; --on-uncertain retry makes them again unasked, skip goes on without them", r.ID())
 	case res.Status == exec.Cancelled:
 		env.hintf("plc resume %s goes on; what is done stays done", r.ID())
 	}
@@ -447,11 +449,11 @@ func anyUnsure(res *exec.Result, b *batch) bool {
 	return b != nil && b.unsure || isUnsure(res.Calls) || slices.ContainsFunc(res.Instances, func(r exec.InstanceResult) bool { return isUnsure(r.Calls) })
 }
 
-// isUnsure reports whether one of the calls, or of those inside of them, has failed unhandled
-// since its answer was lost.
+// isUnsure reports whether one of the calls, or of those inside of them, has failed unhandled or
+// was cancelled, and its answer is lost.
 func isUnsure(calls []exec.CallResult) bool {
 	return slices.ContainsFunc(calls, func(c exec.CallResult) bool {
-		if c.Status != exec.Failed || c.Handled || c.Error == nil {
+		if c.Status != exec.Failed && c.Status != exec.Cancelled || c.Handled || c.Error == nil {
 			return false
 		}
 		return c.Error.Code == "uncertain" || slices.ContainsFunc(c.Runs, func(r exec.SubRun) bool { return isUnsure(r.Calls) })

@@ -38,3 +38,23 @@ func TestUncertainCallsOfADelegate(t *testing.T) {
 		t.Errorf("%s: %s", c.Status, c.Reason)
 	}
 }
+
+// A call that was cut off and may have done its work makes a run unsure, whether it failed or was
+// cancelled.
+func TestUnsure(t *testing.T) {
+	lost := &exec.Failure{Code: "uncertain", Message: "lost"}
+	for _, c := range []struct {
+		call exec.CallResult
+		want bool
+	}{
+		{exec.CallResult{Status: exec.Failed, Error: lost}, true},
+		{exec.CallResult{Status: exec.Cancelled, Error: lost}, true},
+		{exec.CallResult{Status: exec.Failed, Error: lost, Handled: true}, false},
+		{exec.CallResult{Status: exec.Cancelled}, false},
+		{exec.CallResult{Status: exec.Skipped, Error: lost}, false},
+	} {
+		if got := anyUnsure(&exec.Result{Calls: []exec.CallResult{c.call}}, nil); got != c.want {
+			t.Errorf("%+v: %t", c.call, got)
+		}
+	}
+}
