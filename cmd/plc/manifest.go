@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/internal/display"
@@ -13,8 +14,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// shownManifest renders what an approval covers, from its manifest: one fact a line, with nothing
-// left out but the tools of the language. It reports false if a long value was cut.
+// shownManifest renders what an approval covers, from its manifest: one fact a line. The tools of
+// the language are left out, and of tools and activities that no call leads to only the names are
+// there. It reports false if a long value was cut.
 func shownManifest(plan string, m report.Manifest) (text display.Text, whole bool) {
 	var all struct {
 		Order []string                   `json:"order"`
@@ -39,10 +41,18 @@ func shownManifest(plan string, m report.Manifest) (text display.Text, whole boo
 	}
 	delete(members, "calls")
 	delete(members, "order")
+	tools, activities := called(members["targets"])
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value := members[name]
-		if name == "tools" {
-			value = withoutLanguage(value)
+		var others []string
+		switch name {
+		case "tools":
+			value, others = onlyCalled(withoutLanguage(value), tools)
+		case "activities":
+			value, others = onlyCalled(value, activities)
+		}
+		if others != nil {
+			b.Line("%s that no call leads to: %s", display.Name(name), display.Line(strings.Join(others, ", ")))
 		}
 		if string(value) != "{}" {
 			if !hasMembers(value) {
@@ -111,6 +121,40 @@ func (b *manifestWriter) value(v json.RawMessage) display.Text {
 	}
 	b.whole = false
 	return display.Sprintf("%s (%d bytes, SHA-256 %x)", text.Cut(maxValue), len(v), sha256.Sum256(v))
+}
+
+// called returns the names of the tools and activities in the targets of a manifest.
+func called(targets json.RawMessage) (tools, activities map[string]bool) {
+	var all map[string]struct {
+		Activity string
+		Tool     struct{ Name string }
+	}
+	tools, activities = map[string]bool{}, map[string]bool{}
+	if json.Unmarshal(targets, &all) != nil {
+		return nil, nil
+	}
+	for _, t := range all {
+		tools[t.Tool.Name], activities[t.Activity] = true, true
+	}
+	return tools, activities
+}
+
+// onlyCalled returns the members of an object with these names, and the sorted names of the others.
+// Without names, which could not be read, it returns the whole object.
+func onlyCalled(value json.RawMessage, names map[string]bool) (json.RawMessage, []string) {
+	members := map[string]json.RawMessage{}
+	if names == nil || json.Unmarshal(value, &members) != nil {
+		return value, nil
+	}
+	var others []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		_, tool, inDocument := strings.Cut(name, ": ") // of a document that is delegated to
+		if !names[name] && !(inDocument && names[tool]) {
+			delete(members, name)
+			others = append(others, name)
+		}
+	}
+	return encoded(members), others
 }
 
 // withoutLanguage returns an object of tools without those of the language that are defined as in

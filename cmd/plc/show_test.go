@@ -1,9 +1,11 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/plc-lang/plc/compile/report"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/journal"
 )
@@ -56,5 +58,19 @@ func TestUnsure(t *testing.T) {
 		if got := anyUnsure(&exec.Result{Calls: []exec.CallResult{c.call}}, nil); got != c.want {
 			t.Errorf("%+v: %t", c.call, got)
 		}
+	}
+}
+
+// Of what no call leads to, an approval shows the names only.
+func TestManifestOfWhatIsCalled(t *testing.T) {
+	text, whole := shownManifest("plan.json", report.Manifest(`{"activities":{"a":{"driver":"in use"},"b":{"driver":"unused"}},"calls":{},"order":[],
+		"targets":{"x":{"activity":"a","tool":{"name":"t"}}},"tools":{"sub: t":{"driver":"as well"},"t":{"driver":"called"},"u":{"driver":"never"}}}`))
+	for _, want := range []string{"in use", "called", "as well", "tools that no call leads to: u", "activities that no call leads to: b"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if strings.Contains(text.String(), "unused") || strings.Contains(text.String(), "never") || !whole {
+		t.Errorf("%t %s", whole, text)
 	}
 }
