@@ -46,7 +46,7 @@ func (s *Server) pages() map[string]http.HandlerFunc {
 		"GET /runs/{run}":         wants(Read, s.runPage),
 		"POST /runs/{run}/cancel": wants(Run, s.cancelForm),
 		"POST /runs/{run}/decide": wants(Approve, s.decideForm),
-		"GET /inbox":              wants(Read, s.inbox),
+		"GET /inbox":              wants(Read, s.bounded(s.inbox)),
 		"GET /playground":         wants(Read, s.playground),
 		"POST /playground":        wants(Read, s.bounded(s.playground)),
 	}

@@ -121,7 +121,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"GET /v1/runs/{run}/questions": wants(Read, s.questions),
 		"POST /v1/runs/{run}/answers":  wants(Approve, s.answer),
 		"GET /v1/runs/{run}/approval":  wants(Read, s.bounded(s.pending)),
-		"POST /v1/runs/{run}/approval": wants(Approve, s.approve),
+		"POST /v1/runs/{run}/approval": wants(Approve, s.bounded(s.approve)),
 		"POST /v1/runs/{run}/cancel":   wants(Run, s.cancel),
 		"POST /v1/runs/{run}/resume":   wants(Run, s.resume),
 		"POST /v1/runs/{run}/fork":     wants(Run, s.bounded(s.fork)),

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -726,5 +727,58 @@ func TestPages(t *testing.T) {
 	}
 	if status, _ := open("POST", "/logout", ""); status != 303 {
 		t.Errorf("log out: %d", status)
+	}
+}
+
+// No more requests compile plans at once than there is room for.
+func TestBounded(t *testing.T) {
+	s := &Server{slots: make(chan struct{}, 1)}
+	calls := 0
+	h := s.bounded(func(http.ResponseWriter, *http.Request) { calls++ })
+	ask := func(ctx context.Context) {
+		h(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "POST", "/v1/check", nil))
+	}
+	s.slots <- struct{}{}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ask(gone); calls != 0 {
+		t.Error("a request went through while there was no room")
+	}
+	<-s.slots
+	if ask(t.Context()); calls != 1 || len(s.slots) != 0 {
+		t.Errorf("%d calls, %d slots are taken", calls, len(s.slots))
+	}
+}
+
+// A stream of events ends when its token is revoked.
+func TestRevokedStream(t *testing.T) {
+	g := newRig(t, Options{})
+	reader, err := g.tokens.Make(Token{Name: "bob", Roles: []Role{Read}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := g.want(201, "POST", "/v1/runs", object{"plan": []object{{"_tool": "wipe", "what": "x"}}})["run"].(string)
+	g.until(run, "runPaused", 0)
+	req, _ := http.NewRequestWithContext(t.Context(), "GET", g.http.URL+"/v1/runs/"+run+"/events", nil)
+	req.Header.Set("Authorization", "Bearer "+reader)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), "runPaused") {
+	}
+	if err := g.tokens.Revoke("bob"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * checkToken)
+	q := g.want(200, "GET", "/v1/runs/"+run+"/questions", nil)["questions"].([]any)[0].(object)
+	g.want(204, "POST", "/v1/runs/"+run+"/answers", object{"call": "wipe", "digest": q["digest"], "decision": "approve"})
+	g.until(run, "runFinished", 0)
+	for lines.Scan() { // until the stream ends
+		if strings.HasPrefix(lines.Text(), "data:") {
+			t.Errorf("after the token was revoked: %s", lines.Text())
+		}
 	}
 }
