@@ -394,7 +394,7 @@ func (s *solver) progress(before [sha256.Size]byte, failed []json.RawMessage, ca
 	}
 }
 
-// idle says what was in a turn that brought nothing new, and what to do.
+// idle returns why a turn brought nothing new, and what the model should do about it.
 func (s *solver) idle(failed, called bool) (why, cure string) {
 	switch {
 	case s.refused != "":

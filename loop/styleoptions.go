@@ -58,7 +58,8 @@ type strict struct {
 	member string // what the members of the whole are called
 }
 
-// fits says what of a value a type has no place for. At is the path of the value, "" of the whole.
+// fits returns an error if a part of a JSON value has no place in a type of Go. At is the path of
+// the value; "" is the whole.
 func (s strict) fits(at string, v gjson.Result, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -76,7 +77,7 @@ func (s strict) fits(at string, v gjson.Result, t reflect.Type) error {
 	return nil
 }
 
-// object says what of an object a struct has no place for.
+// object returns an error if a member of an object has no field in a struct, or does not fit there.
 func (s strict) object(at string, v gjson.Result, t reflect.Type) (err error) {
 	fields := fieldsOf(t)
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -94,8 +95,8 @@ func (s strict) object(at string, v gjson.Result, t reflect.Type) (err error) {
 	return err
 }
 
-// elements says what of the elements of a list, or of the members of an object, a type has no place
-// for.
+// elements returns an error if an element of a list, or a member of an object, does not fit the
+// element type of a slice or map.
 func (s strict) elements(at string, v gjson.Result, t reflect.Type) (err error) {
 	i := -1
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -126,7 +127,7 @@ func kindOf(v gjson.Result) string {
 	return v.Raw
 }
 
-// wanted says what a value of a type is in JSON.
+// wanted describes the JSON of a type, for errors: "an object with a, b".
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct:

@@ -26,11 +26,11 @@ shown, and a person is asked; --yes approves at once. The file then says who app
 when, and plc run --approval runs the plan, once, if nothing has changed.
 
 RUN is a run of the record, by its id, the beginning of it, or last for the newest that waits. CALL
-is one of its calls that wait for somebody; of several it has to be named, or --all. What is asked is shown, and a person
-is asked; --yes says yes. With --params the call is made with other params, --result stands for its result
-and nothing is called, and --skip skips it. A call that failed, or whose answer was lost, is made
-again. A run that goes on takes the answer at once; one that is paused when it is resumed. A run of a lazy
-plan that waits is approved as a whole.
+is one of its calls that wait for somebody; of several it has to be named, or --all. What is asked
+is shown, and a person is asked; --yes says yes. With --params the call is made with other params,
+--result stands for its result and nothing is called, and --skip skips it. A call that failed, or
+whose answer was lost, is made again. A run that goes on takes the answer at once; one that is
+paused takes it when it is resumed. A run of a lazy plan that waits is approved as a whole.
 
 Exit 0 when it is approved, 4 when there is nobody to ask, 5 when it is rejected, or can't be
 approved any more.`,

@@ -130,8 +130,8 @@ type ApprovalRequest struct {
 	Findings diag.List        // what is wrong with the plan that the last answer had, when it was a faulty one
 	Program  *compile.Program // the plan as it would be executed; nil when it is faulty
 	Exec     *exec.Options    // how its steps would be called; nil when it is faulty
-	// Check says what is wrong with a plan that a person wants instead, and returns it as it would
-	// be executed, so that it can be shown before it is the answer.
+	// Check compiles a plan that a person wants instead. It returns the program that would run, so
+	// that it can be shown before it is the answer, and the plan's faults.
 	Check func(*Plan) (*compile.Program, diag.List)
 }
 

@@ -123,7 +123,7 @@ func (r *reader) effectMembers(v value) {
 	r.members(v, known)
 }
 
-// processDocs says what the members of a process are.
+// processDocs returns the descriptions of the members of a process.
 func processDocs() map[string]string {
 	return map[string]string{
 		"command":    "The program and its arguments. {name} in an argument is a param.",
@@ -141,7 +141,7 @@ func processDocs() map[string]string {
 	}
 }
 
-// httpDocs says what the members of a request are.
+// httpDocs returns the descriptions of the members of an HTTP request.
 func httpDocs() map[string]string {
 	return map[string]string{
 		"method":       "The method; the default is GET.",
