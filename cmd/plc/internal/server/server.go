@@ -31,8 +31,8 @@ type Options struct {
 	// Running limits the runs that execute at once, Queued those that wait, and PerCaller the runs
 	// of one caller, executing or waiting. 0 is the default.
 	Running, Queued, PerCaller int
-	// OthersApprove keeps whoever started or forked a run from answering its questions, and
-	// whoever gives a call other params from approving it.
+	// OthersApprove forbids answers by whoever started or forked a run, and approvals by whoever
+	// gave a result, a reason or other params in it.
 	OthersApprove bool
 	// Preview and Question return what a person is shown of a plan, or of a question, that waits
 	// for an answer: a text in lines, with all that an approval covers. Preview lists the first
