@@ -57,6 +57,8 @@ type Target struct {
 	// Approve says that a person has to approve each call, since a definition that it has to meet
 	// says so.
 	Approve lang.Approve
+	// Asker is the tool whose definition that is; nil for none.
+	Asker *tool.Tool
 
 	// Raw is the activity as it was declared, and Remote what an MCP server says of the tool.
 	Raw, Remote json.RawMessage
@@ -115,14 +117,14 @@ func NewTarget(cat *tool.Catalogue, t *tool.Tool, pick *string) (*Target, bool) 
 	if r.Model != "" {
 		x.Place.Model = r.Model
 	}
-	x.Approve = approving(x.Approve, t.Definition)
+	x.approving(t)
 	for _, o := range r.Owners {
 		if o.Definition.Name == t.Definition.Name {
 			continue
 		}
 		o, _ = cat.Lookup(o.Definition.Name) // with its whole definition
 		x.Owners = append(x.Owners, o)
-		x.Approve = approving(x.Approve, o.Definition)
+		x.approving(o)
 		if x.Picked {
 			x.Definitions = append(x.Definitions, o.Definition)
 			if o.Limits != (tool.Limits{}) {
@@ -211,21 +213,20 @@ func effectsOf(t *tool.Tool, r *tool.Resolved) tool.Effects {
 	return own
 }
 
-// approving returns what a definition's const of _approve adds.
-func approving(a lang.Approve, def *tool.Definition) lang.Approve {
-	f := def.Fixed["_approve"]
+// approving adds what the const of _approve of a tool's definition says.
+func (t *Target) approving(by *tool.Tool) {
+	f := by.Definition.Fixed["_approve"]
 	if f == nil || f.Const == nil {
-		return a
+		return
 	}
 	var reason string
 	var needed bool
 	switch {
 	case json.Unmarshal(f.Const, &reason) == nil:
-		return lang.Approve{Needed: true, Reason: reason}
-	case json.Unmarshal(f.Const, &needed) == nil && needed:
-		a.Needed = true
+		t.Approve, t.Asker = lang.Approve{Needed: true, Reason: reason}, by
+	case json.Unmarshal(f.Const, &needed) == nil && needed && !t.Approve.Needed:
+		t.Approve.Needed, t.Asker = true, by
 	}
-	return a
 }
 
 func (t *Target) origin(source string) Origin {

@@ -23,10 +23,8 @@ func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	switch {
 	case p.Result != nil:
 		return "", false
-	case p.Approve.Needed && p.Approve.Reason != "":
-		return said(p.Approve.Reason), true
 	case p.Approve.Needed:
-		return "the plan asks for approval", true
+		return asked(p), true
 	case p.Delegate != nil: // the calls of its document are
 		return "", false
 	case a == ApproveAll:
@@ -37,13 +35,33 @@ func (a Approve) Asks(p *compile.Call) (reason string, asks bool) {
 	return "", false
 }
 
-// said returns what a plan or a definition gives as a reason: in quotes, so that nobody takes
-// it for what plc says.
-func said(reason string) string {
-	if reason == "" {
-		return ""
+// asked says who asks for the approval of a call: the plan, or the definition of a tool. What the
+// call destroys is said first, so that no reason that a plan gives hides it.
+func asked(p *compile.Call) string {
+	reason := said(nil, p.Approve.Reason)
+	switch f := p.Fallback; {
+	case p.Target != nil && p.Target.Approve.Needed:
+		reason = said(p.Target.Asker, p.Target.Approve.Reason)
+	case f != nil && f.Target != nil && f.Target.Approve.Needed:
+		reason = said(f.Target.Asker, f.Target.Approve.Reason)
 	}
-	return display.Sprintf("the plan asks: %q", reason).String()
+	if p.Effects.Destructive == tool.Yes {
+		return destructive(p) + "; " + reason
+	}
+	return reason
+}
+
+// said returns what a plan, or the definition of a tool, gives as a reason: in quotes, so that
+// nobody takes it for what plc says.
+func said(by *tool.Tool, reason string) string {
+	who := "the plan"
+	if by != nil && by.Source != tool.Document {
+		who = fmt.Sprintf("the definition of %q", by.Definition.Name)
+	}
+	if reason == "" {
+		return who + " asks for approval"
+	}
+	return display.Sprintf("%s asks: %q", who, reason).String()
 }
 
 // fallbackDestroys says that the fallback of a call is destructive.

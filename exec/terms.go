@@ -92,7 +92,7 @@ func (a Approve) AsksFallback(p *compile.Call) (reason string, asks bool) {
 	}
 	switch why, asks := a.Asks(p); {
 	case f.Approve.Needed:
-		return cmp.Or(said(f.Approve.Reason), "its fallback asks for approval"), true
+		return "its fallback: " + said(f.Asker, f.Approve.Reason), true
 	case a == ApproveAll:
 		return "every call needs approval", true
 	case a == ApproveDestructive && f.Effects.Destructive == tool.Yes:
