@@ -9,7 +9,7 @@ import (
 
 // refused returns what of a target the policy does not permit, in words; "" is nothing. Deny wins
 // over allow, and counts for every name of what runs: the tool's, the activity's, those of the
-// tools that an activity belongs to which was picked, server.tool and the server's own. An
+// tools that an activity belongs to which was picked, and those of Place.Names. An
 // allow-list has to name the tool and, when the activity was picked, the tools that it belongs to,
 // or else the activity. It need not name the activities that trusted definitions give to their own
 // tools.
@@ -23,7 +23,7 @@ func (c *toolbox) refused(t *Target) string {
 	if t.Name == "" {
 		return ""
 	}
-	activity := c.denied(t.Name) || t.Place.Server != "" && (c.denied(t.Place.Server+"."+t.Place.Tool) || c.denied(t.Place.Tool))
+	activity := c.denied(t.Name) || slices.ContainsFunc(t.Place.Names(), c.denied)
 	if t.Picked {
 		for _, o := range t.Owners {
 			if !c.allows(o) || c.denies(o) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,6 +83,7 @@ type Catalogue struct {
 	names      []string                // of the tools, sorted
 	later      map[string]func() *Tool // the tools of bound that have a Later, with their whole definitions
 	owners     map[string][]*Tool      // by the activity, those that trusted definitions give it to
+	same       map[string][]*Tool      // by Place.identity, those that run the same
 	aliasesOf  map[string][]string     // by the tool, sorted
 
 	whole *Catalogue // with the tools of the language, once somebody asked for it
@@ -225,8 +227,9 @@ type Resolved struct {
 	Name string
 	// Implementation is the activity. A latent one may say which model to use.
 	Implementation
-	// Owners are the tools of the catalogue that have the activity, by name: the one of its name,
-	// and those whose definitions pick it. Definitions of documents make no owner. They are as
+	// Owners are the tools of the catalogue that have the activity, or one that runs the same tool
+	// of an MCP server or the same operation, by name: the one of the activity's name, and those
+	// whose definitions pick it. Definitions of documents make no owner. They are as
 	// Catalogue.Listed has them.
 	Owners []*Tool
 	// Picked reports that t has the activity by the call's choice or a document's, and not because
@@ -274,7 +277,17 @@ func (c *Catalogue) Resolve(t *Tool, activity string, explicit bool) Resolved {
 		return r
 	}
 	r.Owners = c.owners[activity]
+	if same := c.same[r.Place.identity()]; len(same) > len(r.Owners) {
+		r.Owners = union(r.Owners, same)
+	}
 	return r
+}
+
+// union returns the tools of two lists, each once, by name.
+func union(a, b []*Tool) []*Tool {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(a, b *Tool) int { return strings.Compare(a.Definition.Name, b.Definition.Name) })
+	return slices.CompactFunc(all, func(a, b *Tool) bool { return a.Definition.Name == b.Definition.Name })
 }
 
 // Tools returns the tools by name, with their whole definitions. Listed costs less where there are
@@ -329,7 +342,7 @@ func (c *Catalogue) bind() *Catalogue {
 		}
 	}
 	c.names = slices.Sorted(maps.Keys(c.bound))
-	c.owners, c.aliasesOf = map[string][]*Tool{}, map[string][]string{}
+	c.owners, c.same, c.aliasesOf = map[string][]*Tool{}, map[string][]*Tool{}, map[string][]string{}
 	for _, alias := range slices.Sorted(maps.Keys(c.aliases)) {
 		c.aliasesOf[c.aliases[alias]] = append(c.aliasesOf[c.aliases[alias]], alias)
 	}
@@ -342,15 +355,24 @@ func (c *Catalogue) bind() *Catalogue {
 		if activity != "" {
 			c.owners[activity] = append(c.owners[activity], t)
 		}
+		if id := t.Place.identity(); id != "" {
+			c.same[id] = append(c.same[id], t)
+		}
 	}
 	return c
 }
 
-// bound returns t with its activity as c has it; t itself when nothing changes.
+// bound returns t with its activity as c has it, and with the effects of that, which no definition
+// takes away.
 func (t *Tool) bound(c *Catalogue) *Tool {
 	i := c.Resolve(t, "", false)
 	u := *t
 	u.Activity, u.Driver, u.Place, u.Takes = i.Activity, i.Driver, i.Place, i.Takes
+	if i.Effects != (Effects{}) && t.Source != Document {
+		def := *t.Definition
+		def.Effects = def.Effects.Either(i.Effects)
+		u.Definition = &def
+	}
 	if u.Timeout == 0 {
 		u.Timeout = i.Timeout
 	}

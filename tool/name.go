@@ -29,9 +29,8 @@ func Matches(pattern, name string) bool {
 	}
 }
 
-// Names returns the names by which a policy may mean a tool: its own, the aliases of it, and of a
-// tool of an MCP server "server.tool" and the server's name for it. That one comes last when it
-// isn't the tool's own name: another tool may have it.
+// Names returns the names by which a policy may mean a tool: its own, the aliases of it, and those
+// of what runs it (see Place.Names). Another tool may have one of these.
 func (c *Catalogue) Names(t *Tool) []string {
 	names := []string{t.Definition.Name}
 	add := func(name string) {
@@ -44,9 +43,8 @@ func (c *Catalogue) Names(t *Tool) []string {
 			add(alias)
 		}
 	}
-	if p := t.Place; p.Server != "" {
-		add(p.Server + "." + p.Tool)
-		add(p.Tool)
+	for _, name := range t.Place.Names() {
+		add(name)
 	}
 	return names
 }

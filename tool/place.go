@@ -22,6 +22,10 @@ type Place struct {
 	Server string `json:"server,omitempty"` // MCP
 	Tool   string `json:"tool,omitempty"`   // the server's name for it
 
+	// Operation lists the names that an OpenAPI document has for an operation: its operationId, if
+	// it has one, and its method and path.
+	Operation []string `json:"operation,omitempty"`
+
 	Document string `json:"document,omitempty"` // that is run
 	Model    string `json:"model,omitempty"`    // of a latent tool; "" is for the run to say
 }
@@ -42,6 +46,7 @@ func PlaceOf(declared json.RawMessage) Place {
 		Process json.RawMessage
 		HTTP    struct{ Method, URL string }
 		MCP     struct{ Server, Tool string }
+		OpenAPI json.RawMessage
 		Latent  json.RawMessage
 	}
 	if json.Unmarshal(declared, &a) != nil {
@@ -51,11 +56,35 @@ func PlaceOf(declared json.RawMessage) Place {
 	if p.URL != "" {
 		p.Method, p.Host = strings.ToUpper(cmp.Or(a.HTTP.Method, "GET")), hostOf(p.URL)
 	}
+	if json.Unmarshal(a.OpenAPI, &p.Operation) != nil { // as a tool file writes it
+		p.Operation = nil
+	}
 	var latent struct{ Model string }
 	if json.Unmarshal(a.Latent, &latent) == nil {
 		p.Model = latent.Model
 	}
 	return p
+}
+
+// Names returns the names that others than the tool file have for what runs: server.tool and the
+// server's own name for a tool of an MCP server, and those of an operation.
+func (p Place) Names() []string {
+	if p.Server != "" {
+		return []string{p.Server + "." + p.Tool, p.Tool}
+	}
+	return p.Operation
+}
+
+// identity returns the same text for all activities that run the same tool of an MCP server or the
+// same operation at the same address. It returns "" for all others, of which that is not known.
+func (p Place) identity() string {
+	switch {
+	case p.Server != "":
+		return p.Server + "." + p.Tool
+	case p.Operation != nil:
+		return p.Method + " " + p.URL
+	}
+	return ""
 }
 
 // hostOf returns the host of a URL with placeholders.

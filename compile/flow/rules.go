@@ -135,10 +135,7 @@ func namesOf(t *compile.Target) []string {
 	if t.Name != "" {
 		names = append(names, t.Name)
 	}
-	if t.Place.Server != "" {
-		names = append(names, t.Place.Server+"."+t.Place.Tool)
-	}
-	return names
+	return append(names, t.Place.Names()...)
 }
 
 // wants returns the requirements on a param, one for each entry that has one.

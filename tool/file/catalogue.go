@@ -166,9 +166,10 @@ func (b *builder) implement(a Activity) {
 	case driverMCP:
 		i.Activity, code, err = b.mcp(a)
 	case driverOpenAPI:
-		var request json.RawMessage
-		i.Activity, request, err = b.openapi(a)
-		i.Raw = joined(request, i.Raw)
+		var t *tool.Tool
+		if t, err = b.openapi(a); err == nil {
+			i.Activity, i.Raw, i.Effects = t.Activity, joined(t.Raw, i.Raw), t.Definition.Effects.With(a.Effects)
+		}
 	case driverStandIn:
 		i.Activity, err = standin.New(a.standIn)
 		i.Takes = a.standIn.Takes()

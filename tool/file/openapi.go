@@ -89,20 +89,19 @@ func (r *reader) operation(v value) *service {
 	return s
 }
 
-// openapi makes the activity that is one operation, and returns what decides what it does: the
-// request, and the document that says how it is made.
-func (b *builder) openapi(a Activity) (tool.Activity, json.RawMessage, error) {
+// openapi makes the tool of the operation that an activity is.
+func (b *builder) openapi(a Activity) (*tool.Tool, error) {
 	s := *a.service
 	s.only, s.onlyGiven = []string{s.operation}, true
 	before := len(b.findings)
 	tools := b.service(a.file, &s)
 	switch {
 	case len(tools) == 1:
-		return tools[0].Activity, tools[0].Raw, nil
+		return tools[0], nil
 	case b.findings[before:].HasErrors():
-		return nil, nil, errReported
+		return nil, errReported
 	}
-	return nil, nil, errors.New("the operation can't be used")
+	return nil, errors.New("the operation can't be used")
 }
 
 // errReported is that of an activity that is not made, about which there is a finding.

@@ -225,6 +225,14 @@ func (op *operation) lost() (ref string) {
 	return ref
 }
 
+// names returns the names that the document has for the operation.
+func (op *operation) names() []string {
+	if path := op.method + " " + op.path; op.name != path {
+		return []string{op.name, path}
+	}
+	return []string{op.name}
+}
+
 // head returns the members of the definition that say nothing of params and results.
 func (op *operation) head(name string, effects json.RawMessage) string {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))

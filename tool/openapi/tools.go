@@ -130,7 +130,7 @@ func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room fu
 		findings = append(findings, diag.Finding{Code: diag.NotAllowed, Severity: diag.Warning,
 			Message: fmt.Sprintf("the operation %q wants the security scheme %s; give it in auth", op.name, missing)})
 	}
-	raw, err := json.Marshal(map[string]any{Driver: op.name, "document": op.doc.sum, "http": map[string]string{"method": op.method, "url": server + op.path}})
+	raw, err := json.Marshal(map[string]any{Driver: op.names(), "document": op.doc.sum, "http": map[string]string{"method": op.method, "url": server + op.path}})
 	later := tool.NewLater(op.doc.sum, func() (*tool.Definition, diag.List) {
 		if ref := op.lost(); ref != "" {
 			return nil, diag.List{{Code: diag.BadSchema, Message: fmt.Sprintf("tool %q: the reference %q leads to nothing in the document", name, ref)}}
