@@ -100,7 +100,7 @@ func (r *Redactor) each(v *view, deep int, placed bool, report func(span) bool) 
 	if deep == 0 || len(v.text) < r.shortest {
 		return true
 	}
-	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, base64s} {
+	for _, decode := range []func(*Redactor, *writer) bool{backslashes, entities, percents, pluses, hexadecimal, pairs, base64s} {
 		w := &writer{in: v, placed: placed}
 		if decode(r, w) && !r.each(w.view(), deep-1, placed, report) {
 			return false
@@ -272,6 +272,41 @@ func hexadecimal(r *Redactor, w *writer) bool {
 			w.keep(r, decoded, func(i int) (from, to int32) { return at[first+2*i], at[first+2*i+1] })
 		}
 	})
+}
+
+// pairs undoes pairs of hexadecimal digits with something between them, as in "6b:65", "6b 65" or a
+// list of numbers such as 0x6b.
+func pairs(r *Redactor, w *writer) bool {
+	text, found := w.in.text, false
+	var decoded []byte
+	var at []int32 // where the pairs begin
+	end := func() {
+		if len(decoded) >= max(r.shortest, 2) {
+			w.keep(r, decoded, func(i int) (from, to int32) { return at[i], at[i] + 1 })
+			found = true
+		}
+		decoded, at = decoded[:0], at[:0]
+	}
+	digit := func(i int) bool { return i >= 0 && i < len(text) && hexDigits[text[i]] >= 0 }
+	for i := 0; i < len(text); {
+		if !digit(i) || !digit(i+1) || digit(i-1) || digit(i+2) {
+			end()
+			i++
+			continue
+		}
+		decoded = append(decoded, byte(hexDigits[text[i]]<<4|hexDigits[text[i+1]]))
+		if w.placed {
+			at = append(at, int32(i))
+		}
+		for i += 2; i < len(text) && strings.IndexByte(" \t\r\n,;:.-_\"'", text[i]) >= 0; {
+			i++
+		}
+		if rest := text[i:]; strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, "0X") {
+			i += 2
+		}
+	}
+	end()
+	return found
 }
 
 // base64s undoes base64, standard and of URLs, wherever in a run of its characters it begins.

@@ -126,6 +126,9 @@ var encodings = []encoding{
 	{"each byte in a URL", eachByte("%%%s")},
 	{"hexadecimal", eachByte("%s")},
 	{"hexadecimal in lines", func(_ *rand.Rand, s string) string { return lines(hex.EncodeToString([]byte(s)), "\n  ", 8) }},
+	{"hexadecimal with colons", eachByte(":%s")},
+	{"hexadecimal as a dump", eachByte("%s ")},
+	{"hexadecimal as a list", eachByte("0x%s,\n  ")},
 	{"bytes of C", eachByte(`\x%s`)},
 	{"base64", inBase64},
 }
