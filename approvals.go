@@ -24,7 +24,11 @@ func (p *Plan) RequestApproval(file string, expires time.Duration) error {
 		at := f.Created.Add(expires)
 		f.Expires = &at
 	}
-	if err := os.WriteFile(file, f.JSON(p.checker.session.engine.approvalKey()), 0o600); err != nil {
+	key, err := p.checker.session.engine.approvalKey()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, f.JSON(key), 0o600); err != nil {
 		return fmt.Errorf("can't write the request: %w", err)
 	}
 	return durable.SyncFolder(file)
@@ -42,18 +46,27 @@ func (e *Engine) OpenApproval(file string) (*approval.Kept, error) {
 	if len(text) > most {
 		return nil, fmt.Errorf("%s has more than %d MiB, which is the most that is read", file, most>>20)
 	}
-	return approval.Open(file, text, e.approvalKey())
+	key, err := e.approvalKey()
+	if err != nil {
+		return nil, err
+	}
+	return approval.Open(file, text, key)
 }
 
 // approvalKeyVariable is the variable with the key that seals approvals.
 const approvalKeyVariable = "PLC_APPROVAL_KEY"
 
-// approvalKey returns the key that seals approvals; nil is none.
-func (e *Engine) approvalKey() []byte {
-	if key, _ := e.lookupEnv(approvalKeyVariable); key != "" {
-		return []byte(key)
+// approvalKey returns the key that seals approvals; nil is none. A variable that is set to nothing
+// is an error: where the key was to come from, such as a secret of a CI job, it is missing.
+func (e *Engine) approvalKey() ([]byte, error) {
+	key, set := e.lookupEnv(approvalKeyVariable)
+	switch {
+	case !set:
+		return nil, nil
+	case key == "":
+		return nil, errors.New("the variable " + approvalKeyVariable + " is empty; set it to the key that seals approvals, or unset it to go without")
 	}
-	return nil
+	return []byte(key), nil
 }
 
 // useApproval uses the approval of a file up. It returns nil when the plan may run, and else what

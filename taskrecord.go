@@ -135,7 +135,11 @@ func findLoop(ctx context.Context, store journal.Store, name string) (journal.Lo
 
 // open makes the record of a loop that has none, and has the loop use it.
 func (l *Loop) open(ctx context.Context) error {
-	l.plans = planApprovals{folder: l.engine.config.PlanFolder, loop: l.ID(), key: l.engine.approvalKey()}
+	key, err := l.engine.approvalKey()
+	if err != nil {
+		return err
+	}
+	l.plans = planApprovals{folder: l.engine.config.PlanFolder, loop: l.ID(), key: key}
 	if l.record == nil {
 		store, err := l.engine.store()
 		if err != nil {
