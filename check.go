@@ -24,8 +24,9 @@ import (
 )
 
 // Check reads a plan and all that it is given, and reports what is wrong with it. It
-// calls no tool. The error is about files that can't be read and settings that are wrong;
-// faults of the plan are in the findings of the Plan: see Plan.Err.
+// calls no tool. The error is about files that can't be read, and settings and values that are
+// wrong; faults of the plan and of the lines of instances are in the findings of the Plan: see
+// Plan.Err.
 func (e *Engine) Check(ctx context.Context, spec Spec) (*Plan, error) {
 	return e.prepare(ctx, spec, ToCheck)
 }
@@ -34,6 +35,11 @@ func (e *Engine) prepare(ctx context.Context, spec Spec, purpose Purpose) (*Plan
 	c, err := e.Checker(ctx, spec, purpose)
 	if err != nil {
 		return nil, err
+	}
+	if purpose == ToCheck && !spec.Instances.isZero() {
+		if err := c.CheckLines(); err != nil {
+			return nil, err
+		}
 	}
 	return c.Check(spec.Plan)
 }

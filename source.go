@@ -262,13 +262,19 @@ func (s *session) json(role journal.Role, src Source) (compile.Given, error) {
 	return jsonOf(src, text)
 }
 
+// A ValueError says that a value that a plan is given is not JSON, or not of the kind that is
+// wanted.
+type ValueError struct{ Message string }
+
+func (e *ValueError) Error() string { return e.Message }
+
 // ReadJSON reads the JSON value that a file holds.
 func ReadJSON(f *diag.File) (compile.Given, error) {
 	err := jsonscan.Check(f.Text, jsonscan.Limits{})
 	var se *jsonscan.Error
 	if errors.As(err, &se) {
 		p := f.Position(se.Offset)
-		err = fmt.Errorf("%s:%d:%d: %s", f.Name, p.Line, p.Column, se.Message)
+		err = &ValueError{fmt.Sprintf("%s:%d:%d: %s", f.Name, p.Line, p.Column, se.Message)}
 	}
 	if err != nil {
 		return compile.Given{}, err
@@ -280,7 +286,7 @@ func ReadJSON(f *diag.File) (compile.Given, error) {
 func mergeInput(a, b compile.Given) (compile.Given, error) {
 	for _, g := range []compile.Given{a, b} {
 		if g.JSON[0] != '{' {
-			return compile.Given{}, fmt.Errorf("%s: an input is a JSON object, and so are all that are merged", g.Loc.File.Name)
+			return compile.Given{}, &ValueError{g.Loc.File.Name + ": an input is a JSON object, and so are all that are merged"}
 		}
 	}
 	merged, err := state.Apply(a.JSON, nil, state.Merge, b.JSON)

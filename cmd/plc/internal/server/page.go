@@ -239,16 +239,20 @@ func (s *Server) playground(w http.ResponseWriter, r *http.Request) {
 			}
 			data.Problem = err.Error()
 		}
-		p, c, err := s.checkPlan(r, &in)
+		spec, err := s.spec(&in)
+		var p *plc.Plan
 		if err == nil {
-			for _, f := range c.Findings {
+			p, err = s.opts.Engine.Prepare(r.Context(), spec)
+		}
+		if err == nil {
+			for _, f := range findingsOf(p.AllFindings()) {
 				var one finding
 				_ = json.Unmarshal(f, &one) // our own
 				data.Findings = append(data.Findings, one)
 			}
-			data.OK = c.OK
+			data.OK = p.Err() == nil
 		}
-		if err == nil && c.OK {
+		if data.OK {
 			var preview *plc.Preview
 			if preview, err = p.Preview(r.Context()); err == nil {
 				data.Effects, data.Calls = preview.Forecast.Effects, preview.DryRun.Calls[:min(len(preview.DryRun.Calls), mostShown)]

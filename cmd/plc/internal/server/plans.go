@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -50,33 +51,26 @@ type Checked struct {
 	Findings []json.RawMessage `json:"findings"`
 }
 
-func (s *Server) checked(r *http.Request) (*plc.Plan, *Checked, error) {
+// sent returns the plan of a request, made by Check or Prepare of the engine.
+func (s *Server) sent(r *http.Request, do func(context.Context, plc.Spec) (*plc.Plan, error)) (*plc.Plan, error) {
 	var in Planned
 	if err := readBody(r, &in); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return s.checkPlan(r, &in)
-}
-
-func (s *Server) checkPlan(r *http.Request, in *Planned) (*plc.Plan, *Checked, error) {
-	spec, err := s.spec(in)
+	spec, err := s.spec(&in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p, err := s.opts.Engine.Check(r.Context(), spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, &Checked{p.Err() == nil, findingsOf(p.AllFindings())}, nil
+	return do(r.Context(), spec)
 }
 
 func (s *Server) check(w http.ResponseWriter, r *http.Request) {
-	_, c, err := s.checked(r)
+	p, err := s.sent(r, s.opts.Engine.Check)
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	answer(w, http.StatusOK, c)
+	answer(w, http.StatusOK, &Checked{p.Err() == nil, findingsOf(p.AllFindings())})
 }
 
 // Previewed describes what running a plan would do.
@@ -92,7 +86,7 @@ func previewed(p *plc.Preview, digest string) *Previewed {
 }
 
 func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
-	p, _, err := s.checked(r)
+	p, err := s.sent(r, s.opts.Engine.Prepare)
 	if err == nil {
 		err = p.Err()
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/runner"
@@ -39,6 +40,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	var (
 		plan     *plc.PlanError
 		setting  *plc.SpecError
+		value    *plc.ValueError
 		missing  *journal.MissingError
 		held     *journal.HeldError
 		answered *journal.AnswerError
@@ -56,7 +58,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &plan):
 		status, findings = http.StatusUnprocessableEntity, findingsOf(plan.Findings)
-	case errors.As(err, &setting), errors.As(err, &unfit):
+	case errors.As(err, &setting), errors.As(err, &value), errors.As(err, &unfit):
 		status = http.StatusUnprocessableEntity
 	case errors.As(err, &missing):
 		status = http.StatusNotFound
@@ -71,6 +73,10 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "1")
 	case errors.As(err, &large):
 		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status, err = http.StatusRequestTimeout, errors.New("the body of the request did not come in time")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		status, err = http.StatusBadRequest, errors.New("the body of the request ends too early")
 	case errors.As(err, &bad):
 		status = bad.status
 	}

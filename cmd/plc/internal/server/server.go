@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime"
 	"time"
@@ -134,8 +136,15 @@ const slotTime = 10 * time.Second
 
 // bounded lets as many requests through to next at once as there are processors, since each
 // compiles a plan and may take much memory. The others wait a while and are then told to ask again.
+// A request waits once its body is here, so that a slow one keeps nobody out.
 func (s *Server) bounded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		wait := time.NewTimer(slotTime)
 		defer wait.Stop()
 		select {

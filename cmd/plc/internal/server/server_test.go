@@ -730,6 +730,48 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// What a caller sends that can't be used is his fault, and not the server's.
+func TestFaultsOfCallers(t *testing.T) {
+	g := newRig(t, Options{})
+	plan := []object{{"_tool": "double", "n": 1}}
+	g.want(422, "POST", "/v1/check", object{"plan": plan, "state": json.RawMessage(`{"a": "\ud800"}`)})
+	g.want(422, "POST", "/v1/runs", object{"plan": plan, "input": json.RawMessage(`{"a": "\ud800"}`)})
+	if got := g.want(200, "POST", "/v1/check", object{"plan": plan, "instances": "{"}); got["ok"] != false {
+		t.Errorf("broken lines of instances: %v", got)
+	}
+	latent := object{"plan": `[{"_tool": "step", "description": "think"}]`} // no model makes it
+	g.want(200, "POST", "/v1/check", latent)
+	for _, path := range []string{"/v1/plan", "/v1/runs"} {
+		if got := g.want(422, "POST", path, latent); !strings.Contains(fmt.Sprint(got["findings"]), "PLC606") {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	for body, status := range map[io.Reader]int{
+		&brokenBody{err: os.ErrDeadlineExceeded}: 408,
+		&brokenBody{err: io.ErrUnexpectedEOF}:    400,
+	} {
+		w := httptest.NewRecorder()
+		g.server.bounded(g.server.check)(w, httptest.NewRequest("POST", "/v1/check", body))
+		if w.Code != status || len(g.server.slots) != 0 {
+			t.Errorf("status %d, want %d; %d slots are taken", w.Code, status, len(g.server.slots))
+		}
+	}
+}
+
+// brokenBody begins as a body, and then fails.
+type brokenBody struct {
+	read bool
+	err  error
+}
+
+func (b *brokenBody) Read(p []byte) (int, error) {
+	if b.read {
+		return 0, b.err
+	}
+	b.read = true
+	return copy(p, `{"plan"`), nil
+}
+
 // No more requests compile plans at once than there is room for.
 func TestBounded(t *testing.T) {
 	s := &Server{slots: make(chan struct{}, 1)}
