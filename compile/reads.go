@@ -196,6 +196,9 @@ func (c *chunks) path(e *lang.Expr) state.Path {
 	return state.Path((*segments)[start:len(*segments):len(*segments)])
 }
 
+// PathOf returns the path of a reference, whose first segment is its kind.
+func PathOf(e *lang.Expr) state.Path { return (&chunks{}).path(e) }
+
 func segment(s lang.Segment) state.Segment {
 	switch s.Kind {
 	case lang.Named:

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 
@@ -88,6 +89,26 @@ type Alternative struct {
 
 // refers reports whether there is a reference in the expression.
 func (e *Expr) refers() bool { return e.Op == OpRef || slices.ContainsFunc(e.Args, (*Expr).refers) }
+
+// Refs yields the references in the expression, in order; none for nil.
+func (e *Expr) Refs() iter.Seq[*Expr] {
+	return func(yield func(*Expr) bool) { e.refs(yield) }
+}
+
+func (e *Expr) refs(yield func(*Expr) bool) bool {
+	switch {
+	case e == nil:
+		return true
+	case e.Op == OpRef:
+		return yield(e)
+	}
+	for _, arg := range e.Args {
+		if !arg.refs(yield) {
+			return false
+		}
+	}
+	return true
+}
 
 // ParseRead parses a read expression such as "†state.a || 'x'", the whole of s
 // but for white space around it. Spans are offsets into s. The error is an

@@ -10,6 +10,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
 	"github.com/plc-lang/plc/tool/label"
 )
 
@@ -40,6 +41,7 @@ type Sink struct {
 	Tool     string        // the tool that gets the param
 	Param    string        // "*" for the scopes of the tool
 	Fallback bool          // the tool is that of the call's fallback
+	Undoes   bool          // the tool takes the call, or its fallback, back
 	Loc      diag.Loc
 	Wants    []*label.Want // the requirements of the policy; all have to hold
 	Label    label.Label   // the worst label that the value may have
@@ -93,7 +95,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
-		policy: p, goesOn: o.GoesOn, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
+		policy: p, goesOn: o.GoesOn, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
 		sources: sources{byKey: map[string]int{}}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{},
 	}
@@ -235,6 +237,7 @@ type sinkKey struct {
 	call     *compile.Call
 	param    string
 	fallback bool
+	undo     *compile.Target // of what takes the call back; nil for the call itself
 }
 
 // flow records the sinks of a call and of its fallback.
@@ -243,31 +246,35 @@ func (w *walk) flow(t *taken) {
 	if c.Target == nil || c.Rare != nil && c.Result != nil {
 		return
 	}
-	w.sink(c, c.Target, t.params, t.occurs, false)
+	w.sink(sinkKey{call: c}, c.Target, t.params, t.occurs)
 	if c.Rare != nil && c.Fallback != nil && c.Fallback.Target != nil {
 		occurs := w.join(w.join(t.occurs, t.breaks), t.fallback.wrote)
 		if t.survives {
 			occurs = w.join(occurs, t.fallback.shaped)
 		}
-		w.sink(c, c.Fallback.Target, t.fallback.params, occurs, true)
+		w.sink(sinkKey{call: c, fallback: true}, c.Fallback.Target, t.fallback.params, occurs)
 	}
 }
 
-// sink records the params of a call of a target that have requirements.
-func (w *walk) sink(c *compile.Call, t *compile.Target, params []param, decides *mark, fallback bool) {
+// sink records the params of a call of a target that have requirements. The key is that of the
+// sinks, without the name of a param.
+func (w *walk) sink(key sinkKey, t *compile.Target, params []param, decides *mark) {
 	r := w.rulesOf(t)
 	if r.endorses != "" || r.declassifies != "" {
-		w.flows.use(r, c)
+		w.flows.use(r, key.call)
 	}
 	for _, p := range params {
-		key := sinkKey{c, p.name, fallback}
+		key.param = p.name
 		s, ok := w.flows.byKey[key]
 		if !ok {
 			wants := r.wants(w.policy.said, p.name)
 			if len(wants) == 0 {
 				continue
 			}
-			s = &Sink{Call: c, Tool: r.name, Param: p.name, Fallback: fallback, Loc: p.loc, Wants: wants, policy: w.policy, leavesBy: r.leavesBy}
+			s = &Sink{
+				Call: key.call, Tool: r.name, Param: p.name, Fallback: key.fallback, Undoes: key.undo != nil, Loc: p.loc,
+				Wants: wants, policy: w.policy, leavesBy: r.leavesBy,
+			}
 			w.flows.byKey[key] = s
 			w.flows.order = append(w.flows.order, s)
 		}

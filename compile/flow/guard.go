@@ -65,7 +65,10 @@ func NewGuard(prog *compile.Program, reports ...*Report) *Guard {
 			tally: make([]tally, len(r.Policy.rules)), before: make([]past, len(r.Policy.rules)), lists: map[string]map[string]bool{},
 		}
 		for _, s := range r.Sinks {
-			p.sinks[sinkKey{s.Call, s.Param, s.Fallback}] = s
+			if s.Undoes { // another run does that
+				continue
+			}
+			p.sinks[sinkKey{call: s.Call, param: s.Param, fallback: s.Fallback}] = s
 			for _, f := range r.Policy.faults(s) {
 				if s.verdictOf(f) == Asks {
 					p.asks[s.Call] = append(p.asks[s.Call], asking{s.Fallback, s.message(f), s.rule(f.want), f.code})
@@ -228,7 +231,7 @@ func (p *guardPart) rulesOf(t *compile.Target) *toolRules {
 func (p *guardPart) trusted(w *label.Want, s *start, param string) bool {
 	shown := false
 	for _, fallback := range []bool{false, true} { // which may be of one target
-		x := p.sinks[sinkKey{s.call, param, fallback}]
+		x := p.sinks[sinkKey{call: s.call, param: param, fallback: fallback}]
 		if x != nil && !p.policy.said.AdmitsTrust(w.Bound, x.Label) {
 			return false
 		}

@@ -197,6 +197,7 @@ type sinkJSON struct {
 	Call     string       `json:"call,omitempty"`
 	Tool     string       `json:"tool,omitempty"`
 	Fallback bool         `json:"fallback,omitempty"`
+	Undoes   bool         `json:"undoes,omitempty"`
 	Param    string       `json:"param"`
 	Verdict  Verdict      `json:"verdict"`
 	Label    labelJSON    `json:"label"`
@@ -256,7 +257,7 @@ func (s *Sink) json() sinkJSON {
 		return all
 	}
 	x := sinkJSON{
-		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Param: s.Param, Verdict: s.Verdict(), Label: of(s.Label), Decides: of(s.Decides),
+		Call: idOf(s.Call), Tool: s.Tool, Fallback: s.Fallback, Undoes: s.Undoes, Param: s.Param, Verdict: s.Verdict(), Label: of(s.Label), Decides: of(s.Decides),
 		Wants: s.Bounds(), Sources: sources(s.Sources), Deciding: sources(s.Deciding),
 	}
 	for _, way := range s.ways() {

@@ -42,14 +42,14 @@ type fault struct {
 	way     []step
 }
 
-// verdictOf returns the verdict of a fault. The output has no call that a person could approve, so
-// it is forbidden instead.
+// verdictOf returns the verdict of a fault. The output has no call that a person could approve, and
+// the run that undoes calls does not ask for this reason, so both are forbidden instead.
 func (s *Sink) verdictOf(f *fault) Verdict {
 	if f.decides && !s.policy.said.Strict {
 		return Decided
 	}
 	v := violated(f.want.Violation)
-	if v == Asks && s.Call == nil {
+	if v == Asks && (s.Call == nil || s.Undoes) {
 		return Forbidden
 	}
 	return v
@@ -113,6 +113,8 @@ func (s *Sink) Name() string {
 		return "output"
 	case s.Param == "*":
 		return fmt.Sprintf("%q, its scopes", s.Call.ID)
+	case s.Undoes:
+		return fmt.Sprintf("%q, undo %q, param %q", s.Call.ID, s.Tool, s.Param)
 	case s.Fallback:
 		return fmt.Sprintf("%q, fallback %q, param %q", s.Call.ID, s.Tool, s.Param)
 	}
@@ -126,6 +128,8 @@ func (s *Sink) what() string {
 		return "the output"
 	case s.Param == "*":
 		return fmt.Sprintf("the scopes of %q", s.Tool)
+	case s.Undoes:
+		return fmt.Sprintf("the param %q of %q, which undoes %q,", s.Param, s.Tool, s.Call.ID)
 	}
 	return fmt.Sprintf("the param %q of %q", s.Param, s.Tool)
 }

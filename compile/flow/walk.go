@@ -8,6 +8,7 @@ import (
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
 )
 
 // analysis follows the labels of one policy through a program and the documents that it delegates
@@ -18,6 +19,7 @@ type analysis struct {
 	goesOn, retries bool // see Options
 
 	rules   map[*compile.Target]*toolRules
+	undos   map[*tool.Undo][]lang.Member // their params
 	docs    map[*compile.Program]*contexts
 	sources sources
 	flows   sinks
@@ -95,8 +97,14 @@ func (a *analysis) walk(prog *compile.Program, b board) *walk {
 // run follows the labels through the whole program, and returns the result of the program.
 func (w *walk) run() view {
 	w.grow()
+	var undone []*taken
 	for i := range w.prog.Calls {
-		w.call(&w.prog.Calls[i])
+		if t := w.call(&w.prog.Calls[i]); t.call.Undoing != nil || t.call.Rare != nil && t.call.Fallback != nil {
+			undone = append(undone, t)
+		}
+	}
+	for _, t := range undone {
+		w.undo(t)
 	}
 	return w.output()
 }
@@ -109,10 +117,11 @@ func (w *walk) grow() {
 }
 
 // call follows the labels through one call, whatever its outcome.
-func (w *walk) call(c *compile.Call) {
+func (w *walk) call(c *compile.Call) *taken {
 	t := w.begin(c)
 	w.end(t)
 	w.flow(t)
+	return t
 }
 
 // taken is a call with its params. Its marks but all are those of the values that decide something.

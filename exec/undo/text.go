@@ -79,7 +79,7 @@ func (c *call) lead(name string) error {
 	for _, m := range doc.Calls[0].Params {
 		for _, t := range m.Value.Texts() {
 			for _, part := range t.Parts {
-				refs = append(refs, refsIn(part.Expr)...)
+				refs = slices.AppendSeq(refs, part.Expr.Refs())
 			}
 		}
 	}
@@ -97,20 +97,6 @@ func (c *call) lead(name string) error {
 		c.insert(r.KindSpan.Start-int32(len(head)), to)
 	}
 	return nil
-}
-
-// refsIn returns the references of an expression.
-func refsIn(e *lang.Expr) (all []*lang.Expr) {
-	switch {
-	case e == nil:
-		return nil
-	case e.Op == lang.OpRef:
-		return []*lang.Expr{e}
-	}
-	for _, a := range e.Args {
-		all = append(all, refsIn(a)...)
-	}
-	return all
 }
 
 // insert inserts text that comes from nowhere.

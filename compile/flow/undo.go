@@ -1,0 +1,97 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/state"
+	"github.com/plc-lang/plc/tool"
+)
+
+// undo records the sinks of what takes a call, and its fallback, back when the run is undone.
+func (w *walk) undo(t *taken) {
+	c := t.call
+	rest := c.Source.Rest
+	if u := c.Undoing; u != nil {
+		var own *lang.Undo
+		if rest != nil {
+			own = rest.Undo
+		}
+		w.undoing(t, t.params, u, own, false)
+	}
+	if c.Rare != nil && c.Fallback != nil && c.Fallback.Undoing != nil {
+		var own *lang.Undo
+		if rest != nil && rest.Fallback != nil {
+			own = rest.Fallback.Undo
+		}
+		w.undoing(t, t.fallback.params, c.Fallback.Undoing, own, true)
+	}
+}
+
+// undoing records the sinks of the call that takes a call with these params back. own is what the
+// plan says of that; nil if the definition of the tool says it.
+func (w *walk) undoing(t *taken, params []param, u *compile.Undoing, own *lang.Undo, fallback bool) {
+	if u.Call == nil || u.Call.Target == nil {
+		return // a finding of the compiler
+	}
+	loc := w.prog.Loc(t.call.Source.ToolNode.Span())
+	var literal *mark // a tool file is trusted, and no secret
+	if own != nil {
+		loc = own.ToolNode.Loc()
+		literal = &mark{lab: w.says.lab, from: w.says.from, step: step{loc: loc, verb: says}}
+	}
+	var given []param
+	for _, m := range w.undoParams(u.Undo) {
+		v := leaf(literal)
+		if m.Value.IsReference() {
+			v = nothing
+		}
+		for _, text := range m.Value.Texts() {
+			for _, p := range text.Parts {
+				for r := range p.Expr.Refs() {
+					v = leaf(w.join(v.all, w.undoRead(t, params, r, loc)))
+				}
+			}
+		}
+		given = append(given, param{m.Name, loc, v})
+	}
+	for target := range u.Call.Targets() {
+		w.sink(sinkKey{call: t.call, fallback: fallback, undo: target}, target, given, t.occurs)
+	}
+}
+
+// undoParams returns the params of what takes a call back, parsed; nil if they can't be, which is a
+// finding of package undo.
+func (a *analysis) undoParams(u *tool.Undo) []lang.Member {
+	params, known := a.undos[u]
+	if !known {
+		text := slices.Concat([]byte(`[{"_tool": "x", "params": `), u.Params, []byte(`}]`))
+		if doc, _ := lang.Parse(diag.NewFile("undo", text), nil); len(doc.Calls) == 1 && len(doc.Calls[0].Params) == 1 {
+			params = slices.Collect(doc.Calls[0].Params[0].Value.Members())
+		}
+		a.undos[u] = params
+	}
+	return params
+}
+
+// undoRead returns the mark of what a reference of an undo reads: a param of the call, its result,
+// or the failure of the run, which may quote anything.
+func (w *walk) undoRead(t *taken, params []param, r *lang.Expr, loc diag.Loc) *mark {
+	v, path := nothing, compile.PathOf(r)[1:]
+	switch r.Kind {
+	case "result":
+		v = w.results[t.call.Place-1].value
+	case "params":
+		if v = leaf(w.allOf(params)); len(path) > 0 && path[0].Kind == state.Name {
+			v, path = valueOf(params, path[0].Name), path[1:]
+		}
+	case "failure":
+		m := w.everything()
+		m.step = step{loc: diag.Loc{File: w.prog.File()}, verb: isGiven, what: "†failure"}
+		v = leaf(m)
+	}
+	part, shape := w.at(v, path)
+	return w.passes(w.join(part.all, shape), step{loc, takes, "the undo of " + t.call.ID, r.String()})
+}
