@@ -195,23 +195,30 @@ type deadline struct {
 func (d deadline) before(e deadline) bool { return d.at < e.at }
 
 // deadlines are those of a run, with one timer. Those of attempts that ended are swept out
-// when they are most. mu of the pool guards them.
+// when they are most, or their params are large. mu of the pool guards them.
 type deadlines struct {
 	heap  heap[deadline]
 	going int           // of attempts that have not ended
+	held  int           // bytes of the params of those that ended since the last sweep
 	timer *time.Timer   // nil until the first
 	next  time.Duration // into the run: when it rings; 0 is never
 }
 
-// fewDeadlines are not worth sweeping.
-const fewDeadlines = 64
+// Deadlines that are not worth sweeping: so many, with params of so many bytes.
+const (
+	fewDeadlines = 64
+	fewBytes     = 16 << 20
+)
 
 func (l *local) watch(a *attempt, now time.Time) {
 	l.due.going++
 	l.await(deadline{attempt: a, at: after(now.Sub(l.begun), a.timeout)})
 }
 
-func (l *local) answered(*attempt) { l.due.going-- }
+func (l *local) answered(a *attempt) {
+	l.due.going--
+	l.due.held += len(a.request.Params)
+}
 
 // after returns a time so much later, or never.
 func after(now, wait time.Duration) time.Duration { return now + min(wait, math.MaxInt64-now) }
@@ -222,7 +229,8 @@ func (l *local) await(d deadline) {
 		return
 	}
 	l.due.heap.push(d)
-	if len(l.due.heap) > fewDeadlines+2*l.due.going {
+	if len(l.due.heap) > fewDeadlines+2*l.due.going || l.due.held > fewBytes {
+		l.due.held = 0
 		l.due.heap = slices.DeleteFunc(l.due.heap, func(d deadline) bool { return d.over.Load() })
 		l.due.heap.order()
 	}

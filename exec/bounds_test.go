@@ -7,12 +7,14 @@ import (
 	"iter"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
+	"github.com/plc-lang/plc/tool"
 )
 
 // A plan that writes all of the state into itself many times over comes to an end early: no value
@@ -44,6 +46,36 @@ func TestStateInItself(t *testing.T) {
 			} else {
 				t.Logf("%s: %.1f times the bound", name, float64(got)/float64(most))
 			}
+		}
+	}
+}
+
+// The params of the calls that run at once, and results that are written nowhere, are bounded like
+// what is written: more calls start when others have ended.
+func TestMuchUnderWay(t *testing.T) {
+	var calls []string
+	for range 20 {
+		calls = append(calls, `{"_tool":"e","v":["†state.x","†state.x"]}`)
+	}
+	plan := `[{"type":"state","x":"` + strings.Repeat("y", 1000) + `"},{"type":"plan","plan":[` + strings.Join(calls, ",") + `]}]`
+	for result, status := range map[string]exec.Status{"1": exec.Completed, `"` + strings.Repeat("z", 600) + `"`: exec.Failed} {
+		var now, most atomic.Int32
+		wait := tool.ActivityFunc(func(context.Context, *tool.Request) (tool.Result, error) {
+			for n := now.Add(1); ; {
+				if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+					break
+				}
+			}
+			time.Sleep(5 * time.Millisecond)
+			now.Add(-1)
+			return tool.Result{Value: json.RawMessage(result)}, nil
+		})
+		res := run(t, program(t, plan, tools{"e": wait}), &exec.Options{MaxBytes: 10_000, OnFailure: exec.Continue})
+		if res.Status != status || status == exec.Failed && !strings.Contains(res.Reason, "bytes of results") {
+			t.Errorf("%s, %q", res.Status, res.Reason)
+		}
+		if n := most.Load(); n < 2 || n > 8 { // five of 2,006 bytes, and those that two workers took meanwhile
+			t.Errorf("%d calls at once", n)
 		}
 	}
 }

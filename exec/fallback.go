@@ -82,7 +82,7 @@ func (s *scheduler) startFallback(i int32, why *Failure, w Work, a *attempt) boo
 	}))
 	waits := waitsFor(&f.Target.Effects, seq)
 	if !waits {
-		s.drive.watch(a, s.drive.now())
+		s.watch(a, s.drive.now())
 	}
 	s.mu.Unlock()
 	return !waits || s.intend(i, seq, a)

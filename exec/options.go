@@ -26,7 +26,7 @@ type Options struct {
 	MaxTokens   float64       // that calls may use; 0 is no bound. Like MaxSteps and MaxCost: a run that would go over pauses when OnFailure is Ask, else it fails
 	MaxCost     float64       // that calls may cost; 0 is no bound
 	MaxTime     time.Duration // of the whole run; 0 is no bound
-	MaxBytes    int64         // on the whiteboards that there are at once, all written values together; 0 is 256 MiB
+	MaxBytes    int64         // of all results, on whiteboards or not, and of the params of attempts under way; 0 is 256 MiB
 	Open        bool          // more calls may come: see Handle.Extend
 	// Hold reports, of an open run, the calls that wait until no more calls come; nil holds
 	// none. It is called by the scheduler and must be quick.

@@ -34,6 +34,7 @@ type pool struct {
 	limits map[string]*toolLimit          // the same, by their names
 	ranks  map[*compile.Program][]float64 // of programs below the root: how long the way below each call is
 	active int                            // calls in slots
+	flying int                            // bytes of the params of attempts under way
 	timed  int                            // timers of all schedulers
 	made   int64                          // schedulers
 	spending

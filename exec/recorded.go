@@ -464,7 +464,7 @@ func (s *scheduler) intend(i int32, seq int64, a *attempt) bool {
 	defer s.mu.Unlock()
 	if err == nil {
 		if a != nil {
-			s.drive.watch(a, s.drive.now())
+			s.watch(a, s.drive.now())
 		}
 		return true
 	}

@@ -75,7 +75,7 @@ func (s *scheduler) enqueue(i int32) {
 
 // take takes a slot and the next ready call, if there are both. The caller holds mu.
 func (p *pool) take() (entry, bool) {
-	for len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() {
+	for len(p.ready) > 0 && p.active < p.opts.MaxParallel && !p.inTurn() && !p.full() {
 		e := p.ready.pop()
 		s, i := e.s, e.i
 		s.waiting--
@@ -102,6 +102,10 @@ func (p *pool) take() (entry, bool) {
 	}
 	return entry{}, false
 }
+
+// full reports whether the params of the attempts under way have as many bytes as all written
+// values may have: then no other call starts until one of them is answered.
+func (p *pool) full() bool { return p.active > 0 && int64(p.flying) >= p.opts.MaxBytes }
 
 // inTurn reports whether a sequential run waits for the next attempt of a call:
 // nothing overtakes it.

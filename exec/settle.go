@@ -315,8 +315,10 @@ func (s *scheduler) drain(queue []int32, by *worker) {
 func (s *scheduler) apply(i int32, w writing, queue []int32, by *worker) []int32 {
 	p := &s.prog().Calls[i]
 	var written []compile.Write
-	if w.failure == nil && w.outcome >= 0 {
-		written = p.Alternatives[w.outcome].Writes
+	if w.failure == nil {
+		if w.outcome >= 0 {
+			written = p.Alternatives[w.outcome].Writes
+		}
 		var err error
 		if s.call(i).trail.applied() {
 			written, err = s.writeAgain(p, written, w.value)
@@ -551,12 +553,16 @@ func (o errorObject) json() json.RawMessage {
 // maxValue returns how many bytes one value may have that is put together from others.
 func (s *scheduler) maxValue() int { return int(min(s.opts.MaxBytes, compile.MaxResolved)) }
 
-// write writes a value to all paths or, when one of them can't take it, to none.
+// write writes a value to all paths or, when one of them can't take it, to none. A value that is
+// written nowhere counts as well, since the result of the run has it.
 func (s *scheduler) write(p *compile.Call, paths []compile.Write, m state.Method, value json.RawMessage) error {
-	size := int64(len(value)) * int64(len(paths))
+	size := int64(len(value)) * int64(max(1, len(paths)))
 	s.bytes.Add(size)
 	if s.written.Add(size) > s.opts.MaxBytes {
-		return fmt.Errorf("the whiteboards would hold more than %d bytes of written values, which is the most that this run may write", s.opts.MaxBytes)
+		return fmt.Errorf("the run would hold more than %d bytes of results, which is the most that its calls may write", s.opts.MaxBytes)
+	}
+	if len(paths) == 0 {
+		return nil
 	}
 	for i := range paths {
 		if err := s.allowed(p, &paths[i], m, value); err != nil {

@@ -91,13 +91,20 @@ func (s *scheduler) countAttempt(i int32, key string, a *attempt, w *worker) (se
 	if a != nil {
 		a.turn, a.request.Attempt = c.turn, c.attempts
 		if !waitsFor(&p.Effects, seq) {
-			s.drive.watch(a, s.moment)
+			s.watch(a, s.moment)
 		}
 	}
 	w.aside()
 	w.called(s.moment)
 	s.moment = time.Time{}
 	return seq, true
+}
+
+// watch begins the time of an attempt, which counts as under way until it is answered. The caller
+// holds mu.
+func (p *pool) watch(a *attempt, now time.Time) {
+	p.flying += len(a.request.Params)
+	p.drive.watch(a, now)
 }
 
 // startEvent fills in the event of an attempt that begins.
@@ -151,6 +158,7 @@ func (s *scheduler) dropped(a *attempt, used tool.Usage) bool {
 // drops takes the answer of an attempt, and what it used up; it reports whether nobody
 // waits for the answer any more. The caller holds mu.
 func (s *scheduler) drops(a *attempt, used tool.Usage) bool {
+	s.flying -= len(a.request.Params)
 	s.drive.answered(a)
 	s.spend(used)
 	c := s.call(a.i)

@@ -78,7 +78,7 @@ can be listened on.`,
 	fl.Float64Var(&s.Limits.Cost, "max-cost", 0, "how much a run may cost; 0 is no limit")
 	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
 	s.Limits.State = exec.DefaultMaxBytes
-	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may write, as in 64MiB")
+	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
 	c.AddCommand(mcpInstallCommand(env), mcpUninstallCommand(env))
 	return c

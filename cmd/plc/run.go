@@ -136,7 +136,7 @@ func (f *planFlags) addPace(c *cobra.Command) {
 	fl.StringVar((*string)(&f.spec.Approvals.Calls), "approve", "", "calls to put to a person: all, destructive or none (default the tool file's policy, else destructive)")
 	addDuration(c, &f.spec.Limits.Time, "max-time", "longest that the run may take, as in 90s; 0 is no bound")
 	f.spec.Limits.State = exec.DefaultMaxBytes
-	addSize(c, &f.spec.Limits.State, "max-state", "most that all calls may write to the whiteboards, as in 64MiB")
+	addSize(c, &f.spec.Limits.State, "max-state", "most that all calls may give, written to the whiteboards or not, as in 64MiB")
 	addDuration(c, &f.spec.Limits.Timeout, "timeout", "of an attempt of a call that says nothing (default 60s)")
 	complete(c, "schedule", "parallel", "sequential", "adaptive")
 	complete(c, "on-failure", "abort", "skip", "continue", "ask", "replan", "undo")

@@ -75,7 +75,7 @@ machine is refused as long as there is no token.`,
 	fl.IntVar(&s.Limits.Steps, "max-steps", 0, "how many calls a run may start; 0 is no limit")
 	addDuration(c, &s.Limits.Time, "max-time", "how long a run may take, as in 90s; 0 is no limit")
 	s.Limits.State = exec.DefaultMaxBytes
-	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may write, as in 64MiB")
+	addSize(c, &s.Limits.State, "max-state", "how much the calls of a run may give, as in 64MiB")
 	complete(c, "approve", "all", "destructive", "none")
 	completeFiles(c, "pem", "tls-cert", "tls-key")
 	return c
