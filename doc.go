@@ -38,7 +38,9 @@
 //
 // A call that was started and has no answer may have done its work. It is made again if its tool
 // declares that this does no harm (tool.Effects.Idempotent), if a person says so, or with
-// [Spec].OnUncertain; otherwise it fails with the code "uncertain".
+// [Spec].OnUncertain; otherwise it fails with the code "uncertain". A function that calls a service
+// with idempotency keys gives it the key of its call (tool.RequestOf), and may be declared
+// idempotent.
 //
 // [Engine.Replay] walks a record without calling anything, and [Engine.Fork] runs it again from one
 // of its calls.

@@ -26,8 +26,9 @@ import (
 //	u.Definition.Effects = tool.Effects{ReadOnly: tool.No, Idempotent: tool.Yes} // changes the world
 //
 // f is called by several goroutines at once and should end soon after its context
-// is done. An error that is, or wraps, an *Error keeps its code. A panic in f
-// fails the call with the code "panic". To choose an outcome, return Chosen.
+// is done. RequestOf(ctx) returns the attempt that it makes, with the idempotency key
+// of the call. An error that is, or wraps, an *Error keeps its code. A panic in f fails
+// the call with the code "panic". To choose an outcome, return Chosen.
 //
 // Func panics when the name is empty and when a jsonschema tag is no description
 // ("minimum=3").
@@ -41,13 +42,38 @@ func Func[In, Out any](name, description string, f func(context.Context, In) (Ou
 		if err != nil {
 			return Result{}, err
 		}
-		out, err := protect(ctx, in, f)
+		out, err := protect(requestContext{ctx, req}, in, f)
 		if err != nil {
 			return Result{}, err
 		}
 		return encode(out)
 	}
 	return &Tool{Definition: def, Activity: ActivityFunc(call), Source: "go", Driver: "go"}
+}
+
+// RequestOf returns the attempt that a function makes which became a tool by Func, given its
+// context; nil for other contexts. Its Key is the same for each attempt of a call, also after a
+// crash: a service that knows idempotency keys does the work once when it gets the same key again.
+// The request must not be modified.
+func RequestOf(ctx context.Context) *Request {
+	req, _ := ctx.Value(requestKey{}).(*Request)
+	return req
+}
+
+// requestContext is a context with the request of a function.
+type requestContext struct {
+	context.Context
+	req *Request
+}
+
+type requestKey struct{}
+
+// Value returns the request for its key.
+func (c requestContext) Value(key any) any {
+	if key == (requestKey{}) {
+		return c.req
+	}
+	return c.Context.Value(key)
 }
 
 // Chosen is the result of a function that chooses which alternative of its output

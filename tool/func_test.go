@@ -50,6 +50,22 @@ func TestFunc(t *testing.T) {
 	}
 }
 
+// A function learns the idempotency key of its call, also below a context of its own.
+func TestRequestOf(t *testing.T) {
+	tl := Func("pay", "", func(ctx context.Context, _ struct{}) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		return RequestOf(ctx).Key, nil
+	})
+	res, err := tl.Activity.Call(t.Context(), &Request{Params: json.RawMessage("{}"), Key: "k1"})
+	if err != nil || string(res.Value) != `"k1"` {
+		t.Errorf("%s, %v", res.Value, err)
+	}
+	if got := RequestOf(t.Context()); got != nil {
+		t.Errorf("a request out of nowhere: %+v", got)
+	}
+}
+
 func TestFuncOfNothing(t *testing.T) {
 	tl := Func("f", "", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 	if got := tl.Definition.Signature(); got != "f() → null" {
