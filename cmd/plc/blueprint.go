@@ -159,7 +159,7 @@ func (b *blueprintWriter) terms(c *forecast.Call) {
 	case c.Covered:
 		b.line("       asks a person, unless the plan is approved as a whole: %s", b.value(c.Approval))
 	case c.Approval != "":
-		b.line("       asks a person: %s", b.value(c.Approval))
+		b.line("       asks a person when it is reached, even if the plan is approved as a whole: %s", b.value(c.Approval))
 	}
 	if src := c.Source().Source.Rest; c.Source().HasScopes && src != nil {
 		var paths []string
