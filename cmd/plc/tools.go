@@ -107,10 +107,11 @@ func named(cat *tool.Catalogue, patterns []string) (*tool.Catalogue, error) {
 	return tool.NewCatalogue(found...), nil
 }
 
-// toolsText shows tools to people, those of the language last.
+// toolsText shows tools to people: those of the user first, those that calculate and those of the
+// language last.
 func (env *environment) toolsText(cat *tool.Catalogue) error {
 	list := slices.Collect(cat.Tools())
-	slices.SortStableFunc(list, func(a, b *tool.Tool) int { return ofLanguage(a) - ofLanguage(b) })
+	slices.SortStableFunc(list, func(a, b *tool.Tool) int { return ofPlc(a) - ofPlc(b) })
 	out := newBuffered(env.stdout)
 	for _, t := range list {
 		def := t.Definition
@@ -123,8 +124,11 @@ func (env *environment) toolsText(cat *tool.Catalogue) error {
 			effects = "does what its document does"
 		}
 		showf(out, "    %s; %s", effects, driverText(t))
-		if t.Source != "" && t.Source != tool.BuiltIn {
+		switch ofPlc(t) {
+		case theirs:
 			showf(out, "; from %s", display.Name(t.Source))
+		case ofMath:
+			showf(out, "; comes with plc, as math%s", display.Text{})
 		}
 		showf(out, "%s\n", display.Text{})
 		if said := annotationsText(t); said != "" {
@@ -172,11 +176,22 @@ func annotationsText(t *tool.Tool) string {
 	return text
 }
 
-func ofLanguage(t *tool.Tool) int {
-	if t.Source == tool.BuiltIn {
-		return 1
+// Who tools come from.
+const (
+	theirs = iota
+	ofMath // the only ones in Go that the command has
+	ofLanguage
+)
+
+// ofPlc says who a tool comes from.
+func ofPlc(t *tool.Tool) int {
+	switch t.Source {
+	case "go":
+		return ofMath
+	case tool.BuiltIn, "":
+		return ofLanguage
 	}
-	return 0
+	return theirs
 }
 
 func driverText(t *tool.Tool) string {
