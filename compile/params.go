@@ -32,7 +32,14 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 				continue
 			}
 			if near, ok := f.nearest(name, undeclared(params, def)); ok {
-				f.Message += fmt.Sprintf("; did you mean it by %q?", near)
+				f.Message += fmt.Sprintf("; is %q a misspelling of it?", near)
+				if !def.Closed { // otherwise the finding about the misspelt one mends both
+					i := slices.IndexFunc(params, func(m lang.Member) bool { return m.Name == near })
+					f.Fix = &diag.Fix{
+						Message: "replace it by " + quote(name),
+						Edits:   []diag.Edit{{Span: c.at(d.span(params[i].Key)).Span, Text: quote(name)}},
+					}
+				}
 			}
 		}
 	}

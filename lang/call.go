@@ -58,7 +58,7 @@ func (p *parser) noTool(c *Call) {
 			continue // the document may take a name
 		}
 		if (m.Name == "tool" || m.Name == "name") && m.Value.is(String) {
-			f.Message += fmt.Sprintf("; did you mean it by %q?", m.Name)
+			f.Message += fmt.Sprintf("; is %q a misspelling of it?", m.Name)
 			f.fix("replace the name by \"_tool\"", diag.Edit{Span: m.Key, Text: `"_tool"`})
 			return
 		}

@@ -215,7 +215,7 @@ var findingTable = []struct {
 	// Calls.
 	{`[{"_tool": "a"}, 5]`, []string{`PLC207 5: a call wants to be an object {"_tool": …}, not the number 5`}},
 	{`[{"_tool": "a"}, {"x": 1}]`, []string{`PLC202 {"x": 1}: the call has no "_tool"`}},
-	{`[{"_tool": "a"}, {"tool": "b"}]`, []string{`PLC202 {"tool": "b"}: the call has no "_tool"; did you mean it by "tool"?`}},
+	{`[{"_tool": "a"}, {"tool": "b"}]`, []string{`PLC202 {"tool": "b"}: the call has no "_tool"; is "tool" a misspelling of it?`}},
 	{`[{"_tool": "a"}, {"_tol": "b"}]`, []string{`PLC203 "_tol": there is no member "_tol"; did you mean "_tool"?`}},
 	{`[{"_tool": "a", "_outputpath": "†state.x", "_foo": 1}]`, []string{
 		`PLC203 "_outputpath": there is no member "_outputpath"; did you mean "_outputPath"?`,
