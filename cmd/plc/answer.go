@@ -195,7 +195,12 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 		}
 		if !given && !f.yes {
 			var err error
-			if a, err = env.askCall(ctx, nil, shown); err != nil {
+			a, err = env.askCall(ctx, nil, shown)
+			if errors.Is(err, exec.ErrNobody) || a.Reason == noAnswer {
+				waits = true
+				continue
+			}
+			if err != nil {
 				return exit(exitCancelled)
 			}
 		}
@@ -223,9 +228,9 @@ func (env *environment) answerAll(ctx context.Context, e *plc.Engine, sum *journ
 	return nil
 }
 
-// nobody reports that there is nobody to ask, and returns the exit code for that.
+// nobody reports that nobody answered, and returns the exit code for that.
 func (env *environment) nobody() error {
-	env.complain(errors.New("there is nobody to ask; --yes approves"))
+	env.complain(errors.New("nobody answered; --yes approves"))
 	return exit(exitPaused)
 }
 
@@ -286,6 +291,9 @@ func (env *environment) answerPlan(ctx context.Context, e *plc.Engine, run strin
 		yes, reason := env.ask(ctx, nil, display.Lit("approve this plan?"))
 		if ctx.Err() != nil {
 			return exit(exitCancelled)
+		}
+		if reason == noAnswer {
+			return env.nobody()
 		}
 		if !yes {
 			if err := env.rejectPlan(ctx, e, run, reason, f.as); err != nil {

@@ -140,8 +140,11 @@ func (env *environment) approveFile(ctx context.Context, name string, f *answerF
 			pages = pagesOf(display.IndentedJSON(report.Manifest(a.Manifest).Shown(), ""), widthOf(env.stderr))
 		}
 		approved, why := env.askWhole(ctx, display.Lit("approve this plan?"), pages)
-		if approved {
+		switch {
+		case approved:
 			return approve(a)
+		case why == noAnswer:
+			return env.nobody()
 		}
 		rejected = true
 		return a.Reject(person(as), why, time.Now())

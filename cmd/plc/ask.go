@@ -16,7 +16,8 @@ func (env *environment) canAsk() bool {
 }
 
 // ask puts a question to a person, who says yes, or anything else: that is a no and
-// the reason. An end of input or of ctx is a no as well. show draws nothing meanwhile.
+// the reason. At an end of input or of ctx it is a no as well, for the reason noAnswer or
+// interrupted. show draws nothing meanwhile.
 func (env *environment) ask(ctx context.Context, show *progress, question display.Text) (yes bool, why string) {
 	release, ok := env.hold(ctx)
 	if !ok {

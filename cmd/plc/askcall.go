@@ -236,6 +236,9 @@ func (env *environment) askCall(ctx context.Context, show *progress, q *asked) (
 		if why == interrupted {
 			return exec.Answer{}, context.Cause(ctx)
 		}
+		if why != "" && q.kind != exec.UncertainQuestion {
+			return exec.Answer{}, exec.ErrNobody // the question stays open
+		}
 		if why != "" {
 			return exec.Answer{Reason: why}, nil
 		}

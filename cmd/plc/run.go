@@ -385,8 +385,15 @@ func (p *prepared) allow(env *environment) func(context.Context, *plc.Run, *plc.
 
 // askPlan puts a lazy plan to a person. Where nobody can be asked, it waits.
 func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, preview *plc.Preview) *exec.Result {
-	if !env.canAsk() {
-		show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
+	show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
+	yes, why := false, noAnswer
+	if env.canAsk() {
+		yes, why = env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
+	}
+	switch {
+	case yes:
+		return nil
+	case why == noAnswer:
 		if p.flags.store == noStore {
 			return r.NotRun(exec.Rejected, "the plan is lazy, there is nobody to ask, and without a record it can't wait; --yes approves")
 		}
@@ -394,12 +401,6 @@ func (env *environment) askPlan(ctx context.Context, p *prepared, r *plc.Run, pr
 			env.hintf("plc plan %s -o FILE, with the same flags, writes a request; plc approve FILE approves it; --approval FILE then runs it", p.name)
 		}
 		return r.NotRun(exec.Paused, plc.WaitsForApproval)
-	}
-	show(env.stderr, blueprint(p.name, preview.DryRun, preview.Forecast, maxListed))
-	yes, why := env.ask(ctx, nil, display.Lit("run this plan? (e to edit it)"))
-	switch {
-	case yes:
-		return nil
 	case why == "e", why == "edit":
 		env.hintf("change %s and run it again: what is asked then is what it says then; plc diff OLD NEW tells what has changed", p.name)
 		why = ": it is to be edited"

@@ -372,7 +372,7 @@ func TestApprovalAtTheTerminal(t *testing.T) {
 		{"n\n", exitFailed, []string{`✗ drop: rejected: [\s\S]*`, `\{\}`}},
 		{"\n", exitFailed, []string{`✗ drop: rejected: [\s\S]*`, `\{\}`}},
 		{"not on a Friday\n", exitFailed, []string{`✗ drop: rejected: a person rejected the call: not on a Friday\n[\s\S]*`, `\{\}`}},
-		{"\x04", exitFailed, []string{`✗ drop: rejected: a person rejected the call: there was no answer\n[\s\S]*`, `\{\}`}},
+		{"\x04", exitPaused, []string{`paused: 0 of 1 call completed, 1 awaiting; "drop" waits for approval[\s\S]*`, `\{\}`}},
 		{"\x03", exitCancelled, []string{`[\s\S]*cancelled: 0 of 1 call completed[\s\S]*`, `\{\}`}},
 	} {
 		// What was typed before the question is no answer.
@@ -408,7 +408,7 @@ func TestLazyPlanAtTheTerminal(t *testing.T) {
 		"y\n":     {exitDone, `(?s).*\n✓ quick .*\ncompleted: 1 of 1 call completed\n\{\n  "quick": "done"\n\}`},
 		"later\n": {exitRejected, `(?s).*\nrejected: 0 of 1 call completed; the plan was not approved: later\n  quick  pending  it has not started\n\{\}`},
 		"e\n":     {exitRejected, `(?s).*\nhint: change lazy.json and run it again.*\nrejected: 0 of 1 call completed; the plan was not approved: it is to be edited\n.*`},
-		"\x04":    {exitRejected, `(?s).*\nrejected: .*there was no answer.*`},
+		"\x04":    {exitPaused, `(?s).*\npaused: 0 of 1 call completed; .*`},
 		"\x03":    {exitCancelled, `(?s).*`},
 	} {
 		term := wideTerminal.on(t, terminalDir(t), "", nil, "run", "lazy.json", "--tools", "tools.yaml")
@@ -464,7 +464,7 @@ func TestApproveAtTheTerminal(t *testing.T) {
 	}{
 		"y\n":     {exitDone, `(?s).*\nhint: approved by ada; .*`, exitDone, `"approvedBy": "ada"`},
 		"later\n": {exitRejected, `(?s).*\nhint: rejected by ada`, exitRejected, `"reason": "later"`},
-		"\x04":    {exitRejected, `(?s).*\nhint: rejected by ada`, exitRejected, `"reason": "there was no answer"`},
+		"\x04":    {exitPaused, `(?s).*\nplc: nobody answered; --yes approves`, exitRejected, `"approved`},
 		"\x03":    {exitCancelled, `(?s).*`, exitRejected, `"approved`},
 	} {
 		dir := terminalDir(t)
@@ -482,7 +482,7 @@ func TestApproveAtTheTerminal(t *testing.T) {
 		}
 		wantScreen(t, shown, want.last)
 		text, err := os.ReadFile(filepath.Join(dir, "a.json"))
-		if err != nil || strings.Contains(string(text), want.approved) == (code == exitCancelled) {
+		if err != nil || strings.Contains(string(text), want.approved) == (code == exitCancelled || code == exitPaused) {
 			t.Errorf("%q: the file says %s", typed, text)
 		}
 		run := exec.Command("plc", "run", "lazy.json", "--tools", "tools.yaml", "--approval", "a.json")
