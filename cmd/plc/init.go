@@ -68,6 +68,9 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	if err != nil {
 		return err
 	}
+	if err := env.addToProject(found); err != nil {
+		return err
+	}
 	var files []newFile
 	var services []byte
 	if len(found.documents) > 0 {
@@ -106,6 +109,32 @@ func (env *environment) initProject(ctx context.Context, start bool) error {
 	}
 	env.hintf("plc run %s runs the first plan; plc tools lists the tools", firstPlanName)
 	return nil
+}
+
+// addToProject returns an error if the folder has a project file. It says how the files that were
+// found, and that this one does not name, are added.
+func (env *environment) addToProject(found inFolder) error {
+	if _, err := os.Lstat(plc.ProjectName); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, p, err := env.project()
+	if err != nil {
+		return err
+	}
+	var adds []string
+	for name, isMCP := range found.uses() {
+		list, member := p.Tools, "tools"
+		if isMCP {
+			list, member = p.MCP, "mcp"
+		}
+		if !slices.Contains(list, name) {
+			adds = append(adds, fmt.Sprintf("%s to its list %s", filepath.ToSlash(name), member))
+		}
+	}
+	if len(adds) == 0 {
+		return fmt.Errorf("%s is there already, and is not overwritten; edit it", plc.ProjectName)
+	}
+	return fmt.Errorf("%s is there already, and is not overwritten; add %s, and then run plc trust", plc.ProjectName, strings.Join(adds, ", "))
 }
 
 // createFile writes a file that is not there yet.
