@@ -20,6 +20,7 @@ import (
 func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, toolNode lang.Node, args *Template, beside beside) bool {
 	def, unread := t.Definition, d.Source.Node.Unread()
 	sound := !unread
+	var misspelt []string // params that are perhaps required ones
 	for _, name := range def.Required {
 		if unread {
 			break
@@ -33,12 +34,11 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 			}
 			if near, ok := f.nearest(name, undeclared(params, def)); ok {
 				f.Message += fmt.Sprintf("; is %q a misspelling of it?", near)
-				if !def.Closed { // otherwise the finding about the misspelt one mends both
-					i := slices.IndexFunc(params, func(m lang.Member) bool { return m.Name == near })
-					f.Fix = &diag.Fix{
-						Message: "replace it by " + quote(name),
-						Edits:   []diag.Edit{{Span: c.at(d.span(params[i].Key)).Span, Text: quote(name)}},
-					}
+				misspelt = append(misspelt, near)
+				i := slices.IndexFunc(params, func(m lang.Member) bool { return m.Name == near })
+				f.Fix = &diag.Fix{
+					Message: "replace it by " + quote(name),
+					Edits:   []diag.Edit{{Span: c.at(d.span(params[i].Key)).Span, Text: quote(name)}},
 				}
 			}
 		}
@@ -48,6 +48,7 @@ func (c *templates) checkArgs(d *draft, t *tool.Tool, params []lang.Member, tool
 			sound = false
 		}
 	}
+	c.perhapsMisspelt(d, t, params, misspelt)
 	if lit, ok := args.Literal(); sound && ok && beside == nil && def.Params != nil && c.factsOf(t).whole {
 		for _, v := range c.violations(def.Params, def.Sent(lit)) {
 			c.errorf(diag.BadLiteral, d.loc(toolNode), "the params of %q do not fit: %s: %s", def.Name, orRoot(v.Instance), v.Message).
@@ -65,6 +66,30 @@ func undeclared(params []lang.Member, def *tool.Definition) iter.Seq[string] {
 			if name := params[i].Name; def.Param[name] == nil && !def.Closed && !yield(name) {
 				return
 			}
+		}
+	}
+}
+
+// perhapsMisspelt warns of params that a definition lets pass, and whose names are nearly those of
+// params that it declares and the call does not give. Of those in known there is a finding.
+func (c *templates) perhapsMisspelt(d *draft, t *tool.Tool, params []lang.Member, known []string) {
+	def := t.Definition
+	var missing []string
+	for i := range params {
+		m := &params[i]
+		if def.Closed || def.Param[m.Name] != nil || slices.Contains(known, m.Name) {
+			continue
+		}
+		if missing == nil {
+			given := map[string]bool{}
+			for i := range params {
+				given[params[i].Name] = true
+			}
+			missing = slices.DeleteFunc(slices.Sorted(maps.Keys(def.Param)), func(name string) bool { return given[name] })
+		}
+		if near, ok := c.nearest(m.Name, slices.Values(missing)); ok {
+			c.warnf(diag.UnknownParam, c.at(d.span(m.Key)), "%s declares no param %q; did you mean %q?", spelled(d, t), m.Name, near).
+				related(def.Loc, "declared here").inside(d, d.span(m.Value.Span())).replace(quote(near))
 		}
 	}
 }

@@ -387,7 +387,8 @@ const (
 	// UnknownParam is a param that the tool does not have.
 	//
 	// The definition of the tool says additionalProperties: false, and does not declare the
-	// param.
+	// param. Where others are allowed, it is a warning if the name is nearly that of a param which
+	// the definition declares and the call does not give.
 	//
 	// Example:
 	//

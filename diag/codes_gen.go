@@ -408,7 +408,7 @@ func (c Code) page() (Page, bool) {
 			Name:     "UnknownParam",
 			Severity: Error,
 			Summary:  "A param that the tool does not have.",
-			Meaning:  "The definition of the tool says additionalProperties: false, and does not declare the param.",
+			Meaning:  "The definition of the tool says additionalProperties: false, and does not declare the param. Where others are allowed, it is a warning if the name is nearly that of a param which the definition declares and the call does not give.",
 			Args:     []string{"check", "plan.json"},
 			Files: []ExampleFile{
 				{Name: "plan.json", Text: "[\n" +
