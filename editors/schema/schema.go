@@ -12,7 +12,7 @@ import (
 
 //go:generate go run ./internal/schemagen
 
-//go:embed plan.json tools.json policy.json project.json test.json
+//go:embed plan.json tools.json policy.json policytest.json project.json test.json
 var files embed.FS
 
 // Names returns the names of the files that have a schema.

@@ -24,6 +24,7 @@ import (
 	"github.com/plc-lang/plc/lang/yaml"
 	"github.com/plc-lang/plc/schemas"
 	"github.com/plc-lang/plc/tool/file"
+	"github.com/plc-lang/plc/tool/label"
 )
 
 // readers are what decides about each of the files: they return the JSON of a text, and findings.
@@ -50,6 +51,14 @@ var readers = map[string]func(*diag.File) ([]byte, diag.List){
 	},
 	"test": func(src *diag.File) ([]byte, diag.List) {
 		_, found := file.ReadTests(src)
+		return asJSON(src), found
+	},
+	"policytest": func(src *diag.File) ([]byte, diag.List) {
+		tests, found := file.ReadPolicyTests(src)
+		for _, c := range append(tests.Cases, tests.Common) {
+			_, more := c.Relabel(label.New(), &file.PolicyCase{})
+			found = append(found, more...)
+		}
 		return asJSON(src), found
 	},
 }
@@ -105,7 +114,7 @@ func validators(t *testing.T, name string) (accepts func(text []byte) error) {
 // takes, the schema takes.
 func TestTakesWhatIsTaken(t *testing.T) {
 	texts := corpus(t)
-	least := map[string]int{"plan": 500, "tools": 200, "policy": 5, "project": 5, "test": 5}
+	least := map[string]int{"plan": 500, "tools": 200, "policy": 5, "project": 5, "test": 5, "policytest": 3}
 	for _, name := range schema.Names() {
 		accepts, taken := validators(t, name), 0
 		for _, src := range texts {
@@ -538,5 +547,5 @@ func TestCatalogue(t *testing.T) {
 
 func ExampleNames() {
 	fmt.Println(schema.Names())
-	// Output: [plan policy project test tools]
+	// Output: [plan policy policytest project test tools]
 }

@@ -48,15 +48,7 @@ func ReadPolicyTests(src *diag.File) (*PolicyTests, diag.List) {
 		return t, r.findings
 	}
 	v := value{Node: root}
-	r.members(v, r.policyMembers(&t.Common, map[string]set{
-		"$schema":  func(value) {},
-		"policies": r.texts(&t.Policies),
-		"tools":    r.texts(&t.Tools),
-		"mcp":      r.texts(&t.MCP),
-		"tests": func(v value) {
-			r.each(v, func(v value) { r.policyCase(v, t) })
-		},
-	}))
+	r.policyTests(t)(v)
 	if len(t.Cases) == 0 && len(r.findings) == 0 {
 		r.errorf(v, "the test file has no tests; give it some by their names, as in tests: {it works: {expect: allow}}")
 	}
@@ -72,31 +64,52 @@ func ReadPolicyTests(src *diag.File) (*PolicyTests, diag.List) {
 	return t, r.findings
 }
 
+// policyTests reads the members of a file with tests of policies.
+func (r *reader) policyTests(t *PolicyTests) set {
+	known := r.policyMembers(&t.Common, map[string]set{
+		"$schema":  doc("The schema of this file, for editors.", func(value) {}),
+		"policies": doc("The policies; the default is the one of the same name beside this file. An empty list leaves those of the tool files.", r.texts(&t.Policies)),
+		"tools":    doc("Tool files, beside those of --tools.", r.texts(&t.Tools)),
+		"mcp":      doc("Configurations of MCP clients, beside those of --mcp.", r.texts(&t.MCP)),
+		"tests": doc("The tests, by their names.", func(v value) {
+			r.each(v, func(v value) { r.policyCase(v, t) })
+		}),
+	})
+	return func(v value) { v.needs("tests"); r.members(v, known) }
+}
+
 // policyMembers adds the members that a test of policies has, and a file for all its tests.
 func (r *reader) policyMembers(c *PolicyCase, known map[string]set) map[string]set {
 	c.reader = r
 	r.givenMembers(&c.TestCase, known)
-	known["plan"] = func(v value) {
+	known["plan"] = doc("The plan, or the name of its file.", func(v value) {
 		if v.Kind != texttree.String && v.Kind != texttree.Object && v.Kind != texttree.Array {
+			v.refuse()
 			r.errorf(v, "%s is a plan, or the name of its file, not %s", v.what(), v.Kind)
 			return
 		}
 		c.Plan = r.wanted(v)
-	}
-	known["from"] = r.text(&c.From)
-	known["given"] = func(v value) { c.given = v }
+	})
+	known["from"] = doc("The notation of the plan.", r.text(&c.From))
+	known["given"] = doc("Labels of what the run is given, by paths, in place of those of the policy: input.mail.", func(v value) {
+		if c.given = v; v.told != nil { // a policy reads it: see Relabel
+			emptyPolicy().paths(&section{reader: r}, v)
+		}
+	})
 	return known
 }
 
 func (r *reader) policyCase(v value, t *PolicyTests) {
+	v.named("case", "A plan, and the verdict that is wanted for it.")
+	v.needs("expect")
 	c := PolicyCase{}
 	c.Name, c.Loc = v.name(), r.loc(v.key)
 	expected := false
 	r.members(v, r.policyMembers(&c, map[string]set{
-		"expect": func(v value) {
+		"expect": doc("The verdict: allow, or another one with its reason.", func(v value) {
 			expected = true
 			r.verdict(v, &c)
-		},
+		}),
 	}))
 	if !expected && v.Kind == texttree.Object {
 		r.errorf(v, "%s says no verdict; add expect, as in expect: allow", v.what())
@@ -109,9 +122,14 @@ func (r *reader) verdict(v value, c *PolicyCase) {
 	if v.Kind == texttree.String {
 		r.wantOneOf(&c.Verdict, Verdicts[:]...)(v)
 	} else {
-		r.members(v, map[string]set{"verdict": r.wantOneOf(&c.Verdict, Verdicts[:]...), "by": r.wantedList(&c.By)})
+		v.needs("verdict")
+		r.members(v, map[string]set{
+			"verdict": doc("The worst that is found.", r.wantOneOf(&c.Verdict, Verdicts[:]...)),
+			"by":      doc("The reason: a code, or the name of a bound or rule. Of a list, all of them.", r.wantedList(&c.By)),
+		})
 	}
 	switch {
+	case v.told != nil:
 	case c.Verdict == nil:
 		if v.Kind == texttree.Object {
 			r.errorf(v, "%s has no verdict: one of %s", v.what(), list(Verdicts[:]))

@@ -18,6 +18,7 @@ const (
 	PolicyOnly  = "policy"
 	ProjectFile = "project"
 	TestFile    = "test"
+	PolicyTest  = "policytest"
 )
 
 // Schema returns the JSON Schema, of draft 7, of a file that this package reads. It is made by its
@@ -45,6 +46,9 @@ func Schema(name string) (json.RawMessage, error) {
 	case TestFile:
 		title = "Test file of plc"
 		read = doc("Tests of a plan: what tools and people answer, and what comes of it.", r.tests(&Tests{Source: src}))
+	case PolicyTest:
+		title = "Test file of plc, for policies"
+		read = doc("Tests of policies on where information may go: plans, each with the verdict that is wanted.", r.policyTests(&PolicyTests{Source: src}))
 	default:
 		return nil, fmt.Errorf("there is no file %q", name)
 	}

@@ -39,7 +39,7 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{"plan.json": plan}
-	for _, name := range []string{file.ToolFile, file.PolicyOnly, file.ProjectFile, file.TestFile} {
+	for _, name := range []string{file.ToolFile, file.PolicyOnly, file.ProjectFile, file.TestFile, file.PolicyTest} {
 		text, err := file.Schema(name)
 		if err != nil {
 			return nil, err
