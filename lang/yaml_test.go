@@ -93,7 +93,9 @@ func TestDaggers(t *testing.T) {
 			`[{"type":"data","kind":"cart","data":{"n":"$cart.x"}},{"type":"plan","plan":[{"_tool":"a","q":"†cart.n"}]}]`},
 		{"- _tool: a # $state.x\n  q: Hi $state.a!\n  r: '$input.b'\n  s: [$state.a, \"x $state.b\"]\n",
 			"- _tool: a # $state.x\n  q: Hi †{state.a}!\n  r: '†input.b'\n  s: [†state.a, \"x †{state.b}\"]\n"},
-		{"- _tool: a\n  q: [Hi $state.a]\n  r: |\n    $state.b\n", "- _tool: a\n  q: [Hi $state.a]\n  r: |\n    $state.b\n"}, // two are told
+		{"- _tool: a\n  q: [Hi $state.a]\n", "- _tool: a\n  q: [Hi $state.a]\n"}, // which is told
+		{"- _tool: a\n  q: >-\n   Hi $state.a!\n\n    It's \"$input.b\".\n  r: |\n    $state.b\n  s: \"\\tof $state.c\\n\"\n",
+			"- _tool: a\n  q: >-\n   Hi †{state.a}!\n\n    It's \"†{input.b}\".\n  r: |\n    †state.b\n  s: \"\\tof †{state.c}\\n\"\n"},
 	} {
 		doc, _ := Parse(diag.NewFile("plan", []byte(c.text)), inYAML())
 		var fixes []*diag.Fix

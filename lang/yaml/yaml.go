@@ -136,44 +136,54 @@ func (w *writer) value(n *texttree.Node) {
 
 // text writes a string that stands at a span.
 func (w *writer) text(s string, at diag.Span) {
-	inside, kind := int(at.Start), diag.Scalar
-	switch source := w.from[at.Start:at.End]; {
-	case len(source) > 1 && source[0] == '"':
-		inside, kind = inside+1, diag.InString
-	case len(source) > 1 && source[0] == '\'':
-		inside++
-	case w.flow:
-		kind = diag.FlowScalar
+	start, kind, opening := int(at.Start), diag.Scalar, 0
+	switch first := w.from[start:min(start+1, len(w.from))]; string(first) {
+	case `"`:
+		opening, kind = 1, diag.Verbatim
+	case `'`:
+		opening = 1
+	case "|", ">":
+	default:
+		if w.flow {
+			kind = diag.FlowScalar
+		}
 	}
-	same := bytes.HasPrefix(w.from[inside:], []byte(s))
-	whole, start := len(w.Nested), len(w.Text)
+	whole, from := len(w.Nested), len(w.Text)
 	w.Nested = append(w.Nested, diag.Piece{From: at})
-	w.put(`"`, span(int(at.Start), inside))
+	w.put(`"`, span(start, start+opening))
+	for _, r := range align(w.from[start:], s, at.Len()) {
+		w.run(r, start, kind)
+	}
+	w.put(`"`, diag.Span{Start: at.End, End: at.End})
+	w.Nested[whole].At = span(from, len(w.Text))
+}
+
+// run writes a part of a string that stands in a scalar, which begins at an offset.
+func (w *writer) run(r run, start int, kind diag.PieceKind) {
 	done := 0
 	flush := func(to int) {
 		switch {
 		case to == done:
-		case same:
-			w.putAs(kind, s[done:to], span(inside+done, inside+to))
+		case r.same:
+			w.putAs(kind, r.text[done:to], span(start+r.start+done, start+r.start+to))
 		default:
-			w.put(s[done:to], at)
+			w.put(r.text[done:to], span(start+r.start, start+r.end))
 		}
 	}
-	for i := range len(s) {
-		if c := s[i]; c >= ' ' && c != '"' && c != '\\' {
+	for i := range len(r.text) {
+		c := r.text[i]
+		if c >= ' ' && c != '"' && c != '\\' {
 			continue
 		}
 		flush(i)
-		from := at
-		if same {
-			from = span(inside+i, inside+i+1)
+		from := span(start+r.start, start+r.end)
+		if r.same {
+			from = span(start+r.start+i, start+r.start+i+1)
 		}
-		w.put(`\`+escapeOf(s[i]), from)
+		w.put(`\`+escapeOf(c), from)
 		done = i + 1
 	}
-	flush(len(s))
-	w.put(`"`, diag.Span{Start: at.End, End: at.End})
-	w.Nested[whole].At = span(start, len(w.Text))
+	flush(len(r.text))
 }
 
 // escapeOf returns the escape of a character, without its backslash.
