@@ -101,10 +101,13 @@ func (snap *snapshot) check(a *analysis) {
 	}
 	a.plan = a.project.checker.CheckFile(a.file, snap.planName())
 	a.program, a.findings = a.plan.Program, a.plan.Findings
-	if !slices.ContainsFunc(a.findings, isSyntax) || snap.isYAML() {
-		return
+	switch {
+	case a.program.Document.YAML() && a.program.Document.Root.IsZero():
+		a.mended = mendYAML(a.file)
+	case slices.ContainsFunc(a.findings, isSyntax):
+		a.mended = mend(a.file)
 	}
-	if a.mended = mend(a.file); a.mended == nil {
+	if a.mended == nil {
 		return
 	}
 	plan := a.project.checker.CheckFile(a.mended.file, snap.planName())
@@ -188,7 +191,7 @@ func (snap *snapshot) kind() kind {
 
 // origin returns a span of the program as one of the document.
 func (a *analysis) origin(s diag.Span) diag.Span {
-	if a.mended != nil {
+	if a.mended != nil && a.mended.put != nil {
 		return a.mended.origin(s)
 	}
 	return diag.Loc{File: a.program.File(), Span: s}.Origin().Span

@@ -75,7 +75,9 @@ func created(t testing.TB) *client {
 		t: t, ended: make(chan error, 1), more: make(chan struct{}),
 		published: map[protocol.URI]*protocol.PublishDiagnosticsParams{}, versions: map[protocol.URI]int{}, texts: map[protocol.URI]string{},
 	}
-	go func() { c.ended <- lsp.Serve(context.Background(), there, lsp.Config{Version: "test"}) }()
+	go func() {
+		c.ended <- lsp.Serve(context.Background(), there, lsp.Config{Environ: os.Environ(), Version: "test"})
+	}()
 	stream := jsonrpc2.NewBufferedStream(here, jsonrpc2.VSCodeObjectCodec{})
 	c.conn = jsonrpc2.NewConn(context.Background(), stream, c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	t.Cleanup(func() {

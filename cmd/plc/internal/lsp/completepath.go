@@ -62,11 +62,7 @@ func (c *completer) references(call *lang.Call, wanted *schemas.Schema) {
 		case !whole:
 			text = "†{" + strings.TrimPrefix(text, "†") + "}"
 		}
-		text = quoted(text)
-		if text = text[1 : len(text)-1]; !c.closed && !inBraces {
-			text += `"`
-		}
-		c.add(from, item, text)
+		c.put(from, item, text, !inBraces)
 	}
 }
 
@@ -318,11 +314,7 @@ func (c *completer) writes() {
 		if sigil != "" && sigil != "†" {
 			item.FilterText = sigil + strings.TrimPrefix(path, "†")
 		}
-		text := quoted(path)
-		if text = text[1 : len(text)-1]; !c.closed {
-			text += `"`
-		}
-		c.add(from, item, text)
+		c.put(from, item, path, true)
 	}
 	call := c.thisCall()
 	for o := range c.analysis.occurrences() {

@@ -42,8 +42,8 @@ func (c *completer) values(all []string) {
 		var s string
 		if json.Unmarshal([]byte(v), &s) == nil && v[0] == '"' {
 			c.word(s, protocol.CompletionItem{Kind: protocol.KindEnum})
-		} else if !c.quoted {
-			c.add(int(c.token.Start), protocol.CompletionItem{Label: v, Kind: protocol.KindValue}, v)
+		} else if c.open == 0 {
+			c.add(c.start(), protocol.CompletionItem{Label: v, Kind: protocol.KindValue}, v)
 		}
 	}
 }

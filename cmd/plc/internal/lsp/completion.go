@@ -16,15 +16,17 @@ import (
 
 // complete offers what may stand at a place.
 func complete(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionParams) (any, error) {
-	c := &completer{snapshot: snap, analysis: snap.analysis(), snippets: snap.server.capable().TextDocument.Completion.CompletionItem.SnippetSupport}
+	can := snap.server.capable().TextDocument.Completion.CompletionItem
+	c := &completer{snapshot: snap, analysis: snap.analysis(), snippets: can.SnippetSupport, lines: slices.Contains(can.InsertTextModeSupport.ValueSet, protocol.AsIs)}
 	offset := snap.text.offset(p.Position)
-	switch {
-	case c.analysis.kind == planFile && snap.isYAML(): // of plans, only JSON is completed
-	case c.analysis.kind == planFile:
-		c.cursor = cursorAt(snap.text.bytes, offset)
-		c.plan()
-	case c.analysis.kind != nothing:
-		c.file(offset)
+	for _, c.cursor = range c.cursors(offset) {
+		switch c.analysis.kind {
+		case planFile:
+			c.plan()
+		case nothing:
+		default:
+			c.file()
+		}
 	}
 	for i := range c.items {
 		c.items[i].SortText = fmt.Sprintf("%05d", i)
@@ -38,7 +40,16 @@ type completer struct {
 	*cursor
 	analysis *analysis
 	snippets bool // the client knows them
+	lines    bool // the client leaves the indentation of what it puts in
 	items    []protocol.CompletionItem
+}
+
+// cursors returns the cursors at an offset: in YAML there may be several.
+func (snap *snapshot) cursors(offset int) []*cursor {
+	if snap.isYAML() {
+		return yamlCursors(snap.text.bytes, offset)
+	}
+	return []*cursor{cursorAt(snap.text.bytes, offset)}
 }
 
 // plan offers what may stand in a plan.
@@ -49,7 +60,7 @@ func (c *completer) plan() {
 		c.members(i)
 	case inCall:
 		c.value(i)
-	case len(c.frames) > 0 && c.inList(len(c.frames)-1) && !c.quoted:
+	case len(c.frames) > 0 && c.inList(len(c.frames)-1) && (!c.quoted || c.yaml != nil):
 		c.calls()
 	case c.inOutput():
 		c.references(nil, nil)
@@ -72,35 +83,31 @@ func (c *completer) text() *text { return c.snapshot.text }
 
 // add offers a text for what stands from an offset to the cursor.
 func (c *completer) add(from int, item protocol.CompletionItem, text string) {
+	if c.yaml != nil && c.yaml.dash {
+		text = "- " + text
+	}
+	if c.yaml != nil && c.yaml.space {
+		text = " " + text
+	}
 	item.TextEdit = &protocol.TextEdit{Range: c.replaced(from), NewText: text}
 	c.items = append(c.items, item)
 }
 
-// start returns where what is typed begins: behind the quote of a string.
-func (c *completer) start() int {
-	if c.quoted {
-		return int(c.token.Start) + 1
-	}
-	return int(c.token.Start)
-}
-
 // name offers the name of a member, and what its value begins with.
 func (c *completer) name(name string, item protocol.CompletionItem, value string) {
-	text := quoted(name)
 	item.Label = name
-	from := int(c.token.Start)
-	if c.quoted {
-		from++
-		text = text[1 : len(text)-1]
-	}
+	text := c.nameText(name)
 	switch {
-	case c.quoted && c.closed:
-		value = "" // a colon comes after the quote, or is there
-	case c.quoted:
-		text += `"`
-		fallthrough
+	case c.yaml != nil && c.yaml.colon, c.yaml == nil && c.quoted && c.closed:
+		value = "" // a colon comes after it, or is there
 	default:
-		value = ": " + value
+		value = ": " + c.valueText(value)
+	}
+	if c.open > 0 {
+		text = text[1 : len(text)-1]
+		if !c.closed {
+			text += `"`
+		}
 	}
 	item.InsertTextFormat = 0
 	if c.snippets && strings.Contains(value, "$") {
@@ -109,19 +116,56 @@ func (c *completer) name(name string, item protocol.CompletionItem, value string
 	} else if value != "" {
 		value = ": "
 	}
-	c.add(from, item, text+value)
+	c.add(c.start(), item, text+value)
+}
+
+// nameText writes the name of a member, in quotes in JSON and in YAML where it needs them.
+func (c *completer) nameText(name string) string {
+	if c.yaml == nil || c.yaml.quote != 0 {
+		return quoted(name)
+	}
+	return yamlText(name, true)
+}
+
+// valueText writes what a value begins with. YAML needs no quotes round places to fill in.
+func (c *completer) valueText(snippet string) string {
+	if c.yaml == nil {
+		return snippet
+	}
+	return strings.ReplaceAll(snippet, `"`, "")
 }
 
 // word offers a string as a value.
 func (c *completer) word(s string, item protocol.CompletionItem) {
-	text := quoted(s)
 	item.Label = cmp.Or(item.Label, s)
-	from := int(c.token.Start)
-	if c.quoted {
-		from, text = from+1, text[1:len(text)-1]
-		if !c.closed {
-			text += `"`
+	if !c.quoted {
+		c.add(c.start(), item, quoted(s))
+		return
+	}
+	c.put(c.start(), item, s, true)
+}
+
+// put offers a text for what stands, in a string, from an offset to the cursor. When that is all of
+// the string, its quote is closed, if it has one.
+func (c *completer) put(from int, item protocol.CompletionItem, s string, all bool) {
+	text, closing := quoted(s), `"`
+	text = text[1 : len(text)-1]
+	switch {
+	case c.yaml == nil || c.yaml.quote == '"':
+	case c.yaml.quote != 0:
+		text, closing = strings.ReplaceAll(s, "'", "''"), "'"
+	default:
+		text = s
+		before, behind := string(c.text().bytes[c.start():from]), string(c.text().bytes[c.offset:c.yaml.end])
+		if whole := before + s + behind; !c.yaml.lines && !plainYAML(whole, c.yaml.flow) {
+			item.FilterText = before + cmp.Or(item.FilterText, item.Label)
+			c.add(c.start(), item, quoted(whole))
+			c.items[len(c.items)-1].TextEdit.Range = c.text().rangeOf(c.whole())
+			return
 		}
+	}
+	if all && !c.closed {
+		text += closing
 	}
 	c.add(from, item, text)
 }
@@ -173,6 +217,17 @@ func (c *completer) members(i int) {
 
 // thisCall returns the call that the cursor is in, as far as it could be read.
 func (c *completer) thisCall() *lang.Call {
+	if c.yaml != nil { // where the place may be behind the call
+		i, ok := c.call()
+		if !ok || c.analysis.program == nil {
+			return nil
+		}
+		calls := c.analysis.program.Document.Calls
+		if n := c.frames[i-1].index; n < len(calls) {
+			return &calls[n]
+		}
+		return nil
+	}
 	if call, ok := c.analysis.callAt(c.offset); ok {
 		return call
 	}
@@ -195,21 +250,48 @@ func (c *completer) definition() *tool.Definition {
 // calls offers whole calls, one for each tool.
 func (c *completer) calls() {
 	for t := range c.tools() {
-		text := `{"_tool": ` + quoted(t.Definition.Name)
-		snippet, n := escapeSnippet(text), 1
-		for _, name := range t.Definition.Required {
-			value := valueSnippet(t.Definition.Param[name], n)
-			text += ", " + quoted(name) + ": " + plain(value)
-			snippet += ", " + escapeSnippet(quoted(name)) + ": " + value
-			n++
-		}
 		item := toolItem(t)
-		if item.InsertTextFormat = 0; c.snippets {
-			item.InsertTextFormat = protocol.Snippet
-			text = snippet
+		text := c.nameText("_tool") + ": " + c.withNeeded(t, &item)
+		if c.yaml == nil || c.yaml.flow {
+			text = "{" + text + "}"
 		}
-		c.add(c.start(), item, text+"}")
+		c.add(c.start(), item, text)
 	}
+}
+
+// withNeeded returns the name of a tool and the params that it needs, as they follow _tool: with
+// places to fill in when the client knows snippets. In YAML they take lines of their own, which not
+// all clients put in as they are; for others it is the name alone.
+func (c *completer) withNeeded(t *tool.Tool, item *protocol.CompletionItem) string {
+	text := c.textOf(t.Definition.Name)
+	between := ", "
+	if c.yaml != nil && !c.yaml.flow {
+		if !c.lines {
+			return text
+		}
+		item.InsertTextMode = protocol.AsIs
+		between = "\n" + strings.Repeat(" ", c.yaml.indent)
+	}
+	if !c.snippets {
+		for _, name := range t.Definition.Required {
+			text += between + c.nameText(name) + ": " + plain(c.valueText(valueSnippet(t.Definition.Param[name], 1)))
+		}
+		return text
+	}
+	item.InsertTextFormat = protocol.Snippet
+	text = escapeSnippet(text)
+	for n, name := range t.Definition.Required {
+		text += between + escapeSnippet(c.nameText(name)) + ": " + c.valueText(valueSnippet(t.Definition.Param[name], n+1))
+	}
+	return text
+}
+
+// textOf writes a string: in YAML without quotes if it needs none.
+func (c *completer) textOf(s string) string {
+	if c.yaml == nil {
+		return quoted(s)
+	}
+	return yamlText(s, c.yaml.flow)
 }
 
 // tools returns the tools that the plan may call, those of the project before those of the
@@ -259,7 +341,10 @@ func toolItem(t *tool.Tool) protocol.CompletionItem {
 func (c *completer) value(i int) {
 	member := c.frames[i].key
 	inside := c.way(i + 1)
+	named := strings.HasPrefix(member, "_") && member != "_output"
 	switch {
+	case named && c.inName:
+		c.described(callSchema(), append([]any{member}, inside...), true)
 	case member == "_tool" || member == "_fallback" && len(inside) == 0:
 		c.toolNames(member == "_tool" && len(c.frames[i].names) == 1)
 	case member == "_outputPath" || member == "_errorPath":
@@ -274,8 +359,8 @@ func (c *completer) value(i int) {
 		c.activities()
 	case member == "_instance":
 		c.instances()
-	case strings.HasPrefix(member, "_") && member != "_output":
-		c.described(callSchema(), append([]any{member}, inside...), c.inName)
+	case named:
+		c.described(callSchema(), append([]any{member}, inside...), false)
 	default:
 		c.param(member, inside)
 	}
@@ -289,19 +374,21 @@ func (c *completer) toolNames(alone bool) {
 			c.word(t.Definition.Name, item)
 			continue
 		}
-		snippet := escapeSnippet(quoted(t.Definition.Name))
-		for n, name := range t.Definition.Required {
-			snippet += ", " + escapeSnippet(quoted(name)) + ": " + valueSnippet(t.Definition.Param[name], n+1)
+		text := c.withNeeded(t, &item)
+		if item.FilterText = t.Definition.Name; c.open > 0 {
+			item.FilterText = quoted(t.Definition.Name)
 		}
-		item.InsertTextFormat, item.FilterText = protocol.Snippet, quoted(t.Definition.Name)
-		item.TextEdit = &protocol.TextEdit{Range: c.text().rangeOf(c.whole()), NewText: snippet}
-		c.items = append(c.items, item)
+		c.add(int(c.token.Start), item, text)
+		c.items[len(c.items)-1].TextEdit.Range = c.text().rangeOf(c.whole())
 	}
 }
 
 // whole returns the string that the cursor is in, with its quotes.
 func (c *completer) whole() diag.Span {
-	if c.closed {
+	switch {
+	case c.yaml != nil:
+		return diag.Span{Start: c.token.Start, End: int32(c.yaml.end)}
+	case c.closed:
 		return c.token
 	}
 	return diag.Span{Start: c.token.Start, End: int32(c.offset)}

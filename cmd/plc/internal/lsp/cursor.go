@@ -15,18 +15,22 @@ type frame struct {
 	key    string   // object: the name whose value the place is in
 	index  int      // list: how many elements are before the place
 	names  []string // object: all its names, as far as it goes
+	indent int      // in YAML: the column of its members or dashes
+	full   bool     // in YAML: the value of the last member or element has begun
 }
 
-// A cursor is a place in a text of JSON, whatever is wrong with it: what is open there, and what
-// is being typed.
+// A cursor is a place in a text of JSON or YAML, whatever is wrong with it: what is open there, and
+// what is being typed.
 type cursor struct {
 	frames []frame
 	inName bool // the name of a member is typed, or could be
-	quoted bool // inside of a string
-	closed bool // that string has a closing quote
+	quoted bool // inside of a string, or in YAML where one may be
+	open   int  // the bytes of its opening quote
+	closed bool // it has a closing quote, or needs none
 	token  diag.Span
 	offset int
 	text   []byte
+	yaml   *yamlPlace // nil in JSON
 }
 
 // cursorAt finds the cursor at an offset. It costs one pass over the text before it.
@@ -43,7 +47,9 @@ func cursorAt(text []byte, offset int) *cursor {
 	}
 	c.inName = c.wantsName()
 	if s.start < offset && (s.quoted || s.bare()) {
-		c.quoted, c.closed = s.quoted, s.closed
+		if c.quoted, c.closed = s.quoted, s.closed; s.quoted {
+			c.open = 1
+		}
 		c.token = diag.Span{Start: int32(s.start), End: int32(s.at)}
 	}
 	c.rest(offset)
@@ -139,7 +145,7 @@ func (c *cursor) rest(offset int) {
 	depth, name := 0, c.inName
 	for s.next(); !s.end && depth >= 0 && s.start < offset+maxLook; s.next() {
 		switch b := c.text[s.start]; {
-		case s.quoted && depth == 0 && name:
+		case (s.quoted || c.yaml != nil && s.bare()) && depth == 0 && name:
 			f.names, name = append(f.names, unquote(c.text[s.start:s.at])), false
 		case s.quoted:
 		case b == '{' || b == '[':
@@ -164,12 +170,12 @@ func unquote(b []byte) string {
 	return s
 }
 
+// start returns where what is typed begins: behind the quote of a string.
+func (c *cursor) start() int { return int(c.token.Start) + c.open }
+
 // typed returns what stands before the cursor in the string or word that it is in.
 func (c *cursor) typed() string {
-	from := int(c.token.Start)
-	if c.quoted {
-		from++
-	}
+	from := c.start()
 	if from >= c.offset {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
@@ -134,18 +135,22 @@ func TestMend(t *testing.T) {
 
 // Hostile texts are answered, whatever the place.
 func FuzzComplete(f *testing.F) {
-	for _, text := range []string{`[{"_tool": "x", "y": "†{state.`, "tools:\n  - a: {b: [", "\xff\xfe{\"", "]]}}{{", "a: &x\n b: *x", `{"calls": [{"_retry": {"`} {
-		f.Add(text, uint(len(text)), false)
-		f.Add(text, uint(3), true)
-	}
-	f.Fuzz(func(t *testing.T, text string, at uint, isTools bool) {
-		s := newServer(Config{})
-		uri := protocol.URI("untitled:plan.json")
-		language := "plc"
-		if isTools {
-			language = "plc-tools"
+	names := []string{"plan.json", "tools.json", "plan.yaml", "tools.yaml"}
+	for _, text := range []string{
+		`[{"_tool": "x", "y": "†{state.`, "tools:\n  - a: {b: [", "\xff\xfe{\"", "]]}}{{", "a: &x\n b: *x", `{"calls": [{"_retry": {"`,
+		"- _tool: a\n  b: |\n    †{state.x\n  c: [{d: 'e''", "- {_tool: \"a\\", "calls:\n- _tool: a\n  _dependsOn:\n  -", "- - - a: {", "-\n -\n\t- x:y: z",
+	} {
+		for kind := range uint8(len(names)) {
+			f.Add(text, uint(len(text)), kind)
+			f.Add(text, uint(3), kind)
 		}
-		s.opened(&protocol.DidOpenParams{TextDocument: protocol.TextDocumentItem{URI: uri, LanguageID: language, Text: text}})
+	}
+	f.Fuzz(func(t *testing.T, text string, at uint, kind uint8) {
+		s := newServer(Config{})
+		s.work = new(sync.WaitGroup)
+		name := names[int(kind)%len(names)]
+		uri := protocol.URI("file:///nowhere/" + name)
+		s.opened(&protocol.DidOpenParams{TextDocument: protocol.TextDocumentItem{URI: uri, Text: text}})
 		snap := s.snapshot(uri)
 		here := &protocol.TextDocumentPositionParams{Position: snap.text.position(int(at % uint(len(text)+1)))}
 		for _, ask := range []func() (any, error){
@@ -156,6 +161,7 @@ func FuzzComplete(f *testing.F) {
 			func() (any, error) {
 				return rename(t.Context(), snap, &protocol.RenameParams{TextDocumentPositionParams: *here, NewName: "x y"})
 			},
+			func() (any, error) { return format(t.Context(), snap, nil) },
 			func() (any, error) { return symbols(t.Context(), snap, nil) },
 			func() (any, error) { return foldings(t.Context(), snap, nil) },
 			func() (any, error) { return lenses(t.Context(), snap, nil) },

@@ -44,12 +44,23 @@ func (a *analysis) hoverFile(snap *snapshot, offset int) string {
 	if !snap.isYAML() {
 		return schema.at(cursorAt(snap.text.bytes, offset).way(0)).doc()
 	}
-	line := snap.text.position(offset).Line
-	y := yamlAt(snap.text.bytes, snap.text.lineEnd(line))
-	if m := yamlKey.FindSubmatchIndex(snap.text.bytes[snap.text.lines[line]:snap.text.lineEnd(line)]); m != nil {
-		y = yamlAt(snap.text.bytes, int(snap.text.lines[line])+m[1])
+	if colon := nameEnd(snap.text.bytes, offset); colon > 0 {
+		for _, c := range yamlCursors(snap.text.bytes, colon) {
+			return schema.at(c.way(0)).doc()
+		}
 	}
-	return schema.at(y.path).doc()
+	return ""
+}
+
+// nameEnd returns the offset behind the colon of the name in YAML that an offset is in; 0 if it is
+// in none.
+func nameEnd(text []byte, offset int) int {
+	for i := offset; i < len(text) && !strings.ContainsRune(",[]{}#\r\n", rune(text[i])); i++ {
+		if text[i] == ':' {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // hoverPlan tells about the path, tool, call or member at an offset of a plan.

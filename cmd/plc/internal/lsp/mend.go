@@ -3,19 +3,23 @@ package lsp
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/plc-lang/plc/diag"
+	"github.com/plc-lang/plc/internal/texttree"
 )
 
-// mended is a text that somebody is typing as one that can be read: strings that are not closed on
-// their lines are closed, and so are calls before the next one begins.
+// mended is a text that somebody is typing as one that can be read. In JSON, strings that are not
+// closed on their lines are closed, and so are calls before the next one begins. In YAML, what
+// can't be read is left out.
 type mended struct {
 	file *diag.File // derived from the one that is typed, so that its places lead there
 	from *diag.File
-	put  []insertion
+	put  []insertion // in JSON
+	at   []int       // where it was mended
 }
 
-// mend returns what was mended of a file; nil when there is nothing to mend.
+// mend returns what was mended of a file in JSON; nil when there is nothing to mend.
 func mend(f *diag.File) *mended {
 	m := &mender{text: f.Text}
 	for m.at < len(m.text) {
@@ -39,7 +43,11 @@ func mend(f *diag.File) *mended {
 		out = append(out, p.text...)
 	}
 	keep(len(m.text))
-	return &mended{diag.NewDerived(out, f, pieces), f, m.put}
+	var at []int
+	for _, p := range m.put {
+		at = append(at, p.at)
+	}
+	return &mended{diag.NewDerived(out, f, pieces), f, m.put, at}
 }
 
 // origin returns where a span of the mended text stands in the one that is typed.
@@ -64,7 +72,7 @@ func (m *mended) origin(s diag.Span) diag.Span {
 // be said.
 func (m *mended) broken(s diag.Span) bool {
 	line := m.from.Position(int(s.Start)).Line
-	return slices.ContainsFunc(m.put, func(p insertion) bool { return m.from.Position(p.at).Line == line })
+	return slices.ContainsFunc(m.at, func(at int) bool { return m.from.Position(at).Line == line })
 }
 
 // mender goes through a text of JSON and notes what to put in.
@@ -162,4 +170,131 @@ func commentEnd(text []byte, start int) int {
 		return start + 2 + n + skip
 	}
 	return len(text)
+}
+
+// Bounds of mending in YAML, where each fault is found by reading the text again.
+const (
+	maxMendedYAML = 256 << 10 // bytes
+	maxFaultsYAML = 4
+)
+
+// mendYAML returns what was mended of a file in YAML; nil when there is nothing to mend, or too
+// much. On each line with a fault the value is left out, or else the whole line, with or without
+// its brackets; the places of all others stay.
+func mendYAML(f *diag.File) *mended {
+	if len(f.Text) > maxMendedYAML {
+		return nil
+	}
+	m := &mended{from: f}
+	text, fault := f.Text, yamlFault(f.Text)
+	for fault <= len(text) {
+		next, at, reached := withoutFault(text, fault)
+		if reached <= fault || len(m.at) == maxFaultsYAML {
+			return nil
+		}
+		text, fault, m.at = next, reached, append(m.at, at)
+	}
+	if len(m.at) == 0 {
+		return nil
+	}
+	whole := diag.Span{End: int32(len(text))}
+	m.file = diag.NewDerived(text, f, []diag.Piece{{At: whole, From: whole, Kind: diag.Verbatim}})
+	return m
+}
+
+// withoutFault leaves out of a text what makes its first fault come last, or go away: that is at an
+// offset. It returns where the first fault is then.
+func withoutFault(text []byte, fault int) (best []byte, at, reached int) {
+	for _, line := range faultyLines(text, fault) {
+		for _, span := range leftOut(text, line) {
+			for _, kept := range []string{"", "[]{}"} {
+				next := slices.Clone(text)
+				for i := span.Start; i < span.End; i++ {
+					if strings.IndexByte(kept, next[i]) < 0 {
+						next[i] = ' '
+					}
+				}
+				if f := yamlFault(next); f > reached {
+					best, at, reached = next, int(span.Start), f
+				}
+				if reached > len(text) {
+					return best, at, reached
+				}
+			}
+		}
+	}
+	return best, at, reached
+}
+
+// yamlFault returns the offset of the first fault of a text in YAML; one behind its end if it has
+// none.
+func yamlFault(text []byte) int {
+	_, err := texttree.YAML{What: "plans", MaxDepth: maxDepthYAML}.Parse(text)
+	if err == nil {
+		return len(text) + 1
+	}
+	return err.Offset
+}
+
+// maxDepthYAML limits how deep values nest, as lang does.
+const maxDepthYAML = 256
+
+// faultyLines returns where the lines begin that may have a fault which was noticed at an offset:
+// that line, the one before it with something on it, and the last one with a quote or a bracket
+// that is not closed on it.
+func faultyLines(text []byte, fault int) (lines []int) {
+	add := func(from int) {
+		if !slices.Contains(lines, from) {
+			lines = append(lines, from)
+		}
+	}
+	here := bytes.LastIndexByte(text[:fault], '\n') + 1
+	before, open := -1, -1
+	for from := 0; from < here; {
+		end := from + bytes.IndexByte(text[from:], '\n')
+		if content := bytes.TrimSpace(text[from:end]); len(content) > 0 {
+			if before = from; opensOnly(content) {
+				open = from
+			}
+		}
+		from = end + 1
+	}
+	if open >= 0 {
+		add(open)
+	}
+	add(here)
+	if before >= 0 {
+		add(before)
+	}
+	return lines
+}
+
+// opensOnly reports whether a line has a quote or a bracket that is not closed on it.
+func opensOnly(line []byte) bool {
+	s := &yamlScanner{text: line}
+	s.line(0, len(line), true)
+	return s.flow > 0 || s.scalar == '"' || s.scalar == '\''
+}
+
+// leftOut returns what may be left out of the line that begins at an offset: its value, or all of
+// it.
+func leftOut(text []byte, from int) (spans []diag.Span) {
+	end := lineEndAt(text, from)
+	start := from + len(text[from:end]) - len(bytes.TrimLeft(text[from:end], " \t"))
+	content := start
+	for bytes.HasPrefix(text[content:end], []byte("- ")) {
+		content = end - len(bytes.TrimLeft(text[content+1:end], " "))
+	}
+	add := func(from int) {
+		if from < end {
+			spans = append(spans, diag.Span{Start: int32(from), End: int32(end)})
+		}
+	}
+	if m := yamlKey.Find(text[content:end]); m != nil {
+		add(content + len(m))
+	}
+	if add(content); content > start {
+		add(start)
+	}
+	return spans
 }

@@ -167,19 +167,31 @@ func findReferences(ctx context.Context, snap *snapshot, p *protocol.ReferencePa
 	return found, nil
 }
 
-// idSpans returns where the id of a call stands.
-func (a *analysis) idSpans(c *lang.Call, declared bool) (spans []diag.Span) {
-	if declared {
-		spans = append(spans, a.idSpan(c))
+// idSpans returns where the id of a call stands in the document.
+func (a *analysis) idSpans(c *lang.Call, declared bool) []diag.Span {
+	spans := idSpans(a.program.Document, c, declared)
+	for i, s := range spans {
+		spans[i] = a.origin(s)
 	}
-	calls := a.program.Document.Calls
-	for i := range calls {
-		if calls[i].Rest == nil {
+	return spans
+}
+
+// idSpans returns where the id of a call stands in the file of a program, declared also where the
+// call has it.
+func idSpans(doc *lang.Document, c *lang.Call, declared bool) (spans []diag.Span) {
+	switch {
+	case declared && c.IDNode.IsZero():
+		spans = append(spans, c.ToolNode.Span())
+	case declared:
+		spans = append(spans, c.IDNode.Span())
+	}
+	for i := range doc.Calls {
+		if doc.Calls[i].Rest == nil {
 			continue
 		}
-		for _, d := range calls[i].Rest.DependsOn {
+		for _, d := range doc.Calls[i].Rest.DependsOn {
 			if d.Name == c.ID {
-				spans = append(spans, a.origin(d.Node.Span()))
+				spans = append(spans, d.Node.Span())
 			}
 		}
 	}

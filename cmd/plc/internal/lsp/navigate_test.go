@@ -94,6 +94,7 @@ func TestRename(t *testing.T) {
 		{mark(linked, `"_dependsOn": ["fi`), "start", strings.ReplaceAll(linked, `"first"`, `"start"`)},
 		{mark(linked, `"most": "†sta`), "x", ""},
 		{mark(linked, `"_tool": "countC`), "x", ""},
+		{mark(linked, `"commit": "†state.com`), "commit2", ""}, // which is another one
 	} {
 		edit, err := ask[protocol.WorkspaceEdit](c, uri, "textDocument/rename", test.marked, map[string]any{"newName": test.name})
 		got := ""

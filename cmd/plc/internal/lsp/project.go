@@ -58,9 +58,12 @@ func stampOf(path string) stamp {
 // projectOf returns the project of a document. The server is locked.
 func (s *server) projectOf(path string) *project {
 	folder := s.folderOf(path)
-	name := ""
-	if path != "" && !s.settings.NoProject {
-		name, _ = plc.FindProject(filepath.Dir(path)) // one that can't be read is none
+	name, from := "", folder
+	if path != "" {
+		from = filepath.Dir(path)
+	}
+	if !s.settings.NoProject {
+		name, _ = plc.FindProject(from) // one that can't be read is none
 	}
 	if name != "" {
 		folder = filepath.Dir(name)

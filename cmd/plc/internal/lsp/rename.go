@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
@@ -14,8 +15,9 @@ import (
 // A renaming is a name in a plan that can be another one: a step of a path, or the id of a call.
 type renaming struct {
 	name  string
-	span  diag.Span // of the name at the place
-	spans []diag.Span
+	span  diag.Span   // of the name at the place
+	spans []diag.Span // of all its places, in the file of the program
+	path  state.Path  // that ends in the name; nil of an id
 	id    bool
 }
 
@@ -29,20 +31,30 @@ func prepareRename(_ context.Context, snap *snapshot, p *protocol.TextDocumentPo
 }
 
 // rename renames a step of a path, or the id of a call, wherever it stands in the plan. It refuses
-// a name with which the plan would have errors that it does not have.
+// a name that another path has, and one with which the plan would have errors that it does not
+// have.
 func rename(_ context.Context, snap *snapshot, p *protocol.RenameParams) (any, error) {
 	a := snap.analysis()
 	r, err := a.renamingAt(snap.text.offset(p.Position))
 	if err != nil {
 		return nil, err
 	}
-	fix := &diag.Fix{Message: "rename"}
+	if err := a.free(r, p.NewName); err != nil {
+		return nil, err
+	}
+	doc := a.program.Document
+	found := diag.Finding{Loc: doc.Root.Loc(), Fix: &diag.Fix{Message: "rename"}}
 	for _, at := range r.spans {
-		fix.Edits = append(fix.Edits, r.edit(snap.text.bytes, at, p.NewName))
+		found.Fix.Edits = append(found.Fix.Edits, r.edit(doc.File.Text, at, p.NewName))
+	}
+	no := &failure{protocol.RequestFailed, fmt.Sprintf("%q can't be written in all places where the name stands", p.NewName)}
+	fix := found.Origin().Fix // of a plan in YAML as it is written there
+	if fix == nil {
+		return nil, no
 	}
 	text, err := diag.ApplyFixes(snap.text.bytes, []*diag.Fix{fix})
 	if err != nil {
-		return nil, &failure{protocol.RequestFailed, "the name stands in a place that can't be changed"}
+		return nil, no
 	}
 	after := a.project.checker.CheckFile(diag.NewFile(snap.name(), text), snap.planName()).Findings
 	if before := a.findings.Count(diag.Error); after.Count(diag.Error) > before {
@@ -64,10 +76,30 @@ func (r *renaming) edit(text []byte, at diag.Span, name string) diag.Edit {
 	path := state.Path{{Name: "state"}, {Kind: state.Name, Name: name}}.String()
 	segment := quoted(strings.TrimPrefix(path, "†state"))
 	segment = segment[1 : len(segment)-1]
-	if text[at.Start] != '[' && at.Start > 0 && text[at.Start-1] == '.' {
+	switch dotted := text[at.Start] != '[' && at.Start > 0 && text[at.Start-1] == '.'; {
+	case dotted && segment[0] == '.':
+		segment = segment[1:]
+	case dotted:
 		at.Start--
 	}
 	return diag.Edit{Span: at, Text: segment}
+}
+
+// free returns an error if a path has the new name already: the two would become one.
+func (a *analysis) free(r *renaming, name string) error {
+	if r.id || name == r.name {
+		return nil // two ids that are alike are an error of the plan
+	}
+	path := append(slices.Clone(r.path[:len(r.path)-1]), state.Segment{Kind: state.Name, Name: name})
+	taken := len(path) == 2 && slices.Contains(memberNames(a.program.Initial[path[0].Name]), name)
+	for o := range a.occurrences() {
+		p := o.path()
+		taken = taken || len(p) >= len(path) && equalPaths(p[:len(path)], path)
+	}
+	if taken {
+		return &failure{protocol.RequestFailed, fmt.Sprintf("%s is there already", path)}
+	}
+	return nil
 }
 
 // renamingAt returns what can be renamed at an offset.
@@ -77,10 +109,7 @@ func (a *analysis) renamingAt(offset int) (*renaming, error) {
 		return no("only paths and ids of plans can be renamed")
 	}
 	if a.program != a.plan.Program {
-		return no("the plan has to be valid JSON first")
-	}
-	if a.program.Document.YAML() {
-		return no("names are changed in plans in JSON only")
+		return no("the plan has to be valid first")
 	}
 	if o, ok := a.occurrenceAt(offset); ok {
 		return a.renamingOf(&o, offset)
@@ -106,7 +135,7 @@ func (a *analysis) renamingAt(offset int) (*renaming, error) {
 	case named.IDNode.IsZero():
 		return no(fmt.Sprintf("%q is a default id: give the call an _id first", id))
 	}
-	return &renaming{name: id, span: at, spans: a.idSpans(named, true), id: true}, nil
+	return &renaming{name: id, span: at, spans: idSpans(a.program.Document, named, true), id: true}, nil
 }
 
 // renamingOf returns the step of a path that an offset is in.
@@ -126,7 +155,7 @@ func (a *analysis) renamingOf(o *occurrence, offset int) (*renaming, error) {
 		return nil, &failure{protocol.RequestFailed, "the input is given from outside: what it is called can't be renamed here"}
 	}
 	prefix := path[:at+2]
-	r := &renaming{name: o.expr.Path[at].Name, span: a.origin(o.expr.Path[at].Span)}
+	r := &renaming{name: o.expr.Path[at].Name, path: prefix, span: a.origin(o.expr.Path[at].Span)}
 	writes := false
 	for other := range a.occurrences() {
 		p := other.path()
@@ -134,7 +163,7 @@ func (a *analysis) renamingOf(o *occurrence, offset int) (*renaming, error) {
 			continue
 		}
 		writes = writes || other.write && len(p) == len(prefix)
-		r.spans = append(r.spans, a.origin(other.expr.Path[at].Span))
+		r.spans = append(r.spans, other.expr.Path[at].Span)
 	}
 	if !writes {
 		return nil, &failure{protocol.RequestFailed, fmt.Sprintf("%s is no place that the plan writes: its name comes from a tool, a schema or a given value", prefix)}

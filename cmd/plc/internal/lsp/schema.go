@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -99,7 +100,7 @@ func (d *description) at(path []any) *description {
 	return d
 }
 
-// names returns the names of the members that may stand there.
+// names returns the names of the members that may stand there, those with an underscore last.
 func (d *description) names() []string {
 	all := map[string]bool{}
 	for _, s := range d.here {
@@ -108,7 +109,10 @@ func (d *description) names() []string {
 			all[name] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(all))
+	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		last := func(s string) int { return strings.Count(s[:min(1, len(s))], "_") }
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(a, b))
+	})
 }
 
 // values returns the values that may stand there, as JSON, when they are few.

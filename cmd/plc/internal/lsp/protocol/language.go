@@ -32,11 +32,15 @@ type CompletionItem struct {
 	SortText         string         `json:"sortText,omitempty"`
 	FilterText       string         `json:"filterText,omitempty"`
 	InsertTextFormat int            `json:"insertTextFormat,omitempty"`
+	InsertTextMode   int            `json:"insertTextMode,omitempty"`
 	TextEdit         *TextEdit      `json:"textEdit,omitempty"`
 }
 
 // Snippet is the InsertTextFormat of a text with places to fill in.
 const Snippet = 2
+
+// AsIs is the InsertTextMode of a text whose lines are indented as they should be.
+const AsIs = 1
 
 // Hover answers textDocument/hover.
 type Hover struct {
