@@ -54,6 +54,24 @@ func recordedReader(notation string) (*planReader, error) {
 	return readerOf(notation)
 }
 
+// Format writes a plan in canonical form: see lang.Format. One in YAML stays in YAML: see
+// yaml.Format, and of its expressions those that can be written canonically in their places. The
+// error is lang.ErrNotFormattable.
+func Format(doc *lang.Document) ([]byte, error) {
+	if !doc.YAML() {
+		return lang.Format(doc)
+	}
+	fixes, err := lang.Expressions(doc)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := diag.ApplyFixes(doc.File.Origin().Text, fixes) // each is of another string
+	if text, err = yaml.Format(text); err != nil {
+		return nil, lang.ErrNotFormattable
+	}
+	return text, nil
+}
+
 // Parse reads the text of a plan in one of Notations, without its tools. The error says that there
 // is no such notation.
 func Parse(f *diag.File, notation string) (*lang.Document, diag.List, error) {

@@ -221,8 +221,8 @@ func (m *sourceMap) edge(at int32, end bool) (origin, piece int32, ok bool) {
 }
 
 // isScalar reports whether a text can take the place of a part of a scalar without double quotes:
-// it has letters, digits and signs that mean nothing to YAML, or that the part has as well, and is
-// no number, true, false or null.
+// it has letters, digits and signs that mean nothing to YAML, or that the part has as well, spaces
+// inside that part nothing, and is no number, true, false or null.
 func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
 	safe := "†_." + string(m.origin.Text[part.Start:part.End])
 	if kind == Scalar && !strings.ContainsAny(s[:min(1, len(s))], "{}[]") {
@@ -232,6 +232,9 @@ func (m *sourceMap) isScalar(s string, kind PieceKind, part Span) bool {
 	switch strings.ToLower(s) {
 	case "", "true", "false", "null":
 		return false
+	}
+	if strings.TrimSpace(s) == s && !strings.Contains(s, ": ") && !strings.Contains(s, " #") && !strings.HasSuffix(s, ":") {
+		safe += " "
 	}
 	return strings.IndexFunc(s, other) < 0 && !strings.Contains("0123456789.", s[:1])
 }

@@ -42,6 +42,33 @@ func Format(doc *Document) ([]byte, error) {
 	return f.out, nil
 }
 
+// Expressions returns fixes that write the expressions of a document canonically and change nothing
+// else, for a document in YAML, which Format would write in JSON. What can't be written so in its
+// place is left. The error is that of Format.
+func Expressions(doc *Document) (fixes []*diag.Fix, err error) {
+	if doc.broken || doc.Root.IsZero() {
+		return nil, ErrNotFormattable
+	}
+	f := &formatter{tree: doc.tree, doc: doc, src: doc.File.Text}
+	f.expressions = expressionsOf(doc.Calls)
+	for i := range f.tree.nodes {
+		n := &f.tree.nodes[i]
+		f.out = f.out[:0]
+		if n.kind != String || !f.readAsText(int32(i)) {
+			continue
+		}
+		if f.scalar(int32(i)); bytes.Equal(f.out, f.src[n.start:n.end]) {
+			continue
+		}
+		span := diag.Span{Start: n.start, End: n.end}
+		found := diag.Finding{Loc: diag.Loc{File: doc.File, Span: span}, Fix: &diag.Fix{Edits: []diag.Edit{{Span: span, Text: string(f.out)}}}}
+		if fix := found.Origin().Fix; fix != nil {
+			fixes = append(fixes, fix)
+		}
+	}
+	return fixes, nil
+}
+
 // formatter writes a document.
 type formatter struct {
 	tree        *tree
@@ -255,12 +282,18 @@ func (f *formatter) scalar(i int32) {
 	}
 	token := f.tree.appendString(nil, i)
 	span := diag.Span{End: int32(len(token))}
-	_, isExpression := slices.BinarySearch(f.expressions, i)
-	if n.flags&hasText != 0 || isExpression {
+	if f.readAsText(i) {
 		text, _ := readText(token, span, nil)
 		token = formatText(token, span, text)
 	}
 	f.out = append(f.out, token...)
+}
+
+// readAsText reports whether a string may hold expressions, or is one.
+func (f *formatter) readAsText(i int32) bool {
+	flags := f.tree.nodes[i].flags
+	_, isExpression := slices.BinarySearch(f.expressions, i)
+	return flags&hasDagger != 0 && (flags&hasText != 0 || isExpression)
 }
 
 // commentsOf returns the comments inside span, in order.

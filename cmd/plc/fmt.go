@@ -33,8 +33,10 @@ FILE may be - for standard input. With --from llm the plan in a model's answer i
 written, mended where it has to be; standard error says where.
 
 With --dagger, $state.user is written †state.user, and within text †{state.user}; so are
-$input and the names of data. A plan in YAML has no canonical form here: --dagger changes
-the dollar signs and nothing else, and plc convert writes the plan in JSON.`,
+$input and the names of data.
+
+A plan in YAML stays in YAML: its lines are indented alike, and how values are spread over
+them stays as it is. plc convert writes it in JSON.`,
 		Example: `  plc fmt plan.json
   plc fmt -w plans/*.json
   plc fmt --check plans/*.json
@@ -102,15 +104,13 @@ func (env *environment) format(name string, f *fmtFlags) (exit, error) {
 			return 0, err
 		}
 	}
-	out := src.Text
-	switch {
-	case !doc.YAML():
-		if out, err = lang.Format(doc); err != nil {
-			env.showFindings(findings)
-			return exitErrors, nil
+	out, err := plc.Format(doc)
+	if err != nil {
+		env.showFindings(findings)
+		if !findings.HasErrors() {
+			env.complain(fmt.Errorf("%s: %w", shownName(name), err))
 		}
-	case !f.dagger:
-		return 0, fmt.Errorf("%s is written in YAML, for which there is no canonical form; plc convert writes it in JSON", shownName(name))
+		return exitErrors, nil
 	}
 	env.showFindings(mended(findings))
 	same := bytes.Equal(out, given)

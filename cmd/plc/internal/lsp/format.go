@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 
+	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/cmd/plc/internal/lsp/protocol"
 	"github.com/plc-lang/plc/lang"
 )
@@ -10,14 +11,14 @@ import (
 // format returns the edits that write a plan in canonical form, as plc fmt does.
 func format(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (any, error) {
 	a := snap.analysis()
-	if a.program == nil || a.program.Document.Translated() || a.program.Document.YAML() {
+	if a.program == nil || a.program.Document.Translated() {
 		return nil, nil
 	}
 	doc := a.program.Document
-	if doc.File != doc.File.Origin() {
+	if a.mended != nil {
 		return nil, &failure{protocol.RequestFailed, lang.ErrNotFormattable.Error()}
 	}
-	text, err := lang.Format(doc)
+	text, err := plc.Format(doc)
 	if err != nil {
 		return nil, &failure{protocol.RequestFailed, err.Error()}
 	}

@@ -26,6 +26,23 @@ func TestPlanInYAML(t *testing.T) {
 	}
 }
 
+// A plan in YAML is formatted as plc fmt does it; one that is broken is not.
+func TestFormatYAML(t *testing.T) {
+	dir := project(t)
+	c := start(t, dir)
+	uri := fileURI(filepath.Join(dir, "new.plan.yaml"))
+	c.open(uri, "yaml", "calls:\n- _tool:  resolve # it\n  revision: †input.x||'HEAD'\n")
+	var edits []protocol.TextEdit
+	c.call("textDocument/formatting", about(uri), &edits)
+	if got, want := applied(t, c.texts[uri], edits), "calls:\n  - _tool: resolve # it\n    revision: †input.x || 'HEAD'\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	c.change(uri, "- _tool: a\n  x: \"\n")
+	if err := c.try("textDocument/formatting", about(uri), nil); code(err) != protocol.RequestFailed {
+		t.Errorf("a broken text: %v", err)
+	}
+}
+
 // yamlHead are two calls in YAML.
 const yamlHead = `- _tool: resolve
   revision: HEAD
