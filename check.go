@@ -106,11 +106,11 @@ func (s *session) checker(ctx context.Context, spec Spec, purpose Purpose) (*Che
 	}
 	if len(c.Flow) > 0 {
 		o.Check = func(p *compile.Program) diag.List {
-			_, found := c.flows(p)
+			_, found := c.flows(p, false)
 			return found
 		}
 		c.exec.Guard = func(p *compile.Program) exec.Guard {
-			reports, _ := c.flows(p)
+			reports, _ := c.flows(p, false)
 			if g := flow.NewGuard(p, reports...); g != nil {
 				return g
 			}
@@ -388,14 +388,20 @@ func (p *Plan) boundFlow() json.RawMessage {
 // Flow returns where information goes in the plan, a report for each policy on that. The plan must
 // have no errors other than those of the policies.
 func (p *Plan) Flow() []*flow.Report {
-	reports, _ := p.checker.flows(p.Program)
+	reports, _ := p.checker.flows(p.Program, false)
+	return reports
+}
+
+// FlowOfValues returns what Flow does, with the values of the plan.
+func (p *Plan) FlowOfValues() []*flow.Report {
+	reports, _ := p.checker.flows(p.Program, true)
 	return reports
 }
 
 // flows checks a program under each policy on the flow of information.
-func (c *Checker) flows(p *compile.Program) (reports []*flow.Report, found diag.List) {
+func (c *Checker) flows(p *compile.Program, values bool) (reports []*flow.Report, found diag.List) {
 	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
-	o := &flow.Options{GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0}
+	o := &flow.Options{GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0, Values: values}
 	for _, policy := range c.Flow {
 		r, more := flow.Check(p, policy, o)
 		reports, found = append(reports, r), append(found, more...)

@@ -159,7 +159,7 @@ var layers = map[string]layer{
 	"editors/schema":                    {},
 	"editors/schema/internal/schemagen": {program: true, own: "lang tool/file"},
 	"cmd/plc/internal/lsp": {
-		own:       "editors/schema . cmd/plc/internal/lsp/protocol compile dag/draw diag exec/forecast lang schemas state tool tool/file tool/math internal/jsonscan internal/spell internal/texttree",
+		own:       "editors/schema . cmd/plc/internal/lsp/protocol compile compile/flow dag/draw diag exec/forecast lang schemas state tool tool/file tool/math internal/jsonscan internal/spell internal/texttree",
 		libraries: []string{jsonrpc},
 	},
 	"cmd/plc": {program: true,

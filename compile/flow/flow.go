@@ -22,6 +22,8 @@ type Options struct {
 	GoesOn bool
 	// Retries reports that calls without a _retry of their own are tried again when they fail.
 	Retries bool
+	// Values has the report tell of Values.
+	Values bool
 }
 
 // A Report shows where information goes in a plan, under one policy.
@@ -31,8 +33,19 @@ type Report struct {
 	Uses   []*Use  // the tools that endorse or declassify
 	Duties []*Duty // the rules that are about calls of the plan
 
+	// Values are the values of the plan's references, by the places of those in the file of the
+	// program, and the results of its calls, by the places of the names of their tools; nil unless
+	// Options.Values asks for them. The documents that the plan delegates to have none.
+	Values map[diag.Span]*Value
+
 	vouched map[vouch]*mark // the lists that calls return
 	work    int
+}
+
+// A Value is a value with the worst label that it may have.
+type Value struct {
+	Label   label.Label
+	Sources []*Source
 }
 
 // A Sink is a param of a call that the policy has a bound for, or the output.
@@ -76,8 +89,12 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	a := newAnalysis(prog, p, o)
 	r := &Report{Policy: p}
 	if p.said.Labels {
+		if o.Values {
+			a.values = map[diag.Span]*mark{}
+		}
 		a.root(prog)
 		r.Sinks = a.flows.finish(a)
+		r.Values = a.told()
 		r.Uses, r.vouched = a.uses(), a.vouched
 		a.vouch(r)
 	}
@@ -106,7 +123,7 @@ func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 // root follows the labels through the plan itself.
 func (a *analysis) root(prog *compile.Program) {
 	w := a.walk(prog, board{})
-	w.board.given = w.givenTo
+	w.board.given, w.whole = w.givenTo, true
 	out := w.run()
 	if len(a.policy.said.Output) > 0 {
 		s := &Sink{Param: "output", Loc: diag.Loc{File: prog.File()}, policy: a.policy, value: out.val.all, decides: a.join(out.wrote, out.shaped)}
@@ -307,6 +324,21 @@ func (s *sinks) finish(a *analysis) []*Sink {
 		}
 	}
 	return s.order
+}
+
+// told returns the values that were noted; nil if none are asked for.
+func (a *analysis) told() map[diag.Span]*Value {
+	if a.values == nil {
+		return nil
+	}
+	all := map[diag.Span]*Value{}
+	for at, m := range a.values {
+		all[at] = &Value{Label: a.policy.label(a.policy.labelOf(m))}
+		if m != nil {
+			all[at].Sources = a.sources.of(m.from)
+		}
+	}
+	return all
 }
 
 // vouch sets in each sink which lists are trusted enough to endorse their elements.

@@ -25,12 +25,15 @@ type analysis struct {
 	flows   sinks
 	vouched map[vouch]*mark // the lists that calls return and that params have to be elements of
 	work    int             // how often marks were joined or passed on
+
+	values map[diag.Span]*mark // of the plan's references and results; nil if nobody asks
 }
 
 // A walk goes through the calls of one program, in order.
 type walk struct {
 	*analysis
 	prog    *compile.Program
+	whole   bool // it is the plan, and no document of it
 	board   board
 	says    *mark // of literals in the document
 	results []result
@@ -226,6 +229,13 @@ func (w *walk) besides(c *compile.Call, scopes []scope) param {
 	return p
 }
 
+// note notes a value of the plan that stands, or comes from, a place.
+func (w *walk) note(at diag.Span, v *val) {
+	if w.whole && w.values != nil {
+		w.values[at] = w.join(w.values[at], v.all)
+	}
+}
+
 // survives reports whether the run goes on when a call fails.
 func (w *walk) survives(c *compile.Call) bool {
 	if w.handles(c) {
@@ -280,6 +290,7 @@ func (w *walk) end(t *taken) {
 		w.fallBack(t, &r, at)
 	}
 	w.outcome(t, &r)
+	w.note(c.Source.ToolNode.Span(), r.value)
 	w.results[c.Place-1] = r
 }
 
@@ -480,6 +491,7 @@ func (e *evaluation) expr(x *compile.Expr, how verb) view {
 		return view{val: nothing, shaped: e.lacks(r)}
 	}
 	v := e.read(r, e.at)
+	e.note(r.Span, v.val)
 	if v.val != nothing {
 		v.val = e.moved(v.val, step{e.prog.Loc(r.Span), how, e.who, r.Path.String()})
 	}

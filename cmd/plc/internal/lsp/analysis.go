@@ -6,9 +6,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plc-lang/plc"
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang"
 	"github.com/plc-lang/plc/tool"
@@ -27,7 +29,7 @@ const (
 	projectFile             // plc.yaml
 )
 
-// An analysis is what is known of a snapshot. It is immutable.
+// An analysis is what is known of a snapshot. It does not change.
 type analysis struct {
 	kind     kind
 	file     *diag.File
@@ -36,6 +38,9 @@ type analysis struct {
 	findings diag.List        // about the document, and others that it needs
 	project  *project         // whose findings go with them
 	mended   *mended          // of a plan that was mended
+
+	flowOnce sync.Once
+	flows    []*flow.Report
 }
 
 // analysis returns what is known of the snapshot. The first call makes it.
@@ -187,6 +192,23 @@ func (snap *snapshot) kind() kind {
 		return planFile
 	}
 	return nothing
+}
+
+// flow returns where information goes in the plan, by each policy that has labels; nil while the
+// plan has errors of other kinds.
+func (a *analysis) flow() []*flow.Report {
+	a.flowOnce.Do(func() {
+		other := func(f diag.Finding) bool { return f.Severity == diag.Error && (f.Code < 800 || f.Code > 899) }
+		if a.plan == nil || a.mended != nil || slices.ContainsFunc(a.findings, other) {
+			return
+		}
+		for _, r := range a.plan.FlowOfValues() {
+			if r.Values != nil {
+				a.flows = append(a.flows, r)
+			}
+		}
+	})
+	return a.flows
 }
 
 // origin returns a span of the program as one of the document.

@@ -123,10 +123,43 @@ func (a *analysis) memberOf(c *lang.Call, name string) string {
 	if slices.Contains(t.Definition.Required, name) {
 		text += "\n\nrequired"
 	}
+	for _, r := range a.flow() {
+		for _, s := range r.Sinks {
+			if s.Call != nil && s.Call.Source == c && s.Param == name && !s.Fallback {
+				text += fmt.Sprintf("\n\n%s by %s: may be %s, and has to be %s", s.Verdict(), r.Policy.Name(), r.Policy.Said().Words(s.Worst()), s.Bounds())
+			}
+		}
+	}
 	return text
 }
 
-// pathDoc returns the type of a path, who writes it and who reads it.
+// labelsOf says how much a value may be trusted, and how secret it is: that of a reference or, by
+// the name of its tool, the result of a call.
+func (a *analysis) labelsOf(at diag.Span) string {
+	var b strings.Builder
+	for _, r := range a.flow() {
+		v := r.Values[at]
+		if v == nil {
+			continue
+		}
+		said := r.Policy.Said()
+		fmt.Fprintf(&b, "\nlabel by %s: %s", r.Policy.Name(), said.Words(v.Label))
+		var from []string
+		for _, src := range v.Sources[:min(len(v.Sources), maxNamed)] {
+			from = append(from, src.Words(said))
+		}
+		if len(v.Sources) > maxNamed {
+			from = append(from, "…")
+		}
+		if len(from) > 0 {
+			b.WriteString(", from " + strings.Join(from, "; "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// pathDoc returns the type of a path, who writes it and who reads it, and the label of its value.
 func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 	var b strings.Builder
 	path, sources := o.path(), o.sources()
@@ -142,7 +175,7 @@ func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 		} else {
 			fmt.Fprintf(&b, "\nread by %s\n", strings.Join(readers, ", "))
 		}
-		return b.String()
+		return b.String() + a.labelsOf(o.call.ToolNode.Span())
 	}
 	for _, s := range sources {
 		line := ""
@@ -156,7 +189,7 @@ func (a *analysis) pathDoc(snap *snapshot, o *occurrence) string {
 		}
 		b.WriteString("\n" + line + "\n")
 	}
-	return b.String()
+	return b.String() + a.labelsOf(o.expr.Span)
 }
 
 // maxNamed is the maximum number of calls that are named.
@@ -192,7 +225,7 @@ func (a *analysis) toolAndCall(c *lang.Call) string {
 	if compiled := a.compiled(c); compiled != nil && compiled.Target != nil {
 		text += "\n" + compiled.Target.Words() + "\n"
 	}
-	return text + "\n" + a.callDoc(c)
+	return text + "\n" + a.callDoc(c) + "\n" + a.labelsOf(c.ToolNode.Span())
 }
 
 // callDoc returns what a call does to the world, what it waits for and who waits for it.

@@ -84,6 +84,44 @@ func TestNavigation(t *testing.T) {
 	}
 }
 
+// Hover tells the labels that a policy gives to values, and what a param has to be.
+func TestHoverHasLabels(t *testing.T) {
+	dir := folder(t, "plc.yaml", "tools: [tools.yaml]\n", "tools.yaml", `tools:
+  read: {properties: {file: {type: string}}, effects: {openWorld: false}}
+  pay: {properties: {iban: {type: string}}, effects: {openWorld: false}}
+activities: {read: {return: a}, pay: {return: b}}
+flow:
+  given: {input: {trust: user, secrecy: internal}}
+  tools:
+    read: {gives: {trust: untrusted}}
+    pay: {takes: {iban: {trust: user}}}
+`)
+	c := start(t, dir)
+	uri := fileURI(filepath.Join(dir, "new.plan.json"))
+	const plan = `[
+  {"_tool": "read", "file": "bill.txt", "_outputPath": "†state.bill"},
+  {"_tool": "pay", "iban": "†state.bill"},
+  {"_tool": "pay", "iban": "†input.iban"}
+]`
+	for at, want := range map[string]string{
+		`"_outputPath": "†state.b`:        "label by the policy of the tool files: untrusted, secret, from read (untrusted, secret); the plan (user, public)",
+		`"_tool": "re`:                    "label by the policy of the tool files: untrusted, secret, from read",
+		`"iban": "†state.b`:               "label by the policy of the tool files: untrusted, secret, from read",
+		`"iban": "†input.ib`:              "label by the policy of the tool files: user, internal, from †input (user, internal)",
+		"{\"_tool\": \"pay\", \"ib":       "forbidden by the policy of the tool files: may be untrusted, secret, and has to be at least user",
+		"\n  {\"_tool\": \"pay\", \"iban": "forbidden by the policy",
+	} {
+		h, err := ask[protocol.Hover](c, uri, "textDocument/hover", mark(plan, at), nil)
+		if err != nil || !strings.Contains(h.Contents.Value, want) {
+			t.Errorf("%s: %v\n%s\nwithout %s", at, err, h.Contents.Value, want)
+		}
+	}
+	h, err := ask[protocol.Hover](c, uri, "textDocument/hover", mark(strings.Replace(plan, "pay", "pey", 1), `"iban": "†state.b`), nil)
+	if err != nil || strings.Contains(h.Contents.Value, "label") {
+		t.Errorf("of a plan with other errors: %v, %s", err, h.Contents.Value)
+	}
+}
+
 func TestRename(t *testing.T) {
 	dir := project(t)
 	c := start(t, dir)
