@@ -27,7 +27,27 @@ const (
 	toolFile                // tools and what runs them
 	serverFile              // the configuration of an MCP client
 	projectFile             // plc.yaml
+	policyFile              // a policy that the project names
+	testFile                // tests of a plan
+	policyTests             // tests of policies
 )
+
+// schema returns the schema of a document.
+func (k kind) schema() *description {
+	switch k {
+	case planFile:
+		return planSchema()
+	case projectFile:
+		return projectSchema()
+	case policyFile:
+		return policySchema()
+	case testFile:
+		return testSchema()
+	case policyTests:
+		return policyTestSchema()
+	}
+	return toolSchema()
+}
 
 // An analysis is what is known of a snapshot. It does not change.
 type analysis struct {
@@ -90,6 +110,10 @@ func (snap *snapshot) analyse() (a *analysis) {
 		}
 	case projectFile:
 		_, a.findings = file.ReadProject(a.file)
+	case testFile:
+		_, a.findings = file.ReadTests(a.file)
+	case policyTests:
+		_, a.findings = file.ReadPolicyTests(a.file)
 	}
 	return a
 }
@@ -153,6 +177,9 @@ func (p *project) has(path string) bool {
 // calledTools tells a tool file in YAML that has an unusual name.
 var calledTools = regexp.MustCompile(`(?m)^(activities|mcpServers):`)
 
+// hasTests tells a file of tests of plc from those of other programs.
+var hasTests = regexp.MustCompile(`(?m)^[ \t{]*"?tests"?[ \t]*:`)
+
 // callsTool tells a plan that has an unusual name, in JSON or YAML.
 var callsTool = regexp.MustCompile(`"_tool"|(?m:^[ \t-]*_tool:)`)
 
@@ -182,6 +209,12 @@ func (snap *snapshot) kind() kind {
 		return projectFile
 	case slices.Contains(snap.project.named.MCP, snap.path):
 		return serverFile
+	case slices.Contains(snap.project.named.Policies, snap.path):
+		return policyFile
+	case ends(base, plc.PolicyTestSuffixes()) && hasTests.Match(snap.text.bytes):
+		return policyTests
+	case ends(base, plc.TestSuffixes()) && hasTests.Match(snap.text.bytes):
+		return testFile
 	case snap.project.has(snap.path), snap.language == "plc-tools", stem == "tools", strings.HasSuffix(stem, ".tools"):
 		return toolFile
 	case snap.language == "plc", stem == "plan", strings.HasSuffix(stem, ".plan"):
@@ -209,6 +242,11 @@ func (a *analysis) flow() []*flow.Report {
 		}
 	})
 	return a.flows
+}
+
+// ends reports whether a name ends in one of the suffixes.
+func ends(name string, suffixes []string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
 // origin returns a span of the program as one of the document.

@@ -12,12 +12,9 @@ import (
 	"github.com/plc-lang/plc/tool"
 )
 
-// file offers what may stand in a tool file or a project file.
+// file offers what may stand in a file that is no plan.
 func (c *completer) file() {
-	schema := toolSchema()
-	if c.analysis.kind == projectFile {
-		schema = projectSchema()
-	}
+	schema := c.analysis.kind.schema()
 	path := c.way(0)
 	if !c.inName {
 		c.fileValues(schema, path)
@@ -31,10 +28,13 @@ func (c *completer) file() {
 	c.described(schema, path, true)
 }
 
-// ownNames returns the names that a tool file gives to its own things and that may stand at a
-// path: tools, under activities and limits.
+// ownNames returns the names of tools where they may be those of members.
 func (c *completer) ownNames(path []any) (names []string) {
-	if len(path) != 1 || path[0] != "activities" && path[0] != "limits" || c.analysis.catalogue() == nil {
+	if len(path) == 0 || c.analysis.catalogue() == nil {
+		return nil
+	}
+	ofFile := len(path) == 1 && (path[0] == "activities" || path[0] == "limits")
+	if last := path[len(path)-1]; !ofFile && last != "standIns" && !(last == "tools" && c.analysis.kind == policyFile) {
 		return nil
 	}
 	for t := range c.tools() {
@@ -74,7 +74,7 @@ func (c *completer) fileValues(schema *description, path []any) {
 				c.word(code.String(), protocol.CompletionItem{Kind: protocol.KindConstant, Detail: page.Summary})
 			}
 		}
-	case inside("tools", "mcp", "lock") && c.analysis.kind == projectFile, inside("spec"):
+	case inside("tools", "mcp", "lock", "policies") && c.analysis.kind != toolFile, inside("spec"), inside("plan") && c.analysis.kind != policyFile:
 		offer(protocol.KindFile, c.filesBeside()...)
 	default:
 		c.values(schema.at(path).values())

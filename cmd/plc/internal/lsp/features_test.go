@@ -64,6 +64,11 @@ func TestDocumentLinks(t *testing.T) {
 			t.Errorf("%s: %s; want %s", name, got, want)
 		}
 	}
+	yaml := fileURI(filepath.Join(dir, "new.plan.yaml"))
+	c.open(yaml, "yaml", "- {_tool: a, _delegate: parts/ö part.json}\n- _tool: b\n  _delegate: 'parts/ö part.json'\n")
+	if got, want := c.links(yaml), `parts/ö part.json → parts/ö part.json, parts/ö part.json → parts/ö part.json`; got != want {
+		t.Errorf("plan in YAML: %s; want %s", got, want)
+	}
 	uri := fileURI(filepath.Join(dir, "new.plan.json"))
 	c.open(uri, "json", `[{"_tool": "a", "_delegate": "parts/ö part.json"}, {"_tool": "b", "_delegate": "https://pets.example/x.json"}, {"_tool": "c"}]`)
 	want := `parts/ö part.json → parts/ö part.json, https://pets.example/x.json → https://pets.example/x.json`

@@ -21,7 +21,7 @@ func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionPa
 	switch {
 	case a.program != nil:
 		text, span = a.hoverPlan(snap, offset)
-	case a.kind == toolFile || a.kind == projectFile:
+	case a.kind != nothing && a.kind != planFile:
 		text = a.hoverFile(snap, offset)
 	}
 	if text == "" {
@@ -35,12 +35,9 @@ func hover(_ context.Context, snap *snapshot, p *protocol.TextDocumentPositionPa
 	return h, nil
 }
 
-// hoverFile explains the member of a tool file or project file at an offset.
+// hoverFile explains the member of a file that is no plan at an offset.
 func (a *analysis) hoverFile(snap *snapshot, offset int) string {
-	schema := toolSchema()
-	if a.kind == projectFile {
-		schema = projectSchema()
-	}
+	schema := a.kind.schema()
 	if !snap.isYAML() {
 		return schema.at(cursorAt(snap.text.bytes, offset).way(0)).doc()
 	}

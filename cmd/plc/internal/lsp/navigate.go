@@ -219,6 +219,9 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 			}
 		}
 	}
+	if c.snapshot.kind() == planFile { // which may not be saved yet
+		look(c.snapshot.name(), c.snapshot.text.bytes)
+	}
 	_ = filepath.WalkDir(c.snapshot.project.folder, func(name string, e fs.DirEntry, err error) error { // what can't be read has none
 		base := filepath.Base(name)
 		switch {
@@ -228,7 +231,7 @@ func (c *converter) across(ctx context.Context, what *thing) (found []protocol.L
 			return fs.SkipDir
 		case e.IsDir() && name != c.snapshot.project.folder && (strings.HasPrefix(base, ".") || base == "node_modules"):
 			return fs.SkipDir
-		case e.IsDir() || !isPlanName(base):
+		case e.IsDir() || !isPlanName(base) || name == c.snapshot.path:
 			return nil
 		}
 		n++
@@ -310,11 +313,13 @@ func links(_ context.Context, snap *snapshot, _ *protocol.TextDocumentParams) (a
 		for i := range calls {
 			if r := calls[i].Rest; r != nil && r.Delegate != "" && r.Delegate != compile.Anonymous {
 				s := a.origin(r.DelegateNode.Span())
-				s.Start, s.End = s.Start+1, s.End-1
+				if first := snap.text.bytes[s.Start]; first == '"' || first == '\'' {
+					s.Start, s.End = s.Start+1, s.End-1
+				}
 				found = append(found, protocol.DocumentLink{Range: snap.text.rangeOf(s), Target: c.uri(r.Delegate)})
 			}
 		}
-	case a.kind == projectFile || a.kind == toolFile:
+	case a.kind != nothing && a.kind != planFile:
 		for m := range fileNames(snap.text.bytes) {
 			name := filepath.Join(filepath.Dir(snap.path), filepath.FromSlash(string(snap.text.bytes[m.Start:m.End])))
 			if a.project.reads(name) && name != snap.path {

@@ -67,7 +67,7 @@ func TestNavigation(t *testing.T) {
 	for marked, want := range map[string]string{
 		mark(linked, `"_outputPath": "†state.com`): "new.plan.json:2 new.plan.json:3 new.plan.json:4",
 		mark(linked, `"_id": "fi`):                 "new.plan.json:2 new.plan.json:3",
-		mark(linked, `"_tool": "subj`):             "tools.yaml:30 faulty.json:4 other.json:1 plan.json:12 plan.json:19",
+		mark(linked, `"_tool": "subj`):             "tools.yaml:30 new.plan.json:4 faulty.json:4 other.json:1 plan.json:12 plan.json:19",
 	} {
 		got, err := ask[[]protocol.Location](c, uri, "textDocument/references", marked, declared)
 		if err != nil || places(got) != want {
@@ -81,6 +81,28 @@ func TestNavigation(t *testing.T) {
 	h, err = ask[protocol.Hover](c, uri, "textDocument/hover", mark(linked, `"_tool": "countC`), nil)
 	if err != nil || !strings.Contains(h.Contents.Value, "countCommits(commit: string)") || !strings.Contains(h.Contents.Value, "waits for `first`") {
 		t.Errorf("hover: %+v, %v", h, err)
+	}
+}
+
+// A delegate leads to its document and back, from plans in both notations.
+func TestDelegatesAcrossFiles(t *testing.T) {
+	dir := folder(t, "plc.yaml", "tools: [tools.yaml]\n", "tools.yaml", read(t, history+"tools.yaml"),
+		"parts/part.json", `[{"_tool": "resolve", "revision": "HEAD", "_outputPath": "†state.x"}]`,
+		"other.plan.yaml", "- _tool: far\n  _delegate: ./parts/part.json\n  _outputPath: †state.y\n")
+	c := start(t, dir)
+	for name, text := range map[string]string{
+		"a.plan.json": `[{"_tool": "near", "_delegate": "parts/pa|rt.json", "_outputPath": "†state.y"}]`,
+		"a.plan.yaml": "- _tool: near\n  _delegate: parts/pa|rt.json\n  _outputPath: †state.y\n",
+	} {
+		uri := fileURI(filepath.Join(dir, name))
+		got, err := ask[[]protocol.Location](c, uri, "textDocument/definition", text, nil)
+		if err != nil || places(got) != "part.json:1" {
+			t.Errorf("%s: definition %s, %v", name, places(got), err)
+		}
+		got, err = ask[[]protocol.Location](c, uri, "textDocument/references", text, map[string]any{"context": map[string]any{}})
+		if err != nil || !strings.Contains(places(got), "other.plan.yaml:2") || !strings.Contains(places(got), name) {
+			t.Errorf("%s: references %s, %v", name, places(got), err)
+		}
 	}
 }
 

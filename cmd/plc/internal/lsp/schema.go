@@ -32,11 +32,14 @@ func described(name string) func() *description {
 	})
 }
 
-// planSchema, toolSchema and projectSchema return the schema of a file.
+// These return the schemas of the files.
 var (
-	planSchema    = described("plan")
-	toolSchema    = described("tools")
-	projectSchema = described("project")
+	planSchema       = described("plan")
+	toolSchema       = described("tools")
+	projectSchema    = described("project")
+	policySchema     = described("policy")
+	testSchema       = described("test")
+	policyTestSchema = described("policytest")
 )
 
 // callSchema returns the schema of a call.

@@ -222,6 +222,14 @@ func TestCompletionInFiles(t *testing.T) {
 		{"plc.yaml", "tools: [|]", "tools.yaml", "plc.yaml"},
 		{"plc.yaml", "tools: [tools.yaml]\npolicy:\n  deny:\n    - |\n", "", ""},
 		{"plc.yaml", "ignore:\n  - PLC|\n", "PLC309", "PLC101"},
+		{"plc.yaml", "policies: [|]", "tools.yaml", ""},
+		{"order.test.yaml", "tests:\n  a:\n    expect:\n      |\n", "status calls effects", "tests"},
+		{"order.test.yaml", "plan: |\ntests: {}\n", "plan.json", ""},
+		{"order.test.yaml", "standIns:\n  |\ntests: {}\n", "", "tests"},
+		{"order.test.yaml", "tests:\n  a: {expect: {status: |}}\n", "completed paused", ""},
+		{"order.test.yaml", "settings:\n  |\n", "", "timeout"}, // which has no tests: another program's
+		{"bank.policytest.yaml", "tests:\n  a:\n    |\n", "plan expect given", "tests"},
+		{"bank.policytest.yaml", "tests:\n  a: {expect: {verdict: |}}\n", "allow reject", ""},
 		{"other.tools.json", `{"tools": {"a": {"|"}}}`, "description properties", ""},
 		{"other.tools.json", `{"activities": {"a": {"process": {"inheritEnv": ["|"]}}}}`, "PLC_TEST_NAME", ""},
 	} {
@@ -240,5 +248,26 @@ func TestCompletionInFiles(t *testing.T) {
 		if strings.Contains(string(must(items)), "the-value-of-it") {
 			t.Errorf("%s: %s\noffers a value of the environment", test.name, test.at)
 		}
+	}
+}
+
+// Files of tests have the findings of their readers.
+func TestFilesOfTests(t *testing.T) {
+	dir := project(t)
+	c := start(t, dir)
+	for name, text := range map[string]string{
+		"a.test.yaml":       "tests:\n  a: {expect: {status: done}}\n",
+		"a.policytest.json": `{"tests": {"a": {"plan": [], "expect": "perhaps"}}}`,
+	} {
+		uri := fileURI(filepath.Join(dir, name))
+		c.open(uri, "yaml", text)
+		if list := c.diagnostics(uri); len(list) != 1 || !strings.Contains(list[0].Message, "is one of") {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	uri := fileURI(filepath.Join(dir, "other.test.yaml"))
+	c.open(uri, "yaml", "name: of another program\n")
+	if list := c.diagnostics(uri); len(list) > 0 {
+		t.Errorf("%+v", list)
 	}
 }
