@@ -15,12 +15,19 @@ func TestNodeClient(t *testing.T) { nodeSession(t, "testdata/client.cjs") }
 
 // The extension for VS Code does what it should, with the client that VS Code's extensions use. In
 // place of VS Code there is a stand-in: the client asks for the module that only VS Code has.
-func TestExtension(t *testing.T) {
-	extension, err := filepath.Abs("../../../../editors/vscode/src/extension.js")
+func TestExtension(t *testing.T) { nodeSession(t, "testdata/extension.cjs", extension(t)) }
+
+// References are coloured where they are read, in JSON and YAML.
+func TestGrammars(t *testing.T) { nodeSession(t, "testdata/grammar.cjs", extension(t)) }
+
+// extension returns the source of the extension.
+func extension(t *testing.T) string {
+	t.Helper()
+	name, err := filepath.Abs("../../../../editors/vscode/src/extension.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodeSession(t, "testdata/extension.cjs", extension)
+	return name
 }
 
 // nodeSession runs a script with the folder of its modules, a server and a folder of plans.
