@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,6 +28,20 @@ type YAML struct {
 	Loose bool
 	// Numbers that JSON would not write so (0x1F, 1_000, .5) are read.
 	Numbers bool
+}
+
+// name is the name of a member at the start of a line of YAML, with its colon.
+var name = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s#:{}\[\],"'&*!|>%@` + "`" + `?-]|[?:-][^\s{}\[\],])(?:[^:#]|:[^\s]|[^\s]#)*?)[ \t]*:(?:[ \t]+|$)`)
+
+// NameAt returns the name of a member that a line of YAML begins with, as it is written, and how
+// long it is with its colon and the spaces behind that. It returns nil if there is none. The line
+// is outside of brackets and of texts on several lines.
+func NameAt(line []byte) (as []byte, length int) {
+	m := name.FindSubmatch(line)
+	if m == nil {
+		return nil, 0
+	}
+	return m[1], len(m[0])
 }
 
 // Parse reads a YAML document, which begins behind a byte order mark, if there is one. It stops

@@ -85,9 +85,6 @@ type block struct {
 	keeps  bool // the line ends behind it are of the text
 }
 
-// name is the name of a member at the start of a text.
-var name = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#:{}\[\],"'&*!|>%@-][^:#{}\[\],]*?|-[^\s:#{}\[\],][^:#{}\[\],]*?)[ \t]*:(?:[ \t]+|$)`)
-
 // header is the first line of a text on lines of its own.
 var header = regexp.MustCompile(`^[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#.*)?$`)
 
@@ -142,10 +139,10 @@ func (l *layout) content(rest []byte, column int) {
 			out = append(out, '-')
 		}
 	}
-	if m := name.FindSubmatch(rest); m != nil {
+	if name, n := texttree.NameAt(rest); name != nil {
 		at(l.enter(column, false))
-		out = append(append(out, m[1]...), ':')
-		if rest = rest[len(m[0]):]; len(rest) > 0 {
+		out = append(append(out, name...), ':')
+		if rest = rest[n:]; len(rest) > 0 {
 			out = append(out, ' ')
 		}
 	}

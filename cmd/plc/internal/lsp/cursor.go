@@ -145,15 +145,15 @@ func (c *cursor) rest(offset int) {
 	depth, name := 0, c.inName
 	for s.next(); !s.end && depth >= 0 && s.start < offset+maxLook; s.next() {
 		switch b := c.text[s.start]; {
-		case (s.quoted || c.yaml != nil && s.bare()) && depth == 0 && name:
+		case s.quoted && depth == 0 && name:
 			f.names, name = append(f.names, unquote(c.text[s.start:s.at])), false
 		case s.quoted:
 		case b == '{' || b == '[':
 			depth++
 		case b == '}' || b == ']':
 			depth--
-		case b == ',' && depth == 0:
-			name = true
+		case (b == ',' || b == ':') && depth == 0:
+			name = b == ','
 		}
 	}
 }

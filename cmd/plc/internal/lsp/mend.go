@@ -290,8 +290,8 @@ func leftOut(text []byte, from int) (spans []diag.Span) {
 			spans = append(spans, diag.Span{Start: int32(from), End: int32(end)})
 		}
 	}
-	if m := yamlKey.Find(text[content:end]); m != nil {
-		add(content + len(m))
+	if name, n := texttree.NameAt(text[content:end]); name != nil {
+		add(content + n)
 	}
 	if add(content); content > start {
 		add(start)

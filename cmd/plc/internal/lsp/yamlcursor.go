@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,9 +20,6 @@ type yamlPlace struct {
 	colon  bool // a colon follows
 	indent int  // the column of other members of the object
 }
-
-// yamlKey is a text that begins with the name of a member.
-var yamlKey = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#:{}\[\],"'&*!|>%@-][^:#{}\[\],]*?|-[^\s:#{}\[\],][^:#{}\[\],]*?)[ \t]*:(?:[ \t]+|$)`)
 
 // yamlCursors returns the cursors at an offset of a text in YAML: as the name of a member, as a
 // value, or both where the text does not say which. It costs one pass over the text before it.
@@ -84,7 +80,7 @@ func (s *yamlScanner) line(from, to int, last bool) {
 	content := bytes.TrimLeft(s.text[from:to], " ")
 	indent := to - from - len(content)
 	s.found, s.behindKey, s.element = false, false, false
-	begins := indent <= s.outer && (bytes.HasPrefix(content, []byte("- ")) || yamlKey.Match(content))
+	begins := indent <= s.outer && (bytes.HasPrefix(content, []byte("- ")) || named(content))
 	switch {
 	case s.scalar == '|' && (len(content) == 0 || indent > s.outer):
 		s.found = true
@@ -113,6 +109,12 @@ func (s *yamlScanner) line(from, to int, last bool) {
 	}
 }
 
+// named reports whether a line begins with the name of a member.
+func named(line []byte) bool {
+	name, _ := texttree.NameAt(line)
+	return name != nil
+}
+
 // leaveBrackets leaves brackets that are still open.
 func (s *yamlScanner) leaveBrackets() {
 	s.frames, s.flow = s.frames[:len(s.frames)-s.flow], 0
@@ -135,11 +137,11 @@ func (s *yamlScanner) content(from, to, column int, last bool) {
 		}
 	}
 	i := from + column
-	if m := yamlKey.FindSubmatch(s.text[i:to]); m != nil {
-		s.member(column, unquoteYAML(m[1]))
+	if name, n := texttree.NameAt(s.text[i:to]); name != nil {
+		s.member(column, unquoteYAML(name))
 		s.behindKey, s.element = true, false
-		s.spaced = len(m[0]) > len(bytes.TrimRight(m[0], " \t"))
-		s.value(i+len(m[0]), to)
+		s.spaced = s.text[i+n-1] != ':'
+		s.value(i+n, to)
 		return
 	}
 	if last && strings.IndexByte("\"'[{|>#", s.text[i]) < 0 {
@@ -444,12 +446,15 @@ func lineEndAt(text []byte, offset int) int {
 func (c *cursor) namesBehind(y *yamlPlace) {
 	f := c.inner()
 	if y.flow {
-		c.rest(y.end)
+		c.namesInBrackets(y.end)
 		return
 	}
-	if m := yamlKey.FindSubmatch(c.text[c.offset:lineEndAt(c.text, c.offset)]); m != nil {
-		f.names = append(f.names, unquoteYAML(m[1]))
+	add := func(line []byte) {
+		if name, _ := texttree.NameAt(line); name != nil {
+			f.names = append(f.names, unquoteYAML(name))
+		}
 	}
+	add(c.text[c.offset:lineEndAt(c.text, c.offset)])
 	_, behind, _ := bytes.Cut(c.text[c.offset:min(len(c.text), c.offset+maxLook)], []byte("\n"))
 	for line := range bytes.Lines(behind) {
 		line = bytes.TrimRight(line, "\r\n")
@@ -461,8 +466,38 @@ func (c *cursor) namesBehind(y *yamlPlace) {
 		case indent < f.indent || bytes.HasPrefix(content, []byte("- ")):
 			return
 		}
-		if m := yamlKey.FindSubmatch(content); m != nil {
-			f.names = append(f.names, unquoteYAML(m[1]))
+		add(content)
+	}
+}
+
+// namesInBrackets adds the names of the innermost object, which is in brackets, that come after an
+// offset.
+func (c *cursor) namesInBrackets(i int) {
+	f := c.inner()
+	text := c.text[:min(len(c.text), i+maxLook)]
+	for depth, name := 0, false; i < len(text) && depth >= 0; {
+		from := i
+		switch b := text[i]; {
+		case strings.IndexByte(" \t\r\n", b) >= 0:
+			i++
+			continue
+		case strings.IndexByte("[]{},:", b) >= 0:
+			i++
+			name = b == ',' && depth == 0
+			depth += strings.Count("[{", string(b)) - strings.Count("]}", string(b))
+			continue
+		case b == '#':
+			i = lineEndAt(text, i)
+			continue
+		case b == '"' || b == '\'':
+			if i = closingQuote(text, i+1, b); i < 0 {
+				return
+			}
+		default:
+			i = plainEnd(text, i)
+		}
+		if name {
+			f.names, name = append(f.names, unquoteYAML(bytes.TrimRight(text[from:i], " "))), false
 		}
 	}
 }
