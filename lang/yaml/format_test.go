@@ -3,8 +3,13 @@ package yaml_test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/lang/yaml"
 )
 
@@ -25,6 +30,41 @@ func TestFormat(t *testing.T) {
 		if string(got) != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%s\nbecomes (%v)\n%s\nwant\n%s", test.text, err, got, test.want)
 		}
+	}
+}
+
+// The YAML of this repository can be formatted, and twice is once.
+func TestFormatsRealFiles(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir("../..", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (strings.HasPrefix(e.Name(), ".") && len(e.Name()) > 2 || e.Name() == "node_modules" || e.Name() == "suite"):
+			return fs.SkipDir
+		case e.IsDir() || filepath.Ext(name) != ".yaml" && filepath.Ext(name) != ".yml":
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, fault := yaml.Read(diag.NewFile(name, text), 100); fault != nil {
+			return nil // no YAML, or with aliases
+		}
+		once, err := yaml.Format(text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return nil
+		}
+		if twice, err := yaml.Format(once); err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%s: %v", name, err)
+		}
+		n++
+		return nil
+	})
+	if err != nil || n < 20 {
+		t.Error(n, "files", err)
 	}
 }
 
