@@ -96,11 +96,11 @@ func (l *layout) line(line []byte) {
 		l.inText(line, indent)
 		return
 	case l.in.quote != 0:
-		l.open(content, 0)
+		l.open(content)
 		l.emit(l.parent.now+2, content, l.in.quote != 0)
 		return
 	case l.in.brackets > 0:
-		l.open(content, 0)
+		l.open(content)
 		l.emit(max(0, indent+l.shift), content, l.in.quote != 0)
 		return
 	}
@@ -164,7 +164,7 @@ func (l *layout) content(rest []byte, column int) {
 			l.text.indent, l.text.now = max(0, l.parent.old)+n, max(0, l.parent.now)+n
 		}
 	} else if l.shift = first - start; len(rest) > 0 {
-		l.open(rest, 0)
+		l.open(rest)
 	}
 	l.emit(first, append(out, rest...), l.in.quote != 0)
 }
@@ -205,10 +205,10 @@ func (l *layout) enter(column int, list bool) int {
 
 // open goes over a value, or what comes after the start of one, and notes what is still open at its
 // end.
-func (l *layout) open(text []byte, i int) {
+func (l *layout) open(text []byte) {
 	s := &l.in
 	fresh := s.quote == 0 && s.brackets == 0
-	for ; i < len(text); i++ {
+	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case s.quote == '"' && c == '\\', s.quote == '\'' && c == '\'' && i+1 < len(text) && text[i+1] == '\'':
 			i++
