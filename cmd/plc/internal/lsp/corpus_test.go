@@ -106,6 +106,60 @@ func TestCorpusIsAsChecked(t *testing.T) {
 	t.Logf("%d plans", n)
 }
 
+// Each fix of each plan of testdata/check is a code action that makes of the text what the fix makes
+// of it. Those that plc check --fix makes are preferred.
+func TestFixesOfCorpusAreActions(t *testing.T) {
+	dir := folder(t, "plc.yaml", "tools: [tools.yaml, types.tools.yaml]\n",
+		"tools.yaml", read(t, "testdata/check/tools.yaml"), "types.tools.yaml", read(t, "testdata/check/types.tools.yaml"))
+	check := checker(t, dir, "tools.yaml", "types.tools.yaml")
+	c := start(t, dir)
+	uri := fileURI(filepath.Join(dir, "case.plan.json"))
+	c.open(uri, "json", "[]")
+	n := 0
+	for name, text := range documents(t) {
+		if len(text) > 1<<20 {
+			continue
+		}
+		var want, sure []string
+		plan := check.CheckFile(diag.NewFile(filepath.Join(dir, "case.plan.json"), []byte(text)), filepath.Join(dir, "case.plan.json"))
+		fixed := func(f diag.Finding) string {
+			after, err := diag.ApplyFixes([]byte(text), []*diag.Fix{f.Fix})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return string(after)
+		}
+		for _, f := range plan.Fixes() {
+			sure = append(sure, fixed(f))
+		}
+		for _, f := range plan.Findings {
+			if f = f.Origin(); f.Fix != nil && !f.Sure() {
+				want = append(want, fixed(f))
+			}
+		}
+		want = append(want, sure...)
+		c.change(uri, text)
+		params := about(uri)
+		params["range"] = protocol.Range{End: protocol.Position{Line: 1 << 20}}
+		params["context"] = map[string]any{"only": []string{"quickfix"}}
+		var actions []protocol.CodeAction
+		c.call("textDocument/codeAction", params, &actions)
+		var got []string
+		for _, a := range actions {
+			got = append(got, applied(t, text, a.Edit.Changes[uri]))
+			if a.IsPreferred != slices.Contains(sure, got[len(got)-1]) {
+				t.Errorf("%s: %q is preferred: %v", name, a.Title, a.IsPreferred)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if n += len(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %d actions make\n%s\nand %d fixes\n%s", name, len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
+		}
+	}
+	t.Logf("%d fixes", n)
+}
+
 // The example of each code that a check of one plan finds has that code in the editor, and each of
 // its fixes, made as a code action, mends it.
 func TestExamplesOfCodes(t *testing.T) {
