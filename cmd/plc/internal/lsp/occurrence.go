@@ -86,7 +86,7 @@ func (a *analysis) inCall(c *lang.Call) iter.Seq[occurrence] {
 			}
 		}
 		if r := c.Rest; r != nil {
-			for ref := range refsOf(r.When) {
+			for ref := range r.When.Refs() {
 				if !yield(occurrence{a, ref, c, false, r.WhenNode}) {
 					return
 				}
@@ -109,34 +109,12 @@ func (a *analysis) inCall(c *lang.Call) iter.Seq[occurrence] {
 func references(t *lang.Text) iter.Seq[*lang.Expr] {
 	return func(yield func(*lang.Expr) bool) {
 		for _, p := range t.Parts {
-			for ref := range refsOf(p.Expr) {
+			for ref := range p.Expr.Refs() {
 				if !yield(ref) {
 					return
 				}
 			}
 		}
-	}
-}
-
-// refsOf returns the references in an expression; none of nil.
-func refsOf(e *lang.Expr) iter.Seq[*lang.Expr] {
-	return func(yield func(*lang.Expr) bool) {
-		var walk func(e *lang.Expr) bool
-		walk = func(e *lang.Expr) bool {
-			if e == nil {
-				return true
-			}
-			if e.Op == lang.OpRef {
-				return yield(e)
-			}
-			for _, arg := range e.Args {
-				if !walk(arg) {
-					return false
-				}
-			}
-			return true
-		}
-		walk(e)
 	}
 }
 
