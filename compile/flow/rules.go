@@ -135,7 +135,10 @@ func namesOf(t *compile.Target) []string {
 	if t.Name != "" {
 		names = append(names, t.Name)
 	}
-	return append(names, t.Place.Names()...)
+	if t.Place.Server != "" {
+		names = append(names, t.Place.Server+"."+t.Place.Tool)
+	}
+	return names
 }
 
 // wants returns the requirements on a param, one for each entry that has one.
