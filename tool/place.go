@@ -39,8 +39,8 @@ type Pin struct {
 // PlaceOf returns the place that an activity of a tool file names, in what is declared of it.
 func PlaceOf(declared json.RawMessage) Place {
 	var list []json.RawMessage
-	if json.Unmarshal(declared, &list) == nil && len(list) > 0 { // with what is said around it
-		declared = list[0]
+	for json.Unmarshal(declared, &list) == nil && len(list) > 0 { // with what is said around it
+		declared, list = list[0], nil
 	}
 	var a struct {
 		Process json.RawMessage
@@ -80,7 +80,7 @@ func (p Place) Names() []string {
 func (p Place) identity() string {
 	switch {
 	case p.Server != "":
-		return p.Server + "." + p.Tool
+		return p.Server + "\x00" + p.Tool
 	case p.Operation != nil:
 		return p.Method + " " + p.URL
 	}

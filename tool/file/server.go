@@ -20,6 +20,7 @@ import (
 	"github.com/plc-lang/plc/tool/http"
 	"github.com/plc-lang/plc/tool/internal/driver"
 	"github.com/plc-lang/plc/tool/internal/secret"
+	"github.com/plc-lang/plc/tool/openapi"
 	"github.com/plc-lang/plc/tool/process"
 )
 
@@ -393,6 +394,9 @@ func Servers(files ...*File) ([]Server, diag.List) {
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		s := last[name]
 		code, err := diag.BadMember, s.resolve()
+		if other := beginsWith(name, last); err == nil && other != "" {
+			err = fmt.Errorf("its name begins with that of the MCP server %q, so that the name of a tool with its server's before it could mean tools of both; rename one of them", other)
+		}
 		if err == nil && !policy.reaches(s.URL) {
 			code, err = diag.NotAllowed, fmt.Errorf("its host is not among policy.hosts (%s)", strings.Join(policy.Hosts, ", "))
 		}
@@ -403,6 +407,17 @@ func Servers(files ...*File) ([]Server, diag.List) {
 		all, findings = append(all, s), append(findings, s.doubts...)
 	}
 	return all, findings
+}
+
+// beginsWith returns the server whose name another one begins with, and what stands between the
+// names of a server and of its tool: docs, for docs.eu. It returns "" if there is none.
+func beginsWith(name string, servers map[string]Server) string {
+	for _, other := range slices.Sorted(maps.Keys(servers)) {
+		if strings.HasPrefix(name, other+".") || strings.HasPrefix(name, other+"__") {
+			return other
+		}
+	}
+	return ""
 }
 
 // finding returns what is wrong with the server.
@@ -646,34 +661,54 @@ func (b *builder) renamed(t *tool.Tool, name string) *tool.Tool {
 // others adds the tools of servers that no activity names, and what the names of the others mean.
 func (b *builder) others(tools []*tool.Tool, own map[string]int, means map[string][]string) []*tool.Tool {
 	servers := map[string][]string{} // by the name of a tool
+	full, all := map[string]bool{}, maps.Clone(b.declared)
 	for _, t := range b.servers.Tools() {
 		servers[t.Definition.Name] = append(servers[t.Definition.Name], serverOf(t))
+		full[fullName(t)], all[serverOf(t)] = true, true
 	}
 	for _, t := range b.servers.Tools() {
-		name, full := t.Definition.Name, fullName(t)
+		name, qualified := t.Definition.Name, fullName(t)
 		_, taken := own[name]
-		taken = taken || tool.IsReserved(name)
-		switch named := means[full]; {
+		other := !taken && (full[name] || b.meansOther(t, all))
+		taken = taken || tool.IsReserved(name) || other
+		switch named := means[qualified]; {
 		case slices.Contains(named, name):
-			b.alias(t, full, name)
+			b.alias(t, qualified, name)
 		case len(named) > 1:
 		case len(named) == 1:
-			b.alias(t, full, named[0])
+			b.alias(t, qualified, named[0])
 			if !taken && len(servers[name]) == 1 {
 				b.aliases[name] = named[0]
 			}
 		case !taken && len(servers[name]) == 1:
-			b.alias(t, full, name)
+			b.alias(t, qualified, name)
 			tools = append(tools, b.renamed(t, name))
 		default:
-			b.alias(t, full, full)
-			tools = append(tools, b.renamed(t, full))
+			b.alias(t, qualified, qualified)
+			tools = append(tools, b.renamed(t, qualified))
 			if b.remotes[name] == nil {
-				b.clash(t, servers[name], taken)
+				b.clash(t, servers[name], taken, other)
 			}
 		}
 	}
 	return tools
+}
+
+// meansOther reports whether the name that a server has for its tool is, or looks like, one for
+// something else: an activity of the tool file, a tool of another one of the servers with its
+// server's name before it, or an operation by method and path. A server must not choose what these
+// names mean.
+func (b *builder) meansOther(t *tool.Tool, servers map[string]bool) bool {
+	name := t.Definition.Name
+	if _, is := b.made[name]; is && b.remotes[name] != t || openapi.IsOperation(name) || strings.HasPrefix(name, "mcp__") {
+		return true
+	}
+	for server := range servers {
+		if server != serverOf(t) && strings.HasPrefix(name, server+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // alias makes a tool of a server known by "server.tool", and by the name that other clients give
@@ -690,8 +725,9 @@ func serverOf(t *tool.Tool) string { return strings.TrimPrefix(t.Source, "mcp:")
 // fullName returns the name of a server's tool with that of the server before it.
 func fullName(t *tool.Tool) string { return serverOf(t) + "." + t.Definition.Name }
 
-// clash tells of a name that several have.
-func (b *builder) clash(t *tool.Tool, servers []string, taken bool) {
+// clash tells of a name that several have. taken says that one of them is no tool of a server, and
+// other that it may be the name of something else.
+func (b *builder) clash(t *tool.Tool, servers []string, taken, other bool) {
 	name, server := t.Definition.Name, serverOf(t)
 	if _, own := b.made[name]; tool.IsBuiltIn(name) || tool.IsReserved(name) && !own {
 		b.findings = append(b.findings, diag.Finding{
@@ -701,6 +737,9 @@ func (b *builder) clash(t *tool.Tool, servers []string, taken bool) {
 		return
 	}
 	message := fmt.Sprintf("the tool file has a tool %q, and so has the MCP server %q; that is called %q", name, server, server+"."+name)
+	if other {
+		message = fmt.Sprintf("%q, a tool of the MCP server %q, could mean something else as well; it is called %q", name, server, server+"."+name)
+	}
 	switch {
 	case taken:
 	case servers[0] != server:
