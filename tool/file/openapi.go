@@ -19,6 +19,7 @@ import (
 type service struct {
 	at        value
 	spec      value
+	settings  json.RawMessage // of all its operations, secrets by their names
 	operation string // of an activity: the one that it is; "" is all that only has
 	server    string
 	only      []string
@@ -71,11 +72,24 @@ func (r *reader) service(v value, more map[string]set) *service {
 	}
 	before := len(r.findings)
 	r.members(v, known)
+	s.settings = r.settings(v)
 	v.needs("spec")
 	if s.spec.Node == nil && len(r.findings) == before {
 		r.errorf(v, "%s has no \"spec\"; name the file of the OpenAPI document", v.what())
 	}
 	return s
+}
+
+// settings returns the members of an entry that hold for each of its operations, besides those that
+// the request, the definition and the document of an operation tell already.
+func (r *reader) settings(v value) json.RawMessage {
+	told := []string{"spec", "server", "only", "prefix", "effects", "operation"}
+	own := r.withoutLiterals(v.Node)
+	own.Entries = slices.DeleteFunc(own.Entries, func(e texttree.Entry) bool { return slices.Contains(told, e.Name) })
+	if len(own.Entries) == 0 {
+		return nil
+	}
+	return own.JSON()
 }
 
 // operation reads the driver that is one operation of a document.
@@ -136,6 +150,9 @@ func (b *builder) operations(f *File) (tools []*tool.Tool) {
 		}
 		from := decided{[][]byte{[]byte(driverOpenAPI), s.at.JSON(), b.spec(f, s.spec.Str).sum}, b.secrets}
 		for _, t := range made {
+			if s.settings != nil {
+				t.Raw = joined(t.Raw, s.settings)
+			}
 			b.ready[t.Definition.Name] = decided{slices.Clone(from.parts), from.secrets}
 			tools = append(tools, b.split(t, f, diag.Loc{File: f.Source, Span: s.at.Span}))
 		}

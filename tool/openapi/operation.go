@@ -60,7 +60,7 @@ func (d *Document) readOperations() (err error) {
 			if slices.Contains([]string{"get", "put", "post", "delete", "options", "head", "patch"}, method.Str) && raw.IsObject() {
 				op := d.operation(strings.ToUpper(method.Str), path.Str, item, raw)
 				if names[op.name] { // a second one of a name
-					op.name = op.method + " " + op.path
+					op.name = op.line()
 				}
 				if !names[op.name] {
 					names[op.name] = true
@@ -225,19 +225,24 @@ func (op *operation) lost() (ref string) {
 	return ref
 }
 
-// names returns the names that the document has for the operation.
+// line returns the method and the path of the operation.
+func (op *operation) line() string { return op.method + " " + op.path }
+
+// names returns the names that the document has for the operation. That of its operationId may be
+// that of others, too.
 func (op *operation) names() []string {
-	if path := op.method + " " + op.path; op.name != path {
-		return []string{op.name, path}
+	names := []string{op.line()}
+	if id := op.raw.Get("operationId").Str; id != "" && id != names[0] {
+		names = append(names, id)
 	}
-	return []string{op.name}
+	return names
 }
 
 // head returns the members of the definition that say nothing of params and results.
 func (op *operation) head(name string, effects json.RawMessage) string {
 	about := strings.TrimSpace(cmp.Or(op.raw.Get("summary").Str, op.raw.Get("description").Str))
 	text := `"name":` + quote(name) + `,"description":` + quote(about) + `,"effects":` + string(effects)
-	if path := op.method + " " + op.path; name != path {
+	if path := op.line(); name != path {
 		text += `,"x-operation":` + quote(path)
 	}
 	return text

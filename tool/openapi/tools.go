@@ -23,7 +23,7 @@ const Driver = "openapi"
 // Config says how a service is used. The zero Config uses all of it, without credentials.
 type Config struct {
 	Server       string                     // the URL that paths are added to; "" is the first that the document has
-	Only         []string                   // the operations to make tools of; nil is all
+	Only         []string                   // the operations to make tools of, by operationId or METHOD /path; nil is all
 	Prefix       string                     // before the names of tools
 	Effects      map[string]json.RawMessage // by operation, over what the document and the method say
 	Auth         map[string]Credential      // by security scheme
@@ -49,7 +49,7 @@ func (d *Document) Tools(cfg Config) ([]*tool.Tool, error) {
 	}
 	var wanted []*operation
 	for _, op := range d.operations {
-		if cfg.Only == nil || slices.Contains(cfg.Only, op.name) {
+		if cfg.Only == nil || slices.Contains(cfg.Only, op.name) || slices.Contains(cfg.Only, op.line()) {
 			wanted = append(wanted, op)
 		}
 	}
@@ -68,13 +68,17 @@ func (d *Document) Tools(cfg Config) ([]*tool.Tool, error) {
 
 // check refuses names that mean nothing.
 func (d *Document) check(cfg Config) error {
+	names := d.Operations()
+	for _, op := range d.operations {
+		names = append(names, op.line())
+	}
 	for _, name := range cfg.Only {
-		if err := known("operation", name, d.Operations()); err != nil {
+		if err := known("operation", name, names); err != nil {
 			return err
 		}
 	}
 	for name := range cfg.Effects {
-		if err := known("operation", name, d.Operations()); err != nil {
+		if err := known("operation", name, names); err != nil {
 			return err
 		}
 	}
@@ -103,7 +107,11 @@ func known(what, name string, names []string) error {
 
 // tool returns the tool of an operation. Operations of one server share its connections.
 func (op *operation) tool(cfg Config, servers map[string]*http.Activity, room func() int) (*tool.Tool, error) {
-	effects, err := op.effects(cfg.Effects[op.name])
+	said := cfg.Effects[op.name]
+	if said == nil {
+		said = cfg.Effects[op.line()]
+	}
+	effects, err := op.effects(said)
 	if err != nil {
 		return nil, err
 	}
