@@ -401,7 +401,10 @@ func (p *Plan) FlowOfValues() []*flow.Report {
 // flows checks a program under each policy on the flow of information.
 func (c *Checker) flows(p *compile.Program, values bool) (reports []*flow.Report, found diag.List) {
 	onFailure := (&Plan{Program: p, checker: c}).execOptions().OnFailure
-	o := &flow.Options{GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0, Values: values}
+	o := &flow.Options{
+		GoesOn: onFailure != exec.Abort && onFailure != exec.Undo, Retries: c.exec.Retry != nil && c.exec.Retry.Max > 0, Values: values,
+		Undoes: c.reader.undo,
+	}
 	for _, policy := range c.Flow {
 		r, more := flow.Check(p, policy, o)
 		reports, found = append(reports, r), append(found, more...)

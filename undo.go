@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/plc-lang/plc/compile"
+	"github.com/plc-lang/plc/compile/flow"
 	"github.com/plc-lang/plc/diag"
 	"github.com/plc-lang/plc/exec"
 	"github.com/plc-lang/plc/exec/undo"
 	"github.com/plc-lang/plc/journal"
 	"github.com/plc-lang/plc/lang"
+	"github.com/plc-lang/plc/tool"
 )
 
 // Undoing a run is another run (docs/decisions/035), whose id follows from that of the first. The
@@ -35,6 +39,8 @@ type Undoing struct {
 	spec    Spec
 	edit    func(*Spec)
 	checker *Checker
+	// refused holds what the policies on the flow of information forbid of it.
+	refused diag.List
 }
 
 // Check returns a *PlanError if one of the calls may not be made, for example because a policy
@@ -47,7 +53,37 @@ func (u *Undoing) Check() error {
 	if err != nil {
 		return err
 	}
+	return u.err(p)
+}
+
+// err returns a *PlanError if the calls of the plan that undoes may not be made.
+func (u *Undoing) err(p *Plan) error {
+	if len(u.refused) > 0 {
+		return &PlanError{p, append(p.AllFindings(), u.refused...)}
+	}
 	return p.Err()
+}
+
+// flows finds what the policies on the flow of information forbid of undoing a program with the
+// tools that there are now. Where a value comes from is known of the program that is undone only.
+func (u *Undoing) flows(prog *compile.Program) (found diag.List) {
+	undone := map[string]bool{}
+	for _, c := range u.Calls {
+		id := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
+		undone[id[:max(strings.IndexByte(id, '['), 0)]], undone[id] = true, true
+	}
+	o := &flow.Options{Undo: func(t *compile.Target, own *tool.Undo) *compile.Undoing {
+		return undo.With(u.checker.options.Catalogue, t, own)
+	}}
+	for _, policy := range u.checker.Flow {
+		r, _ := flow.Check(prog, policy, o)
+		for _, s := range r.Sinks {
+			if s.Undoes && undone[s.Call.ID] && s.Verdict() == flow.Forbidden {
+				found = append(found, s.Findings()...)
+			}
+		}
+	}
+	return found
 }
 
 // An UndoneError says that a run can't go on, since it was undone or is being undone.
@@ -190,6 +226,9 @@ func (e *Engine) planUndo(ctx context.Context, s *session, sum *journal.Summary,
 	u.checker = c
 	u.plan = undo.Of(prog, c.options, d.ledger, undo.Options{All: sum.Status != exec.Undoing, End: exec.Failure{Code: string(sum.Status), Message: sum.Reason}})
 	u.Calls, u.Stands = u.plan.Calls, u.plan.Stands
+	if u.refused = u.flows(prog); faulty != nil && slices.ContainsFunc(c.Flow, func(p *flow.Policy) bool { return p.Said().Labels }) {
+		u.refused = diag.List{{Code: diag.NotTrusted, Severity: diag.Error, Message: "the plan of the run has errors now, so where its values come from is not known, and a policy wants to know"}}
+	}
 	if err := e.planRest(ctx, u, sum.Status); err != nil {
 		return nil, err
 	}
@@ -310,7 +349,7 @@ func (e *Engine) undoHeld(ctx context.Context, s *session, store journal.Store, 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Err(); err != nil {
+	if err := u.err(p); err != nil {
 		return nil, err
 	}
 	r, err := p.begin(ctx, u.ID) // from now on the other one does not go on

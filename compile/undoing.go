@@ -16,6 +16,12 @@ type Undoing struct {
 	Call *Call
 }
 
+// NewUndoing returns what an undo says with the tools of a catalogue.
+func NewUndoing(tools *tool.Catalogue, u *tool.Undo) *Undoing {
+	s := &delegates{base: tools, undoing: map[string]*Call{}}
+	return &Undoing{u, s.undoCall(u.Tool)}
+}
+
 // findUndoing finds what takes a call back, and what takes its fallback back.
 func (c *lowerer) findUndoing(d *draft) {
 	if d.Target != nil && !d.Delegates() && d.Result == nil {

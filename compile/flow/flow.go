@@ -24,6 +24,12 @@ type Options struct {
 	Retries bool
 	// Values has the report tell of Values.
 	Values bool
+	// Undo returns what takes the calls of a target back, given what the plan says of that; nil is
+	// what the program says.
+	Undo func(t *compile.Target, own *tool.Undo) *compile.Undoing
+	// Undoes reports that the program undoes another one, whose check has decided what its calls
+	// may be given: only the rules are checked.
+	Undoes bool
 }
 
 // A Report shows where information goes in a plan, under one policy.
@@ -39,6 +45,7 @@ type Report struct {
 	Values map[diag.Span]*Value
 
 	vouched map[vouch]*mark // the lists that calls return
+	undoes  bool            // see Options
 	work    int
 }
 
@@ -87,8 +94,8 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 		o = &Options{}
 	}
 	a := newAnalysis(prog, p, o)
-	r := &Report{Policy: p}
-	if p.said.Labels {
+	r := &Report{Policy: p, undoes: o.Undoes}
+	if p.said.Labels && !o.Undoes {
 		if o.Values {
 			a.values = map[diag.Span]*mark{}
 		}
@@ -102,7 +109,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 	r.work = a.work
 	var found diag.List
 	for _, s := range r.Sinks {
-		found = append(found, s.findings()...)
+		found = append(found, s.Findings()...)
 	}
 	for _, d := range r.Duties {
 		found = append(found, d.findings()...)
@@ -112,7 +119,7 @@ func Check(prog *compile.Program, p *Policy, o *Options) (*Report, diag.List) {
 
 func newAnalysis(prog *compile.Program, p *Policy, o *Options) *analysis {
 	a := &analysis{
-		policy: p, goesOn: o.GoesOn, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
+		policy: p, goesOn: o.GoesOn, undoBy: o.Undo, undos: map[*tool.Undo][]lang.Member{}, retries: o.Retries, rules: map[*compile.Target]*toolRules{}, docs: map[*compile.Program]*contexts{},
 		sources: sources{byKey: map[string]int{}}, flows: sinks{byKey: map[sinkKey]*Sink{}},
 		vouched: map[vouch]*mark{},
 	}

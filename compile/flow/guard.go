@@ -194,6 +194,9 @@ func (p *guardPart) breaches(ctx context.Context, s *start) (all []broken) {
 			add(label.Approve, a.rule, a.code, "%s", a.what)
 		}
 	}
+	if p.report.undoes {
+		return all
+	}
 	rules := p.rulesOf(s.target)
 	var members map[string]json.RawMessage
 	if len(rules.entries) > 0 {

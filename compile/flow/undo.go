@@ -14,19 +14,30 @@ import (
 func (w *walk) undo(t *taken) {
 	c := t.call
 	rest := c.Source.Rest
-	if u := c.Undoing; u != nil {
+	u := c.Undoing
+	if w.undoBy != nil && c.Target != nil && !c.Delegates() && (c.Rare == nil || c.Result == nil) {
+		u = w.undoBy(c.Target, c.OwnUndo())
+	}
+	if u != nil {
 		var own *lang.Undo
 		if rest != nil {
 			own = rest.Undo
 		}
 		w.undoing(t, t.params, u, own, false)
 	}
-	if c.Rare != nil && c.Fallback != nil && c.Fallback.Undoing != nil {
+	if c.Rare == nil || c.Fallback == nil {
+		return
+	}
+	u = c.Fallback.Undoing
+	if w.undoBy != nil && c.Fallback.Target != nil {
+		u = w.undoBy(c.Fallback.Target, c.Fallback.Undo)
+	}
+	if u != nil {
 		var own *lang.Undo
 		if rest != nil && rest.Fallback != nil {
 			own = rest.Fallback.Undo
 		}
-		w.undoing(t, t.fallback.params, c.Fallback.Undoing, own, true)
+		w.undoing(t, t.fallback.params, u, own, true)
 	}
 }
 

@@ -64,6 +64,10 @@ func (p *Policy) faults(s *Sink) (all []*fault) {
 		}
 	}
 	for _, w := range s.Wants {
+		if s.Undoes && w.In != nil {
+			all = append(all, &fault{want: w, code: diag.NotTrusted})
+			continue
+		}
 		distrusted := func(l lab) bool { return !p.said.AdmitsTrust(w.Bound, p.label(l)) }
 		leaks := func(l lab) bool { return !p.said.AdmitsSecrecy(w.Bound, p.label(l)) }
 		if !s.standsIn(w) {
@@ -81,10 +85,10 @@ func (p *Policy) faults(s *Sink) (all []*fault) {
 }
 
 // standsIn reports whether a condition, or a list that is trusted enough itself, may stand in for
-// the trust of the value. Scopes are not checked when a tool is called, so nothing stands in for
-// theirs.
+// the trust of the value. Scopes are not checked when a tool is called, and params of what takes
+// calls back are not when the run is undone, so nothing stands in for theirs.
 func (s *Sink) standsIn(w *label.Want) bool {
-	return s.Param != "*" && s.Call != nil && (w.Or != nil || w.In != nil && s.vouched[w])
+	return s.Param != "*" && s.Call != nil && !s.Undoes && (w.Or != nil || w.In != nil && s.vouched[w])
 }
 
 // Verdict returns whether the policy allows a sink.
@@ -101,7 +105,7 @@ func (s *Sink) Verdict() Verdict {
 
 // depends reports whether a list or a condition has to be looked at before the call is made.
 func (s *Sink) depends() bool {
-	return slices.ContainsFunc(s.Wants, func(w *label.Want) bool {
+	return !s.Undoes && slices.ContainsFunc(s.Wants, func(w *label.Want) bool {
 		return w.In != nil || w.Or != nil && !s.policy.said.AdmitsTrust(w.Bound, s.Label)
 	})
 }
@@ -134,8 +138,8 @@ func (s *Sink) what() string {
 	return fmt.Sprintf("the param %q of %q", s.Param, s.Tool)
 }
 
-// findings returns a finding for each fault of a sink.
-func (s *Sink) findings() (found diag.List) {
+// Findings returns a finding for each requirement that the sink breaks.
+func (s *Sink) Findings() (found diag.List) {
 	for _, f := range s.policy.faults(s) {
 		message, sev := s.message(f), diag.Warning
 		switch s.verdictOf(f) {
@@ -160,6 +164,8 @@ func (s *Sink) message(f *fault) string {
 		bound.HasTrust = false
 	}
 	switch {
+	case s.Undoes && f.want.In != nil:
+		return fmt.Sprintf("%s would have to be an element of %s, which is not looked at when the run is undone", s.what(), f.want.In.Text)
 	case f.decides && f.code == diag.NotTrusted:
 		return fmt.Sprintf("values that may be %s decide whether, or with which value, %s is given; the policy wants %s", p.Words(s.Decides), s.what(), p.BoundWords(bound))
 	case f.decides:

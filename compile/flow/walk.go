@@ -19,7 +19,8 @@ type analysis struct {
 	goesOn, retries bool // see Options
 
 	rules   map[*compile.Target]*toolRules
-	undos   map[*tool.Undo][]lang.Member // their params
+	undoBy  func(t *compile.Target, own *tool.Undo) *compile.Undoing // see Options.Undo
+	undos   map[*tool.Undo][]lang.Member                             // their params
 	docs    map[*compile.Program]*contexts
 	sources sources
 	flows   sinks
@@ -102,7 +103,7 @@ func (w *walk) run() view {
 	w.grow()
 	var undone []*taken
 	for i := range w.prog.Calls {
-		if t := w.call(&w.prog.Calls[i]); t.call.Undoing != nil || t.call.Rare != nil && t.call.Fallback != nil {
+		if t := w.call(&w.prog.Calls[i]); t.call.Undoing != nil || w.undoBy != nil || t.call.Rare != nil && t.call.Fallback != nil {
 			undone = append(undone, t)
 		}
 	}

@@ -209,21 +209,51 @@ func (p *planner) undoOf(en *entry) *tool.Undo {
 		if en.fallback && c.Rare != nil && c.Fallback != nil {
 			t = c.Fallback.Target
 		}
-		if t.Picked || t.Tool.Source == tool.Document { // it did the work of another tool
-			names = nil
-			for _, o := range t.Owners {
-				names = append(names, o.Definition.Name)
-			}
+		if others, does := doesWorkOf(t); does {
+			names = others
 		}
 	}
+	return defined(p.tools.Catalogue, names)
+}
+
+// doesWorkOf returns the names of the tools whose work a target does, if that is not its own.
+func doesWorkOf(t *compile.Target) (names []string, does bool) {
+	if !t.Picked && t.Tool.Source != tool.Document {
+		return nil, false
+	}
+	for _, o := range t.Owners {
+		names = append(names, o.Definition.Name)
+	}
+	return names, true
+}
+
+// defined returns the undo of the first of some tools that has one; nil if none has.
+func defined(tools *tool.Catalogue, names []string) *tool.Undo {
 	for _, name := range names {
-		if t, ok := p.tools.Catalogue.Lookup(name); ok {
+		if t, ok := tools.Lookup(name); ok {
 			if u := t.Undoes(); u != nil {
 				return u
 			}
 		}
 	}
 	return nil
+}
+
+// With returns what takes the calls of a target back with tools that may be newer than the program;
+// nil if nothing does. own is what the plan says.
+func With(tools *tool.Catalogue, t *compile.Target, own *tool.Undo) *compile.Undoing {
+	u := own
+	if u == nil {
+		names, does := doesWorkOf(t)
+		if !does {
+			names = []string{t.Tool.Definition.Name}
+		}
+		u = defined(tools, names)
+	}
+	if u == nil || u.Tool == "" || t.Effects.ReadOnly == tool.Yes || t.Effects.Pure == tool.Yes {
+		return nil
+	}
+	return compile.NewUndoing(tools, u)
 }
 
 // free returns an id that no call of the plan has.
