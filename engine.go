@@ -85,11 +85,9 @@ type Folder interface {
 // An Engine checks, previews and runs plans. Its methods may be called by several
 // goroutines at once. Close ends what it has started.
 type Engine struct {
-	config Config
-	store  func() (journal.Store, error) // nil: none
-
-	mu    sync.Mutex
-	pools []*mcp.Pool // MCP servers that were started
+	config  Config
+	store   func() (journal.Store, error) // nil: none
+	servers mcp.Cache                     // that were started
 }
 
 // New returns an engine.
@@ -122,20 +120,8 @@ func (e *Engine) NeedStore() error {
 
 // Close ends the MCP servers that the engine has started. It does not close the store.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.pools {
-		p.Close()
-	}
-	e.pools = nil
+	e.servers.Close()
 	return nil
-}
-
-// keep notes servers that Close has to end.
-func (e *Engine) keep(pool *mcp.Pool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pools = append(e.pools, pool)
 }
 
 // openFolder opens the folder of a plan.

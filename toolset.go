@@ -271,9 +271,8 @@ func (s *session) startServers(ctx context.Context, named Toolset, purpose Purpo
 		}
 		opts.OnStarted, done = c.OnServers(names)
 	}
-	pool := mcp.Open(ctx, servers, opts)
+	pool := s.engine.servers.Open(ctx, servers, opts)
 	done()
-	s.engine.keep(pool)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	nethttp "net/http"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,8 +46,9 @@ type Client struct {
 	// refused are the tools whose definition is not the one that counts, with what differs.
 	// The map is never changed.
 	refused map[string]string
-	found   diag.List // what is wrong with definitions
-	err     error     // why there are no tools
+	listed  [sha256.Size]byte // digest of the definitions that the server told last
+	found   diag.List         // what is wrong with definitions
+	err     error             // why there are no tools
 	shut    bool
 }
 
@@ -360,6 +363,9 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	for i := range told {
 		told[i].text = c.redactValue(told[i].text)
 	}
+	c.mu.Lock()
+	c.listed = digestOf(told)
+	c.mu.Unlock()
 	if known == nil {
 		c.know(told)
 		return nil
@@ -369,6 +375,16 @@ func (c *Client) list(ctx context.Context, l *link) error {
 	defer c.mu.Unlock()
 	c.refused = refused
 	return nil
+}
+
+// digestOf returns the digest of definitions, in any order.
+func digestOf(all []definition) [sha256.Size]byte {
+	lines := make([]string, len(all))
+	for i, d := range all {
+		lines[i] = d.digest()
+	}
+	slices.Sort(lines)
+	return sha256.Sum256([]byte(strings.Join(lines, "\n")))
 }
 
 // cannotUse tells of a tool of the server that there is not.

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -78,20 +77,35 @@ func Open(ctx context.Context, servers []Server, opts *Options) *Pool {
 	if opts == nil {
 		opts = &Options{}
 	}
-	p := &Pool{byName: map[string]*Client{}}
-	for _, s := range servers {
-		p.byName[s.Name] = newClient(s, opts)
-	}
-	for _, c := range p.byName {
-		p.clients = append(p.clients, c)
-	}
-	slices.SortFunc(p.clients, func(a, b *Client) int { return cmp.Compare(a.server.Name, b.server.Name) })
-	p.each(func(c *Client) {
+	return pooled(servers, opts, func(s Server) *Client {
+		c := newClient(s, opts)
 		c.open(ctx)
-		if opts.OnStarted != nil {
-			opts.OnStarted(c.server.Name)
-		}
+		return c
 	})
+}
+
+// pooled makes a pool of the clients that start returns, which is called for all servers at once.
+func pooled(servers []Server, opts *Options, start func(Server) *Client) *Pool {
+	p := &Pool{byName: map[string]*Client{}}
+	wanted := map[string]Server{}
+	for _, s := range servers {
+		wanted[s.Name] = s
+	}
+	names := slices.Sorted(maps.Keys(wanted))
+	p.clients = make([]*Client, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() {
+			p.clients[i] = start(wanted[name])
+			if opts.OnStarted != nil {
+				opts.OnStarted(name)
+			}
+		})
+	}
+	all.Wait()
+	for i, name := range names {
+		p.byName[name] = p.clients[i]
+	}
 	return p
 }
 

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// A Cache keeps servers running for several pools: a pool that wants a server which an earlier one
+// has started gets that one, as long as it still has the same tools. The zero Cache is ready for
+// use. Its methods may be called by several goroutines at once.
+type Cache struct {
+	mu    sync.Mutex
+	kept  map[[sha256.Size]byte]*cached
+	all   []*Client
+	ended bool
+}
+
+// cached is a server that is started once. Whoever looks whether it is as it was holds mu.
+type cached struct {
+	mu     sync.Mutex
+	client *Client
+}
+
+// Open does what the function Open does, with the servers that run already. Each of these is asked
+// for its tools again; one whose tools have changed is started again, and those who have the old
+// one keep it. Such a pool need not be closed: Cache.Close ends its servers.
+func (k *Cache) Open(ctx context.Context, servers []Server, opts *Options) *Pool {
+	if opts == nil {
+		opts = &Options{}
+	}
+	return pooled(servers, opts, func(s Server) *Client { return k.client(ctx, s, opts) })
+}
+
+// Close ends all servers that pools of the cache have, and waits for that.
+func (k *Cache) Close() {
+	k.mu.Lock()
+	all := k.all
+	k.all, k.kept, k.ended = nil, nil, true
+	k.mu.Unlock()
+	(&Pool{clients: all}).Close()
+}
+
+// client returns a client of a server that has told its tools, or failed to.
+func (k *Cache) client(ctx context.Context, s Server, opts *Options) *Client {
+	if opts.Offline && opts.Lock.Has(s.Name) {
+		return k.start(ctx, s, opts)
+	}
+	key := keyOf(&s, opts.Lock)
+	k.mu.Lock()
+	if k.kept == nil {
+		k.kept = map[[sha256.Size]byte]*cached{}
+	}
+	one := k.kept[key]
+	if one == nil {
+		one = &cached{}
+		k.kept[key] = one
+	}
+	k.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if one.client != nil && one.client.asBefore(ctx) {
+		return one.client
+	}
+	c := k.start(ctx, s, opts)
+	if one.client = c; c.Err() != nil { // nothing of it runs
+		one.client = nil
+		k.mu.Lock()
+		k.all = slices.DeleteFunc(k.all, func(o *Client) bool { return o == c })
+		k.mu.Unlock()
+	}
+	return c
+}
+
+// start returns a new client, which Close ends.
+func (k *Cache) start(ctx context.Context, s Server, opts *Options) *Client {
+	c := newClient(s, opts)
+	k.mu.Lock()
+	ended := k.ended
+	k.all = append(k.all, c)
+	k.mu.Unlock()
+	if ended {
+		c.close()
+	}
+	c.open(ctx)
+	return c
+}
+
+// keyOf returns the digest of all that tells whether two servers are the same one.
+func keyOf(s *Server, l *Lock) [sha256.Size]byte {
+	locked, held := l.server(s.Name)
+	locked = slices.SortedFunc(slices.Values(locked), func(a, b definition) int { return cmp.Compare(a.name, b.name) })
+	var texts []string
+	for _, d := range locked {
+		texts = append(texts, d.text)
+	}
+	text, err := json.Marshal([]any{s.Name, s.Command, s.Args, s.Dir, s.Env, s.URL, s.Headers, s.Trust, s.Place, held, texts})
+	if err != nil {
+		panic(err) // these are strings
+	}
+	return sha256.Sum256(text)
+}
+
+// asBefore reports whether a server has the same tools as when it was asked last.
+func (c *Client) asBefore(ctx context.Context) bool {
+	c.mu.Lock()
+	before := c.listed
+	if c.link != nil {
+		c.link.stale.Store(true)
+	}
+	c.mu.Unlock()
+	if _, err := c.connected(ctx); err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed == before
+}
